@@ -1,0 +1,35 @@
+#![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_PQ, R.
+//! The mathematics under Soleus: scalars that carry derivatives, small vectors and
+//! rotations, spatial algebra, and the functions of one or several variables that
+//! musculoskeletal models are made of.
+//!
+//! Everything is generic over one scalar, [`Real`], so that `f64` and the derivative
+//! type [`Dual`] run the same lines:
+//!
+//! ```
+//! use soleus_math::{Dual, Real};
+//!
+//! // One function, written once …
+//! fn f<T: Real>(x: T) -> T {
+//!     x * x.sin()
+//! }
+//!
+//! // … gives its value, and its slope x cos x + sin x.
+//! let y = f(Dual::<f64, 1>::variable(2.0, 0));
+//! assert_eq!(y.v, f(2.0));
+//! assert!((y.d[0] - (2.0 * 2f64.cos() + 2f64.sin())).abs() < 1e-15);
+//! ```
+
+pub mod dual;
+pub mod real;
+pub mod rotation;
+pub mod spatial;
+pub mod transform;
+pub mod vec3;
+
+pub use dual::Dual;
+pub use real::Real;
+pub use rotation::Rotation;
+pub use spatial::{SpatialInertia, SpatialVec};
+pub use transform::Transform;
+pub use vec3::{Mat33, SymMat33, Vec3, vec3};

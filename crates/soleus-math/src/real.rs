@@ -1,0 +1,209 @@
+//! The scalar that every kernel is generic over.
+
+use std::fmt::Debug;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// A real number, perhaps with derivatives riding along.
+///
+/// Implemented by `f64` and by [`Dual`](crate::Dual) over any `Real`. The contract that
+/// the whole project leans on: **the value part of every operation is bit for bit what
+/// `f64` gives.** Branches look at [`value`](Real::value) alone, so every scalar takes
+/// the same branch and runs the same lines.
+pub trait Real:
+    Copy
+    + Debug
+    + Default
+    + Send
+    + Sync
+    + 'static
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+    + Add<f64, Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<f64, Output = Self>
+    + Sum
+{
+    /// A constant: derivatives are zero.
+    fn cst(x: f64) -> Self;
+
+    /// The value without derivatives; what branches and comparisons look at.
+    fn value(self) -> f64;
+
+    /// How many levels of derivatives ride along: 0 for `f64`, 1 for a `Dual` over `f64`.
+    const ORDER: usize;
+
+    /// One Newton correction x − r/r′ of the derivative parts alone; the value stays.
+    ///
+    /// This carries derivatives through an equation r(x, p) = 0 that was solved in plain
+    /// `f64`: start from the constant root and, [`ORDER`](Real::ORDER) times, re-evaluate r and
+    /// ∂r/∂x in this scalar and refine. By the implicit function theorem each pass makes one
+    /// more order of derivatives exact. For `f64` the loop is empty.
+    fn refine(self, residual: Self, slope: Self) -> Self;
+
+    /// Zero.
+    #[inline]
+    fn zero() -> Self {
+        Self::cst(0.0)
+    }
+    /// One.
+    #[inline]
+    fn one() -> Self {
+        Self::cst(1.0)
+    }
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Sine and cosine.
+    fn sin_cos(self) -> (Self, Self);
+    /// Sine.
+    #[inline]
+    fn sin(self) -> Self {
+        self.sin_cos().0
+    }
+    /// Cosine.
+    #[inline]
+    fn cos(self) -> Self {
+        self.sin_cos().1
+    }
+    /// Tangent.
+    fn tan(self) -> Self;
+    /// Arc sine.
+    fn asin(self) -> Self;
+    /// Arc cosine.
+    fn acos(self) -> Self;
+    /// Arc tangent.
+    fn atan(self) -> Self;
+    /// Angle of the point (x, y) = (`x`, `self`).
+    fn atan2(self, x: Self) -> Self;
+    /// Natural exponential.
+    fn exp(self) -> Self;
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+    /// Hyperbolic sine.
+    fn sinh(self) -> Self;
+    /// Hyperbolic cosine.
+    fn cosh(self) -> Self;
+    /// Hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// Integer power.
+    fn powi(self, n: i32) -> Self;
+    /// Real power with a constant exponent.
+    fn powf(self, p: f64) -> Self;
+    /// Reciprocal.
+    #[inline]
+    fn recip(self) -> Self {
+        Self::one() / self
+    }
+    /// Square.
+    #[inline]
+    fn sq(self) -> Self {
+        self * self
+    }
+    /// Absolute value; at zero the slope is +1.
+    #[inline]
+    fn abs(self) -> Self {
+        if self.value() < 0.0 { -self } else { self }
+    }
+    /// The larger of two, chosen by value; `self` on a tie.
+    #[inline]
+    fn max(self, other: Self) -> Self {
+        if other.value() > self.value() { other } else { self }
+    }
+    /// The smaller of two, chosen by value; `self` on a tie.
+    #[inline]
+    fn min(self, other: Self) -> Self {
+        if other.value() < self.value() { other } else { self }
+    }
+    /// Clamped to [lo, hi]; outside, the derivative is zero.
+    #[inline]
+    fn clamp(self, lo: f64, hi: f64) -> Self {
+        if self.value() < lo {
+            Self::cst(lo)
+        } else if self.value() > hi {
+            Self::cst(hi)
+        } else {
+            self
+        }
+    }
+}
+
+impl Real for f64 {
+    const ORDER: usize = 0;
+
+    #[inline(always)]
+    fn cst(x: f64) -> f64 {
+        x
+    }
+    #[inline(always)]
+    fn value(self) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn refine(self, _residual: f64, _slope: f64) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+    #[inline(always)]
+    fn sin_cos(self) -> (f64, f64) {
+        f64::sin_cos(self)
+    }
+    #[inline(always)]
+    fn tan(self) -> f64 {
+        f64::tan(self)
+    }
+    #[inline(always)]
+    fn asin(self) -> f64 {
+        f64::asin(self)
+    }
+    #[inline(always)]
+    fn acos(self) -> f64 {
+        f64::acos(self)
+    }
+    #[inline(always)]
+    fn atan(self) -> f64 {
+        f64::atan(self)
+    }
+    #[inline(always)]
+    fn atan2(self, x: f64) -> f64 {
+        f64::atan2(self, x)
+    }
+    #[inline(always)]
+    fn exp(self) -> f64 {
+        f64::exp(self)
+    }
+    #[inline(always)]
+    fn ln(self) -> f64 {
+        f64::ln(self)
+    }
+    #[inline(always)]
+    fn sinh(self) -> f64 {
+        f64::sinh(self)
+    }
+    #[inline(always)]
+    fn cosh(self) -> f64 {
+        f64::cosh(self)
+    }
+    #[inline(always)]
+    fn tanh(self) -> f64 {
+        f64::tanh(self)
+    }
+    #[inline(always)]
+    fn powi(self, n: i32) -> f64 {
+        f64::powi(self, n)
+    }
+    #[inline(always)]
+    fn powf(self, p: f64) -> f64 {
+        f64::powf(self, p)
+    }
+}

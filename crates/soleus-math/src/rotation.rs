@@ -1,0 +1,143 @@
+//! Rotations: orthogonal matrices and the angles files describe them with.
+
+use crate::{Mat33, Real, SymMat33, Vec3, vec3};
+use std::ops::Mul;
+
+/// An orthonormal matrix R_AB: it takes components in frame B to components in frame A.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rotation<T>(pub Mat33<T>);
+
+impl<T: Real> Default for Rotation<T> {
+    fn default() -> Self {
+        Self::identity()
+    }
+}
+
+impl<T: Real> Rotation<T> {
+    /// No rotation.
+    #[inline]
+    pub fn identity() -> Self {
+        Rotation(Mat33::identity())
+    }
+    /// A constant rotation, lifted from `f64`.
+    #[inline]
+    pub fn cst(r: Rotation<f64>) -> Self {
+        Rotation(Mat33::cst(r.0))
+    }
+    /// About the first axis by `a` rad.
+    #[inline]
+    pub fn about_x(a: T) -> Self {
+        let (s, c) = a.sin_cos();
+        let (o, l) = (T::zero(), T::one());
+        Rotation(Mat33::from_cols(vec3(l, o, o), vec3(o, c, s), vec3(o, -s, c)))
+    }
+    /// About the second axis by `a` rad.
+    #[inline]
+    pub fn about_y(a: T) -> Self {
+        let (s, c) = a.sin_cos();
+        let (o, l) = (T::zero(), T::one());
+        Rotation(Mat33::from_cols(vec3(c, o, -s), vec3(o, l, o), vec3(s, o, c)))
+    }
+    /// About the third axis by `a` rad.
+    #[inline]
+    pub fn about_z(a: T) -> Self {
+        let (s, c) = a.sin_cos();
+        let (o, l) = (T::zero(), T::one());
+        Rotation(Mat33::from_cols(vec3(c, s, o), vec3(-s, c, o), vec3(o, o, l)))
+    }
+    /// About the constant unit vector `axis` by `angle` rad (Rodrigues).
+    #[inline]
+    pub fn about(axis: Vec3<f64>, angle: T) -> Self {
+        let (s, c) = angle.sin_cos();
+        let k = T::one() - c;
+        let (x, y, z) = (axis.x, axis.y, axis.z);
+        Rotation(Mat33::from_cols(
+            vec3(c + k * (x * x), k * (x * y) + s * z, k * (x * z) - s * y),
+            vec3(k * (x * y) - s * z, c + k * (y * y), k * (y * z) + s * x),
+            vec3(k * (x * z) + s * y, k * (y * z) - s * x, c + k * (z * z)),
+        ))
+    }
+    /// Body-fixed X-Y-Z angles (rad): R = Rx(a) Ry(b) Rz(c), the `orientation` of model files.
+    #[inline]
+    pub fn body_fixed_xyz(angles: Vec3<T>) -> Self {
+        Self::about_x(angles.x) * Self::about_y(angles.y) * Self::about_z(angles.z)
+    }
+    /// The body-fixed X-Y-Z angles (rad) of this rotation, the middle one in [−π/2, π/2].
+    ///
+    /// Near gimbal lock, |b| = π/2, only a ± c is determined; c is then 0.
+    pub fn to_body_fixed_xyz(&self) -> Vec3<T> {
+        let m = &self.0;
+        let sb = m.at(0, 2);
+        let cb = (m.at(0, 0) * m.at(0, 0) + m.at(0, 1) * m.at(0, 1)).sqrt();
+        // 4ε is where the two small entries that fix a and c are rounding alone.
+        if cb.value() < 4.0 * f64::EPSILON {
+            let a = m.at(2, 1).atan2(m.at(1, 1));
+            return vec3(a, sb.atan2(cb), T::zero());
+        }
+        let a = (-m.at(1, 2)).atan2(m.at(2, 2));
+        let c = (-m.at(0, 1)).atan2(m.at(0, 0));
+        vec3(a, sb.atan2(cb), c)
+    }
+    /// The inverse, which is the transpose.
+    #[inline(always)]
+    pub fn inverse(&self) -> Self {
+        Rotation(self.0.transpose())
+    }
+    /// Components in A to components in B: Rᵀ v.
+    #[inline(always)]
+    pub fn inverse_mul(&self, v: Vec3<T>) -> Vec3<T> {
+        self.0.tmul(v)
+    }
+    /// The axis `i` of B, in A.
+    #[inline(always)]
+    pub fn axis(&self, i: usize) -> Vec3<T> {
+        self.0.col[i]
+    }
+    /// A symmetric tensor given in B, re-expressed in A: R S Rᵀ.
+    #[inline(always)]
+    pub fn reexpress(&self, s: SymMat33<T>) -> SymMat33<T> {
+        let m = self.0 * s.full();
+        let r = &self.0;
+        let e = |i: usize, j: usize| m.row(i).dot(r.row(j));
+        SymMat33 { xx: e(0, 0), yy: e(1, 1), zz: e(2, 2), xy: e(0, 1), xz: e(0, 2), yz: e(1, 2) }
+    }
+}
+
+impl<T: Real> Mul for Rotation<T> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, o: Self) -> Self {
+        Rotation(self.0 * o.0)
+    }
+}
+impl<T: Real> Mul<Vec3<T>> for Rotation<T> {
+    type Output = Vec3<T>;
+    #[inline(always)]
+    fn mul(self, v: Vec3<T>) -> Vec3<T> {
+        self.0 * v
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_body_fixed_angles_round_trip() {
+        for &(a, b, c) in &[(0.3, -1.2, 2.0), (-3.0, 1.5, 0.1), (0.0, 0.0, 0.0)] {
+            let q: Vec3<f64> = Rotation::body_fixed_xyz(vec3(a, b, c)).to_body_fixed_xyz();
+            assert!((q - vec3(a, b, c)).norm() < 1e-14, "{q:?}");
+        }
+    }
+
+    #[test]
+    fn identity_rodrigues_equals_elementary_rotations() {
+        let a = 0.7;
+        for (i, r) in [Rotation::about_x(a), Rotation::about_y(a), Rotation::about_z(a)].iter().enumerate() {
+            let k = Rotation::about(Vec3::unit(i), a);
+            for j in 0..3 {
+                assert!((k.axis(j) - r.axis(j)).norm() < 1e-15);
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What was wrong with an input, where, and what to do about it.
+
+use std::fmt;
+
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Kept or ignored without effect on any number; said for completeness.
+    Note,
+    /// Ignored or guessed; the physics is not changed by it, or the change is named.
+    Warning,
+    /// The model cannot be used as the file means it.
+    Error,
+}
+
+/// One problem of an input file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The file as the user named it.
+    pub file: String,
+    /// Line, from 1; 0 when no line applies.
+    pub line: u32,
+    /// Absolute path of the component it concerns, or empty.
+    pub component: String,
+    /// What is wrong, in one sentence without a full stop.
+    pub message: String,
+    /// What the user can do, or empty.
+    pub hint: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        write!(f, "{word}: {}", self.message)?;
+        match self.line {
+            0 => write!(f, "\n  --> {}", self.file)?,
+            line => write!(f, "\n  --> {}:{line}", self.file)?,
+        }
+        if !self.component.is_empty() {
+            write!(f, "\n   in {}", self.component)?;
+        }
+        if !self.hint.is_empty() {
+            write!(f, "\nhint: {}", self.hint)?;
+        }
+        Ok(())
+    }
+}
+
+/// The problems found so far in one file.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    /// The file as the user named it.
+    pub file: String,
+    /// In the order they were found.
+    pub list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// No problems yet.
+    pub fn new(file: impl Into<String>) -> Self {
+        Diagnostics { file: file.into(), list: Vec::new() }
+    }
+    /// Adds one problem.
+    pub fn push(&mut self, severity: Severity, line: u32, component: &str, message: String, hint: &str) {
+        self.list.push(Diagnostic {
+            severity,
+            file: self.file.clone(),
+            line,
+            component: component.to_string(),
+            message,
+            hint: hint.to_string(),
+        });
+    }
+    /// Adds an error.
+    pub fn error(&mut self, line: u32, component: &str, message: impl Into<String>, hint: &str) {
+        self.push(Severity::Error, line, component, message.into(), hint);
+    }
+    /// Adds a warning.
+    pub fn warn(&mut self, line: u32, component: &str, message: impl Into<String>, hint: &str) {
+        self.push(Severity::Warning, line, component, message.into(), hint);
+    }
+    /// Adds a note.
+    pub fn note(&mut self, line: u32, component: &str, message: impl Into<String>) {
+        self.push(Severity::Note, line, component, message.into(), "");
+    }
+    /// Whether any of them is an error.
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|d| d.severity == Severity::Error)
+    }
+}

@@ -1,0 +1,14 @@
+//! What a musculoskeletal model is: the components that a modeller names, as plain data.
+//!
+//! Files arrive as a [`document::Document`], a tree of elements that remembers its lines and
+//! knows nothing of XML. `build` turns a document into a [`Model`](model), with every socket
+//! resolved and every property checked, and reports what it could not use.
+
+#![allow(non_snake_case)] // Kernel symbols follow the literature: X_BF, p_BS.
+
+pub mod diagnostic;
+pub mod document;
+pub mod id;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use document::{Content, Document, Element};
