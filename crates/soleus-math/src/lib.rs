@@ -21,6 +21,7 @@
 //! ```
 
 pub mod dual;
+pub mod function;
 pub mod real;
 pub mod rotation;
 pub mod spatial;
@@ -28,6 +29,7 @@ pub mod transform;
 pub mod vec3;
 
 pub use dual::Dual;
+pub use function::Function;
 pub use real::Real;
 pub use rotation::Rotation;
 pub use spatial::{SpatialInertia, SpatialVec};
