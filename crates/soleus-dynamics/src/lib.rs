@@ -2,6 +2,9 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB, H_FM.
 
+pub mod constraint;
+pub mod joint;
 pub mod kinematics;
+pub mod multibody;
 
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};

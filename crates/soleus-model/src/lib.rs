@@ -6,9 +6,14 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BF, p_BS.
 
+pub mod body;
+pub mod constraint;
 pub mod diagnostic;
 pub mod document;
 pub mod id;
+pub mod joint;
+pub mod model;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};
+pub use model::Model;

@@ -44,4 +44,21 @@ impl Function {
             Function::Linear { slope, intercept } => [x * *slope + *intercept, T::cst(*slope), T::zero()],
         }
     }
+
+    /// Slope and intercept, if this is a straight line of one variable.
+    pub fn as_line(&self) -> Option<(f64, f64)> {
+        match self {
+            Function::Linear { slope, intercept } => Some((*slope, *intercept)),
+            _ => None,
+        }
+    }
+
+    /// Value, gradient and Hessian (row by row) of a function of several variables.
+    pub fn eval_n<T: Real>(&self, x: &[T], grad: &mut [T], hess: &mut [T]) -> T {
+        hess.fill(T::zero());
+        let [v, d, h] = self.eval1(x[0]);
+        grad[0] = d;
+        hess[0] = h;
+        v
+    }
 }
