@@ -6,5 +6,7 @@ pub mod constraint;
 pub mod joint;
 pub mod kinematics;
 pub mod multibody;
+#[cfg(test)]
+mod testing;
 
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};

@@ -7,7 +7,7 @@ use crate::joint::{Coordinate, Joint};
 use soleus_math::{Vec3, vec3};
 
 /// A musculoskeletal model. Frozen once built; an edit makes a new one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
     /// Name as the file gives it.
     pub name: String,
