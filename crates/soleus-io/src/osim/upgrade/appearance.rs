@@ -158,8 +158,15 @@ fn contact_appearance(e: &mut Element) {
     let mut appearance = Element::new("Appearance", e.line);
     let line = e.line;
     appearance.push(color.unwrap_or_else(|| Element::with_text("color", CYAN, line)));
-    if let Some(p) = preference {
-        show(&mut appearance, &p.text(), p.line);
+    match preference.map(|p| (p.text(), p.line)) {
+        Some((p, line)) if p == "0" => appearance.push(Element::with_text("visible", "false", line)),
+        Some((p, line)) => {
+            let representation = if p == "4" { "3".to_string() } else { p };
+            let mut surface = Element::new("SurfaceProperties", line);
+            surface.push(Element::with_text("representation", representation, line));
+            appearance.push(surface);
+        }
+        None => {}
     }
     e.push(appearance);
 }

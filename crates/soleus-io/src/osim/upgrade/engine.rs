@@ -80,15 +80,15 @@ fn fill(transform: &mut Element, given: Vec<Element>, slots: &[(&str, [f64; 3])]
             *axis = Vec3::from_array(given);
         }
     }
-    // OpenSim completes one or two given axes to three that span space: the third is the
-    // normalized cross product; a second one along the first is exchanged for the third.
+    // OpenSim completes one or two given axes to three that span space: the third is the cross
+    // product, of any length; a second one along the first is exchanged for the third.
     match count {
-        2 => axes[2] = unit(axes[0].cross(axes[1])),
+        2 => axes[2] = axes[0].cross(axes[1]),
         1 => {
             if (axes[0].dot(axes[1]).abs() - 1.0).abs() < 1e-4 {
                 axes[1] = axes[2];
             }
-            axes[2] = unit(axes[1].cross(axes[0]));
+            axes[2] = axes[1].cross(axes[0]);
         }
         _ => {}
     }
@@ -115,13 +115,5 @@ fn fill(transform: &mut Element, given: Vec<Element>, slots: &[(&str, [f64; 3])]
             }
         };
         transform.push(slot);
-    }
-}
-
-/// The direction of `v`; a zero vector stays zero.
-fn unit(v: Vec3<f64>) -> Vec3<f64> {
-    match v.norm() > 0.0 {
-        true => v.normalized(),
-        false => v,
     }
 }
