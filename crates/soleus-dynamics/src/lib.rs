@@ -8,5 +8,6 @@ pub mod kinematics;
 pub mod multibody;
 #[cfg(test)]
 mod testing;
+pub mod path;
 
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};

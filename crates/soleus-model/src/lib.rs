@@ -13,6 +13,7 @@ pub mod document;
 pub mod id;
 pub mod joint;
 pub mod model;
+pub mod path;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};
