@@ -2,6 +2,9 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB, H_FM.
 
+pub mod contact;
+pub mod force;
 pub mod kinematics;
 
+pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};

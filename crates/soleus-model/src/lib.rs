@@ -6,9 +6,13 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BF, p_BS.
 
+pub mod contact;
 pub mod diagnostic;
 pub mod document;
+pub mod force;
 pub mod id;
 
+pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};
+pub use force::{Force, ForceKind};
