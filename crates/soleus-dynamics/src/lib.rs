@@ -4,10 +4,13 @@
 
 pub mod constraint;
 pub mod joint;
+pub mod contact;
+pub mod force;
 pub mod kinematics;
 pub mod multibody;
 #[cfg(test)]
 mod testing;
 pub mod path;
 
+pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};
