@@ -2,8 +2,11 @@
 
 use crate::body::{Body, Frame, Marker};
 use crate::constraint::Constraint;
+use crate::contact::ContactGeometry;
+use crate::force::Force;
 use crate::id::CoordinateId;
 use crate::joint::{Coordinate, Joint};
+use crate::path::WrapObject;
 use soleus_math::{Vec3, vec3};
 
 /// A musculoskeletal model. Frozen once built; an edit makes a new one.
@@ -35,6 +38,12 @@ pub struct Model {
     pub constraints: Vec<Constraint>,
     /// Markers in file order.
     pub markers: Vec<Marker>,
+    /// Wrap objects, body by body.
+    pub wraps: Vec<WrapObject>,
+    /// Contact geometries in file order.
+    pub contact_geometries: Vec<ContactGeometry>,
+    /// Forces, muscles and actuators, in the order of OpenSim's component list.
+    pub forces: Vec<Force>,
 }
 
 impl Model {

@@ -141,6 +141,17 @@ impl<T: Real> PathState<T> {
             speed: T::zero(),
         }
     }
+    /// The state of no path at all: length and speed are zero.
+    pub fn empty() -> Self {
+        PathState {
+            points: Vec::new(),
+            geometry: geometry_path::Scratch::new(0),
+            x: Vec::new(),
+            arms: Vec::new(),
+            length: T::zero(),
+            speed: T::zero(),
+        }
+    }
     /// Length, m.
     #[inline]
     pub fn length(&self) -> T {
