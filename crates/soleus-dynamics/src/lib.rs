@@ -3,5 +3,6 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB, H_FM.
 
 pub mod kinematics;
+pub mod muscle;
 
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};

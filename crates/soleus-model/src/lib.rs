@@ -9,6 +9,7 @@
 pub mod diagnostic;
 pub mod document;
 pub mod id;
+pub mod muscle;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};
