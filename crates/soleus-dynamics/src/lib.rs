@@ -11,6 +11,7 @@ pub mod multibody;
 pub mod path;
 #[cfg(test)]
 mod testing;
+pub mod muscle;
 
 pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};

@@ -16,6 +16,7 @@ pub mod id;
 pub mod joint;
 pub mod model;
 pub mod path;
+pub mod muscle;
 
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
