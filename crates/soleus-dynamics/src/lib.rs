@@ -7,11 +7,13 @@ pub mod contact;
 pub mod force;
 pub mod joint;
 pub mod kinematics;
+pub mod moment_arm;
 pub mod multibody;
+pub mod muscle;
 pub mod path;
+pub mod system;
 #[cfg(test)]
 mod testing;
-pub mod muscle;
 
 pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};

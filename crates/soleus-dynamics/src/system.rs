@@ -177,7 +177,7 @@ impl System {
                     let m = CompiledMuscle::compile(m)
                         .map_err(|source| SystemError::Muscle { path: f.path.clone(), source })?;
                     let names = m.state_names().iter().map(ToString::to_string).collect();
-                    let defaults = m.default_states();
+                    let defaults = m.default_states().to_vec();
                     (Actor::Muscle(Box::new(m)), names, defaults, 1)
                 }
                 _ => {
@@ -240,7 +240,11 @@ impl System {
             kin: TreeKinematics::new(&self.tree),
             mass: MassFactor::new(&self.tree),
             constraints: self.constraints.workspace(&self.tree),
-            paths: self.forces.iter().map(|f| f.path.as_ref().map_or_else(PathState::empty, PathState::new)).collect(),
+            paths: self
+                .forces
+                .iter()
+                .map(|f| f.path.as_ref().map_or_else(PathState::empty, PathState::new))
+                .collect(),
             tension: vec![T::zero(); self.forces.len()],
             body_load: vec![SpatialVec::zero(); nb],
             mobility_load: vec![T::zero(); n],
@@ -326,7 +330,11 @@ impl System {
 
     /// Accelerations u̇ and multipliers from the loads in the workspace:
     /// M u̇ + Gᵀ λ = Jᵀ F + τ − c(q, u),  G u̇ = b.
-    pub fn compute_accelerations<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) -> Result<(), MotionError> {
+    pub fn compute_accelerations<T: Real>(
+        &self,
+        x: &State<T>,
+        ws: &mut Workspace<T>,
+    ) -> Result<(), MotionError> {
         // Right-hand side: Jᵀ (F − I A₀ − gyro) + τ, with A₀ the accelerations at u̇ = 0.
         ws.A_GB[0] = SpatialVec::zero();
         compute_accelerations(&self.tree, &ws.kin, &ws.zeros, &mut ws.A_GB);

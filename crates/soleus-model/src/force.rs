@@ -5,6 +5,7 @@
 //! degrees). The path of path-based classes is [`Force::line_of_action`].
 
 use crate::id::{CoordinateId, FrameId, GeometryId};
+use crate::muscle::Muscle;
 use crate::path::Path;
 use soleus_math::{Function, Vec3};
 
@@ -28,6 +29,8 @@ pub struct Force {
 /// The classes of force, with the properties of each.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForceKind {
+    /// Any class of muscle, on a path.
+    Muscle(Muscle),
     /// `CoordinateActuator`.
     CoordinateActuator(CoordinateActuator),
     /// `ActivationCoordinateActuator`.

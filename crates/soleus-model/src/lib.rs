@@ -15,8 +15,8 @@ pub mod force;
 pub mod id;
 pub mod joint;
 pub mod model;
-pub mod path;
 pub mod muscle;
+pub mod path;
 
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
