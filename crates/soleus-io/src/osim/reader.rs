@@ -19,6 +19,10 @@ pub const MAX_DEPTH: usize = 200;
 /// After so many errors the rest of the file is not worth listing.
 const MAX_ERRORS: usize = 20;
 
+/// OpenSim's elements have one attribute or none. Each new one is compared with those before it,
+/// so without a limit a hostile file could ask for quadratic work.
+const MAX_ATTRIBUTES: usize = 100;
+
 /// Lines named one by one in warnings about misencoded bytes; the rest are counted.
 const MAX_ENCODING_WARNINGS: usize = 10;
 
@@ -52,7 +56,12 @@ fn decode<'a>(bytes: &'a [u8], diags: &mut Diagnostics) -> Option<Cow<'a, str>> 
     }
     if let Some(at) = bytes.iter().position(|&b| b == 0) {
         let line = line_at(bytes, at);
-        diags.error(line, "", "the file holds a zero byte: it is not a text file", "check that it is an .osim or .xml file");
+        diags.error(
+            line,
+            "",
+            "the file holds a zero byte: it is not a text file",
+            "check that it is an .osim or .xml file",
+        );
         return None;
     }
     // An XML file starts with `<`; anything else is answered before more work is done on it.
@@ -63,7 +72,12 @@ fn decode<'a>(bytes: &'a [u8], diags: &mut Diagnostics) -> Option<Cow<'a, str>> 
         }
         Some(at) if bytes[at] != b'<' => {
             let line = line_at(bytes, at);
-            diags.error(line, "", "the file does not start with `<`: it is not XML", "check that it is an .osim or .xml file");
+            diags.error(
+                line,
+                "",
+                "the file does not start with `<`: it is not XML",
+                "check that it is an .osim or .xml file",
+            );
             return None;
         }
         Some(_) => {}
@@ -105,7 +119,12 @@ fn decode_mixed(bytes: &[u8], diags: &mut Diagnostics) -> String {
         }
     }
     if unnamed > 0 {
-        diags.warn(0, "", format!("{unnamed} more lines hold bytes that are not UTF-8"), "save the file as UTF-8");
+        diags.warn(
+            0,
+            "",
+            format!("{unnamed} more lines hold bytes that are not UTF-8"),
+            "save the file as UTF-8",
+        );
     }
     text
 }
@@ -115,10 +134,10 @@ fn decode_mixed(bytes: &[u8], diags: &mut Diagnostics) -> String {
 fn windows_1252(b: u8) -> char {
     // Source: WHATWG Encoding Standard, index windows-1252.
     const HIGH: [char; 32] = [
-        '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2C6}',
-        '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}', '\u{90}', '\u{2018}', '\u{2019}',
-        '\u{201C}', '\u{201D}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{2DC}', '\u{2122}', '\u{161}', '\u{203A}',
-        '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
+        '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',
+        '\u{2C6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}', '\u{90}',
+        '\u{2018}', '\u{2019}', '\u{201C}', '\u{201D}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{2DC}',
+        '\u{2122}', '\u{161}', '\u{203A}', '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
     ];
     match b {
         0x80..=0x9F => HIGH[usize::from(b - 0x80)],
@@ -180,7 +199,11 @@ impl<'a> Lexer<'a> {
             }
             None => {
                 let line = self.line;
-                Err(self.error(line, format!("the {what} that starts here never ends (`{end}` is missing)"), ""))
+                Err(self.error(
+                    line,
+                    format!("the {what} that starts here never ends (`{end}` is missing)"),
+                    "",
+                ))
             }
         }
     }
@@ -295,7 +318,11 @@ impl<'a> Lexer<'a> {
             Some((_, Ok(v))) => doc.version = v,
             Some((v, Err(_))) => {
                 let message = format!("the Version of the OpenSimDocument is `{v}`, not a number");
-                self.error(line, message, "write Version=\"40600\" or the version of the program that wrote the file");
+                self.error(
+                    line,
+                    message,
+                    "write Version=\"40600\" or the version of the program that wrote the file",
+                );
             }
             None => {
                 self.error(
@@ -322,7 +349,10 @@ impl<'a> Lexer<'a> {
                     let (tag, from) = (e.tag.clone(), e.line);
                     return Err(self.error(
                         from,
-                        format!("`<{tag}>` opened on line {from} is never closed: the file ends on line {}", self.line),
+                        format!(
+                            "`<{tag}>` opened on line {from} is never closed: the file ends on line {}",
+                            self.line
+                        ),
                         "the file may be cut off",
                     ));
                 }
@@ -338,11 +368,18 @@ impl<'a> Lexer<'a> {
                 self.advance(2);
                 let inner = self.until(">", "closing tag")?;
                 let tag = inner.trim_matches(|c: char| c.is_ascii() && is_white(c as u8));
-                let Some(e) = open.pop() else { return Err(Stop) };
+                let Some(e) = open.pop() else {
+                    return Err(self.error(line, format!("`</{}>` closes nothing", short(tag)), ""));
+                };
                 if e.tag != tag {
                     return Err(self.error(
                         line,
-                        format!("`</{}>` closes `<{}>`, which was opened on line {}", short(tag), e.tag, e.line),
+                        format!(
+                            "`</{}>` closes `<{}>`, which was opened on line {}",
+                            short(tag),
+                            e.tag,
+                            e.line
+                        ),
                         "a closing tag is missing or misspelled",
                     ));
                 }
@@ -391,7 +428,10 @@ impl<'a> Lexer<'a> {
                 let (tag, from) = (e.tag.clone(), e.line);
                 return Err(self.error(
                     from,
-                    format!("`<{tag}>` opened on line {from} is never closed: the file ends on line {}", self.line),
+                    format!(
+                        "`<{tag}>` opened on line {from} is never closed: the file ends on line {}",
+                        self.line
+                    ),
                     "the file may be cut off",
                 ));
             }
@@ -432,13 +472,21 @@ impl<'a> Lexer<'a> {
                 return Ok((e, false));
             }
             if rest.is_empty() {
-                return Err(self.error(line, format!("the tag `<{tag}` never ends"), "the file may be cut off"));
+                return Err(self.error(
+                    line,
+                    format!("the tag `<{tag}` never ends"),
+                    "the file may be cut off",
+                ));
             }
             let name = self.name();
             self.skip_white_space();
             if name.is_empty() || !self.rest().starts_with('=') {
                 let at = self.line;
-                return Err(self.error(at, format!("the tag `<{tag}>` is malformed"), "attributes are written name=\"value\""));
+                return Err(self.error(
+                    at,
+                    format!("the tag `<{tag}>` is malformed"),
+                    "attributes are written name=\"value\"",
+                ));
             }
             self.advance(1);
             self.skip_white_space();
@@ -447,7 +495,11 @@ impl<'a> Lexer<'a> {
                 Some(b'"') => "\"",
                 Some(b'\'') => "'",
                 _ => {
-                    return Err(self.error(at, format!("attribute `{name}` of `<{tag}>` has no quoted value"), ""));
+                    return Err(self.error(
+                        at,
+                        format!("attribute `{name}` of `<{tag}>` has no quoted value"),
+                        "",
+                    ));
                 }
             };
             self.advance(1);
@@ -457,6 +509,13 @@ impl<'a> Lexer<'a> {
                     at,
                     format!("the value of attribute `{name}` of `<{tag}>` holds `<`"),
                     "a closing quote may be missing; write `&lt;` for the character itself",
+                ));
+            }
+            if e.attributes.len() >= MAX_ATTRIBUTES {
+                return Err(self.error(
+                    at,
+                    format!("`<{tag}>` has more than {MAX_ATTRIBUTES} attributes"),
+                    "",
                 ));
             }
             if e.attribute(name).is_some() {

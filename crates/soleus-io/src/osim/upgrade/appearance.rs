@@ -58,14 +58,17 @@ fn mesh(name: &str, scale: [f64; 3], file: &str, line: u32) -> Element {
 fn display_geometry(body: &mut Element, mut shown: Element, up: &mut Upgrade<'_>) {
     let outer_scale = child_numbers::<3>(&shown, "scale_factors").unwrap_or([1.0; 3]);
     let outer = child_numbers::<6>(&shown, "transform").unwrap_or_default();
-    let Some(objects) = shown.take_child("GeometrySet").and_then(|mut s| s.take_child("objects")) else { return };
+    let Some(objects) = shown.take_child("GeometrySet").and_then(|mut s| s.take_child("objects")) else {
+        return;
+    };
     let mut attached = Element::new("attached_geometry", objects.line);
     let body_name = body.name().to_string();
     for (i, old) in into_children(objects).filter(|e| e.tag == "DisplayGeometry").enumerate() {
         let count = i + 1;
         let line = old.line;
         let inner_scale = child_numbers::<3>(&old, "scale_factors").unwrap_or([1.0; 3]);
-        let scale: [f64; 3] = std::array::from_fn(|k| up.as_opensim_keeps(inner_scale[k] * outer_scale[k], line));
+        let scale: [f64; 3] =
+            std::array::from_fn(|k| up.as_opensim_keeps(inner_scale[k] * outer_scale[k], line));
         let file = old.child_text("geometry_file").unwrap_or_default();
         let mut mesh = mesh(&format!("{body_name}_geom_{count}"), scale, &file, line);
         mesh.push(mesh_appearance(&old));
@@ -198,7 +201,8 @@ fn wrap_appearance(e: &mut Element) {
 }
 
 fn path_appearance(e: &mut Element) {
-    let hidden = remove(e, "VisibleObject").and_then(|v| v.child_text("display_preference")).as_deref() == Some("0");
+    let hidden =
+        remove(e, "VisibleObject").and_then(|v| v.child_text("display_preference")).as_deref() == Some("0");
     let color = remove(e, "default_color");
     if !hidden && color.is_none() {
         return;

@@ -76,7 +76,12 @@ pub fn is_wrap_object(tag: &str) -> bool {
 pub fn is_contact_geometry(tag: &str) -> bool {
     matches!(
         tag,
-        "ContactHalfSpace" | "ContactSphere" | "ContactMesh" | "ContactCylinder" | "ContactEllipsoid" | "ContactTorus"
+        "ContactHalfSpace"
+            | "ContactSphere"
+            | "ContactMesh"
+            | "ContactCylinder"
+            | "ContactEllipsoid"
+            | "ContactTorus"
     )
 }
 
@@ -87,7 +92,10 @@ pub fn is_path_point(tag: &str) -> bool {
 
 /// Whether the class links two frames at given locations on them.
 pub fn is_two_frame_linker(tag: &str) -> bool {
-    matches!(tag, "WeldConstraint" | "BushingForce" | "FunctionBasedBushingForce" | "ExpressionBasedBushingForce")
+    matches!(
+        tag,
+        "WeldConstraint" | "BushingForce" | "FunctionBasedBushingForce" | "ExpressionBasedBushingForce"
+    )
 }
 
 /// Whether members of the class are components: since 4.0 they all have a name, free of white

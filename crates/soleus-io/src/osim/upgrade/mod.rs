@@ -108,7 +108,10 @@ pub fn upgrade_with(doc: &mut Document, diags: &mut Diagnostics, options: Upgrad
         diags.warn(
             doc.root.line,
             "",
-            format!("the file has version {}, later than {LATEST_VERSION}; it is read as {LATEST_VERSION}", doc.version),
+            format!(
+                "the file has version {}, later than {LATEST_VERSION}; it is read as {LATEST_VERSION}",
+                doc.version
+            ),
             "",
         );
         return;

@@ -21,7 +21,12 @@ pub fn complete(root: &mut Element, up: &mut Upgrade<'_>) {
         }
         let clean = clean_name(name);
         if clean != name {
-            up.diags.warn(e.line, "", format!("the name `{name}` holds white space; it was changed to `{clean}`"), "");
+            up.diags.warn(
+                e.line,
+                "",
+                format!("the name `{name}` holds white space; it was changed to `{clean}`"),
+                "",
+            );
             e.set_attribute("name", clean);
         }
     });

@@ -31,7 +31,8 @@ fn wrap_sets(e: &mut Element) {
         return;
     }
     let at = position(e, "PathPointSet").or_else(|| position(e, "PathWrapSet"));
-    let parts: Vec<Element> = ["PathPointSet", "PathWrapSet"].iter().filter_map(|tag| remove(e, tag)).collect();
+    let parts: Vec<Element> =
+        ["PathPointSet", "PathWrapSet"].iter().filter_map(|tag| remove(e, tag)).collect();
     let Some(first) = parts.first() else { return };
     let mut path = Element::new("GeometryPath", first.line);
     for part in parts {

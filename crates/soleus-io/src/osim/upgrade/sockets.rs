@@ -30,7 +30,9 @@ pub fn flatten(root: &mut Element, up: &mut Upgrade<'_>) {
 /// Replaces a `connectors` list by one element for each connector.
 fn lift_connectors(e: &mut Element) {
     // A list that names no connectee is something else; leave it.
-    let is_list = |c: &Element| c.children().all(|c| c.attribute("name").is_some() && c.child("connectee_name").is_some());
+    let is_list = |c: &Element| {
+        c.children().all(|c| c.attribute("name").is_some() && c.child("connectee_name").is_some())
+    };
     if !e.child("connectors").is_some_and(is_list) {
         return;
     }
@@ -38,7 +40,11 @@ fn lift_connectors(e: &mut Element) {
     let Content::Element(list) = e.content.remove(at) else { return };
     let lifted = into_children(list).map(|connector| {
         let connectee = connector.child_text("connectee_name").unwrap_or_default();
-        Content::Element(Element::with_text(format!("socket_{}", connector.name()), connectee, connector.line))
+        Content::Element(Element::with_text(
+            format!("socket_{}", connector.name()),
+            connectee,
+            connector.line,
+        ))
     });
     e.content.splice(at..at, lifted.collect::<Vec<_>>());
 }
@@ -51,7 +57,10 @@ fn current_tag(tag: &str) -> Option<String> {
         _ if tag.starts_with("input_") => ("input_", &tag["input_".len()..]),
         _ => return None,
     };
-    let name = rest.strip_suffix("_connectee_names").or_else(|| rest.strip_suffix("_connectee_name")).unwrap_or(rest);
+    let name = rest
+        .strip_suffix("_connectee_names")
+        .or_else(|| rest.strip_suffix("_connectee_name"))
+        .unwrap_or(rest);
     let current = format!("{kind}{name}");
     (current != tag).then_some(current)
 }

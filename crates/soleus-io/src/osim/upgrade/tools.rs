@@ -7,10 +7,8 @@ use super::tree::visit;
 
 /// Old and new names of properties of tools, and the version that changed them.
 /// Source: `AbstractTool::updateFromXMLNode` of OpenSim 4.6.
-const RENAMED: &[(u32, &str, &str)] = &[
-    (10900, "replace_actuator_set", "replace_force_set"),
-    (10904, "actuator_set_files", "force_set_files"),
-];
+const RENAMED: &[(u32, &str, &str)] =
+    &[(10900, "replace_actuator_set", "replace_force_set"), (10904, "actuator_set_files", "force_set_files")];
 
 /// Renames the properties of tools.
 pub fn rename_properties(root: &mut Element, up: &mut Upgrade<'_>) {
