@@ -7,6 +7,7 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BF, p_BS.
 
 pub mod body;
+pub mod build;
 pub mod constraint;
 pub mod diagnostic;
 pub mod document;
@@ -14,6 +15,7 @@ pub mod id;
 pub mod joint;
 pub mod model;
 
+pub use build::build;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};
 pub use model::Model;
