@@ -45,13 +45,11 @@ const SMALLEST_MOMENT_ARM: f64 = 1e-9;
 /// Reads the states, evaluates each, writes the result whole.
 pub fn run(model: &Path, states: &Path, out: &Path) -> Result<(), Failure> {
     let m = load::model(model)?;
-    let content =
-        |path: &Path, message: String| Failure::Content { path: path.to_path_buf(), message };
+    let content = |path: &Path, message: String| Failure::Content { path: path.to_path_buf(), message };
     let system = System::compile(&m).map_err(|e| content(model, e.to_string()))?;
 
     let text = std::fs::read_to_string(states).map_err(|e| Failure::read(states, e))?;
-    let input: Value =
-        serde_json::from_str(&text).map_err(|e| content(states, format!("not JSON: {e}")))?;
+    let input: Value = serde_json::from_str(&text).map_err(|e| content(states, format!("not JSON: {e}")))?;
     let list = input.get("states").and_then(Value::as_array).ok_or_else(|| {
         content(states, "no list `states`; give an object like {\"states\": [{\"coordinates\": {…}}]}".into())
     })?;
@@ -59,8 +57,7 @@ pub fn run(model: &Path, states: &Path, out: &Path) -> Result<(), Failure> {
     let mut ws = system.workspace();
     let mut results = Vec::new();
     for (i, s) in list.iter().enumerate() {
-        let input =
-            read_state(&m, &system, s).map_err(|e| content(states, format!("state {i}: {e}")))?;
+        let input = read_state(&m, &system, s).map_err(|e| content(states, format!("state {i}: {e}")))?;
         results.push(evaluate(&m, &system, &input, &mut ws));
     }
     let result = json!({
@@ -114,7 +111,8 @@ fn read_state(model: &Model, system: &System, s: &Value) -> Result<Input, String
     }
     let mut controls = vec![0.0; system.num_controls];
     if let Some(c) = s.get("controls") {
-        let list: Vec<f64> = c.as_array().ok_or("`controls` is not a list")?.iter().filter_map(number).collect();
+        let list: Vec<f64> =
+            c.as_array().ok_or("`controls` is not a list")?.iter().filter_map(number).collect();
         if list.len() != controls.len() {
             return Err(format!("{} controls given, the model has {}", list.len(), controls.len()));
         }
@@ -268,9 +266,7 @@ fn evaluate(model: &Model, system: &System, input: &Input, ws: &mut Workspace<f6
     let markers = model.markers.iter().zip(&system.markers);
     put(
         "markers",
-        Value::Object(
-            markers.map(|(m, s)| (m.name.clone(), vector(ws.kin.X_GB[s.body] * s.p_BS))).collect(),
-        ),
+        Value::Object(markers.map(|(m, s)| (m.name.clone(), vector(ws.kin.X_GB[s.body] * s.p_BS))).collect()),
     );
     let com = centre_of_mass(ws);
     put(
@@ -351,8 +347,12 @@ fn muscles(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -
     for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {
         let Actor::Muscle(m) = &s.actor else { continue };
         let st = &ws.paths[i];
-        let info =
-            m.info(st.length(), st.speed(), input.controls[s.controls.start], &input.state.z[s.states.clone()]);
+        let info = m.info(
+            st.length(),
+            st.speed(),
+            input.controls[s.controls.start],
+            &input.state.z[s.states.clone()],
+        );
         energy += info.muscle_potential_energy;
         out.insert(f.path.clone(), list(&muscle_row(&info)));
     }

@@ -44,6 +44,36 @@ pub struct Model {
     pub contact_geometries: Vec<ContactGeometry>,
     /// Forces, muscles and actuators, in the order of OpenSim's component list.
     pub forces: Vec<Force>,
+    /// `Station`s that are components of their own, in file order.
+    pub stations: Vec<Marker>,
+    /// Named groups of the model's sets.
+    pub groups: Vec<ObjectGroup>,
+    /// Components that the file holds but the model does not.
+    pub unsupported: Vec<Unsupported>,
+}
+
+/// A named group of members of a set: `ObjectGroup`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectGroup {
+    /// The set it belongs to, `ForceSet`.
+    pub set: String,
+    /// Name as the file gives it.
+    pub name: String,
+    /// Names of the members.
+    pub members: Vec<String>,
+}
+
+/// A component that the file holds but the model does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsupported {
+    /// Absolute component path.
+    pub path: String,
+    /// Class name in the file.
+    pub class: String,
+    /// Line in the file, from 1.
+    pub line: u32,
+    /// What is different without it, in words.
+    pub effect: String,
 }
 
 impl Model {
