@@ -1,6 +1,7 @@
 //! Natural splines of odd degree, interpolating or smoothing.
 
 mod fit;
+mod smooth;
 
 use super::polynomial::{horner, horner2};
 use super::{FunctionError, knots};
@@ -19,7 +20,7 @@ use crate::Real;
 ///
 /// Source: Woltring (1986), A FORTRAN package for generalized, cross-validatory spline
 /// smoothing and differentiation, Adv Eng Softw 8:104–113. The construction here is ours:
-/// see `fit`. Like OpenSim 4.6, weights of single points are not used.
+/// see `fit.rs` and `smooth.rs`. Like OpenSim 4.6, weights of single points are not used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GcvSpline {
     half_order: usize,
