@@ -75,11 +75,11 @@ impl GcvSpline {
             return Err(FunctionError::OutOfRange { kind: KIND, what: "degree", found, expected });
         }
         knots::points(KIND, &x, y, degree + 1, true)?;
-        if let Smoothing::ErrorVariance(v) | Smoothing::Parameter(v) = smoothing {
-            if !(v.is_finite() && v >= 0.0) {
-                let expected = "zero or more";
-                return Err(FunctionError::OutOfRange { kind: KIND, what: "smoothing", found: v, expected });
-            }
+        if let Smoothing::ErrorVariance(v) | Smoothing::Parameter(v) = smoothing
+            && !(v.is_finite() && v >= 0.0)
+        {
+            let expected = "zero or more";
+            return Err(FunctionError::OutOfRange { kind: KIND, what: "smoothing", found: v, expected });
         }
         let half_order = degree.div_ceil(2);
         let (coefficients, smoothing_parameter) = fit::pieces(half_order, &x, y, smoothing);

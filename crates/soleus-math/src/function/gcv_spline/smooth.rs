@@ -106,10 +106,10 @@ impl<'a> Smoother<'a> {
                 for r in 0..m {
                     for s in 0..=r {
                         // B-splines k − r ≤ k − s.
-                        if let (Some(i), j) = (k.checked_sub(r), k.wrapping_sub(s)) {
-                            if j < count {
-                                gram[i][j - i] += weight * gaps[k] * b[r] * b[s];
-                            }
+                        if let Some(i) = k.checked_sub(r)
+                            && k - s < count
+                        {
+                            gram[i][r - s] += weight * gaps[k] * b[r] * b[s];
                         }
                     }
                 }
