@@ -1,0 +1,270 @@
+#![allow(clippy::needless_range_loop)] // Indices of matrices, as in the equations.
+//! Fitting a natural spline: through points, by its bending energy; near points, by its mth derivative.
+//!
+//! **Through points.** Between two knots the spline is the polynomial of degree 2m − 1 that
+//! meets the value and m − 1 derivatives at both ends. With t = (x − xᵢ)/h and δₖ = hᵏ s⁽ᵏ⁾ at
+//! the two ends, its energy is
+//!
+//!   ∫ s⁽ᵐ⁾² dx = h^(1−2m) δᵀ K δ                                          (1)
+//!
+//! with one constant 2m × 2m matrix K, as for a beam element (m = 2). The sum over the intervals
+//! is a quadratic form in the m − 1 unknown derivatives at each knot, whose matrix is symmetric,
+//! positive definite and block tridiagonal. Its minimum has continuous derivatives up to
+//! 2m − 2 and zero derivatives from m on at the ends: it is the natural spline.
+//!
+//! **Near points.** See `smooth.rs`: the smoothed values come first, then the spline through them.
+
+use super::Smoothing;
+use super::smooth::Smoother;
+
+/// Largest half order m.
+const M: usize = 4;
+type Block = [[f64; M]; M];
+type Column = [f64; M];
+
+/// Upper coefficients a_m … a_{2m−1} of the polynomial on t ∈ [0, 1] whose derivatives 0 … m − 1
+/// at t = 0 vanish and at t = 1 are Δ: 6 aⱼ = Σₖ HERMITE[m−1][j][k] Δₖ.
+/// They solve Σⱼ j!/(j−k)! aⱼ = Δₖ; sixfold, they are whole numbers.
+const HERMITE: [[[i32; M]; M]; M] = [
+    [[6, 0, 0, 0], [0; M], [0; M], [0; M]],
+    [[18, -6, 0, 0], [-12, 6, 0, 0], [0; M], [0; M]],
+    [[60, -24, 3, 0], [-90, 42, -6, 0], [36, -18, 3, 0], [0; M]],
+    [[210, -90, 15, -1], [-504, 234, -42, 3], [420, -204, 39, -3], [-120, 60, -12, 1]],
+];
+
+/// Upper coefficients (t^m … t^(2m−1)) on a unit interval from the scaled derivatives at both ends.
+fn upper(m: usize, left: &Column, right: &Column) -> Column {
+    // Δₖ: what the Taylor polynomial of the left end misses at the right end. The leading
+    // terms are subtracted first, so a large offset of y costs no digits.
+    let mut miss = [0.0; M];
+    for k in 0..m {
+        let mut d = right[k] - left[k];
+        let mut factorial = 1.0;
+        for j in k + 1..m {
+            factorial *= (j - k) as f64;
+            d -= left[j] / factorial;
+        }
+        miss[k] = d;
+    }
+    let mut a = [0.0; M];
+    for (a, row) in a.iter_mut().zip(&HERMITE[m - 1]).take(m) {
+        *a = (0..m).map(|k| f64::from(row[k]) * miss[k]).sum::<f64>() / 6.0;
+    }
+    a
+}
+
+/// K of (1) as four blocks: left–left, left–right, right–right.
+struct Element {
+    ll: Block,
+    lr: Block,
+    rr: Block,
+}
+
+impl Element {
+    /// In whole numbers throughout, because the sums cancel by nine digits when m = 4.
+    fn new(m: usize) -> Self {
+        // 36 times the mth derivatives of the unit responses: coefficients of t⁰ … t^(m−1).
+        let mut response = [[0i128; M]; 2 * M];
+        for (i, r) in response.iter_mut().enumerate().take(2 * m) {
+            // Six times what the left end's Taylor polynomial misses at the right end.
+            let mut miss = [0i128; M];
+            if i < m {
+                for (k, miss) in miss.iter_mut().enumerate().take(i + 1) {
+                    *miss = -6 / (1..=(i - k) as i128).product::<i128>();
+                }
+            } else {
+                miss[i - m] = 6;
+            }
+            for j in 0..m {
+                let a: i128 = (0..m).map(|k| i128::from(HERMITE[m - 1][j][k]) * miss[k]).sum();
+                // m differentiations of t^(m+j).
+                r[j] = a * (j as i128 + 1..=(m + j) as i128).product::<i128>();
+            }
+        }
+        // ∫₀¹ of the products; 420 is divisible by all of 1 … 7.
+        let energy = |a: usize, b: usize| -> f64 {
+            let mut e = 0;
+            for i in 0..m {
+                for j in 0..m {
+                    e += response[a][i] * response[b][j] * (420 / (i + j + 1) as i128);
+                }
+            }
+            e as f64 / (36.0 * 36.0 * 420.0)
+        };
+        let mut k = Element { ll: [[0.0; M]; M], lr: [[0.0; M]; M], rr: [[0.0; M]; M] };
+        for i in 0..m {
+            for j in 0..m {
+                k.ll[i][j] = energy(i, j);
+                k.lr[i][j] = energy(i, m + j);
+                k.rr[i][j] = energy(m + i, m + j);
+            }
+        }
+        k
+    }
+}
+
+/// A symmetric positive definite block tridiagonal matrix, blocks of `b` × `b`.
+struct BlockTridiagonal {
+    b: usize,
+    diagonal: Vec<Block>,
+    /// Block (i, i+1); after factorization L_{i+1,i}ᵀ = D⁻¹ · block.
+    upper: Vec<Block>,
+    /// Inverses of the pivots D, after factorization.
+    pivot_inverse: Vec<Block>,
+}
+
+/// Inverse of a symmetric positive definite block, by Gauss–Jordan in place.
+fn inverse(b: usize, a: &Block) -> Block {
+    let mut a = *a;
+    for p in 0..b {
+        let d = 1.0 / a[p][p];
+        a[p][p] = 1.0;
+        for j in 0..b {
+            a[p][j] *= d;
+        }
+        for i in 0..b {
+            if i != p {
+                let f = a[i][p];
+                a[i][p] = 0.0;
+                for j in 0..b {
+                    a[i][j] -= f * a[p][j];
+                }
+            }
+        }
+    }
+    a
+}
+
+impl BlockTridiagonal {
+    fn factor(&mut self) {
+        let b = self.b;
+        for i in 0..self.diagonal.len() {
+            let inv = inverse(b, &self.diagonal[i]);
+            self.pivot_inverse.push(inv);
+            if let Some(u) = self.upper.get_mut(i) {
+                // G = D⁻¹ U, and the next diagonal loses Uᵀ D⁻¹ U.
+                let mut g = [[0.0; M]; M];
+                for r in 0..b {
+                    for c in 0..b {
+                        g[r][c] = (0..b).map(|k| inv[r][k] * u[k][c]).sum();
+                    }
+                }
+                for r in 0..b {
+                    for c in 0..b {
+                        let loss: f64 = (0..b).map(|k| u[k][r] * g[k][c]).sum();
+                        self.diagonal[i + 1][r][c] -= loss;
+                    }
+                }
+                *u = g;
+            }
+        }
+    }
+
+    /// Solves in place, after `factor`.
+    fn solve(&self, v: &mut [Column]) {
+        let b = self.b;
+        for i in 1..v.len() {
+            let before = v[i - 1];
+            for c in 0..b {
+                v[i][c] -= (0..b).map(|k| self.upper[i - 1][k][c] * before[k]).sum::<f64>();
+            }
+        }
+        for i in (0..v.len()).rev() {
+            let rhs = v[i];
+            let after = v.get(i + 1).copied();
+            for r in 0..b {
+                let mut x: f64 = (0..b).map(|k| self.pivot_inverse[i][r][k] * rhs[k]).sum();
+                if let Some(a) = after {
+                    x -= (0..b).map(|k| self.upper[i][r][k] * a[k]).sum::<f64>();
+                }
+                v[i][r] = x;
+            }
+        }
+    }
+}
+
+/// Values and derivatives 1 … m − 1 at the knots of the natural spline through values `y`, knots `gaps` apart.
+fn interpolate(m: usize, gaps: &[f64], y: &[f64]) -> Vec<Column> {
+    let n = y.len();
+    let mut knots: Vec<Column> = y.iter().map(|y| [*y, 0.0, 0.0, 0.0]).collect();
+    if m == 1 {
+        return knots;
+    }
+    let b = m - 1;
+    let element = Element::new(m);
+    let mut diagonal = vec![[[0.0; M]; M]; n];
+    let mut upper = vec![[[0.0; M]; M]; n - 1];
+    let mut v = vec![[0.0; M]; n];
+    for (i, h) in gaps.iter().enumerate() {
+        let dy = y[i + 1] - y[i];
+        for r in 1..m {
+            for c in 1..m {
+                // δₖ = hᵏ s⁽ᵏ⁾ on both sides, and h^(1−2m) of (1).
+                let s = h.powi((r + c + 1) as i32 - 2 * m as i32);
+                diagonal[i][r - 1][c - 1] += s * element.ll[r][c];
+                upper[i][r - 1][c - 1] = s * element.lr[r][c];
+                diagonal[i + 1][r - 1][c - 1] += s * element.rr[r][c];
+            }
+            // Right-hand side: minus the pull of the given values. A constant has no energy, so
+            // the columns of the two values are opposite and only differences of y appear.
+            let s = h.powi(r as i32 + 1 - 2 * m as i32);
+            v[i][r - 1] += s * element.ll[r][0] * dy;
+            v[i + 1][r - 1] += s * element.lr[0][r] * dy;
+        }
+    }
+    let mut a = BlockTridiagonal { b, diagonal, upper, pivot_inverse: Vec::with_capacity(n) };
+    a.factor();
+    a.solve(&mut v);
+    for (k, v) in knots.iter_mut().zip(&v) {
+        k[1..m].copy_from_slice(&v[..b]);
+    }
+    knots
+}
+
+/// Pieces in descending powers (left, intervals, right; 2m numbers each) and the smoothing parameter.
+///
+/// The points are checked: at least 2m, x strictly rising, all finite.
+pub(super) fn pieces(m: usize, x: &[f64], y: &[f64], smoothing: Smoothing) -> (Vec<f64>, f64) {
+    let n = x.len();
+    let mean_gap = (x[n - 1] - x[0]) / (n - 1) as f64;
+    let gaps: Vec<f64> = x.windows(2).map(|w| (w[1] - w[0]) / mean_gap).collect();
+
+    // In units of the mean gap g the energy is g^(2m−1) as large, so p is g^(1−2m) times the caller's.
+    let scale = mean_gap.powi(2 * m as i32 - 1);
+    let smoother = || Smoother::new(m, &gaps, y);
+    let (p, smoothed) = match smoothing {
+        Smoothing::Parameter(p) if p > 0.0 => (p / scale, Some(smoother().smooth(p / scale).values)),
+        Smoothing::ErrorVariance(v) if v > 0.0 => smoother().search(|r, t| r - v * (2.0 * t - 1.0)),
+        Smoothing::CrossValidation => smoother().search(|r, t| r / (t * t)),
+        _ => (0.0, None),
+    };
+    let knots = interpolate(m, &gaps, smoothed.as_deref().unwrap_or(y));
+
+    // From derivatives at the knots to polynomials in x − origin.
+    let w = 2 * m;
+    let mut c = vec![0.0; (n + 1) * w];
+    let taylor = |c: &mut [f64], knot: &Column| {
+        let mut factor = 1.0;
+        for k in 0..m {
+            c[w - 1 - k] = knot[k] * factor;
+            factor /= mean_gap * (k + 1) as f64;
+        }
+    };
+    taylor(&mut c[..w], &knots[0]);
+    for i in 0..n - 1 {
+        let piece = &mut c[(i + 1) * w..(i + 2) * w];
+        taylor(piece, &knots[i]);
+        let h = gaps[i];
+        let (mut left, mut right) = ([0.0; M], [0.0; M]);
+        for k in 0..m {
+            left[k] = knots[i][k] * h.powi(k as i32);
+            right[k] = knots[i + 1][k] * h.powi(k as i32);
+        }
+        let a = upper(m, &left, &right);
+        for j in 0..m {
+            piece[m - 1 - j] = a[j] / (h * mean_gap).powi((m + j) as i32);
+        }
+    }
+    taylor(&mut c[n * w..], &knots[n - 1]);
+    (c, p * scale)
+}
