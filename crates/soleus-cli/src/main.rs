@@ -1,5 +1,7 @@
 //! The `soleus` command.
 
+#![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
+
 mod eval;
 mod failure;
 
