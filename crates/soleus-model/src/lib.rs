@@ -6,9 +6,20 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BF, p_BS.
 
+pub mod body;
+pub mod constraint;
+pub mod contact;
 pub mod diagnostic;
 pub mod document;
+pub mod force;
 pub mod id;
+pub mod joint;
+pub mod model;
+pub mod muscle;
+pub mod path;
 
+pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};
+pub use force::{Force, ForceKind};
+pub use model::Model;

@@ -232,4 +232,12 @@ impl Function {
             }
         }
     }
+
+    /// Slope and intercept, if this is a straight line of one variable.
+    pub fn as_line(&self) -> Option<(f64, f64)> {
+        match self {
+            Function::Linear { slope, intercept } => Some((*slope, *intercept)),
+            _ => None,
+        }
+    }
 }

@@ -1,0 +1,162 @@
+//! Kinematic constraints: errors, Jacobian, acceleration bias, multipliers.
+//!
+//! A constraint contributes rows to G u = b_v and G u̇ = b. Equations of motion with multipliers λ:
+//!
+//!   M u̇ + Gᵀ λ = f,   G u̇ = b                                   (1)
+//!
+//! so λ acts with the sign of Simbody: the constraint forces on the right-hand side are −Gᵀ λ.
+//! Rows and their order are Simbody's too, which makes multipliers comparable.
+
+mod row;
+mod solve;
+
+pub use row::{CompiledConstraint, Station};
+pub use solve::solve_min_norm;
+
+use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};
+use row::dot;
+use soleus_math::{Real, SpatialVec};
+
+/// All enforced constraints of a model, in the order of their multipliers.
+#[derive(Clone, Debug, Default)]
+pub struct ConstraintSet {
+    /// Constraints; each contributes [`CompiledConstraint::num_position`] rows, then, after all of
+    /// those, [`CompiledConstraint::num_speed`] rows.
+    pub list: Vec<CompiledConstraint>,
+}
+
+/// Scratch and results of the constraint equations.
+#[derive(Clone, Debug)]
+pub struct ConstraintWorkspace<T: Real> {
+    /// Position errors of the holonomic rows.
+    pub qerr: Vec<T>,
+    /// G u minus what the constraints ask for.
+    pub uerr: Vec<T>,
+    /// G, row by row.
+    pub G: Vec<T>,
+    /// Acceleration errors at u̇ = 0; −b of (1).
+    pub bias: Vec<T>,
+    /// Multipliers λ.
+    pub lambda: Vec<T>,
+    /// M⁻¹ Gᵀ, one row per constraint equation.
+    MiGt: Vec<T>,
+    /// G M⁻¹ Gᵀ.
+    gmg: Vec<T>,
+    /// Accelerations of the bodies at u̇ = 0.
+    A: Vec<SpatialVec<T>>,
+    zeros: Vec<T>,
+    scratch: Vec<T>,
+    order: Vec<usize>,
+}
+
+impl ConstraintSet {
+    /// Holonomic equations.
+    pub fn num_position(&self) -> usize {
+        self.list.iter().map(CompiledConstraint::num_position).sum()
+    }
+    /// All equations.
+    pub fn num_rows(&self) -> usize {
+        self.num_position() + self.list.iter().map(CompiledConstraint::num_speed).sum::<usize>()
+    }
+
+    /// Room for the constraint equations of `tree`.
+    pub fn workspace<T: Real>(&self, tree: &Tree) -> ConstraintWorkspace<T> {
+        let (m, n) = (self.num_rows(), tree.num_mobilities);
+        let z = T::zero();
+        ConstraintWorkspace {
+            qerr: vec![z; self.num_position()],
+            uerr: vec![z; m],
+            G: vec![z; m * n],
+            bias: vec![z; m],
+            lambda: vec![z; m],
+            MiGt: vec![z; m * n],
+            gmg: vec![z; m * m],
+            A: vec![SpatialVec::zero(); tree.nodes.len()],
+            zeros: vec![z; n],
+            scratch: vec![z; 2 * m * m + 4 * m],
+            order: vec![0; m],
+        }
+    }
+
+    /// Errors, Jacobian and bias at the current motion.
+    pub fn compute<T: Real>(
+        &self,
+        tree: &Tree,
+        k: &TreeKinematics<T>,
+        time: T,
+        ws: &mut ConstraintWorkspace<T>,
+    ) {
+        if self.list.is_empty() {
+            return;
+        }
+        let n = tree.num_mobilities;
+        ws.A[0] = SpatialVec::zero();
+        compute_accelerations(tree, k, &ws.zeros, &mut ws.A);
+        ws.G.fill(T::zero());
+        let (mut p, mut v) = (0, self.num_position());
+        for c in &self.list {
+            let (np, nv) = (c.num_position(), c.num_speed());
+            c.compute_position_rows(
+                tree,
+                k,
+                &ws.A,
+                time,
+                row::Rows {
+                    n,
+                    error: &mut ws.qerr[p..p + np],
+                    rate: &mut ws.uerr[p..p + np],
+                    G: &mut ws.G[p * n..(p + np) * n],
+                    bias: &mut ws.bias[p..p + np],
+                },
+            );
+            c.compute_speed_rows(
+                tree,
+                k,
+                &ws.A,
+                row::Rows {
+                    n,
+                    error: &mut [],
+                    rate: &mut ws.uerr[v..v + nv],
+                    G: &mut ws.G[v * n..(v + nv) * n],
+                    bias: &mut ws.bias[v..v + nv],
+                },
+            );
+            p += np;
+            v += nv;
+        }
+    }
+
+    /// Solves (1): `x` holds f on entry and u̇ on return. `mass` is factorised.
+    ///
+    ///   (G M⁻¹ Gᵀ) λ = G M⁻¹ f − b,   u̇ = M⁻¹ f − M⁻¹ Gᵀ λ
+    ///
+    /// Redundant equations get the multipliers of smallest norm.
+    pub fn solve<T: Real>(&self, mass: &MassFactor<T>, ws: &mut ConstraintWorkspace<T>, x: &mut [T]) {
+        mass.solve(x);
+        let (m, n) = (self.num_rows(), x.len());
+        if m == 0 {
+            return;
+        }
+        ws.MiGt.copy_from_slice(&ws.G);
+        for r in 0..m {
+            mass.solve(&mut ws.MiGt[r * n..(r + 1) * n]);
+        }
+        for r in 0..m {
+            let g = &ws.G[r * n..(r + 1) * n];
+            for s in 0..=r {
+                let y = &ws.MiGt[s * n..(s + 1) * n];
+                let d = dot(g, y);
+                ws.gmg[r * m + s] = d;
+                ws.gmg[s * m + r] = d;
+            }
+            ws.lambda[r] = dot(g, x) + ws.bias[r];
+        }
+        solve_min_norm(&ws.gmg, &mut ws.lambda, &mut ws.scratch, &mut ws.order);
+        for r in 0..m {
+            let l = ws.lambda[r];
+            for (xi, &y) in x.iter_mut().zip(&ws.MiGt[r * n..(r + 1) * n]) {
+                *xi -= y * l;
+            }
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! The rows of each kind of constraint.
+
+use crate::joint::angles_rate;
+use crate::kinematics::BodyFrame;
+use crate::multibody::{Tree, TreeKinematics};
+use soleus_math::{Dual, Function, Real, SpatialVec, Vec3, vec3};
+
+/// A constraint ready for computing.
+#[derive(Clone, Debug)]
+pub enum CompiledConstraint {
+    /// q − value = 0: a locked coordinate.
+    Locked {
+        /// Mobility of the coordinate.
+        mobility: usize,
+        /// Value it is held at.
+        value: f64,
+    },
+    /// q − f(t) = 0: a prescribed coordinate.
+    Prescribed {
+        /// Mobility of the coordinate.
+        mobility: usize,
+        /// Function of time.
+        function: Function,
+    },
+    /// scale · f(q…) − q_dependent = 0.
+    Coupler {
+        /// Mobilities of the independent coordinates.
+        independent: Vec<usize>,
+        /// Mobility of the dependent coordinate.
+        dependent: usize,
+        /// The function.
+        function: Function,
+        /// Its factor.
+        scale: f64,
+    },
+    /// A point of body 2 on a point of body 1.
+    Point {
+        /// Point on body 1.
+        first: Station,
+        /// Point on body 2.
+        second: Station,
+        /// Nearest body that carries both; the equations are written in its axes.
+        ancestor: usize,
+    },
+    /// Frame 2 on frame 1.
+    Weld {
+        /// Frame on body 1.
+        first: BodyFrame,
+        /// Frame on body 2.
+        second: BodyFrame,
+        /// Nearest body that carries both.
+        ancestor: usize,
+    },
+    /// Distance of two points.
+    Distance {
+        /// Point on body 1.
+        first: Station,
+        /// Point on body 2.
+        second: Station,
+        /// m.
+        distance: f64,
+    },
+    /// A point of the follower on a line of the first body.
+    PointOnLine {
+        /// Point on the line, and the body that carries the line.
+        line: Station,
+        /// Two directions across the line, in that body.
+        across: [Vec3<f64>; 2],
+        /// Point on the follower.
+        follower: Station,
+    },
+    /// The origin of a body rolls on a plane without slip (Hamner, Seth, Steele, Delp 2013).
+    Rolling {
+        /// The rolling body.
+        roller: usize,
+        /// The body with the plane.
+        surface: usize,
+        /// Normal of the plane, in that body.
+        normal: Vec3<f64>,
+        /// Height of the plane along the normal, m.
+        height: f64,
+    },
+}
+
+/// A point fixed to a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Station {
+    /// Node of the body.
+    pub body: usize,
+    /// Place in the body.
+    pub p_BS: Vec3<f64>,
+}
+
+/// Where a constraint writes its equations.
+#[derive(Debug)]
+pub struct Rows<'a, T> {
+    /// Number of mobilities.
+    pub n: usize,
+    /// Position errors.
+    pub error: &'a mut [T],
+    /// Speed errors.
+    pub rate: &'a mut [T],
+    /// Rows of G.
+    pub G: &'a mut [T],
+    /// Acceleration errors at u̇ = 0.
+    pub bias: &'a mut [T],
+}
+
+/// Adds to a row of G the generalized force of a wrench on one body (about its origin).
+fn add_wrench<T: Real>(
+    tree: &Tree,
+    k: &TreeKinematics<T>,
+    row: &mut [T],
+    body: usize,
+    wrench: SpatialVec<T>,
+) {
+    let (mut b, mut f) = (body, wrench);
+    while b != 0 {
+        let node = &tree.nodes[b];
+        for j in node.u0..node.u0 + node.nu {
+            row[j] += k.H[j].dot(f);
+        }
+        f = f.wrench_shifted(k.p_PB[b]);
+        b = node.parent;
+    }
+}
+
+/// A force along `d` at ground place `p` on `body`, and the opposite on `base`.
+fn add_force_pair<T: Real>(
+    tree: &Tree,
+    k: &TreeKinematics<T>,
+    row: &mut [T],
+    (body, base): (usize, usize),
+    p: Vec3<T>,
+    d: Vec3<T>,
+) {
+    let r = p - k.X_GB[body].p;
+    add_wrench(tree, k, row, body, SpatialVec::new(r.cross(d), d));
+    let r = p - k.X_GB[base].p;
+    add_wrench(tree, k, row, base, SpatialVec::new(-r.cross(d), -d));
+}
+
+fn velocity_at<T: Real>(k: &TreeKinematics<T>, body: usize, p: Vec3<T>) -> Vec3<T> {
+    let V = k.V_GB[body];
+    V.v + V.w.cross(p - k.X_GB[body].p)
+}
+
+fn acceleration_at<T: Real>(k: &TreeKinematics<T>, A: &[SpatialVec<T>], body: usize, p: Vec3<T>) -> Vec3<T> {
+    let r = p - k.X_GB[body].p;
+    let w = k.V_GB[body].w;
+    A[body].v + A[body].w.cross(r) + w.cross(w.cross(r))
+}
+
+/// Acceleration of the follower's point at `p` as seen from `base`, in ground axes:
+/// a_S − a_C − 2 ω × (v_S − v_C), where C is the point of the base at `p` now.
+fn relative_acceleration<T: Real>(
+    k: &TreeKinematics<T>,
+    A: &[SpatialVec<T>],
+    (body, base): (usize, usize),
+    p: Vec3<T>,
+) -> Vec3<T> {
+    let v = velocity_at(k, body, p) - velocity_at(k, base, p);
+    let w = k.V_GB[base].w;
+    acceleration_at(k, A, body, p) - acceleration_at(k, A, base, p) - (w.cross(v)) * T::cst(2.0)
+}
+
+impl CompiledConstraint {
+    /// Holonomic equations.
+    pub fn num_position(&self) -> usize {
+        match self {
+            CompiledConstraint::Locked { .. }
+            | CompiledConstraint::Prescribed { .. }
+            | CompiledConstraint::Coupler { .. }
+            | CompiledConstraint::Distance { .. } => 1,
+            CompiledConstraint::PointOnLine { .. } | CompiledConstraint::Rolling { .. } => 2,
+            CompiledConstraint::Point { .. } => 3,
+            CompiledConstraint::Weld { .. } => 6,
+        }
+    }
+
+    /// Equations on speeds alone.
+    pub fn num_speed(&self) -> usize {
+        match self {
+            CompiledConstraint::Rolling { .. } => 2,
+            _ => 0,
+        }
+    }
+
+    /// Errors, rows of G and bias of the holonomic equations. `A` are the bodies' accelerations at u̇ = 0.
+    pub fn compute_position_rows<T: Real>(
+        &self,
+        tree: &Tree,
+        k: &TreeKinematics<T>,
+        A: &[SpatialVec<T>],
+        time: T,
+        out: Rows<T>,
+    ) {
+        let n = out.n;
+        match self {
+            CompiledConstraint::Locked { mobility, value } => {
+                out.error[0] = k.q[*mobility] - *value;
+                coordinate_row(tree, k, *mobility, T::one(), out.G, &mut out.bias[0]);
+            }
+            CompiledConstraint::Prescribed { mobility, function } => {
+                let [f, fd, fdd] = function.eval1(time);
+                out.error[0] = k.q[*mobility] - f;
+                coordinate_row(tree, k, *mobility, T::one(), out.G, &mut out.bias[0]);
+                out.bias[0] -= fdd;
+                out.rate[0] = dot(out.G, &k.u) - fd;
+                return;
+            }
+            CompiledConstraint::Coupler { independent, dependent, function, scale } => {
+                let mut bias = T::zero();
+                if let [i] = independent[..] {
+                    let [f, d1, d2] = function.eval1(k.q[i]);
+                    out.error[0] = f * *scale - k.q[*dependent];
+                    coordinate_row(tree, k, i, d1 * *scale, out.G, &mut bias);
+                    let rate = coordinate_rate(tree, k, i);
+                    bias += d2 * *scale * rate * rate;
+                } else {
+                    let m = independent.len().min(MAX_COUPLED);
+                    let mut x = [T::zero(); MAX_COUPLED];
+                    let mut g = [T::zero(); MAX_COUPLED];
+                    let mut h = [T::zero(); MAX_COUPLED * MAX_COUPLED];
+                    for (x, &i) in x.iter_mut().zip(independent) {
+                        *x = k.q[i];
+                    }
+                    let f = function.eval_n(&x[..m], &mut g[..m], &mut h[..m * m]);
+                    out.error[0] = f * *scale - k.q[*dependent];
+                    for (a, &i) in independent.iter().enumerate().take(m) {
+                        coordinate_row(tree, k, i, g[a] * *scale, out.G, &mut bias);
+                        for (b, &j) in independent.iter().enumerate().take(m) {
+                            bias += h[a * m + b]
+                                * *scale
+                                * coordinate_rate(tree, k, i)
+                                * coordinate_rate(tree, k, j);
+                        }
+                    }
+                }
+                coordinate_row(tree, k, *dependent, T::cst(-1.0), out.G, &mut bias);
+                out.bias[0] = bias;
+            }
+            CompiledConstraint::Point { first, second, ancestor } => {
+                let p1 = k.X_GB[first.body] * Vec3::cst(first.p_BS);
+                let p2 = k.X_GB[second.body] * Vec3::cst(second.p_BS);
+                let pair = (second.body, first.body);
+                let a = relative_acceleration(k, A, pair, p2);
+                for i in 0..3 {
+                    let d = k.X_GB[*ancestor].R.axis(i);
+                    out.error[i] = d.dot(p2 - p1);
+                    out.bias[i] = d.dot(a);
+                    add_force_pair(tree, k, &mut out.G[i * n..(i + 1) * n], pair, p2, d);
+                }
+            }
+            CompiledConstraint::Weld { first, second, ancestor } => {
+                let (X1, X2) = (
+                    k.X_GB[first.body] * soleus_math::Transform::cst(first.X_BF),
+                    k.X_GB[second.body] * soleus_math::Transform::cst(second.X_BF),
+                );
+                let pair = (second.body, first.body);
+                let (w1, w2) = (k.V_GB[first.body].w, k.V_GB[second.body].w);
+                // Angles: x₂·y₁ = y₂·z₁ = z₂·x₁ = 0.
+                for i in 0..3 {
+                    let (f, b) = (X2.R.axis(i), X1.R.axis((i + 1) % 3));
+                    out.error[i] = f.dot(b);
+                    let t = f.cross(b);
+                    let row = &mut out.G[i * n..(i + 1) * n];
+                    add_wrench(tree, k, row, pair.0, SpatialVec::new(t, Vec3::zero()));
+                    add_wrench(tree, k, row, pair.1, SpatialVec::new(-t, Vec3::zero()));
+                    // d/dt of (ω₂ − ω₁)·(f × b), with ḟ = ω₂ × f, ḃ = ω₁ × b.
+                    let tdot = w2.cross(f).cross(b) + f.cross(w1.cross(b));
+                    out.bias[i] = (A[pair.0].w - A[pair.1].w).dot(t) + (w2 - w1).dot(tdot);
+                }
+                let a = relative_acceleration(k, A, pair, X2.p);
+                for i in 0..3 {
+                    let d = k.X_GB[*ancestor].R.axis(i);
+                    out.error[3 + i] = d.dot(X2.p - X1.p);
+                    out.bias[3 + i] = d.dot(a);
+                    add_force_pair(tree, k, &mut out.G[(3 + i) * n..(4 + i) * n], pair, X2.p, d);
+                }
+            }
+            CompiledConstraint::Distance { first, second, distance } => {
+                let p1 = k.X_GB[first.body] * Vec3::cst(first.p_BS);
+                let p2 = k.X_GB[second.body] * Vec3::cst(second.p_BS);
+                let r = p2 - p1;
+                let len = r.norm();
+                let d = r / len;
+                out.error[0] = len - *distance;
+                let v = velocity_at(k, second.body, p2) - velocity_at(k, first.body, p1);
+                let a = acceleration_at(k, A, second.body, p2) - acceleration_at(k, A, first.body, p1);
+                let vd = v.dot(d);
+                out.bias[0] = a.dot(d) + (v.dot(v) - vd * vd) / len;
+                let r2 = p2 - k.X_GB[second.body].p;
+                add_wrench(tree, k, out.G, second.body, SpatialVec::new(r2.cross(d), d));
+                let r1 = p1 - k.X_GB[first.body].p;
+                add_wrench(tree, k, out.G, first.body, SpatialVec::new(-r1.cross(d), -d));
+            }
+            CompiledConstraint::PointOnLine { line, across, follower } => {
+                let p = k.X_GB[follower.body] * Vec3::cst(follower.p_BS);
+                let p0 = k.X_GB[line.body] * Vec3::cst(line.p_BS);
+                let pair = (follower.body, line.body);
+                let a = relative_acceleration(k, A, pair, p);
+                for i in 0..2 {
+                    let d = k.X_GB[line.body].R * Vec3::cst(across[i]);
+                    out.error[i] = d.dot(p - p0);
+                    out.bias[i] = d.dot(a);
+                    add_force_pair(tree, k, &mut out.G[i * n..(i + 1) * n], pair, p, d);
+                }
+            }
+            CompiledConstraint::Rolling { roller, surface, normal, height } => {
+                // The roller's origin stays at the height of the plane …
+                let p = k.X_GB[*roller].p;
+                let d = k.X_GB[*surface].R * Vec3::cst(*normal);
+                let pair = (*roller, *surface);
+                out.error[0] = d.dot(p - k.X_GB[*surface].p) - *height;
+                out.bias[0] = d.dot(relative_acceleration(k, A, pair, p));
+                add_force_pair(tree, k, &mut out.G[..n], pair, p, d);
+                // … and its z axis stays square to the surface's x axis.
+                let (b, f) = (k.X_GB[*surface].R.axis(0), k.X_GB[*roller].R.axis(2));
+                let (w1, w2) = (k.V_GB[*surface].w, k.V_GB[*roller].w);
+                let t = f.cross(b);
+                out.error[1] = f.dot(b);
+                let row = &mut out.G[n..2 * n];
+                add_wrench(tree, k, row, *roller, SpatialVec::new(t, Vec3::zero()));
+                add_wrench(tree, k, row, *surface, SpatialVec::new(-t, Vec3::zero()));
+                let tdot = w2.cross(f).cross(b) + f.cross(w1.cross(b));
+                out.bias[1] = (A[*roller].w - A[*surface].w).dot(t) + (w2 - w1).dot(tdot);
+            }
+        }
+        for (i, rate) in out.rate.iter_mut().enumerate() {
+            *rate = dot(&out.G[i * n..(i + 1) * n], &k.u);
+        }
+    }
+
+    /// Rows of G and bias of the equations on speeds.
+    pub fn compute_speed_rows<T: Real>(
+        &self,
+        tree: &Tree,
+        k: &TreeKinematics<T>,
+        A: &[SpatialVec<T>],
+        out: Rows<T>,
+    ) {
+        let CompiledConstraint::Rolling { roller, surface, .. } = self else { return };
+        // No slip along x and z of the surface, at the surface's origin: (v_R − v_S)·d = 0 for the
+        // points of both bodies that are there now. The place is fixed to the surface.
+        let n = out.n;
+        let p = k.X_GB[*surface].p;
+        for (i, axis) in [0, 2].into_iter().enumerate() {
+            let d = k.X_GB[*surface].R.axis(axis);
+            add_force_pair(tree, k, &mut out.G[i * n..(i + 1) * n], (*roller, *surface), p, d);
+            // d/dt of v_R(p) for a place p that moves with the surface, minus the same for the surface.
+            let (w_r, w_s) = (k.V_GB[*roller].w, k.V_GB[*surface].w);
+            let r = p - k.X_GB[*roller].p;
+            let rdot = k.V_GB[*surface].v - k.V_GB[*roller].v;
+            let a = A[*roller].v + A[*roller].w.cross(r) + w_r.cross(rdot) - A[*surface].v;
+            let v = velocity_at(k, *roller, p) - k.V_GB[*surface].v;
+            out.bias[i] = d.dot(a) + w_s.cross(d).dot(v);
+            out.rate[i] = dot(&out.G[i * n..(i + 1) * n], &k.u);
+        }
+    }
+}
+
+/// Most independent coordinates of one coupler.
+const MAX_COUPLED: usize = 6;
+
+/// The node and, if its speeds are an angular velocity, the first of its three angles.
+fn angular_mobility(tree: &Tree, mobility: usize) -> Option<usize> {
+    let node = tree.nodes.iter().find(|n| (n.u0..n.u0 + n.nu).contains(&mobility))?;
+    (node.joint.speeds_are_angular_velocity() && mobility < node.u0 + 3).then_some(node.u0)
+}
+
+/// q̇ of one coordinate.
+fn coordinate_rate<T: Real>(tree: &Tree, k: &TreeKinematics<T>, mobility: usize) -> T {
+    match angular_mobility(tree, mobility) {
+        None => k.u[mobility],
+        Some(u0) => {
+            let q = vec3(k.q[u0], k.q[u0 + 1], k.q[u0 + 2]);
+            let w = vec3(k.u[u0], k.u[u0 + 1], k.u[u0 + 2]);
+            angles_rate(q, w)[mobility - u0]
+        }
+    }
+}
+
+/// Adds factor · q̈ of one coordinate: to the row as factors of u̇, to the bias what is left at u̇ = 0.
+fn coordinate_row<T: Real>(
+    tree: &Tree,
+    k: &TreeKinematics<T>,
+    mobility: usize,
+    factor: T,
+    row: &mut [T],
+    bias: &mut T,
+) {
+    let Some(u0) = angular_mobility(tree, mobility) else {
+        row[mobility] += factor;
+        return;
+    };
+    let i = mobility - u0;
+    let q = vec3(k.q[u0], k.q[u0 + 1], k.q[u0 + 2]);
+    let w = vec3(k.u[u0], k.u[u0 + 1], k.u[u0 + 2]);
+    for j in 0..3 {
+        row[u0 + j] += factor * angles_rate(q, Vec3::unit(j))[i];
+    }
+    // Ṅ ω: the rate of N(q) ω along q̇ at constant ω.
+    let qdot = angles_rate(q, w);
+    let lift = |a: Vec3<T>, d: Vec3<T>| {
+        vec3(Dual::<T, 1>::new(a.x, [d.x]), Dual::new(a.y, [d.y]), Dual::new(a.z, [d.z]))
+    };
+    let rate = angles_rate(lift(q, qdot), lift(w, Vec3::zero()));
+    *bias += factor * rate[i].d[0];
+}
+
+pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    let mut s = T::zero();
+    for (&x, &y) in a.iter().zip(b) {
+        s += x * y;
+    }
+    s
+}

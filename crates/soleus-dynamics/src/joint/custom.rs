@@ -1,0 +1,137 @@
+//! The `CustomJoint`: three rotations and three translations driven by functions.
+
+use super::JointMotion;
+use soleus_math::{Function, Real, Rotation, SpatialVec, Transform, Vec3};
+
+/// A custom joint ready for computing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CustomJoint {
+    /// Number of coordinates, which are also its speeds.
+    pub num_coordinates: usize,
+    /// Three rotations in body-fixed order, then three translations in F.
+    pub axes: [Axis; 6],
+}
+
+/// One axis of a custom joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Unit vector.
+    pub axis: Vec3<f64>,
+    /// Angle or distance along it.
+    pub motion: AxisMotion,
+}
+
+/// The angle (rad) or distance (m) along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AxisMotion {
+    /// Constant.
+    Fixed(f64),
+    /// The coordinate of that number itself.
+    Direct(usize),
+    /// A function of one coordinate.
+    One(usize, Function),
+    /// A function of several coordinates.
+    Many(Vec<usize>, Function),
+}
+
+/// Value x, slopes ∂x/∂q, rate ẋ and bias of the second rate Σ x″ u u of one axis.
+struct AxisState<T> {
+    x: T,
+    rate: T,
+    bias: T,
+}
+
+/// Most coordinates a joint can have.
+const MAX: usize = 6;
+
+impl Axis {
+    /// Evaluates the axis; hands each nonzero slope to `slope(coordinate, dx/dq)`.
+    #[inline(always)]
+    fn compute<T: Real>(&self, q: &[T], u: &[T], mut slope: impl FnMut(usize, T)) -> AxisState<T> {
+        match &self.motion {
+            AxisMotion::Fixed(c) => AxisState { x: T::cst(*c), rate: T::zero(), bias: T::zero() },
+            AxisMotion::Direct(k) => {
+                slope(*k, T::one());
+                AxisState { x: q[*k], rate: u[*k], bias: T::zero() }
+            }
+            AxisMotion::One(k, f) => {
+                let [x, d1, d2] = f.eval1(q[*k]);
+                slope(*k, d1);
+                AxisState { x, rate: d1 * u[*k], bias: d2 * u[*k] * u[*k] }
+            }
+            AxisMotion::Many(args, f) => {
+                let n = args.len().min(MAX);
+                let mut x = [T::zero(); MAX];
+                for (xi, &k) in x.iter_mut().zip(args) {
+                    *xi = q[k];
+                }
+                let (mut g, mut h) = ([T::zero(); MAX], [T::zero(); MAX * MAX]);
+                let value = f.eval_n(&x[..n], &mut g[..n], &mut h[..n * n]);
+                let (mut rate, mut bias) = (T::zero(), T::zero());
+                for (i, &ki) in args.iter().enumerate().take(n) {
+                    slope(ki, g[i]);
+                    rate += g[i] * u[ki];
+                    for (j, &kj) in args.iter().enumerate().take(n) {
+                        bias += h[i * n + j] * u[ki] * u[kj];
+                    }
+                }
+                AxisState { x: value, rate, bias }
+            }
+        }
+    }
+
+    fn is_still(&self) -> bool {
+        matches!(self.motion, AxisMotion::Fixed(_))
+    }
+}
+
+impl CustomJoint {
+    /// Pose, motion subspace, velocity and bias of M in F.
+    ///
+    ///   R = R₁ R₂ R₃,   w₁ = a₁, w₂ = R₁ a₂, w₃ = R₁ R₂ a₃                (1)
+    ///   p = Σ d_i b_i                                                     (2)
+    ///   H_k = (Σ ∂θ_i/∂q_k w_i, Σ ∂d_i/∂q_k b_i)                          (3)
+    ///   Ḣ u = (Σ θ̈_i w_i + θ̇_i Ω_i × w_i, Σ d̈_i b_i),  Ω_i = Σ_{j<i} θ̇_j w_j  (4)
+    ///
+    /// where θ̈, d̈ are the second rates at constant speeds.
+    pub fn compute<T: Real>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
+        for h in &mut m.H[..self.num_coordinates] {
+            *h = SpatialVec::zero();
+        }
+        let mut R = Rotation::identity();
+        let mut at_identity = true;
+        let (mut w, mut alpha) = (Vec3::zero(), Vec3::zero());
+        for axis in &self.axes[..3] {
+            if matches!(axis.motion, AxisMotion::Fixed(0.0)) {
+                continue;
+            }
+            let wi = if at_identity { Vec3::cst(axis.axis) } else { R * Vec3::cst(axis.axis) }; // (1)
+            let H = &mut m.H;
+            let a = axis.compute(q, u, |k, d| H[k].w += wi * d); // (3)
+            if !axis.is_still() {
+                alpha += wi * a.bias + w.cross(wi) * a.rate; // (4)
+                w += wi * a.rate;
+            }
+            let Ri = Rotation::about(axis.axis, a.x);
+            R = if at_identity { Ri } else { R * Ri };
+            at_identity = false;
+        }
+        let (mut p, mut v, mut acc) = (Vec3::zero(), Vec3::zero(), Vec3::zero());
+        for axis in &self.axes[3..] {
+            if matches!(axis.motion, AxisMotion::Fixed(0.0)) {
+                continue;
+            }
+            let b = Vec3::cst(axis.axis);
+            let H = &mut m.H;
+            let a = axis.compute(q, u, |k, d| H[k].v += b * d);
+            p += b * a.x; // (2)
+            if !axis.is_still() {
+                v += b * a.rate;
+                acc += b * a.bias;
+            }
+        }
+        m.X_FM = Transform::new(R, p);
+        m.V = SpatialVec::new(w, v);
+        m.A = SpatialVec::new(alpha, acc);
+    }
+}

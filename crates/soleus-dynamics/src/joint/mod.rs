@@ -1,0 +1,261 @@
+//! Joints ready for computing: the pose, velocity and bias acceleration of frame M in frame F.
+//!
+//! Each joint fills a [`JointMotion`]: the pose X_FM(q), the columns of H_FM(q) with
+//! V_FM = H u, and the bias acceleration Ḣ u. Angular parts first; everything is expressed in
+//! F, the linear part is that of M's origin.
+
+mod custom;
+mod rotational;
+
+pub use custom::{Axis, AxisMotion, CustomJoint};
+pub use rotational::{angles_rate, speeds_from_rates};
+
+use soleus_math::{Real, Rotation, SpatialVec, Transform, Vec3, vec3};
+
+/// The motion a compiled joint allows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JointKernel {
+    /// None.
+    Weld,
+    /// Rotation about z.
+    Pin,
+    /// Translation along x.
+    Slider,
+    /// Rotation about z, translation along x and y of F.
+    Planar,
+    /// Rotation about x of F, then y of M.
+    Universal,
+    /// Body-fixed rotations x, y, z, with their rates as speeds.
+    Gimbal,
+    /// Body-fixed angles x, y, z, with ω_FM in F as speeds.
+    Ball,
+    /// `Ball`, then translation along x, y, z of F.
+    Free,
+    /// M's origin on an ellipsoid of these radii with z along `R_FM ẑ`; angles and speeds of `Ball`.
+    Ellipsoid(Vec3<f64>),
+    /// Functions of the coordinates along six axes.
+    Custom(Box<CustomJoint>),
+}
+
+/// Pose, motion subspace and bias of M in F; see the module text.
+#[derive(Clone, Copy, Debug)]
+pub struct JointMotion<T: Real> {
+    /// Pose of M in F.
+    pub X_FM: Transform<T>,
+    /// Columns of H_FM, as many as there are mobilities.
+    pub H: [SpatialVec<T>; 6],
+    /// H u.
+    pub V: SpatialVec<T>,
+    /// Ḣ u.
+    pub A: SpatialVec<T>,
+}
+
+impl<T: Real> JointMotion<T> {
+    /// M on F, not moving.
+    #[inline]
+    pub fn rest() -> Self {
+        JointMotion {
+            X_FM: Transform::identity(),
+            H: [SpatialVec::zero(); 6],
+            V: SpatialVec::zero(),
+            A: SpatialVec::zero(),
+        }
+    }
+
+    /// The same relative motion seen the other way: F in M, expressed in M, of F's origin.
+    ///
+    ///   R_MF = R_FMᵀ,  p_MF = −R_FMᵀ p,   ω′ = −Rᵀ ω,   v′ = Rᵀ(ω × p − v),
+    ///   α′ = −Rᵀ α,   a′ = Rᵀ(α × p + ω × v − a − ω × (ω × p − v))
+    pub fn reversed(&self, nu: usize) -> Self {
+        let (R, p) = (self.X_FM.R, self.X_FM.p);
+        let flip = |h: SpatialVec<T>| SpatialVec::new(-R.inverse_mul(h.w), R.inverse_mul(h.w.cross(p) - h.v));
+        let (w, v) = (self.V.w, self.V.v);
+        let a = self.A.w.cross(p) + w.cross(v) - self.A.v - w.cross(w.cross(p) - v);
+        let mut H = self.H;
+        for h in &mut H[..nu] {
+            *h = flip(*h);
+        }
+        JointMotion {
+            X_FM: self.X_FM.inverse(),
+            H,
+            V: flip(self.V),
+            A: SpatialVec::new(-R.inverse_mul(self.A.w), R.inverse_mul(a)),
+        }
+    }
+}
+
+impl JointKernel {
+    /// How many coordinates and speeds it has.
+    pub fn num_mobilities(&self) -> usize {
+        match self {
+            JointKernel::Weld => 0,
+            JointKernel::Pin | JointKernel::Slider => 1,
+            JointKernel::Universal => 2,
+            JointKernel::Planar | JointKernel::Gimbal | JointKernel::Ball | JointKernel::Ellipsoid(_) => 3,
+            JointKernel::Free => 6,
+            JointKernel::Custom(c) => c.num_coordinates,
+        }
+    }
+
+    /// Whether the first three speeds are an angular velocity and not rates of angles.
+    pub fn speeds_are_angular_velocity(&self) -> bool {
+        matches!(self, JointKernel::Ball | JointKernel::Free | JointKernel::Ellipsoid(_))
+    }
+
+    /// Pose and motion subspace at `q`, velocity and bias at `u`. `m` must come from
+    /// [`JointMotion::rest`] or an earlier call on the same joint.
+    #[inline]
+    pub fn compute<T: Real>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
+        let (o, l) = (T::zero(), T::one());
+        let zero = Vec3::zero();
+        match self {
+            JointKernel::Weld => {}
+            JointKernel::Pin => {
+                m.X_FM.R = Rotation::about_z(q[0]);
+                m.H[0] = SpatialVec::new(vec3(o, o, l), zero);
+                m.V = m.H[0] * u[0];
+            }
+            JointKernel::Slider => {
+                m.X_FM.p = vec3(q[0], o, o);
+                m.H[0] = SpatialVec::new(zero, vec3(l, o, o));
+                m.V = m.H[0] * u[0];
+            }
+            JointKernel::Planar => {
+                m.X_FM = Transform::new(Rotation::about_z(q[0]), vec3(q[1], q[2], o));
+                m.H[0] = SpatialVec::new(vec3(o, o, l), zero);
+                m.H[1] = SpatialVec::new(zero, vec3(l, o, o));
+                m.H[2] = SpatialVec::new(zero, vec3(o, l, o));
+                m.V = SpatialVec::new(vec3(o, o, u[0]), vec3(u[1], u[2], o));
+            }
+            JointKernel::Universal => {
+                let Rx = Rotation::about_x(q[0]);
+                m.X_FM.R = Rx * Rotation::about_y(q[1]);
+                let y = Rx.axis(1);
+                m.H[0] = SpatialVec::new(vec3(l, o, o), zero);
+                m.H[1] = SpatialVec::new(y, zero);
+                m.V.w = vec3(u[0], o, o) + y * u[1];
+                m.A.w = vec3(u[0], o, o).cross(y * u[1]);
+            }
+            JointKernel::Gimbal => {
+                let Rx = Rotation::about_x(q[0]);
+                let Rxy = Rx * Rotation::about_y(q[1]);
+                m.X_FM.R = Rxy * Rotation::about_z(q[2]);
+                let (x, y, z) = (vec3(l, o, o), Rx.axis(1), Rxy.axis(2));
+                m.H[0] = SpatialVec::new(x, zero);
+                m.H[1] = SpatialVec::new(y, zero);
+                m.H[2] = SpatialVec::new(z, zero);
+                let (w1, w2, w3) = (x * u[0], y * u[1], z * u[2]);
+                m.V.w = w1 + w2 + w3;
+                m.A.w = w1.cross(w2) + (w1 + w2).cross(w3);
+            }
+            JointKernel::Ball => {
+                m.X_FM.R = Rotation::body_fixed_xyz(vec3(q[0], q[1], q[2]));
+                for i in 0..3 {
+                    m.H[i] = SpatialVec::new(Vec3::unit(i), zero);
+                }
+                m.V.w = vec3(u[0], u[1], u[2]);
+            }
+            JointKernel::Free => {
+                m.X_FM.R = Rotation::body_fixed_xyz(vec3(q[0], q[1], q[2]));
+                m.X_FM.p = vec3(q[3], q[4], q[5]);
+                for i in 0..3 {
+                    m.H[i] = SpatialVec::new(Vec3::unit(i), zero);
+                    m.H[i + 3] = SpatialVec::new(zero, Vec3::unit(i));
+                }
+                m.V = SpatialVec::new(vec3(u[0], u[1], u[2]), vec3(u[3], u[4], u[5]));
+            }
+            JointKernel::Ellipsoid(radii) => {
+                // p = r ∘ n with n = R ẑ, so ṗ = r ∘ (ω × n) and p̈ = r ∘ (ω × (ω × n)) at constant ω.
+                let R = Rotation::body_fixed_xyz(vec3(q[0], q[1], q[2]));
+                let r = Vec3::cst(*radii);
+                let n = R.axis(2);
+                m.X_FM = Transform::new(R, r.mul_elem(n));
+                for i in 0..3 {
+                    let e = Vec3::unit(i);
+                    m.H[i] = SpatialVec::new(e, r.mul_elem(e.cross(n)));
+                }
+                let w = vec3(u[0], u[1], u[2]);
+                m.V = SpatialVec::new(w, r.mul_elem(w.cross(n)));
+                m.A.v = r.mul_elem(w.cross(w.cross(n)));
+            }
+            JointKernel::Custom(c) => c.compute(q, u, m),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_math::{Dual, Function};
+
+    fn custom() -> JointKernel {
+        let axis = |v: Vec3<f64>, motion| Axis { axis: v.normalized(), motion };
+        let line = Function::Linear { slope: 0.7, intercept: 0.1 };
+        JointKernel::Custom(Box::new(CustomJoint {
+            num_coordinates: 2,
+            axes: [
+                axis(vec3(0.1, 0.2, 1.0), AxisMotion::Direct(0)),
+                axis(vec3(1.0, 0.0, 0.3), AxisMotion::One(1, line.clone())),
+                axis(vec3(0.0, 1.0, 0.0), AxisMotion::Fixed(0.4)),
+                axis(vec3(1.0, 0.0, 0.0), AxisMotion::One(0, line)),
+                axis(vec3(0.0, 1.0, 0.2), AxisMotion::Direct(1)),
+                axis(vec3(0.0, 0.0, 1.0), AxisMotion::Fixed(0.03)),
+            ],
+        }))
+    }
+
+    fn kernels() -> Vec<JointKernel> {
+        vec![
+            JointKernel::Weld,
+            JointKernel::Pin,
+            JointKernel::Slider,
+            JointKernel::Planar,
+            JointKernel::Universal,
+            JointKernel::Gimbal,
+            JointKernel::Ball,
+            JointKernel::Free,
+            JointKernel::Ellipsoid(vec3(0.1, 0.2, 0.3)),
+            custom(),
+        ]
+    }
+
+    /// Along a motion with constant speeds, H u is the derivative of the pose and Ḣ u that of
+    /// H u, both taken by a dual in time; the same for the reversed joint.
+    #[test]
+    fn deriv_velocity_and_bias_follow_from_the_pose() {
+        type D = Dual<f64, 1>;
+        let (q0, u0) = ([0.3, -0.5, 0.8, 0.1, -0.2, 0.4], [0.7, -1.1, 0.4, 0.9, 0.2, -0.3]);
+        for kernel in kernels() {
+            for reverse in [false, true] {
+                let nu = kernel.num_mobilities();
+                // q̇ follows from u: they differ where speeds are an angular velocity.
+                let mut qdot = u0;
+                if kernel.speeds_are_angular_velocity() {
+                    let rate = angles_rate(vec3(q0[0], q0[1], q0[2]), vec3(u0[0], u0[1], u0[2]));
+                    qdot[..3].copy_from_slice(&rate.to_array());
+                }
+                let q: [D; 6] = std::array::from_fn(|i| D::new(q0[i], [qdot[i]]));
+                let u: [D; 6] = u0.map(D::cst);
+                let mut m = JointMotion::rest();
+                kernel.compute(&q, &u, &mut m);
+                let m = if reverse { m.reversed(nu) } else { m };
+
+                let d = |x: Vec3<D>| vec3(x.x.d[0], x.y.d[0], x.z.d[0]);
+                // Ṙ Rᵀ = [ω]×: check on the columns, ċ = ω × c.
+                for i in 0..3 {
+                    let c = m.X_FM.R.axis(i);
+                    let err = d(c) - m.V.w.value().cross(c.value());
+                    assert!(err.norm() < 1e-14, "{kernel:?} reverse {reverse}: {err:?}");
+                }
+                assert!((d(m.X_FM.p) - m.V.v.value()).norm() < 1e-14, "{kernel:?} reverse {reverse}");
+                assert!((d(m.V.w) - m.A.w.value()).norm() < 1e-14, "{kernel:?} reverse {reverse}");
+                assert!((d(m.V.v) - m.A.v.value()).norm() < 1e-14, "{kernel:?} reverse {reverse}");
+                let mut sum = SpatialVec::zero();
+                for (h, u) in m.H[..nu].iter().zip(&u) {
+                    sum += *h * *u;
+                }
+                assert!((sum.w - m.V.w).value().norm() + (sum.v - m.V.v).value().norm() < 1e-14);
+            }
+        }
+    }
+}

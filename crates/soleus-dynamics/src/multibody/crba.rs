@@ -1,0 +1,131 @@
+//! The mass matrix by composite rigid bodies and its factorisation along the tree
+//! (Featherstone 2008, sections 6.2 and 6.5).
+
+use super::{Tree, TreeKinematics};
+use soleus_math::{Real, SpatialInertia};
+
+/// The mass matrix M and its factors M = Lᵀ D L, where row i of the unit lower triangle L is
+/// nonzero only at mobilities that support mobility i.
+#[derive(Clone, Debug)]
+pub struct MassFactor<T: Real> {
+    n: usize,
+    /// Mobility that supports each one next, or `usize::MAX`.
+    support: Vec<usize>,
+    composite: Vec<SpatialInertia<T>>,
+    /// M, both triangles, row by row; entries between unrelated mobilities stay zero.
+    m: Vec<T>,
+    /// L below the diagonal and D on it, row by row.
+    ld: Vec<T>,
+}
+
+impl<T: Real> MassFactor<T> {
+    /// Room for the mass matrix of `tree`.
+    pub fn new(tree: &Tree) -> Self {
+        let n = tree.num_mobilities;
+        MassFactor {
+            n,
+            support: tree.support.clone(),
+            composite: vec![SpatialInertia::default(); tree.nodes.len()],
+            m: vec![T::zero(); n * n],
+            ld: vec![T::zero(); n * n],
+        }
+    }
+
+    /// Entry (i, j) of M.
+    #[inline]
+    pub fn at(&self, i: usize, j: usize) -> T {
+        self.m[i * self.n + j]
+    }
+
+    /// Fills M.
+    pub fn compute_mass_matrix(&mut self, tree: &Tree, k: &TreeKinematics<T>) {
+        let n = self.n;
+        self.composite.copy_from_slice(&k.inertia);
+        for i in (1..tree.nodes.len()).rev() {
+            let node = &tree.nodes[i];
+            let ic = self.composite[i];
+            for j in node.u0..node.u0 + node.nu {
+                // Momentum of the subtree when only mobility j moves, then its share in every
+                // mobility that supports this body.
+                let mut f = ic.momentum(k.H[j]);
+                for l in node.u0..=j {
+                    let x = k.H[l].dot(f);
+                    self.m[j * n + l] = x;
+                    self.m[l * n + j] = x;
+                }
+                let mut b = i;
+                while tree.nodes[b].parent != 0 {
+                    f = f.wrench_shifted(k.p_PB[b]);
+                    b = tree.nodes[b].parent;
+                    for l in tree.nodes[b].u0..tree.nodes[b].u0 + tree.nodes[b].nu {
+                        let x = k.H[l].dot(f);
+                        self.m[j * n + l] = x;
+                        self.m[l * n + j] = x;
+                    }
+                }
+            }
+            if node.parent != 0 {
+                let up = ic.shifted(k.p_PB[i]);
+                self.composite[node.parent] = self.composite[node.parent] + up;
+            }
+        }
+    }
+
+    /// Factorises M. Returns the mobility whose pivot is not positive, if any: a massless
+    /// branch, which has no acceleration of its own.
+    pub fn factorize(&mut self) -> Result<(), usize> {
+        let n = self.n;
+        self.ld.copy_from_slice(&self.m);
+        for k in (0..n).rev() {
+            let d = self.ld[k * n + k];
+            let scale = self.m[k * n + k].value();
+            // A pivot that has lost all its digits to its subtree is no inertia at all.
+            if !(d.value() > 1e-14 * scale) {
+                return Err(k);
+            }
+            let inv = d.recip();
+            let mut i = self.support[k];
+            while i != usize::MAX {
+                let a = self.ld[k * n + i] * inv;
+                let mut j = i;
+                while j != usize::MAX {
+                    let x = a * self.ld[k * n + j];
+                    self.ld[i * n + j] -= x;
+                    j = self.support[j];
+                }
+                self.ld[k * n + i] = a;
+                i = self.support[i];
+            }
+        }
+        Ok(())
+    }
+
+    /// x ← L⁻ᵀ x.
+    #[inline]
+    fn solve_lt(&self, x: &mut [T]) {
+        let n = self.n;
+        for i in (0..n).rev() {
+            let xi = x[i];
+            let mut j = self.support[i];
+            while j != usize::MAX {
+                x[j] -= self.ld[i * n + j] * xi;
+                j = self.support[j];
+            }
+        }
+    }
+
+    /// x ← M⁻¹ x, after [`factorize`](Self::factorize).
+    pub fn solve(&self, x: &mut [T]) {
+        let n = self.n;
+        self.solve_lt(x);
+        for i in 0..n {
+            let mut s = x[i] / self.ld[i * n + i];
+            let mut j = self.support[i];
+            while j != usize::MAX {
+                s -= self.ld[i * n + j] * x[j];
+                j = self.support[j];
+            }
+            x[i] = s;
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The tree of bodies: kinematics, inverse and forward dynamics in O(N) or O(N·depth).
+//!
+//! Spatial quantities are expressed in ground and taken about the origin of the body they
+//! belong to, so that moving along the tree only shifts points and never rotates.
+
+mod crba;
+mod passes;
+mod rnea;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use crba::MassFactor;
+pub use passes::{TreeKinematics, compute_accelerations, compute_kinematics};
+pub use rnea::{compute_generalized_forces, compute_inverse_dynamics};
+pub use tree::{LoopWeld, Node, Tree, TreeError};

@@ -1,0 +1,533 @@
+//! The spanning tree of a model.
+
+use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
+use crate::kinematics::{BodyFrame, Resolve};
+use soleus_math::{Function, Rotation, SymMat33, Transform, Vec3, vec3};
+use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
+use soleus_model::joint::{JointKind, SpatialTransform};
+use soleus_model::model::Model;
+
+/// Why a model has no spanning tree.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TreeError {
+    /// A joint connects a body with itself.
+    #[error("joint {joint} connects body {body} with itself")]
+    SameBody {
+        /// Path of the joint.
+        joint: String,
+        /// Path of the body.
+        body: String,
+    },
+    /// A chain ends in a body without mass that can move.
+    #[error("body {body} has no mass but can move: nothing determines its acceleration")]
+    MasslessEnd {
+        /// Path of the body.
+        body: String,
+    },
+}
+
+/// One body of the tree and the joint that carries it.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Index of the parent; smaller than this node's own. 0 is ground.
+    pub parent: usize,
+    /// Distance from ground in joints.
+    pub level: usize,
+    /// The body, if it is one of the model's (a helper body inside a joint is not).
+    pub body: Option<BodyId>,
+    /// Whether this is a second copy of the body, made to open a loop; it shares the mass and is
+    /// welded to the first by a constraint.
+    pub is_copy: bool,
+    /// The joint, if it is one of the model's.
+    pub joint_id: Option<JointId>,
+    /// Its motion.
+    pub joint: JointKernel,
+    /// Whether the joint's child is the parent here.
+    pub reversed: bool,
+    /// Pose of the joint frame F on the parent.
+    pub X_PF: Transform<f64>,
+    /// Pose of this body in the joint frame M.
+    pub X_MB: Transform<f64>,
+    /// Whether R_PF is exactly the identity.
+    pub F_is_aligned: bool,
+    /// Whether R_MB is exactly the identity.
+    pub M_is_aligned: bool,
+    /// First mobility.
+    pub u0: usize,
+    /// Number of mobilities.
+    pub nu: usize,
+    /// kg.
+    pub mass: f64,
+    /// Mass times mass centre, kg·m, in the body.
+    pub moment: Vec3<f64>,
+    /// Inertia about the body's origin, kg·m², in the body.
+    pub inertia: SymMat33<f64>,
+}
+
+/// The bodies of a model from ground outwards, and where each coordinate went.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// Node 0 is ground; parents come before children.
+    pub nodes: Vec<Node>,
+    /// Total number of coordinates, and of speeds.
+    pub num_mobilities: usize,
+    /// Mobility that supports each one next towards ground, or `usize::MAX`.
+    pub support: Vec<usize>,
+    /// Node of each body of the model (of the first copy).
+    pub node_of_body: Vec<usize>,
+    /// Mobility of each coordinate of the model.
+    pub mobility_of_coordinate: Vec<usize>,
+    /// Coordinate at each mobility.
+    pub coordinate_of_mobility: Vec<Option<CoordinateId>>,
+    /// Model joints in tree order.
+    pub joint_order: Vec<JointId>,
+    /// Loops: each is held closed by a weld of two frames.
+    pub loops: Vec<LoopWeld>,
+    frames: Vec<BodyFrame>,
+    /// Bodies that no joint carries; each got a free joint to ground.
+    pub unconnected: Vec<BodyId>,
+}
+
+impl Resolve for Tree {
+    fn frame(&self, id: FrameId) -> BodyFrame {
+        self.frames[id.0]
+    }
+    fn mobility(&self, id: CoordinateId) -> usize {
+        self.mobility_of_coordinate[id.0]
+    }
+}
+
+/// A weld that closes a loop of joints.
+#[derive(Clone, Debug)]
+pub struct LoopWeld {
+    /// The joint that closes the loop.
+    pub joint: JointId,
+    /// First frame: on the original body, or on the joint's parent when the joint is itself a weld.
+    pub first: BodyFrame,
+    /// Second frame: on the copy, or on the joint's child.
+    pub second: BodyFrame,
+}
+
+/// A joint chosen for the tree.
+struct Pick {
+    joint: Option<JointId>,
+    inboard: usize,
+    outboard: usize,
+    reversed: bool,
+    copy: bool,
+}
+
+impl Tree {
+    /// The spanning tree of `model`, in the order in which OpenSim numbers mobilities: breadth
+    /// first from ground, joints in file order within a level; a movable massless body is
+    /// followed outwards at once until a body with mass is met. A joint that would close a
+    /// loop gets a copy of its child body, which shares the mass evenly and is welded to it.
+    pub fn build(model: &Model) -> Result<Tree, TreeError> {
+        let picks = pick_joints(model)?;
+        let copies_of = |b: usize| picks.iter().filter(|p| p.copy && p.outboard == b).count();
+
+        let ground = Node {
+            parent: 0,
+            level: 0,
+            body: Some(BodyId::GROUND),
+            is_copy: false,
+            joint_id: None,
+            joint: JointKernel::Weld,
+            reversed: false,
+            X_PF: Transform::identity(),
+            X_MB: Transform::identity(),
+            F_is_aligned: true,
+            M_is_aligned: true,
+            u0: 0,
+            nu: 0,
+            mass: 0.0,
+            moment: Vec3::zero(),
+            inertia: SymMat33::zero(),
+        };
+        let mut t = Tree {
+            nodes: vec![ground],
+            num_mobilities: 0,
+            support: Vec::new(),
+            node_of_body: vec![0; model.bodies.len()],
+            mobility_of_coordinate: vec![usize::MAX; model.coordinates.len()],
+            coordinate_of_mobility: Vec::new(),
+            joint_order: Vec::new(),
+            loops: Vec::new(),
+            frames: Vec::new(),
+            unconnected: Vec::new(),
+        };
+
+        for pick in &picks {
+            let (X_PF, X_BM, kind) = match pick.joint {
+                Some(j) => {
+                    let joint = &model.joints[j.0];
+                    let (mut f, mut m) = (joint.parent, joint.child);
+                    if pick.reversed {
+                        std::mem::swap(&mut f, &mut m);
+                    }
+                    t.joint_order.push(j);
+                    (model.frames[f.0].X_BF, model.frames[m.0].X_BF, joint.kind.clone())
+                }
+                None => {
+                    t.unconnected.push(BodyId(pick.outboard));
+                    (Transform::identity(), Transform::identity(), JointKind::Free)
+                }
+            };
+            let body = &model.bodies[pick.outboard];
+            // Copies of one body share its mass evenly.
+            let share = 1.0 / (1 + copies_of(pick.outboard)) as f64;
+            let c = body.mass_center;
+            let about_origin = body.inertia + SymMat33::of_point(c).scale(body.mass);
+            let coordinates = pick.joint.map_or(&[][..], |j| &model.joints[j.0].coordinates);
+
+            let parent = t.node_of_body[pick.inboard];
+            let tip = t.push_joint(parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
+            let node = &mut t.nodes[tip];
+            node.body = Some(BodyId(pick.outboard));
+            node.is_copy = pick.copy;
+            node.mass = body.mass * share;
+            node.moment = c * body.mass * share;
+            node.inertia = about_origin.scale(share);
+            if pick.copy {
+                if let Some(joint) = pick.joint {
+                    let at = |body| BodyFrame { body, X_BF: Transform::identity() };
+                    t.loops.push(LoopWeld {
+                        joint,
+                        first: at(t.node_of_body[pick.outboard]),
+                        second: at(tip),
+                    });
+                }
+            } else {
+                t.node_of_body[pick.outboard] = tip;
+            }
+        }
+
+        t.frames =
+            model.frames.iter().map(|f| BodyFrame { body: t.node_of_body[f.body.0], X_BF: f.X_BF }).collect();
+        // Loops closed by a weld joint need no copy: the weld becomes a constraint.
+        for (j, joint) in model.joints.iter().enumerate() {
+            if joint.kind == JointKind::Weld && !t.joint_order.contains(&JointId(j)) {
+                let (first, second) = (t.frame(joint.parent), t.frame(joint.child));
+                t.loops.push(LoopWeld { joint: JointId(j), first, second });
+            }
+        }
+        t.find_support();
+        Ok(t)
+    }
+
+    /// Appends the node or nodes of one joint; returns the index of the last, which carries the body.
+    #[allow(clippy::too_many_arguments)]
+    fn push_joint(
+        &mut self,
+        parent: usize,
+        kind: &JointKind,
+        X_PF: Transform<f64>,
+        X_BM: Transform<f64>,
+        reversed: bool,
+        id: Option<JointId>,
+        coordinates: &[CoordinateId],
+    ) -> usize {
+        if let JointKind::Scapulothoracic { radii, winging_origin, winging_direction } = kind {
+            return self.push_scapulothoracic(
+                parent,
+                X_PF,
+                X_BM,
+                reversed,
+                id,
+                coordinates,
+                *radii,
+                *winging_origin,
+                *winging_direction,
+            );
+        }
+        let kernel = match kind {
+            JointKind::Weld => JointKernel::Weld,
+            JointKind::Pin => JointKernel::Pin,
+            JointKind::Slider => JointKernel::Slider,
+            JointKind::Planar => JointKernel::Planar,
+            JointKind::Universal => JointKernel::Universal,
+            JointKind::Gimbal => JointKernel::Gimbal,
+            JointKind::Ball => JointKernel::Ball,
+            JointKind::Free => JointKernel::Free,
+            JointKind::Ellipsoid { radii } => JointKernel::Ellipsoid(*radii),
+            JointKind::Custom(s) => JointKernel::Custom(Box::new(compile_custom(s, coordinates.len()))),
+            JointKind::Scapulothoracic { .. } => JointKernel::Weld,
+        };
+        self.push_node(parent, kernel, X_PF, X_BM.inverse(), reversed, id, coordinates)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn push_node(
+        &mut self,
+        parent: usize,
+        joint: JointKernel,
+        X_PF: Transform<f64>,
+        X_MB: Transform<f64>,
+        reversed: bool,
+        joint_id: Option<JointId>,
+        coordinates: &[CoordinateId],
+    ) -> usize {
+        let nu = joint.num_mobilities();
+        let u0 = self.num_mobilities;
+        for i in 0..nu {
+            let c = coordinates.get(i).copied();
+            if let Some(c) = c {
+                self.mobility_of_coordinate[c.0] = u0 + i;
+            }
+            self.coordinate_of_mobility.push(c);
+        }
+        self.num_mobilities += nu;
+        self.nodes.push(Node {
+            parent,
+            level: self.nodes[parent].level + 1,
+            body: None,
+            is_copy: false,
+            joint_id,
+            joint,
+            reversed,
+            F_is_aligned: X_PF.R == Rotation::identity(),
+            M_is_aligned: X_MB.R == Rotation::identity(),
+            X_PF,
+            X_MB,
+            u0,
+            nu,
+            mass: 0.0,
+            moment: Vec3::zero(),
+            inertia: SymMat33::zero(),
+        });
+        self.nodes.len() - 1
+    }
+
+    /// Seth, Matias, Veloso, Delp (2016): an ellipsoid joint carries a massless intermediate body,
+    /// on which the scapula turns about the winging axis. Both ends of the ellipsoid joint are
+    /// turned by 90° about z, so that abduction and elevation are positive.
+    #[allow(clippy::too_many_arguments)]
+    fn push_scapulothoracic(
+        &mut self,
+        parent: usize,
+        X_PF: Transform<f64>,
+        X_BM: Transform<f64>,
+        reversed: bool,
+        id: Option<JointId>,
+        coordinates: &[CoordinateId],
+        radii: Vec3<f64>,
+        origin: [f64; 2],
+        direction: f64,
+    ) -> usize {
+        let quarter = Transform::new(Rotation::about_z(std::f64::consts::FRAC_PI_2), Vec3::zero());
+        // The winging axis lies in the x-y plane of the intermediate frame, `direction` from y; the
+        // hinge's z is turned on to it. Where its x points does not matter.
+        let wing = Transform::new(
+            Rotation::about_z(direction) * Rotation::about_x(-std::f64::consts::FRAC_PI_2),
+            vec3(origin[0], origin[1], 0.0),
+        );
+        let radii = vec3(radii.y, radii.x, radii.z);
+        let (first, last) = coordinates.split_at(coordinates.len().min(3));
+        if reversed {
+            // Seen from the scapula: hinge first, ellipsoid after.
+            let hinge = self.push_node(parent, JointKernel::Pin, X_PF * wing, wing.inverse(), true, id, last);
+            return self.push_node(
+                hinge,
+                JointKernel::Ellipsoid(radii),
+                quarter,
+                (X_BM * quarter).inverse(),
+                true,
+                id,
+                first,
+            );
+        }
+        let mid = self.push_node(
+            parent,
+            JointKernel::Ellipsoid(radii),
+            X_PF * quarter,
+            quarter.inverse(),
+            false,
+            id,
+            first,
+        );
+        self.push_node(mid, JointKernel::Pin, wing, (X_BM * wing).inverse(), false, id, last)
+    }
+
+    /// For each mobility, the next one towards ground.
+    fn find_support(&mut self) {
+        self.support = vec![usize::MAX; self.num_mobilities];
+        for i in 1..self.nodes.len() {
+            for j in self.nodes[i].u0..self.nodes[i].u0 + self.nodes[i].nu {
+                self.support[j] = if j > self.nodes[i].u0 {
+                    j - 1
+                } else {
+                    let mut b = self.nodes[i].parent;
+                    while b != 0 && self.nodes[b].nu == 0 {
+                        b = self.nodes[b].parent;
+                    }
+                    if b == 0 { usize::MAX } else { self.nodes[b].u0 + self.nodes[b].nu - 1 }
+                };
+            }
+        }
+    }
+}
+
+/// The axes of a custom joint with constants and bare coordinates recognised.
+fn compile_custom(s: &SpatialTransform, num_coordinates: usize) -> CustomJoint {
+    let axes = s.axes.clone().map(|a| {
+        let motion = match (&a.function, a.arguments.as_slice()) {
+            (Function::Constant(c), _) => AxisMotion::Fixed(*c),
+            (f, [k]) => match f.as_line() {
+                Some((1.0, 0.0)) => AxisMotion::Direct(*k),
+                _ => AxisMotion::One(*k, f.clone()),
+            },
+            (f, []) => AxisMotion::Fixed(f.value(&[0.0])),
+            (f, args) => AxisMotion::Many(args.to_vec(), f.clone()),
+        };
+        Axis { axis: a.axis, motion }
+    });
+    CustomJoint { num_coordinates, axes }
+}
+
+/// Which joint carries which body, in the order of the tree.
+fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
+    struct End {
+        parent: usize,
+        child: usize,
+    }
+    let ends: Vec<End> = model
+        .joints
+        .iter()
+        .map(|j| End { parent: model.frames[j.parent.0].body.0, child: model.frames[j.child.0].body.0 })
+        .collect();
+    for (j, e) in model.joints.iter().zip(&ends) {
+        if e.parent == e.child {
+            let body = model.bodies[e.parent].path.clone();
+            return Err(TreeError::SameBody { joint: j.path.clone(), body });
+        }
+    }
+
+    let nb = model.bodies.len();
+    let mut level = vec![usize::MAX; nb];
+    level[0] = 0;
+    let mut used = vec![false; ends.len()];
+    let mut picks: Vec<Pick> = Vec::new();
+    let rigid = |j: usize| model.joints[j].coordinates.is_empty();
+
+    // Puts joint j into the tree if exactly one of its bodies is there; the outboard body if so.
+    fn take(
+        j: usize,
+        e: &End,
+        level: &mut [usize],
+        used: &mut [bool],
+        picks: &mut Vec<Pick>,
+    ) -> Option<usize> {
+        let (p, c) = (level[e.parent] != usize::MAX, level[e.child] != usize::MAX);
+        if used[j] || p == c {
+            return None;
+        }
+        let (inboard, outboard) = if p { (e.parent, e.child) } else { (e.child, e.parent) };
+        level[outboard] = level[inboard] + 1;
+        used[j] = true;
+        picks.push(Pick { joint: Some(JointId(j)), inboard, outboard, reversed: !p, copy: false });
+        Some(outboard)
+    }
+
+    // Bodies that no joint mentions float freely.
+    let mut base: Vec<usize> =
+        (1..nb).filter(|&b| !ends.iter().any(|e| e.parent == b || e.child == b)).collect();
+    loop {
+        for &b in &base {
+            level[b] = 1;
+            picks.push(Pick { joint: None, inboard: 0, outboard: b, reversed: false, copy: false });
+        }
+        base.clear();
+
+        // Breadth first: a level is finished before the next begins.
+        for depth in 1..=nb {
+            for j in 0..ends.len() {
+                let inboard_level = match (level[ends[j].parent], level[ends[j].child]) {
+                    (usize::MAX, l) | (l, usize::MAX) => l,
+                    _ => continue,
+                };
+                if inboard_level != depth - 1 {
+                    continue;
+                }
+                let Some(mut out) = take(j, &ends[j], &mut level, &mut used, &mut picks) else { continue };
+                if rigid(j) {
+                    continue;
+                }
+                // A movable body without mass must not end a branch: go on to its heaviest neighbour.
+                while model.bodies[out].mass == 0.0 {
+                    let heaviest = |as_parent: bool| {
+                        let mut best: Option<usize> = None;
+                        let mut mass = 0.0;
+                        for (i, e) in ends.iter().enumerate() {
+                            let (here, there) =
+                                if as_parent { (e.parent, e.child) } else { (e.child, e.parent) };
+                            if here == out
+                                && !used[i]
+                                && level[there] == usize::MAX
+                                && model.bodies[there].mass > mass
+                            {
+                                mass = model.bodies[there].mass;
+                                best = Some(i);
+                            }
+                        }
+                        best
+                    };
+                    let any = || {
+                        (0..ends.len()).find(|&i| {
+                            !used[i]
+                                && ((ends[i].parent == out && level[ends[i].child] == usize::MAX)
+                                    || (ends[i].child == out && level[ends[i].parent] == usize::MAX))
+                        })
+                    };
+                    let Some(next) = heaviest(true).or_else(|| heaviest(false)).or_else(any) else { break };
+                    match take(next, &ends[next], &mut level, &mut used, &mut picks) {
+                        Some(o) => out = o,
+                        None => break,
+                    }
+                }
+            }
+        }
+
+        // Bodies that hang together but not with ground: the one that is never a child, or has
+        // the most children, gets a free joint.
+        let mut best: Option<usize> = None;
+        let rank = |b: usize| {
+            let is_child = ends.iter().any(|e| e.child == b);
+            (!is_child, ends.iter().filter(|e| e.parent == b).count())
+        };
+        for b in (1..nb).filter(|&b| level[b] == usize::MAX) {
+            if best.is_none_or(|x| rank(b) > rank(x)) {
+                best = Some(b);
+            }
+        }
+        match best {
+            Some(b) => base.push(b),
+            None => break,
+        }
+    }
+
+    // What is left closes loops: each such joint carries a copy of its child. A weld becomes a
+    // constraint instead, and a free joint closes nothing.
+    for j in 0..ends.len() {
+        let needs_copy = !matches!(model.joints[j].kind, JointKind::Weld | JointKind::Free);
+        if !used[j] && needs_copy {
+            picks.push(Pick {
+                joint: Some(JointId(j)),
+                inboard: ends[j].parent,
+                outboard: ends[j].child,
+                reversed: false,
+                copy: true,
+            });
+        }
+    }
+
+    // A free or hinged body needs inertia; welded and internal ones do not.
+    for p in &picks {
+        let is_end = !picks.iter().any(|x| x.inboard == p.outboard && !p.copy);
+        let moves = p.joint.is_none_or(|j| !rigid(j.0));
+        let body = &model.bodies[p.outboard];
+        if is_end && moves && !p.copy && body.mass == 0.0 && body.inertia == SymMat33::zero() {
+            return Err(TreeError::MasslessEnd { body: body.path.clone() });
+        }
+    }
+    Ok(picks)
+}

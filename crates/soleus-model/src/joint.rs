@@ -1,0 +1,116 @@
+//! Joints and their coordinates.
+
+use crate::id::{CoordinateId, FrameId, JointId};
+use soleus_math::{Function, Vec3};
+
+/// What connects a child frame to a parent frame, and the coordinates of that connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// Name as the file gives it.
+    pub name: String,
+    /// Absolute component path, `/jointset/knee_r`.
+    pub path: String,
+    /// What motion it allows.
+    pub kind: JointKind,
+    /// `socket_parent_frame`: frame F on the parent body.
+    pub parent: FrameId,
+    /// `socket_child_frame`: frame M on the child body.
+    pub child: FrameId,
+    /// Its coordinates in the order of its mobilities.
+    pub coordinates: Vec<CoordinateId>,
+}
+
+/// The motion of frame M in frame F that a joint allows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JointKind {
+    /// None.
+    Weld,
+    /// Rotation about the common z.
+    Pin,
+    /// Translation along the common x.
+    Slider,
+    /// Rotation about z, then translation along x and y of F.
+    Planar,
+    /// Rotation about x of F, then y of M.
+    Universal,
+    /// Body-fixed rotations x, y, z; speeds are the rates of the angles.
+    Gimbal,
+    /// Body-fixed angles x, y, z; **speeds are the angular velocity of M in F, in F**.
+    Ball,
+    /// As `Ball`, then translation along x, y, z of F.
+    Free,
+    /// M slides on an ellipsoid fixed to F with its z along the normal; coordinates and speeds as `Ball`.
+    Ellipsoid {
+        /// `radii_x_y_z`, m.
+        radii: Vec3<f64>,
+    },
+    /// Seth et al. (2016): an ellipsoid joint on the thorax followed by a winging hinge of the scapula.
+    Scapulothoracic {
+        /// `thoracic_ellipsoid_radii_x_y_z`, m.
+        radii: Vec3<f64>,
+        /// `scapula_winging_axis_origin`, x and y in the child frame, m.
+        winging_origin: [f64; 2],
+        /// `scapula_winging_axis_direction`, rad.
+        winging_direction: f64,
+    },
+    /// Six axes driven by functions of the coordinates.
+    Custom(SpatialTransform),
+}
+
+/// The six axes of a `CustomJoint`: three rotations in body-fixed order, three translations in F.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpatialTransform {
+    /// `rotation1` … `rotation3`, `translation1` … `translation3`.
+    pub axes: [TransformAxis; 6],
+}
+
+/// One axis of a `SpatialTransform`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransformAxis {
+    /// Unit vector.
+    pub axis: Vec3<f64>,
+    /// Arguments of the function, as positions in the joint's list of coordinates.
+    pub arguments: Vec<usize>,
+    /// Angle (rad) or distance (m) as a function of those coordinates.
+    pub function: Function,
+}
+
+/// What moving along a coordinate does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MotionType {
+    /// Turns about an axis; files and tables may give it in degrees.
+    Rotational,
+    /// Moves along a line.
+    Translational,
+    /// Both, through functions.
+    Coupled,
+}
+
+/// One coordinate of a joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coordinate {
+    /// Name as the file gives it.
+    pub name: String,
+    /// Absolute component path, `/jointset/knee_r/knee_angle_r`.
+    pub path: String,
+    /// The joint it belongs to.
+    pub joint: JointId,
+    /// What moving along it does.
+    pub motion_type: MotionType,
+    /// `default_value`, rad or m.
+    pub default_value: f64,
+    /// `default_speed_value`, rad/s or m/s.
+    pub default_speed: f64,
+    /// `range`, rad or m.
+    pub range: [f64; 2],
+    /// `clamped`: whether tools keep it within `range`.
+    pub clamped: bool,
+    /// `locked`: held at its default value by a constraint.
+    pub locked: bool,
+    /// `prescribed`: follows `prescribed_function` by a constraint.
+    pub prescribed: bool,
+    /// `prescribed_function` of time.
+    pub prescribed_function: Option<Function>,
+    /// `is_free_to_satisfy_constraints`: assembly changes it before others.
+    pub is_free_to_satisfy_constraints: bool,
+}

@@ -1,0 +1,62 @@
+//! A whole model: every component, named, with its sockets resolved.
+
+use crate::body::{Body, Frame, Marker};
+use crate::constraint::Constraint;
+use crate::contact::ContactGeometry;
+use crate::force::Force;
+use crate::id::CoordinateId;
+use crate::joint::{Coordinate, Joint};
+use crate::path::WrapObject;
+use soleus_math::{Vec3, vec3};
+
+/// A musculoskeletal model. Frozen once built; an edit makes a new one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// Name as the file gives it.
+    pub name: String,
+    /// `credits`.
+    pub credits: String,
+    /// `publications`.
+    pub publications: String,
+    /// `length_units`, as the file gives them.
+    pub length_units: String,
+    /// `force_units`, as the file gives them.
+    pub force_units: String,
+    /// Version of the file it was read from; 0 when it has none.
+    pub file_version: u32,
+    /// `gravity`, m/s², in ground.
+    pub gravity: Vec3<f64>,
+    /// Bodies; the first is ground.
+    pub bodies: Vec<Body>,
+    /// Frames fixed to bodies, the bodies' own included.
+    pub frames: Vec<Frame>,
+    /// Joints in file order.
+    pub joints: Vec<Joint>,
+    /// Coordinates, joint by joint in file order.
+    pub coordinates: Vec<Coordinate>,
+    /// Constraints in file order.
+    pub constraints: Vec<Constraint>,
+    /// Markers in file order.
+    pub markers: Vec<Marker>,
+    /// Wrap objects, body by body.
+    pub wraps: Vec<WrapObject>,
+    /// Contact geometries in file order.
+    pub contact_geometries: Vec<ContactGeometry>,
+    /// Forces, muscles and actuators, in the order of OpenSim's component list.
+    pub forces: Vec<Force>,
+}
+
+impl Model {
+    /// Sum of the bodies' masses, kg.
+    pub fn total_mass(&self) -> f64 {
+        self.bodies.iter().map(|b| b.mass).sum()
+    }
+
+    /// The coordinate with that name or absolute path.
+    pub fn coordinate(&self, name: &str) -> Option<CoordinateId> {
+        self.coordinates.iter().position(|c| c.path == name || c.name == name).map(CoordinateId)
+    }
+}
+
+/// Gravity at the earth's surface as OpenSim has it by default, m/s².
+pub const STANDARD_GRAVITY: Vec3<f64> = vec3(0.0, -9.80665, 0.0);
