@@ -3,14 +3,14 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB, H_FM.
 
 pub mod constraint;
-pub mod joint;
 pub mod contact;
 pub mod force;
+pub mod joint;
 pub mod kinematics;
 pub mod multibody;
+pub mod path;
 #[cfg(test)]
 mod testing;
-pub mod path;
 
 pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};

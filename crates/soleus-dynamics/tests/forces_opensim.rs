@@ -145,7 +145,11 @@ fn forces(compatible: bool) -> Vec<Force> {
     let list: Vec<(&str, ForceKind)> = vec![
         (
             "coordinate_actuator",
-            ForceKind::CoordinateActuator(CoordinateActuator { control, coordinate: PIN, optimal_force: 3.5 }),
+            ForceKind::CoordinateActuator(CoordinateActuator {
+                control,
+                coordinate: PIN,
+                optimal_force: 3.5,
+            }),
         ),
         (
             "activation_actuator",
@@ -248,6 +252,38 @@ fn forces(compatible: bool) -> Vec<Force> {
                 force: [linear(110.0, 2.0), linear(120.0, -1.0), linear(130.0, 0.4)],
                 rotational_damping,
                 translational_damping,
+            }),
+        ),
+        (
+            "expression_bushing",
+            ForceKind::ExpressionBasedBushingForce(ExpressionBasedBushingForce {
+                frame1: FA_OFFSET,
+                frame2: FB_OFFSET,
+                moment: ["10*theta_x^3 + delta_y", "5*sin(theta_y)", "7*theta_z*theta_x"].map(String::from),
+                force: ["100*delta_x + exp(delta_z)", "50*delta_y^3", "80*delta_z - 3*theta_x"]
+                    .map(String::from),
+                rotational_damping,
+                translational_damping,
+            }),
+        ),
+        (
+            "expression_coordinate",
+            ForceKind::ExpressionBasedCoordinateForce(ExpressionBasedCoordinateForce {
+                coordinate: PIN,
+                expression: "-10*q^3 - 2*qdot + sin(q)".into(),
+            }),
+        ),
+        (
+            "expression_point",
+            ForceKind::ExpressionBasedPointToPointForce(ExpressionBasedPointToPointForce {
+                body1: A,
+                body1_label: "a".into(),
+                body2: B,
+                body2_label: "b".into(),
+                point1: vec3(0.1, 0.02, 0.0),
+                point2: vec3(0.0, 0.03, -0.1),
+                expression: "200*(d-0.3)^2 + 1.5*ddot".into(),
+                opensim_compatible: compatible,
             }),
         ),
         (
@@ -359,7 +395,8 @@ fn compiled(reference: &Value, compatible: bool) -> Vec<(CompiledForce, Vec<f64>
     forces(compatible)
         .iter()
         .map(|f| {
-            let c = CompiledForce::compile(f, &Frames, &geometries).unwrap_or_else(|e| panic!("{}: {e}", f.name));
+            let c =
+                CompiledForce::compile(f, &Frames, &geometries).unwrap_or_else(|e| panic!("{}: {e}", f.name));
             let mut states = vec![0.0; c.state_names().len()];
             c.default_states(&mut states);
             let controls = controls.by_ref().take(c.num_controls()).collect();
@@ -401,7 +438,8 @@ fn opensim_val_every_force() {
             tau.extend(&mobility[12..]);
             compare("tau", &tau, &numbers(&expected["tau"]));
 
-            let labels: Vec<_> = expected["labels"].as_array().unwrap().iter().map(|l| l.as_str().unwrap()).collect();
+            let labels: Vec<_> =
+                expected["labels"].as_array().unwrap().iter().map(|l| l.as_str().unwrap()).collect();
             assert_eq!(force.labels(), labels);
             let mut record = Vec::new();
             force.record(&state.kinematics(), &state.controls, &state.states, &mut record);
@@ -472,7 +510,8 @@ fn moved<T: Real>(state: &State<f64>, h: T) -> State<T> {
 /// Everything a force gives in a state, in one list.
 fn everything<T: Real>(force: &CompiledForce, state: &State<T>) -> Vec<T> {
     let (body, mobility, rates) = evaluate(force, state);
-    let mut all: Vec<T> = body.iter().flat_map(|w| w.w.to_array().into_iter().chain(w.v.to_array())).collect();
+    let mut all: Vec<T> =
+        body.iter().flat_map(|w| w.w.to_array().into_iter().chain(w.v.to_array())).collect();
     all.extend(mobility.into_iter().chain(rates));
     all.push(force.potential_energy(&state.kinematics()));
     force.record(&state.kinematics(), &state.controls, &state.states, &mut all);

@@ -20,5 +20,5 @@ pub mod path;
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};
-pub use model::Model;
 pub use force::{Force, ForceKind};
+pub use model::Model;

@@ -94,9 +94,8 @@ impl CompiledGeometryPath {
         let mut wraps = Vec::with_capacity(path.wraps.len());
         for w in &path.wraps {
             let index = w.wrap.0;
-            let object = objects
-                .get(index)
-                .ok_or(PathError::NoSuchWrapObject { index, count: objects.len() })?;
+            let object =
+                objects.get(index).ok_or(PathError::NoSuchWrapObject { index, count: objects.len() })?;
             let surface = Surface::new(&object.shape, object.quadrant, w.method)
                 .ok_or_else(|| PathError::BadWrapSize { name: object.name.clone() })?;
             let [first, last] = w.range;
@@ -286,11 +285,7 @@ impl CompiledGeometryPath {
         let wrap = &self.wraps[w];
         let X_GW = st.geometry.X_GW[w];
         let curve = if T::ORDER == 0 {
-            SurfaceCurve {
-                r1: Vec3::cst(curve.r1),
-                r2: Vec3::cst(curve.r2),
-                length: T::cst(curve.length),
-            }
+            SurfaceCurve { r1: Vec3::cst(curve.r1), r2: Vec3::cst(curve.r2), length: T::cst(curve.length) }
         } else {
             // The segment is known; once more, now with derivatives.
             let local = |p: &CurrentPoint<T>| X_GW.inverse_mul(p.p_G);

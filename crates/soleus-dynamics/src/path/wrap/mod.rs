@@ -116,7 +116,10 @@ impl Surface {
                 Some(Surface::Ellipsoid(Ellipsoid::new(d, side, method)))
             }
             WrapShape::Torus { inner_radius, outer_radius }
-                if ok(inner_radius) && ok(outer_radius) && 0.0 < inner_radius && inner_radius < outer_radius =>
+                if ok(inner_radius)
+                    && ok(outer_radius)
+                    && 0.0 < inner_radius
+                    && inner_radius < outer_radius =>
             {
                 Some(Surface::Torus(Torus::new(inner_radius, outer_radius, side)))
             }
@@ -150,7 +153,8 @@ impl Surface {
         type D = Dual<f64, 6>;
         let x = [p1.x, p1.y, p1.z, p2.x, p2.y, p2.z];
         let v = |i: usize| D::variable(x[i].value(), i);
-        let attempt = self.wrap(Vec3 { x: v(0), y: v(1), z: v(2) }, Vec3 { x: v(3), y: v(4), z: v(5) }, alone);
+        let attempt =
+            self.wrap(Vec3 { x: v(0), y: v(1), z: v(2) }, Vec3 { x: v(3), y: v(4), z: v(5) }, alone);
         // x − value(x) has the value 0 and the derivatives of x.
         let dx = x.map(|x| x - x.value());
         let lift = |y: D| {

@@ -51,11 +51,9 @@ impl Torus {
         };
         let from_tube = |q: Vec3<T>| C + vec3(x.x * q.x - x.y * q.z, x.y * q.x + x.x * q.z, -q.y);
         match self.tube.wrap(to_tube(p1), to_tube(p2), alone) {
-            Attempt::Optional(c) | Attempt::Mandatory(c) => Attempt::Optional(SurfaceCurve {
-                r1: from_tube(c.r1),
-                r2: from_tube(c.r2),
-                length: c.length,
-            }),
+            Attempt::Optional(c) | Attempt::Mandatory(c) => {
+                Attempt::Optional(SurfaceCurve { r1: from_tube(c.r1), r2: from_tube(c.r2), length: c.length })
+            }
             _ => Attempt::Missed,
         }
     }
@@ -160,9 +158,8 @@ impl Torus {
                     (u, f, J) = (tried, f_new, J_new);
                     first = false;
                 }
-                let small = |tol: f64| {
-                    actual.value().abs() <= tol && predicted.value() <= tol && 0.5 * ratio <= 1.0
-                };
+                let small =
+                    |tol: f64| actual.value().abs() <= tol && predicted.value() <= tol && 0.5 * ratio <= 1.0;
                 let u_norm = (diag.value() * u.value()).abs();
                 if small(TOLERANCE) || delta.value() <= TOLERANCE * u_norm || calls >= MAX_RESIDUALS {
                     return u;
