@@ -12,6 +12,7 @@ pub mod multibody;
 pub mod muscle;
 pub mod path;
 pub mod system;
+pub mod path;
 #[cfg(test)]
 mod testing;
 

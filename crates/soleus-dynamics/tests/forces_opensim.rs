@@ -255,6 +255,38 @@ fn forces(compatible: bool) -> Vec<Force> {
             }),
         ),
         (
+            "expression_bushing",
+            ForceKind::ExpressionBasedBushingForce(ExpressionBasedBushingForce {
+                frame1: FA_OFFSET,
+                frame2: FB_OFFSET,
+                moment: ["10*theta_x^3 + delta_y", "5*sin(theta_y)", "7*theta_z*theta_x"].map(String::from),
+                force: ["100*delta_x + exp(delta_z)", "50*delta_y^3", "80*delta_z - 3*theta_x"]
+                    .map(String::from),
+                rotational_damping,
+                translational_damping,
+            }),
+        ),
+        (
+            "expression_coordinate",
+            ForceKind::ExpressionBasedCoordinateForce(ExpressionBasedCoordinateForce {
+                coordinate: PIN,
+                expression: "-10*q^3 - 2*qdot + sin(q)".into(),
+            }),
+        ),
+        (
+            "expression_point",
+            ForceKind::ExpressionBasedPointToPointForce(ExpressionBasedPointToPointForce {
+                body1: A,
+                body1_label: "a".into(),
+                body2: B,
+                body2_label: "b".into(),
+                point1: vec3(0.1, 0.02, 0.0),
+                point2: vec3(0.0, 0.03, -0.1),
+                expression: "200*(d-0.3)^2 + 1.5*ddot".into(),
+                opensim_compatible: compatible,
+            }),
+        ),
+        (
             "prescribed",
             ForceKind::PrescribedForce(PrescribedForce {
                 frame: FA,

@@ -1,6 +1,7 @@
 //! Bushings: six springs and dampers between two frames.
 
 use crate::{BodyFrame, Kinematics, Loads};
+use soleus_math::function::Expression;
 use soleus_math::{Function, Real, Transform, Vec3, vec3};
 
 /// Frame M relative to frame F, and how it moves.
@@ -110,6 +111,8 @@ pub enum Springs {
     },
     /// One function of each deflection: three moments, three forces.
     Functions(Box<[Function; 6]>),
+    /// Formulas of all six deflections: three moments, three forces.
+    Expressions(Box<[Expression; 6]>),
 }
 
 /// A bushing with linear damping: f = −(spring(q) + c q̇), q = (θ, δ).
@@ -138,6 +141,13 @@ impl Bushing {
                 vec3(f[0].value(&[q.theta.x]), f[1].value(&[q.theta.y]), f[2].value(&[q.theta.z])),
                 vec3(f[3].value(&[q.delta.x]), f[4].value(&[q.delta.y]), f[5].value(&[q.delta.z])),
             ),
+            Springs::Expressions(f) => {
+                let x = [q.theta.x, q.theta.y, q.theta.z, q.delta.x, q.delta.y, q.delta.z];
+                (
+                    vec3(f[0].value(&x), f[1].value(&x), f[2].value(&x)),
+                    vec3(f[3].value(&x), f[4].value(&x), f[5].value(&x)),
+                )
+            }
         };
         let c_theta = q.theta_rate.mul_elem(Vec3::cst(self.rotational_damping));
         let c_delta = q.delta_rate.mul_elem(Vec3::cst(self.translational_damping));
@@ -160,7 +170,7 @@ impl Bushing {
                     + q.delta.dot(q.delta.mul_elem(Vec3::cst(*translational))))
                     * 0.5
             }
-            Springs::Functions(_) => T::zero(),
+            Springs::Functions(_) | Springs::Expressions(_) => T::zero(),
         }
     }
     /// Force and torque on each body, as OpenSim reports them: about the body origins for the

@@ -2,10 +2,12 @@
 
 use super::body::{BodyActuator, Direction, Place, PointActuator, PointToPointActuator, TorqueActuator};
 use super::bushing::{Bushing, Springs, TwoFrames};
-use super::coordinate::{ActivationCoordinateActuator, CoordinateActuator, SpringGeneralizedForce};
+use super::coordinate::{
+    ActivationCoordinateActuator, CoordinateActuator, ExpressionCoordinateForce, SpringGeneralizedForce,
+};
 use super::coordinate_limit::CoordinateLimit;
 use super::path::{Blankevoort1991, PathForce};
-use super::point_to_point::PointToPointSpring;
+use super::point_to_point::{PointLaw, PointToPointForce};
 use super::prescribed::TimedForce;
 use super::{CompiledForce, ForceError, ForceResolve, Kernel};
 use crate::BodyFrame;
@@ -13,6 +15,7 @@ use crate::contact::geometry::{Surface, SurfaceShape};
 use crate::contact::hunt_crossley1975::Material;
 use crate::contact::mesh::MeshSurface;
 use crate::contact::{ElasticFoundation, Friction, HuntCrossley, SmoothSphereHalfSpace};
+use soleus_math::function::{Expression, GcvSpline, PiecewiseLinear};
 use soleus_math::{Function, Vec3};
 use soleus_model::force as model;
 use soleus_model::id::{FrameId, GeometryId};
@@ -132,20 +135,11 @@ impl CompiledForce {
                 (Kernel::PointToPointActuator(actuator), single())
             }
             ForceKind::PointToPointSpring(m) => {
-                let (a, b) = (resolve.frame(m.body1), resolve.frame(m.body2));
-                let reported = [a.X_BF * m.point1, b.X_BF * m.point2];
-                let [p_B1, p_B2] = if m.opensim_compatible { [m.point1, m.point2] } else { reported };
-                let spring = PointToPointSpring {
-                    body1: a.body,
-                    body2: b.body,
-                    p_B1,
-                    p_B2,
-                    reported,
-                    stiffness: m.stiffness,
-                    rest_length: m.rest_length,
-                };
+                let law = PointLaw::Spring { stiffness: m.stiffness, rest_length: m.rest_length };
+                let points = [m.point1, m.point2];
                 let frames = [resolve.frame_name(m.body1), resolve.frame_name(m.body2)];
-                (Kernel::PointToPointSpring(spring), two_frames(name, frames, "point"))
+                let labels = two_frames(name, frames, "point");
+                (point_to_point(resolve, [m.body1, m.body2], points, m.opensim_compatible, law), labels)
             }
             ForceKind::BushingForce(m) => {
                 let springs = Springs::Linear {
@@ -161,6 +155,7 @@ impl CompiledForce {
                 )
             }
             ForceKind::FunctionBasedBushingForce(m) => {
+                m.moment.iter().chain(&m.force).try_for_each(|f| of_one_variable("bushing function", f))?;
                 let [a, b, c] = m.moment.clone();
                 let [d, e, f] = m.force.clone();
                 let springs = Springs::Functions(Box::new([a, b, c, d, e, f]));
@@ -172,7 +167,7 @@ impl CompiledForce {
                     [m.rotational_damping, m.translational_damping],
                 )
             }
-            ForceKind::PrescribedForce(m) => prescribed(name, resolve, m),
+            ForceKind::PrescribedForce(m) => prescribed(name, resolve, m)?,
             ForceKind::ExternalForce(m) => external(name, resolve, m)?,
             ForceKind::HuntCrossleyForce(m) => {
                 let surfaces = surfaces(&m.contact_parameters, resolve, geometries, false)?;
@@ -190,15 +185,47 @@ impl CompiledForce {
                 Kernel::SmoothSphereHalfSpace(smooth(m, resolve, geometries)?),
                 two_frames(name, ["Sphere", "HalfSpace"], "torque"),
             ),
-            ForceKind::ExpressionBasedCoordinateForce(_)
-            | ForceKind::ExpressionBasedPointToPointForce(_)
-            | ForceKind::ExpressionBasedBushingForce(_)
-            | ForceKind::ExpressionBasedPathForce(_) => {
-                return Err(ForceError::Function {
-                    what: "expression",
-                    message: "not yet supported".to_string(),
-                });
+            ForceKind::ExpressionBasedCoordinateForce(m) => (
+                Kernel::ExpressionCoordinate(ExpressionCoordinateForce {
+                    mobility: resolve.mobility(m.coordinate),
+                    expression: expression("expression", &m.expression, &["q", "qdot"])?,
+                }),
+                single(),
+            ),
+            ForceKind::ExpressionBasedPointToPointForce(m) => {
+                let law = PointLaw::Expression(expression("expression", &m.expression, &["d", "ddot"])?);
+                let points = [m.point1, m.point2];
+                let labels = two_frames(name, [&m.body1_label, &m.body2_label], "point");
+                (point_to_point(resolve, [m.body1, m.body2], points, m.opensim_compatible, law), labels)
             }
+            ForceKind::ExpressionBasedBushingForce(m) => {
+                const VARIABLES: [&str; 6] =
+                    ["theta_x", "theta_y", "theta_z", "delta_x", "delta_y", "delta_z"];
+                let e = |what, text: &str| expression(what, text, &VARIABLES);
+                let springs = Springs::Expressions(Box::new([
+                    e("Mx_expression", &m.moment[0])?,
+                    e("My_expression", &m.moment[1])?,
+                    e("Mz_expression", &m.moment[2])?,
+                    e("Fx_expression", &m.force[0])?,
+                    e("Fy_expression", &m.force[1])?,
+                    e("Fz_expression", &m.force[2])?,
+                ]));
+                bushing(
+                    name,
+                    resolve,
+                    [m.frame1, m.frame2],
+                    springs,
+                    [m.rotational_damping, m.translational_damping],
+                )
+            }
+            ForceKind::ExpressionBasedPathForce(m) => path(
+                name,
+                PathForce::Expression {
+                    resting_length: at_least_0("resting_length", m.resting_length)?,
+                    clamp_stretch: m.clamp_stretch,
+                    expression: expression("expression", &m.expression, &["s", "ldot"])?,
+                },
+            ),
             ForceKind::PathActuator(m) => path(name, PathForce::Actuator { optimal_force: m.optimal_force }),
             ForceKind::PathSpring(m) => path(
                 name,
@@ -208,14 +235,17 @@ impl CompiledForce {
                     dissipation: at_least_0("dissipation", m.dissipation)?,
                 },
             ),
-            ForceKind::Ligament(m) => path(
-                name,
-                PathForce::Ligament {
-                    resting_length: above_0("resting_length", m.resting_length)?,
-                    pcsa_force: m.pcsa_force,
-                    curve: Box::new(m.force_length_curve.clone()),
-                },
-            ),
+            ForceKind::Ligament(m) => {
+                of_one_variable("force_length_curve", &m.force_length_curve)?;
+                path(
+                    name,
+                    PathForce::Ligament {
+                        resting_length: above_0("resting_length", m.resting_length)?,
+                        pcsa_force: m.pcsa_force,
+                        curve: Box::new(m.force_length_curve.clone()),
+                    },
+                )
+            }
             ForceKind::Blankevoort1991Ligament(m) => path(
                 name,
                 PathForce::Blankevoort1991(Blankevoort1991 {
@@ -257,6 +287,37 @@ fn path(name: &str, force: PathForce) -> Compiled {
     (Kernel::Path(force), labels)
 }
 
+/// The formula `text` of `variables`.
+fn expression(what: &'static str, text: &str, variables: &[&str]) -> Result<Expression, ForceError> {
+    Expression::new(text, variables).map_err(|e| ForceError::Function { what, message: e.to_string() })
+}
+
+/// `function`, if one variable is enough for it.
+fn of_one_variable(what: &'static str, function: &Function) -> Result<(), ForceError> {
+    match function.arity() {
+        0 | 1 => Ok(()),
+        n => Err(ForceError::Function {
+            what,
+            message: format!("a function of {n} variables, where 1 is given"),
+        }),
+    }
+}
+
+/// Opposite forces between points of two frames; in compatible mode the points are taken in
+/// the frames' base bodies, but reported in the frames.
+fn point_to_point(
+    resolve: &dyn ForceResolve,
+    frames: [FrameId; 2],
+    points: [Vec3<f64>; 2],
+    compatible: bool,
+    law: PointLaw,
+) -> Kernel {
+    let [a, b] = frames.map(|f| resolve.frame(f));
+    let reported = [a.X_BF * points[0], b.X_BF * points[1]];
+    let [p_B1, p_B2] = if compatible { points } else { reported };
+    Kernel::PointToPoint(PointToPointForce { body1: a.body, body2: b.body, p_B1, p_B2, reported, law })
+}
+
 fn bushing(
     name: &str,
     resolve: &dyn ForceResolve,
@@ -271,7 +332,16 @@ fn bushing(
     (Kernel::Bushing(Bushing { frames, springs, rotational_damping, translational_damping }), labels)
 }
 
-fn prescribed(name: &str, resolve: &dyn ForceResolve, m: &model::PrescribedForce) -> Compiled {
+fn prescribed(
+    name: &str,
+    resolve: &dyn ForceResolve,
+    m: &model::PrescribedForce,
+) -> Result<Compiled, ForceError> {
+    let functions =
+        [("forceFunctions", &m.force), ("pointFunctions", &m.point), ("torqueFunctions", &m.torque)];
+    for (what, set) in functions {
+        set.iter().flatten().try_for_each(|f| of_one_variable(what, f))?;
+    }
     let frame = resolve.frame(m.frame);
     let body = if m.force_is_global { "ground" } else { resolve.frame_name(m.frame) };
     let mut labels = Vec::new();
@@ -293,7 +363,7 @@ fn prescribed(name: &str, resolve: &dyn ForceResolve, m: &model::PrescribedForce
         point: boxed(&m.point),
         torque: boxed(&m.torque),
     };
-    (Kernel::Timed(timed), labels)
+    Ok((Kernel::Timed(timed), labels))
 }
 
 fn external(
@@ -433,13 +503,16 @@ fn smooth(
     })
 }
 
-/// A data column as a function of time: constant for one row (and, for now, nothing else).
+/// A data column as a function of time, as OpenSim makes it: constant for one row, straight
+/// lines for two or three, a natural cubic spline from four on.
 fn function_of_time(time: &[f64], column: &[f64], what: &'static str) -> Result<Function, ForceError> {
     if column.len() != time.len() {
         return Err(ForceError::Rows { what, found: column.len(), wanted: time.len() });
     }
-    match column {
+    let function = match column {
         [only] => Ok(Function::Constant(*only)),
-        _ => Err(ForceError::Function { what, message: "tables are not yet supported".to_string() }),
-    }
+        [_, _] | [_, _, _] => PiecewiseLinear::new(time.to_vec(), column.to_vec()).map(Function::from),
+        _ => GcvSpline::interpolate(3, time.to_vec(), column).map(Function::from),
+    };
+    function.map_err(|e| ForceError::Function { what, message: e.to_string() })
 }

@@ -2,6 +2,7 @@
 
 use crate::{Kinematics, Loads};
 use soleus_math::Real;
+use soleus_math::function::Expression;
 
 /// τ = F₀ x: a control scaled by the optimal force, on one mobility.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,5 +76,22 @@ impl SpringGeneralizedForce {
     #[inline]
     pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
         (kin.q[self.mobility] - self.rest_length).sq() * (0.5 * self.stiffness)
+    }
+}
+
+/// τ = expression(q, q̇), the variables being named `q` and `qdot`; q̇ is the coordinate's speed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpressionCoordinateForce {
+    /// Mobility it acts on.
+    pub mobility: usize,
+    /// Generalized force of (q, q̇), N or N·m.
+    pub expression: Expression,
+}
+
+impl ExpressionCoordinateForce {
+    /// Generalized force, N or N·m.
+    #[inline]
+    pub fn magnitude<T: Real>(&self, kin: &Kinematics<T>) -> T {
+        self.expression.value(&[kin.q[self.mobility], kin.u[self.mobility]])
     }
 }

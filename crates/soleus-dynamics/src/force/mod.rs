@@ -47,6 +47,8 @@ pub enum Kernel {
     ActivationCoordinateActuator(coordinate::ActivationCoordinateActuator),
     /// Spring on a coordinate.
     SpringGeneralizedForce(coordinate::SpringGeneralizedForce),
+    /// Formula of a coordinate.
+    ExpressionCoordinate(coordinate::ExpressionCoordinateForce),
     /// Limits of a coordinate.
     CoordinateLimit(coordinate_limit::CoordinateLimit),
     /// Force at a point.
@@ -57,8 +59,8 @@ pub enum Kernel {
     BodyActuator(body::BodyActuator),
     /// Force between two points.
     PointToPointActuator(body::PointToPointActuator),
-    /// Spring between two points.
-    PointToPointSpring(point_to_point::PointToPointSpring),
+    /// Spring or formula between two points.
+    PointToPoint(point_to_point::PointToPointForce),
     /// Bushing of any kind.
     Bushing(bushing::Bushing),
     /// Function of time.
@@ -149,6 +151,7 @@ impl CompiledForce {
             Kernel::CoordinateActuator(a) => a.apply(controls[0], loads),
             Kernel::ActivationCoordinateActuator(a) => loads.mobility[a.mobility] += a.actuation(states[0]),
             Kernel::SpringGeneralizedForce(s) => loads.mobility[s.mobility] += s.magnitude(kin),
+            Kernel::ExpressionCoordinate(e) => loads.mobility[e.mobility] += e.magnitude(kin),
             Kernel::CoordinateLimit(c) => {
                 let (tau, power) = c.magnitude(kin);
                 loads.mobility[c.mobility] += tau;
@@ -160,7 +163,7 @@ impl CompiledForce {
             Kernel::TorqueActuator(a) => a.apply(kin, controls[0], loads),
             Kernel::BodyActuator(a) => a.apply(kin, controls, loads),
             Kernel::PointToPointActuator(a) => a.apply(kin, controls[0], loads),
-            Kernel::PointToPointSpring(s) => s.apply(kin, loads),
+            Kernel::PointToPoint(s) => s.apply(kin, loads),
             Kernel::Bushing(b) => {
                 let power = b.apply(kin, loads);
                 if matches!(b.springs, bushing::Springs::Linear { .. }) {
@@ -187,7 +190,7 @@ impl CompiledForce {
         match &self.kernel {
             Kernel::SpringGeneralizedForce(s) => s.potential_energy(kin),
             Kernel::CoordinateLimit(c) => c.potential_energy(kin),
-            Kernel::PointToPointSpring(s) => s.potential_energy(kin),
+            Kernel::PointToPoint(s) => s.potential_energy(kin),
             Kernel::Bushing(b) => b.potential_energy(kin),
             Kernel::HuntCrossley(c) => c.visit(kin, |_| {}),
             Kernel::ElasticFoundation(c) => c.visit(kin, |_| {}),
@@ -211,8 +214,9 @@ impl CompiledForce {
             Kernel::TorqueActuator(a) => out.push(controls[0] * a.optimal_force),
             Kernel::PointToPointActuator(a) => out.push(controls[0] * a.optimal_force),
             Kernel::SpringGeneralizedForce(s) => out.push(s.magnitude(kin)),
+            Kernel::ExpressionCoordinate(e) => out.push(e.magnitude(kin)),
             Kernel::CoordinateLimit(c) => out.extend([c.magnitude(kin).0, c.potential_energy(kin)]),
-            Kernel::PointToPointSpring(s) => s.record(kin, out),
+            Kernel::PointToPoint(s) => s.record(kin, out),
             Kernel::Bushing(b) => b.record(kin, out),
             Kernel::Timed(f) => f.record(kin, out),
             Kernel::HuntCrossley(c) => self.record_wrenches(kin, c.bodies(), out),

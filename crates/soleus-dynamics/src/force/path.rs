@@ -4,6 +4,7 @@
 //! the tension, and applies it along the path.
 
 use super::coordinate_limit::quintic_step;
+use soleus_math::function::Expression;
 use soleus_math::{Function, Real};
 
 /// A path-based force, ready for computing.
@@ -34,6 +35,15 @@ pub enum PathForce {
     },
     /// Blankevoort and Huiskes (1991).
     Blankevoort1991(Blankevoort1991),
+    /// A formula of the stretch s = l − l₀ (m) and the lengthening speed (m/s).
+    Expression {
+        /// Resting length l₀, m.
+        resting_length: f64,
+        /// Whether s is 0 for l < l₀.
+        clamp_stretch: bool,
+        /// Tension, N.
+        expression: Expression,
+    },
     /// Spring with a clutch; state: stretch.
     ClutchedSpring {
         /// k, N/m.
@@ -153,6 +163,11 @@ impl PathForce {
                 let (e, edot) = b.strain(length, speed);
                 (b.damping_force(e, edot) + b.spring_force(e)).max(T::zero())
             }
+            PathForce::Expression { resting_length, clamp_stretch, expression } => {
+                let slack = *clamp_stretch && length.value() < *resting_length;
+                let s = if slack { T::zero() } else { length - *resting_length };
+                expression.value(&[s, speed])
+            }
             PathForce::ClutchedSpring { stiffness, dissipation, .. } => {
                 control.clamp(0.0, 1.0) * (states[0] * *stiffness * (speed * *dissipation + 1.0))
             }
@@ -199,7 +214,7 @@ impl PathForce {
     /// The labels that go with [`record`](PathForce::record).
     pub fn labels(&self, name: &str) -> Vec<String> {
         match self {
-            PathForce::Spring { .. } => vec![format!("{name}_tension")],
+            PathForce::Spring { .. } | PathForce::Expression { .. } => vec![format!("{name}_tension")],
             PathForce::Blankevoort1991(_) => [
                 "force_spring",
                 "force_damping",

@@ -1,14 +1,29 @@
-//! A spring between two points.
+//! Springs and other laws of force between two points.
 
 use crate::{Kinematics, Loads};
+use soleus_math::function::Expression;
 use soleus_math::{Real, Vec3};
 
-/// f = k (d − d₀) along the line between two points, pulling them together when stretched.
+/// How the force between two points depends on their distance; positive pulls together.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PointLaw {
+    /// k (d − d₀).
+    Spring {
+        /// Stiffness k, N/m.
+        stiffness: f64,
+        /// Rest length d₀, m.
+        rest_length: f64,
+    },
+    /// A formula of d (m) and ḋ (m/s), N.
+    Expression(Expression),
+}
+
+/// Opposite forces along the line between two points.
 ///
 /// Without direction, hence without force, when the points coincide (OpenSim: NaN), except for
-/// d₀ = 0 where f = k r holds everywhere.
+/// a spring with d₀ = 0 where f = k r holds everywhere.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PointToPointSpring {
+pub struct PointToPointForce {
     pub(crate) body1: usize,
     pub(crate) body2: usize,
     /// Points on the bodies where the force acts.
@@ -16,26 +31,34 @@ pub struct PointToPointSpring {
     pub(crate) p_B2: Vec3<f64>,
     /// Points that are reported; another place only for offset frames in compatible mode.
     pub(crate) reported: [Vec3<f64>; 2],
-    /// Stiffness k, N/m.
-    pub stiffness: f64,
-    /// Rest length d₀, m.
-    pub rest_length: f64,
+    /// Law of force.
+    pub law: PointLaw,
 }
 
-impl PointToPointSpring {
+impl PointToPointForce {
     /// The two points and the force on body 1, in ground.
     #[inline]
     pub fn force<T: Real>(&self, kin: &Kinematics<T>) -> (Vec3<T>, Vec3<T>, Vec3<T>) {
         let (p_1, p_2) = (kin.point(self.body1, self.p_B1), kin.point(self.body2, self.p_B2));
         let r = p_2 - p_1;
-        if self.rest_length == 0.0 {
-            return (p_1, p_2, r * T::cst(self.stiffness));
-        }
-        let d = r.norm();
-        if d.value() == 0.0 {
-            return (p_1, p_2, Vec3::zero());
-        }
-        (p_1, p_2, r * ((d - self.rest_length) * self.stiffness / d))
+        let f = match &self.law {
+            PointLaw::Spring { stiffness, rest_length } if *rest_length == 0.0 => r * T::cst(*stiffness),
+            law => {
+                let d = r.norm();
+                if d.value() == 0.0 {
+                    return (p_1, p_2, Vec3::zero());
+                }
+                let f = match law {
+                    PointLaw::Spring { stiffness, rest_length } => (d - *rest_length) * *stiffness,
+                    PointLaw::Expression(e) => {
+                        let v = kin.velocity_at(self.body2, p_2) - kin.velocity_at(self.body1, p_1);
+                        e.value(&[d, v.dot(r) / d])
+                    }
+                };
+                r * (f / d)
+            }
+        };
+        (p_1, p_2, f)
     }
     /// Adds the forces on both bodies.
     #[inline]
@@ -44,14 +67,15 @@ impl PointToPointSpring {
         loads.add_force_at(kin, self.body1, p_1, f);
         loads.add_force_at(kin, self.body2, p_2, -f);
     }
-    /// ½ k (d − d₀)², J.
+    /// ½ k (d − d₀)², J, of a spring; an expression reports none.
     #[inline]
     pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
+        let PointLaw::Spring { stiffness, rest_length } = &self.law else { return T::zero() };
         let r = kin.point(self.body2, self.p_B2) - kin.point(self.body1, self.p_B1);
-        if self.rest_length == 0.0 {
-            return r.norm_sq() * (0.5 * self.stiffness);
+        if *rest_length == 0.0 {
+            return r.norm_sq() * (0.5 * *stiffness);
         }
-        (r.norm() - self.rest_length).sq() * (0.5 * self.stiffness)
+        (r.norm() - *rest_length).sq() * (0.5 * *stiffness)
     }
     /// Force and point of each body, as OpenSim reports them.
     pub fn record<T: Real>(&self, kin: &Kinematics<T>, out: &mut Vec<T>) {
