@@ -6,13 +6,13 @@ pub mod constraint;
 pub mod contact;
 pub mod force;
 pub mod joint;
+pub mod assembly;
 pub mod kinematics;
 pub mod moment_arm;
 pub mod multibody;
 pub mod muscle;
 pub mod path;
 pub mod system;
-pub mod path;
 #[cfg(test)]
 mod testing;
 
