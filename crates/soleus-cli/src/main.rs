@@ -1,1 +1,2 @@
+//! The `soleus` command.
 fn main() {}

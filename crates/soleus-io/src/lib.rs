@@ -1,1 +1,6 @@
-//! Placeholder.
+//! Reading and writing of files. Bytes become plain documents and tables that remember their
+//! lines; nothing here opens a file, and nothing here interprets what a model means.
+
+#![allow(non_snake_case)] // Kernel symbols follow the literature: X_BG.
+
+pub mod osim;

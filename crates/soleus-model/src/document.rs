@@ -110,4 +110,23 @@ impl Element {
         }
         s.trim().to_string()
     }
+    /// The trimmed text of the first child with that tag; `None` when there is no such child.
+    pub fn child_text(&self, tag: &str) -> Option<String> {
+        self.child(tag).map(Element::text)
+    }
+    /// Replaces everything the element holds by text.
+    pub fn set_text(&mut self, text: impl Into<String>) {
+        self.content.clear();
+        self.content.push(Content::Text(text.into()));
+    }
+    /// Gives the first child with that tag another tag; tells whether there was one.
+    pub fn rename_child(&mut self, from: &str, to: &str) -> bool {
+        match self.child_mut(from) {
+            Some(e) => {
+                e.tag = to.to_string();
+                true
+            }
+            None => false,
+        }
+    }
 }

@@ -9,13 +9,19 @@
 pub mod body;
 pub mod build;
 pub mod constraint;
+pub mod contact;
 pub mod diagnostic;
 pub mod document;
+pub mod force;
 pub mod id;
 pub mod joint;
 pub mod model;
+pub mod muscle;
+pub mod path;
 
 pub use build::build;
+pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};
+pub use force::{Force, ForceKind};
 pub use model::Model;

@@ -2,12 +2,15 @@
 
 use crate::body::{Body, Frame, Marker};
 use crate::constraint::Constraint;
+use crate::contact::ContactGeometry;
+use crate::force::Force;
 use crate::id::CoordinateId;
 use crate::joint::{Coordinate, Joint};
+use crate::path::WrapObject;
 use soleus_math::{Vec3, vec3};
 
 /// A musculoskeletal model. Frozen once built; an edit makes a new one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
     /// Name as the file gives it.
     pub name: String,
@@ -41,6 +44,12 @@ pub struct Model {
     pub groups: Vec<ObjectGroup>,
     /// Components that the file holds but the model does not.
     pub unsupported: Vec<Unsupported>,
+    /// Wrap objects, body by body.
+    pub wraps: Vec<WrapObject>,
+    /// Contact geometries in file order.
+    pub contact_geometries: Vec<ContactGeometry>,
+    /// Forces, muscles and actuators, in the order of OpenSim's component list.
+    pub forces: Vec<Force>,
 }
 
 /// A named group of members of a set: `ObjectGroup`.

@@ -6,6 +6,8 @@
 mod crba;
 mod passes;
 mod rnea;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub use crba::MassFactor;

@@ -54,7 +54,11 @@ impl Builder<'_> {
         let (function, independent, dependent) = (f?, independent?, dependent?);
         if independent.is_empty() || function.arity() > independent.len() {
             let (want, have) = (function.arity(), independent.len());
-            p.error(line, format!("the function takes {want} coordinate(s), but the constraint names {have}"), "");
+            p.error(
+                line,
+                format!("the function takes {want} coordinate(s), but the constraint names {have}"),
+                "",
+            );
             return None;
         }
         Some(ConstraintKind::CoordinateCoupler { independent, dependent, function, scale })
@@ -84,7 +88,11 @@ impl Builder<'_> {
             Some(d) if d > 0.0 && d.is_finite() => d,
             _ => {
                 let message = "`constant_distance` must be given and above zero";
-                p.error(p.line_of("constant_distance"), message, "to let points coincide use a PointConstraint");
+                p.error(
+                    p.line_of("constant_distance"),
+                    message,
+                    "to let points coincide use a PointConstraint",
+                );
                 return None;
             }
         };

@@ -182,7 +182,14 @@ impl<'d> Context<'d> {
     }
 
     /// Adds a component and its parts.
-    fn add(&mut self, e: &'d Element, class: &'d str, owner: &str, taken: &mut HashSet<String>, place: Place) {
+    fn add(
+        &mut self,
+        e: &'d Element,
+        class: &'d str,
+        owner: &str,
+        taken: &mut HashSet<String>,
+        place: Place,
+    ) {
         // A name is made unique among its siblings as OpenSim does it: a_0, a_1, …
         let given = match e.name() {
             _ if class == "Ground" => "ground".to_string(),
@@ -197,7 +204,8 @@ impl<'d> Context<'d> {
         }
         let path = format!("{owner}/{name}");
         if count > 0 {
-            let message = format!("the name `{given}` is taken by a component beside it; called `{name}` here");
+            let message =
+                format!("the name `{given}` is taken by a component beside it; called `{name}` here");
             self.diags.borrow_mut().warn(e.line, &path, message, "give each component of a set its own name");
         }
         taken.insert(name.clone());
@@ -210,7 +218,8 @@ impl<'d> Context<'d> {
                 self.add(part, &part.tag, &path, &mut parts, Place::Elsewhere);
             }
         }
-        if kind == Kind::Joint {
+        // Bushings and welds own offset frames too.
+        if matches!(kind, Kind::Joint | Kind::Force | Kind::Constraint) {
             for tag in ["coordinates", "frames"] {
                 for part in e.child(tag).into_iter().flat_map(Element::children) {
                     self.add(part, &part.tag, &path, &mut parts, Place::Elsewhere);
@@ -269,7 +278,8 @@ impl<'d> Context<'d> {
     /// The path of the component whose name is most like `name`.
     fn nearest(&self, name: &str, accept: &impl Fn(Kind) -> bool) -> Option<String> {
         let candidates = self.components.iter().filter(|c| accept(c.kind));
-        let (distance, best) = candidates.map(|c| (edit_distance(name, &c.name), c)).min_by_key(|(d, _)| *d)?;
+        let (distance, best) =
+            candidates.map(|c| (edit_distance(name, &c.name), c)).min_by_key(|(d, _)| *d)?;
         (distance <= 2.max(name.len() / 2)).then(|| best.path.clone())
     }
 
@@ -389,8 +399,14 @@ pub(super) fn kind_of(class: &str) -> Kind {
     }
 }
 
-const CONTACT_GEOMETRIES: [&str; 6] =
-    ["ContactSphere", "ContactHalfSpace", "ContactMesh", "ContactEllipsoid", "ContactCylinder", "ContactTorus"];
+const CONTACT_GEOMETRIES: [&str; 6] = [
+    "ContactSphere",
+    "ContactHalfSpace",
+    "ContactMesh",
+    "ContactEllipsoid",
+    "ContactCylinder",
+    "ContactTorus",
+];
 const CONTROLLERS: [&str; 2] = ["CMC", "ControlDistributor"];
 const PROBES: [&str; 1] = ["Bhargava2004SmoothedMuscleMetabolics"];
 

@@ -138,7 +138,11 @@ impl Builder<'_> {
         progress[id] = Progress::Done;
     }
 
-    fn offset_frame_pose(&mut self, id: usize, progress: &mut [Progress]) -> Option<(BodyId, Transform<f64>)> {
+    fn offset_frame_pose(
+        &mut self,
+        id: usize,
+        progress: &mut [Progress],
+    ) -> Option<(BodyId, Transform<f64>)> {
         let c = &self.cx.components[id];
         let p = PropertyReader::new(self.cx, c.element, &c.path);
         let translation = p.vec3("translation", Vec3::zero());
@@ -155,7 +159,11 @@ impl Builder<'_> {
     /// A frame from four stations of one body: with ab and ac the unit vectors from point a to b and c,
     /// its axes are ab, ab × ac and ab × (ab × ac), sent to the axes that `ab_axis` and
     /// `ab_x_ac_axis` name. Source: OpenSim 4.5, `StationDefinedFrame`.
-    fn station_frame_pose(&mut self, id: usize, progress: &mut [Progress]) -> Option<(BodyId, Transform<f64>)> {
+    fn station_frame_pose(
+        &mut self,
+        id: usize,
+        progress: &mut [Progress],
+    ) -> Option<(BodyId, Transform<f64>)> {
         let c = &self.cx.components[id];
         let p = PropertyReader::new(self.cx, c.element, &c.path);
         const SOCKETS: [&str; 4] =

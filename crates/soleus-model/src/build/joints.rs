@@ -11,7 +11,8 @@ use MotionType::{Coupled, Rotational as Rot, Translational as Tra};
 use soleus_math::{Function, Vec3};
 
 /// The six properties of a `SpatialTransform`.
-const AXES: [&str; 6] = ["rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3"];
+const AXES: [&str; 6] =
+    ["rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3"];
 
 /// Two axes of a custom joint count as one line when the sine of the angle between them is below this (OpenSim).
 const COLLINEAR_BELOW: f64 = 1e-5;
@@ -81,7 +82,12 @@ impl Builder<'_> {
         if a == b {
             let body = &self.model.bodies[a.0].path;
             let message = format!("the joint connects {body} with itself");
-            self.cx.diags.borrow_mut().error(c.element.line, &c.path, message, "check its parent and child frame");
+            self.cx.diags.borrow_mut().error(
+                c.element.line,
+                &c.path,
+                message,
+                "check its parent and child frame",
+            );
         }
         let (name, path) = (c.name.clone(), c.path.clone());
         self.model.joints.push(Joint { name, path, kind, parent, child, coordinates });
@@ -119,11 +125,17 @@ impl Builder<'_> {
             let message = format!("the joint lists no coordinates; made {}", names.join(", "));
             self.cx.diags.borrow_mut().warn(line, &c.path, message, "");
             let made = names.iter().zip(motion);
-            return made.map(|(name, mt)| self.push_coordinate(default_coordinate(name, c, joint, *mt))).collect();
+            return made
+                .map(|(name, mt)| self.push_coordinate(default_coordinate(name, c, joint, *mt)))
+                .collect();
         }
         if listed.len() != motion.len() {
             let (class, want, have) = (c.class, motion.len(), listed.len());
-            p.error(p.line_of("coordinates"), format!("a {class} has {want} coordinate(s), found {have}"), "");
+            p.error(
+                p.line_of("coordinates"),
+                format!("a {class} has {want} coordinate(s), found {have}"),
+                "",
+            );
             return Vec::new();
         }
         listed.iter().zip(motion).map(|(&id, mt)| self.coordinate(id, joint, *mt)).collect()
@@ -152,7 +164,8 @@ impl Builder<'_> {
             p.error(p.line_of("range"), format!("the range {} … {} is empty", range[0], range[1]), "");
         } else if clamped && !(range[0] - CLAMP_SLACK..range[1] + CLAMP_SLACK).contains(&default_value) {
             let [lo, hi] = range;
-            let message = format!("the coordinate is clamped to {lo} … {hi}, but its default is {default_value}");
+            let message =
+                format!("the coordinate is clamped to {lo} … {hi}, but its default is {default_value}");
             p.error(p.line_of("default_value"), message, "move the default into the range, or do not clamp");
         }
         if prescribed && prescribed_function.is_none() {
@@ -222,7 +235,11 @@ impl Builder<'_> {
                 if group[i].axis.cross(group[j].axis).norm() < COLLINEAR_BELOW {
                     let line = transform.map_or(p.element.line, |e| e.line);
                     let message = "two rotation axes or two translation axes of the joint are parallel";
-                    p.error(line, message, "give it three axes that span space; an unused axis needs a direction too");
+                    p.error(
+                        line,
+                        message,
+                        "give it three axes that span space; an unused axis needs a direction too",
+                    );
                     return None;
                 }
             }
@@ -242,7 +259,8 @@ impl Builder<'_> {
             match listed.iter().find(|&&id| self.cx.components[id].name == *name) {
                 Some(&id) => coordinates.push(self.coordinate(id, joint, mt)),
                 None => {
-                    let message = format!("the axes name `{name}`, which the joint does not list; one was made");
+                    let message =
+                        format!("the axes name `{name}`, which the joint does not list; one was made");
                     p.warn(p.element.line, message, "");
                     coordinates.push(self.push_coordinate(default_coordinate(name, c, joint, mt)));
                 }
@@ -305,7 +323,8 @@ impl Builder<'_> {
         p.finish();
         if function.arity() > arguments.len() {
             let (want, have) = (function.arity(), arguments.len());
-            let message = format!("the function of `{tag}` takes {want} argument(s), but the axis names {have}");
+            let message =
+                format!("the function of `{tag}` takes {want} argument(s), but the axis names {have}");
             self.cx.diags.borrow_mut().error(e.line, path, message, "");
             return None;
         }
@@ -318,7 +337,7 @@ impl Builder<'_> {
 fn motion_type(axes: &[TransformAxis], k: usize) -> MotionType {
     let mut found = Coupled;
     for (j, axis) in axes.iter().enumerate().filter(|(_, a)| a.arguments.contains(&k)) {
-        if matches!(axis.function.as_line(), Some((slope, _)) if slope.abs() == 1.0) {
+        if matches!(axis.function, Function::Linear { slope, .. } if slope.abs() == 1.0) {
             found = if j < 3 { Rot } else { Tra };
         }
     }

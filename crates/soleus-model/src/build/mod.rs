@@ -34,8 +34,12 @@ pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
     };
     let defaults = doc.root.child("defaults").filter(|_| doc.root.tag != "Model");
     let cx = Context::new(element, defaults, std::mem::take(diags));
-    let mut builder =
-        Builder { cx: &cx, model: empty_model(doc, element), frame_of: HashMap::new(), coordinate_of: HashMap::new() };
+    let mut builder = Builder {
+        cx: &cx,
+        model: empty_model(doc, element),
+        frame_of: HashMap::new(),
+        coordinate_of: HashMap::new(),
+    };
     builder.header(element);
     builder.bodies_and_frames();
     builder.joints();
@@ -56,21 +60,9 @@ fn model_element(doc: &Document) -> Option<&Element> {
 fn empty_model(doc: &Document, element: &Element) -> Model {
     Model {
         name: element.name().to_string(),
-        credits: String::new(),
-        publications: String::new(),
-        length_units: String::new(),
-        force_units: String::new(),
         file_version: doc.version,
         gravity: STANDARD_GRAVITY,
-        bodies: Vec::new(),
-        frames: Vec::new(),
-        joints: Vec::new(),
-        coordinates: Vec::new(),
-        constraints: Vec::new(),
-        markers: Vec::new(),
-        stations: Vec::new(),
-        groups: Vec::new(),
-        unsupported: Vec::new(),
+        ..Model::default()
     }
 }
 
@@ -93,7 +85,15 @@ impl<'d> Builder<'d> {
         self.model.length_units = p.string("length_units", "meters");
         self.model.force_units = p.string("force_units", "N");
         self.model.gravity = p.vec3("gravity", STANDARD_GRAVITY);
-        p.skip(&["assembly_accuracy", "ground", "Ground", "defaults", "BodySet", "JointSet", "ControllerSet"]);
+        p.skip(&[
+            "assembly_accuracy",
+            "ground",
+            "Ground",
+            "defaults",
+            "BodySet",
+            "JointSet",
+            "ControllerSet",
+        ]);
         p.skip(&["ConstraintSet", "ForceSet", "MarkerSet", "ContactGeometrySet", "ProbeSet", "ComponentSet"]);
         p.finish();
     }
@@ -173,7 +173,12 @@ impl<'d> Builder<'d> {
                 format!("the model is incomplete without this {}", &what[2..])
             }
             Some(_) => {
-                d.warn(c.element.line, &c.path, format!("`{class}` is not supported; it is disabled anyway"), "");
+                d.warn(
+                    c.element.line,
+                    &c.path,
+                    format!("`{class}` is not supported; it is disabled anyway"),
+                    "",
+                );
                 "none while it is disabled".to_string()
             }
             None => {

@@ -1,0 +1,46 @@
+//! Friction that rises with slip, peaks, and settles.
+
+use soleus_math::Real;
+
+/// Friction coefficient of slip speed v, with v_t the transition velocity:
+///
+///   μ(v) = min(v/v_t, 1) (μ_d + 2 (μ_s − μ_d)/(1 + (v/v_t)²)) + μ_v v
+///
+/// Source: Hollars' friction model as Simbody uses it. Only continuous at v = v_t.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Friction {
+    dynamic: f64,
+    /// 2 (μ_s − μ_d).
+    stribeck: f64,
+    viscous: f64,
+    /// v_t².
+    transition_sq: f64,
+    /// 1/v_t.
+    inverse_transition: f64,
+}
+
+impl Friction {
+    /// From μ_s, μ_d, μ_v (s/m) and the transition velocity (m/s, above zero).
+    pub fn new(us: f64, ud: f64, uv: f64, transition_velocity: f64) -> Self {
+        Friction {
+            dynamic: ud,
+            stribeck: 2.0 * (us - ud),
+            viscous: uv,
+            transition_sq: transition_velocity * transition_velocity,
+            inverse_transition: 1.0 / transition_velocity,
+        }
+    }
+
+    /// μ(v)/v as a function of v²: times the slip velocity it is the friction force per normal
+    /// force. Written without √ below the transition, so that it is smooth at v = 0.
+    #[inline]
+    pub fn per_slip<T: Real>(&self, slip_sq: T) -> T {
+        let vr_sq = slip_sq * (self.inverse_transition * self.inverse_transition);
+        let mu = T::cst(self.stribeck) / (vr_sq + 1.0) + self.dynamic;
+        if slip_sq.value() < self.transition_sq {
+            mu * self.inverse_transition + self.viscous
+        } else {
+            mu / slip_sq.sqrt() + self.viscous
+        }
+    }
+}

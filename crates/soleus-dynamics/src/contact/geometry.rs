@@ -1,0 +1,179 @@
+//! Shapes ready for computing, and where two of them touch.
+
+use super::mesh::MeshSurface;
+use crate::{BodyFrame, Kinematics};
+use soleus_math::{Real, Vec3};
+
+/// A shape on a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surface {
+    /// Frame of the shape.
+    pub frame: BodyFrame,
+    /// The shape, in that frame.
+    pub shape: SurfaceShape,
+}
+
+/// Shapes that contacts are computed for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SurfaceShape {
+    /// x > 0.
+    HalfSpace,
+    /// Radius, m.
+    Sphere(f64),
+    /// Semi-axes, m.
+    Ellipsoid(Vec3<f64>),
+    /// Triangles.
+    Mesh(Box<MeshSurface>),
+    /// Cylinders and tori, which contact forces do not see.
+    Untouchable,
+}
+
+impl Surface {
+    /// Centre of the bounding sphere, in ground, without derivatives.
+    pub fn centre<T: Real>(&self, kin: &Kinematics<T>) -> Vec3<f64> {
+        let p_BC = match &self.shape {
+            SurfaceShape::Mesh(m) => self.frame.X_BF * m.centre,
+            _ => self.frame.X_BF.p,
+        };
+        kin.point(self.frame.body, p_BC).value()
+    }
+    /// Radius of the bounding sphere, m.
+    pub fn bounding_radius(&self) -> f64 {
+        match &self.shape {
+            SurfaceShape::Sphere(r) => *r,
+            SurfaceShape::Ellipsoid(r) => r.x.max(r.y).max(r.z),
+            SurfaceShape::Mesh(m) => m.radius,
+            SurfaceShape::HalfSpace | SurfaceShape::Untouchable => f64::INFINITY,
+        }
+    }
+}
+
+/// Two surfaces overlap near one point.
+#[derive(Clone, Copy, Debug)]
+pub struct PointContact<T: Real> {
+    /// Middle of the overlap, in ground.
+    pub point: Vec3<T>,
+    /// From the first surface towards the second, in ground.
+    pub normal: Vec3<T>,
+    /// Depth of the overlap, m.
+    pub depth: T,
+    /// Effective radius of curvature, m.
+    pub radius: T,
+}
+
+/// Overlap of two smooth convex surfaces.
+pub mod point_contact {
+    use super::*;
+
+    /// Whether there is a rule for this pair, half space first.
+    pub fn applies(a: &Surface, b: &Surface) -> bool {
+        use SurfaceShape::*;
+        matches!((&a.shape, &b.shape), (HalfSpace, Sphere(_) | Ellipsoid(_)) | (Sphere(_), Sphere(_)))
+    }
+
+    /// The overlap of `a` and `b`, if there is one.
+    #[inline]
+    pub fn find<T: Real>(
+        a: &Surface,
+        b: &Surface,
+        kin: &Kinematics<T>,
+        compatible: bool,
+    ) -> Option<PointContact<T>> {
+        match (&a.shape, &b.shape) {
+            (SurfaceShape::HalfSpace, SurfaceShape::Sphere(r)) => half_space_sphere(a, b, *r, kin),
+            (SurfaceShape::Sphere(r1), SurfaceShape::Sphere(r2)) => sphere_sphere(a, *r1, b, *r2, kin),
+            (SurfaceShape::HalfSpace, SurfaceShape::Ellipsoid(r)) => {
+                half_space_ellipsoid(a, b, *r, kin, compatible)
+            }
+            _ => None,
+        }
+    }
+
+    /// Normal (out of the half space) and origin of a half space, in ground.
+    #[inline]
+    fn plane<T: Real>(h: &Surface, kin: &Kinematics<T>) -> (Vec3<T>, Vec3<T>) {
+        let n = kin.X_GB[h.frame.body].R * Vec3::cst(-h.frame.X_BF.R.axis(0));
+        (n, kin.point(h.frame.body, h.frame.X_BF.p))
+    }
+
+    /// d = r − (c − o)·n; the contact lies at c − (r − d/2) n.
+    #[inline]
+    fn half_space_sphere<T: Real>(
+        h: &Surface,
+        s: &Surface,
+        r: f64,
+        kin: &Kinematics<T>,
+    ) -> Option<PointContact<T>> {
+        let (n, o) = plane(h, kin);
+        let c = kin.point(s.frame.body, s.frame.X_BF.p);
+        let depth = -(c - o).dot(n) + r;
+        if depth.value() <= 0.0 {
+            return None;
+        }
+        Some(PointContact { point: c + n * (depth * 0.5 - r), normal: n, depth, radius: T::cst(r) })
+    }
+
+    /// d = r₁ + r₂ − |c₂ − c₁|, R = r₁ r₂/(r₁ + r₂). Concentric spheres have no direction.
+    #[inline]
+    fn sphere_sphere<T: Real>(
+        a: &Surface,
+        r1: f64,
+        b: &Surface,
+        r2: f64,
+        kin: &Kinematics<T>,
+    ) -> Option<PointContact<T>> {
+        let c1 = kin.point(a.frame.body, a.frame.X_BF.p);
+        let delta = kin.point(b.frame.body, b.frame.X_BF.p) - c1;
+        let reach = r1 + r2;
+        let dist_sq = delta.norm_sq();
+        if dist_sq.value() >= reach * reach || dist_sq.value() == 0.0 {
+            return None;
+        }
+        let dist = dist_sq.sqrt();
+        let depth = -dist + reach;
+        let n = delta / dist;
+        Some(PointContact {
+            point: c1 + n * (depth * -0.5 + r1),
+            normal: n,
+            depth,
+            radius: T::cst(r1 * r2 / reach),
+        })
+    }
+
+    /// The deepest point of the ellipsoid with semi-axes r_i, in its own frame (n the outward
+    /// normal of the half space there):
+    ///
+    ///   h² = Σ r_i² n_i²,   p = −(r_i² n_i)/h                                  (1)
+    ///
+    /// With V = r₁ r₂ r₃ the Gaussian curvature at p is h⁴/V², and the effective radius
+    ///
+    ///   R = √(R₁ R₂) = V/h²                                                    (2)
+    ///
+    /// Simbody takes the radii of the section through the *centre* instead, R = √(V/h): equal
+    /// for a sphere, and what `compatible` asks for.
+    #[inline]
+    fn half_space_ellipsoid<T: Real>(
+        h: &Surface,
+        e: &Surface,
+        r: Vec3<f64>,
+        kin: &Kinematics<T>,
+        compatible: bool,
+    ) -> Option<PointContact<T>> {
+        let (n, o) = plane(h, kin);
+        let X_GE = kin.pose(&e.frame);
+        let n_E = X_GE.R.inverse_mul(n);
+        let r_sq = r.mul_elem(r);
+        // (1)
+        let rn = n_E.mul_elem(Vec3::cst(r_sq));
+        let h_sq = rn.dot(n_E);
+        let support = h_sq.sqrt();
+        let p = X_GE * (-(rn / support));
+        let depth = -(p - o).dot(n);
+        if depth.value() <= 0.0 {
+            return None;
+        }
+        let volume = r.x * r.y * r.z;
+        let radius = if compatible { (T::cst(volume) / support).sqrt() } else { T::cst(volume) / h_sq };
+        Some(PointContact { point: p + n * (depth * 0.5), normal: n, depth, radius })
+    }
+}

@@ -1,0 +1,445 @@
+//! From the properties of a model to kernels.
+
+use super::body::{BodyActuator, Direction, Place, PointActuator, PointToPointActuator, TorqueActuator};
+use super::bushing::{Bushing, Springs, TwoFrames};
+use super::coordinate::{ActivationCoordinateActuator, CoordinateActuator, SpringGeneralizedForce};
+use super::coordinate_limit::CoordinateLimit;
+use super::path::{Blankevoort1991, PathForce};
+use super::point_to_point::PointToPointSpring;
+use super::prescribed::TimedForce;
+use super::{CompiledForce, ForceError, ForceResolve, Kernel};
+use crate::BodyFrame;
+use crate::contact::geometry::{Surface, SurfaceShape};
+use crate::contact::hunt_crossley1975::Material;
+use crate::contact::mesh::MeshSurface;
+use crate::contact::{ElasticFoundation, Friction, HuntCrossley, SmoothSphereHalfSpace};
+use soleus_math::{Function, Vec3};
+use soleus_model::force as model;
+use soleus_model::id::{FrameId, GeometryId};
+use soleus_model::{ContactGeometry, ContactShape, Force, ForceKind};
+
+/// `value` if it is a number of at least 0.
+fn at_least_0(property: &'static str, value: f64) -> Result<f64, ForceError> {
+    if value >= 0.0 { Ok(value) } else { Err(ForceError::Property { property, value, wanted: "at least 0" }) }
+}
+
+/// `value` if it is a number above 0.
+fn above_0(property: &'static str, value: f64) -> Result<f64, ForceError> {
+    if value > 0.0 { Ok(value) } else { Err(ForceError::Property { property, value, wanted: "above 0" }) }
+}
+
+/// `v` made a unit vector.
+fn unit(property: &'static str, v: Vec3<f64>) -> Result<Vec3<f64>, ForceError> {
+    let n = v.norm();
+    if n > 0.0 { Ok(v / n) } else { Err(ForceError::NoDirection { property }) }
+}
+
+/// `name.frame.what.X`, `.Y`, `.Z`.
+fn xyz(labels: &mut Vec<String>, name: &str, frame: &str, what: &str) {
+    labels.extend(["X", "Y", "Z"].map(|axis| format!("{name}.{frame}.{what}.{axis}")));
+}
+
+/// Columns of two frames, `what` being the second quantity beside the force.
+fn two_frames(name: &str, frames: [&str; 2], what: &str) -> Vec<String> {
+    let mut labels = Vec::with_capacity(12);
+    for frame in frames {
+        xyz(&mut labels, name, frame, "force");
+        xyz(&mut labels, name, frame, what);
+    }
+    labels
+}
+
+impl CompiledForce {
+    /// Makes a force ready for computing.
+    pub fn compile(
+        force: &Force,
+        resolve: &dyn ForceResolve,
+        geometries: &[ContactGeometry],
+    ) -> Result<CompiledForce, ForceError> {
+        let name = force.name.as_str();
+        let single = || vec![name.to_string()];
+        let (kernel, labels) = match &force.kind {
+            ForceKind::Muscle(_) => return Err(ForceError::IsMuscle),
+            ForceKind::CoordinateActuator(m) => (
+                Kernel::CoordinateActuator(CoordinateActuator {
+                    mobility: resolve.mobility(m.coordinate),
+                    optimal_force: m.optimal_force,
+                }),
+                single(),
+            ),
+            ForceKind::ActivationCoordinateActuator(m) => (
+                Kernel::ActivationCoordinateActuator(ActivationCoordinateActuator {
+                    mobility: resolve.mobility(m.coordinate),
+                    optimal_force: m.optimal_force,
+                    time_constant: above_0("activation_time_constant", m.activation_time_constant)?,
+                    default_activation: m.default_activation,
+                }),
+                single(),
+            ),
+            ForceKind::SpringGeneralizedForce(m) => (
+                Kernel::SpringGeneralizedForce(SpringGeneralizedForce {
+                    mobility: resolve.mobility(m.coordinate),
+                    stiffness: m.stiffness,
+                    rest_length: m.rest_length,
+                    viscosity: m.viscosity,
+                }),
+                vec![format!("{name}_Force")],
+            ),
+            ForceKind::CoordinateLimitForce(m) => {
+                let (mobility, rotational) =
+                    (resolve.mobility(m.coordinate), resolve.is_rotational(m.coordinate));
+                let limit = CoordinateLimit::new(m, mobility, rotational)?;
+                (Kernel::CoordinateLimit(limit), vec![name.to_string(), "PotentialEnergy".to_string()])
+            }
+            ForceKind::PointActuator(m) => {
+                let frame = resolve.frame(m.body);
+                let direction = Direction::new(&frame, unit("direction", m.direction)?, m.force_is_global);
+                let place = Place::new(&frame, m.point, m.point_is_global);
+                let optimal_force = m.optimal_force;
+                (
+                    Kernel::PointActuator(PointActuator {
+                        body: frame.body,
+                        place,
+                        direction,
+                        optimal_force,
+                    }),
+                    single(),
+                )
+            }
+            ForceKind::TorqueActuator(m) => {
+                let (a, b) = (resolve.frame(m.body_a), resolve.frame(m.body_b));
+                let axis = Direction::new(&a, unit("axis", m.axis)?, m.torque_is_global);
+                let optimal_force = m.optimal_force;
+                let torque = TorqueActuator { body_a: a.body, body_b: b.body, axis, optimal_force };
+                (Kernel::TorqueActuator(torque), single())
+            }
+            ForceKind::BodyActuator(m) => {
+                let frame = resolve.frame(m.body);
+                let place = Place::new(&frame, m.point, m.point_is_global);
+                let global = m.spatial_force_is_global;
+                let actuator = BodyActuator { body: frame.body, R_BF: frame.X_BF.R, place, global };
+                (Kernel::BodyActuator(actuator), Vec::new())
+            }
+            ForceKind::PointToPointActuator(m) => {
+                let (a, b) = (resolve.frame(m.body_a), resolve.frame(m.body_b));
+                let actuator = PointToPointActuator {
+                    body_a: a.body,
+                    body_b: b.body,
+                    place_a: Place::new(&a, m.point_a, m.points_are_global),
+                    place_b: Place::new(&b, m.point_b, m.points_are_global),
+                    optimal_force: m.optimal_force,
+                };
+                (Kernel::PointToPointActuator(actuator), single())
+            }
+            ForceKind::PointToPointSpring(m) => {
+                let (a, b) = (resolve.frame(m.body1), resolve.frame(m.body2));
+                let reported = [a.X_BF * m.point1, b.X_BF * m.point2];
+                let [p_B1, p_B2] = if m.opensim_compatible { [m.point1, m.point2] } else { reported };
+                let spring = PointToPointSpring {
+                    body1: a.body,
+                    body2: b.body,
+                    p_B1,
+                    p_B2,
+                    reported,
+                    stiffness: m.stiffness,
+                    rest_length: m.rest_length,
+                };
+                let frames = [resolve.frame_name(m.body1), resolve.frame_name(m.body2)];
+                (Kernel::PointToPointSpring(spring), two_frames(name, frames, "point"))
+            }
+            ForceKind::BushingForce(m) => {
+                let springs = Springs::Linear {
+                    rotational: m.rotational_stiffness,
+                    translational: m.translational_stiffness,
+                };
+                bushing(
+                    name,
+                    resolve,
+                    [m.frame1, m.frame2],
+                    springs,
+                    [m.rotational_damping, m.translational_damping],
+                )
+            }
+            ForceKind::FunctionBasedBushingForce(m) => {
+                let [a, b, c] = m.moment.clone();
+                let [d, e, f] = m.force.clone();
+                let springs = Springs::Functions(Box::new([a, b, c, d, e, f]));
+                bushing(
+                    name,
+                    resolve,
+                    [m.frame1, m.frame2],
+                    springs,
+                    [m.rotational_damping, m.translational_damping],
+                )
+            }
+            ForceKind::PrescribedForce(m) => prescribed(name, resolve, m),
+            ForceKind::ExternalForce(m) => external(name, resolve, m)?,
+            ForceKind::HuntCrossleyForce(m) => {
+                let surfaces = surfaces(&m.contact_parameters, resolve, geometries, false)?;
+                let transition = above_0("transition_velocity", m.transition_velocity)?;
+                let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
+                (Kernel::HuntCrossley(HuntCrossley::new(surfaces, transition, m.opensim_compatible)), labels)
+            }
+            ForceKind::ElasticFoundationForce(m) => {
+                let surfaces = surfaces(&m.contact_parameters, resolve, geometries, true)?;
+                let transition = above_0("transition_velocity", m.transition_velocity)?;
+                let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
+                (Kernel::ElasticFoundation(ElasticFoundation::new(surfaces, transition)), labels)
+            }
+            ForceKind::SmoothSphereHalfSpaceForce(m) => (
+                Kernel::SmoothSphereHalfSpace(smooth(m, resolve, geometries)?),
+                two_frames(name, ["Sphere", "HalfSpace"], "torque"),
+            ),
+            ForceKind::ExpressionBasedCoordinateForce(_)
+            | ForceKind::ExpressionBasedPointToPointForce(_)
+            | ForceKind::ExpressionBasedBushingForce(_)
+            | ForceKind::ExpressionBasedPathForce(_) => {
+                return Err(ForceError::Function {
+                    what: "expression",
+                    message: "not yet supported".to_string(),
+                });
+            }
+            ForceKind::PathActuator(m) => path(name, PathForce::Actuator { optimal_force: m.optimal_force }),
+            ForceKind::PathSpring(m) => path(
+                name,
+                PathForce::Spring {
+                    resting_length: at_least_0("resting_length", m.resting_length)?,
+                    stiffness: at_least_0("stiffness", m.stiffness)?,
+                    dissipation: at_least_0("dissipation", m.dissipation)?,
+                },
+            ),
+            ForceKind::Ligament(m) => path(
+                name,
+                PathForce::Ligament {
+                    resting_length: above_0("resting_length", m.resting_length)?,
+                    pcsa_force: m.pcsa_force,
+                    curve: Box::new(m.force_length_curve.clone()),
+                },
+            ),
+            ForceKind::Blankevoort1991Ligament(m) => path(
+                name,
+                PathForce::Blankevoort1991(Blankevoort1991 {
+                    linear_stiffness: at_least_0("linear_stiffness", m.linear_stiffness)?,
+                    transition_strain: at_least_0("transition_strain", m.transition_strain)?,
+                    damping_coefficient: at_least_0("damping_coefficient", m.damping_coefficient)?,
+                    slack_length: above_0("slack_length", m.slack_length)?,
+                }),
+            ),
+            ForceKind::ClutchedPathSpring(m) => path(
+                name,
+                PathForce::ClutchedSpring {
+                    stiffness: at_least_0("stiffness", m.stiffness)?,
+                    dissipation: at_least_0("dissipation", m.dissipation)?,
+                    relaxation: above_0("relaxation_time_constant", m.relaxation_time_constant)?,
+                    initial_stretch: at_least_0("initial_stretch", m.initial_stretch)?,
+                },
+            ),
+            ForceKind::McKibbenActuator(m) => {
+                let turns = above_0("number_of_turns", m.number_of_turns)?;
+                path(
+                    name,
+                    PathForce::McKibben {
+                        factor: 1.0 / (4.0 * turns * turns * std::f64::consts::PI),
+                        thread_length_sq: m.thread_length * m.thread_length,
+                        cord_length: m.cord_length,
+                    },
+                )
+            }
+        };
+        Ok(CompiledForce { name: name.to_string(), enabled: force.enabled, labels, kernel })
+    }
+}
+
+type Compiled = (Kernel, Vec<String>);
+
+fn path(name: &str, force: PathForce) -> Compiled {
+    let labels = force.labels(name);
+    (Kernel::Path(force), labels)
+}
+
+fn bushing(
+    name: &str,
+    resolve: &dyn ForceResolve,
+    frames: [FrameId; 2],
+    springs: Springs,
+    damping: [Vec3<f64>; 2],
+) -> Compiled {
+    let labels = two_frames(name, frames.map(|f| resolve.frame_name(f)), "torque");
+    let [frame1, frame2] = frames.map(|f| resolve.frame(f));
+    let [rotational_damping, translational_damping] = damping;
+    let frames = TwoFrames { frame1, frame2 };
+    (Kernel::Bushing(Bushing { frames, springs, rotational_damping, translational_damping }), labels)
+}
+
+fn prescribed(name: &str, resolve: &dyn ForceResolve, m: &model::PrescribedForce) -> Compiled {
+    let frame = resolve.frame(m.frame);
+    let body = if m.force_is_global { "ground" } else { resolve.frame_name(m.frame) };
+    let mut labels = Vec::new();
+    let mut columns = |present: bool, suffixes: [&str; 3]| {
+        if present {
+            labels.extend(suffixes.map(|s| format!("{body}_{name}_{s}")));
+        }
+    };
+    columns(m.force.is_some(), ["fx", "fy", "fz"]);
+    // OpenSim labels a point without a force but gives it no values; we do neither.
+    columns(m.force.is_some() && m.point.is_some(), ["px", "py", "pz"]);
+    columns(m.torque.is_some(), ["torque_x", "torque_y", "torque_z"]);
+    let boxed = |f: &Option<[Function; 3]>| f.clone().map(Box::new);
+    let timed = TimedForce {
+        applied_to: frame,
+        force_frame: (!m.force_is_global).then_some(frame),
+        point_frame: (!m.point_is_global).then_some(frame),
+        force: boxed(&m.force),
+        point: boxed(&m.point),
+        torque: boxed(&m.torque),
+    };
+    (Kernel::Timed(timed), labels)
+}
+
+fn external(
+    name: &str,
+    resolve: &dyn ForceResolve,
+    m: &model::ExternalForce,
+) -> Result<Compiled, ForceError> {
+    match (&m.force, &m.point, &m.torque) {
+        (None, _, None) => return Err(ForceError::Nothing),
+        (None, Some(_), _) => return Err(ForceError::PointWithoutForce),
+        _ => {}
+    }
+    let body = &m.applied_to_body_label;
+    let mut labels = Vec::new();
+    let mut columns = |data: &Option<[Vec<f64>; 3]>, letter: &str, what: &'static str| {
+        let Some(data) = data else { return Ok(None) };
+        labels.extend(["x", "y", "z"].map(|axis| format!("{body}_{name}_{letter}{axis}")));
+        let [x, y, z] = data;
+        let f = |column: &Vec<f64>| function_of_time(&m.time, column, what);
+        Ok::<_, ForceError>(Some(Box::new([f(x)?, f(y)?, f(z)?])))
+    };
+    let force = columns(&m.force, "F", "force_identifier")?;
+    let point = columns(&m.point, "p", "point_identifier")?;
+    let torque = columns(&m.torque, "T", "torque_identifier")?;
+    let timed = TimedForce {
+        applied_to: resolve.frame(m.applied_to_body),
+        force_frame: Some(resolve.frame(m.force_expressed_in_body)).filter(not_ground),
+        point_frame: Some(resolve.frame(m.point_expressed_in_body)).filter(not_ground),
+        force,
+        point,
+        torque,
+    };
+    Ok((Kernel::Timed(timed), labels))
+}
+
+/// Whether the frame moves or is offset; ground itself needs no transform.
+fn not_ground(frame: &BodyFrame) -> bool {
+    *frame != BodyFrame { body: 0, X_BF: soleus_math::Transform::identity() }
+}
+
+/// The contact surfaces of a force. `meshes`: read them, else they never touch.
+fn surfaces(
+    parameters: &[model::ContactParameters],
+    resolve: &dyn ForceResolve,
+    geometries: &[ContactGeometry],
+    meshes: bool,
+) -> Result<Vec<(Surface, Material)>, ForceError> {
+    let mut list = Vec::new();
+    for p in parameters {
+        let material = Material {
+            stiffness: at_least_0("stiffness", p.stiffness)?,
+            dissipation: p.dissipation,
+            static_friction: p.static_friction,
+            dynamic_friction: p.dynamic_friction,
+            viscous_friction: p.viscous_friction,
+        };
+        for &id in &p.geometry {
+            let g = geometry(geometries, id)?;
+            let shape = match &g.shape {
+                ContactShape::HalfSpace => SurfaceShape::HalfSpace,
+                ContactShape::Sphere { radius } => SurfaceShape::Sphere(above_0("radius", *radius)?),
+                ContactShape::Ellipsoid { radii } => {
+                    radii.to_array().iter().try_for_each(|&r| above_0("radii", r).map(|_| ()))?;
+                    SurfaceShape::Ellipsoid(*radii)
+                }
+                ContactShape::Mesh { filename, mesh } if meshes => {
+                    let Some(mesh) = mesh else {
+                        return Err(ForceError::MeshNotRead {
+                            geometry: g.name.clone(),
+                            file: filename.clone(),
+                        });
+                    };
+                    let mesh = MeshSurface::new(mesh)
+                        .map_err(|error| ForceError::Mesh { geometry: g.name.clone(), error })?;
+                    SurfaceShape::Mesh(Box::new(mesh))
+                }
+                _ => SurfaceShape::Untouchable,
+            };
+            list.push((Surface { frame: shape_frame(resolve, g), shape }, material));
+        }
+    }
+    Ok(list)
+}
+
+fn geometry(geometries: &[ContactGeometry], id: GeometryId) -> Result<&ContactGeometry, ForceError> {
+    geometries.get(id.0).ok_or(ForceError::Geometry { index: id.0, count: geometries.len() })
+}
+
+/// The frame of a shape on its body.
+fn shape_frame(resolve: &dyn ForceResolve, g: &ContactGeometry) -> BodyFrame {
+    let frame = resolve.frame(g.frame);
+    BodyFrame { body: frame.body, X_BF: frame.X_BF * g.pose_in_frame() }
+}
+
+fn contact_labels(
+    name: &str,
+    parameters: &[model::ContactParameters],
+    resolve: &dyn ForceResolve,
+    geometries: &[ContactGeometry],
+) -> Vec<String> {
+    let mut labels = Vec::new();
+    for g in parameters.iter().flat_map(|p| &p.geometry).filter_map(|id| geometries.get(id.0)) {
+        let frame = resolve.frame_name(g.frame);
+        xyz(&mut labels, name, frame, "force");
+        xyz(&mut labels, name, frame, "torque");
+    }
+    labels
+}
+
+fn smooth(
+    m: &model::SmoothSphereHalfSpaceForce,
+    resolve: &dyn ForceResolve,
+    geometries: &[ContactGeometry],
+) -> Result<SmoothSphereHalfSpace, ForceError> {
+    let (s, h) = (geometry(geometries, m.sphere)?, geometry(geometries, m.half_space)?);
+    let ContactShape::Sphere { radius } = s.shape else {
+        return Err(ForceError::Shape { geometry: s.name.clone(), wanted: "ContactSphere" });
+    };
+    if h.shape != ContactShape::HalfSpace {
+        return Err(ForceError::Shape { geometry: h.name.clone(), wanted: "ContactHalfSpace" });
+    }
+    let radius = above_0("radius", radius)?;
+    let k = 0.5 * at_least_0("stiffness", m.stiffness)?.powf(2.0 / 3.0);
+    let sphere = shape_frame(resolve, s);
+    let transition = above_0("transition_velocity", m.transition_velocity)?;
+    Ok(SmoothSphereHalfSpace {
+        sphere_body: sphere.body,
+        p_BS: sphere.X_BF.p,
+        radius,
+        half_space: shape_frame(resolve, h),
+        hertz: 4.0 / 3.0 * k * (radius * k).sqrt(),
+        dissipation: m.dissipation,
+        friction: Friction::new(m.static_friction, m.dynamic_friction, m.viscous_friction, transition),
+        epsilon: at_least_0("constant_contact_force", m.constant_contact_force)?,
+        bd: m.hertz_smoothing,
+        bv: m.hunt_crossley_smoothing,
+    })
+}
+
+/// A data column as a function of time: constant for one row (and, for now, nothing else).
+fn function_of_time(time: &[f64], column: &[f64], what: &'static str) -> Result<Function, ForceError> {
+    if column.len() != time.len() {
+        return Err(ForceError::Rows { what, found: column.len(), wanted: time.len() });
+    }
+    match column {
+        [only] => Ok(Function::Constant(*only)),
+        _ => Err(ForceError::Function { what, message: "tables are not yet supported".to_string() }),
+    }
+}

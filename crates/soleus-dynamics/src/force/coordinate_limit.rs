@@ -1,0 +1,122 @@
+//! A spring and damper beyond the range of a coordinate.
+
+use super::ForceError;
+use crate::Kinematics;
+use soleus_math::Real;
+use soleus_model::force as model;
+
+/// Limit force on a coordinate (OpenSim's `CoordinateLimitForce`).
+///
+/// With the quintic step S(x) = x³ (10 − 15 x + 6 x²) on [0, 1], constant outside, limits
+/// q_u and q_l, stiffnesses K_u and K_l, damping D and transition t (all in rad or m):
+///
+///   s_u = S((q − q_u)/t),   s_l = 1 − S((q − q_l + t)/t)                 (1)
+///   τ = −K_u s_u (q − q_u) + K_l s_l (q_l − q) − D (s_u + s_l) u         (2)
+///
+/// OpenSim divides the damping term by the stiffness it multiplied before, so a stiffness of
+/// zero gives NaN there and a plain damper here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoordinateLimit {
+    /// Mobility it acts on.
+    pub mobility: usize,
+    upper: f64,
+    lower: f64,
+    upper_stiffness: f64,
+    lower_stiffness: f64,
+    damping: f64,
+    transition: f64,
+    /// Whether `dissipatedEnergy` is a state.
+    pub dissipation_state: bool,
+}
+
+/// S of equation (1): 0 below 0, 1 above 1, with two continuous derivatives.
+#[inline]
+pub(crate) fn quintic_step<T: Real>(x: T) -> T {
+    if x.value() <= 0.0 {
+        T::zero()
+    } else if x.value() >= 1.0 {
+        T::one()
+    } else {
+        x * x * x * (x * (x * 6.0 - 15.0) + 10.0)
+    }
+}
+
+/// S(x/t), a jump when t = 0.
+#[inline]
+fn rise<T: Real>(x: T, t: f64) -> T {
+    if t > 0.0 {
+        quintic_step(x / t)
+    } else if x.value() > 0.0 {
+        T::one()
+    } else {
+        T::zero()
+    }
+}
+
+impl CoordinateLimit {
+    /// From the properties of a model; `rotational` says that its angles are in degrees.
+    pub fn new(
+        m: &model::CoordinateLimitForce,
+        mobility: usize,
+        rotational: bool,
+    ) -> Result<Self, ForceError> {
+        let w = if rotational { std::f64::consts::PI / 180.0 } else { 1.0 };
+        if m.transition.is_nan() || m.transition < 0.0 {
+            return Err(ForceError::Property {
+                property: "transition",
+                value: m.transition,
+                wanted: "at least 0",
+            });
+        }
+        Ok(CoordinateLimit {
+            mobility,
+            upper: w * m.upper_limit,
+            lower: w * m.lower_limit,
+            upper_stiffness: m.upper_stiffness / w,
+            lower_stiffness: m.lower_stiffness / w,
+            damping: m.damping / w,
+            transition: w * m.transition,
+            dissipation_state: m.compute_dissipation_energy,
+        })
+    }
+
+    /// The generalized force (N or N·m) and the power it dissipates (W).
+    #[inline]
+    pub fn magnitude<T: Real>(&self, kin: &Kinematics<T>) -> (T, T) {
+        let (q, u) = (kin.q[self.mobility], kin.u[self.mobility]);
+        // (1) How far each end is engaged.
+        let s_u = rise(q - self.upper, self.transition);
+        let s_l = T::one() - rise(q - (self.lower - self.transition), self.transition);
+        // (2)
+        let damper = (s_u + s_l) * u * -self.damping;
+        let tau = s_u * (q - self.upper) * -self.upper_stiffness
+            - s_l * (q - self.lower) * self.lower_stiffness
+            + damper;
+        (tau, -u * damper)
+    }
+
+    /// Energy stored beyond the limit, J: the integral of (2) without damping,
+    ///
+    ///   δ ≥ t: K (δ²/2 − t²/7);   δ < t: K x³ (2 − 5x/2 + 6x²/7) δ²  with x = δ/t.
+    ///
+    /// OpenSim's polynomial inside the transition; where the two limits overlap it counts the
+    /// upper one alone.
+    #[inline]
+    pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
+        let q = kin.q[self.mobility];
+        let (k, delta) = if q.value() > self.upper {
+            (self.upper_stiffness, q - self.upper)
+        } else if q.value() < self.lower {
+            (self.lower_stiffness, -(q - self.lower))
+        } else {
+            return T::zero();
+        };
+        let t = self.transition;
+        if delta.value() >= t {
+            (delta.sq() * 0.5 - t * t / 7.0) * k
+        } else {
+            let x = delta / t;
+            x * x * x * (x * (x * (6.0 / 7.0) - 2.5) + 2.0) * delta.sq() * k
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Forces that are not muscles, ready for computing.
+
+pub mod body;
+pub mod bushing;
+pub mod coordinate;
+pub mod coordinate_limit;
+pub mod path;
+pub mod point_to_point;
+pub mod prescribed;
+
+mod compile;
+mod error;
+
+pub use error::ForceError;
+pub use path::PathForce;
+
+use crate::contact::{ElasticFoundation, HuntCrossley, SmoothSphereHalfSpace};
+use crate::{Kinematics, Loads, Resolve};
+use soleus_math::{Real, SpatialVec};
+use soleus_model::id::{CoordinateId, FrameId};
+
+/// What forces ask of a model besides [`Resolve`].
+pub trait ForceResolve: Resolve {
+    /// Name of a frame, as it goes into column labels.
+    fn frame_name(&self, id: FrameId) -> &str;
+    /// Whether a coordinate is an angle (`Rotational`; a coupled one is not).
+    fn is_rotational(&self, id: CoordinateId) -> bool;
+}
+
+/// A force ready for computing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompiledForce {
+    /// Name, as the model gives it.
+    pub name: String,
+    /// Whether it acts (`appliesForce`).
+    pub enabled: bool,
+    labels: Vec<String>,
+    kernel: Kernel,
+}
+
+/// What a compiled force computes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kernel {
+    /// Control times optimal force on a coordinate.
+    CoordinateActuator(coordinate::CoordinateActuator),
+    /// The same behind a lag.
+    ActivationCoordinateActuator(coordinate::ActivationCoordinateActuator),
+    /// Spring on a coordinate.
+    SpringGeneralizedForce(coordinate::SpringGeneralizedForce),
+    /// Limits of a coordinate.
+    CoordinateLimit(coordinate_limit::CoordinateLimit),
+    /// Force at a point.
+    PointActuator(body::PointActuator),
+    /// Torque between two bodies.
+    TorqueActuator(body::TorqueActuator),
+    /// Wrench on a body.
+    BodyActuator(body::BodyActuator),
+    /// Force between two points.
+    PointToPointActuator(body::PointToPointActuator),
+    /// Spring between two points.
+    PointToPointSpring(point_to_point::PointToPointSpring),
+    /// Bushing of any kind.
+    Bushing(bushing::Bushing),
+    /// Function of time.
+    Timed(prescribed::TimedForce),
+    /// Hertz contact.
+    HuntCrossley(HuntCrossley),
+    /// Contact of meshes.
+    ElasticFoundation(ElasticFoundation),
+    /// Smooth contact.
+    SmoothSphereHalfSpace(SmoothSphereHalfSpace),
+    /// Tension along a path, which the system applies.
+    Path(PathForce),
+}
+
+impl CompiledForce {
+    /// What it computes.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The tension law of a path-based force. For these, `apply`, `record` and
+    /// `potential_energy` do nothing: the system asks here, with the path's length and speed.
+    pub fn path_force(&self) -> Option<&PathForce> {
+        match &self.kernel {
+            Kernel::Path(p) => Some(p),
+            _ => None,
+        }
+    }
+
+    /// How many controls it takes.
+    pub fn num_controls(&self) -> usize {
+        match &self.kernel {
+            Kernel::CoordinateActuator(_)
+            | Kernel::ActivationCoordinateActuator(_)
+            | Kernel::PointActuator(_)
+            | Kernel::TorqueActuator(_)
+            | Kernel::PointToPointActuator(_) => 1,
+            Kernel::BodyActuator(_) => 6,
+            Kernel::Path(p) => p.num_controls(),
+            _ => 0,
+        }
+    }
+
+    /// Names of its states, under the force's path.
+    pub fn state_names(&self) -> &'static [&'static str] {
+        match &self.kernel {
+            Kernel::ActivationCoordinateActuator(_) => &["activation"],
+            Kernel::Bushing(b) if matches!(b.springs, bushing::Springs::Linear { .. }) => {
+                &["dissipated_energy"]
+            }
+            Kernel::CoordinateLimit(c) if c.dissipation_state => &["dissipatedEnergy"],
+            Kernel::Path(PathForce::ClutchedSpring { .. }) => &["stretch"],
+            _ => &[],
+        }
+    }
+
+    /// Writes the values that its states start from; `out` has one place for each state.
+    pub fn default_states(&self, out: &mut [f64]) {
+        out.fill(0.0);
+        match &self.kernel {
+            Kernel::ActivationCoordinateActuator(a) => out[0] = a.default_activation,
+            Kernel::Path(PathForce::ClutchedSpring { initial_stretch, .. }) => out[0] = *initial_stretch,
+            _ => {}
+        }
+    }
+
+    /// Adds what the force does to `loads` and writes the rates of its states. A force that is
+    /// not enabled adds nothing; its activation still follows its control.
+    #[inline]
+    pub fn apply<T: Real>(
+        &self,
+        kin: &Kinematics<T>,
+        controls: &[T],
+        states: &[T],
+        states_dot: &mut [T],
+        loads: &mut Loads<T>,
+    ) {
+        if let Kernel::ActivationCoordinateActuator(a) = &self.kernel {
+            states_dot[0] = a.activation_rate(controls[0], states[0]);
+        }
+        if !self.enabled {
+            if !matches!(self.kernel, Kernel::ActivationCoordinateActuator(_) | Kernel::Path(_)) {
+                states_dot.fill(T::zero());
+            }
+            return;
+        }
+        match &self.kernel {
+            Kernel::CoordinateActuator(a) => a.apply(controls[0], loads),
+            Kernel::ActivationCoordinateActuator(a) => loads.mobility[a.mobility] += a.actuation(states[0]),
+            Kernel::SpringGeneralizedForce(s) => loads.mobility[s.mobility] += s.magnitude(kin),
+            Kernel::CoordinateLimit(c) => {
+                let (tau, power) = c.magnitude(kin);
+                loads.mobility[c.mobility] += tau;
+                if c.dissipation_state {
+                    states_dot[0] = power;
+                }
+            }
+            Kernel::PointActuator(a) => a.apply(kin, controls[0], loads),
+            Kernel::TorqueActuator(a) => a.apply(kin, controls[0], loads),
+            Kernel::BodyActuator(a) => a.apply(kin, controls, loads),
+            Kernel::PointToPointActuator(a) => a.apply(kin, controls[0], loads),
+            Kernel::PointToPointSpring(s) => s.apply(kin, loads),
+            Kernel::Bushing(b) => {
+                let power = b.apply(kin, loads);
+                if matches!(b.springs, bushing::Springs::Linear { .. }) {
+                    states_dot[0] = power;
+                }
+            }
+            Kernel::Timed(f) => f.apply(kin, loads),
+            Kernel::HuntCrossley(c) => {
+                c.visit(kin, |touch| touch.apply(kin, loads));
+            }
+            Kernel::ElasticFoundation(c) => {
+                c.visit(kin, |touch| touch.apply(kin, loads));
+            }
+            Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).0.apply(kin, loads),
+            Kernel::Path(_) => {}
+        }
+    }
+
+    /// Energy stored, J, where the class has one.
+    pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
+        if !self.enabled {
+            return T::zero();
+        }
+        match &self.kernel {
+            Kernel::SpringGeneralizedForce(s) => s.potential_energy(kin),
+            Kernel::CoordinateLimit(c) => c.potential_energy(kin),
+            Kernel::PointToPointSpring(s) => s.potential_energy(kin),
+            Kernel::Bushing(b) => b.potential_energy(kin),
+            Kernel::HuntCrossley(c) => c.visit(kin, |_| {}),
+            Kernel::ElasticFoundation(c) => c.visit(kin, |_| {}),
+            Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).1,
+            _ => T::zero(),
+        }
+    }
+
+    /// Column labels, as OpenSim's ForceReporter writes them.
+    pub fn labels(&self) -> Vec<String> {
+        self.labels.clone()
+    }
+
+    /// Appends the values that go with [`labels`](CompiledForce::labels). For reports, not for
+    /// inner loops: contacts allocate here.
+    pub fn record<T: Real>(&self, kin: &Kinematics<T>, controls: &[T], states: &[T], out: &mut Vec<T>) {
+        match &self.kernel {
+            Kernel::CoordinateActuator(a) => out.push(a.actuation(controls[0])),
+            Kernel::ActivationCoordinateActuator(a) => out.push(a.actuation(states[0])),
+            Kernel::PointActuator(a) => out.push(controls[0] * a.optimal_force),
+            Kernel::TorqueActuator(a) => out.push(controls[0] * a.optimal_force),
+            Kernel::PointToPointActuator(a) => out.push(controls[0] * a.optimal_force),
+            Kernel::SpringGeneralizedForce(s) => out.push(s.magnitude(kin)),
+            Kernel::CoordinateLimit(c) => out.extend([c.magnitude(kin).0, c.potential_energy(kin)]),
+            Kernel::PointToPointSpring(s) => s.record(kin, out),
+            Kernel::Bushing(b) => b.record(kin, out),
+            Kernel::Timed(f) => f.record(kin, out),
+            Kernel::HuntCrossley(c) => self.record_wrenches(kin, c.bodies(), out),
+            Kernel::ElasticFoundation(c) => self.record_wrenches(kin, c.bodies(), out),
+            Kernel::SmoothSphereHalfSpace(c) => self.record_wrenches(kin, c.bodies().into_iter(), out),
+            Kernel::BodyActuator(_) | Kernel::Path(_) => {}
+        }
+    }
+
+    /// Force and torque about the body origin that a contact exerts on each of `bodies`.
+    fn record_wrenches<T: Real>(
+        &self,
+        kin: &Kinematics<T>,
+        bodies: impl Iterator<Item = usize>,
+        out: &mut Vec<T>,
+    ) {
+        let mut body = vec![SpatialVec::zero(); kin.X_GB.len()];
+        let mut loads = Loads { body: &mut body, mobility: &mut [] };
+        let add = |touch: &crate::contact::Touch<T>, loads: &mut Loads<T>| touch.apply(kin, loads);
+        match &self.kernel {
+            Kernel::HuntCrossley(c) => {
+                c.visit(kin, |touch| add(touch, &mut loads));
+            }
+            Kernel::ElasticFoundation(c) => {
+                c.visit(kin, |touch| add(touch, &mut loads));
+            }
+            Kernel::SmoothSphereHalfSpace(c) => add(&c.touch(kin).0, &mut loads),
+            _ => {}
+        }
+        for b in bodies {
+            out.extend(body[b].v.to_array());
+            out.extend(body[b].w.to_array());
+        }
+    }
+}

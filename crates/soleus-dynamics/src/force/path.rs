@@ -1,0 +1,218 @@
+//! Tensions along paths: what a path force pulls with, given the length and speed of its path.
+//!
+//! These kernels never see a path. The system computes length and lengthening speed, asks for
+//! the tension, and applies it along the path.
+
+use super::coordinate_limit::quintic_step;
+use soleus_math::{Function, Real};
+
+/// A path-based force, ready for computing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PathForce {
+    /// F₀ x.
+    Actuator {
+        /// Optimal force F₀, N.
+        optimal_force: f64,
+    },
+    /// k s (1 + c l̇) with the stretch s = max(0, l − l₀).
+    Spring {
+        /// Resting length l₀, m.
+        resting_length: f64,
+        /// k, N/m.
+        stiffness: f64,
+        /// c, s/m.
+        dissipation: f64,
+    },
+    /// F curve(l/l₀) for l > l₀, else 0.
+    Ligament {
+        /// Resting length l₀, m.
+        resting_length: f64,
+        /// F, N.
+        pcsa_force: f64,
+        /// Normalized force of normalized length.
+        curve: Box<Function>,
+    },
+    /// Blankevoort and Huiskes (1991).
+    Blankevoort1991(Blankevoort1991),
+    /// Spring with a clutch; state: stretch.
+    ClutchedSpring {
+        /// k, N/m.
+        stiffness: f64,
+        /// c, s/m.
+        dissipation: f64,
+        /// Time constant of the released spring, s.
+        relaxation: f64,
+        /// Stretch of the default state, m.
+        initial_stretch: f64,
+    },
+    /// Pneumatic muscle, Chou and Hannaford (1996): p (3 (l − l_c)² − b²)/(4π n²).
+    McKibben {
+        /// 1/(4π n²), n the number of turns.
+        factor: f64,
+        /// b², the thread length squared, m².
+        thread_length_sq: f64,
+        /// l_c, m.
+        cord_length: f64,
+    },
+}
+
+/// A ligament with a quadratic toe region.
+///
+///   ε = l/l₀ − 1                                                    (1)
+///   spring: 0 for ε ≤ 0;  k ε²/(2 ε_t) for ε < ε_t;  k (ε − ε_t/2) above   (2)
+///   damper: c ε̇ S(ε/0.01) while ε > 0 and ε̇ > 0, S the quintic step        (3)
+///
+/// Source: Blankevoort and Huiskes (1991) for (2); OpenSim's Blankevoort1991Ligament for (3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blankevoort1991 {
+    /// k, N per unit strain.
+    pub linear_stiffness: f64,
+    /// ε_t.
+    pub transition_strain: f64,
+    /// c, N·s per unit strain.
+    pub damping_coefficient: f64,
+    /// l₀, m; above zero.
+    pub slack_length: f64,
+}
+
+// Strain over which the damper of (3) fades in, from OpenSim.
+const DAMPING_FADE_STRAIN: f64 = 0.01;
+
+impl Blankevoort1991 {
+    /// Strain and strain rate, (1).
+    #[inline]
+    fn strain<T: Real>(&self, length: T, speed: T) -> (T, T) {
+        (length / self.slack_length - 1.0, speed / self.slack_length)
+    }
+    /// Spring force (2), N.
+    #[inline]
+    pub fn spring_force<T: Real>(&self, strain: T) -> T {
+        let (e, et) = (strain, self.transition_strain);
+        if e.value() <= 0.0 {
+            T::zero()
+        } else if e.value() < et {
+            e.sq() * (0.5 * self.linear_stiffness / et)
+        } else {
+            (e - 0.5 * et) * self.linear_stiffness
+        }
+    }
+    /// Damping force (3), N.
+    #[inline]
+    pub fn damping_force<T: Real>(&self, strain: T, rate: T) -> T {
+        if strain.value() > 0.0 && rate.value() > 0.0 {
+            rate * self.damping_coefficient * quintic_step(strain / DAMPING_FADE_STRAIN)
+        } else {
+            T::zero()
+        }
+    }
+    /// Energy stored by (2), J.
+    #[inline]
+    pub fn potential_energy<T: Real>(&self, length: T) -> T {
+        let (e, et) = (length / self.slack_length - 1.0, self.transition_strain);
+        let kl = self.linear_stiffness * self.slack_length;
+        if e.value() <= 0.0 {
+            T::zero()
+        } else if e.value() < et {
+            e * e * e * (kl / (6.0 * et))
+        } else {
+            e * (e - et) * (0.5 * kl) + kl * et * et / 6.0
+        }
+    }
+}
+
+impl PathForce {
+    /// Number of controls: 1 for actuators, 0 for passive forces.
+    pub fn num_controls(&self) -> usize {
+        match self {
+            PathForce::Actuator { .. } | PathForce::ClutchedSpring { .. } | PathForce::McKibben { .. } => 1,
+            _ => 0,
+        }
+    }
+
+    /// Tension, N, at path length `length` (m) and lengthening speed `speed` (m/s). `control`
+    /// is read by actuators only, `states` by those that have some.
+    #[inline]
+    pub fn tension<T: Real>(&self, length: T, speed: T, control: T, states: &[T]) -> T {
+        match self {
+            PathForce::Actuator { optimal_force } => control * *optimal_force,
+            PathForce::Spring { resting_length, stiffness, dissipation } => {
+                if length.value() > *resting_length {
+                    (length - *resting_length) * *stiffness * (speed * *dissipation + 1.0)
+                } else {
+                    T::zero()
+                }
+            }
+            PathForce::Ligament { resting_length, pcsa_force, curve } => {
+                if length.value() > *resting_length {
+                    curve.value(&[length / *resting_length]) * *pcsa_force
+                } else {
+                    T::zero()
+                }
+            }
+            PathForce::Blankevoort1991(b) => {
+                let (e, edot) = b.strain(length, speed);
+                (b.damping_force(e, edot) + b.spring_force(e)).max(T::zero())
+            }
+            PathForce::ClutchedSpring { stiffness, dissipation, .. } => {
+                control.clamp(0.0, 1.0) * (states[0] * *stiffness * (speed * *dissipation + 1.0))
+            }
+            PathForce::McKibben { factor, thread_length_sq, cord_length } => {
+                let l = length - *cord_length;
+                control * *factor * (l.sq() * 3.0 - *thread_length_sq)
+            }
+        }
+    }
+
+    /// Rates of the states. The clutch holds the spring while the control exceeds 2e-14
+    /// (Simbody's SignificantReal); released, the stretch decays.
+    #[inline]
+    pub fn states_dot<T: Real>(&self, speed: T, control: T, states: &[T], states_dot: &mut [T]) {
+        if let PathForce::ClutchedSpring { relaxation, .. } = self {
+            states_dot[0] = if control.value() > 2e-14 { speed } else { -states[0] / *relaxation };
+        }
+    }
+
+    /// Energy stored, J, where the class reports one.
+    #[inline]
+    pub fn potential_energy<T: Real>(&self, length: T) -> T {
+        match self {
+            PathForce::Blankevoort1991(b) => b.potential_energy(length),
+            PathForce::Spring { resting_length, stiffness, .. } if length.value() > *resting_length => {
+                (length - *resting_length).sq() * (0.5 * *stiffness)
+            }
+            _ => T::zero(),
+        }
+    }
+
+    /// What OpenSim's ForceReporter lists, in the order of the labels.
+    pub fn record<T: Real>(&self, length: T, speed: T, control: T, states: &[T], out: &mut Vec<T>) {
+        if let PathForce::Blankevoort1991(b) = self {
+            let (e, edot) = b.strain(length, speed);
+            out.extend([b.spring_force(e), b.damping_force(e, edot)]);
+            out.push(self.tension(length, speed, control, states));
+            out.extend([length, speed, e, edot]);
+        } else {
+            out.push(self.tension(length, speed, control, states));
+        }
+    }
+
+    /// The labels that go with [`record`](PathForce::record).
+    pub fn labels(&self, name: &str) -> Vec<String> {
+        match self {
+            PathForce::Spring { .. } => vec![format!("{name}_tension")],
+            PathForce::Blankevoort1991(_) => [
+                "force_spring",
+                "force_damping",
+                "force_total",
+                "length",
+                "lengthening_speed",
+                "strain",
+                "strain_rate",
+            ]
+            .iter()
+            .map(|what| format!("{name}.{what}"))
+            .collect(),
+            _ => vec![name.to_string()],
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! A path known by its length as a function of coordinates.
+
+use super::{PathError, PathState};
+use crate::kinematics::{Kinematics, Loads, Resolve};
+use soleus_math::{Dual, Function, Real};
+use soleus_model::path::FunctionBasedPath;
+
+/// Most coordinates of one path.
+const MAX_COORDINATES: usize = 32;
+
+/// A length function l(q) with its moment arms.
+///
+///   r_i = −∂l/∂q_i   or given functions      (1)
+///   l̇ = −Σ r_i u_i   or a given function of (q, u)      (2)
+///   τ_i = T r_i      for a tension T          (3)
+///
+/// Source: OpenSim 4.6, `FunctionBasedPath`. The speeds u stand for q̇ here: coordinates whose q̇ is
+/// not u (ball and free joints) do not fit a function-based path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompiledFunctionPath {
+    mobilities: Vec<usize>,
+    length: Function,
+    moment_arms: Vec<Function>,
+    speed: Option<Function>,
+}
+
+impl CompiledFunctionPath {
+    /// Checks and prepares a path.
+    pub fn compile(path: &FunctionBasedPath, resolve: &dyn Resolve) -> Result<Self, PathError> {
+        let n = path.coordinates.len();
+        let arms = path.moment_arms.len();
+        if n == 0 || n > MAX_COORDINATES || (arms != 0 && arms != n) {
+            return Err(PathError::BadMomentArms { coordinates: n, moment_arms: arms });
+        }
+        let check = |f: &Function, expected: usize, what: &str| match f.arity() {
+            0 => Ok(()),
+            found if found == expected => Ok(()),
+            found => Err(PathError::BadFunction { what: what.to_string(), expected, found }),
+        };
+        check(&path.length, n, "the length function")?;
+        for (i, f) in path.moment_arms.iter().enumerate() {
+            check(f, n, &format!("moment-arm function {i}"))?;
+        }
+        if let Some(f) = &path.speed {
+            check(f, 2 * n, "the lengthening-speed function")?;
+        }
+        Ok(CompiledFunctionPath {
+            mobilities: path.coordinates.iter().map(|&c| resolve.mobility(c)).collect(),
+            length: path.length.clone(),
+            moment_arms: path.moment_arms.clone(),
+            speed: path.speed.clone(),
+        })
+    }
+
+    /// How many coordinates the functions take.
+    pub fn num_coordinates(&self) -> usize {
+        self.mobilities.len()
+    }
+
+    /// Length and moment arms.
+    pub fn compute_position<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
+        let n = self.mobilities.len();
+        for (x, &m) in st.x.iter_mut().zip(&self.mobilities) {
+            *x = kin.q[m];
+        }
+        let q = &st.x[..n];
+        st.length = self.length.value(q);
+        if self.moment_arms.is_empty() {
+            // (1) one derivative at a time.
+            let mut seeded = [Dual::<T, 1>::zero(); MAX_COORDINATES];
+            for (s, q) in seeded.iter_mut().zip(q) {
+                s.v = *q;
+            }
+            for i in 0..n {
+                seeded[i].d[0] = T::one();
+                st.arms[i] = -self.length.value(&seeded[..n]).d[0];
+                seeded[i].d[0] = T::zero();
+            }
+        } else {
+            for (arm, f) in st.arms.iter_mut().zip(&self.moment_arms) {
+                *arm = f.value(q);
+            }
+        }
+    }
+
+    /// Lengthening speed (2).
+    pub fn compute_speed<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
+        let n = self.mobilities.len();
+        st.speed = match &self.speed {
+            Some(f) => {
+                for (x, &m) in st.x[n..].iter_mut().zip(&self.mobilities) {
+                    *x = kin.u[m];
+                }
+                f.value(&st.x)
+            }
+            None => {
+                let mut sum = T::zero();
+                for (arm, &m) in st.arms.iter().zip(&self.mobilities) {
+                    sum -= *arm * kin.u[m];
+                }
+                sum
+            }
+        };
+    }
+
+    /// Generalized forces (3).
+    pub fn apply_tension<T: Real>(&self, st: &PathState<T>, tension: T, loads: &mut Loads<T>) {
+        for (arm, &m) in st.arms.iter().zip(&self.mobilities) {
+            loads.mobility[m] += *arm * tension;
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! A path through points and around surfaces.
+
+use super::wrap::{Attempt, Surface, SurfaceCurve};
+use super::{CurrentPoint, PathError, PathState, PointOrigin};
+use crate::kinematics::{BodyFrame, Kinematics, Loads, Resolve};
+use soleus_math::{Function, Real, Transform, Vec3, vec3};
+use soleus_model::path::{GeometryPath, PathPoint, PathPointKind, WrapObject};
+
+/// A conditional point is active this far outside its range, rad or m (OpenSim 4.6).
+const CONDITION_SLACK: f64 = 1e-5;
+/// Several wrap objects are gone through until the length changes by less than this, m (OpenSim 4.6).
+const SETTLED_M: f64 = 0.0005;
+/// Most rounds over several wrap objects (OpenSim 4.6).
+const MAX_ROUNDS: usize = 8;
+/// Points closer than this, m, have no direction between them that could carry a force.
+const COINCIDENT_M: f64 = 2e-14;
+
+/// A point of the path, in its body.
+#[derive(Clone, Debug, PartialEq)]
+enum Point {
+    Fixed(Vec3<f64>),
+    Conditional { p_B: Vec3<f64>, mobility: usize, low: f64, high: f64 },
+    Moving(Box<Moving>),
+}
+
+/// A point whose place in a frame of the body is a function of one coordinate.
+#[derive(Clone, Debug, PartialEq)]
+struct Moving {
+    X_BF: Transform<f64>,
+    f: [Function; 3],
+    mobility: Option<usize>,
+    low: f64,
+    high: f64,
+}
+
+/// A surface on its body, and the points between which it is tried.
+#[derive(Clone, Debug, PartialEq)]
+struct Wrap {
+    /// Number of the wrap object, to tell surfaces apart.
+    object: usize,
+    active: bool,
+    body: usize,
+    X_BW: Transform<f64>,
+    surface: Surface,
+    /// First and last path point, from 0.
+    first: usize,
+    last: usize,
+}
+
+/// A path through points and around surfaces.
+///
+///   l = Σ |p_{i+1} − p_i|, over a surface the length of the curve on it       (1)
+///   l̇ = Σ (v_i − v_{i+1})·(p_i − p_{i+1})/|p_i − p_{i+1}|                     (2)
+///   T (p_{i+1} − p_i)/|…| on p_i and its opposite on p_{i+1}                   (3)
+///
+/// In (2) and (3) wrap points count as fixed to the body of the surface at this instant; where a curve
+/// is not a geodesic, l̇ therefore differs a little from the time derivative of (1). A moving point adds
+/// its motion on the body to (2) and the power of (3) on it as a generalized force.
+///
+/// Source: OpenSim 4.6, `GeometryPath`; Delp and Loan (1995).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompiledGeometryPath {
+    points: Vec<(usize, Point)>,
+    wraps: Vec<Wrap>,
+}
+
+/// Scratch of a geometry path.
+#[derive(Clone, Debug)]
+pub struct Scratch<T: Real> {
+    /// Pose of each wrap object in ground.
+    X_GW: Vec<Transform<T>>,
+    /// The order in which surfaces are tried.
+    order: Vec<usize>,
+}
+
+impl<T: Real> Scratch<T> {
+    pub(super) fn new(wraps: usize) -> Self {
+        Scratch { X_GW: vec![Transform::identity(); wraps], order: (0..wraps).collect() }
+    }
+}
+
+impl CompiledGeometryPath {
+    /// Checks and prepares a path.
+    pub fn compile(
+        path: &GeometryPath,
+        objects: &[WrapObject],
+        resolve: &dyn Resolve,
+    ) -> Result<Self, PathError> {
+        let count = path.points.len();
+        if count < 2 {
+            return Err(PathError::TooFewPoints { count });
+        }
+        let points = path.points.iter().map(|p| compile_point(p, resolve)).collect::<Result<_, _>>()?;
+        let mut wraps = Vec::with_capacity(path.wraps.len());
+        for w in &path.wraps {
+            let index = w.wrap.0;
+            let object =
+                objects.get(index).ok_or(PathError::NoSuchWrapObject { index, count: objects.len() })?;
+            let surface = Surface::new(&object.shape, object.quadrant, w.method)
+                .ok_or_else(|| PathError::BadWrapSize { name: object.name.clone() })?;
+            let [first, last] = w.range;
+            let index = |i: i32, default: usize| if i < 1 { default } else { i as usize - 1 };
+            let range = (index(first, 0), index(last, count - 1));
+            if range.0 >= count || range.1 >= count {
+                return Err(PathError::BadWrapRange { name: object.name.clone(), first, last, count });
+            }
+            let BodyFrame { body, X_BF } = resolve.frame(object.frame);
+            wraps.push(Wrap {
+                object: w.wrap.0,
+                active: object.active,
+                body,
+                X_BW: X_BF * object.pose,
+                surface,
+                first: range.0,
+                last: range.1,
+            });
+        }
+        Ok(CompiledGeometryPath { points, wraps })
+    }
+
+    /// Most points the current path can have.
+    pub fn max_points(&self) -> usize {
+        self.points.len() + 2 * self.wraps.len()
+    }
+
+    /// Number of path wraps.
+    pub fn num_wraps(&self) -> usize {
+        self.wraps.len()
+    }
+
+    /// Points and length (1).
+    pub fn compute_position<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
+        st.points.clear();
+        for (i, (body, point)) in self.points.iter().enumerate() {
+            let X_GB = &kin.X_GB[*body];
+            let (p_B, dp_dq_G) = match point {
+                Point::Fixed(p_B) => (Vec3::cst(*p_B), Vec3::zero()),
+                Point::Conditional { p_B, mobility, low, high } => {
+                    let q = kin.q[*mobility].value();
+                    if !(q >= *low && q <= *high) {
+                        continue;
+                    }
+                    (Vec3::cst(*p_B), Vec3::zero())
+                }
+                Point::Moving(m) => {
+                    let (p_B, dp_dq_B) = m.place(kin);
+                    (p_B, X_GB.R * dp_dq_B)
+                }
+            };
+            st.points.push(CurrentPoint {
+                p_G: *X_GB * p_B,
+                body: *body,
+                origin: PointOrigin::Point(i),
+                to_next: T::zero(),
+                dp_dq_G,
+            });
+        }
+        if !self.wraps.is_empty() {
+            self.wrap(kin, st);
+        }
+        self.compute_length(st);
+    }
+
+    /// Lengths of the straight parts, and the sum (1).
+    fn compute_length<T: Real>(&self, st: &mut PathState<T>) {
+        let mut length = T::zero();
+        for i in 1..st.points.len() {
+            let (a, b) = (&st.points[i - 1], &st.points[i]);
+            if !self.on_one_surface(a.origin, b.origin) {
+                let d = super::wrap::sqrt_flat((b.p_G - a.p_G).norm_sq());
+                st.points[i - 1].to_next = d;
+            }
+            length += st.points[i - 1].to_next;
+        }
+        if let Some(end) = st.points.last_mut() {
+            end.to_next = T::zero();
+        }
+        st.length = length;
+    }
+
+    /// Whether two points are wrap points of one object, with its surface between them.
+    fn on_one_surface(&self, a: PointOrigin, b: PointOrigin) -> bool {
+        match (wrap_of(a), wrap_of(b)) {
+            (Some(a), Some(b)) => self.wraps[a].object == self.wraps[b].object,
+            _ => false,
+        }
+    }
+
+    /// Bends the path around its surfaces.
+    ///
+    /// One surface is tried once. Several are gone through in order, each with the curves of the others
+    /// in place, until the length settles; when an end is inside the second surface and the first was
+    /// not met, these two change places after the first round.
+    fn wrap<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
+        for (X, w) in st.geometry.X_GW.iter_mut().zip(&self.wraps) {
+            if w.active {
+                *X = kin.X_GB[w.body] * Transform::cst(w.X_BW);
+            }
+        }
+        let count = self.wraps.len();
+        for (i, o) in st.geometry.order.iter_mut().enumerate() {
+            *o = i;
+        }
+        if count == 1 {
+            self.wrap_around(0, st);
+            return;
+        }
+        let mut last_length = f64::INFINITY;
+        for round in 0..MAX_ROUNDS {
+            let (mut first_clear, mut second_inside) = (false, false);
+            for i in 0..count {
+                let w = st.geometry.order[i];
+                remove(w, &mut st.points);
+                let outcome = self.wrap_around(w, st);
+                // A path wrap without active points in its range ends the search, as in OpenSim 4.6.
+                let Some(outcome) = outcome else {
+                    return;
+                };
+                first_clear |= i == 0 && matches!(outcome, Attempt::Clear);
+                second_inside |= i == 1 && matches!(outcome, Attempt::Inside);
+            }
+            self.compute_length(st);
+            let length = st.length.value();
+            if (length - last_length).abs() < SETTLED_M {
+                return;
+            }
+            last_length = length;
+            if round == 0 && first_clear && second_inside {
+                st.geometry.order.swap(0, 1);
+                remove(0, &mut st.points);
+            }
+        }
+    }
+
+    /// Bends the path around one surface, where that costs least; what the last segment tried met, or
+    /// nothing when no point of the range is active.
+    fn wrap_around<T: Real>(&self, w: usize, st: &mut PathState<T>) -> Option<Attempt<f64>> {
+        let wrap = &self.wraps[w];
+        if !wrap.active {
+            return Some(Attempt::Clear);
+        }
+        // The active points of the range, in the current list.
+        let in_range = |p: &CurrentPoint<T>| match p.origin {
+            PointOrigin::Point(i) => i >= wrap.first && i <= wrap.last,
+            _ => false,
+        };
+        let start = st.points.iter().position(in_range)?;
+        let end = st.points.iter().rposition(in_range)?;
+
+        let X_GW = st.geometry.X_GW[w];
+        let X = value(&X_GW);
+        let alone = self.wraps.len() == 1;
+        let mut best: Option<(usize, SurfaceCurve<f64>)> = None;
+        let mut least = f64::INFINITY;
+        let mut outcome = Attempt::Clear;
+        let mut p1 = X.inverse_mul(st.points[start].p_G.value());
+        for i in start..end {
+            let p2 = X.inverse_mul(st.points[i + 1].p_G.value());
+            if !self.on_one_surface(st.points[i].origin, st.points[i + 1].origin) {
+                outcome = wrap.surface.wrap(p1, p2, alone);
+                match outcome {
+                    Attempt::Mandatory(c) => {
+                        best = Some((i, c));
+                        break;
+                    }
+                    Attempt::Optional(c) => {
+                        let detour = (p1 - c.r1).norm() + c.length + (p2 - c.r2).norm() - (p1 - p2).norm();
+                        if detour < least {
+                            (best, least) = (Some((i, c)), detour);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            p1 = p2;
+        }
+        if let Some((i, c)) = best {
+            self.insert(w, i, c, st);
+        }
+        Some(outcome)
+    }
+
+    /// Puts the two ends of a curve into the path after point `i`.
+    fn insert<T: Real>(&self, w: usize, i: usize, curve: SurfaceCurve<f64>, st: &mut PathState<T>) {
+        let wrap = &self.wraps[w];
+        let X_GW = st.geometry.X_GW[w];
+        let curve = if T::ORDER == 0 {
+            SurfaceCurve { r1: Vec3::cst(curve.r1), r2: Vec3::cst(curve.r2), length: T::cst(curve.length) }
+        } else {
+            // The segment is known; once more, now with derivatives.
+            let local = |p: &CurrentPoint<T>| X_GW.inverse_mul(p.p_G);
+            let (p1, p2) = (local(&st.points[i]), local(&st.points[i + 1]));
+            match wrap.surface.wrap_with_derivatives(p1, p2, self.wraps.len() == 1).curve() {
+                Some(c) => *c,
+                None => return,
+            }
+        };
+        let point = |r: Vec3<T>, origin: PointOrigin, to_next: T| CurrentPoint {
+            p_G: X_GW * r,
+            body: wrap.body,
+            origin,
+            to_next,
+            dp_dq_G: Vec3::zero(),
+        };
+        st.points.insert(i + 1, point(curve.r1, PointOrigin::WrapStart(w), curve.length));
+        st.points.insert(i + 2, point(curve.r2, PointOrigin::WrapEnd(w), T::zero()));
+    }
+
+    /// Lengthening speed (2).
+    pub fn compute_speed<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
+        let mut speed = T::zero();
+        for pair in st.points.windows(2) {
+            let (a, b) = (&pair[0], &pair[1]);
+            let (moves_a, moves_b) = (self.moves(a), self.moves(b));
+            // Points fixed to one body keep their distance.
+            if a.body == b.body && moves_a.is_none() && moves_b.is_none() {
+                continue;
+            }
+            let velocity = |p: &CurrentPoint<T>, moves: Option<usize>| {
+                let v = kin.velocity_at(p.body, p.p_G);
+                match moves {
+                    Some(m) => v + p.dp_dq_G * kin.u[m],
+                    None => v,
+                }
+            };
+            let v = velocity(a, moves_a) - velocity(b, moves_b);
+            let d = a.to_next;
+            speed += if d.value() < f64::EPSILON {
+                super::wrap::sqrt_flat(v.norm_sq())
+            } else {
+                v.dot(a.p_G - b.p_G) / d
+            };
+        }
+        st.speed = speed;
+    }
+
+    /// Loads (3) of a tension.
+    ///
+    /// As in OpenSim 4.6, points of one body exchange no force even when one of them moves on it.
+    pub fn apply_tension<T: Real>(
+        &self,
+        kin: &Kinematics<T>,
+        st: &PathState<T>,
+        tension: T,
+        loads: &mut Loads<T>,
+    ) {
+        for pair in st.points.windows(2) {
+            let (a, b) = (&pair[0], &pair[1]);
+            if a.body == b.body || a.to_next.value() < COINCIDENT_M {
+                continue;
+            }
+            let f = (b.p_G - a.p_G) * (tension / a.to_next);
+            loads.add_force_at(kin, a.body, a.p_G, f);
+            loads.add_force_at(kin, b.body, b.p_G, -f);
+            if let Some(m) = self.moves(a) {
+                loads.mobility[m] += a.dp_dq_G.dot(f);
+            }
+            if let Some(m) = self.moves(b) {
+                loads.mobility[m] -= b.dp_dq_G.dot(f);
+            }
+        }
+    }
+
+    /// The mobility that moves a point on its body.
+    #[inline]
+    fn moves<T>(&self, p: &CurrentPoint<T>) -> Option<usize> {
+        match p.origin {
+            PointOrigin::Point(i) => match &self.points[i].1 {
+                Point::Moving(m) => m.mobility,
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl Moving {
+    /// Place in the body and its slope over the coordinate.
+    ///
+    /// The place stops at the ends of the coordinate's range; the slope, as in OpenSim 4.6, does not.
+    fn place<T: Real>(&self, kin: &Kinematics<T>) -> (Vec3<T>, Vec3<T>) {
+        let q = self.mobility.map_or(T::zero(), |m| kin.q[m]);
+        let inside = self.mobility.is_none() || (q.value() >= self.low && q.value() <= self.high);
+        let [x, y, z] = [0, 1, 2].map(|i| self.f[i].eval1(q));
+        let slope = match self.mobility {
+            Some(_) => vec3(x[1], y[1], z[1]),
+            None => Vec3::zero(),
+        };
+        let p_F = if inside {
+            vec3(x[0], y[0], z[0])
+        } else {
+            // Simbody's clamp: the low end wins if the range is upside down.
+            let end = T::cst(if q.value() < self.low { self.low } else { self.high });
+            let [x, y, z] = [0, 1, 2].map(|i| self.f[i].eval1(end)[0]);
+            vec3(x, y, z)
+        };
+        let X_BF = Transform::cst(self.X_BF);
+        (X_BF * p_F, X_BF.R * slope)
+    }
+}
+
+/// Resolves frames and coordinates of a point.
+fn compile_point(point: &PathPoint, resolve: &dyn Resolve) -> Result<(usize, Point), PathError> {
+    let BodyFrame { body, X_BF } = resolve.frame(point.frame);
+    let compiled = match &point.kind {
+        PathPointKind::Fixed(p) => Point::Fixed(X_BF * *p),
+        PathPointKind::Conditional { location, coordinate, range } => Point::Conditional {
+            p_B: X_BF * *location,
+            mobility: resolve.mobility(*coordinate),
+            low: range[0] - CONDITION_SLACK,
+            high: range[1] + CONDITION_SLACK,
+        },
+        PathPointKind::Moving { x, y, z, range } => {
+            if x.coordinate != y.coordinate || x.coordinate != z.coordinate {
+                return Err(PathError::MixedCoordinates { name: point.name.clone() });
+            }
+            for c in [x, y, z] {
+                if c.function.arity() > 1 {
+                    return Err(PathError::BadFunction {
+                        what: format!("a component of moving path point `{}`", point.name),
+                        expected: 1,
+                        found: c.function.arity(),
+                    });
+                }
+            }
+            Point::Moving(Box::new(Moving {
+                X_BF,
+                f: [x.function.clone(), y.function.clone(), z.function.clone()],
+                mobility: x.coordinate.map(|c| resolve.mobility(c)),
+                low: range[0],
+                high: range[1],
+            }))
+        }
+    };
+    Ok((body, compiled))
+}
+
+/// The path wrap a point belongs to.
+fn wrap_of(origin: PointOrigin) -> Option<usize> {
+    match origin {
+        PointOrigin::Point(_) => None,
+        PointOrigin::WrapStart(w) | PointOrigin::WrapEnd(w) => Some(w),
+    }
+}
+
+/// Takes the two points of a path wrap out of the list.
+fn remove<T>(w: usize, points: &mut Vec<CurrentPoint<T>>) {
+    points.retain(|p| wrap_of(p.origin) != Some(w));
+}
+
+/// A pose without derivatives.
+fn value<T: Real>(X: &Transform<T>) -> Transform<f64> {
+    let mut out = Transform::identity();
+    for (to, from) in out.R.0.col.iter_mut().zip(X.R.0.col) {
+        *to = from.value();
+    }
+    out.p = X.p.value();
+    out
+}

@@ -1,0 +1,210 @@
+//! The lines along which muscles and ligaments pull: their length, speed, and the loads of a tension.
+//!
+//! A [`CompiledPath`] is the constant part, shared by everyone; a [`PathState`] is the scratch of one
+//! evaluation. Everything is a function of the pose (and speeds) given: nothing is remembered from
+//! the pose before.
+
+pub mod function_path;
+pub mod geometry_path;
+pub mod wrap;
+
+pub use function_path::CompiledFunctionPath;
+pub use geometry_path::CompiledGeometryPath;
+
+use crate::kinematics::{Kinematics, Loads, Resolve};
+use soleus_math::{Real, Vec3};
+use soleus_model::path::{Path, WrapObject};
+
+/// Why a path cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PathError {
+    /// A geometry path has fewer than two points.
+    #[error("a path needs at least two points, this one has {count}")]
+    TooFewPoints {
+        /// How many it has.
+        count: usize,
+    },
+    /// A path names a wrap object that is not there.
+    #[error("the path refers to wrap object number {index}, but there are {count}")]
+    NoSuchWrapObject {
+        /// The number it names, from 0.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A wrap object has sizes that make no surface.
+    #[error("wrap object `{name}` has a size that is negative, zero where it must not be, or not a number")]
+    BadWrapSize {
+        /// The wrap object.
+        name: String,
+    },
+    /// The range of a path wrap is outside the path.
+    #[error("the path wrap over `{name}` covers points {first} to {last}, but the path has {count}")]
+    BadWrapRange {
+        /// The wrap object.
+        name: String,
+        /// First point, from 1.
+        first: i32,
+        /// Last point, from 1.
+        last: i32,
+        /// How many points the path has.
+        count: usize,
+    },
+    /// The three components of a moving point depend on different coordinates.
+    #[error("the components of moving path point `{name}` must depend on the same coordinate")]
+    MixedCoordinates {
+        /// The point.
+        name: String,
+    },
+    /// A function takes another number of variables than the path gives it.
+    #[error("{what} takes {found} variables, expected {expected}")]
+    BadFunction {
+        /// Which function.
+        what: String,
+        /// How many variables it gets.
+        expected: usize,
+        /// How many it takes.
+        found: usize,
+    },
+    /// A function-based path has no coordinates, or not one moment arm per coordinate.
+    #[error("a function-based path with {coordinates} coordinates cannot have {moment_arms} moment arms")]
+    BadMomentArms {
+        /// Number of coordinates.
+        coordinates: usize,
+        /// Number of moment-arm functions.
+        moment_arms: usize,
+    },
+}
+
+/// A path ready for computing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompiledPath {
+    /// Points and surfaces.
+    Geometry(CompiledGeometryPath),
+    /// A length function.
+    Function(CompiledFunctionPath),
+}
+
+/// Where a point of the current path comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointOrigin {
+    /// A path point of the model, by its number.
+    Point(usize),
+    /// Where the path meets the surface of a path wrap, by the number of the path wrap.
+    WrapStart(usize),
+    /// Where the path leaves the surface of a path wrap, by the number of the path wrap.
+    WrapEnd(usize),
+}
+
+/// A point of the current path.
+#[derive(Clone, Copy, Debug)]
+pub struct CurrentPoint<T> {
+    /// Place in ground, m.
+    pub p_G: Vec3<T>,
+    /// The body that carries it; 0 is ground.
+    pub body: usize,
+    /// Where it comes from.
+    pub origin: PointOrigin,
+    /// Length of the path from here to the next point, m: straight, or over the surface between the
+    /// two ends of a wrap. Zero at the last point.
+    pub to_next: T,
+    /// For a moving point, ∂(place on the body)/∂q, in ground; otherwise zero.
+    pub(crate) dp_dq_G: Vec3<T>,
+}
+
+/// The scratch and the results of one path, sized once.
+#[derive(Clone, Debug)]
+pub struct PathState<T: Real> {
+    pub(crate) points: Vec<CurrentPoint<T>>,
+    pub(crate) geometry: geometry_path::Scratch<T>,
+    /// Coordinates, then their speeds, of a function-based path.
+    pub(crate) x: Vec<T>,
+    /// Moment arms of a function-based path.
+    pub(crate) arms: Vec<T>,
+    pub(crate) length: T,
+    pub(crate) speed: T,
+}
+
+impl<T: Real> PathState<T> {
+    /// Room for a path.
+    pub fn new(path: &CompiledPath) -> Self {
+        let (points, wraps, coordinates) = match path {
+            CompiledPath::Geometry(g) => (g.max_points(), g.num_wraps(), 0),
+            CompiledPath::Function(f) => (0, 0, f.num_coordinates()),
+        };
+        PathState {
+            points: Vec::with_capacity(points),
+            geometry: geometry_path::Scratch::new(wraps),
+            x: vec![T::zero(); 2 * coordinates],
+            arms: vec![T::zero(); coordinates],
+            length: T::zero(),
+            speed: T::zero(),
+        }
+    }
+    /// The state of no path at all: length and speed are zero.
+    pub fn empty() -> Self {
+        PathState {
+            points: Vec::new(),
+            geometry: geometry_path::Scratch::new(0),
+            x: Vec::new(),
+            arms: Vec::new(),
+            length: T::zero(),
+            speed: T::zero(),
+        }
+    }
+    /// Length, m.
+    #[inline]
+    pub fn length(&self) -> T {
+        self.length
+    }
+    /// Lengthening speed, m/s.
+    #[inline]
+    pub fn speed(&self) -> T {
+        self.speed
+    }
+    /// The points of the current path in order, wrap points included; empty for a function-based path.
+    #[inline]
+    pub fn points(&self) -> &[CurrentPoint<T>] {
+        &self.points
+    }
+}
+
+impl CompiledPath {
+    /// Prepares a path of a model for computing.
+    pub fn compile(path: &Path, wraps: &[WrapObject], resolve: &dyn Resolve) -> Result<Self, PathError> {
+        Ok(match path {
+            Path::Geometry(p) => CompiledPath::Geometry(CompiledGeometryPath::compile(p, wraps, resolve)?),
+            Path::FunctionBased(p) => CompiledPath::Function(CompiledFunctionPath::compile(p, resolve)?),
+        })
+    }
+
+    /// Finds the points of the path and its length; reads poses and coordinates only.
+    pub fn compute_position<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
+        match self {
+            CompiledPath::Geometry(p) => p.compute_position(kin, st),
+            CompiledPath::Function(p) => p.compute_position(kin, st),
+        }
+    }
+
+    /// Finds the lengthening speed, after [`compute_position`](Self::compute_position).
+    pub fn compute_speed<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
+        match self {
+            CompiledPath::Geometry(p) => p.compute_speed(kin, st),
+            CompiledPath::Function(p) => p.compute_speed(kin, st),
+        }
+    }
+
+    /// Adds the loads of a tension (N), after [`compute_position`](Self::compute_position).
+    pub fn apply_tension<T: Real>(
+        &self,
+        kin: &Kinematics<T>,
+        st: &PathState<T>,
+        tension: T,
+        loads: &mut Loads<T>,
+    ) {
+        match self {
+            CompiledPath::Geometry(p) => p.apply_tension(kin, st, tension, loads),
+            CompiledPath::Function(p) => p.apply_tension(st, tension, loads),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Wrapping around a cylinder.
+
+use super::{Attempt, Side, SurfaceCurve, sqrt_flat};
+use soleus_math::{Real, Vec3, vec3};
+
+/// Two lines count as parallel when sin² of their angle is below this (OpenSim 4.6).
+const PARALLEL_SIN_SQ: f64 = 2e-13;
+/// A tangent point is looked for within this distance along the axis, m (OpenSim 4.6).
+const SLIDE_WINDOW_M: f64 = 10.0 * (1.0 + 2e-5);
+/// A plane whose unit normal has |z| below this is taken as parallel to the axis (OpenSim 4.6).
+const PLANE_ALONG_AXIS: f64 = 0.5e-6;
+/// Step of the samples on the helix, m; only the first one is used (OpenSim 4.6).
+const SAMPLE_STEP_M: f64 = 0.002;
+/// The angle to the axis may jump by this much where the path meets the surface, rad: 0.1°.
+const TANGENCY_RAD: f64 = 0.1 * std::f64::consts::PI / 180.0;
+/// How often tangency is improved at most (OpenSim 4.6).
+const MAX_POLISH: usize = 100;
+
+/// A cylinder about z.
+///
+/// The path leaves the cylinder along a generator line through the tangent point of the projection
+/// on the x-y plane; the height on that line is where it meets the plane through both ends and an
+/// "apex" on the surface. The curve between is a helix. The heights are close to those of the
+/// geodesic and not equal to them (up to 0.3 mm in length for R = 0.1 m).
+///
+/// Source: the construction of OpenSim 4.6, `WrapCylinder`, written down in terms of
+///
+///   k = R²/d²,   r = k p ± √(k(1−k)) (z × p)      (1)  tangent points seen from p at distance d
+///   c = m_z z,   m = p1 + d1/(d1+d2) (p2−p1)      (2)  axis point opposite the crossing
+///   A = c ± R unit(z × n),  n = (p1−c) × (p2−c)   (3)  apex
+///   N·(r − p) = 0,  N = (p1−A) × (p2−A)           (4)  height of r
+///   L = √(R²θ² + (r2_z − r1_z)²)                  (5)  length of the helix
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cylinder {
+    radius: f64,
+    radius_sq: f64,
+    half_length: f64,
+    side: Option<Side>,
+}
+
+/// Which of the two tangent points (1) is meant at each end, and how the curve goes between them.
+struct Choice {
+    /// Sign of the root in (1) at p1.
+    s1: f64,
+    /// Sign of the root in (1) at p2.
+    s2: f64,
+    /// The apex is the one far from the segment.
+    far: bool,
+    /// More than half a turn.
+    long: bool,
+    /// The segment runs through the cylinder.
+    mandatory: bool,
+}
+
+impl Cylinder {
+    /// A cylinder of radius and whole length in m.
+    pub fn new(radius: f64, length: f64, side: Option<Side>) -> Cylinder {
+        Cylinder { radius, radius_sq: radius * radius, half_length: 0.5 * length, side }
+    }
+
+    /// Bends the segment from `p1` to `p2` around the cylinder.
+    pub fn wrap<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>, alone: bool) -> Attempt<T> {
+        let R = self.radius;
+        let (d1_sq, d2_sq) = (p1.x * p1.x + p1.y * p1.y, p2.x * p2.x + p2.y * p2.y);
+        if d1_sq.value() < self.radius_sq || d2_sq.value() < self.radius_sq {
+            return Attempt::Inside;
+        }
+        // Whether the segment is of interest at all takes its values alone.
+        let (v1, v2) = (p1.value(), p2.value());
+        let (hit, s12) = self.crossing(v1, v2);
+        if self.side.is_none() && !hit {
+            return Attempt::Clear;
+        }
+
+        // (1) tangent points of the projection; the sign is chosen below.
+        let (k1, k2) = (T::cst(self.radius_sq) / d1_sq, T::cst(self.radius_sq) / d2_sq);
+        let (h1, h2) = (sqrt_flat(k1 * (T::one() - k1)), sqrt_flat(k2 * (T::one() - k2)));
+        let t1 = [k1.value(), h1.value()];
+        let t2 = [k2.value(), h2.value()];
+        let choice = match &self.side {
+            None => shortest(v1, v2, t1, t2),
+            Some(side) => match held_to_side(side, v1, v2, t1, t2, hit, s12) {
+                Some(choice) => choice,
+                None => return Attempt::Clear,
+            },
+        };
+        let (g1, g2) = (h1 * choice.s1, h2 * choice.s2);
+        let mut r1 = vec3(k1 * p1.x - g1 * p1.y, k1 * p1.y + g1 * p1.x, p1.z);
+        let mut r2 = vec3(k2 * p2.x - g2 * p2.y, k2 * p2.y + g2 * p2.x, p2.z);
+
+        // (2), (3) apex.
+        let (d1, d2) = (d1_sq.sqrt(), d2_sq.sqrt());
+        let t = d1 / (d1 + d2);
+        let e = p2 - p1;
+        let (m_x, m_y) = (p1.x + t * e.x, p1.y + t * e.y);
+        let (z1, z2) = (-(t * e.z), (T::one() - t) * e.z); // heights of p1, p2 over c
+        let n = vec3(p1.y * z2 - z1 * p2.y, z1 * p2.x - p1.x * z2, p1.x * p2.y - p1.y * p2.x);
+        let flat = n.x * n.x + n.y * n.y;
+        let (mut a_x, mut a_y) = (T::zero(), T::zero());
+        // In the plane across the axis the direction of the apex is lost in rounding; any will do.
+        if flat.value() > f64::EPSILON * f64::EPSILON * (flat.value() + n.z.value() * n.z.value()) {
+            let toward = m_y.value() * n.x.value() - m_x.value() * n.y.value() > 0.0;
+            let s = if toward != choice.far { R } else { -R };
+            let scale = T::cst(s) / flat.sqrt();
+            (a_x, a_y) = (-(n.y * scale), n.x * scale);
+        }
+
+        // (4) slide the tangent points along their generator lines; away from the other end is refused.
+        let (q1, q2) = (vec3(p1.x - a_x, p1.y - a_y, z1), vec3(p2.x - a_x, p2.y - a_y, z2));
+        let N = q1.cross(q2);
+        let N_z = N.z.value();
+        if N_z * N_z > PLANE_ALONG_AXIS * PLANE_ALONG_AXIS * N.norm_sq().value() {
+            let (slope_x, slope_y) = (N.x / N.z, N.y / N.z);
+            let h = p1.z - slope_x * (r1.x - p1.x) - slope_y * (r1.y - p1.y);
+            if (h.value() - v2.z).abs() < (v1.z - v2.z).abs() && (h.value() - v1.z).abs() <= SLIDE_WINDOW_M {
+                r1.z = h;
+            }
+            let h = p2.z - slope_x * (r2.x - p2.x) - slope_y * (r2.y - p2.y);
+            if (h.value() - v1.z).abs() < (v1.z - v2.z).abs() && (h.value() - v2.z).abs() <= SLIDE_WINDOW_M {
+                r2.z = h;
+            }
+        }
+        if r1.z.value().abs() > self.half_length && r2.z.value().abs() > self.half_length {
+            return Attempt::Clear;
+        }
+
+        // (5) helix.
+        let cross = r1.x * r2.y - r1.y * r2.x;
+        let mut theta = cross.atan2(r1.x * r2.x + r1.y * r2.y);
+        if choice.long {
+            theta = T::cst(2.0 * std::f64::consts::PI) - theta;
+        }
+        let arc = theta * R;
+        let mut length = sqrt_flat(arc * arc + (r2.z - r1.z).sq());
+        if !alone {
+            let turn = if choice.long { -theta } else { theta };
+            for _ in 0..MAX_POLISH {
+                if !polish(p1, p2, &mut r1, &mut r2, turn, length.value()) {
+                    break;
+                }
+                length = sqrt_flat(arc * arc + (r2.z - r1.z).sq());
+            }
+        }
+        let curve = SurfaceCurve { r1, r2, length };
+        if choice.mandatory { Attempt::Mandatory(curve) } else { Attempt::Optional(curve) }
+    }
+
+    /// Whether the segment runs through the (endless) cylinder, and the parameter in \[0, 1\] of its
+    /// point nearest to the axis; NaN when it is parallel to the axis.
+    fn crossing(&self, p1: Vec3<f64>, p2: Vec3<f64>) -> (bool, f64) {
+        let e = p2 - p1;
+        let e_sq = e.x * e.x + e.y * e.y;
+        if e_sq <= PARALLEL_SIN_SQ * (e_sq + e.z * e.z) {
+            return (false, f64::NAN);
+        }
+        let s = -(p1.x * e.x + p1.y * e.y) / e_sq;
+        let moment = p1.x * e.y - p1.y * e.x;
+        (moment * moment < self.radius_sq * e_sq && s > 0.0 && s < 1.0, s)
+    }
+}
+
+/// Tangent point (1) in the x-y plane with sign `s`, where `t` = [k, h].
+#[inline(always)]
+fn tangent(p: Vec3<f64>, t: [f64; 2], s: f64) -> [f64; 2] {
+    [t[0] * p.x - s * t[1] * p.y, t[0] * p.y + s * t[1] * p.x]
+}
+
+#[inline(always)]
+fn dot2(a: [f64; 2], b: [f64; 2]) -> f64 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
+/// Without a side: the pair of tangent points with the smallest angle between them.
+fn shortest(p1: Vec3<f64>, p2: Vec3<f64>, t1: [f64; 2], t2: [f64; 2]) -> Choice {
+    let (a1, b1) = (tangent(p1, t1, 1.0), tangent(p1, t1, -1.0));
+    let (a2, b2) = (tangent(p2, t2, 1.0), tangent(p2, t2, -1.0));
+    let (aa, ab, ba, bb) = (dot2(a1, a2), dot2(a1, b2), dot2(b1, a2), dot2(b1, b2));
+    let (s1, s2) = if aa > ab && aa > ba && aa > bb {
+        (1.0, 1.0)
+    } else if ab > ba && ab > bb {
+        (1.0, -1.0)
+    } else if ba > bb {
+        (-1.0, 1.0)
+    } else {
+        (-1.0, -1.0)
+    };
+    Choice { s1, s2, far: false, long: false, mandatory: true }
+}
+
+/// With a side: the pair (+, −) or (−, +) that lies on it; nothing if the path may stay straight.
+fn held_to_side(
+    side: &Side,
+    p1: Vec3<f64>,
+    p2: Vec3<f64>,
+    t1: [f64; 2],
+    t2: [f64; 2],
+    hit: bool,
+    s12: f64,
+) -> Option<Choice> {
+    let w = side.axis;
+    let (on1, on2) = (side.holds(p1[w]), side.holds(p2[w]));
+    let mut mandatory = false;
+    if on1 || on2 {
+        // A straight segment that misses the cylinder on the right side of it needs no bending.
+        let nearest = p1[w] + s12 * (p2[w] - p1[w]);
+        if hit {
+            mandatory = true;
+        } else if on1 == on2 || side.holds(nearest) {
+            return None;
+        }
+    }
+    let (a1, b1) = (tangent(p1, t1, 1.0), tangent(p1, t1, -1.0));
+    let (a2, b2) = (tangent(p2, t2, 1.0), tangent(p2, t2, -1.0));
+    // The pair with the wider angle is the one on the far side of the cylinder.
+    let ab_wider = dot2(a1, b2) < dot2(b1, a2);
+    let on = |r: [f64; 2], z: f64| side.holds(if w == 2 { z } else { r[w] });
+    let (ab, far) = match (on(a1, p1.z), on(b1, p1.z)) {
+        (true, false) => (true, ab_wider),
+        (false, true) => (false, !ab_wider),
+        (true, true) if on(a2, p2.z) => (false, !ab_wider),
+        (true, true) => (true, ab_wider),
+        (false, false) if on(a2, p2.z) => (false, !ab_wider),
+        (false, false) if on(b2, p2.z) => (true, ab_wider),
+        (false, false) => (ab_wider, true),
+    };
+    let (s1, r1, r2) = if ab { (1.0, a1, b2) } else { (-1.0, b1, a2) };
+    // The tangent lines point toward the curve on a short way round and away from it on a long one.
+    let ends = [r1[0] - p1.x + r2[0] - p2.x, r1[1] - p1.y + r2[1] - p2.y];
+    let long = dot2([r1[0] + r2[0], r1[1] + r2[1]], ends) < 0.0;
+    Some(Choice { s1, s2: -s1, far, long, mandatory })
+}
+
+/// Moves both tangent points along their generator lines so that the straight part meets the helix
+/// without a kink; false when they already do.
+///
+/// The move goes 1.5 times the way to where the line from the end to the first sample of the helix
+/// passes the generator line. The second sample is taken after the first point has moved.
+fn polish<T: Real>(
+    p1: Vec3<T>,
+    p2: Vec3<T>,
+    r1: &mut Vec3<T>,
+    r2: &mut Vec3<T>,
+    turn: T,
+    length: f64,
+) -> bool {
+    let count = (length / SAMPLE_STEP_M) as usize;
+    if count < 2 {
+        return false;
+    }
+    let step = 1.0 / count as f64;
+    let rise = r2.z - r1.z;
+    let sample = |r1: &Vec3<T>, t: f64| {
+        let (s, c) = (turn * t).sin_cos();
+        vec3(c * r1.x - s * r1.y, s * r1.x + c * r1.y, r1.z + rise * t)
+    };
+    let moved1 = slide_to_tangency(p1, r1, sample(r1, step));
+    let moved2 = slide_to_tangency(p2, r2, sample(r1, 1.0 - step));
+    moved1 || moved2
+}
+
+/// One move of `r` on its generator line, between the end `p` and the sample `w` of the helix.
+fn slide_to_tangency<T: Real>(p: Vec3<T>, r: &mut Vec3<T>, w: Vec3<T>) -> bool {
+    let (before, after) = (r.value() - p.value(), w.value() - r.value());
+    let slope = |v: Vec3<f64>| {
+        let n = v.norm();
+        if n >= f64::EPSILON { v.z / n } else { 0.0 }
+    };
+    let kink = (slope(before).acos() - slope(after).acos()).abs();
+    // An angle that is not a number, from rounding beyond ±1, moves nothing.
+    if kink.is_nan() || kink <= TANGENCY_RAD {
+        return false;
+    }
+    let e = w - p;
+    let e_sq = e.x * e.x + e.y * e.y;
+    let e_z = e.z.value();
+    if e_z == 0.0 || e_sq.value() <= PARALLEL_SIN_SQ * (e_sq.value() + e_z * e_z) {
+        return false;
+    }
+    let s = ((r.x - p.x) * e.x + (r.y - p.y) * e.y) / e_sq;
+    let meet = p.z + s * e.z;
+    r.z += (meet - r.z) * 1.5;
+    true
+}

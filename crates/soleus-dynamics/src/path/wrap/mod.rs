@@ -1,0 +1,186 @@
+//! Bending one straight segment of a path around one surface.
+//!
+//! Every kernel works in the frame of its wrap object and is a function of the two ends of the
+//! segment alone. The constructions are those of OpenSim 4.6 (and SIMM before it; Delp and Loan,
+//! 1995), which are not geodesics in general: to get its lengths one has to follow its steps.
+
+pub mod cylinder;
+pub mod ellipsoid;
+pub mod sphere;
+pub mod torus;
+
+pub use cylinder::Cylinder;
+pub use ellipsoid::Ellipsoid;
+pub use sphere::Sphere;
+pub use torus::Torus;
+
+use soleus_math::{Dual, Real, Vec3};
+use soleus_model::path::{Quadrant, WrapMethod, WrapShape};
+
+/// The curve of a path on a surface, in the frame of the wrap object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfaceCurve<T> {
+    /// Where the path touches the surface, on the side of the first end.
+    pub r1: Vec3<T>,
+    /// Where the path leaves the surface, on the side of the second end.
+    pub r2: Vec3<T>,
+    /// Length of the curve on the surface, m.
+    pub length: T,
+}
+
+/// What became of one segment at one surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Attempt<T> {
+    /// The segment passes the surface by.
+    Clear,
+    /// An end lies inside the surface, so there is no path around it.
+    Inside,
+    /// The surface was a candidate but no curve came of it (a torus whose tube is not met).
+    Missed,
+    /// The path may go around the surface here; another segment may do so at less cost.
+    Optional(SurfaceCurve<T>),
+    /// The segment runs through the surface: the path has to go around here.
+    Mandatory(SurfaceCurve<T>),
+}
+
+impl<T: Real> Attempt<T> {
+    /// The curve, if there is one.
+    pub fn curve(&self) -> Option<&SurfaceCurve<T>> {
+        match self {
+            Attempt::Optional(c) | Attempt::Mandatory(c) => Some(c),
+            _ => None,
+        }
+    }
+    /// The same outcome with another kind of curve.
+    fn map<S>(self, f: impl FnOnce(SurfaceCurve<T>) -> SurfaceCurve<S>) -> Attempt<S> {
+        match self {
+            Attempt::Clear => Attempt::Clear,
+            Attempt::Inside => Attempt::Inside,
+            Attempt::Missed => Attempt::Missed,
+            Attempt::Optional(c) => Attempt::Optional(f(c)),
+            Attempt::Mandatory(c) => Attempt::Mandatory(f(c)),
+        }
+    }
+}
+
+/// The half of a surface that a path is held to: sign · x\[axis\] ≥ 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Side {
+    /// 0, 1, 2 for x, y, z.
+    pub axis: usize,
+    /// +1 or −1.
+    pub sign: f64,
+}
+
+impl Side {
+    /// The side a quadrant means; nothing for the whole surface.
+    pub fn new(quadrant: Quadrant) -> Option<Side> {
+        match quadrant {
+            Quadrant::All => None,
+            Quadrant::Half { axis, positive } => {
+                Some(Side { axis: usize::from(axis.min(2)), sign: if positive { 1.0 } else { -1.0 } })
+            }
+        }
+    }
+    /// Whether a coordinate is on this side; zero counts as positive.
+    #[inline(always)]
+    pub(crate) fn holds(&self, x: f64) -> bool {
+        (x >= 0.0) == (self.sign > 0.0)
+    }
+}
+
+/// A surface, ready for wrapping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Surface {
+    /// See [`Cylinder`].
+    Cylinder(Cylinder),
+    /// See [`Sphere`].
+    Sphere(Sphere),
+    /// See [`Ellipsoid`].
+    Ellipsoid(Ellipsoid),
+    /// See [`Torus`].
+    Torus(Torus),
+}
+
+impl Surface {
+    /// Prepares a shape; nothing if its sizes make no surface.
+    pub fn new(shape: &WrapShape, quadrant: Quadrant, method: WrapMethod) -> Option<Surface> {
+        let side = Side::new(quadrant);
+        let ok = |x: f64| x.is_finite() && x >= 0.0;
+        match *shape {
+            WrapShape::Cylinder { radius, length } if ok(radius) && ok(length) => {
+                Some(Surface::Cylinder(Cylinder::new(radius, length, side)))
+            }
+            WrapShape::Sphere { radius } if ok(radius) => Some(Surface::Sphere(Sphere::new(radius, side))),
+            WrapShape::Ellipsoid { dimensions: d } if d.to_array().iter().all(|&x| ok(x) && x > 0.0) => {
+                Some(Surface::Ellipsoid(Ellipsoid::new(d, side, method)))
+            }
+            WrapShape::Torus { inner_radius, outer_radius }
+                if ok(inner_radius)
+                    && ok(outer_radius)
+                    && 0.0 < inner_radius
+                    && inner_radius < outer_radius =>
+            {
+                Some(Surface::Torus(Torus::new(inner_radius, outer_radius, side)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Bends the segment from `p1` to `p2`, given in the frame of the object, around the surface.
+    ///
+    /// `alone` says that the path knows no other wrap object; OpenSim polishes the tangency on
+    /// cylinders only when there are several.
+    #[inline]
+    pub fn wrap<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>, alone: bool) -> Attempt<T> {
+        match self {
+            Surface::Cylinder(s) => s.wrap(p1, p2, alone),
+            Surface::Sphere(s) => s.wrap(p1, p2),
+            Surface::Ellipsoid(s) => s.wrap(p1, p2),
+            Surface::Torus(s) => s.wrap(p1, p2, alone),
+        }
+    }
+
+    /// The same curve as [`wrap`](Self::wrap), with derivatives the cheapest way.
+    ///
+    /// A curve depends on six numbers. For first derivatives along more directions than that, the
+    /// 7 × 6 Jacobian is found once and applied to the derivatives of the ends.
+    pub fn wrap_with_derivatives<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>, alone: bool) -> Attempt<T> {
+        let wide = size_of::<T>() > size_of::<Dual<f64, 6>>();
+        if T::ORDER != 1 || !wide {
+            return self.wrap(p1, p2, alone);
+        }
+        type D = Dual<f64, 6>;
+        let x = [p1.x, p1.y, p1.z, p2.x, p2.y, p2.z];
+        let v = |i: usize| D::variable(x[i].value(), i);
+        let attempt =
+            self.wrap(Vec3 { x: v(0), y: v(1), z: v(2) }, Vec3 { x: v(3), y: v(4), z: v(5) }, alone);
+        // x − value(x) has the value 0 and the derivatives of x.
+        let dx = x.map(|x| x - x.value());
+        let lift = |y: D| {
+            let mut sum = T::cst(y.v);
+            for (dx, slope) in dx.iter().zip(y.d) {
+                sum += *dx * slope;
+            }
+            sum
+        };
+        let lift3 = |y: Vec3<D>| Vec3 { x: lift(y.x), y: lift(y.y), z: lift(y.z) };
+        attempt.map(|c| SurfaceCurve { r1: lift3(c.r1), r2: lift3(c.r2), length: lift(c.length) })
+    }
+}
+
+/// Square root that is flat at zero, where rounding may also leave a small negative number.
+///
+/// The places that use it have a true infinite slope there (a point on the surface itself, a curve
+/// of no length); a derivative of zero keeps neighbouring terms from turning into NaN.
+#[inline(always)]
+pub(crate) fn sqrt_flat<T: Real>(x: T) -> T {
+    if x.value() <= 0.0 { T::zero() } else { x.sqrt() }
+}
+
+/// The direction of a vector, or zero when it is shorter than the rounding unit.
+#[inline(always)]
+pub(crate) fn unit_or_zero<T: Real>(v: Vec3<T>) -> Vec3<T> {
+    let n2 = v.norm_sq();
+    if n2.value() >= f64::EPSILON * f64::EPSILON { v * n2.sqrt().recip() } else { Vec3::zero() }
+}

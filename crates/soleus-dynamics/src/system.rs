@@ -1,0 +1,505 @@
+//! A model ready for computing: flat, indexed, immutable, shared by all threads.
+
+use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Station};
+use crate::force::{CompiledForce, ForceError, ForceResolve};
+use crate::joint::angles_rate;
+use crate::kinematics::{BodyFrame, Loads, Resolve};
+use crate::multibody::{
+    MassFactor, Tree, TreeError, TreeKinematics, compute_accelerations, compute_generalized_forces,
+    compute_kinematics,
+};
+use crate::muscle::{CompiledMuscle, MuscleError};
+use crate::path::{CompiledPath, PathError, PathState};
+use soleus_math::{Real, SpatialVec, Vec3, vec3};
+use soleus_model::constraint::ConstraintKind;
+use soleus_model::force::ForceKind;
+use soleus_model::id::{CoordinateId, FrameId};
+use soleus_model::joint::MotionType;
+use soleus_model::model::Model;
+use std::ops::Range;
+
+/// Why a model cannot be computed with.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SystemError {
+    /// The joints do not make a tree.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// A muscle's parameters make no sense.
+    #[error("muscle {path}: {source}")]
+    Muscle {
+        /// Absolute path of the muscle.
+        path: String,
+        /// What is wrong.
+        source: MuscleError,
+    },
+    /// A force's parameters make no sense.
+    #[error("force {path}: {source}")]
+    Force {
+        /// Absolute path of the force.
+        path: String,
+        /// What is wrong.
+        source: ForceError,
+    },
+    /// A path makes no sense.
+    #[error("path of {path}: {source}")]
+    Path {
+        /// Absolute path of the force that acts along it.
+        path: String,
+        /// What is wrong.
+        source: PathError,
+    },
+}
+
+/// What a force of the system is made of.
+#[derive(Clone, Debug)]
+pub enum Actor {
+    /// A muscle, which pulls along its path.
+    Muscle(Box<CompiledMuscle>),
+    /// Anything else; along its path if it has one.
+    Force(Box<CompiledForce>),
+}
+
+/// One force of the system.
+#[derive(Clone, Debug)]
+pub struct SystemForce {
+    /// Whether it acts (`appliesForce`).
+    pub enabled: bool,
+    /// The line it acts along, if it is a path.
+    pub path: Option<CompiledPath>,
+    /// The law it follows.
+    pub actor: Actor,
+    /// Its controls.
+    pub controls: Range<usize>,
+    /// Its states, as positions in [`State::z`].
+    pub states: Range<usize>,
+}
+
+/// A model ready for computing.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The bodies.
+    pub tree: Tree,
+    /// m/s², in ground.
+    pub gravity: Vec3<f64>,
+    /// Enforced constraints.
+    pub constraints: ConstraintSet,
+    /// Forces, in the order of the model.
+    pub forces: Vec<SystemForce>,
+    /// Markers, in the order of the model.
+    pub markers: Vec<Station>,
+    /// Number of controls.
+    pub num_controls: usize,
+    /// Number of auxiliary states.
+    pub num_aux: usize,
+    /// Absolute names of the auxiliary states, `/forceset/soleus_r/activation`.
+    pub aux_names: Vec<String>,
+    /// State the model starts in.
+    pub default_state: State<f64>,
+}
+
+/// The state of a system: a value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State<T> {
+    /// s.
+    pub time: T,
+    /// Coordinate values by mobility.
+    pub q: Vec<T>,
+    /// Speeds by mobility.
+    pub u: Vec<T>,
+    /// Auxiliary states: activations, fiber lengths, …
+    pub z: Vec<T>,
+}
+
+impl<T: Real> State<T> {
+    /// The same state in another scalar, as constants.
+    pub fn lift<S: Real>(&self) -> State<S> {
+        let cst = |x: &[T]| x.iter().map(|x| S::cst(x.value())).collect();
+        State { time: S::cst(self.time.value()), q: cst(&self.q), u: cst(&self.u), z: cst(&self.z) }
+    }
+}
+
+/// Scratch memory and results; sized once by [`System::workspace`].
+#[derive(Clone, Debug)]
+pub struct Workspace<T: Real> {
+    /// Motion of the bodies.
+    pub kin: TreeKinematics<T>,
+    /// Mass matrix and its factors.
+    pub mass: MassFactor<T>,
+    /// Constraint errors, Jacobian and multipliers.
+    pub constraints: ConstraintWorkspace<T>,
+    /// Path of each force; empty for those without one.
+    pub paths: Vec<PathState<T>>,
+    /// Tension of each path force, N; unused for others.
+    pub tension: Vec<T>,
+    /// Wrench of gravity and all forces on each body, about its origin.
+    pub body_load: Vec<SpatialVec<T>>,
+    /// Generalized forces applied directly to mobilities.
+    pub mobility_load: Vec<T>,
+    /// Accelerations u̇.
+    pub udot: Vec<T>,
+    /// Derivatives of the auxiliary states.
+    pub zdot: Vec<T>,
+    /// Accelerations of the bodies.
+    pub A_GB: Vec<SpatialVec<T>>,
+    scratch: Vec<SpatialVec<T>>,
+    zeros: Vec<T>,
+}
+
+/// Why accelerations could not be found.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MotionError {
+    /// The mass matrix is singular.
+    #[error("mobility {mobility} has no inertia: the mass matrix is singular")]
+    Singular {
+        /// The first mobility without inertia.
+        mobility: usize,
+    },
+}
+
+impl System {
+    /// Compiles a model.
+    pub fn compile(model: &Model) -> Result<System, SystemError> {
+        let tree = Tree::build(model)?;
+        let constraints = compile_constraints(model, &tree);
+
+        let (mut forces, mut aux_names, mut z) = (Vec::new(), Vec::new(), Vec::new());
+        let mut num_controls = 0;
+        for f in &model.forces {
+            let path = match &f.line_of_action {
+                None => None,
+                Some(p) => Some(
+                    CompiledPath::compile(p, &model.wraps, &tree)
+                        .map_err(|source| SystemError::Path { path: f.path.clone(), source })?,
+                ),
+            };
+            let (actor, names, defaults, nc): (_, Vec<String>, Vec<f64>, usize) = match &f.kind {
+                ForceKind::Muscle(m) => {
+                    let m = CompiledMuscle::compile(m)
+                        .map_err(|source| SystemError::Muscle { path: f.path.clone(), source })?;
+                    let names = m.state_names().iter().map(ToString::to_string).collect();
+                    let defaults = m.default_states().to_vec();
+                    (Actor::Muscle(Box::new(m)), names, defaults, 1)
+                }
+                _ => {
+                    let named = Named { model, tree: &tree };
+                    let c = CompiledForce::compile(f, &named, &model.contact_geometries)
+                        .map_err(|source| SystemError::Force { path: f.path.clone(), source })?;
+                    let names: Vec<String> = c.state_names().iter().map(ToString::to_string).collect();
+                    let mut defaults = vec![0.0; names.len()];
+                    c.default_states(&mut defaults);
+                    let nc = c.num_controls();
+                    (Actor::Force(Box::new(c)), names, defaults, nc)
+                }
+            };
+            let states = z.len()..z.len() + names.len();
+            aux_names.extend(names.iter().map(|n| format!("{}/{n}", f.path)));
+            z.extend(defaults);
+            forces.push(SystemForce {
+                enabled: f.enabled,
+                path,
+                actor,
+                controls: num_controls..num_controls + nc,
+                states,
+            });
+            num_controls += nc;
+        }
+
+        let n = tree.num_mobilities;
+        let (mut q, mut u) = (vec![0.0; n], vec![0.0; n]);
+        for (c, &m) in model.coordinates.iter().zip(&tree.mobility_of_coordinate) {
+            if m != usize::MAX {
+                q[m] = c.default_value;
+                u[m] = c.default_speed;
+            }
+        }
+        let markers = model
+            .markers
+            .iter()
+            .map(|k| {
+                let f = tree.frame(k.frame);
+                Station { body: f.body, p_BS: f.X_BF * k.location }
+            })
+            .collect();
+        Ok(System {
+            gravity: model.gravity,
+            constraints,
+            forces,
+            markers,
+            num_controls,
+            num_aux: z.len(),
+            aux_names,
+            default_state: State { time: 0.0, q, u, z },
+            tree,
+        })
+    }
+
+    /// Room for everything this system computes, in the scalar `T`.
+    pub fn workspace<T: Real>(&self) -> Workspace<T> {
+        let (n, nb) = (self.tree.num_mobilities, self.tree.nodes.len());
+        Workspace {
+            kin: TreeKinematics::new(&self.tree),
+            mass: MassFactor::new(&self.tree),
+            constraints: self.constraints.workspace(&self.tree),
+            paths: self
+                .forces
+                .iter()
+                .map(|f| f.path.as_ref().map_or_else(PathState::empty, PathState::new))
+                .collect(),
+            tension: vec![T::zero(); self.forces.len()],
+            body_load: vec![SpatialVec::zero(); nb],
+            mobility_load: vec![T::zero(); n],
+            udot: vec![T::zero(); n],
+            zdot: vec![T::zero(); self.num_aux],
+            A_GB: vec![SpatialVec::zero(); nb],
+            scratch: vec![SpatialVec::zero(); nb],
+            zeros: vec![T::zero(); n],
+        }
+    }
+
+    /// q̇ for the speeds of a state; they differ where speeds are an angular velocity.
+    pub fn coordinate_rates<T: Real>(&self, x: &State<T>) -> Vec<T> {
+        let mut qdot = x.u.clone();
+        for node in self.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
+            let at = |x: &[T]| vec3(x[node.u0], x[node.u0 + 1], x[node.u0 + 2]);
+            let rate = angles_rate(at(&x.q), at(&x.u));
+            qdot[node.u0..node.u0 + 3].copy_from_slice(&rate.to_array());
+        }
+        qdot
+    }
+
+    /// Poses and velocities of the bodies.
+    pub fn compute_kinematics<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) {
+        compute_kinematics(&self.tree, &x.q, &x.u, &mut ws.kin);
+    }
+
+    /// Lengths and lengthening speeds of all paths, after [`compute_kinematics`](Self::compute_kinematics).
+    pub fn compute_paths<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) {
+        let kin = ws.kin.view(x.time);
+        for (f, st) in self.forces.iter().zip(&mut ws.paths) {
+            if let Some(p) = &f.path {
+                p.compute_position(&kin, st);
+                p.compute_speed(&kin, st);
+            }
+        }
+    }
+
+    /// Wrench of gravity on each body; overwrites `load`.
+    pub fn compute_gravity<T: Real>(&self, kin: &TreeKinematics<T>, load: &mut [SpatialVec<T>]) {
+        let g = Vec3::cst(self.gravity);
+        for (f, i) in load.iter_mut().zip(&kin.inertia) {
+            *f = SpatialVec::new(i.moment.cross(g), g * i.mass);
+        }
+    }
+
+    /// Loads of gravity and all enabled forces, and the derivatives of their states, after
+    /// [`compute_paths`](Self::compute_paths).
+    pub fn compute_forces<T: Real>(&self, x: &State<T>, controls: &[T], ws: &mut Workspace<T>) {
+        self.compute_gravity(&ws.kin, &mut ws.body_load);
+        ws.mobility_load.fill(T::zero());
+        ws.zdot.fill(T::zero());
+        let kin = ws.kin.view(x.time);
+        let mut loads = Loads { body: &mut ws.body_load, mobility: &mut ws.mobility_load };
+        for (i, f) in self.forces.iter().enumerate() {
+            if !f.enabled {
+                continue;
+            }
+            let z = &x.z[f.states.clone()];
+            let zdot = &mut ws.zdot[f.states.clone()];
+            let controls = &controls[f.controls.clone()];
+            match (&f.actor, &f.path) {
+                (Actor::Muscle(m), Some(p)) => {
+                    let st = &ws.paths[i];
+                    let tension = m.dynamics(st.length(), st.speed(), controls[0], z, zdot);
+                    ws.tension[i] = tension;
+                    p.apply_tension(&kin, st, tension, &mut loads);
+                }
+                (Actor::Force(c), Some(p)) => {
+                    let Some(law) = c.path_force() else { continue };
+                    let st = &ws.paths[i];
+                    let control = controls.first().copied().unwrap_or(T::zero());
+                    let tension = law.tension(st.length(), st.speed(), control, z);
+                    law.states_dot(st.speed(), control, z, zdot);
+                    ws.tension[i] = tension;
+                    p.apply_tension(&kin, st, tension, &mut loads);
+                }
+                (Actor::Force(c), None) => c.apply(&kin, controls, z, zdot, &mut loads),
+                (Actor::Muscle(_), None) => {}
+            }
+        }
+    }
+
+    /// Accelerations u̇ and multipliers from the loads in the workspace:
+    /// M u̇ + Gᵀ λ = Jᵀ F + τ − c(q, u),  G u̇ = b.
+    pub fn compute_accelerations<T: Real>(
+        &self,
+        x: &State<T>,
+        ws: &mut Workspace<T>,
+    ) -> Result<(), MotionError> {
+        // Right-hand side: Jᵀ (F − I A₀ − gyro) + τ, with A₀ the accelerations at u̇ = 0.
+        ws.A_GB[0] = SpatialVec::zero();
+        compute_accelerations(&self.tree, &ws.kin, &ws.zeros, &mut ws.A_GB);
+        for i in 0..ws.scratch.len() {
+            ws.scratch[i] = ws.body_load[i] - ws.kin.inertia[i].momentum(ws.A_GB[i]) - ws.kin.gyro[i];
+        }
+        ws.udot.copy_from_slice(&ws.mobility_load);
+        compute_generalized_forces(&self.tree, &ws.kin, &mut ws.scratch, &mut ws.udot);
+
+        ws.mass.compute_mass_matrix(&self.tree, &ws.kin);
+        ws.mass.factorize().map_err(|mobility| MotionError::Singular { mobility })?;
+        self.constraints.compute(&self.tree, &ws.kin, x.time, &mut ws.constraints);
+        self.constraints.solve(&ws.mass, &mut ws.constraints, &mut ws.udot);
+        Ok(())
+    }
+
+    /// Everything from a state and controls: kinematics, paths, forces, accelerations and the
+    /// derivatives of all states. Allocates nothing.
+    pub fn compute_motion<T: Real>(
+        &self,
+        x: &State<T>,
+        controls: &[T],
+        ws: &mut Workspace<T>,
+    ) -> Result<(), MotionError> {
+        self.compute_kinematics(x, ws);
+        self.compute_paths(x, ws);
+        self.compute_forces(x, controls, ws);
+        self.compute_accelerations(x, ws)
+    }
+
+    /// Accelerations of the bodies for the u̇ in the workspace.
+    pub fn compute_body_accelerations<T: Real>(&self, ws: &mut Workspace<T>) {
+        ws.A_GB[0] = SpatialVec::zero();
+        compute_accelerations(&self.tree, &ws.kin, &ws.udot, &mut ws.A_GB);
+    }
+}
+
+/// What forces ask of a model while they are compiled.
+struct Named<'a> {
+    model: &'a Model,
+    tree: &'a Tree,
+}
+
+impl Resolve for Named<'_> {
+    fn frame(&self, id: FrameId) -> BodyFrame {
+        self.tree.frame(id)
+    }
+    fn mobility(&self, id: CoordinateId) -> usize {
+        self.tree.mobility(id)
+    }
+}
+
+impl ForceResolve for Named<'_> {
+    fn frame_name(&self, id: FrameId) -> &str {
+        &self.model.frames[id.0].name
+    }
+    fn is_rotational(&self, id: CoordinateId) -> bool {
+        self.model.coordinates[id.0].motion_type == MotionType::Rotational
+    }
+}
+
+/// Nearest node that carries both.
+fn common_ancestor(tree: &Tree, mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        if a > b {
+            a = tree.nodes[a].parent;
+        } else {
+            b = tree.nodes[b].parent;
+        }
+    }
+    a
+}
+
+/// Constraints in Simbody's order: along the tree the locks and prescriptions of each joint's
+/// coordinates and the welds that close loops, then the model's own.
+fn compile_constraints(model: &Model, tree: &Tree) -> ConstraintSet {
+    let mut list = Vec::new();
+    let weld = |first: BodyFrame, second: BodyFrame| CompiledConstraint::Weld {
+        ancestor: common_ancestor(tree, first.body, second.body),
+        first,
+        second,
+    };
+    for &j in &tree.joint_order {
+        for &c in &model.joints[j.0].coordinates {
+            let (mobility, c) = (tree.mobility(c), &model.coordinates[c.0]);
+            if c.locked {
+                list.push(CompiledConstraint::Locked { mobility, value: c.default_value });
+            }
+            if let (true, Some(f)) = (c.prescribed, &c.prescribed_function) {
+                list.push(CompiledConstraint::Prescribed { mobility, function: f.clone() });
+            }
+        }
+        for l in tree.loops.iter().filter(|l| l.joint == j) {
+            list.push(weld(l.first, l.second));
+        }
+    }
+    for l in tree.loops.iter().filter(|l| !tree.joint_order.contains(&l.joint)) {
+        list.push(weld(l.first, l.second));
+    }
+    for c in model.constraints.iter().filter(|c| c.enforced) {
+        // OpenSim reads the points of these constraints in the frame's body, whatever the frame.
+        let station = |frame, p_BS| Station { body: tree.frame(frame).body, p_BS };
+        list.push(match &c.kind {
+            ConstraintKind::CoordinateCoupler { independent, dependent, function, scale } => {
+                CompiledConstraint::Coupler {
+                    independent: independent.iter().map(|&c| tree.mobility(c)).collect(),
+                    dependent: tree.mobility(*dependent),
+                    function: function.clone(),
+                    scale: *scale,
+                }
+            }
+            ConstraintKind::Point { body_1, body_2, location_1, location_2 } => {
+                let (first, second) = (station(*body_1, *location_1), station(*body_2, *location_2));
+                CompiledConstraint::Point {
+                    ancestor: common_ancestor(tree, first.body, second.body),
+                    first,
+                    second,
+                }
+            }
+            ConstraintKind::Weld { frame_1, frame_2 } => weld(tree.frame(*frame_1), tree.frame(*frame_2)),
+            ConstraintKind::ConstantDistance { body_1, body_2, location_1, location_2, distance } => {
+                CompiledConstraint::Distance {
+                    first: station(*body_1, *location_1),
+                    second: station(*body_2, *location_2),
+                    distance: *distance,
+                }
+            }
+            ConstraintKind::PointOnLine {
+                line_body,
+                follower_body,
+                direction,
+                point_on_line,
+                point_on_follower,
+            } => {
+                let z = direction.normalized();
+                let x = perpendicular(z);
+                CompiledConstraint::PointOnLine {
+                    line: station(*line_body, *point_on_line),
+                    across: [x, z.cross(x).normalized()],
+                    follower: station(*follower_body, *point_on_follower),
+                }
+            }
+            ConstraintKind::RollingOnSurface { rolling_body, surface_body, normal, height, .. } => {
+                CompiledConstraint::Rolling {
+                    roller: tree.frame(*rolling_body).body,
+                    surface: tree.frame(*surface_body).body,
+                    normal: normal.normalized(),
+                    height: *height,
+                }
+            }
+        });
+    }
+    ConstraintSet { list }
+}
+
+/// A unit vector across `z`: the cross product with the axis that `z` has least of, as Simbody
+/// chooses it, so that multipliers compare.
+fn perpendicular(z: Vec3<f64>) -> Vec3<f64> {
+    let a = [z.x.abs(), z.y.abs(), z.z.abs()];
+    let min = if a[0] <= a[1] {
+        if a[0] <= a[2] { 0 } else { 2 }
+    } else if a[1] <= a[2] {
+        1
+    } else {
+        2
+    };
+    z.cross(Vec3::unit(min)).normalized()
+}

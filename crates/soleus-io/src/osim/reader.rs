@@ -1,0 +1,643 @@
+//! Bytes to document: a small XML reader that knows the habits of OpenSim's files.
+//!
+//! It accepts what those files hold and a strict reader would refuse: tags such as
+//! `HuntCrossleyForce::ContactParameters`, comments before the XML declaration, Latin-1 bytes in
+//! a file that calls itself UTF-8, stray characters after the root. It refuses what no model
+//! needs and what could cost time or memory without bound: document type declarations, entities
+//! other than the five predefined ones, nesting beyond [`MAX_DEPTH`].
+//!
+//! The work is linear in the length of the input, and the tree is built with an explicit stack.
+
+use std::borrow::Cow;
+
+use soleus_model::{Content, Diagnostics, Document, Element};
+
+/// Deepest nesting accepted. The deepest element in OpenSim's own models lies at depth 22; the
+/// limit keeps every later walk over the tree, recursive or not, within a small stack.
+pub const MAX_DEPTH: usize = 200;
+
+/// After so many errors the rest of the file is not worth listing.
+const MAX_ERRORS: usize = 20;
+
+/// Lines named one by one in warnings about misencoded bytes; the rest are counted.
+const MAX_ENCODING_WARNINGS: usize = 10;
+
+/// Reads an OpenSim XML file.
+///
+/// `file` is the name used in messages; it is not opened. The document is `None` when the bytes
+/// are not an XML file that we accept; the diagnostics then hold at least one error with its
+/// line. Warnings alone leave a document.
+///
+/// Files without an `OpenSimDocument` root (before OpenSim 1.6) give version 0.
+pub fn read_document(bytes: &[u8], file: &str) -> (Option<Document>, Diagnostics) {
+    let mut diags = Diagnostics::new(file);
+    let Some(text) = decode(bytes, &mut diags) else {
+        return (None, diags);
+    };
+    let mut lexer = Lexer { text: &text, at: 0, line: 1, diags };
+    let document = lexer.document(file);
+    let diags = lexer.diags;
+    match document {
+        Some(doc) if !diags.has_errors() => (Some(doc), diags),
+        _ => (None, diags),
+    }
+}
+
+/// The bytes as text: byte order mark removed, bytes that are not UTF-8 taken as Windows-1252.
+fn decode<'a>(bytes: &'a [u8], diags: &mut Diagnostics) -> Option<Cow<'a, str>> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        diags.error(1, "", "the file is encoded as UTF-16", "save it as UTF-8");
+        return None;
+    }
+    if let Some(at) = bytes.iter().position(|&b| b == 0) {
+        let line = line_at(bytes, at);
+        diags.error(
+            line,
+            "",
+            "the file holds a zero byte: it is not a text file",
+            "check that it is an .osim or .xml file",
+        );
+        return None;
+    }
+    // An XML file starts with `<`; anything else is answered before more work is done on it.
+    match bytes.iter().position(|b| !b.is_ascii_whitespace()) {
+        None => {
+            diags.error(0, "", "the file is empty", "");
+            return None;
+        }
+        Some(at) if bytes[at] != b'<' => {
+            let line = line_at(bytes, at);
+            diags.error(
+                line,
+                "",
+                "the file does not start with `<`: it is not XML",
+                "check that it is an .osim or .xml file",
+            );
+            return None;
+        }
+        Some(_) => {}
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(Cow::Borrowed(text)),
+        Err(_) => Some(Cow::Owned(decode_mixed(bytes, diags))),
+    }
+}
+
+/// Text from bytes that are UTF-8 in places and Windows-1252 in others.
+fn decode_mixed(bytes: &[u8], diags: &mut Diagnostics) -> String {
+    let mut text = String::with_capacity(bytes.len() + bytes.len() / 8);
+    let mut line = 1u32;
+    let mut warned_line = 0u32;
+    let mut warnings = 0usize;
+    let mut unnamed = 0usize;
+    for chunk in bytes.utf8_chunks() {
+        line = line.saturating_add(count_newlines(chunk.valid().as_bytes()));
+        text.push_str(chunk.valid());
+        for &b in chunk.invalid() {
+            let c = windows_1252(b);
+            text.push(c);
+            if line == warned_line {
+                continue;
+            }
+            warned_line = line;
+            if warnings < MAX_ENCODING_WARNINGS {
+                warnings += 1;
+                diags.warn(
+                    line,
+                    "",
+                    format!("byte 0x{b:02X} is not UTF-8; it was read as `{c}` (Windows-1252)"),
+                    "save the file as UTF-8",
+                );
+            } else {
+                unnamed += 1;
+            }
+        }
+    }
+    if unnamed > 0 {
+        diags.warn(
+            0,
+            "",
+            format!("{unnamed} more lines hold bytes that are not UTF-8"),
+            "save the file as UTF-8",
+        );
+    }
+    text
+}
+
+/// The character of a byte in Windows-1252, which is Latin-1 outside 0x80..=0x9F. The five bytes
+/// that Windows-1252 leaves undefined keep their Latin-1 meaning.
+fn windows_1252(b: u8) -> char {
+    // Source: WHATWG Encoding Standard, index windows-1252.
+    const HIGH: [char; 32] = [
+        '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',
+        '\u{2C6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}', '\u{90}',
+        '\u{2018}', '\u{2019}', '\u{201C}', '\u{201D}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{2DC}',
+        '\u{2122}', '\u{161}', '\u{203A}', '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
+    ];
+    match b {
+        0x80..=0x9F => HIGH[usize::from(b - 0x80)],
+        _ => char::from(b),
+    }
+}
+
+fn count_newlines(bytes: &[u8]) -> u32 {
+    let n = bytes.iter().filter(|&&b| b == b'\n').count();
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn line_at(bytes: &[u8], at: usize) -> u32 {
+    count_newlines(&bytes[..at]).saturating_add(1)
+}
+
+/// Lexing stopped: the reason is already among the diagnostics.
+struct Stop;
+
+/// The text, how far it has been read, and what was wrong with it.
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    line: u32,
+    diags: Diagnostics,
+}
+
+impl<'a> Lexer<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// Moves on by `n` bytes, counting lines.
+    fn advance(&mut self, n: usize) -> &'a str {
+        let taken = &self.text[self.at..self.at + n];
+        self.line = self.line.saturating_add(count_newlines(taken.as_bytes()));
+        self.at += n;
+        taken
+    }
+
+    fn skip_white_space(&mut self) {
+        let bytes = self.rest().as_bytes();
+        let n = bytes.iter().position(|b| !is_white(*b)).unwrap_or(bytes.len());
+        self.advance(n);
+    }
+
+    fn error(&mut self, line: u32, message: impl Into<String>, hint: &str) -> Stop {
+        self.diags.error(line, "", message, hint);
+        Stop
+    }
+
+    /// Takes everything up to `end`, and `end` itself.
+    fn until(&mut self, end: &str, what: &str) -> Result<&'a str, Stop> {
+        match self.rest().find(end) {
+            Some(n) => {
+                let inner = self.advance(n);
+                self.advance(end.len());
+                Ok(inner)
+            }
+            None => {
+                let line = self.line;
+                Err(self.error(
+                    line,
+                    format!("the {what} that starts here never ends (`{end}` is missing)"),
+                    "",
+                ))
+            }
+        }
+    }
+
+    /// The whole file.
+    fn document(&mut self, file: &str) -> Option<Document> {
+        let mut doc = Document { file: file.to_string(), ..Default::default() };
+        // Before the root: declaration, comments, processing instructions, white space.
+        loop {
+            self.skip_white_space();
+            let rest = self.rest();
+            if rest.is_empty() {
+                let line = self.line;
+                self.error(line, "the file holds no element", "");
+                return None;
+            }
+            match self.misc().ok()? {
+                Misc::Comment(c) => doc.preamble.push(c),
+                Misc::Skipped => {}
+                Misc::None if rest.as_bytes()[0] == b'<' => break,
+                Misc::None => {
+                    let line = self.line;
+                    self.error(line, "text before the first element", "remove it");
+                    return None;
+                }
+            }
+        }
+        doc.root = self.tree().ok()?;
+        self.after_root(&mut doc);
+        self.version(&mut doc);
+        Some(doc)
+    }
+
+    /// A comment or a processing instruction, if one starts here.
+    fn misc(&mut self) -> Result<Misc, Stop> {
+        let rest = self.rest();
+        if rest.starts_with("<!--") {
+            return self.comment().map(Misc::Comment);
+        }
+        if rest.starts_with("<?") {
+            self.until("?>", "processing instruction")?;
+            return Ok(Misc::Skipped);
+        }
+        if rest.starts_with("<!") {
+            self.refuse_declaration()?;
+        }
+        Ok(Misc::None)
+    }
+
+    fn comment(&mut self) -> Result<String, Stop> {
+        self.advance("<!--".len());
+        self.until("-->", "comment").map(|c| line_ends(c).into_owned())
+    }
+
+    /// `<!` that is neither a comment nor character data.
+    fn refuse_declaration(&mut self) -> Result<(), Stop> {
+        let line = self.line;
+        let rest = self.rest();
+        if rest.starts_with("<!DOCTYPE") || rest.starts_with("<!ENTITY") || rest.starts_with("<!doctype") {
+            return Err(self.error(
+                line,
+                "the file declares a document type; document types and entities are not read",
+                "remove the declaration, and replace the entities it defines by their text",
+            ));
+        }
+        Err(self.error(line, "`<!` starts neither a comment nor character data", ""))
+    }
+
+    /// Comments after the root are kept, other text is reported and dropped.
+    fn after_root(&mut self, doc: &mut Document) {
+        loop {
+            self.skip_white_space();
+            let rest = self.rest();
+            if rest.is_empty() {
+                return;
+            }
+            if rest.starts_with("<!--") || rest.starts_with("<?") {
+                match self.misc() {
+                    Ok(Misc::Comment(c)) => doc.epilogue.push(c),
+                    Ok(_) => {}
+                    Err(Stop) => return,
+                }
+                continue;
+            }
+            let line = self.line;
+            if rest.as_bytes()[0] == b'<' && rest[1..].chars().next().is_some_and(is_name_start) {
+                self.error(
+                    line,
+                    "a second element after the root; a file holds one",
+                    "put both inside one `OpenSimDocument`",
+                );
+            } else {
+                let shown: String = rest.chars().take(20).collect();
+                self.diags.warn(
+                    line,
+                    "",
+                    format!("text after the end of the root element was ignored: {shown:?}"),
+                    "remove it",
+                );
+            }
+            return;
+        }
+    }
+
+    /// The file version from the root.
+    fn version(&mut self, doc: &mut Document) {
+        if doc.root.tag != "OpenSimDocument" {
+            return;
+        }
+        let line = doc.root.line;
+        match doc.root.attribute("Version").map(|v| (v, v.trim().parse::<u32>())) {
+            Some((_, Ok(v))) => doc.version = v,
+            Some((v, Err(_))) => {
+                let message = format!("the Version of the OpenSimDocument is `{v}`, not a number");
+                self.error(
+                    line,
+                    message,
+                    "write Version=\"40600\" or the version of the program that wrote the file",
+                );
+            }
+            None => {
+                self.error(
+                    line,
+                    "the OpenSimDocument has no Version",
+                    "write Version=\"40600\" or the version of the program that wrote the file",
+                );
+            }
+        }
+    }
+
+    /// The root element and all it holds.
+    fn tree(&mut self) -> Result<Element, Stop> {
+        let mut open: Vec<Element> = Vec::new();
+        loop {
+            let rest = self.rest();
+            // Text between tags belongs to the innermost open element.
+            if rest.as_bytes().first() != Some(&b'<') {
+                let n = rest.find('<').unwrap_or(rest.len());
+                let line = self.line;
+                let raw = self.advance(n);
+                let Some(e) = open.last_mut() else { return Err(Stop) };
+                if n == rest.len() {
+                    let (tag, from) = (e.tag.clone(), e.line);
+                    return Err(self.error(
+                        from,
+                        format!(
+                            "`<{tag}>` opened on line {from} is never closed: the file ends on line {}",
+                            self.line
+                        ),
+                        "the file may be cut off",
+                    ));
+                }
+                if !raw.bytes().all(is_white) {
+                    let text = unescape(raw, line, &mut self.diags);
+                    push_text(e, &text);
+                }
+                self.give_up_when_hopeless()?;
+                continue;
+            }
+            if rest.starts_with("</") {
+                let line = self.line;
+                self.advance(2);
+                let inner = self.until(">", "closing tag")?;
+                let tag = inner.trim_matches(|c: char| c.is_ascii() && is_white(c as u8));
+                let Some(e) = open.pop() else { return Err(Stop) };
+                if e.tag != tag {
+                    return Err(self.error(
+                        line,
+                        format!(
+                            "`</{}>` closes `<{}>`, which was opened on line {}",
+                            short(tag),
+                            e.tag,
+                            e.line
+                        ),
+                        "a closing tag is missing or misspelled",
+                    ));
+                }
+                match open.last_mut() {
+                    Some(parent) => parent.content.push(Content::Element(e)),
+                    None => return Ok(e),
+                }
+            } else if rest.starts_with("<!--") {
+                let c = self.comment()?;
+                if let Some(e) = open.last_mut() {
+                    e.content.push(Content::Comment(c));
+                }
+            } else if rest.starts_with("<![CDATA[") {
+                self.advance("<![CDATA[".len());
+                let raw = self.until("]]>", "character data")?;
+                if let Some(e) = open.last_mut()
+                    && !raw.bytes().all(is_white)
+                {
+                    push_text(e, &line_ends(raw));
+                }
+            } else if rest.starts_with("<?") {
+                self.until("?>", "processing instruction")?;
+            } else if rest.starts_with("<!") {
+                self.refuse_declaration()?;
+            } else {
+                let (e, closed) = self.open_tag()?;
+                if closed {
+                    match open.last_mut() {
+                        Some(parent) => parent.content.push(Content::Element(e)),
+                        None => return Ok(e),
+                    }
+                } else if open.len() >= MAX_DEPTH {
+                    let line = e.line;
+                    return Err(self.error(
+                        line,
+                        format!("elements are nested more than {MAX_DEPTH} deep"),
+                        "",
+                    ));
+                } else {
+                    open.push(e);
+                }
+            }
+            if self.rest().is_empty()
+                && let Some(e) = open.last()
+            {
+                let (tag, from) = (e.tag.clone(), e.line);
+                return Err(self.error(
+                    from,
+                    format!(
+                        "`<{tag}>` opened on line {from} is never closed: the file ends on line {}",
+                        self.line
+                    ),
+                    "the file may be cut off",
+                ));
+            }
+            self.give_up_when_hopeless()?;
+        }
+    }
+
+    fn give_up_when_hopeless(&self) -> Result<(), Stop> {
+        match self.diags.has_errors() && self.diags.list.len() > MAX_ERRORS {
+            true => Err(Stop),
+            false => Ok(()),
+        }
+    }
+
+    /// An opening tag with its attributes; `true` when it closes itself.
+    fn open_tag(&mut self) -> Result<(Element, bool), Stop> {
+        let line = self.line;
+        self.advance(1);
+        let tag = self.name();
+        if tag.is_empty() {
+            let shown: String = self.rest().chars().take(10).collect();
+            return Err(self.error(
+                line,
+                format!("`<` is followed by {shown:?}, not by a name"),
+                "write `&lt;` for the character itself",
+            ));
+        }
+        let mut e = Element::new(tag, line);
+        loop {
+            self.skip_white_space();
+            let rest = self.rest();
+            if rest.starts_with("/>") {
+                self.advance(2);
+                return Ok((e, true));
+            }
+            if rest.starts_with('>') {
+                self.advance(1);
+                return Ok((e, false));
+            }
+            if rest.is_empty() {
+                return Err(self.error(
+                    line,
+                    format!("the tag `<{tag}` never ends"),
+                    "the file may be cut off",
+                ));
+            }
+            let name = self.name();
+            self.skip_white_space();
+            if name.is_empty() || !self.rest().starts_with('=') {
+                let at = self.line;
+                return Err(self.error(
+                    at,
+                    format!("the tag `<{tag}>` is malformed"),
+                    "attributes are written name=\"value\"",
+                ));
+            }
+            self.advance(1);
+            self.skip_white_space();
+            let at = self.line;
+            let quote = match self.rest().as_bytes().first() {
+                Some(b'"') => "\"",
+                Some(b'\'') => "'",
+                _ => {
+                    return Err(self.error(
+                        at,
+                        format!("attribute `{name}` of `<{tag}>` has no quoted value"),
+                        "",
+                    ));
+                }
+            };
+            self.advance(1);
+            let raw = self.until(quote, "attribute value")?;
+            if raw.contains('<') {
+                return Err(self.error(
+                    at,
+                    format!("the value of attribute `{name}` of `<{tag}>` holds `<`"),
+                    "a closing quote may be missing; write `&lt;` for the character itself",
+                ));
+            }
+            if e.attribute(name).is_some() {
+                self.error(at, format!("attribute `{name}` of `<{tag}>` is given twice"), "keep one of them");
+            } else {
+                // In attributes, line ends and tabs count as spaces (XML 1.0, 3.3.3).
+                let flat = match raw.contains(['\n', '\r', '\t']) {
+                    true => Cow::Owned(line_ends(raw).replace(['\n', '\t'], " ")),
+                    false => Cow::Borrowed(raw),
+                };
+                let value = unescape(&flat, at, &mut self.diags).into_owned();
+                e.attributes.push((name.to_string(), value));
+            }
+        }
+    }
+
+    /// A tag or attribute name, possibly empty.
+    fn name(&mut self) -> &'a str {
+        let rest = self.rest();
+        let mut chars = rest.char_indices();
+        match chars.next() {
+            Some((_, c)) if is_name_start(c) => {}
+            _ => return "",
+        }
+        let n = chars.find(|&(_, c)| !is_name(c)).map_or(rest.len(), |(i, _)| i);
+        self.advance(n)
+    }
+}
+
+enum Misc {
+    Comment(String),
+    Skipped,
+    None,
+}
+
+/// The beginning of a string that may be long.
+fn short(s: &str) -> String {
+    s.chars().take(60).collect()
+}
+
+fn is_white(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_' || c == ':' || !c.is_ascii()
+}
+
+fn is_name(c: char) -> bool {
+    is_name_start(c) || c.is_ascii_digit() || c == '-' || c == '.'
+}
+
+/// Line ends as `\n` (XML 1.0, 2.11).
+fn line_ends(s: &str) -> Cow<'_, str> {
+    match s.contains('\r') {
+        true => Cow::Owned(s.replace("\r\n", "\n").replace('\r', "\n")),
+        false => Cow::Borrowed(s),
+    }
+}
+
+/// Appends text, joined with text that is already last.
+fn push_text(e: &mut Element, text: &str) {
+    match e.content.last_mut() {
+        Some(Content::Text(t)) => t.push_str(text),
+        _ => e.content.push(Content::Text(text.to_string())),
+    }
+}
+
+/// Decodes the five predefined entities and numeric references; normalizes line ends.
+/// Anything else after `&` is an error, and is kept as written.
+fn unescape<'s>(raw: &'s str, first_line: u32, diags: &mut Diagnostics) -> Cow<'s, str> {
+    let raw = line_ends(raw);
+    if !raw.contains('&') {
+        return raw;
+    }
+    let mut out = String::with_capacity(raw.len());
+    let mut rest: &str = &raw;
+    let mut line = first_line;
+    while let Some(i) = rest.find('&') {
+        out.push_str(&rest[..i]);
+        line = line.saturating_add(count_newlines(&rest.as_bytes()[..i]));
+        rest = &rest[i..];
+        // The longest reference we decode is `&#x0010FFFF;`; names of entities are not looked up.
+        let end = rest.bytes().take(32).position(|b| b == b';');
+        let decoded = end.and_then(|n| reference(&rest[1..n]).map(|c| (c, n + 1)));
+        match decoded {
+            Some((c, n)) => {
+                out.push(c);
+                rest = &rest[n..];
+            }
+            None => {
+                if diags.list.len() <= MAX_ERRORS {
+                    let shown = match end {
+                        Some(n) => short(&rest[..=n]),
+                        None => "&".to_string(),
+                    };
+                    diags.error(
+                        line,
+                        "",
+                        format!("`{shown}` is not one of the entities &amp; &lt; &gt; &quot; &apos; nor a character"),
+                        "write `&amp;` for the character `&` itself",
+                    );
+                }
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The character that `&name;` stands for.
+fn reference(name: &str) -> Option<char> {
+    match name {
+        "amp" => return Some('&'),
+        "lt" => return Some('<'),
+        "gt" => return Some('>'),
+        "quot" => return Some('"'),
+        "apos" => return Some('\''),
+        _ => {}
+    }
+    let digits = name.strip_prefix('#')?;
+    let (digits, radix) = match digits.strip_prefix(['x', 'X']) {
+        Some(hex) => (hex, 16),
+        None => (digits, 10),
+    };
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let c = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
+    // Characters that XML 1.0 excludes (2.2).
+    match c {
+        '\t' | '\n' | '\r' => Some(c),
+        '\0'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}' => None,
+        _ => Some(c),
+    }
+}

@@ -1,0 +1,173 @@
+//! Natural splines of odd degree, interpolating or smoothing.
+
+mod fit;
+
+use super::polynomial::{horner, horner2};
+use super::{FunctionError, knots};
+use crate::Real;
+
+/// Natural spline of degree 2m − 1 (1, 3, 5 or 7) through or near points, as OpenSim's `GCVSpline`.
+///
+/// It minimizes
+///
+///   Σᵢ (yᵢ − s(xᵢ))² + p ∫ s⁽ᵐ⁾(x)² dx                                   (1)
+///
+/// for a smoothing parameter p that follows from the error variance of the data (see
+/// [`Smoothing`]); variance 0 means p = 0: the spline passes through the points.
+/// Derivatives m to 2m − 2 vanish at both ends; outside, the polynomial of degree m − 1 that
+/// meets the end goes on (a quintic spline extrapolates quadratically).
+///
+/// Source: Woltring (1986), A FORTRAN package for generalized, cross-validatory spline
+/// smoothing and differentiation, Adv Eng Softw 8:104–113. The construction here is ours:
+/// see `fit`. Like OpenSim 4.6, weights of single points are not used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GcvSpline {
+    half_order: usize,
+    x: Vec<f64>,
+    /// Pieces in descending powers of x − origin, 2m numbers each: left of the knots,
+    /// the n − 1 intervals, right of the knots.
+    coefficients: Vec<f64>,
+    /// 1/h where the knots are h apart, else 0: gives the interval without a search.
+    inv_spacing: f64,
+    smoothing_parameter: f64,
+}
+
+/// How close a [`GcvSpline`] follows its points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Smoothing {
+    /// Through the points.
+    Interpolate,
+    /// The errors of y have this variance σ²: p minimizes the expected distance to the truth,
+    /// R(p) − σ² (2 tr(I − A)/n − 1), where R is the mean squared residual and A maps the
+    /// data onto the spline (Craven and Wahba 1979).
+    ErrorVariance(f64),
+    /// The variance is unknown: p minimizes R(p) / (tr(I − A)/n)², generalized cross-validation.
+    CrossValidation,
+    /// The smoothing parameter p of (1) itself.
+    Parameter(f64),
+}
+
+impl Smoothing {
+    /// Meaning of the number in OpenSim's `error_variance`: negative asks for cross-validation.
+    pub fn from_error_variance(variance: f64) -> Self {
+        if variance > 0.0 {
+            Smoothing::ErrorVariance(variance)
+        } else if variance < 0.0 {
+            Smoothing::CrossValidation
+        } else {
+            Smoothing::Interpolate
+        }
+    }
+}
+
+impl GcvSpline {
+    /// Spline of `degree` 1, 3, 5 or 7 through the points (x, y), x strictly rising, at least degree + 1 points.
+    pub fn interpolate(degree: usize, x: Vec<f64>, y: &[f64]) -> Result<Self, FunctionError> {
+        Self::new(degree, x, y, Smoothing::Interpolate)
+    }
+
+    /// Spline of `degree` 1, 3, 5 or 7 near the points (x, y), x strictly rising, at least degree + 1 points.
+    pub fn new(degree: usize, x: Vec<f64>, y: &[f64], smoothing: Smoothing) -> Result<Self, FunctionError> {
+        const KIND: &str = "GCVSpline";
+        if !matches!(degree, 1 | 3 | 5 | 7) {
+            let (found, expected) = (degree as f64, "1, 3, 5 or 7");
+            return Err(FunctionError::OutOfRange { kind: KIND, what: "degree", found, expected });
+        }
+        knots::points(KIND, &x, y, degree + 1, true)?;
+        if let Smoothing::ErrorVariance(v) | Smoothing::Parameter(v) = smoothing {
+            if !(v.is_finite() && v >= 0.0) {
+                let expected = "zero or more";
+                return Err(FunctionError::OutOfRange { kind: KIND, what: "smoothing", found: v, expected });
+            }
+        }
+        let half_order = degree.div_ceil(2);
+        let (coefficients, smoothing_parameter) = fit::pieces(half_order, &x, y, smoothing);
+        if let Some(index) = coefficients.iter().position(|c| !c.is_finite()) {
+            return Err(FunctionError::NotFinite { kind: KIND, what: "fitted coefficients", index });
+        }
+        // Evenly spaced as far as printed numbers can be: the guess is then off by one at most,
+        // and is mended in `piece`.
+        let n = x.len();
+        let h = (x[n - 1] - x[0]) / (n - 1) as f64;
+        let even = x.iter().enumerate().all(|(i, xi)| (xi - (x[0] + h * i as f64)).abs() < 0.25 * h);
+        let inv_spacing = if even && h.recip().is_finite() { h.recip() } else { 0.0 };
+        Ok(GcvSpline { half_order, x, coefficients, inv_spacing, smoothing_parameter })
+    }
+
+    /// Degree 2m − 1.
+    pub fn degree(&self) -> usize {
+        2 * self.half_order - 1
+    }
+
+    /// The knots.
+    pub fn x(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// The smoothing parameter p of (1); 0 for a spline through its points.
+    pub fn smoothing_parameter(&self) -> f64 {
+        self.smoothing_parameter
+    }
+
+    /// Number of the piece that holds t (x_{k−1} ≤ t < x_k) and its origin.
+    #[inline(always)]
+    fn piece(&self, t: f64) -> (usize, f64) {
+        let x = &self.x;
+        let n = x.len();
+        if t < x[0] {
+            return (0, x[0]);
+        }
+        if t >= x[n - 1] {
+            return (n, x[n - 1]);
+        }
+        let k = if self.inv_spacing > 0.0 {
+            // The cast saturates; NaN gives 0.
+            let mut k = (((t - x[0]) * self.inv_spacing) as usize).min(n - 2);
+            if t < x[k] {
+                k -= 1;
+            } else if t >= x[k + 1] {
+                k += 1;
+            }
+            k
+        } else {
+            // The number of knots at or left of t, which is at least 1 here unless t is NaN.
+            x.partition_point(|x| *x <= t).max(1) - 1
+        };
+        (k + 1, x[k])
+    }
+
+    /// Value at `t`.
+    #[inline]
+    pub fn value<T: Real>(&self, t: T) -> T {
+        let (k, origin) = self.piece(t.value());
+        let dx = t - origin;
+        // A fixed number of coefficients unrolls the loop.
+        match self.half_order {
+            1 => horner(self.at::<2>(k).into_iter(), dx),
+            2 => horner(self.at::<4>(k).into_iter(), dx),
+            3 => horner(self.at::<6>(k).into_iter(), dx),
+            _ => horner(self.at::<8>(k).into_iter(), dx),
+        }
+    }
+
+    /// Value, first and second derivative at `t`.
+    #[inline]
+    pub fn eval<T: Real>(&self, t: T) -> [T; 3] {
+        let (k, origin) = self.piece(t.value());
+        let dx = t - origin;
+        match self.half_order {
+            1 => horner2(self.at::<2>(k).into_iter(), dx),
+            2 => horner2(self.at::<4>(k).into_iter(), dx),
+            3 => horner2(self.at::<6>(k).into_iter(), dx),
+            _ => horner2(self.at::<8>(k).into_iter(), dx),
+        }
+    }
+
+    /// Coefficients of piece k, in descending powers.
+    #[inline(always)]
+    fn at<const W: usize>(&self, k: usize) -> [f64; W] {
+        let mut c = [0.0; W];
+        c.copy_from_slice(&self.coefficients[k * W..(k + 1) * W]);
+        c
+    }
+}

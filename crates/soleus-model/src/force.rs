@@ -1,0 +1,520 @@
+//! Forces that are not muscles, as plain data: what each class says in a model file.
+//!
+//! Every struct lists the XML properties of the OpenSim 4.6 class of the same name, with their
+//! defaults, in the units of the file (SI; angles in radians except where a property says
+//! degrees). The path of path-based classes is [`Force::line_of_action`].
+
+use crate::id::{CoordinateId, FrameId, GeometryId};
+use crate::muscle::Muscle;
+use crate::path::Path;
+use soleus_math::{Function, Vec3};
+
+/// One force of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Force {
+    /// `name`.
+    pub name: String,
+    /// Absolute component path.
+    pub path: String,
+    /// Class name in the file.
+    pub class: String,
+    /// `appliesForce`. Default true.
+    pub enabled: bool,
+    /// The line along which muscles, ligaments and other path forces pull; `None` for the rest.
+    pub line_of_action: Option<Path>,
+    /// What kind of force, with its properties.
+    pub kind: ForceKind,
+}
+
+/// The classes of force, with the properties of each.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ForceKind {
+    /// Any class of muscle, on a path.
+    Muscle(Muscle),
+    /// `CoordinateActuator`.
+    CoordinateActuator(CoordinateActuator),
+    /// `ActivationCoordinateActuator`.
+    ActivationCoordinateActuator(ActivationCoordinateActuator),
+    /// `PointActuator`.
+    PointActuator(PointActuator),
+    /// `TorqueActuator`.
+    TorqueActuator(TorqueActuator),
+    /// `BodyActuator`.
+    BodyActuator(BodyActuator),
+    /// `PointToPointActuator`.
+    PointToPointActuator(PointToPointActuator),
+    /// `SpringGeneralizedForce`.
+    SpringGeneralizedForce(SpringGeneralizedForce),
+    /// `CoordinateLimitForce`.
+    CoordinateLimitForce(CoordinateLimitForce),
+    /// `ExpressionBasedCoordinateForce`.
+    ExpressionBasedCoordinateForce(ExpressionBasedCoordinateForce),
+    /// `PointToPointSpring`.
+    PointToPointSpring(PointToPointSpring),
+    /// `ExpressionBasedPointToPointForce`.
+    ExpressionBasedPointToPointForce(ExpressionBasedPointToPointForce),
+    /// `BushingForce`.
+    BushingForce(BushingForce),
+    /// `FunctionBasedBushingForce`.
+    FunctionBasedBushingForce(FunctionBasedBushingForce),
+    /// `ExpressionBasedBushingForce`.
+    ExpressionBasedBushingForce(ExpressionBasedBushingForce),
+    /// `PrescribedForce`.
+    PrescribedForce(PrescribedForce),
+    /// `ExternalForce`.
+    ExternalForce(ExternalForce),
+    /// `HuntCrossleyForce`.
+    HuntCrossleyForce(HuntCrossleyForce),
+    /// `ElasticFoundationForce`.
+    ElasticFoundationForce(ElasticFoundationForce),
+    /// `SmoothSphereHalfSpaceForce`.
+    SmoothSphereHalfSpaceForce(SmoothSphereHalfSpaceForce),
+    /// `PathActuator`, on a path.
+    PathActuator(PathActuator),
+    /// `PathSpring`, on a path.
+    PathSpring(PathSpring),
+    /// `Ligament`, on a path.
+    Ligament(Ligament),
+    /// `Blankevoort1991Ligament`, on a path.
+    Blankevoort1991Ligament(Blankevoort1991Ligament),
+    /// `ExpressionBasedPathForce`, on a path.
+    ExpressionBasedPathForce(ExpressionBasedPathForce),
+    /// `ClutchedPathSpring`, on a path.
+    ClutchedPathSpring(ClutchedPathSpring),
+    /// `McKibbenActuator`, on a path.
+    McKibbenActuator(McKibbenActuator),
+}
+
+/// `min_control` and `max_control` of an actuator. Nothing in a force clamps its control to
+/// them; solvers and controllers may.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ControlRange {
+    /// `min_control`. Default −∞.
+    pub min: f64,
+    /// `max_control`. Default +∞.
+    pub max: f64,
+}
+
+impl Default for ControlRange {
+    fn default() -> Self {
+        ControlRange { min: f64::NEG_INFINITY, max: f64::INFINITY }
+    }
+}
+
+/// A generalized force on one coordinate: `optimal_force` times control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoordinateActuator {
+    /// `min_control`, `max_control`.
+    pub control: ControlRange,
+    /// `coordinate`.
+    pub coordinate: CoordinateId,
+    /// `optimal_force`, N or N·m. Default 1.
+    pub optimal_force: f64,
+}
+
+/// A coordinate actuator that follows its control with a first-order lag.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActivationCoordinateActuator {
+    /// `min_control`, `max_control`.
+    pub control: ControlRange,
+    /// `coordinate`.
+    pub coordinate: CoordinateId,
+    /// `optimal_force`, N or N·m. Default 1.
+    pub optimal_force: f64,
+    /// `activation_time_constant`, s. Default 0.01.
+    pub activation_time_constant: f64,
+    /// `default_activation`. Default 0.5.
+    pub default_activation: f64,
+}
+
+/// A force at a point of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointActuator {
+    /// `min_control`, `max_control`.
+    pub control: ControlRange,
+    /// `body`.
+    pub body: FrameId,
+    /// `point`, m. Default 0.
+    pub point: Vec3<f64>,
+    /// `point_is_global`: the point is given in ground. Default false.
+    pub point_is_global: bool,
+    /// `direction`, of any length but zero. Default (1, 0, 0).
+    pub direction: Vec3<f64>,
+    /// `force_is_global`: the direction is given in ground. Default false.
+    pub force_is_global: bool,
+    /// `optimal_force`, N. Default 1.
+    pub optimal_force: f64,
+}
+
+/// A torque on one body and its opposite on another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TorqueActuator {
+    /// `min_control`, `max_control`.
+    pub control: ControlRange,
+    /// `bodyA`, which gets the torque.
+    pub body_a: FrameId,
+    /// `bodyB`, which gets its opposite.
+    pub body_b: FrameId,
+    /// `torque_is_global`: the axis is given in ground, else in body A. Default true.
+    pub torque_is_global: bool,
+    /// `axis`, of any length but zero. Default (0, 0, 1).
+    pub axis: Vec3<f64>,
+    /// `optimal_force`, N·m. Default 1.
+    pub optimal_force: f64,
+}
+
+/// A wrench on a body: the six controls are torque, then force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyActuator {
+    /// Socket `body`.
+    pub body: FrameId,
+    /// `point` of application, m. Default 0.
+    pub point: Vec3<f64>,
+    /// `point_is_global`. Default false.
+    pub point_is_global: bool,
+    /// `spatial_force_is_global`: the wrench is given in ground. Default true.
+    pub spatial_force_is_global: bool,
+}
+
+/// A pair of opposite forces along the line between two points; a positive control pushes
+/// them apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointToPointActuator {
+    /// `min_control`, `max_control`.
+    pub control: ControlRange,
+    /// `bodyA`.
+    pub body_a: FrameId,
+    /// `bodyB`.
+    pub body_b: FrameId,
+    /// `points_are_global`. Default false.
+    pub points_are_global: bool,
+    /// `pointA`, m. Default 0.
+    pub point_a: Vec3<f64>,
+    /// `pointB`, m. Default 0.
+    pub point_b: Vec3<f64>,
+    /// `optimal_force`, N. Default 1.
+    pub optimal_force: f64,
+}
+
+/// A linear spring and damper on a coordinate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpringGeneralizedForce {
+    /// `coordinate`.
+    pub coordinate: CoordinateId,
+    /// `stiffness`, N/m or N·m/rad. Default 0.
+    pub stiffness: f64,
+    /// `rest_length`, m or rad. Default 0.
+    pub rest_length: f64,
+    /// `viscosity`, N·s/m or N·m·s/rad. Default 0.
+    pub viscosity: f64,
+}
+
+/// A spring and damper that act beyond the range of a coordinate. For a rotational coordinate
+/// every angle is in **degrees**.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoordinateLimitForce {
+    /// `coordinate`.
+    pub coordinate: CoordinateId,
+    /// `upper_stiffness`, N/m or N·m/degree. Default 1.
+    pub upper_stiffness: f64,
+    /// `upper_limit`, m or degrees. Default 0.
+    pub upper_limit: f64,
+    /// `lower_stiffness`, N/m or N·m/degree. Default 1.
+    pub lower_stiffness: f64,
+    /// `lower_limit`, m or degrees. Default 0.
+    pub lower_limit: f64,
+    /// `damping`, N·s/m or N·m·s/degree. Default 0.001.
+    pub damping: f64,
+    /// `transition`, over which the stiffness rises, m or degrees. Default 0.1.
+    pub transition: f64,
+    /// `compute_dissipation_energy`: adds a state for it. Default false.
+    pub compute_dissipation_energy: bool,
+}
+
+/// A generalized force that is an expression of the coordinate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpressionBasedCoordinateForce {
+    /// `coordinate`.
+    pub coordinate: CoordinateId,
+    /// `expression` of `q` and `qdot`. Default "0.0".
+    pub expression: String,
+}
+
+/// A linear spring between two points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointToPointSpring {
+    /// Socket `body1`.
+    pub body1: FrameId,
+    /// Socket `body2`.
+    pub body2: FrameId,
+    /// `point1` in body 1, m. Default 0.
+    pub point1: Vec3<f64>,
+    /// `point2` in body 2, m. Default 0.
+    pub point2: Vec3<f64>,
+    /// `stiffness`, N/m. Default 1.
+    pub stiffness: f64,
+    /// `rest_length`, m. Default 0.
+    pub rest_length: f64,
+    /// Not in files: take the points in the *base bodies* of the two frames, as OpenSim 4.6
+    /// does even when `body1` or `body2` names an offset frame.
+    pub opensim_compatible: bool,
+}
+
+/// A pair of opposite forces between two points, given by an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpressionBasedPointToPointForce {
+    /// `body1`.
+    pub body1: FrameId,
+    /// `body1` as the file spells it; it goes into column labels.
+    pub body1_label: String,
+    /// `body2`.
+    pub body2: FrameId,
+    /// `body2` as the file spells it; it goes into column labels.
+    pub body2_label: String,
+    /// `point1` in body 1, m. Default 0.
+    pub point1: Vec3<f64>,
+    /// `point2` in body 2, m. Default 0.
+    pub point2: Vec3<f64>,
+    /// `expression` of the distance `d` and its rate `ddot`; positive pulls together. Default "0.0".
+    pub expression: String,
+    /// Not in files: take the points in the base bodies of the two frames, as OpenSim 4.6 does.
+    pub opensim_compatible: bool,
+}
+
+/// A linear spring and damper between two frames, in all six directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BushingForce {
+    /// Socket `frame1`.
+    pub frame1: FrameId,
+    /// Socket `frame2`.
+    pub frame2: FrameId,
+    /// `rotational_stiffness`, N·m/rad. Default 0.
+    pub rotational_stiffness: Vec3<f64>,
+    /// `translational_stiffness`, N/m. Default 0.
+    pub translational_stiffness: Vec3<f64>,
+    /// `rotational_damping`, N·m·s/rad. Default 0.
+    pub rotational_damping: Vec3<f64>,
+    /// `translational_damping`, N·s/m. Default 0.
+    pub translational_damping: Vec3<f64>,
+}
+
+/// A bushing whose six springs are functions of one deflection each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionBasedBushingForce {
+    /// Socket `frame1`.
+    pub frame1: FrameId,
+    /// Socket `frame2`.
+    pub frame2: FrameId,
+    /// `m_x_theta_x_function`, `m_y_…`, `m_z_…`, N·m of rad. Default 0.
+    pub moment: [Function; 3],
+    /// `f_x_delta_x_function`, `f_y_…`, `f_z_…`, N of m. Default 0.
+    pub force: [Function; 3],
+    /// `rotational_damping`, N·m·s/rad. Default 0.
+    pub rotational_damping: Vec3<f64>,
+    /// `translational_damping`, N·s/m. Default 0.
+    pub translational_damping: Vec3<f64>,
+}
+
+/// A bushing whose six springs are expressions of all six deflections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpressionBasedBushingForce {
+    /// Socket `frame1`.
+    pub frame1: FrameId,
+    /// Socket `frame2`.
+    pub frame2: FrameId,
+    /// `Mx_expression`, `My_…`, `Mz_…`, N·m, of `theta_x`, …, `delta_z`. Default "0.0".
+    pub moment: [String; 3],
+    /// `Fx_expression`, `Fy_…`, `Fz_…`, N. Default "0.0".
+    pub force: [String; 3],
+    /// `rotational_damping`, N·m·s/rad. Default 0.
+    pub rotational_damping: Vec3<f64>,
+    /// `translational_damping`, N·s/m. Default 0.
+    pub translational_damping: Vec3<f64>,
+}
+
+/// A force, torque and point that are functions of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrescribedForce {
+    /// Socket `frame`.
+    pub frame: FrameId,
+    /// `pointIsGlobal`: the point is given in ground. Default false.
+    pub point_is_global: bool,
+    /// `forceIsGlobal`: force and torque are given in ground. Default true.
+    pub force_is_global: bool,
+    /// `forceFunctions`, N; absent when the set is empty.
+    pub force: Option<[Function; 3]>,
+    /// `pointFunctions`, m; absent when the set is empty: the frame's origin.
+    pub point: Option<[Function; 3]>,
+    /// `torqueFunctions`, N·m; absent when the set is empty.
+    pub torque: Option<[Function; 3]>,
+}
+
+/// A force, torque and point that were measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExternalForce {
+    /// `applied_to_body`.
+    pub applied_to_body: FrameId,
+    /// `applied_to_body` as the file spells it; it goes into column labels.
+    pub applied_to_body_label: String,
+    /// `force_expressed_in_body`: where force and torque are given. Default ground.
+    pub force_expressed_in_body: FrameId,
+    /// `point_expressed_in_body`: where the point is given. Default ground.
+    pub point_expressed_in_body: FrameId,
+    /// Time column of the data, s; at least one row, increasing.
+    pub time: Vec<f64>,
+    /// Columns named by `force_identifier`, N.
+    pub force: Option<[Vec<f64>; 3]>,
+    /// Columns named by `point_identifier`, m.
+    pub point: Option<[Vec<f64>; 3]>,
+    /// Columns named by `torque_identifier`, N·m.
+    pub torque: Option<[Vec<f64>; 3]>,
+}
+
+/// `ContactParameters`: the material of some geometries of a contact force.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactParameters {
+    /// `geometry`.
+    pub geometry: Vec<GeometryId>,
+    /// `stiffness`: plane-strain modulus, N/m² (Hunt–Crossley), or foundation stiffness, N/m³
+    /// (elastic foundation). Default 0.
+    pub stiffness: f64,
+    /// `dissipation`, s/m. Default 0.
+    pub dissipation: f64,
+    /// `static_friction`. Default 0.
+    pub static_friction: f64,
+    /// `dynamic_friction`. Default 0.
+    pub dynamic_friction: f64,
+    /// `viscous_friction`, s/m. Default 0.
+    pub viscous_friction: f64,
+}
+
+/// Contact of spheres, half spaces and ellipsoids after Hunt and Crossley (1975).
+#[derive(Clone, Debug, PartialEq)]
+pub struct HuntCrossleyForce {
+    /// `contact_parameters`.
+    pub contact_parameters: Vec<ContactParameters>,
+    /// `transition_velocity` of friction, m/s. Default 0.01.
+    pub transition_velocity: f64,
+    /// Not in files: once a contact separates fast enough to have no force, drop the contacts
+    /// that come after it too, as Simbody does.
+    pub opensim_compatible: bool,
+}
+
+/// Contact of meshes, each face on a bed of springs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ElasticFoundationForce {
+    /// `contact_parameters`.
+    pub contact_parameters: Vec<ContactParameters>,
+    /// `transition_velocity` of friction, m/s. Default 0.01.
+    pub transition_velocity: f64,
+}
+
+/// Contact of one sphere with one half space, smooth everywhere but at the friction transition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SmoothSphereHalfSpaceForce {
+    /// Socket `sphere`.
+    pub sphere: GeometryId,
+    /// Socket `half_space`.
+    pub half_space: GeometryId,
+    /// `stiffness`, N/m². Default 1.
+    pub stiffness: f64,
+    /// `dissipation`, s/m. Default 0.
+    pub dissipation: f64,
+    /// `static_friction`. Default 0.
+    pub static_friction: f64,
+    /// `dynamic_friction`. Default 0.
+    pub dynamic_friction: f64,
+    /// `viscous_friction`, s/m. Default 0.
+    pub viscous_friction: f64,
+    /// `transition_velocity`, m/s. Default 0.01.
+    pub transition_velocity: f64,
+    /// `constant_contact_force`. Default 1e-5.
+    pub constant_contact_force: f64,
+    /// `hertz_smoothing`, 1/m. Default 300.
+    pub hertz_smoothing: f64,
+    /// `hunt_crossley_smoothing`, s/m. Default 50.
+    pub hunt_crossley_smoothing: f64,
+}
+
+/// A tension along a path: `optimal_force` times control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathActuator {
+    /// `min_control`, `max_control`.
+    pub control: ControlRange,
+    /// `optimal_force`, N. Default 1.
+    pub optimal_force: f64,
+}
+
+/// A spring and damper along a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathSpring {
+    /// `resting_length`, m.
+    pub resting_length: f64,
+    /// `stiffness`, N/m.
+    pub stiffness: f64,
+    /// `dissipation`, s/m.
+    pub dissipation: f64,
+}
+
+/// A ligament with a force–length curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ligament {
+    /// `resting_length`, m; above zero. Default 0.
+    pub resting_length: f64,
+    /// `pcsa_force`, N, the factor of the curve. Default 0.
+    pub pcsa_force: f64,
+    /// `force_length_curve` of length over resting length.
+    pub force_length_curve: Function,
+}
+
+/// A ligament with a quadratic toe, Blankevoort and Huiskes (1991).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blankevoort1991Ligament {
+    /// `linear_stiffness`, N per unit strain. Default 1.
+    pub linear_stiffness: f64,
+    /// `transition_strain`. Default 0.06.
+    pub transition_strain: f64,
+    /// `damping_coefficient`, N·s per unit strain. Default 0.003.
+    pub damping_coefficient: f64,
+    /// `slack_length`, m. Default 0.
+    pub slack_length: f64,
+}
+
+/// A tension along a path, given by an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpressionBasedPathForce {
+    /// `resting_length`, m. Default 0.
+    pub resting_length: f64,
+    /// `expression` of the stretch `s` and the lengthening speed `ldot`, N. Default "0.0".
+    pub expression: String,
+    /// `clamp_stretch`: a path shorter than `resting_length` counts as s = 0. Default true.
+    pub clamp_stretch: bool,
+}
+
+/// A path spring that a clutch engages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClutchedPathSpring {
+    /// `min_control`, `max_control`. Default 0 and 1.
+    pub control: ControlRange,
+    /// `stiffness`, N/m.
+    pub stiffness: f64,
+    /// `dissipation`, s/m.
+    pub dissipation: f64,
+    /// `relaxation_time_constant` of the released spring, s. Default 0.001.
+    pub relaxation_time_constant: f64,
+    /// `initial_stretch`, m. Default 0.
+    pub initial_stretch: f64,
+}
+
+/// A pneumatic muscle; its control is the pressure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct McKibbenActuator {
+    /// `min_control`, `max_control`.
+    pub control: ControlRange,
+    /// `number_of_turns` of the thread. Default 1.5.
+    pub number_of_turns: f64,
+    /// `thread_length`, m. Default 200.
+    pub thread_length: f64,
+    /// `cord_length` in series with the muscle, m. Default 0.
+    pub cord_length: f64,
+}

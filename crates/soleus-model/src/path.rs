@@ -1,0 +1,219 @@
+//! The line along which a muscle, ligament or spring pulls, as plain data.
+
+use crate::id::{CoordinateId, FrameId, WrapId};
+use soleus_math::{Function, Transform, Vec3};
+
+/// The side of a wrap object that a path may lie on.
+///
+/// The half space axis·sign ≥ 0 of the object's own frame, or the whole surface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quadrant {
+    /// The whole surface (`all`).
+    #[default]
+    All,
+    /// One half: the axis (0, 1, 2 for x, y, z) and whether its positive side.
+    Half {
+        /// 0, 1, 2 for x, y, z.
+        axis: u8,
+        /// The side with a positive coordinate.
+        positive: bool,
+    },
+}
+
+impl Quadrant {
+    /// Reads the words of model files: `all`, `x`, `+x`, `-x`, …; the letter may be a capital.
+    pub fn from_word(word: &str) -> Option<Quadrant> {
+        if matches!(word, "all" | "All" | "ALL" | "Unassigned") {
+            return Some(Quadrant::All);
+        }
+        let (positive, letter) = match word.strip_prefix('-') {
+            Some(rest) => (false, rest),
+            None => (true, word.strip_prefix('+').unwrap_or(word)),
+        };
+        let axis = match letter {
+            "x" | "X" => 0,
+            "y" | "Y" => 1,
+            "z" | "Z" => 2,
+            _ => return None,
+        };
+        Some(Quadrant::Half { axis, positive })
+    }
+}
+
+/// The surface of a wrap object, in the object's own frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WrapShape {
+    /// A cylinder about z, centred at the origin.
+    Cylinder {
+        /// Radius, m.
+        radius: f64,
+        /// Whole length along z, m.
+        length: f64,
+    },
+    /// A sphere about the origin.
+    Sphere {
+        /// Radius, m.
+        radius: f64,
+    },
+    /// An ellipsoid about the origin with its axes along x, y, z.
+    Ellipsoid {
+        /// The three semi-axes, m.
+        dimensions: Vec3<f64>,
+    },
+    /// A torus about z; a path passes through its hole.
+    Torus {
+        /// Radius of the tube, m.
+        inner_radius: f64,
+        /// Radius of the circle at the centre of the tube, m.
+        outer_radius: f64,
+    },
+}
+
+/// A surface that paths bend around.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrapObject {
+    /// Name, as paths refer to it.
+    pub name: String,
+    /// Absolute path of the component.
+    pub path: String,
+    /// The frame it is fixed to.
+    pub frame: FrameId,
+    /// Its pose in that frame.
+    pub pose: Transform<f64>,
+    /// Whether paths see it at all.
+    pub active: bool,
+    /// The side a path may lie on.
+    pub quadrant: Quadrant,
+    /// Its surface.
+    pub shape: WrapShape,
+}
+
+/// A point that a path passes through.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathPoint {
+    /// Name.
+    pub name: String,
+    /// The frame that carries it.
+    pub frame: FrameId,
+    /// Where it is, and when.
+    pub kind: PathPointKind,
+}
+
+/// One component of the place of a moving point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MovingComponent {
+    /// The component, m, as a function of the coordinate.
+    pub function: Function,
+    /// The coordinate; without one the function is read at 0.
+    pub coordinate: Option<CoordinateId>,
+}
+
+/// Where a path point is, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PathPointKind {
+    /// Always at the same place in its frame, m.
+    Fixed(Vec3<f64>),
+    /// Part of the path only while a coordinate is inside a range.
+    Conditional {
+        /// Place in the frame, m.
+        location: Vec3<f64>,
+        /// The coordinate that decides.
+        coordinate: CoordinateId,
+        /// Smallest and largest value (rad or m) with which the point is active.
+        range: [f64; 2],
+    },
+    /// At a place in its frame that depends on a coordinate.
+    Moving {
+        /// First component.
+        x: MovingComponent,
+        /// Second component.
+        y: MovingComponent,
+        /// Third component.
+        z: MovingComponent,
+        /// The range of the coordinate (rad or m): the place stays put outside it.
+        range: [f64; 2],
+    },
+}
+
+/// How an ellipsoid finds the plane in which a path crosses it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WrapMethod {
+    /// A blend of the two others that stays smooth.
+    #[default]
+    Hybrid,
+    /// Through the surface point nearest to the middle of the line inside.
+    Midpoint,
+    /// Through the nearest point of the section across the axis most along the line.
+    Axial,
+}
+
+impl WrapMethod {
+    /// Reads the words of model files.
+    pub fn from_word(word: &str) -> Option<WrapMethod> {
+        match word {
+            "hybrid" | "Hybrid" | "HYBRID" | "Unassigned" => Some(WrapMethod::Hybrid),
+            "midpoint" | "Midpoint" | "MIDPOINT" => Some(WrapMethod::Midpoint),
+            "axial" | "Axial" | "AXIAL" => Some(WrapMethod::Axial),
+            _ => None,
+        }
+    }
+}
+
+/// A path's use of a wrap object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathWrap {
+    /// The wrap object.
+    pub wrap: WrapId,
+    /// How an ellipsoid picks its plane; other shapes do not ask.
+    pub method: WrapMethod,
+    /// First and last path point, counted from 1, between which the path may wrap; a value below 1
+    /// stands for the first or the last point of the path.
+    pub range: [i32; 2],
+}
+
+/// A path given by points and the surfaces between them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GeometryPath {
+    /// Points in order from origin to insertion.
+    pub points: Vec<PathPoint>,
+    /// Surfaces in the order they are tried.
+    pub wraps: Vec<PathWrap>,
+}
+
+/// A path given by its length as a function of coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionBasedPath {
+    /// The coordinates the functions take, in order.
+    pub coordinates: Vec<CoordinateId>,
+    /// Length, m.
+    pub length: Function,
+    /// Moment arm for each coordinate; empty for −∂length/∂q.
+    pub moment_arms: Vec<Function>,
+    /// Lengthening speed, m/s, of the coordinates followed by their speeds; without it,
+    /// −Σ moment arm · speed.
+    pub speed: Option<Function>,
+}
+
+/// The line along which a force acts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Path {
+    /// Points and surfaces.
+    Geometry(GeometryPath),
+    /// A length function.
+    FunctionBased(FunctionBasedPath),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_quadrant_words() {
+        assert_eq!(Quadrant::from_word("all"), Some(Quadrant::All));
+        assert_eq!(Quadrant::from_word("-Y"), Some(Quadrant::Half { axis: 1, positive: false }));
+        assert_eq!(Quadrant::from_word("z"), Some(Quadrant::Half { axis: 2, positive: true }));
+        assert_eq!(Quadrant::from_word("+x"), Some(Quadrant::Half { axis: 0, positive: true }));
+        assert_eq!(Quadrant::from_word("+-x"), None);
+        assert_eq!(Quadrant::from_word(""), None);
+    }
+}
