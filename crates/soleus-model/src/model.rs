@@ -38,18 +38,18 @@ pub struct Model {
     pub constraints: Vec<Constraint>,
     /// Markers in file order.
     pub markers: Vec<Marker>,
-    /// Wrap objects, body by body.
-    pub wraps: Vec<WrapObject>,
-    /// Contact geometries in file order.
-    pub contact_geometries: Vec<ContactGeometry>,
-    /// Forces, muscles and actuators, in the order of OpenSim's component list.
-    pub forces: Vec<Force>,
     /// `Station`s that are components of their own, in file order.
     pub stations: Vec<Marker>,
     /// Named groups of the model's sets.
     pub groups: Vec<ObjectGroup>,
     /// Components that the file holds but the model does not.
     pub unsupported: Vec<Unsupported>,
+    /// Wrap objects, body by body.
+    pub wraps: Vec<WrapObject>,
+    /// Contact geometries in file order.
+    pub contact_geometries: Vec<ContactGeometry>,
+    /// Forces, muscles and actuators, in the order of OpenSim's component list.
+    pub forces: Vec<Force>,
 }
 
 /// A named group of members of a set: `ObjectGroup`.

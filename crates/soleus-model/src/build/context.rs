@@ -218,7 +218,8 @@ impl<'d> Context<'d> {
                 self.add(part, &part.tag, &path, &mut parts, Place::Elsewhere);
             }
         }
-        if kind == Kind::Joint {
+        // Bushings and welds own offset frames too.
+        if matches!(kind, Kind::Joint | Kind::Force | Kind::Constraint) {
             for tag in ["coordinates", "frames"] {
                 for part in e.child(tag).into_iter().flat_map(Element::children) {
                     self.add(part, &part.tag, &path, &mut parts, Place::Elsewhere);

@@ -337,7 +337,7 @@ impl Builder<'_> {
 fn motion_type(axes: &[TransformAxis], k: usize) -> MotionType {
     let mut found = Coupled;
     for (j, axis) in axes.iter().enumerate().filter(|(_, a)| a.arguments.contains(&k)) {
-        if matches!(axis.function.as_line(), Some((slope, _)) if slope.abs() == 1.0) {
+        if matches!(axis.function, Function::Linear { slope, .. } if slope.abs() == 1.0) {
             found = if j < 3 { Rot } else { Tra };
         }
     }

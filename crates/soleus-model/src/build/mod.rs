@@ -63,21 +63,9 @@ fn empty_model(doc: &Document, element: &Element) -> Model {
         contact_geometries: Vec::new(),
         forces: Vec::new(),
         name: element.name().to_string(),
-        credits: String::new(),
-        publications: String::new(),
-        length_units: String::new(),
-        force_units: String::new(),
         file_version: doc.version,
         gravity: STANDARD_GRAVITY,
-        bodies: Vec::new(),
-        frames: Vec::new(),
-        joints: Vec::new(),
-        coordinates: Vec::new(),
-        constraints: Vec::new(),
-        markers: Vec::new(),
-        stations: Vec::new(),
-        groups: Vec::new(),
-        unsupported: Vec::new(),
+        ..Model::default()
     }
 }
 
