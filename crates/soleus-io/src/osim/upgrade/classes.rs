@@ -39,7 +39,12 @@ pub fn rename(root: &mut Element, _: &mut Upgrade<'_>) {
 }
 
 fn rename_below(e: &mut Element) {
-    let in_list = matches!(e.tag.as_str(), "objects" | "components" | "defaults");
+    // OpenSim looks for samples in `defaults` under present names only. Under an old name they
+    // have no effect, and must not gain one here.
+    if e.tag == "defaults" {
+        return;
+    }
+    let in_list = matches!(e.tag.as_str(), "objects" | "components");
     for child in e.children_mut() {
         let tag = child.tag.as_str();
         let found = RENAMED.iter().find(|(old, _)| *old == tag);
