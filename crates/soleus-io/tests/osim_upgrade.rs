@@ -60,6 +60,7 @@ fn analytic_every_step_once() {
         ("Model/JointSet/objects/CustomJoint/frames/PhysicalOffsetFrame:link_offset/translation", "0 0.3 0"),
         ("Model/JointSet/objects/CustomJoint/coordinates/Coordinate:q/default_value", "0.1"),
         (&format!("{forces}/PointActuator:push/direction"), "-1 -2 -3"),
+        (&format!("{forces}/PointActuator:push/force_is_global"), "true"),
         (&format!("{forces}/PointActuator:push/body"), "link"),
         (&format!("{forces}/PointActuator:push/point"), "0.1 0.2 0.3"),
         (&format!("{forces}/PointActuator:push/appliesForce"), "false"),
@@ -206,6 +207,58 @@ fn analytic_engine_and_axes_of_version_1() {
         at(&doc, &format!("{transform}/TransformAxis:translation3/function/Constant/value")).text(),
         "0"
     );
+}
+
+#[test]
+fn analytic_tools_of_version_1_and_2() {
+    let mut doc = read(
+        "<OpenSimDocument Version='10900'><ForwardTool name='f'><actuator_set_files>a.xml</actuator_set_files>\
+         <controls_file>c.xml</controls_file></ForwardTool></OpenSimDocument>",
+    );
+    upgrade(&mut doc, &mut Diagnostics::new("f"));
+    assert_eq!(at(&doc, "ForwardTool/force_set_files").text(), "a.xml");
+    assert_eq!(
+        at(&doc, "ForwardTool/ControllerSet/objects/ControlSetController/controls_file").text(),
+        "c.xml"
+    );
+
+    let mut doc = read(
+        "<IKTool name='ik'><optimizer_algorithm>cfsqp</optimizer_algorithm><IKTrialSet><objects><IKTrial name='t'>\
+         <marker_file>m.trc</marker_file></IKTrial></objects></IKTrialSet></IKTool>",
+    );
+    upgrade(&mut doc, &mut Diagnostics::new("f"));
+    assert_eq!(at(&doc, "InverseKinematicsTool:ik/marker_file").text(), "m.trc");
+    assert_eq!(at(&doc, "InverseKinematicsTool:ik/accuracy").text(), "1e-5");
+
+    let mut doc = read(
+        "<OpenSimDocument Version='20201'><AnalyzeTool name='id'><initial_time>0.5</initial_time><final_time>2</final_time>\
+         <AnalysisSet><objects><InverseDynamics name='InverseDynamics'><on>true</on>\
+         <use_model_force_set>false</use_model_force_set></InverseDynamics></objects></AnalysisSet></AnalyzeTool></OpenSimDocument>",
+    );
+    upgrade(&mut doc, &mut Diagnostics::new("f"));
+    assert_eq!(at(&doc, "InverseDynamicsTool:id/time_range").text(), "0.5 2");
+    assert_eq!(at(&doc, "InverseDynamicsTool:id/forces_to_exclude").text(), "Muscles");
+
+    let mut doc = read(
+        "<OpenSimDocument Version='20201'><ExternalLoads name='l'><objects><PrescribedForce name='r'><body>calcn_r</body>\
+         <FunctionSet name='forceFunctions'><objects><PiecewiseLinearFunction name='ground_force_vx'/></objects></FunctionSet>\
+         </PrescribedForce></objects><datafile>grf.mot</datafile></ExternalLoads></OpenSimDocument>",
+    );
+    upgrade(&mut doc, &mut Diagnostics::new("f"));
+    let force = "ExternalLoads/objects/ExternalForce:r";
+    assert_eq!(at(&doc, &format!("{force}/force_identifier")).text(), "ground_force_v");
+    assert_eq!(at(&doc, &format!("{force}/applied_to_body")).text(), "calcn_r");
+}
+
+#[test]
+fn analytic_old_names_in_defaults_stay_without_effect() {
+    let mut doc = read(
+        "<ActuatorSet><defaults><Force name='default'><optimal_force>9</optimal_force></Force></defaults>\
+         <objects><Force name='f'/></objects></ActuatorSet>",
+    );
+    upgrade(&mut doc, &mut Diagnostics::new("f"));
+    assert_eq!(at(&doc, "ForceSet/defaults/Force/optimal_force").text(), "9");
+    assert_eq!(at(&doc, "ForceSet/objects/PointActuator:f/direction").text(), "-1 -0 -0");
 }
 
 #[test]
