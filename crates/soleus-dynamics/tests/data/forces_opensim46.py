@@ -212,11 +212,137 @@ def main():
             rec["states"] = {names.get(i): [m.getStateVariableValue(state, names.get(i)), m.getStateVariableDerivativeValue(state, names.get(i))] for i in range(names.getSize())}
             row["forces"][name] = rec
         out["states"].append(row)
+    return out
+
+
+def pose(body, state):
+    X, V6 = body.getTransformInGround(state), body.getVelocityInGround(state)
+    return {"p": arr(X.p()), "R": [[X.R().get(i, j) for j in range(3)] for i in range(3)], "w": arr(V6.get(0)), "v": arr(V6.get(1))}
+
+
+def record(f, state):
+    vals, labels = f.getRecordValues(state), f.getRecordLabels()
+    return {"labels": [labels.get(i) for i in range(labels.getSize())], "values": [vals.get(i) for i in range(vals.getSize())]}
+
+
+def paths():
+    """Path forces along a straight line to a slider: its coordinate is the length."""
+    m = osim.Model()
+    m.setGravity(V(0))
+    g = m.getGround()
+    body = osim.Body("b", 1, V(0), osim.Inertia(1, 1, 1, 0, 0, 0))
+    m.addBody(body)
+    m.addJoint(osim.SliderJoint("j", g, body))
+    forces = []
+
+    def add(name, f):
+        f.setName(name)
+        path = osim.GeometryPath.safeDownCast(f.updPath()) if hasattr(f, "updPath") else f.updGeometryPath()
+        path.appendNewPathPoint("p0", g, V(0))
+        path.appendNewPathPoint("p1", body, V(0))
+        m.addForce(f)
+        forces.append(f)
+
+    f = osim.PathActuator(); f.setOptimalForce(30.0); add("actuator", f)
+    add("spring", osim.PathSpring("x", 0.5, 400.0, 0.3))
+    f = osim.Ligament(); f.setRestingLength(0.5); f.set_pcsa_force(90.0); add("ligament", f)
+    f = osim.Blankevoort1991Ligament("x", 1200.0, 0.5); f.set_damping_coefficient(2.0); add("blankevoort", f)
+    if hasattr(osim, "ExpressionBasedPathForce"):
+        add("expression", osim.ExpressionBasedPathForce("x", 0.5, "300*s^2 + 4*s*ldot + 1"))
+        add("unclamped", osim.ExpressionBasedPathForce("x", 0.5, "300*s^3 + 4*ldot", False))
+    add("clutch", osim.ClutchedPathSpring("x", 500.0, 0.2, 0.01, 0.03))
+    f = osim.McKibbenActuator("x", 1.5, 0.4); f.set_cord_length(0.1); add("mckibben", f)
+    state = m.initSystem()
+    q = m.getCoordinateSet().get(0)
+    controls = osim.Vector(m.getNumControls(), 0.4)
+    rows = []
+    for length, speed in ((0.45, 0.7), (0.502, 0.5), (0.52, -0.3), (0.62, 0.8), (0.9, -1.2)):
+        q.setValue(state, length)
+        q.setSpeedValue(state, speed)
+        m.realizeVelocity(state)
+        m.setControls(state, controls)
+        m.realizeAcceleration(state)
+        rows.append({"length": length, "speed": speed, "forces": {f.getName(): record(f, state) for f in forces},
+                     "stretch_rate": m.getStateVariableDerivativeValue(state, "/forceset/clutch/stretch")})
+    return {"control": 0.4, "rows": rows}
+
+
+def external():
+    """Measured loads of one, three and eight rows on a free body."""
+    m = osim.Model()
+    m.setGravity(V(0))
+    g = m.getGround()
+    a = osim.Body("a", 1, V(0), osim.Inertia(1, 1, 1, 0, 0, 0))
+    b = osim.Body("b", 1, V(0), osim.Inertia(1, 1, 1, 0, 0, 0))
+    m.addBody(a); m.addBody(b)
+    m.addJoint(osim.FreeJoint("ja", g, a)); m.addJoint(osim.FreeJoint("jb", g, b))
+    random.seed(7)
+    out, keep = [], []
+    for n in (1, 3, 8):
+        time = [0.1 * i + 0.02 * (i % 3) for i in range(n)]
+        data = [[random.uniform(-1, 1) for _ in range(9)] for _ in range(n)]
+        names = [p + c for p in ("f_", "p_", "t_") for c in "xyz"]
+        file = os.path.join(tempfile.mkdtemp(), "loads%d.sto" % n)
+        with open(file, "w") as fp:
+            fp.write("loads\nversion=1\nnRows=%d\nnColumns=10\ninDegrees=no\nendheader\ntime\t%s\n" % (n, "\t".join(names)))
+            for t, row in zip(time, data):
+                fp.write("\t".join("%.17g" % x for x in [t] + row) + "\n")
+        store = osim.Storage(file)
+        keep.append(store)
+        f = osim.ExternalForce(store, "f_", "p_", "t_", "a", "b", "b")
+        f.setName("load%d" % n)
+        m.addForce(f)
+        out.append({"time": time, "columns": [[r[i] for r in data] for i in range(9)], "force": f, "rows": []})
+    state = m.initSystem()
+    for i in range(m.getCoordinateSet().getSize()):
+        m.getCoordinateSet().get(i).setValue(state, random.uniform(-0.7, 0.7), False)
+    for t in (0.0, 0.153, 0.41):
+        state.setTime(t)
+        m.realizeAcceleration(state)
+        for o in out:
+            o["rows"].append({"t": t, **record(o["force"], state)})
+    for o in out:
+        del o["force"]
+    return {"a": pose(a, state), "b": pose(b, state), "loads": out}
+
+
+def many_spheres():
+    """Four spheres on one rocking body: some approach the floor, some leave it fast."""
+    m = osim.Model()
+    m.setGravity(V(0))
+    g = m.getGround()
+    a = osim.Body("a", 1, V(0), osim.Inertia(1, 1, 1, 0, 0, 0))
+    m.addBody(a)
+    m.addJoint(osim.FreeJoint("ja", g, a))
+    m.addContactGeometry(osim.ContactHalfSpace(V(0), V(0, 0, -math.pi / 2), g, "floor"))
+    f = osim.HuntCrossleyForce()
+    f.setName("feet")
+    f.setStiffness(1e6); f.setDissipation(2.0); f.setStaticFriction(0.8); f.setDynamicFriction(0.6); f.setViscousFriction(0.1)
+    f.addGeometry("floor")
+    for i, (x, z) in enumerate(((0.1, 0.05), (-0.1, 0.02), (0.03, -0.08), (-0.06, 0.09))):
+        m.addContactGeometry(osim.ContactSphere(0.05, V(x, 0, z), a, "s%d" % i))
+        f.addGeometry("s%d" % i)
+    m.addForce(f)
+    state = m.initSystem()
+    random.seed(11)
+    rows = []
+    for k in range(6):
+        for i in range(6):
+            q = m.getCoordinateSet().get(i)
+            q.setValue(state, 0.03 if i == 4 else random.uniform(-0.05, 0.05), False)
+            q.setSpeedValue(state, random.uniform(-6, 6) if i < 3 else random.uniform(-0.2, 0.2))
+        m.realizeAcceleration(state)
+        rows.append({"a": pose(a, state), **record(f, state)})
+    return rows
+
+
+def write(out):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "forces_opensim46.json"), "w") as fp:
         json.dump(out, fp)
-    for row in out["states"]:
-        for n, r in row["forces"].items():
-            print(n, r["record"] and ["%.4g" % x for x in r["record"]][:6], "%.4g" % r["energy"], r["states"])
 
 
-main()
+result = main()
+result["paths"] = paths()
+result["external"] = external()
+result["many_spheres"] = many_spheres()
+write(result)
