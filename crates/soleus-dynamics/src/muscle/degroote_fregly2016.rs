@@ -340,6 +340,11 @@ impl DeGrooteFregly2016Muscle {
         info.fiber_potential_energy = self.passive_energy(p.x);
         info.tendon_potential_energy = if self.rigid { T::zero() } else { self.tendon_energy(p.t) };
         info.complete(self.rigid);
+        if !self.rigid {
+            // In series without a guard against a zero sum, as in OpenSim: smooth for optimizers.
+            let (km, kt) = (info.fiber_stiffness_along_tendon, info.tendon_stiffness);
+            info.muscle_stiffness = km * kt / (km + kt);
+        }
         info
     }
 

@@ -38,6 +38,12 @@ pub enum MuscleError {
         /// Why not.
         source: BezierError,
     },
+    /// A function that serves as a curve cannot be built.
+    #[error("curve: {why}")]
+    Function {
+        /// Why not.
+        why: String,
+    },
     /// A force balance was not reached.
     #[error(
         "no equilibrium at muscle length {length} m, activation {activation}: \

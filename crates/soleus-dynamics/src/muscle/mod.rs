@@ -5,23 +5,32 @@
 
 pub mod activation;
 pub mod degroote_fregly2016;
+pub mod delp1990;
 pub mod equilibrium;
 pub mod error;
 pub mod info;
 pub mod millard2012;
 pub mod millard2012_curves;
 pub mod pennation;
+pub mod rigid_tendon;
+pub mod schutte1993;
+mod simm;
 pub mod thelen2003;
+pub mod thelen2003_original;
 
 pub use equilibrium::Equilibrium;
 pub use error::MuscleError;
 pub use info::MuscleInfo;
 
 use degroote_fregly2016::DeGrooteFregly2016Muscle;
+use delp1990::Delp1990Muscle;
 use millard2012::Millard2012EquilibriumMuscle;
+use rigid_tendon::RigidTendonMuscle;
+use schutte1993::Schutte1993Muscle;
 use soleus_math::Real;
 use soleus_model::muscle::{Muscle, MuscleKind};
 use thelen2003::Thelen2003Muscle;
+use thelen2003_original::Thelen2003OriginalMuscle;
 
 /// A muscle ready for computing: parameters checked, constants folded, curves built.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +41,14 @@ pub enum CompiledMuscle {
     Millard2012Equilibrium(Millard2012EquilibriumMuscle),
     /// See [`DeGrooteFregly2016Muscle`].
     DeGrooteFregly2016(DeGrooteFregly2016Muscle),
+    /// See [`Schutte1993Muscle`].
+    Schutte1993(Schutte1993Muscle),
+    /// See [`Delp1990Muscle`].
+    Delp1990(Delp1990Muscle),
+    /// See [`Thelen2003OriginalMuscle`].
+    Thelen2003Original(Thelen2003OriginalMuscle),
+    /// See [`RigidTendonMuscle`].
+    RigidTendon(RigidTendonMuscle),
 }
 
 impl CompiledMuscle {
@@ -45,14 +62,24 @@ impl CompiledMuscle {
             MuscleKind::DeGrooteFregly2016(p) => {
                 CompiledMuscle::DeGrooteFregly2016(DeGrooteFregly2016Muscle::compile(m, p)?)
             }
-            _ => todo!(),
+            MuscleKind::Schutte1993(p) => CompiledMuscle::Schutte1993(Schutte1993Muscle::compile(m, p)?),
+            MuscleKind::Delp1990(p) => CompiledMuscle::Delp1990(Delp1990Muscle::compile(m, p)?),
+            MuscleKind::Thelen2003Deprecated(p) => {
+                CompiledMuscle::Thelen2003Original(Thelen2003OriginalMuscle::compile(m, p)?)
+            }
+            MuscleKind::RigidTendon(p) => CompiledMuscle::RigidTendon(RigidTendonMuscle::compile(m, p)?),
+            MuscleKind::Bogert2011(_) => todo!(),
         })
     }
 
     /// Names of the states, in the order in which all methods take them; as OpenSim names them.
     pub fn state_names(&self) -> &'static [&'static str] {
         match self {
-            CompiledMuscle::Thelen2003(_) => &["activation", "fiber_length"],
+            CompiledMuscle::Thelen2003(_)
+            | CompiledMuscle::Thelen2003Original(_)
+            | CompiledMuscle::Schutte1993(_) => &["activation", "fiber_length"],
+            CompiledMuscle::Delp1990(_) => &["activation", "fiber_length", "fiber_velocity"],
+            CompiledMuscle::RigidTendon(_) => &[],
             CompiledMuscle::Millard2012Equilibrium(m) => m.state_names(),
             CompiledMuscle::DeGrooteFregly2016(m) => m.state_names(),
         }
@@ -64,6 +91,10 @@ impl CompiledMuscle {
             CompiledMuscle::Thelen2003(m) => m.default_states(),
             CompiledMuscle::Millard2012Equilibrium(m) => m.default_states(),
             CompiledMuscle::DeGrooteFregly2016(m) => m.default_states(),
+            // OpenSim's older classes begin with zeros and rely on equilibration.
+            CompiledMuscle::Schutte1993(_) | CompiledMuscle::Thelen2003Original(_) => &[0.0; 2],
+            CompiledMuscle::Delp1990(_) => &[0.0; 3],
+            CompiledMuscle::RigidTendon(_) => &[],
         }
     }
 
@@ -78,6 +109,10 @@ impl CompiledMuscle {
             CompiledMuscle::Thelen2003(m) => m.dynamics(L, excitation, states, states_dot),
             CompiledMuscle::Millard2012Equilibrium(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
             CompiledMuscle::DeGrooteFregly2016(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
+            CompiledMuscle::Schutte1993(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
+            CompiledMuscle::Delp1990(m) => m.dynamics(L, excitation, states, states_dot),
+            CompiledMuscle::Thelen2003Original(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
+            CompiledMuscle::RigidTendon(m) => m.dynamics(L, Ldot, excitation),
         }
     }
 
@@ -87,6 +122,10 @@ impl CompiledMuscle {
             CompiledMuscle::Thelen2003(m) => m.info(L, Ldot, excitation, states),
             CompiledMuscle::Millard2012Equilibrium(m) => m.info(L, Ldot, excitation, states),
             CompiledMuscle::DeGrooteFregly2016(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::Schutte1993(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::Delp1990(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::Thelen2003Original(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::RigidTendon(m) => m.info(L, Ldot, excitation),
         }
     }
 
@@ -104,6 +143,10 @@ impl CompiledMuscle {
             CompiledMuscle::Thelen2003(m) => m.solve_equilibrium(L, Ldot, activation, states),
             CompiledMuscle::Millard2012Equilibrium(m) => m.solve_equilibrium(L, Ldot, activation, states),
             CompiledMuscle::DeGrooteFregly2016(m) => m.solve_equilibrium(L, Ldot, activation, states),
+            CompiledMuscle::Schutte1993(m) => m.solve_equilibrium(L, activation, states),
+            CompiledMuscle::Delp1990(m) => m.solve_equilibrium(L, activation, states),
+            CompiledMuscle::Thelen2003Original(m) => m.solve_equilibrium(L, activation, states),
+            CompiledMuscle::RigidTendon(m) => Ok(m.solve_equilibrium(L, Ldot, activation)),
         }
     }
 }
