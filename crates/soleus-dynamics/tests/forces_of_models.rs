@@ -156,7 +156,11 @@ fn opensim_val_bouncing_block() {
         geometry("platform", 0, Vec3::zero(), FLOOR_TURN, ContactShape::HalfSpace),
         geometry("heel", 3, Vec3::zero(), 0.0, ContactShape::Sphere { radius: 0.05 }),
     ];
-    for (model, stiffness) in [("bouncing_block", 2000.0), ("bouncing_block_weak_spring", 20.0), ("core_v30000_bouncing_block", 2000.0)] {
+    for (model, stiffness) in [
+        ("bouncing_block", 2000.0),
+        ("bouncing_block_weak_spring", 20.0),
+        ("core_v30000_bouncing_block", 2000.0),
+    ] {
         let spring = PointToPointSpring {
             body1: FrameId(1),
             body2: FrameId(3),
