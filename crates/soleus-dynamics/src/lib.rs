@@ -18,3 +18,11 @@ mod testing;
 
 pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};
+
+/// Choices made when a model is compiled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Reproduce the faults of OpenSim 4.6 that we otherwise mend, to compare with its numbers; each is
+    /// listed in `docs/differences-from-opensim.md`.
+    pub opensim_faults: bool,
+}

@@ -2,6 +2,7 @@
 
 use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Station};
 use crate::force::{CompiledForce, ForceError, ForceResolve};
+use crate::Options;
 use crate::joint::angles_rate;
 use crate::kinematics::{BodyFrame, Loads, Resolve};
 use crate::multibody::{
@@ -157,9 +158,14 @@ pub enum MotionError {
 }
 
 impl System {
-    /// Compiles a model.
+    /// Compiles a model with the default options.
     pub fn compile(model: &Model) -> Result<System, SystemError> {
-        let tree = Tree::build(model)?;
+        System::compile_with(model, &Options::default())
+    }
+
+    /// Compiles a model.
+    pub fn compile_with(model: &Model, options: &Options) -> Result<System, SystemError> {
+        let tree = Tree::build(model, options)?;
         let constraints = compile_constraints(model, &tree);
 
         let (mut forces, mut aux_names, mut z) = (Vec::new(), Vec::new(), Vec::new());

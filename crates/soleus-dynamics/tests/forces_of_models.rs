@@ -59,7 +59,7 @@ fn vector(v: &Value) -> Vec3<f64> {
     vec3(v[0], v[1], v[2])
 }
 fn force(name: &str, kind: ForceKind) -> Force {
-    Force { name: name.into(), path: String::new(), class: String::new(), enabled: true, kind }
+    Force { name: name.into(), path: String::new(), class: String::new(), enabled: true, line_of_action: None, kind }
 }
 fn geometry(
     name: &str,
@@ -156,7 +156,11 @@ fn opensim_val_bouncing_block() {
         geometry("platform", 0, Vec3::zero(), FLOOR_TURN, ContactShape::HalfSpace),
         geometry("heel", 3, Vec3::zero(), 0.0, ContactShape::Sphere { radius: 0.05 }),
     ];
-    for (model, stiffness) in [("bouncing_block", 2000.0), ("bouncing_block_weak_spring", 20.0), ("core_v30000_bouncing_block", 2000.0)] {
+    for (model, stiffness) in [
+        ("bouncing_block", 2000.0),
+        ("bouncing_block_weak_spring", 20.0),
+        ("core_v30000_bouncing_block", 2000.0),
+    ] {
         let spring = PointToPointSpring {
             body1: FrameId(1),
             body2: FrameId(3),

@@ -4,6 +4,8 @@
 #![allow(non_snake_case)]
 
 use serde_json::Value;
+use soleus_dynamics::contact::ContactMemory;
+use soleus_dynamics::force::Kernel;
 use soleus_dynamics::{BodyFrame, CompiledForce, ForceResolve, Kinematics, Loads, Resolve};
 use soleus_math::{Dual, Function, Mat33, Real, Rotation, SpatialVec, Transform, Vec3, vec3};
 use soleus_model::force::*;
@@ -319,6 +321,23 @@ fn forces(compatible: bool) -> Vec<Force> {
         ("elastic_floor", elastic(&[4, 0])),
         ("elastic_ball", elastic(&[4, 2])),
         ("elastic_meshes", elastic(&[4, 5])),
+        (
+            "exponential",
+            ForceKind::ExponentialContactForce(ExponentialContactForce {
+                contact_plane: Transform::from_offset(vec3(0.01, 0.06, -0.02), vec3(-1.5, 0.1, 0.2)),
+                frame: FA,
+                location: vec3(0.02, -0.03, 0.04),
+                shape: vec3(0.01, 50.0, 20.0),
+                normal_viscosity: 0.3,
+                max_normal_force: 1e5,
+                friction_elasticity: 500.0,
+                friction_viscosity: 90.0,
+                settle_velocity: 0.01,
+                mu_static: 0.7,
+                mu_kinetic: 0.5,
+                opensim_compatible: compatible,
+            }),
+        ),
     ];
     list.into_iter()
         .map(|(name, kind)| Force {
@@ -326,6 +345,7 @@ fn forces(compatible: bool) -> Vec<Force> {
             path: format!("/forceset/{name}"),
             class: String::new(),
             enabled: true,
+            line_of_action: None,
             kind,
         })
         .collect()
@@ -461,6 +481,30 @@ fn opensim_val_every_force() {
         }
     }
     println!("largest relative difference {:.1e} in {}", worst.0, worst.1);
+}
+
+/// Exponential contact that half sticks: the memory is an argument here, a discrete state there.
+#[test]
+fn opensim_val_sticking_contact() {
+    let reference = reference();
+    let memory = ContactMemory { anchor: Vec3::zero(), sliding: 0.3 };
+    for (row, state) in reference["states"].as_array().unwrap().iter().zip(states(&reference)) {
+        let all = compiled(&reference, true);
+        let (force, ..) = all.iter().find(|(f, ..)| f.name == "exponential").unwrap();
+        let Kernel::Exponential(contact) = force.kernel() else { panic!("{force:?}") };
+        let touch = contact.force(&state.kinematics(), &memory).touch;
+        let moment = (touch.point - state.X_GB[1].p).cross(touch.force);
+        let theirs = &row["exponential_sticking"]["values"];
+        for i in 0..3 {
+            assert!((touch.force[i] - number(&theirs[i])).abs() < 1e-11 * touch.force.norm());
+            assert!((moment[i] - number(&theirs[i + 3])).abs() < 1e-11 * touch.force.norm());
+        }
+        // A contact that has not moved since it was anchored sticks.
+        let next = contact.remember(&state.kinematics(), &memory, 0.01);
+        let held = ContactMemory { anchor: next.anchor, sliding: 1.0 };
+        let again = contact.remember(&state.kinematics(), &held, 1e3);
+        assert!(again.sliding < 1e-3, "{again:?}");
+    }
 }
 
 /// What acts between bodies adds up to no force and no moment.

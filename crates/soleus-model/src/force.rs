@@ -7,7 +7,7 @@
 use crate::id::{CoordinateId, FrameId, GeometryId};
 use crate::muscle::Muscle;
 use crate::path::Path;
-use soleus_math::{Function, Vec3};
+use soleus_math::{Function, Transform, Vec3};
 
 /// One force of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +69,8 @@ pub enum ForceKind {
     ElasticFoundationForce(ElasticFoundationForce),
     /// `SmoothSphereHalfSpaceForce`.
     SmoothSphereHalfSpaceForce(SmoothSphereHalfSpaceForce),
+    /// `ExponentialContactForce`.
+    ExponentialContactForce(ExponentialContactForce),
     /// `PathActuator`, on a path.
     PathActuator(PathActuator),
     /// `PathSpring`, on a path.
@@ -434,6 +436,36 @@ pub struct SmoothSphereHalfSpaceForce {
     pub hertz_smoothing: f64,
     /// `hunt_crossley_smoothing`, s/m. Default 50.
     pub hunt_crossley_smoothing: f64,
+}
+
+/// Contact of a point with a plane, an exponential spring with friction that can stick.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExponentialContactForce {
+    /// `contact_plane_transform`: pose of the plane in ground, z its normal. In files, body-fixed
+    /// X-Y-Z angles (rad), then the origin (m). Default identity.
+    pub contact_plane: Transform<f64>,
+    /// `station`, socket `parent_frame`.
+    pub frame: FrameId,
+    /// `station`, `location`, m.
+    pub location: Vec3<f64>,
+    /// `exponential_shape_parameters`: d₀ (m), d₁ (N), d₂ (1/m). Default 0.0065905, 0.5336, 1150.
+    pub shape: Vec3<f64>,
+    /// `normal_viscosity`, s/m. Default 0.5.
+    pub normal_viscosity: f64,
+    /// `max_normal_force`, N. Default 100 000.
+    pub max_normal_force: f64,
+    /// `friction_elasticity`, N/m. Default 20 000.
+    pub friction_elasticity: f64,
+    /// `friction_viscosity`, N·s/m. Default 282.8427 (critical for a mass of 1 kg).
+    pub friction_viscosity: f64,
+    /// `settle_velocity`, m/s. Default 0.01.
+    pub settle_velocity: f64,
+    /// `initial_mu_static`. Default 0.7.
+    pub mu_static: f64,
+    /// `initial_mu_kinetic`. Default 0.5.
+    pub mu_kinetic: f64,
+    /// Not in files: take the location in the *base body* of the frame, as OpenSim 4.6 does.
+    pub opensim_compatible: bool,
 }
 
 /// A tension along a path: `optimal_force` times control.

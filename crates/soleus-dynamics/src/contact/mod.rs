@@ -1,6 +1,7 @@
 //! Contact between bodies.
 
 pub mod elastic_foundation;
+pub mod exponential;
 pub mod friction;
 pub mod geometry;
 pub mod hunt_crossley1975;
@@ -8,6 +9,7 @@ pub mod mesh;
 pub mod smooth_sphere_half_space;
 
 pub use elastic_foundation::ElasticFoundation;
+pub use exponential::{ContactMemory, ExponentialContact};
 pub use friction::Friction;
 pub use geometry::Surface;
 pub use hunt_crossley1975::HuntCrossley;

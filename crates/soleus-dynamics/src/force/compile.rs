@@ -14,7 +14,7 @@ use crate::BodyFrame;
 use crate::contact::geometry::{Surface, SurfaceShape};
 use crate::contact::hunt_crossley1975::Material;
 use crate::contact::mesh::MeshSurface;
-use crate::contact::{ElasticFoundation, Friction, HuntCrossley, SmoothSphereHalfSpace};
+use crate::contact::{ElasticFoundation, ExponentialContact, Friction, HuntCrossley, SmoothSphereHalfSpace};
 use soleus_math::function::{Expression, GcvSpline, PiecewiseLinear};
 use soleus_math::{Function, Vec3};
 use soleus_model::force as model;
@@ -226,6 +226,10 @@ impl CompiledForce {
                     expression: expression("expression", &m.expression, &["s", "ldot"])?,
                 },
             ),
+            ForceKind::ExponentialContactForce(m) => {
+                let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
+                (Kernel::Exponential(exponential(m, resolve)?), labels)
+            }
             ForceKind::PathActuator(m) => path(name, PathForce::Actuator { optimal_force: m.optimal_force }),
             ForceKind::PathSpring(m) => path(
                 name,
@@ -500,6 +504,32 @@ fn smooth(
         epsilon: at_least_0("constant_contact_force", m.constant_contact_force)?,
         bd: m.hertz_smoothing,
         bv: m.hunt_crossley_smoothing,
+    })
+}
+
+fn exponential(
+    m: &model::ExponentialContactForce,
+    resolve: &dyn ForceResolve,
+) -> Result<ExponentialContact, ForceError> {
+    let frame = resolve.frame(m.frame);
+    let mu_static = at_least_0("initial_mu_static", m.mu_static)?;
+    Ok(ExponentialContact {
+        body: frame.body,
+        p_BS: if m.opensim_compatible { m.location } else { frame.X_BF * m.location },
+        X_GP: m.contact_plane,
+        shape: [
+            m.shape.x,
+            above_0("exponential_shape_parameters", m.shape.y)?,
+            above_0("exponential_shape_parameters", m.shape.z)?,
+        ],
+        normal_viscosity: at_least_0("normal_viscosity", m.normal_viscosity)?,
+        max_normal_force: above_0("max_normal_force", m.max_normal_force)?,
+        elasticity: above_0("friction_elasticity", m.friction_elasticity)?,
+        viscosity: at_least_0("friction_viscosity", m.friction_viscosity)?,
+        settle_velocity: above_0("settle_velocity", m.settle_velocity)?,
+        mu_static,
+        // Kinetic friction never exceeds static friction.
+        mu_kinetic: at_least_0("initial_mu_kinetic", m.mu_kinetic)?.min(mu_static),
     })
 }
 

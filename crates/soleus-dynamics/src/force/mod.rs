@@ -14,7 +14,9 @@ mod error;
 pub use error::ForceError;
 pub use path::PathForce;
 
-use crate::contact::{ElasticFoundation, HuntCrossley, SmoothSphereHalfSpace};
+use crate::contact::{
+    ContactMemory, ElasticFoundation, ExponentialContact, HuntCrossley, SmoothSphereHalfSpace,
+};
 use crate::{Kinematics, Loads, Resolve};
 use soleus_math::{Real, SpatialVec};
 use soleus_model::id::{CoordinateId, FrameId};
@@ -71,6 +73,9 @@ pub enum Kernel {
     ElasticFoundation(ElasticFoundation),
     /// Smooth contact.
     SmoothSphereHalfSpace(SmoothSphereHalfSpace),
+    /// Exponential contact. `apply`, `record` and `potential_energy` take it as sliding; a
+    /// simulation that wants it to stick keeps a [`ContactMemory`] and asks the kernel.
+    Exponential(ExponentialContact),
     /// Tension along a path, which the system applies.
     Path(PathForce),
 }
@@ -178,6 +183,7 @@ impl CompiledForce {
                 c.visit(kin, |touch| touch.apply(kin, loads));
             }
             Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).0.apply(kin, loads),
+            Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).touch.apply(kin, loads),
             Kernel::Path(_) => {}
         }
     }
@@ -195,6 +201,7 @@ impl CompiledForce {
             Kernel::HuntCrossley(c) => c.visit(kin, |_| {}),
             Kernel::ElasticFoundation(c) => c.visit(kin, |_| {}),
             Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).1,
+            Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).energy,
             _ => T::zero(),
         }
     }
@@ -222,6 +229,7 @@ impl CompiledForce {
             Kernel::HuntCrossley(c) => self.record_wrenches(kin, c.bodies(), out),
             Kernel::ElasticFoundation(c) => self.record_wrenches(kin, c.bodies(), out),
             Kernel::SmoothSphereHalfSpace(c) => self.record_wrenches(kin, c.bodies().into_iter(), out),
+            Kernel::Exponential(c) => self.record_wrenches(kin, [c.body(), 0].into_iter(), out),
             Kernel::BodyActuator(_) | Kernel::Path(_) => {}
         }
     }
@@ -244,6 +252,7 @@ impl CompiledForce {
                 c.visit(kin, |touch| add(touch, &mut loads));
             }
             Kernel::SmoothSphereHalfSpace(c) => add(&c.touch(kin).0, &mut loads),
+            Kernel::Exponential(c) => add(&c.force(kin, &ContactMemory::default()).touch, &mut loads),
             _ => {}
         }
         for b in bodies {

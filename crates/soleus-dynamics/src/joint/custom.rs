@@ -10,6 +10,9 @@ pub struct CustomJoint {
     pub num_coordinates: usize,
     /// Three rotations in body-fixed order, then three translations in F.
     pub axes: [Axis; 6],
+    /// Whether to reproduce Simbody's bias acceleration, which is right only when coordinate i drives
+    /// rotation i alone; see [`CustomJoint::simbody_bias`].
+    pub as_simbody: bool,
 }
 
 /// One axis of a custom joint.
@@ -130,8 +133,34 @@ impl CustomJoint {
                 acc += b * a.bias;
             }
         }
+        if self.as_simbody {
+            alpha = self.simbody_bias(q, u, m);
+        }
         m.X_FM = Transform::new(R, p);
         m.V = SpatialVec::new(w, v);
         m.A = SpatialVec::new(alpha, acc);
+    }
+
+    /// The angular bias as Simbody computes it (version in OpenSim 4.6, `MobilizedBody::FunctionBased`).
+    ///
+    /// In (4) it takes for Ω₂ the angular velocity of coordinate 0 alone and for Ω₃ that of all
+    /// coordinates but number 2, instead of that of the earlier axes. The two agree when each rotation
+    /// has a coordinate of its own, in order; they differ, for instance, for a knee whose three
+    /// rotations all follow the flexion angle.
+    fn simbody_bias<T: Real>(&self, q: &[T], u: &[T], m: &JointMotion<T>) -> Vec3<T> {
+        let first = m.H[0].w * u[0];
+        let mut second = Vec3::zero();
+        for k in (0..self.num_coordinates).filter(|&k| k != 2) {
+            second += m.H[k].w * u[k];
+        }
+        let mut R = Rotation::identity();
+        let mut alpha = Vec3::zero();
+        for (axis, omega) in self.axes[..3].iter().zip([Vec3::zero(), first, second]) {
+            let wi = R * Vec3::cst(axis.axis);
+            let a = axis.compute(q, u, |_, _| {});
+            alpha += wi * a.bias + omega.cross(wi) * a.rate;
+            R = R * Rotation::about(axis.axis, a.x);
+        }
+        alpha
     }
 }

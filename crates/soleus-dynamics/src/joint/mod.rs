@@ -193,6 +193,7 @@ mod tests {
         let line = Function::Linear { slope: 0.7, intercept: 0.1 };
         JointKernel::Custom(Box::new(CustomJoint {
             num_coordinates: 2,
+            as_simbody: false,
             axes: [
                 axis(vec3(0.1, 0.2, 1.0), AxisMotion::Direct(0)),
                 axis(vec3(1.0, 0.0, 0.3), AxisMotion::One(1, line.clone())),

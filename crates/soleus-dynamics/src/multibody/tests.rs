@@ -1,6 +1,7 @@
 //! Identities and invariants of the tree algorithms.
 
 use super::*;
+use crate::Options;
 use crate::testing::*;
 use soleus_math::{Dual, Real, SpatialVec, Vec3};
 use soleus_model::id::BodyId;
@@ -20,7 +21,7 @@ fn inverse_dynamics<T: Real>(tree: &Tree, q: &[T], u: &[T], udot: &[T]) -> Vec<T
 /// M u̇ = τ(u̇) − τ(0): the composite-body mass matrix against Newton–Euler, and M⁻¹ against M.
 #[test]
 fn identity_mass_matrix_and_newton_euler_agree() {
-    let tree = Tree::build(&menagerie()).unwrap();
+    let tree = Tree::build(&menagerie(), &Options::default()).unwrap();
     let n = tree.num_mobilities;
     let (q, u, udot) = (numbers(1, n), numbers(2, n), numbers(3, n));
     let with = inverse_dynamics(&tree, &q, &u, &udot);
@@ -47,7 +48,7 @@ fn identity_mass_matrix_and_newton_euler_agree() {
 #[test]
 fn conserves_energy() {
     type D = Dual<f64, 1>;
-    let tree = Tree::build(&menagerie()).unwrap();
+    let tree = Tree::build(&menagerie(), &Options::default()).unwrap();
     let n = tree.num_mobilities;
     let (q, u, udot) = (numbers(4, n), numbers(5, n), numbers(6, n));
     let tau = inverse_dynamics(&tree, &q, &u, &udot);
@@ -73,7 +74,7 @@ fn conserves_energy() {
 #[test]
 fn deriv_inverse_dynamics() {
     type D = Dual<f64, 1>;
-    let tree = Tree::build(&menagerie()).unwrap();
+    let tree = Tree::build(&menagerie(), &Options::default()).unwrap();
     let n = tree.num_mobilities;
     let x: Vec<Vec<f64>> = (10..13).map(|s| numbers(s, n)).collect();
     let d: Vec<Vec<f64>> = (20..23).map(|s| numbers(s, n)).collect();
@@ -103,7 +104,7 @@ fn analytic_physical_pendulum() {
     m.frames[child.0].X_BF = soleus_math::Transform::identity();
     m.bodies[b.0].mass_center = soleus_math::vec3(0.3, 0.4, 0.0);
     m.bodies[b.0].inertia = soleus_math::SymMat33 { xx: 0.02, yy: 0.03, zz: 0.025, ..Default::default() };
-    let tree = Tree::build(&m).unwrap();
+    let tree = Tree::build(&m, &Options::default()).unwrap();
     let tau = inverse_dynamics(&tree, &[0.7], &[0.0], &[2.0]);
     let want = 2.0 * (0.025 + 1.3 * 0.25);
     assert!((tau[0] - want).abs() < 1e-14, "{} {want}", tau[0]);
@@ -115,7 +116,7 @@ fn identity_reversed_joint_gives_the_same_poses() {
     let mut m = ground();
     let a = add_body(&mut m, BodyId::GROUND, JointKind::Gimbal, 3);
     add_body(&mut m, a, knee(), 2);
-    let forward = Tree::build(&m).unwrap();
+    let forward = Tree::build(&m, &Options::default()).unwrap();
     let q = numbers(7, 5);
     let mut k = TreeKinematics::new(&forward);
     compute_kinematics(&forward, &q, &numbers(8, 5), &mut k);
@@ -126,7 +127,7 @@ fn identity_reversed_joint_gives_the_same_poses() {
     let mut r = m.clone();
     let j = &mut r.joints[0];
     std::mem::swap(&mut j.parent, &mut j.child);
-    let tree = Tree::build(&r).unwrap();
+    let tree = Tree::build(&r, &Options::default()).unwrap();
     assert!(tree.nodes[1].reversed && !tree.nodes[2].reversed);
     let mut kr = TreeKinematics::new(&tree);
     compute_kinematics(&tree, &q, &numbers(8, 5), &mut kr);

@@ -1,6 +1,7 @@
 //! The spanning tree of a model.
 
 use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
+use crate::Options;
 use crate::kinematics::{BodyFrame, Resolve};
 use soleus_math::{Function, Rotation, SymMat33, Transform, Vec3, vec3};
 use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
@@ -122,7 +123,7 @@ impl Tree {
     /// first from ground, joints in file order within a level; a movable massless body is
     /// followed outwards at once until a body with mass is met. A joint that would close a
     /// loop gets a copy of its child body, which shares the mass evenly and is welded to it.
-    pub fn build(model: &Model) -> Result<Tree, TreeError> {
+    pub fn build(model: &Model, options: &Options) -> Result<Tree, TreeError> {
         let picks = pick_joints(model)?;
         let copies_of = |b: usize| picks.iter().filter(|p| p.copy && p.outboard == b).count();
 
@@ -181,7 +182,7 @@ impl Tree {
             let coordinates = pick.joint.map_or(&[][..], |j| &model.joints[j.0].coordinates);
 
             let parent = t.node_of_body[pick.inboard];
-            let tip = t.push_joint(parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
+            let tip = t.push_joint(options, parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
             let node = &mut t.nodes[tip];
             node.body = Some(BodyId(pick.outboard));
             node.is_copy = pick.copy;
@@ -219,6 +220,7 @@ impl Tree {
     #[allow(clippy::too_many_arguments)]
     fn push_joint(
         &mut self,
+        options: &Options,
         parent: usize,
         kind: &JointKind,
         X_PF: Transform<f64>,
@@ -250,7 +252,7 @@ impl Tree {
             JointKind::Ball => JointKernel::Ball,
             JointKind::Free => JointKernel::Free,
             JointKind::Ellipsoid { radii } => JointKernel::Ellipsoid(*radii),
-            JointKind::Custom(s) => JointKernel::Custom(Box::new(compile_custom(s, coordinates.len()))),
+            JointKind::Custom(s) => JointKernel::Custom(Box::new(compile_custom(s, coordinates.len(), options))),
             JointKind::Scapulothoracic { .. } => JointKernel::Weld,
         };
         self.push_node(parent, kernel, X_PF, X_BM.inverse(), reversed, id, coordinates)
@@ -368,7 +370,7 @@ impl Tree {
 }
 
 /// The axes of a custom joint with constants and bare coordinates recognised.
-fn compile_custom(s: &SpatialTransform, num_coordinates: usize) -> CustomJoint {
+fn compile_custom(s: &SpatialTransform, num_coordinates: usize, options: &Options) -> CustomJoint {
     let axes = s.axes.clone().map(|a| {
         let motion = match (&a.function, a.arguments.as_slice()) {
             (Function::Constant(c), _) => AxisMotion::Fixed(*c),
@@ -381,7 +383,7 @@ fn compile_custom(s: &SpatialTransform, num_coordinates: usize) -> CustomJoint {
         };
         Axis { axis: a.axis, motion }
     });
-    CustomJoint { num_coordinates, axes }
+    CustomJoint { num_coordinates, axes, as_simbody: options.opensim_faults }
 }
 
 /// Which joint carries which body, in the order of the tree.

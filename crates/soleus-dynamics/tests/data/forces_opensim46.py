@@ -149,6 +149,11 @@ def main():
     elastic("elastic_ball", ["eggA", "ballB"])
     elastic("elastic_meshes", ["eggA", "eggB"])
 
+    plane = osim.Transform(osim.Rotation(osim.BodyRotationSequence, -1.5, osim.CoordinateAxis(0), 0.1, osim.CoordinateAxis(1), 0.2, osim.CoordinateAxis(2)), V(0.01, 0.06, -0.02))
+    exponential = add("exponential", osim.ExponentialContactForce(plane, fa, V(0.02, -0.03, 0.04)))
+    exponential.setExponentialShapeParameters(V(0.01, 50.0, 20.0))
+    exponential.setNormalViscosity(0.3); exponential.setFrictionElasticity(500.0); exponential.setFrictionViscosity(90.0)
+
     state = m.initSystem()
     solver = osim.InverseDynamicsSolver(m)
     zero = osim.Vector(state.getNU(), 0.0)
@@ -211,6 +216,11 @@ def main():
             names = f.getStateVariableNames()
             rec["states"] = {names.get(i): [m.getStateVariableValue(state, names.get(i)), m.getStateVariableDerivativeValue(state, names.get(i))] for i in range(names.getSize())}
             row["forces"][name] = rec
+        # The same contact halfway between sliding and sticking, its anchor at the plane's origin.
+        m.setDiscreteVariableValue(state, "/forceset/exponential/sliding", 0.3)
+        m.realizeAcceleration(state)
+        row["exponential_sticking"] = record(exponential, state)
+        m.setDiscreteVariableValue(state, "/forceset/exponential/sliding", 1.0)
         out["states"].append(row)
     return out
 
