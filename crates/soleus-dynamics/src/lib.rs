@@ -17,6 +17,7 @@ pub mod system;
 mod testing;
 
 pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
+pub use system::{State, System, Workspace};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};
 
 /// Choices made when a model is compiled.

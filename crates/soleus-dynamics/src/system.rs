@@ -371,6 +371,33 @@ impl System {
         self.compute_accelerations(x, ws)
     }
 
+    /// Puts every muscle's fiber in equilibrium with its tendon at the pose, speeds and activations of `x`.
+    /// Returns the forces whose muscle could not be, each with the reason; their states are left alone.
+    pub fn solve_equilibrium(
+        &self,
+        x: &mut State<f64>,
+        controls: &[f64],
+        ws: &mut Workspace<f64>,
+    ) -> Vec<(usize, MuscleError)> {
+        self.compute_kinematics(x, ws);
+        self.compute_paths(x, ws);
+        let mut failures = Vec::new();
+        for (i, f) in self.forces.iter().enumerate() {
+            let Actor::Muscle(m) = &f.actor else { continue };
+            let states = &mut x.z[f.states.clone()];
+            let activation = match m.state_names().iter().position(|&n| n == "activation") {
+                Some(k) => states[k],
+                None => controls[f.controls.start],
+            };
+            let before = states.to_vec();
+            if let Err(e) = m.solve_equilibrium(ws.paths[i].length(), ws.paths[i].speed(), activation, states) {
+                states.copy_from_slice(&before);
+                failures.push((i, e));
+            }
+        }
+        failures
+    }
+
     /// Accelerations of the bodies for the u̇ in the workspace.
     pub fn compute_body_accelerations<T: Real>(&self, ws: &mut Workspace<T>) {
         ws.A_GB[0] = SpatialVec::zero();

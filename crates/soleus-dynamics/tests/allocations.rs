@@ -1,0 +1,69 @@
+//! After set-up, evaluation allocates nothing: a counting allocator says so.
+
+use std::alloc::{GlobalAlloc, Layout, System as SystemAllocator};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on unchanged to the system allocator; only a counter is kept.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises about `layout` hold for this call too.
+        unsafe { SystemAllocator.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: `p` came from `alloc` above with the same layout.
+        unsafe { SystemAllocator.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as for `dealloc`.
+        unsafe { SystemAllocator.realloc(p, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// The model that ships, and every reference model if it is there.
+fn models() -> Vec<PathBuf> {
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let mut list: Vec<PathBuf> = Vec::new();
+    for folder in [root.join("models"), root.join("../shared/reference/models")] {
+        match std::fs::read_dir(&folder) {
+            Ok(entries) => list.extend(entries.flatten().map(|e| e.path())),
+            Err(_) => println!("skipped: {} not found", folder.display()),
+        }
+    }
+    list.retain(|p| p.extension().is_some_and(|e| e == "osim"));
+    list.sort();
+    list
+}
+
+/// One test in this file: the counter is shared by the whole process.
+#[test]
+fn identity_evaluation_allocates_nothing() {
+    for path in models() {
+        let bytes = std::fs::read(&path).unwrap();
+        let (model, _) = soleus_io::osim::read_model(&bytes, path.to_str().unwrap());
+        let system = soleus_dynamics::System::compile(&model.unwrap()).unwrap();
+        let mut ws = system.workspace::<f64>();
+        let mut x = system.default_state.clone();
+        let controls = vec![0.1; system.num_controls];
+        // The first evaluation may grow lists whose size depends on the pose.
+        let _ = system.compute_motion(&x, &controls, &mut ws);
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for i in 0..50 {
+            for q in &mut x.q {
+                *q += 1e-3 * f64::from(i % 7 - 3);
+            }
+            let _ = system.compute_motion(&x, &controls, &mut ws);
+        }
+        let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        assert_eq!(count, 0, "{}: {count} allocations in 50 evaluations", path.display());
+    }
+}
