@@ -172,6 +172,19 @@ fn analytic_connectors_of_every_age() {
     }
 }
 
+/// Found by fuzzing: a connector's name became a tag, whatever it was, and the file that was
+/// written could not be read.
+#[test]
+fn identity_connector_names_that_are_no_tags_stay() {
+    let mut doc = read(
+        "<OpenSimDocument Version='30504'><A><connectors><C name='a/&gt;b'><connectee_name>x</connectee_name></C></connectors></A>\
+         </OpenSimDocument>",
+    );
+    upgrade(&mut doc, &mut Diagnostics::new("f"));
+    assert_eq!(at(&doc, "A/connectors/C/connectee_name").text(), "x");
+    assert!(read_document(write_document(&doc).as_bytes(), "f").0.is_some());
+}
+
 #[test]
 fn analytic_engine_and_axes_of_version_1() {
     let axis = |name: &str, rotation: bool, v: &str| {
