@@ -131,6 +131,9 @@ fn analytic_every_step_once() {
     {
         assert!(!text.contains(gone), "`{gone}` is left in\n{text}");
     }
+    // The function of an actuator that is not there went with it.
+    let functions = at(&doc, "Model/ControllerSet/objects/PrescribedController:two/FunctionSet/objects");
+    assert_eq!(functions.children().map(Element::name).collect::<Vec<_>>(), ["f0", "f2"]);
     // What moved kept its line.
     let line = |needle: &str| {
         let found = include_str!("data/old_model.osim").lines().position(|l| l.contains(needle));
