@@ -3,4 +3,5 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BG.
 
+pub mod mesh;
 pub mod osim;

@@ -131,6 +131,9 @@ fn analytic_every_step_once() {
     {
         assert!(!text.contains(gone), "`{gone}` is left in\n{text}");
     }
+    // The function of an actuator that is not there went with it.
+    let functions = at(&doc, "Model/ControllerSet/objects/PrescribedController:two/FunctionSet/objects");
+    assert_eq!(functions.children().map(Element::name).collect::<Vec<_>>(), ["f0", "f2"]);
     // What moved kept its line.
     let line = |needle: &str| {
         let found = include_str!("data/old_model.osim").lines().position(|l| l.contains(needle));
@@ -170,6 +173,19 @@ fn analytic_connectors_of_every_age() {
         upgrade(&mut doc, &mut Diagnostics::new("f"));
         assert_eq!(at(&doc, "PhysicalOffsetFrame/socket_parent").text(), "../a", "{version}");
     }
+}
+
+/// Found by fuzzing: a connector's name became a tag, whatever it was, and the file that was
+/// written could not be read.
+#[test]
+fn identity_connector_names_that_are_no_tags_stay() {
+    let mut doc = read(
+        "<OpenSimDocument Version='30504'><A><connectors><C name='a/&gt;b'><connectee_name>x</connectee_name></C></connectors></A>\
+         </OpenSimDocument>",
+    );
+    upgrade(&mut doc, &mut Diagnostics::new("f"));
+    assert_eq!(at(&doc, "A/connectors/C/connectee_name").text(), "x");
+    assert!(read_document(write_document(&doc).as_bytes(), "f").0.is_some());
 }
 
 #[test]

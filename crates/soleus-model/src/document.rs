@@ -25,7 +25,8 @@ pub struct Element {
     /// Children, text and comments in file order. Text that is only white space between
     /// elements is not kept.
     pub content: Vec<Content>,
-    /// Line of the opening tag, from 1; 0 for an element made by an upgrade.
+    /// Line of the opening tag, from 1. An element that an upgrade made has the line of what it
+    /// replaces; 0 when there is none.
     pub line: u32,
 }
 

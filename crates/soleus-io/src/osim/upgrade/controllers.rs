@@ -1,6 +1,6 @@
 //! Version 40600: the actuators of a controller are a list of sockets.
 
-use soleus_model::Element;
+use soleus_model::{Content, Element};
 
 use super::Upgrade;
 use super::classes::is_actuator;
@@ -35,21 +35,41 @@ pub fn actuator_sockets(root: &mut Element, up: &mut Upgrade<'_>) {
         let names = list.text();
         list.tag = "socket_actuators".to_string();
         let mut paths: Vec<&str> = Vec::new();
-        for name in names.split_whitespace() {
+        let mut unknown: Vec<usize> = Vec::new();
+        for (i, name) in names.split_whitespace().enumerate() {
             if name.eq_ignore_ascii_case("ALL") {
                 paths = actuators.iter().map(|(_, path)| path.as_str()).collect();
                 break;
             }
             match actuators.iter().find(|(n, _)| n == name) {
                 Some((_, path)) => paths.push(path),
-                None => up.diags.warn(
-                    list.line,
-                    &format!("/controllerset/{controller}"),
-                    format!("controller `{controller}` drives `{name}`, which is no actuator of the model; ignored"),
-                    "",
-                ),
+                None => {
+                    unknown.push(i);
+                    up.diags.warn(
+                        list.line,
+                        &format!("/controllerset/{controller}"),
+                        format!("controller `{controller}` drives `{name}`, which is no actuator of the model; ignored"),
+                        "",
+                    );
+                }
             }
         }
         list.set_text(paths.join(" "));
+        drop_functions(e, &unknown);
+    });
+}
+
+/// The functions of a prescribed controller go with its actuators by position: those of dropped
+/// actuators are dropped too.
+fn drop_functions(controller: &mut Element, positions: &[usize]) {
+    let set = controller.children_mut().find(|e| e.tag == "FunctionSet" && e.name() == "ControlFunctions");
+    let Some(objects) = set.and_then(|s| s.child_mut("objects")) else { return };
+    let mut i = 0;
+    objects.content.retain(|c| match c {
+        Content::Element(_) => {
+            i += 1;
+            !positions.contains(&(i - 1))
+        }
+        _ => true,
     });
 }

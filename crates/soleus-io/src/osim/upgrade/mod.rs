@@ -1,6 +1,6 @@
 //! Old files brought to the form of OpenSim 4.6, version 40600, step by step on the tree.
 //!
-//! A step changes what one version of the format changed and nothing else; [`STEPS`] lists them
+//! A step changes what one version of the format changed and nothing else; `STEPS` lists them
 //! in the order they run, each with the version from which it is no longer needed. What a step
 //! does not know stays where it is. Elements that move keep their line; elements that a step
 //! makes up take the line of what they replace.

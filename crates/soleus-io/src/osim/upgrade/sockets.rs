@@ -29,10 +29,13 @@ pub fn flatten(root: &mut Element, up: &mut Upgrade<'_>) {
 
 /// Replaces a `connectors` list by one element for each connector.
 fn lift_connectors(e: &mut Element) {
-    // A list that names no connectee is something else; leave it.
-    let is_list = |c: &Element| {
-        c.children().all(|c| c.attribute("name").is_some() && c.child("connectee_name").is_some())
+    // A list whose members name no connectee, or could not name a tag, is something else.
+    let is_connector = |c: &Element| {
+        let name = c.name();
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        !name.is_empty() && name.chars().all(plain) && c.child("connectee_name").is_some()
     };
+    let is_list = |c: &Element| c.children().all(is_connector);
     if !e.child("connectors").is_some_and(is_list) {
         return;
     }

@@ -1,0 +1,88 @@
+//! Surface meshes for contact and display: Wavefront `.obj`, `.stl`, and VTK `.vtp`.
+
+mod obj;
+mod stl;
+mod vtp;
+
+use soleus_math::Vec3;
+use thiserror::Error;
+
+pub use obj::read_obj;
+pub use stl::read_stl;
+pub use vtp::read_vtp;
+
+/// A surface of polygons.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// Positions of the vertices in the frame of the file, in the units of the file (meters in
+    /// OpenSim's models).
+    pub vertices: Vec<Vec3<f64>>,
+    /// Faces, each as indices of three or more vertices, counterclockwise seen from outside.
+    pub faces: Vec<Vec<u32>>,
+}
+
+/// What is wrong with a mesh file.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum MeshError {
+    /// The ending of the file name is not one of those we read.
+    #[error("{file}: meshes are read from .obj, .stl and .vtp files")]
+    UnknownFormat {
+        /// The file as the user named it.
+        file: String,
+    },
+    /// The contents do not follow the format.
+    #[error("{file}:{line}: {message}")]
+    Malformed {
+        /// The file as the user named it.
+        file: String,
+        /// Line, from 1; 0 in binary files and where no line applies.
+        line: u32,
+        /// What is wrong.
+        message: String,
+    },
+    /// A face names a vertex that the file does not have.
+    #[error("{file}:{line}: a face names vertex {index}, but there are {count}")]
+    NoSuchVertex {
+        /// The file as the user named it.
+        file: String,
+        /// Line, from 1; 0 where no line applies.
+        line: u32,
+        /// The index as the file writes it.
+        index: i64,
+        /// How many vertices there are.
+        count: usize,
+    },
+}
+
+impl MeshError {
+    fn malformed(file: &str, line: u32, message: impl Into<String>) -> Self {
+        MeshError::Malformed { file: file.to_string(), line, message: message.into() }
+    }
+}
+
+/// Reads a mesh in the format that the ending of its name says. `file` is not opened.
+///
+/// # Errors
+///
+/// When the ending is none of `.obj`, `.stl`, `.stla`, `.vtp`, or the contents do not follow the
+/// format.
+pub fn read_mesh(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
+    let ending = file.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    match ending.as_str() {
+        "obj" => read_obj(bytes, file),
+        "stl" | "stla" => read_stl(bytes, file),
+        "vtp" => read_vtp(bytes, file),
+        _ => Err(MeshError::UnknownFormat { file: file.to_string() }),
+    }
+}
+
+/// The next three numbers of a line.
+fn three_numbers<'w>(words: &mut impl Iterator<Item = &'w str>) -> Option<Vec3<f64>> {
+    let mut next = || words.next()?.parse::<f64>().ok();
+    Some(Vec3::from_array([next()?, next()?, next()?]))
+}
+
+/// The line number of a zero-based position among lines.
+fn line_number(i: usize) -> u32 {
+    u32::try_from(i).unwrap_or(u32::MAX).saturating_add(1)
+}
