@@ -23,6 +23,17 @@ pub struct MultivariatePolynomial {
     dimension: usize,
     order: usize,
     coefficients: Vec<f64>,
+    /// The polynomials of the last variable, from the last to the first.
+    blocks: Vec<Block>,
+}
+
+/// A run of coefficients that belong to the powers of the last variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Block {
+    /// Number of coefficients.
+    len: u32,
+    /// How many variables outwards its value goes on: one, and one more for each polynomial it completes.
+    folds: u32,
 }
 
 impl MultivariatePolynomial {
@@ -44,7 +55,26 @@ impl MultivariatePolynomial {
             });
         }
         knots::finite(KIND, "coefficients", &coefficients)?;
-        Ok(MultivariatePolynomial { dimension, order, coefficients })
+        Ok(Self::checked(dimension, order, coefficients))
+    }
+
+    /// Adds the blocks to data that fit together.
+    fn checked(dimension: usize, order: usize, coefficients: Vec<f64>) -> Self {
+        let mut f = MultivariatePolynomial { dimension, order, coefficients, blocks: Vec::new() };
+        let mut blocks = Vec::new();
+        f.for_each_term(|_, e| {
+            let (last, outer) = e.split_last().unwrap_or((&0, &[]));
+            if *last == 0 {
+                let len = if dimension == 0 { 1 } else { order - outer.iter().sum::<usize>() + 1 };
+                let zeros = outer.iter().rev().take_while(|e| **e == 0).count();
+                let folds = (zeros + 1).min(outer.len());
+                // Both at most C(d+N, N), the length of a list in memory.
+                blocks.push(Block { len: len as u32, folds: folds as u32 });
+            }
+        });
+        blocks.reverse();
+        f.blocks = blocks;
+        f
     }
 
     /// How many coefficients a polynomial has: C(d+N, N); `None` beyond the range of `usize`.
@@ -108,18 +138,33 @@ impl MultivariatePolynomial {
         if self.order == 0 {
             coefficients.push(0.0);
         }
-        Some(MultivariatePolynomial {
-            dimension: self.dimension,
-            order: self.order.saturating_sub(1),
-            coefficients,
-        })
+        Some(Self::checked(self.dimension, self.order.saturating_sub(1), coefficients))
     }
 
     /// Value at `x`, at least d variables.
     #[inline]
     pub fn value<T: Real>(&self, x: &[T]) -> T {
-        let mut tail = self.coefficients.as_slice();
-        self.value_from(0, self.order, &mut tail, x)
+        // Partial sums of Horner's scheme, one for each variable but the last.
+        let mut sum = [T::zero(); MAX_DIMENSION];
+        let mut end = self.coefficients.len();
+        let mut y = T::zero();
+        for block in &self.blocks {
+            let start = end - block.len as usize;
+            let own = &self.coefficients[start..end];
+            end = start;
+            y = T::cst(own[own.len() - 1]);
+            for &c in own[..own.len() - 1].iter().rev() {
+                y = y * x[self.dimension - 1] + c;
+            }
+            let mut level = self.dimension - usize::from(self.dimension > 0);
+            for fold in 0..block.folds {
+                level -= 1;
+                y = sum[level] * x[level] + y;
+                // A completed polynomial is handed on and its place made free.
+                sum[level] = if fold + 1 < block.folds { T::zero() } else { y };
+            }
+        }
+        y
     }
 
     /// Value and gradient at `x`; `gradient` holds at least d numbers.
@@ -127,13 +172,59 @@ impl MultivariatePolynomial {
     pub fn gradient<T: Real>(&self, x: &[T], gradient: &mut [T]) -> T {
         // Arrays as small as the polynomial allows; the same lines for each size.
         match self.dimension {
-            0..=2 => self.gradient_sized::<T, 2>(x, gradient),
+            0 => self.value(x),
+            1 | 2 => self.gradient_sized::<T, 2>(x, gradient),
             3 => self.gradient_sized::<T, 3>(x, gradient),
             4 => self.gradient_sized::<T, 4>(x, gradient),
             5 | 6 => self.gradient_sized::<T, 6>(x, gradient),
             7 | 8 => self.gradient_sized::<T, 8>(x, gradient),
             _ => self.gradient_sized::<T, MAX_DIMENSION>(x, gradient),
         }
+    }
+
+    /// As `value`, with the derivatives of every partial sum by its variable and those within.
+    #[inline]
+    fn gradient_sized<T: Real, const D: usize>(&self, x: &[T], gradient: &mut [T]) -> T {
+        let d = self.dimension.min(D);
+        let last = d - 1;
+        let mut sum = [T::zero(); D];
+        let mut slopes = [[T::zero(); D]; D];
+        let mut end = self.coefficients.len();
+        let mut y = T::zero();
+        // Derivatives of y by the variables from the present one inwards.
+        let mut g = [T::zero(); D];
+        for block in &self.blocks {
+            let start = end - block.len as usize;
+            let own = &self.coefficients[start..end];
+            end = start;
+            y = T::cst(own[own.len() - 1]);
+            let mut dy = T::zero();
+            for &c in own[..own.len() - 1].iter().rev() {
+                dy = dy * x[last] + y;
+                y = y * x[last] + c;
+            }
+            g[last] = dy;
+            let mut level = last;
+            for fold in 0..block.folds {
+                level -= 1;
+                let xl = x[level];
+                let row = &mut slopes[level];
+                g[level] = row[level] * xl + sum[level];
+                y = sum[level] * xl + y;
+                for j in level + 1..d {
+                    g[j] = row[j] * xl + g[j];
+                }
+                if fold + 1 < block.folds {
+                    sum[level] = T::zero();
+                    *row = [T::zero(); D];
+                } else {
+                    sum[level] = y;
+                    row[level..d].copy_from_slice(&g[level..d]);
+                }
+            }
+        }
+        gradient[..d].copy_from_slice(&g[..d]);
+        y
     }
 
     /// Value, gradient and Hessian at `x`; `hessian` is d × d with row stride `stride`.
@@ -165,69 +256,6 @@ impl MultivariatePolynomial {
         [y, d, half_dd * 2.0]
     }
 
-    /// The polynomial of variables `level`.. with exponents summing to at most `order`, whose
-    /// coefficients are the last of `tail`; takes them off.
-    fn value_from<T: Real>(&self, level: usize, order: usize, tail: &mut &[f64], x: &[T]) -> T {
-        if level + 1 >= self.dimension {
-            // The innermost variable (or none): plain coefficients.
-            let count = if self.dimension == 0 { 1 } else { order + 1 };
-            let (rest, own) = tail.split_at(tail.len() - count);
-            *tail = rest;
-            let mut y = T::cst(own[count - 1]);
-            for &c in own[..count - 1].iter().rev() {
-                y = y * x[level] + c;
-            }
-            return y;
-        }
-        // From the highest power of this variable down; what it leaves is for the others.
-        let mut y = self.value_from(level + 1, 0, tail, x);
-        for rest in 1..=order {
-            y = y * x[level] + self.value_from(level + 1, rest, tail, x);
-        }
-        y
-    }
-
-    fn gradient_sized<T: Real, const D: usize>(&self, x: &[T], gradient: &mut [T]) -> T {
-        let mut tail = self.coefficients.as_slice();
-        let (y, g) = self.gradient_from::<T, D>(0, self.order, &mut tail, x);
-        gradient[..self.dimension].copy_from_slice(&g[..self.dimension]);
-        y
-    }
-
-    /// As `value_from`, with derivatives by the variables `level`..
-    fn gradient_from<T: Real, const D: usize>(
-        &self,
-        level: usize,
-        order: usize,
-        tail: &mut &[f64],
-        x: &[T],
-    ) -> (T, [T; D]) {
-        let mut g = [T::zero(); D];
-        if level + 1 >= self.dimension {
-            let count = if self.dimension == 0 { 1 } else { order + 1 };
-            let (rest, own) = tail.split_at(tail.len() - count);
-            *tail = rest;
-            let mut y = T::cst(own[count - 1]);
-            let mut dy = T::zero();
-            for &c in own[..count - 1].iter().rev() {
-                dy = dy * x[level] + y;
-                y = y * x[level] + c;
-            }
-            g[level] = dy;
-            return (y, g);
-        }
-        let (mut y, mut g) = self.gradient_from::<T, D>(level + 1, 0, tail, x);
-        for rest in 1..=order {
-            let (yi, gi) = self.gradient_from::<T, D>(level + 1, rest, tail, x);
-            g[level] = g[level] * x[level] + y;
-            y = y * x[level] + yi;
-            for j in level + 1..self.dimension {
-                g[j] = g[j] * x[level] + gi[j];
-            }
-        }
-        (y, g)
-    }
-
     fn hessian_sized<T: Real, const D: usize>(
         &self,
         x: &[T],
@@ -246,7 +274,8 @@ impl MultivariatePolynomial {
         y
     }
 
-    /// As `gradient_from`, with second derivatives h[i][j], level ≤ i ≤ j.
+    /// The polynomial of variables `level`.. with exponents summing to at most `order`, whose coefficients
+    /// are the last of `tail`, which it takes off: value, first and second derivatives h[i][j], level ≤ i ≤ j.
     #[allow(clippy::type_complexity)]
     fn hessian_from<T: Real, const D: usize>(
         &self,

@@ -13,7 +13,7 @@ pub struct Sine {
 }
 
 impl Sine {
-    /// From amplitude, angular frequency, phase [rad] and offset.
+    /// From amplitude, angular frequency, phase (radians) and offset.
     pub fn new(amplitude: f64, omega: f64, phase: f64, offset: f64) -> Result<Self, FunctionError> {
         knots::finite("Sine", "parameters", &[amplitude, omega, phase, offset])?;
         Ok(Sine { amplitude, omega, phase, offset })
