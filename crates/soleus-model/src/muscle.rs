@@ -489,8 +489,8 @@ pub struct RigidTendon {
     pub force_velocity_curve: Option<Function>,
 }
 
-/// Parameters of the muscle of van den Bogert et al. (2011), in the form used with their later
-/// open code and papers: Gaussian force–length, Hill hyperbola, quadratic elastic elements.
+/// Parameters of the muscle of van den Bogert, Blana and Heinrich (2011). The paper leaves the curves open;
+/// these are for a Gaussian force–length curve, Hill's hyperbola and quadratic elastic elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bogert2011 {
     /// Activation rate c₁ + c₂ at full excitation is 1/`activation_time_constant`, s. Default 0.01.

@@ -4,6 +4,7 @@
 //! their curves, their states and in what they do at the edges; [`CompiledMuscle`] is any of them.
 
 pub mod activation;
+pub mod bogert2011;
 pub mod degroote_fregly2016;
 pub mod delp1990;
 pub mod equilibrium;
@@ -22,6 +23,7 @@ pub use equilibrium::Equilibrium;
 pub use error::MuscleError;
 pub use info::MuscleInfo;
 
+use bogert2011::Bogert2011Muscle;
 use degroote_fregly2016::DeGrooteFregly2016Muscle;
 use delp1990::Delp1990Muscle;
 use millard2012::Millard2012EquilibriumMuscle;
@@ -49,6 +51,8 @@ pub enum CompiledMuscle {
     Thelen2003Original(Thelen2003OriginalMuscle),
     /// See [`RigidTendonMuscle`].
     RigidTendon(RigidTendonMuscle),
+    /// See [`Bogert2011Muscle`].
+    Bogert2011(Bogert2011Muscle),
 }
 
 impl CompiledMuscle {
@@ -68,7 +72,7 @@ impl CompiledMuscle {
                 CompiledMuscle::Thelen2003Original(Thelen2003OriginalMuscle::compile(m, p)?)
             }
             MuscleKind::RigidTendon(p) => CompiledMuscle::RigidTendon(RigidTendonMuscle::compile(m, p)?),
-            MuscleKind::Bogert2011(_) => todo!(),
+            MuscleKind::Bogert2011(p) => CompiledMuscle::Bogert2011(Bogert2011Muscle::compile(m, p)?),
         })
     }
 
@@ -80,6 +84,7 @@ impl CompiledMuscle {
             | CompiledMuscle::Schutte1993(_) => &["activation", "fiber_length"],
             CompiledMuscle::Delp1990(_) => &["activation", "fiber_length", "fiber_velocity"],
             CompiledMuscle::RigidTendon(_) => &[],
+            CompiledMuscle::Bogert2011(_) => &["activation", "fiber_length_along_tendon"],
             CompiledMuscle::Millard2012Equilibrium(m) => m.state_names(),
             CompiledMuscle::DeGrooteFregly2016(m) => m.state_names(),
         }
@@ -95,6 +100,7 @@ impl CompiledMuscle {
             CompiledMuscle::Schutte1993(_) | CompiledMuscle::Thelen2003Original(_) => &[0.0; 2],
             CompiledMuscle::Delp1990(_) => &[0.0; 3],
             CompiledMuscle::RigidTendon(_) => &[],
+            CompiledMuscle::Bogert2011(m) => m.default_states(),
         }
     }
 
@@ -113,6 +119,7 @@ impl CompiledMuscle {
             CompiledMuscle::Delp1990(m) => m.dynamics(L, excitation, states, states_dot),
             CompiledMuscle::Thelen2003Original(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
             CompiledMuscle::RigidTendon(m) => m.dynamics(L, Ldot, excitation),
+            CompiledMuscle::Bogert2011(m) => m.dynamics(L, excitation, states, states_dot),
         }
     }
 
@@ -126,6 +133,7 @@ impl CompiledMuscle {
             CompiledMuscle::Delp1990(m) => m.info(L, Ldot, excitation, states),
             CompiledMuscle::Thelen2003Original(m) => m.info(L, Ldot, excitation, states),
             CompiledMuscle::RigidTendon(m) => m.info(L, Ldot, excitation),
+            CompiledMuscle::Bogert2011(m) => m.info(L, Ldot, excitation, states),
         }
     }
 
@@ -147,6 +155,7 @@ impl CompiledMuscle {
             CompiledMuscle::Delp1990(m) => m.solve_equilibrium(L, activation, states),
             CompiledMuscle::Thelen2003Original(m) => m.solve_equilibrium(L, activation, states),
             CompiledMuscle::RigidTendon(m) => Ok(m.solve_equilibrium(L, Ldot, activation)),
+            CompiledMuscle::Bogert2011(m) => m.solve_equilibrium(L, activation, states),
         }
     }
 }

@@ -1,0 +1,345 @@
+//! The muscle of van den Bogert, Blana and Heinrich (2011): made to be stated implicitly, without
+//! singularities in activation, velocity or pennation.
+
+use super::activation::RateActivation;
+use super::equilibrium::Equilibrium;
+use super::error::{MuscleError, require};
+use super::info::MuscleInfo;
+use soleus_math::Real;
+use soleus_model::muscle::{Bogert2011, Muscle};
+
+/// A straight muscle is given this thickness, in units of l₀, so that cos φ stays defined at s = 0.
+const LEAST_THICKNESS: f64 = 1e-4;
+
+/// The muscle of van den Bogert et al. (2011), ready for computing. States: activation a, and the fiber
+/// length along the tendon s = l cos φ [m].
+///
+///   l = √(s² + w²),  cos φ = s/l,  w = l₀ sin α₀                                    (6)
+///   [F₀ (a f_L(l) f_V(l̇) + f_P(l))] cos φ + F₀ β ṡ/(v_max l₀) = F₀ f_T(L − s)       (4)
+///   ȧ = (e − a)(c₁ e + c₂)                                                           (7)
+///
+/// with l̇ = ṡ cos φ. Numbers are those of the paper's equations. The damping β ṡ is ours: with it (4) can be
+/// solved for ṡ everywhere, so the same muscle serves explicit integrators. The paper leaves the curves
+/// open; here, with x = l/l₀, v = l̇/(v_max l₀), ε the tendon strain:
+///
+///   f_L = exp(−((x − 1)/W)²)
+///   f_V = (1 + v)/(1 − v/A) for −1 < v ≤ 0, zero below; (f_max v + c)/(v + c) above,
+///         c = A (f_max − 1)/(A + 1), so that the slope is continuous                 (Hill)
+///   f_P = k (x − x_slack)² and f_T = (ε/ε₀)² where positive
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bogert2011Muscle {
+    activation: RateActivation,
+    f0: f64,
+    l0: f64,
+    ls: f64,
+    per_l0: f64,
+    v0: f64,
+    per_v0: f64,
+    width2: f64,
+    per_w2: f64,
+    hill: f64,
+    fmax: f64,
+    c: f64,
+    /// 1/(l_s ε₀).
+    per_stretch: f64,
+    x_slack: f64,
+    k: f64,
+    beta: f64,
+    default_state: [f64; 2],
+}
+
+impl Bogert2011Muscle {
+    /// From the model's parameters.
+    pub fn compile(m: &Muscle, p: &Bogert2011) -> Result<Bogert2011Muscle, MuscleError> {
+        let positive = [
+            ("max_isometric_force", m.max_isometric_force),
+            ("optimal_fiber_length", m.optimal_fiber_length),
+            ("tendon_slack_length", m.tendon_slack_length),
+            ("max_contraction_velocity", m.max_contraction_velocity),
+            ("activation_time_constant", p.activation_time_constant),
+            ("deactivation_time_constant", p.deactivation_time_constant),
+            ("force_length_width", p.force_length_width),
+            ("hill_a", p.hill_a),
+            ("tendon_strain_at_max_force", p.tendon_strain_at_max_force),
+            ("damping", p.damping),
+        ];
+        for (name, value) in positive {
+            require(name, value, value > 0.0, "greater than zero")?;
+        }
+        let fmax = p.max_eccentric_force;
+        require("max_eccentric_force", fmax, fmax > 1.0, "greater than 1")?;
+        require("parallel_slack_length", p.parallel_slack_length, true, "finite")?;
+        require("parallel_stiffness", p.parallel_stiffness, p.parallel_stiffness >= 0.0, "at least zero")?;
+        require("pennation_angle_at_optimal", m.pennation_angle_at_optimal, true, "finite")?;
+        require("default_activation", p.default_activation, true, "finite")?;
+        let l0 = m.optimal_fiber_length;
+        let v0 = m.max_contraction_velocity * l0;
+        let c2 = 1.0 / p.deactivation_time_constant;
+        let width = (l0 * m.pennation_angle_at_optimal.sin()).max(LEAST_THICKNESS * l0);
+        Ok(Bogert2011Muscle {
+            activation: RateActivation { k1: 1.0 / p.activation_time_constant - c2, k2: c2, switches: false },
+            f0: m.max_isometric_force,
+            l0,
+            ls: m.tendon_slack_length,
+            per_l0: 1.0 / l0,
+            v0,
+            per_v0: 1.0 / v0,
+            width2: width * width,
+            per_w2: 1.0 / (p.force_length_width * p.force_length_width),
+            hill: p.hill_a,
+            fmax,
+            c: p.hill_a * (fmax - 1.0) / (p.hill_a + 1.0),
+            per_stretch: 1.0 / (m.tendon_slack_length * p.tendon_strain_at_max_force),
+            x_slack: p.parallel_slack_length,
+            k: p.parallel_stiffness,
+            beta: p.damping * m.max_contraction_velocity,
+            default_state: [p.default_activation, l0 * m.pennation_angle_at_optimal.cos()],
+        })
+    }
+
+    /// Activation and s to begin with: the fiber at optimal length.
+    pub fn default_states(&self) -> &[f64] {
+        &self.default_state
+    }
+
+    /// l and cos φ of (6).
+    #[inline(always)]
+    fn fiber<T: Real>(&self, s: T) -> (T, T) {
+        let l = (s * s + self.width2).sqrt();
+        (l, s / l)
+    }
+
+    #[inline(always)]
+    fn active<T: Real>(&self, x: T) -> T {
+        let d = x - 1.0;
+        (d * d * -self.per_w2).exp()
+    }
+
+    #[inline(always)]
+    fn passive<T: Real>(&self, x: T) -> T {
+        let d = x - self.x_slack;
+        if d.value() > 0.0 { d * d * self.k } else { T::zero() }
+    }
+
+    #[inline(always)]
+    fn tendon<T: Real>(&self, lt: T) -> T {
+        let d = (lt - self.ls) * self.per_stretch;
+        if d.value() > 0.0 { d * d } else { T::zero() }
+    }
+
+    #[inline(always)]
+    fn force_velocity<T: Real>(&self, v: T) -> T {
+        if v.value() <= -1.0 {
+            T::zero()
+        } else if v.value() <= 0.0 {
+            (v + 1.0) / (v * (-1.0 / self.hill) + 1.0)
+        } else {
+            (v * self.fmax + self.c) / (v + self.c)
+        }
+    }
+
+    /// The force balance (4), left minus right side, in units of F₀: zero on a trajectory. Smooth in
+    /// all arguments but for the corners of the curves, and never singular.
+    #[inline]
+    pub fn residual<T: Real>(&self, L: T, a: T, s: T, sdot: T) -> T {
+        let (l, cos) = self.fiber(s);
+        let x = l * self.per_l0;
+        let y = sdot * self.per_v0;
+        let fv = self.force_velocity(y * cos);
+        (a * self.active(x) * fv + self.passive(x)) * cos + y * self.beta - self.tendon(L - s)
+    }
+
+    /// ṡ/(v_max l₀) from A = a f_L cos φ, cos φ and the force R left for them and the damper:
+    /// A f_V(y cos φ) + β y = R, a quadratic on each branch of f_V.
+    #[inline]
+    fn velocity<T: Real>(&self, A: T, cos: T, R: T) -> T {
+        // A fiber past upright is the mirror image of one before.
+        if cos.value() < 0.0 {
+            return -self.velocity(-A, -cos, -R);
+        }
+        let beta = self.beta;
+        // The root of q y² + b y + c next to zero, without cancellation for b > 0.
+        let root = |q: T, b: T, c: T| {
+            let d = (b * b - q * c * 4.0).sqrt();
+            if b.value() >= 0.0 { -(c * 2.0) / (b + d) } else { (d - b) / (q * 2.0) }
+        };
+        if R.value() >= A.value() {
+            root(cos * beta, (A * self.fmax - R) * cos + beta * self.c, (A - R) * self.c)
+        } else if R.value() * cos.value() <= -beta {
+            R * (1.0 / beta)
+        } else {
+            let per_hill = 1.0 / self.hill;
+            root(cos * (-beta * per_hill), (A + R * per_hill) * cos + beta, A - R)
+        }
+    }
+
+    /// Tension [N]; writes ȧ and ṡ.
+    #[inline]
+    pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
+        let (a, s) = (states[0], states[1]);
+        let (l, cos) = self.fiber(s);
+        let x = l * self.per_l0;
+        let ft = self.tendon(L - s);
+        states_dot[0] = self.activation.rate(a, e);
+        states_dot[1] = self.velocity(a * self.active(x) * cos, cos, ft - self.passive(x) * cos) * self.v0;
+        ft * self.f0
+    }
+
+    /// Everything about the muscle. The damper acts along the tendon and is reported projected on the fiber.
+    pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
+        let mut info = MuscleInfo::unknown(L, Ldot, e);
+        let mut dot = [T::zero(); 2];
+        info.tendon_force = self.dynamics(L, e, states, &mut dot);
+        let (a, s, sdot) = (states[0], states[1], dot[1]);
+        let (l, cos) = self.fiber(s);
+        let x = l * self.per_l0;
+        let ldot = sdot * cos;
+        info.activation = a;
+        info.fiber_length = l;
+        info.normalized_fiber_length = x;
+        info.cos_pennation_angle = cos;
+        info.pennation_angle = cos.acos();
+        info.tendon_length = L - s;
+        info.tendon_strain = info.tendon_length / self.ls - 1.0;
+        info.fiber_velocity = ldot;
+        info.normalized_fiber_velocity = ldot * self.per_v0;
+        info.fiber_velocity_along_tendon = sdot;
+        info.tendon_velocity = Ldot - sdot;
+        info.pennation_angular_velocity = -(sdot * self.width2.sqrt()) / (l * l);
+        info.active_force_length_multiplier = self.active(x);
+        info.passive_force_multiplier = self.passive(x);
+        info.force_velocity_multiplier = self.force_velocity(ldot * self.per_v0);
+        info.active_fiber_force =
+            a * info.active_force_length_multiplier * info.force_velocity_multiplier * self.f0;
+        info.passive_fiber_elastic_force = info.passive_force_multiplier * self.f0;
+        info.passive_fiber_damping_force = sdot * (self.beta * self.f0 * self.per_v0) / cos;
+        info.passive_fiber_force = info.passive_fiber_elastic_force + info.passive_fiber_damping_force;
+        info.fiber_force = info.active_fiber_force + info.passive_fiber_force;
+        let d = info.tendon_length - self.ls;
+        let stretched = if d.value() > 0.0 { d * self.per_stretch } else { T::zero() };
+        info.tendon_stiffness = stretched * (2.0 * self.f0 * self.per_stretch);
+        let dx = x - self.x_slack;
+        let dx = if dx.value() > 0.0 { dx } else { T::zero() };
+        let dfl = (x - 1.0) * info.active_force_length_multiplier * (-2.0 * self.per_w2);
+        let dfm = a * info.force_velocity_multiplier * dfl + dx * (2.0 * self.k);
+        info.fiber_stiffness = dfm * (self.f0 * self.per_l0);
+        // d/ds of F cos φ, with dl/ds = cos φ and d(cos φ)/ds = sin² φ/l.
+        let elastic = info.active_fiber_force + info.passive_fiber_elastic_force;
+        info.fiber_stiffness_along_tendon =
+            info.fiber_stiffness * cos * cos + elastic * (T::one() - cos * cos) / l;
+        info.fiber_potential_energy = dx * dx * dx * (self.k * self.f0 * self.l0 / 3.0);
+        info.tendon_potential_energy =
+            stretched * stretched * stretched * (self.f0 / (3.0 * self.per_stretch));
+        info.complete(false);
+        info
+    }
+
+    /// Puts s where fiber and tendon balance at rest, by bisection: at s = 0 the fiber has no force along the
+    /// tendon, and where the tendon goes slack it has no opponent.
+    pub fn solve_equilibrium(
+        &self,
+        L: f64,
+        activation: f64,
+        states: &mut [f64],
+    ) -> Result<Equilibrium, MuscleError> {
+        let r = |s: f64| self.residual(L, activation, s, 0.0);
+        let (mut lo, mut hi) = (0.0, (L - self.ls).max(0.0));
+        if !(r(lo) <= 0.0 && r(hi) >= 0.0) {
+            let (residual, tolerance) = (r(hi) * self.f0, 0.0);
+            let (length, iterations) = (L, 0);
+            return Err(MuscleError::NoEquilibrium { length, activation, residual, tolerance, iterations });
+        }
+        let mut iterations = 0;
+        while hi - lo > f64::EPSILON * self.l0 && iterations < 200 {
+            let middle = 0.5 * (lo + hi);
+            if r(middle) < 0.0 {
+                lo = middle;
+            } else {
+                hi = middle;
+            }
+            iterations += 1;
+        }
+        states[0] = activation;
+        states[1] = hi;
+        let (tendon_force, residual) = (self.tendon(L - hi) * self.f0, r(hi) * self.f0);
+        Ok(Equilibrium { tendon_force, residual, iterations, at_lower_bound: hi == 0.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_math::Dual;
+    use soleus_model::muscle::MuscleKind;
+
+    fn muscle(alpha0: f64) -> Bogert2011Muscle {
+        let p = Bogert2011::default();
+        let mut m = Muscle::new(MuscleKind::Bogert2011(p.clone()));
+        m.pennation_angle_at_optimal = alpha0;
+        Bogert2011Muscle::compile(&m, &p).unwrap()
+    }
+
+    /// The explicit rate makes the implicit residual vanish, also at zero activation, at upright fibers and
+    /// beyond, and at high speed.
+    #[test]
+    fn identity_explicit_and_implicit() {
+        let m = muscle(0.3);
+        for a in [0.0, 0.01, 0.5, 1.0] {
+            for s in [-0.01, 0.0, 0.001, 0.05, 0.1, 0.17] {
+                for L in [0.15, 0.25, 0.3, 0.32, 0.4] {
+                    let mut dot = [0.0; 2];
+                    m.dynamics(L, 0.3, &[a, s], &mut dot);
+                    let r = m.residual(L, a, s, dot[1]);
+                    // Forces reach 400 F₀ for a tendon of strain 0.8.
+                    assert!(r.abs() < 1e-12 * (1.0 + m.tendon(L - s)), "a {a} s {s} L {L}: {r} {dot:?}");
+                }
+            }
+        }
+    }
+
+    /// Rates, tension and residual: duals against central differences.
+    #[test]
+    fn deriv_dynamics_and_residual() {
+        let m = muscle(0.3);
+        type D = Dual<f64, 4>;
+        fn all<T: Real>(m: &Bogert2011Muscle, z: [T; 4]) -> [T; 4] {
+            let mut dot = [T::zero(); 2];
+            let f = m.dynamics(z[0], z[1], &[z[2], z[3]], &mut dot);
+            [f * 1e-3, dot[0], dot[1], m.residual(z[0], z[2], z[3], z[1])]
+        }
+        for z in [[0.3, 0.6, 0.4, 0.094], [0.308, 0.1, 0.4, 0.1], [0.3, 0.6, 0.4, 0.099]] {
+            let dual = all(&m, std::array::from_fn(|i| D::variable(z[i], i)));
+            for i in 0..4 {
+                let h = 1e-7;
+                let (mut hi, mut lo) = (z, z);
+                hi[i] += h;
+                lo[i] -= h;
+                let (hi, lo, mid) = (all(&m, hi), all(&m, lo), all(&m, z));
+                for k in 0..4 {
+                    let fd = (hi[k] - lo[k]) / (2.0 * h);
+                    // Roundoff ε f/h ~ 1e-8 and truncation h² f‴ with f‴ up to 1e6.
+                    assert!(
+                        (dual[k].d[i] - fd).abs() < 2e-6 * (1.0 + fd.abs()),
+                        "{k} {i}: {} {fd}",
+                        dual[k].d[i]
+                    );
+                    assert_eq!(dual[k].v.to_bits(), mid[k].to_bits());
+                }
+            }
+        }
+    }
+
+    /// At the equilibrium nothing moves.
+    #[test]
+    fn identity_equilibrium_is_at_rest() {
+        let m = muscle(0.2);
+        for (L, a) in [(0.3, 0.5), (0.35, 0.05), (0.22, 1.0)] {
+            let mut s = [0.0; 2];
+            let found = m.solve_equilibrium(L, a, &mut s).unwrap();
+            let mut dot = [0.0; 2];
+            assert_eq!(m.dynamics(L, a, &s, &mut dot), found.tendon_force);
+            assert_eq!(dot[0], 0.0);
+            assert!(dot[1].abs() < 1e-10, "{dot:?}");
+        }
+    }
+}
