@@ -38,6 +38,8 @@ pub(super) enum Kind {
     Probe,
     /// A path of a force.
     Path,
+    /// A shape that is only drawn.
+    Display,
     /// A set of components.
     Set,
     /// Anything else.
@@ -109,6 +111,18 @@ pub(super) struct Context<'d> {
     by_path: HashMap<String, usize>,
     by_name: HashMap<String, Vec<usize>>,
     defaults: HashMap<&'d str, &'d Element>,
+    ignored: RefCell<Vec<Ignored>>,
+}
+
+/// A property that nothing read, in all objects of a class together.
+#[derive(Debug)]
+struct Ignored {
+    class: String,
+    tag: String,
+    line: u32,
+    path: String,
+    is_retired: bool,
+    count: usize,
 }
 
 /// The sets of a model, in the order in which OpenSim visits them.
@@ -133,6 +147,7 @@ impl<'d> Context<'d> {
             by_path: HashMap::new(),
             by_name: HashMap::new(),
             defaults: HashMap::new(),
+            ignored: RefCell::default(),
         };
         for list in [model.child("defaults"), defaults].into_iter().flatten() {
             for object in list.children() {
@@ -166,6 +181,42 @@ impl<'d> Context<'d> {
     /// The object of that class in the document's `<defaults>`.
     pub fn default_of(&self, class: &str) -> Option<&'d Element> {
         self.defaults.get(class).copied()
+    }
+
+    /// Takes down a property that nothing read.
+    pub fn ignored_property(&self, class: &str, property: &Element, path: &str, is_retired: bool) {
+        let mut list = self.ignored.borrow_mut();
+        match list.iter_mut().find(|i| i.class == class && i.tag == property.tag) {
+            Some(known) => known.count += 1,
+            None => list.push(Ignored {
+                class: class.to_string(),
+                tag: property.tag.clone(),
+                line: property.line,
+                path: path.to_string(),
+                is_retired,
+                count: 1,
+            }),
+        }
+    }
+
+    /// The problems found, with one line for each property that nothing read.
+    pub fn into_diagnostics(self) -> Diagnostics {
+        let mut diags = self.diags.into_inner();
+        for i in self.ignored.into_inner() {
+            let more = match i.count {
+                1 => String::new(),
+                n => format!(" (here and in {} more)", n - 1),
+            };
+            let (tag, class) = (i.tag, i.class);
+            if i.is_retired {
+                let message =
+                    format!("property `{tag}` of {class} is from an older version and has no effect{more}");
+                diags.note(i.line, &i.path, message);
+            } else {
+                diags.warn(i.line, &i.path, format!("unknown property `{tag}` of {class} ignored{more}"), "");
+            }
+        }
+        diags
     }
 
     fn add_set(&mut self, set: &'d Element, owner: &str, place: Place) {
@@ -393,6 +444,7 @@ pub(super) fn kind_of(class: &str) -> Kind {
         _ if class.ends_with("Controller") || CONTROLLERS.contains(&class) => Kind::Controller,
         _ if class.ends_with("Probe") || PROBES.contains(&class) => Kind::Probe,
         "GeometryPath" | "FunctionBasedPath" | "Scholz2015GeometryPath" => Kind::Path,
+        _ if GEOMETRIES.contains(&class) => Kind::Display,
         _ if is_force(class) => Kind::Force,
         _ if class.ends_with("Set") => Kind::Set,
         _ => Kind::Other,
@@ -406,6 +458,18 @@ const CONTACT_GEOMETRIES: [&str; 6] = [
     "ContactEllipsoid",
     "ContactCylinder",
     "ContactTorus",
+];
+const GEOMETRIES: [&str; 10] = [
+    "Mesh",
+    "Brick",
+    "Sphere",
+    "Ellipsoid",
+    "Cylinder",
+    "Cone",
+    "Torus",
+    "Arrow",
+    "LineGeometry",
+    "FrameGeometry",
 ];
 const CONTROLLERS: [&str; 2] = ["CMC", "ControlDistributor"];
 const PROBES: [&str; 1] = ["Bhargava2004SmoothedMuscleMetabolics"];

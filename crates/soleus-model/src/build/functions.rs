@@ -9,6 +9,12 @@ use soleus_math::function::{
     PiecewiseLinear, Polynomial, SimmSpline, Sine, Smoothing, Step,
 };
 
+/// Whether a class is a function.
+pub(super) fn is_function_class(class: &str) -> bool {
+    matches!(class, "Constant" | "LinearFunction" | "SimmSpline" | "GCVSpline" | "Sine" | "StepFunction")
+        || class.ends_with("Function")
+}
+
 /// The function that an element holds; `None`, with an error reported, when it holds none.
 pub(super) fn function(cx: &Context, e: &Element, path: &str) -> Option<Function> {
     let p = PropertyReader::new(cx, e, path);

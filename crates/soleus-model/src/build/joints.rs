@@ -309,11 +309,23 @@ impl Builder<'_> {
             }
             arguments.push(place);
         }
-        let function = match p.object("function") {
+        let function = match p.function("function") {
             Some(f) => function(self.cx, f, path)?,
             None => match arguments.len() {
                 0 => Function::Constant(0.0),
-                1 => Function::Linear { slope: 1.0, intercept: 0.0 },
+                // `<function/>` means the identity; so does a missing one here, but not in OpenSim 4.6.
+                1 if e.child("function").is_some() => Function::Linear { slope: 1.0, intercept: 0.0 },
+                1 => {
+                    let message = format!(
+                        "`{tag}` follows a coordinate without a function; the axis follows it one to one"
+                    );
+                    p.warn(
+                        e.line,
+                        message,
+                        "OpenSim 4.6 lets the coordinate move nothing here; give the axis a LinearFunction",
+                    );
+                    Function::Linear { slope: 1.0, intercept: 0.0 }
+                }
                 n => {
                     p.error(e.line, format!("`{tag}` depends on {n} coordinates but has no function"), "");
                     return None;

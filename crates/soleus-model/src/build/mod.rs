@@ -8,14 +8,17 @@
 
 mod constraints;
 mod context;
+mod forces;
 mod frames;
 mod functions;
 mod joints;
+mod muscles;
+mod paths;
 mod properties;
 
 use crate::diagnostic::Diagnostics;
 use crate::document::{Document, Element};
-use crate::id::{CoordinateId, FrameId};
+use crate::id::{CoordinateId, ForceId, FrameId, GeometryId, WrapId};
 use crate::model::{Model, ObjectGroup, STANDARD_GRAVITY, Unsupported};
 use context::{Component, Context, Kind, Place};
 use properties::{PropertyReader, split_words};
@@ -34,21 +37,19 @@ pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
     };
     let defaults = doc.root.child("defaults").filter(|_| doc.root.tag != "Model");
     let cx = Context::new(element, defaults, std::mem::take(diags));
-    let mut builder = Builder {
-        cx: &cx,
-        model: empty_model(doc, element),
-        frame_of: HashMap::new(),
-        coordinate_of: HashMap::new(),
-    };
+    let mut builder = Builder::new(&cx, empty_model(doc, element));
     builder.header(element);
     builder.bodies_and_frames();
     builder.joints();
     builder.constraints();
     builder.markers();
+    builder.wraps();
+    builder.contact_geometries();
+    builder.forces();
     builder.misplaced();
     builder.groups(element);
     let model = builder.model;
-    *diags = cx.diags.into_inner();
+    *diags = cx.into_diagnostics();
     (!diags.has_errors()).then_some(model)
 }
 
@@ -77,9 +78,27 @@ struct Builder<'d> {
     frame_of: HashMap<usize, FrameId>,
     /// Coordinate of each component that is one.
     coordinate_of: HashMap<usize, CoordinateId>,
+    /// Wrap object of each component that is one.
+    wrap_of: HashMap<usize, WrapId>,
+    /// Contact geometry of each component that is one.
+    geometry_of: HashMap<usize, GeometryId>,
+    /// Force of each component that is one.
+    force_of: HashMap<usize, ForceId>,
 }
 
 impl<'d> Builder<'d> {
+    fn new(cx: &'d Context<'d>, model: Model) -> Self {
+        Builder {
+            cx,
+            model,
+            frame_of: HashMap::new(),
+            coordinate_of: HashMap::new(),
+            wrap_of: HashMap::new(),
+            geometry_of: HashMap::new(),
+            force_of: HashMap::new(),
+        }
+    }
+
     /// Properties of the model itself.
     fn header(&mut self, element: &'d Element) {
         let p = PropertyReader::with_class(self.cx, element, "Model", "");
@@ -202,7 +221,7 @@ impl<'d> Builder<'d> {
                 Place::Joints => c.kind == Kind::Joint,
                 Place::Constraints => c.kind == Kind::Constraint,
                 Place::Forces => c.kind == Kind::Force,
-                Place::Elsewhere => c.kind != Kind::Other,
+                Place::Elsewhere => !matches!(c.kind, Kind::Other | Kind::Path),
             };
             if !belongs && c.kind != Kind::Set {
                 self.unsupported(c);

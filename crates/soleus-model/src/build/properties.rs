@@ -35,6 +35,31 @@ const DISPLAY_ONLY: [&str; 21] = [
     "opacity",
 ];
 
+/// Properties of older versions that OpenSim 4.6 does not read, class by class.
+const RETIRED: [(&str, &[&str]); 11] = [
+    ("Coordinate", RETIRED_OF_COORDINATE),
+    ("SimmSpline", &["min_x", "min_y", "min_z", "max_x", "max_y", "max_z"]),
+    ("Thelen2003Muscle", &["damping", "Vmax", "Vmax0", "muscle_model"]),
+    ("Schutte1993Muscle_Deprecated", &["force_velocity_curve", "muscle_model"]),
+    ("MovingPathPoint", &["location"]),
+    ("ConditionalPathPoint", &["coordinate"]),
+    ("TransformAxis", &["is_rotation"]),
+    ("FreeJoint", &["use_euler_angles"]),
+    ("PinJoint", &["use_euler_angles"]),
+    ("BallJoint", &["use_euler_angles"]),
+    ("SmoothSphereHalfSpaceForce", &["derivative_smoothing"]),
+];
+const RETIRED_OF_COORDINATE: &[&str] = &[
+    "initial_value",
+    "tolerance",
+    "stiffness",
+    "keys",
+    "restraint_active",
+    "restraint_function",
+    "min_restraint_function",
+    "max_restraint_function",
+];
+
 /// The properties of one object.
 pub(super) struct PropertyReader<'a, 'd> {
     /// The object's element.
@@ -235,6 +260,25 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
         Some(found)
     }
 
+    /// A reader of the part of this object that is of that class; if the file gives none, of the
+    /// document's default of the class.
+    pub fn part(&self, class: &'static str) -> Option<PropertyReader<'a, 'd>> {
+        let e = self.find(class).or_else(|| self.cx.default_of(class))?;
+        Some(PropertyReader::new(self.cx, e, self.path))
+    }
+
+    /// A function: as `object`, or an unnamed child of a function class.
+    pub fn function(&self, tag: &'static str) -> Option<&'d Element> {
+        if let Some(e) = self.object(tag) {
+            return Some(e);
+        }
+        let is_function =
+            |c: &&'d Element| c.name().is_empty() && super::functions::is_function_class(&c.tag);
+        let found = self.element.children().find(is_function)?;
+        self.used.borrow_mut().push(found);
+        Some(found)
+    }
+
     /// The objects that a list property holds.
     pub fn objects(&self, tag: &'static str) -> impl Iterator<Item = &'d Element> + use<'d> {
         self.find(tag).into_iter().flat_map(Element::children)
@@ -248,15 +292,17 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
         if text.is_empty() { None } else { Some((text, e.line)) }
     }
 
-    /// Warns about each property that was not asked for.
+    /// Reports each property that was not asked for: a note if an older version had it and the
+    /// current one does without, else a warning.
     pub fn finish(self) {
         let (asked, used) = (self.asked.borrow(), self.used.borrow());
+        let class = self.element.tag.as_str();
         for child in self.element.children() {
             let tag = child.tag.as_str();
             let known = asked.contains(&tag) || DISPLAY_ONLY.contains(&tag) || tag == "components";
             if !known && !used.iter().any(|e| std::ptr::eq(*e, child)) {
-                let class = &self.element.tag;
-                self.warn(child.line, format!("unknown property `{tag}` of {class} ignored"), "");
+                let is_retired = RETIRED.iter().any(|(c, tags)| *c == class && tags.contains(&tag));
+                self.cx.ignored_property(class, child, self.path, is_retired);
             }
         }
     }

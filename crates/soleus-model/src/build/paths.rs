@@ -1,0 +1,317 @@
+//! Wrap objects, contact geometries, and the paths of forces.
+
+use super::Builder;
+use super::context::Kind;
+use super::functions::function;
+use super::properties::PropertyReader;
+use crate::contact::{ContactGeometry, ContactShape};
+use crate::document::Element;
+use crate::id::{CoordinateId, GeometryId, WrapId};
+use crate::path::{
+    FunctionBasedPath, GeometryPath, MovingComponent, Path, PathPoint, PathPointKind, PathWrap, Quadrant,
+    WrapMethod, WrapObject, WrapShape,
+};
+use soleus_math::{Function, Transform, Vec3, vec3};
+
+impl Builder<'_> {
+    /// Makes the wrap objects, body by body.
+    pub(super) fn wraps(&mut self) {
+        let cx = self.cx;
+        for (id, c) in cx.components.iter().enumerate().filter(|(_, c)| c.kind == Kind::Wrap) {
+            // The path is /frame/set/name: the frame is two steps up.
+            let owner = super::context::join(&c.path, "../..");
+            let frame = cx.resolve("", &owner, Kind::is_frame).ok().and_then(|f| self.frame_of.get(&f.id));
+            let Some(&frame) = frame else {
+                self.unsupported(c);
+                continue;
+            };
+            let p = PropertyReader::new(cx, c.element, &c.path);
+            let active = p.boolean("active", true);
+            let rotation = p.vec3("xyz_body_rotation", Vec3::zero());
+            let translation = p.vec3("translation", Vec3::zero());
+            let word = p.string("quadrant", "Unassigned");
+            let quadrant = Quadrant::from_word(&word).unwrap_or_else(|| {
+                let hint = "write all, x, -x, +x, y, …";
+                p.error(p.line_of("quadrant"), format!("`{word}` is no quadrant"), hint);
+                Quadrant::All
+            });
+            let shape = match c.class {
+                "WrapCylinder" => WrapShape::Cylinder {
+                    radius: p.nonnegative("radius", 1.0),
+                    length: p.nonnegative("length", 1.0),
+                },
+                "WrapSphere" => WrapShape::Sphere { radius: p.nonnegative("radius", 0.05) },
+                "WrapEllipsoid" => {
+                    let dimensions = p.vec3("dimensions", vec3(0.05, 0.05, 0.05));
+                    if dimensions.to_array().iter().any(|d| *d <= 0.0) {
+                        p.error(p.line_of("dimensions"), "`dimensions` must be above zero", "");
+                    }
+                    WrapShape::Ellipsoid { dimensions }
+                }
+                "WrapTorus" => {
+                    let inner_radius = p.positive("inner_radius", 0.01);
+                    let outer_radius = p.positive("outer_radius", 0.05);
+                    if outer_radius <= inner_radius {
+                        p.error(p.line_of("outer_radius"), "`outer_radius` must exceed `inner_radius`", "");
+                    }
+                    WrapShape::Torus { inner_radius, outer_radius }
+                }
+                _ => {
+                    self.unsupported(c);
+                    continue;
+                }
+            };
+            p.finish();
+            self.wrap_of.insert(id, WrapId(self.model.wraps.len()));
+            self.model.wraps.push(WrapObject {
+                name: c.name.clone(),
+                path: c.path.clone(),
+                frame,
+                pose: Transform::from_offset(translation, rotation),
+                active,
+                quadrant,
+                shape,
+            });
+        }
+    }
+
+    /// Makes the contact geometries in file order.
+    pub(super) fn contact_geometries(&mut self) {
+        let cx = self.cx;
+        for (id, c) in cx.components.iter().enumerate().filter(|(_, c)| c.kind == Kind::Contact) {
+            let p = PropertyReader::new(cx, c.element, &c.path);
+            let frame = self.frame_socket(&p, &["socket_frame"]);
+            let location = p.vec3("location", Vec3::zero());
+            let orientation = p.vec3("orientation", Vec3::zero());
+            let shape = match c.class {
+                "ContactHalfSpace" => ContactShape::HalfSpace,
+                "ContactSphere" => ContactShape::Sphere { radius: p.positive("radius", 0.0) },
+                "ContactEllipsoid" => {
+                    let radii = p.vec3("radii", Vec3::zero());
+                    if radii.to_array().iter().any(|r| *r <= 0.0) {
+                        p.error(p.line_of("radii"), "`radii` must be above zero", "");
+                    }
+                    ContactShape::Ellipsoid { radii }
+                }
+                "ContactCylinder" => ContactShape::Cylinder { radius: p.positive("radius", 0.0) },
+                "ContactTorus" => ContactShape::Torus {
+                    torus_radius: p.positive("torus_radius", 0.0),
+                    tube_radius: p.positive("tube_radius", 0.0),
+                },
+                _ => ContactShape::Mesh { filename: p.string("filename", ""), mesh: None },
+            };
+            p.finish();
+            let Some(frame) = frame else { continue };
+            self.geometry_of.insert(id, GeometryId(self.model.contact_geometries.len()));
+            let (name, path) = (c.name.clone(), c.path.clone());
+            self.model.contact_geometries.push(ContactGeometry {
+                name,
+                path,
+                frame,
+                location,
+                orientation,
+                shape,
+            });
+        }
+    }
+
+    /// The contact geometry at a path or of a name; reports when there is none.
+    pub(super) fn geometry_named(&self, owner: &str, text: &str, line: u32) -> Option<GeometryId> {
+        let id = self.cx.component(owner, text, line, "contact geometry", |k| k == Kind::Contact)?;
+        self.geometry_of.get(&id).copied()
+    }
+
+    /// The path of a force; reports when it has none.
+    pub(super) fn line_of_action(&self, p: &PropertyReader) -> Option<Path> {
+        let classes = ["GeometryPath", "FunctionBasedPath", "Scholz2015GeometryPath"];
+        let found = p.object("path").or_else(|| classes.into_iter().find_map(|class| p.find(class)));
+        let Some(e) = found else {
+            p.error(p.element.line, "the force has no path", "");
+            return None;
+        };
+        let path = format!("{}/path", p.path);
+        match e.tag.as_str() {
+            "GeometryPath" => self.geometry_path(e, &path).map(Path::Geometry),
+            "FunctionBasedPath" => self.function_based_path(e, &path).map(Path::FunctionBased),
+            other => {
+                p.error(e.line, format!("paths of class `{other}` are not supported"), "");
+                None
+            }
+        }
+    }
+
+    /// A path of points and wrap objects.
+    fn geometry_path(&self, e: &Element, path: &str) -> Option<GeometryPath> {
+        let p = PropertyReader::new(self.cx, e, path);
+        let points: Option<Vec<PathPoint>> = members(p.find("PathPointSet"))
+            .map(|point| {
+                let owner = format!("{path}/pathpointset/{}", point.name());
+                self.path_point(point, &owner)
+            })
+            .collect();
+        let wraps: Option<Vec<PathWrap>> =
+            members(p.find("PathWrapSet")).map(|wrap| self.path_wrap(wrap, path)).collect();
+        p.skip(&["default_color"]);
+        p.finish();
+        let (points, wraps) = (points?, wraps?);
+        if points.len() < 2 {
+            let message = format!("a path needs at least two points, found {}", points.len());
+            self.cx.diags.borrow_mut().error(e.line, path, message, "");
+            return None;
+        }
+        Some(GeometryPath { points, wraps })
+    }
+
+    fn path_point(&self, e: &Element, path: &str) -> Option<PathPoint> {
+        let p = PropertyReader::new(self.cx, e, path);
+        let frame = self.frame_socket(&p, &["socket_parent_frame"]);
+        let kind = match e.tag.as_str() {
+            "PathPoint" => Some(PathPointKind::Fixed(p.vec3("location", Vec3::zero()))),
+            "ConditionalPathPoint" => {
+                let location = p.vec3("location", Vec3::zero());
+                let range = match (p.find("range"), &p.list("range")[..]) {
+                    (None, _) => [0.0; 2],
+                    (_, &[lo, hi]) if !lo.is_nan() && !hi.is_nan() => [lo, hi],
+                    _ => {
+                        p.error(p.line_of("range"), "`range` needs two numbers", "");
+                        [0.0; 2]
+                    }
+                };
+                self.coordinate_reference(&p, &["socket_coordinate"])
+                    .map(|coordinate| PathPointKind::Conditional { location, coordinate, range })
+            }
+            "MovingPathPoint" => self.moving_point(&p),
+            other => {
+                p.error(e.line, format!("path points of class `{other}` are not supported"), "");
+                return None;
+            }
+        };
+        p.finish();
+        Some(PathPoint { name: e.name().to_string(), frame: frame?, kind: kind? })
+    }
+
+    fn moving_point(&self, p: &PropertyReader) -> Option<PathPointKind> {
+        const SOCKETS: [&str; 3] = ["socket_x_coordinate", "socket_y_coordinate", "socket_z_coordinate"];
+        const LOCATIONS: [&str; 3] = ["x_location", "y_location", "z_location"];
+        let mut components = Vec::with_capacity(3);
+        let mut coordinates: Vec<CoordinateId> = Vec::new();
+        let mut is_complete = true;
+        for (socket, tag) in SOCKETS.into_iter().zip(LOCATIONS) {
+            let made = match p.object(tag) {
+                Some(e) => function(self.cx, e, p.path),
+                None => Some(Function::Constant(0.0)),
+            };
+            // A component without a coordinate, or with an empty socket, does not move.
+            let coordinate = match p.reference(&[socket]) {
+                Some((text, line)) => {
+                    let found = self.coordinate_named(p.path, &text, line);
+                    is_complete &= found.is_some();
+                    found
+                }
+                None => None,
+            };
+            coordinates.extend(coordinate);
+            match made {
+                Some(function) => components.push(MovingComponent { function, coordinate }),
+                None => is_complete = false,
+            }
+        }
+        if coordinates.iter().any(|c| *c != coordinates[0]) {
+            p.error(
+                p.element.line,
+                "the three parts of a MovingPathPoint must follow the same coordinate",
+                "",
+            );
+            is_complete = false;
+        }
+        let [x, y, z] = <[MovingComponent; 3]>::try_from(components).ok().filter(|_| is_complete)?;
+        let range = coordinates.first().map_or([0.0; 2], |c| self.model.coordinates[c.0].range);
+        Some(PathPointKind::Moving { x, y, z, range })
+    }
+
+    fn path_wrap(&self, e: &Element, path: &str) -> Option<PathWrap> {
+        let p = PropertyReader::new(self.cx, e, path);
+        let word = p.string("method", "hybrid");
+        let method = WrapMethod::from_word(&word).unwrap_or_else(|| {
+            p.error(
+                p.line_of("method"),
+                format!("`{word}` is no wrap method"),
+                "write hybrid, midpoint or axial",
+            );
+            WrapMethod::Hybrid
+        });
+        let range = p.array("range", [-1.0, -1.0]).map(|x| x as i32);
+        let named = p.reference(&["wrap_object"]);
+        p.skip(&["PathWrapPoint"]);
+        p.finish();
+        let Some((name, line)) = named else {
+            self.cx.diags.borrow_mut().error(
+                e.line,
+                path,
+                "`wrap_object` is missing: it must name a wrap object",
+                "",
+            );
+            return None;
+        };
+        // By name alone; of several with one name the first counts, as in OpenSim.
+        let mut same =
+            self.cx.components.iter().enumerate().filter(|(_, c)| c.kind == Kind::Wrap && c.name == name);
+        let id = match (same.next(), same.next()) {
+            (Some((id, _)), None) => id,
+            (Some((id, first)), Some((_, second))) => {
+                let message = format!("`{name}` may be {} or {}; took the first", first.path, second.path);
+                self.cx.diags.borrow_mut().warn(line, path, message, "give each wrap object its own name");
+                id
+            }
+            _ => self.cx.component(path, &name, line, "wrap object", |k| k == Kind::Wrap)?,
+        };
+        Some(PathWrap { wrap: *self.wrap_of.get(&id)?, method, range })
+    }
+
+    /// A path given by its length as a function of coordinates.
+    fn function_based_path(&self, e: &Element, path: &str) -> Option<FunctionBasedPath> {
+        let p = PropertyReader::new(self.cx, e, path);
+        let line = p.line_of("coordinate_paths");
+        let names = p.words("coordinate_paths");
+        let coordinates: Option<Vec<_>> =
+            names.iter().map(|n| self.coordinate_named(path, n, line)).collect();
+        let length = p.object("length_function").and_then(|f| function(self.cx, f, path));
+        let arms: Option<Vec<_>> =
+            p.objects("moment_arm_functions").map(|f| function(self.cx, f, path)).collect();
+        let speed = p.object("lengthening_speed_function").map(|f| function(self.cx, f, path));
+        if length.is_none() {
+            p.error(e.line, "the path has no `length_function`", "");
+        }
+        let n = names.len();
+        let moment_arms = arms?;
+        if !moment_arms.is_empty() && moment_arms.len() != n {
+            p.error(
+                p.line_of("moment_arm_functions"),
+                format!("the path depends on {n} coordinates, but has {} moment arms", moment_arms.len()),
+                "",
+            );
+            return None;
+        }
+        let (coordinates, length) = (coordinates?, length?);
+        let speed = match speed {
+            Some(made) => Some(made?),
+            None => None,
+        };
+        let too_wide = moment_arms.iter().chain([&length]).any(|f| f.arity() > n);
+        if n == 0 || too_wide || speed.as_ref().is_some_and(|f| f.arity() > 2 * n) {
+            p.error(
+                e.line,
+                format!("a function of the path takes more arguments than the {n} coordinates give"),
+                "",
+            );
+            return None;
+        }
+        p.finish();
+        Some(FunctionBasedPath { coordinates, length, moment_arms, speed })
+    }
+}
+
+/// The members of a set.
+pub(super) fn members(set: Option<&Element>) -> impl Iterator<Item = &Element> {
+    set.and_then(|s| s.child("objects")).into_iter().flat_map(Element::children)
+}
