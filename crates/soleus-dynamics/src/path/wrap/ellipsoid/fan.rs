@@ -6,13 +6,17 @@ use soleus_math::{Mat33, Real, Vec3};
 
 /// The chord is divided into this many parts; their ends, but for three, are used (OpenSim 4.6).
 const PARTS: usize = 300;
+/// Points whose roots are sought side by side, which the compiler turns into vector instructions.
+const LANES: usize = 8;
+/// Newton steps taken side by side from guesses that continue the roots so far as a parabola.
+const COMMON_STEPS: usize = 3;
 /// Newton steps from a good guess before the search starts anew.
 const MAX_STEPS: usize = 6;
 /// Residual at which a root found from a guess counts; well below the 1e-9 of a search from afar.
 const RESIDUAL: f64 = 1e-12;
 /// Below this product of slope and distance from the pole, a search from afar stops visibly short of the
 /// root (see [`Closest`]) and only that search gives the value wanted.
-const CREEPING: f64 = 1e-2;
+const CREEPING: f64 = 1e-3;
 
 /// Sum over points q of the chord `r` + s `d`, s in (0, 1), of the unit vectors to their closest points.
 ///
@@ -33,18 +37,23 @@ pub(super) fn fan_sum<T: Real>(closest: &Closest, r: Vec3<T>, d: Vec3<T>) -> Vec
     let (mut by_r, mut by_d) = (Mat33::<f64>::default(), Mat33::<f64>::default());
     // Derivatives that do not come from the matrices; its value is zero.
     let mut extra = Vec3::<T>::zero();
-    let mut roots: [Option<f64>; 2] = [None; 2];
+    // Roots of the last lanes, to guess the next ones from.
+    let mut known: Option<[f64; LANES]> = None;
+    let mut lanes = [0.0; LANES];
     for i in 1..PARTS - 1 {
+        let lane = (i - 1) % LANES;
+        if lane == 0 {
+            lanes = guesses(known);
+            improve(closest, r0, d0, i, &mut lanes);
+        }
         let s = i as f64 / PARTS as f64;
         let q = r0 + d0 * s;
-        let guess = match roots {
-            [Some(last), Some(before)] => 2.0 * last - before,
-            [Some(last), None] => last,
-            _ => 0.0,
-        };
-        let root = root_near(closest, q, guess);
-        roots = [root, roots[0]];
-        let Some(t) = root else {
+        let root = root_near(closest, q, lanes[lane]);
+        lanes[lane] = root.map_or(f64::NAN, |(t, _)| t);
+        if lane == LANES - 1 {
+            known = lanes.iter().all(|t| !t.is_nan()).then_some(lanes);
+        }
+        let Some((t, true)) = root else {
             let q = r + d * T::cst(s);
             let v = unit_or_zero(closest.on_ellipsoid(q) - q);
             sum += v.value();
@@ -81,18 +90,48 @@ pub(super) fn fan_sum<T: Real>(closest: &Closest, r: Vec3<T>, d: Vec3<T>) -> Vec
     out
 }
 
-/// The root for `q` by Newton's method from `guess`; nothing when the plain search has to decide.
+/// Guesses for the next lanes from the last ones: the parabola through the first, fifth and last.
+fn guesses(known: Option<[f64; LANES]>) -> [f64; LANES] {
+    let Some(t) = known else {
+        return [0.0; LANES];
+    };
+    // Divided differences at 0, 4 and 7.
+    let slope = (t[7] - t[4]) / 3.0;
+    let bend = (slope - (t[4] - t[0]) / 4.0) / 7.0;
+    std::array::from_fn(|k| {
+        let x = (k + 1) as f64;
+        t[7] + x * (slope + (x + 3.0) * bend)
+    })
+}
+
+/// Takes the common Newton steps for the points `first`, `first` + 1, … of the chord.
 #[inline(always)]
-fn root_near(closest: &Closest, q: Vec3<f64>, guess: f64) -> Option<f64> {
+fn improve(closest: &Closest, r: Vec3<f64>, d: Vec3<f64>, first: usize, t: &mut [f64; LANES]) {
+    let mut m = [Vec3::zero(); LANES];
+    for (k, m) in m.iter_mut().enumerate() {
+        let q = (r + d * ((first + k) as f64 / PARTS as f64)).mul_elem(closest.a);
+        *m = q.mul_elem(q);
+    }
+    for _ in 0..COMMON_STEPS {
+        for (t, m) in t.iter_mut().zip(&m) {
+            let (f, slope) = closest.sextic(*m, *t);
+            *t -= f / slope;
+        }
+    }
+}
+
+/// The root for `q` by Newton's method from `guess`, if it leads there, and whether a search from afar
+/// finds the same.
+#[inline(always)]
+fn root_near(closest: &Closest, q: Vec3<f64>, guess: f64) -> Option<(f64, bool)> {
     let m = q.mul_elem(closest.a).mul_elem(q.mul_elem(closest.a));
     let mut t = guess;
     for _ in 0..MAX_STEPS {
         let (f, slope) = closest.sextic(m, t);
         if f.abs() < RESIDUAL {
             let room = t + closest.least_a_sq;
-            // Inside, and the largest root, and found by a search from afar as well.
-            let good = t < 0.0 && room > 0.0 && slope * room > CREEPING;
-            return good.then_some(t);
+            // The root of a point inside is negative, and the largest one is the only one above −min a².
+            return (t < 0.0 && room > 0.0).then_some((t, slope * room > CREEPING));
         }
         t -= f / slope;
     }
