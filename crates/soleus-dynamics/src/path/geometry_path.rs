@@ -326,8 +326,9 @@ impl CompiledGeometryPath {
         for pair in st.points.windows(2) {
             let (a, b) = (&pair[0], &pair[1]);
             let (moves_a, moves_b) = (self.moves(a), self.moves(b));
-            // Points fixed to one body keep their distance.
-            if a.body == b.body && moves_a.is_none() && moves_b.is_none() {
+            // Points fixed to one body keep their distance, unless they are reported where they are not.
+            let fixed = a.body == b.body && moves_a.is_none() && moves_b.is_none();
+            if fixed && (self.wraps.len() < 2 || (!displaced(a) && !displaced(b))) {
                 continue;
             }
             let velocity = |p: &CurrentPoint<T>, moves: Option<usize>| {
@@ -338,7 +339,10 @@ impl CompiledGeometryPath {
                 }
             };
             let v = velocity(a, moves_a) - velocity(b, moves_b);
-            let d = a.to_next;
+            let d = match fixed {
+                true => super::wrap::sqrt_flat((a.p_G - b.p_G).norm_sq()),
+                false => a.to_next,
+            };
             speed += if d.value() < f64::EPSILON {
                 super::wrap::sqrt_flat(v.norm_sq())
             } else {
@@ -455,6 +459,11 @@ fn wrap_of(origin: PointOrigin) -> Option<usize> {
         PointOrigin::Point(_) => None,
         PointOrigin::WrapStart(w) | PointOrigin::WrapEnd(w) => Some(w),
     }
+}
+
+/// Whether a wrap point has moved since it first became part of the path.
+fn displaced<T: Real>(p: &CurrentPoint<T>) -> bool {
+    p.p_G.value() != p.held_G.value()
 }
 
 /// Takes the two points of a path wrap out of the list.

@@ -11,8 +11,8 @@ const SLIDE_WINDOW_M: f64 = 10.0 * (1.0 + 2e-5);
 const PLANE_ALONG_AXIS: f64 = 0.5e-6;
 /// Step of the samples on the helix, m; only the first one is used (OpenSim 4.6).
 const SAMPLE_STEP_M: f64 = 0.002;
-/// The angle to the axis may jump by this much where the path meets the surface, rad: 0.1°.
-const TANGENCY_RAD: f64 = 0.1 * std::f64::consts::PI / 180.0;
+/// Tangent of the angle by which the path may bend where it meets the surface: tan 0.1° (OpenSim 4.6).
+const TANGENCY_TAN: f64 = 0.001_745_331_024_188_800_4;
 /// How often tangency is improved at most (OpenSim 4.6).
 const MAX_POLISH: usize = 100;
 
@@ -134,12 +134,7 @@ impl Cylinder {
         let mut length = sqrt_flat(arc * arc + (r2.z - r1.z).sq());
         if !alone {
             let turn = if choice.long { -theta } else { theta };
-            for _ in 0..MAX_POLISH {
-                if !polish(p1, p2, &mut r1, &mut r2, turn, length.value()) {
-                    break;
-                }
-                length = sqrt_flat(arc * arc + (r2.z - r1.z).sq());
-            }
+            length = polish(p1, p2, &mut r1, &mut r2, arc, turn);
         }
         let curve = SurfaceCurve { r1, r2, length };
         if choice.mandatory { Attempt::Mandatory(curve) } else { Attempt::Optional(curve) }
@@ -230,54 +225,90 @@ fn held_to_side(
     Some(Choice { s1, s2: -s1, far, long, mandatory })
 }
 
-/// Moves both tangent points along their generator lines so that the straight part meets the helix
-/// without a kink; false when they already do.
+/// Moves both tangent points along their generator lines until the straight parts meet the helix
+/// without a kink, or a hundred times; the length of the helix then.
 ///
-/// The move goes 1.5 times the way to where the line from the end to the first sample of the helix
-/// passes the generator line. The second sample is taken after the first point has moved.
-fn polish<T: Real>(
-    p1: Vec3<T>,
-    p2: Vec3<T>,
-    r1: &mut Vec3<T>,
-    r2: &mut Vec3<T>,
-    turn: T,
-    length: f64,
-) -> bool {
-    let count = (length / SAMPLE_STEP_M) as usize;
-    if count < 2 {
-        return false;
+/// A move goes 1.5 times the way to where the line from the end to the first sample of the helix passes
+/// the generator line. The sample near the second point is taken after the first point has moved.
+/// Source: OpenSim 4.6, `WrapCylinder`; the method need not settle.
+fn polish<T: Real>(p1: Vec3<T>, p2: Vec3<T>, r1: &mut Vec3<T>, r2: &mut Vec3<T>, arc: T, turn: T) -> T {
+    let arc_sq = arc * arc;
+    let mut views: Option<(usize, Generator<T>, Generator<T>)> = None;
+    for _ in 0..MAX_POLISH {
+        let rise = r2.z - r1.z;
+        let count = (sqrt_flat(arc_sq.value() + rise.value() * rise.value()) / SAMPLE_STEP_M) as usize;
+        if count < 2 {
+            break;
+        }
+        // Only heights change, so what is seen along the axis stays until the number of samples changes.
+        let step = 1.0 / count as f64;
+        let (g1, g2) = match &views {
+            Some((n, g1, g2)) if *n == count => (g1, g2),
+            _ => {
+                let near1 = Generator::new(p1, *r1, turned(*r1, turn * step));
+                let near2 = Generator::new(p2, *r2, turned(*r1, turn * (1.0 - step)));
+                let (_, g1, g2) = views.insert((count, near1, near2));
+                (&*g1, &*g2)
+            }
+        };
+        let w1 = r1.z + rise * step;
+        let moved1 = g1.slide(p1.z, &mut r1.z, w1);
+        let w2 = r1.z + rise * (1.0 - step);
+        let moved2 = g2.slide(p2.z, &mut r2.z, w2);
+        if !moved1 && !moved2 {
+            break;
+        }
     }
-    let step = 1.0 / count as f64;
-    let rise = r2.z - r1.z;
-    let sample = |r1: &Vec3<T>, t: f64| {
-        let (s, c) = (turn * t).sin_cos();
-        vec3(c * r1.x - s * r1.y, s * r1.x + c * r1.y, r1.z + rise * t)
-    };
-    let moved1 = slide_to_tangency(p1, r1, sample(r1, step));
-    let moved2 = slide_to_tangency(p2, r2, sample(r1, 1.0 - step));
-    moved1 || moved2
+    sqrt_flat(arc_sq + (r2.z - r1.z).sq())
 }
 
-/// One move of `r` on its generator line, between the end `p` and the sample `w` of the helix.
-fn slide_to_tangency<T: Real>(p: Vec3<T>, r: &mut Vec3<T>, w: Vec3<T>) -> bool {
-    let (before, after) = (r.value() - p.value(), w.value() - r.value());
-    let slope = |v: Vec3<f64>| {
-        let n = v.norm();
-        if n >= f64::EPSILON { v.z / n } else { 0.0 }
-    };
-    let kink = (slope(before).acos() - slope(after).acos()).abs();
-    // An angle that is not a number, from rounding beyond ±1, moves nothing.
-    if kink.is_nan() || kink <= TANGENCY_RAD {
-        return false;
+/// `r` turned about z, in the x-y plane.
+fn turned<T: Real>(r: Vec3<T>, angle: T) -> [T; 2] {
+    let (s, c) = angle.sin_cos();
+    [c * r.x - s * r.y, s * r.x + c * r.y]
+}
+
+/// The generator line of a tangent point r between an end p and a sample w of the helix, seen along z.
+struct Generator<T> {
+    /// Distance from p to r.
+    before: f64,
+    /// Distance from r to w.
+    after: f64,
+    /// Squared distance from p to w.
+    whole_sq: f64,
+    /// Where, from p (0) to w (1), the line passes r.
+    pass: T,
+}
+
+impl<T: Real> Generator<T> {
+    fn new(p: Vec3<T>, r: Vec3<T>, w: [T; 2]) -> Generator<T> {
+        let (e_x, e_y) = (w[0] - p.x, w[1] - p.y);
+        let (b_x, b_y) = (r.x - p.x, r.y - p.y);
+        let whole_sq = e_x * e_x + e_y * e_y;
+        let after_sq = (w[0] - r.x).sq() + (w[1] - r.y).sq();
+        Generator {
+            before: (b_x * b_x + b_y * b_y).value().sqrt(),
+            after: after_sq.value().sqrt(),
+            whole_sq: whole_sq.value(),
+            pass: (b_x * e_x + b_y * e_y) / whole_sq,
+        }
     }
-    let e = w - p;
-    let e_sq = e.x * e.x + e.y * e.y;
-    let e_z = e.z.value();
-    if e_z == 0.0 || e_sq.value() <= PARALLEL_SIN_SQ * (e_sq.value() + e_z * e_z) {
-        return false;
+
+    /// One move of the height of r, given the heights of p and w; false if there is no kink to mend.
+    fn slide(&self, p_z: T, r_z: &mut T, w_z: T) -> bool {
+        let (up_before, up_after) = ((*r_z - p_z).value(), (w_z - *r_z).value());
+        // Angle between the two slopes, by its tangent.
+        let sin = (self.before * up_after - self.after * up_before).abs();
+        let cos = self.before * self.after + up_before * up_after;
+        if cos > 0.0 && sin <= TANGENCY_TAN * cos {
+            return false;
+        }
+        let e_z = w_z - p_z;
+        let e_z_sq = e_z.value() * e_z.value();
+        if e_z_sq == 0.0 || self.whole_sq <= PARALLEL_SIN_SQ * (self.whole_sq + e_z_sq) {
+            return false;
+        }
+        *r_z += (p_z + self.pass * e_z - *r_z) * 1.5;
+        true
     }
-    let s = ((r.x - p.x) * e.x + (r.y - p.y) * e.y) / e_sq;
-    let meet = p.z + s * e.z;
-    r.z += (meet - r.z) * 1.5;
-    true
 }

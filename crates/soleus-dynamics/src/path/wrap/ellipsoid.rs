@@ -1,6 +1,7 @@
 //! Wrapping around an ellipsoid.
 
 mod closest;
+mod fan;
 mod tangent;
 
 use super::{Attempt, Side, SurfaceCurve, unit_or_zero};
@@ -15,8 +16,6 @@ const BLEND_MIN: f64 = 0.7073;
 const BLEND_MAX: f64 = 0.9;
 /// The axial section fades out over this part of the chord at either end (OpenSim 4.6).
 const BLEND_AT_ENDS: f64 = 0.3;
-/// The fan divides the chord into this many parts (OpenSim 4.6).
-const FAN_PARTS: usize = 300;
 /// How far inside the surface, as x²/a² + … − 1, an end may be and still count as on it.
 const ON_SURFACE: f64 = 1e-4;
 /// Length of the pieces that the curve on the surface is summed from, m (OpenSim 4.6).
@@ -154,7 +153,8 @@ impl Ellipsoid {
         let (c, fan) = if mu.value() >= BLEND_MAX {
             (across(), T::zero())
         } else {
-            let fanned = self.closest.on_ellipsoid(middle + unit_or_zero(self.fan_sum(chord[0], d)));
+            let toward = unit_or_zero(fan::fan_sum(&self.closest, chord[0], d));
+            let fanned = self.closest.on_ellipsoid(middle + toward);
             if mu.value() <= BLEND_MIN {
                 (fanned, T::one())
             } else {
@@ -164,16 +164,6 @@ impl Ellipsoid {
             }
         };
         Anchor { c, start: [c, c], fan }
-    }
-
-    /// Sum of the unit vectors from points of the chord to their closest surface points.
-    fn fan_sum<T: Real>(&self, r1: Vec3<T>, d: Vec3<T>) -> Vec3<T> {
-        let mut sum = Vec3::zero();
-        for i in 1..FAN_PARTS - 1 {
-            let q = r1 + d * T::cst(i as f64 / FAN_PARTS as f64);
-            sum += unit_or_zero(self.closest.on_ellipsoid(q) - q);
-        }
-        sum
     }
 
     /// Mirrors an anchor that is on the wrong side; what the fan chose goes to the border instead.

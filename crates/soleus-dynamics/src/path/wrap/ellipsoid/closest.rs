@@ -25,14 +25,18 @@ const MAX_STEPS: usize = 64;
 /// differentiated, so that derivatives belong to the value returned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Closest {
-    a: Vec3<f64>,
-    a_sq: Vec3<f64>,
+    pub a: Vec3<f64>,
+    pub a_sq: Vec3<f64>,
+    /// Smallest aᵢ².
+    pub least_a_sq: f64,
     max_a: f64,
 }
 
 impl Closest {
     pub fn new(a: Vec3<f64>) -> Closest {
-        Closest { a, a_sq: a.mul_elem(a), max_a: a.x.max(a.y).max(a.z) }
+        let a_sq = a.mul_elem(a);
+        let least_a_sq = a_sq.x.min(a_sq.y).min(a_sq.z);
+        Closest { a, a_sq, least_a_sq, max_a: a.x.max(a.y).max(a.z) }
     }
 
     /// The closest point on the ellipsoid to `q`.
@@ -69,8 +73,7 @@ impl Closest {
         if T::ORDER == 0 {
             return T::cst(t);
         }
-        let least = self.a_sq.x.min(self.a_sq.y).min(self.a_sq.z);
-        if step.abs() < 1e-6 * (t + least).abs() {
+        if step.abs() < 1e-6 * (t + self.least_a_sq).abs() {
             let mut t = T::cst(t);
             for _ in 0..T::ORDER {
                 let (f, slope) = self.sextic(m, t);
@@ -84,7 +87,7 @@ impl Closest {
 
     /// The polynomial of (1) and its slope at t.
     #[inline(always)]
-    fn sextic<T: Real>(&self, m: Vec3<T>, t: T) -> (T, T) {
+    pub fn sextic<T: Real>(&self, m: Vec3<T>, t: T) -> (T, T) {
         let (P, Q, R) = (t + self.a_sq.x, t + self.a_sq.y, t + self.a_sq.z);
         let (PQ, PR, QR) = (P * Q, P * R, Q * R);
         let f = (PQ * R).sq() - m.x * QR.sq() - m.y * PR.sq() - m.z * PQ.sq();
@@ -135,21 +138,20 @@ fn on_ellipse<T: Real>(a: f64, b: f64, u: T, v: T) -> (T, T) {
         (false, false) => {}
     }
     let (a_sq, b_sq) = (a * a, b * b);
-    let quartic = |m: (f64, f64), t: f64| quartic(a_sq, b_sq, m.0, m.1, t);
     let inside = (u0 / a).powi(2) + (v0 / b).powi(2) < 1.0;
     let start = if inside { 0.0 } else { a.max(b) * (u0 * u0 + v0 * v0).sqrt() };
-    let (root, step) = newton(start, |t| quartic((a_sq * u0 * u0, b_sq * v0 * v0), t));
+    let (root, step) = newton(start, |t| quartic(a_sq, b_sq, a_sq * u0 * u0, b_sq * v0 * v0, t));
     let mut t = T::cst(root);
     if T::ORDER > 0 {
         let (mu, mv) = (u * u * a_sq, v * v * b_sq);
         if step.abs() < 1e-6 * (root + a_sq.min(b_sq)).abs() {
             for _ in 0..T::ORDER {
-                let (f, slope) = self::quartic(a_sq, b_sq, mu, mv, t);
+                let (f, slope) = quartic(a_sq, b_sq, mu, mv, t);
                 t = t.refine(f, slope);
             }
         } else {
             let start = if inside { T::zero() } else { (u * u + v * v).sqrt() * a.max(b) };
-            t = newton(start, |t| self::quartic(a_sq, b_sq, mu, mv, t)).0;
+            t = newton(start, |t| quartic(a_sq, b_sq, mu, mv, t)).0;
         }
     }
     (u * a_sq / (t + a_sq), v * b_sq / (t + b_sq))
