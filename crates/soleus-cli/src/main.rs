@@ -1,1 +1,64 @@
-fn main() {}
+//! The `soleus` command.
+
+#![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
+
+mod eval;
+mod failure;
+
+mod load;
+mod upgrade;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Musculoskeletal modelling, simulation and optimal control.
+#[derive(Parser)]
+#[command(name = "soleus", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Computes everything at given states: poses, velocities, accelerations, mass matrix, forces, muscles, …
+    #[command(after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
+        The states file is a JSON object with a list `states`; each state holds `coordinates` (path to\n\
+        [value, speed] in rad, m and s), and optionally `time`, `aux_states` (path to value), `controls` (a list in\n\
+        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default.")]
+    Eval {
+        /// Model file (.osim, any version)
+        model: PathBuf,
+        /// JSON file with the states
+        #[arg(long, value_name = "IN.json")]
+        states: PathBuf,
+        /// JSON file to write; `-` for stdout
+        #[arg(long, value_name = "OUT.json")]
+        out: PathBuf,
+    },
+
+    /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
+    #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
+    Upgrade {
+        /// Model or setup file
+        old: PathBuf,
+        /// File to write; `-` for stdout
+        #[arg(long, value_name = "NEW.osim")]
+        out: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().verb {
+        Verb::Eval { model, states, out } => eval::run(&model, &states, &out),
+        Verb::Upgrade { old, out } => upgrade::run(&old, &out),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::from(e.exit_code())
+        }
+    }
+}

@@ -1,17 +1,20 @@
 //! A model ready for computing: flat, indexed, immutable, shared by all threads.
 
 use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Station};
-use crate::force::{CompiledForce, ForceError};
-use crate::kinematics::{Loads, Resolve};
+use crate::force::{CompiledForce, ForceError, ForceResolve};
+use crate::joint::angles_rate;
+use crate::kinematics::{BodyFrame, Loads, Resolve};
 use crate::multibody::{
     MassFactor, Tree, TreeError, TreeKinematics, compute_accelerations, compute_generalized_forces,
     compute_kinematics,
 };
 use crate::muscle::{CompiledMuscle, MuscleError};
 use crate::path::{CompiledPath, PathError, PathState};
-use soleus_math::{Real, SpatialVec, Vec3};
+use soleus_math::{Real, SpatialVec, Vec3, vec3};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::force::ForceKind;
+use soleus_model::id::{CoordinateId, FrameId};
+use soleus_model::joint::MotionType;
 use soleus_model::model::Model;
 use std::ops::Range;
 
@@ -92,7 +95,6 @@ pub struct System {
     pub aux_names: Vec<String>,
     /// State the model starts in.
     pub default_state: State<f64>,
-    massless_mobility: Option<usize>,
 }
 
 /// The state of a system: a value.
@@ -175,14 +177,17 @@ impl System {
                     let m = CompiledMuscle::compile(m)
                         .map_err(|source| SystemError::Muscle { path: f.path.clone(), source })?;
                     let names = m.state_names().iter().map(ToString::to_string).collect();
-                    let defaults = m.default_states();
+                    let defaults = m.default_states().to_vec();
                     (Actor::Muscle(Box::new(m)), names, defaults, 1)
                 }
                 _ => {
-                    let c = CompiledForce::compile(f, &tree, &model.contact_geometries)
+                    let named = Named { model, tree: &tree };
+                    let c = CompiledForce::compile(f, &named, &model.contact_geometries)
                         .map_err(|source| SystemError::Force { path: f.path.clone(), source })?;
-                    let names = c.state_names().iter().map(ToString::to_string).collect();
-                    let (defaults, nc) = (c.default_states(), c.num_controls());
+                    let names: Vec<String> = c.state_names().iter().map(ToString::to_string).collect();
+                    let mut defaults = vec![0.0; names.len()];
+                    c.default_states(&mut defaults);
+                    let nc = c.num_controls();
                     (Actor::Force(Box::new(c)), names, defaults, nc)
                 }
             };
@@ -224,7 +229,6 @@ impl System {
             num_aux: z.len(),
             aux_names,
             default_state: State { time: 0.0, q, u, z },
-            massless_mobility: None,
             tree,
         })
     }
@@ -236,7 +240,11 @@ impl System {
             kin: TreeKinematics::new(&self.tree),
             mass: MassFactor::new(&self.tree),
             constraints: self.constraints.workspace(&self.tree),
-            paths: self.forces.iter().map(|f| PathState::for_path(f.path.as_ref())).collect(),
+            paths: self
+                .forces
+                .iter()
+                .map(|f| f.path.as_ref().map_or_else(PathState::empty, PathState::new))
+                .collect(),
             tension: vec![T::zero(); self.forces.len()],
             body_load: vec![SpatialVec::zero(); nb],
             mobility_load: vec![T::zero(); n],
@@ -246,6 +254,17 @@ impl System {
             scratch: vec![SpatialVec::zero(); nb],
             zeros: vec![T::zero(); n],
         }
+    }
+
+    /// q̇ for the speeds of a state; they differ where speeds are an angular velocity.
+    pub fn coordinate_rates<T: Real>(&self, x: &State<T>) -> Vec<T> {
+        let mut qdot = x.u.clone();
+        for node in self.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
+            let at = |x: &[T]| vec3(x[node.u0], x[node.u0 + 1], x[node.u0 + 2]);
+            let rate = angles_rate(at(&x.q), at(&x.u));
+            qdot[node.u0..node.u0 + 3].copy_from_slice(&rate.to_array());
+        }
+        qdot
     }
 
     /// Poses and velocities of the bodies.
@@ -289,15 +308,17 @@ impl System {
             let controls = &controls[f.controls.clone()];
             match (&f.actor, &f.path) {
                 (Actor::Muscle(m), Some(p)) => {
-                    let st = &mut ws.paths[i];
+                    let st = &ws.paths[i];
                     let tension = m.dynamics(st.length(), st.speed(), controls[0], z, zdot);
                     ws.tension[i] = tension;
                     p.apply_tension(&kin, st, tension, &mut loads);
                 }
                 (Actor::Force(c), Some(p)) => {
-                    let st = &mut ws.paths[i];
+                    let Some(law) = c.path_force() else { continue };
+                    let st = &ws.paths[i];
                     let control = controls.first().copied().unwrap_or(T::zero());
-                    let tension = c.tension(st.length(), st.speed(), control, z, zdot);
+                    let tension = law.tension(st.length(), st.speed(), control, z);
+                    law.states_dot(st.speed(), control, z, zdot);
                     ws.tension[i] = tension;
                     p.apply_tension(&kin, st, tension, &mut loads);
                 }
@@ -309,7 +330,11 @@ impl System {
 
     /// Accelerations u̇ and multipliers from the loads in the workspace:
     /// M u̇ + Gᵀ λ = Jᵀ F + τ − c(q, u),  G u̇ = b.
-    pub fn compute_accelerations<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) -> Result<(), MotionError> {
+    pub fn compute_accelerations<T: Real>(
+        &self,
+        x: &State<T>,
+        ws: &mut Workspace<T>,
+    ) -> Result<(), MotionError> {
         // Right-hand side: Jᵀ (F − I A₀ − gyro) + τ, with A₀ the accelerations at u̇ = 0.
         ws.A_GB[0] = SpatialVec::zero();
         compute_accelerations(&self.tree, &ws.kin, &ws.zeros, &mut ws.A_GB);
@@ -347,6 +372,30 @@ impl System {
     }
 }
 
+/// What forces ask of a model while they are compiled.
+struct Named<'a> {
+    model: &'a Model,
+    tree: &'a Tree,
+}
+
+impl Resolve for Named<'_> {
+    fn frame(&self, id: FrameId) -> BodyFrame {
+        self.tree.frame(id)
+    }
+    fn mobility(&self, id: CoordinateId) -> usize {
+        self.tree.mobility(id)
+    }
+}
+
+impl ForceResolve for Named<'_> {
+    fn frame_name(&self, id: FrameId) -> &str {
+        &self.model.frames[id.0].name
+    }
+    fn is_rotational(&self, id: CoordinateId) -> bool {
+        self.model.coordinates[id.0].motion_type == MotionType::Rotational
+    }
+}
+
 /// Nearest node that carries both.
 fn common_ancestor(tree: &Tree, mut a: usize, mut b: usize) -> usize {
     while a != b {
@@ -363,7 +412,7 @@ fn common_ancestor(tree: &Tree, mut a: usize, mut b: usize) -> usize {
 /// coordinates and the welds that close loops, then the model's own.
 fn compile_constraints(model: &Model, tree: &Tree) -> ConstraintSet {
     let mut list = Vec::new();
-    let weld = |first: crate::BodyFrame, second: crate::BodyFrame| CompiledConstraint::Weld {
+    let weld = |first: BodyFrame, second: BodyFrame| CompiledConstraint::Weld {
         ancestor: common_ancestor(tree, first.body, second.body),
         first,
         second,

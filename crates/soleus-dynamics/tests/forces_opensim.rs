@@ -354,6 +354,7 @@ fn forces(compatible: bool) -> Vec<Force> {
             path: format!("/forceset/{name}"),
             class: String::new(),
             enabled: true,
+            line_of_action: None,
             kind,
         })
         .collect()

@@ -20,6 +20,7 @@
 //! assert!((y.d[0] - (2.0 * 2f64.cos() + 2f64.sin())).abs() < 1e-15);
 //! ```
 
+pub mod bezier;
 pub mod dual;
 pub mod function;
 pub mod real;
@@ -28,6 +29,7 @@ pub mod spatial;
 pub mod transform;
 pub mod vec3;
 
+pub use bezier::BezierCurve;
 pub use dual::Dual;
 pub use function::Function;
 pub use real::Real;

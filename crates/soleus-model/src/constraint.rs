@@ -91,3 +91,17 @@ pub enum ConstraintKind {
         radius: f64,
     },
 }
+
+impl ConstraintKind {
+    /// Class name in OpenSim files.
+    pub fn class(&self) -> &'static str {
+        match self {
+            ConstraintKind::CoordinateCoupler { .. } => "CoordinateCouplerConstraint",
+            ConstraintKind::Point { .. } => "PointConstraint",
+            ConstraintKind::Weld { .. } => "WeldConstraint",
+            ConstraintKind::ConstantDistance { .. } => "ConstantDistanceConstraint",
+            ConstraintKind::PointOnLine { .. } => "PointOnLineConstraint",
+            ConstraintKind::RollingOnSurface { .. } => "RollingOnSurfaceConstraint",
+        }
+    }
+}

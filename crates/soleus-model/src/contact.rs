@@ -63,6 +63,20 @@ pub enum ContactShape {
     },
 }
 
+impl ContactShape {
+    /// Class name in OpenSim files.
+    pub fn class(&self) -> &'static str {
+        match self {
+            ContactShape::HalfSpace => "ContactHalfSpace",
+            ContactShape::Sphere { .. } => "ContactSphere",
+            ContactShape::Ellipsoid { .. } => "ContactEllipsoid",
+            ContactShape::Cylinder { .. } => "ContactCylinder",
+            ContactShape::Torus { .. } => "ContactTorus",
+            ContactShape::Mesh { .. } => "ContactMesh",
+        }
+    }
+}
+
 /// A closed surface of triangles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriangleMesh {

@@ -2,9 +2,11 @@
 //!
 //! Every struct lists the XML properties of the OpenSim 4.6 class of the same name, with their
 //! defaults, in the units of the file (SI; angles in radians except where a property says
-//! degrees). The geometry path of path-based classes is kept beside the force, not in it.
+//! degrees). The path of path-based classes is [`Force::line_of_action`].
 
 use crate::id::{CoordinateId, FrameId, GeometryId};
+use crate::muscle::Muscle;
+use crate::path::Path;
 use soleus_math::{Function, Transform, Vec3};
 
 /// One force of a model.
@@ -18,6 +20,8 @@ pub struct Force {
     pub class: String,
     /// `appliesForce`. Default true.
     pub enabled: bool,
+    /// The line along which muscles, ligaments and other path forces pull; `None` for the rest.
+    pub line_of_action: Option<Path>,
     /// What kind of force, with its properties.
     pub kind: ForceKind,
 }
@@ -25,6 +29,8 @@ pub struct Force {
 /// The classes of force, with the properties of each.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForceKind {
+    /// Any class of muscle, on a path.
+    Muscle(Muscle),
     /// `CoordinateActuator`.
     CoordinateActuator(CoordinateActuator),
     /// `ActivationCoordinateActuator`.

@@ -114,3 +114,22 @@ pub struct Coordinate {
     /// `is_free_to_satisfy_constraints`: assembly changes it before others.
     pub is_free_to_satisfy_constraints: bool,
 }
+
+impl JointKind {
+    /// Class name in OpenSim files.
+    pub fn class(&self) -> &'static str {
+        match self {
+            JointKind::Weld => "WeldJoint",
+            JointKind::Pin => "PinJoint",
+            JointKind::Slider => "SliderJoint",
+            JointKind::Planar => "PlanarJoint",
+            JointKind::Universal => "UniversalJoint",
+            JointKind::Gimbal => "GimbalJoint",
+            JointKind::Ball => "BallJoint",
+            JointKind::Free => "FreeJoint",
+            JointKind::Ellipsoid { .. } => "EllipsoidJoint",
+            JointKind::Scapulothoracic { .. } => "ScapulothoracicJoint",
+            JointKind::Custom(_) => "CustomJoint",
+        }
+    }
+}

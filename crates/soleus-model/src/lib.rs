@@ -7,6 +7,7 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BF, p_BS.
 
 pub mod body;
+pub mod build;
 pub mod constraint;
 pub mod contact;
 pub mod diagnostic;
@@ -15,8 +16,10 @@ pub mod force;
 pub mod id;
 pub mod joint;
 pub mod model;
+pub mod muscle;
 pub mod path;
 
+pub use build::build;
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};

@@ -2,8 +2,11 @@
 
 use crate::body::{Body, Frame, Marker};
 use crate::constraint::Constraint;
+use crate::contact::ContactGeometry;
+use crate::force::Force;
 use crate::id::CoordinateId;
 use crate::joint::{Coordinate, Joint};
+use crate::path::WrapObject;
 use soleus_math::{Vec3, vec3};
 
 /// A musculoskeletal model. Frozen once built; an edit makes a new one.
@@ -35,6 +38,42 @@ pub struct Model {
     pub constraints: Vec<Constraint>,
     /// Markers in file order.
     pub markers: Vec<Marker>,
+    /// `Station`s that are components of their own, in file order.
+    pub stations: Vec<Marker>,
+    /// Named groups of the model's sets.
+    pub groups: Vec<ObjectGroup>,
+    /// Components that the file holds but the model does not.
+    pub unsupported: Vec<Unsupported>,
+    /// Wrap objects, body by body.
+    pub wraps: Vec<WrapObject>,
+    /// Contact geometries in file order.
+    pub contact_geometries: Vec<ContactGeometry>,
+    /// Forces, muscles and actuators, in the order of OpenSim's component list.
+    pub forces: Vec<Force>,
+}
+
+/// A named group of members of a set: `ObjectGroup`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectGroup {
+    /// The set it belongs to, `ForceSet`.
+    pub set: String,
+    /// Name as the file gives it.
+    pub name: String,
+    /// Names of the members.
+    pub members: Vec<String>,
+}
+
+/// A component that the file holds but the model does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsupported {
+    /// Absolute component path.
+    pub path: String,
+    /// Class name in the file.
+    pub class: String,
+    /// Line in the file, from 1.
+    pub line: u32,
+    /// What is different without it, in words.
+    pub effect: String,
 }
 
 impl Model {

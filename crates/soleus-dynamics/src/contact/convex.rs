@@ -180,3 +180,43 @@ fn deepest(a: &Ellipsoid<f64>, b: &Ellipsoid<f64>) -> Option<Vec3<f64>> {
     }
     (d > 0.0).then_some(n)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_math::vec3;
+
+    fn ball(r: f64, centre: Vec3<f64>) -> Ellipsoid<f64> {
+        Ellipsoid { centre, Q: SymMat33 { xx: r * r, yy: r * r, zz: r * r, ..Default::default() }, reach: r }
+    }
+
+    /// Two spheres: d = r₁ + r₂ − distance, R = r₁ r₂/(r₁ + r₂).
+    #[test]
+    fn analytic_two_spheres() {
+        let (a, b) = (ball(0.3, vec3(0.1, 0.0, 0.0)), ball(0.2, vec3(0.1, 0.24, 0.32)));
+        let c = overlap(&a, &b).unwrap();
+        assert!((c.depth - 0.1).abs() < 1e-15 && (c.radius - 0.12).abs() < 1e-15, "{c:?}");
+        assert!((c.normal - vec3(0.0, 0.6, 0.8)).norm() < 1e-15);
+        assert!((c.point - vec3(0.1, 0.25 * 0.6, 0.25 * 0.8)).norm() < 1e-15);
+        assert!(overlap(&a, &ball(0.2, vec3(0.1, 0.3, 0.4))).is_none());
+        // Concentric: nowhere to go, and nothing breaks.
+        assert!(overlap(&a, &a).is_none());
+    }
+
+    /// Flat side on flat side: semi-axes (a, b, c) meeting a ball of radius r along c, where the
+    /// radii of curvature are a²/c and b²/c.
+    #[test]
+    fn analytic_pole_of_an_ellipsoid() {
+        let (a, b, c, r) = (0.3, 0.2, 0.1, 0.15);
+        let flat = Ellipsoid {
+            centre: Vec3::zero(),
+            Q: SymMat33 { xx: a * a, yy: b * b, zz: c * c, ..Default::default() },
+            reach: a,
+        };
+        let contact = overlap(&flat, &ball(r, vec3(0.0, 0.0, 0.24))).unwrap();
+        let curvature = |x: f64| c / (x * x) + 1.0 / r;
+        let expected = 1.0 / f64::sqrt(curvature(a) * curvature(b));
+        assert!((contact.depth - 0.01).abs() < 1e-15, "{contact:?}");
+        assert!((contact.radius - expected).abs() < 1e-15);
+    }
+}

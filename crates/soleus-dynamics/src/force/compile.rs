@@ -62,6 +62,7 @@ impl CompiledForce {
         let name = force.name.as_str();
         let single = || vec![name.to_string()];
         let (kernel, labels) = match &force.kind {
+            ForceKind::Muscle(_) => return Err(ForceError::IsMuscle),
             ForceKind::CoordinateActuator(m) => (
                 Kernel::CoordinateActuator(CoordinateActuator {
                     mobility: resolve.mobility(m.coordinate),

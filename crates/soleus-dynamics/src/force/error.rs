@@ -5,6 +5,9 @@ use crate::contact::mesh::MeshError;
 /// What is wrong with a force of a model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ForceError {
+    /// A muscle was given where another force is wanted.
+    #[error("a muscle is compiled as a muscle, not as a force")]
+    IsMuscle,
     /// A property outside its domain.
     #[error("`{property}` is {value}, but must be {wanted}")]
     Property {

@@ -71,11 +71,17 @@ pub struct Scratch<T: Real> {
     X_GW: Vec<Transform<T>>,
     /// The order in which surfaces are tried.
     order: Vec<usize>,
+    /// Where the two points of each path wrap were in ground when they first came into the path.
+    first_G: Vec<Option<[Vec3<T>; 2]>>,
 }
 
 impl<T: Real> Scratch<T> {
     pub(super) fn new(wraps: usize) -> Self {
-        Scratch { X_GW: vec![Transform::identity(); wraps], order: (0..wraps).collect() }
+        Scratch {
+            X_GW: vec![Transform::identity(); wraps],
+            order: (0..wraps).collect(),
+            first_G: vec![None; wraps],
+        }
     }
 }
 
@@ -147,8 +153,10 @@ impl CompiledGeometryPath {
                     (p_B, X_GB.R * dp_dq_B)
                 }
             };
+            let p_G = *X_GB * p_B;
             st.points.push(CurrentPoint {
-                p_G: *X_GB * p_B,
+                p_G,
+                held_G: p_G,
                 body: *body,
                 origin: PointOrigin::Point(i),
                 to_next: T::zero(),
@@ -198,12 +206,13 @@ impl CompiledGeometryPath {
             }
         }
         let count = self.wraps.len();
-        for (i, o) in st.geometry.order.iter_mut().enumerate() {
-            *o = i;
-        }
+        st.geometry.first_G.fill(None);
         if count == 1 {
             self.wrap_around(0, st);
             return;
+        }
+        for (i, o) in st.geometry.order.iter_mut().enumerate() {
+            *o = i;
         }
         let mut last_length = f64::INFINITY;
         for round in 0..MAX_ROUNDS {
@@ -253,9 +262,9 @@ impl CompiledGeometryPath {
         let mut best: Option<(usize, SurfaceCurve<f64>)> = None;
         let mut least = f64::INFINITY;
         let mut outcome = Attempt::Clear;
-        let mut p1 = X.inverse_mul(st.points[start].p_G.value());
+        let mut p1 = X.inverse_mul(st.points[start].held_G.value());
         for i in start..end {
-            let p2 = X.inverse_mul(st.points[i + 1].p_G.value());
+            let p2 = X.inverse_mul(st.points[i + 1].held_G.value());
             if !self.on_one_surface(st.points[i].origin, st.points[i + 1].origin) {
                 outcome = wrap.surface.wrap(p1, p2, alone);
                 match outcome {
@@ -264,7 +273,9 @@ impl CompiledGeometryPath {
                         break;
                     }
                     Attempt::Optional(c) => {
-                        let detour = (p1 - c.r1).norm() + c.length + (p2 - c.r2).norm() - (p1 - p2).norm();
+                        let (a, b) = (st.points[i].p_G.value(), st.points[i + 1].p_G.value());
+                        let around = (a - X * c.r1).norm() + c.length + (b - X * c.r2).norm();
+                        let detour = around - (a - b).norm();
                         if detour < least {
                             (best, least) = (Some((i, c)), detour);
                         }
@@ -288,22 +299,25 @@ impl CompiledGeometryPath {
             SurfaceCurve { r1: Vec3::cst(curve.r1), r2: Vec3::cst(curve.r2), length: T::cst(curve.length) }
         } else {
             // The segment is known; once more, now with derivatives.
-            let local = |p: &CurrentPoint<T>| X_GW.inverse_mul(p.p_G);
+            let local = |p: &CurrentPoint<T>| X_GW.inverse_mul(p.held_G);
             let (p1, p2) = (local(&st.points[i]), local(&st.points[i + 1]));
             match wrap.surface.wrap_with_derivatives(p1, p2, self.wraps.len() == 1).curve() {
                 Some(c) => *c,
                 None => return,
             }
         };
-        let point = |r: Vec3<T>, origin: PointOrigin, to_next: T| CurrentPoint {
-            p_G: X_GW * r,
+        let held_G = [X_GW * curve.r1, X_GW * curve.r2];
+        let p_G = *st.geometry.first_G[w].get_or_insert(held_G);
+        let point = |end: usize, origin: PointOrigin, to_next: T| CurrentPoint {
+            p_G: p_G[end],
+            held_G: held_G[end],
             body: wrap.body,
             origin,
             to_next,
             dp_dq_G: Vec3::zero(),
         };
-        st.points.insert(i + 1, point(curve.r1, PointOrigin::WrapStart(w), curve.length));
-        st.points.insert(i + 2, point(curve.r2, PointOrigin::WrapEnd(w), T::zero()));
+        st.points.insert(i + 1, point(0, PointOrigin::WrapStart(w), curve.length));
+        st.points.insert(i + 2, point(1, PointOrigin::WrapEnd(w), T::zero()));
     }
 
     /// Lengthening speed (2).
@@ -317,7 +331,7 @@ impl CompiledGeometryPath {
                 continue;
             }
             let velocity = |p: &CurrentPoint<T>, moves: Option<usize>| {
-                let v = kin.velocity_at(p.body, p.p_G);
+                let v = kin.velocity_at(p.body, p.held_G);
                 match moves {
                     Some(m) => v + p.dp_dq_G * kin.u[m],
                     None => v,
@@ -350,8 +364,8 @@ impl CompiledGeometryPath {
                 continue;
             }
             let f = (b.p_G - a.p_G) * (tension / a.to_next);
-            loads.add_force_at(kin, a.body, a.p_G, f);
-            loads.add_force_at(kin, b.body, b.p_G, -f);
+            loads.add_force_at(kin, a.body, a.held_G, f);
+            loads.add_force_at(kin, b.body, b.held_G, -f);
             if let Some(m) = self.moves(a) {
                 loads.mobility[m] += a.dp_dq_G.dot(f);
             }

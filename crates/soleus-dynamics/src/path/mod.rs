@@ -99,8 +99,14 @@ pub enum PointOrigin {
 /// A point of the current path.
 #[derive(Clone, Copy, Debug)]
 pub struct CurrentPoint<T> {
-    /// Place in ground, m.
+    /// Place in ground, m, as length, direction and reports take it.
+    ///
+    /// With two or more path wraps this is the place a wrap point had when it first became part of the
+    /// path, in the first of up to eight rounds: OpenSim 4.6 stores the ground place of a point when it
+    /// is first asked for, and later rounds do not change what is stored.
     pub p_G: Vec3<T>,
+    /// Place in ground, m, at which the point is held to its body and takes its force and velocity.
+    pub held_G: Vec3<T>,
     /// The body that carries it; 0 is ground.
     pub body: usize,
     /// Where it comes from.
@@ -137,6 +143,17 @@ impl<T: Real> PathState<T> {
             geometry: geometry_path::Scratch::new(wraps),
             x: vec![T::zero(); 2 * coordinates],
             arms: vec![T::zero(); coordinates],
+            length: T::zero(),
+            speed: T::zero(),
+        }
+    }
+    /// The state of no path at all: length and speed are zero.
+    pub fn empty() -> Self {
+        PathState {
+            points: Vec::new(),
+            geometry: geometry_path::Scratch::new(0),
+            x: Vec::new(),
+            arms: Vec::new(),
             length: T::zero(),
             speed: T::zero(),
         }

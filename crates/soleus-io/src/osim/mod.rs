@@ -11,3 +11,21 @@ mod writer;
 pub use reader::{MAX_DEPTH, read_document};
 pub use upgrade::{LATEST_VERSION, UpgradeOptions, upgrade, upgrade_with};
 pub use writer::write_document;
+
+use soleus_model::{Diagnostics, Model};
+
+/// Reads a model file of any version that OpenSim reads: bytes to document, document upgraded to the
+/// current version, document built into a model. `file` is the name for messages; nothing is opened.
+///
+/// The model is `None` if and only if the diagnostics hold an error.
+pub fn read_model(bytes: &[u8], file: &str) -> (Option<Model>, Diagnostics) {
+    let (document, mut diagnostics) = read_document(bytes, file);
+    let Some(mut document) = document else { return (None, diagnostics) };
+    let file_version = document.version;
+    upgrade(&mut document, &mut diagnostics);
+    let mut model = soleus_model::build(&document, &mut diagnostics);
+    if let Some(model) = &mut model {
+        model.file_version = file_version;
+    }
+    (model, diagnostics)
+}

@@ -19,6 +19,10 @@ pub const MAX_DEPTH: usize = 200;
 /// After so many errors the rest of the file is not worth listing.
 const MAX_ERRORS: usize = 20;
 
+/// OpenSim's elements have one attribute or none. Each new one is compared with those before it,
+/// so without a limit a hostile file could ask for quadratic work.
+const MAX_ATTRIBUTES: usize = 100;
+
 /// Lines named one by one in warnings about misencoded bytes; the rest are counted.
 const MAX_ENCODING_WARNINGS: usize = 10;
 
@@ -364,7 +368,9 @@ impl<'a> Lexer<'a> {
                 self.advance(2);
                 let inner = self.until(">", "closing tag")?;
                 let tag = inner.trim_matches(|c: char| c.is_ascii() && is_white(c as u8));
-                let Some(e) = open.pop() else { return Err(Stop) };
+                let Some(e) = open.pop() else {
+                    return Err(self.error(line, format!("`</{}>` closes nothing", short(tag)), ""));
+                };
                 if e.tag != tag {
                     return Err(self.error(
                         line,
@@ -503,6 +509,13 @@ impl<'a> Lexer<'a> {
                     at,
                     format!("the value of attribute `{name}` of `<{tag}>` holds `<`"),
                     "a closing quote may be missing; write `&lt;` for the character itself",
+                ));
+            }
+            if e.attributes.len() >= MAX_ATTRIBUTES {
+                return Err(self.error(
+                    at,
+                    format!("`<{tag}>` has more than {MAX_ATTRIBUTES} attributes"),
+                    "",
                 ));
             }
             if e.attribute(name).is_some() {

@@ -1,3 +1,4 @@
+#![allow(clippy::needless_range_loop)] // Indices of matrices, as in the equations.
 //! Polynomial of several variables.
 
 use super::{FunctionError, knots};

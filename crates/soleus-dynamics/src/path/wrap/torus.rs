@@ -9,6 +9,8 @@ const TUBE_LENGTH_M: f64 = 10000.0;
 const TOLERANCE: f64 = 1e-4;
 /// First step bound of the search (OpenSim 4.6).
 const FIRST_BOUND: f64 = 0.2;
+/// Step of the difference that stands for the slope, m (OpenSim 4.6).
+const DIFFERENCE_M: f64 = 1e-5;
 /// Number of residuals after which the search gives up (OpenSim 4.6).
 const MAX_RESIDUALS: usize = 500;
 
@@ -96,25 +98,25 @@ impl Torus {
     ///
     /// The scheme is that of MINPACK (Moré, 1978) for one unknown, with the tolerances of OpenSim 4.6,
     /// which stop it at 1e-4: the derivatives are therefore those of the steps it takes, carried
-    /// along in `T`, and not those of the root. The slope of (1) is exact here where OpenSim takes a
-    /// difference; that moves u by some 1e-12.
+    /// along in `T`, and not those of the root. The slope of (1) is a difference over 1e-5 m for the
+    /// same reason: the exact one moves lengths by up to 1e-4 m.
     fn search<T: Real>(&self, p: Vec3<T>, n: Vec3<T>) -> T {
         let R = self.radius;
         let (c2, c3) = (p.dot(n) * 2.0, p.x * n.x + p.y * n.y);
         let (c4, c5) = (n.x * n.x + n.y * n.y, p.x * p.x + p.y * p.y);
         let residual = |u: T| {
             let (half, root) = (c4 * u + c3, (c4 * u * u + c3 * u * 2.0 + c5).sqrt());
-            let f = c2 + u * 2.0 - half * (4.0 * R) / root;
-            let slope = T::cst(2.0) - (c4 - half * half / (root * root)) * (4.0 * R) / root;
-            (f, slope)
+            c2 + u * 2.0 - half * (4.0 * R) / root
         };
         let mut u = T::zero();
-        let (mut f, mut J) = residual(u);
-        let mut diag = if J.value() == 0.0 { T::one() } else { J.abs() };
+        let mut f = residual(u);
+        let mut diag = T::zero();
+        let mut u_norm = 0.0;
         let mut delta = T::cst(FIRST_BOUND);
         let mut par = T::zero();
         let (mut first, mut calls) = (true, 1);
         loop {
+            let J = (residual(u + DIFFERENCE_M) - f) / DIFFERENCE_M;
             // The gradient test of the method with tolerance zero.
             if f.value() == 0.0 || J.value() == 0.0 || !f.value().is_finite() {
                 return u;
@@ -128,7 +130,7 @@ impl Torus {
                 if first {
                     delta = delta.min(pnorm);
                 }
-                let (f_new, J_new) = residual(tried);
+                let f_new = residual(tried);
                 calls += 1;
                 let (norm, norm_new) = (f.abs(), f_new.abs());
                 let far_worse = 0.1 * norm_new.value() >= norm.value();
@@ -155,7 +157,8 @@ impl Torus {
                 }
                 let accepted = ratio >= 1e-4;
                 if accepted {
-                    (u, f, J) = (tried, f_new, J_new);
+                    (u, f) = (tried, f_new);
+                    u_norm = (diag.value() * u.value()).abs();
                     first = false;
                 }
                 let small =

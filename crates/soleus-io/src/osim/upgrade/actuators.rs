@@ -12,7 +12,7 @@ pub fn flip_directions(root: &mut Element, _: &mut Upgrade<'_>) {
             e.rename_child("body_B", "body");
             e.rename_child("point_B", "point");
             e.rename_child("direction_A", "direction");
-            // The force of an old actuator was given in ground.
+            // The force was given in ground; the present default is the body's own frame.
             let line = e.line;
             if e.child("force_is_global").is_none() {
                 e.push(Element::with_text("force_is_global", "true", line));

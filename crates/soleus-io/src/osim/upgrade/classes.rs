@@ -39,12 +39,17 @@ pub fn rename(root: &mut Element, _: &mut Upgrade<'_>) {
 }
 
 fn rename_below(e: &mut Element) {
-    let in_list = matches!(e.tag.as_str(), "objects" | "components" | "defaults");
+    // OpenSim looks for samples in `defaults` under present names only. Under an old name they
+    // have no effect, and must not gain one here.
+    let samples = e.tag == "defaults";
+    let in_list = matches!(e.tag.as_str(), "objects" | "components");
     for child in e.children_mut() {
         let tag = child.tag.as_str();
         let found = RENAMED.iter().find(|(old, _)| *old == tag);
         let found = found.or_else(|| RENAMED_IN_LISTS.iter().find(|(old, _)| in_list && *old == tag));
-        if let Some((_, new)) = found {
+        if let Some((_, new)) = found
+            && !samples
+        {
             child.tag = new.to_string();
         }
         rename_below(child);

@@ -13,23 +13,18 @@ use super::tree::{look, visit};
 pub fn actuator_sockets(root: &mut Element, up: &mut Upgrade<'_>) {
     let mut actuators: Vec<(String, String)> = Vec::new();
     let mut has_model = false;
-    look(root, &mut |e| match e.tag.as_str() {
-        "Model" => {
-            has_model = true;
-            for e in e.children().filter(|e| e.tag == "components").flat_map(Element::children) {
-                if is_actuator(&e.tag) {
-                    actuators.push((e.name().to_string(), format!("/{}", e.name())));
-                }
-            }
-            for set in e.children().filter(|e| e.tag == "ForceSet") {
-                for e in set.children().filter(|e| e.tag == "objects").flat_map(Element::children) {
-                    if is_actuator(&e.tag) {
-                        actuators.push((e.name().to_string(), format!("/forceset/{}", e.name())));
-                    }
-                }
-            }
+    look(root, &mut |model| {
+        if model.tag != "Model" {
+            return;
         }
-        _ => {}
+        has_model = true;
+        let mut list = |members: Option<&Element>, parent: &str| {
+            for e in members.into_iter().flat_map(Element::children).filter(|e| is_actuator(&e.tag)) {
+                actuators.push((e.name().to_string(), format!("{parent}/{}", e.name())));
+            }
+        };
+        list(model.child("components"), "");
+        list(model.child("ForceSet").and_then(|s| s.child("objects")), "/forceset");
     });
     if !has_model {
         return;

@@ -14,6 +14,7 @@ mod bodies;
 mod classes;
 mod controllers;
 mod engine;
+mod external_loads;
 mod frames;
 mod joints;
 mod names;
@@ -74,7 +75,8 @@ const STEPS: &[Step] = &[
     Step { until: 10901, run: engine::transform_axes },
     Step { until: 10905, run: actuators::flip_directions },
     Step { until: 20302, run: paths::gather },
-    Step { until: 20302, run: tools::rename_properties },
+    Step { until: 20302, run: tools::update },
+    Step { until: 20301, run: external_loads::identifiers },
     Step { until: 30500, run: names::complete },
     Step { until: 30500, run: bodies::inertia },
     Step { until: 30501, run: bodies::ground_and_joints },

@@ -17,11 +17,13 @@ fn error(position: usize, problem: Problem) -> FunctionError {
 }
 
 /// What a defined name stands for.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Definition {
     Constant(f64),
     /// A place in the stack.
     Local(usize),
+    /// It uses a name that means nothing; an error only if it is used itself, as in Lepton.
+    Unknown(FunctionError),
 }
 
 /// Reads the formula `text` of `variables` into a program.
@@ -55,16 +57,23 @@ pub(super) fn compile(text: &str, variables: &[&str]) -> Result<Vec<Op>, Functio
         if name.is_empty() || !name.chars().all(in_name) || starts_number(name) {
             return Err(error(start, Problem::BadDefinition));
         }
-        let before = p.ops.len();
-        p.read(start + equals + 1, start + part.len())?;
-        let meaning = match p.ops[before..] {
-            // Constants are put in place, so that they can be an exponent.
-            [Op::Constant(c)] => {
-                p.ops.pop();
-                p.height -= 1;
-                Definition::Constant(c)
+        let (before, height) = (p.ops.len(), p.height);
+        let meaning = match p.read(start + equals + 1, start + part.len()) {
+            Err(e @ FunctionError::Expression { problem: Problem::UnknownName(_), .. }) => {
+                p.ops.truncate(before);
+                p.height = height;
+                Definition::Unknown(e)
             }
-            _ => Definition::Local(p.height - 1),
+            Err(e) => return Err(e),
+            Ok(()) => match p.ops[before..] {
+                // Constants are put in place, so that they can be an exponent.
+                [Op::Constant(c)] => {
+                    p.ops.pop();
+                    p.height -= 1;
+                    Definition::Constant(c)
+                }
+                _ => Definition::Local(p.height - 1),
+            },
         };
         p.definitions.push((name, meaning));
     }
@@ -224,6 +233,7 @@ impl<'a> Parser<'a> {
         let op = match defined {
             Some((_, Definition::Constant(c))) => Op::Constant(*c),
             Some((_, Definition::Local(i))) => Op::Local(*i),
+            Some((_, Definition::Unknown(e))) => return Err(e.clone()),
             None => match self.variables.iter().position(|v| *v == name) {
                 Some(i) => Op::Variable(i),
                 None => return Err(error(position, Problem::UnknownName(name.to_string()))),

@@ -1,6 +1,7 @@
 //! Natural splines of odd degree, interpolating or smoothing.
 
 mod fit;
+mod smooth;
 
 use super::polynomial::{horner, horner2};
 use super::{FunctionError, knots};
@@ -19,7 +20,7 @@ use crate::Real;
 ///
 /// Source: Woltring (1986), A FORTRAN package for generalized, cross-validatory spline
 /// smoothing and differentiation, Adv Eng Softw 8:104–113. The construction here is ours:
-/// see `fit`. Like OpenSim 4.6, weights of single points are not used.
+/// see `fit.rs` and `smooth.rs`. Like OpenSim 4.6, weights of single points are not used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GcvSpline {
     half_order: usize,
@@ -74,11 +75,11 @@ impl GcvSpline {
             return Err(FunctionError::OutOfRange { kind: KIND, what: "degree", found, expected });
         }
         knots::points(KIND, &x, y, degree + 1, true)?;
-        if let Smoothing::ErrorVariance(v) | Smoothing::Parameter(v) = smoothing {
-            if !(v.is_finite() && v >= 0.0) {
-                let expected = "zero or more";
-                return Err(FunctionError::OutOfRange { kind: KIND, what: "smoothing", found: v, expected });
-            }
+        if let Smoothing::ErrorVariance(v) | Smoothing::Parameter(v) = smoothing
+            && !(v.is_finite() && v >= 0.0)
+        {
+            let expected = "zero or more";
+            return Err(FunctionError::OutOfRange { kind: KIND, what: "smoothing", found: v, expected });
         }
         let half_order = degree.div_ceil(2);
         let (coefficients, smoothing_parameter) = fit::pieces(half_order, &x, y, smoothing);

@@ -1,0 +1,433 @@
+//! `soleus eval`: every quantity of a model at given states.
+
+use crate::failure::Failure;
+use crate::load;
+use serde_json::{Map, Value, json};
+use soleus_dynamics::force::CompiledForce;
+use soleus_dynamics::moment_arm::MomentArms;
+use soleus_dynamics::multibody::{compute_generalized_forces, compute_inverse_dynamics};
+use soleus_dynamics::muscle::MuscleInfo;
+use soleus_dynamics::system::{Actor, MotionError, State, System, Workspace};
+use soleus_math::{SpatialVec, Vec3};
+use soleus_model::Model;
+use std::path::Path;
+
+/// The columns of `muscles`, in order.
+const MUSCLE_FIELDS: [&str; 23] = [
+    "length",
+    "lengtheningSpeed",
+    "fiberLength",
+    "tendonLength",
+    "normalizedFiberLength",
+    "pennationAngle",
+    "activation",
+    "excitation",
+    "fiberVelocity",
+    "tendonVelocity",
+    "pennationAngularVelocity",
+    "activeForceLengthMultiplier",
+    "passiveForceMultiplier",
+    "forceVelocityMultiplier",
+    "fiberForce",
+    "tendonForce",
+    "activeFiberForce",
+    "passiveFiberForce",
+    "activeFiberForceAlongTendon",
+    "passiveFiberForceAlongTendon",
+    "fiberStiffness",
+    "tendonStiffness",
+    "actuation",
+];
+
+/// Moment arms below this are left out: a path that does not cross the coordinate, m.
+const SMALLEST_MOMENT_ARM: f64 = 1e-9;
+
+/// Reads the states, evaluates each, writes the result whole.
+pub fn run(model: &Path, states: &Path, out: &Path) -> Result<(), Failure> {
+    let m = load::model(model)?;
+    let content = |path: &Path, message: String| Failure::Content { path: path.to_path_buf(), message };
+    let system = System::compile(&m).map_err(|e| content(model, e.to_string()))?;
+
+    let text = std::fs::read_to_string(states).map_err(|e| Failure::read(states, e))?;
+    let input: Value = serde_json::from_str(&text).map_err(|e| content(states, format!("not JSON: {e}")))?;
+    let list = input.get("states").and_then(Value::as_array).ok_or_else(|| {
+        content(states, "no list `states`; give an object like {\"states\": [{\"coordinates\": {…}}]}".into())
+    })?;
+
+    let mut ws = system.workspace();
+    let mut results = Vec::new();
+    for (i, s) in list.iter().enumerate() {
+        let input = read_state(&m, &system, s).map_err(|e| content(states, format!("state {i}: {e}")))?;
+        results.push(evaluate(&m, &system, &input, &mut ws));
+    }
+    let result = json!({
+        "generator": concat!("soleus ", env!("CARGO_PKG_VERSION")),
+        "model": {
+            "name": m.name,
+            "tree_order": tree_order(&m, &system),
+            "control_order": control_order(&m, &system),
+        },
+        "muscle_fields": MUSCLE_FIELDS,
+        "states": results,
+    });
+    let text = serde_json::to_string(&result).unwrap_or_default();
+    load::write_whole(out, &(text + "\n"))
+}
+
+/// What one entry of the states file asks for.
+struct Input {
+    state: State<f64>,
+    controls: Vec<f64>,
+    udot: Option<Vec<f64>>,
+}
+
+/// Reads one state; names that the model does not have are errors.
+fn read_state(model: &Model, system: &System, s: &Value) -> Result<Input, String> {
+    let mut state = system.default_state.clone();
+    if let Some(t) = s.get("time") {
+        state.time = number(t).ok_or("`time` is not a number")?;
+    }
+    if let Some(c) = s.get("coordinates") {
+        for (name, v) in c.as_object().ok_or("`coordinates` is not an object")? {
+            let id = model.coordinate(name).ok_or_else(|| format!("the model has no coordinate `{name}`"))?;
+            let pair = v.as_array().map(|a| a.iter().filter_map(number).collect::<Vec<_>>());
+            let Some([q, u]) = pair.as_deref() else {
+                return Err(format!("coordinate `{name}` needs [value, speed]"));
+            };
+            let m = system.tree.mobility_of_coordinate[id.0];
+            state.q[m] = *q;
+            state.u[m] = *u;
+        }
+    }
+    if let Some(a) = s.get("aux_states") {
+        for (name, v) in a.as_object().ok_or("`aux_states` is not an object")? {
+            let i = system
+                .aux_names
+                .iter()
+                .position(|n| n == name)
+                .ok_or_else(|| format!("the model has no state `{name}`"))?;
+            state.z[i] = number(v).ok_or_else(|| format!("state `{name}` is not a number"))?;
+        }
+    }
+    let mut controls = vec![0.0; system.num_controls];
+    if let Some(c) = s.get("controls") {
+        let list: Vec<f64> =
+            c.as_array().ok_or("`controls` is not a list")?.iter().filter_map(number).collect();
+        if list.len() != controls.len() {
+            return Err(format!("{} controls given, the model has {}", list.len(), controls.len()));
+        }
+        controls.copy_from_slice(&list);
+    }
+    let udot = match s.get("inverse_dynamics").and_then(|d| d.get("udot")).and_then(Value::as_array) {
+        None => None,
+        Some(list) => {
+            let udot: Vec<f64> = list.iter().filter_map(number).collect();
+            if udot.len() != system.tree.num_mobilities {
+                return Err(format!(
+                    "{} accelerations given, the model has {} speeds",
+                    udot.len(),
+                    system.tree.num_mobilities
+                ));
+            }
+            Some(udot)
+        }
+    };
+    Ok(Input { state, controls, udot })
+}
+
+/// Numbers may be written as "NaN" and "Infinity", which JSON has no other way to say.
+fn number(v: &Value) -> Option<f64> {
+    match v {
+        Value::Number(n) => n.as_f64(),
+        Value::String(s) => s.parse().ok(),
+        _ => None,
+    }
+}
+
+/// A number for JSON: NaN and infinities as text.
+fn num(x: f64) -> Value {
+    if x.is_nan() {
+        json!("NaN")
+    } else if x.is_infinite() {
+        json!(if x > 0.0 { "Infinity" } else { "-Infinity" })
+    } else {
+        json!(x)
+    }
+}
+
+fn list(x: &[f64]) -> Value {
+    Value::Array(x.iter().map(|&x| num(x)).collect())
+}
+
+fn vector(v: Vec3<f64>) -> Value {
+    list(&v.to_array())
+}
+
+/// Coordinate path at each mobility.
+fn tree_order(model: &Model, system: &System) -> Vec<String> {
+    system
+        .tree
+        .coordinate_of_mobility
+        .iter()
+        .map(|c| c.map_or("?".to_string(), |c| model.coordinates[c.0].path.clone()))
+        .collect()
+}
+
+/// Force path of each control.
+fn control_order(model: &Model, system: &System) -> Vec<String> {
+    let mut names = Vec::new();
+    for (f, s) in model.forces.iter().zip(&system.forces) {
+        names.extend(s.controls.clone().map(|_| f.path.clone()));
+    }
+    names
+}
+
+/// Everything at one state.
+fn evaluate(model: &Model, system: &System, input: &Input, ws: &mut Workspace<f64>) -> Value {
+    let (x, controls) = (&input.state, &input.controls);
+    let tree = &system.tree;
+    let n = tree.num_mobilities;
+    let mut out = Map::new();
+    let mut put = |key: &str, value: Value| {
+        out.insert(key.to_string(), value);
+    };
+
+    let motion = system.compute_motion(x, controls, ws);
+    if let Err(MotionError::Singular { .. }) = motion {
+        ws.udot.fill(f64::NAN);
+    }
+    system.compute_body_accelerations(ws);
+
+    put("time", num(x.time));
+    let coordinates = tree_order(model, system);
+    put("q", list(&x.q));
+    put("u", list(&x.u));
+    put("qdot", list(&system.coordinate_rates(x)));
+    put("udot", list(&ws.udot));
+    put(
+        "coordinates",
+        Value::Object(
+            coordinates.iter().enumerate().map(|(i, c)| (c.clone(), list(&[x.q[i], x.u[i]]))).collect(),
+        ),
+    );
+    let named = |z: &[f64]| {
+        Value::Object(system.aux_names.iter().zip(z).map(|(n, &z)| (n.clone(), num(z))).collect())
+    };
+    put("aux_states", named(&x.z));
+    put("aux_derivatives", named(&ws.zdot));
+    put("controls", list(controls));
+    put("bodies", bodies(model, system, ws));
+
+    // Mass matrix, gravity, inverse dynamics.
+    let rows = (0..n).map(|i| list(&(0..n).map(|j| ws.mass.at(i, j)).collect::<Vec<_>>())).collect();
+    put("mass_matrix", Value::Array(rows));
+    let nb = tree.nodes.len();
+    let mut gravity = vec![SpatialVec::zero(); nb];
+    system.compute_gravity(&ws.kin, &mut gravity);
+    let (mut F, mut tau) = (gravity.clone(), vec![0.0; n]);
+    compute_generalized_forces(tree, &ws.kin, &mut F, &mut tau);
+    put("gravity_generalized_force", list(&tau));
+    let mut A = vec![SpatialVec::zero(); nb];
+    let mut id = Map::new();
+    let zeros = vec![0.0; n];
+    compute_inverse_dynamics(tree, &ws.kin, &zeros, &gravity, &mut A, &mut F, &mut tau);
+    id.insert("bias_gravity_only_udot0".into(), list(&tau));
+    let udot = input.udot.as_ref().unwrap_or(&zeros);
+    id.insert("udot".into(), list(udot));
+    compute_inverse_dynamics(tree, &ws.kin, udot, &gravity, &mut A, &mut F, &mut tau);
+    id.insert("gravity_only".into(), list(&tau));
+    compute_inverse_dynamics(tree, &ws.kin, udot, &ws.body_load, &mut A, &mut F, &mut tau);
+    for (t, m) in tau.iter_mut().zip(&ws.mobility_load) {
+        *t -= m;
+    }
+    id.insert("all_forces".into(), list(&tau));
+    put("inverse_dynamics", Value::Object(id));
+
+    // Constraints.
+    if system.constraints.num_rows() > 0 {
+        let c = &ws.constraints;
+        put("qerr", list(&c.qerr));
+        put("uerr", list(&c.uerr));
+        put("multipliers", list(&c.lambda));
+        let mut udoterr = c.bias.clone();
+        for (r, e) in udoterr.iter_mut().enumerate() {
+            *e += c.G[r * n..(r + 1) * n].iter().zip(&ws.udot).map(|(g, u)| g * u).sum::<f64>();
+        }
+        put("udoterr", list(&udoterr));
+    }
+
+    let (muscles, energy) = muscles(model, system, input, ws);
+    put("muscles", muscles);
+    put("moment_arms", moment_arms(model, system, ws));
+    put("paths", paths(model, system, ws));
+    let (forces, force_energy) = forces(model, system, input, ws);
+    put("forces", forces);
+
+    let markers = model.markers.iter().zip(&system.markers);
+    put(
+        "markers",
+        Value::Object(markers.map(|(m, s)| (m.name.clone(), vector(ws.kin.X_GB[s.body] * s.p_BS))).collect()),
+    );
+    let com = centre_of_mass(ws);
+    put(
+        "com",
+        json!({"position": vector(com[0]), "velocity": vector(com[1]), "acceleration": vector(com[2])}),
+    );
+    let mass: f64 = ws.kin.inertia.iter().map(|i| i.mass).sum();
+    put("total_mass", num(mass));
+    let kinetic: f64 =
+        ws.kin.V_GB.iter().zip(&ws.kin.inertia).map(|(v, i)| 0.5 * v.dot(i.momentum(*v))).sum();
+    put("kinetic_energy", num(kinetic));
+    put("potential_energy", num(energy + force_energy - mass * system.gravity.dot(com[0])));
+    Value::Object(out)
+}
+
+fn bodies(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {
+    let mut out = Map::new();
+    for (i, b) in model.bodies.iter().enumerate().skip(1) {
+        let k = system.tree.node_of_body[i];
+        let (X, V, A) = (ws.kin.X_GB[k], ws.kin.V_GB[k], ws.A_GB[k]);
+        let R: Vec<f64> = (0..9).map(|j| X.R.0.at(j / 3, j % 3)).collect();
+        out.insert(
+            b.path.clone(),
+            json!({
+                "p": vector(X.p), "R": list(&R), "w": vector(V.w), "v": vector(V.v),
+                "alpha": vector(A.w), "a": vector(A.v),
+            }),
+        );
+    }
+    Value::Object(out)
+}
+
+/// Position, velocity and acceleration of the centre of mass.
+fn centre_of_mass(ws: &Workspace<f64>) -> [Vec3<f64>; 3] {
+    let mut mass = 0.0;
+    let mut sum = [Vec3::zero(); 3];
+    for (b, i) in ws.kin.inertia.iter().enumerate() {
+        let (V, A, h) = (ws.kin.V_GB[b], ws.A_GB[b], i.moment);
+        mass += i.mass;
+        sum[0] += ws.kin.X_GB[b].p * i.mass + h;
+        sum[1] += V.v * i.mass + V.w.cross(h);
+        sum[2] += A.v * i.mass + A.w.cross(h) + V.w.cross(V.w.cross(h));
+    }
+    sum.map(|s| s / mass)
+}
+
+fn muscle_row(i: &MuscleInfo<f64>) -> [f64; 23] {
+    [
+        i.length,
+        i.lengthening_speed,
+        i.fiber_length,
+        i.tendon_length,
+        i.normalized_fiber_length,
+        i.pennation_angle,
+        i.activation,
+        i.excitation,
+        i.fiber_velocity,
+        i.tendon_velocity,
+        i.pennation_angular_velocity,
+        i.active_force_length_multiplier,
+        i.passive_force_multiplier,
+        i.force_velocity_multiplier,
+        i.fiber_force,
+        i.tendon_force,
+        i.active_fiber_force,
+        i.passive_fiber_force,
+        i.active_fiber_force_along_tendon,
+        i.passive_fiber_force_along_tendon,
+        i.fiber_stiffness,
+        i.tendon_stiffness,
+        i.actuation,
+    ]
+}
+
+/// All muscles, and the energy they store.
+fn muscles(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> (Value, f64) {
+    let (mut out, mut energy) = (Map::new(), 0.0);
+    for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {
+        let Actor::Muscle(m) = &s.actor else { continue };
+        let st = &ws.paths[i];
+        let info = m.info(
+            st.length(),
+            st.speed(),
+            input.controls[s.controls.start],
+            &input.state.z[s.states.clone()],
+        );
+        energy += info.muscle_potential_energy;
+        out.insert(f.path.clone(), list(&muscle_row(&info)));
+    }
+    (Value::Object(out), energy)
+}
+
+fn moment_arms(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {
+    let mut arms = MomentArms::new(system, ws);
+    let mut out = Map::new();
+    for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {
+        if !matches!(s.actor, Actor::Muscle(_)) {
+            continue;
+        }
+        arms.compute_path(system, ws, i);
+        let mut row = Map::new();
+        for (c, &m) in model.coordinates.iter().zip(&system.tree.mobility_of_coordinate) {
+            let r = arms.arm(m);
+            if !(r.abs() <= SMALLEST_MOMENT_ARM) {
+                row.insert(c.name.clone(), num(r));
+            }
+        }
+        out.insert(f.path.clone(), Value::Object(row));
+    }
+    Value::Object(out)
+}
+
+/// Current points of every path in ground, each with the name of the body it lies on.
+fn paths(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {
+    let mut out = Map::new();
+    for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {
+        if s.path.is_none() {
+            continue;
+        }
+        let points = ws.paths[i]
+            .points()
+            .iter()
+            .map(|p| {
+                let body = system.tree.nodes[p.body].body.map_or("", |b| &model.bodies[b.0].name);
+                json!([body, num(p.p_G.x), num(p.p_G.y), num(p.p_G.z)])
+            })
+            .collect::<Vec<_>>();
+        out.insert(
+            format!("{}/path", f.path),
+            json!({"length": num(ws.paths[i].length()), "points": points}),
+        );
+    }
+    Value::Object(out)
+}
+
+/// Recorded values of every force that is no muscle, and the energy they store.
+fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> (Value, f64) {
+    let (mut out, mut energy) = (Map::new(), 0.0);
+    let kin = ws.kin.view(input.state.time);
+    for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {
+        let Actor::Force(c) = &s.actor else { continue };
+        let c: &CompiledForce = c;
+        let controls = &input.controls[s.controls.clone()];
+        let states = &input.state.z[s.states.clone()];
+        let mut values = Vec::new();
+        match c.path_force() {
+            Some(p) => {
+                let st = &ws.paths[i];
+                let control = controls.first().copied().unwrap_or(0.0);
+                p.record(st.length(), st.speed(), control, states, &mut values);
+                energy += p.potential_energy(st.length());
+            }
+            None => {
+                c.record(&kin, controls, states, &mut values);
+                energy += c.potential_energy(&kin);
+            }
+        }
+        out.insert(
+            f.path.clone(),
+            json!({"type": f.class, "applied": s.enabled, "labels": c.labels(), "values": list(&values)}),
+        );
+    }
+    (Value::Object(out), energy)
+}

@@ -1,0 +1,45 @@
+//! Reading a model and telling the user about its problems.
+
+use crate::failure::Failure;
+use soleus_model::{Diagnostics, Model, Severity};
+use std::io::Write;
+use std::path::Path;
+
+/// Reads and builds a model; prints its diagnostics to stderr.
+pub fn model(path: &Path) -> Result<Model, Failure> {
+    let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
+    let (model, diagnostics) = soleus_io::osim::read_model(&bytes, &path.display().to_string());
+    report(&diagnostics);
+    match model {
+        Some(m) if !diagnostics.has_errors() => Ok(m),
+        _ => Err(errors(path, &diagnostics)),
+    }
+}
+
+/// Prints warnings and errors; notes are left out.
+pub fn report(diagnostics: &Diagnostics) {
+    let mut err = std::io::stderr().lock();
+    for d in diagnostics.list.iter().filter(|d| d.severity > Severity::Note) {
+        // A closed stderr is no reason to stop.
+        let _ = writeln!(err, "{d}\n");
+    }
+}
+
+/// The failure that stands for a file with errors.
+pub fn errors(path: &Path, diagnostics: &Diagnostics) -> Failure {
+    let count = diagnostics.list.iter().filter(|d| d.severity == Severity::Error).count();
+    Failure::Input { path: path.to_path_buf(), count }
+}
+
+/// Writes a whole file or none: to a temporary name first, then renamed. `-` is stdout.
+pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |source| Failure::Write { path: path.to_path_buf(), source };
+    if path == Path::new("-") {
+        return std::io::stdout().lock().write_all(text.as_bytes()).map_err(failed);
+    }
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".partial");
+    let partial = path.with_file_name(name);
+    std::fs::write(&partial, text).map_err(failed)?;
+    std::fs::rename(&partial, path).map_err(failed)
+}

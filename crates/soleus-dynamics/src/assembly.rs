@@ -1,0 +1,329 @@
+//! Putting a state on the manifold of its constraints.
+
+use crate::constraint::solve_min_norm;
+use crate::joint::{angles_rate, speeds_from_rates};
+use crate::system::{State, System, Workspace};
+use soleus_math::{Vec3, vec3};
+use soleus_model::constraint::ConstraintKind;
+use soleus_model::model::Model;
+
+/// How an assembly went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Assembled {
+    /// Newton steps taken.
+    pub iterations: usize,
+    /// Largest position error left.
+    pub error: f64,
+}
+
+/// The constraints could not be met; the state holds the best that was found.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "not assembled after {iterations} steps: equation {worst} is still off by {error:.3e} (wanted {wanted:.0e})"
+)]
+pub struct NotAssembled {
+    /// Newton steps taken.
+    pub iterations: usize,
+    /// Largest position error left.
+    pub error: f64,
+    /// What was asked for.
+    pub wanted: f64,
+    /// The equation it belongs to.
+    pub worst: usize,
+}
+
+/// How much a dependent coordinate may move for a unit move of the others.
+///
+/// The dependent coordinate of a coupler, and one that is marked free to satisfy constraints, should
+/// take up the slack alone; a ratio of 1e6 leaves 1e-6 of it to the rest.
+const FREEDOM: f64 = 1e6;
+
+/// Which mobilities give way to constraints, and how much.
+#[derive(Clone, Debug)]
+pub struct Assembler {
+    compliance: Vec<f64>,
+    /// Position errors to reach.
+    pub tolerance: f64,
+    /// Newton steps to take at most.
+    pub max_iterations: usize,
+}
+
+impl Assembler {
+    /// The usual preferences of a model.
+    pub fn new(model: &Model, system: &System) -> Self {
+        let tree = &system.tree;
+        let mut compliance = vec![1.0; tree.num_mobilities];
+        for (c, &m) in model.coordinates.iter().zip(&tree.mobility_of_coordinate) {
+            if c.is_free_to_satisfy_constraints {
+                compliance[m] = FREEDOM;
+            }
+        }
+        for c in model.constraints.iter().filter(|c| c.enforced) {
+            if let ConstraintKind::CoordinateCoupler { dependent, .. } = &c.kind {
+                compliance[tree.mobility_of_coordinate[dependent.0]] = FREEDOM;
+            }
+        }
+        Assembler { compliance, tolerance: 1e-10, max_iterations: 50 }
+    }
+
+    /// Moves `x.q` as little as possible, in the weighted sense, until all position errors vanish;
+    /// then the speeds likewise.
+    ///
+    /// Gauss–Newton on  min ½ |q − q₀|²_W  subject to  perr(q) = 0:
+    ///
+    ///   Δ = δ − W⁻¹ Gᵀ (G W⁻¹ Gᵀ)⁺ (perr + G δ),   δ = q₀ − q
+    ///
+    /// with steps halved while the error grows.
+    pub fn solve_assembly(
+        &self,
+        system: &System,
+        x: &mut State<f64>,
+        ws: &mut Workspace<f64>,
+    ) -> Result<Assembled, NotAssembled> {
+        let q0 = x.q.clone();
+        let (mut error, mut worst) = self.measure(system, x, ws);
+        let mut iterations = 0;
+        while error > self.tolerance {
+            if iterations == self.max_iterations || !error.is_finite() {
+                return Err(NotAssembled { iterations, error, wanted: self.tolerance, worst });
+            }
+            iterations += 1;
+            let back = difference(system, &q0, &x.q);
+            let np = system.constraints.num_position();
+            let n = x.q.len();
+            let G = ws.constraints.G[..np * n].to_vec();
+            let rhs: Vec<f64> =
+                (0..np).map(|r| ws.constraints.qerr[r] + dot(&G[r * n..(r + 1) * n], &back)).collect();
+            let correction = self.correction(&G, rhs);
+            let step: Vec<f64> = back.iter().zip(&correction).map(|(b, c)| b - c).collect();
+
+            let start = x.q.clone();
+            let mut length = 1.0;
+            loop {
+                x.q.copy_from_slice(&start);
+                advance(system, &mut x.q, &step, length);
+                let (e, w) = self.measure(system, x, ws);
+                // A full step that lands closer, or the smallest step we are willing to try.
+                if e < error || length < 1e-3 {
+                    (error, worst) = (e, w);
+                    break;
+                }
+                length *= 0.5;
+            }
+        }
+
+        let n = x.u.len();
+        let G = ws.constraints.G.clone();
+        let correction = self.correction(&G, ws.constraints.uerr.clone());
+        if !ws.constraints.uerr.is_empty() {
+            for i in 0..n {
+                x.u[i] -= correction[i];
+            }
+        }
+        self.measure(system, x, ws);
+        Ok(Assembled { iterations, error })
+    }
+
+    /// W⁻¹ Gᵀ (G W⁻¹ Gᵀ)⁺ rhs.
+    fn correction(&self, G: &[f64], mut rhs: Vec<f64>) -> Vec<f64> {
+        let (m, n) = (rhs.len(), self.compliance.len());
+        let mut a = vec![0.0; m * m];
+        for r in 0..m {
+            for s in 0..m {
+                a[r * m + s] = (0..n).map(|i| G[r * n + i] * self.compliance[i] * G[s * n + i]).sum();
+            }
+        }
+        solve_min_norm(&a, &mut rhs, &mut vec![0.0; 2 * m * m + 4 * m], &mut vec![0; m]);
+        (0..n).map(|i| self.compliance[i] * (0..m).map(|r| G[r * n + i] * rhs[r]).sum::<f64>()).collect()
+    }
+
+    /// Computes the constraint equations and returns the largest position error and its equation.
+    fn measure(&self, system: &System, x: &State<f64>, ws: &mut Workspace<f64>) -> (f64, usize) {
+        system.compute_kinematics(x, ws);
+        system.constraints.compute(&system.tree, &ws.kin, x.time, &mut ws.constraints);
+        let mut worst = (0.0, 0);
+        for (i, e) in ws.constraints.qerr.iter().enumerate() {
+            if !(e.abs() <= worst.0) {
+                worst = (e.abs(), i);
+            }
+        }
+        worst
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn angles(x: &[f64], u0: usize) -> Vec3<f64> {
+    vec3(x[u0], x[u0 + 1], x[u0 + 2])
+}
+
+/// `to` − `from` as a displacement of the speeds' kind.
+fn difference(system: &System, to: &[f64], from: &[f64]) -> Vec<f64> {
+    let mut d: Vec<f64> = to.iter().zip(from).map(|(a, b)| a - b).collect();
+    for node in system.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
+        let w = speeds_from_rates(angles(from, node.u0), angles(&d, node.u0));
+        d[node.u0..node.u0 + 3].copy_from_slice(&w.to_array());
+    }
+    d
+}
+
+/// q ← q + length · step, where the step is a displacement of the speeds' kind.
+fn advance(system: &System, q: &mut [f64], step: &[f64], length: f64) {
+    let mut d: Vec<f64> = step.iter().map(|s| s * length).collect();
+    for node in system.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
+        let rate = angles_rate(angles(q, node.u0), angles(&d, node.u0));
+        d[node.u0..node.u0 + 3].copy_from_slice(&rate.to_array());
+    }
+    for (q, d) in q.iter_mut().zip(&d) {
+        *q += d;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+    use soleus_math::Transform;
+    use soleus_model::constraint::Constraint;
+    use soleus_model::id::BodyId;
+    use soleus_model::joint::JointKind;
+
+    fn constrained(kinds: Vec<ConstraintKind>, mut m: Model) -> (Model, System) {
+        for (i, kind) in kinds.into_iter().enumerate() {
+            let name = format!("c{i}");
+            m.constraints.push(Constraint {
+                path: format!("/constraintset/{name}"),
+                name,
+                enforced: true,
+                kind,
+            });
+        }
+        let s = System::compile(&m).unwrap();
+        (m, s)
+    }
+
+    /// Two chains from ground, joined at their ends in every way there is.
+    fn joined() -> Vec<(Model, System)> {
+        let chains = || {
+            let mut m = ground();
+            let a = add_body(&mut m, BodyId::GROUND, JointKind::Free, 6);
+            let b = add_body(&mut m, a, knee(), 2);
+            let c = add_body(&mut m, BodyId::GROUND, JointKind::Ball, 3);
+            let d = add_body(&mut m, c, JointKind::Gimbal, 3);
+            let (fb, fd) = (m.bodies[b.0].frame, m.bodies[d.0].frame);
+            (m, fb, fd)
+        };
+        let (p1, p2) = (vec3(0.1, -0.2, 0.05), vec3(-0.05, 0.1, 0.0));
+        let mut all = Vec::new();
+        for i in 0..5 {
+            let (mut m, b, d) = chains();
+            let kind = match i {
+                0 => ConstraintKind::Point { body_1: b, body_2: d, location_1: p1, location_2: p2 },
+                1 => {
+                    let body = m.frames[d.0].body;
+                    let f = add_frame(&mut m, body, Transform::from_offset(p2, vec3(0.3, 0.1, -0.4)));
+                    ConstraintKind::Weld { frame_1: b, frame_2: f }
+                }
+                2 => ConstraintKind::ConstantDistance {
+                    body_1: b,
+                    body_2: d,
+                    location_1: p1,
+                    location_2: p2,
+                    distance: 0.2,
+                },
+                3 => ConstraintKind::PointOnLine {
+                    line_body: b,
+                    follower_body: d,
+                    direction: vec3(0.3, 1.0, -0.2),
+                    point_on_line: p1,
+                    point_on_follower: p2,
+                },
+                _ => ConstraintKind::RollingOnSurface {
+                    rolling_body: b,
+                    surface_body: d,
+                    normal: vec3(0.0, 1.0, 0.0),
+                    height: 0.02,
+                    friction: 1.0,
+                    radius: 0.1,
+                },
+            };
+            all.push(constrained(vec![kind], m));
+        }
+        all
+    }
+
+    /// After assembly every position and speed error vanishes, and accelerations keep it so.
+    #[test]
+    fn identity_assembly_meets_every_constraint() {
+        for (model, system) in joined() {
+            let n = system.tree.num_mobilities;
+            let mut x = State { time: 0.0, q: numbers(30, n), u: numbers(31, n), z: vec![] };
+            for q in &mut x.q {
+                *q *= 0.4;
+            }
+            let mut ws = system.workspace();
+            Assembler::new(&model, &system).solve_assembly(&system, &mut x, &mut ws).unwrap();
+            for e in ws.constraints.qerr.iter().chain(&ws.constraints.uerr) {
+                assert!(e.abs() < 1e-9, "{e}");
+            }
+            system.compute_motion(&x, &[], &mut ws).unwrap();
+            for (r, bias) in ws.constraints.bias.iter().enumerate() {
+                let a = dot(&ws.constraints.G[r * n..(r + 1) * n], &ws.udot) + bias;
+                assert!(a.abs() < 1e-8, "acceleration error {a}");
+            }
+        }
+    }
+
+    /// Along a motion with u̇ held, d/dt of G u is G u̇ + bias: the bias against a central difference of
+    /// the speed errors, on the manifold.
+    #[test]
+    fn deriv_constraint_bias() {
+        for (model, system) in joined() {
+            let n = system.tree.num_mobilities;
+            let mut x = State { time: 0.0, q: numbers(40, n), u: numbers(41, n), z: vec![] };
+            for q in &mut x.q {
+                *q *= 0.4;
+            }
+            let mut ws = system.workspace();
+            Assembler::new(&model, &system).solve_assembly(&system, &mut x, &mut ws).unwrap();
+            let bias = ws.constraints.bias.clone();
+            let qdot = system.coordinate_rates(&x);
+            let h = 1e-6;
+            let mut rate = |s: f64| {
+                let mut y = x.clone();
+                for (q, d) in y.q.iter_mut().zip(&qdot) {
+                    *q += s * d;
+                }
+                system.compute_kinematics(&y, &mut ws);
+                system.constraints.compute(&system.tree, &ws.kin, 0.0, &mut ws.constraints);
+                ws.constraints.uerr.clone()
+            };
+            let (hi, lo) = (rate(h), rate(-h));
+            for i in 0..bias.len() {
+                // Roundoff ε/h ~ 2e-10 on speeds of order 1, truncation h² ~ 1e-12.
+                let fd = (hi[i] - lo[i]) / (2.0 * h);
+                assert!((fd - bias[i]).abs() < 1e-7 * bias[i].abs().max(1.0), "{i}: {fd} {}", bias[i]);
+            }
+        }
+    }
+
+    /// Constraint forces do no work: Gᵀ λ · u = 0 on speeds that meet the constraints.
+    #[test]
+    fn conserves_energy_under_constraints() {
+        for (model, system) in joined() {
+            let n = system.tree.num_mobilities;
+            let mut x = State { time: 0.0, q: vec![0.1; n], u: numbers(51, n), z: vec![] };
+            let mut ws = system.workspace();
+            Assembler::new(&model, &system).solve_assembly(&system, &mut x, &mut ws).unwrap();
+            system.compute_motion(&x, &[], &mut ws).unwrap();
+            let m = system.constraints.num_rows();
+            let power: f64 = (0..m)
+                .map(|r| ws.constraints.lambda[r] * dot(&ws.constraints.G[r * n..(r + 1) * n], &x.u))
+                .sum();
+            let scale: f64 = ws.constraints.lambda.iter().map(|l| l.abs()).sum();
+            assert!(power.abs() < 1e-9 * scale.max(1.0), "{power}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! From excitation to activation.
+
+use super::error::{MuscleError, require};
+use soleus_math::Real;
+
+/// First-order activation with separate time constants for rising and falling:
+///
+///   ȧ = (e − a)/τ,   τ = τ_act (½ + 3/2 a) for e > a,  τ_deact / (½ + 3/2 a) otherwise
+///
+/// Source: Winters (1995), Thelen (2003), as in OpenSim's MuscleFirstOrderActivationDynamicModel. The
+/// activation is held in [minimum, 1] before use; the excitation is taken as it comes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FirstOrderActivation {
+    per_tau_act: f64,
+    per_tau_deact: f64,
+    minimum: f64,
+}
+
+impl FirstOrderActivation {
+    /// Time constants in s; minimum activation in [0, 1).
+    pub fn new(tau_act: f64, tau_deact: f64, minimum: f64) -> Result<FirstOrderActivation, MuscleError> {
+        require("activation_time_constant", tau_act, tau_act > 0.0, "greater than zero")?;
+        require("deactivation_time_constant", tau_deact, tau_deact > 0.0, "greater than zero")?;
+        require("minimum_activation", minimum, (0.0..1.0).contains(&minimum), "in [0, 1)")?;
+        Ok(FirstOrderActivation { per_tau_act: 1.0 / tau_act, per_tau_deact: 1.0 / tau_deact, minimum })
+    }
+
+    /// The activation held in its bounds.
+    #[inline(always)]
+    pub fn clamp<T: Real>(&self, a: T) -> T {
+        a.clamp(self.minimum, 1.0)
+    }
+
+    /// ȧ [1/s] of a (clamped) activation.
+    #[inline(always)]
+    pub fn rate<T: Real>(&self, a: T, e: T) -> T {
+        let z = a * 1.5 + 0.5;
+        let d = e - a;
+        if e.value() > a.value() { d * self.per_tau_act / z } else { d * self.per_tau_deact * z }
+    }
+}
+
+/// The smooth first-order activation of De Groote and Fregly:
+///
+///   f = ½ tanh(b (e − a)),  z = ½ + 3/2 a
+///   ȧ = [ (f + ½)/(τ_act z) + (½ − f) z/τ_deact ] (e − a)
+///
+/// Source: De Groote, Kinney, Rao and Fregly (2016), eqs. 1 and 2. Neither a nor e is clamped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SmoothActivation {
+    per_tau_act: f64,
+    per_tau_deact: f64,
+    smoothing: f64,
+}
+
+impl SmoothActivation {
+    /// Time constants in s; smoothing b > 0, where 10 comes near the sharp switch.
+    pub fn new(tau_act: f64, tau_deact: f64, smoothing: f64) -> Result<SmoothActivation, MuscleError> {
+        require("activation_time_constant", tau_act, tau_act > 0.0, "greater than zero")?;
+        require("deactivation_time_constant", tau_deact, tau_deact > 0.0, "greater than zero")?;
+        require("activation_dynamics_smoothing", smoothing, smoothing > 0.0, "greater than zero")?;
+        Ok(SmoothActivation { per_tau_act: 1.0 / tau_act, per_tau_deact: 1.0 / tau_deact, smoothing })
+    }
+
+    /// ȧ [1/s].
+    #[inline(always)]
+    pub fn rate<T: Real>(&self, a: T, e: T) -> T {
+        let z = a * 1.5 + 0.5;
+        let d = e - a;
+        let f = (d * self.smoothing).tanh() * 0.5;
+        ((f + 0.5) * self.per_tau_act / z + (f * -1.0 + 0.5) * z * self.per_tau_deact) * d
+    }
+}
+
+/// Critically damped second-order activation, twice as fast while falling:
+///
+///   ä = ω² e − (2 ω ȧ + ω² (a − a_min)/(1 − a_min)),  ω = 1/τ, or 2/τ while ȧ < 0
+///
+/// Source: OpenSim's MuscleSecondOrderActivationDynamicModel (Millard). Here the excitation is held in
+/// [0, 1] and the activation in [a_min, 1].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SecondOrderActivation {
+    omega: f64,
+    minimum: f64,
+}
+
+impl SecondOrderActivation {
+    /// Twitch time constant τ in s (OpenSim's default 0.05), minimum activation (0.01).
+    pub fn new(twitch_time_constant: f64, minimum: f64) -> Result<SecondOrderActivation, MuscleError> {
+        let ok = twitch_time_constant > 0.0;
+        require("twitch_time_constant", twitch_time_constant, ok, "greater than zero")?;
+        require("minimum_activation", minimum, (0.0..1.0).contains(&minimum), "in [0, 1)")?;
+        Ok(SecondOrderActivation { omega: 1.0 / twitch_time_constant, minimum })
+    }
+
+    /// ä [1/s²] from ȧ, a and e.
+    #[inline]
+    pub fn acceleration<T: Real>(&self, adot: T, a: T, e: T) -> T {
+        let omega = if adot.value() < 0.0 { 2.0 * self.omega } else { self.omega };
+        let scaled = (a.clamp(self.minimum, 1.0) - self.minimum) / (1.0 - self.minimum);
+        (e.clamp(0.0, 1.0) - scaled) * (omega * omega) - adot * (2.0 * omega)
+    }
+}
+
+/// Activation of the older SIMM muscles, in units of a time scale:
+///
+///   ȧ = (e − a)(k₁ e + k₂)/T for e ≥ a,  (e − a) k₂/T otherwise
+///
+/// Source: Zajac (1989); Schutte et al. (1993). Van den Bogert et al. (2011), eq. 7, use the first form for both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateActivation {
+    /// k₁/T, 1/s.
+    pub k1: f64,
+    /// k₂/T, 1/s.
+    pub k2: f64,
+    /// Whether k₁ counts only while the activation rises.
+    pub switches: bool,
+}
+
+impl RateActivation {
+    /// ȧ [1/s].
+    #[inline(always)]
+    pub fn rate<T: Real>(&self, a: T, e: T) -> T {
+        if self.switches && e.value() < a.value() {
+            (e - a) * self.k2
+        } else {
+            (e - a) * (e * self.k1 + self.k2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_math::Dual;
+
+    type D = Dual<f64, 2>;
+
+    /// Rising and falling, with and without clamp: duals against central differences.
+    #[test]
+    fn deriv_rates() {
+        let first = FirstOrderActivation::new(0.01, 0.04, 0.01).unwrap();
+        let smooth = SmoothActivation::new(0.015, 0.06, 10.0).unwrap();
+        let simm = RateActivation { k1: 76.67, k2: 14.59854, switches: true };
+        let second = SecondOrderActivation::new(0.05, 0.01).unwrap();
+        fn all<T: Real>(
+            k: (&FirstOrderActivation, &SmoothActivation, &RateActivation, &SecondOrderActivation),
+            a: T,
+            e: T,
+        ) -> [T; 4] {
+            [k.0.rate(k.0.clamp(a), e), k.1.rate(a, e), k.2.rate(a, e), k.3.acceleration(a - 0.4, a, e)]
+        }
+        let k = (&first, &smooth, &simm, &second);
+        let h = 1e-6;
+        for (a, e) in [(0.2, 0.7), (0.7, 0.2), (0.005, 0.3), (0.5, 1.2)] {
+            let dual = all(k, D::variable(a, 0), D::variable(e, 1));
+            let fd_a = (all(k, a + h, e), all(k, a - h, e));
+            let fd_e = (all(k, a, e + h), all(k, a, e - h));
+            for i in 0..4 {
+                assert_eq!(dual[i].v.to_bits(), all(k, a, e)[i].to_bits());
+                let fd = [(fd_a.0[i] - fd_a.1[i]) / (2.0 * h), (fd_e.0[i] - fd_e.1[i]) / (2.0 * h)];
+                for j in 0..2 {
+                    // Truncation h² f‴ ~ 1e-7, roundoff ε f/h ~ 1e-8 with f up to 400.
+                    assert!((dual[i].d[j] - fd[j]).abs() < 1e-5, "{i} {j}: {} {}", dual[i].d[j], fd[j]);
+                }
+            }
+        }
+    }
+
+    /// With e = 1 and a = 0.5 by hand: z = 1.25.
+    #[test]
+    fn analytic_first_order() {
+        let first = FirstOrderActivation::new(0.01, 0.04, 0.01).unwrap();
+        assert!((first.rate(0.5, 1.0) - 0.5 / (0.01 * 1.25)).abs() < 1e-13);
+        assert!((first.rate(0.5, 0.0) + 0.5 * 1.25 / 0.04).abs() < 1e-13);
+        assert!(FirstOrderActivation::new(0.0, 0.04, 0.01).is_err());
+        assert!(FirstOrderActivation::new(f64::NAN, 0.04, 0.01).is_err());
+    }
+}

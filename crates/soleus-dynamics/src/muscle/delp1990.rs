@@ -1,0 +1,103 @@
+//! Delp's muscle (1990): a mass between fiber and tendon.
+
+use super::activation::RateActivation;
+use super::equilibrium::Equilibrium;
+use super::error::{MuscleError, require};
+use super::info::MuscleInfo;
+use super::simm::{Isometric, SimmGeometry, cos_pennation, curve, value};
+use soleus_math::{Function, Real};
+use soleus_model::muscle::{Delp1990, Muscle, default_curves};
+
+/// A Delp1990Muscle_Deprecated, ready for computing. States: activation, fiber length [m], fiber velocity [m/s].
+///
+/// With x and v in units of l₀ and l₀ per time scale T, and the mass M = m (l₀/T)²:
+///
+///   v′ = (f_T cos φ − f cos² φ)/M + v² tan² φ/x,   f = a f_L f_V(v) + f_P      (1)
+///
+/// Source: Delp (1990), Zajac (1989); OpenSim's Delp1990Muscle_Deprecated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delp1990Muscle {
+    activation: RateActivation,
+    active: Function,
+    passive: Function,
+    tendon: Function,
+    velocity: Function,
+    time_scale: f64,
+    per_mass: f64,
+    g: SimmGeometry,
+}
+
+impl Delp1990Muscle {
+    /// From the model's parameters.
+    pub fn compile(m: &Muscle, p: &Delp1990) -> Result<Delp1990Muscle, MuscleError> {
+        let g = SimmGeometry::new("Delp1990Muscle_Deprecated", m)?;
+        require("time_scale", p.time_scale, p.time_scale > 0.0, "greater than zero")?;
+        require("mass", p.mass, p.mass > 0.0, "greater than zero")?;
+        require("activation1", p.activation1, true, "finite")?;
+        require("activation2", p.activation2, true, "finite")?;
+        let speed = g.l0 / p.time_scale;
+        Ok(Delp1990Muscle {
+            activation: RateActivation {
+                k1: p.activation1 / p.time_scale,
+                k2: p.activation2 / p.time_scale,
+                switches: true,
+            },
+            active: curve(&p.active_force_length_curve, &default_curves::ACTIVE_FORCE_LENGTH)?,
+            passive: curve(&p.passive_force_length_curve, &default_curves::PASSIVE_FORCE_LENGTH)?,
+            tendon: curve(&p.tendon_force_length_curve, &default_curves::TENDON_FORCE_LENGTH)?,
+            velocity: curve(&p.force_velocity_curve, &default_curves::FORCE_VELOCITY)?,
+            time_scale: p.time_scale,
+            per_mass: 1.0 / (p.mass * speed * speed),
+            g,
+        })
+    }
+
+    /// Tension [N]; writes the rates of activation, fiber length and fiber velocity.
+    #[inline]
+    pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
+        let (a, x) = (states[0], states[1] * self.g.per_l0);
+        let v = states[2] * (self.time_scale * self.g.per_l0);
+        let cos = cos_pennation(states[1], self.g.width);
+        let cos2 = cos * cos;
+        let strain = (L - states[1] * cos) * self.g.per_ls - 1.0;
+        let ft = if strain.value() < 0.0 { T::zero() } else { value(&self.tendon, strain) };
+        let f = a * value(&self.active, x) * value(&self.velocity, v) + value(&self.passive, x);
+        let tan2 = (T::one() - cos2) / cos2;
+        let vdot = (ft * cos - f * cos2) * self.per_mass + v * v * tan2 / x;
+        states_dot[0] = self.activation.rate(a, e);
+        states_dot[1] = states[2];
+        states_dot[2] = vdot * (self.g.l0 / (self.time_scale * self.time_scale));
+        ft * self.g.f0
+    }
+
+    /// Everything OpenSim says about this muscle; the rest is NaN.
+    pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
+        let mut dot = [T::zero(); 3];
+        let tension = self.dynamics(L, e, states, &mut dot);
+        let x = states[1] * self.g.per_l0;
+        let multipliers = (value(&self.active, x), value(&self.passive, x));
+        self.g.info((L, Ldot, e), (states[0], states[1], states[2]), multipliers, tension)
+    }
+
+    /// Balances fiber and tendon at rest; the fiber velocity becomes zero.
+    pub fn solve_equilibrium(
+        &self,
+        L: f64,
+        activation: f64,
+        states: &mut [f64],
+    ) -> Result<Equilibrium, MuscleError> {
+        let isometric = Isometric {
+            g: &self.g,
+            active: &|x| value(&self.active, x),
+            passive: &|x| value(&self.passive, x),
+            tendon: &|y| value(&self.tendon, y),
+            start: L - self.g.ls,
+            slack_tendon_is_zero: true,
+        };
+        let (l, found) = isometric.relax(L, activation)?;
+        states[0] = activation;
+        states[1] = l;
+        states[2] = 0.0;
+        Ok(found)
+    }
+}

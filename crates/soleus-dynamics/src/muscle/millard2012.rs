@@ -1,0 +1,424 @@
+//! Millard's equilibrium muscle (2012): Bézier curves, an elastic or rigid tendon, optional fiber damping.
+
+use super::activation::FirstOrderActivation;
+use super::equilibrium::{Balance, Equilibrium, balance, not_found};
+use super::error::{MuscleError, require};
+use super::info::MuscleInfo;
+use super::millard2012_curves as curves;
+use super::pennation::{FixedWidthPennation, SIGNIFICANT};
+use soleus_math::{BezierCurve, Real};
+use soleus_model::muscle::{ForceVelocityCurve, Millard2012Equilibrium, Muscle};
+
+/// Damping below this counts as none (OpenSim's threshold).
+const LEAST_DAMPING: f64 = 0.001;
+
+/// The tendon and how the fiber velocity follows from it.
+#[derive(Clone, Debug, PartialEq)]
+enum Tendon {
+    /// Rigid: the fiber moves with the path.
+    Rigid,
+    /// Elastic, with damping: a f_L f_V(v) + f_P + β v = f_T/cos φ is solved for v.
+    Damped(BezierCurve),
+    /// Elastic, without damping: f_V = (f_T/cos φ − f_P)/(a f_L), v from the inverse curve.
+    Undamped(BezierCurve, BezierCurve),
+}
+
+/// A Millard2012EquilibriumMuscle, ready for computing.
+///
+/// States: activation, unless activation dynamics are ignored; fiber length [m], unless the tendon is rigid.
+/// In units of F₀, with x = l/l₀ and v = l̇/(v_max l₀):
+///
+///   (a f_L(x) f_V(v) + f_P(x) + β v) cos φ = f_T(l_t/l_s)      (1)
+///
+/// The fiber is not shorter than l_min, the longest of the shortest active length and the length at the
+/// largest pennation angle. Held there, it does not move and is reported without force.
+/// The tension is F₀ f_T; with a rigid tendon it is the left side, not below zero.
+///
+/// Source: Millard, Uchida, Seth and Delp (2013), eqs. 6 and 8; OpenSim's class of the same name. Its
+/// adjustments of parameters are made here too: with damping or a rigid tendon the curves may reach zero
+/// force and slope; without, they are kept away from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Millard2012EquilibriumMuscle {
+    activation: FirstOrderActivation,
+    has_activation: bool,
+    pennation: FixedWidthPennation,
+    tendon: Tendon,
+    active: BezierCurve,
+    passive: BezierCurve,
+    velocity: BezierCurve,
+    beta: f64,
+    f0: f64,
+    l0: f64,
+    ls: f64,
+    per_l0: f64,
+    per_ls: f64,
+    /// v_max l₀, m/s, and its reciprocal.
+    v0: f64,
+    per_v0: f64,
+    min_length: f64,
+    default_state: Vec<f64>,
+}
+
+/// Lengths and what follows from them.
+struct Position<T> {
+    l: T,
+    x: T,
+    sin: T,
+    cos: T,
+    lt: T,
+}
+
+impl Millard2012EquilibriumMuscle {
+    /// From the model's parameters.
+    pub fn compile(
+        m: &Muscle,
+        p: &Millard2012Equilibrium,
+    ) -> Result<Millard2012EquilibriumMuscle, MuscleError> {
+        let positive = [
+            ("max_isometric_force", m.max_isometric_force),
+            ("tendon_slack_length", m.tendon_slack_length),
+            ("max_contraction_velocity", m.max_contraction_velocity),
+        ];
+        for (name, value) in positive {
+            require(name, value, value > 0.0, "greater than zero")?;
+        }
+        require("fiber_damping", p.fiber_damping, true, "finite")?;
+        let beta = if p.fiber_damping < LEAST_DAMPING { 0.0 } else { p.fiber_damping };
+        let rigid = m.ignore_tendon_compliance;
+        let classic = !rigid && beta == 0.0;
+
+        // Adjustments: the classic Hill model needs to stay away from zero, the others need not.
+        let mut amin = p.minimum_activation;
+        let mut active = p.active_force_length_curve.clone();
+        let mut velocity = p.force_velocity_curve.clone();
+        let (near_c, near_e) = (velocity.concentric_slope_near_vmax, velocity.eccentric_slope_near_vmax);
+        for (name, near) in [("concentric_slope_near_vmax", near_c), ("eccentric_slope_near_vmax", near_e)] {
+            require(name, near, near >= f64::EPSILON.sqrt(), "at least 1.49e-8")?;
+        }
+        if classic {
+            require("minimum_activation", amin, amin >= 0.01, "at least 0.01 without damping")?;
+            active.minimum_value = active.minimum_value.max(0.1);
+            velocity = ForceVelocityCurve {
+                concentric_slope_at_vmax: velocity.concentric_slope_at_vmax.max(0.5 * near_c),
+                eccentric_slope_at_vmax: velocity.eccentric_slope_at_vmax.max(0.5 * near_e),
+                ..velocity
+            };
+        } else {
+            require("minimum_activation", amin, amin >= 0.0, "at least zero")?;
+            amin = amin.min(1.0);
+            active.minimum_value = active.minimum_value.min(0.0);
+            velocity.concentric_slope_at_vmax = velocity.concentric_slope_at_vmax.min(0.0);
+            velocity.eccentric_slope_at_vmax = velocity.eccentric_slope_at_vmax.min(0.0);
+        }
+        require("min_control", m.min_control, m.min_control >= amin, "at least minimum_activation")?;
+
+        // OpenSim hands minimum_activation on only if there are activation dynamics; else 0.01 holds.
+        let has_activation = !m.ignore_activation_dynamics;
+        let activation = if has_activation {
+            FirstOrderActivation::new(p.activation_time_constant, p.deactivation_time_constant, amin)?
+        } else {
+            FirstOrderActivation::new(0.010, 0.040, 0.01)?
+        };
+        let pennation = FixedWidthPennation::new(
+            m.optimal_fiber_length,
+            m.pennation_angle_at_optimal,
+            p.maximum_pennation_angle,
+        )?;
+        let l0 = m.optimal_fiber_length;
+        let min_length =
+            SIGNIFICANT.max((active.min_norm_active_fiber_length * l0).max(pennation.min_length()));
+        let tendon_curve = || curves::tendon_force_length(&p.tendon_force_length_curve);
+        let v0 = m.max_contraction_velocity * l0;
+        let mut default_state = Vec::new();
+        if has_activation {
+            default_state.push(activation.clamp(p.default_activation));
+        }
+        if !rigid {
+            default_state.push(p.default_fiber_length.max(min_length));
+        }
+        Ok(Millard2012EquilibriumMuscle {
+            activation,
+            has_activation,
+            pennation,
+            tendon: if rigid {
+                Tendon::Rigid
+            } else if classic {
+                Tendon::Undamped(tendon_curve()?, curves::force_velocity_inverse(&velocity)?)
+            } else {
+                Tendon::Damped(tendon_curve()?)
+            },
+            active: curves::active_force_length(&active)?,
+            passive: curves::fiber_force_length(&p.fiber_force_length_curve)?,
+            velocity: curves::force_velocity(&velocity)?,
+            beta,
+            f0: m.max_isometric_force,
+            l0,
+            ls: m.tendon_slack_length,
+            per_l0: 1.0 / l0,
+            per_ls: 1.0 / m.tendon_slack_length,
+            v0,
+            per_v0: 1.0 / v0,
+            min_length,
+            default_state,
+        })
+    }
+
+    /// Names of the states, in order.
+    pub fn state_names(&self) -> &'static [&'static str] {
+        match (self.has_activation, &self.tendon) {
+            (true, Tendon::Rigid) => &["activation"],
+            (true, _) => &["activation", "fiber_length"],
+            (false, Tendon::Rigid) => &[],
+            (false, _) => &["fiber_length"],
+        }
+    }
+
+    /// States to begin with.
+    pub fn default_states(&self) -> &[f64] {
+        &self.default_state
+    }
+
+    /// Shortest fiber length, m.
+    pub fn min_fiber_length(&self) -> f64 {
+        self.min_length
+    }
+
+    /// Activation in use, and the states that follow it.
+    #[inline(always)]
+    fn split<'a, T: Real>(&self, e: T, states: &'a [T]) -> (T, &'a [T]) {
+        if self.has_activation {
+            (self.activation.clamp(states[0]), &states[1..])
+        } else {
+            (self.activation.clamp(e), states)
+        }
+    }
+
+    #[inline(always)]
+    fn position<T: Real>(&self, L: T, l: T) -> Position<T> {
+        let l = if l.value() < self.min_length { T::cst(self.min_length) } else { l };
+        let (sin, cos) = self.pennation.sin_cos(l);
+        Position { l, x: l * self.per_l0, sin, cos, lt: L - l * cos }
+    }
+
+    #[inline(always)]
+    fn rigid_length<T: Real>(&self, L: T) -> T {
+        self.pennation.fiber_length(L, T::cst(self.ls))
+    }
+
+    /// v and f_V of an elastic muscle from its multipliers; (1) solved for v.
+    #[inline(always)]
+    fn elastic_velocity<T: Real>(&self, a: T, fl: T, fp: T, ft: T, cos: T) -> (T, T) {
+        let rest = ft / cos - fp;
+        match &self.tendon {
+            Tendon::Undamped(_, inverse) => {
+                let fv = rest / (a * fl);
+                (inverse.value(fv), fv)
+            }
+            _ => self.velocity.solve_with_damper(a * fl, self.beta, rest),
+        }
+    }
+
+    /// v and f_V with a rigid tendon; a buckled one stops the fiber.
+    #[inline(always)]
+    fn rigid_velocity<T: Real>(&self, Ldot: T, p: &Position<T>) -> (T, T) {
+        if p.lt.value() < self.ls - SIGNIFICANT {
+            (T::zero(), T::one())
+        } else {
+            let v = Ldot * p.cos * self.per_v0;
+            (v, self.velocity.value(v))
+        }
+    }
+
+    /// Held at the shortest length?
+    #[inline(always)]
+    fn is_clamped(&self, l: f64, v: f64) -> bool {
+        l <= self.min_length && v <= 0.0
+    }
+
+    /// Tension [N]; writes the rates of the states.
+    #[inline]
+    pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
+        let (a, rest) = self.split(e, states);
+        if self.has_activation {
+            states_dot[0] = self.activation.rate(a, e);
+        }
+        match &self.tendon {
+            Tendon::Rigid => {
+                let p = self.position(L, self.rigid_length(L));
+                let (v, fv) = self.rigid_velocity(Ldot, &p);
+                if self.is_clamped(p.l.value(), v.value()) {
+                    return T::zero();
+                }
+                let fm = a * self.active.value(p.x) * fv + (self.passive.value(p.x) + v * self.beta);
+                if fm.value() < 0.0 { T::zero() } else { fm * p.cos * self.f0 }
+            }
+            Tendon::Damped(tendon) | Tendon::Undamped(tendon, _) => {
+                let p = self.position(L, rest[0]);
+                let ft = tendon.value(p.lt * self.per_ls);
+                let (fl, fp) = (self.active.value(p.x), self.passive.value(p.x));
+                let (v, _) = self.elastic_velocity(a, fl, fp, ft, p.cos);
+                let held = self.is_clamped(p.l.value(), v.value());
+                states_dot[usize::from(self.has_activation)] = if held { T::zero() } else { v * self.v0 };
+                ft * self.f0
+            }
+        }
+    }
+
+    /// Everything about the muscle.
+    pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
+        let mut info = MuscleInfo::unknown(L, Ldot, e);
+        let (a, rest) = self.split(e, states);
+        let rigid = matches!(self.tendon, Tendon::Rigid);
+        let p = self.position(L, if rigid { self.rigid_length(L) } else { rest[0] });
+        let (fl, dfl) = self.active.value_and_slope(p.x);
+        let (fp, dfp) = self.passive.value_and_slope(p.x);
+        let lt_n = p.lt * self.per_ls;
+        let (mut v, mut fv);
+        let (mut ft, kt) = match &self.tendon {
+            Tendon::Rigid => {
+                (v, fv) = self.rigid_velocity(Ldot, &p);
+                info.tendon_potential_energy = T::zero();
+                (T::zero(), T::cst(f64::INFINITY))
+            }
+            Tendon::Damped(tendon) | Tendon::Undamped(tendon, _) => {
+                let (ft, slope) = tendon.value_and_slope(lt_n);
+                (v, fv) = self.elastic_velocity(a, fl, fp, ft, p.cos);
+                info.tendon_potential_energy = tendon.integral(lt_n) * (self.f0 * self.ls);
+                (ft, slope * (self.f0 * self.per_ls))
+            }
+        };
+        let held = self.is_clamped(p.l.value(), v.value());
+        if held {
+            v = T::zero();
+            fv = T::one();
+        }
+        let ldot = v * self.v0;
+        let phidot = self.pennation.angle_rate(p.l, ldot, p.sin, p.cos);
+        let along = ldot * p.cos - p.l * p.sin * phidot;
+
+        info.activation = a;
+        info.fiber_length = p.l;
+        info.normalized_fiber_length = p.x;
+        info.pennation_angle = self.pennation.angle(p.l);
+        info.cos_pennation_angle = p.cos;
+        info.tendon_length = p.lt;
+        info.tendon_strain = lt_n - 1.0;
+        info.fiber_velocity = ldot;
+        info.normalized_fiber_velocity = v;
+        info.fiber_velocity_along_tendon = along;
+        info.pennation_angular_velocity = phidot;
+        info.tendon_velocity = if rigid && !held { T::zero() } else { Ldot - along };
+        info.active_force_length_multiplier = fl;
+        info.passive_force_multiplier = fp;
+        info.force_velocity_multiplier = fv;
+        info.fiber_clamped = held;
+
+        let zero = T::zero();
+        let (mut fa, mut elastic, mut damping, mut fm) = (zero, zero, zero, zero);
+        (info.fiber_stiffness, info.fiber_stiffness_along_tendon, info.tendon_stiffness) = (zero, zero, zero);
+        if !held {
+            fa = a * fl * fv * self.f0;
+            elastic = fp * self.f0;
+            damping = v * (self.f0 * self.beta);
+            fm = fa + (elastic + damping);
+            // A rigid tendon could be pushed; the damper gives way instead.
+            if rigid && fm.value() < 0.0 {
+                fm = zero;
+                damping = -fa - elastic;
+            }
+            let k = (a * fv * dfl + dfp) * (self.f0 * self.per_l0);
+            let dphi = self.pennation.angle_slope(p.l);
+            let dfat = k * p.cos - fm * p.sin * dphi;
+            info.fiber_stiffness = k;
+            info.fiber_stiffness_along_tendon = dfat / (p.cos - p.l * p.sin * dphi);
+            info.tendon_stiffness = kt;
+        }
+        if rigid {
+            ft = fm * p.cos * (1.0 / self.f0);
+        }
+        info.active_fiber_force = fa;
+        info.passive_fiber_elastic_force = elastic;
+        info.passive_fiber_damping_force = damping;
+        info.passive_fiber_force = elastic + damping;
+        info.fiber_force = fm;
+        info.tendon_force = ft * self.f0;
+        info.fiber_potential_energy = self.passive.integral(p.x) * (self.f0 * self.l0);
+        info.complete(rigid);
+        info
+    }
+
+    /// Puts the fiber where its force balances the tendon's at rest. The path's velocity plays no part, as
+    /// in OpenSim. `activation` is the excitation when activation dynamics are ignored; else it is written into
+    /// the states.
+    pub fn solve_equilibrium(
+        &self,
+        L: f64,
+        Ldot: f64,
+        activation: f64,
+        states: &mut [f64],
+    ) -> Result<Equilibrium, MuscleError> {
+        let a = self.activation.clamp(activation);
+        if self.has_activation {
+            states[0] = a;
+        }
+        let tendon = match &self.tendon {
+            Tendon::Rigid => {
+                let info = self.info(L, Ldot, activation, states);
+                return Ok(Equilibrium::immediate(info.tendon_force));
+            }
+            Tendon::Damped(tendon) | Tendon::Undamped(tendon, _) => tendon,
+        };
+        let tolerance = (1e-8 * self.f0).max(10.0 * SIGNIFICANT);
+        let start = self.pennation.fiber_length(L, 1.01 * self.ls).max(self.min_length);
+        let mut b = MillardBalance { m: self, tendon, L, a, l: start, fm: 0.0, ft: 0.0 };
+        let error = b.error(start);
+        let slack = self.pennation.fiber_length(L, self.ls);
+        let (l, found) = balance(&mut b, start, error, self.min_length, slack, tolerance, 200)
+            .ok_or_else(|| not_found(L, activation, tolerance))?;
+        states[usize::from(self.has_activation)] = l;
+        Ok(found)
+    }
+}
+
+/// The static balance at one activation.
+struct MillardBalance<'a> {
+    m: &'a Millard2012EquilibriumMuscle,
+    tendon: &'a BezierCurve,
+    L: f64,
+    a: f64,
+    /// Of the last evaluation: fiber length, fiber force and tendon force.
+    l: f64,
+    fm: f64,
+    ft: f64,
+}
+
+impl Balance for MillardBalance<'_> {
+    fn error(&mut self, l: f64) -> f64 {
+        let m = self.m;
+        let (_, cos) = m.pennation.sin_cos(l);
+        let x = l * m.per_l0;
+        self.l = l;
+        self.fm = (self.a * m.active.value(x) + m.passive.value(x)) * m.f0;
+        self.ft = self.tendon.value((self.L - l * cos) * m.per_ls) * m.f0;
+        self.fm * cos - self.ft
+    }
+
+    fn slope(&mut self) -> f64 {
+        let m = self.m;
+        let (sin, cos) = m.pennation.sin_cos(self.l);
+        let dphi = m.pennation.angle_slope(self.l);
+        let x = self.l * m.per_l0;
+        let k = (self.a * m.active.value_and_slope(x).1 + m.passive.value_and_slope(x).1) * m.f0 * m.per_l0;
+        let lt = self.L - self.l * cos;
+        let kt = self.tendon.value_and_slope(lt * m.per_ls).1 * m.f0 * m.per_ls;
+        k * cos - self.fm * sin * dphi - kt * (self.l * sin * dphi - cos)
+    }
+
+    fn share_velocity(&mut self) {}
+
+    fn hold_still(&mut self) {}
+
+    fn tendon_force(&self) -> f64 {
+        self.ft
+    }
+}

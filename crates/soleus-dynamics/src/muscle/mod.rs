@@ -1,0 +1,152 @@
+//! Muscles: from length, speed and excitation to tension and rates of the muscle's own states.
+//!
+//! A muscle knows the length and lengthening speed of its path, never the path. The classes differ in
+//! their curves, their states and in what they do at the edges; [`CompiledMuscle`] is any of them.
+
+pub mod activation;
+pub mod degroote_fregly2016;
+pub mod delp1990;
+pub mod equilibrium;
+pub mod error;
+pub mod info;
+pub mod millard2012;
+pub mod millard2012_curves;
+pub mod pennation;
+pub mod rigid_tendon;
+pub mod schutte1993;
+mod simm;
+pub mod thelen2003;
+pub mod thelen2003_original;
+
+pub use equilibrium::Equilibrium;
+pub use error::MuscleError;
+pub use info::MuscleInfo;
+
+use degroote_fregly2016::DeGrooteFregly2016Muscle;
+use delp1990::Delp1990Muscle;
+use millard2012::Millard2012EquilibriumMuscle;
+use rigid_tendon::RigidTendonMuscle;
+use schutte1993::Schutte1993Muscle;
+use soleus_math::Real;
+use soleus_model::muscle::{Muscle, MuscleKind};
+use thelen2003::Thelen2003Muscle;
+use thelen2003_original::Thelen2003OriginalMuscle;
+
+/// A muscle ready for computing: parameters checked, constants folded, curves built.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompiledMuscle {
+    /// See [`Thelen2003Muscle`].
+    Thelen2003(Thelen2003Muscle),
+    /// See [`Millard2012EquilibriumMuscle`].
+    Millard2012Equilibrium(Millard2012EquilibriumMuscle),
+    /// See [`DeGrooteFregly2016Muscle`].
+    DeGrooteFregly2016(DeGrooteFregly2016Muscle),
+    /// See [`Schutte1993Muscle`].
+    Schutte1993(Schutte1993Muscle),
+    /// See [`Delp1990Muscle`].
+    Delp1990(Delp1990Muscle),
+    /// See [`Thelen2003OriginalMuscle`].
+    Thelen2003Original(Thelen2003OriginalMuscle),
+    /// See [`RigidTendonMuscle`].
+    RigidTendon(RigidTendonMuscle),
+}
+
+impl CompiledMuscle {
+    /// Checks the parameters and prepares the muscle.
+    pub fn compile(m: &Muscle) -> Result<CompiledMuscle, MuscleError> {
+        Ok(match &m.kind {
+            MuscleKind::Thelen2003(p) => CompiledMuscle::Thelen2003(Thelen2003Muscle::compile(m, p)?),
+            MuscleKind::Millard2012Equilibrium(p) => {
+                CompiledMuscle::Millard2012Equilibrium(Millard2012EquilibriumMuscle::compile(m, p)?)
+            }
+            MuscleKind::DeGrooteFregly2016(p) => {
+                CompiledMuscle::DeGrooteFregly2016(DeGrooteFregly2016Muscle::compile(m, p)?)
+            }
+            MuscleKind::Schutte1993(p) => CompiledMuscle::Schutte1993(Schutte1993Muscle::compile(m, p)?),
+            MuscleKind::Delp1990(p) => CompiledMuscle::Delp1990(Delp1990Muscle::compile(m, p)?),
+            MuscleKind::Thelen2003Deprecated(p) => {
+                CompiledMuscle::Thelen2003Original(Thelen2003OriginalMuscle::compile(m, p)?)
+            }
+            MuscleKind::RigidTendon(p) => CompiledMuscle::RigidTendon(RigidTendonMuscle::compile(m, p)?),
+            MuscleKind::Bogert2011(_) => todo!(),
+        })
+    }
+
+    /// Names of the states, in the order in which all methods take them; as OpenSim names them.
+    pub fn state_names(&self) -> &'static [&'static str] {
+        match self {
+            CompiledMuscle::Thelen2003(_)
+            | CompiledMuscle::Thelen2003Original(_)
+            | CompiledMuscle::Schutte1993(_) => &["activation", "fiber_length"],
+            CompiledMuscle::Delp1990(_) => &["activation", "fiber_length", "fiber_velocity"],
+            CompiledMuscle::RigidTendon(_) => &[],
+            CompiledMuscle::Millard2012Equilibrium(m) => m.state_names(),
+            CompiledMuscle::DeGrooteFregly2016(m) => m.state_names(),
+        }
+    }
+
+    /// States to begin with, from the model's `default_` properties.
+    pub fn default_states(&self) -> &[f64] {
+        match self {
+            CompiledMuscle::Thelen2003(m) => m.default_states(),
+            CompiledMuscle::Millard2012Equilibrium(m) => m.default_states(),
+            CompiledMuscle::DeGrooteFregly2016(m) => m.default_states(),
+            // OpenSim's older classes begin with zeros and rely on equilibration.
+            CompiledMuscle::Schutte1993(_) | CompiledMuscle::Thelen2003Original(_) => &[0.0; 2],
+            CompiledMuscle::Delp1990(_) => &[0.0; 3],
+            CompiledMuscle::RigidTendon(_) => &[],
+        }
+    }
+
+    /// The tension [N] that the muscle applies along its path of length `L` [m], lengthening at `Ldot` [m/s];
+    /// writes the rates of its states.
+    ///
+    /// `states` and `states_dot` have the length of [`state_names`](Self::state_names). The excitation is not
+    /// clamped.
+    #[inline]
+    pub fn dynamics<T: Real>(&self, L: T, Ldot: T, excitation: T, states: &[T], states_dot: &mut [T]) -> T {
+        match self {
+            CompiledMuscle::Thelen2003(m) => m.dynamics(L, excitation, states, states_dot),
+            CompiledMuscle::Millard2012Equilibrium(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
+            CompiledMuscle::DeGrooteFregly2016(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
+            CompiledMuscle::Schutte1993(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
+            CompiledMuscle::Delp1990(m) => m.dynamics(L, excitation, states, states_dot),
+            CompiledMuscle::Thelen2003Original(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
+            CompiledMuscle::RigidTendon(m) => m.dynamics(L, Ldot, excitation),
+        }
+    }
+
+    /// Everything about the muscle, for reports and analyses; same arguments as [`dynamics`](Self::dynamics).
+    pub fn info<T: Real>(&self, L: T, Ldot: T, excitation: T, states: &[T]) -> MuscleInfo<T> {
+        match self {
+            CompiledMuscle::Thelen2003(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::Millard2012Equilibrium(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::DeGrooteFregly2016(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::Schutte1993(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::Delp1990(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::Thelen2003Original(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::RigidTendon(m) => m.info(L, Ldot, excitation),
+        }
+    }
+
+    /// Sets the states so that fiber and tendon are in equilibrium at the given activation (the excitation,
+    /// for a muscle without activation dynamics). The solution is the one OpenSim's `equilibrateMuscles` finds,
+    /// wherever it finds one.
+    pub fn solve_equilibrium(
+        &self,
+        L: f64,
+        Ldot: f64,
+        activation: f64,
+        states: &mut [f64],
+    ) -> Result<Equilibrium, MuscleError> {
+        match self {
+            CompiledMuscle::Thelen2003(m) => m.solve_equilibrium(L, Ldot, activation, states),
+            CompiledMuscle::Millard2012Equilibrium(m) => m.solve_equilibrium(L, Ldot, activation, states),
+            CompiledMuscle::DeGrooteFregly2016(m) => m.solve_equilibrium(L, Ldot, activation, states),
+            CompiledMuscle::Schutte1993(m) => m.solve_equilibrium(L, activation, states),
+            CompiledMuscle::Delp1990(m) => m.solve_equilibrium(L, activation, states),
+            CompiledMuscle::Thelen2003Original(m) => m.solve_equilibrium(L, activation, states),
+            CompiledMuscle::RigidTendon(m) => Ok(m.solve_equilibrium(L, Ldot, activation)),
+        }
+    }
+}

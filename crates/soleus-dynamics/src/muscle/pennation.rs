@@ -1,0 +1,145 @@
+//! Fibers at an angle to the tendon, in a muscle of constant thickness.
+
+use super::error::{MuscleError, require};
+use soleus_math::Real;
+
+/// ε^(7/8), where Simbody draws the line between a number and noise.
+pub(crate) const SIGNIFICANT: f64 = 2.009_718_347_115_232_2e-14;
+
+/// Fixed-width pennation:
+///
+///   h = l₀ sin α₀                    thickness, constant
+///   sin φ = h/l,  φ ≤ φ_max          (1)
+///   l_t = L − l cos φ                (2)
+///   l̇ = (L̇ − l̇_t) cos φ             (3)
+///   φ̇ = −(l̇/l) tan φ                 (4)
+///
+/// Source: Scott and Winter (1991); OpenSim's MuscleFixedWidthPennationModel. Below l_min = h/sin φ_max the
+/// angle stays at φ_max. Smooth for l > l_min.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FixedWidthPennation {
+    pennate: bool,
+    height: f64,
+    max_angle: f64,
+    sin_max: f64,
+    cos_max: f64,
+    min_length: f64,
+    min_length_along_tendon: f64,
+}
+
+impl FixedWidthPennation {
+    /// Optimal fiber length l₀ > 0 [m], angle α₀ ∈ [0, π/2) there, largest angle φ_max ∈ [0, π/2].
+    pub fn new(l0: f64, alpha0: f64, max_angle: f64) -> Result<FixedWidthPennation, MuscleError> {
+        let right = std::f64::consts::FRAC_PI_2;
+        require("optimal_fiber_length", l0, l0 > 0.0, "greater than zero")?;
+        let ok = (0.0..=right - SIGNIFICANT).contains(&alpha0);
+        require("pennation_angle_at_optimal", alpha0, ok, "in [0, π/2)")?;
+        require("maximum_pennation_angle", max_angle, (0.0..=right).contains(&max_angle), "in [0, π/2]")?;
+        let height = l0 * alpha0.sin();
+        let sin_max = max_angle.sin();
+        let min_length = if max_angle > SIGNIFICANT { height / sin_max } else { 0.01 * l0 };
+        let cos_max = max_angle.cos();
+        Ok(FixedWidthPennation {
+            pennate: alpha0 > f64::EPSILON,
+            height,
+            max_angle,
+            sin_max,
+            cos_max,
+            min_length,
+            min_length_along_tendon: min_length * cos_max,
+        })
+    }
+
+    /// l_min = h/sin φ_max, m; zero without pennation.
+    pub fn min_length(&self) -> f64 {
+        self.min_length
+    }
+
+    /// Thickness h, m.
+    pub fn height(&self) -> f64 {
+        self.height
+    }
+
+    /// sin φ and cos φ at fiber length l.
+    #[inline(always)]
+    pub fn sin_cos<T: Real>(&self, l: T) -> (T, T) {
+        if !self.pennate {
+            return (T::zero(), T::one());
+        }
+        if l.value() > self.min_length {
+            let s = l.recip() * self.height;
+            if s.value() < self.sin_max {
+                return (s, (T::one() - s * s).sqrt());
+            }
+        }
+        (T::cst(self.sin_max), T::cst(self.cos_max))
+    }
+
+    /// φ at fiber length l, rad.
+    #[inline]
+    pub fn angle<T: Real>(&self, l: T) -> T {
+        if !self.pennate {
+            return T::zero();
+        }
+        let s = self.sin_cos(l).0;
+        if s.value() < self.sin_max { s.asin() } else { T::cst(self.max_angle) }
+    }
+
+    /// Fiber length when the tendon has length l_t: √(h² + (L − l_t)²), not below l_min.
+    #[inline]
+    pub fn fiber_length<T: Real>(&self, L: T, lt: T) -> T {
+        let along = L - lt;
+        if along.value() >= self.min_length_along_tendon {
+            (along * along + self.height * self.height).sqrt()
+        } else {
+            T::cst(self.min_length)
+        }
+    }
+
+    /// dφ/dl = −(h/l²)/√(1 − (h/l)²) of the angle without its bound.
+    #[inline]
+    pub fn angle_slope<T: Real>(&self, l: T) -> T {
+        let s = l.recip() * self.height;
+        -(s / l) / (T::one() - s * s).sqrt()
+    }
+
+    /// φ̇ of (4).
+    #[inline]
+    pub fn angle_rate<T: Real>(&self, l: T, ldot: T, sin: T, cos: T) -> T {
+        if self.pennate { -(ldot / l) * (sin / cos) } else { T::zero() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_math::Dual;
+
+    /// A 3-4-5 triangle.
+    #[test]
+    fn analytic_three_four_five() {
+        let p = FixedWidthPennation::new(0.05, 0.6f64.asin(), 0.1f64.acos()).unwrap();
+        let (s, c) = p.sin_cos(0.05);
+        assert!((s - 0.6).abs() < 1e-15 && (c - 0.8).abs() < 1e-15);
+        assert!((p.fiber_length(0.24, 0.2) - 0.05).abs() < 1e-15);
+        assert_eq!(p.sin_cos(0.001).1, p.cos_max);
+        assert!((p.angle(0.05) - 0.6f64.asin()).abs() < 1e-15);
+        assert!(FixedWidthPennation::new(0.05, -0.1, 1.0).is_err());
+    }
+
+    /// Angle and its slope, and the length: duals against central differences.
+    #[test]
+    fn deriv_angle_and_length() {
+        let p = FixedWidthPennation::new(0.05, 0.4, 0.1f64.acos()).unwrap();
+        type D = Dual<f64, 1>;
+        let (l, h) = (0.045, 1e-7);
+        let fd = (p.angle(l + h) - p.angle(l - h)) / (2.0 * h);
+        // Truncation h² φ‴ ~ 1e-9, roundoff ε/h ~ 2e-9.
+        assert!((p.angle_slope(l) - fd).abs() < 1e-7);
+        assert!((p.angle(D::variable(l, 0)).d[0] - fd).abs() < 1e-7);
+        let fd = (p.sin_cos(l + h).1 - p.sin_cos(l - h).1) / (2.0 * h);
+        assert!((p.sin_cos(D::variable(l, 0)).1.d[0] - fd).abs() < 1e-7);
+        let fd = (p.fiber_length(0.3 + h, 0.26) - p.fiber_length(0.3 - h, 0.26)) / (2.0 * h);
+        assert!((p.fiber_length(D::variable(0.3, 0), D::cst(0.26)).d[0] - fd).abs() < 1e-7);
+    }
+}

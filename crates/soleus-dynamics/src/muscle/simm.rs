@@ -1,0 +1,223 @@
+//! What the muscles inherited from SIMM have in common: curves as functions, their pennation and the
+//! relaxation that finds their equilibrium.
+
+use super::equilibrium::Equilibrium;
+use super::error::{MuscleError, require};
+use super::info::MuscleInfo;
+use soleus_math::function::SimmSpline;
+use soleus_math::{Function, Real};
+use soleus_model::muscle::Muscle;
+
+/// SIMM's zero.
+pub(crate) const ROUNDOFF: f64 = 2e-13;
+
+/// The curve of the file, or the spline through the default knots.
+pub(crate) fn curve(given: &Option<Function>, knots: &[(f64, f64)]) -> Result<Function, MuscleError> {
+    if let Some(f) = given {
+        return Ok(f.clone());
+    }
+    let (x, y) = knots.iter().copied().unzip();
+    SimmSpline::new(x, y).map(Function::from).map_err(|e| MuscleError::Function { why: e.to_string() })
+}
+
+/// Value of a function of one variable.
+#[inline(always)]
+pub(crate) fn value<T: Real>(f: &Function, x: T) -> T {
+    f.value(&[x])
+}
+
+/// cos φ with sin φ = w/l, the angle held in [0, π/2].
+#[inline]
+pub(crate) fn cos_pennation<T: Real>(l: T, w: f64) -> T {
+    if l.value() < f64::EPSILON {
+        return T::one();
+    }
+    let s = l.recip() * w;
+    if s.value() >= 1.0 {
+        // OpenSim's cosine of π/2 in double precision is not quite zero.
+        T::cst(std::f64::consts::FRAC_PI_2.cos())
+    } else if s.value() <= 0.0 || s.value().is_nan() {
+        T::one()
+    } else {
+        (T::one() - s * s).sqrt()
+    }
+}
+
+/// The pennation angle of [`cos_pennation`], rad.
+pub(crate) fn pennation<T: Real>(l: T, w: f64) -> T {
+    if l.value() < f64::EPSILON {
+        return T::zero();
+    }
+    let s = l.recip() * w;
+    if s.value() >= 1.0 {
+        T::cst(std::f64::consts::FRAC_PI_2)
+    } else if s.value() <= 0.0 || s.value().is_nan() {
+        T::zero()
+    } else {
+        s.asin()
+    }
+}
+
+/// Sizes of a SIMM muscle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SimmGeometry {
+    pub f0: f64,
+    pub l0: f64,
+    pub ls: f64,
+    pub per_l0: f64,
+    pub per_ls: f64,
+    /// l₀ sin α₀, m.
+    pub width: f64,
+    per_v0: f64,
+}
+
+impl SimmGeometry {
+    pub fn new(class: &'static str, m: &Muscle) -> Result<SimmGeometry, MuscleError> {
+        if m.ignore_tendon_compliance {
+            return Err(MuscleError::Unsupported { class, flag: "ignore_tendon_compliance" });
+        }
+        if m.ignore_activation_dynamics {
+            return Err(MuscleError::Unsupported { class, flag: "ignore_activation_dynamics" });
+        }
+        let (l0, ls) = (m.optimal_fiber_length, m.tendon_slack_length);
+        require("max_isometric_force", m.max_isometric_force, true, "finite")?;
+        require("optimal_fiber_length", l0, l0 > 0.0, "greater than zero")?;
+        require("tendon_slack_length", ls, ls > 0.0, "greater than zero")?;
+        require("max_contraction_velocity", m.max_contraction_velocity, true, "finite")?;
+        require("pennation_angle_at_optimal", m.pennation_angle_at_optimal, true, "finite")?;
+        Ok(SimmGeometry {
+            f0: m.max_isometric_force,
+            l0,
+            ls,
+            per_l0: 1.0 / l0,
+            per_ls: 1.0 / ls,
+            width: l0 * m.pennation_angle_at_optimal.sin(),
+            per_v0: 1.0 / (m.max_contraction_velocity * l0),
+        })
+    }
+
+    /// cos φ of a fiber that would reach from a rigid tendon, used while the real one stands upright.
+    pub fn upright_cos<T: Real>(&self, L: T) -> T {
+        // The first length is normalized by l₀, the second is not: so it is in SIMM and in OpenSim.
+        let h = L * self.per_l0 - self.ls;
+        cos_pennation((h * h + self.width * self.width).sqrt(), self.width)
+    }
+
+    /// What OpenSim reports, from (L, L̇, e), (a, l, l̇), (f_L, f_P) and the tension.
+    pub fn info<T: Real>(
+        &self,
+        (L, Ldot, e): (T, T, T),
+        (a, l, ldot): (T, T, T),
+        (fl, fp): (T, T),
+        tension: T,
+    ) -> MuscleInfo<T> {
+        let mut info = MuscleInfo::unknown(L, Ldot, e);
+        let cos = cos_pennation(l, self.width);
+        info.activation = a;
+        info.fiber_length = l;
+        info.normalized_fiber_length = l * self.per_l0;
+        info.pennation_angle = pennation(l, self.width);
+        info.cos_pennation_angle = cos;
+        info.tendon_length = L - l * cos;
+        info.tendon_strain = info.tendon_length * self.per_ls - 1.0;
+        info.fiber_velocity = ldot;
+        info.normalized_fiber_velocity = ldot * self.per_v0;
+        info.active_force_length_multiplier = fl;
+        info.passive_force_multiplier = fp;
+        info.passive_fiber_force = fp * self.f0;
+        info.fiber_force = tension / cos;
+        info.active_fiber_force = info.fiber_force - info.passive_fiber_force;
+        info.active_fiber_force_along_tendon = info.active_fiber_force * cos;
+        info.passive_fiber_force_along_tendon = info.passive_fiber_force * cos;
+        info.tendon_force = tension;
+        info.actuation = tension;
+        info
+    }
+}
+
+/// Isometric forces of a SIMM muscle, in units of F₀, of normalized fiber length and tendon strain.
+pub(crate) struct Isometric<'a> {
+    pub g: &'a SimmGeometry,
+    pub active: &'a dyn Fn(f64) -> f64,
+    pub passive: &'a dyn Fn(f64) -> f64,
+    pub tendon: &'a dyn Fn(f64) -> f64,
+    /// Fiber length to begin with.
+    pub start: f64,
+    /// Whether a negative tendon strain means no force, or the tendon function is asked.
+    pub slack_tendon_is_zero: bool,
+}
+
+impl Isometric<'_> {
+    /// Fiber length at which fiber and tendon pull alike at rest, and the outcome.
+    ///
+    /// SIMM's relaxation: change the fiber length by error / stiffness with the stiffnesses guessed from
+    /// the forces, interpolate after each change of sign, stop below 0.01 N. It stops far from roundoff, so the
+    /// same steps must be taken to arrive at OpenSim's number.
+    pub fn relax(&self, L: f64, a: f64) -> Result<(f64, Equilibrium), MuscleError> {
+        let w = self.g.width;
+        let rigid = |l_along: f64| l_along / (w / l_along).atan().cos();
+        if L < self.g.ls {
+            let found = Equilibrium { at_lower_bound: true, ..Equilibrium::immediate(0.0) };
+            return Ok((w, found));
+        }
+        let mut l = self.start;
+        let mut cos = cos_pennation(l, w);
+        let mut lt = L - l * cos;
+        if lt < self.g.ls {
+            lt = self.g.ls;
+            cos = (w / (L - lt)).atan().cos();
+            l = rigid(L - lt).max(w);
+        }
+
+        let (mut error, mut l_before) = (0.0f64, f64::NAN);
+        let mut tendon = 0.0;
+        let mut iterations = 0;
+        for i in 0..100 {
+            iterations = i;
+            let fa = ((self.active)(l / self.g.l0) * a).max(0.0);
+            let fp = (self.passive)(l / self.g.l0).max(0.0);
+            let strain = lt / self.g.ls - 1.0;
+            let ft = if strain < 0.0 && self.slack_tendon_is_zero { 0.0 } else { (self.tendon)(strain) };
+            tendon = ft * self.g.f0;
+            let mut error_before = error;
+            error = tendon - (fa + fp) * self.g.f0 * cos;
+            if error.abs() <= 0.01 {
+                break;
+            }
+            if i == 0 {
+                error_before = error;
+            }
+            let sign = |x: f64| x >= 0.0;
+            if sign(error) != sign(error_before) {
+                let share = error.abs() / (error.abs() + error_before.abs());
+                let last = l_before;
+                l_before = l;
+                l += share * (last - l);
+            } else {
+                // Modulus and largest stress of tendon, MPa: they bound the stiffness from below.
+                const MODULUS: f64 = 1200.0;
+                const STRESS: f64 = 32.0;
+                let kt = (self.tendon)(strain) * self.g.f0 / self.g.ls;
+                let kt = kt.max((fa + fp) * MODULUS * self.g.f0 / (STRESS * self.g.ls));
+                let kf =
+                    self.g.f0 / self.g.l0 * ((self.active)(l / self.g.l0) + (self.passive)(l / self.g.l0));
+                let change = (error / (kf / cos + kt)).abs();
+                let change = if (change / self.g.l0).abs() > 0.5 { 0.5 * self.g.l0 } else { change };
+                l_before = l;
+                l += if error > 0.0 { change } else { -change };
+            }
+            cos = cos_pennation(l, w);
+            lt = L - l * cos;
+            if lt < self.g.ls {
+                lt = self.g.ls;
+                cos = (w / (L - lt)).atan().cos();
+                l = rigid(L - lt);
+            }
+        }
+        if !(l.is_finite() && error.is_finite()) {
+            let (length, activation, residual, tolerance) = (L, a, error, 0.01);
+            return Err(MuscleError::NoEquilibrium { length, activation, residual, tolerance, iterations });
+        }
+        Ok((l, Equilibrium { tendon_force: tendon, residual: error, iterations, at_lower_bound: false }))
+    }
+}

@@ -1,0 +1,522 @@
+//! Chains of quintic Bézier corners: smooth curves y(x) with chosen values and slopes.
+//!
+//! One corner bends from the tangent at (x₀, y₀) with slope s₀ to the tangent at (x₁, y₁) with
+//! slope s₁. Where the two tangents meet is the point C; with curviness c the six control points
+//! are
+//!
+//!   P₀, A, A, D, D, P₁      A = P₀ + c (C − P₀),  D = P₁ + c (C − P₁)      (1)
+//!
+//! so that the curvature vanishes at both ends and corners join with continuous second
+//! derivative. Abscissa and ordinate are polynomials of degree five in a parameter u ∈ [0, 1] with
+//!
+//!   x′(u) = 5 (a v⁴ + 6 m u² v² + b u⁴),   v = 1 − u                      (2)
+//!   a = x_A − x₀,  m = x_D − x_A,  b = x₁ − x_D
+//!
+//! (the differences A − A and D − D drop out), and the same for y. All three are positive for a
+//! function of x, so x(u) can be inverted, and y(x), its slope, its curvature and its integral
+//! follow exactly. Left and right of the chain the curve goes on as a straight line.
+//!
+//! Source: Millard, Uchida, Seth and Delp (2013), *Flexing computational muscle*, the curves of
+//! OpenSim's Millard2012 muscles; (2) and the inversion here are our own.
+
+use crate::Real;
+
+/// A point that a chain passes through, with the slope it has there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Knot {
+    /// Abscissa.
+    pub x: f64,
+    /// Ordinate.
+    pub y: f64,
+    /// dy/dx.
+    pub slope: f64,
+}
+
+/// Short for a [`Knot`].
+pub fn knot(x: f64, y: f64, slope: f64) -> Knot {
+    Knot { x, y, slope }
+}
+
+/// Why a chain cannot be drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BezierError {
+    /// There must be one curviness for each pair of neighboring knots, and at least one pair.
+    Count {
+        /// Number of knots given.
+        knots: usize,
+        /// Number of curvinesses given.
+        curviness: usize,
+    },
+    /// Curviness must lie in [0, 1].
+    Curviness {
+        /// Index of the corner.
+        corner: usize,
+        /// What was given.
+        value: f64,
+    },
+    /// The end tangents of this corner do not meet between its ends, so no curve without an
+    /// inflection joins them.
+    NotACorner {
+        /// Index of the corner.
+        corner: usize,
+    },
+}
+
+impl std::fmt::Display for BezierError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            BezierError::Count { knots, curviness } => {
+                write!(f, "a chain of {knots} knots needs one fewer curviness, found {curviness}")
+            }
+            BezierError::Curviness { corner, value } => {
+                write!(f, "curviness {value} of corner {corner} is not in [0, 1]")
+            }
+            BezierError::NotACorner { corner } => {
+                write!(f, "the end tangents of corner {corner} do not meet between its ends")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BezierError {}
+
+/// Below this difference of end slopes the tangents count as parallel and C is put half-way
+/// (OpenSim uses the same √ε; a smaller one would send C to infinity).
+const PARALLEL_BELOW: f64 = 1.490_116_119_384_765_6e-8;
+
+/// Halley's step cubes the error. A step below this leaves an error near 1e-16, the roundoff of u.
+const LAST_STEP_BELOW: f64 = 3e-6;
+
+/// Value of the polynomial Σ cⱼ uʲ.
+#[inline(always)]
+fn poly<T: Real>(c: &[f64; 6], u: T) -> T {
+    // Even and odd halves: two short dependency chains instead of one long one.
+    let w = u * u;
+    let even = (w * c[4] + c[2]) * w + c[0];
+    let odd = (w * c[5] + c[3]) * w + c[1];
+    odd * u + even
+}
+
+/// First derivative of the polynomial.
+#[inline(always)]
+fn poly1<T: Real>(c: &[f64; 6], u: T) -> T {
+    let w = u * u;
+    let even = (w * (5.0 * c[5]) + 3.0 * c[3]) * w + c[1];
+    let odd = w * (4.0 * c[4]) + 2.0 * c[2];
+    odd * u + even
+}
+
+/// Second derivative of the polynomial.
+#[inline(always)]
+fn poly2<T: Real>(c: &[f64; 6], u: T) -> T {
+    let w = u * u;
+    let even = w * (12.0 * c[4]) + 2.0 * c[2];
+    let odd = w * (20.0 * c[5]) + 6.0 * c[3];
+    odd * u + even
+}
+
+/// Coefficients in powers of u from the increments a, m, b of (2) and the start value.
+fn power_basis(start: f64, a: f64, m: f64, b: f64) -> [f64; 6] {
+    // x′/5 = a (1 − 4u + 6u² − 4u³ + u⁴) + 6m (u² − 2u³ + u⁴) + b u⁴, integrated term by term.
+    let q = 6.0 * (a + m);
+    [start, 5.0 * a, -10.0 * a, 5.0 * q / 3.0, -5.0 * (a + 3.0 * m), a + 6.0 * m + b]
+}
+
+/// A first guess of u for a polynomial of the family (2), from its normalized height.
+///
+/// Values and slopes at u = 0, ½ and 1 follow from a, m, b alone; between them the inverse is a
+/// cubic in the height, with the slopes limited to what keeps it monotone (Fritsch and Carlson, 1980).
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Guess {
+    /// Height at u = ½ as a fraction of the whole.
+    middle: f64,
+    /// Cubics in the height below and above the middle.
+    cubic: [[f64; 4]; 2],
+}
+
+impl Guess {
+    fn new(a: f64, m: f64, b: f64) -> Guess {
+        let whole = a + m + b;
+        let (alpha, gamma) = (a / whole, b / whole);
+        let middle = (16.0 + 15.0 * (alpha - gamma)) / 32.0;
+        let d_mid = 16.0 / (5.0 * (alpha + 6.0 * (m / whole) + gamma));
+        let low = (0.5 / middle).max(0.0);
+        let high = 0.5 / (1.0 - middle);
+        let d = |slope: f64, secant: f64| if slope < 3.0 * secant { slope } else { 3.0 * secant };
+        // Hermite cubic on t ∈ [0, 1] with rise ½, rewritten in the height z = t h.
+        let hermite = |h: f64, d0: f64, d1: f64| {
+            let (p, q) = (d0 * h, d1 * h);
+            [0.0, d0, (1.5 - 2.0 * p - q) / (h * h), (p + q - 1.0) / (h * h * h)]
+        };
+        let mut upper = hermite(1.0 - middle, d(d_mid, high), d(0.2 / gamma, high));
+        upper[0] = 0.5;
+        Guess { middle, cubic: [hermite(middle, d(0.2 / alpha, low), d(d_mid, low)), upper] }
+    }
+
+    #[inline(always)]
+    fn at(&self, z: f64) -> f64 {
+        let (c, z) = if z < self.middle { (&self.cubic[0], z) } else { (&self.cubic[1], z - self.middle) };
+        ((c[3] * z + c[2]) * z + c[1]) * z + c[0]
+    }
+}
+
+/// The u ∈ [0, 1] with Σ cⱼ uʲ = target, for a polynomial increasing on [0, 1] whose end values
+/// enclose the target. Safeguarded Halley iteration; never fails, NaN gives NaN.
+#[inline(always)]
+fn solve_increasing(c: &[f64; 6], target: f64, guess: f64) -> f64 {
+    let (mut lo, mut hi) = (0.0, 1.0);
+    let mut u = guess.clamp(0.0, 1.0);
+    // Bisection alone would need 53 steps; Halley needs 2 or 3.
+    for _ in 0..64 {
+        let f = poly(c, u) - target;
+        let (f1, f2) = (poly1(c, u), poly2(c, u));
+        let step = f * f1 / (f1 * f1 - 0.5 * f * f2);
+        let next = u - step;
+        if step.abs() < LAST_STEP_BELOW {
+            // Roundoff may point past an end; the end is then the answer.
+            return next.clamp(0.0, 1.0);
+        }
+        if f > 0.0 {
+            hi = u;
+        } else {
+            lo = u;
+        }
+        u = if next > lo && next < hi { next } else { 0.5 * (lo + hi) };
+    }
+    if target.is_nan() { f64::NAN } else { u }
+}
+
+/// One corner, ready for computing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Corner {
+    /// x(u) and y(u) in powers of u.
+    x: [f64; 6],
+    y: [f64; 6],
+    /// Far end.
+    x1: f64,
+    y1: f64,
+    /// 1 / (x₁ − x₀).
+    per_width: f64,
+    guess: Guess,
+    /// Increments a, m, b of x and of y.
+    dx: [f64; 3],
+    dy: [f64; 3],
+}
+
+impl Corner {
+    fn new(p0: Knot, p1: Knot, curviness: f64) -> Option<Corner> {
+        // OpenSim maps the user's [0, 1] to [0.1, 0.9] to keep x′ away from zero.
+        let c = 0.1 + 0.8 * curviness;
+        let xc = if (p0.slope - p1.slope).abs() > PARALLEL_BELOW {
+            (p1.y - p0.y - p1.x * p1.slope + p0.x * p0.slope) / (p0.slope - p1.slope)
+        } else {
+            0.5 * (p0.x + p1.x)
+        };
+        let yc = (xc - p1.x) * p1.slope + p1.y;
+        let d2 = |x0: f64, y0: f64, x1: f64, y1: f64| (x1 - x0) * (x1 - x0) + (y1 - y0) * (y1 - y0);
+        let across = d2(p0.x, p0.y, p1.x, p1.y);
+        let bends = across > d2(p0.x, p0.y, xc, yc) && across > d2(p1.x, p1.y, xc, yc);
+        let dx = [c * (xc - p0.x), (1.0 - c) * (p1.x - p0.x), c * (p1.x - xc)];
+        if !(bends && dx.iter().all(|d| *d > 0.0)) {
+            return None;
+        }
+        let dy = [c * (yc - p0.y), (1.0 - c) * (p1.y - p0.y), c * (p1.y - yc)];
+        Some(Corner {
+            x: power_basis(p0.x, dx[0], dx[1], dx[2]),
+            y: power_basis(p0.y, dy[0], dy[1], dy[2]),
+            x1: p1.x,
+            y1: p1.y,
+            per_width: 1.0 / (p1.x - p0.x),
+            guess: Guess::new(dx[0], dx[1], dx[2]),
+            dx,
+            dy,
+        })
+    }
+
+    /// The u where the abscissa is x, with the derivatives of x carried along.
+    #[inline(always)]
+    fn parameter<T: Real>(&self, x: T) -> T {
+        let xv = x.value();
+        let root = solve_increasing(&self.x, xv, self.guess.at((xv - self.x[0]) * self.per_width));
+        let mut u = T::cst(root);
+        for _ in 0..T::ORDER {
+            u = u.refine(poly(&self.x, u) - x, poly1(&self.x, u));
+        }
+        u
+    }
+
+    /// ∫ y dx from the start of the corner to the parameter u: a polynomial of degree ten.
+    fn area<T: Real>(&self, u: T) -> T {
+        let mut c = [0.0; 10];
+        for i in 0..6 {
+            for j in 1..6 {
+                c[i + j - 1] += self.y[i] * self.x[j] * j as f64;
+            }
+        }
+        let mut sum = T::zero();
+        for k in (0..10).rev() {
+            sum = (sum + c[k] / (k + 1) as f64) * u;
+        }
+        sum
+    }
+}
+
+/// A curve y(x) made of quintic Bézier corners, straight outside its knots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BezierCurve {
+    first: Knot,
+    last: Knot,
+    corners: Vec<Corner>,
+    /// ∫ y dx from the first knot to the start of each corner, and to the end.
+    area: Vec<f64>,
+}
+
+impl BezierCurve {
+    /// A chain through `knots`, with one `curviness` ∈ [0, 1] for each pair of neighbors: 0 is
+    /// nearly a straight line between the knots, 1 follows the tangents into a sharp corner.
+    pub fn new(knots: &[Knot], curviness: &[f64]) -> Result<BezierCurve, BezierError> {
+        let (Some(first), Some(last)) = (knots.first(), knots.last()) else {
+            return Err(BezierError::Count { knots: 0, curviness: curviness.len() });
+        };
+        if knots.len() < 2 || knots.len() != curviness.len() + 1 {
+            return Err(BezierError::Count { knots: knots.len(), curviness: curviness.len() });
+        }
+        let mut corners = Vec::with_capacity(curviness.len());
+        let mut area = vec![0.0];
+        let mut sum = 0.0;
+        for (i, (pair, &value)) in knots.windows(2).zip(curviness).enumerate() {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(BezierError::Curviness { corner: i, value });
+            }
+            let corner = Corner::new(pair[0], pair[1], value).ok_or(BezierError::NotACorner { corner: i })?;
+            sum += corner.area(1.0);
+            area.push(sum);
+            corners.push(corner);
+        }
+        Ok(BezierCurve { first: *first, last: *last, corners, area })
+    }
+
+    /// The knot where the chain begins; to the left the curve is straight.
+    pub fn first(&self) -> Knot {
+        self.first
+    }
+
+    /// The knot where the chain ends; to the right the curve is straight.
+    pub fn last(&self) -> Knot {
+        self.last
+    }
+
+    /// Index of the corner that holds x, which lies within the chain.
+    #[inline(always)]
+    fn find(&self, x: f64) -> usize {
+        let mut i = 0;
+        while i + 1 < self.corners.len() && x > self.corners[i].x1 {
+            i += 1;
+        }
+        i
+    }
+
+    /// y(x).
+    #[inline]
+    pub fn value<T: Real>(&self, x: T) -> T {
+        let xv = x.value();
+        if xv < self.first.x {
+            (x - self.first.x) * self.first.slope + self.first.y
+        } else if xv > self.last.x {
+            (x - self.last.x) * self.last.slope + self.last.y
+        } else {
+            let corner = &self.corners[self.find(xv)];
+            poly(&corner.y, corner.parameter(x))
+        }
+    }
+
+    /// y(x) and dy/dx.
+    #[inline]
+    pub fn value_and_slope<T: Real>(&self, x: T) -> (T, T) {
+        let xv = x.value();
+        if xv < self.first.x {
+            ((x - self.first.x) * self.first.slope + self.first.y, T::cst(self.first.slope))
+        } else if xv > self.last.x {
+            ((x - self.last.x) * self.last.slope + self.last.y, T::cst(self.last.slope))
+        } else {
+            let corner = &self.corners[self.find(xv)];
+            let u = corner.parameter(x);
+            (poly(&corner.y, u), poly1(&corner.y, u) / poly1(&corner.x, u))
+        }
+    }
+
+    /// d²y/dx² = (y″ x′ − y′ x″) / x′³, primes for d/du.
+    pub fn curvature<T: Real>(&self, x: T) -> T {
+        let xv = x.value();
+        if xv < self.first.x || xv > self.last.x {
+            return T::zero();
+        }
+        let corner = &self.corners[self.find(xv)];
+        let u = corner.parameter(x);
+        let (x1, y1) = (poly1(&corner.x, u), poly1(&corner.y, u));
+        (poly2(&corner.y, u) * x1 - y1 * poly2(&corner.x, u)) / (x1 * x1 * x1)
+    }
+
+    /// ∫ y dx from the first knot to x, exact; negative to the left of a positive curve.
+    pub fn integral<T: Real>(&self, x: T) -> T {
+        let xv = x.value();
+        if xv < self.first.x {
+            let d = x - self.first.x;
+            (d * (0.5 * self.first.slope) + self.first.y) * d
+        } else if xv > self.last.x {
+            let d = x - self.last.x;
+            (d * (0.5 * self.last.slope) + self.last.y) * d + self.area[self.corners.len()]
+        } else {
+            let i = self.find(xv);
+            self.corners[i].area(self.corners[i].parameter(x)) + self.area[i]
+        }
+    }
+
+    /// The point (x, y) of a curve that never falls where
+    ///
+    ///   w y(x) + b x = r,      w ≥ 0, b ≥ 0, not both zero
+    ///
+    /// Solved in the parameter u of the corner that holds it, so there is no inversion of x(u)
+    /// inside the iteration. This is the force balance of a damped muscle.
+    #[inline]
+    pub fn solve_with_damper<T: Real>(&self, w: T, b: f64, r: T) -> (T, T) {
+        let (wv, rv) = (w.value(), r.value());
+        let mut start = wv * self.first.y + b * self.first.x;
+        if rv < start {
+            let x = (r - w * self.first.y - b * self.first.x) / (w * self.first.slope + b);
+            return (x + self.first.x, x * self.first.slope + self.first.y);
+        }
+        for corner in &self.corners {
+            let end = wv * corner.y1 + b * corner.x1;
+            if rv <= end || rv.is_nan() {
+                // The weighted sum is again a polynomial of the family (2).
+                let g: [f64; 6] = std::array::from_fn(|j| wv * corner.y[j] + b * corner.x[j]);
+                let d: [f64; 3] = std::array::from_fn(|j| wv * corner.dy[j] + b * corner.dx[j]);
+                let z = (rv - start) / (end - start);
+                let root = solve_increasing(&g, rv, Guess::new(d[0], d[1], d[2]).at(z));
+                let mut u = T::cst(root);
+                for _ in 0..T::ORDER {
+                    u = u.refine(
+                        w * poly(&corner.y, u) + poly(&corner.x, u) * b - r,
+                        w * poly1(&corner.y, u) + poly1(&corner.x, u) * b,
+                    );
+                }
+                return (poly(&corner.x, u), poly(&corner.y, u));
+            }
+            start = end;
+        }
+        let x = (r - w * self.last.y - b * self.last.x) / (w * self.last.slope + b);
+        (x + self.last.x, x * self.last.slope + self.last.y)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Dual;
+
+    /// The force–velocity curve of a damped Millard muscle: sharp and gentle corners.
+    fn curve() -> BezierCurve {
+        BezierCurve::new(
+            &[
+                knot(-1.0, 0.0, 0.0),
+                knot(-0.9, 0.0125, 0.25),
+                knot(0.0, 1.0, 5.0),
+                knot(0.9, 1.3925, 0.15),
+                knot(1.0, 1.4, 0.0),
+            ],
+            &[0.6, 0.6, 0.9, 0.9],
+        )
+        .unwrap()
+    }
+
+    /// Knots are met with value and slope, and the curve is straight outside.
+    #[test]
+    fn analytic_passes_through_its_knots() {
+        let c = curve();
+        for k in [knot(-0.9, 0.0125, 0.25), knot(0.0, 1.0, 5.0), knot(0.9, 1.3925, 0.15)] {
+            let (y, s) = c.value_and_slope(k.x);
+            // Roundoff of a few ε in u, times slopes up to 5.
+            assert!((y - k.y).abs() < 1e-14 && (s - k.slope).abs() < 1e-12, "{k:?}: {y}, {s}");
+        }
+        assert_eq!(c.value(-2.0), 0.0);
+        assert_eq!(c.value(3.0), 1.4);
+        assert!(c.value(f64::NAN).is_nan());
+    }
+
+    /// x → u → x returns x to roundoff, for all curvinesses and lopsided corners.
+    #[test]
+    fn identity_inversion_round_trip() {
+        for (curviness, y1) in [(0.0, 0.3), (0.5, 0.05), (1.0, 0.9), (1.0, 0.02), (0.2, 0.97)] {
+            let corner = Corner::new(knot(2.0, 0.0, 0.0), knot(3.0, y1, 1.0), curviness).unwrap();
+            for i in 0..=1000 {
+                let x = 2.0 + f64::from(i) / 1000.0;
+                let u = corner.parameter(x);
+                // Coefficients reach 30, so the sum rounds at 30 ε.
+                assert!((poly(&corner.x, u) - x).abs() < 7e-15, "curviness {curviness}, x {x}, u {u}");
+            }
+        }
+    }
+
+    /// Value, slope, curvature and integral: each is the derivative of the next by differences,
+    /// and dual numbers give the same.
+    #[test]
+    fn deriv_value_slope_curvature_integral() {
+        let c = curve();
+        let h = 1e-5;
+        for i in 0..200 {
+            let x = -1.2 + 0.0121 * f64::from(i);
+            let (y, s) = c.value_and_slope(x);
+            let fd = (c.value(x + h) - c.value(x - h)) / (2.0 * h);
+            // Truncation h² y‴/6, y‴ up to a few thousand in the sharp corners.
+            assert!((s - fd).abs() < 2e-6, "slope at {x}: {s} vs {fd}");
+            let fd = (c.integral(x + h) - c.integral(x - h)) / (2.0 * h);
+            assert!((y - fd).abs() < 1e-8, "integral at {x}: {y} vs {fd}");
+            let fd = (c.value_and_slope(x + h).1 - c.value_and_slope(x - h).1) / (2.0 * h);
+            let k = c.curvature(x);
+            assert!((k - fd).abs() < 1e-3 * (1.0 + k.abs()), "curvature at {x}: {k} vs {fd}");
+
+            let d = c.value(Dual::<f64, 1>::variable(x, 0));
+            assert_eq!(d.v.to_bits(), y.to_bits());
+            assert!((d.d[0] - s).abs() < 1e-12 * (1.0 + s.abs()));
+            let dd = c.value_and_slope(Dual::<f64, 1>::variable(x, 0)).1;
+            assert!((dd.d[0] - k).abs() < 1e-9 * (1.0 + k.abs()));
+        }
+    }
+
+    /// The damped balance holds, to roundoff, inside and outside the chain; its derivatives match
+    /// the implicit function theorem.
+    #[test]
+    fn deriv_solve_with_damper() {
+        let c = curve();
+        type D = Dual<f64, 2>;
+        for w in [0.0, 1e-4, 0.01, 0.3, 1.0] {
+            for i in 0..100 {
+                let r = -0.4 + 0.021 * f64::from(i);
+                let (x, y) = c.solve_with_damper(w, 0.1, r);
+                // Coefficients reach 20, so the sum rounds at 20 ε.
+                assert!((w * y + 0.1 * x - r).abs() < 5e-15, "w {w} r {r}: {x} {y}");
+                assert!((c.value(x) - y).abs() < 2e-14);
+                let (xd, yd) = c.solve_with_damper(D::variable(w, 0), 0.1, D::variable(r, 1));
+                assert_eq!((xd.v.to_bits(), yd.v.to_bits()), (x.to_bits(), y.to_bits()));
+                let s = c.value_and_slope(x).1;
+                let want = [-y / (w * s + 0.1), 1.0 / (w * s + 0.1)];
+                for k in 0..2 {
+                    assert!((xd.d[k] - want[k]).abs() < 1e-9 * (1.0 + want[k].abs()), "{xd:?} {want:?}");
+                    assert!((yd.d[k] - s * want[k]).abs() < 1e-9 * (1.0 + (s * want[k]).abs()));
+                }
+            }
+        }
+    }
+
+    /// Impossible chains are refused with the corner that is at fault.
+    #[test]
+    fn analytic_refuses_what_is_not_a_corner() {
+        let bad = BezierCurve::new(&[knot(0.0, 0.0, 1.0), knot(1.0, 2.0, 1.5)], &[0.5]);
+        assert_eq!(bad, Err(BezierError::NotACorner { corner: 0 }));
+        let bad = BezierCurve::new(&[knot(0.0, 0.0, 0.0), knot(1.0, 1.0, 2.0)], &[1.5]);
+        assert_eq!(bad, Err(BezierError::Curviness { corner: 0, value: 1.5 }));
+        assert!(BezierCurve::new(&[], &[]).is_err());
+        assert!(BezierCurve::new(&[knot(0.0, f64::NAN, 0.0), knot(1.0, 1.0, 2.0)], &[0.5]).is_err());
+    }
+}

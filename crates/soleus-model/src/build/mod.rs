@@ -1,0 +1,224 @@
+//! From a document to a model: properties checked, sockets resolved.
+//!
+//! ```text
+//! Document (version 40600) ──components listed──▶ paths ──▶ frames ──▶ joints ──▶ the rest ──▶ Model
+//! ```
+//!
+//! Everything the file says is used, or named in a diagnostic, or only changes what is drawn.
+
+mod constraints;
+mod context;
+mod frames;
+mod functions;
+mod joints;
+mod properties;
+
+use crate::diagnostic::Diagnostics;
+use crate::document::{Document, Element};
+use crate::id::{CoordinateId, FrameId};
+use crate::model::{Model, ObjectGroup, STANDARD_GRAVITY, Unsupported};
+use context::{Component, Context, Kind, Place};
+use properties::{PropertyReader, split_words};
+use std::collections::HashMap;
+
+/// Turns a document of the current version into a model.
+///
+/// What is wrong or ignored is added to `diags`, with line, component path and a hint; building
+/// goes on after an error so that one run names them all. `None` if and only if `diags` holds an
+/// error (an older one too).
+pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
+    let Some(element) = model_element(doc) else {
+        let message = format!("the file holds no `Model`, but a `{}`", doc.root.tag);
+        diags.error(doc.root.line, "", message, "give a model file (.osim)");
+        return None;
+    };
+    let defaults = doc.root.child("defaults").filter(|_| doc.root.tag != "Model");
+    let cx = Context::new(element, defaults, std::mem::take(diags));
+    let mut builder = Builder {
+        cx: &cx,
+        model: empty_model(doc, element),
+        frame_of: HashMap::new(),
+        coordinate_of: HashMap::new(),
+    };
+    builder.header(element);
+    builder.bodies_and_frames();
+    builder.joints();
+    builder.constraints();
+    builder.markers();
+    builder.misplaced();
+    builder.groups(element);
+    let model = builder.model;
+    *diags = cx.diags.into_inner();
+    (!diags.has_errors()).then_some(model)
+}
+
+/// The `Model` element: the root, or the root's child.
+fn model_element(doc: &Document) -> Option<&Element> {
+    if doc.root.tag == "Model" { Some(&doc.root) } else { doc.root.child("Model") }
+}
+
+fn empty_model(doc: &Document, element: &Element) -> Model {
+    Model {
+        wraps: Vec::new(),
+        contact_geometries: Vec::new(),
+        forces: Vec::new(),
+        name: element.name().to_string(),
+        file_version: doc.version,
+        gravity: STANDARD_GRAVITY,
+        ..Model::default()
+    }
+}
+
+/// A model under construction.
+struct Builder<'d> {
+    cx: &'d Context<'d>,
+    model: Model,
+    /// Frame of each component that is one.
+    frame_of: HashMap<usize, FrameId>,
+    /// Coordinate of each component that is one.
+    coordinate_of: HashMap<usize, CoordinateId>,
+}
+
+impl<'d> Builder<'d> {
+    /// Properties of the model itself.
+    fn header(&mut self, element: &'d Element) {
+        let p = PropertyReader::with_class(self.cx, element, "Model", "");
+        self.model.credits = p.string("credits", "");
+        self.model.publications = p.string("publications", "");
+        self.model.length_units = p.string("length_units", "meters");
+        self.model.force_units = p.string("force_units", "N");
+        self.model.gravity = p.vec3("gravity", STANDARD_GRAVITY);
+        p.skip(&[
+            "assembly_accuracy",
+            "ground",
+            "Ground",
+            "defaults",
+            "BodySet",
+            "JointSet",
+            "ControllerSet",
+        ]);
+        p.skip(&["ConstraintSet", "ForceSet", "MarkerSet", "ContactGeometrySet", "ProbeSet", "ComponentSet"]);
+        p.finish();
+    }
+
+    /// The component that a socket or a naming property means.
+    fn socket(
+        &self,
+        p: &PropertyReader,
+        tags: &[&'static str],
+        what: &str,
+        accept: impl Fn(Kind) -> bool,
+    ) -> Option<usize> {
+        match p.reference(tags) {
+            Some((text, line)) => self.cx.component(p.path, &text, line, what, accept),
+            None => {
+                let tag = tags.first().copied().unwrap_or("socket");
+                p.error(p.element.line, format!("`{tag}` is missing: it must name a {what}"), "");
+                None
+            }
+        }
+    }
+
+    /// The frame that a socket means.
+    fn frame_socket(&self, p: &PropertyReader, tags: &[&'static str]) -> Option<FrameId> {
+        let id = self.socket(p, tags, "frame", Kind::is_frame)?;
+        self.frame_of.get(&id).copied()
+    }
+
+    /// The coordinate that a property means.
+    fn coordinate_reference(&self, p: &PropertyReader, tags: &[&'static str]) -> Option<CoordinateId> {
+        match p.reference(tags) {
+            Some((text, line)) => self.coordinate_named(p.path, &text, line),
+            None => {
+                let tag = tags.first().copied().unwrap_or("coordinate");
+                p.error(p.element.line, format!("`{tag}` is missing: it must name a coordinate"), "");
+                None
+            }
+        }
+    }
+
+    /// The coordinate at a path or of a name; reports when there is none.
+    fn coordinate_named(&self, owner: &str, text: &str, line: u32) -> Option<CoordinateId> {
+        // Coordinates that a joint got by default have no element and so no component.
+        let absolute = context::join(owner, text);
+        if let Some(k) = self.model.coordinates.iter().position(|c| c.path == absolute) {
+            return Some(CoordinateId(k));
+        }
+        if self.cx.resolve(owner, text, |k| k == Kind::Coordinate).is_err() {
+            let name = text.rsplit('/').next().unwrap_or(text);
+            if let Some(k) = self.model.coordinates.iter().position(|c| c.name == name) {
+                return Some(CoordinateId(k));
+            }
+        }
+        let id = self.cx.component(owner, text, line, "coordinate", |k| k == Kind::Coordinate)?;
+        self.coordinate_of.get(&id).copied()
+    }
+
+    /// Keeps a component of a class that is not supported on record: an error where the physics
+    /// would change without it, else a warning.
+    fn unsupported(&mut self, c: &Component) {
+        let off = |tag: &str| c.element.child(tag).is_some_and(|e| e.text().eq_ignore_ascii_case("false"));
+        let disabled = off("appliesForce") || off("isEnforced") || off("enabled");
+        let lost = match c.kind {
+            Kind::Joint => Some("a joint"),
+            Kind::Constraint => Some("a constraint"),
+            Kind::Force => Some("a force"),
+            Kind::Body => Some("a body"),
+            _ => c.place.physics(),
+        };
+        let class = c.class;
+        let mut d = self.cx.diags.borrow_mut();
+        let effect = match lost {
+            Some(what) if !disabled => {
+                let message = format!("`{class}` is not supported; without {what} the physics would change");
+                let hint = "remove or disable the component, or replace it by a supported class";
+                d.error(c.element.line, &c.path, message, hint);
+                format!("the model is incomplete without this {}", &what[2..])
+            }
+            Some(_) => {
+                d.warn(
+                    c.element.line,
+                    &c.path,
+                    format!("`{class}` is not supported; it is disabled anyway"),
+                    "",
+                );
+                "none while it is disabled".to_string()
+            }
+            None => {
+                d.warn(c.element.line, &c.path, format!("`{class}` is not supported; ignored"), "");
+                "not part of the equations of motion".to_string()
+            }
+        };
+        let (path, line) = (c.path.clone(), c.element.line);
+        self.model.unsupported.push(Unsupported { path, class: class.to_string(), line, effect });
+    }
+
+    /// Components whose class is unknown, and members of a set that do not belong there.
+    fn misplaced(&mut self) {
+        let cx = self.cx;
+        for c in &cx.components {
+            let belongs = match c.place {
+                Place::Bodies => c.kind == Kind::Body,
+                Place::Joints => c.kind == Kind::Joint,
+                Place::Constraints => c.kind == Kind::Constraint,
+                Place::Forces => c.kind == Kind::Force,
+                Place::Elsewhere => c.kind != Kind::Other,
+            };
+            if !belongs && c.kind != Kind::Set {
+                self.unsupported(c);
+            }
+        }
+    }
+
+    /// Keeps the groups of the model's sets.
+    fn groups(&mut self, element: &Element) {
+        for set in element.children().filter(|e| e.tag.ends_with("Set")) {
+            let groups = set.child("groups").into_iter().flat_map(Element::children);
+            for group in groups.filter(|g| g.tag == "ObjectGroup") {
+                let members = group.child("members").map_or(Vec::new(), |m| split_words(&m.text()));
+                let (set, name) = (set.tag.clone(), group.name().to_string());
+                self.model.groups.push(ObjectGroup { set, name, members });
+            }
+        }
+    }
+}

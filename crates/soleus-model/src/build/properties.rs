@@ -1,0 +1,316 @@
+//! Typed reading of one element's properties.
+//!
+//! A [`PropertyReader`] hands out the values of an object's properties: from its element, else
+//! from the object of the same class in the document's `<defaults>`, else the value the class
+//! has by itself. It checks them, remembers which were asked for, and at the end names those
+//! that nobody asked for.
+
+use super::context::Context;
+use crate::document::Element;
+use soleus_math::{Vec3, vec3};
+use std::cell::RefCell;
+
+/// Properties that only change what is drawn. They stay in the document.
+const DISPLAY_ONLY: [&str; 21] = [
+    "Appearance",
+    "appearance",
+    "attached_geometry",
+    "color",
+    "default_color",
+    "display_preference",
+    "display",
+    "frame_geometry",
+    "FrameGeometry",
+    "geometry_files",
+    "GeometrySet",
+    "ModelVisualPreferences",
+    "Mesh",
+    "scale_factors",
+    "show_axes",
+    "SurfaceProperties",
+    "transform_axes",
+    "VisibleObject",
+    "visible_object",
+    "representation",
+    "opacity",
+];
+
+/// The properties of one object.
+pub(super) struct PropertyReader<'a, 'd> {
+    /// The object's element.
+    pub element: &'d Element,
+    /// Absolute path of the component that owns the object, for messages and sockets.
+    pub path: &'a str,
+    cx: &'a Context<'d>,
+    default: Option<&'d Element>,
+    asked: RefCell<Vec<&'static str>>,
+    used: RefCell<Vec<&'d Element>>,
+}
+
+impl<'a, 'd> PropertyReader<'a, 'd> {
+    /// Reads `element`, an object of the class its tag names, owned by the component at `path`.
+    pub fn new(cx: &'a Context<'d>, element: &'d Element, path: &'a str) -> Self {
+        Self::with_class(cx, element, &element.tag, path)
+    }
+
+    /// As `new`, where the class is not the tag (`<ground>` holds a `Ground`).
+    pub fn with_class(cx: &'a Context<'d>, element: &'d Element, class: &str, path: &'a str) -> Self {
+        let default = cx.default_of(class).filter(|d| !std::ptr::eq(*d, element));
+        PropertyReader { element, path, cx, default, asked: RefCell::default(), used: RefCell::default() }
+    }
+
+    /// The element of a property, if the file gives it.
+    pub fn find(&self, tag: &'static str) -> Option<&'d Element> {
+        self.asked.borrow_mut().push(tag);
+        self.element.child(tag).or_else(|| self.default.and_then(|d| d.child(tag)))
+    }
+
+    /// The first of several spellings of a property.
+    pub fn find_any(&self, tags: &[&'static str]) -> Option<&'d Element> {
+        tags.iter().filter_map(|t| self.find(t)).next()
+    }
+
+    /// Says that a property is known although it does not matter here.
+    pub fn skip(&self, tags: &[&'static str]) {
+        self.asked.borrow_mut().extend_from_slice(tags);
+    }
+
+    /// Reports an error of this object at `line`.
+    pub fn error(&self, line: u32, message: impl Into<String>, hint: &str) {
+        self.cx.diags.borrow_mut().error(line, self.path, message, hint);
+    }
+
+    /// Reports a warning of this object at `line`.
+    pub fn warn(&self, line: u32, message: impl Into<String>, hint: &str) {
+        self.cx.diags.borrow_mut().warn(line, self.path, message, hint);
+    }
+
+    /// The numbers of a property; `None` when it is absent or could not be read.
+    fn numbers(&self, tag: &'static str) -> Option<(Vec<f64>, u32)> {
+        let e = self.find(tag)?;
+        match parse_numbers(&e.text()) {
+            Ok(list) => Some((list, e.line)),
+            Err(word) => {
+                self.error(e.line, format!("`{tag}`: `{word}` is not a number"), "");
+                None
+            }
+        }
+    }
+
+    /// As `numbers`, of a given count.
+    fn counted(&self, tag: &'static str, count: usize) -> Option<(Vec<f64>, u32)> {
+        let (list, line) = self.numbers(tag)?;
+        if list.len() != count {
+            let (want, have) = (count, list.len());
+            self.error(line, format!("`{tag}` needs {want} number(s), found {have}"), "");
+            return None;
+        }
+        Some((list, line))
+    }
+
+    /// A number that may be infinite, but not NaN.
+    pub fn number(&self, tag: &'static str, default: f64) -> f64 {
+        self.optional_number(tag).unwrap_or(default)
+    }
+
+    /// A number that may be absent.
+    pub fn optional_number(&self, tag: &'static str) -> Option<f64> {
+        // An empty element is an optional property without a value.
+        if self.find(tag)?.text().is_empty() {
+            return None;
+        }
+        let (list, line) = self.counted(tag, 1)?;
+        if list[0].is_nan() {
+            self.error(line, format!("`{tag}` is NaN"), "give it a number");
+            return None;
+        }
+        Some(list[0])
+    }
+
+    /// A finite number.
+    pub fn finite(&self, tag: &'static str, default: f64) -> f64 {
+        let value = self.number(tag, default);
+        if value.is_finite() {
+            return value;
+        }
+        self.error(self.line_of(tag), format!("`{tag}` is {value}, which is not finite"), "");
+        default
+    }
+
+    /// A finite number above zero.
+    pub fn positive(&self, tag: &'static str, default: f64) -> f64 {
+        let value = self.finite(tag, default);
+        if value > 0.0 {
+            return value;
+        }
+        self.error(self.line_of(tag), format!("`{tag}` is {value}, but must be above zero"), "");
+        if default > 0.0 { default } else { 1.0 }
+    }
+
+    /// A finite number, zero or above.
+    pub fn nonnegative(&self, tag: &'static str, default: f64) -> f64 {
+        let value = self.finite(tag, default);
+        if value >= 0.0 {
+            return value;
+        }
+        self.error(self.line_of(tag), format!("`{tag}` is {value}, but must not be negative"), "");
+        0.0
+    }
+
+    /// Line of a property, or of the object when the property is absent.
+    pub fn line_of(&self, tag: &str) -> u32 {
+        let given = self.element.child(tag).or_else(|| self.default.and_then(|d| d.child(tag)));
+        given.map_or(self.element.line, |e| e.line)
+    }
+
+    /// A whole number.
+    pub fn integer(&self, tag: &'static str, default: i64) -> i64 {
+        let value = self.finite(tag, default as f64);
+        if value.fract() != 0.0 || value.abs() > 1e15 {
+            self.error(self.line_of(tag), format!("`{tag}` is {value}, which is not a whole number"), "");
+            return default;
+        }
+        value as i64
+    }
+
+    /// `true` or `false`.
+    pub fn boolean(&self, tag: &'static str, default: bool) -> bool {
+        let Some(e) = self.find(tag) else { return default };
+        match e.text().to_ascii_lowercase().as_str() {
+            "true" | "1" => true,
+            "false" | "0" => false,
+            "" => default,
+            other => {
+                self.error(e.line, format!("`{tag}`: `{other}` is neither true nor false"), "");
+                default
+            }
+        }
+    }
+
+    /// Three finite numbers.
+    pub fn vec3(&self, tag: &'static str, default: Vec3<f64>) -> Vec3<f64> {
+        self.fixed(tag, default.to_array()).map_or(default, |a| vec3(a[0], a[1], a[2]))
+    }
+
+    /// `N` finite numbers.
+    pub fn array<const N: usize>(&self, tag: &'static str, default: [f64; N]) -> [f64; N] {
+        self.fixed(tag, default).unwrap_or(default)
+    }
+
+    fn fixed<const N: usize>(&self, tag: &'static str, mut out: [f64; N]) -> Option<[f64; N]> {
+        let (list, line) = self.counted(tag, N)?;
+        for (o, x) in out.iter_mut().zip(&list) {
+            if !x.is_finite() {
+                self.error(line, format!("`{tag}` holds {x}, which is not finite"), "");
+                return None;
+            }
+            *o = *x;
+        }
+        Some(out)
+    }
+
+    /// Any number of numbers, NaN among them (optional entries are written so).
+    pub fn list(&self, tag: &'static str) -> Vec<f64> {
+        self.numbers(tag).map_or(Vec::new(), |(list, _)| list)
+    }
+
+    /// Text.
+    pub fn string(&self, tag: &'static str, default: &str) -> String {
+        self.find(tag).map_or_else(|| default.to_string(), Element::text)
+    }
+
+    /// Words separated by white space, or quoted.
+    pub fn words(&self, tag: &'static str) -> Vec<String> {
+        self.find(tag).map_or(Vec::new(), |e| split_words(&e.text()))
+    }
+
+    /// The object that a property holds: `<tag><Class/></tag>` or `<Class name="tag"/>`.
+    pub fn object(&self, tag: &'static str) -> Option<&'d Element> {
+        if let Some(e) = self.find(tag) {
+            return e.children().next();
+        }
+        let named = |e: &'d Element| e.children().find(|c| c.name() == tag);
+        let found = named(self.element).or_else(|| self.default.and_then(named))?;
+        self.used.borrow_mut().push(found);
+        Some(found)
+    }
+
+    /// The objects that a list property holds.
+    pub fn objects(&self, tag: &'static str) -> impl Iterator<Item = &'d Element> + use<'d> {
+        self.find(tag).into_iter().flat_map(Element::children)
+    }
+
+    /// What a socket, or a property that names a component, says, with its line. `tags` are its
+    /// spellings, the newest first.
+    pub fn reference(&self, tags: &[&'static str]) -> Option<(String, u32)> {
+        let e = self.find_any(tags)?;
+        let text = e.text();
+        if text.is_empty() { None } else { Some((text, e.line)) }
+    }
+
+    /// Warns about each property that was not asked for.
+    pub fn finish(self) {
+        let (asked, used) = (self.asked.borrow(), self.used.borrow());
+        for child in self.element.children() {
+            let tag = child.tag.as_str();
+            let known = asked.contains(&tag) || DISPLAY_ONLY.contains(&tag) || tag == "components";
+            if !known && !used.iter().any(|e| std::ptr::eq(*e, child)) {
+                let class = &self.element.tag;
+                self.warn(child.line, format!("unknown property `{tag}` of {class} ignored"), "");
+            }
+        }
+    }
+}
+
+/// Numbers separated by white space; commas, parentheses and brackets count as white space.
+/// The error is the word that is not a number.
+pub(super) fn parse_numbers(text: &str) -> Result<Vec<f64>, String> {
+    let mut list = Vec::new();
+    let is_gap = |c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '[' | ']' | '~');
+    for word in text.split(is_gap).filter(|w| !w.is_empty()) {
+        list.push(parse_number(word).ok_or_else(|| word.to_string())?);
+    }
+    Ok(list)
+}
+
+/// A number as C++ and older Windows programs write it.
+fn parse_number(word: &str) -> Option<f64> {
+    if let Ok(x) = word.parse() {
+        return Some(x);
+    }
+    let lower = word.to_ascii_lowercase();
+    if lower.contains("1.#qnan") || lower.contains("1.#ind") || lower.contains("nan") {
+        return Some(f64::NAN);
+    }
+    match lower.as_str() {
+        "1.#inf" | "+1.#inf" => Some(f64::INFINITY),
+        "-1.#inf" => Some(f64::NEG_INFINITY),
+        _ => None,
+    }
+}
+
+/// Words separated by white space; a word in double quotes may hold white space.
+pub(super) fn split_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (i, part) in text.split('"').enumerate() {
+        if i % 2 == 1 {
+            words.push(part.to_string());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_string));
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_numbers_of_text() {
+        assert_eq!(parse_numbers(" 1 -2e3\n(0.5,Inf) ").unwrap(), vec![1.0, -2000.0, 0.5, f64::INFINITY]);
+        assert!(parse_numbers("-1.#IND").unwrap()[0].is_nan());
+        assert_eq!(parse_numbers("1 two"), Err("two".to_string()));
+        assert_eq!(split_words("a \"b c\" d"), vec!["a", "b c", "d"]);
+    }
+}

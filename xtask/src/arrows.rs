@@ -1,0 +1,131 @@
+//! Which crate may depend on which.
+
+/// What each crate may see of the others. A crate that is not listed may see nothing until it is.
+const MAY_SEE: &[(&str, &[&str])] = &[
+    ("soleus-math", &[]),
+    ("soleus-model", &["soleus-math"]),
+    ("soleus-io", &["soleus-math", "soleus-model"]),
+    ("soleus-dynamics", &["soleus-math", "soleus-model"]),
+    ("soleus-simulation", &["soleus-math", "soleus-model", "soleus-dynamics"]),
+    // Would serve a rocket: no model, no dynamics.
+    ("soleus-optimization", &["soleus-math"]),
+    ("soleus-control", &["soleus-math", "soleus-model", "soleus-dynamics", "soleus-optimization"]),
+    (
+        "soleus-tools",
+        &[
+            "soleus-math",
+            "soleus-model",
+            "soleus-dynamics",
+            "soleus-simulation",
+            "soleus-optimization",
+            "soleus-control",
+        ],
+    ),
+    ("soleus-cli", EDGE),
+    ("soleus-viewer", EDGE),
+    ("soleus-python", EDGE),
+];
+
+/// The edge sees everything below it.
+const EDGE: &[&str] = &[
+    "soleus-math",
+    "soleus-model",
+    "soleus-io",
+    "soleus-dynamics",
+    "soleus-simulation",
+    "soleus-optimization",
+    "soleus-control",
+    "soleus-tools",
+];
+
+/// Foreign crates that belong to one place: a beginning of their name, who may use them, and why.
+const FOREIGN: &[(&str, &[&str], &str)] = &[
+    ("quick-xml", &["soleus-io"], "only io has heard of XML"),
+    ("roxmltree", &["soleus-io"], "only io has heard of XML"),
+    ("xml", &["soleus-io"], "only io has heard of XML"),
+    ("clap", &["soleus-cli"], "only the command reads arguments"),
+    ("indicatif", &["soleus-cli"], "nothing below the edge shows progress"),
+    ("axum", &["soleus-viewer"], "only the viewer serves pages"),
+    ("tokio", &["soleus-viewer"], "only the viewer serves pages"),
+    ("pyo3", &["soleus-python"], "only the Python package has heard of Python"),
+];
+
+/// What is wrong with the dependencies of the crate `name`, given its manifest.
+///
+/// Tests may use other crates of ours as they like: only what users link counts.
+pub fn check(name: &str, manifest: &str) -> Vec<String> {
+    let table: toml::Table = match manifest.parse() {
+        Ok(table) => table,
+        Err(e) => return vec![format!("crates/{name}/Cargo.toml: {e}")],
+    };
+    let Some((_, may_see)) = MAY_SEE.iter().find(|(n, _)| *n == name) else {
+        return vec![format!("crates/{name}: not in the list of arrows (xtask/src/arrows.rs)")];
+    };
+    let mut wrong = Vec::new();
+    for dependency in dependencies(&table) {
+        if dependency.starts_with("soleus") && !may_see.contains(&dependency.as_str()) {
+            wrong.push(format!("{name} must not depend on {dependency}"));
+        }
+        for (foreign, places, why) in FOREIGN {
+            if dependency == *foreign && !places.contains(&name) {
+                wrong.push(format!("{name} must not depend on {dependency}: {why}"));
+            }
+        }
+    }
+    wrong
+}
+
+/// Names of the packages in all tables `dependencies` and `build-dependencies`, also those of targets.
+fn dependencies(manifest: &toml::Table) -> Vec<String> {
+    let mut names = Vec::new();
+    for kind in ["dependencies", "build-dependencies"] {
+        let mut tables = vec![manifest.get(kind)];
+        if let Some(targets) = manifest.get("target").and_then(|t| t.as_table()) {
+            tables.extend(targets.values().map(|t| t.get(kind)));
+        }
+        for table in tables.into_iter().flatten().filter_map(|t| t.as_table()) {
+            for (key, value) in table {
+                // A renamed dependency is known by its package.
+                let package = value.get("package").and_then(|p| p.as_str()).unwrap_or(key);
+                names.push(package.to_string());
+            }
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Arrows that point up are found, however they are written.
+    #[test]
+    fn analytic_wrong_arrows_are_found() {
+        assert!(
+            check("soleus-io", "[dependencies]\nsoleus-model.workspace = true\nquick-xml = \"1\"").is_empty()
+        );
+        for manifest in [
+            "[dependencies]\nsoleus-dynamics.workspace = true",
+            "[dependencies.soleus-dynamics]\npath = \"../soleus-dynamics\"",
+            "[dependencies]\nphysics = { package = \"soleus-dynamics\", path = \"x\" }",
+            "[target.'cfg(unix)'.dependencies]\nsoleus-dynamics = \"0\"",
+            "[build-dependencies]\nsoleus-cli = \"0\"",
+        ] {
+            assert_eq!(check("soleus-io", manifest).len(), 1, "{manifest}");
+        }
+        assert_eq!(check("soleus-dynamics", "[dependencies]\nquick-xml = \"0.38\"").len(), 1);
+        assert!(check("soleus-math", "[dev-dependencies]\nsoleus-io.workspace = true").is_empty());
+        assert_eq!(check("soleus-secret", "").len(), 1);
+    }
+
+    /// The list itself has no circle: every arrow points to an earlier line.
+    #[test]
+    fn identity_arrows_point_one_way() {
+        for (i, (name, sees)) in MAY_SEE.iter().enumerate() {
+            for seen in *sees {
+                let j = MAY_SEE.iter().position(|(n, _)| n == seen);
+                assert!(j.is_some_and(|j| j < i), "{name} sees {seen}");
+            }
+        }
+    }
+}

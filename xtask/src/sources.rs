@@ -1,0 +1,119 @@
+//! What the sources of a crate must not contain.
+
+use std::path::Path;
+use std::{fs, io};
+
+/// Crates at the edge: they print, open files and read the clock.
+const EDGE: &[&str] = &["soleus-cli", "soleus-viewer", "soleus-python"];
+
+/// Words that only the edge may use, and why.
+const EDGE_WORDS: &[(&str, &str)] = &[
+    ("println!(", "prints"),
+    ("print!(", "prints"),
+    ("eprintln!(", "prints"),
+    ("eprint!(", "prints"),
+    ("dbg!(", "prints"),
+    ("std::fs", "opens files"),
+    ("File::open(", "opens files"),
+    ("Instant::now(", "reads the clock"),
+    ("SystemTime::now(", "reads the clock"),
+];
+
+/// Parts of a crate that must not see each other: folder, module, why.
+const APART: &[(&str, &str, &str, &str)] = &[
+    ("soleus-dynamics", "muscle", "crate::path", "a muscle knows lengths and speeds, never paths"),
+    ("soleus-dynamics", "path", "crate::muscle", "a path knows poses, never muscles"),
+    ("soleus-dynamics", "muscle", "crate::multibody", "a muscle knows no tree"),
+    ("soleus-dynamics", "force", "crate::multibody", "a force sees a Kinematics view, never the tree"),
+    ("soleus-dynamics", "contact", "crate::multibody", "a contact sees a Kinematics view, never the tree"),
+];
+
+/// Adds what is wrong with the sources of one crate.
+pub fn check_crate(root: &Path, name: &str, wrong: &mut Vec<String>) -> io::Result<()> {
+    let src = root.join("crates").join(name).join("src");
+    let mut files = Vec::new();
+    collect(&src, &mut files)?;
+    files.sort();
+    for file in files {
+        let text = fs::read_to_string(&file)?;
+        let inside = file.strip_prefix(&src).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        for (line, what) in check(name, &inside, &text) {
+            wrong.push(format!("crates/{name}/src/{inside}:{line}: {what}"));
+        }
+    }
+    Ok(())
+}
+
+/// All `.rs` files below a folder.
+fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong in one file of the crate `name`, as line (from 1) and sentence. Comments and
+/// what follows `#[cfg(test)]` are left alone, as are files of tests.
+fn check(name: &str, file: &str, text: &str) -> Vec<(usize, String)> {
+    let mut wrong = Vec::new();
+    if file.ends_with("tests.rs") || file.contains("tests/") {
+        return wrong;
+    }
+    for (i, line) in text.lines().enumerate() {
+        let code = line.trim_start();
+        if code.starts_with("#[cfg(test)]") {
+            break;
+        }
+        if code.starts_with("//") {
+            continue;
+        }
+        if !EDGE.contains(&name) {
+            // The first match says it: `eprintln!(` also contains `println!(`.
+            if let Some((word, why)) = EDGE_WORDS.iter().find(|(word, _)| code.contains(word)) {
+                wrong.push((i + 1, format!("`{word}` {why}, which only the edge may")));
+            }
+        }
+        let item = code.strip_prefix("pub ").unwrap_or(code);
+        if item.starts_with("static ") {
+            wrong.push((i + 1, "a global: two models in two threads would meet there".to_string()));
+        }
+        for (crate_name, folder, module, why) in APART {
+            let at_home = file.starts_with(&format!("{folder}/")) || file == format!("{folder}.rs");
+            if name == *crate_name && at_home && mentions(code, module) {
+                wrong.push((i + 1, format!("`{module}`: {why}")));
+            }
+        }
+    }
+    wrong
+}
+
+/// Whether code names a module, and not a longer name that begins alike.
+fn mentions(code: &str, module: &str) -> bool {
+    code.match_indices(module).any(|(at, _)| {
+        let next = code[at + module.len()..].chars().next();
+        !next.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_wrong_sources_are_found() {
+        let count = |name, file, text| check(name, file, text).len();
+        assert_eq!(count("soleus-math", "a.rs", "fn f() { println!(\"x\") }"), 1);
+        assert_eq!(count("soleus-cli", "a.rs", "fn f() { println!(\"x\") }"), 0);
+        assert_eq!(count("soleus-math", "a.rs", "// println!(\"x\")\n#[cfg(test)]\nprintln!()"), 0);
+        assert_eq!(count("soleus-math", "a.rs", "pub static X: u8 = 0;"), 1);
+        assert_eq!(count("soleus-math", "a.rs", "fn f(x: &'static str) {}"), 0);
+        assert_eq!(count("soleus-dynamics", "muscle/thelen2003.rs", "use crate::path::Path;"), 1);
+        assert_eq!(count("soleus-dynamics", "muscle/thelen2003.rs", "use crate::pathology;"), 0);
+        assert_eq!(count("soleus-dynamics", "system.rs", "use crate::path::Path;"), 0);
+    }
+}
