@@ -2,11 +2,11 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB, H_FM.
 
+pub mod assembly;
 pub mod constraint;
 pub mod contact;
 pub mod force;
 pub mod joint;
-pub mod assembly;
 pub mod kinematics;
 pub mod moment_arm;
 pub mod multibody;

@@ -59,7 +59,14 @@ fn vector(v: &Value) -> Vec3<f64> {
     vec3(v[0], v[1], v[2])
 }
 fn force(name: &str, kind: ForceKind) -> Force {
-    Force { name: name.into(), path: String::new(), class: String::new(), enabled: true, line_of_action: None, kind }
+    Force {
+        name: name.into(),
+        path: String::new(),
+        class: String::new(),
+        enabled: true,
+        line_of_action: None,
+        kind,
+    }
 }
 fn geometry(
     name: &str,

@@ -89,6 +89,13 @@ fn geometries(reference: &Value) -> Vec<ContactGeometry> {
             vec3(0.3, 0.1, -0.2),
             ContactShape::Ellipsoid { radii: vec3(0.1, 0.16, 0.22) },
         ),
+        geometry(
+            "ellB",
+            B,
+            vec3(0.0, 0.02, 0.03),
+            vec3(-0.2, 0.4, 0.1),
+            ContactShape::Ellipsoid { radii: vec3(0.2, 0.12, 0.15) },
+        ),
         geometry("eggA", A, vec3(0.01, -0.02, 0.03), vec3(0.2, -0.1, 0.3), egg.clone()),
         geometry("eggB", B, vec3(0.0, 0.01, 0.02), vec3(-0.3, 0.2, 0.1), egg),
     ]
@@ -301,6 +308,8 @@ fn forces(compatible: bool) -> Vec<Force> {
         ),
         ("hunt_floor", hunt(&[0, 1])),
         ("hunt_balls", hunt(&[1, 2])),
+        ("hunt_ellipsoids", hunt(&[3, 4])),
+        ("hunt_ellipsoid_ball", hunt(&[2, 3])),
         ("hunt_ellipsoid", hunt(&[3, 0])),
         (
             "smooth",
@@ -318,9 +327,9 @@ fn forces(compatible: bool) -> Vec<Force> {
                 hunt_crossley_smoothing: 40.0,
             }),
         ),
-        ("elastic_floor", elastic(&[4, 0])),
-        ("elastic_ball", elastic(&[4, 2])),
-        ("elastic_meshes", elastic(&[4, 5])),
+        ("elastic_floor", elastic(&[5, 0])),
+        ("elastic_ball", elastic(&[5, 2])),
+        ("elastic_meshes", elastic(&[5, 6])),
         (
             "exponential",
             ForceKind::ExponentialContactForce(ExponentialContactForce {

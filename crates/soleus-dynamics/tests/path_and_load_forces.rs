@@ -52,7 +52,14 @@ fn pose(v: &Value) -> (Transform<f64>, SpatialVec<f64>) {
     (X, SpatialVec::new(vector(&v["w"]), vector(&v["v"])))
 }
 fn force(name: &str, kind: ForceKind) -> Force {
-    Force { name: name.into(), path: format!("/forceset/{name}"), class: String::new(), enabled: true, line_of_action: None, kind }
+    Force {
+        name: name.into(),
+        path: format!("/forceset/{name}"),
+        class: String::new(),
+        enabled: true,
+        line_of_action: None,
+        kind,
+    }
 }
 
 /// Equal within 1e-12 of the largest entry: the formulas are the same up to rounding.

@@ -44,3 +44,28 @@ impl Friction {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_math::Dual;
+
+    /// At the transition velocity 2/(1 + 1) = 1 makes the coefficient μ_s; far above it is μ_d.
+    #[test]
+    fn analytic_peak_and_plateau() {
+        let f = Friction::new(0.9, 0.6, 0.1, 0.2);
+        let mu = |v: f64| f.per_slip(v * v) * v;
+        assert!((mu(0.2) - (0.9 + 0.1 * 0.2)).abs() < 1e-15);
+        assert!((mu(1e6) / 1e6 - 0.1).abs() < 1e-6);
+        assert!((mu(100.0) - 0.1 * 100.0 - 0.6).abs() < 1e-5);
+    }
+
+    /// At rest the force per slip speed is finite, (2 μ_s − μ_d)/v_t + μ_v, and flat in v.
+    #[test]
+    fn deriv_at_rest() {
+        let f = Friction::new(0.9, 0.6, 0.1, 0.2);
+        let v = Dual::<f64, 1>::variable(0.0, 0);
+        let slope = (f.per_slip(v * v) * v).d[0];
+        assert!((slope - ((2.0 * 0.9 - 0.6) / 0.2 + 0.1)).abs() < 1e-14);
+    }
+}

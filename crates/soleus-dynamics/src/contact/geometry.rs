@@ -1,8 +1,9 @@
 //! Shapes ready for computing, and where two of them touch.
 
+use super::convex;
 use super::mesh::MeshSurface;
 use crate::{BodyFrame, Kinematics};
-use soleus_math::{Real, Vec3};
+use soleus_math::{Real, SymMat33, Vec3};
 
 /// A shape on a body.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +69,7 @@ pub mod point_contact {
     /// Whether there is a rule for this pair, half space first.
     pub fn applies(a: &Surface, b: &Surface) -> bool {
         use SurfaceShape::*;
-        matches!((&a.shape, &b.shape), (HalfSpace, Sphere(_) | Ellipsoid(_)) | (Sphere(_), Sphere(_)))
+        matches!((&a.shape, &b.shape), (HalfSpace | Sphere(_) | Ellipsoid(_), Sphere(_) | Ellipsoid(_)))
     }
 
     /// The overlap of `a` and `b`, if there is one.
@@ -85,8 +86,26 @@ pub mod point_contact {
             (SurfaceShape::HalfSpace, SurfaceShape::Ellipsoid(r)) => {
                 half_space_ellipsoid(a, b, *r, kin, compatible)
             }
+            (
+                SurfaceShape::Sphere(_) | SurfaceShape::Ellipsoid(_),
+                SurfaceShape::Sphere(_) | SurfaceShape::Ellipsoid(_),
+            ) => convex::overlap(&ellipsoid(a, kin), &ellipsoid(b, kin)),
             _ => None,
         }
+    }
+
+    /// A sphere or an ellipsoid, in ground.
+    #[inline]
+    fn ellipsoid<T: Real>(e: &Surface, kin: &Kinematics<T>) -> convex::Ellipsoid<T> {
+        let r = match e.shape {
+            SurfaceShape::Ellipsoid(r) => r,
+            _ => Vec3 { x: e.bounding_radius(), y: e.bounding_radius(), z: e.bounding_radius() },
+        };
+        let zero = T::zero();
+        let [xx, yy, zz] = r.mul_elem(r).to_array().map(T::cst);
+        let X_GE = kin.pose(&e.frame);
+        let Q = X_GE.R.reexpress(SymMat33 { xx, yy, zz, xy: zero, xz: zero, yz: zero });
+        convex::Ellipsoid { centre: X_GE.p, Q, reach: e.bounding_radius() }
     }
 
     /// Normal (out of the half space) and origin of a half space, in ground.

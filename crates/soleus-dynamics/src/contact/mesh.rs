@@ -265,3 +265,102 @@ fn nearest_on_edge<T: Real>(a: Vec3<f64>, b: Vec3<f64>, p: Vec3<T>) -> Vec3<T> {
     let x = (p - Vec3::cst(a)).dot(Vec3::cst(e)) / e.norm_sq();
     Vec3::cst(a) + Vec3::cst(e) * x.clamp(0.0, 1.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_math::{Dual, vec3};
+
+    /// Pseudo-random numbers in [−1, 1), the same every time (Knuth's multiplier).
+    struct Seeded(u64);
+    impl Seeded {
+        fn next(&mut self) -> f64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        }
+        fn vec(&mut self) -> Vec3<f64> {
+            vec3(self.next(), self.next(), self.next())
+        }
+    }
+
+    /// A cube of side 2 about the origin, 12 faces.
+    fn cube() -> TriangleMesh {
+        let vertices = (0..8).map(|i| {
+            let side = |bit: u32| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
+            vec3(side(0), side(1), side(2))
+        });
+        let quads: [[u32; 4]; 6] =
+            [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+        let faces = quads.iter().flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]]).collect();
+        TriangleMesh { vertices: vertices.collect(), faces }
+    }
+
+    /// Inside the cube the nearest point lies straight out through the nearest side; outside
+    /// it is the point clamped to the cube. Holds whichever way round the faces are given.
+    #[test]
+    fn analytic_nearest_point_of_a_cube() {
+        let mut inside_out = cube();
+        inside_out.faces.iter_mut().for_each(|f| f.swap(1, 2));
+        for mesh in [cube(), inside_out] {
+            let mesh = MeshSurface::new(&mesh).unwrap();
+            let mut random = Seeded(3);
+            for _ in 0..500 {
+                let p = random.vec() * 1.6;
+                let (near, inside) = mesh.nearest(p);
+                let mut expected = vec3(p.x.clamp(-1.0, 1.0), p.y.clamp(-1.0, 1.0), p.z.clamp(-1.0, 1.0));
+                let really_inside = (0..3).all(|i| f64::abs(p[i]) < 1.0);
+                if really_inside {
+                    let i = (0..3).fold(0, |b, i| if f64::abs(p[i]) > f64::abs(p[b]) { i } else { b });
+                    expected[i] = p[i].signum();
+                }
+                assert_eq!(inside, really_inside, "{p:?}");
+                assert!((near - expected).norm() < 1e-14, "{p:?} {near:?}");
+            }
+        }
+    }
+
+    /// The tree finds what looking at every face finds.
+    #[test]
+    fn identity_tree_and_all_faces() {
+        let mut random = Seeded(5);
+        let vertices: Vec<_> = (0..60).map(|_| random.vec()).collect();
+        let faces = (0..58).map(|i| [i, i + 1, i + 2]).collect();
+        let mesh = MeshSurface::new(&TriangleMesh { vertices, faces }).unwrap();
+        for _ in 0..200 {
+            let p = random.vec() * 1.5;
+            let near = nearest_on_triangle(&mesh.nearest_face(p).corners, p);
+            let all = mesh.faces.iter().map(|f| (nearest_on_triangle(&f.corners, p) - p).norm());
+            let best = all.fold(f64::INFINITY, f64::min);
+            assert!(((near - p).norm() - best).abs() < 1e-14);
+        }
+    }
+
+    /// The nearest point moves with p in face, edge and corner regions alike.
+    #[test]
+    fn deriv_nearest_on_triangle() {
+        let corners = [vec3(0.0, 0.0, 0.0), vec3(1.0, 0.2, 0.0), vec3(0.1, 0.9, 0.3)];
+        let mut random = Seeded(9);
+        for _ in 0..50 {
+            let (p, u) = (random.vec() * 2.0, random.vec());
+            let moving = vec3(Dual::<f64, 1>::new(p.x, [u.x]), Dual::new(p.y, [u.y]), Dual::new(p.z, [u.z]));
+            let q = nearest_on_triangle(&corners, moving);
+            let h = 1e-6;
+            let fd = (nearest_on_triangle(&corners, p + u * h) - nearest_on_triangle(&corners, p - u * h))
+                / (2.0 * h);
+            for i in 0..3 {
+                assert!((q[i].d[0] - fd[i]).abs() < 1e-9, "{p:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn meshes_that_cannot_be_used_say_why() {
+        let mut mesh = cube();
+        mesh.faces[3][1] = 99;
+        let error = MeshSurface::new(&mesh).unwrap_err();
+        assert_eq!(error.to_string(), "face 3 of the mesh names vertex 99, but there are 8");
+        assert_eq!(MeshSurface::new(&TriangleMesh::default()), Err(MeshError::Empty));
+        mesh.vertices[2].y = f64::NAN;
+        assert_eq!(MeshSurface::new(&mesh), Err(MeshError::NotFinite { vertex: 2 }));
+    }
+}

@@ -1,5 +1,6 @@
 //! Contact between bodies.
 
+pub mod convex;
 pub mod elastic_foundation;
 pub mod exponential;
 pub mod friction;

@@ -78,6 +78,7 @@ def main():
         "ballA": osim.ContactSphere(0.15, V(0.02, -0.03, 0.01), fa, "ballA"),
         "ballB": osim.ContactSphere(0.2, V(-0.01, 0.02, 0.03), b, "ballB"),
         "ellA": osim.ContactEllipsoid(V(0.1, 0.16, 0.22), V(0.01, 0.02, -0.03), V(0.3, 0.1, -0.2), a, "ellA"),
+        "ellB": osim.ContactEllipsoid(V(0.2, 0.12, 0.15), V(0.0, 0.02, 0.03), V(-0.2, 0.4, 0.1), b, "ellB"),
         "eggA": osim.ContactMesh(obj, V(0.01, -0.02, 0.03), V(0.2, -0.1, 0.3), a, "eggA"),
         "eggB": osim.ContactMesh(obj, V(0.0, 0.01, 0.02), V(-0.3, 0.2, 0.1), b, "eggB"),
     }
@@ -131,6 +132,8 @@ def main():
 
     hunt("hunt_floor", ["floor", "ballA"], 1e6, 0.4, (0.9, 0.6, 0.5))
     hunt("hunt_balls", ["ballA", "ballB"], 1e6, 0.4, (0.9, 0.6, 0.5))
+    hunt("hunt_ellipsoids", ["ellA", "ellB"], 1e6, 0.4, (0.9, 0.6, 0.5))
+    hunt("hunt_ellipsoid_ball", ["ballB", "ellA"], 1e6, 0.4, (0.9, 0.6, 0.5))
     hunt("hunt_ellipsoid", ["ellA", "floor"], 1e6, 0.4, (0.9, 0.6, 0.5))
     f = osim.SmoothSphereHalfSpaceForce("smooth", geo["ballA"], geo["floor"])
     f.set_stiffness(1e6); f.set_dissipation(0.4); f.set_static_friction(0.9); f.set_dynamic_friction(0.6); f.set_viscous_friction(0.5)
