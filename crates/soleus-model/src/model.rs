@@ -3,10 +3,12 @@
 use crate::body::{Body, Frame, Marker};
 use crate::constraint::Constraint;
 use crate::contact::ContactGeometry;
+use crate::controller::Controller;
 use crate::force::Force;
 use crate::id::CoordinateId;
 use crate::joint::{Coordinate, Joint};
 use crate::path::WrapObject;
+use crate::probe::Probe;
 use soleus_math::{Vec3, vec3};
 
 /// A musculoskeletal model. Frozen once built; an edit makes a new one.
@@ -50,6 +52,10 @@ pub struct Model {
     pub contact_geometries: Vec<ContactGeometry>,
     /// Forces, muscles and actuators, in the order of OpenSim's component list.
     pub forces: Vec<Force>,
+    /// Controllers in file order.
+    pub controllers: Vec<Controller>,
+    /// Probes and metabolics in order of traversal.
+    pub probes: Vec<Probe>,
 }
 
 /// A named group of members of a set: `ObjectGroup`.

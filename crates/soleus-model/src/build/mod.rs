@@ -8,12 +8,14 @@
 
 mod constraints;
 mod context;
+mod controllers;
 mod forces;
 mod frames;
 mod functions;
 mod joints;
 mod muscles;
 mod paths;
+mod probes;
 mod properties;
 
 use crate::diagnostic::Diagnostics;
@@ -46,6 +48,8 @@ pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
     builder.wraps();
     builder.contact_geometries();
     builder.forces();
+    builder.controllers();
+    builder.probes();
     builder.misplaced();
     builder.groups(element);
     let model = builder.model;
@@ -210,6 +214,12 @@ impl<'d> Builder<'d> {
         };
         let (path, line) = (c.path.clone(), c.element.line);
         self.model.unsupported.push(Unsupported { path, class: class.to_string(), line, effect });
+    }
+
+    /// Keeps a component that the caller has warned about on record.
+    fn note_unsupported(&mut self, c: &Component, effect: &str) {
+        let (path, class, line) = (c.path.clone(), c.class.to_string(), c.element.line);
+        self.model.unsupported.push(Unsupported { path, class, line, effect: effect.to_string() });
     }
 
     /// Components whose class is unknown, and members of a set that do not belong there.
