@@ -623,9 +623,7 @@ fn identity_force_is_slope_of_energy() {
                 let v = at.X_GB[i].p;
                 power += body[i].dot(SpatialVec::new(axes[i - 1], vec3(v.x.d[0], v.y.d[0], v.z.d[0])));
             }
-            for i in 12..14 {
-                power += mobility[i] * at.q[i].d[0];
-            }
+            power += mobility.iter().zip(&at.q).skip(12).map(|(tau, q)| tau * q.d[0]).sum::<f64>();
             let scale = slope.abs().max(1.0);
             assert!((slope + power).abs() < 1e-10 * scale, "{} {slope} {power}", force.name);
         }

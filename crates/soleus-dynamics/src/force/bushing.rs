@@ -7,7 +7,7 @@ use soleus_math::{Function, Real, Transform, Vec3, vec3};
 /// Frame M relative to frame F, and how it moves.
 ///
 ///   θ: body-fixed X-Y-Z angles of R_FM,   δ = p_FM in F                       (1)
-///   θ̇ = N(θ) [ω_FM]_M,   δ̇ = d/dt δ in F                                      (2)
+///   θ̇ = N(θ) \[ω_FM\]_M,   δ̇ = d/dt δ in F                                      (2)
 ///   N = [[c₃/c₂, −s₃/c₂, 0], [s₃, c₃, 0], [−c₃ t₂, s₃ t₂, 1]]                  (3)
 ///
 /// with s, c, t the sine, cosine and tangent of θ₂ and θ₃. Source: Simbody's linear bushing

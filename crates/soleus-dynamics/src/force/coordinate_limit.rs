@@ -120,3 +120,47 @@ impl CoordinateLimit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_model::id::CoordinateId;
+
+    fn limit(upper_stiffness: f64, transition: f64) -> CoordinateLimit {
+        let m = model::CoordinateLimitForce {
+            coordinate: CoordinateId(0),
+            upper_stiffness,
+            upper_limit: 0.1,
+            lower_stiffness: 300.0,
+            lower_limit: -0.1,
+            damping: 2.0,
+            transition,
+            compute_dissipation_energy: true,
+        };
+        CoordinateLimit::new(&m, 0, false).unwrap()
+    }
+    fn at(limit: &CoordinateLimit, q: f64, u: f64) -> (f64, f64) {
+        limit.magnitude(&Kinematics { time: 0.0, X_GB: &[], V_GB: &[], q: &[q], u: &[u] })
+    }
+
+    /// Beyond the transition it is a plain spring and damper; between the limits, nothing.
+    #[test]
+    fn analytic_beyond_the_transition() {
+        let l = limit(500.0, 0.05);
+        let (tau, power) = at(&l, 0.3, 0.7);
+        assert!((tau - (-500.0 * 0.2 - 2.0 * 0.7)).abs() < 1e-12);
+        assert!((power - 2.0 * 0.7 * 0.7).abs() < 1e-12);
+        assert_eq!(at(&l, 0.02, 5.0), (0.0, 0.0));
+        let (tau, _) = at(&l, -0.2, 0.7);
+        assert!((tau - (300.0 * 0.1 - 2.0 * 0.7)).abs() < 1e-12);
+    }
+
+    /// No stiffness leaves a damper, no transition a jump; neither gives NaN.
+    #[test]
+    fn analytic_without_stiffness_or_transition() {
+        assert!((at(&limit(0.0, 0.05), 0.3, 0.7).0 + 2.0 * 0.7).abs() < 1e-12);
+        let jump = limit(500.0, 0.0);
+        assert!((at(&jump, 0.1001, 0.0).0 + 500.0 * 0.0001).abs() < 1e-10);
+        assert_eq!(at(&jump, 0.0999, 0.0).0, 0.0);
+    }
+}
