@@ -10,6 +10,7 @@ pub mod body;
 pub mod build;
 pub mod constraint;
 pub mod contact;
+pub mod controller;
 pub mod diagnostic;
 pub mod document;
 pub mod force;
@@ -18,6 +19,7 @@ pub mod joint;
 pub mod model;
 pub mod muscle;
 pub mod path;
+pub mod probe;
 
 pub use build::build;
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};

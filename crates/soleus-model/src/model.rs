@@ -3,10 +3,12 @@
 use crate::body::{Body, Frame, Marker};
 use crate::constraint::Constraint;
 use crate::contact::ContactGeometry;
+use crate::controller::Controller;
 use crate::force::Force;
-use crate::id::CoordinateId;
+use crate::id::{CoordinateId, FrameId};
 use crate::joint::{Coordinate, Joint};
 use crate::path::WrapObject;
+use crate::probe::Probe;
 use soleus_math::{Vec3, vec3};
 
 /// A musculoskeletal model. Frozen once built; an edit makes a new one.
@@ -40,6 +42,8 @@ pub struct Model {
     pub markers: Vec<Marker>,
     /// `Station`s that are components of their own, in file order.
     pub stations: Vec<Marker>,
+    /// Inertial sensors in order of traversal.
+    pub imus: Vec<Imu>,
     /// Named groups of the model's sets.
     pub groups: Vec<ObjectGroup>,
     /// Components that the file holds but the model does not.
@@ -50,6 +54,21 @@ pub struct Model {
     pub contact_geometries: Vec<ContactGeometry>,
     /// Forces, muscles and actuators, in the order of OpenSim's component list.
     pub forces: Vec<Force>,
+    /// Controllers in file order.
+    pub controllers: Vec<Controller>,
+    /// Probes and metabolics in order of traversal.
+    pub probes: Vec<Probe>,
+}
+
+/// An inertial sensor: `IMU`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imu {
+    /// Name as the file gives it.
+    pub name: String,
+    /// Absolute component path.
+    pub path: String,
+    /// The frame whose orientation and acceleration it measures.
+    pub frame: FrameId,
 }
 
 /// A named group of members of a set: `ObjectGroup`.

@@ -38,6 +38,8 @@ pub(super) enum Kind {
     Probe,
     /// A path of a force.
     Path,
+    /// `IMU`.
+    Imu,
     /// A shape that is only drawn.
     Display,
     /// A set of components.
@@ -241,25 +243,14 @@ impl<'d> Context<'d> {
         taken: &mut HashSet<String>,
         place: Place,
     ) {
-        // A name is made unique among its siblings as OpenSim does it: a_0, a_1, …
-        let given = match e.name() {
-            _ if class == "Ground" => "ground".to_string(),
-            "" => class.to_ascii_lowercase(),
-            name => name.to_string(),
-        };
-        let mut name = given.clone();
-        let mut count = 0;
-        while taken.contains(&name) {
-            name = format!("{given}_{count}");
-            count += 1;
-        }
+        let given = if class == "Ground" { "ground" } else { e.name() };
+        let (name, is_changed) = unique_name(given, class, taken);
         let path = format!("{owner}/{name}");
-        if count > 0 {
+        if is_changed {
             let message =
                 format!("the name `{given}` is taken by a component beside it; called `{name}` here");
             self.diags.borrow_mut().warn(e.line, &path, message, "give each component of a set its own name");
         }
-        taken.insert(name.clone());
 
         let kind = kind_of(class);
         self.register(name, owner, kind, place, class, e);
@@ -388,6 +379,20 @@ pub(super) enum NotFound {
     Ambiguous(String, String),
 }
 
+/// The name of a component as OpenSim makes it: that of the class if it has none, and unique among
+/// its siblings (a, a_0, a_1, …). Also says whether it was changed; adds it to `taken`.
+pub(super) fn unique_name(given: &str, class: &str, taken: &mut HashSet<String>) -> (String, bool) {
+    let base = if given.is_empty() { class.to_ascii_lowercase() } else { given.to_string() };
+    let mut name = base.clone();
+    let mut count = 0;
+    while taken.contains(&name) {
+        name = format!("{base}_{count}");
+        count += 1;
+    }
+    taken.insert(name.clone());
+    (name, count > 0)
+}
+
 /// The absolute path that `text` means to the component at `owner`.
 pub(super) fn join(owner: &str, text: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
@@ -437,6 +442,7 @@ pub(super) fn kind_of(class: &str) -> Kind {
         "Station" => Kind::Station,
         "Marker" => Kind::Marker,
         "Coordinate" => Kind::Coordinate,
+        "IMU" => Kind::Imu,
         _ if class.ends_with("Joint") => Kind::Joint,
         _ if class.ends_with("Constraint") => Kind::Constraint,
         _ if class.starts_with("Wrap") && !class.ends_with("Set") => Kind::Wrap,

@@ -10,7 +10,7 @@ use crate::force::*;
 use crate::id::{CoordinateId, ForceId, FrameId};
 use crate::path::Path;
 use soleus_math::function::SimmSpline;
-use soleus_math::{Function, Vec3, vec3};
+use soleus_math::{Function, Transform, Vec3, vec3};
 
 impl Builder<'_> {
     /// Makes the forces in OpenSim's order of traversal.
@@ -59,6 +59,7 @@ impl Builder<'_> {
             "PrescribedForce" => plain(self.prescribed_force(p)),
             "HuntCrossleyForce" | "ElasticFoundationForce" => plain(self.compliant_contact(p, c)),
             "SmoothSphereHalfSpaceForce" => plain(self.smooth_sphere(p)),
+            "ExponentialContactForce" => plain(self.exponential_contact(p)),
             "PathActuator" => on_path(Some(ForceKind::PathActuator(PathActuator {
                 control: self.control_range(p, ControlRange::default()),
                 optimal_force: p.finite("optimal_force", 1.0),
@@ -460,6 +461,42 @@ impl Builder<'_> {
             hunt_crossley_smoothing: p.nonnegative("hunt_crossley_smoothing", 50.0),
         };
         Some(ForceKind::SmoothSphereHalfSpaceForce(made(sphere?, half_space?)))
+    }
+
+    fn exponential_contact(&self, p: &PropertyReader) -> Option<ForceKind> {
+        let [a, b, c, x, y, z] = p.array("contact_plane_transform", [0.0; 6]);
+        let shape = p.vec3("exponential_shape_parameters", vec3(0.0065905, 0.5336, 1150.0));
+        let station = match p.object("station") {
+            Some(e) => {
+                // The station is a part of the force; its socket is relative to itself.
+                let path = format!("{}/station", p.path);
+                let q = PropertyReader::new(self.cx, e, &path);
+                let location = q.vec3("location", Vec3::zero());
+                let frame = self.frame_socket(&q, &["socket_parent_frame"]);
+                q.finish();
+                frame.map(|f| (f, location))
+            }
+            None => {
+                p.error(p.element.line, "the force has no `station`", "");
+                None
+            }
+        };
+        let made = |frame, location| ExponentialContactForce {
+            contact_plane: Transform::from_offset(vec3(x, y, z), vec3(a, b, c)),
+            frame,
+            location,
+            shape,
+            normal_viscosity: p.finite("normal_viscosity", 0.5),
+            max_normal_force: p.finite("max_normal_force", 100_000.0),
+            friction_elasticity: p.finite("friction_elasticity", 20_000.0),
+            // Critical for a mass of 1 kg: 2 √k.
+            friction_viscosity: p.finite("friction_viscosity", 282.842_712_474_619),
+            settle_velocity: p.finite("settle_velocity", 0.01),
+            mu_static: p.finite("initial_mu_static", 0.7),
+            mu_kinetic: p.finite("initial_mu_kinetic", 0.5),
+            opensim_compatible: true,
+        };
+        station.map(|(frame, location)| ForceKind::ExponentialContactForce(made(frame, location)))
     }
 
     fn ligament(&self, p: &PropertyReader) -> Option<ForceKind> {

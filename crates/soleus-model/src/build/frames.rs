@@ -5,6 +5,7 @@ use super::context::Kind;
 use super::properties::PropertyReader;
 use crate::body::{Body, Frame, Marker};
 use crate::id::{BodyId, FrameId};
+use crate::model::Imu;
 use soleus_math::{Mat33, Rotation, SymMat33, Transform, Vec3, vec3};
 
 /// How far the pose of a frame has been worked out.
@@ -130,10 +131,16 @@ impl Builder<'_> {
             Kind::StationFrame => self.station_frame_pose(id, progress),
             _ => self.offset_frame_pose(id, progress),
         };
-        if let (Some((body, X_BF)), Some(frame)) = (placed, self.frame_of.get(&id)) {
-            let frame = &mut self.model.frames[frame.0];
-            frame.body = body;
-            frame.X_BF = X_BF;
+        match (placed, self.frame_of.get(&id)) {
+            (Some((body, X_BF)), Some(frame)) => {
+                let frame = &mut self.model.frames[frame.0];
+                frame.body = body;
+                frame.X_BF = X_BF;
+            }
+            // What stands on a frame without a place is not reported a second time.
+            _ => {
+                self.frame_of.remove(&id);
+            }
         }
         progress[id] = Progress::Done;
     }
@@ -258,6 +265,20 @@ impl Builder<'_> {
                     _ => self.model.stations.push(made),
                 }
             }
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// Makes the inertial sensors in order of traversal.
+    pub(super) fn imus(&mut self) {
+        let cx = self.cx;
+        for c in cx.components.iter().filter(|c| c.kind == Kind::Imu) {
+            let p = PropertyReader::new(cx, c.element, &c.path);
+            let frame = self.frame_socket(&p, &["socket_frame"]);
+            p.finish();
+            let Some(frame) = frame else { continue };
+            self.model.imus.push(Imu { name: c.name.clone(), path: c.path.clone(), frame });
         }
     }
 }

@@ -8,12 +8,14 @@
 
 mod constraints;
 mod context;
+mod controllers;
 mod forces;
 mod frames;
 mod functions;
 mod joints;
 mod muscles;
 mod paths;
+mod probes;
 mod properties;
 
 use crate::diagnostic::Diagnostics;
@@ -22,7 +24,7 @@ use crate::id::{CoordinateId, ForceId, FrameId, GeometryId, WrapId};
 use crate::model::{Model, ObjectGroup, STANDARD_GRAVITY, Unsupported};
 use context::{Component, Context, Kind, Place};
 use properties::{PropertyReader, split_words};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Turns a document of the current version into a model.
 ///
@@ -43,10 +45,14 @@ pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
     builder.joints();
     builder.constraints();
     builder.markers();
+    builder.imus();
     builder.wraps();
     builder.contact_geometries();
     builder.forces();
+    builder.controllers();
+    builder.probes();
     builder.misplaced();
+    builder.check_complete();
     builder.groups(element);
     let model = builder.model;
     *diags = cx.into_diagnostics();
@@ -212,6 +218,12 @@ impl<'d> Builder<'d> {
         self.model.unsupported.push(Unsupported { path, class: class.to_string(), line, effect });
     }
 
+    /// Keeps a component that the caller has warned about on record.
+    fn note_unsupported(&mut self, c: &Component, effect: &str) {
+        let (path, class, line) = (c.path.clone(), c.class.to_string(), c.element.line);
+        self.model.unsupported.push(Unsupported { path, class, line, effect: effect.to_string() });
+    }
+
     /// Components whose class is unknown, and members of a set that do not belong there.
     fn misplaced(&mut self) {
         let cx = self.cx;
@@ -226,6 +238,26 @@ impl<'d> Builder<'d> {
             if !belongs && c.kind != Kind::Set {
                 self.unsupported(c);
             }
+        }
+    }
+
+    /// Makes sure that nothing with a part in the physics was left out without an error.
+    fn check_complete(&self) {
+        let m = &self.model;
+        let made: HashSet<&str> = (m.bodies.iter().map(|x| x.path.as_str()))
+            .chain(m.joints.iter().map(|x| x.path.as_str()))
+            .chain(m.constraints.iter().map(|x| x.path.as_str()))
+            .chain(m.forces.iter().map(|x| x.path.as_str()))
+            .chain(m.unsupported.iter().map(|x| x.path.as_str()))
+            .collect();
+        let mut d = self.cx.diags.borrow_mut();
+        if d.has_errors() {
+            return;
+        }
+        let matters = |k| matches!(k, Kind::Body | Kind::Joint | Kind::Constraint | Kind::Force);
+        for c in self.cx.components.iter().filter(|c| matters(c.kind) && !made.contains(c.path.as_str())) {
+            let message = format!("the {} could not be built from what the file gives", c.class);
+            d.error(c.element.line, &c.path, message, "look at the warnings about its parts");
         }
     }
 

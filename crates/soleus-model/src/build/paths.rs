@@ -1,7 +1,7 @@
 //! Wrap objects, contact geometries, and the paths of forces.
 
 use super::Builder;
-use super::context::Kind;
+use super::context::{Kind, unique_name};
 use super::functions::function;
 use super::properties::PropertyReader;
 use crate::contact::{ContactGeometry, ContactShape};
@@ -12,6 +12,7 @@ use crate::path::{
     WrapMethod, WrapObject, WrapShape,
 };
 use soleus_math::{Function, Transform, Vec3, vec3};
+use std::collections::HashSet;
 
 impl Builder<'_> {
     /// Makes the wrap objects, body by body.
@@ -143,10 +144,12 @@ impl Builder<'_> {
     /// A path of points and wrap objects.
     fn geometry_path(&self, e: &Element, path: &str) -> Option<GeometryPath> {
         let p = PropertyReader::new(self.cx, e, path);
+        let mut taken = HashSet::new();
         let points: Option<Vec<PathPoint>> = members(p.find("PathPointSet"))
             .map(|point| {
-                let owner = format!("{path}/pathpointset/{}", point.name());
-                self.path_point(point, &owner)
+                let (name, _) = unique_name(point.name(), &point.tag, &mut taken);
+                let owner = format!("{path}/pathpointset/{name}");
+                self.path_point(point, &owner, name)
             })
             .collect();
         let wraps: Option<Vec<PathWrap>> =
@@ -162,7 +165,7 @@ impl Builder<'_> {
         Some(GeometryPath { points, wraps })
     }
 
-    fn path_point(&self, e: &Element, path: &str) -> Option<PathPoint> {
+    fn path_point(&self, e: &Element, path: &str, name: String) -> Option<PathPoint> {
         let p = PropertyReader::new(self.cx, e, path);
         let frame = self.frame_socket(&p, &["socket_parent_frame"]);
         let kind = match e.tag.as_str() {
@@ -187,7 +190,7 @@ impl Builder<'_> {
             }
         };
         p.finish();
-        Some(PathPoint { name: e.name().to_string(), frame: frame?, kind: kind? })
+        Some(PathPoint { name, frame: frame?, kind: kind? })
     }
 
     fn moving_point(&self, p: &PropertyReader) -> Option<PathPointKind> {
@@ -265,7 +268,13 @@ impl Builder<'_> {
             }
             _ => self.cx.component(path, &name, line, "wrap object", |k| k == Kind::Wrap)?,
         };
-        Some(PathWrap { wrap: *self.wrap_of.get(&id)?, method, range })
+        let wrap = self.wrap_of.get(&id).copied();
+        if wrap.is_none() {
+            let class = self.cx.components[id].class;
+            let message = format!("the path wraps around `{name}`, a {class}, which is not supported");
+            self.cx.diags.borrow_mut().error(line, path, message, "");
+        }
+        Some(PathWrap { wrap: wrap?, method, range })
     }
 
     /// A path given by its length as a function of coordinates.
