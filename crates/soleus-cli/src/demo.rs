@@ -133,7 +133,7 @@ fn derivatives(s: &mut String, model: &Model, system: &System, x: &State<f64>, c
     let exact = system.compute_motion(&lifted, &lifted_controls, &mut dual);
 
     let h = 1e-6;
-    let mut shifted = |h: f64| {
+    let shifted = |h: f64| {
         let mut y = x.clone();
         y.q[0] += h;
         let mut ws = system.workspace();

@@ -163,7 +163,6 @@ impl Torus {
                 }
                 let small =
                     |tol: f64| actual.value().abs() <= tol && predicted.value() <= tol && 0.5 * ratio <= 1.0;
-                let u_norm = (diag.value() * u.value()).abs();
                 if small(TOLERANCE) || delta.value() <= TOLERANCE * u_norm || calls >= MAX_RESIDUALS {
                     return u;
                 }
