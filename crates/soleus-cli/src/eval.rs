@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::load;
 use serde_json::{Map, Value, json};
+use soleus_dynamics::Options;
 use soleus_dynamics::force::CompiledForce;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::multibody::{compute_generalized_forces, compute_inverse_dynamics};
@@ -43,10 +44,10 @@ const MUSCLE_FIELDS: [&str; 23] = [
 const SMALLEST_MOMENT_ARM: f64 = 1e-9;
 
 /// Reads the states, evaluates each, writes the result whole.
-pub fn run(model: &Path, states: &Path, out: &Path) -> Result<(), Failure> {
+pub fn run(model: &Path, states: &Path, out: &Path, opensim_faults: bool) -> Result<(), Failure> {
     let m = load::model(model)?;
     let content = |path: &Path, message: String| Failure::Content { path: path.to_path_buf(), message };
-    let system = System::compile(&m).map_err(|e| content(model, e.to_string()))?;
+    let system = System::compile_with(&m, &Options { opensim_faults }).map_err(|e| content(model, e.to_string()))?;
 
     let text = std::fs::read_to_string(states).map_err(|e| Failure::read(states, e))?;
     let input: Value = serde_json::from_str(&text).map_err(|e| content(states, format!("not JSON: {e}")))?;

@@ -2,9 +2,10 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+mod demo;
 mod eval;
 mod failure;
-
+mod info;
 mod load;
 mod upgrade;
 
@@ -22,11 +23,27 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
+    /// A short tour: computes with a model that is built in
+    #[command(after_help = "Example:\n  soleus demo")]
+    Demo,
+
+    /// What a model contains, and what of it Soleus does not support
+    #[command(after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass")]
+    Info {
+        /// Model file (.osim, any version)
+        model: PathBuf,
+        /// Write JSON to stdout instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+
     /// Computes everything at given states: poses, velocities, accelerations, mass matrix, forces, muscles, …
-    #[command(after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
+    #[command(
+        after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
         The states file is a JSON object with a list `states`; each state holds `coordinates` (path to\n\
         [value, speed] in rad, m and s), and optionally `time`, `aux_states` (path to value), `controls` (a list in\n\
-        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default.")]
+        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default."
+    )]
     Eval {
         /// Model file (.osim, any version)
         model: PathBuf,
@@ -36,6 +53,9 @@ enum Verb {
         /// JSON file to write; `-` for stdout
         #[arg(long, value_name = "OUT.json")]
         out: PathBuf,
+        /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+        #[arg(long)]
+        opensim_faults: bool,
     },
 
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
@@ -51,7 +71,9 @@ enum Verb {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().verb {
-        Verb::Eval { model, states, out } => eval::run(&model, &states, &out),
+        Verb::Demo => demo::run(),
+        Verb::Info { model, json } => info::run(&model, json),
+        Verb::Eval { model, states, out, opensim_faults } => eval::run(&model, &states, &out, opensim_faults),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
     };
     match done {

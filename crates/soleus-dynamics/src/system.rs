@@ -352,7 +352,7 @@ impl System {
 
         ws.mass.compute_mass_matrix(&self.tree, &ws.kin);
         ws.mass.factorize().map_err(|mobility| MotionError::Singular { mobility })?;
-        self.constraints.compute(&self.tree, &ws.kin, x.time, &mut ws.constraints);
+        self.constraints.compute_with(&self.tree, &ws.kin, &ws.A_GB, x.time, &mut ws.constraints);
         self.constraints.solve(&ws.mass, &mut ws.constraints, &mut ws.udot);
         Ok(())
     }

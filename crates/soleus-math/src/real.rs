@@ -14,6 +14,7 @@ pub trait Real:
     Copy
     + Debug
     + Default
+    + PartialEq
     + Send
     + Sync
     + 'static

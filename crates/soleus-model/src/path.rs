@@ -109,6 +109,8 @@ pub struct MovingComponent {
 }
 
 /// Where a path point is, and when.
+// Moving points are large and rare; a box would save little and get in the way of whoever builds one.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum PathPointKind {
     /// Always at the same place in its frame, m.

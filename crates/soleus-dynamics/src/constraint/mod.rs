@@ -38,8 +38,9 @@ pub struct ConstraintWorkspace<T: Real> {
     pub bias: Vec<T>,
     /// Multipliers λ.
     pub lambda: Vec<T>,
-    /// M⁻¹ Gᵀ, one row per constraint equation.
-    MiGt: Vec<T>,
+    /// (L⁻ᵀ Gᵀ)ᵀ, one row per constraint equation.
+    Y: Vec<T>,
+    scaled: Vec<T>,
     /// G M⁻¹ Gᵀ.
     gmg: Vec<T>,
     /// Accelerations of the bodies at u̇ = 0.
@@ -69,7 +70,8 @@ impl ConstraintSet {
             G: vec![z; m * n],
             bias: vec![z; m],
             lambda: vec![z; m],
-            MiGt: vec![z; m * n],
+            Y: vec![z; m * n],
+            scaled: vec![z; n],
             gmg: vec![z; m * m],
             A: vec![SpatialVec::zero(); tree.nodes.len()],
             zeros: vec![z; n],
@@ -89,9 +91,26 @@ impl ConstraintSet {
         if self.list.is_empty() {
             return;
         }
+        let mut A = std::mem::take(&mut ws.A);
+        A[0] = SpatialVec::zero();
+        compute_accelerations(tree, k, &ws.zeros, &mut A);
+        self.compute_with(tree, k, &A, time, ws);
+        ws.A = A;
+    }
+
+    /// As [`compute`](Self::compute), with the accelerations of the bodies at u̇ = 0 already at hand.
+    pub fn compute_with<T: Real>(
+        &self,
+        tree: &Tree,
+        k: &TreeKinematics<T>,
+        A: &[SpatialVec<T>],
+        time: T,
+        ws: &mut ConstraintWorkspace<T>,
+    ) {
+        if self.list.is_empty() {
+            return;
+        }
         let n = tree.num_mobilities;
-        ws.A[0] = SpatialVec::zero();
-        compute_accelerations(tree, k, &ws.zeros, &mut ws.A);
         ws.G.fill(T::zero());
         let (mut p, mut v) = (0, self.num_position());
         for c in &self.list {
@@ -99,7 +118,7 @@ impl ConstraintSet {
             c.compute_position_rows(
                 tree,
                 k,
-                &ws.A,
+                A,
                 time,
                 row::Rows {
                     n,
@@ -112,7 +131,7 @@ impl ConstraintSet {
             c.compute_speed_rows(
                 tree,
                 k,
-                &ws.A,
+                A,
                 row::Rows {
                     n,
                     error: &mut [],
@@ -126,37 +145,44 @@ impl ConstraintSet {
         }
     }
 
-    /// Solves (1): `x` holds f on entry and u̇ on return. `mass` is factorised.
+    /// Solves (1): `x` holds f on entry and u̇ on return. `mass` is factorised as M = Lᵀ D L.
     ///
-    ///   (G M⁻¹ Gᵀ) λ = G M⁻¹ f − b,   u̇ = M⁻¹ f − M⁻¹ Gᵀ λ
+    ///   Y = L⁻ᵀ Gᵀ,  y = L⁻ᵀ f                                      (2)
+    ///   (Yᵀ D⁻¹ Y) λ = Yᵀ D⁻¹ y − b                                 (3)
+    ///   u̇ = L⁻¹ D⁻¹ (y − Y λ)                                       (4)
     ///
     /// Redundant equations get the multipliers of smallest norm.
     pub fn solve<T: Real>(&self, mass: &MassFactor<T>, ws: &mut ConstraintWorkspace<T>, x: &mut [T]) {
-        mass.solve(x);
         let (m, n) = (self.num_rows(), x.len());
+        mass.solve_lt(x); // (2)
         if m == 0 {
+            mass.solve_d(x);
+            mass.solve_l(x);
             return;
         }
-        ws.MiGt.copy_from_slice(&ws.G);
-        for r in 0..m {
-            mass.solve(&mut ws.MiGt[r * n..(r + 1) * n]);
+        ws.Y.copy_from_slice(&ws.G);
+        for y in ws.Y.chunks_exact_mut(n) {
+            mass.solve_lt(y);
         }
+        // (3); the scaled row is shared by all products with it.
         for r in 0..m {
-            let g = &ws.G[r * n..(r + 1) * n];
+            ws.scaled.copy_from_slice(&ws.Y[r * n..(r + 1) * n]);
+            mass.solve_d(&mut ws.scaled);
             for s in 0..=r {
-                let y = &ws.MiGt[s * n..(s + 1) * n];
-                let d = dot(g, y);
+                let d = dot(&ws.scaled, &ws.Y[s * n..(s + 1) * n]);
                 ws.gmg[r * m + s] = d;
                 ws.gmg[s * m + r] = d;
             }
-            ws.lambda[r] = dot(g, x) + ws.bias[r];
+            ws.lambda[r] = dot(&ws.scaled, x) + ws.bias[r];
         }
         solve_min_norm(&ws.gmg, &mut ws.lambda, &mut ws.scratch, &mut ws.order);
         for r in 0..m {
             let l = ws.lambda[r];
-            for (xi, &y) in x.iter_mut().zip(&ws.MiGt[r * n..(r + 1) * n]) {
-                *xi -= y * l;
+            for (xi, &y) in x.iter_mut().zip(&ws.Y[r * n..(r + 1) * n]) {
+                *xi -= y * l; // (4)
             }
         }
+        mass.solve_d(x);
+        mass.solve_l(x);
     }
 }

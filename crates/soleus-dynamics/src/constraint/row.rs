@@ -363,15 +363,9 @@ impl CompiledConstraint {
 /// Most independent coordinates of one coupler.
 const MAX_COUPLED: usize = 6;
 
-/// The node and, if its speeds are an angular velocity, the first of its three angles.
-fn angular_mobility(tree: &Tree, mobility: usize) -> Option<usize> {
-    let node = tree.nodes.iter().find(|n| (n.u0..n.u0 + n.nu).contains(&mobility))?;
-    (node.joint.speeds_are_angular_velocity() && mobility < node.u0 + 3).then_some(node.u0)
-}
-
 /// q̇ of one coordinate.
 fn coordinate_rate<T: Real>(tree: &Tree, k: &TreeKinematics<T>, mobility: usize) -> T {
-    match angular_mobility(tree, mobility) {
+    match tree.angular[mobility] {
         None => k.u[mobility],
         Some(u0) => {
             let q = vec3(k.q[u0], k.q[u0 + 1], k.q[u0 + 2]);
@@ -390,7 +384,7 @@ fn coordinate_row<T: Real>(
     row: &mut [T],
     bias: &mut T,
 ) {
-    let Some(u0) = angular_mobility(tree, mobility) else {
+    let Some(u0) = tree.angular[mobility] else {
         row[mobility] += factor;
         return;
     };

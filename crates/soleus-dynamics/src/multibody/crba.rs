@@ -16,6 +16,8 @@ pub struct MassFactor<T: Real> {
     m: Vec<T>,
     /// L below the diagonal and D on it, row by row.
     ld: Vec<T>,
+    /// 1/D.
+    inv_d: Vec<T>,
 }
 
 impl<T: Real> MassFactor<T> {
@@ -28,6 +30,7 @@ impl<T: Real> MassFactor<T> {
             composite: vec![SpatialInertia::default(); tree.nodes.len()],
             m: vec![T::zero(); n * n],
             ld: vec![T::zero(); n * n],
+            inv_d: vec![T::zero(); n],
         }
     }
 
@@ -84,48 +87,82 @@ impl<T: Real> MassFactor<T> {
                 return Err(k);
             }
             let inv = d.recip();
+            self.inv_d[k] = inv;
+            // Rows of supporting mobilities come before row k.
+            let (above, row) = self.ld.split_at_mut(k * n);
+            let row = &mut row[..n];
             let mut i = self.support[k];
             while i != usize::MAX {
-                let a = self.ld[k * n + i] * inv;
+                let a = row[i] * inv;
+                let target = &mut above[i * n..(i + 1) * n];
                 let mut j = i;
                 while j != usize::MAX {
-                    let x = a * self.ld[k * n + j];
-                    self.ld[i * n + j] -= x;
+                    target[j] -= a * row[j];
                     j = self.support[j];
                 }
-                self.ld[k * n + i] = a;
+                row[i] = a;
                 i = self.support[i];
             }
         }
         Ok(())
     }
 
-    /// x ← L⁻ᵀ x.
+    /// x ← L⁻ᵀ x. Entries that are zero are passed over, so a sparse x costs only what it supports.
     #[inline]
-    fn solve_lt(&self, x: &mut [T]) {
+    pub fn solve_lt(&self, x: &mut [T]) {
         let n = self.n;
         for i in (0..n).rev() {
             let xi = x[i];
+            if xi == T::zero() {
+                continue;
+            }
+            let row = &self.ld[i * n..(i + 1) * n];
             let mut j = self.support[i];
             while j != usize::MAX {
-                x[j] -= self.ld[i * n + j] * xi;
+                x[j] -= row[j] * xi;
                 j = self.support[j];
             }
         }
     }
 
-    /// x ← M⁻¹ x, after [`factorize`](Self::factorize).
-    pub fn solve(&self, x: &mut [T]) {
+    /// x ← D⁻¹ x.
+    #[inline]
+    pub fn solve_d(&self, x: &mut [T]) {
+        for (x, &r) in x.iter_mut().zip(&self.inv_d) {
+            *x *= r;
+        }
+    }
+
+    /// x ← L⁻¹ x.
+    #[inline]
+    pub fn solve_l(&self, x: &mut [T]) {
         let n = self.n;
-        self.solve_lt(x);
         for i in 0..n {
-            let mut s = x[i] / self.ld[i * n + i];
+            let row = &self.ld[i * n..(i + 1) * n];
+            let mut s = x[i];
             let mut j = self.support[i];
             while j != usize::MAX {
-                s -= self.ld[i * n + j] * x[j];
+                s -= row[j] * x[j];
                 j = self.support[j];
             }
             x[i] = s;
         }
+    }
+
+    /// x ← M⁻¹ x, after [`factorize`](Self::factorize).
+    pub fn solve(&self, x: &mut [T]) {
+        self.solve_lt(x);
+        self.solve_d(x);
+        self.solve_l(x);
+    }
+
+    /// Σ x_i y_i / D_i.
+    #[inline]
+    pub fn dot_d(&self, x: &[T], y: &[T]) -> T {
+        let mut s = T::zero();
+        for i in 0..self.n {
+            s += x[i] * y[i] * self.inv_d[i];
+        }
+        s
     }
 }

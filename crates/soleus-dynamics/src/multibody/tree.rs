@@ -74,6 +74,8 @@ pub struct Tree {
     pub num_mobilities: usize,
     /// Mobility that supports each one next towards ground, or `usize::MAX`.
     pub support: Vec<usize>,
+    /// For a mobility whose speed is part of an angular velocity, the first of the three; else `None`.
+    pub angular: Vec<Option<usize>>,
     /// Node of each body of the model (of the first copy).
     pub node_of_body: Vec<usize>,
     /// Mobility of each coordinate of the model.
@@ -149,6 +151,7 @@ impl Tree {
             nodes: vec![ground],
             num_mobilities: 0,
             support: Vec::new(),
+            angular: Vec::new(),
             node_of_body: vec![0; model.bodies.len()],
             mobility_of_coordinate: vec![usize::MAX; model.coordinates.len()],
             coordinate_of_mobility: Vec::new(),
@@ -279,6 +282,8 @@ impl Tree {
             self.coordinate_of_mobility.push(c);
         }
         self.num_mobilities += nu;
+        let angular = joint.speeds_are_angular_velocity();
+        self.angular.extend((0..nu).map(|i| (angular && i < 3).then_some(u0)));
         self.nodes.push(Node {
             parent,
             level: self.nodes[parent].level + 1,

@@ -2,11 +2,8 @@
 
 use super::{PathError, PathState};
 use crate::kinematics::{Kinematics, Loads, Resolve};
-use soleus_math::{Dual, Function, Real};
+use soleus_math::{Function, Real};
 use soleus_model::path::FunctionBasedPath;
-
-/// Most coordinates of one path.
-const MAX_COORDINATES: usize = 32;
 
 /// A length function l(q) with its moment arms.
 ///
@@ -29,7 +26,7 @@ impl CompiledFunctionPath {
     pub fn compile(path: &FunctionBasedPath, resolve: &dyn Resolve) -> Result<Self, PathError> {
         let n = path.coordinates.len();
         let arms = path.moment_arms.len();
-        if n == 0 || n > MAX_COORDINATES || (arms != 0 && arms != n) {
+        if n == 0 || (arms != 0 && arms != n) {
             return Err(PathError::BadMomentArms { coordinates: n, moment_arms: arms });
         }
         let check = |f: &Function, expected: usize, what: &str| match f.arity() {
@@ -64,19 +61,13 @@ impl CompiledFunctionPath {
             *x = kin.q[m];
         }
         let q = &st.x[..n];
-        st.length = self.length.value(q);
         if self.moment_arms.is_empty() {
-            // (1) one derivative at a time.
-            let mut seeded = [Dual::<T, 1>::zero(); MAX_COORDINATES];
-            for (s, q) in seeded.iter_mut().zip(q) {
-                s.v = *q;
-            }
-            for i in 0..n {
-                seeded[i].d[0] = T::one();
-                st.arms[i] = -self.length.value(&seeded[..n]).d[0];
-                seeded[i].d[0] = T::zero();
+            st.length = self.length.gradient(q, &mut st.arms);
+            for arm in &mut st.arms {
+                *arm = -*arm; // (1)
             }
         } else {
+            st.length = self.length.value(q);
             for (arm, f) in st.arms.iter_mut().zip(&self.moment_arms) {
                 *arm = f.value(q);
             }

@@ -175,7 +175,7 @@ impl Ellipsoid {
         anchor.c[w] = -anchor.c[w];
         anchor.start = [anchor.c, anchor.c];
         if anchor.fan.value() > 0.0 {
-            anchor.c[w] = anchor.c[w] * (T::one() - anchor.fan);
+            anchor.c[w] *= T::one() - anchor.fan;
             anchor.c = self.closest.on_ellipsoid(anchor.c);
         }
     }

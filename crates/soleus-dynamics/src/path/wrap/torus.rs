@@ -150,10 +150,10 @@ impl Torus {
                         shrink = T::cst(0.1);
                     }
                     delta = shrink * delta.min(pnorm / 0.1);
-                    par = par / shrink;
+                    par /= shrink;
                 } else if par.value() == 0.0 || ratio >= 0.75 {
                     delta = pnorm * 2.0;
-                    par = par * 0.5;
+                    par *= T::cst(0.5);
                 }
                 let accepted = ratio >= 1e-4;
                 if accepted {

@@ -118,23 +118,21 @@ fn solve_damped<T: Real>(M: &[[T; 4]; 4], factor: f64, b: [T; 4]) -> [T; 4] {
     for i in 0..4 {
         let mut pivot = M[i][i] * factor;
         for j in 0..i {
-            let mut sum = M[i][j];
-            for k in 0..j {
-                sum -= L[i][k] * L[j][k];
-            }
-            // L holds L·D until the pivot of this row is done.
-            L[i][j] = sum;
+            // This row of L holds L·D until its pivot is done.
+            let (above, row) = L.split_at(i);
+            let done = row[0].iter().zip(above[j]).take(j).fold(M[i][j], |sum, (c, l)| sum - *c * l);
+            L[i][j] = done;
         }
         for j in 0..i {
             let l = L[i][j] * inv_D[j];
             pivot -= l * L[i][j];
-            y[i] = y[i] - l * y[j];
+            let below = l * y[j];
+            y[i] -= below;
         }
         inv_D[i] = pivot.recip();
         for j in 0..i {
-            L[i][j] = L[i][j] * inv_D[j];
+            L[i][j] *= inv_D[j];
         }
-        // The loop above for the next rows needs L·D on the left and L on the right.
     }
     for i in (0..4).rev() {
         let mut x = y[i] * inv_D[i];

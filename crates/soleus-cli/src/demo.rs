@@ -1,0 +1,148 @@
+//! `soleus demo`: a short tour of a model that is built in.
+
+use crate::failure::Failure;
+use crate::load;
+use soleus_dynamics::moment_arm::MomentArms;
+use soleus_dynamics::multibody::compute_inverse_dynamics;
+use soleus_dynamics::system::Actor;
+use soleus_dynamics::{State, System, Workspace};
+use soleus_math::{Dual, Real, SpatialVec};
+use soleus_model::Model;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+/// A planar leg with eight muscles; the sources of its figures stand in the file.
+const LEG: &str = include_str!("../../../models/leg_swing.osim");
+const LEG_FILE: &str = "models/leg_swing.osim";
+
+/// Prints the tour to stdout.
+pub fn run() -> Result<(), Failure> {
+    let (model, diagnostics) = soleus_io::osim::read_model(LEG.as_bytes(), LEG_FILE);
+    load::report(&diagnostics);
+    let file = Path::new(LEG_FILE);
+    let model = model.ok_or_else(|| load::errors(file, &diagnostics))?;
+    let system = System::compile(&model)
+        .map_err(|e| Failure::Content { path: file.to_path_buf(), message: e.to_string() })?;
+    load::write_whole(Path::new("-"), &tour(&model, &system))
+}
+
+/// The whole text. Writing to a `String` cannot fail, so the results of `writeln!` are dropped.
+fn tour(model: &Model, system: &System) -> String {
+    let mut s = String::new();
+    let mut ws = system.workspace::<f64>();
+    let (n, muscles) = (system.tree.num_mobilities, system.forces.len());
+    let _ = writeln!(s, "{}: a leg on a fixed pelvis, {n} joints, {muscles} muscles", model.name);
+    let _ = writeln!(s, "{LEG_FILE} names the source of every figure\n");
+
+    // A step: hip and knee flexed, all muscles half active and in equilibrium.
+    let mut x = system.default_state.clone();
+    for (q, degrees) in x.q.iter_mut().zip([20.0f64, -30.0, 5.0]) {
+        *q = degrees.to_radians();
+    }
+    for (name, z) in system.aux_names.iter().zip(&mut x.z) {
+        if name.ends_with("/activation") {
+            *z = 0.5;
+        }
+    }
+    let controls = vec![0.5; system.num_controls];
+    let failures = system.solve_equilibrium(&mut x, &controls, &mut ws);
+    let _ = writeln!(s, "1. Muscles at half activation, fibers in equilibrium with their tendons");
+    muscle_table(&mut s, model, system, &x, &controls, &mut ws);
+    for (f, why) in failures {
+        let _ = writeln!(s, "   {} has no equilibrium: {why}", model.forces[f].name);
+    }
+
+    let _ = writeln!(s, "\n2. Moments that hold the leg still against gravity, without muscles (inverse dynamics)");
+    let hold = holding_moments(system, &ws);
+    let _ = writeln!(s, "\n3. Accelerations with those muscles pulling (forward dynamics)");
+    if let Err(e) = system.compute_motion(&x, &controls, &mut ws) {
+        let _ = writeln!(s, "   {e}");
+    }
+    for (i, c) in system.tree.coordinate_of_mobility.iter().enumerate() {
+        let name = c.map_or("", |c| &model.coordinates[c.0].name);
+        let _ = writeln!(s, "   {name:<14} {:>9.3} N·m to hold {:>12.2} rad/s²", hold[i], ws.udot[i]);
+    }
+
+    let _ = writeln!(s, "\n4. Exact derivatives: d(acceleration)/d(first coordinate), the same code on dual numbers");
+    derivatives(&mut s, model, system, &x, &controls);
+
+    let count = 20_000;
+    let start = Instant::now();
+    for _ in 0..count {
+        let _ = system.compute_motion(&x, &controls, &mut ws);
+    }
+    let each = start.elapsed().as_secs_f64() / f64::from(count);
+    let _ = writeln!(s, "\nOne evaluation, from coordinates to accelerations, took {:.2} µs on this machine.", each * 1e6);
+    let _ = writeln!(s, "Next: soleus info MODEL.osim, soleus eval --help");
+    s
+}
+
+fn muscle_table(
+    s: &mut String,
+    model: &Model,
+    system: &System,
+    x: &State<f64>,
+    controls: &[f64],
+    ws: &mut Workspace<f64>,
+) {
+    system.compute_kinematics(x, ws);
+    system.compute_paths(x, ws);
+    let _ = write!(s, "   {:<14} {:>9} {:>9} {:>9}", "", "length", "fiber", "force");
+    for c in &model.coordinates {
+        let _ = write!(s, " {:>14}", format!("r {}", c.name));
+    }
+    let _ = writeln!(s);
+    let mut arms = MomentArms::new(system, ws);
+    for (i, (f, sf)) in model.forces.iter().zip(&system.forces).enumerate() {
+        let Actor::Muscle(m) = &sf.actor else { continue };
+        let p = &ws.paths[i];
+        let info = m.info(p.length(), p.speed(), controls[sf.controls.start], &x.z[sf.states.clone()]);
+        let _ = write!(
+            s,
+            "   {:<14} {:>6.1} mm {:>6.1} mm {:>7.0} N",
+            f.name,
+            info.length * 1e3,
+            info.fiber_length * 1e3,
+            info.tendon_force
+        );
+        arms.compute_path(system, ws, i);
+        for &m in &system.tree.mobility_of_coordinate {
+            let _ = write!(s, " {:>11.1} mm", arms.arm(m) * 1e3);
+        }
+        let _ = writeln!(s);
+    }
+}
+
+/// Generalized forces of inverse dynamics at rest, under gravity alone.
+fn holding_moments(system: &System, ws: &Workspace<f64>) -> Vec<f64> {
+    let (n, nb) = (system.tree.num_mobilities, system.tree.nodes.len());
+    let mut gravity = vec![SpatialVec::zero(); nb];
+    system.compute_gravity(&ws.kin, &mut gravity);
+    let (mut A, mut F, mut tau) = (vec![SpatialVec::zero(); nb], vec![SpatialVec::zero(); nb], vec![0.0; n]);
+    compute_inverse_dynamics(&system.tree, &ws.kin, &vec![0.0; n], &gravity, &mut A, &mut F, &mut tau);
+    tau
+}
+
+/// One column of the Jacobian of the accelerations, by dual numbers and by central differences.
+fn derivatives(s: &mut String, model: &Model, system: &System, x: &State<f64>, controls: &[f64]) {
+    let mut lifted: State<Dual<f64, 1>> = x.lift();
+    lifted.q[0] = Dual::variable(x.q[0], 0);
+    let lifted_controls: Vec<_> = controls.iter().map(|&c| Dual::cst(c)).collect();
+    let mut dual = system.workspace();
+    let exact = system.compute_motion(&lifted, &lifted_controls, &mut dual);
+
+    let h = 1e-6;
+    let mut shifted = |h: f64| {
+        let mut y = x.clone();
+        y.q[0] += h;
+        let mut ws = system.workspace();
+        system.compute_motion(&y, controls, &mut ws).map(|()| ws.udot)
+    };
+    let (Ok(()), Ok(hi), Ok(lo)) = (exact, shifted(h), shifted(-h)) else { return };
+    for (i, c) in system.tree.coordinate_of_mobility.iter().enumerate() {
+        let name = c.map_or("", |c| &model.coordinates[c.0].name);
+        let fd = (hi[i] - lo[i]) / (2.0 * h);
+        let _ = writeln!(s, "   {name:<14} exact {:>14.7}   differences {fd:>14.7}", dual.udot[i].d[0]);
+    }
+}
