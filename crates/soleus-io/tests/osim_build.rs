@@ -370,3 +370,21 @@ fn analytic_external_loads_are_read() {
     assert_eq!(loads.forces[0].point_identifier, None);
     assert!(read(&text.replace(">rod<", ">rodd<")).0.is_none());
 }
+
+/// The loads of OpenSim's walking example: one force on each heel bone.
+#[test]
+fn opensim_val_gait2354_loads() {
+    let Some(shared) = shared() else { return };
+    let input = shared.join("reference/pipelines/Gait2354_Simbody/input");
+    let bytes = std::fs::read(input.join("subject01_simbody.osim")).expect("file");
+    let model = read_model(&bytes, "subject01_simbody.osim").0.expect("no model");
+    let bytes = std::fs::read(input.join("subject01_walk1_grf.xml")).expect("file");
+    let (doc, mut diags) = soleus_io::osim::read_document(&bytes, "subject01_walk1_grf.xml");
+    let mut doc = doc.expect("document");
+    soleus_io::osim::upgrade(&mut doc, &mut diags);
+    let loads = soleus_model::build_external_loads(&doc, &model, &mut diags).expect("no loads");
+    let bodies: Vec<_> =
+        loads.forces.iter().map(|f| model.frames[f.applied_to_body.0].path.as_str()).collect();
+    assert_eq!(bodies, ["/bodyset/calcn_r", "/bodyset/calcn_l"]);
+    assert!(diags.list.iter().all(|d| d.severity < Severity::Warning), "{:#?}", diags.list);
+}
