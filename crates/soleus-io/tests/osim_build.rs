@@ -1,5 +1,7 @@
 //! From model files to models: what is built, and what is said about files that are wrong.
 
+#![allow(non_snake_case)] // Kernel symbols follow the literature: R, X_BF.
+
 use soleus_io::osim::read_model;
 use soleus_model::force::ForceKind;
 use soleus_model::joint::{JointKind, MotionType};
@@ -268,4 +270,121 @@ fn analytic_path_around_an_unknown_surface_is_refused() {
     let m = build(&model_text(&cylinder, "", muscle)).0.expect("no model");
     assert_eq!(m.wraps[0].path, "/bodyset/rod/wrapobjectset/cone");
     assert_eq!(m.forces[0].path, "/forceset/t");
+}
+
+/// The element that `skip` steps of a walk through the tree lead to.
+fn nth<'a>(e: &'a mut soleus_model::Element, skip: &mut usize) -> Option<&'a mut soleus_model::Element> {
+    if *skip == 0 {
+        return Some(e);
+    }
+    *skip -= 1;
+    e.children_mut().find_map(|c| nth(c, skip))
+}
+
+fn count(e: &soleus_model::Element) -> usize {
+    1 + e.children().map(count).sum::<usize>()
+}
+
+/// Whatever is missing or wrong in a file, building it ends with a model or with an error.
+#[test]
+fn conserves_model_or_error_on_damaged_files() {
+    let Some(shared) = shared() else { return };
+    let files = [
+        "reference/models/arm26.osim",
+        "reference/models/2D_gait.osim",
+        "reference/models/subject01_metabolics.osim",
+        "reference/models/core/core_v30000_BushingForceModel.osim",
+        "reference/models/core/core_v40500_StationDefinedFrames_Basic.osim",
+        "reference/models/core/core_v30000_toyLigamentModel.osim",
+        "data/osim_zoo/testMomentArmsConstraintB.osim",
+    ];
+    for file in files {
+        let bytes = std::fs::read(shared.join(file)).expect("file");
+        let (doc, mut diags) = soleus_io::osim::read_document(&bytes, file);
+        let mut doc = doc.expect("document");
+        soleus_io::osim::upgrade(&mut doc, &mut diags);
+        let n = count(&doc.root);
+        // Every file gets about two hundred damages of each sort, spread evenly.
+        for k in (0..n).step_by(1 + n / 200) {
+            for damage in
+                ["", "NaN", "x y", "-1", "/nowhere", "1 2 3 4 5 6 7", "no element", "other tag", "no name"]
+            {
+                let mut broken = doc.clone();
+                let Some(e) = nth(&mut broken.root, &mut { k }) else { continue };
+                match damage {
+                    "no element" => e.content.clear(),
+                    "other tag" => e.tag.push('X'),
+                    "no name" => e.attributes.clear(),
+                    text => e.set_text(text),
+                }
+                let mut diags = Diagnostics::new(file);
+                let model = soleus_model::build(&broken, &mut diags);
+                assert_eq!(model.is_none(), diags.has_errors(), "{file}, element {k}, {damage}");
+            }
+        }
+    }
+}
+
+/// Frames made of stations: places and angles as OpenSim 4.6 finds them in their base frames
+/// (`findTransformInBaseFrame` of its Python package, on the file named below).
+#[test]
+fn opensim_val_station_defined_frames() {
+    let Some(shared) = shared() else { return };
+    let bytes = std::fs::read(shared.join("data/osim_zoo/StationDefinedFrames_Advanced.osim")).expect("file");
+    let m = read_model(&bytes, "StationDefinedFrames_Advanced.osim").0.expect("no model");
+    let expected = [
+        ("/parent_sdf", [0.05999999865889549, -0.25, 0.0], [2.356194490192345, 0.0, -0.9553166181245092]),
+        (
+            "/child_sdf",
+            [-0.0027325136818987517, 0.10994692768899483, -0.039090562611818314],
+            [-std::f64::consts::PI, std::f64::consts::FRAC_PI_4, -std::f64::consts::PI],
+        ),
+    ];
+    for (path, p, angles) in expected {
+        let frame = m.frames.iter().find(|f| f.path == path).expect("frame");
+        let R = soleus_math::Rotation::body_fixed_xyz(soleus_math::Vec3::from_array(angles));
+        // A few roundings of numbers of order one.
+        assert!((frame.X_BF.p - soleus_math::Vec3::from_array(p)).norm() < 1e-15, "{path}");
+        for i in 0..3 {
+            assert!((frame.X_BF.R.axis(i) - R.axis(i)).norm() < 4e-15, "{path}, axis {i}");
+        }
+    }
+}
+
+#[test]
+fn analytic_external_loads_are_read() {
+    let model = build(&model_text("", "", "")).0.expect("no model");
+    let text = "<OpenSimDocument Version=\"40600\"><ExternalLoads name=\"loads\"><objects>\
+        <ExternalForce name=\"f\"><applied_to_body>rod</applied_to_body>\
+        <force_identifier>1_ground_force_v</force_identifier></ExternalForce>\
+        </objects><datafile>grf.mot</datafile></ExternalLoads></OpenSimDocument>";
+    let read = |text: &str| {
+        let (doc, mut diags) = soleus_io::osim::read_document(text.as_bytes(), "loads.xml");
+        (soleus_model::build_external_loads(&doc.expect("document"), &model, &mut diags), diags)
+    };
+    let (loads, diags) = read(text);
+    assert!(diags.list.is_empty(), "{:#?}", diags.list);
+    let loads = loads.expect("no loads");
+    assert_eq!(loads.datafile.as_deref(), Some("grf.mot"));
+    assert_eq!(loads.forces[0].applied_to_body, model.bodies[1].frame);
+    assert_eq!(loads.forces[0].point_identifier, None);
+    assert!(read(&text.replace(">rod<", ">rodd<")).0.is_none());
+}
+
+/// The loads of OpenSim's walking example: one force on each heel bone.
+#[test]
+fn opensim_val_gait2354_loads() {
+    let Some(shared) = shared() else { return };
+    let input = shared.join("reference/pipelines/Gait2354_Simbody/input");
+    let bytes = std::fs::read(input.join("subject01_simbody.osim")).expect("file");
+    let model = read_model(&bytes, "subject01_simbody.osim").0.expect("no model");
+    let bytes = std::fs::read(input.join("subject01_walk1_grf.xml")).expect("file");
+    let (doc, mut diags) = soleus_io::osim::read_document(&bytes, "subject01_walk1_grf.xml");
+    let mut doc = doc.expect("document");
+    soleus_io::osim::upgrade(&mut doc, &mut diags);
+    let loads = soleus_model::build_external_loads(&doc, &model, &mut diags).expect("no loads");
+    let bodies: Vec<_> =
+        loads.forces.iter().map(|f| model.frames[f.applied_to_body.0].path.as_str()).collect();
+    assert_eq!(bodies, ["/bodyset/calcn_r", "/bodyset/calcn_l"]);
+    assert!(diags.list.iter().all(|d| d.severity < Severity::Warning), "{:#?}", diags.list);
 }

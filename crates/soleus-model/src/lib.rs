@@ -13,6 +13,7 @@ pub mod contact;
 pub mod controller;
 pub mod diagnostic;
 pub mod document;
+pub mod external_loads;
 pub mod force;
 pub mod id;
 pub mod joint;
@@ -21,7 +22,7 @@ pub mod muscle;
 pub mod path;
 pub mod probe;
 
-pub use build::build;
+pub use build::{build, build_external_loads};
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};

@@ -141,16 +141,21 @@ const MODEL_SETS: [(&str, Place); 9] = [
 ];
 
 impl<'d> Context<'d> {
-    /// Lists the components of the `Model` element and the objects in `defaults`.
-    pub fn new(model: &'d Element, defaults: Option<&'d Element>, diags: Diagnostics) -> Self {
-        let mut cx = Context {
+    /// For documents that are not models.
+    pub fn without_components(diags: Diagnostics) -> Self {
+        Context {
             diags: RefCell::new(diags),
             components: Vec::new(),
             by_path: HashMap::new(),
             by_name: HashMap::new(),
             defaults: HashMap::new(),
             ignored: RefCell::default(),
-        };
+        }
+    }
+
+    /// Lists the components of the `Model` element and the objects in `defaults`.
+    pub fn new(model: &'d Element, defaults: Option<&'d Element>, diags: Diagnostics) -> Self {
+        let mut cx = Context::without_components(diags);
         for list in [model.child("defaults"), defaults].into_iter().flatten() {
             for object in list.children() {
                 cx.defaults.insert(&object.tag, object);
@@ -268,10 +273,8 @@ impl<'d> Context<'d> {
                 }
             }
         }
-        if kind.is_frame() {
-            if let Some(set) = e.child("WrapObjectSet") {
-                self.add_set(set, &path, Place::Elsewhere);
-            }
+        if let Some(set) = e.child("WrapObjectSet").filter(|_| kind.is_frame()) {
+            self.add_set(set, &path, Place::Elsewhere);
         }
         if kind == Kind::Set {
             for part in e.child("objects").into_iter().flat_map(Element::children) {
@@ -300,10 +303,9 @@ impl<'d> Context<'d> {
     /// relative to the owner, else by the last word of the path as a name.
     pub fn resolve(&self, owner: &str, text: &str, accept: impl Fn(Kind) -> bool) -> Result<Found, NotFound> {
         let path = join(owner, text);
-        if let Some(&id) = self.by_path.get(&path) {
-            if accept(self.components[id].kind) {
-                return Ok(Found { id, by_name: false });
-            }
+        let there = self.by_path.get(&path).filter(|&&id| accept(self.components[id].kind));
+        if let Some(&id) = there {
+            return Ok(Found { id, by_name: false });
         }
         let name = text.rsplit('/').next().unwrap_or(text);
         let ids = self.by_name.get(name).map_or(&[][..], Vec::as_slice);

@@ -9,6 +9,7 @@
 mod constraints;
 mod context;
 mod controllers;
+mod external_loads;
 mod forces;
 mod frames;
 mod functions;
@@ -17,6 +18,8 @@ mod muscles;
 mod paths;
 mod probes;
 mod properties;
+
+pub use external_loads::build_external_loads;
 
 use crate::diagnostic::Diagnostics;
 use crate::document::{Document, Element};

@@ -260,11 +260,10 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
         Some(found)
     }
 
-    /// A reader of the part of this object that is of that class; if the file gives none, of the
-    /// document's default of the class.
+    /// A reader of the part of this object that is of that class. What a given part leaves out comes
+    /// from the document's default of the class; a part that is not given, from the owner's class alone.
     pub fn part(&self, class: &'static str) -> Option<PropertyReader<'a, 'd>> {
-        let e = self.find(class).or_else(|| self.cx.default_of(class))?;
-        Some(PropertyReader::new(self.cx, e, self.path))
+        self.find(class).map(|e| PropertyReader::new(self.cx, e, self.path))
     }
 
     /// A function: as `object`, or an unnamed child of a function class.
