@@ -10,6 +10,7 @@ pub mod joint;
 pub mod kinematics;
 pub mod moment_arm;
 pub mod multibody;
+pub mod metabolics;
 pub mod muscle;
 pub mod path;
 pub mod system;
