@@ -120,7 +120,7 @@ fn moved(x: &State<f64>, seed: u64) -> State<f64> {
     add(&mut y.q, direction(10 * seed, n, 1e-3));
     add(&mut y.u, direction(10 * seed + 1, n, 1e-3));
     for (z, d) in y.z.iter_mut().zip(direction(10 * seed + 2, x.z.len(), 2e-3)) {
-        *z *= 1.01 + d;
+        *z = *z * (1.01 + d) + 1e-4;
     }
     y
 }
