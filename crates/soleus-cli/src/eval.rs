@@ -418,7 +418,7 @@ fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) ->
                 let st = &ws.paths[i];
                 let control = controls.first().copied().unwrap_or(0.0);
                 p.record(st.length(), st.speed(), control, states, &mut values);
-                energy += p.potential_energy(st.length());
+                energy += c.path_energy(st.length());
             }
             None => {
                 c.record(&kin, controls, states, &mut values);

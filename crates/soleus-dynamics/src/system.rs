@@ -188,7 +188,7 @@ impl System {
                 }
                 _ => {
                     let named = Named { model, tree: &tree };
-                    let c = CompiledForce::compile(f, &named, &model.contact_geometries)
+                    let c = CompiledForce::compile(f, &named, &model.contact_geometries, options)
                         .map_err(|source| SystemError::Force { path: f.path.clone(), source })?;
                     let names: Vec<String> = c.state_names().iter().map(ToString::to_string).collect();
                     let mut defaults = vec![0.0; names.len()];
