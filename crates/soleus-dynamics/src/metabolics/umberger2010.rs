@@ -89,7 +89,7 @@ impl Umberger2010 {
         if counts(self.activation_maintenance_rate_on) {
             heat = A.powf(0.6) * (fast * 128.0 + 25.0) * self.aerobic_factor;
             if long {
-                heat = heat * (fl * 0.6 + 0.4);
+                heat *= fl * 0.6 + 0.4;
             }
         }
         let mut shortening = zero;
@@ -106,7 +106,7 @@ impl Umberger2010 {
                 A * v * (self.aerobic_factor * k * alpha_slow)
             };
             if long {
-                shortening = shortening * fl;
+                shortening *= fl;
             }
         }
         let mut work = zero;

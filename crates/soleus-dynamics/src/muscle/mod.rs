@@ -40,7 +40,7 @@ pub enum CompiledMuscle {
     /// See [`Thelen2003Muscle`].
     Thelen2003(Thelen2003Muscle),
     /// See [`Millard2012EquilibriumMuscle`].
-    Millard2012Equilibrium(Millard2012EquilibriumMuscle),
+    Millard2012Equilibrium(Box<Millard2012EquilibriumMuscle>),
     /// See [`DeGrooteFregly2016Muscle`].
     DeGrooteFregly2016(DeGrooteFregly2016Muscle),
     /// See [`Schutte1993Muscle`].
@@ -61,7 +61,7 @@ impl CompiledMuscle {
         Ok(match &m.kind {
             MuscleKind::Thelen2003(p) => CompiledMuscle::Thelen2003(Thelen2003Muscle::compile(m, p)?),
             MuscleKind::Millard2012Equilibrium(p) => {
-                CompiledMuscle::Millard2012Equilibrium(Millard2012EquilibriumMuscle::compile(m, p)?)
+                CompiledMuscle::Millard2012Equilibrium(Box::new(Millard2012EquilibriumMuscle::compile(m, p)?))
             }
             MuscleKind::DeGrooteFregly2016(p) => {
                 CompiledMuscle::DeGrooteFregly2016(DeGrooteFregly2016Muscle::compile(m, p)?)
