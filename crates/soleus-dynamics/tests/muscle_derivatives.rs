@@ -175,3 +175,34 @@ fn analytic_bad_parameters_are_errors() {
     let error = CompiledMuscle::compile(&m).unwrap_err();
     assert_eq!(error.to_string(), "Thelen2003Muscle does not implement `ignore_tendon_compliance`");
 }
+
+/// No input panics, NaN and infinities included, and an equilibrium is found at any sensible length and activation.
+#[test]
+fn identity_extreme_inputs_are_survived() {
+    // A small multiplicative generator (Lehmer, 1951), seeded.
+    let mut seed: u64 = 42;
+    let mut random = |lo: f64, hi: f64| {
+        seed = seed * 48271 % 0x7fff_ffff;
+        lo + (hi - lo) * seed as f64 / 0x7fff_ffff as f64
+    };
+    for m in muscles() {
+        let names = m.state_names();
+        for _ in 0..2000 {
+            let (L, Ldot, e) = (random(-0.1, 1.0), random(-20.0, 20.0), random(-0.5, 1.5));
+            let states: Vec<f64> = names.iter().map(|_| random(-0.1, 0.6)).collect();
+            let mut rates = vec![0.0; names.len()];
+            m.dynamics(L, Ldot, e, &states, &mut rates);
+            m.info(L, Ldot, e, &states);
+            let mut found = states.clone();
+            let (length, a) = (random(0.15, 0.5), random(0.02, 1.0));
+            let equilibrium = m.solve_equilibrium(length, 0.0, a, &mut found);
+            assert!(equilibrium.is_ok(), "{names:?} at {length}, {a}: {equilibrium:?}");
+            assert!(found.iter().all(|s| s.is_finite()), "{names:?} at {length}, {a}: {found:?}");
+        }
+        let nan = vec![f64::NAN; names.len()];
+        let mut rates = nan.clone();
+        m.dynamics(f64::NAN, f64::NAN, f64::NAN, &nan, &mut rates);
+        m.info(f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, &nan);
+        let _ = m.solve_equilibrium(f64::NAN, f64::NAN, f64::NAN, &mut rates);
+    }
+}

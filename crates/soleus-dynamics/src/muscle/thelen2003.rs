@@ -4,7 +4,7 @@ use super::activation::FirstOrderActivation;
 use super::equilibrium::{Balance, Equilibrium, balance, not_found};
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
-use super::pennation::{FixedWidthPennation, SIGNIFICANT};
+use super::pennation::{AT_SHORTEST, FixedWidthPennation, SIGNIFICANT};
 use soleus_math::Real;
 use soleus_model::muscle::{Muscle, Thelen2003};
 
@@ -185,7 +185,7 @@ impl Thelen2003Muscle {
         let scale = 0.25 + 0.75 * a;
         let top = A * self.flen;
         let limit = top * self.threshold;
-        let F = F.clamp(0.0, limit);
+        let F = F.max(0.0).min(limit);
         let (b, db) =
             if F <= A { (A + F * self.per_af, self.per_af) } else { ((top - F) * self.clen, -self.clen) };
         scale / b - scale * (F - A) / (b * b) * db
@@ -209,7 +209,13 @@ impl Thelen2003Muscle {
         None
     }
 
-    /// Lengths and multipliers: (a, l, sin φ, cos φ, tendon strain, f_T, f_L, f_P).
+    /// Held at the shortest length?
+    #[inline(always)]
+    fn is_clamped(&self, l: f64, v: f64) -> bool {
+        l <= AT_SHORTEST * self.pennation.min_length() && v <= 0.0
+    }
+
+    /// Lengths and multipliers at a muscle length and a fiber length.
     #[inline(always)]
     fn position<T: Real>(&self, L: T, l: T) -> Position<T> {
         let l = if l.value() > self.pennation.min_length() { l } else { T::cst(self.pennation.min_length()) };
@@ -234,7 +240,7 @@ impl Thelen2003Muscle {
         let a = self.activation.clamp(states[0]);
         let p = self.position(L, states[1]);
         let v = self.velocity(a, a * p.fl, p.ft / p.cos - p.fp);
-        let clamped = states[1].value() <= self.pennation.min_length() && v.value() <= 0.0;
+        let clamped = self.is_clamped(states[1].value(), v.value());
         states_dot[0] = self.activation.rate(a, e);
         states_dot[1] = if clamped { T::zero() } else { v * self.v0 };
         p.ft * self.f0
@@ -248,7 +254,7 @@ impl Thelen2003Muscle {
         let F = p.ft / p.cos - p.fp;
         let mut fv = F / (a * p.fl);
         let mut v = self.velocity(a, a * p.fl, F);
-        let clamped = states[1].value() <= self.pennation.min_length() && v.value() <= 0.0;
+        let clamped = self.is_clamped(states[1].value(), v.value());
         if clamped {
             v = T::zero();
             fv = T::one();
