@@ -180,7 +180,7 @@ impl System {
             };
             let (actor, names, defaults, nc): (_, Vec<String>, Vec<f64>, usize) = match &f.kind {
                 ForceKind::Muscle(m) => {
-                    let m = CompiledMuscle::compile(m)
+                    let m = CompiledMuscle::compile(m, options)
                         .map_err(|source| SystemError::Muscle { path: f.path.clone(), source })?;
                     let names = m.state_names().iter().map(ToString::to_string).collect();
                     let defaults = m.default_states().to_vec();

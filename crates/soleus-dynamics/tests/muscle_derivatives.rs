@@ -1,6 +1,7 @@
 //! Muscles run the same lines with dual numbers: values bit for bit, derivatives as differences say.
 #![allow(non_snake_case)]
 
+use soleus_dynamics::Options;
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_math::{Dual, Real};
 use soleus_model::muscle::*;
@@ -34,7 +35,7 @@ fn muscles() -> Vec<CompiledMuscle> {
             m.pennation_angle_at_optimal = 0.3;
             m.ignore_tendon_compliance = rigid;
             m.ignore_activation_dynamics = no_activation;
-            out.push(CompiledMuscle::compile(&m).unwrap());
+            out.push(CompiledMuscle::compile(&m, &Options::default()).unwrap());
         }
     }
     out
@@ -166,13 +167,13 @@ fn analytic_bad_parameters_are_errors() {
         for bad in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
             let mut m = Muscle::new(kind.clone());
             m.optimal_fiber_length = bad;
-            let error = CompiledMuscle::compile(&m).unwrap_err();
+            let error = CompiledMuscle::compile(&m, &Options::default()).unwrap_err();
             assert!(error.to_string().contains("optimal_fiber_length"), "{error}");
         }
     }
     let mut m = Muscle::new(MuscleKind::Thelen2003(Thelen2003::default()));
     m.ignore_tendon_compliance = true;
-    let error = CompiledMuscle::compile(&m).unwrap_err();
+    let error = CompiledMuscle::compile(&m, &Options::default()).unwrap_err();
     assert_eq!(error.to_string(), "Thelen2003Muscle does not implement `ignore_tendon_compliance`");
 }
 

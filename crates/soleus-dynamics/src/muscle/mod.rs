@@ -29,6 +29,7 @@ use delp1990::Delp1990Muscle;
 use millard2012::Millard2012EquilibriumMuscle;
 use rigid_tendon::RigidTendonMuscle;
 use schutte1993::Schutte1993Muscle;
+use crate::Options;
 use soleus_math::Real;
 use soleus_model::muscle::{Muscle, MuscleKind};
 use thelen2003::Thelen2003Muscle;
@@ -57,9 +58,11 @@ pub enum CompiledMuscle {
 
 impl CompiledMuscle {
     /// Checks the parameters and prepares the muscle.
-    pub fn compile(m: &Muscle) -> Result<CompiledMuscle, MuscleError> {
+    pub fn compile(m: &Muscle, options: &Options) -> Result<CompiledMuscle, MuscleError> {
         Ok(match &m.kind {
-            MuscleKind::Thelen2003(p) => CompiledMuscle::Thelen2003(Thelen2003Muscle::compile(m, p)?),
+            MuscleKind::Thelen2003(p) => CompiledMuscle::Thelen2003(
+                Thelen2003Muscle::compile(m, p)?.with_opensim_energy(options.opensim_faults),
+            ),
             MuscleKind::Millard2012Equilibrium(p) => {
                 CompiledMuscle::Millard2012Equilibrium(Box::new(Millard2012EquilibriumMuscle::compile(m, p)?))
             }

@@ -54,9 +54,18 @@ pub struct Thelen2003Muscle {
     threshold: f64,
     /// (2 + 2/A_f)/(F_len − 1).
     clen: f64,
+    /// Evaluate the fiber's energy at its length in metres, not in l₀, as OpenSim 4.6 does.
+    opensim_energy: bool,
 }
 
 impl Thelen2003Muscle {
+    /// The same muscle with the fiber's energy as OpenSim 4.6 reports it: evaluated at the length in metres
+    /// where l₀ is meant, which makes it zero for fibers under a metre.
+    pub fn with_opensim_energy(mut self, on: bool) -> Self {
+        self.opensim_energy = on;
+        self
+    }
+
     /// From the model's parameters.
     pub fn compile(m: &Muscle, p: &Thelen2003) -> Result<Thelen2003Muscle, MuscleError> {
         let class = "Thelen2003Muscle";
@@ -89,6 +98,7 @@ impl Thelen2003Muscle {
         let e0 = p.fmax_tendon_strain;
         let toe = 99.0 * e0 * E3 / (166.0 * E3 - 67.0);
         Ok(Thelen2003Muscle {
+            opensim_energy: false,
             activation: FirstOrderActivation::new(
                 p.activation_time_constant,
                 p.deactivation_time_constant,
@@ -296,7 +306,7 @@ impl Thelen2003Muscle {
             info.fiber_stiffness_along_tendon = slope * p.cos;
             info.tendon_stiffness = self.tendon_slope(p.strain) * (self.f0 * self.per_ls);
         }
-        info.fiber_potential_energy = self.passive_energy(p.x);
+        info.fiber_potential_energy = self.passive_energy(if self.opensim_energy { p.l } else { p.x });
         info.tendon_potential_energy = self.tendon_energy(p.strain);
         info.complete(false);
         info
