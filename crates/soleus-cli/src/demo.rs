@@ -5,7 +5,7 @@ use crate::load;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::multibody::compute_inverse_dynamics;
 use soleus_dynamics::system::Actor;
-use soleus_dynamics::{State, System, Workspace};
+use soleus_dynamics::{Options, State, System, Workspace};
 use soleus_math::{Dual, Real, SpatialVec};
 use soleus_model::Model;
 use std::fmt::Write as _;
@@ -22,8 +22,7 @@ pub fn run() -> Result<(), Failure> {
     load::report(&diagnostics);
     let file = Path::new(LEG_FILE);
     let model = model.ok_or_else(|| load::errors(file, &diagnostics))?;
-    let system = System::compile(&model)
-        .map_err(|e| Failure::Content { path: file.to_path_buf(), message: e.to_string() })?;
+    let system = load::compile(file, &model, &Options::default())?;
     load::write_whole(Path::new("-"), &tour(&model, &system))
 }
 

@@ -7,6 +7,7 @@ mod eval;
 mod failure;
 mod info;
 mod load;
+mod states;
 mod upgrade;
 
 use clap::{Parser, Subcommand};

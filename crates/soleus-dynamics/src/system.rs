@@ -51,6 +51,18 @@ pub enum SystemError {
     },
 }
 
+impl SystemError {
+    /// Absolute path of the component at fault; `Model::line_of` tells its line.
+    pub fn component(&self) -> &str {
+        match self {
+            SystemError::Tree(e) => e.component(),
+            SystemError::Muscle { path, .. }
+            | SystemError::Force { path, .. }
+            | SystemError::Path { path, .. } => path,
+        }
+    }
+}
+
 /// What a force of the system is made of.
 #[derive(Clone, Debug)]
 pub enum Actor {

@@ -27,6 +27,16 @@ pub enum TreeError {
     },
 }
 
+impl TreeError {
+    /// Absolute path of the component at fault.
+    pub fn component(&self) -> &str {
+        match self {
+            TreeError::SameBody { joint, .. } => joint,
+            TreeError::MasslessEnd { body } => body,
+        }
+    }
+}
+
 /// One body of the tree and the joint that carries it.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -516,10 +526,9 @@ fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
     }
 
     // What is left closes loops: each such joint carries a copy of its child. A weld becomes a
-    // constraint instead, and a free joint closes nothing.
+    // constraint instead.
     for j in 0..ends.len() {
-        let needs_copy = !matches!(model.joints[j].kind, JointKind::Weld | JointKind::Free);
-        if !used[j] && needs_copy {
+        if !used[j] && model.joints[j].kind != JointKind::Weld {
             picks.push(Pick {
                 joint: Some(JointId(j)),
                 inboard: ends[j].parent,
