@@ -55,7 +55,12 @@ pub fn run(model: &Path, states: &Path, out: &Path, opensim_faults: bool) -> Res
     for (i, state) in list.iter().enumerate() {
         let input =
             states::read(&m, &system, state).map_err(|e| states::failure(states, &text, state, i, e))?;
-        results.push(evaluate(&m, &system, &input, &mut ws));
+        let (values, problem) = evaluate(&m, &system, &input, &mut ws);
+        results.push(values);
+        if let Some(MotionError::Singular { mobility }) = problem {
+            let name = tree_order(&m, &system).into_iter().nth(mobility).unwrap_or_default();
+            eprintln!("warning: state {i}: nothing resists {name}; the accelerations are NaN");
+        }
     }
     let result = json!({
         "generator": concat!("soleus ", env!("CARGO_PKG_VERSION")),
@@ -109,8 +114,13 @@ fn control_order(model: &Model, system: &System) -> Vec<String> {
     names
 }
 
-/// Everything at one state.
-fn evaluate(model: &Model, system: &System, input: &Input, ws: &mut Workspace<f64>) -> Value {
+/// Everything at one state, and why accelerations could not be found, if so.
+fn evaluate(
+    model: &Model,
+    system: &System,
+    input: &Input,
+    ws: &mut Workspace<f64>,
+) -> (Value, Option<MotionError>) {
     let (x, controls) = (&input.state, &input.controls);
     let tree = &system.tree;
     let n = tree.num_mobilities;
@@ -119,8 +129,8 @@ fn evaluate(model: &Model, system: &System, input: &Input, ws: &mut Workspace<f6
         out.insert(key.to_string(), value);
     };
 
-    let motion = system.compute_motion(x, controls, ws);
-    if let Err(MotionError::Singular { .. }) = motion {
+    let problem = system.compute_motion(x, controls, ws).err();
+    if problem.is_some() {
         ws.udot.fill(f64::NAN);
     }
     system.compute_body_accelerations(ws);
@@ -206,7 +216,7 @@ fn evaluate(model: &Model, system: &System, input: &Input, ws: &mut Workspace<f6
         ws.kin.V_GB.iter().zip(&ws.kin.inertia).map(|(v, i)| 0.5 * v.dot(i.momentum(*v))).sum();
     put("kinetic_energy", num(kinetic));
     put("potential_energy", num(energy + force_energy - mass * system.gravity.dot(com[0])));
-    Value::Object(out)
+    (Value::Object(out), problem)
 }
 
 fn bodies(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {

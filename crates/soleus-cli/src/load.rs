@@ -60,11 +60,19 @@ pub fn errors(path: &Path, diagnostics: &Diagnostics) -> Failure {
 pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |source| Failure::write(path, source);
     if path == Path::new("-") {
-        return std::io::stdout().lock().write_all(text.as_bytes()).map_err(failed);
+        return match std::io::stdout().lock().write_all(text.as_bytes()) {
+            // Whoever reads has seen enough, as `head` does.
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            done => done.map_err(failed),
+        };
     }
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".partial");
     let partial = path.with_file_name(name);
-    std::fs::write(&partial, text).map_err(failed)?;
-    std::fs::rename(&partial, path).map_err(failed)
+    let done = std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, path));
+    done.map_err(|e| {
+        // The part that was written is of no use; if it cannot be removed, the first error matters more.
+        let _ = std::fs::remove_file(&partial);
+        failed(e)
+    })
 }

@@ -544,7 +544,7 @@ fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
         let is_end = !picks.iter().any(|x| x.inboard == p.outboard && !p.copy);
         let moves = p.joint.is_none_or(|j| !rigid(j.0));
         let body = &model.bodies[p.outboard];
-        if is_end && moves && !p.copy && body.mass == 0.0 && body.inertia == SymMat33::zero() {
+        if is_end && moves && body.mass == 0.0 && body.inertia == SymMat33::zero() {
             return Err(TreeError::MasslessEnd { body: body.path.clone() });
         }
     }
