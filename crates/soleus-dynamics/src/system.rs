@@ -1,8 +1,8 @@
 //! A model ready for computing: flat, indexed, immutable, shared by all threads.
 
+use crate::Options;
 use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Station};
 use crate::force::{CompiledForce, ForceError, ForceResolve};
-use crate::Options;
 use crate::joint::angles_rate;
 use crate::kinematics::{BodyFrame, Loads, Resolve};
 use crate::multibody::{
@@ -49,6 +49,18 @@ pub enum SystemError {
         /// What is wrong.
         source: PathError,
     },
+}
+
+impl SystemError {
+    /// Absolute path of the component at fault; `Model::line_of` tells its line.
+    pub fn component(&self) -> &str {
+        match self {
+            SystemError::Tree(e) => e.component(),
+            SystemError::Muscle { path, .. }
+            | SystemError::Force { path, .. }
+            | SystemError::Path { path, .. } => path,
+        }
+    }
 }
 
 /// What a force of the system is made of.
@@ -390,7 +402,8 @@ impl System {
                 None => controls[f.controls.start],
             };
             let before = states.to_vec();
-            if let Err(e) = m.solve_equilibrium(ws.paths[i].length(), ws.paths[i].speed(), activation, states) {
+            if let Err(e) = m.solve_equilibrium(ws.paths[i].length(), ws.paths[i].speed(), activation, states)
+            {
                 states.copy_from_slice(&before);
                 failures.push((i, e));
             }

@@ -1,7 +1,7 @@
 //! The spanning tree of a model.
 
-use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
 use crate::Options;
+use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
 use crate::kinematics::{BodyFrame, Resolve};
 use soleus_math::{Function, Rotation, SymMat33, Transform, Vec3, vec3};
 use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
@@ -25,6 +25,16 @@ pub enum TreeError {
         /// Path of the body.
         body: String,
     },
+}
+
+impl TreeError {
+    /// Absolute path of the component at fault.
+    pub fn component(&self) -> &str {
+        match self {
+            TreeError::SameBody { joint, .. } => joint,
+            TreeError::MasslessEnd { body } => body,
+        }
+    }
 }
 
 /// One body of the tree and the joint that carries it.
@@ -185,7 +195,8 @@ impl Tree {
             let coordinates = pick.joint.map_or(&[][..], |j| &model.joints[j.0].coordinates);
 
             let parent = t.node_of_body[pick.inboard];
-            let tip = t.push_joint(options, parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
+            let tip =
+                t.push_joint(options, parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
             let node = &mut t.nodes[tip];
             node.body = Some(BodyId(pick.outboard));
             node.is_copy = pick.copy;
@@ -255,7 +266,9 @@ impl Tree {
             JointKind::Ball => JointKernel::Ball,
             JointKind::Free => JointKernel::Free,
             JointKind::Ellipsoid { radii } => JointKernel::Ellipsoid(*radii),
-            JointKind::Custom(s) => JointKernel::Custom(Box::new(compile_custom(s, coordinates.len(), options))),
+            JointKind::Custom(s) => {
+                JointKernel::Custom(Box::new(compile_custom(s, coordinates.len(), options)))
+            }
             JointKind::Scapulothoracic { .. } => JointKernel::Weld,
         };
         self.push_node(parent, kernel, X_PF, X_BM.inverse(), reversed, id, coordinates)
@@ -513,10 +526,9 @@ fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
     }
 
     // What is left closes loops: each such joint carries a copy of its child. A weld becomes a
-    // constraint instead, and a free joint closes nothing.
+    // constraint instead.
     for j in 0..ends.len() {
-        let needs_copy = !matches!(model.joints[j].kind, JointKind::Weld | JointKind::Free);
-        if !used[j] && needs_copy {
+        if !used[j] && model.joints[j].kind != JointKind::Weld {
             picks.push(Pick {
                 joint: Some(JointId(j)),
                 inboard: ends[j].parent,
@@ -532,7 +544,7 @@ fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
         let is_end = !picks.iter().any(|x| x.inboard == p.outboard && !p.copy);
         let moves = p.joint.is_none_or(|j| !rigid(j.0));
         let body = &model.bodies[p.outboard];
-        if is_end && moves && !p.copy && body.mass == 0.0 && body.inertia == SymMat33::zero() {
+        if is_end && moves && body.mass == 0.0 && body.inertia == SymMat33::zero() {
             return Err(TreeError::MasslessEnd { body: body.path.clone() });
         }
     }

@@ -421,6 +421,9 @@ impl Builder<'_> {
             });
             q.finish();
         }
+        if contact_parameters.is_empty() {
+            p.warn(p.element.line, "the force names no contact geometry; it does nothing", "");
+        }
         Some(match c.class {
             "HuntCrossleyForce" => ForceKind::HuntCrossleyForce(HuntCrossleyForce {
                 contact_parameters,
