@@ -469,10 +469,11 @@ fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
                     continue;
                 }
                 let Some(mut out) = take(j, &ends[j], &mut level, &mut used, &mut picks) else { continue };
-                if rigid(j) {
+                // A movable body without mass must not end a branch: go on to its heaviest neighbour.
+                // OpenSim counts a custom joint as rigid here, and the order of mobilities follows.
+                if rigid(j) || matches!(model.joints[j].kind, JointKind::Custom(_)) {
                     continue;
                 }
-                // A movable body without mass must not end a branch: go on to its heaviest neighbour.
                 while model.bodies[out].mass == 0.0 {
                     let heaviest = |as_parent: bool| {
                         let mut best: Option<usize> = None;

@@ -76,11 +76,17 @@ impl Millard2012EquilibriumMuscle {
     ) -> Result<Millard2012EquilibriumMuscle, MuscleError> {
         let positive = [
             ("max_isometric_force", m.max_isometric_force),
-            ("tendon_slack_length", m.tendon_slack_length),
             ("max_contraction_velocity", m.max_contraction_velocity),
         ];
         for (name, value) in positive {
             require(name, value, value > 0.0, "greater than zero")?;
+        }
+        // A rigid tendon may have no length at all.
+        let ls = m.tendon_slack_length;
+        if m.ignore_tendon_compliance {
+            require("tendon_slack_length", ls, ls >= 0.0, "at least zero")?;
+        } else {
+            require("tendon_slack_length", ls, ls > 0.0, "greater than zero, unless the tendon is rigid")?;
         }
         require("fiber_damping", p.fiber_damping, true, "finite")?;
         let beta = if p.fiber_damping < LEAST_DAMPING { 0.0 } else { p.fiber_damping };
