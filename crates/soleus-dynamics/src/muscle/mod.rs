@@ -36,6 +36,7 @@ use thelen2003_original::Thelen2003OriginalMuscle;
 
 /// A muscle ready for computing: parameters checked, constants folded, curves built.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // The system boxes the whole muscle.
 pub enum CompiledMuscle {
     /// See [`Thelen2003Muscle`].
     Thelen2003(Thelen2003Muscle),
@@ -104,7 +105,7 @@ impl CompiledMuscle {
         }
     }
 
-    /// The tension [N] that the muscle applies along its path of length `L` [m], lengthening at `Ldot` [m/s];
+    /// The tension (N) that the muscle applies along its path of length `L` (m), lengthening at `Ldot` [m/s];
     /// writes the rates of its states.
     ///
     /// `states` and `states_dot` have the length of [`state_names`](Self::state_names). The excitation is not
