@@ -6,6 +6,7 @@ use crate::states::{self, Input};
 use serde_json::{Map, Value, json};
 use soleus_dynamics::Options;
 use soleus_dynamics::force::CompiledForce;
+use soleus_dynamics::metabolics::probe::MetabolicProbe;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::multibody::{compute_generalized_forces, compute_inverse_dynamics};
 use soleus_dynamics::muscle::MuscleInfo;
@@ -200,6 +201,11 @@ fn evaluate(
     let (forces, force_energy) = forces(model, system, input, ws);
     put("forces", forces);
 
+    let probes = probes(model, system, input, ws);
+    if !probes.is_empty() {
+        put("probes", Value::Object(probes));
+    }
+
     let markers = model.markers.iter().zip(&system.markers);
     put(
         "markers",
@@ -354,7 +360,7 @@ fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) ->
                 let st = &ws.paths[i];
                 let control = controls.first().copied().unwrap_or(0.0);
                 p.record(st.length(), st.speed(), control, states, &mut values);
-                energy += p.potential_energy(st.length());
+                energy += c.path_energy(st.length());
             }
             None => {
                 c.record(&kin, controls, states, &mut values);
@@ -367,4 +373,17 @@ fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) ->
         );
     }
     (Value::Object(out), energy)
+}
+
+/// Metabolic probes: rates in W.
+fn probes(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> Map<String, Value> {
+    let mut out = Map::new();
+    for p in model.probes.iter().filter(|p| p.enabled) {
+        let Some(probe) = MetabolicProbe::compile(model, p) else { continue };
+        let mut values = Vec::new();
+        probe.rates(system, &input.state, &input.controls, ws, &mut values);
+        let record = json!({"type": p.class, "labels": probe.labels, "values": list(&values)});
+        out.insert(p.name.clone(), record);
+    }
+    out
 }

@@ -192,7 +192,7 @@ impl System {
             };
             let (actor, names, defaults, nc): (_, Vec<String>, Vec<f64>, usize) = match &f.kind {
                 ForceKind::Muscle(m) => {
-                    let m = CompiledMuscle::compile(m)
+                    let m = CompiledMuscle::compile(m, options)
                         .map_err(|source| SystemError::Muscle { path: f.path.clone(), source })?;
                     let names = m.state_names().iter().map(ToString::to_string).collect();
                     let defaults = m.default_states().to_vec();
@@ -200,7 +200,7 @@ impl System {
                 }
                 _ => {
                     let named = Named { model, tree: &tree };
-                    let c = CompiledForce::compile(f, &named, &model.contact_geometries)
+                    let c = CompiledForce::compile(f, &named, &model.contact_geometries, options)
                         .map_err(|source| SystemError::Force { path: f.path.clone(), source })?;
                     let names: Vec<String> = c.state_names().iter().map(ToString::to_string).collect();
                     let mut defaults = vec![0.0; names.len()];

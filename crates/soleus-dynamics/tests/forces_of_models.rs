@@ -4,6 +4,7 @@
 #![allow(non_snake_case)]
 
 use serde_json::Value;
+use soleus_dynamics::Options;
 use soleus_dynamics::{BodyFrame, CompiledForce, ForceResolve, Kinematics, Resolve};
 use soleus_math::{Mat33, Rotation, SpatialVec, Transform, Vec3, vec3};
 use soleus_model::force::*;
@@ -110,7 +111,7 @@ fn check(
             coordinates.iter().map(|c| numbers(&state["coordinates"][*c])).map(|x| (x[0], x[1])).unzip();
         let kin = Kinematics { time: 0.0, X_GB: &X_GB, V_GB: &V_GB, q: &q, u: &u };
         for (path, f) in forces {
-            let compiled = CompiledForce::compile(f, names, geometries).unwrap();
+            let compiled = CompiledForce::compile(f, names, geometries, &Options { opensim_faults: true }).unwrap();
             let theirs = &state["forces"][*path];
             let labels: Vec<_> =
                 theirs["labels"].as_array().unwrap().iter().map(|l| l.as_str().unwrap()).collect();
@@ -146,7 +147,6 @@ fn hunt(
             viscous_friction: friction[2],
         }],
         transition_velocity,
-        opensim_compatible: true,
     })
 }
 
@@ -176,7 +176,6 @@ fn opensim_val_bouncing_block() {
             point2: Vec3::zero(),
             stiffness,
             rest_length: 0.8,
-            opensim_compatible: true,
         };
         let limit = CoordinateLimitForce {
             coordinate: CoordinateId(0),

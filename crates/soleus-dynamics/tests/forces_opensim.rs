@@ -4,6 +4,7 @@
 #![allow(non_snake_case)]
 
 use serde_json::Value;
+use soleus_dynamics::Options;
 use soleus_dynamics::contact::ContactMemory;
 use soleus_dynamics::force::Kernel;
 use soleus_dynamics::{BodyFrame, CompiledForce, ForceResolve, Kinematics, Loads, Resolve};
@@ -102,7 +103,7 @@ fn geometries(reference: &Value) -> Vec<ContactGeometry> {
 }
 
 /// The forces of `data/forces_opensim46.py`, in its order.
-fn forces(compatible: bool) -> Vec<Force> {
+fn forces() -> Vec<Force> {
     let control = ControlRange::default();
     let linear = |slope, intercept| Function::Linear { slope, intercept };
     let point_actuator = |global| {
@@ -124,7 +125,6 @@ fn forces(compatible: bool) -> Vec<Force> {
             point2: vec3(0.0, 0.03, -0.1),
             stiffness: 250.0,
             rest_length,
-            opensim_compatible: compatible,
         })
     };
     let parameters = |geometry: &[usize], stiffness, dissipation| {
@@ -141,7 +141,6 @@ fn forces(compatible: bool) -> Vec<Force> {
         ForceKind::HuntCrossleyForce(HuntCrossleyForce {
             contact_parameters: parameters(geometry, 1e6, 0.4),
             transition_velocity: 0.13,
-            opensim_compatible: compatible,
         })
     };
     let elastic = |geometry: &[usize]| {
@@ -292,7 +291,6 @@ fn forces(compatible: bool) -> Vec<Force> {
                 point1: vec3(0.1, 0.02, 0.0),
                 point2: vec3(0.0, 0.03, -0.1),
                 expression: "200*(d-0.3)^2 + 1.5*ddot".into(),
-                opensim_compatible: compatible,
             }),
         ),
         (
@@ -344,7 +342,6 @@ fn forces(compatible: bool) -> Vec<Force> {
                 settle_velocity: 0.01,
                 mu_static: 0.7,
                 mu_kinetic: 0.5,
-                opensim_compatible: compatible,
             }),
         ),
     ];
@@ -421,11 +418,11 @@ fn evaluate<T: Real>(force: &CompiledForce, state: &State<T>) -> (Vec<SpatialVec
 fn compiled(reference: &Value, compatible: bool) -> Vec<(CompiledForce, Vec<f64>, Vec<f64>)> {
     let geometries = geometries(reference);
     let mut controls = reference["controls"].as_array().unwrap().iter().map(number);
-    forces(compatible)
+    forces()
         .iter()
         .map(|f| {
             let c =
-                CompiledForce::compile(f, &Frames, &geometries).unwrap_or_else(|e| panic!("{}: {e}", f.name));
+                CompiledForce::compile(f, &Frames, &geometries, &Options { opensim_faults: compatible }).unwrap_or_else(|e| panic!("{}: {e}", f.name));
             let mut states = vec![0.0; c.state_names().len()];
             c.default_states(&mut states);
             let controls = controls.by_ref().take(c.num_controls()).collect();

@@ -1,6 +1,7 @@
 //! Muscles run the same lines with dual numbers: values bit for bit, derivatives as differences say.
 #![allow(non_snake_case)]
 
+use soleus_dynamics::Options;
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_math::{Dual, Real};
 use soleus_model::muscle::*;
@@ -34,7 +35,7 @@ fn muscles() -> Vec<CompiledMuscle> {
             m.pennation_angle_at_optimal = 0.3;
             m.ignore_tendon_compliance = rigid;
             m.ignore_activation_dynamics = no_activation;
-            out.push(CompiledMuscle::compile(&m).unwrap());
+            out.push(CompiledMuscle::compile(&m, &Options::default()).unwrap());
         }
     }
     out
@@ -166,12 +167,43 @@ fn analytic_bad_parameters_are_errors() {
         for bad in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
             let mut m = Muscle::new(kind.clone());
             m.optimal_fiber_length = bad;
-            let error = CompiledMuscle::compile(&m).unwrap_err();
+            let error = CompiledMuscle::compile(&m, &Options::default()).unwrap_err();
             assert!(error.to_string().contains("optimal_fiber_length"), "{error}");
         }
     }
     let mut m = Muscle::new(MuscleKind::Thelen2003(Thelen2003::default()));
     m.ignore_tendon_compliance = true;
-    let error = CompiledMuscle::compile(&m).unwrap_err();
+    let error = CompiledMuscle::compile(&m, &Options::default()).unwrap_err();
     assert_eq!(error.to_string(), "Thelen2003Muscle does not implement `ignore_tendon_compliance`");
+}
+
+/// No input panics, NaN and infinities included, and an equilibrium is found at any sensible length and activation.
+#[test]
+fn identity_extreme_inputs_are_survived() {
+    // A small multiplicative generator (Lehmer, 1951), seeded.
+    let mut seed: u64 = 42;
+    let mut random = |lo: f64, hi: f64| {
+        seed = seed * 48271 % 0x7fff_ffff;
+        lo + (hi - lo) * seed as f64 / 0x7fff_ffff as f64
+    };
+    for m in muscles() {
+        let names = m.state_names();
+        for _ in 0..2000 {
+            let (L, Ldot, e) = (random(-0.1, 1.0), random(-20.0, 20.0), random(-0.5, 1.5));
+            let states: Vec<f64> = names.iter().map(|_| random(-0.1, 0.6)).collect();
+            let mut rates = vec![0.0; names.len()];
+            m.dynamics(L, Ldot, e, &states, &mut rates);
+            m.info(L, Ldot, e, &states);
+            let mut found = states.clone();
+            let (length, a) = (random(0.15, 0.5), random(0.02, 1.0));
+            let equilibrium = m.solve_equilibrium(length, 0.0, a, &mut found);
+            assert!(equilibrium.is_ok(), "{names:?} at {length}, {a}: {equilibrium:?}");
+            assert!(found.iter().all(|s| s.is_finite()), "{names:?} at {length}, {a}: {found:?}");
+        }
+        let nan = vec![f64::NAN; names.len()];
+        let mut rates = nan.clone();
+        m.dynamics(f64::NAN, f64::NAN, f64::NAN, &nan, &mut rates);
+        m.info(f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, &nan);
+        let _ = m.solve_equilibrium(f64::NAN, f64::NAN, f64::NAN, &mut rates);
+    }
 }

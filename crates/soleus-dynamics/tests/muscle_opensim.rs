@@ -2,6 +2,7 @@
 #![allow(non_snake_case)]
 #![allow(clippy::excessive_precision)]
 
+use soleus_dynamics::Options;
 use soleus_dynamics::muscle::{CompiledMuscle, MuscleInfo, millard2012_curves};
 use soleus_model::muscle::*;
 
@@ -59,7 +60,7 @@ fn compile(kind: Kind, sizes: [f64; 5]) -> CompiledMuscle {
     m.ignore_tendon_compliance = matches!(kind, Kind::MillardRigid | Kind::DeGrooteFreglyRigid);
     m.ignore_activation_dynamics = matches!(kind, Kind::MillardNoActivation);
     resize(&mut m, sizes);
-    CompiledMuscle::compile(&m).unwrap()
+    CompiledMuscle::compile(&m, &Options::default()).unwrap()
 }
 
 fn resize(m: &mut Muscle, sizes: [f64; 5]) {
@@ -176,7 +177,7 @@ fn opensim_val_degroote_fregly_random() {
         let mut m = Muscle::new(MuscleKind::DeGrooteFregly2016(p));
         resize(&mut m, t.sizes(i));
         m.ignore_tendon_compliance = t.word(i, "mode") == "rigid";
-        let CompiledMuscle::DeGrooteFregly2016(m) = CompiledMuscle::compile(&m).unwrap() else {
+        let CompiledMuscle::DeGrooteFregly2016(m) = CompiledMuscle::compile(&m, &Options::default()).unwrap() else {
             panic!("another class")
         };
         let (L, Ldot, a, f) =
@@ -218,7 +219,7 @@ fn opensim_val_millard_random() {
         let mut m = Muscle::new(MuscleKind::Millard2012Equilibrium(Box::new(p)));
         resize(&mut m, t.sizes(i));
         m.ignore_tendon_compliance = t.word(i, "mode") == "rigid";
-        let m = CompiledMuscle::compile(&m).unwrap();
+        let m = CompiledMuscle::compile(&m, &Options::default()).unwrap();
         let (L, Ldot, a) = (t.get(i, "L"), t.get(i, "Ldot"), t.get(i, "activation"));
         let states = [a, t.get(i, "state_fiber_length")];
         let info = m.info(L, Ldot, a, &states[..m.state_names().len()]);
@@ -244,7 +245,7 @@ fn opensim_val_thelen_random() {
     for i in 0..t.rows.len() {
         let mut m = Muscle::new(MuscleKind::Thelen2003(Thelen2003::default()));
         resize(&mut m, t.sizes(i));
-        let m = CompiledMuscle::compile(&m).unwrap();
+        let m = CompiledMuscle::compile(&m, &Options::default()).unwrap();
         let a = t.get(i, "activation");
         let info = m.info(t.get(i, "L"), 0.0, a, &[a, t.get(i, "state_fiber_length")]);
         for (name, ours) in [
@@ -270,7 +271,7 @@ fn opensim_val_equilibrium() {
             _ => MuscleKind::Thelen2003(Thelen2003::default()),
         });
         resize(&mut m, t.sizes(i));
-        let m = CompiledMuscle::compile(&m).unwrap();
+        let m = CompiledMuscle::compile(&m, &Options::default()).unwrap();
         let (L, Ldot, a) = (t.get(i, "L"), t.get(i, "Ldot"), t.get(i, "activation"));
         let mut states = [0.0; 2];
         m.solve_equilibrium(L, Ldot, a, &mut states).unwrap();

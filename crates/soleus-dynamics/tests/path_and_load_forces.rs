@@ -4,6 +4,7 @@
 #![allow(non_snake_case)]
 
 use serde_json::Value;
+use soleus_dynamics::Options;
 use soleus_dynamics::force::Kernel;
 use soleus_dynamics::{BodyFrame, CompiledForce, ForceError, ForceResolve, Kinematics, Resolve};
 use soleus_math::function::SimmSpline;
@@ -138,7 +139,7 @@ fn opensim_val_path_tensions() {
     for row in reference["rows"].as_array().unwrap() {
         let (length, speed) = (number(&row["length"]), number(&row["speed"]));
         for f in path_forces() {
-            let compiled = CompiledForce::compile(&f, &Bodies, &[]).unwrap();
+            let compiled = CompiledForce::compile(&f, &Bodies, &[], &Options { opensim_faults: true }).unwrap();
             let law = compiled.path_force().expect("a path force");
             let mut states = vec![0.0; compiled.state_names().len()];
             compiled.default_states(&mut states);
@@ -160,7 +161,7 @@ fn opensim_val_path_tensions() {
 #[test]
 fn deriv_path_tensions() {
     for f in path_forces() {
-        let compiled = CompiledForce::compile(&f, &Bodies, &[]).unwrap();
+        let compiled = CompiledForce::compile(&f, &Bodies, &[], &Options { opensim_faults: true }).unwrap();
         let law = compiled.path_force().unwrap();
         for (l, v, x) in
             [(0.45, 0.7, 0.4), (0.504, 0.5, 0.9), (0.52, -0.3, 0.2), (0.63, 0.8, 0.3), (0.71, -1.2, 0.4)]
@@ -184,7 +185,7 @@ fn deriv_path_tensions() {
 #[test]
 fn identity_path_energy() {
     for f in path_forces().iter().filter(|f| f.name == "spring" || f.name == "blankevoort") {
-        let compiled = CompiledForce::compile(f, &Bodies, &[]).unwrap();
+        let compiled = CompiledForce::compile(f, &Bodies, &[], &Options { opensim_faults: true }).unwrap();
         let law = compiled.path_force().unwrap();
         for l in [0.4, 0.51, 0.56, 0.7] {
             let slope = law.potential_energy(Dual::<f64, 1>::variable(l, 0)).d[0];
@@ -221,7 +222,7 @@ fn opensim_val_measured_loads() {
         let time = numbers(&load["time"]);
         let columns: Vec<_> = load["columns"].as_array().unwrap().iter().map(numbers).collect();
         let name = format!("load{}", time.len());
-        let compiled = CompiledForce::compile(&external(time, &columns, &name), &Bodies, &[]).unwrap();
+        let compiled = CompiledForce::compile(&external(time, &columns, &name), &Bodies, &[], &Options { opensim_faults: true }).unwrap();
         for row in load["rows"].as_array().unwrap() {
             let kin = Kinematics { time: number(&row["t"]), X_GB: &X_GB, V_GB: &V_GB, q: &[], u: &[] };
             let mut record = Vec::new();
@@ -235,10 +236,10 @@ fn opensim_val_measured_loads() {
 #[test]
 fn measured_loads_need_columns_that_fit() {
     let short = external(vec![0.0, 1.0], &vec![vec![1.0]; 9], "x");
-    let error = CompiledForce::compile(&short, &Bodies, &[]).unwrap_err();
+    let error = CompiledForce::compile(&short, &Bodies, &[], &Options { opensim_faults: true }).unwrap_err();
     assert_eq!(error.to_string(), "force_identifier has 1 rows, but the time column has 2");
     let backwards = external(vec![1.0, 0.0], &vec![vec![1.0, 2.0]; 9], "x");
-    assert!(matches!(CompiledForce::compile(&backwards, &Bodies, &[]), Err(ForceError::Function { .. })));
+    assert!(matches!(CompiledForce::compile(&backwards, &Bodies, &[], &Options { opensim_faults: true }), Err(ForceError::Function { .. })));
 }
 
 fn feet(compatible: bool) -> CompiledForce {
@@ -267,9 +268,8 @@ fn feet(compatible: bool) -> CompiledForce {
     let kind = ForceKind::HuntCrossleyForce(HuntCrossleyForce {
         contact_parameters,
         transition_velocity: 0.01,
-        opensim_compatible: compatible,
     });
-    CompiledForce::compile(&force("feet", kind), &Bodies, &geometries).unwrap()
+    CompiledForce::compile(&force("feet", kind), &Bodies, &geometries, &Options { opensim_faults: compatible }).unwrap()
 }
 
 /// In compatible mode we lose the very contacts that Simbody loses; else we keep them all.

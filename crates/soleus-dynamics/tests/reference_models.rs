@@ -94,48 +94,74 @@ fn motion<T: Real>(system: &System, x: &State<T>, controls: &[T]) -> Option<Vec<
 fn deriv_motion_of_every_reference_model() {
     for (name, system, states) in systems() {
         for (k, (x, controls)) in states.iter().enumerate() {
-            let n = x.q.len();
-            let (dq, du) = (direction(1, n, 1.0), direction(2, n, 1.0));
-            // Fibers live on a scale of centimetres.
-            let (dz, dc) = (direction(3, x.z.len(), 0.01), direction(4, controls.len(), 0.1));
-            let lifted =
-                State { time: D::cst(x.time), q: along(&x.q, &dq), u: along(&x.u, &du), z: along(&x.z, &dz) };
-            let Some(dual) = motion(&system, &lifted, &along(controls, &dc)) else { continue };
-            let plain = motion(&system, x, controls).unwrap();
-            for (i, (a, b)) in dual.iter().zip(&plain).enumerate() {
-                assert_eq!(a.v.to_bits(), b.to_bits(), "{name} state {k} entry {i}: {} {b}", a.v);
-            }
-
-            let shifted = |h: f64| {
-                let add = |x: &[f64], d: &[f64]| x.iter().zip(d).map(|(x, d)| x + h * d).collect::<Vec<_>>();
-                let y = State { time: x.time, q: add(&x.q, &dq), u: add(&x.u, &du), z: add(&x.z, &dz) };
-                motion(&system, &y, &add(controls, &dc)).unwrap()
-            };
-            // Kinks (wrap lift-off, activation at excitation, end of a toe region) spoil a difference that
-            // straddles one, so a step that agrees is enough; roundoff ε·|y|/h is 1e-7 of the scale at h = 1e-7
-            // for accelerations that come out of large cancelling forces.
-            let scale = dual.iter().map(|y| y.d[0].abs()).filter(|y| y.is_finite()).fold(1.0, f64::max);
+            // The default state sits on kinks by construction: excitation equal to activation, fibers at
+            // their bound, zero speeds. Two small moves off it, where everything is smooth but for bad luck.
             let mut best = f64::INFINITY;
-            let mut worst_at = 0;
-            for h in [1e-6, 1e-7, 1e-5] {
-                let (hi, lo) = (shifted(h), shifted(-h));
-                let mut worst: f64 = 0.0;
-                let mut at = 0;
-                for i in 0..dual.len() {
-                    let (d, fd) = (dual[i].d[0], (hi[i] - lo[i]) / (2.0 * h));
-                    if d.is_nan() && fd.is_nan() {
-                        continue;
-                    }
-                    let e = (d - fd).abs() / scale;
-                    if !(e <= worst) {
-                        (worst, at) = (e, i);
-                    }
-                }
-                if worst < best {
-                    (best, worst_at) = (worst, at);
-                }
+            for move_off in 1..=2 {
+                best = best.min(derivative_error(
+                    &name,
+                    k,
+                    &system,
+                    &moved(x, move_off),
+                    &shifted(controls, move_off),
+                ));
             }
-            assert!(best < 1e-5, "{name} state {k}: derivative off by {best:.1e} at entry {worst_at}");
+            // Roundoff of differences at accelerations that come out of large cancelling forces.
+            assert!(best < 1e-5, "{name} state {k}: derivative off by {best:.1e}");
         }
     }
+}
+
+/// The state a little off, by 1e-3 and in fibers by 1 %.
+fn moved(x: &State<f64>, seed: u64) -> State<f64> {
+    let mut y = x.clone();
+    let n = x.q.len();
+    let add = |x: &mut [f64], d: Vec<f64>| x.iter_mut().zip(d).for_each(|(x, d)| *x += d);
+    add(&mut y.q, direction(10 * seed, n, 1e-3));
+    add(&mut y.u, direction(10 * seed + 1, n, 1e-3));
+    for (z, d) in y.z.iter_mut().zip(direction(10 * seed + 2, x.z.len(), 2e-3)) {
+        *z = *z * (1.01 + d) + 1e-4;
+    }
+    y
+}
+
+fn shifted(controls: &[f64], seed: u64) -> Vec<f64> {
+    let d = direction(10 * seed + 3, controls.len(), 1e-3);
+    controls.iter().zip(d).map(|(c, d)| c + 5e-3 + d).collect()
+}
+
+/// Largest difference between dual and central difference, relative to the largest derivative; zero where
+/// the mass matrix is singular. Values are compared bit for bit on the way.
+fn derivative_error(name: &str, k: usize, system: &System, x: &State<f64>, controls: &[f64]) -> f64 {
+    let n = x.q.len();
+    let (dq, du) = (direction(1, n, 1.0), direction(2, n, 1.0));
+    // Fibers live on a scale of centimetres.
+    let (dz, dc) = (direction(3, x.z.len(), 0.01), direction(4, controls.len(), 0.1));
+    let lifted =
+        State { time: D::cst(x.time), q: along(&x.q, &dq), u: along(&x.u, &du), z: along(&x.z, &dz) };
+    let Some(dual) = motion(system, &lifted, &along(controls, &dc)) else { return 0.0 };
+    let plain = motion(system, x, controls).unwrap();
+    for (i, (a, b)) in dual.iter().zip(&plain).enumerate() {
+        assert_eq!(a.v.to_bits(), b.to_bits(), "{name} state {k} entry {i}: {} {b}", a.v);
+    }
+    let at = |h: f64| {
+        let add = |x: &[f64], d: &[f64]| x.iter().zip(d).map(|(x, d)| x + h * d).collect::<Vec<_>>();
+        let y = State { time: x.time, q: add(&x.q, &dq), u: add(&x.u, &du), z: add(&x.z, &dz) };
+        motion(system, &y, &add(controls, &dc)).unwrap()
+    };
+    let scale = dual.iter().map(|y| y.d[0].abs()).filter(|y| y.is_finite()).fold(1.0, f64::max);
+    let mut best = f64::INFINITY;
+    for h in [1e-6, 1e-7] {
+        let (hi, lo) = (at(h), at(-h));
+        let mut worst: f64 = 0.0;
+        for (d, (hi, lo)) in dual.iter().zip(hi.iter().zip(&lo)) {
+            let fd = (hi - lo) / (2.0 * h);
+            let error = (d.d[0] - fd).abs() / scale;
+            if !(d.d[0].is_nan() && fd.is_nan()) && !(error <= worst) {
+                worst = error;
+            }
+        }
+        best = best.min(worst);
+    }
+    best
 }

@@ -84,7 +84,7 @@ impl std::error::Error for BezierError {}
 /// (OpenSim uses the same √ε; a smaller one would send C to infinity).
 const PARALLEL_BELOW: f64 = 1.490_116_119_384_765_6e-8;
 
-/// Halley's step cubes the error. A step below this leaves an error near 1e-16, the roundoff of u.
+/// Halley's step cubes the error, times about 10. A step below this leaves 3e-16, the roundoff of u.
 const LAST_STEP_BELOW: f64 = 3e-6;
 
 /// Value of the polynomial Σ cⱼ uʲ.
@@ -116,67 +116,85 @@ fn poly2<T: Real>(c: &[f64; 6], u: T) -> T {
 }
 
 /// Coefficients in powers of u from the increments a, m, b of (2) and the start value.
-fn power_basis(start: f64, a: f64, m: f64, b: f64) -> [f64; 6] {
+fn power_basis(start: f64, [a, m, b]: [f64; 3]) -> [f64; 6] {
     // x′/5 = a (1 − 4u + 6u² − 4u³ + u⁴) + 6m (u² − 2u³ + u⁴) + b u⁴, integrated term by term.
     let q = 6.0 * (a + m);
     [start, 5.0 * a, -10.0 * a, 5.0 * q / 3.0, -5.0 * (a + 3.0 * m), a + 6.0 * m + b]
 }
 
-/// A first guess of u for a polynomial of the family (2), from its normalized height.
-///
-/// Values and slopes at u = 0, ½ and 1 follow from a, m, b alone; between them the inverse is a
-/// cubic in the height, with the slopes limited to what keeps it monotone (Fritsch and Carlson, 1980).
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Guess {
-    /// Height at u = ½ as a fraction of the whole.
-    middle: f64,
-    /// Cubics in the height below and above the middle.
-    cubic: [[f64; 4]; 2],
+/// Half the rise of a polynomial of the family (2): its value at u = ½ above its start.
+#[inline(always)]
+fn half_rise([a, m, b]: [f64; 3]) -> f64 {
+    (31.0 * a + 16.0 * m + b) / 32.0
 }
 
-impl Guess {
-    fn new(a: f64, m: f64, b: f64) -> Guess {
-        let whole = a + m + b;
-        let (alpha, gamma) = (a / whole, b / whole);
-        let middle = (16.0 + 15.0 * (alpha - gamma)) / 32.0;
-        let d_mid = 16.0 / (5.0 * (alpha + 6.0 * (m / whole) + gamma));
-        let low = (0.5 / middle).max(0.0);
-        let high = 0.5 / (1.0 - middle);
-        let d = |slope: f64, secant: f64| if slope < 3.0 * secant { slope } else { 3.0 * secant };
-        // Hermite cubic on t ∈ [0, 1] with rise ½, rewritten in the height z = t h.
-        let hermite = |h: f64, d0: f64, d1: f64| {
-            let (p, q) = (d0 * h, d1 * h);
-            [0.0, d0, (1.5 - 2.0 * p - q) / (h * h), (p + q - 1.0) / (h * h * h)]
-        };
-        let mut upper = hermite(1.0 - middle, d(d_mid, high), d(0.2 / gamma, high));
-        upper[0] = 0.5;
-        Guess { middle, cubic: [hermite(middle, d(0.2 / alpha, low), d(d_mid, low)), upper] }
-    }
+/// A first guess of u < ½ for a polynomial of the family (2), at the fraction t ∈ [0, 1] of its half rise.
+///
+/// The inverse is taken to be a cubic with the true values and slopes at u = 0 and ½, the slopes
+/// limited to what keeps it monotone (Fritsch and Carlson, 1980). Off by up to 0.08.
+#[inline(always)]
+fn rough_guess([a, m, b]: [f64; 3], rise: f64, t: f64) -> f64 {
+    let p = (rise / (5.0 * a)).min(1.5);
+    let q = (rise * 3.2 / (a + 6.0 * m + b)).min(1.5);
+    let s = 1.0 - t;
+    t * (p * s * s + t * (1.5 - t - q * s))
+}
 
-    #[inline(always)]
-    fn at(&self, z: f64) -> f64 {
-        let (c, z) = if z < self.middle { (&self.cubic[0], z) } else { (&self.cubic[1], z - self.middle) };
-        ((c[3] * z + c[2]) * z + c[1]) * z + c[0]
+/// Coefficients of a better guess of u < ½, in powers of t: the inverse interpolated at six Chebyshev
+/// points. Off by 0.006 at most for curviness 0.6 and above, by 0.07 for the least.
+fn fine_guess(d: [f64; 3]) -> [f64; 6] {
+    let c = power_basis(0.0, d);
+    let rise = half_rise(d);
+    let node = |k: usize| 0.5 - 0.5 * ((k as f64 + 0.5) * std::f64::consts::PI / 6.0).cos();
+    // Newton's divided differences, then expanded into powers.
+    let mut f: [f64; 6] =
+        std::array::from_fn(|k| solve_increasing(&c, node(k) * rise, rough_guess(d, rise, node(k))));
+    for j in 1..6 {
+        for k in (j..6).rev() {
+            f[k] = (f[k] - f[k - 1]) / (node(k) - node(k - j));
+        }
     }
+    let mut out = [0.0; 6];
+    for k in (0..6).rev() {
+        for i in (1..6).rev() {
+            out[i] = out[i - 1] - node(k) * out[i];
+        }
+        out[0] = f[k] - node(k) * out[0];
+    }
+    out
+}
+
+/// One step of Halley's method for Σ cⱼ uʲ = target, kept in [0, 1]: the new u and the step.
+#[inline(always)]
+fn halley(c: &[f64; 6], target: f64, u: f64) -> (f64, f64) {
+    let f = poly(c, u) - target;
+    let (f1, f2) = (poly1(c, u), poly2(c, u));
+    let step = f * f1 / (f1 * f1 - 0.5 * f * f2);
+    ((u - step).clamp(0.0, 1.0), step)
 }
 
 /// The u ∈ [0, 1] with Σ cⱼ uʲ = target, for a polynomial increasing on [0, 1] whose end values
-/// enclose the target. Safeguarded Halley iteration; never fails, NaN gives NaN.
+/// enclose the target. NaN gives NaN.
 #[inline(always)]
 fn solve_increasing(c: &[f64; 6], target: f64, guess: f64) -> f64 {
+    // Two steps are nearly always enough; taken without asking, they cost no mispredicted branch.
+    let (u, _) = halley(c, target, guess);
+    let (u, step) = halley(c, target, u);
+    if step.abs() < LAST_STEP_BELOW { u } else { solve_safely(c, target, u) }
+}
+
+/// Halley steps inside a shrinking bracket, with bisection where they leave it; never fails.
+#[cold]
+fn solve_safely(c: &[f64; 6], target: f64, guess: f64) -> f64 {
     let (mut lo, mut hi) = (0.0, 1.0);
-    let mut u = guess.clamp(0.0, 1.0);
-    // Bisection alone would need 53 steps; Halley needs 2 or 3.
+    let mut u = if guess.is_nan() { 0.5 } else { guess };
+    // Bisection alone would need 53 steps.
     for _ in 0..64 {
-        let f = poly(c, u) - target;
-        let (f1, f2) = (poly1(c, u), poly2(c, u));
-        let step = f * f1 / (f1 * f1 - 0.5 * f * f2);
-        let next = u - step;
+        let (next, step) = halley(c, target, u);
         if step.abs() < LAST_STEP_BELOW {
-            // Roundoff may point past an end; the end is then the answer.
-            return next.clamp(0.0, 1.0);
+            return next;
         }
-        if f > 0.0 {
+        if poly(c, u) > target {
             hi = u;
         } else {
             lo = u;
@@ -195,9 +213,10 @@ struct Corner {
     /// Far end.
     x1: f64,
     y1: f64,
-    /// 1 / (x₁ − x₀).
-    per_width: f64,
-    guess: Guess,
+    /// Where u = ½; reciprocals of the rises of x below and above; guesses of u below and of 1 − u above.
+    x_mid: f64,
+    per_rise: [f64; 2],
+    guess: [[f64; 6]; 2],
     /// Increments a, m, b of x and of y.
     dx: [f64; 3],
     dy: [f64; 3],
@@ -221,13 +240,15 @@ impl Corner {
             return None;
         }
         let dy = [c * (yc - p0.y), (1.0 - c) * (p1.y - p0.y), c * (p1.y - yc)];
+        let mirrored = [dx[2], dx[1], dx[0]];
         Some(Corner {
-            x: power_basis(p0.x, dx[0], dx[1], dx[2]),
-            y: power_basis(p0.y, dy[0], dy[1], dy[2]),
+            x: power_basis(p0.x, dx),
+            y: power_basis(p0.y, dy),
             x1: p1.x,
             y1: p1.y,
-            per_width: 1.0 / (p1.x - p0.x),
-            guess: Guess::new(dx[0], dx[1], dx[2]),
+            x_mid: p0.x + half_rise(dx),
+            per_rise: [1.0 / half_rise(dx), 1.0 / half_rise(mirrored)],
+            guess: [fine_guess(dx), fine_guess(mirrored)],
             dx,
             dy,
         })
@@ -237,7 +258,10 @@ impl Corner {
     #[inline(always)]
     fn parameter<T: Real>(&self, x: T) -> T {
         let xv = x.value();
-        let root = solve_increasing(&self.x, xv, self.guess.at((xv - self.x[0]) * self.per_width));
+        let above = xv > self.x_mid;
+        let t = if above { (self.x1 - xv) * self.per_rise[1] } else { (xv - self.x[0]) * self.per_rise[0] };
+        let guess = poly(&self.guess[usize::from(above)], t);
+        let root = solve_increasing(&self.x, xv, if above { 1.0 - guess } else { guess });
         let mut u = T::cst(root);
         for _ in 0..T::ORDER {
             u = u.refine(poly(&self.x, u) - x, poly1(&self.x, u));
@@ -309,11 +333,9 @@ impl BezierCurve {
     /// Index of the corner that holds x, which lies within the chain.
     #[inline(always)]
     fn find(&self, x: f64) -> usize {
-        let mut i = 0;
-        while i + 1 < self.corners.len() && x > self.corners[i].x1 {
-            i += 1;
-        }
-        i
+        // Counting needs no branch that could be mispredicted.
+        let inner = self.corners.len() - 1;
+        self.corners[..inner].iter().map(|c| usize::from(x > c.x1)).sum()
     }
 
     /// y(x).
@@ -392,8 +414,15 @@ impl BezierCurve {
                 // The weighted sum is again a polynomial of the family (2).
                 let g: [f64; 6] = std::array::from_fn(|j| wv * corner.y[j] + b * corner.x[j]);
                 let d: [f64; 3] = std::array::from_fn(|j| wv * corner.dy[j] + b * corner.dx[j]);
-                let z = (rv - start) / (end - start);
-                let root = solve_increasing(&g, rv, Guess::new(d[0], d[1], d[2]).at(z));
+                let rise = half_rise(d);
+                let above = rv > start + rise;
+                let guess = if above {
+                    let (mirrored, rise) = ([d[2], d[1], d[0]], end - start - rise);
+                    1.0 - rough_guess(mirrored, rise, (end - rv) / rise)
+                } else {
+                    rough_guess(d, rise, (rv - start) / rise)
+                };
+                let root = solve_increasing(&g, rv, guess);
                 let mut u = T::cst(root);
                 for _ in 0..T::ORDER {
                     u = u.refine(

@@ -257,9 +257,6 @@ pub struct PointToPointSpring {
     pub stiffness: f64,
     /// `rest_length`, m. Default 0.
     pub rest_length: f64,
-    /// Not in files: take the points in the *base bodies* of the two frames, as OpenSim 4.6
-    /// does even when `body1` or `body2` names an offset frame.
-    pub opensim_compatible: bool,
 }
 
 /// A pair of opposite forces between two points, given by an expression.
@@ -279,8 +276,6 @@ pub struct ExpressionBasedPointToPointForce {
     pub point2: Vec3<f64>,
     /// `expression` of the distance `d` and its rate `ddot`; positive pulls together. Default "0.0".
     pub expression: String,
-    /// Not in files: take the points in the base bodies of the two frames, as OpenSim 4.6 does.
-    pub opensim_compatible: bool,
 }
 
 /// A linear spring and damper between two frames, in all six directions.
@@ -397,9 +392,6 @@ pub struct HuntCrossleyForce {
     pub contact_parameters: Vec<ContactParameters>,
     /// `transition_velocity` of friction, m/s. Default 0.01.
     pub transition_velocity: f64,
-    /// Not in files: once a contact separates fast enough to have no force, drop the contacts
-    /// that come after it too, as Simbody does.
-    pub opensim_compatible: bool,
 }
 
 /// Contact of meshes, each face on a bed of springs.
@@ -464,8 +456,6 @@ pub struct ExponentialContactForce {
     pub mu_static: f64,
     /// `initial_mu_kinetic`. Default 0.5.
     pub mu_kinetic: f64,
-    /// Not in files: take the location in the *base body* of the frame, as OpenSim 4.6 does.
-    pub opensim_compatible: bool,
 }
 
 /// A tension along a path: `optimal_force` times control.

@@ -10,7 +10,7 @@ use super::path::{Blankevoort1991, PathForce};
 use super::point_to_point::{PointLaw, PointToPointForce};
 use super::prescribed::TimedForce;
 use super::{CompiledForce, ForceError, ForceResolve, Kernel};
-use crate::BodyFrame;
+use crate::{BodyFrame, Options};
 use crate::contact::geometry::{Surface, SurfaceShape};
 use crate::contact::hunt_crossley1975::Material;
 use crate::contact::mesh::MeshSurface;
@@ -58,6 +58,7 @@ impl CompiledForce {
         force: &Force,
         resolve: &dyn ForceResolve,
         geometries: &[ContactGeometry],
+        options: &Options,
     ) -> Result<CompiledForce, ForceError> {
         let name = force.name.as_str();
         let single = || vec![name.to_string()];
@@ -139,7 +140,7 @@ impl CompiledForce {
                 let points = [m.point1, m.point2];
                 let frames = [resolve.frame_name(m.body1), resolve.frame_name(m.body2)];
                 let labels = two_frames(name, frames, "point");
-                (point_to_point(resolve, [m.body1, m.body2], points, m.opensim_compatible, law), labels)
+                (point_to_point(resolve, [m.body1, m.body2], points, options.opensim_faults, law), labels)
             }
             ForceKind::BushingForce(m) => {
                 let springs = Springs::Linear {
@@ -173,7 +174,7 @@ impl CompiledForce {
                 let surfaces = surfaces(&m.contact_parameters, resolve, geometries, false)?;
                 let transition = above_0("transition_velocity", m.transition_velocity)?;
                 let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
-                (Kernel::HuntCrossley(HuntCrossley::new(surfaces, transition, m.opensim_compatible)), labels)
+                (Kernel::HuntCrossley(HuntCrossley::new(surfaces, transition, options.opensim_faults)), labels)
             }
             ForceKind::ElasticFoundationForce(m) => {
                 let surfaces = surfaces(&m.contact_parameters, resolve, geometries, true)?;
@@ -196,7 +197,7 @@ impl CompiledForce {
                 let law = PointLaw::Expression(expression("expression", &m.expression, &["d", "ddot"])?);
                 let points = [m.point1, m.point2];
                 let labels = two_frames(name, [&m.body1_label, &m.body2_label], "point");
-                (point_to_point(resolve, [m.body1, m.body2], points, m.opensim_compatible, law), labels)
+                (point_to_point(resolve, [m.body1, m.body2], points, options.opensim_faults, law), labels)
             }
             ForceKind::ExpressionBasedBushingForce(m) => {
                 const VARIABLES: [&str; 6] =
@@ -228,7 +229,7 @@ impl CompiledForce {
             ),
             ForceKind::ExponentialContactForce(m) => {
                 let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
-                (Kernel::Exponential(exponential(m, resolve)?), labels)
+                (Kernel::Exponential(exponential(m, resolve, options)?), labels)
             }
             ForceKind::PathActuator(m) => path(name, PathForce::Actuator { optimal_force: m.optimal_force }),
             ForceKind::PathSpring(m) => path(
@@ -280,7 +281,7 @@ impl CompiledForce {
                 )
             }
         };
-        Ok(CompiledForce { name: name.to_string(), enabled: force.enabled, labels, kernel })
+        Ok(CompiledForce { name: name.to_string(), enabled: force.enabled, labels, kernel, opensim_energy: options.opensim_faults })
     }
 }
 
@@ -510,12 +511,13 @@ fn smooth(
 fn exponential(
     m: &model::ExponentialContactForce,
     resolve: &dyn ForceResolve,
+    options: &Options,
 ) -> Result<ExponentialContact, ForceError> {
     let frame = resolve.frame(m.frame);
     let mu_static = at_least_0("initial_mu_static", m.mu_static)?;
     Ok(ExponentialContact {
         body: frame.body,
-        p_BS: if m.opensim_compatible { m.location } else { frame.X_BF * m.location },
+        p_BS: if options.opensim_faults { m.location } else { frame.X_BF * m.location },
         X_GP: m.contact_plane,
         shape: [
             m.shape.x,

@@ -38,6 +38,8 @@ pub struct CompiledForce {
     pub enabled: bool,
     labels: Vec<String>,
     kernel: Kernel,
+    /// Whether to count energies as OpenSim does: bushings twice, generalized and path springs not at all.
+    opensim_energy: bool,
 }
 
 /// What a compiled force computes.
@@ -194,7 +196,9 @@ impl CompiledForce {
             return T::zero();
         }
         match &self.kernel {
+            Kernel::SpringGeneralizedForce(_) if self.opensim_energy => T::zero(),
             Kernel::SpringGeneralizedForce(s) => s.potential_energy(kin),
+            Kernel::Bushing(b) if self.opensim_energy => b.potential_energy(kin) * 2.0,
             Kernel::CoordinateLimit(c) => c.potential_energy(kin),
             Kernel::PointToPoint(s) => s.potential_energy(kin),
             Kernel::Bushing(b) => b.potential_energy(kin),
@@ -202,6 +206,16 @@ impl CompiledForce {
             Kernel::ElasticFoundation(c) => c.visit(kin, |_| {}),
             Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).1,
             Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).energy,
+            _ => T::zero(),
+        }
+    }
+
+    /// Energy stored by a path-based force at the path's length, J.
+    pub fn path_energy<T: Real>(&self, length: T) -> T {
+        match &self.kernel {
+            Kernel::Path(_) if !self.enabled => T::zero(),
+            Kernel::Path(PathForce::Spring { .. }) if self.opensim_energy => T::zero(),
+            Kernel::Path(p) => p.potential_energy(length),
             _ => T::zero(),
         }
     }

@@ -156,12 +156,12 @@ mod tests {
             let dual = all(k, D::variable(a, 0), D::variable(e, 1));
             let fd_a = (all(k, a + h, e), all(k, a - h, e));
             let fd_e = (all(k, a, e + h), all(k, a, e - h));
-            for i in 0..4 {
-                assert_eq!(dual[i].v.to_bits(), all(k, a, e)[i].to_bits());
+            for (i, dual) in dual.iter().enumerate() {
+                assert_eq!(dual.v.to_bits(), all(k, a, e)[i].to_bits());
                 let fd = [(fd_a.0[i] - fd_a.1[i]) / (2.0 * h), (fd_e.0[i] - fd_e.1[i]) / (2.0 * h)];
-                for j in 0..2 {
+                for (d, fd) in dual.d.iter().zip(fd) {
                     // Truncation h² f‴ ~ 1e-7, roundoff ε f/h ~ 1e-8 with f up to 400.
-                    assert!((dual[i].d[j] - fd[j]).abs() < 1e-5, "{i} {j}: {} {}", dual[i].d[j], fd[j]);
+                    assert!((d - fd).abs() < 1e-5, "{i}: {d} {fd}");
                 }
             }
         }

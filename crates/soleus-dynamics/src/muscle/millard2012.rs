@@ -5,7 +5,7 @@ use super::equilibrium::{Balance, Equilibrium, balance, not_found};
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use super::millard2012_curves as curves;
-use super::pennation::{FixedWidthPennation, SIGNIFICANT};
+use super::pennation::{AT_SHORTEST, FixedWidthPennation, SIGNIFICANT};
 use soleus_math::{BezierCurve, Real};
 use soleus_model::muscle::{ForceVelocityCurve, Millard2012Equilibrium, Muscle};
 
@@ -232,7 +232,7 @@ impl Millard2012EquilibriumMuscle {
     /// Held at the shortest length?
     #[inline(always)]
     fn is_clamped(&self, l: f64, v: f64) -> bool {
-        l <= self.min_length && v <= 0.0
+        l <= AT_SHORTEST * self.min_length && v <= 0.0
     }
 
     /// Tension (N); writes the rates of the states.

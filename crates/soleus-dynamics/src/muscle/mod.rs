@@ -29,6 +29,7 @@ use delp1990::Delp1990Muscle;
 use millard2012::Millard2012EquilibriumMuscle;
 use rigid_tendon::RigidTendonMuscle;
 use schutte1993::Schutte1993Muscle;
+use crate::Options;
 use soleus_math::Real;
 use soleus_model::muscle::{Muscle, MuscleKind};
 use thelen2003::Thelen2003Muscle;
@@ -41,7 +42,7 @@ pub enum CompiledMuscle {
     /// See [`Thelen2003Muscle`].
     Thelen2003(Thelen2003Muscle),
     /// See [`Millard2012EquilibriumMuscle`].
-    Millard2012Equilibrium(Millard2012EquilibriumMuscle),
+    Millard2012Equilibrium(Box<Millard2012EquilibriumMuscle>),
     /// See [`DeGrooteFregly2016Muscle`].
     DeGrooteFregly2016(DeGrooteFregly2016Muscle),
     /// See [`Schutte1993Muscle`].
@@ -58,11 +59,13 @@ pub enum CompiledMuscle {
 
 impl CompiledMuscle {
     /// Checks the parameters and prepares the muscle.
-    pub fn compile(m: &Muscle) -> Result<CompiledMuscle, MuscleError> {
+    pub fn compile(m: &Muscle, options: &Options) -> Result<CompiledMuscle, MuscleError> {
         Ok(match &m.kind {
-            MuscleKind::Thelen2003(p) => CompiledMuscle::Thelen2003(Thelen2003Muscle::compile(m, p)?),
+            MuscleKind::Thelen2003(p) => CompiledMuscle::Thelen2003(
+                Thelen2003Muscle::compile(m, p)?.with_opensim_energy(options.opensim_faults),
+            ),
             MuscleKind::Millard2012Equilibrium(p) => {
-                CompiledMuscle::Millard2012Equilibrium(Millard2012EquilibriumMuscle::compile(m, p)?)
+                CompiledMuscle::Millard2012Equilibrium(Box::new(Millard2012EquilibriumMuscle::compile(m, p)?))
             }
             MuscleKind::DeGrooteFregly2016(p) => {
                 CompiledMuscle::DeGrooteFregly2016(DeGrooteFregly2016Muscle::compile(m, p)?)

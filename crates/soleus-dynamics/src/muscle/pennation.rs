@@ -6,6 +6,10 @@ use soleus_math::Real;
 /// ε^(7/8), where Simbody draws the line between a number and noise.
 pub(crate) const SIGNIFICANT: f64 = 2.009_718_347_115_232_2e-14;
 
+/// A fiber counts as being at its shortest up to this factor above it: room for a state that went through
+/// a file with 14 digits. (OpenSim compares exactly.)
+pub(crate) const AT_SHORTEST: f64 = 1.0 + 1e-12;
+
 /// Fixed-width pennation:
 ///
 ///   h = l₀ sin α₀                    thickness, constant

@@ -4,7 +4,7 @@ use super::activation::FirstOrderActivation;
 use super::equilibrium::{Balance, Equilibrium, balance, not_found};
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
-use super::pennation::{FixedWidthPennation, SIGNIFICANT};
+use super::pennation::{AT_SHORTEST, FixedWidthPennation, SIGNIFICANT};
 use soleus_math::Real;
 use soleus_model::muscle::{Muscle, Thelen2003};
 
@@ -54,9 +54,18 @@ pub struct Thelen2003Muscle {
     threshold: f64,
     /// (2 + 2/A_f)/(F_len − 1).
     clen: f64,
+    /// Evaluate the fiber's energy at its length in metres, not in l₀, as OpenSim 4.6 does.
+    opensim_energy: bool,
 }
 
 impl Thelen2003Muscle {
+    /// The same muscle with the fiber's energy as OpenSim 4.6 reports it: evaluated at the length in metres
+    /// where l₀ is meant, which makes it zero for fibers under a metre.
+    pub fn with_opensim_energy(mut self, on: bool) -> Self {
+        self.opensim_energy = on;
+        self
+    }
+
     /// From the model's parameters.
     pub fn compile(m: &Muscle, p: &Thelen2003) -> Result<Thelen2003Muscle, MuscleError> {
         let class = "Thelen2003Muscle";
@@ -89,6 +98,7 @@ impl Thelen2003Muscle {
         let e0 = p.fmax_tendon_strain;
         let toe = 99.0 * e0 * E3 / (166.0 * E3 - 67.0);
         Ok(Thelen2003Muscle {
+            opensim_energy: false,
             activation: FirstOrderActivation::new(
                 p.activation_time_constant,
                 p.deactivation_time_constant,
@@ -185,7 +195,7 @@ impl Thelen2003Muscle {
         let scale = 0.25 + 0.75 * a;
         let top = A * self.flen;
         let limit = top * self.threshold;
-        let F = F.clamp(0.0, limit);
+        let F = F.max(0.0).min(limit);
         let (b, db) =
             if F <= A { (A + F * self.per_af, self.per_af) } else { ((top - F) * self.clen, -self.clen) };
         scale / b - scale * (F - A) / (b * b) * db
@@ -209,7 +219,13 @@ impl Thelen2003Muscle {
         None
     }
 
-    /// Lengths and multipliers: (a, l, sin φ, cos φ, tendon strain, f_T, f_L, f_P).
+    /// Held at the shortest length?
+    #[inline(always)]
+    fn is_clamped(&self, l: f64, v: f64) -> bool {
+        l <= AT_SHORTEST * self.pennation.min_length() && v <= 0.0
+    }
+
+    /// Lengths and multipliers at a muscle length and a fiber length.
     #[inline(always)]
     fn position<T: Real>(&self, L: T, l: T) -> Position<T> {
         let l = if l.value() > self.pennation.min_length() { l } else { T::cst(self.pennation.min_length()) };
@@ -234,7 +250,7 @@ impl Thelen2003Muscle {
         let a = self.activation.clamp(states[0]);
         let p = self.position(L, states[1]);
         let v = self.velocity(a, a * p.fl, p.ft / p.cos - p.fp);
-        let clamped = states[1].value() <= self.pennation.min_length() && v.value() <= 0.0;
+        let clamped = self.is_clamped(states[1].value(), v.value());
         states_dot[0] = self.activation.rate(a, e);
         states_dot[1] = if clamped { T::zero() } else { v * self.v0 };
         p.ft * self.f0
@@ -248,7 +264,7 @@ impl Thelen2003Muscle {
         let F = p.ft / p.cos - p.fp;
         let mut fv = F / (a * p.fl);
         let mut v = self.velocity(a, a * p.fl, F);
-        let clamped = states[1].value() <= self.pennation.min_length() && v.value() <= 0.0;
+        let clamped = self.is_clamped(states[1].value(), v.value());
         if clamped {
             v = T::zero();
             fv = T::one();
@@ -290,7 +306,7 @@ impl Thelen2003Muscle {
             info.fiber_stiffness_along_tendon = slope * p.cos;
             info.tendon_stiffness = self.tendon_slope(p.strain) * (self.f0 * self.per_ls);
         }
-        info.fiber_potential_energy = self.passive_energy(p.x);
+        info.fiber_potential_energy = self.passive_energy(if self.opensim_energy { p.l } else { p.x });
         info.tendon_potential_energy = self.tendon_energy(p.strain);
         info.complete(false);
         info

@@ -273,7 +273,6 @@ impl Builder<'_> {
             point2,
             stiffness,
             rest_length,
-            opensim_compatible: true,
         }))
     }
 
@@ -298,7 +297,6 @@ impl Builder<'_> {
             point1,
             point2,
             expression,
-            opensim_compatible: true,
         }))
     }
 
@@ -430,7 +428,6 @@ impl Builder<'_> {
             "HuntCrossleyForce" => ForceKind::HuntCrossleyForce(HuntCrossleyForce {
                 contact_parameters,
                 transition_velocity,
-                opensim_compatible: true,
             }),
             _ => ForceKind::ElasticFoundationForce(ElasticFoundationForce {
                 contact_parameters,
@@ -497,7 +494,6 @@ impl Builder<'_> {
             settle_velocity: p.finite("settle_velocity", 0.01),
             mu_static: p.finite("initial_mu_static", 0.7),
             mu_kinetic: p.finite("initial_mu_kinetic", 0.5),
-            opensim_compatible: true,
         };
         station.map(|(frame, location)| ForceKind::ExponentialContactForce(made(frame, location)))
     }
