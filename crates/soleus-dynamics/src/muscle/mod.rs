@@ -23,13 +23,13 @@ pub use equilibrium::Equilibrium;
 pub use error::MuscleError;
 pub use info::MuscleInfo;
 
+use crate::Options;
 use bogert2011::Bogert2011Muscle;
 use degroote_fregly2016::DeGrooteFregly2016Muscle;
 use delp1990::Delp1990Muscle;
 use millard2012::Millard2012EquilibriumMuscle;
 use rigid_tendon::RigidTendonMuscle;
 use schutte1993::Schutte1993Muscle;
-use crate::Options;
 use soleus_math::Real;
 use soleus_model::muscle::{Muscle, MuscleKind};
 use thelen2003::Thelen2003Muscle;
