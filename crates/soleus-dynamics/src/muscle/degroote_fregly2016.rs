@@ -269,7 +269,7 @@ impl DeGrooteFregly2016Muscle {
         f - self.fiber_force(a, &p, v, Self::force_velocity(v)) * p.cos
     }
 
-    /// Tension [N]; writes the rates of the states. Tendon dynamics are explicit here in either mode;
+    /// Tension (N); writes the rates of the states. Tendon dynamics are explicit here in either mode;
     /// implicit ones are had from [`residual`](Self::residual).
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {

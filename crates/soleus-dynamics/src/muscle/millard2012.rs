@@ -25,7 +25,7 @@ enum Tendon {
 
 /// A Millard2012EquilibriumMuscle, ready for computing.
 ///
-/// States: activation, unless activation dynamics are ignored; fiber length [m], unless the tendon is rigid.
+/// States: activation, unless activation dynamics are ignored; fiber length (m), unless the tendon is rigid.
 /// In units of F₀, with x = l/l₀ and v = l̇/(v_max l₀):
 ///
 ///   (a f_L(x) f_V(v) + f_P(x) + β v) cos φ = f_T(l_t/l_s)      (1)
@@ -241,7 +241,7 @@ impl Millard2012EquilibriumMuscle {
         l <= AT_SHORTEST * self.min_length && v <= 0.0
     }
 
-    /// Tension [N]; writes the rates of the states.
+    /// Tension (N); writes the rates of the states.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let (a, rest) = self.split(e, states);

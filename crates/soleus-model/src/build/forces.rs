@@ -425,10 +425,9 @@ impl Builder<'_> {
             p.warn(p.element.line, "the force names no contact geometry; it does nothing", "");
         }
         Some(match c.class {
-            "HuntCrossleyForce" => ForceKind::HuntCrossleyForce(HuntCrossleyForce {
-                contact_parameters,
-                transition_velocity,
-            }),
+            "HuntCrossleyForce" => {
+                ForceKind::HuntCrossleyForce(HuntCrossleyForce { contact_parameters, transition_velocity })
+            }
             _ => ForceKind::ElasticFoundationForce(ElasticFoundationForce {
                 contact_parameters,
                 transition_velocity,
