@@ -154,7 +154,7 @@ pub struct Workspace<T: Real> {
     pub zdot: Vec<T>,
     /// Accelerations of the bodies.
     pub A_GB: Vec<SpatialVec<T>>,
-    scratch: Vec<SpatialVec<T>>,
+    pub(crate) scratch: Vec<SpatialVec<T>>,
     zeros: Vec<T>,
     rhs: Vec<T>,
 }
@@ -279,12 +279,18 @@ impl System {
     /// q̇ for the speeds of a state; they differ where speeds are an angular velocity.
     pub fn coordinate_rates<T: Real>(&self, x: &State<T>) -> Vec<T> {
         let mut qdot = x.u.clone();
+        self.compute_coordinate_rates(x, &mut qdot);
+        qdot
+    }
+
+    /// Writes q̇ for the speeds of a state.
+    pub fn compute_coordinate_rates<T: Real>(&self, x: &State<T>, qdot: &mut [T]) {
+        qdot.copy_from_slice(&x.u);
         for node in self.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
             let at = |x: &[T]| vec3(x[node.u0], x[node.u0 + 1], x[node.u0 + 2]);
             let rate = angles_rate(at(&x.q), at(&x.u));
             qdot[node.u0..node.u0 + 3].copy_from_slice(&rate.to_array());
         }
-        qdot
     }
 
     /// Poses and velocities of the bodies.

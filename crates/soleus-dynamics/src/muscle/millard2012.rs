@@ -241,6 +241,38 @@ impl Millard2012EquilibriumMuscle {
         l <= AT_SHORTEST * self.min_length && v <= 0.0
     }
 
+    /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and for an elastic tendon the balance
+    ///
+    ///   r = (a f_L f_V(ṽ) + f_P + β ṽ) cos φ − f_T,   ṽ = l̇/(v_max l₀)
+    ///
+    /// which has no singularity where a, f_L, cos φ or the slope of f_V vanish. A fiber at its shortest length that
+    /// would shorten further is held: r = ṽ. Without damping the inverse curve is not quite that of f_V, and the rate of
+    /// the explicit form is used, as OpenSim does.
+    pub fn residual<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+        let Tendon::Damped(tendon) = &self.tendon else {
+            let tension = self.dynamics(L, Ldot, e, states, r);
+            for (r, &rate) in r.iter_mut().zip(rates) {
+                *r = rate - *r;
+            }
+            return tension;
+        };
+        let (a, rest) = self.split(e, states);
+        let k = usize::from(self.has_activation);
+        if self.has_activation {
+            r[0] = rates[0] - self.activation.rate(a, e);
+        }
+        let p = self.position(L, rest[0]);
+        let (fl, fp, ft) = (self.active.value(p.x), self.passive.value(p.x), tendon.value(p.lt * self.per_ls));
+        let v = rates[k] * self.per_v0;
+        let shortening = ((a * fl + fp) * p.cos).value() >= ft.value();
+        r[k] = if rest[0].value() <= AT_SHORTEST * self.min_length && shortening {
+            v
+        } else {
+            (a * fl * self.velocity.value(v) + fp + v * self.beta) * p.cos - ft
+        };
+        ft * self.f0
+    }
+
     /// Tension (N); writes the rates of the states.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
