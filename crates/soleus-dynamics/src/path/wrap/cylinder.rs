@@ -250,7 +250,7 @@ fn polish<T: Real>(p1: Vec3<T>, p2: Vec3<T>, r1: &mut Vec3<T>, r2: &mut Vec3<T>,
         let g2 = Generator::new(p2, *r2, turned(*r1, turn * (1.0 - step)));
         // Squared lengths of the helix that surely have this number of samples, clear of rounding.
         let at_least = (count as f64 * SAMPLE_STEP_M).powi(2) * (1.0 + 1e-14) - arc_sq.value();
-        let below = ((count + 1) as f64 * SAMPLE_STEP_M).powi(2) * (1.0 - 1e-14) - arc_sq.value();
+        let below = ((count as f64 + 1.0) * SAMPLE_STEP_M).powi(2) * (1.0 - 1e-14) - arc_sq.value();
         let settled = slide(&g1, &g2, step, [at_least, below], [&mut r1.z, &mut r2.z], &mut left);
         if settled {
             break;
