@@ -1,8 +1,8 @@
 //! A model ready for computing: flat, indexed, immutable, shared by all threads.
 
+use crate::Options;
 use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Station};
 use crate::force::{CompiledForce, ForceError, ForceResolve};
-use crate::Options;
 use crate::joint::angles_rate;
 use crate::kinematics::{BodyFrame, Loads, Resolve};
 use crate::multibody::{
@@ -313,23 +313,30 @@ impl System {
             let zdot = &mut ws.zdot[f.states.clone()];
             let controls = &controls[f.controls.clone()];
             match (&f.actor, &f.path) {
-                (Actor::Muscle(m), Some(p)) => {
+                (Actor::Muscle(m), Some(_)) => {
                     let st = &ws.paths[i];
                     let tension = m.dynamics(st.length(), st.speed(), controls[0], z, zdot);
                     ws.tension[i] = tension;
-                    p.apply_tension(&kin, st, tension, &mut loads);
                 }
-                (Actor::Force(c), Some(p)) => {
-                    let Some(law) = c.path_force() else { continue };
+                (Actor::Force(c), Some(_)) => {
+                    let Some(law) = c.path_force() else {
+                        ws.tension[i] = T::zero();
+                        continue;
+                    };
                     let st = &ws.paths[i];
                     let control = controls.first().copied().unwrap_or(T::zero());
                     let tension = law.tension(st.length(), st.speed(), control, z);
                     law.states_dot(st.speed(), control, z, zdot);
                     ws.tension[i] = tension;
-                    p.apply_tension(&kin, st, tension, &mut loads);
                 }
                 (Actor::Force(c), None) => c.apply(&kin, controls, z, zdot, &mut loads),
                 (Actor::Muscle(_), None) => {}
+            }
+        }
+        // Tensions act in a loop of their own: the long chains of one muscle then overlap with the next's.
+        for ((f, st), tension) in self.forces.iter().zip(&ws.paths).zip(&ws.tension) {
+            if let (true, Some(p)) = (f.enabled, &f.path) {
+                p.apply_tension(&kin, st, *tension, &mut loads);
             }
         }
     }
@@ -390,7 +397,8 @@ impl System {
                 None => controls[f.controls.start],
             };
             let before = states.to_vec();
-            if let Err(e) = m.solve_equilibrium(ws.paths[i].length(), ws.paths[i].speed(), activation, states) {
+            if let Err(e) = m.solve_equilibrium(ws.paths[i].length(), ws.paths[i].speed(), activation, states)
+            {
                 states.copy_from_slice(&before);
                 failures.push((i, e));
             }

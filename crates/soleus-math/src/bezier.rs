@@ -434,12 +434,13 @@ impl BezierCurve {
                 let g: [f64; 6] = std::array::from_fn(|j| wv * corner.y[j] + b * corner.x[j]);
                 let d: [f64; 3] = std::array::from_fn(|j| wv * corner.dy[j] + b * corner.dx[j]);
                 let rise = half_rise(d);
+                // Reciprocals below do not wait for r, which comes last.
                 let above = rv > start + rise;
                 let guess = if above {
                     let (mirrored, rise) = ([d[2], d[1], d[0]], end - start - rise);
-                    1.0 - rough_guess(mirrored, rise, (end - rv) / rise)
+                    1.0 - rough_guess(mirrored, rise, (end - rv) * (1.0 / rise))
                 } else {
-                    rough_guess(d, rise, (rv - start) / rise)
+                    rough_guess(d, rise, (rv - start) * (1.0 / rise))
                 };
                 let root = solve_increasing(&g, rv, guess);
                 let mut u = T::cst(root);

@@ -1,7 +1,7 @@
 //! The spanning tree of a model.
 
-use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
 use crate::Options;
+use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
 use crate::kinematics::{BodyFrame, Resolve};
 use soleus_math::{Function, Rotation, SymMat33, Transform, Vec3, vec3};
 use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
@@ -222,7 +222,8 @@ impl Tree {
             let coordinates = pick.joint.map_or(&[][..], |j| &model.joints[j.0].coordinates);
 
             let parent = t.node_of_body[pick.inboard];
-            let tip = t.push_joint(options, parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
+            let tip =
+                t.push_joint(options, parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
             let node = &mut t.nodes[tip];
             node.body = Some(BodyId(pick.outboard));
             node.is_copy = pick.copy;
@@ -293,7 +294,9 @@ impl Tree {
             JointKind::Ball => JointKernel::Ball,
             JointKind::Free => JointKernel::Free,
             JointKind::Ellipsoid { radii } => JointKernel::Ellipsoid(*radii),
-            JointKind::Custom(s) => JointKernel::Custom(Box::new(compile_custom(s, coordinates.len(), options))),
+            JointKind::Custom(s) => {
+                JointKernel::Custom(Box::new(compile_custom(s, coordinates.len(), options)))
+            }
             JointKind::Scapulothoracic { .. } => JointKernel::Weld,
         };
         self.push_node(parent, kernel, X_PF, X_BM.inverse(), reversed, id, coordinates)
