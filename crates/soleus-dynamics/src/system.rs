@@ -333,23 +333,30 @@ impl System {
             let zdot = &mut ws.zdot[f.states.clone()];
             let controls = &controls[f.controls.clone()];
             match (&f.actor, &f.path) {
-                (Actor::Muscle(m), Some(p)) => {
+                (Actor::Muscle(m), Some(_)) => {
                     let st = &ws.paths[i];
                     let tension = m.dynamics(st.length(), st.speed(), controls[0], z, zdot);
                     ws.tension[i] = tension;
-                    p.apply_tension(&kin, st, tension, &mut loads);
                 }
-                (Actor::Force(c), Some(p)) => {
-                    let Some(law) = c.path_force() else { continue };
+                (Actor::Force(c), Some(_)) => {
+                    let Some(law) = c.path_force() else {
+                        ws.tension[i] = T::zero();
+                        continue;
+                    };
                     let st = &ws.paths[i];
                     let control = controls.first().copied().unwrap_or(T::zero());
                     let tension = law.tension(st.length(), st.speed(), control, z);
                     law.states_dot(st.speed(), control, z, zdot);
                     ws.tension[i] = tension;
-                    p.apply_tension(&kin, st, tension, &mut loads);
                 }
                 (Actor::Force(c), None) => c.apply(&kin, controls, z, zdot, &mut loads),
                 (Actor::Muscle(_), None) => {}
+            }
+        }
+        // Tensions act in a loop of their own: the long chains of one muscle then overlap with the next's.
+        for ((f, st), tension) in self.forces.iter().zip(&ws.paths).zip(&ws.tension) {
+            if let (true, Some(p)) = (f.enabled, &f.path) {
+                p.apply_tension(&kin, st, *tension, &mut loads);
             }
         }
     }
