@@ -105,6 +105,21 @@ fn identity_eval_obeys_the_equations_of_motion() {
 }
 
 #[test]
+fn identity_equilibrium_leaves_the_fibers_at_rest() {
+    let f = Folder::new("equilibrium");
+    f.file("states.json", STATES);
+    let run = f.soleus(&["eval", LEG, "--states", "states.json", "--out", "-", "--equilibrate"]);
+    let v: Value = serde_json::from_str(run.is_done()).unwrap();
+    let fields = v["muscle_fields"].as_array().unwrap();
+    let at = fields.iter().position(|n| n == "fiberVelocity").unwrap();
+    for (muscle, row) in v["states"][1]["muscles"].as_object().unwrap() {
+        // Forces agree to 1e-8 of F0; the damping alone takes 0.1 F0 at vmax l0, which is near 1 m/s.
+        let speed = row[at].as_f64().unwrap();
+        assert!(speed.abs() < 1e-7, "{muscle}: {speed} m/s");
+    }
+}
+
+#[test]
 fn analytic_eval_of_a_pendulum() {
     let f = Folder::new("pendulum");
     f.file("pendulum.osim", pendulum(""));
@@ -135,8 +150,10 @@ fn opensim_val_free_joint_closes_a_loop() {
 #[test]
 fn identity_eval_says_when_nothing_resists_a_coordinate() {
     let f = Folder::new("singular");
-    // A mass on the axis of its hinge.
-    let text = pendulum("").replace("0 -0.5 0<", "0 0 0<").replace("0.1 0.1 0.1", "0 0 0");
+    // A mass on the axis of its hinge, and a spring that turns it.
+    let spring = "<SpringGeneralizedForce name=\"spring\">\n<coordinate>angle</coordinate>\n\
+        <stiffness>1</stiffness>\n<rest_length>1</rest_length>\n</SpringGeneralizedForce>\n";
+    let text = pendulum(spring).replace("0 -0.5 0<", "0 0 0<").replace("0.1 0.1 0.1", "0 0 0");
     f.file("point.osim", text);
     f.file("states.json", r#"{"states": [{}]}"#);
     let run = f.soleus(&["eval", "point.osim", "--states", "states.json", "--out", "-"]);
