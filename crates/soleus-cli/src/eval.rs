@@ -159,12 +159,10 @@ fn evaluate(
     put("u", list(&x.u));
     put("qdot", list(&system.coordinate_rates(x)));
     put("udot", list(&ws.udot));
-    put(
-        "coordinates",
-        Value::Object(
-            coordinates.iter().enumerate().map(|(i, c)| (c.clone(), list(&[x.q[i], x.u[i]]))).collect(),
-        ),
-    );
+    // The mobilities of a body that no joint carries have no coordinate, and so no name.
+    let named_only = coordinates.iter().enumerate().filter(|(_, c)| *c != "?");
+    let pairs = named_only.map(|(i, c)| (c.clone(), list(&[x.q[i], x.u[i]]))).collect();
+    put("coordinates", Value::Object(pairs));
     let named = |z: &[f64]| {
         Value::Object(system.aux_names.iter().zip(z).map(|(n, &z)| (n.clone(), num(z))).collect())
     };

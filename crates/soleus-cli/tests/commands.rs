@@ -162,56 +162,8 @@ fn identity_eval_says_when_nothing_resists_a_coordinate() {
     assert!(run.stderr.contains("warning: state 0: nothing resists /jointset/hinge/angle"), "{}", run.stderr);
 }
 
-/// A pendulum as OpenSim 3.2 wrote it: the joint is inside the body.
-const OLD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<OpenSimDocument Version="30000">
-<Model name="old">
-<gravity> 0 -9.80665 0</gravity>
-<BodySet>
-<objects>
-<Body name="ground">
-<mass>0</mass>
-<mass_center> 0 0 0</mass_center>
-<inertia_xx>0</inertia_xx>
-<inertia_yy>0</inertia_yy>
-<inertia_zz>0</inertia_zz>
-<inertia_xy>0</inertia_xy>
-<inertia_xz>0</inertia_xz>
-<inertia_yz>0</inertia_yz>
-<Joint/>
-</Body>
-<Body name="rod">
-<mass>2</mass>
-<mass_center> 0 -0.5 0</mass_center>
-<inertia_xx>0.1</inertia_xx>
-<inertia_yy>0.1</inertia_yy>
-<inertia_zz>0.1</inertia_zz>
-<inertia_xy>0</inertia_xy>
-<inertia_xz>0</inertia_xz>
-<inertia_yz>0</inertia_yz>
-<Joint>
-<PinJoint name="hinge">
-<parent_body>ground</parent_body>
-<location_in_parent>0.1 0.2 0.3</location_in_parent>
-<orientation_in_parent>0 0 0</orientation_in_parent>
-<location>0 0 0</location>
-<orientation>0 0 0</orientation>
-<CoordinateSet>
-<objects>
-<Coordinate name="angle">
-<default_value>0.3</default_value>
-<range>-3 3</range>
-</Coordinate>
-</objects>
-</CoordinateSet>
-</PinJoint>
-</Joint>
-</Body>
-</objects>
-</BodySet>
-</Model>
-</OpenSimDocument>
-"#;
+/// A pendulum as OpenSim 3 wrote models: the joint is inside the body.
+const OLD: &str = include_str!("../../../examples/pendulum_v3.osim");
 
 #[test]
 fn identity_upgrade_keeps_the_physics() {
