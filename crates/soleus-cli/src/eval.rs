@@ -71,9 +71,15 @@ pub fn run(
         }
         let (values, problem) = evaluate(&m, &system, &input, &mut ws);
         results.push(values);
+        let name = |mobility: usize| tree_order(&m, &system).into_iter().nth(mobility).unwrap_or_default();
         if let Some(MotionError::Singular { mobility }) = problem {
-            let name = tree_order(&m, &system).into_iter().nth(mobility).unwrap_or_default();
-            eprintln!("warning: state {i}: nothing resists {name}; the accelerations are NaN");
+            let name = name(mobility);
+            eprintln!("warning: state {i}: nothing resists the forces on {name}; the accelerations are NaN");
+        } else if let Some(&mobility) = ws.mass.singular.first() {
+            let name = name(mobility);
+            eprintln!(
+                "warning: state {i}: nothing resists {name}, and nothing drives it; its acceleration is taken as zero"
+            );
         }
     }
     let result = json!({

@@ -75,6 +75,19 @@ pub struct Node {
     pub inertia: SymMat33<f64>,
 }
 
+impl Node {
+    /// Whether the motion subspace, in the parent's joint frame and about its origin, does not depend on the
+    /// coordinates; the bias acceleration is then zero too.
+    pub fn has_constant_subspace(&self) -> bool {
+        match self.joint {
+            JointKernel::Weld | JointKernel::Pin | JointKernel::Slider => true,
+            // Speeds are expressed in the joint's own F, which is the parent's only if not reversed.
+            JointKernel::Ball => !self.reversed,
+            _ => false,
+        }
+    }
+}
+
 /// The bodies of a model from ground outwards, and where each coordinate went.
 #[derive(Clone, Debug)]
 pub struct Tree {
