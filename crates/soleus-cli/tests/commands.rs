@@ -150,16 +150,20 @@ fn opensim_val_free_joint_closes_a_loop() {
 #[test]
 fn identity_eval_says_when_nothing_resists_a_coordinate() {
     let f = Folder::new("singular");
-    // A mass on the axis of its hinge, and a spring that turns it.
+    // A mass on the axis of its hinge: at rest while nothing turns it, undetermined when a spring does.
     let spring = "<SpringGeneralizedForce name=\"spring\">\n<coordinate>angle</coordinate>\n\
         <stiffness>1</stiffness>\n<rest_length>1</rest_length>\n</SpringGeneralizedForce>\n";
-    let text = pendulum(spring).replace("0 -0.5 0<", "0 0 0<").replace("0.1 0.1 0.1", "0 0 0");
-    f.file("point.osim", text);
     f.file("states.json", r#"{"states": [{}]}"#);
-    let run = f.soleus(&["eval", "point.osim", "--states", "states.json", "--out", "-"]);
-    let v: Value = serde_json::from_str(run.is_done()).unwrap();
-    assert_eq!(v["states"][0]["udot"][0], 0.0);
-    assert!(run.stderr.contains("warning: state 0: nothing resists /jointset/hinge/angle"), "{}", run.stderr);
+    for (force, expected) in [("", Value::from(0.0)), (spring, Value::from("NaN"))] {
+        let text = pendulum(force).replace("0 -0.5 0<", "0 0 0<").replace("0.1 0.1 0.1", "0 0 0");
+        f.file("point.osim", text);
+        let run = f.soleus(&["eval", "point.osim", "--states", "states.json", "--out", "-"]);
+        let v: Value = serde_json::from_str(run.is_done()).unwrap();
+        assert_eq!(v["states"][0]["udot"][0], expected);
+        for words in ["warning: state 0: nothing resists", "/jointset/hinge/angle"] {
+            assert!(run.stderr.contains(words), "{}", run.stderr);
+        }
+    }
 }
 
 /// A pendulum as OpenSim 3 wrote models: the joint is inside the body.
