@@ -34,6 +34,12 @@ pub enum Failure {
         /// How many.
         count: usize,
     },
+    /// Some muscles found no equilibrium; each was reported, and the result was written.
+    #[error("error: {count} muscle state{} did not reach equilibrium and kept the given value", if *count == 1 { "" } else { "s" })]
+    NotConverged {
+        /// How many.
+        count: usize,
+    },
     /// Something in the input makes no sense.
     #[error("{0}")]
     Content(Box<Diagnostic>),
@@ -42,7 +48,10 @@ pub enum Failure {
 impl Failure {
     /// Exit code of the command.
     pub fn exit_code(&self) -> u8 {
-        2
+        match self {
+            Failure::NotConverged { .. } => 1,
+            _ => 2,
+        }
     }
 
     /// A file that cannot be read, with the nearest name in its folder as a hint.

@@ -163,7 +163,9 @@ pub struct Workspace<T: Real> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MotionError {
     /// The mass matrix is singular, and the forces ask for an acceleration that it cannot give.
-    #[error("mobility {mobility} has no inertia of its own, but forces act on it: its acceleration is undetermined")]
+    #[error(
+        "mobility {mobility} has no inertia of its own, but forces act on it: its acceleration is undetermined"
+    )]
     Singular {
         /// The first mobility without inertia.
         mobility: usize,
