@@ -5,3 +5,4 @@
 
 pub mod mesh;
 pub mod osim;
+pub mod table;

@@ -1,8 +1,10 @@
 //! Quantities over time: the columns of a motion, marker or force file.
 
 mod element;
+mod units;
 
 pub use element::Element;
+pub use units::meters_per;
 
 use crate::vec3::{Vec3, vec3};
 use thiserror::Error;
