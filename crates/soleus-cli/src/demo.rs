@@ -53,7 +53,10 @@ fn tour(model: &Model, system: &System) -> String {
         let _ = writeln!(s, "   {} has no equilibrium: {why}", model.forces[f].name);
     }
 
-    let _ = writeln!(s, "\n2. Moments that hold the leg still against gravity, without muscles (inverse dynamics)");
+    let _ = writeln!(
+        s,
+        "\n2. Moments that hold the leg still against gravity, without muscles (inverse dynamics)"
+    );
     let hold = holding_moments(system, &ws);
     let _ = writeln!(s, "\n3. Accelerations with those muscles pulling (forward dynamics)");
     if let Err(e) = system.compute_motion(&x, &controls, &mut ws) {
@@ -64,7 +67,10 @@ fn tour(model: &Model, system: &System) -> String {
         let _ = writeln!(s, "   {name:<14} {:>9.3} N·m to hold {:>12.2} rad/s²", hold[i], ws.udot[i]);
     }
 
-    let _ = writeln!(s, "\n4. Exact derivatives: d(acceleration)/d(first coordinate), the same code on dual numbers");
+    let _ = writeln!(
+        s,
+        "\n4. Exact derivatives: d(acceleration)/d(first coordinate), the same code on dual numbers"
+    );
     derivatives(&mut s, model, system, &x, &controls);
 
     let count = 20_000;
@@ -73,7 +79,11 @@ fn tour(model: &Model, system: &System) -> String {
         let _ = system.compute_motion(&x, &controls, &mut ws);
     }
     let each = start.elapsed().as_secs_f64() / f64::from(count);
-    let _ = writeln!(s, "\nOne evaluation, from coordinates to accelerations, took {:.2} µs on this machine.", each * 1e6);
+    let _ = writeln!(
+        s,
+        "\nOne evaluation, from coordinates to accelerations, took {:.2} µs on this machine.",
+        each * 1e6
+    );
     let _ = writeln!(s, "Next: soleus info MODEL.osim, soleus eval --help");
     s
 }

@@ -48,7 +48,8 @@ const SMALLEST_MOMENT_ARM: f64 = 1e-9;
 pub fn run(model: &Path, states: &Path, out: &Path, opensim_faults: bool) -> Result<(), Failure> {
     let m = load::model(model)?;
     let content = |path: &Path, message: String| Failure::Content { path: path.to_path_buf(), message };
-    let system = System::compile_with(&m, &Options { opensim_faults }).map_err(|e| content(model, e.to_string()))?;
+    let system =
+        System::compile_with(&m, &Options { opensim_faults }).map_err(|e| content(model, e.to_string()))?;
 
     let text = std::fs::read_to_string(states).map_err(|e| Failure::read(states, e))?;
     let input: Value = serde_json::from_str(&text).map_err(|e| content(states, format!("not JSON: {e}")))?;

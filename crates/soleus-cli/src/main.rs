@@ -2,11 +2,15 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+mod convert;
 mod demo;
 mod eval;
 mod failure;
 mod info;
 mod load;
+mod plot;
+mod svg;
+mod tables;
 mod upgrade;
 
 use clap::{Parser, Subcommand};
@@ -28,7 +32,9 @@ enum Verb {
     Demo,
 
     /// What a model contains, and what of it Soleus does not support
-    #[command(after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass")]
+    #[command(
+        after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass"
+    )]
     Info {
         /// Model file (.osim, any version)
         model: PathBuf,
@@ -38,12 +44,10 @@ enum Verb {
     },
 
     /// Computes everything at given states: poses, velocities, accelerations, mass matrix, forces, muscles, …
-    #[command(
-        after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
+    #[command(after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
         The states file is a JSON object with a list `states`; each state holds `coordinates` (path to\n\
         [value, speed] in rad, m and s), and optionally `time`, `aux_states` (path to value), `controls` (a list in\n\
-        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default."
-    )]
+        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default.")]
     Eval {
         /// Model file (.osim, any version)
         model: PathBuf,
@@ -67,6 +71,12 @@ enum Verb {
         #[arg(long, value_name = "NEW.osim")]
         out: PathBuf,
     },
+
+    /// Turns motion, marker and force files into each other: .sto, .mot, .trc, .csv and .c3d in, all but .c3d out
+    Convert(convert::Options),
+
+    /// Draws columns of a motion, marker or force file over time
+    Plot(plot::Options),
 }
 
 fn main() -> ExitCode {
@@ -75,6 +85,8 @@ fn main() -> ExitCode {
         Verb::Info { model, json } => info::run(&model, json),
         Verb::Eval { model, states, out, opensim_faults } => eval::run(&model, &states, &out, opensim_faults),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
+        Verb::Convert(options) => convert::run(&options),
+        Verb::Plot(options) => plot::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

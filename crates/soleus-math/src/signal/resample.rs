@@ -1,8 +1,9 @@
 //! Tables at other times, and their derivatives, by splines.
 
 use super::error::{SignalError, positive};
-use crate::function::GcvSpline;
+use crate::function::{FunctionError, GcvSpline};
 use crate::table::Table;
+use std::ops::Range;
 
 /// More rows than this would be asked for by mistake; OpenSim bounds its resampling alike.
 const MOST_ROWS: f64 = 1e5;
@@ -71,18 +72,58 @@ fn splined(table: &Table, times: &[f64], degree: usize, order: usize) -> Result<
     if n < 2 {
         return Err(SignalError::TooFew { what: "a spline", needed: 2, found: n });
     }
-    let degree = degree.min(if n % 2 == 0 { n - 1 } else { n - 2 });
     let per_label = table.element().components();
     let mut columns = Vec::with_capacity(table.columns().len());
     for (c, y) in table.columns().iter().enumerate() {
-        let spline = GcvSpline::interpolate(degree, table.times().to_vec(), y)
-            .map_err(|source| SignalError::Column { label: table.labels()[c / per_label].clone(), source })?;
-        columns.push(match order {
-            0 => times.iter().map(|&t| spline.value(t)).collect(),
-            _ => times.iter().map(|&t| spline.eval(t)[order]).collect(),
-        });
+        let label = || table.labels()[c / per_label].clone();
+        let column = splined_column(table.times(), y, times, degree, order);
+        columns.push(column.map_err(|source| SignalError::Column { label: label(), source })?);
     }
     Ok(table.with_rows(times.to_vec(), columns)?)
+}
+
+/// One column. Missing values (NaN) split it: each run of values has its own spline, and between the runs
+/// values stay missing.
+fn splined_column(
+    x: &[f64],
+    y: &[f64],
+    times: &[f64],
+    degree: usize,
+    order: usize,
+) -> Result<Vec<f64>, FunctionError> {
+    let whole = !y.iter().any(|v| v.is_nan());
+    let mut out = vec![f64::NAN; times.len()];
+    for run in runs(y) {
+        let (first, last) = (x[run.start], x[run.end - 1]);
+        if run.len() == 1 {
+            // A lone value says nothing about its neighbors, nor about its slope.
+            for (o, _) in out.iter_mut().zip(times).filter(|(_, t)| **t == first && order == 0) {
+                *o = y[run.start];
+            }
+            continue;
+        }
+        let fits = if run.len() % 2 == 0 { run.len() - 1 } else { run.len() - 2 };
+        let spline = GcvSpline::interpolate(degree.min(fits), x[run.clone()].to_vec(), &y[run.clone()])?;
+        for (o, &t) in out.iter_mut().zip(times).filter(|(_, t)| whole || (first..=last).contains(*t)) {
+            *o = if order == 0 { spline.value(t) } else { spline.eval(t)[order] };
+        }
+    }
+    Ok(out)
+}
+
+/// Runs of values between missing ones.
+pub(super) fn runs(y: &[f64]) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for end in 0..=y.len() {
+        if end == y.len() || y[end].is_nan() {
+            if end > start {
+                runs.push(start..end);
+            }
+            start = end + 1;
+        }
+    }
+    runs
 }
 
 #[cfg(test)]
@@ -133,6 +174,19 @@ mod tests {
         assert!(stepped_times(0.0, 1.0, 0.0).is_err());
         assert!(stepped_times(1e20, 1e20 + 1e5, 1.0).is_err());
         assert!(stepped_times(1.0, 0.0, 0.1).unwrap().is_empty());
+    }
+
+    #[test]
+    fn analytic_gaps_stay_gaps() {
+        let nan = f64::NAN;
+        let y = vec![0.0, 1.0, 2.0, 3.0, nan, nan, 9.0, nan, 5.0, 4.0];
+        let times = (0..10).map(f64::from).collect();
+        let t = Table::new(Element::Scalar, vec!["y".into()], times, vec![y]).unwrap();
+        let fine = resampled(&t, 0.5, 3).unwrap();
+        let at = |time: f64| fine.columns()[0][(2.0 * time) as usize];
+        assert!((at(1.5) - 1.5).abs() < 1e-14 && (at(8.5) - 4.5).abs() < 1e-14);
+        assert!(at(3.5).is_nan() && at(5.0).is_nan() && at(6.5).is_nan() && at(7.0).is_nan());
+        assert_eq!(at(6.0), 9.0);
     }
 
     #[test]

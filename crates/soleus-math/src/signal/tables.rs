@@ -4,7 +4,7 @@ use super::butterworth::Butterworth;
 use super::error::SignalError;
 use super::fir::FirLowpass;
 use super::pad::pad;
-use super::resample::resampled;
+use super::resample::{resampled, runs};
 use crate::table::Table;
 
 /// Degree of the splines that even out the times before filtering.
@@ -64,7 +64,8 @@ pub fn lowpass_fir(table: &Table, order: usize, cutoff_hz: f64) -> Result<Table,
 
 /// Low-pass as OpenSim's `TabOpLowPassFilter` does: resampled to the smallest step if the times
 /// are not uniform, padded by half its rows, [`Butterworth`] forwards and backwards, cut to the
-/// original range of time.
+/// original range of time. Where values are missing (NaN), the runs between are filtered each by itself; runs of fewer
+/// than 4 rows stay as they are.
 pub fn lowpass(table: &Table, cutoff_hz: f64) -> Result<Table, SignalError> {
     let dt = smallest_step(table.times())?;
     let even =
@@ -76,10 +77,14 @@ pub fn lowpass(table: &Table, cutoff_hz: f64) -> Result<Table, SignalError> {
     };
     let filter = Butterworth::new(cutoff_hz, dt)?;
     // Padding and cutting by rows keeps the times to the bit.
-    let n = even.rows() / 2;
     filtered(&even, |y| {
-        let long = filter.forward_backward(&pad(y, n))?;
-        Ok(long[n..n + y.len()].to_vec())
+        let mut out = y.to_vec();
+        for run in runs(y).into_iter().filter(|r| r.len() > 3) {
+            let n = run.len() / 2;
+            let long = filter.forward_backward(&pad(&y[run.clone()], n))?;
+            out[run.clone()].copy_from_slice(&long[n..n + run.len()]);
+        }
+        Ok(out)
     })
 }
 

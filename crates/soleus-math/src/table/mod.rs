@@ -89,6 +89,22 @@ const TRIPLES: [[&str; 3]; 8] = [
     ["X", "Y", "Z"],
 ];
 
+impl Default for Table {
+    /// No rows, no columns.
+    fn default() -> Self {
+        Table {
+            name: String::new(),
+            description: String::new(),
+            metadata: Vec::new(),
+            in_degrees: None,
+            element: Element::Scalar,
+            labels: Vec::new(),
+            times: Vec::new(),
+            columns: Vec::new(),
+        }
+    }
+}
+
 impl Table {
     /// A table without name or metadata.
     pub fn new(
@@ -105,16 +121,7 @@ impl Table {
             });
         }
         check_rows(&times, &columns)?;
-        Ok(Table {
-            name: String::new(),
-            description: String::new(),
-            metadata: Vec::new(),
-            in_degrees: None,
-            element,
-            labels,
-            times,
-            columns,
-        })
+        Ok(Table { element, labels, times, columns, ..Table::default() })
     }
 
     /// The same labels and header with other rows.

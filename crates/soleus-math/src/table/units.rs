@@ -17,10 +17,10 @@ pub fn meters_per(unit: &str) -> Option<f64> {
 }
 
 impl Table {
-    /// All numbers times `factor`.
-    pub fn scale(&mut self, factor: f64) {
+    /// Every number, but for the times, becomes f of it.
+    pub fn map(&mut self, f: impl Fn(f64) -> f64) {
         for x in self.columns.iter_mut().flatten() {
-            *x *= factor;
+            *x = f(*x);
         }
     }
 
@@ -29,7 +29,7 @@ impl Table {
         let factor = meters_per(self.metadata_value("Units")?)?;
         let mut t = self.clone();
         if factor != 1.0 {
-            t.scale(factor);
+            t.map(|x| x * factor);
         }
         t.set_metadata("Units", "m");
         Some(t)
