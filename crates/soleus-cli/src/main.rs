@@ -9,6 +9,7 @@ mod failure;
 mod info;
 mod load;
 mod plot;
+mod states;
 mod svg;
 mod tables;
 mod upgrade;
