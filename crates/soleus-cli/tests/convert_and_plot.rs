@@ -78,7 +78,7 @@ fn analytic_wrong_input_exits_with_2_and_a_place() {
         (vec!["convert", "m.trc", "o.xls"], "must be .sto, .mot, .trc or .csv"),
         (vec!["convert", "m.trc", "o.trc", "--units", "parsec"], "`parsec` is no unit of length"),
         (vec!["convert", "m.trc", "o.trc", "--rotate", "90"], "such as x:-90"),
-        (vec!["convert", "m.trc", "o.trc", "--rate", "0"], "time step"),
+        (vec!["convert", "m.trc", "o.trc", "--rate", "0"], "0 Hz is no rate"),
         (
             vec!["plot", "m.trc", "--columns", "C_1", "--out", "o.svg"],
             "no column matches `C_1`; there are A_1",
