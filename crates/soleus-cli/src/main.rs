@@ -2,12 +2,16 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+mod convert;
 mod demo;
 mod eval;
 mod failure;
 mod info;
 mod load;
+mod plot;
 mod states;
+mod svg;
+mod tables;
 mod upgrade;
 
 use clap::{Parser, Subcommand};
@@ -71,6 +75,12 @@ enum Verb {
         #[arg(long, value_name = "NEW.osim")]
         out: PathBuf,
     },
+
+    /// Turns motion, marker and force files into each other: .sto, .mot, .trc, .csv and .c3d in, all but .c3d out
+    Convert(convert::Options),
+
+    /// Draws columns of a motion, marker or force file over time
+    Plot(plot::Options),
 }
 
 fn main() -> ExitCode {
@@ -81,6 +91,8 @@ fn main() -> ExitCode {
             eval::run(&model, &states, &out, equilibrate, opensim_faults)
         }
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
+        Verb::Convert(options) => convert::run(&options),
+        Verb::Plot(options) => plot::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
