@@ -7,6 +7,8 @@ mod eval;
 mod failure;
 mod info;
 mod load;
+mod simulate;
+mod sto;
 mod upgrade;
 
 use clap::{Parser, Subcommand};
@@ -58,6 +60,14 @@ enum Verb {
         opensim_faults: bool,
     },
 
+    /// Simulates a model forward in time and writes its states and controls
+    #[command(
+        after_help = "Example:\n  soleus simulate arm26.osim --excitation 0.05 --duration 1 --out results\n\n\
+        Writes MODEL_states.sto and MODEL_controls.sto. A simulation that cannot go on says when and which state is to\n\
+        blame, and leaves everything up to then in the folder."
+    )]
+    Simulate(simulate::Arguments),
+
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
     Upgrade {
@@ -74,6 +84,7 @@ fn main() -> ExitCode {
         Verb::Demo => demo::run(),
         Verb::Info { model, json } => info::run(&model, json),
         Verb::Eval { model, states, out, opensim_faults } => eval::run(&model, &states, &out, opensim_faults),
+        Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
     };
     match done {
