@@ -27,8 +27,6 @@ pub mod ode;
 pub mod realtime;
 pub mod stop;
 pub mod system;
-#[cfg(test)]
-mod testing;
 pub mod trajectory;
 
 pub use error_norm::ErrorNorm;

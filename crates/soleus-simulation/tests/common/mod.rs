@@ -1,7 +1,37 @@
-//! Small problems with known solutions.
+//! Small problems with known solutions, and models to simulate.
+#![allow(dead_code)] // Each test file uses its part.
 
-use crate::linear::Pattern;
-use crate::ode::{ExplicitOde, ImplicitOde, MechanicalOde, RhsError};
+use soleus_dynamics::Options;
+use soleus_dynamics::system::System;
+use soleus_model::Model;
+use soleus_simulation::linear::Pattern;
+use soleus_simulation::{ExplicitOde, ImplicitOde, MechanicalOde, RhsError};
+use std::path::{Path, PathBuf};
+
+/// The folder of reference results, where it is present.
+pub fn reference() -> Option<PathBuf> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference"));
+    folder.is_dir().then(|| folder.to_path_buf())
+}
+
+/// Reads and compiles a model; with the faults of OpenSim, to compare with it.
+pub fn load(file: &Path) -> (Model, System) {
+    let (model, diagnostics) = soleus_io::osim::read_model(&std::fs::read(file).unwrap(), &file.display().to_string());
+    let model = model.unwrap_or_else(|| panic!("{:?}", diagnostics.list));
+    let system = System::compile_with(&model, &Options { opensim_faults: true }).unwrap();
+    (model, system)
+}
+
+/// A double pendulum with a free-flying third body on a ball joint, without friction.
+pub const PASSIVE: &str = include_str!("passive.osim");
+
+/// The passive model.
+pub fn passive() -> (Model, System) {
+    let (model, diagnostics) = soleus_io::osim::read_model(PASSIVE.as_bytes(), "passive.osim");
+    let model = model.unwrap_or_else(|| panic!("{:?}", diagnostics.list));
+    let system = System::compile(&model).unwrap();
+    (model, system)
+}
 
 /// x' = v, v' = −ω² x.
 pub struct Oscillator {
