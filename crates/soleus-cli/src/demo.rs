@@ -5,7 +5,7 @@ use crate::load;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::multibody::compute_inverse_dynamics;
 use soleus_dynamics::system::Actor;
-use soleus_dynamics::{State, System, Workspace};
+use soleus_dynamics::{Options, State, System, Workspace};
 use soleus_math::{Dual, Real, SpatialVec};
 use soleus_model::Model;
 use std::fmt::Write as _;
@@ -22,8 +22,7 @@ pub fn run() -> Result<(), Failure> {
     load::report(&diagnostics);
     let file = Path::new(LEG_FILE);
     let model = model.ok_or_else(|| load::errors(file, &diagnostics))?;
-    let system = System::compile(&model)
-        .map_err(|e| Failure::Content { path: file.to_path_buf(), message: e.to_string() })?;
+    let system = load::compile(file, &model, &Options::default())?;
     load::write_whole(Path::new("-"), &tour(&model, &system))
 }
 
@@ -53,18 +52,23 @@ fn tour(model: &Model, system: &System) -> String {
         let _ = writeln!(s, "   {} has no equilibrium: {why}", model.forces[f].name);
     }
 
-    let _ = writeln!(s, "\n2. Moments that hold the leg still against gravity, without muscles (inverse dynamics)");
-    let hold = holding_moments(system, &ws);
+    let _ = writeln!(
+        s,
+        "\n2. Moments that hold the leg still against gravity, without muscles (inverse dynamics)"
+    );
+    by_coordinate(&mut s, model, system, &holding_moments(system, &ws), "N·m");
     let _ = writeln!(s, "\n3. Accelerations with those muscles pulling (forward dynamics)");
-    if let Err(e) = system.compute_motion(&x, &controls, &mut ws) {
-        let _ = writeln!(s, "   {e}");
-    }
-    for (i, c) in system.tree.coordinate_of_mobility.iter().enumerate() {
-        let name = c.map_or("", |c| &model.coordinates[c.0].name);
-        let _ = writeln!(s, "   {name:<14} {:>9.3} N·m to hold {:>12.2} rad/s²", hold[i], ws.udot[i]);
+    match system.compute_motion(&x, &controls, &mut ws) {
+        Ok(()) => by_coordinate(&mut s, model, system, &ws.udot, "rad/s²"),
+        Err(e) => {
+            let _ = writeln!(s, "   {e}");
+        }
     }
 
-    let _ = writeln!(s, "\n4. Exact derivatives: d(acceleration)/d(first coordinate), the same code on dual numbers");
+    let _ = writeln!(
+        s,
+        "\n4. Exact derivatives: d(acceleration)/d(first coordinate), the same code on dual numbers"
+    );
     derivatives(&mut s, model, system, &x, &controls);
 
     let count = 20_000;
@@ -73,9 +77,27 @@ fn tour(model: &Model, system: &System) -> String {
         let _ = system.compute_motion(&x, &controls, &mut ws);
     }
     let each = start.elapsed().as_secs_f64() / f64::from(count);
-    let _ = writeln!(s, "\nOne evaluation, from coordinates to accelerations, took {:.2} µs on this machine.", each * 1e6);
+    let _ = writeln!(
+        s,
+        "\nOne evaluation, from coordinates to accelerations, took {:.2} µs on this machine.",
+        each * 1e6
+    );
     let _ = writeln!(s, "Next: soleus info MODEL.osim, soleus eval --help");
     s
+}
+
+/// One line for each mobility.
+fn by_coordinate(s: &mut String, model: &Model, system: &System, values: &[f64], unit: &str) {
+    for (c, x) in system.tree.coordinate_of_mobility.iter().zip(values) {
+        let name = c.map_or("", |c| &model.coordinates[c.0].name);
+        let _ = writeln!(s, "   {name:<18} {x:>9.2} {unit}");
+    }
+}
+
+/// In mm, to a tenth, without the sign of a zero.
+fn millimeters(x: f64) -> f64 {
+    let mm = (x * 1e4).round() / 10.0;
+    if mm == 0.0 { 0.0 } else { mm }
 }
 
 fn muscle_table(
@@ -88,7 +110,7 @@ fn muscle_table(
 ) {
     system.compute_kinematics(x, ws);
     system.compute_paths(x, ws);
-    let _ = write!(s, "   {:<14} {:>9} {:>9} {:>9}", "", "length", "fiber", "force");
+    let _ = write!(s, "   {:<18} {:>9} {:>9} {:>9}", "", "length", "fiber", "force");
     for c in &model.coordinates {
         let _ = write!(s, " {:>14}", format!("r {}", c.name));
     }
@@ -100,7 +122,7 @@ fn muscle_table(
         let info = m.info(p.length(), p.speed(), controls[sf.controls.start], &x.z[sf.states.clone()]);
         let _ = write!(
             s,
-            "   {:<14} {:>6.1} mm {:>6.1} mm {:>7.0} N",
+            "   {:<18} {:>6.1} mm {:>6.1} mm {:>7.0} N",
             f.name,
             info.length * 1e3,
             info.fiber_length * 1e3,
@@ -108,7 +130,7 @@ fn muscle_table(
         );
         arms.compute_path(system, ws, i);
         for &m in &system.tree.mobility_of_coordinate {
-            let _ = write!(s, " {:>11.1} mm", arms.arm(m) * 1e3);
+            let _ = write!(s, " {:>11.1} mm", millimeters(arms.arm(m)));
         }
         let _ = writeln!(s);
     }
@@ -143,6 +165,6 @@ fn derivatives(s: &mut String, model: &Model, system: &System, x: &State<f64>, c
     for (i, c) in system.tree.coordinate_of_mobility.iter().enumerate() {
         let name = c.map_or("", |c| &model.coordinates[c.0].name);
         let fd = (hi[i] - lo[i]) / (2.0 * h);
-        let _ = writeln!(s, "   {name:<14} exact {:>14.7}   differences {fd:>14.7}", dual.udot[i].d[0]);
+        let _ = writeln!(s, "   {name:<18} exact {:>14.7}   differences {fd:>14.7}", dual.udot[i].d[0]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::load;
+use crate::states::{self, Input};
 use serde_json::{Map, Value, json};
 use soleus_dynamics::Options;
 use soleus_dynamics::force::CompiledForce;
@@ -9,7 +10,7 @@ use soleus_dynamics::metabolics::probe::MetabolicProbe;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::multibody::{compute_generalized_forces, compute_inverse_dynamics};
 use soleus_dynamics::muscle::MuscleInfo;
-use soleus_dynamics::system::{Actor, MotionError, State, System, Workspace};
+use soleus_dynamics::system::{Actor, MotionError, System, Workspace};
 use soleus_math::{SpatialVec, Vec3};
 use soleus_model::Model;
 use std::path::Path;
@@ -46,21 +47,27 @@ const SMALLEST_MOMENT_ARM: f64 = 1e-9;
 
 /// Reads the states, evaluates each, writes the result whole.
 pub fn run(model: &Path, states: &Path, out: &Path, opensim_faults: bool) -> Result<(), Failure> {
-    let m = load::model(model)?;
-    let content = |path: &Path, message: String| Failure::Content { path: path.to_path_buf(), message };
-    let system = System::compile_with(&m, &Options { opensim_faults }).map_err(|e| content(model, e.to_string()))?;
-
+    let (m, system) = load::system(model, &Options { opensim_faults })?;
     let text = std::fs::read_to_string(states).map_err(|e| Failure::read(states, e))?;
-    let input: Value = serde_json::from_str(&text).map_err(|e| content(states, format!("not JSON: {e}")))?;
-    let list = input.get("states").and_then(Value::as_array).ok_or_else(|| {
-        content(states, "no list `states`; give an object like {\"states\": [{\"coordinates\": {…}}]}".into())
-    })?;
+    let list = states::split(&text, states)?;
 
     let mut ws = system.workspace();
     let mut results = Vec::new();
-    for (i, s) in list.iter().enumerate() {
-        let input = read_state(&m, &system, s).map_err(|e| content(states, format!("state {i}: {e}")))?;
-        results.push(evaluate(&m, &system, &input, &mut ws));
+    for (i, state) in list.iter().enumerate() {
+        let input =
+            states::read(&m, &system, state).map_err(|e| states::failure(states, &text, state, i, e))?;
+        let (values, problem) = evaluate(&m, &system, &input, &mut ws);
+        results.push(values);
+        let name = |mobility: usize| tree_order(&m, &system).into_iter().nth(mobility).unwrap_or_default();
+        if let Some(MotionError::Singular { mobility }) = problem {
+            let name = name(mobility);
+            eprintln!("warning: state {i}: nothing resists the forces on {name}; the accelerations are NaN");
+        } else if let Some(&mobility) = ws.mass.singular.first() {
+            let name = name(mobility);
+            eprintln!(
+                "warning: state {i}: nothing resists {name}, and nothing drives it; its acceleration is taken as zero"
+            );
+        }
     }
     let result = json!({
         "generator": concat!("soleus ", env!("CARGO_PKG_VERSION")),
@@ -74,76 +81,6 @@ pub fn run(model: &Path, states: &Path, out: &Path, opensim_faults: bool) -> Res
     });
     let text = serde_json::to_string(&result).unwrap_or_default();
     load::write_whole(out, &(text + "\n"))
-}
-
-/// What one entry of the states file asks for.
-struct Input {
-    state: State<f64>,
-    controls: Vec<f64>,
-    udot: Option<Vec<f64>>,
-}
-
-/// Reads one state; names that the model does not have are errors.
-fn read_state(model: &Model, system: &System, s: &Value) -> Result<Input, String> {
-    let mut state = system.default_state.clone();
-    if let Some(t) = s.get("time") {
-        state.time = number(t).ok_or("`time` is not a number")?;
-    }
-    if let Some(c) = s.get("coordinates") {
-        for (name, v) in c.as_object().ok_or("`coordinates` is not an object")? {
-            let id = model.coordinate(name).ok_or_else(|| format!("the model has no coordinate `{name}`"))?;
-            let pair = v.as_array().map(|a| a.iter().filter_map(number).collect::<Vec<_>>());
-            let Some([q, u]) = pair.as_deref() else {
-                return Err(format!("coordinate `{name}` needs [value, speed]"));
-            };
-            let m = system.tree.mobility_of_coordinate[id.0];
-            state.q[m] = *q;
-            state.u[m] = *u;
-        }
-    }
-    if let Some(a) = s.get("aux_states") {
-        for (name, v) in a.as_object().ok_or("`aux_states` is not an object")? {
-            let i = system
-                .aux_names
-                .iter()
-                .position(|n| n == name)
-                .ok_or_else(|| format!("the model has no state `{name}`"))?;
-            state.z[i] = number(v).ok_or_else(|| format!("state `{name}` is not a number"))?;
-        }
-    }
-    let mut controls = vec![0.0; system.num_controls];
-    if let Some(c) = s.get("controls") {
-        let list: Vec<f64> =
-            c.as_array().ok_or("`controls` is not a list")?.iter().filter_map(number).collect();
-        if list.len() != controls.len() {
-            return Err(format!("{} controls given, the model has {}", list.len(), controls.len()));
-        }
-        controls.copy_from_slice(&list);
-    }
-    let udot = match s.get("inverse_dynamics").and_then(|d| d.get("udot")).and_then(Value::as_array) {
-        None => None,
-        Some(list) => {
-            let udot: Vec<f64> = list.iter().filter_map(number).collect();
-            if udot.len() != system.tree.num_mobilities {
-                return Err(format!(
-                    "{} accelerations given, the model has {} speeds",
-                    udot.len(),
-                    system.tree.num_mobilities
-                ));
-            }
-            Some(udot)
-        }
-    };
-    Ok(Input { state, controls, udot })
-}
-
-/// Numbers may be written as "NaN" and "Infinity", which JSON has no other way to say.
-fn number(v: &Value) -> Option<f64> {
-    match v {
-        Value::Number(n) => n.as_f64(),
-        Value::String(s) => s.parse().ok(),
-        _ => None,
-    }
 }
 
 /// A number for JSON: NaN and infinities as text.
@@ -184,8 +121,13 @@ fn control_order(model: &Model, system: &System) -> Vec<String> {
     names
 }
 
-/// Everything at one state.
-fn evaluate(model: &Model, system: &System, input: &Input, ws: &mut Workspace<f64>) -> Value {
+/// Everything at one state, and why accelerations could not be found, if so.
+fn evaluate(
+    model: &Model,
+    system: &System,
+    input: &Input,
+    ws: &mut Workspace<f64>,
+) -> (Value, Option<MotionError>) {
     let (x, controls) = (&input.state, &input.controls);
     let tree = &system.tree;
     let n = tree.num_mobilities;
@@ -194,8 +136,8 @@ fn evaluate(model: &Model, system: &System, input: &Input, ws: &mut Workspace<f6
         out.insert(key.to_string(), value);
     };
 
-    let motion = system.compute_motion(x, controls, ws);
-    if let Err(MotionError::Singular { .. }) = motion {
+    let problem = system.compute_motion(x, controls, ws).err();
+    if problem.is_some() {
         ws.udot.fill(f64::NAN);
     }
     system.compute_body_accelerations(ws);
@@ -286,7 +228,7 @@ fn evaluate(model: &Model, system: &System, input: &Input, ws: &mut Workspace<f6
         ws.kin.V_GB.iter().zip(&ws.kin.inertia).map(|(v, i)| 0.5 * v.dot(i.momentum(*v))).sum();
     put("kinetic_energy", num(kinetic));
     put("potential_energy", num(energy + force_energy - mass * system.gravity.dot(com[0])));
-    Value::Object(out)
+    (Value::Object(out), problem)
 }
 
 fn bodies(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {

@@ -1,5 +1,6 @@
 //! What can go wrong at the command line, and the exit code that says so.
 
+use soleus_model::{Diagnostic, Severity};
 use std::path::{Path, PathBuf};
 
 /// A reason to stop. Exit 1: did not converge; exit 2: bad input.
@@ -16,12 +17,14 @@ pub enum Failure {
         hint: String,
     },
     /// A file could not be written.
-    #[error("error: cannot write {}: {source}", path.display())]
+    #[error("error: cannot write {}: {source}\nhint: {hint}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+        /// What to try.
+        hint: String,
     },
     /// The input has errors, which were already reported.
     #[error("{count} error{} in {}", if *count == 1 { "" } else { "s" }, path.display())]
@@ -32,13 +35,8 @@ pub enum Failure {
         count: usize,
     },
     /// Something in the input makes no sense.
-    #[error("error: {message}\n  --> {}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        message: String,
-    },
+    #[error("{0}")]
+    Content(Box<Diagnostic>),
     /// A simulation did not reach its end.
     #[error("error: {message}{}\n  everything up to then is in {}", blame.as_ref().map_or(String::new(), |b| format!("\n  most to blame: {b}")), saved.display())]
     NotFinished {
@@ -62,11 +60,41 @@ impl Failure {
 
     /// A file that cannot be read, with the nearest name in its folder as a hint.
     pub fn read(path: &Path, source: std::io::Error) -> Self {
-        let hint = match nearest_file(path) {
-            Some(near) => format!("did you mean {}?", near.display()),
-            None => "check the path; it is taken relative to the folder you are in".to_string(),
+        use std::io::ErrorKind;
+        let hint = match source.kind() {
+            ErrorKind::NotFound => match nearest_file(path) {
+                Some(near) => format!("did you mean {}?", near.display()),
+                None => "check the path; it is taken relative to the folder you are in".to_string(),
+            },
+            ErrorKind::IsADirectory => "this is a folder; name a file in it".to_string(),
+            ErrorKind::InvalidData => "the file is not text in UTF-8".to_string(),
+            _ => "check that the file exists and that you may read it".to_string(),
         };
         Failure::Read { path: path.to_path_buf(), source, hint }
+    }
+
+    /// A file that cannot be written.
+    pub fn write(path: &Path, source: std::io::Error) -> Self {
+        let hint = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
+                format!("there is no folder {}; make it first", folder.display())
+            }
+            _ if path.is_dir() => "this is a folder; name a file in it".to_string(),
+            _ => "check that you may write there".to_string(),
+        };
+        Failure::Write { path: path.to_path_buf(), source, hint }
+    }
+
+    /// Something in a file that makes no sense. `line` counts from 1; 0 when none applies.
+    pub fn content(path: &Path, line: u32, component: &str, message: String, hint: &str) -> Self {
+        Failure::Content(Box::new(Diagnostic {
+            severity: Severity::Error,
+            file: path.display().to_string(),
+            line,
+            component: component.to_string(),
+            message,
+            hint: hint.to_string(),
+        }))
     }
 }
 
@@ -89,7 +117,7 @@ fn nearest_file(path: &Path) -> Option<PathBuf> {
 }
 
 /// Levenshtein's distance: insertions, deletions and substitutions that turn `a` into `b`.
-fn edit_distance(a: &str, b: &str) -> usize {
+pub fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.chars().enumerate() {

@@ -1,6 +1,8 @@
 //! Reading a model and telling the user about its problems.
 
 use crate::failure::Failure;
+use soleus_dynamics::{Options, System};
+use soleus_io::mesh::read_contact_meshes;
 use soleus_model::{Diagnostics, Model, Severity};
 use std::io::Write;
 use std::path::Path;
@@ -14,6 +16,29 @@ pub fn model(path: &Path) -> Result<Model, Failure> {
         Some(m) if !diagnostics.has_errors() => Ok(m),
         _ => Err(errors(path, &diagnostics)),
     }
+}
+
+/// Reads and builds a model and makes it ready for computing, contact meshes included.
+pub fn system(path: &Path, options: &Options) -> Result<(Model, System), Failure> {
+    let mut model = model(path)?;
+    let mut diagnostics = Diagnostics::new(path.display().to_string());
+    // A mesh file name is taken from the folder of the model; an absolute one stays as it is.
+    let folder = path.parent().unwrap_or(Path::new(""));
+    read_contact_meshes(&mut model, &mut diagnostics, &|name| std::fs::read(folder.join(name)).ok());
+    report(&diagnostics);
+    if diagnostics.has_errors() {
+        return Err(errors(path, &diagnostics));
+    }
+    let system = compile(path, &model, options)?;
+    Ok((model, system))
+}
+
+/// Makes a model ready for computing; what is wrong is told with the line of the component.
+pub fn compile(path: &Path, model: &Model, options: &Options) -> Result<System, Failure> {
+    System::compile_with(model, options).map_err(|e| {
+        let component = e.component();
+        Failure::content(path, model.line_of(component), component, e.to_string(), "")
+    })
 }
 
 /// Prints warnings and errors; notes are left out.
@@ -33,13 +58,21 @@ pub fn errors(path: &Path, diagnostics: &Diagnostics) -> Failure {
 
 /// Writes a whole file or none: to a temporary name first, then renamed. `-` is stdout.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |source| Failure::Write { path: path.to_path_buf(), source };
+    let failed = |source| Failure::write(path, source);
     if path == Path::new("-") {
-        return std::io::stdout().lock().write_all(text.as_bytes()).map_err(failed);
+        return match std::io::stdout().lock().write_all(text.as_bytes()) {
+            // Whoever reads has seen enough, as `head` does.
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            done => done.map_err(failed),
+        };
     }
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".partial");
     let partial = path.with_file_name(name);
-    std::fs::write(&partial, text).map_err(failed)?;
-    std::fs::rename(&partial, path).map_err(failed)
+    let done = std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, path));
+    done.map_err(|e| {
+        // The part that was written is of no use; if it cannot be removed, the first error matters more.
+        let _ = std::fs::remove_file(&partial);
+        failed(e)
+    })
 }

@@ -8,7 +8,7 @@ mod failure;
 mod info;
 mod load;
 mod simulate;
-mod sto;
+mod states;
 mod upgrade;
 
 use clap::{Parser, Subcommand};
@@ -30,7 +30,9 @@ enum Verb {
     Demo,
 
     /// What a model contains, and what of it Soleus does not support
-    #[command(after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass")]
+    #[command(
+        after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass"
+    )]
     Info {
         /// Model file (.osim, any version)
         model: PathBuf,
@@ -40,12 +42,10 @@ enum Verb {
     },
 
     /// Computes everything at given states: poses, velocities, accelerations, mass matrix, forces, muscles, …
-    #[command(
-        after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
+    #[command(after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
         The states file is a JSON object with a list `states`; each state holds `coordinates` (path to\n\
         [value, speed] in rad, m and s), and optionally `time`, `aux_states` (path to value), `controls` (a list in\n\
-        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default."
-    )]
+        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default.")]
     Eval {
         /// Model file (.osim, any version)
         model: PathBuf,

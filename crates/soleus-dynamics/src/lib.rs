@@ -8,9 +8,9 @@ pub mod contact;
 pub mod force;
 pub mod joint;
 pub mod kinematics;
+pub mod metabolics;
 pub mod moment_arm;
 pub mod multibody;
-pub mod metabolics;
 pub mod muscle;
 pub mod path;
 pub mod system;
@@ -18,8 +18,8 @@ pub mod system;
 mod testing;
 
 pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
-pub use system::{State, System, Workspace};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};
+pub use system::{State, System, Workspace};
 
 /// Choices made when a model is compiled.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! A model ready for computing: flat, indexed, immutable, shared by all threads.
 
+use crate::Options;
 use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Station};
 use crate::force::{CompiledForce, ForceError, ForceResolve};
-use crate::Options;
 use crate::joint::angles_rate;
 use crate::kinematics::{BodyFrame, Loads, Resolve};
 use crate::multibody::{
@@ -49,6 +49,18 @@ pub enum SystemError {
         /// What is wrong.
         source: PathError,
     },
+}
+
+impl SystemError {
+    /// Absolute path of the component at fault; `Model::line_of` tells its line.
+    pub fn component(&self) -> &str {
+        match self {
+            SystemError::Tree(e) => e.component(),
+            SystemError::Muscle { path, .. }
+            | SystemError::Force { path, .. }
+            | SystemError::Path { path, .. } => path,
+        }
+    }
 }
 
 /// What a force of the system is made of.
@@ -144,13 +156,14 @@ pub struct Workspace<T: Real> {
     pub A_GB: Vec<SpatialVec<T>>,
     scratch: Vec<SpatialVec<T>>,
     zeros: Vec<T>,
+    rhs: Vec<T>,
 }
 
 /// Why accelerations could not be found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MotionError {
-    /// The mass matrix is singular.
-    #[error("mobility {mobility} has no inertia: the mass matrix is singular")]
+    /// The mass matrix is singular, and the forces ask for an acceleration that it cannot give.
+    #[error("mobility {mobility} has no inertia of its own, but forces act on it: its acceleration is undetermined")]
     Singular {
         /// The first mobility without inertia.
         mobility: usize,
@@ -259,6 +272,7 @@ impl System {
             A_GB: vec![SpatialVec::zero(); nb],
             scratch: vec![SpatialVec::zero(); nb],
             zeros: vec![T::zero(); n],
+            rhs: vec![T::zero(); n],
         }
     }
 
@@ -351,9 +365,34 @@ impl System {
         compute_generalized_forces(&self.tree, &ws.kin, &mut ws.scratch, &mut ws.udot);
 
         ws.mass.compute_mass_matrix(&self.tree, &ws.kin);
-        ws.mass.factorize().map_err(|mobility| MotionError::Singular { mobility })?;
+        ws.mass.factorize();
         self.constraints.compute_with(&self.tree, &ws.kin, &ws.A_GB, x.time, &mut ws.constraints);
+        if !ws.mass.singular.is_empty() {
+            ws.rhs.copy_from_slice(&ws.udot);
+        }
         self.constraints.solve(&ws.mass, &mut ws.constraints, &mut ws.udot);
+        self.check_singular(ws)
+    }
+
+    /// Where the mass matrix is singular, whether M u̇ + Gᵀ λ = f holds all the same.
+    fn check_singular<T: Real>(&self, ws: &Workspace<T>) -> Result<(), MotionError> {
+        let n = self.tree.num_mobilities;
+        for &k in &ws.mass.singular {
+            let mut residual = -ws.rhs[k].value();
+            let mut scale = residual.abs();
+            for j in 0..n {
+                let x = ws.mass.at(k, j).value() * ws.udot[j].value();
+                residual += x;
+                scale += x.abs();
+            }
+            for (r, l) in ws.constraints.lambda.iter().enumerate() {
+                residual += ws.constraints.G[r * n + k].value() * l.value();
+            }
+            // Rounding of the sum, with room for the conditioning of the rest.
+            if !(residual.abs() <= 1e-9 * scale.max(1e-9)) {
+                return Err(MotionError::Singular { mobility: k });
+            }
+        }
         Ok(())
     }
 
@@ -390,7 +429,8 @@ impl System {
                 None => controls[f.controls.start],
             };
             let before = states.to_vec();
-            if let Err(e) = m.solve_equilibrium(ws.paths[i].length(), ws.paths[i].speed(), activation, states) {
+            if let Err(e) = m.solve_equilibrium(ws.paths[i].length(), ws.paths[i].speed(), activation, states)
+            {
                 states.copy_from_slice(&before);
                 failures.push((i, e));
             }

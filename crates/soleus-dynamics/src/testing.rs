@@ -98,7 +98,7 @@ pub fn knee() -> JointKind {
     })
 }
 
-/// A branched tree with every kind of joint: 24 mobilities.
+/// A branched tree with every kind of joint, two of them reversed: 29 mobilities.
 pub fn menagerie() -> Model {
     let mut m = ground();
     let a = add_body(&mut m, BodyId::GROUND, JointKind::Free, 6);
@@ -111,6 +111,13 @@ pub fn menagerie() -> Model {
     let f = add_body(&mut m, a, JointKind::Gimbal, 3);
     add_body(&mut m, f, JointKind::Planar, 3);
     add_body(&mut m, d, JointKind::Ellipsoid { radii: vec3(0.1, 0.15, 0.12) }, 3);
+    // Two joints written from child to parent: the tree turns them round.
+    for (parent, kind, n) in [(c, JointKind::Ball, 3), (f, knee(), 2)] {
+        add_body(&mut m, parent, kind, n);
+        if let Some(j) = m.joints.last_mut() {
+            std::mem::swap(&mut j.parent, &mut j.child);
+        }
+    }
     m
 }
 

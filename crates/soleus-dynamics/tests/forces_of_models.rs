@@ -111,7 +111,8 @@ fn check(
             coordinates.iter().map(|c| numbers(&state["coordinates"][*c])).map(|x| (x[0], x[1])).unzip();
         let kin = Kinematics { time: 0.0, X_GB: &X_GB, V_GB: &V_GB, q: &q, u: &u };
         for (path, f) in forces {
-            let compiled = CompiledForce::compile(f, names, geometries, &Options { opensim_faults: true }).unwrap();
+            let compiled =
+                CompiledForce::compile(f, names, geometries, &Options { opensim_faults: true }).unwrap();
             let theirs = &state["forces"][*path];
             let labels: Vec<_> =
                 theirs["labels"].as_array().unwrap().iter().map(|l| l.as_str().unwrap()).collect();

@@ -421,8 +421,8 @@ fn compiled(reference: &Value, compatible: bool) -> Vec<(CompiledForce, Vec<f64>
     forces()
         .iter()
         .map(|f| {
-            let c =
-                CompiledForce::compile(f, &Frames, &geometries, &Options { opensim_faults: compatible }).unwrap_or_else(|e| panic!("{}: {e}", f.name));
+            let c = CompiledForce::compile(f, &Frames, &geometries, &Options { opensim_faults: compatible })
+                .unwrap_or_else(|e| panic!("{}: {e}", f.name));
             let mut states = vec![0.0; c.state_names().len()];
             c.default_states(&mut states);
             let controls = controls.by_ref().take(c.num_controls()).collect();

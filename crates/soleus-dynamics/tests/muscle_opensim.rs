@@ -177,7 +177,8 @@ fn opensim_val_degroote_fregly_random() {
         let mut m = Muscle::new(MuscleKind::DeGrooteFregly2016(p));
         resize(&mut m, t.sizes(i));
         m.ignore_tendon_compliance = t.word(i, "mode") == "rigid";
-        let CompiledMuscle::DeGrooteFregly2016(m) = CompiledMuscle::compile(&m, &Options::default()).unwrap() else {
+        let CompiledMuscle::DeGrooteFregly2016(m) = CompiledMuscle::compile(&m, &Options::default()).unwrap()
+        else {
             panic!("another class")
         };
         let (L, Ldot, a, f) =

@@ -139,7 +139,8 @@ fn opensim_val_path_tensions() {
     for row in reference["rows"].as_array().unwrap() {
         let (length, speed) = (number(&row["length"]), number(&row["speed"]));
         for f in path_forces() {
-            let compiled = CompiledForce::compile(&f, &Bodies, &[], &Options { opensim_faults: true }).unwrap();
+            let compiled =
+                CompiledForce::compile(&f, &Bodies, &[], &Options { opensim_faults: true }).unwrap();
             let law = compiled.path_force().expect("a path force");
             let mut states = vec![0.0; compiled.state_names().len()];
             compiled.default_states(&mut states);
@@ -222,7 +223,13 @@ fn opensim_val_measured_loads() {
         let time = numbers(&load["time"]);
         let columns: Vec<_> = load["columns"].as_array().unwrap().iter().map(numbers).collect();
         let name = format!("load{}", time.len());
-        let compiled = CompiledForce::compile(&external(time, &columns, &name), &Bodies, &[], &Options { opensim_faults: true }).unwrap();
+        let compiled = CompiledForce::compile(
+            &external(time, &columns, &name),
+            &Bodies,
+            &[],
+            &Options { opensim_faults: true },
+        )
+        .unwrap();
         for row in load["rows"].as_array().unwrap() {
             let kin = Kinematics { time: number(&row["t"]), X_GB: &X_GB, V_GB: &V_GB, q: &[], u: &[] };
             let mut record = Vec::new();
@@ -239,7 +246,10 @@ fn measured_loads_need_columns_that_fit() {
     let error = CompiledForce::compile(&short, &Bodies, &[], &Options { opensim_faults: true }).unwrap_err();
     assert_eq!(error.to_string(), "force_identifier has 1 rows, but the time column has 2");
     let backwards = external(vec![1.0, 0.0], &vec![vec![1.0, 2.0]; 9], "x");
-    assert!(matches!(CompiledForce::compile(&backwards, &Bodies, &[], &Options { opensim_faults: true }), Err(ForceError::Function { .. })));
+    assert!(matches!(
+        CompiledForce::compile(&backwards, &Bodies, &[], &Options { opensim_faults: true }),
+        Err(ForceError::Function { .. })
+    ));
 }
 
 fn feet(compatible: bool) -> CompiledForce {
@@ -265,11 +275,15 @@ fn feet(compatible: bool) -> CompiledForce {
         dynamic_friction: 0.6,
         viscous_friction: 0.1,
     }];
-    let kind = ForceKind::HuntCrossleyForce(HuntCrossleyForce {
-        contact_parameters,
-        transition_velocity: 0.01,
-    });
-    CompiledForce::compile(&force("feet", kind), &Bodies, &geometries, &Options { opensim_faults: compatible }).unwrap()
+    let kind =
+        ForceKind::HuntCrossleyForce(HuntCrossleyForce { contact_parameters, transition_velocity: 0.01 });
+    CompiledForce::compile(
+        &force("feet", kind),
+        &Bodies,
+        &geometries,
+        &Options { opensim_faults: compatible },
+    )
+    .unwrap()
 }
 
 /// In compatible mode we lose the very contacts that Simbody loses; else we keep them all.

@@ -18,8 +18,11 @@ fn reference() -> Option<PathBuf> {
     None
 }
 
+/// A state and its controls.
+type Point = (State<f64>, Vec<f64>);
+
 /// Every point file with its system and states.
-fn systems() -> Vec<(String, System, Vec<(State<f64>, Vec<f64>)>)> {
+fn systems() -> Vec<(String, System, Vec<Point>)> {
     let Some(dir) = reference() else { return Vec::new() };
     let mut names: Vec<PathBuf> =
         std::fs::read_dir(dir.join("points")).unwrap().map(|e| e.unwrap().path()).collect();
@@ -157,7 +160,9 @@ fn derivative_error(name: &str, k: usize, system: &System, x: &State<f64>, contr
         for (d, (hi, lo)) in dual.iter().zip(hi.iter().zip(&lo)) {
             let fd = (hi - lo) / (2.0 * h);
             let error = (d.d[0] - fd).abs() / scale;
-            if !(d.d[0].is_nan() && fd.is_nan()) && !(error <= worst) {
+            let both_are_nan = d.d[0].is_nan() && fd.is_nan();
+            let is_covered = error <= worst;
+            if !both_are_nan && !is_covered {
                 worst = error;
             }
         }

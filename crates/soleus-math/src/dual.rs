@@ -60,6 +60,7 @@ impl<T: Real, const N: usize> Sub for Dual<T, N> {
 impl<T: Real, const N: usize> Mul for Dual<T, N> {
     type Output = Self;
     #[inline(always)]
+    #[allow(clippy::suspicious_arithmetic_impl)] // The product rule needs a sum.
     fn mul(self, o: Self) -> Self {
         Dual { v: self.v * o.v, d: std::array::from_fn(|i| self.d[i] * o.v + self.v * o.d[i]) }
     }
@@ -67,6 +68,7 @@ impl<T: Real, const N: usize> Mul for Dual<T, N> {
 impl<T: Real, const N: usize> Div for Dual<T, N> {
     type Output = Self;
     #[inline(always)]
+    #[allow(clippy::suspicious_arithmetic_impl)] // The quotient rule needs a difference of products.
     fn div(self, o: Self) -> Self {
         let v = self.v / o.v;
         Dual { v, d: std::array::from_fn(|i| (self.d[i] - v * o.d[i]) / o.v) }

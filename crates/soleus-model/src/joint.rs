@@ -22,6 +22,7 @@ pub struct Joint {
 
 /// The motion of frame M in frame F that a joint allows.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // A model has few joints, and most are custom ones.
 pub enum JointKind {
     /// None.
     Weld,

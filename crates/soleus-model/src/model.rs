@@ -10,6 +10,7 @@ use crate::joint::{Coordinate, Joint};
 use crate::path::WrapObject;
 use crate::probe::Probe;
 use soleus_math::{Vec3, vec3};
+use std::collections::BTreeMap;
 
 /// A musculoskeletal model. Frozen once built; an edit makes a new one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +59,8 @@ pub struct Model {
     pub controllers: Vec<Controller>,
     /// Probes and metabolics in order of traversal.
     pub probes: Vec<Probe>,
+    /// Line of each component in the file, from 1, by absolute path; for messages only.
+    pub lines: BTreeMap<String, u32>,
 }
 
 /// An inertial sensor: `IMU`.
@@ -99,6 +102,19 @@ impl Model {
     /// Sum of the bodies' masses, kg.
     pub fn total_mass(&self) -> f64 {
         self.bodies.iter().map(|b| b.mass).sum()
+    }
+
+    /// Line of the component with that absolute path, from 1; that of the nearest component above it
+    /// when the file does not give it a line of its own, and 0 when no file is behind the model.
+    pub fn line_of(&self, path: &str) -> u32 {
+        let mut path = path;
+        loop {
+            match (self.lines.get(path), path.rfind('/')) {
+                (Some(&line), _) if line > 0 => return line,
+                (_, Some(end)) => path = &path[..end],
+                (_, None) => return 0,
+            }
+        }
     }
 
     /// The coordinate with that name or absolute path.

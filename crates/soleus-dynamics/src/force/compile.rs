@@ -10,11 +10,11 @@ use super::path::{Blankevoort1991, PathForce};
 use super::point_to_point::{PointLaw, PointToPointForce};
 use super::prescribed::TimedForce;
 use super::{CompiledForce, ForceError, ForceResolve, Kernel};
-use crate::{BodyFrame, Options};
 use crate::contact::geometry::{Surface, SurfaceShape};
 use crate::contact::hunt_crossley1975::Material;
 use crate::contact::mesh::MeshSurface;
 use crate::contact::{ElasticFoundation, ExponentialContact, Friction, HuntCrossley, SmoothSphereHalfSpace};
+use crate::{BodyFrame, Options};
 use soleus_math::function::{Expression, GcvSpline, PiecewiseLinear};
 use soleus_math::{Function, Vec3};
 use soleus_model::force as model;
@@ -174,7 +174,10 @@ impl CompiledForce {
                 let surfaces = surfaces(&m.contact_parameters, resolve, geometries, false)?;
                 let transition = above_0("transition_velocity", m.transition_velocity)?;
                 let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
-                (Kernel::HuntCrossley(HuntCrossley::new(surfaces, transition, options.opensim_faults)), labels)
+                (
+                    Kernel::HuntCrossley(HuntCrossley::new(surfaces, transition, options.opensim_faults)),
+                    labels,
+                )
             }
             ForceKind::ElasticFoundationForce(m) => {
                 let surfaces = surfaces(&m.contact_parameters, resolve, geometries, true)?;
@@ -281,7 +284,13 @@ impl CompiledForce {
                 )
             }
         };
-        Ok(CompiledForce { name: name.to_string(), enabled: force.enabled, labels, kernel, opensim_energy: options.opensim_faults })
+        Ok(CompiledForce {
+            name: name.to_string(),
+            enabled: force.enabled,
+            labels,
+            kernel,
+            opensim_energy: options.opensim_faults,
+        })
     }
 }
 

@@ -11,7 +11,7 @@ pub struct CustomJoint {
     /// Three rotations in body-fixed order, then three translations in F.
     pub axes: [Axis; 6],
     /// Whether to reproduce Simbody's bias acceleration, which is right only when coordinate i drives
-    /// rotation i alone; see [`CustomJoint::simbody_bias`].
+    /// rotation i alone; see `simbody_bias`.
     pub as_simbody: bool,
 }
 

@@ -35,7 +35,7 @@ pub struct BhargavaMuscle {
 }
 
 impl BhargavaMuscle {
-    /// A muscle of a given mass [kg] and largest force [N], with OpenSim's defaults for the rest.
+    /// A muscle of a given mass (kg) and largest force (N), with OpenSim's defaults for the rest.
     pub fn new(mass: f64, max_isometric_force: f64) -> BhargavaMuscle {
         BhargavaMuscle {
             mass,
@@ -139,7 +139,7 @@ impl Switch {
 }
 
 impl Bhargava2004 {
-    /// Rates [W] of one muscle, with u_s, u_f the excitations of slow and fast fibers, v the fiber velocity, F_a
+    /// Rates (W) of one muscle, with u_s, u_f the excitations of slow and fast fibers, v the fiber velocity, F_a
     /// and F_p the active and passive force, x the normalized fiber length:
     ///
     ///   activation   m (40 u_s + 133 u_f)                                            (1)

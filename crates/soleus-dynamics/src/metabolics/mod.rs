@@ -68,13 +68,13 @@ pub struct MetabolicRates<T> {
     pub total: T,
 }
 
-/// Muscle mass [kg] = F₀/σ · ρ · l₀, with specific tension σ [Pa] (default 0.25 MPa) and density ρ [kg/m³] (default
+/// Muscle mass (kg) = F₀/σ · ρ · l₀, with specific tension σ (Pa) (default 0.25 MPa) and density ρ [kg/m³] (default
 /// 1059.7).
 pub fn muscle_mass(f0: f64, l0: f64, specific_tension: f64, density: f64) -> f64 {
     f0 / specific_tension * density * l0
 }
 
-/// Basal rate [W] of a body of a given mass [kg]: coefficient · massᵉˣᵖᵒⁿᵉⁿᵗ (OpenSim's defaults 1.2 and 1).
+/// Basal rate (W) of a body of a given mass (kg): coefficient · massᵉˣᵖᵒⁿᵉⁿᵗ (OpenSim's defaults 1.2 and 1).
 pub fn basal_rate(body_mass: f64, coefficient: f64, exponent: f64) -> f64 {
     coefficient * body_mass.powf(exponent)
 }

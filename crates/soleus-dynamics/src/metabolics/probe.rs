@@ -55,7 +55,8 @@ impl MetabolicProbe {
                     mechanical_work_rate_on: p.mechanical_work_rate_on,
                     enforce_minimum_heat_rate_per_muscle: p.enforce_minimum_heat_rate_per_muscle,
                     fiber_length_dependence: p.fiber_length_dependence.clone(),
-                    use_force_dependent_shortening_prop_constant: p.use_force_dependent_shortening_prop_constant,
+                    use_force_dependent_shortening_prop_constant: p
+                        .use_force_dependent_shortening_prop_constant,
                     muscle_effort_scaling_factor: p.muscle_effort_scaling_factor,
                     include_negative_mechanical_work: p.include_negative_mechanical_work,
                     forbid_negative_total_power: p.forbid_negative_total_power,
@@ -70,7 +71,8 @@ impl MetabolicProbe {
                 let law = Bhargava2004 {
                     enforce_minimum_heat_rate_per_muscle: p.enforce_minimum_heat_rate_per_muscle,
                     fiber_length_dependence: PiecewiseLinear::new(x, y).ok().map(Function::from),
-                    use_force_dependent_shortening_prop_constant: p.use_force_dependent_shortening_prop_constant,
+                    use_force_dependent_shortening_prop_constant: p
+                        .use_force_dependent_shortening_prop_constant,
                     muscle_effort_scaling_factor: p.muscle_effort_scaling_factor,
                     include_negative_mechanical_work: p.include_negative_mechanical_work,
                     forbid_negative_total_power: p.forbid_negative_total_power,

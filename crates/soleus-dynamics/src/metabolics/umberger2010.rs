@@ -59,7 +59,7 @@ impl Default for Umberger2010 {
 const SLOW_LIMIT: f64 = 100.0;
 
 impl Umberger2010 {
-    /// Rates [W] of one muscle, with A = e if e > a, else (e + a)/2; r the slow share of the recruited fibers; S
+    /// Rates (W) of one muscle, with A = e if e > a, else (e + a)/2; r the slow share of the recruited fibers; S
     /// the aerobic factor; v the fiber velocity in l₀/s; α_s = 250/v_max, α_f = 153/v_max. Per kg of muscle:
     ///
     ///   activation and maintenance  S A^0.6 (128 (1 − r) + 25), times (0.4 + 0.6 f_L) above l₀     (1)

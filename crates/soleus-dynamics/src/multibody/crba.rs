@@ -16,8 +16,10 @@ pub struct MassFactor<T: Real> {
     m: Vec<T>,
     /// L below the diagonal and D on it, row by row.
     ld: Vec<T>,
-    /// 1/D.
+    /// 1/D, or zero where D is.
     inv_d: Vec<T>,
+    /// Mobilities without inertia of their own, as the last factorisation found them.
+    pub singular: Vec<usize>,
 }
 
 impl<T: Real> MassFactor<T> {
@@ -31,6 +33,7 @@ impl<T: Real> MassFactor<T> {
             m: vec![T::zero(); n * n],
             ld: vec![T::zero(); n * n],
             inv_d: vec![T::zero(); n],
+            singular: Vec::with_capacity(n),
         }
     }
 
@@ -74,19 +77,23 @@ impl<T: Real> MassFactor<T> {
         }
     }
 
-    /// Factorises M. Returns the mobility whose pivot is not positive, if any: a massless
-    /// branch, which has no acceleration of its own.
-    pub fn factorize(&mut self) -> Result<(), usize> {
+    /// Factorises M.
+    ///
+    /// A mobility whose pivot has lost all its digits has no inertia of its own: a massless end, or one of
+    /// two axes that coincide (gimbal lock). It is listed in [`singular`](Self::singular), and solutions give
+    /// it what makes the rest consistent with zero of its own; whether the equations hold must be checked.
+    pub fn factorize(&mut self) {
         let n = self.n;
+        self.singular.clear();
         self.ld.copy_from_slice(&self.m);
         for k in (0..n).rev() {
             let d = self.ld[k * n + k];
             let scale = self.m[k * n + k].value();
-            // A pivot that has lost all its digits to its subtree is no inertia at all.
-            if !(d.value() > 1e-14 * scale) {
-                return Err(k);
+            let regular = d.value() > 1e-13 * scale;
+            if !regular {
+                self.singular.push(k);
             }
-            let inv = d.recip();
+            let inv = if regular { d.recip() } else { T::zero() };
             self.inv_d[k] = inv;
             // Rows of supporting mobilities come before row k.
             let (above, row) = self.ld.split_at_mut(k * n);
@@ -104,7 +111,6 @@ impl<T: Real> MassFactor<T> {
                 i = self.support[i];
             }
         }
-        Ok(())
     }
 
     /// x ← L⁻ᵀ x. Entries that are zero are passed over, so a sparse x costs only what it supports.

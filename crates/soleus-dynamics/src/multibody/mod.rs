@@ -6,6 +6,7 @@
 mod crba;
 mod passes;
 mod rnea;
+mod rnea_derivatives;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -13,4 +14,5 @@ mod tree;
 pub use crba::MassFactor;
 pub use passes::{TreeKinematics, compute_accelerations, compute_kinematics};
 pub use rnea::{compute_generalized_forces, compute_inverse_dynamics};
+pub use rnea_derivatives::InverseDynamicsDerivatives;
 pub use tree::{LoopWeld, Node, Tree, TreeError};

@@ -1,7 +1,7 @@
 //! The spanning tree of a model.
 
-use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
 use crate::Options;
+use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
 use crate::kinematics::{BodyFrame, Resolve};
 use soleus_math::{Function, Rotation, SymMat33, Transform, Vec3, vec3};
 use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
@@ -25,6 +25,16 @@ pub enum TreeError {
         /// Path of the body.
         body: String,
     },
+}
+
+impl TreeError {
+    /// Absolute path of the component at fault.
+    pub fn component(&self) -> &str {
+        match self {
+            TreeError::SameBody { joint, .. } => joint,
+            TreeError::MasslessEnd { body } => body,
+        }
+    }
 }
 
 /// One body of the tree and the joint that carries it.
@@ -63,6 +73,19 @@ pub struct Node {
     pub moment: Vec3<f64>,
     /// Inertia about the body's origin, kg·m², in the body.
     pub inertia: SymMat33<f64>,
+}
+
+impl Node {
+    /// Whether the motion subspace, in the parent's joint frame and about its origin, does not depend on the
+    /// coordinates; the bias acceleration is then zero too.
+    pub fn has_constant_subspace(&self) -> bool {
+        match self.joint {
+            JointKernel::Weld | JointKernel::Pin | JointKernel::Slider => true,
+            // Speeds are expressed in the joint's own F, which is the parent's only if not reversed.
+            JointKernel::Ball => !self.reversed,
+            _ => false,
+        }
+    }
 }
 
 /// The bodies of a model from ground outwards, and where each coordinate went.
@@ -185,7 +208,8 @@ impl Tree {
             let coordinates = pick.joint.map_or(&[][..], |j| &model.joints[j.0].coordinates);
 
             let parent = t.node_of_body[pick.inboard];
-            let tip = t.push_joint(options, parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
+            let tip =
+                t.push_joint(options, parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
             let node = &mut t.nodes[tip];
             node.body = Some(BodyId(pick.outboard));
             node.is_copy = pick.copy;
@@ -255,7 +279,9 @@ impl Tree {
             JointKind::Ball => JointKernel::Ball,
             JointKind::Free => JointKernel::Free,
             JointKind::Ellipsoid { radii } => JointKernel::Ellipsoid(*radii),
-            JointKind::Custom(s) => JointKernel::Custom(Box::new(compile_custom(s, coordinates.len(), options))),
+            JointKind::Custom(s) => {
+                JointKernel::Custom(Box::new(compile_custom(s, coordinates.len(), options)))
+            }
             JointKind::Scapulothoracic { .. } => JointKernel::Weld,
         };
         self.push_node(parent, kernel, X_PF, X_BM.inverse(), reversed, id, coordinates)
@@ -456,10 +482,11 @@ fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
                     continue;
                 }
                 let Some(mut out) = take(j, &ends[j], &mut level, &mut used, &mut picks) else { continue };
-                if rigid(j) {
+                // A movable body without mass must not end a branch: go on to its heaviest neighbour.
+                // OpenSim counts a custom joint as rigid here, and the order of mobilities follows.
+                if rigid(j) || matches!(model.joints[j].kind, JointKind::Custom(_)) {
                     continue;
                 }
-                // A movable body without mass must not end a branch: go on to its heaviest neighbour.
                 while model.bodies[out].mass == 0.0 {
                     let heaviest = |as_parent: bool| {
                         let mut best: Option<usize> = None;
@@ -513,10 +540,9 @@ fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
     }
 
     // What is left closes loops: each such joint carries a copy of its child. A weld becomes a
-    // constraint instead, and a free joint closes nothing.
+    // constraint instead.
     for j in 0..ends.len() {
-        let needs_copy = !matches!(model.joints[j].kind, JointKind::Weld | JointKind::Free);
-        if !used[j] && needs_copy {
+        if !used[j] && model.joints[j].kind != JointKind::Weld {
             picks.push(Pick {
                 joint: Some(JointId(j)),
                 inboard: ends[j].parent,
@@ -532,7 +558,7 @@ fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
         let is_end = !picks.iter().any(|x| x.inboard == p.outboard && !p.copy);
         let moves = p.joint.is_none_or(|j| !rigid(j.0));
         let body = &model.bodies[p.outboard];
-        if is_end && moves && !p.copy && body.mass == 0.0 && body.inertia == SymMat33::zero() {
+        if is_end && moves && body.mass == 0.0 && body.inertia == SymMat33::zero() {
             return Err(TreeError::MasslessEnd { body: body.path.clone() });
         }
     }

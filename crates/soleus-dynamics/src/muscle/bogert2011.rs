@@ -12,7 +12,7 @@ use soleus_model::muscle::{Bogert2011, Muscle};
 const LEAST_THICKNESS: f64 = 1e-4;
 
 /// The muscle of van den Bogert et al. (2011), ready for computing. States: activation a, and the fiber
-/// length along the tendon s = l cos φ [m].
+/// length along the tendon s = l cos φ (m).
 ///
 ///   l = √(s² + w²),  cos φ = s/l,  w = l₀ sin α₀                                    (6)
 ///   [F₀ (a f_L(l) f_V(l̇) + f_P(l))] cos φ + F₀ β ṡ/(v_max l₀) = F₀ f_T(L − s)       (4)
@@ -173,7 +173,7 @@ impl Bogert2011Muscle {
         }
     }
 
-    /// Tension [N]; writes ȧ and ṡ.
+    /// Tension (N); writes ȧ and ṡ.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let (a, s) = (states[0], states[1]);

@@ -89,7 +89,6 @@ impl DeGrooteFregly2016Muscle {
         let positive = [
             ("max_isometric_force", m.max_isometric_force),
             ("optimal_fiber_length", m.optimal_fiber_length),
-            ("tendon_slack_length", m.tendon_slack_length),
             ("max_contraction_velocity", m.max_contraction_velocity),
             ("default_activation", p.default_activation),
             ("passive_fiber_strain_at_one_norm_force", e0),
@@ -97,6 +96,13 @@ impl DeGrooteFregly2016Muscle {
         ];
         for (name, value) in positive {
             require(name, value, value > 0.0, "greater than zero")?;
+        }
+        // A rigid tendon may have no length at all.
+        let ls = m.tendon_slack_length;
+        if m.ignore_tendon_compliance {
+            require("tendon_slack_length", ls, ls >= 0.0, "at least zero")?;
+        } else {
+            require("tendon_slack_length", ls, ls > 0.0, "greater than zero, unless the tendon is rigid")?;
         }
         let alpha0 = m.pennation_angle_at_optimal;
         let ok = (0.0..=std::f64::consts::FRAC_PI_2 - SIGNIFICANT).contains(&alpha0);
@@ -263,7 +269,7 @@ impl DeGrooteFregly2016Muscle {
         f - self.fiber_force(a, &p, v, Self::force_velocity(v)) * p.cos
     }
 
-    /// Tension [N]; writes the rates of the states. Tendon dynamics are explicit here in either mode;
+    /// Tension (N); writes the rates of the states. Tendon dynamics are explicit here in either mode;
     /// implicit ones are had from [`residual`](Self::residual).
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {

@@ -8,7 +8,7 @@ use super::simm::{Isometric, SimmGeometry, cos_pennation, curve, value};
 use soleus_math::{Function, Real};
 use soleus_model::muscle::{Delp1990, Muscle, default_curves};
 
-/// A Delp1990Muscle_Deprecated, ready for computing. States: activation, fiber length [m], fiber velocity [m/s].
+/// A Delp1990Muscle_Deprecated, ready for computing. States: activation, fiber length (m), fiber velocity [m/s].
 ///
 /// With x and v in units of l₀ and l₀ per time scale T, and the mass M = m (l₀/T)²:
 ///
@@ -52,7 +52,7 @@ impl Delp1990Muscle {
         })
     }
 
-    /// Tension [N]; writes the rates of activation, fiber length and fiber velocity.
+    /// Tension (N); writes the rates of activation, fiber length and fiber velocity.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let (a, x) = (states[0], states[1] * self.g.per_l0);

@@ -25,7 +25,7 @@ enum Tendon {
 
 /// A Millard2012EquilibriumMuscle, ready for computing.
 ///
-/// States: activation, unless activation dynamics are ignored; fiber length [m], unless the tendon is rigid.
+/// States: activation, unless activation dynamics are ignored; fiber length (m), unless the tendon is rigid.
 /// In units of F₀, with x = l/l₀ and v = l̇/(v_max l₀):
 ///
 ///   (a f_L(x) f_V(v) + f_P(x) + β v) cos φ = f_T(l_t/l_s)      (1)
@@ -76,11 +76,17 @@ impl Millard2012EquilibriumMuscle {
     ) -> Result<Millard2012EquilibriumMuscle, MuscleError> {
         let positive = [
             ("max_isometric_force", m.max_isometric_force),
-            ("tendon_slack_length", m.tendon_slack_length),
             ("max_contraction_velocity", m.max_contraction_velocity),
         ];
         for (name, value) in positive {
             require(name, value, value > 0.0, "greater than zero")?;
+        }
+        // A rigid tendon may have no length at all.
+        let ls = m.tendon_slack_length;
+        if m.ignore_tendon_compliance {
+            require("tendon_slack_length", ls, ls >= 0.0, "at least zero")?;
+        } else {
+            require("tendon_slack_length", ls, ls > 0.0, "greater than zero, unless the tendon is rigid")?;
         }
         require("fiber_damping", p.fiber_damping, true, "finite")?;
         let beta = if p.fiber_damping < LEAST_DAMPING { 0.0 } else { p.fiber_damping };
@@ -235,7 +241,7 @@ impl Millard2012EquilibriumMuscle {
         l <= AT_SHORTEST * self.min_length && v <= 0.0
     }
 
-    /// Tension [N]; writes the rates of the states.
+    /// Tension (N); writes the rates of the states.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let (a, rest) = self.split(e, states);

@@ -23,13 +23,13 @@ pub use equilibrium::Equilibrium;
 pub use error::MuscleError;
 pub use info::MuscleInfo;
 
+use crate::Options;
 use bogert2011::Bogert2011Muscle;
 use degroote_fregly2016::DeGrooteFregly2016Muscle;
 use delp1990::Delp1990Muscle;
 use millard2012::Millard2012EquilibriumMuscle;
 use rigid_tendon::RigidTendonMuscle;
 use schutte1993::Schutte1993Muscle;
-use crate::Options;
 use soleus_math::Real;
 use soleus_model::muscle::{Muscle, MuscleKind};
 use thelen2003::Thelen2003Muscle;
@@ -37,6 +37,7 @@ use thelen2003_original::Thelen2003OriginalMuscle;
 
 /// A muscle ready for computing: parameters checked, constants folded, curves built.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // The system boxes the whole muscle.
 pub enum CompiledMuscle {
     /// See [`Thelen2003Muscle`].
     Thelen2003(Thelen2003Muscle),
@@ -107,7 +108,7 @@ impl CompiledMuscle {
         }
     }
 
-    /// The tension [N] that the muscle applies along its path of length `L` [m], lengthening at `Ldot` [m/s];
+    /// The tension (N) that the muscle applies along its path of length `L` (m), lengthening at `Ldot` [m/s];
     /// writes the rates of its states.
     ///
     /// `states` and `states_dot` have the length of [`state_names`](Self::state_names). The excitation is not

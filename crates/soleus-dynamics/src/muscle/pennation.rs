@@ -32,7 +32,7 @@ pub struct FixedWidthPennation {
 }
 
 impl FixedWidthPennation {
-    /// Optimal fiber length l₀ > 0 [m], angle α₀ ∈ [0, π/2) there, largest angle φ_max ∈ [0, π/2].
+    /// Optimal fiber length l₀ > 0 (m), angle α₀ ∈ [0, π/2) there, largest angle φ_max ∈ [0, π/2].
     pub fn new(l0: f64, alpha0: f64, max_angle: f64) -> Result<FixedWidthPennation, MuscleError> {
         let right = std::f64::consts::FRAC_PI_2;
         require("optimal_fiber_length", l0, l0 > 0.0, "greater than zero")?;

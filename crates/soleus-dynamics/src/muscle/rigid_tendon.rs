@@ -76,7 +76,7 @@ impl RigidTendonMuscle {
         State { l, cos, fl, fp, v, fv }
     }
 
-    /// Tension [N].
+    /// Tension (N).
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T) -> T {
         let s = self.state(L, Ldot);

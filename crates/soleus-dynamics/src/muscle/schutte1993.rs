@@ -8,7 +8,7 @@ use super::simm::{Isometric, ROUNDOFF, SimmGeometry, cos_pennation, curve, value
 use soleus_math::{Function, Real};
 use soleus_model::muscle::{Muscle, Schutte1993, default_curves};
 
-/// A Schutte1993Muscle_Deprecated, ready for computing. States: activation, fiber length [m].
+/// A Schutte1993Muscle_Deprecated, ready for computing. States: activation, fiber length (m).
 ///
 /// With the force left for the contractile element F = max(f_T/cos φ − f_P, 0) and A = a f_L, the damped Hill
 /// hyperbola gives a quadratic for the fiber velocity v in l₀ per time scale, damping B:
@@ -78,7 +78,7 @@ impl Schutte1993Muscle {
         }
     }
 
-    /// Tension [N]; writes the rates of activation and fiber length.
+    /// Tension (N); writes the rates of activation and fiber length.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let (a, x) = (states[0], states[1] * self.g.per_l0);

@@ -13,7 +13,7 @@ const E3: f64 = 20.085_536_923_187_668;
 /// Force at the end of the tendon's toe, in units of F₀.
 const F_TOE: f64 = 0.33;
 
-/// A Thelen2003Muscle, ready for computing. States: activation, fiber length [m].
+/// A Thelen2003Muscle, ready for computing. States: activation, fiber length (m).
 ///
 /// With x = l/l₀, y = l_t/l_s − 1, F̃ forces in units of F₀:
 ///
@@ -244,7 +244,7 @@ impl Thelen2003Muscle {
         }
     }
 
-    /// Tendon force [N]; writes the rates of activation and fiber length. States as in the type's doc.
+    /// Tendon force (N); writes the rates of activation and fiber length. States as in the type's doc.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let a = self.activation.clamp(states[0]);

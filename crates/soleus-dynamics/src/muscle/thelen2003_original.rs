@@ -12,7 +12,7 @@ const F_TOE: f64 = 0.333333;
 /// Smallest activation in the force–velocity law, and the step of its straight continuations.
 const EPSILON: f64 = 1e-6;
 
-/// A Thelen2003Muscle_Deprecated, ready for computing. States: activation, fiber length [m].
+/// A Thelen2003Muscle_Deprecated, ready for computing. States: activation, fiber length (m).
 ///
 /// As Thelen's (2003) muscle, with: rounded toe constants of the tendon and a small extra stiffness
 /// 0.001 l_t/l_s, so that it never goes slack; a passive force e^(K(x−1)/ε)/e^K that is not zero at rest and
@@ -127,7 +127,7 @@ impl Thelen2003OriginalMuscle {
         }
     }
 
-    /// Tension [N]; writes the rates of activation and fiber length.
+    /// Tension (N); writes the rates of activation and fiber length.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let (a, x) = (states[0], states[1] * self.g.per_l0);

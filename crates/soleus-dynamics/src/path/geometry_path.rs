@@ -73,6 +73,23 @@ pub struct Scratch<T: Real> {
     order: Vec<usize>,
     /// Where the two points of each path wrap were in ground when they first came into the path.
     first_G: Vec<Option<[Vec3<T>; 2]>>,
+    /// What each path wrap came to in this evaluation, so that it is not tried again in vain.
+    last: Vec<Last<T>>,
+}
+
+/// The last attempt of one path wrap. Attempts are counted from 1 in each evaluation.
+#[derive(Clone, Copy, Debug)]
+struct Last<T> {
+    /// Number of the attempt; 0 before the first.
+    tried: usize,
+    /// Number of the last attempt that put other points into the path than the one before.
+    changed: usize,
+    /// The point before the curve, the ends of the curve in ground and its length; nothing without a curve.
+    curve: Option<(PointOrigin, [Vec3<T>; 2], T)>,
+}
+
+impl<T> Last<T> {
+    const NEVER: Last<T> = Last { tried: 0, changed: 0, curve: None };
 }
 
 impl<T: Real> Scratch<T> {
@@ -81,6 +98,7 @@ impl<T: Real> Scratch<T> {
             X_GW: vec![Transform::identity(); wraps],
             order: (0..wraps).collect(),
             first_G: vec![None; wraps],
+            last: vec![Last::NEVER; wraps],
         }
     }
 }
@@ -211,22 +229,46 @@ impl CompiledGeometryPath {
             self.wrap_around(0, st);
             return;
         }
+        for last in &mut st.geometry.last {
+            (last.tried, last.changed, last.curve) = (0, 0, None);
+        }
         for (i, o) in st.geometry.order.iter_mut().enumerate() {
             *o = i;
         }
         let mut last_length = f64::INFINITY;
+        let mut attempt = 0;
         for round in 0..MAX_ROUNDS {
             let (mut first_clear, mut second_inside) = (false, false);
+            let before = attempt;
             for i in 0..count {
                 let w = st.geometry.order[i];
-                remove(w, &mut st.points);
+                // With the other curves as they were at the last attempt, the outcome is known.
+                let Last { tried, curve, .. } = st.geometry.last[w];
+                let others_changed =
+                    st.geometry.last.iter().enumerate().any(|(j, o)| j != w && o.changed > tried);
+                if tried > 0 && !others_changed {
+                    continue;
+                }
+                attempt += 1;
+                if curve.is_some() {
+                    remove(w, &mut st.points);
+                }
                 let outcome = self.wrap_around(w, st);
                 // A path wrap without active points in its range ends the search, as in OpenSim 4.6.
                 let Some(outcome) = outcome else {
                     return;
                 };
+                let last = &mut st.geometry.last[w];
+                last.tried = attempt;
+                last.curve = curve_of(w, &st.points);
+                if last.curve != curve {
+                    last.changed = attempt;
+                }
                 first_clear |= i == 0 && matches!(outcome, Attempt::Clear);
                 second_inside |= i == 1 && matches!(outcome, Attempt::Inside);
+            }
+            if attempt == before {
+                return;
             }
             self.compute_length(st);
             let length = st.length.value();
@@ -237,6 +279,8 @@ impl CompiledGeometryPath {
             if round == 0 && first_clear && second_inside {
                 st.geometry.order.swap(0, 1);
                 remove(0, &mut st.points);
+                attempt += 1;
+                st.geometry.last[0] = Last { tried: 0, changed: attempt, curve: None };
             }
         }
     }
@@ -464,6 +508,15 @@ fn wrap_of(origin: PointOrigin) -> Option<usize> {
 /// Whether a wrap point has moved since it first became part of the path.
 fn displaced<T: Real>(p: &CurrentPoint<T>) -> bool {
     p.p_G.value() != p.held_G.value()
+}
+
+/// The curve of a path wrap in the list: the point before it, its ends in ground and its length.
+fn curve_of<T: Real>(w: usize, points: &[CurrentPoint<T>]) -> Option<(PointOrigin, [Vec3<T>; 2], T)> {
+    let i = points.iter().position(|p| p.origin == PointOrigin::WrapStart(w))?;
+    match &points[i.saturating_sub(1)..] {
+        [before, start, end, ..] => Some((before.origin, [start.held_G, end.held_G], start.to_next)),
+        _ => None,
+    }
 }
 
 /// Takes the two points of a path wrap out of the list.

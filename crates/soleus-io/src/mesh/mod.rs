@@ -1,5 +1,6 @@
 //! Surface meshes for contact and display: Wavefront `.obj`, `.stl`, and VTK `.vtp`.
 
+mod contact;
 mod obj;
 mod stl;
 mod vtp;
@@ -7,6 +8,7 @@ mod vtp;
 use soleus_math::Vec3;
 use thiserror::Error;
 
+pub use contact::read_contact_meshes;
 pub use obj::read_obj;
 pub use stl::read_stl;
 pub use vtp::read_vtp;

@@ -421,11 +421,13 @@ impl Builder<'_> {
             });
             q.finish();
         }
+        if contact_parameters.is_empty() {
+            p.warn(p.element.line, "the force names no contact geometry; it does nothing", "");
+        }
         Some(match c.class {
-            "HuntCrossleyForce" => ForceKind::HuntCrossleyForce(HuntCrossleyForce {
-                contact_parameters,
-                transition_velocity,
-            }),
+            "HuntCrossleyForce" => {
+                ForceKind::HuntCrossleyForce(HuntCrossleyForce { contact_parameters, transition_velocity })
+            }
             _ => ForceKind::ElasticFoundationForce(ElasticFoundationForce {
                 contact_parameters,
                 transition_velocity,

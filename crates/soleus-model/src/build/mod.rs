@@ -57,7 +57,8 @@ pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
     builder.misplaced();
     builder.check_complete();
     builder.groups(element);
-    let model = builder.model;
+    let mut model = builder.model;
+    model.lines = cx.components.iter().map(|c| (c.path.clone(), c.element.line)).collect();
     *diags = cx.into_diagnostics();
     (!diags.has_errors()).then_some(model)
 }

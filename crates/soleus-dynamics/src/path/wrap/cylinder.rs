@@ -228,38 +228,79 @@ fn held_to_side(
 /// Moves both tangent points along their generator lines until the straight parts meet the helix
 /// without a kink, or a hundred times; the length of the helix then.
 ///
-/// A move goes 1.5 times the way to where the line from the end to the first sample of the helix passes
-/// the generator line. The sample near the second point is taken after the first point has moved.
-/// Source: OpenSim 4.6, `WrapCylinder`; the method need not settle.
+/// A move goes 1.5 times the way to where the line from the end p to the first sample w of the helix
+/// passes the generator line. With f the fraction of that line before r, seen along the axis,
+///
+///   r_z ← r_z + 1.5 (p_z + f (w_z − p_z) − r_z) = 1.5 f w_z + 1.5 (1 − f) p_z − r_z/2      (6)
+///
+/// The sample near the second point is taken after the first point has moved.
+/// Source: OpenSim 4.6, `WrapCylinder`; the method need not settle, and often takes fifty rounds.
 fn polish<T: Real>(p1: Vec3<T>, p2: Vec3<T>, r1: &mut Vec3<T>, r2: &mut Vec3<T>, arc: T, turn: T) -> T {
     let arc_sq = arc * arc;
-    let mut views: Option<(usize, Generator<T>, Generator<T>)> = None;
-    for _ in 0..MAX_POLISH {
-        let rise = r2.z - r1.z;
-        let count = (sqrt_flat(arc_sq.value() + rise.value() * rise.value()) / SAMPLE_STEP_M) as usize;
+    let mut left = MAX_POLISH;
+    // Only heights change, so what is seen along the axis stays until the number of samples changes.
+    while left > 0 {
+        let rise_sq = (r2.z - r1.z).value().powi(2);
+        let count = (sqrt_flat(arc_sq.value() + rise_sq) / SAMPLE_STEP_M) as usize;
         if count < 2 {
             break;
         }
-        // Only heights change, so what is seen along the axis stays until the number of samples changes.
         let step = 1.0 / count as f64;
-        let (g1, g2) = match &views {
-            Some((n, g1, g2)) if *n == count => (g1, g2),
-            _ => {
-                let near1 = Generator::new(p1, *r1, turned(*r1, turn * step));
-                let near2 = Generator::new(p2, *r2, turned(*r1, turn * (1.0 - step)));
-                let (_, g1, g2) = views.insert((count, near1, near2));
-                (&*g1, &*g2)
-            }
-        };
-        let w1 = r1.z + rise * step;
-        let moved1 = g1.slide(p1.z, &mut r1.z, w1);
-        let w2 = r1.z + rise * (1.0 - step);
-        let moved2 = g2.slide(p2.z, &mut r2.z, w2);
-        if !moved1 && !moved2 {
+        let g1 = Generator::new(p1, *r1, turned(*r1, turn * step));
+        let g2 = Generator::new(p2, *r2, turned(*r1, turn * (1.0 - step)));
+        // Squared lengths of the helix that surely have this number of samples, clear of rounding.
+        let at_least = (count as f64 * SAMPLE_STEP_M).powi(2) * (1.0 + 1e-14) - arc_sq.value();
+        let below = ((count + 1) as f64 * SAMPLE_STEP_M).powi(2) * (1.0 - 1e-14) - arc_sq.value();
+        let settled = slide(&g1, &g2, step, [at_least, below], [&mut r1.z, &mut r2.z], &mut left);
+        if settled {
             break;
         }
     }
     sqrt_flat(arc_sq + (r2.z - r1.z).sq())
+}
+
+/// Moves (6) with samples `step` of the helix away from the ends, at least once and while the square of
+/// the rise stays within bounds; whether no kink is left.
+///
+/// With w put in, (6) is linear in both heights; its coefficients are taken out of the loop, which
+/// leaves little between one height and the next.
+#[inline]
+fn slide<T: Real>(
+    g1: &Generator<T>,
+    g2: &Generator<T>,
+    step: f64,
+    rise_sq: [f64; 2],
+    [r1_z, r2_z]: [&mut T; 2],
+    left: &mut usize,
+) -> bool {
+    let stay = 1.0 - step;
+    let (own1, other1) = (g1.pull * stay - 0.5, g1.pull * step);
+    let (own2, before2) = (g2.pull * stay - 0.5, g2.pull * stay);
+    let (mut z1, mut z2) = (*r1_z, *r2_z);
+    let mut settled = false;
+    while *left > 0 {
+        *left -= 1;
+        let rise = z2.value() - z1.value();
+        let moves1 = g1.has_kink(z1.value(), z1.value() + rise * step);
+        // The share of the helix before r1 moves, of which r2 takes its part.
+        let rest2 = own2 * z2 + g2.rest - before2 * z1;
+        if moves1 {
+            z1 = other1 * z2 + (own1 * z1 + g1.rest);
+        }
+        let moves2 = g2.has_kink(z2.value(), z1.value() + rise * stay);
+        if moves2 {
+            z2 = g2.pull * z1 + rest2;
+        } else if !moves1 {
+            settled = true;
+            break;
+        }
+        let next = (z2.value() - z1.value()).powi(2);
+        if !(next > rise_sq[0] && next < rise_sq[1]) {
+            break;
+        }
+    }
+    (*r1_z, *r2_z) = (z1, z2);
+    settled
 }
 
 /// `r` turned about z, in the x-y plane.
@@ -276,8 +317,12 @@ struct Generator<T> {
     after: f64,
     /// Squared distance from p to w.
     whole_sq: f64,
-    /// Where, from p (0) to w (1), the line passes r.
-    pass: T,
+    /// Height of p.
+    p_z: f64,
+    /// 1.5 f of (6).
+    pull: T,
+    /// 1.5 (1 − f) p_z of (6).
+    rest: T,
 }
 
 impl<T: Real> Generator<T> {
@@ -286,29 +331,28 @@ impl<T: Real> Generator<T> {
         let (b_x, b_y) = (r.x - p.x, r.y - p.y);
         let whole_sq = e_x * e_x + e_y * e_y;
         let after_sq = (w[0] - r.x).sq() + (w[1] - r.y).sq();
+        let pull = (b_x * e_x + b_y * e_y) * 1.5 / whole_sq;
         Generator {
             before: (b_x * b_x + b_y * b_y).value().sqrt(),
             after: after_sq.value().sqrt(),
             whole_sq: whole_sq.value(),
-            pass: (b_x * e_x + b_y * e_y) / whole_sq,
+            p_z: p.z.value(),
+            pull,
+            rest: p.z * (T::cst(1.5) - pull),
         }
     }
 
-    /// One move of the height of r, given the heights of p and w; false if there is no kink to mend.
-    fn slide(&self, p_z: T, r_z: &mut T, w_z: T) -> bool {
-        let (up_before, up_after) = ((*r_z - p_z).value(), (w_z - *r_z).value());
+    /// Whether there is a kink at r to mend, given the heights of r and w.
+    #[inline(always)]
+    fn has_kink(&self, r_z: f64, w_z: f64) -> bool {
+        let (up_before, up_after) = (r_z - self.p_z, w_z - r_z);
         // Angle between the two slopes, by its tangent.
         let sin = (self.before * up_after - self.after * up_before).abs();
         let cos = self.before * self.after + up_before * up_after;
         if cos > 0.0 && sin <= TANGENCY_TAN * cos {
             return false;
         }
-        let e_z = w_z - p_z;
-        let e_z_sq = e_z.value() * e_z.value();
-        if e_z_sq == 0.0 || self.whole_sq <= PARALLEL_SIN_SQ * (self.whole_sq + e_z_sq) {
-            return false;
-        }
-        *r_z += (p_z + self.pass * e_z - *r_z) * 1.5;
-        true
+        let e_z_sq = (w_z - self.p_z) * (w_z - self.p_z);
+        !(e_z_sq == 0.0 || self.whole_sq <= PARALLEL_SIN_SQ * (self.whole_sq + e_z_sq))
     }
 }
