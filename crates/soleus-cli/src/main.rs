@@ -2,13 +2,17 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+mod convert;
 mod demo;
 mod eval;
 mod failure;
 mod info;
 mod load;
+mod plot;
 mod simulate;
 mod states;
+mod svg;
+mod tables;
 mod upgrade;
 
 use clap::{Parser, Subcommand};
@@ -77,6 +81,12 @@ enum Verb {
         #[arg(long, value_name = "NEW.osim")]
         out: PathBuf,
     },
+
+    /// Turns motion, marker and force files into each other: .sto, .mot, .trc, .csv and .c3d in, all but .c3d out
+    Convert(convert::Options),
+
+    /// Draws columns of a motion, marker or force file over time
+    Plot(plot::Options),
 }
 
 fn main() -> ExitCode {
@@ -86,6 +96,8 @@ fn main() -> ExitCode {
         Verb::Eval { model, states, out, opensim_faults } => eval::run(&model, &states, &out, opensim_faults),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
+        Verb::Convert(options) => convert::run(&options),
+        Verb::Plot(options) => plot::run(&options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,13 +1,15 @@
 //! `soleus simulate`: forward simulation of a model.
 
 use crate::failure::Failure;
-use crate::{load, sto};
+use crate::{load, tables};
 use clap::{Args, ValueEnum};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{State, System};
-use soleus_dynamics::{Options, system::Actor};
-use soleus_math::Function;
+use soleus_dynamics::Options;
+use soleus_io::table::sto::{self, Digits};
 use soleus_math::function::PiecewiseLinear;
+use soleus_math::table::{Element, Table};
+use soleus_math::Function;
 use soleus_model::Model;
 use soleus_simulation::system::{control_labels, state_labels, state_name};
 use soleus_simulation::{
@@ -75,16 +77,14 @@ enum Method {
 
 /// Simulates, and writes what came of it.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let content = |message: String| Failure::Content { path: a.model.clone(), message };
-    let model = load::model(&a.model)?;
-    let options = Options { opensim_faults: a.opensim_faults };
-    let system = System::compile_with(&model, &options).map_err(|e| content(e.to_string()))?;
     if !(a.duration > 0.0) || !a.duration.is_finite() {
-        return Err(content("--duration must be a positive number of seconds".to_string()));
+        let message = format!("--duration {} is no time to simulate", a.duration);
+        return Err(Failure::content(&a.model, 0, "", message, "give a positive number of seconds"));
     }
+    let (model, system) = load::system(&a.model, &Options { opensim_faults: a.opensim_faults })?;
     let controls = controls(a, &model, &system)?;
     let start = initial_state(a, &model, &system, &controls)?;
-    std::fs::create_dir_all(&a.out).map_err(|source| Failure::Write { path: a.out.clone(), source })?;
+    std::fs::create_dir_all(&a.out).map_err(|e| Failure::write(&a.out, e))?;
 
     let mut ode = SystemOde::new(&system, controls);
     let x0 = SystemOde::<ModelControls>::vector(&start);
@@ -142,21 +142,19 @@ fn controls(a: &Arguments, model: &Model, system: &System) -> Result<ModelContro
         controls.add_excitation(model, system, e);
     }
     if let Some(path) = &a.controls {
-        let table = sto::read(path)?;
-        let content = |message: String| Failure::Content { path: path.clone(), message };
+        let table = read_table(path)?;
         let labels = control_labels(model, system);
-        for (k, label) in table.labels.iter().enumerate() {
+        for (label, values) in table.labels().iter().zip(table.columns()) {
             let name = label.strip_suffix(".excitation").unwrap_or(label);
             let found = labels.iter().position(|l| l == name || l.rsplit('/').next() == Some(name));
             let Some(control) = found else {
                 eprintln!("warning: column `{label}` of {} is no actuator of the model", path.display());
                 continue;
             };
-            let values: Vec<f64> = table.rows.iter().map(|r| r[k]).collect();
             let f = match values.as_slice() {
                 [only] => Function::Constant(*only),
-                _ => PiecewiseLinear::new(table.times.clone(), values)
-                    .map_err(|e| content(format!("column `{label}`: {e}")))?
+                _ => PiecewiseLinear::new(table.times().to_vec(), values.clone())
+                    .map_err(|e| Failure::content(path, 0, "", format!("column `{label}`: {e}"), ""))?
                     .into(),
             };
             controls.add_function(control, f);
@@ -176,16 +174,15 @@ fn initial_state(
     let mut ws = system.workspace();
     let mut given = Vec::new();
     if let Some(path) = &a.initial {
-        let table = sto::read(path)?;
-        let content = |message: &str| Failure::Content { path: path.clone(), message: message.to_string() };
-        let (time, row) = match (table.times.first(), table.rows.first()) {
-            (Some(t), Some(r)) => (*t, r),
-            _ => return Err(content("the table has no rows")),
+        let table = read_table(path)?;
+        let Some(&time) = table.times().first() else {
+            return Err(Failure::content(path, 0, "", "the table has no rows".to_string(), ""));
         };
         x.time = time;
         let n = x.q.len();
         let labels = state_labels(model, system);
-        for (label, &v) in table.labels.iter().zip(row) {
+        for (label, column) in table.labels().iter().zip(table.columns()) {
+            let v = column[0];
             match labels.iter().find(|(l, _)| l == label) {
                 Some(&(_, i)) if i < n => x.q[i] = v,
                 Some(&(_, i)) if i < 2 * n => x.u[i - n] = v,
@@ -204,7 +201,7 @@ fn initial_state(
     if system.constraints.num_rows() > 0 {
         Assembler::new(model, system)
             .solve_assembly(system, &mut x, &mut ws)
-            .map_err(|e| Failure::Content { path: a.model.clone(), message: e.to_string() })?;
+            .map_err(|e| Failure::content(&a.model, 0, "", e.to_string(), "start from another pose: --initial"))?;
     }
     if a.initial.is_none() {
         let mut values = vec![0.0; system.num_controls];
@@ -213,9 +210,17 @@ fn initial_state(
             let path = &model.forces[i].path;
             eprintln!("warning: {path} is not in equilibrium at the start: {e}");
         }
-        debug_assert!(system.forces.iter().all(|f| !matches!(f.actor, Actor::Muscle(_)) || f.path.is_some()));
     }
     Ok(x)
+}
+
+/// Reads a table of numbers.
+fn read_table(path: &Path) -> Result<Table, Failure> {
+    let table = tables::read(path, tables::Take::Analog, 0.0)?;
+    match table.element() {
+        Element::Scalar => Ok(table),
+        _ => Err(Failure::content(path, 0, "", "the columns of the table are no numbers".to_string(), "")),
+    }
 }
 
 /// Rows to write.
@@ -290,19 +295,30 @@ fn write(
     rows: &Trajectory,
 ) -> Result<(), Failure> {
     let labels = state_labels(model, system);
-    let stem = a.model.file_stem().map_or("model".to_string(), |s| s.to_string_lossy().into_owned());
-    let mut states = sto::Writer::new(&model.name, labels.iter().map(|(l, _)| l.as_str()), rows.len());
     let names = control_labels(model, system);
-    let mut controls = sto::Writer::new(&model.name, names.iter().map(String::as_str), rows.len());
+    let mut states = vec![Vec::with_capacity(rows.len()); labels.len()];
+    let mut controls = vec![Vec::with_capacity(rows.len()); names.len()];
     for (i, &t) in rows.times.iter().enumerate() {
         let x = rows.row(i);
-        states.row(t, labels.iter().map(|&(_, k)| x[k]));
-        controls.row(t, ode.compute_controls(t, x).iter().copied());
+        for (column, (_, k)) in states.iter_mut().zip(&labels) {
+            column.push(x[*k]);
+        }
+        for (column, c) in controls.iter_mut().zip(ode.compute_controls(t, x)) {
+            column.push(*c);
+        }
     }
-    let save = |name: &str, text: String| load::write_whole(&a.out.join(format!("{stem}_{name}.sto")), &text);
-    save("states", states.finish())?;
+    let stem = a.model.file_stem().map_or("model".to_string(), |s| s.to_string_lossy().into_owned());
+    let save = |kind: &str, labels: Vec<String>, columns| {
+        let path = a.out.join(format!("{stem}_{kind}.sto"));
+        let mut table = Table::new(Element::Scalar, labels, rows.times.clone(), columns)
+            .map_err(|e| Failure::content(&path, 0, "", e.to_string(), ""))?;
+        table.name.clone_from(&model.name);
+        table.in_degrees = Some(false);
+        load::write_whole(&path, &sto::write(&table, Digits::Shortest))
+    };
+    save("states", labels.into_iter().map(|l| l.0).collect(), states)?;
     if !names.is_empty() {
-        save("controls", controls.finish())?;
+        save("controls", names, controls)?;
     }
     Ok(())
 }

@@ -3,5 +3,7 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BG.
 
+pub mod c3d;
 pub mod mesh;
 pub mod osim;
+pub mod table;

@@ -25,7 +25,9 @@ pub mod dual;
 pub mod function;
 pub mod real;
 pub mod rotation;
+pub mod signal;
 pub mod spatial;
+pub mod table;
 pub mod transform;
 pub mod vec3;
 
@@ -35,5 +37,6 @@ pub use function::Function;
 pub use real::Real;
 pub use rotation::Rotation;
 pub use spatial::{SpatialInertia, SpatialVec};
+pub use table::Table;
 pub use transform::Transform;
 pub use vec3::{Mat33, SymMat33, Vec3, vec3};

@@ -1,0 +1,206 @@
+//! `soleus convert`: motion, marker and force files into each other.
+
+use crate::failure::Failure;
+use crate::load;
+use crate::tables::{self, Take};
+use soleus_io::table::sto::Digits;
+use soleus_io::table::{Format, csv, sto, trc};
+use soleus_math::signal::{SignalError, lowpass, resampled};
+use soleus_math::table::{Element, Table, meters_per};
+use soleus_math::{Mat33, Rotation, Vec3};
+use std::path::{Path, PathBuf};
+
+/// What to convert, and how.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  soleus convert walk.c3d walk.trc --rotate x:-90 --units m\n  \
+    soleus convert walk.c3d forces.mot --rotate x:-90 --force-threshold-n 20\n  \
+    soleus convert walk_ik.mot walk_ik.csv --lowpass-hz 6\n\n\
+    Steps are done in this order: rotate, units, low-pass, rate.")]
+pub struct Options {
+    /// File to read: .sto, .mot, .trc, .csv or .c3d
+    input: PathBuf,
+    /// File to write: .sto, .mot, .trc or .csv
+    output: PathBuf,
+    /// What to take out of a .c3d [default: markers for .trc, forces for the others]
+    #[arg(long, value_enum)]
+    take: Option<Take>,
+    /// Turns all vectors about an axis of the laboratory, degrees; may be repeated
+    #[arg(long, value_name = "AXIS:DEG", value_parser = parse_rotation)]
+    rotate: Vec<Turn>,
+    /// Unit of length of the markers written: m, cm, mm, in, …
+    #[arg(long, value_name = "UNIT")]
+    units: Option<String>,
+    /// Rows per second; values between rows come from splines of degree 5
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
+    /// Third-order Butterworth low-pass, forwards and backwards
+    #[arg(long, value_name = "HZ")]
+    lowpass_hz: Option<f64>,
+    /// Ground reactions of a .c3d are 0 where the force normal to the plate is below this
+    #[arg(long, value_name = "N", default_value_t = 0.0)]
+    force_threshold_n: f64,
+    /// Write .sto and .mot with 8 decimals, as OpenSim's tools do; otherwise no digit is lost
+    #[arg(long)]
+    fixed: bool,
+}
+
+/// A turn about a coordinate axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Turn {
+    axis: usize,
+    deg: f64,
+}
+
+fn parse_rotation(text: &str) -> Result<Turn, String> {
+    let wanted = "write an axis and an angle in degrees, such as x:-90";
+    let (axis, deg) = text.split_once(':').ok_or(wanted)?;
+    let axis = match axis.trim() {
+        "x" | "X" => 0,
+        "y" | "Y" => 1,
+        "z" | "Z" => 2,
+        _ => return Err(wanted.to_string()),
+    };
+    match deg.trim().parse() {
+        Ok(deg) if f64::is_finite(deg) => Ok(Turn { axis, deg }),
+        _ => Err(wanted.to_string()),
+    }
+}
+
+impl Turn {
+    /// Quarter turns are exact, so that zeros stay zeros.
+    fn rotation(self) -> Rotation<f64> {
+        let about = match self.axis {
+            0 => Rotation::about_x,
+            1 => Rotation::about_y,
+            _ => Rotation::about_z,
+        };
+        let mut r = about(self.deg.to_radians());
+        if self.deg % 90.0 == 0.0 {
+            let exact = [0, 1, 2].map(|i| Vec3::from_array(r.axis(i).to_array().map(f64::round)));
+            r = Rotation(Mat33::from_cols(exact[0], exact[1], exact[2]));
+        }
+        r
+    }
+}
+
+/// Reads, changes and writes a table.
+pub fn run(o: &Options) -> Result<(), Failure> {
+    let content = |message: String| Failure::content(&o.input, 0, "", message, "");
+    let Some(format) = Format::of(&o.output.to_string_lossy()) else {
+        let message = "the ending of the output must be .sto, .mot, .trc or .csv".to_string();
+        return Err(Failure::content(&o.output, 0, "", message, ""));
+    };
+    let take = o.take.unwrap_or(if format == Format::Trc { Take::Markers } else { Take::Forces });
+    let mut table = tables::read(&o.input, take, o.force_threshold_n)?;
+    for turn in &o.rotate {
+        table = rotated(&table, turn.rotation()).map_err(content)?;
+    }
+    if let Some(unit) = &o.units {
+        change_units(&mut table, unit).map_err(content)?;
+    }
+    let failed = |e: SignalError| content(e.to_string());
+    if let Some(hz) = o.lowpass_hz {
+        table = lowpass(&table, hz).map_err(failed)?;
+    }
+    if let Some(hz) = o.rate {
+        table = resampled(&table, 1.0 / hz, 5).map_err(failed)?;
+        table.metadata.retain(|(k, _)| k != "CameraRate");
+        table.set_metadata("DataRate", format!("{hz:.6}"));
+    }
+    load::write_whole(&o.output, &text(&table, format, &o.output, o.fixed).map_err(content)?)?;
+    eprintln!(
+        "{}: {} columns, {} rows → {}",
+        o.input.display(),
+        table.labels().len(),
+        table.rows(),
+        o.output.display()
+    );
+    Ok(())
+}
+
+fn text(table: &Table, format: Format, output: &Path, fixed: bool) -> Result<String, String> {
+    let digits = if fixed { Digits::Fixed8 } else { Digits::Shortest };
+    match format {
+        Format::Sto => Ok(sto::write(table, digits)),
+        Format::Mot => Ok(sto::write(&table.flattened(), digits)),
+        Format::Csv => Ok(csv::write(table)),
+        Format::Trc => {
+            let name = output.file_name().unwrap_or_default().to_string_lossy();
+            trc::write(table, &name).map_err(|e| format!("{e}, so it cannot become a .trc"))
+        }
+    }
+}
+
+/// All vectors turned. Scalar columns in threes count as vectors.
+fn rotated(table: &Table, R: Rotation<f64>) -> Result<Table, String> {
+    match table.element() {
+        Element::Scalar => {
+            table.packed().map_err(|e| format!("only vectors can be rotated: {e}"))?;
+        }
+        Element::Vec(3) | Element::UnitVec3 | Element::SpatialVec => {}
+        e => return Err(format!("a table of {} cannot be rotated", e.name())),
+    }
+    let mut columns = table.columns().to_vec();
+    for xyz in columns.chunks_exact_mut(3) {
+        for row in 0..table.rows() {
+            let v = R * Vec3::from_array([xyz[0][row], xyz[1][row], xyz[2][row]]);
+            for (column, x) in xyz.iter_mut().zip(v.to_array()) {
+                column[row] = x;
+            }
+        }
+    }
+    table.with_rows(table.times().to_vec(), columns).map_err(|e| e.to_string())
+}
+
+/// Lengths in another unit; the table must say which one it has.
+fn change_units(table: &mut Table, unit: &str) -> Result<(), String> {
+    let wanted = meters_per(unit).ok_or_else(|| format!("`{unit}` is no unit of length"))?;
+    let Some(old) = table.metadata_value("Units") else {
+        return Err("the file does not say its unit of length; markers (.trc, .c3d) do".to_string());
+    };
+    let old = meters_per(old).ok_or_else(|| format!("the file's unit `{old}` is no unit of length"))?;
+    if old != wanted {
+        // 1000 is exact and 0.001 is not, so we divide where that takes a whole number.
+        let fewer = wanted / old;
+        if fewer > 1.0 && (fewer - fewer.round()).abs() < 1e-12 * fewer {
+            let d = fewer.round();
+            table.map(|x| x / d);
+        } else {
+            let factor = old / wanted;
+            let whole = factor.round();
+            let m = if (factor - whole).abs() < 1e-12 * factor { whole } else { factor };
+            table.map(|x| x * m);
+        }
+    }
+    table.set_metadata("Units", unit);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_quarter_turns_are_exact() {
+        let r = parse_rotation("x:-90").unwrap().rotation();
+        // z up becomes y up.
+        assert_eq!((r * Vec3::from_array([1.0, 2.0, 3.0])).to_array(), [1.0, 3.0, -2.0]);
+        assert!(
+            parse_rotation("w:90").is_err()
+                && parse_rotation("x").is_err()
+                && parse_rotation("x:inf").is_err()
+        );
+    }
+
+    #[test]
+    fn analytic_millimeters_become_meters() {
+        let mut t = Table::new(Element::Scalar, vec!["a".into()], vec![0.0], vec![vec![1234.5]]).unwrap();
+        assert!(change_units(&mut t, "m").is_err(), "no unit, no change");
+        t.set_metadata("Units", "mm");
+        change_units(&mut t, "m").unwrap();
+        assert_eq!(t.columns()[0][0], 1.2345);
+        change_units(&mut t, "mm").unwrap();
+        assert_eq!(t.columns()[0][0], 1234.5);
+        assert_eq!(t.metadata_value("Units"), Some("mm"));
+    }
+}

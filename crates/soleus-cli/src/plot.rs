@@ -1,0 +1,105 @@
+//! `soleus plot`: columns of a table over time.
+
+use crate::failure::Failure;
+use crate::load;
+use crate::svg::{Series, chart};
+use crate::tables::{self, Take};
+use soleus_math::Table;
+use std::path::PathBuf;
+
+/// So many lines at most where no columns are named.
+const MOST_LINES: usize = 8;
+
+/// What to draw.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  soleus plot walk_ik.mot --columns knee_angle_r,knee_angle_l --out knees.svg\n  \
+    soleus plot forces.mot --columns '*_vy' --out vertical.svg"
+)]
+pub struct Options {
+    /// File to read: .sto, .mot, .trc, .csv or .c3d
+    file: PathBuf,
+    /// Columns by name, separated by commas; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    columns: Vec<String>,
+    /// SVG file to write; `-` for stdout
+    #[arg(long, value_name = "OUT.svg")]
+    out: PathBuf,
+    /// What to take out of a .c3d
+    #[arg(long, value_enum, default_value_t = Take::Markers)]
+    take: Take,
+}
+
+/// Reads the table and writes the chart.
+pub fn run(o: &Options) -> Result<(), Failure> {
+    let table = tables::read(&o.file, o.take, 0.0)?.flattened();
+    let content = |message: String| Failure::content(&o.file, 0, "", message, "");
+    let chosen = choose(&table, &o.columns).map_err(content)?;
+    if o.columns.is_empty() && table.labels().len() > chosen.len() {
+        eprintln!(
+            "note: the first {} of {} columns were drawn; --columns names others",
+            chosen.len(),
+            table.labels().len()
+        );
+    }
+    let series: Vec<Series> = chosen
+        .iter()
+        .map(|&i| Series { name: &table.labels()[i], x: table.times(), y: &table.columns()[i] })
+        .collect();
+    let unit = match table.in_degrees {
+        Some(true) => "degrees where angles",
+        _ => "",
+    };
+    let name = o.file.file_name().unwrap_or_default().to_string_lossy();
+    load::write_whole(&o.out, &chart(&name, "time (s)", unit, &series))
+}
+
+/// Places of the named columns, each once, in the order asked for.
+fn choose(table: &Table, patterns: &[String]) -> Result<Vec<usize>, String> {
+    let labels = table.labels();
+    if patterns.is_empty() {
+        return Ok((0..labels.len().min(MOST_LINES)).collect());
+    }
+    let mut chosen = Vec::new();
+    for p in patterns {
+        let fitting: Vec<usize> = (0..labels.len()).filter(|&i| matches(p.trim(), &labels[i])).collect();
+        if fitting.is_empty() {
+            let known = labels.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = if labels.len() > 12 { ", …" } else { "" };
+            return Err(format!("no column matches `{p}`; there are {known}{more}"));
+        }
+        for i in fitting {
+            if !chosen.contains(&i) {
+                chosen.push(i);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// Whether a pattern with `*` fits a whole label.
+fn matches(pattern: &str, label: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == label };
+    let Some(mut left) = label.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let tail = parts.pop().unwrap_or("");
+    for part in parts {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.ends_with(tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_patterns() {
+        assert!(matches("knee", "knee") && !matches("knee", "knee_r"));
+        assert!(matches("*_vy", "ground_force_1_vy") && matches("knee*", "knee_r") && matches("*", ""));
+        assert!(matches("a*b*c", "aXbYc") && !matches("a*b*c", "aXc") && !matches("ab*ba", "aba"));
+    }
+}

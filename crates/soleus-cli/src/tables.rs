@@ -1,0 +1,50 @@
+//! Reading tables and telling the user about their problems.
+
+use crate::failure::Failure;
+use crate::load;
+use clap::ValueEnum;
+use soleus_math::Table;
+use soleus_model::Diagnostics;
+use std::path::Path;
+
+/// What to take out of a C3D file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Take {
+    /// Marker trajectories
+    Markers,
+    /// Ground reactions: force, center of pressure and free moment of each plate, in N, m and N m
+    Forces,
+    /// Analog channels as they were recorded
+    Analog,
+}
+
+/// Whether a file is C3D by its name.
+pub fn is_c3d(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("c3d"))
+}
+
+/// Reads a table; prints its diagnostics to stderr. `take` and `threshold` [N] are for C3D files.
+pub fn read(path: &Path, take: Take, threshold: f64) -> Result<Table, Failure> {
+    let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
+    let name = path.display().to_string();
+    let (table, diagnostics) = if is_c3d(path) {
+        read_c3d(&bytes, &name, take, threshold)
+    } else {
+        soleus_io::table::read(&bytes, &name)
+    };
+    load::report(&diagnostics);
+    match table {
+        Some(t) if !diagnostics.has_errors() => Ok(t),
+        _ => Err(load::errors(path, &diagnostics)),
+    }
+}
+
+fn read_c3d(bytes: &[u8], name: &str, take: Take, threshold: f64) -> (Option<Table>, Diagnostics) {
+    let (trial, mut log) = soleus_io::c3d::read(bytes, name);
+    let table = trial.and_then(|trial| match take {
+        Take::Markers => Some(trial.markers()),
+        Take::Forces => trial.ground_reactions(threshold, &mut log),
+        Take::Analog => Some(trial.analog),
+    });
+    (table, log)
+}

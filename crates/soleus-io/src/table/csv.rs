@@ -1,0 +1,41 @@
+//! Values separated by commas: a line of labels that begins with `time`, then rows.
+
+use super::delimited;
+use super::number::push_shortest;
+use super::text::Separator;
+use soleus_math::Table;
+use soleus_model::Diagnostics;
+
+/// Reads a `.csv` file: commas or semicolons, with or without OpenSim's header, labels quoted or not.
+pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
+    delimited::read(bytes, file, Separator::Char(','), false)
+}
+
+/// The table as labels and rows, without a header, so that any program reads it. Vectors become
+/// columns `a_1`, `a_2`, …; missing values are left empty.
+pub fn write(table: &Table) -> String {
+    let table = table.flattened();
+    let mut s = String::from("time");
+    for l in table.labels() {
+        s.push(',');
+        if l.contains([',', '"', '\n', '\r']) {
+            s.push('"');
+            s.push_str(&l.replace(['"', '\n', '\r'], " "));
+            s.push('"');
+        } else {
+            s.push_str(l);
+        }
+    }
+    s.push('\n');
+    for (r, &t) in table.times().iter().enumerate() {
+        push_shortest(&mut s, t);
+        for c in table.columns() {
+            s.push(',');
+            if !c[r].is_nan() {
+                push_shortest(&mut s, c[r]);
+            }
+        }
+        s.push('\n');
+    }
+    s
+}

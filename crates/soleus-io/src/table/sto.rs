@@ -1,0 +1,131 @@
+//! OpenSim's `.sto` and `.mot`.
+//!
+//! ```text
+//! Coordinates            name
+//! version=1              1: Storage; 2, 3: tables with a DataType; none: SIMM and OpenSim 1
+//! nRows=73
+//! nColumns=24            time counts
+//! inDegrees=yes
+//! endheader
+//! time <tab> pelvis_tilt <tab> …
+//! ```
+
+use super::Format;
+use super::delimited::{self, is_simm_key};
+use super::number::{push_fixed, push_general, push_shortest};
+use super::text::Separator;
+use soleus_math::table::{Element, Table};
+use soleus_model::Diagnostics;
+use std::fmt::Write as _;
+
+/// How numbers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Digits {
+    /// 8 decimals in 16 places, byte for byte as OpenSim's tools write; small numbers lose digits.
+    Fixed8,
+    /// As many as it takes to read the same number back.
+    Shortest,
+}
+
+/// Reads a `.sto` or `.mot` file of any version. In a `.mot` without a version line angles are in
+/// degrees, unless it says radians.
+///
+/// Cells are separated by tabs or blanks; an empty or unreadable cell becomes NaN with a
+/// diagnostic. All rows are read, whatever number the header promises.
+pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
+    delimited::read(bytes, file, Separator::Blank, Format::of(file) == Some(Format::Mot))
+}
+
+/// The table as text. Scalars become version 1, the form every OpenSim reads; vectors need
+/// version 3 (`DataType=Vec3`, components separated by commas, 16 digits).
+pub fn write(table: &Table, digits: Digits) -> String {
+    match table.element() {
+        Element::Scalar => write_storage(table, digits),
+        _ => write_typed(table),
+    }
+}
+
+/// Version 1. Where the table does not say, angles are in radians.
+fn write_storage(table: &Table, digits: Digits) -> String {
+    // Writing to a `String` cannot fail, so the results are dropped.
+    let mut s = String::new();
+    let in_degrees = if table.in_degrees == Some(true) { "yes" } else { "no" };
+    let _ = write!(
+        s,
+        "{}\nversion=1\nnRows={}\nnColumns={}\ninDegrees={in_degrees}\n",
+        one_line(&table.name),
+        table.rows(),
+        table.columns().len() + 1
+    );
+    push_metadata(&mut s, table);
+    push_description(&mut s, table);
+    push_labels(&mut s, table);
+    let push = match digits {
+        Digits::Fixed8 => push_fixed,
+        Digits::Shortest => push_shortest,
+    };
+    for (r, &t) in table.times().iter().enumerate() {
+        push(&mut s, t);
+        for c in table.columns() {
+            s.push('\t');
+            push(&mut s, c[r]);
+        }
+        s.push('\n');
+    }
+    s
+}
+
+/// Version 3, always `DataType` and 16 digits.
+pub fn write_typed(table: &Table) -> String {
+    let mut s = String::new();
+    if !table.name.is_empty() {
+        s.push_str(&one_line(&table.name));
+        s.push('\n');
+    }
+    push_metadata(&mut s, table);
+    if let Some(degrees) = table.in_degrees {
+        s.push_str(if degrees { "inDegrees=yes\n" } else { "inDegrees=no\n" });
+    }
+    let _ = writeln!(s, "DataType={}\nversion=3", table.element().name());
+    push_description(&mut s, table);
+    push_labels(&mut s, table);
+    let n = table.element().components();
+    for (r, &t) in table.times().iter().enumerate() {
+        push_general(&mut s, t);
+        for (c, column) in table.columns().iter().enumerate() {
+            s.push(if c % n == 0 { '\t' } else { ',' });
+            push_general(&mut s, column[r]);
+        }
+        s.push('\n');
+    }
+    s
+}
+
+fn push_metadata(s: &mut String, table: &Table) {
+    for (key, value) in &table.metadata {
+        let between = if is_simm_key(key) { ' ' } else { '=' };
+        let _ = writeln!(s, "{}{between}{}", one_line(key), one_line(value));
+    }
+}
+
+fn push_description(s: &mut String, table: &Table) {
+    s.push_str(&table.description);
+    if !table.description.is_empty() && !table.description.ends_with('\n') {
+        s.push('\n');
+    }
+    s.push_str("endheader\n");
+}
+
+fn push_labels(s: &mut String, table: &Table) {
+    s.push_str("time");
+    for l in table.labels() {
+        s.push('\t');
+        s.push_str(&one_line(l));
+    }
+    s.push('\n');
+}
+
+/// Line ends and tabs inside a name would break the file.
+fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains(['\n', '\r', '\t']) { text.replace(['\n', '\r', '\t'], " ").into() } else { text.into() }
+}

@@ -1,0 +1,168 @@
+//! Lines of a text file, cells of a line, and complaints about them.
+
+use super::number::{Cell, cell};
+use soleus_model::Diagnostics;
+use std::borrow::Cow;
+
+/// The text of a file without a byte order mark; what is not UTF-8 is replaced and reported.
+pub(super) fn decode<'a>(bytes: &'a [u8], log: &mut Diagnostics) -> Cow<'a, str> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = String::from_utf8_lossy(bytes);
+    if matches!(text, Cow::Owned(_)) {
+        log.warn(0, "", "the file is not UTF-8; foreign letters were replaced", "save it as UTF-8");
+    }
+    text
+}
+
+/// Lines without their ends, for Unix, Windows and old Macintosh files.
+pub(super) fn lines(text: &str) -> Vec<&str> {
+    if text.contains('\n') {
+        text.split('\n').map(|l| l.trim_end_matches('\r')).collect()
+    } else {
+        text.split('\r').collect()
+    }
+}
+
+/// Line number of a place in the list of lines, from 1.
+pub(super) fn line_number(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
+}
+
+/// What separates cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// Tabs, or else any white space.
+    Blank,
+    /// This character; cells may be in double quotes.
+    Char(char),
+}
+
+impl Separator {
+    /// The cells of a line into `cells`, trimmed. `expected` cells are wanted; a tabbed line that
+    /// has another number of them is tried again at all white space.
+    pub(super) fn split<'a>(self, line: &'a str, expected: Option<usize>, cells: &mut Vec<&'a str>) {
+        cells.clear();
+        match self {
+            Separator::Char(c) => {
+                split_quoted(line, c, cells);
+                drop_trailing(cells, expected);
+            }
+            Separator::Blank if line.contains('\t') => {
+                cells.extend(line.split('\t').map(str::trim));
+                drop_trailing(cells, expected);
+                if expected.is_some_and(|n| n != cells.len() && line.split_whitespace().count() == n) {
+                    cells.clear();
+                    cells.extend(line.split_whitespace());
+                }
+            }
+            Separator::Blank => cells.extend(line.split_whitespace()),
+        }
+    }
+}
+
+/// Cells of a line in which a separator inside double quotes does not count.
+fn split_quoted<'a>(line: &'a str, separator: char, cells: &mut Vec<&'a str>) {
+    let mut quoted = false;
+    let is_end = |c: char| {
+        quoted ^= c == '"';
+        c == separator && !quoted
+    };
+    cells.extend(line.split(is_end).map(|c| {
+        let c = c.trim();
+        c.strip_prefix('"').and_then(|c| c.strip_suffix('"')).unwrap_or(c)
+    }));
+}
+
+/// Separators at the end of a line make empty cells that nobody meant.
+fn drop_trailing(cells: &mut Vec<&str>, expected: Option<usize>) {
+    let least = expected.unwrap_or(0);
+    while cells.len() > least && cells.last().is_some_and(|c| c.is_empty()) {
+        cells.pop();
+    }
+}
+
+/// Numbers out of cells; reports the first few that are none.
+pub(super) struct Numbers {
+    bad: usize,
+    /// Cells without a value.
+    pub missing: usize,
+    /// Place of the first of them: line and column, from 1.
+    pub first_missing: (u32, usize),
+}
+
+/// After so many complaints of one kind, only their number is said.
+pub(super) const MOST_COMPLAINTS: usize = 10;
+
+impl Numbers {
+    pub(super) fn new() -> Self {
+        Numbers { bad: 0, missing: 0, first_missing: (0, 0) }
+    }
+
+    /// The number in a cell; NaN where there is none. Text is lost data, hence an error.
+    pub(super) fn read(
+        &mut self,
+        text: &str,
+        line: u32,
+        column: usize,
+        label: &str,
+        log: &mut Diagnostics,
+    ) -> f64 {
+        match cell(text) {
+            Cell::Number(x) => x,
+            Cell::Missing => {
+                if self.missing == 0 {
+                    self.first_missing = (line, column);
+                }
+                self.missing += 1;
+                f64::NAN
+            }
+            Cell::Text => {
+                self.bad += 1;
+                if self.bad <= MOST_COMPLAINTS {
+                    let hint = if text.contains(',') { "write decimals with a point" } else { "" };
+                    let text: String = text.chars().take(40).collect();
+                    log.error(line, &place(column, label), format!("`{text}` is not a number"), hint);
+                }
+                f64::NAN
+            }
+        }
+    }
+
+    /// Says how many complaints were left out.
+    pub(super) fn finish(&self, log: &mut Diagnostics) {
+        if self.bad > MOST_COMPLAINTS {
+            log.error(0, "", format!("{} more cells are not numbers", self.bad - MOST_COMPLAINTS), "");
+        }
+    }
+}
+
+/// "column 3 (`hip`)".
+pub(super) fn place(column: usize, label: &str) -> String {
+    if label.is_empty() { format!("column {column}") } else { format!("column {column} (`{label}`)") }
+}
+
+/// Warns about labels that occur twice.
+pub(super) fn check_labels(labels: &[String], line: u32, log: &mut Diagnostics) {
+    let mut sorted: Vec<&str> = labels.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    let mut twice: Vec<&str> = sorted.windows(2).filter(|p| p[0] == p[1]).map(|p| p[0]).collect();
+    twice.dedup();
+    for label in twice.into_iter().take(MOST_COMPLAINTS) {
+        log.warn(
+            line,
+            "",
+            format!("the label `{label}` occurs more than once"),
+            "only the first can be found by name",
+        );
+    }
+}
+
+/// Warns at the first row whose time does not follow the one before. `lines` holds the line of each row.
+pub(super) fn check_times(times: &[f64], lines: &[u32], log: &mut Diagnostics) {
+    if let Some(r) =
+        times.windows(2).position(|p| p[1].partial_cmp(&p[0]) != Some(std::cmp::Ordering::Greater))
+    {
+        let message = format!("time {} does not follow {}", times[r + 1], times[r]);
+        log.warn(lines.get(r + 1).copied().unwrap_or(0), "", message, "rows must be in the order of time");
+    }
+}

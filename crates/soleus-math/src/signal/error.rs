@@ -1,0 +1,57 @@
+//! Why a signal could not be processed.
+
+use crate::function::FunctionError;
+use crate::table::TableError;
+use thiserror::Error;
+
+/// Why a signal could not be processed.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SignalError {
+    /// Fewer samples than the operation needs.
+    #[error("{what} needs at least {needed} rows, found {found}")]
+    TooFew {
+        /// The operation.
+        what: &'static str,
+        /// The smallest number that works.
+        needed: usize,
+        /// Rows given.
+        found: usize,
+    },
+    /// Times that stand still, go back or are no numbers.
+    #[error("times must rise, but row {row} (from 0) does not")]
+    Times {
+        /// First row that does not follow the one before, from zero.
+        row: usize,
+    },
+    /// A parameter outside its range.
+    #[error("{what} is {found}, but must be {expected}")]
+    OutOfRange {
+        /// The parameter.
+        what: &'static str,
+        /// Its value.
+        found: f64,
+        /// The range in words.
+        expected: &'static str,
+    },
+    /// A column that cannot be splined, usually because values are missing.
+    #[error("column `{label}`: {source}")]
+    Column {
+        /// The label.
+        label: String,
+        /// What is wrong with it.
+        source: FunctionError,
+    },
+    /// Rows that do not make a table.
+    #[error(transparent)]
+    Table(#[from] TableError),
+}
+
+/// A frequency or time that must be positive and finite.
+pub(super) fn positive(what: &'static str, x: f64) -> Result<f64, SignalError> {
+    if x > 0.0 && x.is_finite() {
+        Ok(x)
+    } else {
+        Err(SignalError::OutOfRange { what, found: x, expected: "positive and finite" })
+    }
+}

@@ -1,0 +1,20 @@
+//! Signals that were sampled in time: padding, low-pass filters, resampling, derivatives.
+//!
+//! Definitions are OpenSim's (its `Signal`, `Storage` and `TableUtilities`), so that filtered
+//! motions agree with its tools; each function says the equation.
+
+mod butterworth;
+mod error;
+mod fir;
+mod pad;
+mod resample;
+mod smooth;
+mod tables;
+
+pub use butterworth::Butterworth;
+pub use error::SignalError;
+pub use fir::FirLowpass;
+pub use pad::pad;
+pub use resample::{derivative, resampled, resampled_at, stepped_times};
+pub use smooth::smoothed;
+pub use tables::{is_uniform, lowpass, lowpass_butterworth, lowpass_fir, padded, smallest_step};
