@@ -43,13 +43,23 @@ pub enum Failure {
     /// Something in the input makes no sense.
     #[error("{0}")]
     Content(Box<Diagnostic>),
+    /// A simulation did not reach its end.
+    #[error("error: {message}{}\n  everything up to then is in {}", blame.as_ref().map_or(String::new(), |b| format!("\n  most to blame: {b}")), saved.display())]
+    NotFinished {
+        /// What stopped it.
+        message: String,
+        /// The state to blame, as far as it can be told.
+        blame: Option<String>,
+        /// Where the results so far are.
+        saved: PathBuf,
+    },
 }
 
 impl Failure {
     /// Exit code of the command.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::NotConverged { .. } => 1,
+            Failure::NotConverged { .. } | Failure::NotFinished { .. } => 1,
             _ => 2,
         }
     }
