@@ -385,7 +385,7 @@ fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) ->
             }
             None => {
                 c.record(&kin, controls, states, &mut values);
-                energy += c.potential_energy(&kin);
+                energy += c.energy_in_total(&kin);
             }
         }
         out.insert(

@@ -233,7 +233,6 @@ impl CompiledForce {
         match &self.kernel {
             Kernel::SpringGeneralizedForce(_) if self.opensim_energy => T::zero(),
             Kernel::SpringGeneralizedForce(s) => s.potential_energy(kin),
-            Kernel::Bushing(b) if self.opensim_energy => b.potential_energy(kin) * 2.0,
             Kernel::CoordinateLimit(c) => c.potential_energy(kin),
             Kernel::PointToPoint(s) => s.potential_energy(kin),
             Kernel::Bushing(b) => b.potential_energy(kin),
@@ -242,6 +241,14 @@ impl CompiledForce {
             Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).1,
             Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).energy,
             _ => T::zero(),
+        }
+    }
+
+    /// What it adds to the energy of the whole model, J: its own, but for bushings in OpenSim, which count twice.
+    pub fn energy_in_total<T: Real>(&self, kin: &Kinematics<T>) -> T {
+        match &self.kernel {
+            Kernel::Bushing(_) if self.opensim_energy => self.potential_energy(kin) * 2.0,
+            _ => self.potential_energy(kin),
         }
     }
 
