@@ -52,6 +52,12 @@ fn analytic_headers_of_all_styles() {
     assert_eq!(t.times(), [0.0, 1.0]);
     let t = good("x\nendheader\nhip\ttime\n5\t0\n6\t1\n", "x.sto");
     assert_eq!((t.times(), t.column("hip")), (&[0.0, 1.0][..], Some(&[5.0, 6.0][..])));
+    // Tabs and blanks mixed; blank lines after the header.
+    let t =
+        good("x\nnRows=2\nnColumns=3\nendheader\n\t\t\n \ntime\tv1 v2\n1.\t10\t20.\n2. 20\t\t40\n", "x.sto");
+    assert_eq!((t.column("v1"), t.column("v2")), (Some(&[10.0, 20.0][..]), Some(&[20.0, 40.0][..])));
+    // Labels with blanks between tabs.
+    assert_eq!(good("x\nendheader\ntime\thip flexion\n0\t1\n", "x.sto").labels(), ["hip flexion"]);
     // No time column, but a range.
     let t = good("m\ndatarows 3\ndatacolumns 1\nrange 1 2\nendheader\nhip\n5\n6\n7\n", "x.mot");
     assert_eq!(t.times(), [1.0, 1.5, 2.0]);

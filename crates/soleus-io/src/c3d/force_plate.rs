@@ -266,7 +266,7 @@ impl C3d {
             labels.extend(reaction_labels(i + 1));
             let f = plate.compute_forces(&self.analog);
             let normal = plate.axes() * vec3(0.0, 0.0, 1.0);
-            let mut nine = vec![Vec::with_capacity(rows); 9];
+            let mut nine = vec![Vec::new(); 9];
             for row in 0..rows {
                 let Fn = f.force[row].dot(normal).abs();
                 let on = Fn >= threshold && Fn > 0.0;

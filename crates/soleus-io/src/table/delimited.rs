@@ -70,14 +70,13 @@ pub(super) fn read(
         s => s,
     };
     let mut cells = Vec::new();
-    separator.split(lines[at], None, &mut cells);
-    let mut all_labels: Vec<String> = cells.iter().filter(|c| !c.is_empty()).map(|c| c.to_string()).collect();
+    let mut all_labels = separator.split_labels(lines[at], header.columns);
     if let Some(promised) = header.columns.filter(|&n| n != all_labels.len()) {
         let found = all_labels.len();
         let message = format!("the header promises {promised} columns, but there are {found} labels");
         // OpenSim's ForwardTool leaves out labels of controls; their columns are kept under a number.
         let row = lines[at + 1..].iter().find(|l| !is_skipped(l));
-        separator.split(row.unwrap_or(&""), Some(promised), &mut cells);
+        separator.split_row(row.unwrap_or(&""), promised, &mut cells);
         let hint = if promised > found && cells.len() == promised {
             all_labels.extend((found..promised).map(|c| format!("column_{}", c + 1)));
             "columns without a label were called `column_` and their number"
@@ -109,7 +108,7 @@ pub(super) fn read(
             continue;
         }
         let number = line_number(i);
-        separator.split(line, Some(all_labels.len()), &mut cells);
+        separator.split_row(line, all_labels.len(), &mut cells);
         if cells.len() != all_labels.len() {
             unfit += 1;
             if unfit <= MOST_COMPLAINTS {
