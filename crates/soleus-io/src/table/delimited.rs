@@ -148,6 +148,7 @@ pub(super) fn read(
     if let (None, Some(range)) = (time, range) {
         times = spread(&range, row_lines.len());
     }
+    merge_repeated(&mut times, &mut columns, &mut row_lines, &mut log);
     check_times(&times, &row_lines, &mut log);
 
     match Table::new(element, labels, times, columns) {
@@ -203,6 +204,29 @@ fn read_element(
         let part = parts.next().unwrap_or("");
         c.push(numbers.read(part, line, column, label, log));
     }
+}
+
+/// Of rows with the same time, which integrators write where they stop and go on, the later one counts, as in OpenSim.
+fn merge_repeated(
+    times: &mut Vec<f64>,
+    columns: &mut [Vec<f64>],
+    lines: &mut Vec<u32>,
+    log: &mut Diagnostics,
+) {
+    let n = times.len();
+    let keep: Vec<bool> = (0..n).map(|r| r + 1 == n || times[r] != times[r + 1]).collect();
+    let Some(first) = keep.iter().position(|k| !k) else { return };
+    let message =
+        format!("{} row(s) repeat the time of the row before", keep.iter().filter(|k| !**k).count());
+    log.warn(lines[first + 1], "", message, "the later one was taken");
+    let mut retain = |v: &mut Vec<f64>| {
+        let mut kept = keep.iter();
+        v.retain(|_| kept.next().copied().unwrap_or(true));
+    };
+    retain(times);
+    columns.iter_mut().for_each(&mut retain);
+    let mut kept = keep.iter();
+    lines.retain(|_| kept.next().copied().unwrap_or(true));
 }
 
 /// `rows` times from the two numbers of a `range` line.
