@@ -34,15 +34,34 @@ pub enum Failure {
         /// How many.
         count: usize,
     },
+    /// Some muscles found no equilibrium; each was reported, and the result was written.
+    #[error("error: {count} muscle state{} did not reach equilibrium and kept the given value", if *count == 1 { "" } else { "s" })]
+    NotConverged {
+        /// How many.
+        count: usize,
+    },
     /// Something in the input makes no sense.
     #[error("{0}")]
     Content(Box<Diagnostic>),
+    /// A simulation did not reach its end.
+    #[error("error: {message}{}\n  everything up to then is in {}", blame.as_ref().map_or(String::new(), |b| format!("\n  most to blame: {b}")), saved.display())]
+    NotFinished {
+        /// What stopped it.
+        message: String,
+        /// The state to blame, as far as it can be told.
+        blame: Option<String>,
+        /// Where the results so far are.
+        saved: PathBuf,
+    },
 }
 
 impl Failure {
     /// Exit code of the command.
     pub fn exit_code(&self) -> u8 {
-        2
+        match self {
+            Failure::NotConverged { .. } | Failure::NotFinished { .. } => 1,
+            _ => 2,
+        }
     }
 
     /// A file that cannot be read, with the nearest name in its folder as a hint.

@@ -9,6 +9,7 @@ mod failure;
 mod info;
 mod load;
 mod plot;
+mod simulate;
 mod states;
 mod svg;
 mod tables;
@@ -58,10 +59,21 @@ enum Verb {
         /// JSON file to write; `-` for stdout
         #[arg(long, value_name = "OUT.json")]
         out: PathBuf,
+        /// Put the fibers of all muscles in equilibrium with their tendons first
+        #[arg(long)]
+        equilibrate: bool,
         /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
         #[arg(long)]
         opensim_faults: bool,
     },
+
+    /// Simulates a model forward in time and writes its states and controls
+    #[command(
+        after_help = "Example:\n  soleus simulate arm26.osim --excitation 0.05 --duration 1 --out results\n\n\
+        Writes MODEL_states.sto and MODEL_controls.sto. A simulation that cannot go on says when and which state is to\n\
+        blame, and leaves everything up to then in the folder."
+    )]
+    Simulate(simulate::Arguments),
 
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
@@ -84,7 +96,10 @@ fn main() -> ExitCode {
     let done = match Cli::parse().verb {
         Verb::Demo => demo::run(),
         Verb::Info { model, json } => info::run(&model, json),
-        Verb::Eval { model, states, out, opensim_faults } => eval::run(&model, &states, &out, opensim_faults),
+        Verb::Eval { model, states, out, equilibrate, opensim_faults } => {
+            eval::run(&model, &states, &out, equilibrate, opensim_faults)
+        }
+        Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),

@@ -1,0 +1,193 @@
+//! The implicit midpoint rule.
+
+use super::consistent::solve_consistent_rates;
+use super::matrices::Matrices;
+use crate::error_norm::ErrorNorm;
+use crate::explicit::{fixed_end, line};
+use crate::integrate::{Integrator, Statistics};
+use crate::linear::{DenseLu, LinearSolver};
+use crate::ode::ImplicitOde;
+use crate::stop::{Quantity, Stop, first_not_finite};
+
+/// The implicit midpoint rule with a fixed step, order 2, A-stable, no numerical damping:
+///
+///   f(t + h/2, (xₙ + xₙ₊₁)/2, (xₙ₊₁ − xₙ)/h) = 0                                  (1)
+///   Newton's matrix  ½ ∂f/∂x + (1/h) ∂f/∂ẋ                                        (2)
+///
+/// Source: van den Bogert, Blana & Heinrich (2011), eqs. 14 and 15; controls are taken at the middle of the step
+/// where they average those at its ends. Factors are kept from step to step for as long as Newton's method
+/// converges well with them.
+pub struct ImplicitMidpoint<S = DenseLu<f64>> {
+    step: f64,
+    /// Weighted size of the last Newton change.
+    pub newton_tolerance: f64,
+    /// Newton iterations per step at most.
+    pub max_iterations: usize,
+    /// Error of constraints above which a state is projected.
+    pub constraint_tolerance: f64,
+    norm: ErrorNorm,
+    solver: S,
+    m: Matrices,
+    /// Step the factors are for; 0 when there are none.
+    factored: f64,
+    t: [f64; 2],
+    x: [Vec<f64>; 2],
+    xdot: Vec<f64>,
+    x_new: Vec<f64>,
+    middle: Vec<f64>,
+    rate: Vec<f64>,
+    r: Vec<f64>,
+    statistics: Statistics,
+}
+
+impl ImplicitMidpoint {
+    /// Steps of `step` seconds.
+    pub fn new(norm: ErrorNorm, step: f64) -> Self {
+        let lu = DenseLu::new(norm.dim());
+        ImplicitMidpoint::with_solver(norm, step, lu)
+    }
+}
+
+impl<S: LinearSolver<f64>> ImplicitMidpoint<S> {
+    /// The same with another linear solver.
+    pub fn with_solver(norm: ErrorNorm, step: f64, solver: S) -> Self {
+        let n = norm.dim();
+        let v = || vec![0.0; n];
+        ImplicitMidpoint {
+            step,
+            newton_tolerance: 1e-11,
+            max_iterations: 50,
+            constraint_tolerance: 1e-6,
+            norm,
+            solver,
+            m: Matrices::default(),
+            factored: 0.0,
+            t: [0.0; 2],
+            x: [v(), v()],
+            xdot: v(),
+            x_new: v(),
+            middle: v(),
+            rate: v(),
+            r: v(),
+            statistics: Statistics::default(),
+        }
+    }
+
+    fn set_middle(&mut self, h: f64) {
+        for i in 0..self.x_new.len() {
+            self.middle[i] = 0.5 * (self.x[1][i] + self.x_new[i]);
+            self.rate[i] = (self.x_new[i] - self.x[1][i]) / h;
+        }
+    }
+
+    /// Newton's method from the straight continuation of the last step.
+    fn newton<P: ImplicitOde + ?Sized>(&mut self, p: &mut P, h: f64) -> Result<(), Stop> {
+        let t0 = self.t[1];
+        let tm = t0 + 0.5 * h;
+        let rhs = |source| Stop::Rhs { time: t0, source };
+        for i in 0..self.x_new.len() {
+            self.x_new[i] = self.x[1][i] + h * self.xdot[i];
+        }
+        let mut last = f64::INFINITY;
+        let mut worst = 0;
+        for _ in 0..self.max_iterations {
+            self.set_middle(h);
+            if self.factored != h {
+                self.m.evaluate(p, tm, &self.middle, &self.rate).map_err(rhs)?;
+                self.m.factorize(0.5, 1.0 / h, t0, &mut self.solver)?; // (2)
+                self.statistics.jacobians += 1;
+                self.statistics.factorizations += 1;
+                self.factored = h;
+                last = f64::INFINITY;
+            }
+            self.statistics.evaluations += 1;
+            self.statistics.newton_iterations += 1;
+            p.residual(tm, &self.middle, &self.rate, &mut self.r).map_err(rhs)?; // (1)
+            if let Some(component) = first_not_finite(&self.r) {
+                return Err(Stop::NotFinite { time: t0, component, quantity: Quantity::Residual });
+            }
+            self.solver.solve(&mut self.r);
+            for (x, d) in self.x_new.iter_mut().zip(&self.r) {
+                *x -= d;
+            }
+            let (change, at) = self.norm.norm(&self.x[1], &self.r);
+            worst = at;
+            if change <= self.newton_tolerance {
+                return Ok(());
+            }
+            // Old factors that gain less than a factor of five per iteration are not worth keeping.
+            if !(change < 0.2 * last) && last.is_finite() {
+                self.factored = 0.0;
+            }
+            last = change;
+        }
+        Err(Stop::Newton {
+            time: t0,
+            iterations: self.max_iterations,
+            change: last,
+            wanted: self.newton_tolerance,
+            component: worst,
+        })
+    }
+}
+
+impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for ImplicitMidpoint<S> {
+    fn start(&mut self, p: &mut P, t: f64, x: &[f64]) -> Result<(), Stop> {
+        if !(self.step > 0.0) || x.len() != self.norm.dim() || p.dim() != x.len() {
+            return Err(Stop::Setup("the step must be positive, and state, norm and problem of one size"));
+        }
+        self.statistics = Statistics::default();
+        self.m.prepare(p);
+        self.factored = 0.0;
+        self.t = [t; 2];
+        self.x[1].copy_from_slice(x);
+        self.xdot.fill(0.0);
+        solve_consistent_rates(p, &self.norm, t, &mut self.x[1], &mut self.xdot)?;
+        let [a, b] = &mut self.x;
+        a.copy_from_slice(b);
+        Ok(())
+    }
+
+    fn step(&mut self, p: &mut P, t_max: f64) -> Result<(), Stop> {
+        let t0 = self.t[1];
+        let t1 = fixed_end(t0, self.step, t_max);
+        // The same number for every full step, so that factors can be kept.
+        let h = if t1 == t0 + self.step { self.step } else { t1 - t0 };
+        if !(h > 0.0) {
+            return Err(Stop::Setup("a step has to go forward in time"));
+        }
+        self.newton(p, h)?;
+        self.set_middle(h);
+        std::mem::swap(&mut self.xdot, &mut self.rate);
+        let done = p
+            .project(t1, &mut self.x_new, &mut self.r, self.constraint_tolerance)
+            .map_err(|source| Stop::Rhs { time: t0, source })?;
+        self.statistics.projections += usize::from(done.changed);
+        self.statistics.steps += 1;
+        self.t = [t0, t1];
+        self.x.swap(0, 1);
+        std::mem::swap(&mut self.x[1], &mut self.x_new);
+        Ok(())
+    }
+
+    fn span(&self) -> (f64, f64) {
+        (self.t[0], self.t[1])
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.x[1]
+    }
+
+    /// ẋ in the middle of the last step.
+    fn rates(&self) -> &[f64] {
+        &self.xdot
+    }
+
+    fn interpolate(&self, t: f64, x: &mut [f64]) {
+        line(self.t, &self.x, t, x);
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+}

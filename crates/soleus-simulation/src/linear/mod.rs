@@ -1,0 +1,56 @@
+//! Linear systems of implicit steps.
+
+mod complex;
+mod dense_lu;
+mod pattern;
+
+pub use complex::Complex;
+pub use dense_lu::DenseLu;
+pub use pattern::Pattern;
+
+use std::fmt::Debug;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// The numbers of a linear system: real or complex.
+pub trait Field:
+    Copy
+    + Debug
+    + Default
+    + PartialEq
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// One.
+    fn one() -> Self;
+    /// A cheap size to choose pivots by: |re| + |im|.
+    fn size(self) -> f64;
+}
+
+impl Field for f64 {
+    fn one() -> Self {
+        1.0
+    }
+    fn size(self) -> f64 {
+        self.abs()
+    }
+}
+
+/// A matrix without an inverse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the matrix is singular in column {column}")]
+pub struct Singular {
+    /// First column without a pivot.
+    pub column: usize,
+}
+
+/// Factorises matrices of one pattern and solves with them.
+pub trait LinearSolver<S: Field> {
+    /// Factorises the matrix with `values` at the places of `pattern`.
+    fn factorize(&mut self, pattern: &Pattern, values: &[S]) -> Result<(), Singular>;
+
+    /// Solves A x = b in place with the last factors.
+    fn solve(&mut self, b: &mut [S]);
+}

@@ -1,0 +1,119 @@
+//! What an integrator asks of a problem.
+
+use crate::linear::Pattern;
+use soleus_dynamics::system::MotionError;
+
+/// Why a problem has no rates or residual at a state.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RhsError {
+    /// Accelerations of a model could not be found.
+    #[error(transparent)]
+    Motion(#[from] MotionError),
+    /// The state could not be put back on its constraints.
+    #[error("constraint equation {equation} is off by {error:.3e} (wanted {wanted:.0e})")]
+    NotProjected {
+        /// Equation with the largest error.
+        equation: usize,
+        /// Norm of the errors that is left.
+        error: f64,
+        /// What was asked for.
+        wanted: f64,
+    },
+    /// The problem is not defined here.
+    #[error("{0}")]
+    Undefined(&'static str),
+}
+
+/// What a projection did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Projected {
+    /// Whether the state was moved.
+    pub changed: bool,
+}
+
+/// An ordinary differential equation ẋ = f(t, x), perhaps with invariants that x has to keep.
+pub trait ExplicitOde {
+    /// Number of states.
+    fn dim(&self) -> usize;
+
+    /// Writes ẋ at (t, x). Every entry of `xdot` is written.
+    fn rhs(&mut self, t: f64, x: &[f64], xdot: &mut [f64]) -> Result<(), RhsError>;
+
+    /// Puts `x` back on the invariants of the problem if it is off by more than `tolerance`, and takes the
+    /// part across them out of the error estimate. Called after each step that may be accepted.
+    fn project(
+        &mut self,
+        t: f64,
+        x: &mut [f64],
+        error: &mut [f64],
+        tolerance: f64,
+    ) -> Result<Projected, RhsError> {
+        let _ = (t, x, error, tolerance);
+        Ok(Projected::default())
+    }
+}
+
+/// A mechanical problem: x starts with coordinates q, which follow from speeds by q̇ = N(q) u.
+pub trait MechanicalOde: ExplicitOde {
+    /// Number of coordinates, and of speeds; x = [q, u, z].
+    fn num_coordinates(&self) -> usize;
+
+    /// q̇ = N(q) u for the q and u of `x`.
+    fn coordinate_rates(&mut self, x: &[f64], qdot: &mut [f64]);
+}
+
+/// A differential–algebraic equation f(t, x, ẋ) = 0 of index 0 or 1.
+///
+/// Both Jacobians share one fixed pattern, the union of theirs, so that a ∂f/∂x + b ∂f/∂ẋ is a
+/// combination of two lists of values.
+pub trait ImplicitOde {
+    /// Number of states.
+    fn dim(&self) -> usize;
+
+    /// Writes f(t, x, ẋ). Every entry of `r` is written.
+    fn residual(&mut self, t: f64, x: &[f64], xdot: &[f64], r: &mut [f64]) -> Result<(), RhsError>;
+
+    /// Where the Jacobians may differ from zero.
+    fn pattern(&self) -> &Pattern;
+
+    /// Values of ∂f/∂x and ∂f/∂ẋ in the order of the pattern. Every entry is written.
+    fn jacobians(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        xdot: &[f64],
+        df_dx: &mut [f64],
+        df_dxdot: &mut [f64],
+    ) -> Result<(), RhsError>;
+
+    /// Change of the residual by what depends on time alone, ∂f/∂u · (u(t₁) − u(t₀)) where u are controls.
+    ///
+    /// As given, f(t₁, x, ẋ) − f(t₀, x, ẋ), where `r0` is f(t₀, x, ẋ); a problem that has ∂f/∂u may be exact
+    /// to first order at less cost.
+    fn time_change(
+        &mut self,
+        t1: f64,
+        x: &[f64],
+        xdot: &[f64],
+        r0: &[f64],
+        change: &mut [f64],
+    ) -> Result<(), RhsError> {
+        self.residual(t1, x, xdot, change)?;
+        for (c, r) in change.iter_mut().zip(r0) {
+            *c -= r;
+        }
+        Ok(())
+    }
+
+    /// As [`ExplicitOde::project`].
+    fn project(
+        &mut self,
+        t: f64,
+        x: &mut [f64],
+        error: &mut [f64],
+        tolerance: f64,
+    ) -> Result<Projected, RhsError> {
+        let _ = (t, x, error, tolerance);
+        Ok(Projected::default())
+    }
+}

@@ -1,0 +1,128 @@
+//! What sets the controls of actuators during a simulation.
+
+use soleus_dynamics::system::{State, System};
+use soleus_math::Function;
+use soleus_model::controller::ControllerKind;
+use soleus_model::force::ForceKind;
+use soleus_model::model::Model;
+
+/// Sets controls from time and state.
+pub trait Controls {
+    /// Writes every control at time `t` [s] and state `x`. The same arguments give the same controls: attempts
+    /// of an integrator come in any order.
+    fn compute(&mut self, t: f64, x: &State<f64>, controls: &mut [f64]);
+}
+
+/// Controls that do not change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant(pub Vec<f64>);
+
+impl Controls for Constant {
+    fn compute(&mut self, _: f64, _: &State<f64>, controls: &mut [f64]) {
+        controls.copy_from_slice(&self.0);
+    }
+}
+
+/// Controls from a closure.
+pub struct Feedback<F>(pub F);
+
+impl<F: FnMut(f64, &State<f64>, &mut [f64])> Controls for Feedback<F> {
+    fn compute(&mut self, t: f64, x: &State<f64>, controls: &mut [f64]) {
+        (self.0)(t, x, controls);
+    }
+}
+
+/// A table that a controller of the model reads; the edge has to, and adds its columns with
+/// [`ModelControls::add_function`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingFile {
+    /// Absolute path of the controller.
+    pub controller: String,
+    /// File name as the model gives it, if it does.
+    pub file: Option<String>,
+    /// `ControlSetController` reads control nodes as XML, `PrescribedController` a table.
+    pub is_control_set: bool,
+    /// `interpolation_method`, see [`ControllerKind::Prescribed`].
+    pub interpolation_method: Option<i64>,
+    /// Controls whose actuators have no function yet.
+    pub controls: Vec<usize>,
+}
+
+/// Controls of a model's own controllers, and constants and functions of time besides. What acts on one control
+/// adds up, as controllers do in OpenSim.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelControls {
+    constant: Vec<f64>,
+    functions: Vec<(usize, Function)>,
+    /// Tables that controllers ask for.
+    pub pending: Vec<PendingFile>,
+}
+
+impl ModelControls {
+    /// The controllers of a model that are enabled.
+    pub fn new(model: &Model, system: &System) -> Self {
+        let mut all = ModelControls::none(system);
+        for c in model.controllers.iter().filter(|c| c.enabled) {
+            let control = |k: usize| c.actuators.get(k).map(|f| system.forces[f.0].controls.clone());
+            match &c.kind {
+                ControllerKind::Prescribed { functions, controls_file, interpolation_method } => {
+                    for (k, f) in functions.iter().enumerate() {
+                        if let Some(range) = control(k).filter(|r| !r.is_empty()) {
+                            all.functions.push((range.start, f.clone()));
+                        }
+                    }
+                    if controls_file.is_some() {
+                        all.pending.push(PendingFile {
+                            controller: c.path.clone(),
+                            file: controls_file.clone(),
+                            is_control_set: false,
+                            interpolation_method: *interpolation_method,
+                            controls: (functions.len()..c.actuators.len()).filter_map(control).flatten().collect(),
+                        });
+                    }
+                }
+                ControllerKind::ControlSet { controls_file } => all.pending.push(PendingFile {
+                    controller: c.path.clone(),
+                    file: controls_file.clone(),
+                    is_control_set: true,
+                    interpolation_method: None,
+                    controls: (0..c.actuators.len()).filter_map(control).flatten().collect(),
+                }),
+                ControllerKind::Other => {}
+            }
+        }
+        all
+    }
+
+    /// All controls zero.
+    pub fn none(system: &System) -> Self {
+        ModelControls { constant: vec![0.0; system.num_controls], functions: Vec::new(), pending: Vec::new() }
+    }
+
+    /// Adds a constant to the control of every muscle.
+    pub fn add_excitation(&mut self, model: &Model, system: &System, excitation: f64) {
+        for (f, s) in model.forces.iter().zip(&system.forces) {
+            if matches!(f.kind, ForceKind::Muscle(_)) {
+                for c in s.controls.clone() {
+                    self.constant[c] += excitation;
+                }
+            }
+        }
+    }
+
+    /// Adds a function of time to a control.
+    pub fn add_function(&mut self, control: usize, function: Function) {
+        if control < self.constant.len() {
+            self.functions.push((control, function));
+        }
+    }
+}
+
+impl Controls for ModelControls {
+    fn compute(&mut self, t: f64, _: &State<f64>, controls: &mut [f64]) {
+        controls.copy_from_slice(&self.constant);
+        for (c, f) in &self.functions {
+            controls[*c] += f.value(&[t]);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Models as problems: energy, constraints, derivatives, repeatability, and ends that are no ends.
+
+#![allow(non_snake_case)] // J, M and V as in the literature.
+
+mod common;
+
+use common::{load, passive, reference};
+use soleus_dynamics::assembly::Assembler;
+use soleus_dynamics::system::{State, System};
+use soleus_math::vec3;
+use soleus_model::Model;
+use soleus_model::constraint::{Constraint, ConstraintKind};
+use soleus_simulation::system::{Constant, Feedback, state_labels, state_name};
+use soleus_simulation::{
+    Controls, End, ExplicitOde, ExplicitRungeKutta, ImplicitMidpoint, ImplicitOde, Integrator, ModelControls,
+    Outcome, Quantity, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions, Stop, SystemOde, Trajectory,
+    integrate,
+};
+use std::ops::ControlFlow;
+
+type Free<'a> = SystemOde<'a, Constant>;
+
+fn free(system: &System) -> Free<'_> {
+    SystemOde::new(system, Constant(vec![0.0; system.num_controls]))
+}
+
+fn run<'s>(
+    i: &mut dyn Integrator<Free<'s>>,
+    ode: &mut Free<'s>,
+    x: &State<f64>,
+    duration: f64,
+) -> (Outcome, Trajectory) {
+    let x0 = Free::vector(x);
+    let mut rows = Trajectory::new(x0.len());
+    let o = integrate(i, ode, (x.time, &x0), x.time + duration, &mut [], &mut |v| {
+        rows.push(v.t1, v.x);
+        ControlFlow::Continue(())
+    });
+    (o, rows)
+}
+
+/// Kinetic energy and that of gravity, J.
+fn energy(ode: &mut Free<'_>, t: f64, x: &[f64]) -> f64 {
+    let g = ode.system().gravity;
+    let ws = ode.compute(t, x).unwrap();
+    let mut e = 0.0;
+    for (b, i) in ws.kin.inertia.iter().enumerate() {
+        let V = ws.kin.V_GB[b];
+        e += 0.5 * V.dot(i.momentum(V)) - g.dot(ws.kin.X_GB[b].p * i.mass + i.moment);
+    }
+    e
+}
+
+/// Largest change of energy along a motion.
+fn drift(ode: &mut Free<'_>, rows: &Trajectory) -> f64 {
+    let e: Vec<f64> = (0..rows.len()).map(|i| energy(ode, rows.times[i], rows.row(i))).collect();
+    e.iter().map(|x| (x - e[0]).abs()).fold(0.0, f64::max)
+}
+
+/// Two frictionless links for 5 s; the energy swings by some 10 J between its kinds.
+#[test]
+fn conserves_energy_of_a_passive_model() {
+    let (_, system) = passive();
+    let x = system.default_state.clone();
+    let mut ode = free(&system).with_jacobian();
+    let norm = ode.error_norm();
+    for (accuracy, bound) in [(1e-5, 1e-3), (1e-8, 1e-6), (1e-11, 1e-9)] {
+        let o = || StepOptions::with_accuracy(accuracy);
+        let methods: [Box<dyn Integrator<Free<'_>>>; 3] = [
+            Box::new(ExplicitRungeKutta::merson(norm.clone(), o())),
+            Box::new(ExplicitRungeKutta::dormand_prince(norm.clone(), o())),
+            Box::new(RadauIIA5::new(norm.clone(), o())),
+        ];
+        for (k, mut m) in methods.into_iter().enumerate() {
+            let (outcome, rows) = run(&mut *m, &mut ode, &x, 5.0);
+            assert_eq!(outcome.end, End::Reached);
+            let d = drift(&mut ode, &rows);
+            println!("accuracy {accuracy:e}, method {k}: drift {d:.2e} J in {} steps", outcome.statistics.steps);
+            assert!(d < bound, "method {k} at {accuracy}: {d} J");
+        }
+    }
+    // Fixed steps of 1 ms: midpoint and semi-explicit Euler stay bounded, to their order.
+    let mut midpoint = ImplicitMidpoint::new(norm.clone(), 1e-3);
+    let (_, rows) = run(&mut midpoint, &mut ode, &x, 5.0);
+    let d = drift(&mut ode, &rows);
+    assert!(d < 1e-3, "midpoint {d}");
+    let (_, rows) = run(&mut SemiExplicitEuler::new(norm.dim(), 1e-3), &mut ode, &x, 5.0);
+    let d = drift(&mut ode, &rows);
+    assert!(d < 0.6, "semi-explicit Euler {d}");
+}
+
+/// The lower link's end held at a constant distance from a point in space.
+fn held() -> (Model, System) {
+    let (mut model, _) = passive();
+    let frame = |name: &str| model.bodies.iter().find(|b| b.name == name).unwrap().frame;
+    let (body_1, body_2) = (frame("ground"), frame("lower"));
+    model.constraints.push(Constraint {
+        name: "rope".into(),
+        path: "/constraintset/rope".into(),
+        enforced: true,
+        kind: ConstraintKind::ConstantDistance {
+            body_1,
+            body_2,
+            location_1: vec3(0.6, -0.3, 0.2),
+            location_2: vec3(0.0, -0.5, 0.0),
+            distance: 0.7,
+        },
+    });
+    let system = System::compile(&model).unwrap();
+    (model, system)
+}
+
+/// Projection keeps position and speed errors below a tenth of the accuracy, and energy all the same.
+#[test]
+fn conserves_constraints_and_energy() {
+    let (model, system) = held();
+    let mut x = system.default_state.clone();
+    Assembler::new(&model, &system).solve_assembly(&system, &mut x, &mut system.workspace()).unwrap();
+    let mut ode = free(&system).with_jacobian();
+    let norm = ode.error_norm();
+    let accuracy = 1e-7;
+    let o = || StepOptions::with_accuracy(accuracy);
+    let methods: [Box<dyn Integrator<Free<'_>>>; 3] = [
+        Box::new(ExplicitRungeKutta::merson(norm.clone(), o())),
+        Box::new(ExplicitRungeKutta::dormand_prince(norm.clone(), o())),
+        Box::new(RadauIIA5::new(norm.clone(), o())),
+    ];
+    for (k, mut m) in methods.into_iter().enumerate() {
+        let (outcome, rows) = run(&mut *m, &mut ode, &x, 3.0);
+        assert_eq!(outcome.end, End::Reached, "method {k}");
+        for i in 0..rows.len() {
+            let ws = ode.compute(rows.times[i], rows.row(i)).unwrap();
+            for e in ws.constraints.qerr.iter().chain(&ws.constraints.uerr) {
+                assert!(e.abs() <= 0.1 * accuracy * 1.01, "method {k}, t = {}: {e}", rows.times[i]);
+            }
+        }
+        let d = drift(&mut ode, &rows);
+        println!("method {k}: drift {d:.2e} J, {:?}", outcome.statistics);
+        assert!(d < 1e-4, "method {k}: {d} J");
+    }
+}
+
+/// ∂f/∂x of the model as an implicit problem, against central differences.
+#[test]
+fn deriv_system_jacobian() {
+    let Some(folder) = reference() else {
+        println!("skipped: ../shared not found");
+        return;
+    };
+    let (_, arm) = load(&folder.join("models/arm26.osim"));
+    let (_, links) = passive();
+    for system in [&arm, &links] {
+        let mut ode = SystemOde::new(system, Constant(vec![0.3; system.num_controls])).with_jacobian();
+        let mut start = system.default_state.clone();
+        for (i, (q, u)) in start.q.iter_mut().zip(&mut start.u).enumerate() {
+            *q += 0.3 + 0.1 * i as f64;
+            *u += 0.5 - 0.2 * i as f64;
+        }
+        system.solve_equilibrium(&mut start, &vec![0.3; system.num_controls], &mut system.workspace());
+        let x = SystemOde::<Constant>::vector(&start);
+        let n = x.len();
+        let (mut J, mut M) = (vec![0.0; n * n], vec![0.0; n * n]);
+        ode.jacobians(0.0, &x, &vec![0.0; n], &mut J, &mut M).unwrap();
+        let (mut hi, mut lo) = (vec![0.0; n], vec![0.0; n]);
+        for c in 0..n {
+            let h = 1e-6 * x[c].abs().max(0.1);
+            let mut y = x.clone();
+            y[c] = x[c] + h;
+            ode.residual(0.0, &y, &vec![0.0; n], &mut hi).unwrap();
+            y[c] = x[c] - h;
+            ode.residual(0.0, &y, &vec![0.0; n], &mut lo).unwrap();
+            for r in 0..n {
+                // Roundoff ε·|f|/h ~ 1e-9 |f|, where accelerations reach 1e2, fiber stiffness 1e4.
+                let fd = (hi[r] - lo[r]) / (2.0 * h);
+                let scale = J[r * n + c].abs().max(hi[r].abs()).max(1.0);
+                assert!((fd - J[r * n + c]).abs() < 1e-5 * scale, "({r}, {c}): {} {fd}", J[r * n + c]);
+                assert_eq!(M[r * n + c], f64::from(u8::from(r == c)));
+            }
+        }
+    }
+}
+
+/// The same run twice gives the same bits, and so does a fresh integrator after other work.
+#[test]
+fn identity_same_input_same_bits() {
+    let Some(folder) = reference() else {
+        println!("skipped: ../shared not found");
+        return;
+    };
+    let (model, system) = load(&folder.join("models/gait10dof18musc.osim"));
+    let once = |disturb: bool| {
+        let mut controls = ModelControls::new(&model, &system);
+        controls.add_excitation(&model, &system, 0.05);
+        let mut ode = SystemOde::new(&system, controls);
+        let x0 = SystemOde::<ModelControls>::vector(&system.default_state);
+        if disturb {
+            let other: Vec<f64> = x0.iter().map(|x| x + 0.1).collect();
+            ode.rhs(0.3, &other, &mut vec![0.0; x0.len()]).unwrap();
+        }
+        let mut i = ExplicitRungeKutta::merson(ode.error_norm(), StepOptions::with_accuracy(1e-4));
+        integrate(&mut i, &mut ode, (0.0, &x0), 0.1, &mut [], &mut |_| ControlFlow::Continue(()))
+    };
+    let (a, b) = (once(false), once(true));
+    assert!(a.state.iter().zip(&b.state).all(|(a, b)| a.to_bits() == b.to_bits()));
+    assert_eq!(a.statistics, b.statistics);
+}
+
+/// Implicit methods on a model with muscles agree with the explicit one.
+#[test]
+fn identity_implicit_and_explicit_methods_agree() {
+    let Some(folder) = reference() else {
+        println!("skipped: ../shared not found");
+        return;
+    };
+    let (model, system) = load(&folder.join("models/arm26.osim"));
+    let mut controls = ModelControls::new(&model, &system);
+    controls.add_excitation(&model, &system, 0.3);
+    let mut x = system.default_state.clone();
+    let mut values = vec![0.0; system.num_controls];
+    controls.compute(0.0, &x, &mut values);
+    assert!(system.solve_equilibrium(&mut x, &values, &mut system.workspace()).is_empty());
+    let x0 = SystemOde::<ModelControls>::vector(&x);
+    let mut ode = SystemOde::new(&system, controls).with_jacobian();
+    let norm = ode.error_norm();
+    fn go<P>(i: &mut dyn Integrator<P>, ode: &mut P, x0: &[f64]) -> Outcome {
+        let o = integrate(i, ode, (0.0, x0), 0.2, &mut [], &mut |_| ControlFlow::Continue(()));
+        assert_eq!(o.end, End::Reached, "{:?}", o.statistics);
+        o
+    }
+    let tight = StepOptions::with_accuracy(1e-10);
+    let want = go(&mut ExplicitRungeKutta::dormand_prince(norm.clone(), tight), &mut ode, &x0);
+    let check = |name: &str, o: Outcome, tolerance: f64| {
+        let error: Vec<f64> = o.state.iter().zip(&want.state).map(|(a, b)| a - b).collect();
+        let (e, at) = norm.norm(&want.state, &error);
+        println!("{name}: {e:.2e} {:?}", o.statistics);
+        assert!(e < tolerance, "{name}: {e} at {}", state_name(&model, &system, at));
+    };
+    let mut radau = RadauIIA5::new(norm.clone(), StepOptions::with_accuracy(1e-6));
+    check("Radau", go(&mut radau, &mut ode, &x0), 1e-4);
+    // The arm flexes at 20 rad/s within 0.2 s; errors fall as h² and h.
+    for (h, tolerance) in [(1e-3, 2e-2), (2.5e-4, 1.5e-3)] {
+        check("midpoint", go(&mut ImplicitMidpoint::new(norm.clone(), h), &mut ode, &x0), tolerance);
+    }
+    for (h, tolerance) in [(1e-3, 1e-1), (2.5e-4, 3e-2)] {
+        check("Rosenbrock", go(&mut RosenbrockEuler::new(norm.clone(), h), &mut ode, &x0), tolerance);
+    }
+}
+
+/// NaN from the controls ends the run at its time, names a state, and keeps everything before.
+#[test]
+fn analytic_nan_ends_with_time_and_state() {
+    let Some(folder) = reference() else {
+        println!("skipped: ../shared not found");
+        return;
+    };
+    let (model, system) = load(&folder.join("models/Tug_of_War.osim"));
+    let bad = Feedback(|t: f64, _: &State<f64>, c: &mut [f64]| c.fill(if t > 0.1 { f64::NAN } else { 0.05 }));
+    let mut ode = SystemOde::new(&system, bad);
+    let x0 = SystemOde::<Constant>::vector(&system.default_state);
+    let mut i = ExplicitRungeKutta::merson(ode.error_norm(), StepOptions::default());
+    let mut last = 0.0;
+    let o = integrate(&mut i, &mut ode, (0.0, &x0), 1.0, &mut [], &mut |v| {
+        last = v.t1;
+        ControlFlow::Continue(())
+    });
+    let End::Stopped(stop) = &o.end else { panic!("{:?}", o.end) };
+    assert!((o.time - 0.1).abs() < 1e-9 && o.time == last, "{}", o.time);
+    assert!(matches!(stop, Stop::NotFinite { quantity: Quantity::State | Quantity::Rate, .. }), "{stop:?}");
+    let name = state_name(&model, &system, stop.component().unwrap());
+    assert!(name.contains("muscle"), "{name}");
+    assert!(o.state.iter().all(|x| x.is_finite()));
+}
+
+/// A solution that runs away in finite time ends in a step underflow there: ẋ = x², x = 1/(1 − t).
+#[test]
+fn analytic_blow_up_is_an_underflow() {
+    struct Blow;
+    impl ExplicitOde for Blow {
+        fn dim(&self) -> usize {
+            1
+        }
+        fn rhs(&mut self, _: f64, x: &[f64], d: &mut [f64]) -> Result<(), soleus_simulation::RhsError> {
+            d[0] = x[0] * x[0];
+            Ok(())
+        }
+    }
+    let norm = soleus_simulation::ErrorNorm::uniform(1);
+    let mut i = ExplicitRungeKutta::dormand_prince(norm, StepOptions::default());
+    let o = integrate(&mut i, &mut Blow, (0.0, &[1.0]), 2.0, &mut [], &mut |_| ControlFlow::Continue(()));
+    assert!(matches!(o.end, End::Stopped(Stop::Underflow { component: 0, .. } | Stop::NotFinite { .. })), "{o:?}");
+    assert!((o.time - 1.0).abs() < 1e-3, "{}", o.time);
+}
+
+/// Labels are those of OpenSim's tables, and each state has one.
+#[test]
+fn identity_every_state_has_a_label() {
+    let (model, system) = passive();
+    let labels = state_labels(&model, &system);
+    assert_eq!(labels[0], ("/jointset/pin/swing/value".to_string(), 0));
+    assert_eq!(labels[3], ("/jointset/ball/rx/speed".to_string(), 5));
+    let mut at: Vec<usize> = labels.iter().map(|l| l.1).collect();
+    at.sort_unstable();
+    assert_eq!(at, (0..8).collect::<Vec<_>>());
+}
