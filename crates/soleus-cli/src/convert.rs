@@ -123,7 +123,7 @@ pub fn run(o: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Times at a rate [Hz] from the first to the last. Multiples do not drift as sums do.
+/// Times at a rate (Hz) from the first to the last. Multiples do not drift as sums do.
 fn times_at(times: &[f64], hz: f64) -> Result<Vec<f64>, String> {
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return Ok(Vec::new()) };
     // A millionth of a step too short still counts; more rows than this are asked for by mistake.

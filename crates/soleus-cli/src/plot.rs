@@ -50,7 +50,7 @@ pub fn run(o: &Options) -> Result<(), Failure> {
         .map(|&i| Series { name: &table.labels()[i], x: table.times(), y: &table.columns()[i] })
         .collect();
     let unit = match table.in_degrees {
-        Some(true) => "degrees where angles",
+        Some(true) => "angles in degrees",
         _ => "",
     };
     let name = o.file.file_name().unwrap_or_default().to_string_lossy();

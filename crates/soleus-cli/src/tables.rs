@@ -23,7 +23,7 @@ pub fn is_c3d(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("c3d"))
 }
 
-/// Reads a table; prints its diagnostics to stderr. `take` and `threshold` [N] are for C3D files.
+/// Reads a table; prints its diagnostics to stderr. `take` and `threshold` (N) are for C3D files.
 pub fn read(path: &Path, take: Take, threshold: f64) -> Result<Table, Failure> {
     let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
     let name = path.display().to_string();

@@ -52,6 +52,12 @@ fn analytic_headers_of_all_styles() {
     assert_eq!(t.times(), [0.0, 1.0]);
     let t = good("x\nendheader\nhip\ttime\n5\t0\n6\t1\n", "x.sto");
     assert_eq!((t.times(), t.column("hip")), (&[0.0, 1.0][..], Some(&[5.0, 6.0][..])));
+    // Tabs and blanks mixed; blank lines after the header.
+    let t =
+        good("x\nnRows=2\nnColumns=3\nendheader\n\t\t\n \ntime\tv1 v2\n1.\t10\t20.\n2. 20\t\t40\n", "x.sto");
+    assert_eq!((t.column("v1"), t.column("v2")), (Some(&[10.0, 20.0][..]), Some(&[20.0, 40.0][..])));
+    // Labels with blanks between tabs.
+    assert_eq!(good("x\nendheader\ntime\thip flexion\n0\t1\n", "x.sto").labels(), ["hip flexion"]);
     // No time column, but a range.
     let t = good("m\ndatarows 3\ndatacolumns 1\nrange 1 2\nendheader\nhip\n5\n6\n7\n", "x.mot");
     assert_eq!(t.times(), [1.0, 1.5, 2.0]);
@@ -65,7 +71,7 @@ fn analytic_headers_of_all_styles() {
 
 #[test]
 fn analytic_problems_are_said_with_their_place() {
-    let text = "x\nversion=1\nnRows=3\nnColumns=3\nendheader\ntime\ta\ta\n0\t1,5\t2\n1\t\t3\n1\t4\n";
+    let text = "x\nversion=1\nnRows=3\nnColumns=3\nendheader\ntime\ta\ta\n0\t1,5\t2\n1\t\t3\n0.5\t4\n";
     let (t, log) = table::read(text.as_bytes(), "bad.sto");
     let t = t.unwrap();
     assert!(t.columns()[0][0].is_nan() && t.columns()[0][1].is_nan());
@@ -76,7 +82,7 @@ fn analytic_problems_are_said_with_their_place() {
     assert!(said.contains(&(Severity::Error, 9, String::new())), "a short row: {said:?}");
     assert!(said.contains(&(Severity::Warning, 8, "column 2".into())), "an empty cell: {said:?}");
     assert!(said.contains(&(Severity::Warning, 6, String::new())), "a label twice: {said:?}");
-    assert!(said.contains(&(Severity::Warning, 9, String::new())), "time stands still: {said:?}");
+    assert!(said.contains(&(Severity::Warning, 9, String::new())), "time goes back: {said:?}");
     for nothing in ["", "\n\n", "x\nendheader\n", "x\nendheader\na b\n1 2\n"] {
         let (t, log) = table::read(nothing.as_bytes(), "bad.sto");
         assert!(t.is_none() && log.has_errors(), "{nothing:?}");
@@ -88,6 +94,12 @@ fn analytic_columns_without_label_are_kept() {
     let t = good("controls\nversion=1\nnRows=1\nnColumns=4\nendheader\ntime\ta\n0\t1\t2\t3\n", "c.sto");
     assert_eq!(t.labels(), ["a", "column_3", "column_4"]);
     assert_eq!(t.column("column_4"), Some(&[3.0][..]));
+}
+
+#[test]
+fn analytic_the_later_of_two_rows_at_one_time_counts() {
+    let t = good("time a\n0 1\n0 2\n1 3\n1 4\n1 5\n2 6\n", "c.sto");
+    assert_eq!((t.times(), t.column("a")), (&[0.0, 1.0, 2.0][..], Some(&[2.0, 5.0, 6.0][..])));
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Layout {
         let number = if is_float { 4 } else { 2 };
         let frame_bytes = (4 * points + channels * samples_per_frame) * number;
         let (first_frame, promised) = frames(h, p);
-        let available = if frame_bytes == 0 { 0 } else { bytes.len().saturating_sub(start) / frame_bytes };
+        let available = bytes.len().saturating_sub(start).checked_div(frame_bytes).unwrap_or(0);
         if frame_bytes > 0 && promised > available {
             let message = format!("the file promises {promised} frames but holds {available}");
             log.error(0, "", message, "the file may have been cut off");
@@ -108,9 +108,10 @@ impl Layout {
     /// Columns of the points (x, y, z each) and of the channels. A point with a negative residual
     /// was not seen: NaN.
     pub(super) fn read(&self, bytes: &[u8]) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-        let mut points = vec![Vec::with_capacity(self.frames); 3 * self.points];
+        let mut points: Vec<Vec<f64>> =
+            (0..3 * self.points).map(|_| Vec::with_capacity(self.frames)).collect();
         let samples = self.frames * self.samples_per_frame;
-        let mut analog = vec![Vec::with_capacity(samples); self.channels];
+        let mut analog: Vec<Vec<f64>> = (0..self.channels).map(|_| Vec::with_capacity(samples)).collect();
         let p = self.processor;
         let mut at = self.start;
         for _ in 0..self.frames {
@@ -159,10 +160,10 @@ fn frames(h: &Header, p: &Parameters) -> (u32, usize) {
         [low, high, ..] => u32::try_from(low + (high << 16)).ok().filter(|&n| n > 0),
         _ => None,
     };
-    if let (Some(first), Some(last)) = (field("ACTUAL_START_FIELD"), field("ACTUAL_END_FIELD")) {
-        if last >= first {
-            return (first, (last - first) as usize + 1);
-        }
+    if let (Some(first), Some(last)) = (field("ACTUAL_START_FIELD"), field("ACTUAL_END_FIELD"))
+        && last >= first
+    {
+        return (first, (last - first) as usize + 1);
     }
     let first = u32::from(h.first_frame);
     let of_header = usize::from(h.last_frame.saturating_sub(h.first_frame)) + 1;

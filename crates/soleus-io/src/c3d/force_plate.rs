@@ -252,7 +252,7 @@ impl C3d {
     /// Ground reactions in N, m and N m, in columns that external loads can name:
     /// `ground_force_1_vx` (force), `ground_force_1_px` (center of pressure), `ground_moment_1_mx` (free moment), ….
     ///
-    /// Where the force normal to the plate is below `threshold` [N], and where there is none and
+    /// Where the force normal to the plate is below `threshold` (N), and where there is none and
     /// hence no center of pressure, all nine numbers of the plate are 0. `None` if the unit of length is unknown.
     pub fn ground_reactions(&self, threshold: f64, log: &mut Diagnostics) -> Option<Table> {
         let Some(m) = meters_per(self.length_unit()) else {
@@ -266,7 +266,7 @@ impl C3d {
             labels.extend(reaction_labels(i + 1));
             let f = plate.compute_forces(&self.analog);
             let normal = plate.axes() * vec3(0.0, 0.0, 1.0);
-            let mut nine = vec![Vec::with_capacity(rows); 9];
+            let mut nine = vec![Vec::new(); 9];
             for row in 0..rows {
                 let Fn = f.force[row].dot(normal).abs();
                 let on = Fn >= threshold && Fn > 0.0;

@@ -18,7 +18,7 @@ pub(super) struct Header {
     pub data_block: usize,
     pub samples_per_frame: usize,
     pub rate: f64,
-    /// Label and time [s].
+    /// Label and time (s).
     pub events: Vec<(String, f64)>,
 }
 

@@ -28,9 +28,9 @@ pub struct C3d {
     pub parameters: Parameters,
     /// Number of the first frame; a trial counts from 1.
     pub first_frame: u32,
-    /// Frames per second [Hz].
+    /// Frames per second (Hz).
     pub point_rate: f64,
-    /// Analog samples per second [Hz]; 0 without analog channels.
+    /// Analog samples per second (Hz); 0 without analog channels.
     pub analog_rate: f64,
     /// All points, in the units of the file (`Units` in the metadata). Time 0 is the first frame.
     pub points: Table,
@@ -47,7 +47,7 @@ pub struct Event {
     pub label: String,
     /// To what: `Left`; empty where the file does not say.
     pub context: String,
-    /// When [s], counted from frame 1; subtract [`C3d::start_time`] for the time in the tables.
+    /// When (s), counted from frame 1; subtract [`C3d::start_time`] for the time in the tables.
     pub time: f64,
 }
 
@@ -152,7 +152,7 @@ fn events(parameters: &Parameters, header: &Header) -> Vec<Event> {
 }
 
 impl C3d {
-    /// Time of the first frame [s], counted from frame 1.
+    /// Time of the first frame (s), counted from frame 1.
     pub fn start_time(&self) -> f64 {
         f64::from(self.first_frame.saturating_sub(1)) / self.point_rate
     }

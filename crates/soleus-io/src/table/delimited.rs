@@ -70,14 +70,13 @@ pub(super) fn read(
         s => s,
     };
     let mut cells = Vec::new();
-    separator.split(lines[at], None, &mut cells);
-    let mut all_labels: Vec<String> = cells.iter().filter(|c| !c.is_empty()).map(|c| c.to_string()).collect();
+    let mut all_labels = separator.split_labels(lines[at], header.columns);
     if let Some(promised) = header.columns.filter(|&n| n != all_labels.len()) {
         let found = all_labels.len();
         let message = format!("the header promises {promised} columns, but there are {found} labels");
         // OpenSim's ForwardTool leaves out labels of controls; their columns are kept under a number.
         let row = lines[at + 1..].iter().find(|l| !is_skipped(l));
-        separator.split(row.unwrap_or(&""), Some(promised), &mut cells);
+        separator.split_row(row.unwrap_or(&""), promised, &mut cells);
         let hint = if promised > found && cells.len() == promised {
             all_labels.extend((found..promised).map(|c| format!("column_{}", c + 1)));
             "columns without a label were called `column_` and their number"
@@ -109,7 +108,7 @@ pub(super) fn read(
             continue;
         }
         let number = line_number(i);
-        separator.split(line, Some(all_labels.len()), &mut cells);
+        separator.split_row(line, all_labels.len(), &mut cells);
         if cells.len() != all_labels.len() {
             unfit += 1;
             if unfit <= MOST_COMPLAINTS {
@@ -149,6 +148,7 @@ pub(super) fn read(
     if let (None, Some(range)) = (time, range) {
         times = spread(&range, row_lines.len());
     }
+    merge_repeated(&mut times, &mut columns, &mut row_lines, &mut log);
     check_times(&times, &row_lines, &mut log);
 
     match Table::new(element, labels, times, columns) {
@@ -204,6 +204,29 @@ fn read_element(
         let part = parts.next().unwrap_or("");
         c.push(numbers.read(part, line, column, label, log));
     }
+}
+
+/// Of rows with the same time, which integrators write where they stop and go on, the later one counts, as in OpenSim.
+fn merge_repeated(
+    times: &mut Vec<f64>,
+    columns: &mut [Vec<f64>],
+    lines: &mut Vec<u32>,
+    log: &mut Diagnostics,
+) {
+    let n = times.len();
+    let keep: Vec<bool> = (0..n).map(|r| r + 1 == n || times[r] != times[r + 1]).collect();
+    let Some(first) = keep.iter().position(|k| !k) else { return };
+    let message =
+        format!("{} row(s) repeat the time of the row before", keep.iter().filter(|k| !**k).count());
+    log.warn(lines[first + 1], "", message, "the later one was taken");
+    let mut retain = |v: &mut Vec<f64>| {
+        let mut kept = keep.iter();
+        v.retain(|_| kept.next().copied().unwrap_or(true));
+    };
+    retain(times);
+    columns.iter_mut().for_each(&mut retain);
+    let mut kept = keep.iter();
+    lines.retain(|_| kept.next().copied().unwrap_or(true));
 }
 
 /// `rows` times from the two numbers of a `range` line.

@@ -38,25 +38,40 @@ pub(super) enum Separator {
 }
 
 impl Separator {
-    /// The cells of a line into `cells`, trimmed. `expected` cells are wanted; a tabbed line that
-    /// has another number of them is tried again at all white space.
-    pub(super) fn split<'a>(self, line: &'a str, expected: Option<usize>, cells: &mut Vec<&'a str>) {
+    /// The cells of a row into `cells`, trimmed; `expected` of them are wanted. Numbers hold no blanks, so where splitting
+    /// at all white space gives that many, it is right; otherwise only tabs separate, and cells may be empty.
+    pub(super) fn split_row<'a>(self, line: &'a str, expected: usize, cells: &mut Vec<&'a str>) {
         cells.clear();
         match self {
-            Separator::Char(c) => {
-                split_quoted(line, c, cells);
-                drop_trailing(cells, expected);
-            }
-            Separator::Blank if line.contains('\t') => {
-                cells.extend(line.split('\t').map(str::trim));
-                drop_trailing(cells, expected);
-                if expected.is_some_and(|n| n != cells.len() && line.split_whitespace().count() == n) {
-                    cells.clear();
-                    cells.extend(line.split_whitespace());
+            Separator::Char(c) => split_quoted(line, c, cells),
+            Separator::Blank => {
+                cells.extend(line.split_whitespace());
+                if cells.len() == expected || !line.contains('\t') {
+                    return;
                 }
+                cells.clear();
+                cells.extend(line.split('\t').map(str::trim));
             }
+        }
+        drop_trailing(cells, expected);
+    }
+
+    /// Labels, which may hold blanks if tabs separate them. Where `promised` of them fit white space but not tabs,
+    /// white space separates.
+    pub(super) fn split_labels(self, line: &str, promised: Option<usize>) -> Vec<String> {
+        let mut cells = Vec::new();
+        match self {
+            Separator::Char(c) => split_quoted(line, c, &mut cells),
+            Separator::Blank if line.contains('\t') => cells.extend(line.split('\t').map(str::trim)),
             Separator::Blank => cells.extend(line.split_whitespace()),
         }
+        cells.retain(|c| !c.is_empty());
+        if self == Separator::Blank
+            && promised.is_some_and(|n| n != cells.len() && n == line.split_whitespace().count())
+        {
+            cells = line.split_whitespace().collect();
+        }
+        cells.into_iter().map(str::to_string).collect()
     }
 }
 
@@ -74,9 +89,8 @@ fn split_quoted<'a>(line: &'a str, separator: char, cells: &mut Vec<&'a str>) {
 }
 
 /// Separators at the end of a line make empty cells that nobody meant.
-fn drop_trailing(cells: &mut Vec<&str>, expected: Option<usize>) {
-    let least = expected.unwrap_or(0);
-    while cells.len() > least && cells.last().is_some_and(|c| c.is_empty()) {
+fn drop_trailing(cells: &mut Vec<&str>, expected: usize) {
+    while cells.len() > expected && cells.last().is_some_and(|c| c.is_empty()) {
         cells.pop();
     }
 }

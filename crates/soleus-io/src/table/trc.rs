@@ -45,8 +45,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
         return (None, log);
     };
     let mut cells = Vec::new();
-    Separator::Blank.split(lines[at], None, &mut cells);
-    let names: Vec<String> = cells.iter().filter(|c| !c.is_empty()).skip(2).map(|c| c.to_string()).collect();
+    let names: Vec<String> = Separator::Blank.split_labels(lines[at], None).into_iter().skip(2).collect();
     check_labels(&names, line_number(at), &mut log);
     let (name, metadata) = read_header(&lines[..at], &mut log);
     let promised = |key: &str| {
@@ -77,7 +76,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
             continue;
         }
         let number = line_number(i);
-        Separator::Blank.split(line, Some(expected), &mut cells);
+        Separator::Blank.split_row(line, expected, &mut cells);
         if cells.len() > expected || cells.len() < 2 {
             unfit += 1;
             if unfit <= MOST_COMPLAINTS {

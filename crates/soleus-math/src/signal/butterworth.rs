@@ -2,7 +2,7 @@
 
 use super::error::{SignalError, positive};
 
-/// Third-order Butterworth low-pass filter for samples `dt` [s] apart, by the bilinear transform:
+/// Third-order Butterworth low-pass filter for samples `dt` (s) apart, by the bilinear transform:
 ///
 ///   w = tan(π f_c dt),   D = (w + 1)(w² + w + 1)                               (1)
 ///   b = w³ [1, 3, 3, 1] / D                                                    (2)
@@ -19,7 +19,7 @@ pub struct Butterworth {
 }
 
 impl Butterworth {
-    /// Filter with cutoff f_c [Hz] for samples `dt` [s] apart.
+    /// Filter with cutoff f_c (Hz) for samples `dt` (s) apart.
     pub fn new(cutoff_hz: f64, dt: f64) -> Result<Self, SignalError> {
         let mut fc = positive("cutoff frequency [Hz]", cutoff_hz)?;
         let fs = 1.0 / positive("time step [s]", dt)?;
@@ -41,7 +41,7 @@ impl Butterworth {
         })
     }
 
-    /// The cutoff that is used [Hz]: the one asked for, or 0.49 of the sample rate.
+    /// The cutoff that is used (Hz): the one asked for, or 0.49 of the sample rate.
     pub fn cutoff_hz(&self) -> f64 {
         self.cutoff_hz
     }

@@ -4,7 +4,7 @@ use super::error::{SignalError, positive};
 use super::pad::pad;
 use std::f64::consts::PI;
 
-/// Low-pass filter without feedback, of order M, for samples `dt` [s] apart:
+/// Low-pass filter without feedback, of order M, for samples `dt` (s) apart:
 ///
 ///   hₖ = 2 f_c dt · sinc(2π f_c dt k) · (0.54 + 0.46 cos(π k/M)),   k = −M … M     (1)
 ///   yᵢ = Σ hₖ xᵢ₋ₖ / Σ hₖ                                                           (2)
@@ -20,7 +20,7 @@ pub struct FirLowpass {
 }
 
 impl FirLowpass {
-    /// Filter of `order` M ≥ 1 with cutoff f_c [Hz].
+    /// Filter of `order` M ≥ 1 with cutoff f_c (Hz).
     pub fn new(order: usize, cutoff_hz: f64, dt: f64) -> Result<Self, SignalError> {
         let fc = positive("cutoff frequency [Hz]", cutoff_hz)?;
         let dt = positive("time step [s]", dt)?;

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// More rows than this would be asked for by mistake; OpenSim bounds its resampling alike.
 const MOST_ROWS: f64 = 1e5;
 
-/// Times first, first + dt, … up to `last` [s], each one the sum of the one before and `dt`, as
+/// Times first, first + dt, … up to `last` (s), each one the sum of the one before and `dt`, as
 /// OpenSim adds them up. A step that asks for more than 100 000 rows is lengthened.
 pub fn stepped_times(first: f64, last: f64, dt: f64) -> Result<Vec<f64>, SignalError> {
     let mut dt = positive("time step [s]", dt)?;
@@ -39,7 +39,7 @@ pub fn stepped_times(first: f64, last: f64, dt: f64) -> Result<Vec<f64>, SignalE
     Ok(times)
 }
 
-/// The table every `dt` [s] from its first time on, by interpolating natural splines of `degree`
+/// The table every `dt` (s) from its first time on, by interpolating natural splines of `degree`
 /// 1, 3, 5 or 7 (OpenSim's filters use 5).
 pub fn resampled(table: &Table, dt: f64, degree: usize) -> Result<Table, SignalError> {
     match *table.times() {
@@ -48,7 +48,7 @@ pub fn resampled(table: &Table, dt: f64, degree: usize) -> Result<Table, SignalE
     }
 }
 
-/// The table at `times` [s], by interpolating natural splines of `degree` 1, 3, 5 or 7. Tables with too few rows take
+/// The table at `times` (s), by interpolating natural splines of `degree` 1, 3, 5 or 7. Tables with too few rows take
 /// the highest odd degree that fits. Outside the table the splines go on as [`GcvSpline`] does.
 pub fn resampled_at(table: &Table, times: &[f64], degree: usize) -> Result<Table, SignalError> {
     splined(table, times, degree, 0)

@@ -10,10 +10,10 @@ use crate::table::Table;
 /// Degree of the splines that even out the times before filtering.
 const RESAMPLING_DEGREE: usize = 5;
 
-/// Times closer than this are one [s]: Simbody's significant digits, ε^(7/8).
+/// Times closer than this are one (s): Simbody's significant digits, ε^(7/8).
 const SIGNIFICANT: f64 = 2.0e-14;
 
-/// The smallest step between rows [s]; times must rise, and there must be two.
+/// The smallest step between rows (s); times must rise, and there must be two.
 pub fn smallest_step(times: &[f64]) -> Result<f64, SignalError> {
     let mut smallest = f64::INFINITY;
     for (row, pair) in times.windows(2).enumerate() {

@@ -142,7 +142,7 @@ impl Table {
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
-    /// Times [s].
+    /// Times (s).
     pub fn times(&self) -> &[f64] {
         &self.times
     }
@@ -206,7 +206,7 @@ impl Table {
         }
     }
 
-    /// Only the rows with first ≤ time ≤ last [s].
+    /// Only the rows with first ≤ time ≤ last (s).
     pub fn trimmed(&self, first: f64, last: f64) -> Table {
         let keep: Vec<usize> =
             (0..self.rows()).filter(|&r| self.times[r] >= first && self.times[r] <= last).collect();
