@@ -5,9 +5,10 @@ use crate::load;
 use crate::tables::{self, Take};
 use soleus_io::table::sto::Digits;
 use soleus_io::table::{Format, csv, sto, trc};
-use soleus_math::signal::{SignalError, lowpass, resampled};
+use soleus_math::signal::{SignalError, lowpass, resampled_at};
 use soleus_math::table::{Element, Table, meters_per};
 use soleus_math::{Mat33, Rotation, Vec3};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What to convert, and how.
@@ -103,12 +104,16 @@ pub fn run(o: &Options) -> Result<(), Failure> {
         table = lowpass(&table, hz).map_err(failed)?;
     }
     if let Some(hz) = o.rate {
-        table = resampled(&table, 1.0 / hz, 5).map_err(failed)?;
+        table = resampled_at(&table, &times_at(table.times(), hz).map_err(content)?, 5).map_err(failed)?;
         table.metadata.retain(|(k, _)| k != "CameraRate");
-        table.set_metadata("DataRate", format!("{hz:.6}"));
+        if table.metadata_value("DataRate").is_some() {
+            table.set_metadata("DataRate", format!("{hz:.6}"));
+        }
     }
     load::write_whole(&o.output, &text(&table, format, &o.output, o.fixed).map_err(content)?)?;
-    eprintln!(
+    // A closed stderr is no reason to stop.
+    let _ = writeln!(
+        std::io::stderr(),
         "{}: {} columns, {} rows → {}",
         o.input.display(),
         table.labels().len(),
@@ -116,6 +121,17 @@ pub fn run(o: &Options) -> Result<(), Failure> {
         o.output.display()
     );
     Ok(())
+}
+
+/// Times at a rate [Hz] from the first to the last. Multiples do not drift as sums do.
+fn times_at(times: &[f64], hz: f64) -> Result<Vec<f64>, String> {
+    let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return Ok(Vec::new()) };
+    // A millionth of a step too short still counts; more rows than this are asked for by mistake.
+    let steps = ((last - first) * hz + 1e-6).floor();
+    if !(hz > 0.0 && (0.0..1e7).contains(&steps)) {
+        return Err(format!("{hz} Hz is no rate for a table of {} s", last - first));
+    }
+    Ok((0..=steps as usize).map(|i| (first + i as f64 / hz).min(last)).collect())
 }
 
 fn text(table: &Table, format: Format, output: &Path, fixed: bool) -> Result<String, String> {

@@ -46,16 +46,29 @@ const MUSCLE_FIELDS: [&str; 23] = [
 const SMALLEST_MOMENT_ARM: f64 = 1e-9;
 
 /// Reads the states, evaluates each, writes the result whole.
-pub fn run(model: &Path, states: &Path, out: &Path, opensim_faults: bool) -> Result<(), Failure> {
+pub fn run(
+    model: &Path,
+    states: &Path,
+    out: &Path,
+    equilibrate: bool,
+    opensim_faults: bool,
+) -> Result<(), Failure> {
     let (m, system) = load::system(model, &Options { opensim_faults })?;
     let text = std::fs::read_to_string(states).map_err(|e| Failure::read(states, e))?;
     let list = states::split(&text, states)?;
 
     let mut ws = system.workspace();
     let mut results = Vec::new();
+    let mut unsolved = 0;
     for (i, state) in list.iter().enumerate() {
-        let input =
+        let mut input =
             states::read(&m, &system, state).map_err(|e| states::failure(states, &text, state, i, e))?;
+        if equilibrate {
+            for (f, why) in system.solve_equilibrium(&mut input.state, &input.controls, &mut ws) {
+                eprintln!("warning: state {i}: {}: {why}", m.forces[f].path);
+                unsolved += 1;
+            }
+        }
         let (values, problem) = evaluate(&m, &system, &input, &mut ws);
         results.push(values);
         let name = |mobility: usize| tree_order(&m, &system).into_iter().nth(mobility).unwrap_or_default();
@@ -80,7 +93,11 @@ pub fn run(model: &Path, states: &Path, out: &Path, opensim_faults: bool) -> Res
         "states": results,
     });
     let text = serde_json::to_string(&result).unwrap_or_default();
-    load::write_whole(out, &(text + "\n"))
+    load::write_whole(out, &(text + "\n"))?;
+    match unsolved {
+        0 => Ok(()),
+        count => Err(Failure::NotConverged { count }),
+    }
 }
 
 /// A number for JSON: NaN and infinities as text.
@@ -148,12 +165,10 @@ fn evaluate(
     put("u", list(&x.u));
     put("qdot", list(&system.coordinate_rates(x)));
     put("udot", list(&ws.udot));
-    put(
-        "coordinates",
-        Value::Object(
-            coordinates.iter().enumerate().map(|(i, c)| (c.clone(), list(&[x.q[i], x.u[i]]))).collect(),
-        ),
-    );
+    // The mobilities of a body that no joint carries have no coordinate, and so no name.
+    let named_only = coordinates.iter().enumerate().filter(|(_, c)| *c != "?");
+    let pairs = named_only.map(|(i, c)| (c.clone(), list(&[x.q[i], x.u[i]]))).collect();
+    put("coordinates", Value::Object(pairs));
     let named = |z: &[f64]| {
         Value::Object(system.aux_names.iter().zip(z).map(|(n, &z)| (n.clone(), num(z))).collect())
     };

@@ -34,6 +34,12 @@ pub enum Failure {
         /// How many.
         count: usize,
     },
+    /// Some muscles found no equilibrium; each was reported, and the result was written.
+    #[error("error: {count} muscle state{} did not reach equilibrium and kept the given value", if *count == 1 { "" } else { "s" })]
+    NotConverged {
+        /// How many.
+        count: usize,
+    },
     /// Something in the input makes no sense.
     #[error("{0}")]
     Content(Box<Diagnostic>),
@@ -53,7 +59,7 @@ impl Failure {
     /// Exit code of the command.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::NotFinished { .. } => 1,
+            Failure::NotConverged { .. } | Failure::NotFinished { .. } => 1,
             _ => 2,
         }
     }

@@ -129,8 +129,7 @@ fn to_text(m: &Model) -> String {
                 notes.push(word);
             }
         }
-        let _ = writeln!(
-            s,
+        let line = format!(
             "    {:<28} {:>9.3} … {:>9.3}{unit:<2}  default {:>9.3}  {}",
             c.name,
             c.range[0] * factor,
@@ -138,6 +137,7 @@ fn to_text(m: &Model) -> String {
             c.default_value * factor,
             notes.join(", ")
         );
+        let _ = writeln!(s, "{}", line.trim_end());
     }
     if m.unsupported.is_empty() {
         let _ = writeln!(s, "  everything in the file is supported");

@@ -59,6 +59,9 @@ enum Verb {
         /// JSON file to write; `-` for stdout
         #[arg(long, value_name = "OUT.json")]
         out: PathBuf,
+        /// Put the fibers of all muscles in equilibrium with their tendons first
+        #[arg(long)]
+        equilibrate: bool,
         /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
         #[arg(long)]
         opensim_faults: bool,
@@ -93,7 +96,9 @@ fn main() -> ExitCode {
     let done = match Cli::parse().verb {
         Verb::Demo => demo::run(),
         Verb::Info { model, json } => info::run(&model, json),
-        Verb::Eval { model, states, out, opensim_faults } => eval::run(&model, &states, &out, opensim_faults),
+        Verb::Eval { model, states, out, equilibrate, opensim_faults } => {
+            eval::run(&model, &states, &out, equilibrate, opensim_faults)
+        }
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),

@@ -5,6 +5,7 @@ use crate::load;
 use crate::svg::{Series, chart};
 use crate::tables::{self, Take};
 use soleus_math::Table;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 /// So many lines at most where no columns are named.
@@ -36,7 +37,9 @@ pub fn run(o: &Options) -> Result<(), Failure> {
     let content = |message: String| Failure::content(&o.file, 0, "", message, "");
     let chosen = choose(&table, &o.columns).map_err(content)?;
     if o.columns.is_empty() && table.labels().len() > chosen.len() {
-        eprintln!(
+        // A closed stderr is no reason to stop.
+        let _ = writeln!(
+            std::io::stderr(),
             "note: the first {} of {} columns were drawn; --columns names others",
             chosen.len(),
             table.labels().len()

@@ -95,7 +95,7 @@ pub fn chart(title: &str, x_label: &str, y_label: &str, series: &[Series]) -> St
         let mut path = String::new();
         let mut pen_down = false;
         for (&x, &y) in line.x.iter().zip(line.y) {
-            if x.is_finite() && y.is_finite() {
+            if is_drawn(x) && is_drawn(y) {
                 let _ = write!(path, "{}{:.2} {:.2}", if pen_down { 'L' } else { 'M' }, px(x), py(y));
                 pen_down = true;
             } else {
@@ -116,6 +116,14 @@ pub fn chart(title: &str, x_label: &str, y_label: &str, series: &[Series]) -> St
     s
 }
 
+/// Beyond this, differences of values overflow.
+const LARGEST: f64 = 1e300;
+
+/// Whether a value can be drawn at all.
+fn is_drawn(v: f64) -> bool {
+    v.abs() < LARGEST
+}
+
 /// The range of one axis and the distance of its ticks.
 struct Axis {
     low: f64,
@@ -127,7 +135,7 @@ impl Axis {
     /// Range of the finite values; `round`: widened to whole steps.
     fn over(values: impl Iterator<Item = f64>, round: bool) -> Axis {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for v in values.filter(|v| v.is_finite()) {
+        for v in values.filter(|&v| is_drawn(v)) {
             low = low.min(v);
             high = high.max(v);
         }
@@ -135,15 +143,15 @@ impl Axis {
             (low, high) = (0.0, 1.0);
         }
         // A constant gets a band around it.
-        if high - low <= 1e-12 * high.abs().max(low.abs()) {
-            let half = if high == 0.0 { 1.0 } else { 0.5 * high.abs() };
+        if high - low <= (1e-12 * high.abs().max(low.abs())).max(1.0 / LARGEST) {
+            let half = if high.abs() < 1.0 / LARGEST { 1.0 } else { 0.5 * high.abs() };
             (low, high) = (low - half, high + half);
         }
         // About six ticks at 1, 2 or 5 times a power of ten.
-        let raw = (high / 6.0 - low / 6.0).clamp(f64::MIN_POSITIVE, f64::MAX);
+        let raw = (high - low) / 6.0;
         let power = 10f64.powf(raw.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&s| s >= raw).unwrap_or(raw);
-        if round && step.is_finite() && step > 0.0 {
+        if round {
             low = (low / step).floor() * step;
             high = (high / step).ceil() * step;
         }

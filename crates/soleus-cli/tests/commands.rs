@@ -105,6 +105,21 @@ fn identity_eval_obeys_the_equations_of_motion() {
 }
 
 #[test]
+fn identity_equilibrium_leaves_the_fibers_at_rest() {
+    let f = Folder::new("equilibrium");
+    f.file("states.json", STATES);
+    let run = f.soleus(&["eval", LEG, "--states", "states.json", "--out", "-", "--equilibrate"]);
+    let v: Value = serde_json::from_str(run.is_done()).unwrap();
+    let fields = v["muscle_fields"].as_array().unwrap();
+    let at = fields.iter().position(|n| n == "fiberVelocity").unwrap();
+    for (muscle, row) in v["states"][1]["muscles"].as_object().unwrap() {
+        // Forces agree to 1e-8 of F0; the damping alone takes 0.1 F0 at vmax l0, which is near 1 m/s.
+        let speed = row[at].as_f64().unwrap();
+        assert!(speed.abs() < 1e-7, "{muscle}: {speed} m/s");
+    }
+}
+
+#[test]
 fn analytic_eval_of_a_pendulum() {
     let f = Folder::new("pendulum");
     f.file("pendulum.osim", pendulum(""));
@@ -135,66 +150,24 @@ fn opensim_val_free_joint_closes_a_loop() {
 #[test]
 fn identity_eval_says_when_nothing_resists_a_coordinate() {
     let f = Folder::new("singular");
-    // A mass on the axis of its hinge.
-    let text = pendulum("").replace("0 -0.5 0<", "0 0 0<").replace("0.1 0.1 0.1", "0 0 0");
-    f.file("point.osim", text);
+    // A mass on the axis of its hinge: at rest while nothing turns it, undetermined when a spring does.
+    let spring = "<SpringGeneralizedForce name=\"spring\">\n<coordinate>angle</coordinate>\n\
+        <stiffness>1</stiffness>\n<rest_length>1</rest_length>\n</SpringGeneralizedForce>\n";
     f.file("states.json", r#"{"states": [{}]}"#);
-    let run = f.soleus(&["eval", "point.osim", "--states", "states.json", "--out", "-"]);
-    let v: Value = serde_json::from_str(run.is_done()).unwrap();
-    assert_eq!(v["states"][0]["udot"][0], 0.0);
-    assert!(run.stderr.contains("warning: state 0: nothing resists /jointset/hinge/angle"), "{}", run.stderr);
+    for (force, expected) in [("", Value::from(0.0)), (spring, Value::from("NaN"))] {
+        let text = pendulum(force).replace("0 -0.5 0<", "0 0 0<").replace("0.1 0.1 0.1", "0 0 0");
+        f.file("point.osim", text);
+        let run = f.soleus(&["eval", "point.osim", "--states", "states.json", "--out", "-"]);
+        let v: Value = serde_json::from_str(run.is_done()).unwrap();
+        assert_eq!(v["states"][0]["udot"][0], expected);
+        for words in ["warning: state 0: nothing resists", "/jointset/hinge/angle"] {
+            assert!(run.stderr.contains(words), "{}", run.stderr);
+        }
+    }
 }
 
-/// A pendulum as OpenSim 3.2 wrote it: the joint is inside the body.
-const OLD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<OpenSimDocument Version="30000">
-<Model name="old">
-<gravity> 0 -9.80665 0</gravity>
-<BodySet>
-<objects>
-<Body name="ground">
-<mass>0</mass>
-<mass_center> 0 0 0</mass_center>
-<inertia_xx>0</inertia_xx>
-<inertia_yy>0</inertia_yy>
-<inertia_zz>0</inertia_zz>
-<inertia_xy>0</inertia_xy>
-<inertia_xz>0</inertia_xz>
-<inertia_yz>0</inertia_yz>
-<Joint/>
-</Body>
-<Body name="rod">
-<mass>2</mass>
-<mass_center> 0 -0.5 0</mass_center>
-<inertia_xx>0.1</inertia_xx>
-<inertia_yy>0.1</inertia_yy>
-<inertia_zz>0.1</inertia_zz>
-<inertia_xy>0</inertia_xy>
-<inertia_xz>0</inertia_xz>
-<inertia_yz>0</inertia_yz>
-<Joint>
-<PinJoint name="hinge">
-<parent_body>ground</parent_body>
-<location_in_parent>0.1 0.2 0.3</location_in_parent>
-<orientation_in_parent>0 0 0</orientation_in_parent>
-<location>0 0 0</location>
-<orientation>0 0 0</orientation>
-<CoordinateSet>
-<objects>
-<Coordinate name="angle">
-<default_value>0.3</default_value>
-<range>-3 3</range>
-</Coordinate>
-</objects>
-</CoordinateSet>
-</PinJoint>
-</Joint>
-</Body>
-</objects>
-</BodySet>
-</Model>
-</OpenSimDocument>
-"#;
+/// A pendulum as OpenSim 3 wrote models: the joint is inside the body.
+const OLD: &str = include_str!("../../../examples/pendulum_v3.osim");
 
 #[test]
 fn identity_upgrade_keeps_the_physics() {

@@ -6,6 +6,7 @@ pub mod assembly;
 pub mod constraint;
 pub mod contact;
 pub mod force;
+pub mod implicit;
 pub mod joint;
 pub mod kinematics;
 pub mod metabolics;

@@ -154,7 +154,7 @@ pub struct Workspace<T: Real> {
     pub zdot: Vec<T>,
     /// Accelerations of the bodies.
     pub A_GB: Vec<SpatialVec<T>>,
-    scratch: Vec<SpatialVec<T>>,
+    pub(crate) scratch: Vec<SpatialVec<T>>,
     zeros: Vec<T>,
     rhs: Vec<T>,
 }
@@ -163,7 +163,9 @@ pub struct Workspace<T: Real> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MotionError {
     /// The mass matrix is singular, and the forces ask for an acceleration that it cannot give.
-    #[error("mobility {mobility} has no inertia of its own, but forces act on it: its acceleration is undetermined")]
+    #[error(
+        "mobility {mobility} has no inertia of its own, but forces act on it: its acceleration is undetermined"
+    )]
     Singular {
         /// The first mobility without inertia.
         mobility: usize,
@@ -279,12 +281,18 @@ impl System {
     /// q̇ for the speeds of a state; they differ where speeds are an angular velocity.
     pub fn coordinate_rates<T: Real>(&self, x: &State<T>) -> Vec<T> {
         let mut qdot = x.u.clone();
+        self.compute_coordinate_rates(x, &mut qdot);
+        qdot
+    }
+
+    /// Writes q̇ for the speeds of a state.
+    pub fn compute_coordinate_rates<T: Real>(&self, x: &State<T>, qdot: &mut [T]) {
+        qdot.copy_from_slice(&x.u);
         for node in self.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
             let at = |x: &[T]| vec3(x[node.u0], x[node.u0 + 1], x[node.u0 + 2]);
             let rate = angles_rate(at(&x.q), at(&x.u));
             qdot[node.u0..node.u0 + 3].copy_from_slice(&rate.to_array());
         }
-        qdot
     }
 
     /// Poses and velocities of the bodies.
@@ -327,23 +335,30 @@ impl System {
             let zdot = &mut ws.zdot[f.states.clone()];
             let controls = &controls[f.controls.clone()];
             match (&f.actor, &f.path) {
-                (Actor::Muscle(m), Some(p)) => {
+                (Actor::Muscle(m), Some(_)) => {
                     let st = &ws.paths[i];
                     let tension = m.dynamics(st.length(), st.speed(), controls[0], z, zdot);
                     ws.tension[i] = tension;
-                    p.apply_tension(&kin, st, tension, &mut loads);
                 }
-                (Actor::Force(c), Some(p)) => {
-                    let Some(law) = c.path_force() else { continue };
+                (Actor::Force(c), Some(_)) => {
+                    let Some(law) = c.path_force() else {
+                        ws.tension[i] = T::zero();
+                        continue;
+                    };
                     let st = &ws.paths[i];
                     let control = controls.first().copied().unwrap_or(T::zero());
                     let tension = law.tension(st.length(), st.speed(), control, z);
                     law.states_dot(st.speed(), control, z, zdot);
                     ws.tension[i] = tension;
-                    p.apply_tension(&kin, st, tension, &mut loads);
                 }
                 (Actor::Force(c), None) => c.apply(&kin, controls, z, zdot, &mut loads),
                 (Actor::Muscle(_), None) => {}
+            }
+        }
+        // Tensions act in a loop of their own: the long chains of one muscle then overlap with the next's.
+        for ((f, st), tension) in self.forces.iter().zip(&ws.paths).zip(&ws.tension) {
+            if let (true, Some(p)) = (f.enabled, &f.path) {
+                p.apply_tension(&kin, st, *tension, &mut loads);
             }
         }
     }

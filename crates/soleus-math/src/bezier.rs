@@ -140,28 +140,44 @@ fn rough_guess([a, m, b]: [f64; 3], rise: f64, t: f64) -> f64 {
     t * (p * s * s + t * (1.5 - t - q * s))
 }
 
-/// Coefficients of a better guess of u < ½, in powers of t: the inverse interpolated at six Chebyshev
-/// points. Off by 0.006 at most for curviness 0.6 and above, by 0.07 for the least.
-fn fine_guess(d: [f64; 3]) -> [f64; 6] {
+/// Pieces of a guess between u = 0 and ½.
+const PIECES: usize = 8;
+
+/// A better guess of u < ½: between each pair of neighboring fractions k/8 of the half rise, the inverse
+/// interpolated at six Chebyshev points, as coefficients in powers of the fraction of the piece.
+///
+/// Off by less than 1e-6 for curviness 0.5 and above, so that one Halley step is enough, apart from the
+/// first piece of a lopsided corner.
+fn fine_guess(d: [f64; 3]) -> [[f64; 6]; PIECES] {
     let c = power_basis(0.0, d);
     let rise = half_rise(d);
     let node = |k: usize| 0.5 - 0.5 * ((k as f64 + 0.5) * std::f64::consts::PI / 6.0).cos();
-    // Newton's divided differences, then expanded into powers.
-    let mut f: [f64; 6] =
-        std::array::from_fn(|k| solve_increasing(&c, node(k) * rise, rough_guess(d, rise, node(k))));
-    for j in 1..6 {
-        for k in (j..6).rev() {
-            f[k] = (f[k] - f[k - 1]) / (node(k) - node(k - j));
+    let (mut last_u, mut last_x) = (0.0, 0.0);
+    std::array::from_fn(|piece| {
+        // Newton's divided differences, then expanded into powers.
+        let mut f: [f64; 6] = std::array::from_fn(|k| {
+            let t = (piece as f64 + node(k)) / PIECES as f64;
+            let x = t * rise;
+            // Past the steep beginning, the tangent at the last root is a good start.
+            let start =
+                if piece == 0 { rough_guess(d, rise, t) } else { last_u + (x - last_x) / poly1(&c, last_u) };
+            (last_u, last_x) = (solve_increasing(&c, x, start), x);
+            last_u
+        });
+        for j in 1..6 {
+            for k in (j..6).rev() {
+                f[k] = (f[k] - f[k - 1]) / (node(k) - node(k - j));
+            }
         }
-    }
-    let mut out = [0.0; 6];
-    for k in (0..6).rev() {
-        for i in (1..6).rev() {
-            out[i] = out[i - 1] - node(k) * out[i];
+        let mut out = [0.0; 6];
+        for k in (0..6).rev() {
+            for i in (1..6).rev() {
+                out[i] = out[i - 1] - node(k) * out[i];
+            }
+            out[0] = f[k] - node(k) * out[0];
         }
-        out[0] = f[k] - node(k) * out[0];
-    }
-    out
+        out
+    })
 }
 
 /// One step of Halley's method for Σ cⱼ uʲ = target, kept in [0, 1]: the new u and the step.
@@ -213,10 +229,11 @@ struct Corner {
     /// Far end.
     x1: f64,
     y1: f64,
-    /// Where u = ½; reciprocals of the rises of x below and above; guesses of u below and of 1 − u above.
+    /// Where u = ½; number of pieces over the rises of x below and above; guesses of u below and of
+    /// 1 − u above.
     x_mid: f64,
-    per_rise: [f64; 2],
-    guess: [[f64; 6]; 2],
+    per_piece: [f64; 2],
+    guess: [[[f64; 6]; PIECES]; 2],
     /// Increments a, m, b of x and of y.
     dx: [f64; 3],
     dy: [f64; 3],
@@ -247,7 +264,7 @@ impl Corner {
             x1: p1.x,
             y1: p1.y,
             x_mid: p0.x + half_rise(dx),
-            per_rise: [1.0 / half_rise(dx), 1.0 / half_rise(mirrored)],
+            per_piece: [dx, mirrored].map(|d| PIECES as f64 / half_rise(d)),
             guess: [fine_guess(dx), fine_guess(mirrored)],
             dx,
             dy,
@@ -259,9 +276,11 @@ impl Corner {
     fn parameter<T: Real>(&self, x: T) -> T {
         let xv = x.value();
         let above = xv > self.x_mid;
-        let t = if above { (self.x1 - xv) * self.per_rise[1] } else { (xv - self.x[0]) * self.per_rise[0] };
-        let guess = poly(&self.guess[usize::from(above)], t);
-        let root = solve_increasing(&self.x, xv, if above { 1.0 - guess } else { guess });
+        let t = if above { (self.x1 - xv) * self.per_piece[1] } else { (xv - self.x[0]) * self.per_piece[0] };
+        let piece = (t as usize).min(PIECES - 1);
+        let guess = poly(&self.guess[usize::from(above)][piece], t - piece as f64);
+        let (u, step) = halley(&self.x, xv, if above { 1.0 - guess } else { guess });
+        let root = if step.abs() < LAST_STEP_BELOW { u } else { solve_increasing(&self.x, xv, u) };
         let mut u = T::cst(root);
         for _ in 0..T::ORDER {
             u = u.refine(poly(&self.x, u) - x, poly1(&self.x, u));
@@ -415,12 +434,13 @@ impl BezierCurve {
                 let g: [f64; 6] = std::array::from_fn(|j| wv * corner.y[j] + b * corner.x[j]);
                 let d: [f64; 3] = std::array::from_fn(|j| wv * corner.dy[j] + b * corner.dx[j]);
                 let rise = half_rise(d);
+                // Reciprocals below do not wait for r, which comes last.
                 let above = rv > start + rise;
                 let guess = if above {
                     let (mirrored, rise) = ([d[2], d[1], d[0]], end - start - rise);
-                    1.0 - rough_guess(mirrored, rise, (end - rv) / rise)
+                    1.0 - rough_guess(mirrored, rise, (end - rv) * (1.0 / rise))
                 } else {
-                    rough_guess(d, rise, (rv - start) / rise)
+                    rough_guess(d, rise, (rv - start) * (1.0 / rise))
                 };
                 let root = solve_increasing(&g, rv, guess);
                 let mut u = T::cst(root);

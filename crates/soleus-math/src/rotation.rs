@@ -103,6 +103,40 @@ impl<T: Real> Rotation<T> {
     }
 }
 
+impl<T: Real> Rotation<T> {
+    /// This rotation followed by one of `angle` about the unit vector `axis` of the turned frame.
+    ///
+    /// About an axis of the frame itself only two columns change.
+    #[inline]
+    pub fn then_about(self, axis: Vec3<f64>, angle: T) -> Self {
+        let [x, y, z] = self.0.col;
+        // The plane that turns, and the sense.
+        let (i, sense) = match axis {
+            Vec3 { x: s, y: 0.0, z: 0.0 } if s.abs() == 1.0 => (0, s),
+            Vec3 { x: 0.0, y: s, z: 0.0 } if s.abs() == 1.0 => (1, s),
+            Vec3 { x: 0.0, y: 0.0, z: s } if s.abs() == 1.0 => (2, s),
+            _ => return self * Rotation::about(axis, angle),
+        };
+        let (s, c) = angle.sin_cos();
+        let s = s * sense;
+        let turn = |a: Vec3<T>, b: Vec3<T>| (a * c + b * s, b * c - a * s);
+        Rotation(match i {
+            0 => {
+                let (y, z) = turn(y, z);
+                Mat33::from_cols(x, y, z)
+            }
+            1 => {
+                let (z, x) = turn(z, x);
+                Mat33::from_cols(x, y, z)
+            }
+            _ => {
+                let (x, y) = turn(x, y);
+                Mat33::from_cols(x, y, z)
+            }
+        })
+    }
+}
+
 impl<T: Real> Mul for Rotation<T> {
     type Output = Self;
     #[inline(always)]
@@ -135,8 +169,11 @@ mod tests {
         let a = 0.7;
         for (i, r) in [Rotation::about_x(a), Rotation::about_y(a), Rotation::about_z(a)].iter().enumerate() {
             let k = Rotation::about(Vec3::unit(i), a);
+            let first = Rotation::about(vec3(0.6, 0.0, 0.8), 0.4);
+            let (back, want) = (first.then_about(-Vec3::unit(i), -a), first * k);
             for j in 0..3 {
                 assert!((k.axis(j) - r.axis(j)).norm() < 1e-15);
+                assert!((back.axis(j) - want.axis(j)).norm() < 1e-15);
             }
         }
     }

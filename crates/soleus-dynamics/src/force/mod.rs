@@ -97,6 +97,41 @@ impl CompiledForce {
         }
     }
 
+    /// Bodies and mobilities that it reads or acts on.
+    pub fn touches(&self) -> (Vec<usize>, Vec<usize>) {
+        let bodies = |list: &[usize]| (list.to_vec(), Vec::new());
+        let mobility = |m: usize| (Vec::new(), vec![m]);
+        match &self.kernel {
+            Kernel::CoordinateActuator(a) => mobility(a.mobility),
+            Kernel::ActivationCoordinateActuator(a) => mobility(a.mobility),
+            Kernel::SpringGeneralizedForce(f) => mobility(f.mobility),
+            Kernel::ExpressionCoordinate(f) => mobility(f.mobility),
+            Kernel::CoordinateLimit(f) => mobility(f.mobility),
+            Kernel::PointActuator(a) => bodies(&[a.body]),
+            Kernel::TorqueActuator(a) => bodies(&[a.body_a, a.body_b]),
+            Kernel::BodyActuator(a) => bodies(&[a.body]),
+            Kernel::PointToPointActuator(a) => bodies(&[a.body_a, a.body_b]),
+            Kernel::PointToPoint(f) => bodies(&[f.body1, f.body2]),
+            Kernel::Bushing(b) => bodies(&[b.frames.frame1.body, b.frames.frame2.body]),
+            Kernel::Timed(f) => {
+                let mut list = vec![f.applied_to.body];
+                list.extend(f.force_frame.map(|f| f.body));
+                list.extend(f.point_frame.map(|f| f.body));
+                bodies(&list)
+            }
+            Kernel::HuntCrossley(c) => (c.bodies().collect(), Vec::new()),
+            Kernel::ElasticFoundation(c) => (c.bodies().collect(), Vec::new()),
+            Kernel::SmoothSphereHalfSpace(c) => bodies(&[c.sphere_body, c.half_space.body]),
+            Kernel::Exponential(c) => bodies(&[c.body]),
+            Kernel::Path(_) => (Vec::new(), Vec::new()),
+        }
+    }
+
+    /// Whether its load does not depend on pose or speeds as its bodies see them: a pure function of its control.
+    pub fn is_control_only(&self) -> bool {
+        matches!(self.kernel, Kernel::CoordinateActuator(_) | Kernel::ActivationCoordinateActuator(_))
+    }
+
     /// How many controls it takes.
     pub fn num_controls(&self) -> usize {
         match &self.kernel {

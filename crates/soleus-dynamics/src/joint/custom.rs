@@ -89,6 +89,18 @@ impl Axis {
 }
 
 impl CustomJoint {
+    /// Whether M can accelerate in F at zero u̇; see [`super::JointKernel::has_bias`].
+    pub(super) fn has_bias(&self) -> bool {
+        let linear = |a: &Axis| {
+            matches!(
+                a.motion,
+                AxisMotion::Fixed(_) | AxisMotion::Direct(_) | AxisMotion::One(_, Function::Linear { .. })
+            )
+        };
+        let rotations = self.axes[..3].iter().filter(|a| !a.is_still()).count();
+        rotations > 1 || !self.axes.iter().all(linear)
+    }
+
     /// Pose, motion subspace, velocity and bias of M in F.
     ///
     ///   R = R₁ R₂ R₃,   w₁ = a₁, w₂ = R₁ a₂, w₃ = R₁ R₂ a₃                (1)
@@ -115,8 +127,7 @@ impl CustomJoint {
                 alpha += wi * a.bias + w.cross(wi) * a.rate; // (4)
                 w += wi * a.rate;
             }
-            let Ri = Rotation::about(axis.axis, a.x);
-            R = if at_identity { Ri } else { R * Ri };
+            R = if at_identity { Rotation::about(axis.axis, a.x) } else { R.then_about(axis.axis, a.x) };
             at_identity = false;
         }
         let (mut p, mut v, mut acc) = (Vec3::zero(), Vec3::zero(), Vec3::zero());

@@ -102,12 +102,27 @@ impl JointKernel {
         matches!(self, JointKernel::Ball | JointKernel::Free | JointKernel::Ellipsoid(_))
     }
 
-    /// Pose and motion subspace at `q`, velocity and bias at `u`. `m` must come from
-    /// [`JointMotion::rest`] or an earlier call on the same joint.
+    /// Whether M can accelerate in F at zero u̇. A custom joint is taken to unless it has one rotation
+    /// at most and every axis moves in proportion to a coordinate.
+    pub fn has_bias(&self) -> bool {
+        match self {
+            JointKernel::Weld | JointKernel::Pin | JointKernel::Slider | JointKernel::Planar => false,
+            JointKernel::Ball | JointKernel::Free => false,
+            JointKernel::Universal | JointKernel::Gimbal | JointKernel::Ellipsoid(_) => true,
+            JointKernel::Custom(c) => c.has_bias(),
+        }
+    }
+
+    /// Pose and motion subspace at `q`, velocity and bias at `u`; whatever `m` held before is overwritten.
     #[inline]
     pub fn compute<T: Real>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
         let (o, l) = (T::zero(), T::one());
         let zero = Vec3::zero();
+        if let JointKernel::Custom(c) = self {
+            return c.compute(q, u, m);
+        }
+        m.X_FM = Transform::identity();
+        (m.V, m.A) = (SpatialVec::zero(), SpatialVec::zero());
         match self {
             JointKernel::Weld => {}
             JointKernel::Pin => {
@@ -178,7 +193,7 @@ impl JointKernel {
                 m.V = SpatialVec::new(w, r.mul_elem(w.cross(n)));
                 m.A.v = r.mul_elem(w.cross(w.cross(n)));
             }
-            JointKernel::Custom(c) => c.compute(q, u, m),
+            JointKernel::Custom(_) => {}
         }
     }
 }

@@ -13,6 +13,6 @@ mod tree;
 
 pub use crba::MassFactor;
 pub use passes::{TreeKinematics, compute_accelerations, compute_kinematics};
-pub use rnea::{compute_generalized_forces, compute_inverse_dynamics};
+pub use rnea::{NewtonEuler, compute_generalized_forces, compute_inverse_dynamics, compute_newton_euler};
 pub use rnea_derivatives::InverseDynamicsDerivatives;
-pub use tree::{LoopWeld, Node, Tree, TreeError};
+pub use tree::{InertiaForm, LoopWeld, Node, Tree, TreeError};

@@ -1,9 +1,9 @@
 //! Passes from ground outwards: poses, velocities, accelerations.
 
-use super::Tree;
+use super::{InertiaForm, Node, Tree};
 use crate::joint::JointMotion;
 use crate::kinematics::Kinematics;
-use soleus_math::{Real, Rotation, SpatialInertia, SpatialVec, Transform, Vec3};
+use soleus_math::{Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Transform, Vec3};
 
 /// Everything about the motion of the tree at one instant; index 0 is ground.
 #[derive(Clone, Debug)]
@@ -64,52 +64,120 @@ impl<T: Real> TreeKinematics<T> {
 pub fn compute_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKinematics<T>) {
     k.q.copy_from_slice(q);
     k.u.copy_from_slice(u);
-    for i in 1..tree.nodes.len() {
-        let node = &tree.nodes[i];
-        let range = node.u0..node.u0 + node.nu;
-        let mut m = JointMotion::rest();
-        node.joint.compute(&q[range.clone()], &u[range.clone()], &mut m);
-        if node.reversed {
-            m = m.reversed(node.nu);
-        }
-
-        // (1), keeping the pieces that H needs.
+    let mut m = JointMotion::rest();
+    for (i, node) in tree.nodes.iter().enumerate().skip(1) {
         let X_GP = k.X_GB[node.parent];
-        let R_GF = if node.F_is_aligned { X_GP.R } else { X_GP.R * Rotation::cst(node.X_PF.R) };
-        let p_PF = X_GP.R * Vec3::cst(node.X_PF.p);
-        let R_GM = R_GF * m.X_FM.R;
-        let p_MB = R_GM * Vec3::cst(node.X_MB.p);
-        let R_GB = if node.M_is_aligned { R_GM } else { R_GM * Rotation::cst(node.X_MB.R) };
-        let p_PB = p_PF + R_GF * m.X_FM.p + p_MB;
+        let Moved { R_GB, p_PB, V_GB, coriolis } =
+            move_body(node, X_GP.R, k.V_GB[node.parent], q, u, &mut m, &mut k.H);
         k.X_GB[i] = Transform::new(R_GB, X_GP.p + p_PB);
         k.p_PB[i] = p_PB;
+        k.V_GB[i] = V_GB;
+        k.coriolis[i] = coriolis;
 
-        // Motion subspace in ground, at the body's origin.
-        for (h, j) in m.H.iter().zip(range) {
-            let w = R_GF * h.w;
-            k.H[j] = SpatialVec::new(w, R_GF * h.v + w.cross(p_MB));
+        // Inertia about the body's origin, and its gyroscopic wrench; without mass both stay zero.
+        if node.form != InertiaForm::Zero {
+            let inertia = inertia_in_ground(node, R_GB);
+            k.gyro[i] = gyroscopic(&inertia, V_GB.w);
+            k.inertia[i] = inertia;
         }
-
-        // (2) and (3).
-        let V_P = k.V_GB[node.parent];
-        let (w_P, w_J) = (V_P.w, R_GF * m.V.w);
-        let v_J = R_GF * m.V.v + w_J.cross(p_MB);
-        let (alpha_J, a_M) = (R_GF * m.A.w, R_GF * m.A.v);
-        let a_J = a_M + alpha_J.cross(p_MB) + w_J.cross(w_J.cross(p_MB));
-        let wxp = w_P.cross(p_PB);
-        k.V_GB[i] = SpatialVec::new(w_P + w_J, V_P.v + wxp + v_J);
-        k.coriolis[i] = SpatialVec::new(w_P.cross(w_J) + alpha_J, w_P.cross(wxp + v_J + v_J) + a_J);
-
-        // Inertia about the body's origin, and its gyroscopic wrench.
-        let inertia = SpatialInertia {
-            mass: T::cst(node.mass),
-            moment: R_GB * Vec3::cst(node.moment),
-            inertia: R_GB.reexpress(soleus_math::SymMat33::cst(node.inertia)),
-        };
-        let w = k.V_GB[i].w;
-        k.gyro[i] = SpatialVec::new(w.cross(inertia.inertia * w), w.cross(w.cross(inertia.moment)));
-        k.inertia[i] = inertia;
     }
+}
+
+/// What one joint does to its body; see (1) to (3) of [`compute_kinematics`].
+pub(super) struct Moved<T> {
+    pub R_GB: Rotation<T>,
+    pub p_PB: Vec3<T>,
+    pub V_GB: SpatialVec<T>,
+    pub coriolis: SpatialVec<T>,
+}
+
+/// Carries the motion of a parent over a joint. Writes the joint's columns of `H`; `m` is scratch.
+#[inline(always)]
+pub(super) fn move_body<T: Real>(
+    node: &Node,
+    R_GP: Rotation<T>,
+    V_P: SpatialVec<T>,
+    q: &[T],
+    u: &[T],
+    m: &mut JointMotion<T>,
+    H: &mut [SpatialVec<T>],
+) -> Moved<T> {
+    let range = node.u0..node.u0 + node.nu;
+    let u = &u[range.clone()];
+    node.joint.compute(&q[range.clone()], u, m);
+    if node.reversed {
+        *m = m.reversed(node.nu);
+    }
+
+    // (1), keeping the pieces that H needs.
+    let R_GF = if node.F_is_aligned { R_GP } else { R_GP * Rotation::cst(node.X_PF.R) };
+    let p_PF = R_GP * Vec3::cst(node.X_PF.p);
+    let R_GM = R_GF * m.X_FM.R;
+    let p_MB = if node.M_is_at_origin { Vec3::zero() } else { R_GM * Vec3::cst(node.X_MB.p) };
+    let R_GB = if node.M_is_aligned { R_GM } else { R_GM * Rotation::cst(node.X_MB.R) };
+    let p_PB = p_PF + R_GF * m.X_FM.p + p_MB;
+
+    // Motion subspace in ground, at the body's origin, and the velocity it adds.
+    let (mut w_J, mut v_J) = (Vec3::zero(), Vec3::zero());
+    for ((h, H), &u) in m.H.iter().zip(&mut H[range]).zip(u) {
+        let (w, mut v) = (R_GF * h.w, R_GF * h.v);
+        if !node.M_is_at_origin {
+            v += w.cross(p_MB);
+        }
+        *H = SpatialVec::new(w, v);
+        w_J += w * u;
+        v_J += v * u;
+    }
+
+    // (2) and (3).
+    let w_P = V_P.w;
+    let wxp = w_P.cross(p_PB);
+    let V_GB = SpatialVec::new(w_P + w_J, V_P.v + wxp + v_J);
+    let mut coriolis = SpatialVec::new(w_P.cross(w_J), w_P.cross(wxp + v_J + v_J));
+    if !node.M_is_at_origin {
+        coriolis.v += w_J.cross(w_J.cross(p_MB));
+    }
+    if node.has_bias {
+        let alpha_J = R_GF * m.A.w;
+        coriolis.w += alpha_J;
+        coriolis.v += R_GF * m.A.v + alpha_J.cross(p_MB);
+    }
+    Moved { R_GB, p_PB, V_GB, coriolis }
+}
+
+/// The wrench (ω × I ω, ω × (ω × h)) that it takes to keep a body turning.
+#[inline(always)]
+pub(super) fn gyroscopic<T: Real>(inertia: &SpatialInertia<T>, w: Vec3<T>) -> SpatialVec<T> {
+    SpatialVec::new(w.cross(inertia.inertia * w), w.cross(w.cross(inertia.moment)))
+}
+
+/// Inertia about the body's origin, in ground.
+///
+/// In principal axes c₀, c₁, c₂, with h the first moment and m the mass,
+///
+///   I = d₀ 1 + (d₁−d₀) c₁c₁ᵀ + (d₂−d₀) c₂c₂ᵀ + (h·h 1 − h hᵀ)/m
+///
+/// which takes half the products of R I Rᵀ.
+#[inline(always)]
+pub(super) fn inertia_in_ground<T: Real>(node: &Node, R_GB: Rotation<T>) -> SpatialInertia<T> {
+    let h = R_GB * Vec3::cst(node.moment);
+    let inertia = match node.form {
+        InertiaForm::Principal { central: d, per_mass } => {
+            let (b, c, k) = (R_GB.axis(1), R_GB.axis(2), h * T::cst(per_mass));
+            let (db, dc) = (b * T::cst(d.y - d.x), c * T::cst(d.z - d.x));
+            let (kx, ky, kz) = (h.x * k.x + d.x, h.y * k.y, h.z * k.z);
+            SymMat33 {
+                xx: ky + kz + d.x + b.x * db.x + c.x * dc.x,
+                yy: kx + kz + b.y * db.y + c.y * dc.y,
+                zz: kx + ky + b.z * db.z + c.z * dc.z,
+                xy: b.x * db.y + c.x * dc.y - h.x * k.y,
+                xz: b.x * db.z + c.x * dc.z - h.x * k.z,
+                yz: b.y * db.z + c.y * dc.z - h.y * k.z,
+            }
+        }
+        _ => R_GB.reexpress(SymMat33::cst(node.inertia)),
+    };
+    SpatialInertia { mass: T::cst(node.mass), moment: h, inertia }
 }
 
 /// Accelerations A_B = shift(A_P) + H u̇ + c of all bodies. `A[0]`, ground's, is taken as

@@ -39,14 +39,14 @@ pub struct InverseDynamicsDerivatives<T: Real> {
     /// Twist T_j of a unit change of each coordinate, about the origin of ground.
     pub twist: Vec<SpatialVec<T>>,
     // Per mobility, about the origin of ground.
-    S: Vec<SpatialVec<T>>,
-    eta: Vec<SpatialVec<T>>,
+    pub(crate) S: Vec<SpatialVec<T>>,
+    pub(crate) eta: Vec<SpatialVec<T>>,
     zeta: Vec<SpatialVec<T>>,
     xi: Vec<SpatialVec<T>>,
     /// ∂S_i/∂q_j within a joint: entry 6 i + (j − u0).
     sigma: Vec<SpatialVec<T>>,
     // Per body, about the origin of ground; sums over subtrees once the pass inwards is done.
-    V: Vec<SpatialVec<T>>,
+    pub(crate) V: Vec<SpatialVec<T>>,
     A: Vec<SpatialVec<T>>,
     F: Vec<SpatialVec<T>>,
     inertia: Vec<SpatialInertia<T>>,
@@ -122,6 +122,8 @@ impl<T: Real> InverseDynamicsDerivatives<T> {
         gravity: Vec3<f64>,
         applied: &[SpatialVec<T>],
     ) {
+        self.dtau_dq.fill(T::zero());
+        self.dtau_du.fill(T::zero());
         // Outwards: velocities and accelerations about the origin; gravity as an acceleration of ground.
         self.V[0] = SpatialVec::zero();
         self.A[0] = SpatialVec::new(Vec3::zero(), Vec3::cst(gravity) * T::cst(-1.0));

@@ -45,6 +45,46 @@ fn identity_mass_matrix_and_newton_euler_agree() {
     }
 }
 
+/// The lean inverse dynamics equals the general one with gravity as a load, on every kind of joint.
+#[test]
+fn identity_newton_euler_with_gravity() {
+    let m = menagerie();
+    let tree = Tree::build(&m, &Options::default()).unwrap();
+    let n = tree.num_mobilities;
+    let (q, u, udot) = (numbers(11, n), numbers(12, n), numbers(13, n));
+    let mut tau = vec![f64::NAN; n];
+    compute_newton_euler(&tree, m.gravity, &q, &u, &udot, &mut NewtonEuler::new(&tree), &mut tau);
+
+    let mut k = TreeKinematics::new(&tree);
+    compute_kinematics(&tree, &q, &u, &mut k);
+    let weight: Vec<_> =
+        k.inertia.iter().map(|i| SpatialVec::new(i.moment.cross(m.gravity), m.gravity * i.mass)).collect();
+    let (mut A, mut F, mut want) = (weight.clone(), weight.clone(), vec![0.0; n]);
+    compute_inverse_dynamics(&tree, &k, &udot, &weight, &mut A, &mut F, &mut want);
+    for (a, b) in tau.iter().zip(&want) {
+        // Sums of forces up to 300 N, each rounded at ε.
+        assert!((a - b).abs() < 1e-11, "{a} {b}");
+    }
+}
+
+/// Principal axes or not, the inertia in ground is R I Rᵀ about the origin.
+#[test]
+fn identity_inertia_in_ground() {
+    let mut m = menagerie();
+    m.bodies[1].inertia = soleus_math::SymMat33 { xx: 0.02, yy: 0.03, zz: 0.025, ..Default::default() };
+    let tree = Tree::build(&m, &Options::default()).unwrap();
+    assert!(matches!(tree.nodes[1].form, InertiaForm::Principal { .. }));
+    let n = tree.num_mobilities;
+    let mut k = TreeKinematics::new(&tree);
+    compute_kinematics(&tree, &numbers(14, n), &numbers(15, n), &mut k);
+    for (i, node) in tree.nodes.iter().enumerate() {
+        let d = k.inertia[i].inertia - k.X_GB[i].R.reexpress(node.inertia);
+        for e in [d.xx, d.yy, d.zz, d.xy, d.xz, d.yz] {
+            assert!(e.abs() < 1e-15, "node {i}: {d:?}");
+        }
+    }
+}
+
 /// Power of the joints equals the rate of kinetic energy: u·τ = d/dt ½ uᵀ M u, the rate by a dual in time.
 #[test]
 fn conserves_energy() {

@@ -63,6 +63,10 @@ pub struct Node {
     pub F_is_aligned: bool,
     /// Whether R_MB is exactly the identity.
     pub M_is_aligned: bool,
+    /// Whether the body's origin is exactly that of M.
+    pub M_is_at_origin: bool,
+    /// Whether the joint can accelerate M at zero u̇.
+    pub has_bias: bool,
     /// First mobility.
     pub u0: usize,
     /// Number of mobilities.
@@ -73,6 +77,24 @@ pub struct Node {
     pub moment: Vec3<f64>,
     /// Inertia about the body's origin, kg·m², in the body.
     pub inertia: SymMat33<f64>,
+    /// Its form, which decides how it is brought to ground.
+    pub form: InertiaForm,
+}
+
+/// What is known of the inertia of a body beforehand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InertiaForm {
+    /// No mass and no inertia.
+    Zero,
+    /// The axes of the body are principal axes at its mass centre; moments of inertia in kg·m².
+    Principal {
+        /// About x, y, z of the body at its mass centre.
+        central: Vec3<f64>,
+        /// Reciprocal of the mass, 1/kg.
+        per_mass: f64,
+    },
+    /// Anything else.
+    General,
 }
 
 impl Node {
@@ -123,6 +145,18 @@ impl Resolve for Tree {
     }
 }
 
+/// The form of a body's inertia, from its mass and its inertia at the mass centre.
+fn form_of_inertia(mass: f64, central: SymMat33<f64>) -> InertiaForm {
+    let diagonal = central.xy == 0.0 && central.xz == 0.0 && central.yz == 0.0;
+    if mass == 0.0 && central == SymMat33::zero() {
+        InertiaForm::Zero
+    } else if diagonal && mass > 0.0 {
+        InertiaForm::Principal { central: vec3(central.xx, central.yy, central.zz), per_mass: 1.0 / mass }
+    } else {
+        InertiaForm::General
+    }
+}
+
 /// A weld that closes a loop of joints.
 #[derive(Clone, Debug)]
 pub struct LoopWeld {
@@ -164,11 +198,14 @@ impl Tree {
             X_MB: Transform::identity(),
             F_is_aligned: true,
             M_is_aligned: true,
+            M_is_at_origin: true,
+            has_bias: false,
             u0: 0,
             nu: 0,
             mass: 0.0,
             moment: Vec3::zero(),
             inertia: SymMat33::zero(),
+            form: InertiaForm::Zero,
         };
         let mut t = Tree {
             nodes: vec![ground],
@@ -216,6 +253,7 @@ impl Tree {
             node.mass = body.mass * share;
             node.moment = c * body.mass * share;
             node.inertia = about_origin.scale(share);
+            node.form = form_of_inertia(node.mass, body.inertia.scale(share));
             if pick.copy {
                 if let Some(joint) = pick.joint {
                     let at = |body| BodyFrame { body, X_BF: Transform::identity() };
@@ -316,10 +354,12 @@ impl Tree {
             body: None,
             is_copy: false,
             joint_id,
-            joint,
             reversed,
             F_is_aligned: X_PF.R == Rotation::identity(),
             M_is_aligned: X_MB.R == Rotation::identity(),
+            M_is_at_origin: X_MB.p == Vec3::zero(),
+            has_bias: reversed || joint.has_bias(),
+            joint,
             X_PF,
             X_MB,
             u0,
@@ -327,6 +367,7 @@ impl Tree {
             mass: 0.0,
             moment: Vec3::zero(),
             inertia: SymMat33::zero(),
+            form: InertiaForm::Zero,
         });
         self.nodes.len() - 1
     }

@@ -173,6 +173,13 @@ impl Bogert2011Muscle {
         }
     }
 
+    /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and the force balance (4).
+    pub fn implicit<T: Real>(&self, L: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+        r[0] = rates[0] - self.activation.rate(states[0], e);
+        r[1] = self.residual(L, states[0], states[1], rates[1]);
+        self.tendon(L - states[1]) * self.f0
+    }
+
     /// Tension (N); writes ȧ and ṡ.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {

@@ -269,6 +269,20 @@ impl DeGrooteFregly2016Muscle {
         f - self.fiber_force(a, &p, v, Self::force_velocity(v)) * p.cos
     }
 
+    /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and the force balance of an elastic tendon.
+    pub fn implicit<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+        let (a, rest) = self.split(e, states);
+        let k = usize::from(self.has_activation);
+        if self.has_activation {
+            r[0] = rates[0] - self.activation.rate(a, e);
+        }
+        if self.rigid {
+            return self.dynamics(L, Ldot, e, states, &mut [T::zero(); 2][..k]);
+        }
+        r[k] = self.residual(L, Ldot, a, rest[0], rates[k]);
+        rest[0] * self.f0
+    }
+
     /// Tension (N); writes the rates of the states. Tendon dynamics are explicit here in either mode;
     /// implicit ones are had from [`residual`](Self::residual).
     #[inline]

@@ -199,9 +199,15 @@ impl Millard2012EquilibriumMuscle {
         }
     }
 
+    /// Fiber length, not below the shortest.
+    #[inline(always)]
+    fn held_length<T: Real>(&self, l: T) -> T {
+        if l.value() < self.min_length { T::cst(self.min_length) } else { l }
+    }
+
     #[inline(always)]
     fn position<T: Real>(&self, L: T, l: T) -> Position<T> {
-        let l = if l.value() < self.min_length { T::cst(self.min_length) } else { l };
+        let l = self.held_length(l);
         let (sin, cos) = self.pennation.sin_cos(l);
         Position { l, x: l * self.per_l0, sin, cos, lt: L - l * cos }
     }
@@ -213,8 +219,8 @@ impl Millard2012EquilibriumMuscle {
 
     /// v and f_V of an elastic muscle from its multipliers; (1) solved for v.
     #[inline(always)]
-    fn elastic_velocity<T: Real>(&self, a: T, fl: T, fp: T, ft: T, cos: T) -> (T, T) {
-        let rest = ft / cos - fp;
+    fn elastic_velocity<T: Real>(&self, a: T, fl: T, fp: T, ft: T, per_cos: T) -> (T, T) {
+        let rest = ft * per_cos - fp;
         match &self.tendon {
             Tendon::Undamped(_, inverse) => {
                 let fv = rest / (a * fl);
@@ -241,6 +247,38 @@ impl Millard2012EquilibriumMuscle {
         l <= AT_SHORTEST * self.min_length && v <= 0.0
     }
 
+    /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and for an elastic tendon the balance
+    ///
+    ///   r = (a f_L f_V(ṽ) + f_P + β ṽ) cos φ − f_T,   ṽ = l̇/(v_max l₀)
+    ///
+    /// which has no singularity where a, f_L, cos φ or the slope of f_V vanish. A fiber at its shortest length that
+    /// would shorten further is held: r = ṽ. Without damping the inverse curve is not quite that of f_V, and the rate of
+    /// the explicit form is used, as OpenSim does.
+    pub fn residual<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+        let Tendon::Damped(tendon) = &self.tendon else {
+            let tension = self.dynamics(L, Ldot, e, states, r);
+            for (r, &rate) in r.iter_mut().zip(rates) {
+                *r = rate - *r;
+            }
+            return tension;
+        };
+        let (a, rest) = self.split(e, states);
+        let k = usize::from(self.has_activation);
+        if self.has_activation {
+            r[0] = rates[0] - self.activation.rate(a, e);
+        }
+        let p = self.position(L, rest[0]);
+        let (fl, fp, ft) = (self.active.value(p.x), self.passive.value(p.x), tendon.value(p.lt * self.per_ls));
+        let v = rates[k] * self.per_v0;
+        let shortening = ((a * fl + fp) * p.cos).value() >= ft.value();
+        r[k] = if rest[0].value() <= AT_SHORTEST * self.min_length && shortening {
+            v
+        } else {
+            (a * fl * self.velocity.value(v) + fp + v * self.beta) * p.cos - ft
+        };
+        ft * self.f0
+    }
+
     /// Tension (N); writes the rates of the states.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
@@ -259,11 +297,13 @@ impl Millard2012EquilibriumMuscle {
                 if fm.value() < 0.0 { T::zero() } else { fm * p.cos * self.f0 }
             }
             Tendon::Damped(tendon) | Tendon::Undamped(tendon, _) => {
-                let p = self.position(L, rest[0]);
-                let ft = tendon.value(p.lt * self.per_ls);
-                let (fl, fp) = (self.active.value(p.x), self.passive.value(p.x));
-                let (v, _) = self.elastic_velocity(a, fl, fp, ft, p.cos);
-                let held = self.is_clamped(p.l.value(), v.value());
+                let l = self.held_length(rest[0]);
+                let (along, per_cos) = self.pennation.along_tendon(l);
+                let ft = tendon.value((L - along) * self.per_ls);
+                let x = l * self.per_l0;
+                let (fl, fp) = (self.active.value(x), self.passive.value(x));
+                let (v, _) = self.elastic_velocity(a, fl, fp, ft, per_cos);
+                let held = self.is_clamped(l.value(), v.value());
                 states_dot[usize::from(self.has_activation)] = if held { T::zero() } else { v * self.v0 };
                 ft * self.f0
             }
@@ -288,7 +328,7 @@ impl Millard2012EquilibriumMuscle {
             }
             Tendon::Damped(tendon) | Tendon::Undamped(tendon, _) => {
                 let (ft, slope) = tendon.value_and_slope(lt_n);
-                (v, fv) = self.elastic_velocity(a, fl, fp, ft, p.cos);
+                (v, fv) = self.elastic_velocity(a, fl, fp, ft, p.cos.recip());
                 info.tendon_potential_energy = tendon.integral(lt_n) * (self.f0 * self.ls);
                 (ft, slope * (self.f0 * self.per_ls))
             }

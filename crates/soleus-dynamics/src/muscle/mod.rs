@@ -127,6 +127,33 @@ impl CompiledMuscle {
         }
     }
 
+    /// The tension (N), with the dynamics in implicit form: `r` gets one residual per state, zero when `rates` are the
+    /// rates of `states`. Force balances where the class has one, so that nothing is singular at zero activation.
+    #[inline]
+    pub fn residual<T: Real>(
+        &self,
+        L: T,
+        Ldot: T,
+        excitation: T,
+        states: &[T],
+        rates: &[T],
+        r: &mut [T],
+    ) -> T {
+        match self {
+            CompiledMuscle::Thelen2003(m) => m.residual(L, excitation, states, rates, r),
+            CompiledMuscle::Millard2012Equilibrium(m) => m.residual(L, Ldot, excitation, states, rates, r),
+            CompiledMuscle::DeGrooteFregly2016(m) => m.implicit(L, Ldot, excitation, states, rates, r),
+            CompiledMuscle::Bogert2011(m) => m.implicit(L, excitation, states, rates, r),
+            _ => {
+                let tension = self.dynamics(L, Ldot, excitation, states, r);
+                for (r, &rate) in r.iter_mut().zip(rates) {
+                    *r = rate - *r;
+                }
+                tension
+            }
+        }
+    }
+
     /// Everything about the muscle, for reports and analyses; same arguments as [`dynamics`](Self::dynamics).
     pub fn info<T: Real>(&self, L: T, Ldot: T, excitation: T, states: &[T]) -> MuscleInfo<T> {
         match self {

@@ -79,6 +79,21 @@ impl FixedWidthPennation {
         (T::cst(self.sin_max), T::cst(self.cos_max))
     }
 
+    /// Length of the fiber along the tendon, l cos φ = √(l² − h²), m, and 1/cos φ.
+    ///
+    /// Neither has to wait for the other, or for sin φ.
+    #[inline(always)]
+    pub fn along_tendon<T: Real>(&self, l: T) -> (T, T) {
+        if !self.pennate {
+            return (l, T::one());
+        }
+        if l.value() > self.min_length && self.height < self.sin_max * l.value() {
+            let along = (l * l - self.height * self.height).sqrt();
+            return (along, l / along);
+        }
+        (l * self.cos_max, T::cst(1.0 / self.cos_max))
+    }
+
     /// φ at fiber length l, rad.
     #[inline]
     pub fn angle<T: Real>(&self, l: T) -> T {

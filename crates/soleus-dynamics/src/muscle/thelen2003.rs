@@ -244,6 +244,38 @@ impl Thelen2003Muscle {
         }
     }
 
+    /// Numerator and denominator of (5): v = N/D, with D > 0 as long as A is.
+    #[inline(always)]
+    fn velocity_fraction<T: Real>(&self, a: T, A: T, F: T) -> (T, T) {
+        let scale = a * 0.75 + 0.25;
+        let top = A * self.flen;
+        let limit = top * self.threshold;
+        if F.value() <= 0.0 {
+            (scale * (F * (1.0 + self.per_af) - A), A)
+        } else if F.value() <= A.value() {
+            (scale * (F - A), F * self.per_af + A)
+        } else if F.value() < limit.value() {
+            (scale * (F - A), (top - F) * self.clen)
+        } else {
+            let b = (top - limit) * self.clen;
+            let v0 = (limit - A) / b;
+            (scale * (v0 * b + (F - limit) * (v0 * self.clen + 1.0)), b)
+        }
+    }
+
+    /// Tendon force (N), with the dynamics as residuals: ȧ minus its rate, and (5) without its fraction,
+    /// r = D l̇/(v_max l₀) − N. A fiber at its shortest length that would shorten further is held.
+    pub fn residual<T: Real>(&self, L: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+        let a = self.activation.clamp(states[0]);
+        let p = self.position(L, states[1]);
+        let (num, den) = self.velocity_fraction(a, a * p.fl, p.ft / p.cos - p.fp);
+        r[0] = rates[0] - self.activation.rate(a, e);
+        let held = self.is_clamped(states[1].value(), num.value());
+        let v = rates[1] / self.v0;
+        r[1] = if held { v } else { den * v - num };
+        p.ft * self.f0
+    }
+
     /// Tendon force (N); writes the rates of activation and fiber length. States as in the type's doc.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {

@@ -22,6 +22,16 @@ pub struct CompiledFunctionPath {
 }
 
 impl CompiledFunctionPath {
+    /// Mobilities it depends on.
+    pub(super) fn coordinates(&self) -> &[usize] {
+        &self.mobilities
+    }
+
+    /// Whether arms and speed come from the length.
+    pub(super) fn is_consistent(&self) -> bool {
+        self.moment_arms.is_empty() && self.speed.is_none()
+    }
+
     /// Checks and prepares a path.
     pub fn compile(path: &FunctionBasedPath, resolve: &dyn Resolve) -> Result<Self, PathError> {
         let n = path.coordinates.len();

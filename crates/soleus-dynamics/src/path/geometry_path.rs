@@ -147,6 +147,32 @@ impl CompiledGeometryPath {
         self.points.len() + 2 * self.wraps.len()
     }
 
+    /// Bodies of its points and surfaces.
+    pub(super) fn bodies(&self) -> Vec<usize> {
+        let mut list: Vec<usize> = self.points.iter().map(|p| p.0).collect();
+        list.extend(self.wraps.iter().map(|w| w.body));
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
+
+    /// Mobilities that its points depend on.
+    pub(super) fn coordinates(&self) -> Vec<usize> {
+        self.points
+            .iter()
+            .filter_map(|(_, p)| match p {
+                Point::Fixed(_) => None,
+                Point::Conditional { mobility, .. } => Some(*mobility),
+                Point::Moving(m) => m.mobility,
+            })
+            .collect()
+    }
+
+    /// Whether it runs straight between points fixed to bodies.
+    pub(super) fn is_straight(&self) -> bool {
+        self.wraps.is_empty() && !self.points.iter().any(|(_, p)| matches!(p, Point::Moving(_)))
+    }
+
     /// Number of path wraps.
     pub fn num_wraps(&self) -> usize {
         self.wraps.len()

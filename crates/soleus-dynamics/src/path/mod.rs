@@ -168,6 +168,10 @@ impl<T: Real> PathState<T> {
     pub fn speed(&self) -> T {
         self.speed
     }
+    /// Puts a speed back that was found before.
+    pub(crate) fn set_speed(&mut self, speed: T) {
+        self.speed = speed;
+    }
     /// The points of the current path in order, wrap points included; empty for a function-based path.
     #[inline]
     pub fn points(&self) -> &[CurrentPoint<T>] {
@@ -182,6 +186,40 @@ impl CompiledPath {
             Path::Geometry(p) => CompiledPath::Geometry(CompiledGeometryPath::compile(p, wraps, resolve)?),
             Path::FunctionBased(p) => CompiledPath::Function(CompiledFunctionPath::compile(p, resolve)?),
         })
+    }
+
+    /// Bodies that the path touches.
+    pub fn bodies(&self) -> Vec<usize> {
+        match self {
+            CompiledPath::Geometry(p) => p.bodies(),
+            CompiledPath::Function(_) => Vec::new(),
+        }
+    }
+
+    /// Mobilities that the path depends on directly, by functions or conditions.
+    pub fn coordinates(&self) -> Vec<usize> {
+        match self {
+            CompiledPath::Geometry(p) => p.coordinates(),
+            CompiledPath::Function(p) => p.coordinates().to_vec(),
+        }
+    }
+
+    /// Whether the loads of a tension add up to nothing. With several surfaces OpenSim's rounds leave a tension that
+    /// does not point along the path, and a small moment on the whole.
+    pub fn is_balanced(&self) -> bool {
+        match self {
+            CompiledPath::Geometry(p) => p.num_wraps() <= 1,
+            CompiledPath::Function(_) => true,
+        }
+    }
+
+    /// Whether the load of a unit tension is exactly minus the gradient of the length, and the speed exactly the
+    /// rate of the length. Wrapping is not a geodesic and moving points are held at their range, so there it is not.
+    pub fn is_consistent(&self) -> bool {
+        match self {
+            CompiledPath::Geometry(p) => p.is_straight(),
+            CompiledPath::Function(p) => p.is_consistent(),
+        }
     }
 
     /// Finds the points of the path and its length; reads poses and coordinates only.

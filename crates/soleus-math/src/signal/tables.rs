@@ -10,6 +10,9 @@ use crate::table::Table;
 /// Degree of the splines that even out the times before filtering.
 const RESAMPLING_DEGREE: usize = 5;
 
+/// Times closer than this are one [s]: Simbody's significant digits, ε^(7/8).
+const SIGNIFICANT: f64 = 2.0e-14;
+
 /// The smallest step between rows [s]; times must rise, and there must be two.
 pub fn smallest_step(times: &[f64]) -> Result<f64, SignalError> {
     let mut smallest = f64::INFINITY;
@@ -76,16 +79,29 @@ pub fn lowpass(table: &Table, cutoff_hz: f64) -> Result<Table, SignalError> {
         _ => dt,
     };
     let filter = Butterworth::new(cutoff_hz, dt)?;
-    // Padding and cutting by rows keeps the times to the bit.
-    filtered(&even, |y| {
-        let mut out = y.to_vec();
+    // Steps that were added up may pass the last time by rounding. OpenSim then keeps the first row
+    // of the padding, whose time is the last one within rounding; so do we.
+    let mut times = even.times().to_vec();
+    if let (Some(last), [.., before, end]) = (table.times().last(), even.times()) {
+        let next = 2.0 * end - before;
+        if next <= last + SIGNIFICANT {
+            times.push(next);
+        }
+    }
+    let mut columns = Vec::with_capacity(even.columns().len());
+    for y in even.columns() {
+        // Padding and cutting by rows keeps the times to the bit.
+        let mut out = y.clone();
+        out.resize(times.len(), f64::NAN);
         for run in runs(y).into_iter().filter(|r| r.len() > 3) {
             let n = run.len() / 2;
             let long = filter.forward_backward(&pad(&y[run.clone()], n))?;
-            out[run.clone()].copy_from_slice(&long[n..n + run.len()]);
+            let end = if run.end == y.len() { times.len() } else { run.end };
+            out[run.start..end].copy_from_slice(&long[n..n + end - run.start]);
         }
-        Ok(out)
-    })
+        columns.push(out);
+    }
+    Ok(even.with_rows(times, columns)?)
 }
 
 /// The table with even steps, and the step.

@@ -250,7 +250,7 @@ fn polish<T: Real>(p1: Vec3<T>, p2: Vec3<T>, r1: &mut Vec3<T>, r2: &mut Vec3<T>,
         let g2 = Generator::new(p2, *r2, turned(*r1, turn * (1.0 - step)));
         // Squared lengths of the helix that surely have this number of samples, clear of rounding.
         let at_least = (count as f64 * SAMPLE_STEP_M).powi(2) * (1.0 + 1e-14) - arc_sq.value();
-        let below = ((count + 1) as f64 * SAMPLE_STEP_M).powi(2) * (1.0 - 1e-14) - arc_sq.value();
+        let below = ((count as f64 + 1.0) * SAMPLE_STEP_M).powi(2) * (1.0 - 1e-14) - arc_sq.value();
         let settled = slide(&g1, &g2, step, [at_least, below], [&mut r1.z, &mut r2.z], &mut left);
         if settled {
             break;
@@ -277,28 +277,31 @@ fn slide<T: Real>(
     let (own1, other1) = (g1.pull * stay - 0.5, g1.pull * step);
     let (own2, before2) = (g2.pull * stay - 0.5, g2.pull * stay);
     let (mut z1, mut z2) = (*r1_z, *r2_z);
+    let mut rise = z2.value() - z1.value();
     let mut settled = false;
-    while *left > 0 {
-        *left -= 1;
-        let rise = z2.value() - z1.value();
-        let moves1 = g1.has_kink(z1.value(), z1.value() + rise * step);
+    let mut rounds = *left;
+    while rounds > 0 {
+        rounds -= 1;
+        let moves1 = g1.has_kink(z1.value() - g1.p_z, rise * step);
         // The share of the helix before r1 moves, of which r2 takes its part.
         let rest2 = own2 * z2 + g2.rest - before2 * z1;
         if moves1 {
             z1 = other1 * z2 + (own1 * z1 + g1.rest);
         }
-        let moves2 = g2.has_kink(z2.value(), z1.value() + rise * stay);
+        let moves2 = g2.has_kink(z2.value() - g2.p_z, z1.value() - z2.value() + rise * stay);
         if moves2 {
             z2 = g2.pull * z1 + rest2;
         } else if !moves1 {
             settled = true;
             break;
         }
-        let next = (z2.value() - z1.value()).powi(2);
+        rise = z2.value() - z1.value();
+        let next = rise * rise;
         if !(next > rise_sq[0] && next < rise_sq[1]) {
             break;
         }
     }
+    *left = rounds;
     (*r1_z, *r2_z) = (z1, z2);
     settled
 }
@@ -315,8 +318,10 @@ struct Generator<T> {
     before: f64,
     /// Distance from r to w.
     after: f64,
-    /// Squared distance from p to w.
-    whole_sq: f64,
+    /// `before` times `after`.
+    flat_cos: f64,
+    /// Above this height of w over p the line counts as parallel to the axis.
+    steep: f64,
     /// Height of p.
     p_z: f64,
     /// 1.5 f of (6).
@@ -331,28 +336,30 @@ impl<T: Real> Generator<T> {
         let (b_x, b_y) = (r.x - p.x, r.y - p.y);
         let whole_sq = e_x * e_x + e_y * e_y;
         let after_sq = (w[0] - r.x).sq() + (w[1] - r.y).sq();
+        let (before, after) = ((b_x * b_x + b_y * b_y).value().sqrt(), after_sq.value().sqrt());
         let pull = (b_x * e_x + b_y * e_y) * 1.5 / whole_sq;
         Generator {
-            before: (b_x * b_x + b_y * b_y).value().sqrt(),
-            after: after_sq.value().sqrt(),
-            whole_sq: whole_sq.value(),
+            before,
+            after,
+            flat_cos: before * after,
+            steep: (whole_sq.value() * (1.0 / PARALLEL_SIN_SQ - 1.0)).sqrt(),
             p_z: p.z.value(),
             pull,
             rest: p.z * (T::cst(1.5) - pull),
         }
     }
 
-    /// Whether there is a kink at r to mend, given the heights of r and w.
+    /// Whether there is a kink at r to mend, given the heights of r over p and of w over r.
     #[inline(always)]
-    fn has_kink(&self, r_z: f64, w_z: f64) -> bool {
-        let (up_before, up_after) = (r_z - self.p_z, w_z - r_z);
+    fn has_kink(&self, up_before: f64, up_after: f64) -> bool {
         // Angle between the two slopes, by its tangent.
         let sin = (self.before * up_after - self.after * up_before).abs();
-        let cos = self.before * self.after + up_before * up_after;
+        let cos = self.flat_cos + up_before * up_after;
         if cos > 0.0 && sin <= TANGENCY_TAN * cos {
             return false;
         }
-        let e_z_sq = (w_z - self.p_z) * (w_z - self.p_z);
-        !(e_z_sq == 0.0 || self.whole_sq <= PARALLEL_SIN_SQ * (self.whole_sq + e_z_sq))
+        // A level line, or one along the axis, passes r nowhere in particular.
+        let e_z = (up_before + up_after).abs();
+        e_z > 0.0 && e_z < self.steep
     }
 }

@@ -1,0 +1,109 @@
+//! `soleus convert` and `soleus plot`, through the command.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A folder of this test alone.
+fn folder(name: &str) -> PathBuf {
+    let f = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&f).unwrap();
+    f
+}
+
+fn soleus(folder: &PathBuf, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_soleus")).current_dir(folder).args(arguments).output().unwrap()
+}
+
+fn done(o: &Output) {
+    assert!(o.status.success(), "{}", String::from_utf8_lossy(&o.stderr));
+    assert!(o.stdout.is_empty(), "stdout is for data");
+}
+
+const MARKERS: &str = "PathFileType\t4\t(X/Y/Z)\tm.trc\n\
+    DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n\
+    100\t100\t3\t2\tmm\t100\t1\t3\n\
+    Frame#\tTime\tA\t\t\tB\t\t\n\t\tX1\tY1\tZ1\tX2\tY2\tZ2\n\n\
+    1\t0\t1000\t2000\t3000\t4\t5\t6\n2\t0.01\t1001\t2001\t3001\t\t\t\n3\t0.02\t1002\t2002\t3002\t6\t7\t8\n";
+
+#[test]
+fn analytic_markers_turn_and_change_units() {
+    let f = folder("markers");
+    fs::write(f.join("m.trc"), MARKERS).unwrap();
+    done(&soleus(&f, &["convert", "m.trc", "out.trc", "--rotate", "x:-90", "--units", "m"]));
+    let out = fs::read_to_string(f.join("out.trc")).unwrap();
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[2], "100\t100\t3\t2\tm\t100\t1\t3");
+    assert_eq!(lines[6], "1\t0\t1\t3\t-2\t0.004\t0.006\t-0.005\t");
+    assert_eq!(lines[7], "2\t0.01\t1.001\t3.001\t-2.001\tnan\tnan\tnan\t");
+    done(&soleus(&f, &["convert", "m.trc", "out.csv"]));
+    let out = fs::read_to_string(f.join("out.csv")).unwrap();
+    assert_eq!(out.lines().next(), Some("time,A_1,A_2,A_3,B_1,B_2,B_3"));
+    assert_eq!(out.lines().nth(2), Some("0.01,1001,2001,3001,,,"));
+    // And back to markers.
+    done(&soleus(&f, &["convert", "out.csv", "back.trc"]));
+    assert!(fs::read_to_string(f.join("back.trc")).unwrap().contains("\tA\t\t\tB\t\t\t\n"));
+}
+
+#[test]
+fn analytic_motion_to_csv_and_other_rates() {
+    let f = folder("motion");
+    let mut text =
+        String::from("Coordinates\nversion=1\nnRows=21\nnColumns=2\ninDegrees=yes\nendheader\ntime\tknee\n");
+    for i in 0..21 {
+        text.push_str(&format!("{}\t{}\n", i as f64 * 0.05, 10.0 - i as f64));
+    }
+    fs::write(f.join("k.mot"), text).unwrap();
+    done(&soleus(&f, &["convert", "k.mot", "k.sto", "--rate", "100", "--fixed"]));
+    let out = fs::read_to_string(f.join("k.sto")).unwrap();
+    assert!(out.starts_with("Coordinates\nversion=1\nnRows=101\nnColumns=2\ninDegrees=yes\n"), "{out}");
+    // A line is a line at any rate, and low-pass or not.
+    assert!(
+        out.contains("\n      0.50000000\t      0.00000000\n")
+            || out.contains("\n      0.50000000\t     -0.00000000\n"),
+        "{out}"
+    );
+    done(&soleus(&f, &["convert", "k.mot", "low.csv", "--lowpass-hz", "6"]));
+    assert_eq!(fs::read_to_string(f.join("low.csv")).unwrap().lines().count(), 22);
+}
+
+#[test]
+fn analytic_wrong_input_exits_with_2_and_a_place() {
+    let f = folder("wrong");
+    fs::write(f.join("bad.sto"), "x\nversion=1\nendheader\ntime\tknee\n0\tleft\n").unwrap();
+    fs::write(f.join("m.trc"), MARKERS).unwrap();
+    for (arguments, said) in [
+        (vec!["convert", "bad.sto", "o.csv"], "bad.sto:5"),
+        (vec!["convert", "bad.st", "o.csv"], "did you mean bad.sto?"),
+        (vec!["convert", "m.trc", "o.xls"], "must be .sto, .mot, .trc or .csv"),
+        (vec!["convert", "m.trc", "o.trc", "--units", "parsec"], "`parsec` is no unit of length"),
+        (vec!["convert", "m.trc", "o.trc", "--rotate", "90"], "such as x:-90"),
+        (vec!["convert", "m.trc", "o.trc", "--rate", "0"], "0 Hz is no rate"),
+        (
+            vec!["plot", "m.trc", "--columns", "C_1", "--out", "o.svg"],
+            "no column matches `C_1`; there are A_1",
+        ),
+    ] {
+        let o = soleus(&f, &arguments);
+        let err = String::from_utf8_lossy(&o.stderr).to_string();
+        assert_eq!(o.status.code(), Some(2), "{arguments:?}: {err}");
+        assert!(err.contains(said), "{arguments:?}: {err}");
+    }
+    assert!(!f.join("o.csv").exists() && !f.join("o.trc").exists(), "nothing half done is left");
+}
+
+#[test]
+fn analytic_plot_has_axes_lines_and_legend() {
+    let f = folder("plot");
+    fs::write(f.join("m.trc"), MARKERS).unwrap();
+    done(&soleus(&f, &["plot", "m.trc", "--columns", "A_2,B_*", "--out", "p.svg"]));
+    let svg = fs::read_to_string(f.join("p.svg")).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    for text in [">time (s)<", ">A_2<", ">B_1<", ">B_3<", ">m.trc<"] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+    assert!(!svg.contains(">A_1<"));
+    // The gap in B breaks its line.
+    let b = svg.lines().filter(|l| l.matches('M').count() == 2 && l.contains("stroke-width")).count();
+    assert_eq!(b, 3, "{svg}");
+}

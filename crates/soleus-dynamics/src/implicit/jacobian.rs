@@ -1,0 +1,792 @@
+//! The Jacobians of the implicit equations, exact and sparse.
+//!
+//! The tree has recursive derivatives of its own ([`InverseDynamicsDerivatives`]), in which every load moves with its
+//! body. What a load changes beyond that, as seen from its body, comes from dual numbers over a few coordinates at
+//! a time: the pose and velocity of every body are known to first order from the twists, so no kinematics is
+//! repeated. A muscle sees only length, speed, excitation and its own states: dual numbers over those, then the
+//! chain rule through length and speed.
+
+use super::sparse::SparseMatrix;
+use super::{ImplicitSystem, to_ground};
+use crate::joint::angles_rate;
+use crate::kinematics::{Kinematics, Loads};
+use crate::multibody::{InverseDynamicsDerivatives, TreeKinematics, compute_kinematics};
+use crate::path::{CompiledPath, PathState};
+use crate::system::{Actor, State, SystemForce, Workspace};
+use soleus_math::{Dual, Real, SpatialVec, Transform, Vec3, vec3};
+
+/// Coordinates differentiated at once.
+const CHUNK: usize = 8;
+type D = Dual<f64, CHUNK>;
+
+/// ∂f/∂x, ∂f/∂ẋ, ∂f/∂e and ∂f/∂λ.
+#[derive(Clone, Debug)]
+pub struct ImplicitJacobian {
+    /// By the states (q, u, z).
+    pub dx: SparseMatrix,
+    /// By their rates (q̇, u̇, ż).
+    pub dxdot: SparseMatrix,
+    /// By the controls.
+    pub du: SparseMatrix,
+    /// By the multipliers.
+    pub dlambda: SparseMatrix,
+}
+
+/// How one path force changes, to first order.
+#[derive(Clone, Debug, Default)]
+struct PathDerivative {
+    /// Generalized force of a unit tension, by mobility of the path.
+    f: Vec<f64>,
+    /// ∂L/∂q, ∂L̇/∂q, ∂L̇/∂u.
+    L_q: Vec<f64>,
+    v_q: Vec<f64>,
+    v_u: Vec<f64>,
+    /// Tension by (L, L̇, e, z…, ż…).
+    tension: [f64; LOCAL],
+    /// Residual of each state by the same.
+    residual: [[f64; LOCAL]; MAX_STATES],
+}
+
+/// Most states of one muscle, and the inputs it then has: L, L̇, e, states, rates.
+const MAX_STATES: usize = 3;
+const LOCAL: usize = 3 + 2 * MAX_STATES;
+
+/// Scratch for the Jacobians of one system, sized once.
+#[derive(Clone, Debug)]
+pub struct JacobianWorkspace {
+    tree: InverseDynamicsDerivatives<f64>,
+    paths: Vec<PathDerivative>,
+    dual_paths: Vec<PathState<D>>,
+    X_GB: Vec<Transform<D>>,
+    V_GB: Vec<SpatialVec<D>>,
+    q: Vec<D>,
+    u: Vec<D>,
+    body: Vec<SpatialVec<D>>,
+    delta: Vec<SpatialVec<D>>,
+    mobility: Vec<D>,
+    /// τ rows by q, u, z and e beyond the tree's own, dense.
+    tau_z: Vec<f64>,
+    tau_zdot: Vec<f64>,
+    tau_e: Vec<f64>,
+    /// Rates of plain forces' states by q and u, dense nz × n.
+    z_q: Vec<f64>,
+    z_u: Vec<f64>,
+    z_z: Vec<f64>,
+    z_e: Vec<f64>,
+    unit_body: Vec<SpatialVec<f64>>,
+    unit_mobility: Vec<f64>,
+    unit_V: Vec<SpatialVec<f64>>,
+    unit_u: Vec<f64>,
+    /// Whether mobility j moves body b: entry b n + j.
+    moves: Vec<bool>,
+    kinematics: TreeKinematics<D>,
+    constraints: crate::constraint::ConstraintWorkspace<D>,
+}
+
+impl ImplicitSystem<'_> {
+    /// Room for the Jacobians.
+    pub fn jacobian(&self) -> ImplicitJacobian {
+        let p = &self.pattern;
+        ImplicitJacobian {
+            dx: p.dx.clone(),
+            dxdot: p.dxdot.clone(),
+            du: p.du.clone(),
+            dlambda: p.dlambda.clone(),
+        }
+    }
+
+    /// Room to find them.
+    pub fn jacobian_workspace(&self) -> JacobianWorkspace {
+        let s = self.system;
+        let (n, nb, nz, ne) = (s.tree.num_mobilities, s.tree.nodes.len(), s.num_aux, s.num_controls);
+        let mut moves = vec![false; nb * n];
+        for b in 0..nb {
+            for j in super::pattern::supports(&s.tree, b) {
+                moves[b * n + j] = true;
+            }
+        }
+        let paths = self.pattern.path.iter().map(|list| {
+            let z = vec![0.0; list.len()];
+            PathDerivative { f: z.clone(), L_q: z.clone(), v_q: z.clone(), v_u: z, ..Default::default() }
+        });
+        JacobianWorkspace {
+            tree: InverseDynamicsDerivatives::new(&s.tree),
+            paths: paths.collect(),
+            dual_paths: s
+                .forces
+                .iter()
+                .map(|f| f.path.as_ref().map_or_else(PathState::empty, PathState::new))
+                .collect(),
+            X_GB: vec![Transform::identity(); nb],
+            V_GB: vec![SpatialVec::zero(); nb],
+            q: vec![D::zero(); n],
+            u: vec![D::zero(); n],
+            body: vec![SpatialVec::zero(); nb],
+            delta: vec![SpatialVec::zero(); nb],
+            mobility: vec![D::zero(); n],
+            tau_z: vec![0.0; n * nz],
+            tau_zdot: vec![0.0; n * nz],
+            tau_e: vec![0.0; n * ne],
+            z_q: vec![0.0; nz * n],
+            z_u: vec![0.0; nz * n],
+            z_z: vec![0.0; nz * nz],
+            z_e: vec![0.0; nz * ne],
+            unit_body: vec![SpatialVec::zero(); nb],
+            unit_mobility: vec![0.0; n],
+            unit_V: vec![SpatialVec::zero(); nb],
+            unit_u: vec![0.0; n],
+            moves,
+            kinematics: TreeKinematics::new(&s.tree),
+            constraints: s.constraints.workspace(&s.tree),
+        }
+    }
+
+    /// Residual and Jacobians together.
+    #[allow(clippy::too_many_arguments)]
+    pub fn compute_jacobian(
+        &self,
+        x: &State<f64>,
+        xdot: &[f64],
+        controls: &[f64],
+        lambda: &[f64],
+        ws: &mut Workspace<f64>,
+        jw: &mut JacobianWorkspace,
+        r: &mut [f64],
+        jac: &mut ImplicitJacobian,
+    ) {
+        self.compute_residual(x, xdot, controls, lambda, ws, r);
+        let s = self.system;
+        let n = s.tree.num_mobilities;
+        let (udot, zdot) = (&xdot[n..2 * n], &xdot[2 * n..]);
+
+        // The tree, with all loads but gravity moving along with their bodies.
+        for (f, i) in ws.body_load.iter_mut().zip(&ws.kin.inertia) {
+            *f -= SpatialVec::new(i.moment.cross(s.gravity), s.gravity * i.mass);
+        }
+        jw.tree.compute(&s.tree, &ws.kin, udot, s.gravity, &ws.body_load);
+        for m in [&mut jw.tau_z, &mut jw.tau_zdot, &mut jw.tau_e, &mut jw.z_q, &mut jw.z_u, &mut jw.z_z, &mut jw.z_e] {
+            m.fill(0.0);
+        }
+
+        // Loads as seen from their bodies, by coordinates and by speeds.
+        for c0 in (0..n).step_by(CHUNK) {
+            self.coordinate_chunk(x, controls, ws, jw, c0);
+        }
+        let speeds_matter = self.pattern.plain.iter().any(|&i| match &s.forces[i].actor {
+            Actor::Force(c) => !c.is_control_only(),
+            Actor::Muscle(_) => false,
+        });
+        if speeds_matter {
+            for c0 in (0..n).step_by(CHUNK) {
+                self.speed_chunk(x, controls, ws, jw, c0);
+            }
+        }
+        for &i in &self.pattern.plain {
+            self.plain_force(x, controls, ws, jw, i);
+        }
+        for i in 0..s.forces.len() {
+            if s.forces[i].enabled && s.forces[i].path.is_some() {
+                self.path_force(x, controls, zdot, ws, jw, i);
+            }
+        }
+        self.scatter(x, ws, jw, jac);
+        if !s.constraints.list.is_empty() {
+            self.constraint_rows(x, udot, lambda, ws, jw, jac);
+        }
+    }
+
+    /// Poses and velocities of all bodies to first order in the coordinates `c0 ..`.
+    fn lift_coordinates(&self, ws: &Workspace<f64>, jw: &mut JacobianWorkspace, c0: usize) {
+        let n = self.system.tree.num_mobilities;
+        let count = CHUNK.min(n - c0);
+        let k = &ws.kin;
+        for b in 0..k.X_GB.len() {
+            let X = k.X_GB[b];
+            let V = k.V_GB[b];
+            let mut Xd: Transform<D> = Transform::cst(X);
+            let mut Vd = SpatialVec::new(Vec3::cst(V.w), Vec3::cst(V.v));
+            for c in 0..count {
+                if !jw.moves[b * n + c0 + c] {
+                    continue;
+                }
+                let (T, eta, V_O) = (jw.tree.twist[c0 + c], jw.tree.eta[c0 + c], jw.tree.V[b]);
+                for axis in 0..3 {
+                    set(&mut Xd.R.0.col[axis], c, T.w.cross(X.R.axis(axis)));
+                }
+                let dp = T.v + T.w.cross(X.p);
+                set(&mut Xd.p, c, dp);
+                // ∂V about the origin of ground, then about the body's origin, which moves too.
+                let dw = T.w.cross(V_O.w) + eta.w;
+                let dv = T.w.cross(V_O.v) + T.v.cross(V_O.w) + eta.v;
+                set(&mut Vd.w, c, dw);
+                set(&mut Vd.v, c, dv + dw.cross(X.p) + V.w.cross(dp));
+            }
+            jw.X_GB[b] = Xd;
+            jw.V_GB[b] = Vd;
+        }
+        for j in 0..n {
+            jw.q[j] = D::cst(k.q[j]);
+            jw.u[j] = D::cst(k.u[j]);
+        }
+        for c in 0..count {
+            jw.q[c0 + c].d[c] = 1.0;
+        }
+    }
+
+    /// Loads by the coordinates `c0 ..`: what changes as seen from the bodies.
+    fn coordinate_chunk(
+        &self,
+        x: &State<f64>,
+        controls: &[f64],
+        ws: &Workspace<f64>,
+        jw: &mut JacobianWorkspace,
+        c0: usize,
+    ) {
+        let s = self.system;
+        let n = s.tree.num_mobilities;
+        let count = CHUNK.min(n - c0);
+        self.lift_coordinates(ws, jw, c0);
+        jw.body.fill(SpatialVec::zero());
+        jw.mobility.fill(D::zero());
+        let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
+        let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
+        for (i, f) in s.forces.iter().enumerate() {
+            let list = &self.pattern.path[i];
+            let Some(p) = f.path.as_ref().filter(|_| f.enabled) else { continue };
+            if !list.iter().any(|j| (c0..c0 + count).contains(j)) {
+                // The load still turns with its bodies, which the tree has counted.
+                continue;
+            }
+            let st = &mut jw.dual_paths[i];
+            p.compute_position(&kin, st);
+            p.compute_speed(&kin, st);
+            let out = &mut jw.paths[i];
+            for (a, &j) in list.iter().enumerate() {
+                if (c0..c0 + count).contains(&j) {
+                    out.L_q[a] = st.length().d[j - c0];
+                    out.v_q[a] = st.speed().d[j - c0];
+                }
+            }
+            p.apply_tension(&kin, st, D::cst(ws.tension[i]), &mut loads);
+        }
+        for &i in &self.pattern.plain {
+            let f = &s.forces[i];
+            if let Actor::Force(c) = &f.actor {
+                let e: [D; 6] = lift(&controls[f.controls.clone()]);
+                let z: [D; MAX_STATES] = lift(&x.z[f.states.clone()]);
+                let mut rate = [D::zero(); MAX_STATES];
+                let nz = f.states.len();
+                c.apply(&kin, &e[..f.controls.len()], &z[..nz], &mut rate[..nz], &mut loads);
+                for (r, k) in rate.iter().zip(f.states.clone()) {
+                    for c in 0..count {
+                        jw.z_q[k * n + c0 + c] += r.d[c];
+                    }
+                }
+            }
+        }
+        self.subtract_loads(jw, c0, count, true);
+    }
+
+    /// The same by the speeds `c0 ..`; paths do not matter here, for their load at a given tension does not.
+    fn speed_chunk(
+        &self,
+        x: &State<f64>,
+        controls: &[f64],
+        ws: &Workspace<f64>,
+        jw: &mut JacobianWorkspace,
+        c0: usize,
+    ) {
+        let s = self.system;
+        let n = s.tree.num_mobilities;
+        let count = CHUNK.min(n - c0);
+        let k = &ws.kin;
+        for b in 0..k.X_GB.len() {
+            jw.X_GB[b] = Transform::cst(k.X_GB[b]);
+            let mut Vd = SpatialVec::new(Vec3::cst(k.V_GB[b].w), Vec3::cst(k.V_GB[b].v));
+            for c in 0..count {
+                if jw.moves[b * n + c0 + c] {
+                    let S = jw.tree.S[c0 + c];
+                    set(&mut Vd.w, c, S.w);
+                    set(&mut Vd.v, c, S.v + S.w.cross(k.X_GB[b].p));
+                }
+            }
+            jw.V_GB[b] = Vd;
+        }
+        for j in 0..n {
+            jw.q[j] = D::cst(k.q[j]);
+            jw.u[j] = D::cst(k.u[j]);
+        }
+        for c in 0..count {
+            jw.u[c0 + c].d[c] = 1.0;
+        }
+        jw.body.fill(SpatialVec::zero());
+        jw.mobility.fill(D::zero());
+        let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
+        let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
+        for &i in &self.pattern.plain {
+            let f = &s.forces[i];
+            if let Actor::Force(c) = &f.actor {
+                let e: [D; 6] = lift(&controls[f.controls.clone()]);
+                let z: [D; MAX_STATES] = lift(&x.z[f.states.clone()]);
+                let mut rate = [D::zero(); MAX_STATES];
+                let nz = f.states.len();
+                c.apply(&kin, &e[..f.controls.len()], &z[..nz], &mut rate[..nz], &mut loads);
+                for (r, k) in rate.iter().zip(f.states.clone()) {
+                    for c in 0..count {
+                        jw.z_u[k * n + c0 + c] += r.d[c];
+                    }
+                }
+            }
+        }
+        self.subtract_loads(jw, c0, count, false);
+    }
+
+    /// Takes the loads' own changes off the τ rows: −Sᵀ Δ − ∂τ, Δ summed over subtrees. `by_q`: Δ is what a load
+    /// changes beyond moving with its body, for the tree has counted that.
+    fn subtract_loads(&self, jw: &mut JacobianWorkspace, c0: usize, count: usize, by_q: bool) {
+        let tree = &self.system.tree;
+        let n = tree.num_mobilities;
+        let matrix = if by_q { &mut jw.tree.dtau_dq } else { &mut jw.tree.dtau_du };
+        jw.delta.fill(SpatialVec::zero());
+        for b in (1..tree.nodes.len()).rev() {
+            let node = &tree.nodes[b];
+            let mut f = to_ground(jw.body[b], jw.X_GB[b].p);
+            if by_q {
+                let F = SpatialVec::new(f.w.value(), f.v.value());
+                for c in 0..count {
+                    if jw.moves[b * n + c0 + c] {
+                        let T = jw.tree.twist[c0 + c];
+                        subtract(&mut f.w, c, T.w.cross(F.w) + T.v.cross(F.v));
+                        subtract(&mut f.v, c, T.w.cross(F.v));
+                    }
+                }
+            }
+            let sum = jw.delta[b] + f;
+            for i in node.u0..node.u0 + node.nu {
+                let S = jw.tree.S[i];
+                for c in 0..count {
+                    matrix[i * n + c0 + c] -= S.w.dot(part(sum.w, c)) + S.v.dot(part(sum.v, c));
+                }
+            }
+            if node.parent != 0 {
+                jw.delta[node.parent] += sum;
+            }
+        }
+        for i in 0..n {
+            for c in 0..count {
+                matrix[i * n + c0 + c] -= jw.mobility[i].d[c];
+            }
+        }
+    }
+
+    /// A force without a path by its own controls and states.
+    fn plain_force(
+        &self,
+        x: &State<f64>,
+        controls: &[f64],
+        ws: &Workspace<f64>,
+        jw: &mut JacobianWorkspace,
+        i: usize,
+    ) {
+        let s = self.system;
+        let (n, nz_all, ne_all) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
+        let f = &s.forces[i];
+        let Actor::Force(law) = &f.actor else { return };
+        let (ne, nz) = (f.controls.len(), f.states.len());
+        if ne + nz == 0 {
+            return;
+        }
+        let mut e: [D; 6] = lift(&controls[f.controls.clone()]);
+        let mut z: [D; MAX_STATES] = lift(&x.z[f.states.clone()]);
+        for (d, y) in e[..ne].iter_mut().chain(&mut z[..nz]).enumerate() {
+            y.d[d] = 1.0;
+        }
+        let (bodies, mobilities) = law.touches();
+        for &b in &bodies {
+            jw.X_GB[b] = Transform::cst(ws.kin.X_GB[b]);
+            jw.V_GB[b] = SpatialVec::new(Vec3::cst(ws.kin.V_GB[b].w), Vec3::cst(ws.kin.V_GB[b].v));
+            jw.body[b] = SpatialVec::zero();
+        }
+        for &m in &mobilities {
+            jw.q[m] = D::cst(ws.kin.q[m]);
+            jw.u[m] = D::cst(ws.kin.u[m]);
+            jw.mobility[m] = D::zero();
+        }
+        let mut rate = [D::zero(); MAX_STATES];
+        let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
+        let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
+        law.apply(&kin, &e[..ne], &z[..nz], &mut rate[..nz], &mut loads);
+
+        // τ rows: minus the generalized force.
+        let mut add = |row: usize, d: usize, value: f64| {
+            if d < ne {
+                jw.tau_e[row * ne_all + f.controls.start + d] -= value;
+            } else {
+                jw.tau_z[row * nz_all + f.states.start + d - ne] -= value;
+            }
+        };
+        for &m in &mobilities {
+            for d in 0..ne + nz {
+                add(m, d, jw.mobility[m].d[d]);
+            }
+        }
+        for (k, &b) in bodies.iter().enumerate() {
+            if bodies[..k].contains(&b) {
+                continue;
+            }
+            let F = to_ground(jw.body[b], jw.X_GB[b].p);
+            for j in (0..n).filter(|&j| jw.moves[b * n + j]) {
+                let S = jw.tree.S[j];
+                for d in 0..ne + nz {
+                    add(j, d, S.w.dot(part(F.w, d)) + S.v.dot(part(F.v, d)));
+                }
+            }
+        }
+        for (r, k) in rate[..nz].iter().zip(f.states.clone()) {
+            for d in 0..ne + nz {
+                if d < ne {
+                    jw.z_e[k * ne_all + f.controls.start + d] += r.d[d];
+                } else {
+                    jw.z_z[k * nz_all + f.states.start + d - ne] += r.d[d];
+                }
+            }
+        }
+    }
+
+    /// A force along a path: its local derivatives, then the chain rule through length and speed.
+    #[allow(clippy::too_many_arguments)]
+    fn path_force(
+        &self,
+        x: &State<f64>,
+        controls: &[f64],
+        zdot: &[f64],
+        ws: &mut Workspace<f64>,
+        jw: &mut JacobianWorkspace,
+        i: usize,
+    ) {
+        let s = self.system;
+        let n = s.tree.num_mobilities;
+        let f = &s.forces[i];
+        let list = &self.pattern.path[i];
+        local_derivatives(f, x, controls, zdot, &ws.paths[i], &mut jw.paths[i]);
+        if let Some(p) = &f.path {
+            self.unit_load(x, ws, jw, i, p);
+        }
+
+        // τ −= f T(L, L̇, e, z, ż).
+        let d = &jw.paths[i];
+        let nz = f.states.len();
+        for (a, &row) in list.iter().enumerate() {
+            let fa = d.f[a];
+            for (b, &col) in list.iter().enumerate() {
+                jw.tree.dtau_dq[row * n + col] -= fa * (d.tension[0] * d.L_q[b] + d.tension[1] * d.v_q[b]);
+                jw.tree.dtau_du[row * n + col] -= fa * d.tension[1] * d.v_u[b];
+            }
+            for (k, z) in f.states.clone().enumerate() {
+                jw.tau_z[row * s.num_aux + z] -= fa * d.tension[3 + k];
+                jw.tau_zdot[row * s.num_aux + z] -= fa * d.tension[3 + nz + k];
+            }
+            for e in f.controls.clone() {
+                jw.tau_e[row * s.num_controls + e] -= fa * d.tension[2];
+            }
+        }
+    }
+
+    /// Generalized force of a unit tension and ∂L̇/∂u, by mobility of the path.
+    fn unit_load(
+        &self,
+        x: &State<f64>,
+        ws: &mut Workspace<f64>,
+        jw: &mut JacobianWorkspace,
+        i: usize,
+        path: &CompiledPath,
+    ) {
+        let tree = &self.system.tree;
+        let n = tree.num_mobilities;
+        let list = &self.pattern.path[i];
+        if self.pattern.consistent[i] {
+            // f = −∂L/∂q, turned from angles to angular velocity where speeds are one; L̇ = −f·u.
+            let d = &mut jw.paths[i];
+            for (a, &j) in list.iter().enumerate() {
+                let gradient = match tree.angular[j] {
+                    None => d.L_q[a],
+                    Some(u0) => {
+                        let q = vec3(x.q[u0], x.q[u0 + 1], x.q[u0 + 2]);
+                        let rate = angles_rate(q, Vec3::unit(j - u0));
+                        (0..3)
+                            .filter_map(|k| Some(d.L_q[list.iter().position(|&l| l == u0 + k)?] * rate[k]))
+                            .sum()
+                    }
+                };
+                d.f[a] = -gradient;
+                d.v_u[a] = gradient;
+            }
+            return;
+        }
+        let bodies = path.bodies();
+        for &b in &bodies {
+            jw.unit_body[b] = SpatialVec::zero();
+        }
+        for &j in list {
+            jw.unit_mobility[j] = 0.0;
+        }
+        let kin = ws.kin.view(x.time);
+        let mut loads = Loads { body: &mut jw.unit_body, mobility: &mut jw.unit_mobility };
+        path.apply_tension(&kin, &ws.paths[i], 1.0, &mut loads);
+        for (a, &j) in list.iter().enumerate() {
+            let mut f = jw.unit_mobility[j];
+            for &b in bodies.iter().filter(|&&b| jw.moves[b * n + j]) {
+                f += jw.tree.S[j].dot(to_ground(jw.unit_body[b], ws.kin.X_GB[b].p));
+            }
+            jw.paths[i].f[a] = f;
+        }
+        // L̇ is linear in the speeds: one unit speed after the other.
+        let st = &mut ws.paths[i];
+        let speed = st.speed();
+        for (a, &j) in list.iter().enumerate() {
+            for &b in &bodies {
+                jw.unit_V[b] = if jw.moves[b * n + j] {
+                    let S = jw.tree.S[j];
+                    SpatialVec::new(S.w, S.v + S.w.cross(ws.kin.X_GB[b].p))
+                } else {
+                    SpatialVec::zero()
+                };
+            }
+            jw.unit_u[j] = 1.0;
+            let unit = Kinematics {
+                time: x.time,
+                X_GB: &ws.kin.X_GB,
+                V_GB: &jw.unit_V,
+                q: &ws.kin.q,
+                u: &jw.unit_u,
+            };
+            path.compute_speed(&unit, st);
+            jw.paths[i].v_u[a] = st.speed();
+            jw.unit_u[j] = 0.0;
+        }
+        st.set_speed(speed);
+    }
+
+    /// Writes all but the constraints' entries into the sparse matrices.
+    fn scatter(&self, x: &State<f64>, ws: &Workspace<f64>, jw: &JacobianWorkspace, jac: &mut ImplicitJacobian) {
+        let s = self.system;
+        let tree = &s.tree;
+        let (n, nz, ne) = (tree.num_mobilities, s.num_aux, s.num_controls);
+        let rz = 2 * n;
+
+        // Kinematic and τ rows; the rest starts from zero.
+        let tau = |m: &[f64], width: usize, row: usize, col: usize| m[(row - n) * width + col];
+        for col in 0..2 * n + nz {
+            for k in jac.dx.start[col]..jac.dx.start[col + 1] {
+                let row = jac.dx.row[k];
+                jac.dx.value[k] = match (row, col) {
+                    (r, c) if r < n => self.kinematic_entry(x, r, c),
+                    (r, c) if r < rz && c < n => tau(&jw.tree.dtau_dq, n, r, c),
+                    (r, c) if r < rz && c < rz => tau(&jw.tree.dtau_du, n, r, c - n),
+                    (r, c) if r < rz => tau(&jw.tau_z, nz, r, c - rz),
+                    (r, c) if r < rz + nz && c < n => -jw.z_q[(r - rz) * n + c],
+                    (r, c) if r < rz + nz && c < rz => -jw.z_u[(r - rz) * n + c - n],
+                    (r, c) if r < rz + nz => -jw.z_z[(r - rz) * nz + c - rz],
+                    _ => 0.0,
+                };
+            }
+            for k in jac.dxdot.start[col]..jac.dxdot.start[col + 1] {
+                let row = jac.dxdot.row[k];
+                jac.dxdot.value[k] = match (row, col) {
+                    (r, c) if r < n => f64::from(u8::from(r == c)),
+                    (r, c) if r < rz && (n..rz).contains(&c) => tau(&jw.tree.mass, n, r, c - n),
+                    (r, c) if r < rz && c >= rz => tau(&jw.tau_zdot, nz, r, c - rz),
+                    (r, c) if r < rz + nz => f64::from(u8::from(r == c)),
+                    _ => 0.0,
+                };
+            }
+        }
+        for col in 0..ne {
+            for k in jac.du.start[col]..jac.du.start[col + 1] {
+                let row = jac.du.row[k];
+                jac.du.value[k] = match row {
+                    r if r < n => 0.0,
+                    r if r < rz => tau(&jw.tau_e, ne, r, col),
+                    r if r < rz + nz => -jw.z_e[(r - rz) * ne + col],
+                    _ => 0.0,
+                };
+            }
+        }
+        // Residuals of muscles and other path forces.
+        let _ = ws;
+        let put = |m: &mut SparseMatrix, row: usize, col: usize, value: f64| {
+            if let Some(k) = m.position(row, col) {
+                m.value[k] = value;
+            }
+        };
+        for (i, f) in s.forces.iter().enumerate() {
+            if f.path.is_none() || !f.enabled {
+                continue;
+            }
+            let (d, count) = (&jw.paths[i], f.states.len());
+            for (r, z) in f.states.clone().enumerate() {
+                let g = &d.residual[r];
+                for (a, &j) in self.pattern.path[i].iter().enumerate() {
+                    put(&mut jac.dx, rz + z, j, g[0] * d.L_q[a] + g[1] * d.v_q[a]);
+                    put(&mut jac.dx, rz + z, n + j, g[1] * d.v_u[a]);
+                }
+                for (k, c) in f.states.clone().enumerate() {
+                    put(&mut jac.dx, rz + z, rz + c, g[3 + k]);
+                    put(&mut jac.dxdot, rz + z, rz + c, g[3 + count + k]);
+                }
+                for e in f.controls.clone() {
+                    put(&mut jac.du, rz + z, e, g[2]);
+                }
+            }
+        }
+    }
+
+    /// ∂(q̇ − N(q) u)/∂(q or u).
+    fn kinematic_entry(&self, x: &State<f64>, row: usize, col: usize) -> f64 {
+        let n = x.q.len();
+        let Some(u0) = self.system.tree.angular[row] else {
+            return if col == n + row { -1.0 } else { 0.0 };
+        };
+        let at = |v: &[f64]| vec3(v[u0], v[u0 + 1], v[u0 + 2]);
+        if col >= n {
+            return -angles_rate(at(&x.q), Vec3::unit(col - n - u0))[row - u0];
+        }
+        let mut q: Vec3<Dual<f64, 1>> = Vec3::cst(at(&x.q));
+        q[col - u0].d[0] = 1.0;
+        -angles_rate(q, Vec3::cst(at(&x.u)))[row - u0].d[0]
+    }
+
+    /// Rows G u̇ + bias, the part Gᵀ λ of the τ rows, and the columns of λ, by dual numbers through the kinematics.
+    fn constraint_rows(
+        &self,
+        x: &State<f64>,
+        udot: &[f64],
+        lambda: &[f64],
+        ws: &Workspace<f64>,
+        jw: &mut JacobianWorkspace,
+        jac: &mut ImplicitJacobian,
+    ) {
+        let s = self.system;
+        let (n, m) = (s.tree.num_mobilities, s.constraints.num_rows());
+        let (ru, rc) = (n, 2 * n + s.num_aux);
+        let G = &ws.constraints.G;
+        for r in 0..m {
+            for j in 0..n {
+                if let Some(k) = jac.dxdot.position(rc + r, n + j) {
+                    jac.dxdot.value[k] = G[r * n + j];
+                }
+                if let Some(k) = jac.dlambda.position(ru + j, r) {
+                    jac.dlambda.value[k] = G[r * n + j];
+                }
+            }
+        }
+        let all: Vec<D> = x.q.iter().chain(&x.u).map(|&v| D::cst(v)).collect();
+        for c0 in (0..2 * n).step_by(CHUNK) {
+            let count = CHUNK.min(2 * n - c0);
+            let mut v = all.clone();
+            for c in 0..count {
+                v[c0 + c].d[c] = 1.0;
+            }
+            compute_kinematics(&s.tree, &v[..n], &v[n..], &mut jw.kinematics);
+            s.constraints.compute(&s.tree, &jw.kinematics, D::cst(x.time), &mut jw.constraints);
+            for r in 0..m {
+                let mut a = jw.constraints.bias[r];
+                for j in 0..n {
+                    let g = jw.constraints.G[r * n + j];
+                    a += g * udot[j];
+                    for c in 0..count.min(n.saturating_sub(c0)) {
+                        if let Some(k) = jac.dx.position(ru + j, c0 + c) {
+                            jac.dx.value[k] += g.d[c] * lambda[r];
+                        }
+                    }
+                }
+                for c in 0..count {
+                    if let Some(k) = jac.dx.position(rc + r, c0 + c) {
+                        jac.dx.value[k] = a.d[c];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Derivatives of tension and residuals by length, speed, excitation, states and rates.
+fn local_derivatives(
+    f: &SystemForce,
+    x: &State<f64>,
+    controls: &[f64],
+    zdot: &[f64],
+    path: &PathState<f64>,
+    out: &mut PathDerivative,
+) {
+    // As many directions as the force has inputs.
+    match f.states.len() {
+        0 => local_with::<3>(f, x, controls, zdot, path, out),
+        1 => local_with::<5>(f, x, controls, zdot, path, out),
+        2 => local_with::<7>(f, x, controls, zdot, path, out),
+        _ => local_with::<LOCAL>(f, x, controls, zdot, path, out),
+    }
+}
+
+fn local_with<const K: usize>(
+    f: &SystemForce,
+    x: &State<f64>,
+    controls: &[f64],
+    zdot: &[f64],
+    path: &PathState<f64>,
+    out: &mut PathDerivative,
+) {
+    let nz = f.states.len();
+    let variable = Dual::<f64, K>::variable;
+    let L = variable(path.length(), 0);
+    let v = variable(path.speed(), 1);
+    let control = controls[f.controls.clone()].first().copied().unwrap_or(0.0);
+    let e = variable(control, 2);
+    let mut z = [Dual::<f64, K>::zero(); MAX_STATES];
+    let mut rate = [Dual::<f64, K>::zero(); MAX_STATES];
+    let mut r = [Dual::<f64, K>::zero(); MAX_STATES];
+    for (k, i) in f.states.clone().enumerate() {
+        z[k] = variable(x.z[i], 3 + k);
+        rate[k] = variable(zdot[i], 3 + nz + k);
+    }
+    let tension = match &f.actor {
+        Actor::Muscle(m) => m.residual(L, v, e, &z[..nz], &rate[..nz], &mut r[..nz]),
+        Actor::Force(c) => match c.path_force() {
+            None => return,
+            Some(law) => {
+                law.states_dot(v, e, &z[..nz], &mut r[..nz]);
+                for k in 0..nz {
+                    r[k] = rate[k] - r[k];
+                }
+                law.tension(L, v, e, &z[..nz])
+            }
+        },
+    };
+    out.tension[..K].copy_from_slice(&tension.d);
+    for k in 0..nz {
+        out.residual[k][..K].copy_from_slice(&r[k].d);
+    }
+}
+
+/// Numbers as dual constants, in an array of fixed size.
+fn lift<const N: usize>(x: &[f64]) -> [D; N] {
+    std::array::from_fn(|i| D::cst(x.get(i).copied().unwrap_or(0.0)))
+}
+
+/// Direction `c` of a dual vector.
+#[inline(always)]
+fn part(v: Vec3<D>, c: usize) -> Vec3<f64> {
+    vec3(v.x.d[c], v.y.d[c], v.z.d[c])
+}
+
+#[inline(always)]
+fn set(v: &mut Vec3<D>, c: usize, d: Vec3<f64>) {
+    (v.x.d[c], v.y.d[c], v.z.d[c]) = (d.x, d.y, d.z);
+}
+
+#[inline(always)]
+fn subtract(v: &mut Vec3<D>, c: usize, d: Vec3<f64>) {
+    v.x.d[c] -= d.x;
+    v.y.d[c] -= d.y;
+    v.z.d[c] -= d.z;
+}

@@ -1,0 +1,154 @@
+//! Musculoskeletal dynamics as one implicit equation, f(x, ẋ, e, λ, t) = 0, and its exact Jacobians.
+//!
+//! States x = (q, u, z), controls e, multipliers λ. The rows, in this order:
+//!
+//!   q̇ − N(q) u                                          n rows     kinematics
+//!   M u̇ + c(q, u) − Jᵀ F − τ + Gᵀ λ                      n rows     inverse dynamics, O(N)
+//!   force balance of each muscle, ż − rate of others     nz rows    in the order of z
+//!   G u̇ − b                                             m rows     constraints, on accelerations
+//!
+//! Written this way (van den Bogert, Blana and Heinrich 2011, eq. 13; Dembia et al. 2020, eq. 1) nothing
+//! is inverted and nothing is singular: not a massless segment, not zero activation. The Jacobians are
+//! sparse, with a pattern that follows from the structure of the model and is found once.
+
+mod jacobian;
+mod pattern;
+mod sparse;
+
+pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
+pub use sparse::SparseMatrix;
+
+use crate::kinematics::Loads;
+use crate::multibody::compute_inverse_dynamics;
+use crate::system::{Actor, State, System, Workspace};
+use pattern::Pattern;
+use soleus_math::{Real, SpatialVec};
+
+/// A system in implicit form.
+#[derive(Clone, Debug)]
+pub struct ImplicitSystem<'a> {
+    /// The system.
+    pub system: &'a System,
+    pattern: Pattern,
+}
+
+impl<'a> ImplicitSystem<'a> {
+    /// Finds the structure of the equations.
+    pub fn new(system: &'a System) -> Self {
+        ImplicitSystem { system, pattern: Pattern::find(system) }
+    }
+
+    /// Number of states: coordinates, speeds, auxiliary states.
+    pub fn num_states(&self) -> usize {
+        2 * self.system.tree.num_mobilities + self.system.num_aux
+    }
+
+    /// Number of multipliers.
+    pub fn num_multipliers(&self) -> usize {
+        self.system.constraints.num_rows()
+    }
+
+    /// Number of residuals.
+    pub fn num_residuals(&self) -> usize {
+        self.num_states() + self.num_multipliers()
+    }
+
+    /// The residual f at a state `x` with rates `xdot` (q̇, u̇, ż), controls and multipliers.
+    pub fn compute_residual<T: Real>(
+        &self,
+        x: &State<T>,
+        xdot: &[T],
+        controls: &[T],
+        lambda: &[T],
+        ws: &mut Workspace<T>,
+        r: &mut [T],
+    ) {
+        let s = self.system;
+        let n = s.tree.num_mobilities;
+        let (qdot, rest) = xdot.split_at(n);
+        let (udot, zdot) = rest.split_at(n);
+        s.compute_kinematics(x, ws);
+        s.compute_paths(x, ws);
+
+        let (rq, rest) = r.split_at_mut(n);
+        let (ru, rest) = rest.split_at_mut(n);
+        let (rz, rc) = rest.split_at_mut(s.num_aux);
+        s.compute_coordinate_rates(x, rq);
+        for (r, &qdot) in rq.iter_mut().zip(qdot) {
+            *r = qdot - *r;
+        }
+
+        self.compute_loads(x, controls, zdot, ws, rz);
+        // The accelerations and joint wrenches of inverse dynamics need scratch of their own.
+        let (mut A, mut F) = (std::mem::take(&mut ws.A_GB), std::mem::take(&mut ws.scratch));
+        compute_inverse_dynamics(&s.tree, &ws.kin, udot, &ws.body_load, &mut A, &mut F, ru);
+        (ws.A_GB, ws.scratch) = (A, F);
+        for (r, &m) in ru.iter_mut().zip(&ws.mobility_load) {
+            *r -= m;
+        }
+
+        s.constraints.compute(&s.tree, &ws.kin, x.time, &mut ws.constraints);
+        for (i, (rc, &l)) in rc.iter_mut().zip(lambda).enumerate() {
+            let mut a = ws.constraints.bias[i];
+            for (j, &g) in ws.constraints.G[i * n..(i + 1) * n].iter().enumerate() {
+                a += g * udot[j];
+                ru[j] += g * l;
+            }
+            *rc = a;
+        }
+    }
+
+    /// Loads of gravity and forces, with muscles and other states as residuals.
+    fn compute_loads<T: Real>(&self, x: &State<T>, controls: &[T], zdot: &[T], ws: &mut Workspace<T>, rz: &mut [T]) {
+        let s = self.system;
+        s.compute_gravity(&ws.kin, &mut ws.body_load);
+        ws.mobility_load.fill(T::zero());
+        let kin = ws.kin.view(x.time);
+        let mut loads = Loads { body: &mut ws.body_load, mobility: &mut ws.mobility_load };
+        for (i, f) in s.forces.iter().enumerate() {
+            let (z, zd, rz) = (&x.z[f.states.clone()], &zdot[f.states.clone()], &mut rz[f.states.clone()]);
+            if !f.enabled {
+                // A force that is switched off keeps its states.
+                rz.copy_from_slice(zd);
+                continue;
+            }
+            let e = &controls[f.controls.clone()];
+            match (&f.actor, &f.path) {
+                (Actor::Muscle(m), Some(p)) => {
+                    let st = &ws.paths[i];
+                    let tension = m.residual(st.length(), st.speed(), e[0], z, zd, rz);
+                    ws.tension[i] = tension;
+                    p.apply_tension(&kin, st, tension, &mut loads);
+                }
+                (Actor::Force(c), Some(p)) => {
+                    let Some(law) = c.path_force() else { continue };
+                    let st = &ws.paths[i];
+                    let control = e.first().copied().unwrap_or(T::zero());
+                    let tension = law.tension(st.length(), st.speed(), control, z);
+                    law.states_dot(st.speed(), control, z, rz);
+                    ws.tension[i] = tension;
+                    p.apply_tension(&kin, st, tension, &mut loads);
+                    subtract_from(zd, rz);
+                }
+                (Actor::Force(c), None) => {
+                    c.apply(&kin, e, z, rz, &mut loads);
+                    subtract_from(zd, rz);
+                }
+                (Actor::Muscle(_), None) => rz.copy_from_slice(zd),
+            }
+        }
+    }
+}
+
+/// r ← rate − r.
+fn subtract_from<T: Real>(rate: &[T], r: &mut [T]) {
+    for (r, &rate) in r.iter_mut().zip(rate) {
+        *r = rate - *r;
+    }
+}
+
+/// A wrench about a body's origin p, about the origin of ground.
+#[inline(always)]
+fn to_ground<T: Real>(f: SpatialVec<T>, p: soleus_math::Vec3<T>) -> SpatialVec<T> {
+    SpatialVec::new(f.w + p.cross(f.v), f.v)
+}

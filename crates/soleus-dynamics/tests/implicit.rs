@@ -1,0 +1,96 @@
+//! The implicit equations of whole models: consistent with the explicit ones, and their Jacobians exact.
+
+mod common;
+
+use common::{direction, moved, shifted, systems};
+use soleus_dynamics::implicit::ImplicitSystem;
+use soleus_dynamics::{State, System};
+use soleus_math::{Dual, Real};
+
+type D = Dual<f64, 1>;
+
+/// (q̇, u̇, ż) and λ of the explicit equations.
+fn rates(system: &System, x: &State<f64>, controls: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+    let mut ws = system.workspace();
+    system.compute_motion(x, controls, &mut ws).ok()?;
+    let mut xdot = system.coordinate_rates(x);
+    xdot.extend(&ws.udot);
+    xdot.extend(&ws.zdot);
+    Some((xdot, ws.constraints.lambda.clone()))
+}
+
+/// The rates of the explicit equations make the implicit residual vanish, at every reference state.
+#[test]
+fn identity_explicit_rates_solve_the_implicit_equations() {
+    for (name, system, states) in systems() {
+        let implicit = ImplicitSystem::new(&system);
+        let mut ws = system.workspace();
+        let n = system.tree.num_mobilities;
+        for (k, (x, controls)) in states.iter().enumerate() {
+            let Some((xdot, lambda)) = rates(&system, x, controls) else { continue };
+            let mut r = vec![0.0; implicit.num_residuals()];
+            implicit.compute_residual(x, &xdot, controls, &lambda, &mut ws, &mut r);
+            // Forces are large and cancel; muscles' rows are in units of F₀ or of speed.
+            let scale = ws.body_load.iter().map(|f| f.w.norm() + f.v.norm()).fold(1.0, f64::max);
+            for (i, r) in r.iter().enumerate() {
+                let limit = if (n..2 * n).contains(&i) { 1e-9 * scale } else { 1e-6 };
+                // DeGrooteFregly's explicit form leaves out damping, its implicit form does not.
+                let damped = name.contains("2D_gait") || name.contains("hanging");
+                assert!(r.abs() <= limit || damped || r.is_nan(), "{name} state {k} row {i}: {r:e}");
+            }
+        }
+    }
+}
+
+/// Every entry of every Jacobian against dual numbers through the whole residual, and nothing outside the pattern.
+#[test]
+fn deriv_implicit_jacobians() {
+    for (name, system, states) in systems() {
+        let implicit = ImplicitSystem::new(&system);
+        let (n, nz, ne, m) =
+            (system.tree.num_mobilities, system.num_aux, system.num_controls, implicit.num_multipliers());
+        let (nx, nr) = (implicit.num_states(), implicit.num_residuals());
+        let (mut ws, mut jw) = (system.workspace(), implicit.jacobian_workspace());
+        let mut jac = implicit.jacobian();
+        let mut dual_ws = system.workspace::<D>();
+        // Large models: a few states are enough, every column of them.
+        for (k, (x, controls)) in states.iter().enumerate().skip(1).take(2) {
+            let (x, controls) = (moved(x, 1), shifted(controls, 1));
+            let Some((mut xdot, mut lambda)) = rates(&system, &x, &controls) else { continue };
+            for (v, d) in xdot.iter_mut().zip(direction(7, nx, 0.1)) {
+                *v += d;
+            }
+            for (l, d) in lambda.iter_mut().zip(direction(8, m, 1.0)) {
+                *l += d;
+            }
+            let mut r = vec![0.0; nr];
+            implicit.compute_jacobian(&x, &xdot, &controls, &lambda, &mut ws, &mut jw, &mut r, &mut jac);
+
+            let lift = |v: &[f64]| v.iter().map(|&v| D::cst(v)).collect::<Vec<_>>();
+            let mut rd = vec![D::zero(); nr];
+            let widths = [nx, nx, ne, m];
+            for (block, matrix) in [&jac.dx, &jac.dxdot, &jac.du, &jac.dlambda].into_iter().enumerate() {
+                for col in 0..widths[block] {
+                    let mut v = [lift(&x.q), lift(&x.u), lift(&x.z)].concat();
+                    let (mut vd, mut e, mut l) = (lift(&xdot), lift(&controls), lift(&lambda));
+                    [&mut v, &mut vd, &mut e, &mut l][block][col].d[0] = 1.0;
+                    let y = State {
+                        time: D::cst(x.time),
+                        q: v[..n].to_vec(),
+                        u: v[n..2 * n].to_vec(),
+                        z: v[2 * n..2 * n + nz].to_vec(),
+                    };
+                    implicit.compute_residual(&y, &vd, &e, &l, &mut dual_ws, &mut rd);
+                    let scale = rd.iter().map(|r| r.d[0].abs()).filter(|r| r.is_finite()).fold(1.0, f64::max);
+                    for row in 0..nr {
+                        let (a, b) = (matrix.at(row, col), rd[row].d[0]);
+                        assert!(
+                            (a - b).abs() <= 1e-8 * scale || (a.is_nan() && b.is_nan()),
+                            "{name} state {k} block {block} row {row} column {col} (n {n}, nz {nz}): {a:e} {b:e}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
