@@ -2,7 +2,8 @@
 //!
 //! A problem is an [`ExplicitOde`] ẋ = f(t, x) or an [`ImplicitOde`] f(t, x, ẋ) = 0. An [`Integrator`] takes
 //! it one accepted step at a time; [`integrate`] drives it to an end, finds events on the way, and always
-//! returns how far it came and why it stopped. [`SystemOde`] makes a problem of a musculoskeletal model.
+//! returns how far it came and why it stopped. [`SystemOde`] and [`ImplicitSystemOde`] make problems of a
+//! musculoskeletal model.
 //!
 //! | integrator | problem | order | step |
 //! |---|---|---|---|
@@ -36,5 +37,5 @@ pub use implicit::{ImplicitMidpoint, RadauIIA5, RosenbrockEuler};
 pub use integrate::{End, Integrator, Outcome, Statistics, StepOptions, View, integrate};
 pub use ode::{ExplicitOde, ImplicitOde, MechanicalOde, Projected, RhsError};
 pub use stop::{Quantity, Stop};
-pub use system::{Controls, ModelControls, SystemOde};
+pub use system::{Controls, ImplicitSystemOde, ModelControls, SystemOde};
 pub use trajectory::Trajectory;

@@ -105,6 +105,13 @@ pub trait ImplicitOde {
         Ok(())
     }
 
+    /// Writes rates that fit `x`, and the states that follow from others, if the problem knows them without
+    /// iteration; else returns false, and they are solved for.
+    fn consistent_rates(&mut self, t: f64, x: &mut [f64], xdot: &mut [f64]) -> bool {
+        let _ = (t, x, xdot);
+        false
+    }
+
     /// As [`ExplicitOde::project`].
     fn project(
         &mut self,

@@ -1,7 +1,7 @@
 //! Whole models in implicit form: the same motion as the explicit form, at the order of each method.
 
 use soleus_dynamics::system::{State, System};
-use soleus_simulation::system::{Constant, SystemDae};
+use soleus_simulation::system::{Constant, ImplicitSystemOde};
 use soleus_simulation::{
     End, ErrorNorm, ExplicitRungeKutta, ImplicitMidpoint, Integrator, RadauIIA5, RosenbrockEuler, StepOptions,
     SystemOde, integrate,
@@ -44,9 +44,9 @@ fn reference(system: &System, x: &State<f64>) -> Vec<f64> {
 fn implicit<'s>(
     system: &'s System,
     x: &State<f64>,
-    method: &mut dyn Integrator<SystemDae<'s, Constant>>,
+    method: &mut dyn Integrator<ImplicitSystemOde<'s, Constant>>,
 ) -> Vec<f64> {
-    let mut dae = SystemDae::new(system, controls(system));
+    let mut dae = ImplicitSystemOde::new(system, controls(system));
     let o = integrate(method, &mut dae, (0.0, &vector(x)), DURATION, &mut [], &mut |_| ControlFlow::Continue(()));
     assert_eq!(o.end, End::Reached, "{o:?}");
     o.state

@@ -25,6 +25,9 @@ pub fn solve_consistent_rates<P: ImplicitOde + ?Sized>(
     x: &mut [f64],
     xdot: &mut [f64],
 ) -> Result<(), Stop> {
+    if p.consistent_rates(t, x, xdot) {
+        return Ok(());
+    }
     let n = x.len();
     let mut m = Matrices::default();
     m.prepare(p);

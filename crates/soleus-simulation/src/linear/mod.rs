@@ -3,10 +3,12 @@
 mod complex;
 mod dense_lu;
 mod pattern;
+mod sparse_lu;
 
 pub use complex::Complex;
 pub use dense_lu::DenseLu;
 pub use pattern::Pattern;
+pub use sparse_lu::SparseLu;
 
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -47,6 +47,17 @@ impl Pattern {
         self.columns.is_empty()
     }
 
+    /// Position of a place in the list of values, if it is one.
+    pub fn position(&self, row: usize, column: usize) -> Option<usize> {
+        let range = *self.start.get(row)?..*self.start.get(row + 1)?;
+        self.columns[range.clone()].binary_search(&column).ok().map(|k| range.start + k)
+    }
+
+    /// Columns of a row, and where its values start.
+    pub fn row(&self, row: usize) -> (&[usize], usize) {
+        (&self.columns[self.start[row]..self.start[row + 1]], self.start[row])
+    }
+
     /// Row, column and position in the list of values, in order.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         (0..self.dim()).flat_map(move |r| (self.start[r]..self.start[r + 1]).map(move |k| (r, self.columns[k], k)))

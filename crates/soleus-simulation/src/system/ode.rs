@@ -238,6 +238,10 @@ impl<C: Controls> ImplicitOde for SystemOde<'_, C> {
         Ok(())
     }
 
+    fn consistent_rates(&mut self, t: f64, x: &mut [f64], xdot: &mut [f64]) -> bool {
+        self.rhs(t, x, xdot).is_ok() && xdot.iter().all(|d| d.is_finite())
+    }
+
     fn project(
         &mut self,
         t: f64,

@@ -1,0 +1,77 @@
+//! How long a forward simulation takes.
+//!
+//! usage: cargo run --release --example time_simulation -- MODEL.osim EXCITATION|- DURATION ACCURACY METHOD [SECONDS]
+//!
+//! METHOD is rkm, dopri5 or radau5. The simulation is run again and again for SECONDS (default 1); prints JSON with the
+//! smallest time. Starts from the default state with muscles in equilibrium.
+
+use soleus_dynamics::assembly::Assembler;
+use soleus_dynamics::{Options, System};
+use soleus_simulation::{
+    Controls, End, ExplicitRungeKutta, Integrator, ModelControls, RadauIIA5, StepOptions, SystemOde, integrate,
+};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [file, excitation, duration, accuracy, method, rest @ ..] = args.as_slice() else {
+        return Err("usage: time_simulation MODEL.osim EXCITATION|- DURATION ACCURACY METHOD [SECONDS]".into());
+    };
+    let (duration, accuracy): (f64, f64) = (duration.parse()?, accuracy.parse()?);
+    let budget: f64 = rest.first().map_or(Ok(1.0), |s| s.parse())?;
+    let (model, diagnostics) = soleus_io::osim::read_model(&std::fs::read(file)?, file);
+    let model = model.ok_or_else(|| format!("{:?}", diagnostics.list.first()))?;
+    let system = System::compile_with(&model, &Options { opensim_faults: true })?;
+
+    let mut controls = ModelControls::new(&model, &system);
+    if let Ok(e) = excitation.parse() {
+        controls.add_excitation(&model, &system, e);
+    }
+    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
+    if system.constraints.num_rows() > 0 {
+        Assembler::new(&model, &system).solve_assembly(&system, &mut x, &mut ws)?;
+    }
+    let mut values = vec![0.0; system.num_controls];
+    controls.compute(0.0, &x, &mut values);
+    system.solve_equilibrium(&mut x, &values, &mut ws);
+    let x0 = SystemOde::<ModelControls>::vector(&x);
+
+    let mut ode = SystemOde::new(&system, controls);
+    let norm = ode.error_norm();
+    let options = StepOptions::with_accuracy(accuracy);
+    let mut integrator: Box<dyn Integrator<SystemOde<ModelControls>>> = match method.as_str() {
+        "rkm" => Box::new(ExplicitRungeKutta::merson(norm, options)),
+        "dopri5" => Box::new(ExplicitRungeKutta::dormand_prince(norm, options)),
+        "radau5" => {
+            ode = ode.with_jacobian();
+            Box::new(RadauIIA5::new(norm, options))
+        }
+        other => return Err(format!("no method {other}").into()),
+    };
+    let (mut best, begin) = (f64::INFINITY, Instant::now());
+    let mut work = None;
+    while work.is_none() || begin.elapsed().as_secs_f64() < budget {
+        let start = Instant::now();
+        let o = integrate(&mut *integrator, &mut ode, (0.0, &x0), duration, &mut [], &mut |_| {
+            ControlFlow::Continue(())
+        });
+        best = best.min(start.elapsed().as_secs_f64());
+        if o.end != End::Reached {
+            return Err(format!("{:?}", o.end).into());
+        }
+        work = Some(o.statistics);
+    }
+    let s = work.unwrap_or_default();
+    println!(
+        "{{\"seconds\": {best}, \"real_time_factor\": {}, \"steps\": {}, \"rejected\": {}, \"evaluations\": {}, \
+         \"jacobians\": {}, \"us_per_evaluation\": {}}}",
+        duration / best,
+        s.steps,
+        s.rejected,
+        s.evaluations,
+        s.jacobians,
+        1e6 * best / s.evaluations.max(1) as f64
+    );
+    Ok(())
+}

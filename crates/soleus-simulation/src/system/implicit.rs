@@ -1,0 +1,191 @@
+//! The equations of a model in implicit form.
+
+use super::controls::Controls;
+use super::project::Projector;
+use crate::error_norm::ErrorNorm;
+use crate::linear::Pattern;
+use crate::ode::{ImplicitOde, Projected, RhsError};
+use soleus_dynamics::implicit::{ImplicitJacobian, ImplicitSystem, JacobianWorkspace, SparseMatrix};
+use soleus_dynamics::system::{State, System, Workspace};
+
+/// A system under given controls as f(t, y, ẏ) = 0 with y = [q, u, z, λ]: inverse dynamics, force balance of
+/// muscles, constraints on accelerations with their multipliers λ, which are algebraic (index 1). Jacobians are
+/// exact and sparse; see [`soleus_dynamics::implicit`].
+///
+/// Controls count as functions of time in the Jacobians. Constraint equations that repeat each other make the
+/// matrix of a step singular.
+pub struct ImplicitSystemOde<'a, C> {
+    implicit: ImplicitSystem<'a>,
+    /// What sets the controls.
+    pub controls: C,
+    x: State<f64>,
+    values: Vec<f64>,
+    ws: Workspace<f64>,
+    jw: JacobianWorkspace,
+    jacobian: ImplicitJacobian,
+    r: Vec<f64>,
+    pattern: Pattern,
+    /// Where each entry of ∂f/∂x, ∂f/∂λ and ∂f/∂ẋ is in the pattern.
+    places: [Vec<usize>; 3],
+    projector: Projector,
+    error: Vec<f64>,
+}
+
+impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
+    /// The equations of `system` under `controls`.
+    pub fn new(system: &'a System, controls: C) -> Self {
+        let implicit = ImplicitSystem::new(system);
+        let jacobian = implicit.jacobian();
+        let nx = implicit.num_states();
+        let parts = [(&jacobian.dx, 0), (&jacobian.dlambda, nx), (&jacobian.dxdot, 0)];
+        let mut rows = vec![Vec::new(); implicit.num_residuals()];
+        for (matrix, shift) in parts {
+            for (r, c) in entries(matrix) {
+                rows[r].push(c + shift);
+            }
+        }
+        let pattern = Pattern::from_rows(&rows);
+        let places = parts.map(|(matrix, shift)| {
+            entries(matrix).filter_map(|(r, c)| pattern.position(r, c + shift)).collect()
+        });
+        ImplicitSystemOde {
+            x: system.default_state.clone(),
+            values: vec![0.0; system.num_controls],
+            ws: system.workspace(),
+            jw: implicit.jacobian_workspace(),
+            r: vec![0.0; implicit.num_residuals()],
+            jacobian,
+            pattern,
+            places,
+            projector: Projector::new(system),
+            error: vec![0.0; 2 * system.tree.num_mobilities],
+            controls,
+            implicit,
+        }
+    }
+
+    /// y for a state: multipliers zero, to be found at the start.
+    pub fn vector(&self, state: &State<f64>) -> Vec<f64> {
+        let mut y = [&state.q[..], &state.u, &state.z].concat();
+        y.resize(self.implicit.num_residuals(), 0.0);
+        y
+    }
+
+    /// The norm of Simbody for q, u and z; multipliers do not count.
+    pub fn error_norm(&self) -> ErrorNorm {
+        let system = self.implicit.system;
+        let (n, z, m) = (system.tree.num_mobilities, system.num_aux, self.implicit.num_multipliers());
+        let slots = n + self.projector.angular().len();
+        let mut units = vec![1.0; 2 * n + z];
+        units.resize(2 * n + z + m, f64::INFINITY);
+        ErrorNorm::grouped(&[(n, slots, false), (n, n, true), (z, z, true), (m, m, false)]).with_units(&units)
+    }
+
+    fn load(&mut self, t: f64, y: &[f64]) {
+        let (n, nx) = (self.x.q.len(), self.implicit.num_states());
+        self.x.time = t;
+        self.x.q.copy_from_slice(&y[..n]);
+        self.x.u.copy_from_slice(&y[n..2 * n]);
+        self.x.z.copy_from_slice(&y[2 * n..nx]);
+        self.controls.compute(t, &self.x, &mut self.values);
+    }
+}
+
+/// Row and column of each stored entry.
+fn entries(m: &SparseMatrix) -> impl Iterator<Item = (usize, usize)> + '_ {
+    (0..m.columns).flat_map(move |c| m.row[m.start[c]..m.start[c + 1]].iter().map(move |&r| (r, c)))
+}
+
+impl<C: Controls> ImplicitOde for ImplicitSystemOde<'_, C> {
+    fn dim(&self) -> usize {
+        self.implicit.num_residuals()
+    }
+
+    fn residual(&mut self, t: f64, y: &[f64], ydot: &[f64], r: &mut [f64]) -> Result<(), RhsError> {
+        self.load(t, y);
+        let nx = self.implicit.num_states();
+        self.implicit.compute_residual(&self.x, &ydot[..nx], &self.values, &y[nx..], &mut self.ws, r);
+        Ok(())
+    }
+
+    fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    fn jacobians(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        ydot: &[f64],
+        df_dx: &mut [f64],
+        df_dxdot: &mut [f64],
+    ) -> Result<(), RhsError> {
+        self.load(t, y);
+        let nx = self.implicit.num_states();
+        self.implicit.compute_jacobian(
+            &self.x,
+            &ydot[..nx],
+            &self.values,
+            &y[nx..],
+            &mut self.ws,
+            &mut self.jw,
+            &mut self.r,
+            &mut self.jacobian,
+        );
+        df_dx.fill(0.0);
+        df_dxdot.fill(0.0);
+        let j = &self.jacobian;
+        for (matrix, places) in [(&j.dx, &self.places[0]), (&j.dlambda, &self.places[1])] {
+            for (v, &p) in matrix.value.iter().zip(places) {
+                df_dx[p] = *v;
+            }
+        }
+        for (v, &p) in j.dxdot.value.iter().zip(&self.places[2]) {
+            df_dxdot[p] = *v;
+        }
+        Ok(())
+    }
+
+    /// From the explicit equations, where they have an answer.
+    fn consistent_rates(&mut self, t: f64, y: &mut [f64], ydot: &mut [f64]) -> bool {
+        self.load(t, y);
+        let (n, nx) = (self.x.q.len(), self.implicit.num_states());
+        let system = self.implicit.system;
+        if system.compute_motion(&self.x, &self.values, &mut self.ws).is_err() {
+            return false;
+        }
+        let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
+        if !finite(&self.ws.udot) || !finite(&self.ws.zdot) || !finite(&self.ws.constraints.lambda) {
+            return false;
+        }
+        self.projector.rates(&self.x.q, &self.x.u, &mut ydot[..n]);
+        ydot[n..2 * n].copy_from_slice(&self.ws.udot);
+        ydot[2 * n..nx].copy_from_slice(&self.ws.zdot);
+        ydot[nx..].fill(0.0);
+        y[nx..].copy_from_slice(&self.ws.constraints.lambda);
+        true
+    }
+
+    fn project(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        error: &mut [f64],
+        tolerance: f64,
+    ) -> Result<Projected, RhsError> {
+        let system = self.implicit.system;
+        if system.constraints.num_rows() == 0 {
+            return Ok(Projected::default());
+        }
+        self.load(t, y);
+        let n = self.x.q.len();
+        self.error.copy_from_slice(&error[..2 * n]);
+        let done = self.projector.project(system, &mut self.x, &mut self.ws, &mut self.error, tolerance)?;
+        if done.changed {
+            y[..n].copy_from_slice(&self.x.q);
+            y[n..2 * n].copy_from_slice(&self.x.u);
+            error[..2 * n].copy_from_slice(&self.error);
+        }
+        Ok(done)
+    }
+}
