@@ -1,0 +1,53 @@
+//! What all Jacobians of the implicit equations cost, in units of one residual.
+//!
+//! usage: cargo run --release -p soleus-dynamics --example time_jacobian -- MODEL.osim [SECONDS]
+
+use soleus_dynamics::System;
+use soleus_dynamics::implicit::ImplicitSystem;
+use std::time::{Duration, Instant};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    let file = args.next().ok_or("usage: time_jacobian MODEL.osim [SECONDS]")?;
+    let seconds: f64 = args.next().map_or(Ok(1.0), |s| s.parse())?;
+    let (model, diagnostics) = soleus_io::osim::read_model(&std::fs::read(&file)?, &file);
+    let model = model.ok_or_else(|| format!("{:?}", diagnostics.list.first()))?;
+    let system = System::compile(&model)?;
+    let implicit = ImplicitSystem::new(&system);
+    let (mut ws, mut jw) = (system.workspace(), implicit.jacobian_workspace());
+    let controls = vec![0.05; system.num_controls];
+    let mut x = system.default_state.clone();
+    system.solve_equilibrium(&mut x, &controls, &mut ws);
+    let xdot = vec![0.01; implicit.num_states()];
+    let lambda = vec![0.0; implicit.num_multipliers()];
+    let mut r = vec![0.0; implicit.num_residuals()];
+    let mut jac = implicit.jacobian();
+
+    let budget = Duration::from_secs_f64(seconds / 2.0);
+    let mut best = |f: &mut dyn FnMut()| {
+        let (mut best, begin) = (f64::INFINITY, Instant::now());
+        while begin.elapsed() < budget {
+            let batch = Instant::now();
+            for _ in 0..16 {
+                f();
+            }
+            best = best.min(batch.elapsed().as_secs_f64() / 16.0);
+        }
+        best * 1e6
+    };
+    let residual = best(&mut || implicit.compute_residual(&x, &xdot, &controls, &lambda, &mut ws, &mut r));
+    let jacobian = best(&mut || {
+        implicit.compute_jacobian(&x, &xdot, &controls, &lambda, &mut ws, &mut jw, &mut r, &mut jac);
+    });
+    println!(
+        "{}: {} states, residual {residual:.2} us, residual and Jacobians {jacobian:.2} us, {:.1} times; nonzeros {} {} {} {}",
+        model.name,
+        implicit.num_states(),
+        jacobian / residual,
+        jac.dx.num_entries(),
+        jac.dxdot.num_entries(),
+        jac.du.num_entries(),
+        jac.dlambda.num_entries()
+    );
+    Ok(())
+}

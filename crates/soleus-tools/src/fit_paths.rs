@@ -1,0 +1,402 @@
+//! Polynomials in place of paths: fast, smooth, with stated errors.
+//!
+//! The length of a path is fitted over the ranges of the coordinates it depends on,
+//!
+//!   L(q) ≈ Σ c_k Π q_j^{e_kj},   moment arms −∂L/∂q_j                                    (1)
+//!
+//! by linear least squares on lengths and moment arms together, the order raised until both meet their tolerance
+//! (van den Bogert, Blana and Heinrich 2011, eqs. 10 and 11). Coordinates that constraints tie to others are not
+//! variables of the polynomial: samples lie on the constraints, and the moment arm of an independent coordinate
+//! counts what moves with it.
+
+use crate::least_squares::solve_least_squares;
+use soleus_dynamics::assembly::Assembler;
+use soleus_dynamics::moment_arm::MomentArms;
+use soleus_dynamics::{State, System};
+use soleus_math::Function;
+use soleus_math::function::MultivariatePolynomial;
+use soleus_model::Model;
+use soleus_model::constraint::ConstraintKind;
+use soleus_model::id::CoordinateId;
+use soleus_model::path::FunctionBasedPath;
+
+/// What to fit, and how well.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FitOptions {
+    /// Lowest order tried.
+    pub min_order: usize,
+    /// Highest order tried.
+    pub max_order: usize,
+    /// Root mean square error of the length to reach, m.
+    pub length_tolerance: f64,
+    /// Root mean square error of every moment arm to reach, m.
+    pub moment_arm_tolerance: f64,
+    /// Samples per coefficient of the largest polynomial.
+    pub samples_per_coefficient: usize,
+    /// A coordinate counts if the moment arm exceeds this somewhere, m.
+    pub smallest_moment_arm: f64,
+    /// Largest excursion from the default of a coordinate whose range is wider, rad or m.
+    pub widest: f64,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        FitOptions {
+            min_order: 2,
+            max_order: 6,
+            length_tolerance: 1e-4,
+            moment_arm_tolerance: 1e-4,
+            samples_per_coefficient: 4,
+            smallest_moment_arm: 1e-4,
+            widest: 1.5,
+        }
+    }
+}
+
+/// One fitted path and how far it is off.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FittedPath {
+    /// The force whose path it is, by its number in the model.
+    pub force: usize,
+    /// The polynomial as a path.
+    pub path: FunctionBasedPath,
+    /// Order reached.
+    pub order: usize,
+    /// Root mean square and largest error of the length on samples that were not fitted, m.
+    pub length_error: [f64; 2],
+    /// The same of the moment arms, over all coordinates, m.
+    pub moment_arm_error: [f64; 2],
+    /// Whether both tolerances were met.
+    pub converged: bool,
+}
+
+/// A sampled pose: coordinates, and for every path its length and moment arms by coordinate.
+struct Sample {
+    q: Vec<f64>,
+    lengths: Vec<f64>,
+    arms: Vec<Vec<f64>>,
+}
+
+/// Fits the paths of all forces that have one. `progress` is told how many of how many are done and may stop
+/// the work by returning false; what is done by then is returned.
+pub fn fit_paths(
+    model: &Model,
+    system: &System,
+    options: &FitOptions,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Vec<FittedPath> {
+    let forces: Vec<usize> =
+        (0..system.forces.len()).filter(|&i| system.forces[i].path.is_some()).collect();
+    let mut fitted = Vec::new();
+    for (done, &force) in forces.iter().enumerate() {
+        if !progress(done, forces.len()) {
+            break;
+        }
+        let candidates = candidates(model, system, force);
+        // A first look finds which coordinates matter at all.
+        let probe = sample(model, system, options, force, &candidates, 64, 1);
+        let kept: Vec<usize> = (0..candidates.len())
+            .filter(|&c| probe.iter().any(|s| s.arms[0][c].abs() > options.smallest_moment_arm))
+            .collect();
+        let coordinates: Vec<CoordinateId> = kept.iter().map(|&c| candidates[c]).collect();
+        fitted.push(fit_one(model, system, options, force, &coordinates));
+    }
+    progress(forces.len(), forces.len());
+    fitted
+}
+
+/// Independent coordinates that move the path, directly or through constraints.
+fn candidates(model: &Model, system: &System, force: usize) -> Vec<CoordinateId> {
+    let Some(path) = &system.forces[force].path else { return Vec::new() };
+    let mut mobilities = path.coordinates();
+    for b in path.bodies() {
+        let mut k = b;
+        while k != 0 {
+            let node = &system.tree.nodes[k];
+            mobilities.extend(node.u0..node.u0 + node.nu);
+            k = node.parent;
+        }
+    }
+    let dependent: Vec<usize> = model
+        .constraints
+        .iter()
+        .filter(|c| c.enforced)
+        .filter_map(|c| match &c.kind {
+            ConstraintKind::CoordinateCoupler { dependent, independent, .. } => {
+                mobilities.extend(independent.iter().map(|c| system.tree.mobility_of_coordinate[c.0]));
+                Some(dependent.0)
+            }
+            _ => None,
+        })
+        .collect();
+    (0..model.coordinates.len())
+        .filter(|&c| {
+            let k = &model.coordinates[c];
+            mobilities.contains(&system.tree.mobility_of_coordinate[c])
+                && !dependent.contains(&c)
+                && !k.locked
+                && !k.prescribed
+        })
+        .map(CoordinateId)
+        .collect()
+}
+
+/// The interval a coordinate is sampled in.
+fn interval(model: &Model, options: &FitOptions, c: CoordinateId) -> [f64; 2] {
+    let k = &model.coordinates[c.0];
+    [k.range[0].max(k.default_value - options.widest), k.range[1].min(k.default_value + options.widest)]
+}
+
+/// `count` poses in the intervals of `coordinates`, spread by the sequence of Halton (1960) from a start that
+/// differs by `set`; all other coordinates at their defaults, constraints met.
+fn sample(
+    model: &Model,
+    system: &System,
+    options: &FitOptions,
+    force: usize,
+    coordinates: &[CoordinateId],
+    count: usize,
+    set: usize,
+) -> Vec<Sample> {
+    const PRIMES: [usize; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+    let assembler = Assembler::new(model, system);
+    let mut ws = system.workspace();
+    let mut samples = Vec::with_capacity(count);
+    for i in 0..count {
+        let mut x: State<f64> = system.default_state.clone();
+        x.u.fill(0.0);
+        let mut q = Vec::with_capacity(coordinates.len());
+        for (d, &c) in coordinates.iter().enumerate() {
+            let [lo, hi] = interval(model, options, c);
+            let value = lo + (hi - lo) * halton(1 + i + set * 100_003, PRIMES[d % PRIMES.len()]);
+            x.q[system.tree.mobility_of_coordinate[c.0]] = value;
+            q.push(value);
+        }
+        if assembler.solve_assembly(system, &mut x, &mut ws).is_err() {
+            continue;
+        }
+        system.compute_kinematics(&x, &mut ws);
+        system.compute_paths(&x, &mut ws);
+        system.constraints.compute(&system.tree, &ws.kin, x.time, &mut ws.constraints);
+        let mut arms = MomentArms::new(system, &ws);
+        arms.compute_path(system, &ws, force);
+        let arms = coordinates.iter().map(|c| arms.arm(system.tree.mobility_of_coordinate[c.0])).collect();
+        samples.push(Sample { q, lengths: vec![ws.paths[force].length()], arms: vec![arms] });
+    }
+    samples
+}
+
+/// The i-th number of the van der Corput sequence in a base: the digits of i behind the point, reversed.
+fn halton(mut i: usize, base: usize) -> f64 {
+    let (mut f, mut r) = (1.0, 0.0);
+    while i > 0 {
+        f /= base as f64;
+        r += f * (i % base) as f64;
+        i /= base;
+    }
+    r
+}
+
+fn fit_one(
+    model: &Model,
+    system: &System,
+    options: &FitOptions,
+    force: usize,
+    coordinates: &[CoordinateId],
+) -> FittedPath {
+    let dim = coordinates.len();
+    let terms = |order| exponents(dim, order).len();
+    let count = |order| (options.samples_per_coefficient * terms(order)).max(40);
+    let test = sample(model, system, options, force, coordinates, count(options.max_order) / 2, 2);
+    let train = sample(model, system, options, force, coordinates, count(options.max_order), 0);
+    let mut best: Option<FittedPath> = None;
+    for order in options.min_order..=options.max_order {
+        let coefficients = fit(model, options, coordinates, &train, order);
+        let Ok(length) = MultivariatePolynomial::new(dim.max(1), order, coefficients) else { continue };
+        let length = Function::from(length);
+        let (length_error, moment_arm_error) = errors(&length, &test, dim);
+        let fitted = FittedPath {
+            force,
+            path: FunctionBasedPath {
+                coordinates: coordinates.to_vec(),
+                length,
+                moment_arms: Vec::new(),
+                speed: None,
+            },
+            order,
+            length_error,
+            moment_arm_error,
+            converged: length_error[0] <= options.length_tolerance
+                && moment_arm_error[0] <= options.moment_arm_tolerance,
+        };
+        let done = fitted.converged;
+        let better = best.as_ref().is_none_or(|b| fitted.moment_arm_error[0] < b.moment_arm_error[0]);
+        if better || done {
+            best = Some(fitted);
+        }
+        if done {
+            break;
+        }
+    }
+    best.unwrap_or(FittedPath {
+        force,
+        path: FunctionBasedPath {
+            coordinates: coordinates.to_vec(),
+            length: Function::Constant(0.0),
+            moment_arms: Vec::new(),
+            speed: None,
+        },
+        order: 0,
+        length_error: [f64::INFINITY; 2],
+        moment_arm_error: [f64::INFINITY; 2],
+        converged: false,
+    })
+}
+
+/// Exponents of all terms up to an order, the last variable fastest, as `MultivariatePolynomial` counts them.
+fn exponents(dim: usize, order: usize) -> Vec<Vec<usize>> {
+    fn grow(prefix: &mut Vec<usize>, dim: usize, left: usize, out: &mut Vec<Vec<usize>>) {
+        if prefix.len() == dim {
+            out.push(prefix.clone());
+            return;
+        }
+        for e in 0..=left {
+            prefix.push(e);
+            grow(prefix, dim, left - e, out);
+            prefix.pop();
+        }
+    }
+    let mut out = Vec::new();
+    grow(&mut Vec::new(), dim.max(1), order, &mut out);
+    out
+}
+
+/// Coefficients of (1). The fit is made in variables scaled to [−1, 1], where powers stay apart, and expanded
+/// to powers of the coordinates afterwards.
+fn fit(
+    model: &Model,
+    options: &FitOptions,
+    coordinates: &[CoordinateId],
+    samples: &[Sample],
+    order: usize,
+) -> Vec<f64> {
+    let dim = coordinates.len();
+    let powers = exponents(dim, order);
+    let columns = powers.len();
+    let scale: Vec<[f64; 2]> = coordinates
+        .iter()
+        .map(|&c| {
+            let [lo, hi] = interval(model, options, c);
+            [0.5 * (lo + hi), (0.5 * (hi - lo)).max(1e-9)]
+        })
+        .collect();
+    let rows = samples.len() * (1 + dim);
+    let (mut a, mut b) = (Vec::with_capacity(rows * columns), Vec::with_capacity(rows));
+    for s in samples {
+        let y: Vec<f64> = s.q.iter().zip(&scale).map(|(q, [m, h])| (q - m) / h).collect();
+        let power = |d: usize, e: usize| y.get(d).map_or(f64::from(u8::from(e == 0)), |y| y.powi(e as i32));
+        for p in &powers {
+            a.push(p.iter().enumerate().map(|(d, &e)| power(d, e)).product());
+        }
+        b.push(s.lengths[0]);
+        for j in 0..dim {
+            for p in &powers {
+                let slope: f64 = p
+                    .iter()
+                    .enumerate()
+                    .map(|(d, &e)| match (d == j, e) {
+                        (true, 0) => 0.0,
+                        (true, e) => e as f64 * power(d, e - 1),
+                        (false, e) => power(d, e),
+                    })
+                    .product();
+                a.push(-slope / scale[j][1]);
+            }
+            b.push(s.arms[0][j]);
+        }
+    }
+    let scaled = solve_least_squares(&mut a, &mut b, columns);
+
+    // Expand ((q − m)/h)^e term by term.
+    let mut coefficients = vec![0.0; columns];
+    let place: std::collections::BTreeMap<&Vec<usize>, usize> =
+        powers.iter().enumerate().map(|(i, p)| (p, i)).collect();
+    for (p, c) in powers.iter().zip(scaled) {
+        let mut terms: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), c)];
+        for (d, &e) in p.iter().enumerate() {
+            let [m, h] = scale.get(d).copied().unwrap_or([0.0, 1.0]);
+            terms = terms
+                .into_iter()
+                .flat_map(|(prefix, c)| {
+                    (0..=e).map(move |k| {
+                        let mut next = prefix.clone();
+                        next.push(k);
+                        (next, c * binomial(e, k) * (-m).powi((e - k) as i32) / h.powi(e as i32))
+                    })
+                })
+                .collect();
+        }
+        for (p, c) in terms {
+            coefficients[place[&p]] += c;
+        }
+    }
+    coefficients
+}
+
+fn binomial(n: usize, k: usize) -> f64 {
+    (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product()
+}
+
+/// Root mean square and largest errors of length and moment arms.
+fn errors(length: &Function, samples: &[Sample], dim: usize) -> ([f64; 2], [f64; 2]) {
+    let (mut l, mut r) = ([0.0, 0.0], [0.0f64, 0.0]);
+    let mut per_coordinate = vec![0.0; dim];
+    let mut gradient = vec![0.0; dim.max(1)];
+    for s in samples {
+        let q = if dim == 0 { &[0.0][..] } else { &s.q };
+        let error: f64 = length.gradient(q, &mut gradient) - s.lengths[0];
+        l = [l[0] + error * error, f64::max(l[1], error.abs())];
+        for j in 0..dim {
+            let error: f64 = -gradient[j] - s.arms[0][j];
+            per_coordinate[j] += error * error;
+            r[1] = r[1].max(error.abs());
+        }
+    }
+    let n = samples.len().max(1) as f64;
+    r[0] = per_coordinate.iter().map(|s: &f64| (s / n).sqrt()).fold(0.0, f64::max);
+    ([(l[0] / n).sqrt(), l[1]], r)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The leg that ships: every path within a tenth of a millimetre, and a polynomial of the true order for a
+    /// path that is one.
+    #[test]
+    fn identity_fitted_paths_follow_the_leg() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/leg_swing.osim");
+        let (model, _) = soleus_io::osim::read_model(&std::fs::read(file).unwrap(), file);
+        let model = model.unwrap();
+        let system = System::compile(&model).unwrap();
+        let options = FitOptions { max_order: 8, length_tolerance: 2e-4, moment_arm_tolerance: 1e-3, ..Default::default() };
+        let fitted = fit_paths(&model, &system, &options, &mut |_, _| true);
+        assert_eq!(fitted.len(), 8);
+        for f in &fitted {
+            println!("{} order {} {:?} {:?}", model.forces[f.force].name, f.order, f.length_error, f.moment_arm_error);
+            assert!(f.length_error[1] < 2e-3, "{}", model.forces[f.force].name);
+        }
+    }
+
+    #[test]
+    fn analytic_exponents_and_binomials() {
+        assert_eq!(exponents(2, 2), [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [2, 0]]);
+        assert_eq!(binomial(6, 2), 15.0);
+    }
+
+    /// The first numbers in base 2: ½, ¼, ¾.
+    #[test]
+    fn analytic_halton() {
+        assert_eq!([1, 2, 3].map(|i| halton(i, 2)), [0.5, 0.25, 0.75]);
+    }
+}
