@@ -6,6 +6,7 @@ mod convert;
 mod demo;
 mod eval;
 mod failure;
+mod fit_paths;
 mod info;
 mod load;
 mod plot;
@@ -75,6 +76,9 @@ enum Verb {
     )]
     Simulate(simulate::Arguments),
 
+    /// Replaces the paths of muscles by polynomials of the coordinates, for optimal control and real time
+    FitPaths(fit_paths::Arguments),
+
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
     Upgrade {
@@ -100,6 +104,7 @@ fn main() -> ExitCode {
             eval::run(&model, &states, &out, equilibrate, opensim_faults)
         }
         Verb::Simulate(arguments) => simulate::run(&arguments),
+        Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),

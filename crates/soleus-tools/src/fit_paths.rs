@@ -62,6 +62,8 @@ pub struct FittedPath {
     pub path: FunctionBasedPath,
     /// Order reached.
     pub order: usize,
+    /// Coefficients in the order of `MultivariatePolynomial`.
+    pub coefficients: Vec<f64>,
     /// Root mean square and largest error of the length on samples that were not fitted, m.
     pub length_error: [f64; 2],
     /// The same of the moment arms, over all coordinates, m.
@@ -212,7 +214,7 @@ fn fit_one(
     let mut best: Option<FittedPath> = None;
     for order in options.min_order..=options.max_order {
         let coefficients = fit(model, options, coordinates, &train, order);
-        let Ok(length) = MultivariatePolynomial::new(dim.max(1), order, coefficients) else { continue };
+        let Ok(length) = MultivariatePolynomial::new(dim.max(1), order, coefficients.clone()) else { continue };
         let length = Function::from(length);
         let (length_error, moment_arm_error) = errors(&length, &test, dim);
         let fitted = FittedPath {
@@ -224,6 +226,7 @@ fn fit_one(
                 speed: None,
             },
             order,
+            coefficients,
             length_error,
             moment_arm_error,
             converged: length_error[0] <= options.length_tolerance
@@ -247,6 +250,7 @@ fn fit_one(
             speed: None,
         },
         order: 0,
+        coefficients: Vec::new(),
         length_error: [f64::INFINITY; 2],
         moment_arm_error: [f64::INFINITY; 2],
         converged: false,
