@@ -172,7 +172,8 @@ pub fn integrate<P: ?Sized>(
     events: &mut [Event],
     watch: &mut dyn FnMut(&View) -> ControlFlow<()>,
 ) -> Outcome {
-    let outcome = |end, time, state: &[f64], statistics| Outcome { end, time, state: state.to_vec(), statistics };
+    let outcome =
+        |end, time, state: &[f64], statistics| Outcome { end, time, state: state.to_vec(), statistics };
     if !(t_end >= t0) || !t0.is_finite() || !t_end.is_finite() {
         let stop = Stop::Setup("the end must be a time after the start");
         return outcome(End::Stopped(stop), t0, x0, Statistics::default());

@@ -10,11 +10,12 @@ use soleus_dynamics::system::{State, System};
 use soleus_math::vec3;
 use soleus_model::Model;
 use soleus_model::constraint::{Constraint, ConstraintKind};
+use soleus_simulation::linear::SparseLu;
 use soleus_simulation::system::{Constant, Feedback, state_labels, state_name};
 use soleus_simulation::{
-    Controls, End, ExplicitOde, ExplicitRungeKutta, ImplicitMidpoint, ImplicitOde, Integrator, ModelControls,
-    Outcome, Quantity, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions, Stop, SystemOde, Trajectory,
-    integrate,
+    Controls, End, ExplicitOde, ExplicitRungeKutta, ImplicitMidpoint, ImplicitOde, ImplicitSystemOde,
+    Integrator, ModelControls, Outcome, Quantity, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions,
+    Stop, SystemOde, Trajectory, integrate,
 };
 use std::ops::ControlFlow;
 
@@ -75,7 +76,10 @@ fn conserves_energy_of_a_passive_model() {
             let (outcome, rows) = run(&mut *m, &mut ode, &x, 5.0);
             assert_eq!(outcome.end, End::Reached);
             let d = drift(&mut ode, &rows);
-            println!("accuracy {accuracy:e}, method {k}: drift {d:.2e} J in {} steps", outcome.statistics.steps);
+            println!(
+                "accuracy {accuracy:e}, method {k}: drift {d:.2e} J in {} steps",
+                outcome.statistics.steps
+            );
             assert!(d < bound, "method {k} at {accuracy}: {d} J");
         }
     }
@@ -138,6 +142,34 @@ fn conserves_constraints_and_energy() {
         println!("method {k}: drift {d:.2e} J, {:?}", outcome.statistics);
         assert!(d < 1e-4, "method {k}: {d} J");
     }
+}
+
+/// The same motion from the implicit form, with multipliers as unknowns.
+#[test]
+fn identity_constrained_motion_implicit_and_explicit() {
+    let (model, system) = held();
+    let mut x = system.default_state.clone();
+    Assembler::new(&model, &system).solve_assembly(&system, &mut x, &mut system.workspace()).unwrap();
+    let mut ode = free(&system);
+    let norm = ode.error_norm();
+    let mut i = ExplicitRungeKutta::dormand_prince(norm.clone(), StepOptions::with_accuracy(1e-10));
+    let (want, _) = run(&mut i, &mut ode, &x, 0.5);
+    let mut implicit = ImplicitSystemOde::new(&system, Constant(vec![]));
+    let (y0, y_norm) = (implicit.vector(&x), implicit.error_norm());
+    let n = y_norm.dim();
+    assert_eq!(n, want.state.len() + 1);
+    let options = StepOptions::with_accuracy(1e-8);
+    let mut radau = RadauIIA5::with_solvers(y_norm, options, SparseLu::new(n), SparseLu::new(n));
+    let o =
+        integrate(&mut radau, &mut implicit, (0.0, &y0), 0.5, &mut [], &mut |_| ControlFlow::Continue(()));
+    assert_eq!(o.end, End::Reached, "{:?}", o.statistics);
+    let error: Vec<f64> = o.state.iter().zip(&want.state).map(|(a, b)| a - b).collect();
+    let (e, _) = norm.norm(&want.state, &error);
+    assert!(e < 1e-6, "{e} {:?}", o.statistics);
+    // The multiplier at the end is that of the explicit equations.
+    let ws = ode.compute(0.5, &o.state[..n - 1]).unwrap();
+    let lambda = ws.constraints.lambda[0];
+    assert!((o.state[n - 1] - lambda).abs() < 1e-4 * lambda.abs(), "{} {lambda}", o.state[n - 1]);
 }
 
 /// ∂f/∂x of the model as an implicit problem, against central differences.
@@ -237,6 +269,17 @@ fn identity_implicit_and_explicit_methods_agree() {
     };
     let mut radau = RadauIIA5::new(norm.clone(), StepOptions::with_accuracy(1e-6));
     check("Radau", go(&mut radau, &mut ode, &x0), 1e-4);
+    // The implicit form with sparse Jacobians and factors is the same motion.
+    {
+        let mut controls = ModelControls::new(&model, &system);
+        controls.add_excitation(&model, &system, 0.3);
+        let mut sparse = ImplicitSystemOde::new(&system, controls);
+        let (y0, norm) = (sparse.vector(&x), sparse.error_norm());
+        let n = norm.dim();
+        let tight = StepOptions::with_accuracy(1e-6);
+        let mut radau = RadauIIA5::with_solvers(norm, tight, SparseLu::new(n), SparseLu::new(n));
+        check("Radau, sparse", go(&mut radau, &mut sparse, &y0), 1e-4);
+    }
     // The arm flexes at 20 rad/s within 0.2 s; errors fall as h² and h.
     for (h, tolerance) in [(1e-3, 2e-2), (2.5e-4, 1.5e-3)] {
         check("midpoint", go(&mut ImplicitMidpoint::new(norm.clone(), h), &mut ode, &x0), tolerance);
@@ -287,7 +330,10 @@ fn analytic_blow_up_is_an_underflow() {
     let norm = soleus_simulation::ErrorNorm::uniform(1);
     let mut i = ExplicitRungeKutta::dormand_prince(norm, StepOptions::default());
     let o = integrate(&mut i, &mut Blow, (0.0, &[1.0]), 2.0, &mut [], &mut |_| ControlFlow::Continue(()));
-    assert!(matches!(o.end, End::Stopped(Stop::Underflow { component: 0, .. } | Stop::NotFinite { .. })), "{o:?}");
+    assert!(
+        matches!(o.end, End::Stopped(Stop::Underflow { component: 0, .. } | Stop::NotFinite { .. })),
+        "{o:?}"
+    );
     assert!((o.time - 1.0).abs() < 1e-3, "{}", o.time);
 }
 

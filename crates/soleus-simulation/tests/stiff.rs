@@ -7,8 +7,8 @@ mod common;
 use common::Dense;
 use soleus_simulation::implicit::solve_consistent_rates;
 use soleus_simulation::{
-    End, ErrorNorm, ImplicitMidpoint, ImplicitOde, Integrator, Outcome, RadauIIA5, RosenbrockEuler, StepOptions,
-    integrate,
+    End, ErrorNorm, ImplicitMidpoint, ImplicitOde, Integrator, Outcome, RadauIIA5, RosenbrockEuler,
+    StepOptions, integrate,
 };
 use std::ops::ControlFlow;
 
@@ -25,14 +25,7 @@ fn robertson(algebraic: bool) -> impl ImplicitOde {
         let b = 3e7 * x[1] * x[1];
         r[0] = d[0] + a;
         r[1] = d[1] - a + b;
-        J[..6].copy_from_slice(&[
-            0.04,
-            -1e4 * x[2],
-            -1e4 * x[1],
-            -0.04,
-            1e4 * x[2] + 6e7 * x[1],
-            1e4 * x[1],
-        ]);
+        J[..6].copy_from_slice(&[0.04, -1e4 * x[2], -1e4 * x[1], -0.04, 1e4 * x[2] + 6e7 * x[1], 1e4 * x[1]]);
         (M[0], M[4]) = (1.0, 1.0);
         if algebraic {
             r[2] = x[0] + x[1] + x[2] - 1.0;

@@ -366,7 +366,9 @@ where
             }
             if !self.fresh_jacobian && self.theta > KEEP_JACOBIAN_BELOW {
                 self.statistics.jacobians += 1;
-                self.m.evaluate(p, t0, &self.x[1], &self.xdot).map_err(|source| Stop::Rhs { time: t0, source })?;
+                self.m
+                    .evaluate(p, t0, &self.x[1], &self.xdot)
+                    .map_err(|source| Stop::Rhs { time: t0, source })?;
                 self.fresh_jacobian = true;
                 self.factored = 0.0;
             }
@@ -383,7 +385,8 @@ where
             match self.attempt(p, t1) {
                 Attempt::Done(e, worst, iterations) => {
                     // Fewer Newton iterations, bolder steps.
-                    let safety = 0.9 * (2 * MAX_ITERATIONS + 1) as f64 / (2 * MAX_ITERATIONS + iterations) as f64;
+                    let safety =
+                        0.9 * (2 * MAX_ITERATIONS + 1) as f64 / (2 * MAX_ITERATIONS + iterations) as f64;
                     let mut shrink = (e.powf(0.25) / safety).clamp(0.125, 5.0);
                     if e > 1.0 {
                         reason = Stop::Underflow { time: t0, step: h, component: worst, error: e };
