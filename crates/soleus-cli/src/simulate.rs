@@ -8,7 +8,7 @@ use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{State, System};
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::Function;
-use soleus_math::function::PiecewiseLinear;
+use soleus_math::function::{GcvSpline, PiecewiseConstant, PiecewiseLinear};
 use soleus_math::table::{Element, Table};
 use soleus_model::Model;
 use soleus_simulation::linear::SparseLu;
@@ -166,36 +166,65 @@ impl Job<'_> {
 /// The model's controllers, and what the command line adds.
 fn controls(a: &Arguments, model: &Model, system: &System) -> Result<ModelControls, Failure> {
     let mut controls = ModelControls::new(model, system);
-    for p in &controls.pending {
-        let file = p.file.as_deref().unwrap_or("no file");
-        eprintln!(
-            "warning: controller {} reads {file}, which is not used; give --controls instead",
-            p.controller
-        );
+    let labels = control_labels(model, system);
+    for p in std::mem::take(&mut controls.pending) {
+        match p.file {
+            Some(file) if !p.is_control_set => {
+                // OpenSim joins samples by straight lines unless told otherwise.
+                let method = p.interpolation_method.unwrap_or(1);
+                let path = a.model.parent().unwrap_or(Path::new("")).join(file);
+                let table = read_table(&path)?;
+                let wanted = |control: usize| p.controls.contains(&control);
+                add_table(&mut controls, &labels, &table, &path, method, &wanted)?;
+            }
+            file => {
+                let file = file.as_deref().unwrap_or("no file");
+                let c = &p.controller;
+                eprintln!("warning: controller {c} reads {file}, which is not used; give --controls instead");
+            }
+        }
     }
     if let Some(e) = a.excitation {
         controls.add_excitation(model, system, e);
     }
     if let Some(path) = &a.controls {
         let table = read_table(path)?;
-        let labels = control_labels(model, system);
-        for (label, values) in table.labels().iter().zip(table.columns()) {
-            let name = label.strip_suffix(".excitation").unwrap_or(label);
-            let found = labels.iter().position(|l| l == name || l.rsplit('/').next() == Some(name));
-            let Some(control) = found else {
-                eprintln!("warning: column `{label}` of {} is no actuator of the model", path.display());
-                continue;
-            };
-            let f = match values.as_slice() {
-                [only] => Function::Constant(*only),
-                _ => PiecewiseLinear::new(table.times().to_vec(), values.clone())
-                    .map_err(|e| Failure::content(path, 0, "", format!("column `{label}`: {e}"), ""))?
-                    .into(),
-            };
-            controls.add_function(control, f);
-        }
+        add_table(&mut controls, &labels, &table, path, 1, &|_| true)?;
     }
     Ok(controls)
+}
+
+/// Adds the columns of a table that are named after wanted controls, joined by `method`: 0 steps, 1 straight
+/// lines, 3 and 5 splines of that degree.
+fn add_table(
+    controls: &mut ModelControls,
+    labels: &[String],
+    table: &Table,
+    path: &Path,
+    method: i64,
+    wanted: &dyn Fn(usize) -> bool,
+) -> Result<(), Failure> {
+    for (label, values) in table.labels().iter().zip(table.columns()) {
+        let name = label.strip_suffix(".excitation").unwrap_or(label);
+        let Some(control) = labels.iter().position(|l| l == name || l.rsplit('/').next() == Some(name))
+        else {
+            eprintln!("warning: column `{label}` of {} is no actuator of the model", path.display());
+            continue;
+        };
+        if !wanted(control) {
+            continue;
+        }
+        let times = table.times().to_vec();
+        let f = match (values.as_slice(), method) {
+            ([only], _) => Ok(Function::Constant(*only)),
+            (_, 0) => PiecewiseConstant::new(times, values.clone()).map(Function::from),
+            (_, 3 | 5 | 7) => GcvSpline::interpolate(method as usize, times, values).map(Function::from),
+            _ => PiecewiseLinear::new(times, values.clone()).map(Function::from),
+        };
+        let f = f.map_err(|e| Failure::content(path, 0, "", format!("column `{label}`: {e}"), ""))?;
+        controls.add_function(control, f);
+    }
+    Ok(())
 }
 
 /// The state to start from.

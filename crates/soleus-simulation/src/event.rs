@@ -11,10 +11,13 @@ pub enum Direction {
     Any,
 }
 
+/// A function of time and state.
+pub type Witness<'a> = dyn FnMut(f64, &[f64]) -> f64 + 'a;
+
 /// A function g(t, x) whose zeros are looked for.
 pub struct Event<'a> {
     /// g.
-    pub function: Box<dyn FnMut(f64, &[f64]) -> f64 + 'a>,
+    pub function: Box<Witness<'a>>,
     /// Which crossings count.
     pub direction: Direction,
     /// Whether the integration ends at the first one.

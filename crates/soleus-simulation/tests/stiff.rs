@@ -70,7 +70,7 @@ fn van_der_pol(mu: f64) -> impl ImplicitOde {
 #[test]
 fn analytic_van_der_pol() {
     let norm = || ErrorNorm::uniform(2);
-    for (t, want) in [(1.0, -0.1863646254808130e1), (2.0, 0.1706167732170469e1)] {
+    for (t, want) in [(1.0, -1.86364625480813), (2.0, 1.706167732170469)] {
         let options = StepOptions { initial_step: Some(1e-6), ..StepOptions::with_accuracy(1e-7) };
         let o = run(&mut RadauIIA5::new(norm(), options), van_der_pol(1e6), &[2.0, -0.66], t);
         assert!((o.state[0] - want).abs() < 1e-5, "{} {want} {:?}", o.state[0], o.statistics);

@@ -373,14 +373,13 @@ where
                 self.factored = 0.0;
             }
             // Factors for a step that differs in its last digits only are as good.
-            if !((self.factored - h).abs() <= 1e-10 * h) {
-                if let Err(stop) = self.factorize(h) {
-                    // A shorter step weighs ∂f/∂ẋ more and may be regular.
-                    reason = stop;
-                    self.h = 0.5 * h;
-                    self.statistics.failed += 1;
-                    continue;
-                }
+            let old = !((self.factored - h).abs() <= 1e-10 * h);
+            if let Err(stop) = if old { self.factorize(h) } else { Ok(()) } {
+                // A shorter step weighs ∂f/∂ẋ more and may be regular.
+                reason = stop;
+                self.h = 0.5 * h;
+                self.statistics.failed += 1;
+                continue;
             }
             match self.attempt(p, t1) {
                 Attempt::Done(e, worst, iterations) => {
