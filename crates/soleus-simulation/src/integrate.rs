@@ -26,8 +26,7 @@ impl Default for StepOptions {
         StepOptions {
             accuracy: 1e-5,
             initial_step: None,
-            // A hundred times smaller than the fastest thing in a body; below it time itself is lost
-            // to rounding after a second or so.
+            // Near the spacing of f64 at a time of some tens of seconds; shorter steps are lost to rounding.
             min_step: 1e-14,
             max_step: f64::INFINITY,
             max_steps: usize::MAX,
