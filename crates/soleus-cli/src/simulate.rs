@@ -3,18 +3,20 @@
 use crate::failure::Failure;
 use crate::{load, tables};
 use clap::{Args, ValueEnum};
+use soleus_dynamics::Options;
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{State, System};
-use soleus_dynamics::Options;
 use soleus_io::table::sto::{self, Digits};
-use soleus_math::function::PiecewiseLinear;
-use soleus_math::table::{Element, Table};
 use soleus_math::Function;
+use soleus_math::function::{GcvSpline, PiecewiseConstant, PiecewiseLinear};
+use soleus_math::table::{Element, Table};
 use soleus_model::Model;
+use soleus_simulation::linear::SparseLu;
 use soleus_simulation::system::{control_labels, state_labels, state_name};
 use soleus_simulation::{
-    Controls, End, ExplicitRungeKutta, ImplicitMidpoint, Integrator, ModelControls, Outcome, RadauIIA5,
-    RosenbrockEuler, SemiExplicitEuler, StepOptions, SystemOde, Trajectory, View, integrate,
+    Controls, End, ExplicitRungeKutta, ImplicitMidpoint, ImplicitSystemOde, Integrator, ModelControls,
+    Outcome, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions, SystemOde, Trajectory, View,
+    integrate,
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -75,6 +77,12 @@ enum Method {
     SemiExplicitEuler,
 }
 
+impl Method {
+    fn is_implicit(self) -> bool {
+        matches!(self, Method::Radau5 | Method::Midpoint | Method::Rosenbrock)
+    }
+}
+
 /// Simulates, and writes what came of it.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
     if !(a.duration > 0.0) || !a.duration.is_finite() {
@@ -86,81 +94,137 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let start = initial_state(a, &model, &system, &controls)?;
     std::fs::create_dir_all(&a.out).map_err(|e| Failure::write(&a.out, e))?;
 
-    let mut ode = SystemOde::new(&system, controls);
-    let x0 = SystemOde::<ModelControls>::vector(&start);
-    let norm = ode.error_norm();
+    let mut job = Job {
+        a,
+        t0: start.time,
+        recorder: Recorder::new(SystemOde::<ModelControls>::vector(&start).len(), start.time, a.interval),
+        wall: Duration::ZERO,
+    };
     let options = StepOptions::with_accuracy(a.accuracy);
     let tolerance = options.constraint_tolerance();
-    let mut integrator: Box<dyn Integrator<SystemOde<ModelControls>>> = match a.method {
-        Method::Rkm => Box::new(ExplicitRungeKutta::merson(norm, options)),
-        Method::Dopri5 => Box::new(ExplicitRungeKutta::dormand_prince(norm, options)),
-        Method::SemiExplicitEuler => {
-            let mut m = SemiExplicitEuler::new(norm.dim(), a.step);
-            m.constraint_tolerance = tolerance;
-            Box::new(m)
+    let mut ode = SystemOde::new(&system, controls.clone());
+    let outcome = if a.method.is_implicit() {
+        let mut ode = ImplicitSystemOde::new(&system, controls);
+        let (y0, norm) = (ode.vector(&start), ode.error_norm());
+        let n = norm.dim();
+        match a.method {
+            Method::Midpoint => {
+                let mut m = ImplicitMidpoint::with_solver(norm, a.step, SparseLu::new(n));
+                m.constraint_tolerance = tolerance;
+                job.run(&mut m, &mut ode, &y0)
+            }
+            Method::Rosenbrock => {
+                let mut m = RosenbrockEuler::with_solver(norm, a.step, SparseLu::new(n));
+                m.constraint_tolerance = tolerance;
+                job.run(&mut m, &mut ode, &y0)
+            }
+            _ => {
+                let mut m = RadauIIA5::with_solvers(norm, options, SparseLu::new(n), SparseLu::new(n));
+                job.run(&mut m, &mut ode, &y0)
+            }
         }
-        Method::Radau5 => Box::new(RadauIIA5::new(norm, options)),
-        Method::Midpoint => {
-            let mut m = ImplicitMidpoint::new(norm, a.step);
-            m.constraint_tolerance = tolerance;
-            Box::new(m)
-        }
-        Method::Rosenbrock => {
-            let mut m = RosenbrockEuler::new(norm, a.step);
-            m.constraint_tolerance = tolerance;
-            Box::new(m)
+    } else {
+        let (x0, norm) = (SystemOde::<ModelControls>::vector(&start), ode.error_norm());
+        match a.method {
+            Method::SemiExplicitEuler => {
+                let mut m = SemiExplicitEuler::new(norm.dim(), a.step);
+                m.constraint_tolerance = tolerance;
+                job.run(&mut m, &mut ode, &x0)
+            }
+            Method::Dopri5 => job.run(&mut ExplicitRungeKutta::dormand_prince(norm, options), &mut ode, &x0),
+            _ => job.run(&mut ExplicitRungeKutta::merson(norm, options), &mut ode, &x0),
         }
     };
-    if matches!(a.method, Method::Radau5 | Method::Midpoint | Method::Rosenbrock) {
-        ode = ode.with_jacobian();
+    write(a, &model, &system, &mut ode, &job.recorder.rows)?;
+    close(a, &model, &system, &outcome, job.wall, start.time)
+}
+
+/// One simulation, whatever its method and problem.
+struct Job<'a> {
+    a: &'a Arguments,
+    t0: f64,
+    recorder: Recorder,
+    wall: Duration,
+}
+
+impl Job<'_> {
+    fn run<P>(&mut self, integrator: &mut dyn Integrator<P>, problem: &mut P, x0: &[f64]) -> Outcome {
+        let t_end = self.t0 + self.a.duration;
+        let mut progress = Progress::new(self.t0, t_end);
+        let begin = Instant::now();
+        let outcome = integrate(integrator, problem, (self.t0, x0), t_end, &mut [], &mut |v| {
+            self.recorder.record(v);
+            progress.show(v.t1);
+            ControlFlow::Continue(())
+        });
+        self.wall = begin.elapsed();
+        progress.clear();
+        outcome
     }
-
-    let t_end = start.time + a.duration;
-    let mut recorder = Recorder::new(x0.len(), start.time, a.interval);
-    let begin = Instant::now();
-    let mut progress = Progress::new(start.time, t_end);
-    let outcome = integrate(&mut *integrator, &mut ode, (start.time, &x0), t_end, &mut [], &mut |v| {
-        recorder.record(v);
-        progress.show(v.t1);
-        ControlFlow::Continue(())
-    });
-    let wall = begin.elapsed();
-    progress.clear();
-
-    write(a, &model, &system, &mut ode, &recorder.rows)?;
-    close(a, &model, &system, &outcome, wall, start.time)
 }
 
 /// The model's controllers, and what the command line adds.
 fn controls(a: &Arguments, model: &Model, system: &System) -> Result<ModelControls, Failure> {
     let mut controls = ModelControls::new(model, system);
-    for p in &controls.pending {
-        let file = p.file.as_deref().unwrap_or("no file");
-        eprintln!("warning: controller {} reads {file}, which is not used; give --controls instead", p.controller);
+    let labels = control_labels(model, system);
+    for p in std::mem::take(&mut controls.pending) {
+        match p.file {
+            Some(file) if !p.is_control_set => {
+                // OpenSim joins samples by straight lines unless told otherwise.
+                let method = p.interpolation_method.unwrap_or(1);
+                let path = a.model.parent().unwrap_or(Path::new("")).join(file);
+                let table = read_table(&path)?;
+                let wanted = |control: usize| p.controls.contains(&control);
+                add_table(&mut controls, &labels, &table, &path, method, &wanted)?;
+            }
+            file => {
+                let file = file.as_deref().unwrap_or("no file");
+                let c = &p.controller;
+                eprintln!("warning: controller {c} reads {file}, which is not used; give --controls instead");
+            }
+        }
     }
     if let Some(e) = a.excitation {
         controls.add_excitation(model, system, e);
     }
     if let Some(path) = &a.controls {
         let table = read_table(path)?;
-        let labels = control_labels(model, system);
-        for (label, values) in table.labels().iter().zip(table.columns()) {
-            let name = label.strip_suffix(".excitation").unwrap_or(label);
-            let found = labels.iter().position(|l| l == name || l.rsplit('/').next() == Some(name));
-            let Some(control) = found else {
-                eprintln!("warning: column `{label}` of {} is no actuator of the model", path.display());
-                continue;
-            };
-            let f = match values.as_slice() {
-                [only] => Function::Constant(*only),
-                _ => PiecewiseLinear::new(table.times().to_vec(), values.clone())
-                    .map_err(|e| Failure::content(path, 0, "", format!("column `{label}`: {e}"), ""))?
-                    .into(),
-            };
-            controls.add_function(control, f);
-        }
+        add_table(&mut controls, &labels, &table, path, 1, &|_| true)?;
     }
     Ok(controls)
+}
+
+/// Adds the columns of a table that are named after wanted controls, joined by `method`: 0 steps, 1 straight
+/// lines, 3 and 5 splines of that degree.
+fn add_table(
+    controls: &mut ModelControls,
+    labels: &[String],
+    table: &Table,
+    path: &Path,
+    method: i64,
+    wanted: &dyn Fn(usize) -> bool,
+) -> Result<(), Failure> {
+    for (label, values) in table.labels().iter().zip(table.columns()) {
+        let name = label.strip_suffix(".excitation").unwrap_or(label);
+        let Some(control) = labels.iter().position(|l| l == name || l.rsplit('/').next() == Some(name))
+        else {
+            eprintln!("warning: column `{label}` of {} is no actuator of the model", path.display());
+            continue;
+        };
+        if !wanted(control) {
+            continue;
+        }
+        let times = table.times().to_vec();
+        let f = match (values.as_slice(), method) {
+            ([only], _) => Ok(Function::Constant(*only)),
+            (_, 0) => PiecewiseConstant::new(times, values.clone()).map(Function::from),
+            (_, 3 | 5 | 7) => GcvSpline::interpolate(method as usize, times, values).map(Function::from),
+            _ => PiecewiseLinear::new(times, values.clone()).map(Function::from),
+        };
+        let f = f.map_err(|e| Failure::content(path, 0, "", format!("column `{label}`: {e}"), ""))?;
+        controls.add_function(control, f);
+    }
+    Ok(())
 }
 
 /// The state to start from.
@@ -199,9 +263,9 @@ fn initial_state(
         }
     }
     if system.constraints.num_rows() > 0 {
-        Assembler::new(model, system)
-            .solve_assembly(system, &mut x, &mut ws)
-            .map_err(|e| Failure::content(&a.model, 0, "", e.to_string(), "start from another pose: --initial"))?;
+        Assembler::new(model, system).solve_assembly(system, &mut x, &mut ws).map_err(|e| {
+            Failure::content(&a.model, 0, "", e.to_string(), "start from another pose: --initial")
+        })?;
     }
     if a.initial.is_none() {
         let mut values = vec![0.0; system.num_controls];
@@ -229,18 +293,20 @@ struct Recorder {
     t0: f64,
     interval: Option<f64>,
     next: usize,
+    /// A state between steps.
     x: Vec<f64>,
 }
 
 impl Recorder {
+    /// Keeps the first `dim` numbers of each state: multipliers that follow are left out.
     fn new(dim: usize, t0: f64, interval: Option<f64>) -> Self {
         let interval = interval.filter(|i| *i > 0.0);
-        Recorder { rows: Trajectory::new(dim), t0, interval, next: 0, x: vec![0.0; dim] }
+        Recorder { rows: Trajectory::new(dim), t0, interval, next: 0, x: Vec::new() }
     }
 
     fn record(&mut self, v: &View) {
         let Some(interval) = self.interval else {
-            self.rows.push(v.t1, v.x);
+            self.rows.push(v.t1, &v.x[..self.rows.dim()]);
             return;
         };
         loop {
@@ -249,8 +315,9 @@ impl Recorder {
             if t > v.t1 + 1e-9 * interval {
                 break;
             }
+            self.x.resize(v.x.len(), 0.0);
             v.interpolate(t.min(v.t1), &mut self.x);
-            self.rows.push(t, &self.x);
+            self.rows.push(t, &self.x[..self.rows.dim()]);
             self.next += 1;
         }
     }
@@ -353,11 +420,7 @@ fn close(
         End::Stopped(stop) => {
             let blame = stop.component().map(|c| state_name(model, system, c));
             let at: &Path = &a.out;
-            Err(Failure::NotFinished {
-                message: stop.to_string(),
-                blame,
-                saved: at.to_path_buf(),
-            })
+            Err(Failure::NotFinished { message: stop.to_string(), blame, saved: at.to_path_buf() })
         }
         _ => Ok(()),
     }

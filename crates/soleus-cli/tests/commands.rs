@@ -214,3 +214,56 @@ fn identity_help_of_every_verb_has_an_example() {
     }
     assert!(f.soleus(&["--help"]).is_done().contains("eval"));
 }
+
+/// A simulated leg: states and controls as OpenSim labels them, the same bytes each time, and going on from a
+/// row of the result is going on.
+#[test]
+fn identity_simulate_writes_states_and_goes_on_from_them() {
+    let f = Folder::new("simulate");
+    let simulate = |args: &[&str]| f.soleus(&[&["simulate", LEG], args].concat());
+    let run = simulate(&["--excitation", "0.1", "--duration", "0.2", "--accuracy", "1e-8", "--out", "all"]);
+    run.is_done();
+    assert!(run.stderr.contains("steps") && run.stderr.contains("times real time"), "{}", run.stderr);
+    let states = std::fs::read_to_string(f.0.join("all/leg_swing_states.sto")).unwrap();
+    let header = states.lines().find(|l| l.starts_with("time")).unwrap();
+    assert!(
+        header.starts_with("time\t/jointset/hip/hip_flexion/value\t/jointset/hip/hip_flexion/speed"),
+        "{header}"
+    );
+    assert!(header.contains("/forceset/soleus/activation"));
+    assert!(f.0.join("all/leg_swing_controls.sto").exists());
+    simulate(&["--excitation", "0.1", "--duration", "0.2", "--accuracy", "1e-8", "--out", "again"]).is_done();
+    assert_eq!(states, std::fs::read_to_string(f.0.join("again/leg_swing_states.sto")).unwrap());
+
+    let last = |text: &str| -> Vec<f64> {
+        text.lines().last().unwrap().split('\t').map(|w| w.trim().parse().unwrap()).collect()
+    };
+    for (method, digits) in [("rkm", 1e-5), ("dopri5", 1e-5), ("radau5", 1e-4), ("rosenbrock", 2e-2)] {
+        let args = ["--excitation", "0.1", "--duration", "0.2", "--accuracy", "1e-8", "--method", method];
+        simulate(&[&args[..], &["--step", "1e-4", "--out", method]].concat()).is_done();
+        let text = std::fs::read_to_string(f.0.join(method).join("leg_swing_states.sto")).unwrap();
+        assert_close(&last(&text), &last(&states), digits);
+    }
+
+    // In two halves, by way of a file.
+    let half = ["--excitation", "0.1", "--duration", "0.1", "--accuracy", "1e-8"];
+    simulate(&[&half[..], &["--out", "first", "--interval", "0.1"]].concat()).is_done();
+    let text = std::fs::read_to_string(f.0.join("first/leg_swing_states.sto")).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    // Of two rows the first is the start.
+    lines.remove(lines.len() - 2);
+    f.file("middle.sto", lines.join("\n").replace("nRows=2", "nRows=1"));
+    simulate(&[&half[..], &["--initial", "middle.sto", "--out", "second"]].concat()).is_done();
+    let text = std::fs::read_to_string(f.0.join("second/leg_swing_states.sto")).unwrap();
+    assert_close(&last(&text), &last(&states), 1e-6);
+}
+
+#[test]
+fn analytic_simulate_refuses_nonsense() {
+    let f = Folder::new("simulate_nonsense");
+    f.soleus(&["simulate", LEG, "--duration", "-1", "--out", "o"]);
+    f.soleus(&["simulate", LEG, "--duration", "0", "--out", "o"]).is_refused(&["--duration", "positive"]);
+    f.soleus(&["simulate", LEG, "--duration", "1", "--accuracy", "0", "--out", "o"]);
+    f.soleus(&["simulate", LEG, "--duration", "1", "--controls", "none.sto", "--out", "o"])
+        .is_refused(&["none.sto"]);
+}

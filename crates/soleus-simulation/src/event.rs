@@ -11,10 +11,13 @@ pub enum Direction {
     Any,
 }
 
+/// A function of time and state.
+pub type Witness<'a> = dyn FnMut(f64, &[f64]) -> f64 + 'a;
+
 /// A function g(t, x) whose zeros are looked for.
 pub struct Event<'a> {
     /// g.
-    pub function: Box<dyn FnMut(f64, &[f64]) -> f64 + 'a>,
+    pub function: Box<Witness<'a>>,
     /// Which crossings count.
     pub direction: Direction,
     /// Whether the integration ends at the first one.
@@ -52,7 +55,13 @@ impl<'a> Event<'a> {
 ///
 /// Illinois' variant of the secant rule (Dowell & Jarratt 1971), which keeps the bracket; stops when it is as
 /// narrow as rounding allows.
-pub(crate) fn localize(mut a: f64, mut ga: f64, mut b: f64, mut gb: f64, mut g: impl FnMut(f64) -> f64) -> f64 {
+pub(crate) fn localize(
+    mut a: f64,
+    mut ga: f64,
+    mut b: f64,
+    mut gb: f64,
+    mut g: impl FnMut(f64) -> f64,
+) -> f64 {
     let mut side = 0;
     for _ in 0..100 {
         let narrow = 4.0 * f64::EPSILON * a.abs().max(b.abs()).max(1e-3);

@@ -26,8 +26,7 @@ impl Default for StepOptions {
         StepOptions {
             accuracy: 1e-5,
             initial_step: None,
-            // A hundred times smaller than the fastest thing in a body; below it time itself is lost
-            // to rounding after a second or so.
+            // Near the spacing of f64 at a time of some tens of seconds; shorter steps are lost to rounding.
             min_step: 1e-14,
             max_step: f64::INFINITY,
             max_steps: usize::MAX,
@@ -172,7 +171,8 @@ pub fn integrate<P: ?Sized>(
     events: &mut [Event],
     watch: &mut dyn FnMut(&View) -> ControlFlow<()>,
 ) -> Outcome {
-    let outcome = |end, time, state: &[f64], statistics| Outcome { end, time, state: state.to_vec(), statistics };
+    let outcome =
+        |end, time, state: &[f64], statistics| Outcome { end, time, state: state.to_vec(), statistics };
     if !(t_end >= t0) || !t0.is_finite() || !t_end.is_finite() {
         let stop = Stop::Setup("the end must be a time after the start");
         return outcome(End::Stopped(stop), t0, x0, Statistics::default());

@@ -57,7 +57,9 @@ pub enum Stop {
         source: RhsError,
     },
     /// Newton's method did not converge at a fixed step.
-    #[error("Newton's method at t = {time} s: {iterations} iterations, last change {change:.3e} (wanted {wanted:.0e}), most in state {component}")]
+    #[error(
+        "Newton's method at t = {time} s: {iterations} iterations, last change {change:.3e} (wanted {wanted:.0e}), most in state {component}"
+    )]
     Newton {
         /// s, at the start of the step.
         time: f64,

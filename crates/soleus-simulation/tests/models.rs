@@ -10,11 +10,12 @@ use soleus_dynamics::system::{State, System};
 use soleus_math::vec3;
 use soleus_model::Model;
 use soleus_model::constraint::{Constraint, ConstraintKind};
+use soleus_simulation::linear::SparseLu;
 use soleus_simulation::system::{Constant, Feedback, state_labels, state_name};
 use soleus_simulation::{
-    Controls, End, ExplicitOde, ExplicitRungeKutta, ImplicitMidpoint, ImplicitOde, Integrator, ModelControls,
-    Outcome, Quantity, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions, Stop, SystemOde, Trajectory,
-    integrate,
+    Controls, End, ExplicitOde, ExplicitRungeKutta, ImplicitMidpoint, ImplicitOde, ImplicitSystemOde,
+    Integrator, ModelControls, Outcome, Quantity, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions,
+    Stop, SystemOde, Trajectory, integrate,
 };
 use std::ops::ControlFlow;
 
@@ -57,7 +58,7 @@ fn drift(ode: &mut Free<'_>, rows: &Trajectory) -> f64 {
     e.iter().map(|x| (x - e[0]).abs()).fold(0.0, f64::max)
 }
 
-/// Two frictionless links for 5 s; the energy swings by some 10 J between its kinds.
+/// Two frictionless links for 5 s: drift below 1e-3, 1e-6 and 1e-9 J at accuracies 1e-5, 1e-8 and 1e-11.
 #[test]
 fn conserves_energy_of_a_passive_model() {
     let (_, system) = passive();
@@ -75,7 +76,10 @@ fn conserves_energy_of_a_passive_model() {
             let (outcome, rows) = run(&mut *m, &mut ode, &x, 5.0);
             assert_eq!(outcome.end, End::Reached);
             let d = drift(&mut ode, &rows);
-            println!("accuracy {accuracy:e}, method {k}: drift {d:.2e} J in {} steps", outcome.statistics.steps);
+            println!(
+                "accuracy {accuracy:e}, method {k}: drift {d:.2e} J in {} steps",
+                outcome.statistics.steps
+            );
             assert!(d < bound, "method {k} at {accuracy}: {d} J");
         }
     }
@@ -138,6 +142,34 @@ fn conserves_constraints_and_energy() {
         println!("method {k}: drift {d:.2e} J, {:?}", outcome.statistics);
         assert!(d < 1e-4, "method {k}: {d} J");
     }
+}
+
+/// The same motion from the implicit form, with multipliers as unknowns.
+#[test]
+fn identity_constrained_motion_implicit_and_explicit() {
+    let (model, system) = held();
+    let mut x = system.default_state.clone();
+    Assembler::new(&model, &system).solve_assembly(&system, &mut x, &mut system.workspace()).unwrap();
+    let mut ode = free(&system);
+    let norm = ode.error_norm();
+    let mut i = ExplicitRungeKutta::dormand_prince(norm.clone(), StepOptions::with_accuracy(1e-10));
+    let (want, _) = run(&mut i, &mut ode, &x, 0.5);
+    let mut implicit = ImplicitSystemOde::new(&system, Constant(vec![]));
+    let (y0, y_norm) = (implicit.vector(&x), implicit.error_norm());
+    let n = y_norm.dim();
+    assert_eq!(n, want.state.len() + 1);
+    let options = StepOptions::with_accuracy(1e-8);
+    let mut radau = RadauIIA5::with_solvers(y_norm, options, SparseLu::new(n), SparseLu::new(n));
+    let o =
+        integrate(&mut radau, &mut implicit, (0.0, &y0), 0.5, &mut [], &mut |_| ControlFlow::Continue(()));
+    assert_eq!(o.end, End::Reached, "{:?}", o.statistics);
+    let error: Vec<f64> = o.state.iter().zip(&want.state).map(|(a, b)| a - b).collect();
+    let (e, _) = norm.norm(&want.state, &error);
+    assert!(e < 1e-6, "{e} {:?}", o.statistics);
+    // The multiplier at the end is that of the explicit equations.
+    let ws = ode.compute(0.5, &o.state[..n - 1]).unwrap();
+    let lambda = ws.constraints.lambda[0];
+    assert!((o.state[n - 1] - lambda).abs() < 1e-4 * lambda.abs(), "{} {lambda}", o.state[n - 1]);
 }
 
 /// ∂f/∂x of the model as an implicit problem, against central differences.
@@ -237,13 +269,67 @@ fn identity_implicit_and_explicit_methods_agree() {
     };
     let mut radau = RadauIIA5::new(norm.clone(), StepOptions::with_accuracy(1e-6));
     check("Radau", go(&mut radau, &mut ode, &x0), 1e-4);
-    // The arm flexes at 20 rad/s within 0.2 s; errors fall as h² and h.
+    // The implicit form with sparse Jacobians and factors is the same motion.
+    {
+        let mut controls = ModelControls::new(&model, &system);
+        controls.add_excitation(&model, &system, 0.3);
+        let mut sparse = ImplicitSystemOde::new(&system, controls);
+        let (y0, norm) = (sparse.vector(&x), sparse.error_norm());
+        let n = norm.dim();
+        let tight = StepOptions::with_accuracy(1e-6);
+        let mut radau = RadauIIA5::with_solvers(norm, tight, SparseLu::new(n), SparseLu::new(n));
+        check("Radau, sparse", go(&mut radau, &mut sparse, &y0), 1e-4);
+    }
+    // No orders here: near t = 0.155 s the elbow begins to move abruptly, and beyond it the midpoint rule stays 1.2e-3
+    // from the other methods (in the speed of the elbow) however short its step. Before, all agree to 1e-6. The cause is
+    // not known; `order_on_a_model_with_muscles` has the orders. These tolerances are what was measured, doubled or more.
     for (h, tolerance) in [(1e-3, 2e-2), (2.5e-4, 1.5e-3)] {
         check("midpoint", go(&mut ImplicitMidpoint::new(norm.clone(), h), &mut ode, &x0), tolerance);
     }
     for (h, tolerance) in [(1e-3, 1e-1), (2.5e-4, 3e-2)] {
         check("Rosenbrock", go(&mut RosenbrockEuler::new(norm.clone(), h), &mut ode, &x0), tolerance);
     }
+}
+
+/// The orders of the fixed-step methods hold on a model with muscles.
+#[test]
+fn order_on_a_model_with_muscles() {
+    let Some(folder) = reference() else {
+        println!("skipped: ../shared not found");
+        return;
+    };
+    let (model, system) = load(&folder.join("models/Tug_of_War_Millard.osim"));
+    let mut controls = ModelControls::new(&model, &system);
+    controls.add_excitation(&model, &system, 0.3);
+    let mut x = system.default_state.clone();
+    let mut values = vec![0.0; system.num_controls];
+    controls.compute(0.0, &x, &mut values);
+    assert!(system.solve_equilibrium(&mut x, &values, &mut system.workspace()).is_empty());
+    fn end<P>(i: &mut dyn Integrator<P>, p: &mut P, x0: &[f64]) -> Vec<f64> {
+        let o = integrate(i, p, (0.0, x0), 0.2, &mut [], &mut |_| ControlFlow::Continue(()));
+        assert_eq!(o.end, End::Reached);
+        o.state
+    }
+    let mut explicit = SystemOde::new(&system, controls.clone());
+    let mut tight =
+        ExplicitRungeKutta::dormand_prince(explicit.error_norm(), StepOptions::with_accuracy(1e-11));
+    let want = end(&mut tight, &mut explicit, &SystemOde::<ModelControls>::vector(&x));
+    let mut implicit = ImplicitSystemOde::new(&system, controls);
+    let (y0, norm) = (implicit.vector(&x), implicit.error_norm());
+    let n = norm.dim();
+    let error = |y: Vec<f64>| y.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let mut rosenbrock = |h| {
+        let mut m = RosenbrockEuler::with_solver(norm.clone(), h, SparseLu::new(n));
+        error(end(&mut m, &mut implicit, &y0))
+    };
+    let slope = (rosenbrock(1e-3) / rosenbrock(2.5e-4)).log2() / 2.0;
+    assert!((slope - 1.0).abs() < 0.1, "Rosenbrock: {slope}");
+    let mut midpoint = |h| {
+        let mut m = ImplicitMidpoint::with_solver(norm.clone(), h, SparseLu::new(n));
+        error(end(&mut m, &mut implicit, &y0))
+    };
+    let slope = (midpoint(1e-3) / midpoint(2.5e-4)).log2() / 2.0;
+    assert!((slope - 2.0).abs() < 0.1, "midpoint: {slope}");
 }
 
 /// NaN from the controls ends the run at its time, names a state, and keeps everything before.
@@ -287,7 +373,10 @@ fn analytic_blow_up_is_an_underflow() {
     let norm = soleus_simulation::ErrorNorm::uniform(1);
     let mut i = ExplicitRungeKutta::dormand_prince(norm, StepOptions::default());
     let o = integrate(&mut i, &mut Blow, (0.0, &[1.0]), 2.0, &mut [], &mut |_| ControlFlow::Continue(()));
-    assert!(matches!(o.end, End::Stopped(Stop::Underflow { component: 0, .. } | Stop::NotFinite { .. })), "{o:?}");
+    assert!(
+        matches!(o.end, End::Stopped(Stop::Underflow { component: 0, .. } | Stop::NotFinite { .. })),
+        "{o:?}"
+    );
     assert!((o.time - 1.0).abs() < 1e-3, "{}", o.time);
 }
 

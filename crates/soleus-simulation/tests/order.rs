@@ -59,7 +59,8 @@ const START: [f64; 2] = [1.0, 0.3];
 const END: f64 = 2.0;
 
 fn end<P>(integrator: &mut dyn Integrator<P>, mut problem: P) -> [f64; 2] {
-    let o = integrate(integrator, &mut problem, (0.0, &START), END, &mut [], &mut |_| ControlFlow::Continue(()));
+    let o =
+        integrate(integrator, &mut problem, (0.0, &START), END, &mut [], &mut |_| ControlFlow::Continue(()));
     assert_eq!(o.end, soleus_simulation::End::Reached);
     [o.state[0], o.state[1]]
 }
@@ -96,7 +97,8 @@ fn order_of_every_integrator() {
     check("midpoint", 2.0, slope(|h| end(&mut ImplicitMidpoint::new(n(), h), implicit_driven()), 0.02));
     // With an accuracy of 1e9 Newton would stop at once, so Radau runs at a tight accuracy and short steps.
     let radau = |h| {
-        let options = StepOptions { accuracy: 1e-3, initial_step: Some(h), max_step: h, ..StepOptions::default() };
+        let options =
+            StepOptions { accuracy: 1e-3, initial_step: Some(h), max_step: h, ..StepOptions::default() };
         let mut r = RadauIIA5::new(n(), options);
         r.newton_tolerance = Some(1e-13);
         end(&mut r, implicit_driven())

@@ -7,8 +7,8 @@ mod common;
 use common::Dense;
 use soleus_simulation::implicit::solve_consistent_rates;
 use soleus_simulation::{
-    End, ErrorNorm, ImplicitMidpoint, ImplicitOde, Integrator, Outcome, RadauIIA5, RosenbrockEuler, StepOptions,
-    integrate,
+    End, ErrorNorm, ImplicitMidpoint, ImplicitOde, Integrator, Outcome, RadauIIA5, RosenbrockEuler,
+    StepOptions, integrate,
 };
 use std::ops::ControlFlow;
 
@@ -25,14 +25,7 @@ fn robertson(algebraic: bool) -> impl ImplicitOde {
         let b = 3e7 * x[1] * x[1];
         r[0] = d[0] + a;
         r[1] = d[1] - a + b;
-        J[..6].copy_from_slice(&[
-            0.04,
-            -1e4 * x[2],
-            -1e4 * x[1],
-            -0.04,
-            1e4 * x[2] + 6e7 * x[1],
-            1e4 * x[1],
-        ]);
+        J[..6].copy_from_slice(&[0.04, -1e4 * x[2], -1e4 * x[1], -0.04, 1e4 * x[2] + 6e7 * x[1], 1e4 * x[1]]);
         (M[0], M[4]) = (1.0, 1.0);
         if algebraic {
             r[2] = x[0] + x[1] + x[2] - 1.0;
@@ -45,8 +38,8 @@ fn robertson(algebraic: bool) -> impl ImplicitOde {
     })
 }
 
-/// Values at t = 40 and 4e5 as published with CVODE's example cvRoberts_dns (Hindmarsh et al. 2005), which ran
-/// at a relative tolerance of 1e-4 and prints six digits.
+/// Values at t = 40 and 4e5 as widely printed for this problem (three digits), compared to half a percent; both forms
+/// also keep the sum of the states.
 #[test]
 fn analytic_robertson() {
     for algebraic in [false, true] {
@@ -77,7 +70,7 @@ fn van_der_pol(mu: f64) -> impl ImplicitOde {
 #[test]
 fn analytic_van_der_pol() {
     let norm = || ErrorNorm::uniform(2);
-    for (t, want) in [(1.0, -0.1863646254808130e1), (2.0, 0.1706167732170469e1)] {
+    for (t, want) in [(1.0, -1.86364625480813), (2.0, 1.706167732170469)] {
         let options = StepOptions { initial_step: Some(1e-6), ..StepOptions::with_accuracy(1e-7) };
         let o = run(&mut RadauIIA5::new(norm(), options), van_der_pol(1e6), &[2.0, -0.66], t);
         assert!((o.state[0] - want).abs() < 1e-5, "{} {want} {:?}", o.state[0], o.statistics);

@@ -111,13 +111,21 @@ pub fn fit_paths(
 fn candidates(model: &Model, system: &System, force: usize) -> Vec<CoordinateId> {
     let Some(path) = &system.forces[force].path else { return Vec::new() };
     let mut mobilities = path.coordinates();
-    for b in path.bodies() {
+    // What moves all bodies of the path alike does not change it.
+    let bodies = path.bodies();
+    let support = |b: usize| {
+        let mut list = Vec::new();
         let mut k = b;
         while k != 0 {
             let node = &system.tree.nodes[k];
-            mobilities.extend(node.u0..node.u0 + node.nu);
+            list.extend(node.u0..node.u0 + node.nu);
             k = node.parent;
         }
+        list
+    };
+    let supports: Vec<Vec<usize>> = bodies.iter().map(|&b| support(b)).collect();
+    for list in &supports {
+        mobilities.extend(list.iter().filter(|&m| !supports.iter().all(|s| s.contains(m))));
     }
     let dependent: Vec<usize> = model
         .constraints
@@ -125,7 +133,9 @@ fn candidates(model: &Model, system: &System, force: usize) -> Vec<CoordinateId>
         .filter(|c| c.enforced)
         .filter_map(|c| match &c.kind {
             ConstraintKind::CoordinateCoupler { dependent, independent, .. } => {
-                mobilities.extend(independent.iter().map(|c| system.tree.mobility_of_coordinate[c.0]));
+                if mobilities.contains(&system.tree.mobility_of_coordinate[dependent.0]) {
+                    mobilities.extend(independent.iter().map(|c| system.tree.mobility_of_coordinate[c.0]));
+                }
                 Some(dependent.0)
             }
             _ => None,
@@ -295,16 +305,17 @@ fn fit(
         })
         .collect();
     let rows = samples.len() * (1 + dim);
-    let (mut a, mut b) = (Vec::with_capacity(rows * columns), Vec::with_capacity(rows));
+    let mut a = vec![Vec::with_capacity(rows); columns];
+    let mut b = Vec::with_capacity(rows);
     for s in samples {
         let y: Vec<f64> = s.q.iter().zip(&scale).map(|(q, [m, h])| (q - m) / h).collect();
         let power = |d: usize, e: usize| y.get(d).map_or(f64::from(u8::from(e == 0)), |y| y.powi(e as i32));
-        for p in &powers {
+        for (a, p) in a.iter_mut().zip(&powers) {
             a.push(p.iter().enumerate().map(|(d, &e)| power(d, e)).product());
         }
         b.push(s.lengths[0]);
         for j in 0..dim {
-            for p in &powers {
+            for (a, p) in a.iter_mut().zip(&powers) {
                 let slope: f64 = p
                     .iter()
                     .enumerate()
@@ -319,7 +330,7 @@ fn fit(
             b.push(s.arms[0][j]);
         }
     }
-    let scaled = solve_least_squares(&mut a, &mut b, columns);
+    let scaled = solve_least_squares(&mut a, &mut b);
 
     // Expand ((q − m)/h)^e term by term.
     let mut coefficients = vec![0.0; columns];

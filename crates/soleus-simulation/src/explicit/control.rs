@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(c.next(1.0, 0.0, 4, false), (true, 5.0));
         assert_eq!(c.next(1.0, 0.0, 4, true), (true, 1.0));
         assert_eq!(c.next(1.0, 0.99, 4, false), (true, 1.0));
-        assert_eq!(c.next(1.0, 1.01, 4, false).0, false);
+        assert!(!c.next(1.0, 1.01, 4, false).0);
         assert!(c.next(1.0, 1.01, 4, false).1 <= 0.9);
         let (ok, h) = c.next(1.0, 1.0 / 81.0, 4, false);
         assert!(ok && (h - 2.7).abs() < 1e-12);

@@ -47,8 +47,6 @@ impl Matrices {
         for ((s, j), m) in self.A.iter_mut().zip(&self.J).zip(&self.M) {
             *s = a * j + b * m;
         }
-        solver
-            .factorize(&self.pattern, &self.A)
-            .map_err(|e| Stop::Singular { time, component: e.column })
+        solver.factorize(&self.pattern, &self.A).map_err(|e| Stop::Singular { time, component: e.column })
     }
 }

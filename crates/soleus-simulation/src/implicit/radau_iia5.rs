@@ -366,24 +366,26 @@ where
             }
             if !self.fresh_jacobian && self.theta > KEEP_JACOBIAN_BELOW {
                 self.statistics.jacobians += 1;
-                self.m.evaluate(p, t0, &self.x[1], &self.xdot).map_err(|source| Stop::Rhs { time: t0, source })?;
+                self.m
+                    .evaluate(p, t0, &self.x[1], &self.xdot)
+                    .map_err(|source| Stop::Rhs { time: t0, source })?;
                 self.fresh_jacobian = true;
                 self.factored = 0.0;
             }
             // Factors for a step that differs in its last digits only are as good.
-            if !((self.factored - h).abs() <= 1e-10 * h) {
-                if let Err(stop) = self.factorize(h) {
-                    // A shorter step weighs ∂f/∂ẋ more and may be regular.
-                    reason = stop;
-                    self.h = 0.5 * h;
-                    self.statistics.failed += 1;
-                    continue;
-                }
+            let old = !((self.factored - h).abs() <= 1e-10 * h);
+            if let Err(stop) = if old { self.factorize(h) } else { Ok(()) } {
+                // A shorter step weighs ∂f/∂ẋ more and may be regular.
+                reason = stop;
+                self.h = 0.5 * h;
+                self.statistics.failed += 1;
+                continue;
             }
             match self.attempt(p, t1) {
                 Attempt::Done(e, worst, iterations) => {
                     // Fewer Newton iterations, bolder steps.
-                    let safety = 0.9 * (2 * MAX_ITERATIONS + 1) as f64 / (2 * MAX_ITERATIONS + iterations) as f64;
+                    let safety =
+                        0.9 * (2 * MAX_ITERATIONS + 1) as f64 / (2 * MAX_ITERATIONS + iterations) as f64;
                     let mut shrink = (e.powf(0.25) / safety).clamp(0.125, 5.0);
                     if e > 1.0 {
                         reason = Stop::Underflow { time: t0, step: h, component: worst, error: e };

@@ -114,7 +114,8 @@ impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for Rosenbrock
             self.xdot[i] = self.delta[i] / h;
             self.delta[i] += self.x[1][i];
         }
-        let done = p.project(t1, &mut self.delta, &mut self.change, self.constraint_tolerance).map_err(rhs)?;
+        let done =
+            p.project(t1, &mut self.delta, &mut self.change, self.constraint_tolerance).map_err(rhs)?;
         self.statistics.projections += usize::from(done.changed);
         self.statistics.steps += 1;
         self.t = [t0, t1];

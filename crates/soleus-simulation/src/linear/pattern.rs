@@ -60,7 +60,8 @@ impl Pattern {
 
     /// Row, column and position in the list of values, in order.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        (0..self.dim()).flat_map(move |r| (self.start[r]..self.start[r + 1]).map(move |k| (r, self.columns[k], k)))
+        (0..self.dim())
+            .flat_map(move |r| (self.start[r]..self.start[r + 1]).map(move |k| (r, self.columns[k], k)))
     }
 
     /// out = A x for the matrix with these values.

@@ -96,7 +96,8 @@ impl<S: Field> SparseLu<S> {
                     let size = a[r * n + c].size();
                     if size > 0.0 && size >= THRESHOLD * largest && size.is_finite() {
                         let count = (rows[r].len() - 1) * (in_column[c] - 1);
-                        let better = best.is_none_or(|(b, s, ..)| count < b || (count == b && size / largest > s));
+                        let better =
+                            best.is_none_or(|(b, s, ..)| count < b || (count == b && size / largest > s));
                         if better {
                             best = Some((count, size / largest, r, c));
                         }
@@ -145,7 +146,8 @@ impl<S: Field> SparseLu<S> {
         self.upper.clear();
         for (k, s) in order.iter().enumerate() {
             let entries = (0..n).filter(|&c| there[s.row * n + c]).map(|c| self.place[c]);
-            let (mut lower, mut upper): (Vec<usize>, Vec<usize>) = entries.filter(|&p| p != k).partition(|&p| p < k);
+            let (mut lower, mut upper): (Vec<usize>, Vec<usize>) =
+                entries.filter(|&p| p != k).partition(|&p| p < k);
             lower.sort_unstable();
             upper.sort_unstable();
             self.upper.push(upper.into_iter().map(|p| order[p].column).collect());

@@ -77,7 +77,10 @@ impl ModelControls {
                             file: controls_file.clone(),
                             is_control_set: false,
                             interpolation_method: *interpolation_method,
-                            controls: (functions.len()..c.actuators.len()).filter_map(control).flatten().collect(),
+                            controls: (functions.len()..c.actuators.len())
+                                .filter_map(control)
+                                .flatten()
+                                .collect(),
                         });
                     }
                 }

@@ -139,7 +139,8 @@ impl<C: Controls> ExplicitOde for SystemOde<'_, C> {
         self.load(t, x);
         let n = self.x.q.len();
         self.error.copy_from_slice(&error[..2 * n]);
-        let done = self.projector.project(self.system, &mut self.x, &mut self.ws, &mut self.error, tolerance)?;
+        let done =
+            self.projector.project(self.system, &mut self.x, &mut self.ws, &mut self.error, tolerance)?;
         if done.changed {
             x[..n].copy_from_slice(&self.x.q);
             x[n..2 * n].copy_from_slice(&self.x.u);

@@ -26,8 +26,13 @@ const MAX_ITERATIONS: usize = 20;
 impl Projector {
     pub(super) fn new(system: &System) -> Self {
         let (m, n) = (system.constraints.num_rows(), system.tree.num_mobilities);
-        let angular =
-            system.tree.nodes.iter().filter(|k| k.joint.speeds_are_angular_velocity()).map(|k| k.u0).collect();
+        let angular = system
+            .tree
+            .nodes
+            .iter()
+            .filter(|k| k.joint.speeds_are_angular_velocity())
+            .map(|k| k.u0)
+            .collect();
         Projector {
             angular,
             gram: vec![0.0; m * m],

@@ -16,7 +16,8 @@ pub fn reference() -> Option<PathBuf> {
 
 /// Reads and compiles a model; with the faults of OpenSim, to compare with it.
 pub fn load(file: &Path) -> (Model, System) {
-    let (model, diagnostics) = soleus_io::osim::read_model(&std::fs::read(file).unwrap(), &file.display().to_string());
+    let (model, diagnostics) =
+        soleus_io::osim::read_model(&std::fs::read(file).unwrap(), &file.display().to_string());
     let model = model.unwrap_or_else(|| panic!("{:?}", diagnostics.list));
     let system = System::compile_with(&model, &Options { opensim_faults: true }).unwrap();
     (model, system)
