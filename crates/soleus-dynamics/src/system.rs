@@ -9,7 +9,7 @@ use crate::multibody::{
     MassFactor, Tree, TreeError, TreeKinematics, compute_accelerations, compute_generalized_forces,
     compute_kinematics,
 };
-use crate::muscle::{CompiledMuscle, MuscleError};
+use crate::muscle::{CompiledMuscle, CurveCache, MuscleError};
 use crate::path::{CompiledPath, PathError, PathState};
 use soleus_math::{Real, SpatialVec, Vec3, vec3};
 use soleus_model::constraint::ConstraintKind;
@@ -185,6 +185,7 @@ impl System {
 
         let (mut forces, mut aux_names, mut z) = (Vec::new(), Vec::new(), Vec::new());
         let mut num_controls = 0;
+        let mut curves = CurveCache::default();
         for f in &model.forces {
             let path = match &f.line_of_action {
                 None => None,
@@ -195,7 +196,7 @@ impl System {
             };
             let (actor, names, defaults, nc): (_, Vec<String>, Vec<f64>, usize) = match &f.kind {
                 ForceKind::Muscle(m) => {
-                    let m = CompiledMuscle::compile(m, options)
+                    let m = CompiledMuscle::compile_sharing(m, options, &mut curves)
                         .map_err(|source| SystemError::Muscle { path: f.path.clone(), source })?;
                     let names = m.state_names().iter().map(ToString::to_string).collect();
                     let defaults = m.default_states().to_vec();

@@ -14,7 +14,6 @@ pub use row::{CompiledConstraint, Station};
 pub use solve::solve_min_norm;
 
 use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};
-use row::dot;
 use soleus_math::{Real, SpatialVec};
 
 /// All enforced constraints of a model, in the order of their multipliers.
@@ -48,6 +47,8 @@ pub struct ConstraintWorkspace<T: Real> {
     zeros: Vec<T>,
     scratch: Vec<T>,
     order: Vec<usize>,
+    /// Mobilities where a row of Y is not zero.
+    nonzero: Vec<usize>,
 }
 
 impl ConstraintSet {
@@ -77,6 +78,7 @@ impl ConstraintSet {
             zeros: vec![z; n],
             scratch: vec![z; 2 * m * m + 4 * m],
             order: vec![0; m],
+            nonzero: Vec::with_capacity(n),
         }
     }
 
@@ -164,10 +166,28 @@ impl ConstraintSet {
         for y in ws.Y.chunks_exact_mut(n) {
             mass.solve_lt(y);
         }
-        // (3); the scaled row is shared by all products with it.
+        // (3); the scaled row is shared by all products with it. A row reaches only what supports the
+        // mobilities it speaks of; for a lock that is one branch of the tree.
         for r in 0..m {
-            ws.scaled.copy_from_slice(&ws.Y[r * n..(r + 1) * n]);
+            let row = &ws.Y[r * n..(r + 1) * n];
+            ws.scaled.copy_from_slice(row);
             mass.solve_d(&mut ws.scaled);
+            ws.nonzero.clear();
+            ws.nonzero.extend((0..n).filter(|&j| row[j] != T::zero()));
+            let dot = |a: &[T], b: &[T]| {
+                let (a, b) = (&a[..n], &b[..n]);
+                // Two sums that do not wait for each other.
+                let mut s = [T::zero(); 2];
+                let mut pairs = ws.nonzero.chunks_exact(2);
+                for j in &mut pairs {
+                    s[0] += a[j[0]] * b[j[0]];
+                    s[1] += a[j[1]] * b[j[1]];
+                }
+                for &j in pairs.remainder() {
+                    s[0] += a[j] * b[j];
+                }
+                s[0] + s[1]
+            };
             for s in 0..=r {
                 let d = dot(&ws.scaled, &ws.Y[s * n..(s + 1) * n]);
                 ws.gmg[r * m + s] = d;

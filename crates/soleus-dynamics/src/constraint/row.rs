@@ -403,7 +403,7 @@ fn coordinate_row<T: Real>(
     *bias += factor * rate[i].d[0];
 }
 
-pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let mut s = T::zero();
     for (&x, &y) in a.iter().zip(b) {
         s += x * y;

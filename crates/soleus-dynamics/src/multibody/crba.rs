@@ -9,8 +9,11 @@ use soleus_math::{Real, SpatialInertia};
 #[derive(Clone, Debug)]
 pub struct MassFactor<T: Real> {
     n: usize,
-    /// Mobility that supports each one next, or `usize::MAX`.
+    /// Mobilities that support each one, the nearest first: those of mobility i lie at `below[i]..below[i + 1]`.
     support: Vec<usize>,
+    below: Vec<usize>,
+    /// Entries of the row at hand, beside each other.
+    packed: Vec<T>,
     composite: Vec<SpatialInertia<T>>,
     /// M, both triangles, row by row; entries between unrelated mobilities stay zero.
     m: Vec<T>,
@@ -26,9 +29,17 @@ impl<T: Real> MassFactor<T> {
     /// Room for the mass matrix of `tree`.
     pub fn new(tree: &Tree) -> Self {
         let n = tree.num_mobilities;
+        let next = |i: usize| Some(tree.support[i]).filter(|&j| j != usize::MAX);
+        let (mut support, mut below) = (Vec::new(), vec![0]);
+        for i in 0..n {
+            support.extend(std::iter::successors(next(i), |&j| next(j)));
+            below.push(support.len());
+        }
         MassFactor {
             n,
-            support: tree.support.clone(),
+            support,
+            below,
+            packed: Vec::with_capacity(n),
             composite: vec![SpatialInertia::default(); tree.nodes.len()],
             m: vec![T::zero(); n * n],
             ld: vec![T::zero(); n * n],
@@ -98,19 +109,24 @@ impl<T: Real> MassFactor<T> {
             // Rows of supporting mobilities come before row k.
             let (above, row) = self.ld.split_at_mut(k * n);
             let row = &mut row[..n];
-            let mut i = self.support[k];
-            while i != usize::MAX {
-                let a = row[i] * inv;
+            let support = &self.support[self.below[k]..self.below[k + 1]];
+            self.packed.clear();
+            self.packed.extend(support.iter().map(|&j| row[j]));
+            for (at, &i) in support.iter().enumerate() {
+                let a = self.packed[at] * inv;
                 let target = &mut above[i * n..(i + 1) * n];
-                let mut j = i;
-                while j != usize::MAX {
-                    target[j] -= a * row[j];
-                    j = self.support[j];
+                for (&j, &x) in support[at..].iter().zip(&self.packed[at..]) {
+                    target[j] -= a * x;
                 }
                 row[i] = a;
-                i = self.support[i];
             }
         }
+    }
+
+    /// Mobilities that support mobility i, the nearest first.
+    #[inline(always)]
+    fn support(&self, i: usize) -> &[usize] {
+        &self.support[self.below[i]..self.below[i + 1]]
     }
 
     /// x ← L⁻ᵀ x. Entries that are zero are passed over, so a sparse x costs only what it supports.
@@ -123,10 +139,8 @@ impl<T: Real> MassFactor<T> {
                 continue;
             }
             let row = &self.ld[i * n..(i + 1) * n];
-            let mut j = self.support[i];
-            while j != usize::MAX {
+            for &j in self.support(i) {
                 x[j] -= row[j] * xi;
-                j = self.support[j];
             }
         }
     }
@@ -146,10 +160,8 @@ impl<T: Real> MassFactor<T> {
         for i in 0..n {
             let row = &self.ld[i * n..(i + 1) * n];
             let mut s = x[i];
-            let mut j = self.support[i];
-            while j != usize::MAX {
+            for &j in self.support(i) {
                 s -= row[j] * x[j];
-                j = self.support[j];
             }
             x[i] = s;
         }

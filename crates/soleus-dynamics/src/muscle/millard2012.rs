@@ -1,6 +1,7 @@
 //! Millard's equilibrium muscle (2012): Bézier curves, an elastic or rigid tendon, optional fiber damping.
 
 use super::activation::FirstOrderActivation;
+use super::curve_cache::CurveCache;
 use super::equilibrium::{Balance, Equilibrium, balance, not_found};
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
@@ -8,6 +9,7 @@ use super::millard2012_curves as curves;
 use super::pennation::{AT_SHORTEST, FixedWidthPennation, SIGNIFICANT};
 use soleus_math::{BezierCurve, Real};
 use soleus_model::muscle::{ForceVelocityCurve, Millard2012Equilibrium, Muscle};
+use std::sync::Arc;
 
 /// Damping below this counts as none (OpenSim's threshold).
 const LEAST_DAMPING: f64 = 0.001;
@@ -18,9 +20,9 @@ enum Tendon {
     /// Rigid: the fiber moves with the path.
     Rigid,
     /// Elastic, with damping: a f_L f_V(v) + f_P + β v = f_T/cos φ is solved for v.
-    Damped(BezierCurve),
+    Damped(Arc<BezierCurve>),
     /// Elastic, without damping: f_V = (f_T/cos φ − f_P)/(a f_L), v from the inverse curve.
-    Undamped(BezierCurve, BezierCurve),
+    Undamped(Arc<BezierCurve>, Arc<BezierCurve>),
 }
 
 /// A Millard2012EquilibriumMuscle, ready for computing.
@@ -43,9 +45,9 @@ pub struct Millard2012EquilibriumMuscle {
     has_activation: bool,
     pennation: FixedWidthPennation,
     tendon: Tendon,
-    active: BezierCurve,
-    passive: BezierCurve,
-    velocity: BezierCurve,
+    active: Arc<BezierCurve>,
+    passive: Arc<BezierCurve>,
+    velocity: Arc<BezierCurve>,
     beta: f64,
     f0: f64,
     l0: f64,
@@ -73,6 +75,7 @@ impl Millard2012EquilibriumMuscle {
     pub fn compile(
         m: &Muscle,
         p: &Millard2012Equilibrium,
+        cache: &mut CurveCache,
     ) -> Result<Millard2012EquilibriumMuscle, MuscleError> {
         let positive = [
             ("max_isometric_force", m.max_isometric_force),
@@ -133,7 +136,16 @@ impl Millard2012EquilibriumMuscle {
         let l0 = m.optimal_fiber_length;
         let min_length =
             SIGNIFICANT.max((active.min_norm_active_fiber_length * l0).max(pennation.min_length()));
-        let tendon_curve = || curves::tendon_force_length(&p.tendon_force_length_curve);
+        let tendon = if rigid {
+            Tendon::Rigid
+        } else {
+            let elastic = curves::tendon_force_length(&p.tendon_force_length_curve, cache)?;
+            if classic {
+                Tendon::Undamped(elastic, curves::force_velocity_inverse(&velocity, cache)?)
+            } else {
+                Tendon::Damped(elastic)
+            }
+        };
         let v0 = m.max_contraction_velocity * l0;
         let mut default_state = Vec::new();
         if has_activation {
@@ -146,16 +158,10 @@ impl Millard2012EquilibriumMuscle {
             activation,
             has_activation,
             pennation,
-            tendon: if rigid {
-                Tendon::Rigid
-            } else if classic {
-                Tendon::Undamped(tendon_curve()?, curves::force_velocity_inverse(&velocity)?)
-            } else {
-                Tendon::Damped(tendon_curve()?)
-            },
-            active: curves::active_force_length(&active)?,
-            passive: curves::fiber_force_length(&p.fiber_force_length_curve)?,
-            velocity: curves::force_velocity(&velocity)?,
+            tendon,
+            active: curves::active_force_length(&active, cache)?,
+            passive: curves::fiber_force_length(&p.fiber_force_length_curve, cache)?,
+            velocity: curves::force_velocity(&velocity, cache)?,
             beta,
             f0: m.max_isometric_force,
             l0,
@@ -268,7 +274,8 @@ impl Millard2012EquilibriumMuscle {
             r[0] = rates[0] - self.activation.rate(a, e);
         }
         let p = self.position(L, rest[0]);
-        let (fl, fp, ft) = (self.active.value(p.x), self.passive.value(p.x), tendon.value(p.lt * self.per_ls));
+        let (fl, fp, ft) =
+            (self.active.value(p.x), self.passive.value(p.x), tendon.value(p.lt * self.per_ls));
         let v = rates[k] * self.per_v0;
         let shortening = ((a * fl + fp) * p.cos).value() >= ft.value();
         r[k] = if rest[0].value() <= AT_SHORTEST * self.min_length && shortening {

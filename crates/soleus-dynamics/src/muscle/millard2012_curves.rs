@@ -3,19 +3,24 @@
 //! Source: Millard, Uchida, Seth and Delp (2013), figure 3 and its supplement; the placing of the knots
 //! follows OpenSim's SmoothSegmentedFunctionFactory.
 
+use super::curve_cache::CurveCache;
 use super::error::{MuscleError, require};
 use soleus_math::bezier::{BezierCurve, Knot, knot};
 use soleus_model::muscle::{
     ActiveForceLengthCurve, FiberForceLengthCurve, ForceVelocityCurve, TendonForceLengthCurve,
 };
+use std::sync::Arc;
 
-fn chain(curve: &'static str, knots: &[Knot], curviness: &[f64]) -> Result<BezierCurve, MuscleError> {
-    BezierCurve::new(knots, curviness).map_err(|source| MuscleError::Curve { curve, source })
+/// A curve, perhaps shared with other muscles, or what is wrong with its parameters.
+pub type Curve = Result<Arc<BezierCurve>, MuscleError>;
+
+fn chain(cache: &mut CurveCache, curve: &'static str, knots: &[Knot], curviness: &[f64]) -> Curve {
+    cache.chain(knots, curviness).map_err(|source| MuscleError::Curve { curve, source })
 }
 
 /// Active force–length multiplier against normalized fiber length: steep and shallow ascending limb,
 /// rounded plateau at 1, straight descending limb.
-pub fn active_force_length(p: &ActiveForceLengthCurve) -> Result<BezierCurve, MuscleError> {
+pub fn active_force_length(p: &ActiveForceLengthCurve, cache: &mut CurveCache) -> Curve {
     let curve = "ActiveForceLengthCurve";
     let (x0, x1, x3) =
         (p.min_norm_active_fiber_length, p.transition_norm_fiber_length, p.max_norm_active_fiber_length);
@@ -36,6 +41,7 @@ pub fn active_force_length(p: &ActiveForceLengthCurve) -> Result<BezierCurve, Mu
     let steep = 1.25 * y1 / (x1 - x0);
     let descending = -1.0 / ((x3 - round) - (x2 + round));
     chain(
+        cache,
         curve,
         &[
             knot(x0, low, 0.0),
@@ -74,14 +80,14 @@ fn force_velocity_knots(p: &ForceVelocityCurve) -> Result<[Knot; 5], MuscleError
 }
 
 /// Force–velocity multiplier against normalized fiber velocity.
-pub fn force_velocity(p: &ForceVelocityCurve) -> Result<BezierCurve, MuscleError> {
+pub fn force_velocity(p: &ForceVelocityCurve, cache: &mut CurveCache) -> Curve {
     let (c, e) = (p.concentric_curviness, p.eccentric_curviness);
-    chain("ForceVelocityCurve", &force_velocity_knots(p)?, &[c, c, e, e])
+    chain(cache, "ForceVelocityCurve", &force_velocity_knots(p)?, &[c, c, e, e])
 }
 
 /// Normalized fiber velocity against force–velocity multiplier. End slopes are half the slopes near the
 /// ends, so that the inverse is finite everywhere.
-pub fn force_velocity_inverse(p: &ForceVelocityCurve) -> Result<BezierCurve, MuscleError> {
+pub fn force_velocity_inverse(p: &ForceVelocityCurve, cache: &mut CurveCache) -> Curve {
     let p = ForceVelocityCurve {
         concentric_slope_at_vmax: 0.5 * p.concentric_slope_near_vmax,
         eccentric_slope_at_vmax: 0.5 * p.eccentric_slope_near_vmax,
@@ -89,11 +95,11 @@ pub fn force_velocity_inverse(p: &ForceVelocityCurve) -> Result<BezierCurve, Mus
     };
     let (c, e) = (p.concentric_curviness, p.eccentric_curviness);
     let knots = force_velocity_knots(&p)?.map(|k| knot(k.y, k.x, 1.0 / k.slope));
-    chain("ForceVelocityInverseCurve", &knots, &[c, c, e, e])
+    chain(cache, "ForceVelocityInverseCurve", &knots, &[c, c, e, e])
 }
 
 /// Passive force multiplier against normalized fiber length.
-pub fn fiber_force_length(p: &FiberForceLengthCurve) -> Result<BezierCurve, MuscleError> {
+pub fn fiber_force_length(p: &FiberForceLengthCurve, cache: &mut CurveCache) -> Curve {
     let curve = "FiberForceLengthCurve";
     let (e0, e1) = (p.strain_at_zero_force, p.strain_at_one_norm_force);
     require("strain_at_zero_force", e0, true, "finite")?;
@@ -111,6 +117,7 @@ pub fn fiber_force_length(p: &FiberForceLengthCurve) -> Result<BezierCurve, Musc
     let (x0, x1) = (1.0 + e0, 1.0 + e1);
     let foot = (0.1 / one).min(0.1 * (x1 - x0));
     chain(
+        cache,
         curve,
         &[knot(x0, 0.0, 0.0), knot(x0 + foot, 0.5 * low * foot, low), knot(x1, 1.0, one)],
         &[curviness, curviness],
@@ -118,7 +125,7 @@ pub fn fiber_force_length(p: &FiberForceLengthCurve) -> Result<BezierCurve, Musc
 }
 
 /// Tendon force multiplier against normalized tendon length.
-pub fn tendon_force_length(p: &TendonForceLengthCurve) -> Result<BezierCurve, MuscleError> {
+pub fn tendon_force_length(p: &TendonForceLengthCurve, cache: &mut CurveCache) -> Curve {
     let curve = "TendonForceLengthCurve";
     let e1 = p.strain_at_one_norm_force;
     require("strain_at_one_norm_force", e1, e1 > 0.0, "greater than zero")?;
@@ -138,6 +145,7 @@ pub fn tendon_force_length(p: &TendonForceLengthCurve) -> Result<BezierCurve, Mu
     let slope = y_mid / (x_mid - x_foot);
     let x_c = x_foot + 0.5 * (x_mid - x_foot);
     chain(
+        cache,
         curve,
         &[knot(1.0, 0.0, 0.0), knot(x_c, slope * (x_c - x_foot), slope), knot(x_toe, toe, k1)],
         &[curviness, curviness],

@@ -5,6 +5,7 @@
 
 pub mod activation;
 pub mod bogert2011;
+pub mod curve_cache;
 pub mod degroote_fregly2016;
 pub mod delp1990;
 pub mod equilibrium;
@@ -19,6 +20,7 @@ mod simm;
 pub mod thelen2003;
 pub mod thelen2003_original;
 
+pub use curve_cache::CurveCache;
 pub use equilibrium::Equilibrium;
 pub use error::MuscleError;
 pub use info::MuscleInfo;
@@ -60,13 +62,22 @@ pub enum CompiledMuscle {
 impl CompiledMuscle {
     /// Checks the parameters and prepares the muscle.
     pub fn compile(m: &Muscle, options: &Options) -> Result<CompiledMuscle, MuscleError> {
+        CompiledMuscle::compile_sharing(m, options, &mut CurveCache::default())
+    }
+
+    /// As [`compile`](Self::compile), for one of many muscles: curves already in `cache` are shared.
+    pub fn compile_sharing(
+        m: &Muscle,
+        options: &Options,
+        cache: &mut CurveCache,
+    ) -> Result<CompiledMuscle, MuscleError> {
         Ok(match &m.kind {
             MuscleKind::Thelen2003(p) => CompiledMuscle::Thelen2003(
                 Thelen2003Muscle::compile(m, p)?.with_opensim_energy(options.opensim_faults),
             ),
-            MuscleKind::Millard2012Equilibrium(p) => {
-                CompiledMuscle::Millard2012Equilibrium(Box::new(Millard2012EquilibriumMuscle::compile(m, p)?))
-            }
+            MuscleKind::Millard2012Equilibrium(p) => CompiledMuscle::Millard2012Equilibrium(Box::new(
+                Millard2012EquilibriumMuscle::compile(m, p, cache)?,
+            )),
             MuscleKind::DeGrooteFregly2016(p) => {
                 CompiledMuscle::DeGrooteFregly2016(DeGrooteFregly2016Muscle::compile(m, p)?)
             }
