@@ -5,6 +5,7 @@
 mod convert;
 mod demo;
 mod eval;
+mod experiment;
 mod failure;
 mod info;
 mod load;
@@ -75,6 +76,10 @@ enum Verb {
     )]
     Simulate(simulate::Arguments),
 
+    /// Repeats a published experiment and prints our numbers beside the published ones
+    #[command(subcommand)]
+    Experiment(experiment::Experiment),
+
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
     Upgrade {
@@ -100,6 +105,7 @@ fn main() -> ExitCode {
             eval::run(&model, &states, &out, equilibrate, opensim_faults)
         }
         Verb::Simulate(arguments) => simulate::run(&arguments),
+        Verb::Experiment(which) => experiment::run(&which),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),
