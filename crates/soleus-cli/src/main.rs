@@ -5,6 +5,7 @@
 mod convert;
 mod demo;
 mod eval;
+mod experiment;
 mod failure;
 mod fit_paths;
 mod info;
@@ -79,6 +80,10 @@ enum Verb {
     /// Replaces the paths of muscles by polynomials of the coordinates, for optimal control and real time
     FitPaths(fit_paths::Arguments),
 
+    /// Repeats a published experiment and prints our numbers beside the published ones
+    #[command(subcommand)]
+    Experiment(experiment::Experiment),
+
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
     Upgrade {
@@ -105,6 +110,7 @@ fn main() -> ExitCode {
         }
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
+        Verb::Experiment(which) => experiment::run(&which),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),

@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut jac = implicit.jacobian();
 
     let budget = Duration::from_secs_f64(seconds / 2.0);
-    let mut best = |f: &mut dyn FnMut()| {
+    let best = |f: &mut dyn FnMut()| {
         let (mut best, begin) = (f64::INFINITY, Instant::now());
         while begin.elapsed() < budget {
             let batch = Instant::now();

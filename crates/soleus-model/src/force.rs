@@ -85,6 +85,10 @@ pub enum ForceKind {
     ClutchedPathSpring(ClutchedPathSpring),
     /// `McKibbenActuator`, on a path.
     McKibbenActuator(McKibbenActuator),
+    /// A point pushed out of an ellipsoid; not an OpenSim class.
+    EllipsoidContact(EllipsoidContact),
+    /// Passive moment of a joint with a range; not an OpenSim class.
+    PassiveJointMoment(PassiveJointMoment),
 }
 
 /// `min_control` and `max_control` of an actuator. Nothing in a force clamps its control to
@@ -539,4 +543,39 @@ pub struct McKibbenActuator {
     pub thread_length: f64,
     /// `cord_length` in series with the muscle, m. Default 0.
     pub cord_length: f64,
+}
+
+/// A point of one body that an ellipsoid fixed to another pushes outwards, smoothly and without friction: the shoulder
+/// blade on the rib cage (van den Bogert, Blana and Heinrich 2011).
+#[derive(Clone, Debug, PartialEq)]
+pub struct EllipsoidContact {
+    /// Frame that carries the point.
+    pub point_frame: FrameId,
+    /// The point in it, m.
+    pub point: Vec3<f64>,
+    /// Frame that carries the ellipsoid, whose axes are parallel to the frame's.
+    pub ellipsoid_frame: FrameId,
+    /// Centre of the ellipsoid in its frame, m.
+    pub center: Vec3<f64>,
+    /// Half axes, m.
+    pub radii: Vec3<f64>,
+    /// Stiffness, N/m. DAS3: 20 000.
+    pub stiffness: f64,
+    /// Width of the smooth transition in units of the surface function. DAS3: 0.01.
+    pub smoothing: f64,
+}
+
+/// A spring and damper about the middle of a coordinate's range, and stops at its ends that grow with the square.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassiveJointMoment {
+    /// The coordinate.
+    pub coordinate: CoordinateId,
+    /// Ends of the range, rad or m.
+    pub range: [f64; 2],
+    /// Stiffness about the middle, N·m/rad or N/m. DAS3: 1.
+    pub stiffness: f64,
+    /// Damping, N·m·s/rad or N·s/m. DAS3: 1.
+    pub damping: f64,
+    /// Stiffness of the stops, N·m/rad² or N/m². DAS3: 5000.
+    pub stop_stiffness: f64,
 }

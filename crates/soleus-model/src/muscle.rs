@@ -73,6 +73,8 @@ pub enum MuscleKind {
     RigidTendon(Box<RigidTendon>),
     /// The muscle of van den Bogert, Blana and Heinrich (2011); not an OpenSim class.
     Bogert2011(Bogert2011),
+    /// The muscle of the DAS3 shoulder and arm model (Chadwick et al. 2009); not an OpenSim class.
+    Chadwick2009(Chadwick2009),
 }
 
 impl MuscleKind {
@@ -87,6 +89,7 @@ impl MuscleKind {
             MuscleKind::Thelen2003Deprecated(_) => "Thelen2003Muscle_Deprecated",
             MuscleKind::RigidTendon(_) => "RigidTendonMuscle",
             MuscleKind::Bogert2011(_) => "Bogert2011Muscle",
+            MuscleKind::Chadwick2009(_) => "Chadwick2009Muscle",
         }
     }
 }
@@ -528,6 +531,52 @@ impl Default for Bogert2011 {
             parallel_stiffness: 1.0 / (0.63 * 0.63),
             damping: 0.001,
             default_activation: 0.05,
+        }
+    }
+}
+
+/// Parameters of the muscle of the DAS3 shoulder and arm model: Chadwick, Blana, van den Bogert and Kirsch (2009),
+/// with the numbers of release 2 (2015).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chadwick2009 {
+    /// Rate of activation at full excitation is 1/`activation_time_constant`, s. Default 0.01.
+    pub activation_time_constant: f64,
+    /// Rate at no excitation is 1/`deactivation_time_constant`, s. Default 0.04.
+    pub deactivation_time_constant: f64,
+    /// Width w of the force–length curve exp(−((l − 1)/w)²). Default 0.56.
+    pub force_length_width: f64,
+    /// Hill's A, the curvature of the shortening hyperbola. Default 0.25.
+    pub hill_a: f64,
+    /// Largest lengthening force, in units of F₀. Default 1.5.
+    pub max_eccentric_force: f64,
+    /// Tendon strain at F₀. Default 0.04.
+    pub tendon_strain_at_max_force: f64,
+    /// Fiber length, in units of l₀, where the parallel element goes slack. Default 1.
+    pub parallel_slack_length: f64,
+    /// Stiffness of the parallel element, F₀ per l₀². Default 1/w².
+    pub parallel_stiffness: f64,
+    /// Stiffness that tendon and parallel element have at all lengths, N/m. Default 10.
+    pub linear_stiffness: f64,
+    /// Damping of the fiber, F₀ per (l₀/s). Default 0.001.
+    pub damping: f64,
+    /// Activation to begin with. Default 0.
+    pub default_activation: f64,
+}
+
+impl Default for Chadwick2009 {
+    fn default() -> Self {
+        Chadwick2009 {
+            activation_time_constant: 0.01,
+            deactivation_time_constant: 0.04,
+            force_length_width: 0.56,
+            hill_a: 0.25,
+            max_eccentric_force: 1.5,
+            tendon_strain_at_max_force: 0.04,
+            parallel_slack_length: 1.0,
+            parallel_stiffness: 1.0 / (0.56 * 0.56),
+            linear_stiffness: 10.0,
+            damping: 0.001,
+            default_activation: 0.0,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod convex;
 pub mod elastic_foundation;
+pub mod ellipsoid;
 pub mod exponential;
 pub mod friction;
 pub mod geometry;
@@ -10,6 +11,7 @@ pub mod mesh;
 pub mod smooth_sphere_half_space;
 
 pub use elastic_foundation::ElasticFoundation;
+pub use ellipsoid::EllipsoidContact;
 pub use exponential::{ContactMemory, ExponentialContact};
 pub use friction::Friction;
 pub use geometry::Surface;

@@ -6,6 +6,7 @@ use super::coordinate::{
     ActivationCoordinateActuator, CoordinateActuator, ExpressionCoordinateForce, SpringGeneralizedForce,
 };
 use super::coordinate_limit::CoordinateLimit;
+use super::passive_joint::PassiveJoint;
 use super::path::{Blankevoort1991, PathForce};
 use super::point_to_point::{PointLaw, PointToPointForce};
 use super::prescribed::TimedForce;
@@ -13,10 +14,12 @@ use super::{CompiledForce, ForceError, ForceResolve, Kernel};
 use crate::contact::geometry::{Surface, SurfaceShape};
 use crate::contact::hunt_crossley1975::Material;
 use crate::contact::mesh::MeshSurface;
-use crate::contact::{ElasticFoundation, ExponentialContact, Friction, HuntCrossley, SmoothSphereHalfSpace};
+use crate::contact::{
+    ElasticFoundation, EllipsoidContact, ExponentialContact, Friction, HuntCrossley, SmoothSphereHalfSpace,
+};
 use crate::{BodyFrame, Options};
 use soleus_math::function::{Expression, GcvSpline, PiecewiseLinear};
-use soleus_math::{Function, Vec3};
+use soleus_math::{Function, Vec3, vec3};
 use soleus_model::force as model;
 use soleus_model::id::{FrameId, GeometryId};
 use soleus_model::{ContactGeometry, ContactShape, Force, ForceKind};
@@ -234,6 +237,36 @@ impl CompiledForce {
                 let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
                 (Kernel::Exponential(exponential(m, resolve, options)?), labels)
             }
+            ForceKind::EllipsoidContact(m) => {
+                let (point, mut ellipsoid) = (resolve.frame(m.point_frame), resolve.frame(m.ellipsoid_frame));
+                ellipsoid.X_BF.p = ellipsoid.X_BF * m.center;
+                for radius in m.radii.to_array() {
+                    above_0("radii", radius)?;
+                }
+                let square = |x: f64| x * x;
+                let a2 = vec3(square(m.radii.x), square(m.radii.y), square(m.radii.z));
+                let contact = EllipsoidContact {
+                    point_body: point.body,
+                    p_BP: point.X_BF * m.point,
+                    ellipsoid,
+                    per_radius2: vec3(1.0 / a2.x, 1.0 / a2.y, 1.0 / a2.z),
+                    factor: at_least_0("stiffness", m.stiffness)? * (a2.x + a2.y + a2.z),
+                    smoothing2: square(above_0("smoothing", m.smoothing)?),
+                };
+                let mut labels = Vec::new();
+                xyz(&mut labels, name, resolve.frame_name(m.point_frame), "force");
+                (Kernel::Ellipsoid(contact), labels)
+            }
+            ForceKind::PassiveJointMoment(m) => (
+                Kernel::PassiveJoint(PassiveJoint {
+                    mobility: resolve.mobility(m.coordinate),
+                    stiffness: at_least_0("stiffness", m.stiffness)?,
+                    damping: at_least_0("damping", m.damping)?,
+                    stop_stiffness: at_least_0("stop_stiffness", m.stop_stiffness)?,
+                    range: m.range,
+                }),
+                single(),
+            ),
             ForceKind::PathActuator(m) => path(name, PathForce::Actuator { optimal_force: m.optimal_force }),
             ForceKind::PathSpring(m) => path(
                 name,

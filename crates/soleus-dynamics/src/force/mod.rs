@@ -4,6 +4,7 @@ pub mod body;
 pub mod bushing;
 pub mod coordinate;
 pub mod coordinate_limit;
+pub mod passive_joint;
 pub mod path;
 pub mod point_to_point;
 pub mod prescribed;
@@ -15,7 +16,8 @@ pub use error::ForceError;
 pub use path::PathForce;
 
 use crate::contact::{
-    ContactMemory, ElasticFoundation, ExponentialContact, HuntCrossley, SmoothSphereHalfSpace,
+    ContactMemory, ElasticFoundation, EllipsoidContact, ExponentialContact, HuntCrossley,
+    SmoothSphereHalfSpace,
 };
 use crate::{Kinematics, Loads, Resolve};
 use soleus_math::{Real, SpatialVec};
@@ -78,6 +80,10 @@ pub enum Kernel {
     /// Exponential contact. `apply`, `record` and `potential_energy` take it as sliding; a
     /// simulation that wants it to stick keeps a [`ContactMemory`] and asks the kernel.
     Exponential(ExponentialContact),
+    /// A point on an ellipsoid.
+    Ellipsoid(EllipsoidContact),
+    /// Passive moment of a joint.
+    PassiveJoint(passive_joint::PassiveJoint),
     /// Tension along a path, which the system applies.
     Path(PathForce),
 }
@@ -123,6 +129,8 @@ impl CompiledForce {
             Kernel::ElasticFoundation(c) => (c.bodies().collect(), Vec::new()),
             Kernel::SmoothSphereHalfSpace(c) => bodies(&[c.sphere_body, c.half_space.body]),
             Kernel::Exponential(c) => bodies(&[c.body]),
+            Kernel::Ellipsoid(c) => bodies(&[c.point_body, c.ellipsoid.body]),
+            Kernel::PassiveJoint(f) => mobility(f.mobility),
             Kernel::Path(_) => (Vec::new(), Vec::new()),
         }
     }
@@ -221,6 +229,8 @@ impl CompiledForce {
             }
             Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).0.apply(kin, loads),
             Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).touch.apply(kin, loads),
+            Kernel::Ellipsoid(c) => c.apply(kin, loads),
+            Kernel::PassiveJoint(f) => loads.mobility[f.mobility] += f.magnitude(kin),
             Kernel::Path(_) => {}
         }
     }
@@ -240,6 +250,8 @@ impl CompiledForce {
             Kernel::ElasticFoundation(c) => c.visit(kin, |_| {}),
             Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).1,
             Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).energy,
+            Kernel::Ellipsoid(c) => c.potential_energy(kin),
+            Kernel::PassiveJoint(f) => f.potential_energy(kin),
             _ => T::zero(),
         }
     }
@@ -286,6 +298,8 @@ impl CompiledForce {
             Kernel::ElasticFoundation(c) => self.record_wrenches(kin, c.bodies(), out),
             Kernel::SmoothSphereHalfSpace(c) => self.record_wrenches(kin, c.bodies().into_iter(), out),
             Kernel::Exponential(c) => self.record_wrenches(kin, [c.body(), 0].into_iter(), out),
+            Kernel::Ellipsoid(c) => out.extend(c.force(kin).1.to_array()),
+            Kernel::PassiveJoint(f) => out.push(f.magnitude(kin)),
             Kernel::BodyActuator(_) | Kernel::Path(_) => {}
         }
     }

@@ -6,6 +6,7 @@
 pub mod activation;
 pub mod bogert2011;
 pub mod curve_cache;
+pub mod chadwick2009;
 pub mod degroote_fregly2016;
 pub mod delp1990;
 pub mod equilibrium;
@@ -27,6 +28,7 @@ pub use info::MuscleInfo;
 
 use crate::Options;
 use bogert2011::Bogert2011Muscle;
+use chadwick2009::Chadwick2009Muscle;
 use degroote_fregly2016::DeGrooteFregly2016Muscle;
 use delp1990::Delp1990Muscle;
 use millard2012::Millard2012EquilibriumMuscle;
@@ -57,6 +59,8 @@ pub enum CompiledMuscle {
     RigidTendon(RigidTendonMuscle),
     /// See [`Bogert2011Muscle`].
     Bogert2011(Bogert2011Muscle),
+    /// See [`Chadwick2009Muscle`].
+    Chadwick2009(Chadwick2009Muscle),
 }
 
 impl CompiledMuscle {
@@ -88,6 +92,7 @@ impl CompiledMuscle {
             }
             MuscleKind::RigidTendon(p) => CompiledMuscle::RigidTendon(RigidTendonMuscle::compile(m, p)?),
             MuscleKind::Bogert2011(p) => CompiledMuscle::Bogert2011(Bogert2011Muscle::compile(m, p)?),
+            MuscleKind::Chadwick2009(p) => CompiledMuscle::Chadwick2009(Chadwick2009Muscle::compile(m, p)?),
         })
     }
 
@@ -100,6 +105,7 @@ impl CompiledMuscle {
             CompiledMuscle::Delp1990(_) => &["activation", "fiber_length", "fiber_velocity"],
             CompiledMuscle::RigidTendon(_) => &[],
             CompiledMuscle::Bogert2011(_) => &["activation", "fiber_length_along_tendon"],
+            CompiledMuscle::Chadwick2009(_) => &["activation", "normalized_fiber_length_along_tendon"],
             CompiledMuscle::Millard2012Equilibrium(m) => m.state_names(),
             CompiledMuscle::DeGrooteFregly2016(m) => m.state_names(),
         }
@@ -116,6 +122,7 @@ impl CompiledMuscle {
             CompiledMuscle::Delp1990(_) => &[0.0; 3],
             CompiledMuscle::RigidTendon(_) => &[],
             CompiledMuscle::Bogert2011(m) => m.default_states(),
+            CompiledMuscle::Chadwick2009(m) => m.default_states(),
         }
     }
 
@@ -135,6 +142,7 @@ impl CompiledMuscle {
             CompiledMuscle::Thelen2003Original(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
             CompiledMuscle::RigidTendon(m) => m.dynamics(L, Ldot, excitation),
             CompiledMuscle::Bogert2011(m) => m.dynamics(L, excitation, states, states_dot),
+            CompiledMuscle::Chadwick2009(m) => m.dynamics(L, excitation, states, states_dot),
         }
     }
 
@@ -155,6 +163,7 @@ impl CompiledMuscle {
             CompiledMuscle::Millard2012Equilibrium(m) => m.residual(L, Ldot, excitation, states, rates, r),
             CompiledMuscle::DeGrooteFregly2016(m) => m.implicit(L, Ldot, excitation, states, rates, r),
             CompiledMuscle::Bogert2011(m) => m.implicit(L, excitation, states, rates, r),
+            CompiledMuscle::Chadwick2009(m) => m.implicit(L, excitation, states, rates, r),
             _ => {
                 let tension = self.dynamics(L, Ldot, excitation, states, r);
                 for (r, &rate) in r.iter_mut().zip(rates) {
@@ -176,6 +185,7 @@ impl CompiledMuscle {
             CompiledMuscle::Thelen2003Original(m) => m.info(L, Ldot, excitation, states),
             CompiledMuscle::RigidTendon(m) => m.info(L, Ldot, excitation),
             CompiledMuscle::Bogert2011(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::Chadwick2009(m) => m.info(L, Ldot, excitation, states),
         }
     }
 
@@ -198,6 +208,7 @@ impl CompiledMuscle {
             CompiledMuscle::Thelen2003Original(m) => m.solve_equilibrium(L, activation, states),
             CompiledMuscle::RigidTendon(m) => Ok(m.solve_equilibrium(L, Ldot, activation)),
             CompiledMuscle::Bogert2011(m) => m.solve_equilibrium(L, activation, states),
+            CompiledMuscle::Chadwick2009(m) => m.solve_equilibrium(L, activation, states),
         }
     }
 }

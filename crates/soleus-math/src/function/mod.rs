@@ -12,6 +12,7 @@ mod piecewise_linear;
 mod polynomial;
 mod simm_spline;
 mod sine;
+mod sparse_polynomial;
 mod step;
 
 pub use error::{ExpressionProblem, FunctionError};
@@ -25,6 +26,7 @@ pub use piecewise_linear::PiecewiseLinear;
 pub use polynomial::Polynomial;
 pub use simm_spline::SimmSpline;
 pub use sine::Sine;
+pub use sparse_polynomial::SparsePolynomial;
 pub use step::Step;
 
 use crate::Real;
@@ -72,6 +74,8 @@ pub enum Function {
     Sine(Sine),
     /// Polynomial of several variables.
     MultivariatePolynomial(MultivariatePolynomial),
+    /// Polynomial of several variables with few terms.
+    SparsePolynomial(SparsePolynomial),
     /// A formula.
     Expression(Expression),
 }
@@ -96,6 +100,7 @@ from_kind!(
     Step,
     Sine,
     MultivariatePolynomial,
+    SparsePolynomial,
     Expression
 );
 
@@ -116,6 +121,7 @@ impl Function {
             Function::MultiLinear(f) => f.slopes().len(),
             Function::Multiplier(f) => f.inner().arity(),
             Function::MultivariatePolynomial(f) => f.dimension(),
+            Function::SparsePolynomial(f) => f.dimension(),
             Function::Expression(f) => f.arity(),
             _ => 1,
         }
@@ -137,6 +143,7 @@ impl Function {
             Function::Step(f) => f.value(x[0]),
             Function::Sine(f) => f.value(x[0]),
             Function::MultivariatePolynomial(f) => f.value(x),
+            Function::SparsePolynomial(f) => f.value(x),
             Function::Expression(f) => f.value(x),
         }
     }
@@ -163,6 +170,7 @@ impl Function {
             Function::Step(f) => f.eval(x),
             Function::Sine(f) => f.eval(x),
             Function::MultivariatePolynomial(f) => f.eval1(x),
+            Function::SparsePolynomial(f) => f.eval1(x),
             Function::Expression(f) => f.eval1(x),
         }
     }
@@ -180,6 +188,7 @@ impl Function {
                 f.value(x)
             }
             Function::MultivariatePolynomial(f) => f.gradient(x, gradient),
+            Function::SparsePolynomial(f) => f.gradient(x, gradient),
             Function::Expression(f) => f.gradient(x, gradient),
             Function::Multiplier(f) => {
                 let y = f.inner().gradient(x, gradient);
@@ -206,6 +215,11 @@ impl Function {
                 self.gradient(x, gradient)
             }
             Function::MultivariatePolynomial(f) => {
+                gradient.fill(T::zero());
+                hessian.fill(T::zero());
+                f.eval_n(x, gradient, hessian, n)
+            }
+            Function::SparsePolynomial(f) => {
                 gradient.fill(T::zero());
                 hessian.fill(T::zero());
                 f.eval_n(x, gradient, hessian, n)

@@ -2,11 +2,13 @@
 
 mod complex;
 mod dense_lu;
+mod eigenvalues;
 mod pattern;
 mod sparse_lu;
 
 pub use complex::Complex;
 pub use dense_lu::DenseLu;
+pub use eigenvalues::solve_eigenvalues;
 pub use pattern::Pattern;
 pub use sparse_lu::SparseLu;
 

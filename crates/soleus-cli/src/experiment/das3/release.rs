@@ -1,0 +1,135 @@
+//! The simulations: the test of release 2, and the protocol of the paper.
+
+use super::super::report::{Report, largest_difference, list};
+use super::Das3;
+use super::runs::{Run, Stretches, explicit as explicit_run, reference, rosenbrock, seconds_per_step};
+
+/// u(t) = t/0.5 in all muscles for 0.5 s: the test of release 2.
+const RAMP: Stretches = &[(0.5, |t| t / 0.5)];
+/// All muscles: to 1 within 0.2 s, there until 2 s, then off until 4 s. The paper says neither how large the maximum nor
+/// how quick the end was.
+const PAPER: Stretches = &[(0.2, |t| t / 0.2), (2.0, |_| 1.0), (4.0, |_| 0.0)];
+
+const GRID: f64 = 0.005;
+const PUBLISHED_RMS_DEG: [f64; 11] =
+    [0.064, 0.042, 0.013, 0.006, 0.016, 0.011, 0.110, 0.057, 0.038, 0.029, 0.140];
+const PUBLISHED_END_DEG: [f64; 11] =
+    [-30.987, -1.459, 11.264, 35.563, -27.264, -18.519, 32.095, 2.595, 9.641, 45.065, 41.039];
+
+fn slope(steps: &[f64], errors: &[f64]) -> f64 {
+    // Least squares on logarithms.
+    let n = steps.len() as f64;
+    let (x, y): (Vec<f64>, Vec<f64>) = steps.iter().zip(errors).map(|(h, e)| (h.ln(), e.ln())).unzip();
+    let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
+    let up: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
+    up / x.iter().map(|x| (x - mx).powi(2)).sum::<f64>()
+}
+
+/// The error of one step length against a reference, deg; infinite when it broke off.
+fn error(d: &Das3, what: Stretches, h: f64, reference: &Run, held: bool) -> (Vec<f64>, f64) {
+    match rosenbrock(d, what, GRID, h, held) {
+        Ok(run) => run.rms_deg(reference),
+        Err(_) => (Vec::new(), f64::INFINITY),
+    }
+}
+
+/// The test of release 2.
+pub fn check(d: &Das3, report: &mut Report) {
+    report.heading("Test of release 2: u = t/0.5 in all muscles, 0.5 s, first-order Rosenbrock");
+    let exact = match reference(d, RAMP, GRID, 1e-9) {
+        Ok(run) => run,
+        Err(e) => {
+            report.row("reference", &e.to_string(), "", false);
+            return;
+        }
+    };
+    let s = exact.statistics;
+    report.note(
+        "reference, Radau IIA 5 at 1e-9",
+        &format!("{} steps, {:.2} s", s.steps, exact.wall),
+        "ode15s",
+    );
+    let end: Vec<f64> = exact.end.iter().take(11).map(|q| q.to_degrees()).collect();
+    let off = largest_difference(&end, &PUBLISHED_END_DEG);
+    // The stored run is one at default tolerances.
+    report.row("angles at 0.5 s (deg)", &list(&end, 3), &list(&PUBLISHED_END_DEG, 3), off < 0.5);
+    for (held, name) in [(true, "RMS at 3 ms, u held (deg)"), (false, "RMS at 3 ms (deg)")] {
+        let (each, all) = error(d, RAMP, 0.003, &exact, held);
+        report.row(&format!("{name}, overall"), &format!("{all:.4}"), "0.063", all <= 0.063_5);
+        report.note(&format!("{name}, each"), &list(&each, 3), &list(&PUBLISHED_RMS_DEG, 3));
+    }
+    let steps = [0.25e-3, 0.5e-3, 1e-3, 2e-3];
+    let errors = steps.map(|h| error(d, RAMP, h, &exact, false).1);
+    let slope = slope(&steps, &errors);
+    report.note("RMS at 0.25 0.5 1 2 ms (deg)", &list(&errors, 5), "proportional to the step");
+    report.row("slope of error against step", &format!("{slope:.3}"), "1 +- 0.1", (slope - 1.0).abs() <= 0.1);
+    match seconds_per_step(d, RAMP, 0.003, 15) {
+        Ok(each) => {
+            let (us, times) = (1e6 * each, 0.003 / each);
+            report.row(
+                "one step (us)",
+                &format!("{us:.0}"),
+                "at most 150; release 2: 2278, paper: 2700",
+                us <= 150.0,
+            );
+            report.row(
+                "times real time at 3 ms",
+                &format!("{times:.1}"),
+                "at least 20; release 2: 1.314",
+                times >= 20.0,
+            );
+        }
+        Err(e) => report.row("one step", &e.to_string(), "", false),
+    }
+}
+
+/// Steps that an explicit method takes, and that it goes the same way.
+pub fn explicit(d: &Das3, report: &mut Report) {
+    report.heading("Explicit Runge-Kutta (Merson) over 10 ms of the same ramp");
+    const END: f64 = 0.01;
+    let short: Stretches = &[(END, RAMP[0].1)];
+    match (explicit_run(d, RAMP[0].1, END, 1e-3), reference(d, short, GRID, 1e-9)) {
+        (Ok((step, end)), Ok(exact)) => {
+            let us = 1e6 * step;
+            report.row("mean step (us)", &format!("{us:.2}"), "about 2 (ODE23)", (0.5..=10.0).contains(&us));
+            let off = largest_difference(&end[..11], &exact.end[..11]).to_degrees();
+            report.row("angles against Radau (deg)", &format!("{off:.1e}"), "below 1e-4", off < 1e-4);
+        }
+        (Err(e), _) | (_, Err(e)) => report.row("mean step", &e.to_string(), "", false),
+    }
+}
+
+/// The 4 s protocol.
+pub fn paper(d: &Das3, report: &mut Report) {
+    report.heading("Protocol of the paper (u to 1 in 0.2 s, off at 2 s, 4 s), on the model of release 2");
+    let exact = match reference(d, PAPER, GRID, 1e-8) {
+        Ok(run) => run,
+        Err(e) => {
+            report.row("reference", &e.to_string(), "", false);
+            return;
+        }
+    };
+    report.note(
+        "reference, Radau IIA 5 at 1e-8",
+        &format!("{} steps, {:.1} s", exact.statistics.steps, exact.wall),
+        "",
+    );
+    let ms = [0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let errors = ms.map(|h| error(d, PAPER, 1e-3 * h, &exact, false).1);
+    report.note("RMS at 0.25 0.5 1 2 3 4 5 6 ms (deg)", &list(&errors, 4), "0.11 at 3 ms, unstable at 6 ms");
+    report.row(
+        "RMS at 3 ms (deg)",
+        &format!("{:.3}", errors[4]),
+        "0.11, another revision of the model",
+        errors[4] <= 0.22,
+    );
+    let slope = slope(&ms[..4], &errors[..4]);
+    report.row("slope from 0.25 to 2 ms", &format!("{slope:.3}"), "1 +- 0.1", (slope - 1.0).abs() <= 0.1);
+    // A run counts as unstable when it breaks off or is off by as much as the motion itself.
+    let limit = [6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 50.0]
+        .into_iter()
+        .map(|h| (h, error(d, PAPER, 1e-3 * h, &exact, false).1))
+        .find(|(_, e)| !(*e < 5.0));
+    let ours = limit.map_or("stable to 50 ms".to_string(), |(h, _)| format!("{h} ms"));
+    report.note("unstable from", &ours, "6 ms");
+}

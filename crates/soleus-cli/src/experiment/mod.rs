@@ -1,0 +1,23 @@
+//! Published experiments, repeated: one line for each number, ours beside the published one.
+
+mod das3;
+mod report;
+
+use crate::failure::Failure;
+use clap::Subcommand;
+
+/// The experiments.
+#[derive(Subcommand)]
+pub enum Experiment {
+    /// The shoulder and arm model of van den Bogert, Blana and Heinrich (2011): equilibrium, time constants, accuracy and
+    /// speed of real-time simulation
+    #[command(after_help = "Example:\n  soleus experiment das3 --data ../shared/data")]
+    Das3(das3::Arguments),
+}
+
+/// Runs one.
+pub fn run(which: &Experiment) -> Result<(), Failure> {
+    match which {
+        Experiment::Das3(a) => das3::run(a),
+    }
+}

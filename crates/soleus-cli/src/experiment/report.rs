@@ -1,0 +1,43 @@
+//! Lines that say what we found, what was published, and whether it is enough.
+
+/// Rows of an experiment, printed as they come.
+#[derive(Default)]
+pub struct Report {
+    short: usize,
+    rows: usize,
+}
+
+impl Report {
+    /// A heading between rows.
+    pub fn heading(&self, text: &str) {
+        println!("\n{text}");
+    }
+
+    /// One number or list of numbers: what it is, ours, what was published or wanted, and whether it will do.
+    pub fn row(&mut self, what: &str, ours: &str, published: &str, pass: bool) {
+        self.rows += 1;
+        self.short += usize::from(!pass);
+        println!("{}  {what}: {ours}  | {published}", if pass { "pass " } else { "short" });
+    }
+
+    /// A number without a bar.
+    pub fn note(&self, what: &str, ours: &str, published: &str) {
+        println!("       {what}: {ours}  | {published}");
+    }
+
+    /// The closing line.
+    pub fn close(&self) {
+        println!("\n{} of {} bars reached", self.rows - self.short, self.rows);
+    }
+}
+
+/// Numbers in a row with so many decimals.
+pub fn list(values: &[f64], decimals: usize) -> String {
+    let words: Vec<String> = values.iter().map(|v| format!("{v:.decimals$}")).collect();
+    words.join(" ")
+}
+
+/// Largest difference of two lists.
+pub fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
