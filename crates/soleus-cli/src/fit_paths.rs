@@ -12,11 +12,9 @@ use std::path::PathBuf;
 
 /// What to fit, and how well.
 #[derive(Args)]
-#[command(
-    after_help = "Example:\n  soleus fit-paths rajagopal.osim --out rajagopal_polynomial.osim\n\n\
+#[command(after_help = "Example:\n  soleus fit-paths rajagopal.osim --out rajagopal_polynomial.osim\n\n\
     Every path becomes a FunctionBasedPath, which OpenSim 4.6 reads too. Coordinates are sampled in their ranges. The table\n\
-    on stderr shows the errors on poses that were not fitted."
-)]
+    on stderr shows the errors on poses that were not fitted.")]
 pub struct Arguments {
     /// Model file (.osim, any version)
     model: PathBuf,
@@ -65,7 +63,10 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
 }
 
 fn report(model: &Model, fitted: &[FittedPath]) {
-    eprintln!("{:<24} {:>5} {:>6} {:>24} {:>24}", "path", "order", "terms", "length rms, max (mm)", "arm rms, max (mm)");
+    eprintln!(
+        "{:<24} {:>5} {:>6} {:>24} {:>24}",
+        "path", "order", "terms", "length rms, max (mm)", "arm rms, max (mm)"
+    );
     for f in fitted {
         let mm = |e: [f64; 2]| format!("{:.3} {:.3}", e[0] * 1e3, e[1] * 1e3);
         eprintln!(

@@ -3,8 +3,8 @@
 use soleus_dynamics::system::{State, System};
 use soleus_simulation::system::{Constant, ImplicitSystemOde};
 use soleus_simulation::{
-    End, ErrorNorm, ExplicitRungeKutta, ImplicitMidpoint, Integrator, RadauIIA5, RosenbrockEuler, StepOptions,
-    SystemOde, integrate,
+    End, ErrorNorm, ExplicitRungeKutta, ImplicitMidpoint, Integrator, RadauIIA5, RosenbrockEuler,
+    StepOptions, SystemOde, integrate,
 };
 use std::ops::ControlFlow;
 
@@ -36,7 +36,9 @@ fn reference(system: &System, x: &State<f64>) -> Vec<f64> {
     let mut ode = SystemOde::new(system, controls(system));
     let norm = ode.error_norm();
     let mut method = ExplicitRungeKutta::dormand_prince(norm, StepOptions::with_accuracy(1e-11));
-    let o = integrate(&mut method, &mut ode, (0.0, &vector(x)), DURATION, &mut [], &mut |_| ControlFlow::Continue(()));
+    let o = integrate(&mut method, &mut ode, (0.0, &vector(x)), DURATION, &mut [], &mut |_| {
+        ControlFlow::Continue(())
+    });
     assert_eq!(o.end, End::Reached);
     o.state
 }
@@ -47,7 +49,8 @@ fn implicit<'s>(
     method: &mut dyn Integrator<ImplicitSystemOde<'s, Constant>>,
 ) -> Vec<f64> {
     let mut dae = ImplicitSystemOde::new(system, controls(system));
-    let o = integrate(method, &mut dae, (0.0, &vector(x)), DURATION, &mut [], &mut |_| ControlFlow::Continue(()));
+    let o =
+        integrate(method, &mut dae, (0.0, &vector(x)), DURATION, &mut [], &mut |_| ControlFlow::Continue(()));
     assert_eq!(o.end, End::Reached, "{o:?}");
     o.state
 }

@@ -87,8 +87,7 @@ pub fn fit_paths(
     options: &FitOptions,
     progress: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Vec<FittedPath> {
-    let forces: Vec<usize> =
-        (0..system.forces.len()).filter(|&i| system.forces[i].path.is_some()).collect();
+    let forces: Vec<usize> = (0..system.forces.len()).filter(|&i| system.forces[i].path.is_some()).collect();
     let mut fitted = Vec::new();
     for (done, &force) in forces.iter().enumerate() {
         if !progress(done, forces.len()) {
@@ -224,7 +223,9 @@ fn fit_one(
     let mut best: Option<FittedPath> = None;
     for order in options.min_order..=options.max_order {
         let coefficients = fit(model, options, coordinates, &train, order);
-        let Ok(length) = MultivariatePolynomial::new(dim.max(1), order, coefficients.clone()) else { continue };
+        let Ok(length) = MultivariatePolynomial::new(dim.max(1), order, coefficients.clone()) else {
+            continue;
+        };
         let length = Function::from(length);
         let (length_error, moment_arm_error) = errors(&length, &test, dim);
         let fitted = FittedPath {
@@ -394,11 +395,19 @@ mod tests {
         let (model, _) = soleus_io::osim::read_model(&std::fs::read(file).unwrap(), file);
         let model = model.unwrap();
         let system = System::compile(&model).unwrap();
-        let options = FitOptions { max_order: 8, length_tolerance: 2e-4, moment_arm_tolerance: 1e-3, ..Default::default() };
+        let options = FitOptions {
+            max_order: 8,
+            length_tolerance: 2e-4,
+            moment_arm_tolerance: 1e-3,
+            ..Default::default()
+        };
         let fitted = fit_paths(&model, &system, &options, &mut |_, _| true);
         assert_eq!(fitted.len(), 8);
         for f in &fitted {
-            println!("{} order {} {:?} {:?}", model.forces[f.force].name, f.order, f.length_error, f.moment_arm_error);
+            println!(
+                "{} order {} {:?} {:?}",
+                model.forces[f.force].name, f.order, f.length_error, f.moment_arm_error
+            );
             assert!(f.length_error[1] < 2e-3, "{}", model.forces[f.force].name);
         }
     }

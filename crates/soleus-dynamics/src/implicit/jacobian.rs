@@ -164,7 +164,15 @@ impl ImplicitSystem<'_> {
             *f -= SpatialVec::new(i.moment.cross(s.gravity), s.gravity * i.mass);
         }
         jw.tree.compute(&s.tree, &ws.kin, udot, s.gravity, &ws.body_load);
-        for m in [&mut jw.tau_z, &mut jw.tau_zdot, &mut jw.tau_e, &mut jw.z_q, &mut jw.z_u, &mut jw.z_z, &mut jw.z_e] {
+        for m in [
+            &mut jw.tau_z,
+            &mut jw.tau_zdot,
+            &mut jw.tau_e,
+            &mut jw.z_q,
+            &mut jw.z_u,
+            &mut jw.z_z,
+            &mut jw.z_e,
+        ] {
             m.fill(0.0);
         }
 
@@ -568,7 +576,13 @@ impl ImplicitSystem<'_> {
     }
 
     /// Writes all but the constraints' entries into the sparse matrices.
-    fn scatter(&self, x: &State<f64>, ws: &Workspace<f64>, jw: &JacobianWorkspace, jac: &mut ImplicitJacobian) {
+    fn scatter(
+        &self,
+        x: &State<f64>,
+        ws: &Workspace<f64>,
+        jw: &JacobianWorkspace,
+        jac: &mut ImplicitJacobian,
+    ) {
         let s = self.system;
         let tree = &s.tree;
         let (n, nz, ne) = (tree.num_mobilities, s.num_aux, s.num_controls);

@@ -99,7 +99,14 @@ impl<'a> ImplicitSystem<'a> {
     }
 
     /// Loads of gravity and forces, with muscles and other states as residuals.
-    fn compute_loads<T: Real>(&self, x: &State<T>, controls: &[T], zdot: &[T], ws: &mut Workspace<T>, rz: &mut [T]) {
+    fn compute_loads<T: Real>(
+        &self,
+        x: &State<T>,
+        controls: &[T],
+        zdot: &[T],
+        ws: &mut Workspace<T>,
+        rz: &mut [T],
+    ) {
         let s = self.system;
         s.compute_gravity(&ws.kin, &mut ws.body_load);
         ws.mobility_load.fill(T::zero());

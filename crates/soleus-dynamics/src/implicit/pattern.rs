@@ -187,9 +187,8 @@ fn constraint_mobilities(tree: &Tree, c: &CompiledConstraint) -> Vec<usize> {
             }
             list
         }
-        CompiledConstraint::Point { first, second, .. } | CompiledConstraint::Distance { first, second, .. } => {
-            bodies(first.body, second.body)
-        }
+        CompiledConstraint::Point { first, second, .. }
+        | CompiledConstraint::Distance { first, second, .. } => bodies(first.body, second.body),
         CompiledConstraint::Weld { first, second, .. } => bodies(first.body, second.body),
         CompiledConstraint::PointOnLine { line, follower, .. } => bodies(line.body, follower.body),
         CompiledConstraint::Rolling { roller, surface, .. } => bodies(*roller, *surface),

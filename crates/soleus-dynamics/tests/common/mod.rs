@@ -96,4 +96,3 @@ pub fn shifted(controls: &[f64], seed: u64) -> Vec<f64> {
     let d = direction(10 * seed + 3, controls.len(), 1e-3);
     controls.iter().zip(d).map(|(c, d)| c + 5e-3 + d).collect()
 }
-
