@@ -3,7 +3,7 @@
 #![allow(clippy::excessive_precision)]
 
 use soleus_dynamics::Options;
-use soleus_dynamics::muscle::{CompiledMuscle, MuscleInfo, millard2012_curves};
+use soleus_dynamics::muscle::{CompiledMuscle, CurveCache, MuscleInfo, millard2012_curves};
 use soleus_model::muscle::*;
 
 const NAN: f64 = f64::NAN;
@@ -297,13 +297,14 @@ fn opensim_val_millard_curves() {
     };
     let thelen_like = TendonForceLengthCurve { strain_at_one_norm_force: 0.033, ..Default::default() };
     use millard2012_curves as c;
+    let cache = &mut CurveCache::default();
     let curves = [
-        ("ActiveForceLengthCurve(default)", c::active_force_length(&Default::default())),
-        ("ActiveForceLengthCurve(0.45,0.75,1.8,0.87,0.05)", c::active_force_length(&other)),
-        ("ForceVelocityCurve(default)", c::force_velocity(&Default::default())),
-        ("FiberForceLengthCurve(default)", c::fiber_force_length(&Default::default())),
-        ("TendonForceLengthCurve(default)", c::tendon_force_length(&Default::default())),
-        ("TendonForceLengthCurve(0.033)", c::tendon_force_length(&thelen_like)),
+        ("ActiveForceLengthCurve(default)", c::active_force_length(&Default::default(), cache)),
+        ("ActiveForceLengthCurve(0.45,0.75,1.8,0.87,0.05)", c::active_force_length(&other, cache)),
+        ("ForceVelocityCurve(default)", c::force_velocity(&Default::default(), cache)),
+        ("FiberForceLengthCurve(default)", c::fiber_force_length(&Default::default(), cache)),
+        ("TendonForceLengthCurve(default)", c::tendon_force_length(&Default::default(), cache)),
+        ("TendonForceLengthCurve(0.033)", c::tendon_force_length(&thelen_like, cache)),
     ];
     for (name, curve) in curves {
         let (curve, data) = (curve.unwrap(), &all[name]);
