@@ -326,7 +326,8 @@ impl BezierCurve {
         }
     }
 
-    /// y(x) and dy/dx.
+    /// y(x) and dy/dx. Derivatives that ride along with the slope are good to about 1e-7 of the curvature;
+    /// [`curvature`](Self::curvature) itself is exact.
     #[inline]
     pub fn value_and_slope<T: Real>(&self, x: T) -> (T, T) {
         let xv = x.value();
@@ -448,8 +449,8 @@ mod tests {
         let c = curve();
         for k in [knot(-0.9, 0.0125, 0.25), knot(0.0, 1.0, 5.0), knot(0.9, 1.3925, 0.15)] {
             let (y, s) = c.value_and_slope(k.x);
-            // Roundoff of a few ε in u, times slopes up to 5.
-            assert!((y - k.y).abs() < 1e-14 && (s - k.slope).abs() < 1e-12, "{k:?}: {y}, {s}");
+            // What the pieces promise: 1e-13 of the range 1.4, 1e-11 of the steepest slope 5.
+            assert!((y - k.y).abs() < 1.4e-13 && (s - k.slope).abs() < 5e-11, "{k:?}: {y}, {s}");
         }
         assert_eq!(c.value(-2.0), 0.0);
         assert_eq!(c.value(3.0), 1.4);
@@ -529,7 +530,8 @@ mod tests {
             assert_eq!(d.v.to_bits(), y.to_bits());
             assert!((d.d[0] - s).abs() < 1e-12 * (1.0 + s.abs()));
             let dd = c.value_and_slope(Dual::<f64, 1>::variable(x, 0)).1;
-            assert!((dd.d[0] - k).abs() < 1e-9 * (1.0 + k.abs()));
+            // A slope good to 5e-11 at the ends of pieces of 0.005, where its derivative is off by 10 times 5e-11/0.005.
+            assert!((dd.d[0] - k).abs() < 1e-7 * (1.0 + k.abs()), "curvature at {x}: {} vs {k}", dd.d[0]);
         }
     }
 
