@@ -68,7 +68,9 @@ mod tests {
             range: [-0.3, 0.5],
         };
         for (q, want) in [(-0.4, 0.5 - 0.2 + 50.0), (0.2, -0.1 - 0.2), (0.51, -0.41 - 0.2 - 0.5)] {
-            let at = |q: f64, u: f64| j.magnitude(&Kinematics { time: 0.0, X_GB: &[], V_GB: &[], q: &[q], u: &[u] });
+            let at = |q: f64, u: f64| {
+                j.magnitude(&Kinematics { time: 0.0, X_GB: &[], V_GB: &[], q: &[q], u: &[u] })
+            };
             let tau = at(q, 0.1);
             assert!((tau - want).abs() < 1e-12, "{q}: {tau} {want}");
             let dual = [Dual::<f64, 1>::variable(q, 0)];
