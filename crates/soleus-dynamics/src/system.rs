@@ -279,6 +279,15 @@ impl System {
         }
     }
 
+    /// Whether forces or constraints depend on time other than through controls and states.
+    pub fn depends_on_time(&self) -> bool {
+        let forces = self.forces.iter().any(|f| match &f.actor {
+            Actor::Force(c) => c.depends_on_time(),
+            Actor::Muscle(_) => false,
+        });
+        forces || self.constraints.list.iter().any(|c| matches!(c, CompiledConstraint::Prescribed { .. }))
+    }
+
     /// q̇ for the speeds of a state; they differ where speeds are an angular velocity.
     pub fn coordinate_rates<T: Real>(&self, x: &State<T>) -> Vec<T> {
         let mut qdot = x.u.clone();

@@ -86,6 +86,20 @@ pub trait ImplicitOde {
         df_dxdot: &mut [f64],
     ) -> Result<(), RhsError>;
 
+    /// Residual and Jacobians at one state together, which for many problems costs little more than the Jacobians.
+    fn residual_and_jacobians(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        xdot: &[f64],
+        r: &mut [f64],
+        df_dx: &mut [f64],
+        df_dxdot: &mut [f64],
+    ) -> Result<(), RhsError> {
+        self.residual(t, x, xdot, r)?;
+        self.jacobians(t, x, xdot, df_dx, df_dxdot)
+    }
+
     /// Change of the residual by what depends on time alone, ∂f/∂u · (u(t₁) − u(t₀)) where u are controls.
     ///
     /// As given, f(t₁, x, ẋ) − f(t₀, x, ẋ), where `r0` is f(t₀, x, ẋ); a problem that has ∂f/∂u may be exact

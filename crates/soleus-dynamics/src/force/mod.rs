@@ -140,6 +140,11 @@ impl CompiledForce {
         matches!(self.kernel, Kernel::CoordinateActuator(_) | Kernel::ActivationCoordinateActuator(_))
     }
 
+    /// Whether it depends on time other than through controls and states.
+    pub fn depends_on_time(&self) -> bool {
+        matches!(&self.kernel, Kernel::Timed(f) if !f.is_constant())
+    }
+
     /// How many controls it takes.
     pub fn num_controls(&self) -> usize {
         match &self.kernel {

@@ -40,6 +40,11 @@ impl TimedForce {
             None => v,
         }
     }
+    /// Whether all functions are constants.
+    pub fn is_constant(&self) -> bool {
+        let mut all = [&self.force, &self.point, &self.torque].into_iter().flatten().flat_map(|f| f.iter());
+        all.all(|f| matches!(f, Function::Constant(_)))
+    }
     /// Force in ground, N.
     #[inline]
     pub fn force<T: Real>(&self, kin: &Kinematics<T>) -> Option<Vec3<T>> {

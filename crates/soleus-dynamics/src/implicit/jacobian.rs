@@ -34,17 +34,17 @@ pub struct ImplicitJacobian {
 
 /// How one path force changes, to first order.
 #[derive(Clone, Debug, Default)]
-struct PathDerivative {
+pub(super) struct PathDerivative {
     /// Generalized force of a unit tension, by mobility of the path.
-    f: Vec<f64>,
+    pub f: Vec<f64>,
     /// ∂L/∂q, ∂L̇/∂q, ∂L̇/∂u.
-    L_q: Vec<f64>,
-    v_q: Vec<f64>,
-    v_u: Vec<f64>,
+    pub L_q: Vec<f64>,
+    pub v_q: Vec<f64>,
+    pub v_u: Vec<f64>,
     /// Tension by (L, L̇, e, z…, ż…).
-    tension: [f64; LOCAL],
+    pub tension: [f64; LOCAL],
     /// Residual of each state by the same.
-    residual: [[f64; LOCAL]; MAX_STATES],
+    pub residual: [[f64; LOCAL]; MAX_STATES],
 }
 
 /// Most states of one muscle, and the inputs it then has: L, L̇, e, states, rates.
@@ -54,8 +54,12 @@ const LOCAL: usize = 3 + 2 * MAX_STATES;
 /// Scratch for the Jacobians of one system, sized once.
 #[derive(Clone, Debug)]
 pub struct JacobianWorkspace {
-    tree: InverseDynamicsDerivatives<f64>,
-    paths: Vec<PathDerivative>,
+    pub(super) tree: InverseDynamicsDerivatives<f64>,
+    pub(super) paths: Vec<PathDerivative>,
+    /// Variables, gradient and Hessian of one length function.
+    pub(super) variables: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
+    pub(super) hessian: Vec<f64>,
     dual_paths: Vec<PathState<D>>,
     X_GB: Vec<Transform<D>>,
     V_GB: Vec<SpatialVec<D>>,
@@ -105,6 +109,7 @@ impl ImplicitSystem<'_> {
                 moves[b * n + j] = true;
             }
         }
+        let most = self.plan.direct.iter().flatten().map(Vec::len).max().unwrap_or(0);
         let paths = self.pattern.path.iter().map(|list| {
             let z = vec![0.0; list.len()];
             PathDerivative { f: z.clone(), L_q: z.clone(), v_q: z.clone(), v_u: z, ..Default::default() }
@@ -112,6 +117,9 @@ impl ImplicitSystem<'_> {
         JacobianWorkspace {
             tree: InverseDynamicsDerivatives::new(&s.tree),
             paths: paths.collect(),
+            variables: vec![0.0; most],
+            gradient: vec![0.0; most],
+            hessian: vec![0.0; most * most],
             dual_paths: s
                 .forces
                 .iter()
@@ -164,17 +172,21 @@ impl ImplicitSystem<'_> {
             *f -= SpatialVec::new(i.moment.cross(s.gravity), s.gravity * i.mass);
         }
         jw.tree.compute(&s.tree, &ws.kin, udot, s.gravity, &ws.body_load);
-        for m in [
-            &mut jw.tau_z,
-            &mut jw.tau_zdot,
-            &mut jw.tau_e,
-            &mut jw.z_q,
-            &mut jw.z_u,
-            &mut jw.z_z,
-            &mut jw.z_e,
-        ] {
-            m.fill(0.0);
+        let planned = self.plan.covers_all;
+        if !planned {
+            for m in [
+                &mut jw.tau_z,
+                &mut jw.tau_zdot,
+                &mut jw.tau_e,
+                &mut jw.z_q,
+                &mut jw.z_u,
+                &mut jw.z_z,
+                &mut jw.z_e,
+            ] {
+                m.fill(0.0);
+            }
         }
+        self.direct_paths(ws, jw);
 
         // Loads as seen from their bodies, by coordinates and by speeds.
         for c0 in (0..n).step_by(CHUNK) {
@@ -197,7 +209,11 @@ impl ImplicitSystem<'_> {
                 self.path_force(x, controls, zdot, ws, jw, i);
             }
         }
-        self.scatter(x, ws, jw, jac);
+        if planned {
+            self.scatter_by_plan(x, jw, jac);
+        } else {
+            self.scatter(x, ws, jw, jac);
+        }
         if !s.constraints.list.is_empty() {
             self.constraint_rows(x, udot, lambda, ws, jw, jac);
         }
@@ -260,7 +276,9 @@ impl ImplicitSystem<'_> {
         let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
         for (i, f) in s.forces.iter().enumerate() {
             let list = &self.pattern.path[i];
-            let Some(p) = f.path.as_ref().filter(|_| f.enabled) else { continue };
+            let Some(p) = f.path.as_ref().filter(|_| f.enabled && self.plan.direct[i].is_none()) else {
+                continue;
+            };
             if !list.iter().any(|j| (c0..c0 + count).contains(j)) {
                 // The load still turns with its bodies, which the tree has counted.
                 continue;
@@ -490,6 +508,9 @@ impl ImplicitSystem<'_> {
                 jw.tree.dtau_dq[row * n + col] -= fa * (d.tension[0] * d.L_q[b] + d.tension[1] * d.v_q[b]);
                 jw.tree.dtau_du[row * n + col] -= fa * d.tension[1] * d.v_u[b];
             }
+            if self.plan.covers_all {
+                continue;
+            }
             for (k, z) in f.states.clone().enumerate() {
                 jw.tau_z[row * s.num_aux + z] -= fa * d.tension[3 + k];
                 jw.tau_zdot[row * s.num_aux + z] -= fa * d.tension[3 + nz + k];
@@ -656,7 +677,7 @@ impl ImplicitSystem<'_> {
     }
 
     /// ∂(q̇ − N(q) u)/∂(q or u).
-    fn kinematic_entry(&self, x: &State<f64>, row: usize, col: usize) -> f64 {
+    pub(super) fn kinematic_entry(&self, x: &State<f64>, row: usize, col: usize) -> f64 {
         let n = x.q.len();
         let Some(u0) = self.system.tree.angular[row] else {
             return if col == n + row { -1.0 } else { 0.0 };

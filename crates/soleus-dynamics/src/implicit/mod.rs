@@ -13,6 +13,7 @@
 
 mod jacobian;
 mod pattern;
+mod scatter;
 mod sparse;
 
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
@@ -22,6 +23,7 @@ use crate::kinematics::Loads;
 use crate::multibody::compute_inverse_dynamics;
 use crate::system::{Actor, State, System, Workspace};
 use pattern::Pattern;
+use scatter::ScatterPlan;
 use soleus_math::{Real, SpatialVec};
 
 /// A system in implicit form.
@@ -30,12 +32,14 @@ pub struct ImplicitSystem<'a> {
     /// The system.
     pub system: &'a System,
     pattern: Pattern,
+    plan: ScatterPlan,
 }
 
 impl<'a> ImplicitSystem<'a> {
     /// Finds the structure of the equations.
     pub fn new(system: &'a System) -> Self {
-        ImplicitSystem { system, pattern: Pattern::find(system) }
+        let pattern = Pattern::find(system);
+        ImplicitSystem { system, plan: ScatterPlan::find(system, &pattern), pattern }
     }
 
     /// Number of states: coordinates, speeds, auxiliary states.

@@ -27,6 +27,25 @@ impl CompiledFunctionPath {
         &self.mobilities
     }
 
+    /// Mobilities of the length function's variables.
+    pub(crate) fn mobilities(&self) -> &[usize] {
+        &self.mobilities
+    }
+
+    /// Gradient and Hessian of the length by its variables; `x` is room for their values.
+    pub(crate) fn compute_hessian(
+        &self,
+        q: &[f64],
+        x: &mut [f64],
+        gradient: &mut [f64],
+        hessian: &mut [f64],
+    ) {
+        for (x, &m) in x.iter_mut().zip(&self.mobilities) {
+            *x = q[m];
+        }
+        self.length.eval_n(x, gradient, hessian);
+    }
+
     /// Whether arms and speed come from the length.
     pub(super) fn is_consistent(&self) -> bool {
         self.moment_arms.is_empty() && self.speed.is_none()

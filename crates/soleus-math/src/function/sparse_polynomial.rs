@@ -4,7 +4,7 @@ use super::{FunctionError, knots};
 use crate::Real;
 
 /// Most factors of one term, counted with their powers.
-const MAX_DEGREE: usize = 16;
+const MAX_DEGREE: usize = 8;
 
 /// y = Σₖ cₖ Πⱼ xⱼ^eₖⱼ with the terms that are given and no others.
 ///
@@ -35,7 +35,7 @@ impl SparsePolynomial {
             }
             let degree = exponents.iter().fold(0usize, |sum, e| sum.saturating_add(*e));
             if degree > MAX_DEGREE {
-                let (found, expected) = (degree as f64, "at most 16");
+                let (found, expected) = (degree as f64, "at most 8");
                 return Err(FunctionError::OutOfRange { kind: KIND, what: "degree", found, expected });
             }
             for (j, &e) in exponents.iter().enumerate() {
@@ -214,7 +214,7 @@ mod tests {
     fn analytic_bad_terms_are_errors() {
         assert!(SparsePolynomial::new(2, &[(1.0, vec![1])]).is_err());
         assert!(SparsePolynomial::new(1, &[(f64::NAN, vec![1])]).is_err());
-        assert!(SparsePolynomial::new(1, &[(1.0, vec![17])]).is_err());
+        assert!(SparsePolynomial::new(1, &[(1.0, vec![9])]).is_err());
         assert!(SparsePolynomial::new(2, &[(1.0, vec![usize::MAX, 1])]).is_err());
     }
 }

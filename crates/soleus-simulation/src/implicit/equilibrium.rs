@@ -1,6 +1,7 @@
 //! Where a problem is at rest.
 
 use super::matrices::Matrices;
+use crate::integrate::Integrator;
 use crate::linear::LinearSolver;
 use crate::ode::ImplicitOde;
 use crate::stop::{Quantity, Stop, first_not_finite};
@@ -10,41 +11,48 @@ use crate::stop::{Quantity, Stop, first_not_finite};
 pub struct EquilibriumOptions {
     /// Largest residual wanted, in the units of f.
     pub tolerance: f64,
-    /// First pseudo-time step, s: short enough that a poor start moves where its forces push it.
-    pub first_step: f64,
-    /// Largest change of one state in a step; a longer step is shortened in time.
-    pub max_change: f64,
-    /// Iterations to take at most.
-    pub max_iterations: usize,
+    /// Time to move before the first look for an equilibrium nearby, s; each later stretch is half as long again.
+    pub first_stretch: f64,
+    /// Time to move at most, s.
+    pub max_time: f64,
+    /// How far each state may be from the equilibrium when it is jumped to.
+    pub max_jump: f64,
 }
 
 impl Default for EquilibriumOptions {
     fn default() -> Self {
-        EquilibriumOptions { tolerance: 1e-9, first_step: 1e-4, max_change: 0.3, max_iterations: 2000 }
+        EquilibriumOptions { tolerance: 1e-9, first_stretch: 0.1, max_time: 100.0, max_jump: 0.02 }
     }
 }
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FoundEquilibrium {
-    /// Iterations done.
+    /// Steps of the motion.
+    pub steps: usize,
+    /// Newton iterations.
     pub iterations: usize,
+    /// Time it moved, s.
+    pub time: f64,
     /// Largest residual, in the units of f.
     pub residual: f64,
 }
 
-/// Finds x with f(t, x, 0) = 0, from a start that may be poor.
+/// Newton iterations of one jump; near the equilibrium five will do.
+const JUMP: usize = 12;
+
+/// Finds x with f(t, x, 0) = 0, from a start that may be poor, for a problem that does not depend on time.
 ///
-///   (∂f/∂x + ∂f/∂ẋ / h) Δ = −f(t, x, 0),   x ← x + Δ              (1)
+/// Let it move, then jump: the integrator takes the state the way its forces push it; every now and then Newton's method
 ///
-/// This is a step of linearly implicit Euler that forgets the speed it comes with: for small h the state creeps the way
-/// its forces push it, for large h it is Newton's method. h grows while the residual falls and shrinks while it rises
-/// (switched evolution relaxation, Mulder & van Leer 1985), and no state changes by more than `max_change` at once. It
-/// ends in an equilibrium that the motion itself would settle in, not in any root.
+///   ∂f/∂x Δ = −f(t, x, 0),   x ← x + Δ
+///
+/// is tried, and kept to if it converges to a place nearby. So it ends in an equilibrium that the motion itself would
+/// settle in, not in any root, unless it starts next to one. The motion has to be damped.
 pub fn solve_equilibrium<P: ImplicitOde + ?Sized>(
     p: &mut P,
+    integrator: &mut dyn Integrator<P>,
     solver: &mut dyn LinearSolver<f64>,
-    t: f64,
     x: &mut [f64],
     options: &EquilibriumOptions,
 ) -> Result<FoundEquilibrium, Stop> {
@@ -55,61 +63,58 @@ pub fn solve_equilibrium<P: ImplicitOde + ?Sized>(
         return Err(Stop::Setup("the pattern of the Jacobians does not fit the state"));
     }
     let rest = vec![0.0; n];
-    let mut r = vec![0.0; n];
-    let mut next = vec![0.0; n];
-    let rhs = |source| Stop::Rhs { time: t, source };
-    let worst = |r: &[f64]| {
-        let (mut largest, mut component) = (0.0, 0);
-        for (i, r) in r.iter().enumerate() {
-            if !(r.abs() <= largest) {
-                (largest, component) = (r.abs(), i);
+    let (mut r, mut jumped) = (vec![0.0; n], x.to_vec());
+    let (mut iterations, mut end, mut stretch) = (0, 0.0, options.first_stretch);
+    integrator.start(p, 0.0, x)?;
+    loop {
+        let rhs = |source| Stop::Rhs { time: end, source };
+        jumped.copy_from_slice(integrator.state());
+        let mut last = (f64::INFINITY, 0);
+        for k in 0..=JUMP {
+            m.evaluate_with_residual(p, end, &jumped, &rest, &mut r).map_err(rhs)?;
+            if let (0, Some(component)) = (k, first_not_finite(&r)) {
+                return Err(Stop::NotFinite { time: end, component, quantity: Quantity::Residual });
+            }
+            let before = last.0;
+            last = worst(&r);
+            let far =
+                jumped.iter().zip(integrator.state()).any(|(j, x)| !((j - x).abs() <= options.max_jump));
+            if last.0 <= options.tolerance && !far {
+                x.copy_from_slice(&jumped);
+                let steps = integrator.statistics().steps;
+                return Ok(FoundEquilibrium { steps, iterations, time: end, residual: last.0 });
+            }
+            if !(last.0 < before) || far || m.factorize(1.0, 0.0, end, solver).is_err() {
+                break;
+            }
+            iterations += 1;
+            solver.solve(&mut r);
+            for (j, r) in jumped.iter_mut().zip(&r) {
+                *j -= r;
             }
         }
-        (largest, component)
-    };
-    p.residual(t, x, &rest, &mut r).map_err(rhs)?;
-    let mut now = worst(&r);
-    let mut h = options.first_step;
-    let mut iterations = 0;
-    while !(now.0 <= options.tolerance) {
-        if let Some(component) = first_not_finite(&r) {
-            return Err(Stop::NotFinite { time: t, component, quantity: Quantity::Residual });
+        if end >= options.max_time {
+            x.copy_from_slice(integrator.state());
+            let (change, component) = last;
+            return Err(Stop::Newton { time: end, iterations, change, wanted: options.tolerance, component });
         }
-        if iterations == options.max_iterations {
-            return Err(Stop::Newton {
-                time: t,
-                iterations,
-                change: now.0,
-                wanted: options.tolerance,
-                component: now.1,
-            });
+        end += stretch;
+        stretch *= 1.5;
+        while integrator.span().1 < end {
+            integrator.step(p, end)?;
         }
-        iterations += 1;
-        m.evaluate(p, t, x, &rest).map_err(rhs)?;
-        m.factorize(1.0, 1.0 / h, t, solver)?;
-        next.copy_from_slice(&r);
-        solver.solve(&mut next);
-        let largest = worst(&next).0;
-        if !(largest <= options.max_change) {
-            h *= (options.max_change / largest).clamp(0.1, 0.7);
-            continue;
-        }
-        for (n, x) in next.iter_mut().zip(x.iter()) {
-            *n = x - *n;
-        }
-        p.residual(t, &next, &rest, &mut r).map_err(rhs)?;
-        let then = worst(&r);
-        if !then.0.is_finite() || then.0 > 10.0 * now.0 {
-            // Too far: look again from where we are.
-            h *= 0.25;
-            p.residual(t, x, &rest, &mut r).map_err(rhs)?;
-            continue;
-        }
-        x.copy_from_slice(&next);
-        h *= (now.0 / then.0).clamp(0.5, 4.0).max(if then.0 < 2.0 * now.0 { 1.2 } else { 0.5 });
-        now = then;
     }
-    Ok(FoundEquilibrium { iterations, residual: now.0 })
+}
+
+/// The largest residual, NaN counting as such, and where it is.
+fn worst(r: &[f64]) -> (f64, usize) {
+    let (mut largest, mut component) = (0.0, 0);
+    for (i, r) in r.iter().enumerate() {
+        if !(r.abs() <= largest) {
+            (largest, component) = (r.abs(), i);
+        }
+    }
+    (largest, component)
 }
 
 #[cfg(test)]
@@ -117,6 +122,7 @@ mod tests {
     use super::*;
     use crate::linear::{DenseLu, Pattern};
     use crate::ode::RhsError;
+    use crate::{ErrorNorm, RadauIIA5, StepOptions};
 
     /// A damped pendulum: q̇ = u, u̇ + u + sin q = 0.
     struct Pendulum(Pattern);
@@ -146,13 +152,17 @@ mod tests {
         }
     }
 
-    /// From just beside the top it falls to the bottom, where Newton's method would have stayed at the top.
+    fn find(p: &mut Pendulum, x: &mut [f64]) -> Result<FoundEquilibrium, Stop> {
+        let mut radau = RadauIIA5::new(ErrorNorm::uniform(2), StepOptions::with_accuracy(1e-4));
+        solve_equilibrium(p, &mut radau, &mut DenseLu::new(2), x, &EquilibriumOptions::default())
+    }
+
+    /// From beside the top it falls to the bottom, where Newton's method would have gone to the top.
     #[test]
     fn analytic_pendulum_falls_to_the_bottom() {
         let mut x = [3.1, 0.0];
         let mut p = Pendulum(Pattern::dense(2));
-        let found =
-            solve_equilibrium(&mut p, &mut DenseLu::new(2), 0.0, &mut x, &Default::default()).unwrap();
+        let found = find(&mut p, &mut x).unwrap();
         assert!(x[0].abs() < 1e-8 && x[1].abs() < 1e-8, "{x:?} {found:?}");
     }
 
@@ -160,6 +170,6 @@ mod tests {
     fn analytic_not_a_number_is_an_error() {
         let mut p = Pendulum(Pattern::dense(2));
         let mut x = [f64::NAN, 0.0];
-        assert!(solve_equilibrium(&mut p, &mut DenseLu::new(2), 0.0, &mut x, &Default::default()).is_err());
+        assert!(find(&mut p, &mut x).is_err());
     }
 }

@@ -36,6 +36,18 @@ impl Matrices {
         p.jacobians(t, x, xdot, &mut self.J, &mut self.M)
     }
 
+    /// Computes both Jacobians and the residual.
+    pub fn evaluate_with_residual<P: ImplicitOde + ?Sized>(
+        &mut self,
+        p: &mut P,
+        t: f64,
+        x: &[f64],
+        xdot: &[f64],
+        r: &mut [f64],
+    ) -> Result<(), RhsError> {
+        p.residual_and_jacobians(t, x, xdot, r, &mut self.J, &mut self.M)
+    }
+
     /// Factorises a ∂f/∂x + b ∂f/∂ẋ.
     pub fn factorize(
         &mut self,

@@ -90,8 +90,7 @@ impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for Rosenbrock
         let x0 = &self.x[1];
         self.statistics.evaluations += 2;
         self.statistics.jacobians += 1;
-        p.residual(t0, x0, &self.xdot, &mut self.r).map_err(rhs)?;
-        self.m.evaluate(p, t0, x0, &self.xdot).map_err(rhs)?;
+        self.m.evaluate_with_residual(p, t0, x0, &self.xdot, &mut self.r).map_err(rhs)?;
         p.time_change(t1, x0, &self.xdot, &self.r, &mut self.change).map_err(rhs)?;
 
         // (1)

@@ -29,6 +29,11 @@ pub struct ImplicitSystemOde<'a, C> {
     places: [Vec<usize>; 3],
     projector: Projector,
     error: Vec<f64>,
+    /// State and rates of the last Jacobians, whose controls are in `values` until the next load.
+    at: [Vec<f64>; 2],
+    before: Vec<f64>,
+    /// Whether something besides the controls depends on time.
+    depends_on_time: bool,
 }
 
 impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
@@ -59,6 +64,9 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
             places,
             projector: Projector::new(system),
             error: vec![0.0; 2 * system.tree.num_mobilities],
+            at: [vec![f64::NAN; implicit.num_residuals()], vec![f64::NAN; implicit.num_residuals()]],
+            before: vec![0.0; system.num_controls],
+            depends_on_time: system.depends_on_time(),
             controls,
             implicit,
         }
@@ -81,8 +89,48 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
         ErrorNorm::grouped(&[(n, slots, false), (n, n, true), (z, z, true), (m, m, false)]).with_units(&units)
     }
 
+    /// Residual and Jacobians; the state they are for is kept.
+    fn compute_jacobians(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        ydot: &[f64],
+        df_dx: &mut [f64],
+        df_dxdot: &mut [f64],
+    ) {
+        self.load(t, y);
+        let nx = self.implicit.num_states();
+        self.implicit.compute_jacobian(
+            &self.x,
+            &ydot[..nx],
+            &self.values,
+            &y[nx..],
+            &mut self.ws,
+            &mut self.jw,
+            &mut self.r,
+            &mut self.jacobian,
+        );
+        df_dx.fill(0.0);
+        df_dxdot.fill(0.0);
+        let j = &self.jacobian;
+        for (matrix, places) in [(&j.dx, &self.places[0]), (&j.dlambda, &self.places[1])] {
+            for (v, &p) in matrix.value.iter().zip(places) {
+                df_dx[p] = *v;
+            }
+        }
+        for (v, &p) in j.dxdot.value.iter().zip(&self.places[2]) {
+            df_dxdot[p] = *v;
+        }
+        self.at[0].copy_from_slice(y);
+        self.at[1].copy_from_slice(ydot);
+    }
+
     fn load(&mut self, t: f64, y: &[f64]) {
         let (n, nx) = (self.x.q.len(), self.implicit.num_states());
+        // Whatever was computed for another state or time is stale now.
+        if let Some(first) = self.at[0].first_mut() {
+            *first = f64::NAN;
+        }
         self.x.time = t;
         self.x.q.copy_from_slice(&y[..n]);
         self.x.u.copy_from_slice(&y[n..2 * n]);
@@ -120,29 +168,48 @@ impl<C: Controls> ImplicitOde for ImplicitSystemOde<'_, C> {
         df_dx: &mut [f64],
         df_dxdot: &mut [f64],
     ) -> Result<(), RhsError> {
-        self.load(t, y);
-        let nx = self.implicit.num_states();
-        self.implicit.compute_jacobian(
-            &self.x,
-            &ydot[..nx],
-            &self.values,
-            &y[nx..],
-            &mut self.ws,
-            &mut self.jw,
-            &mut self.r,
-            &mut self.jacobian,
-        );
-        df_dx.fill(0.0);
-        df_dxdot.fill(0.0);
-        let j = &self.jacobian;
-        for (matrix, places) in [(&j.dx, &self.places[0]), (&j.dlambda, &self.places[1])] {
-            for (v, &p) in matrix.value.iter().zip(places) {
-                df_dx[p] = *v;
+        self.compute_jacobians(t, y, ydot, df_dx, df_dxdot);
+        Ok(())
+    }
+
+    fn residual_and_jacobians(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        ydot: &[f64],
+        r: &mut [f64],
+        df_dx: &mut [f64],
+        df_dxdot: &mut [f64],
+    ) -> Result<(), RhsError> {
+        self.compute_jacobians(t, y, ydot, df_dx, df_dxdot);
+        r.copy_from_slice(&self.r);
+        Ok(())
+    }
+
+    /// From ∂f/∂u and the change of the controls, where the Jacobians at this state are at hand and nothing but the
+    /// controls depends on time.
+    fn time_change(
+        &mut self,
+        t1: f64,
+        y: &[f64],
+        ydot: &[f64],
+        r0: &[f64],
+        change: &mut [f64],
+    ) -> Result<(), RhsError> {
+        if self.depends_on_time || self.at[0] != *y || self.at[1] != *ydot {
+            self.residual(t1, y, ydot, change)?;
+            for (c, r) in change.iter_mut().zip(r0) {
+                *c -= r;
             }
+            return Ok(());
         }
-        for (v, &p) in j.dxdot.value.iter().zip(&self.places[2]) {
-            df_dxdot[p] = *v;
+        self.before.copy_from_slice(&self.values);
+        self.load(t1, y);
+        for (b, v) in self.before.iter_mut().zip(&self.values) {
+            *b = v - *b;
         }
+        change.fill(0.0);
+        self.jacobian.du.multiply_add(1.0, &self.before, change);
         Ok(())
     }
 

@@ -29,6 +29,8 @@ struct Das3 {
     others: model::Others,
     names: Vec<String>,
     equilibrium: State<f64>,
+    /// Angles of the authors' own run of the release test every 5 ms, rad.
+    stored: Vec<Vec<f64>>,
 }
 
 /// Runs everything and prints a line for each number.
@@ -83,7 +85,19 @@ fn read(folder: &Path) -> Result<Das3, Failure> {
         return Err(Failure::content(&path, 0, "", message, ""));
     }
     let equilibrium = state(n, &values);
-    Ok(Das3 { system, others, names, equilibrium })
+
+    let path = folder.join("das3_ode15s_reference.csv");
+    let text = std::fs::read_to_string(&path).map_err(|e| Failure::read(&path, e))?;
+    let mut stored = Vec::new();
+    for (i, line) in text.lines().enumerate().skip(1) {
+        let row: Vec<f64> = line.split(',').skip(1).take(n).filter_map(|w| w.trim().parse().ok()).collect();
+        if row.len() < n {
+            let line = u32::try_from(i + 1).unwrap_or(0);
+            return Err(Failure::content(&path, line, "", format!("fewer than {} numbers", n + 1), ""));
+        }
+        stored.push(row);
+    }
+    Ok(Das3 { system, others, names, equilibrium, stored })
 }
 
 /// The file's order (q, q̇, all s, all a) in ours, where each muscle has its a and s side by side.

@@ -118,8 +118,6 @@ pub struct Others {
     pub conoid: usize,
     /// Contact of the shoulder blade: trigonum spinae and angulus inferior.
     pub contact: [usize; 2],
-    /// First of the passive joint moments.
-    pub joints: usize,
 }
 
 /// Builds the model: muscles first, in the order of the file, then ligament, contacts, joint moments and what carries the
@@ -149,8 +147,7 @@ pub fn build(file: &File) -> Result<(Model, Others), Problem> {
     for j in &file.joints {
         joint(&mut m, file, j)?;
     }
-    let (ground_first, _) = (m.bodies.first(), ());
-    if ground_first.is_none_or(|b| b.name != "ground") {
+    if m.bodies.first().is_none_or(|b| b.name != "ground") {
         return Err(Problem::NoSuch { what: "first segment", name: "ground".into() });
     }
     for muscle in &file.muscles {
@@ -307,7 +304,6 @@ fn passive_forces(m: &mut Model, file: &File) -> Result<Others, Problem> {
         m.forces.push(force(name, "EllipsoidContact", None, kind));
     }
 
-    let joints = m.forces.len();
     for (i, d) in file.dofs.iter().enumerate() {
         let (stiffness, damping, stop_stiffness) = JOINT;
         let coordinate = coordinate(m, &d.name)?;
@@ -332,5 +328,5 @@ fn passive_forces(m: &mut Model, file: &File) -> Result<Others, Problem> {
         torque: None,
     };
     m.forces.push(force("hand_support", "PrescribedForce", None, ForceKind::PrescribedForce(weight)));
-    Ok(Others { conoid, contact, joints })
+    Ok(Others { conoid, contact })
 }

@@ -18,10 +18,10 @@ pub fn ramped(u: Excitation) -> Feedback<impl FnMut(f64, &State<f64>, &mut [f64]
     Feedback(move |t: f64, _: &State<f64>, c: &mut [f64]| c.fill(u(t)))
 }
 
-/// A problem whose inputs are held over each step at their value at its start.
-struct Held<P>(P);
+/// A problem that takes its inputs at a part of each step: 0 at the start, 1 at the end as in eq. 16 of the paper.
+struct InputAt<P>(P, f64);
 
-impl<P: ImplicitOde> ImplicitOde for Held<P> {
+impl<P: ImplicitOde> ImplicitOde for InputAt<P> {
     fn dim(&self) -> usize {
         self.0.dim()
     }
@@ -43,14 +43,26 @@ impl<P: ImplicitOde> ImplicitOde for Held<P> {
     }
     fn time_change(
         &mut self,
-        _: f64,
-        _: &[f64],
-        _: &[f64],
-        _: &[f64],
+        t: f64,
+        x: &[f64],
+        v: &[f64],
+        r: &[f64],
         change: &mut [f64],
     ) -> Result<(), RhsError> {
-        change.fill(0.0);
+        self.0.time_change(t, x, v, r, change)?;
+        change.iter_mut().for_each(|c| *c *= self.1);
         Ok(())
+    }
+    fn residual_and_jacobians(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        v: &[f64],
+        r: &mut [f64],
+        j: &mut [f64],
+        m: &mut [f64],
+    ) -> Result<(), RhsError> {
+        self.0.residual_and_jacobians(t, x, v, r, j, m)
     }
     fn consistent_rates(&mut self, t: f64, x: &mut [f64], v: &mut [f64]) -> bool {
         self.0.consistent_rates(t, x, v)
@@ -72,17 +84,22 @@ pub struct Run {
 impl Run {
     /// Root mean square of the difference in each coordinate, then over all, deg. NaN if one of them broke off.
     pub fn rms_deg(&self, reference: &Run) -> (Vec<f64>, f64) {
-        let n = reference.angles.first().map_or(0, Vec::len);
+        self.rms_deg_of(&reference.angles)
+    }
+
+    /// The same against rows of angles, rad.
+    pub fn rms_deg_of(&self, reference: &[Vec<f64>]) -> (Vec<f64>, f64) {
+        let n = reference.first().map_or(0, Vec::len);
         let mut sum = vec![0.0; n];
-        if self.angles.len() < reference.angles.len() {
+        if self.angles.len() < reference.len() {
             return (vec![f64::NAN; n], f64::NAN);
         }
-        for (a, b) in self.angles.iter().zip(&reference.angles) {
+        for (a, b) in self.angles.iter().zip(reference) {
             for (s, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
                 *s += (a - b).to_degrees().powi(2);
             }
         }
-        let count = reference.angles.len() as f64;
+        let count = reference.len() as f64;
         let overall = (sum.iter().sum::<f64>() / (count * n as f64)).sqrt();
         (sum.into_iter().map(|s| (s / count).sqrt()).collect(), overall)
     }
@@ -156,19 +173,16 @@ pub fn reference(d: &Das3, stretches: Stretches, grid: f64, accuracy: f64) -> Re
     drive(&mut radau, |k| problem(&d.system, stretches[k].1), &x0, n, &ends, grid)
 }
 
-/// First-order Rosenbrock with a fixed step; `held` keeps the excitation of the start of each step.
-pub fn rosenbrock(d: &Das3, stretches: Stretches, grid: f64, step: f64, held: bool) -> Result<Run, Stop> {
+/// First-order Rosenbrock with a fixed step; excitations are taken at `part` of each step: 0 at its start, 1 at
+/// its end.
+pub fn rosenbrock(d: &Das3, stretches: Stretches, grid: f64, step: f64, part: f64) -> Result<Run, Stop> {
     let x0 = vector(&d.equilibrium);
     let ends: Vec<f64> = stretches.iter().map(|s| s.0).collect();
     let norm = ImplicitSystemOde::new(&d.system, ramped(|_| 0.0)).error_norm();
     let dim = norm.dim();
     let mut method = RosenbrockEuler::with_solver(norm, step, SparseLu::new(dim));
     let n = d.system.tree.num_mobilities;
-    if held {
-        drive(&mut method, |k| Held(problem(&d.system, stretches[k].1)), &x0, n, &ends, grid)
-    } else {
-        drive(&mut method, |k| problem(&d.system, stretches[k].1), &x0, n, &ends, grid)
-    }
+    drive(&mut method, |k| InputAt(problem(&d.system, stretches[k].1), part), &x0, n, &ends, grid)
 }
 
 /// Seconds per step of the Rosenbrock method, residual, Jacobians and solution together: the quickest of some runs over
