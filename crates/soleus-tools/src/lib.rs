@@ -4,6 +4,10 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_BS.
 
+pub mod external_loads;
+pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 
+pub use external_loads::external_forces;
+pub use inverse_dynamics::inverse_dynamics;
 pub use inverse_kinematics::InverseKinematics;

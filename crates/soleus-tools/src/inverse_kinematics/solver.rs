@@ -21,6 +21,12 @@ const GIVES_WAY: f64 = 1e3;
 /// where they are, and well-determined ones do not feel it.
 const RIDGE: f64 = 1e-11;
 
+/// How far inside, in parts of its range, a coordinate is put that was found on its bound.
+const INSIDE: f64 = 0.25;
+
+/// Costs that differ by less, relatively, belong to one minimum: of two such the nearer is kept.
+const SAME_COST: f64 = 1e-9;
+
 /// Inverse kinematics, one frame at a time; each starts from the pose of the one before.
 ///
 /// ```no_run
@@ -49,6 +55,9 @@ pub struct InverseKinematics<'s> {
     /// Whether constraints tie coordinates only to each other, so that they can be met without a pose.
     simple: bool,
     q: Vec<f64>,
+    /// Which coordinates were on their bounds after the last frame.
+    at_bound: Vec<bool>,
+    best: Vec<f64>,
     time: f64,
     ws: Workspace<f64>,
     fit: MarkerFit,
@@ -155,6 +164,8 @@ impl<'s> InverseKinematics<'s> {
             bounds,
             simple,
             q: system.default_state.q.clone(),
+            at_bound: vec![false; n],
+            best: vec![0.0; n],
             time: 0.0,
             ws: system.workspace(),
             fit: MarkerFit::new(tree, count),
@@ -209,11 +220,44 @@ impl<'s> InverseKinematics<'s> {
     /// Finds the pose for markers seen at `places` (ground, m; in the order of the labels given at the start; what is not
     /// finite was not seen). Allocates nothing. A frame that does not converge leaves the best pose found.
     pub fn solve_frame(&mut self, time: f64, places: &[Vec3<f64>]) -> Fit {
-        let nowhere = vec3(f64::NAN, f64::NAN, f64::NAN);
-        for (at, &c) in self.scratch.seen_at.iter_mut().zip(&self.columns) {
-            *at = places.get(c).copied().unwrap_or(nowhere);
+        self.look_at(time, places);
+        let first = self.descend();
+
+        // A coordinate that has just come to its bound may be stuck there while a lower minimum lies inside, as a
+        // straight elbow is when the upper arm is turned the wrong way. Then another start, away from the bounds, is tried.
+        let mut fresh = false;
+        for i in 0..self.q.len() {
+            let [lo, hi] = self.bounds[i];
+            let at_bound = self.q[i] <= lo || self.q[i] >= hi;
+            fresh |= at_bound && !self.at_bound[i];
+            self.at_bound[i] = at_bound;
         }
-        self.time = time;
+        if !fresh {
+            return first;
+        }
+        self.best.copy_from_slice(&self.q);
+        for i in 0..self.q.len() {
+            let [lo, hi] = self.bounds[i];
+            if self.at_bound[i] {
+                let inside = INSIDE * (hi - lo);
+                self.q[i] = if self.q[i] <= lo { lo + inside } else { hi - inside };
+            }
+        }
+        let second = self.descend();
+        if second.cost < first.cost * (1.0 - SAME_COST) {
+            for i in 0..self.q.len() {
+                self.at_bound[i] = self.q[i] <= self.bounds[i][0] || self.q[i] >= self.bounds[i][1];
+            }
+            return Fit { iterations: first.iterations + second.iterations, ..second };
+        }
+        self.q.copy_from_slice(&self.best);
+        let cost = self.compute_cost();
+        let Fit { iterations, last_step, converged, .. } = first;
+        self.report(cost, iterations + second.iterations, last_step, converged)
+    }
+
+    /// Goes down from the current pose to the nearest minimum.
+    fn descend(&mut self) -> Fit {
         self.meet_constraints();
         let mut cost = self.compute_cost();
         let (mut iterations, mut last_step, mut converged) = (0, f64::INFINITY, false);
@@ -267,6 +311,23 @@ impl<'s> InverseKinematics<'s> {
             }
         }
         self.report(cost, iterations, last_step, converged)
+    }
+
+    /// How well the pose `q` (by mobility) meets markers seen at `places`, without solving for a better one.
+    pub fn compute_fit(&mut self, time: f64, places: &[Vec3<f64>], q: &[f64]) -> Fit {
+        self.look_at(time, places);
+        self.set_coordinates(q);
+        let cost = self.compute_cost();
+        self.report(cost, 0, 0.0, true)
+    }
+
+    /// Takes in where the followed markers are.
+    fn look_at(&mut self, time: f64, places: &[Vec3<f64>]) {
+        let nowhere = vec3(f64::NAN, f64::NAN, f64::NAN);
+        for (at, &c) in self.scratch.seen_at.iter_mut().zip(&self.columns) {
+            *at = places.get(c).copied().unwrap_or(nowhere);
+        }
+        self.time = time;
     }
 
     fn report(&self, cost: f64, iterations: usize, last_step: f64, converged: bool) -> Fit {
