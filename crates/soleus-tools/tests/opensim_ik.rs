@@ -7,7 +7,9 @@ use soleus_io::setup::{IkTask, InverseKinematicsSetup, Setup, ValueType};
 use soleus_math::Table;
 use soleus_model::Model;
 use soleus_model::joint::MotionType;
-use soleus_tools::inverse_kinematics::{CoordinateTask, InverseKinematics, MarkerTask, Settings, Target, Tasks, Trial, solve_trial};
+use soleus_tools::inverse_kinematics::{
+    CoordinateTask, InverseKinematics, MarkerTask, Settings, Target, Tasks, Trial, solve_trial,
+};
 use std::path::{Path, PathBuf};
 
 fn pipelines() -> Option<PathBuf> {
@@ -129,8 +131,7 @@ fn compare(case: &Case, reference: &Table, left_out: &[&str]) -> (f64, f64) {
         let squares: f64 =
             ours.columns()[i].iter().zip(&reference.columns()[i]).map(|(a, b)| (a - b) * (a - b)).sum();
         let rms = (squares / ours.rows() as f64).sqrt();
-        let rotates =
-            case.model.coordinates[i].motion_type == MotionType::Rotational;
+        let rotates = case.model.coordinates[i].motion_type == MotionType::Rotational;
         if rms > if rotates { 0.002 } else { 1e-5 } {
             println!("  {label}: RMS {rms:.2e}");
         }

@@ -53,7 +53,8 @@ pub fn equivalent_joint_load(
         let p_MB = k.X_GB[b].R * node.X_MB.R.0.tmul(node.X_MB.p);
         let H = &k.H[node.u0..node.u0 + node.nu];
         let w: [Vec3<f64>; 6] = std::array::from_fn(|i| H.get(i).map_or(Vec3::zero(), |h| h.w));
-        let v: [Vec3<f64>; 6] = std::array::from_fn(|i| H.get(i).map_or(Vec3::zero(), |h| h.v - h.w.cross(p_MB)));
+        let v: [Vec3<f64>; 6] =
+            std::array::from_fn(|i| H.get(i).map_or(Vec3::zero(), |h| h.v - h.w.cross(p_MB)));
         let f: [f64; 6] = std::array::from_fn(|i| if i < node.nu { tau[node.u0 + i] } else { 0.0 });
 
         let (mut Fv, mut Fw) = (smallest(&v, &f), smallest(&w, &f));

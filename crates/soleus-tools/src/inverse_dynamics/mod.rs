@@ -130,11 +130,13 @@ pub fn inverse_dynamics(
         Some(fc) => lowpass_butterworth(&padded(&table, table.rows() / 2)?, fc)?,
         None => table,
     };
-    let motion = Motion::new(model, &system, &table, &columns, coordinates.in_degrees == Some(true), settings)?;
+    let motion =
+        Motion::new(model, &system, &table, &columns, coordinates.in_degrees == Some(true), settings)?;
     let times = frames(table.times(), settings.range)?;
 
     let tree = &system.tree;
-    let order: Vec<usize> = (0..tree.num_mobilities).filter(|&m| tree.coordinate_of_mobility[m].is_some()).collect();
+    let order: Vec<usize> =
+        (0..tree.num_mobilities).filter(|&m| tree.coordinate_of_mobility[m].is_some()).collect();
     let (joints, unknown_joints) = joint_loads::named(model, &settings.joints);
     let mut forces = vec![Vec::with_capacity(times.len()); order.len()];
     let mut reported = vec![Vec::with_capacity(times.len()); 6 * joints.len()];
@@ -173,7 +175,13 @@ pub fn inverse_dynamics(
         let labels = joint_loads::labels(model, &joints);
         Some(make("Inverse Dynamics Body Forces at Specified Joints", labels, reported)?)
     };
-    Ok(Loads { generalized_forces, joint_loads, at_default: motion.at_default, unknown_forces, unknown_joints })
+    Ok(Loads {
+        generalized_forces,
+        joint_loads,
+        at_default: motion.at_default,
+        unknown_forces,
+        unknown_joints,
+    })
 }
 
 /// Inverse dynamics of one instant at a time; sized once.
@@ -339,7 +347,8 @@ fn exclude(model: &mut Model, settings: &Settings) -> Vec<String> {
     let mut unknown = Vec::new();
     for word in &settings.excluded {
         let key = word.to_ascii_lowercase();
-        let group = model.groups.iter().find(|g| g.set == "ForceSet" && g.name == *word).map(|g| g.members.clone());
+        let group =
+            model.groups.iter().find(|g| g.set == "ForceSet" && g.name == *word).map(|g| g.members.clone());
         let before = model.forces.len();
         match (key.as_str(), group) {
             ("all", _) => model.forces.retain(|f| !listed(f)),

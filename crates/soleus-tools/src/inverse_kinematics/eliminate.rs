@@ -191,7 +191,10 @@ mod tests {
         }
         let g = vec![0.1, -0.4, 0.3, 0.8];
         let value = |d: &[f64]| -> f64 {
-            let quadratic: f64 = (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| d[i] * A[i * n + j] * d[j]).sum();
+            let quadratic: f64 = (0..n)
+                .flat_map(|i| (0..n).map(move |j| (i, j)))
+                .map(|(i, j)| d[i] * A[i * n + j] * d[j])
+                .sum();
             0.5 * quadratic + d.iter().zip(&g).map(|(d, g)| d * g).sum::<f64>()
         };
         let (mut R, mut h) = (A.clone(), g.clone());

@@ -65,7 +65,12 @@ impl MarkerFit {
     }
 
     /// The cost c at a pose; markers whose place is not finite do not count.
-    pub fn compute_cost(&mut self, markers: &[Marker], seen_at: &[Vec3<f64>], k: &TreeKinematics<f64>) -> f64 {
+    pub fn compute_cost(
+        &mut self,
+        markers: &[Marker],
+        seen_at: &[Vec3<f64>],
+        k: &TreeKinematics<f64>,
+    ) -> f64 {
         let mut cost = 0.0;
         self.seen = 0.0;
         for (i, (m, &p)) in markers.iter().zip(seen_at).enumerate() {
@@ -125,11 +130,8 @@ impl MarkerFit {
                 continue;
             }
             let trace = D.at(0, 0) + D.at(1, 1) + D.at(2, 2);
-            let moment = Vec3::from_array([
-                D.at(1, 2) - D.at(2, 1),
-                D.at(2, 0) - D.at(0, 2),
-                D.at(0, 1) - D.at(1, 0),
-            ]);
+            let moment =
+                Vec3::from_array([D.at(1, 2) - D.at(2, 1), D.at(2, 0) - D.at(0, 2), D.at(0, 1) - D.at(1, 0)]);
             // From the origin of M to the body's, to tell turning about M from moving M.
             let p_MB = k.X_GB[b].R * node.X_MB.R.0.tmul(node.X_MB.p);
             for j in node.u0..node.u0 + node.nu {
@@ -181,7 +183,13 @@ fn add_dyad(d: &mut Mat33<f64>, a: Vec3<f64>, b: Vec3<f64>) {
 
 /// How mobility j moves the point of a body that is at ground place p.
 #[cfg(test)]
-pub(super) fn jacobian_column(k: &TreeKinematics<f64>, tree: &Tree, body: usize, p: Vec3<f64>, j: usize) -> Vec3<f64> {
+pub(super) fn jacobian_column(
+    k: &TreeKinematics<f64>,
+    tree: &Tree,
+    body: usize,
+    p: Vec3<f64>,
+    j: usize,
+) -> Vec3<f64> {
     // The mobility moves the point only if its node lies between the body and ground.
     let mut at = body;
     while at != 0 {

@@ -137,7 +137,9 @@ pub enum Error {
         reason: String,
     },
     /// No row lies in the range of time.
-    #[error("the data last from {first} s to {last} s, which leaves nothing between {wanted_first} s and {wanted_last} s")]
+    #[error(
+        "the data last from {first} s to {last} s, which leaves nothing between {wanted_first} s and {wanted_last} s"
+    )]
     NoFrames {
         /// First time of the data.
         first: f64,

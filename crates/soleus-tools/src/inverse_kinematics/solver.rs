@@ -124,7 +124,12 @@ impl<'s> InverseKinematics<'s> {
         let mut bounds = vec![[f64::NEG_INFINITY, f64::INFINITY]; n];
         for (c, &m) in model.coordinates.iter().zip(&tree.mobility_of_coordinate) {
             // Angles of a ball are no speeds, so that a bound on one is no bound on an unknown; they stay free.
-            if c.clamped && !c.locked && m != usize::MAX && tree.angular[m].is_none() && c.range[0] <= c.range[1] {
+            if c.clamped
+                && !c.locked
+                && m != usize::MAX
+                && tree.angular[m].is_none()
+                && c.range[0] <= c.range[1]
+            {
                 bounds[m] = c.range;
             }
         }
@@ -139,9 +144,8 @@ impl<'s> InverseKinematics<'s> {
         let mut taken = vec![false; n];
         for c in &system.constraints.list {
             let dependent = match c {
-                CompiledConstraint::Locked { mobility, .. } | CompiledConstraint::Prescribed { mobility, .. } => {
-                    *mobility
-                }
+                CompiledConstraint::Locked { mobility, .. }
+                | CompiledConstraint::Prescribed { mobility, .. } => *mobility,
                 CompiledConstraint::Coupler { dependent, .. } => *dependent,
                 _ => {
                     simple = false;
@@ -265,7 +269,12 @@ impl<'s> InverseKinematics<'s> {
         let mut damping = 0.0;
         while iterations < self.settings.max_iterations && cost.is_finite() {
             iterations += 1;
-            self.fit.compute_derivatives(&self.system.tree, &self.markers, &self.scratch.seen_at, &self.ws.kin);
+            self.fit.compute_derivatives(
+                &self.system.tree,
+                &self.markers,
+                &self.scratch.seen_at,
+                &self.ws.kin,
+            );
             self.elimination.compute(&self.ws.constraints.G, &self.ws.constraints.qerr);
             self.scratch.start.copy_from_slice(&self.q);
             // Shorter and shorter steps until one leads down.
@@ -359,10 +368,14 @@ impl<'s> InverseKinematics<'s> {
         compute_kinematics(&self.system.tree, &self.q, &s.zeros, &mut self.ws.kin);
         let markers = self.fit.compute_cost(&self.markers, &s.seen_at, &self.ws.kin);
         self.system.constraints.compute(&self.system.tree, &self.ws.kin, self.time, &mut self.ws.constraints);
-        let goals: f64 = self.goals.iter().map(|g| {
-            let d = self.q[g.mobility] - g.target.value(&[self.time]);
-            g.weight * d * d
-        }).sum();
+        let goals: f64 = self
+            .goals
+            .iter()
+            .map(|g| {
+                let d = self.q[g.mobility] - g.target.value(&[self.time]);
+                g.weight * d * d
+            })
+            .sum();
         markers + 0.5 * self.goal_factor() * goals
     }
 
@@ -385,7 +398,8 @@ impl<'s> InverseKinematics<'s> {
                             for (x, &i) in self.scratch.work.iter_mut().zip(independent) {
                                 *x = self.q[i];
                             }
-                            self.q[*dependent] = scale * function.value(&self.scratch.work[..independent.len()]);
+                            self.q[*dependent] =
+                                scale * function.value(&self.scratch.work[..independent.len()]);
                         }
                         _ => {}
                     }
@@ -522,7 +536,6 @@ impl<'s> InverseKinematics<'s> {
         self.elimination.complete(&mut s.delta);
         Some(s.delta.iter().fold(0.0, |m: f64, d| m.max(d.abs())))
     }
-
 }
 
 /// More damping than before.

@@ -89,7 +89,9 @@ pub fn solve_trial(
         }
         let time = markers.times()[row];
         let fit = ik.solve_frame(time, &seen_at);
-        for ((column, c), &m) in columns.iter_mut().zip(&model.coordinates).zip(&system.tree.mobility_of_coordinate) {
+        for ((column, c), &m) in
+            columns.iter_mut().zip(&model.coordinates).zip(&system.tree.mobility_of_coordinate)
+        {
             let q = ik.coordinates().get(m).copied().unwrap_or(c.default_value);
             column.push(if c.motion_type == MotionType::Rotational { q.to_degrees() } else { q });
         }
