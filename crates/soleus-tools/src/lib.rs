@@ -7,6 +7,8 @@
 pub mod external_loads;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
+#[cfg(test)]
+mod testing;
 
 pub use external_loads::external_forces;
 pub use inverse_dynamics::inverse_dynamics;

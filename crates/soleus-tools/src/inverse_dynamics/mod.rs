@@ -382,3 +382,90 @@ fn is_actuator(f: &Force) -> bool {
             | ForceKind::McKibbenActuator(_)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::chain;
+    use soleus_model::joint::JointKind::{Ball, Free, Pin, Slider};
+
+    /// Smooth coordinates of a model, 100 rows a second.
+    fn swing(model: &Model) -> Table {
+        let times: Vec<f64> = (0..121).map(|i| 0.01 * f64::from(i)).collect();
+        let column = |c: usize| -> Vec<f64> {
+            let (a, w) = (0.3 - 0.02 * c as f64, 1.5 + 0.3 * c as f64);
+            times.iter().map(|t| a * (w * t + c as f64).sin()).collect()
+        };
+        let labels = model.coordinates.iter().map(|c| c.name.clone()).collect();
+        let columns = (0..model.coordinates.len()).map(column).collect();
+        Table::new(Element::Scalar, labels, times.clone(), columns).unwrap()
+    }
+
+    /// The power of the generalized forces is the rate of kinetic and potential energy, ball joints included.
+    #[test]
+    fn conserves_energy_along_a_motion() {
+        let model = chain(vec![(Free, 6), (Ball, 3), (Pin, 1), (Slider, 1)]);
+        let system = System::compile(&model).unwrap();
+        let table = swing(&model);
+        let columns: Vec<usize> = (0..model.coordinates.len()).collect();
+        let motion = Motion::new(&model, &system, &table, &columns, false, &Settings::default()).unwrap();
+        let mut s = Solver::new(&system);
+        let mut energy = |t: f64| {
+            motion.compute(t, &mut s.state, &mut s.udot);
+            s.compute(&system);
+            let power: f64 = s.tau.iter().zip(&s.state.u).map(|(t, u)| t * u).sum();
+            let mut e = 0.0;
+            for b in 1..system.tree.nodes.len() {
+                let (V, I) = (s.ws.kin.V_GB[b], &s.ws.kin.inertia[b]);
+                e += 0.5 * V.dot(I.momentum(V));
+                e -= system.gravity.dot(I.moment + s.ws.kin.X_GB[b].p * I.mass);
+            }
+            (e, power)
+        };
+        let h = 1e-5;
+        for t in [0.3, 0.55, 0.91] {
+            let rate = (energy(t + h).0 - energy(t - h).0) / (2.0 * h);
+            let power = energy(t).1;
+            // Truncation h² ~ 1e-9 times third derivatives of order 10, rounding 1e-15 · 50 / h ~ 5e-9.
+            assert!((rate - power).abs() < 1e-6 * power.abs().max(1.0), "{t}: {rate} and {power}");
+        }
+    }
+
+    /// Columns may be named by path, and degrees are degrees.
+    #[test]
+    fn identity_names_and_units_of_columns() {
+        let model = chain(vec![(Pin, 1), (Slider, 1)]);
+        let table = swing(&model);
+        let settings = Settings::default();
+        let plain = inverse_dynamics(&model, Vec::new(), &table, &settings).unwrap();
+        assert_eq!(plain.generalized_forces.labels(), ["q0_0_moment", "q1_0_force"]);
+        let mut by_path = table.clone();
+        by_path.rename(0, "/jointset/j0/q0_0/value");
+        by_path.column_at_mut(0).unwrap().iter_mut().for_each(|x| *x = x.to_degrees());
+        by_path.in_degrees = Some(true);
+        let other = inverse_dynamics(&model, Vec::new(), &by_path, &settings).unwrap();
+        for (a, b) in plain.generalized_forces.columns().iter().zip(other.generalized_forces.columns()) {
+            // To degrees and back costs a rounding; second derivatives over 0.01 s multiply it by 1e4.
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9));
+        }
+        let faulty = Settings { opensim_faults: true, ..settings };
+        let fault = inverse_dynamics(&model, Vec::new(), &by_path, &faulty).unwrap();
+        assert_eq!(fault.at_default, ["q0_0"]);
+    }
+
+    #[test]
+    fn analytic_what_does_not_fit_is_refused() {
+        let model = chain(vec![(Pin, 1)]);
+        let mut table = swing(&model);
+        let late = Settings { range: [5.0, 6.0], ..Settings::default() };
+        assert!(matches!(inverse_dynamics(&model, Vec::new(), &table, &late), Err(Error::NoFrames { .. })));
+        let zero = Settings { cutoff_hz: Some(0.0), ..Settings::default() };
+        assert!(matches!(inverse_dynamics(&model, Vec::new(), &table, &zero), Err(Error::Signal(_))));
+        table.column_at_mut(0).unwrap()[4] = f64::NAN;
+        let broken = inverse_dynamics(&model, Vec::new(), &table, &Settings::default());
+        assert!(matches!(broken, Err(Error::Column { .. })), "{broken:?}");
+        table.rename(0, "other");
+        let none = inverse_dynamics(&model, Vec::new(), &table, &Settings::default());
+        assert!(matches!(none, Err(Error::NoCoordinates)));
+    }
+}

@@ -181,24 +181,118 @@ fn add_dyad(d: &mut Mat33<f64>, a: Vec3<f64>, b: Vec3<f64>) {
     d.col[2] += a * b.z;
 }
 
-/// How mobility j moves the point of a body that is at ground place p.
 #[cfg(test)]
-pub(super) fn jacobian_column(
-    k: &TreeKinematics<f64>,
-    tree: &Tree,
-    body: usize,
-    p: Vec3<f64>,
-    j: usize,
-) -> Vec3<f64> {
-    // The mobility moves the point only if its node lies between the body and ground.
-    let mut at = body;
-    while at != 0 {
-        let node = &tree.nodes[at];
-        if (node.u0..node.u0 + node.nu).contains(&j) {
-            let (w, v) = (k.H[j].w, k.H[j].v);
-            return v + w.cross(p - k.X_GB[at].p);
-        }
-        at = node.parent;
+mod tests {
+    use super::*;
+    use crate::testing::{chain, numbers};
+    use soleus_dynamics::System;
+    use soleus_dynamics::joint::angles_rate;
+    use soleus_dynamics::multibody::compute_kinematics;
+    use soleus_math::vec3;
+    use soleus_model::joint::JointKind;
+
+    /// A system, its markers, where they were seen, and a pose.
+    fn case(kinds: Vec<(JointKind, usize)>) -> (System, Vec<Marker>, Vec<Vec3<f64>>, Vec<f64>) {
+        let system = System::compile(&chain(kinds)).unwrap();
+        let weigh = |(i, m): (usize, &soleus_dynamics::constraint::Station)| Marker {
+            body: m.body,
+            p_BS: m.p_BS,
+            weight: 1.0 + 0.5 * (i % 3) as f64,
+        };
+        let markers: Vec<Marker> = system.markers.iter().enumerate().map(weigh).collect();
+        let r = numbers(5, 3 * markers.len());
+        let seen = (0..markers.len()).map(|i| vec3(r[3 * i], r[3 * i + 1], r[3 * i + 2])).collect();
+        let q = numbers(6, system.tree.num_mobilities).iter().map(|x| 0.6 * x).collect();
+        (system, markers, seen, q)
     }
-    Vec3::zero()
+
+    /// Cost and derivatives at q moved by h δ, δ of the speeds' kind.
+    fn at(
+        (system, markers, seen, q): &(System, Vec<Marker>, Vec<Vec3<f64>>, Vec<f64>),
+        delta: &[f64],
+        h: f64,
+    ) -> (f64, MarkerFit) {
+        let tree = &system.tree;
+        let mut d = delta.to_vec();
+        for node in tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
+            let three = |x: &[f64]| vec3(x[node.u0], x[node.u0 + 1], x[node.u0 + 2]);
+            let rate = angles_rate(three(q), three(delta));
+            d[node.u0..node.u0 + 3].copy_from_slice(&rate.to_array());
+        }
+        let q: Vec<f64> = q.iter().zip(&d).map(|(q, d)| q + h * d).collect();
+        let mut k = TreeKinematics::new(tree);
+        compute_kinematics(tree, &q, &vec![0.0; q.len()], &mut k);
+        let mut fit = MarkerFit::new(tree, markers.len());
+        let cost = fit.compute_cost(markers, seen, &k);
+        fit.compute_derivatives(tree, markers, seen, &k);
+        (cost, fit)
+    }
+
+    #[test]
+    fn deriv_marker_cost() {
+        use JointKind::{Ball, Free, Gimbal, Pin, Planar, Slider, Universal};
+        let kinds = vec![(Free, 6), (Pin, 1), (Ball, 3), (Universal, 2), (Slider, 1), (Gimbal, 3), (Planar, 3)];
+        let mut case = case(kinds);
+        case.2[3] = vec3(f64::NAN, 0.0, 0.0);
+        let delta = numbers(7, case.3.len());
+        let (_, fit) = at(&case, &delta, 0.0);
+        let slope: f64 = fit.gradient.iter().zip(&delta).map(|(g, d)| g * d).sum();
+        // Truncation h² ~ 1e-11 and rounding ε/h ~ 2e-11 of a cost of order 10.
+        let h = 5e-6;
+        let fd = (at(&case, &delta, h).0 - at(&case, &delta, -h).0) / (2.0 * h);
+        assert!((slope - fd).abs() < 1e-8 * slope.abs().max(1.0), "slope {slope}, differences {fd}");
+        assert_ne!(slope, fd, "the check compared the slope with itself");
+    }
+
+    /// With joints that turn and slide about fixed axes the Hessian is exact.
+    #[test]
+    fn deriv_marker_gradient() {
+        use JointKind::{Gimbal, Pin, Slider, Universal};
+        let case = case(vec![(Gimbal, 3), (Slider, 1), (Pin, 1), (Universal, 2), (Gimbal, 3)]);
+        let n = case.3.len();
+        let delta = numbers(8, n);
+        let (_, fit) = at(&case, &delta, 0.0);
+        let h = 5e-6;
+        let (hi, lo) = (at(&case, &delta, h).1, at(&case, &delta, -h).1);
+        for i in 0..n {
+            let entry = |j: usize| {
+                let (a, b) = (i.max(j), i.min(j));
+                fit.hessian[a * n + b] + fit.curvature[a * n + b]
+            };
+            let ours: f64 = (0..n).map(|j| entry(j) * delta[j]).sum();
+            let fd = (hi.gradient[i] - lo.gradient[i]) / (2.0 * h);
+            // As above, for gradients of order 10.
+            assert!((ours - fd).abs() < 1e-7 * ours.abs().max(1.0), "{i}: {ours}, differences {fd}");
+        }
+    }
+
+    /// The markers as point masses: Σ w JᵀJ column by column.
+    #[test]
+    fn identity_composite_bodies_sum_the_jacobians() {
+        use JointKind::{Free, Gimbal, Pin};
+        let case = case(vec![(Free, 6), (Pin, 1), (Gimbal, 3)]);
+        let (system, markers, _, q) = &case;
+        let (tree, n) = (&system.tree, q.len());
+        let (_, fit) = at(&case, &vec![0.0; n], 0.0);
+        let mut k = TreeKinematics::new(tree);
+        compute_kinematics(tree, q, &vec![0.0; n], &mut k);
+        let column = |m: &Marker, j: usize| {
+            let p = k.X_GB[m.body] * m.p_BS;
+            let mut b = m.body;
+            while b != 0 {
+                let node = &tree.nodes[b];
+                if (node.u0..node.u0 + node.nu).contains(&j) {
+                    return k.H[j].v + k.H[j].w.cross(p - k.X_GB[b].p);
+                }
+                b = node.parent;
+            }
+            Vec3::zero()
+        };
+        for i in 0..n {
+            for j in 0..=i {
+                let sum: f64 = markers.iter().map(|m| m.weight * column(m, i).dot(column(m, j))).sum();
+                assert!((sum - fit.hessian[i * n + j]).abs() < 1e-12 * sum.abs().max(1.0), "{i} {j}");
+            }
+        }
+    }
 }

@@ -13,6 +13,8 @@
 mod eliminate;
 mod markers;
 mod solver;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 pub use solver::InverseKinematics;
