@@ -43,6 +43,12 @@ pub enum Failure {
     /// Something in the input makes no sense.
     #[error("{0}")]
     Content(Box<Diagnostic>),
+    /// Parts of a problem were not solved; the result was written.
+    #[error("error: {message}")]
+    NotSolved {
+        /// Which.
+        message: String,
+    },
     /// A simulation did not reach its end.
     #[error("error: {message}{}\n  everything up to then is in {}", blame.as_ref().map_or(String::new(), |b| format!("\n  most to blame: {b}")), saved.display())]
     NotFinished {
@@ -59,7 +65,7 @@ impl Failure {
     /// Exit code of the command.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::NotConverged { .. } | Failure::NotFinished { .. } => 1,
+            Failure::NotConverged { .. } | Failure::NotFinished { .. } | Failure::NotSolved { .. } => 1,
             _ => 2,
         }
     }

@@ -8,9 +8,13 @@ mod eval;
 mod experiment;
 mod failure;
 mod fit_paths;
+mod id;
+mod ik;
 mod info;
 mod load;
 mod plot;
+mod run;
+mod setup;
 mod simulate;
 mod states;
 mod svg;
@@ -84,6 +88,15 @@ enum Verb {
     #[command(subcommand)]
     Experiment(experiment::Experiment),
 
+    /// Runs a setup file of OpenSim's inverse kinematics or inverse dynamics tool
+    Run(run::Arguments),
+
+    /// Inverse kinematics: joint angles from markers
+    Ik(ik::Arguments),
+
+    /// Inverse dynamics: joint moments from a motion and measured loads
+    Id(id::Arguments),
+
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
     Upgrade {
@@ -111,6 +124,9 @@ fn main() -> ExitCode {
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
+        Verb::Run(arguments) => run::run(&arguments),
+        Verb::Ik(arguments) => ik::run(&arguments),
+        Verb::Id(arguments) => id::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),

@@ -6,4 +6,5 @@
 pub mod c3d;
 pub mod mesh;
 pub mod osim;
+pub mod setup;
 pub mod table;

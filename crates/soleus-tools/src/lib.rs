@@ -1,6 +1,17 @@
-//! Studies with a model: each takes a system and data and returns values; none opens a file or prints.
+//! Studies with a model: from measured motion to joint angles and loads, and from paths to polynomials.
+//!
+//! Tables in, tables out: nothing here opens a file, prints or reads the clock.
 
-#![allow(non_snake_case)] // Kernel symbols follow the literature.
+#![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_BS.
 
+pub mod external_loads;
 pub mod fit_paths;
+pub mod inverse_dynamics;
+pub mod inverse_kinematics;
 mod least_squares;
+#[cfg(test)]
+mod testing;
+
+pub use external_loads::external_forces;
+pub use inverse_dynamics::inverse_dynamics;
+pub use inverse_kinematics::InverseKinematics;

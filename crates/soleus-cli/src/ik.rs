@@ -1,0 +1,212 @@
+//! `soleus ik`, and the inverse kinematics of `soleus run`.
+
+use crate::failure::{Failure, edit_distance};
+use crate::tables::{self, Take};
+use crate::{load, setup};
+use clap::Args;
+use soleus_dynamics::Options;
+use soleus_io::setup::{IkTask, InverseKinematicsSetup, ValueType};
+use soleus_io::table::sto::{self, Digits};
+use soleus_math::function::{Function, GcvSpline};
+use soleus_math::{Table, table::Element};
+use soleus_model::joint::MotionType;
+use soleus_model::{Diagnostics, Model};
+use soleus_tools::inverse_kinematics::{
+    CoordinateTask, MarkerTask, Settings, Summary, Target, Tasks, Trial, solve_trial,
+};
+use std::path::{Path, PathBuf};
+
+/// Arguments of `soleus ik`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  soleus ik --model subject01.osim --markers walk.trc --out walk.mot")]
+pub struct Arguments {
+    /// Model file (.osim, any version) with markers
+    #[arg(long)]
+    model: PathBuf,
+    /// Marker file (.trc, .sto or .c3d)
+    #[arg(long)]
+    markers: PathBuf,
+    /// Weights: an XML file with an IKTaskSet, or a setup file of the InverseKinematicsTool; all markers weigh 1 without it
+    #[arg(long, value_name = "TASKS.xml")]
+    tasks: Option<PathBuf>,
+    /// First time [s]
+    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true)]
+    from: f64,
+    /// Last time [s]
+    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
+    to: f64,
+    /// Motion file to write (.mot, degrees)
+    #[arg(long, value_name = "OUT.mot")]
+    out: PathBuf,
+    /// File for the distances of the markers frame by frame (.sto)
+    #[arg(long, value_name = "ERRORS.sto")]
+    errors: Option<PathBuf>,
+}
+
+/// Runs `soleus ik`.
+pub fn run(a: &Arguments) -> Result<(), Failure> {
+    let model = load::model(&a.model)?;
+    let tasks = match &a.tasks {
+        None => Tasks::default(),
+        Some(path) => tasks_of(&model, path, &setup::tasks(path)?, None)?,
+    };
+    let trial = solve(model, &a.model, &a.markers, &tasks, [a.from, a.to])?;
+    load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
+    if let Some(path) = &a.errors {
+        load::write_whole(path, &sto::write(&trial.marker_errors, Digits::Shortest))?;
+    }
+    close(&trial.summary, &a.markers)
+}
+
+/// Runs the tool of a setup file.
+pub fn run_setup(path: &Path, s: &InverseKinematicsSetup) -> Result<(), Failure> {
+    let model_path = setup::required(path, "model_file", s.model_file.as_deref())?;
+    let markers = setup::required(path, "marker_file", s.marker_file.as_deref())?;
+    let model = load::model(&model_path)?;
+    let mut list = s.tasks.clone();
+    if let Some(file) = &s.task_file {
+        list.extend(setup::tasks(&setup::beside(path, file))?);
+    }
+    let coordinates = match &s.coordinate_file {
+        Some(file) => Some(tables::read(&setup::beside(path, file), Take::Markers, 0.0)?),
+        None => None,
+    };
+    let tasks = tasks_of(&model, path, &list, coordinates.as_ref())?;
+    let trial = solve(model, &model_path, &markers, &tasks, s.time_range)?;
+
+    let results = setup::beside(path, &s.results_directory);
+    let motion = s.output_motion_file.as_ref().map(|f| setup::beside(path, f));
+    for folder in [motion.as_deref().and_then(Path::parent), Some(results.as_path())].into_iter().flatten() {
+        setup::make_folder(folder)?;
+    }
+    if let Some(motion) = &motion {
+        load::write_whole(motion, &sto::write(&trial.coordinates, Digits::Fixed8))?;
+    }
+    if s.report_errors {
+        let file = results.join(format!("{}_ik_marker_errors.sto", s.name));
+        load::write_whole(&file, &sto::write(&trial.marker_errors, Digits::Fixed8))?;
+    }
+    if s.report_marker_locations {
+        let file = results.join(format!("{}_ik_model_marker_locations.sto", s.name));
+        load::write_whole(&file, &sto::write(&trial.marker_locations, Digits::Fixed8))?;
+    }
+    close(&trial.summary, &markers)
+}
+
+fn solve(
+    mut model: Model,
+    model_path: &Path,
+    markers_path: &Path,
+    tasks: &Tasks,
+    range: [f64; 2],
+) -> Result<Trial, Failure> {
+    // A pose needs no forces.
+    model.forces.clear();
+    let system = load::compile(model_path, &model, &Options::default())?;
+    let markers = marker_table(markers_path)?;
+    for t in &tasks.markers {
+        if markers.labels().contains(&t.name) && !model.markers.iter().any(|m| m.name == t.name) {
+            let near =
+                model.markers.iter().map(|m| m.name.as_str()).min_by_key(|m| edit_distance(m, &t.name));
+            let hint = near.map_or(String::new(), |n| format!("\nhint: the nearest model marker is `{n}`"));
+            eprintln!(
+                "warning: marker `{}` is in the data and the tasks, but not in the model{hint}",
+                t.name
+            );
+        }
+    }
+    solve_trial(&model, &system, &markers, tasks, Settings::default(), range)
+        .map_err(|e| Failure::content(markers_path, 0, "", e.to_string(), ""))
+}
+
+/// Markers in meters.
+fn marker_table(path: &Path) -> Result<Table, Failure> {
+    let mut table = tables::read(path, Take::Markers, 0.0)?;
+    let wrong = |e: String| Failure::content(path, 0, "", e, "");
+    if table.element() == Element::Scalar {
+        table = table.packed().map_err(|e| wrong(format!("the file holds no markers: {e}")))?;
+    }
+    match table.metadata_value("Units").map(str::to_string) {
+        None => Ok(table),
+        Some(unit) => table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is no unit of length"))),
+    }
+}
+
+/// Tasks of a file as the solver takes them.
+fn tasks_of(
+    model: &Model,
+    path: &Path,
+    list: &[IkTask],
+    coordinates: Option<&Table>,
+) -> Result<Tasks, Failure> {
+    let mut tasks = Tasks::default();
+    for t in list {
+        match t {
+            IkTask::Marker(m) if m.apply => {
+                tasks.markers.push(MarkerTask { name: m.name.clone(), weight: m.weight });
+            }
+            IkTask::Coordinate(c) if c.apply => {
+                let target = match c.value_type {
+                    ValueType::Default => Target::Default,
+                    ValueType::Manual => Target::Value(c.value),
+                    ValueType::FromFile => {
+                        let spline = coordinates.and_then(|t| recorded(model, t, &c.name));
+                        let message = || format!("no values for the coordinate task `{}`", c.name);
+                        let hint = "name a coordinate_file that has a column of that name";
+                        let spline = spline.ok_or_else(|| Failure::content(path, 0, "", message(), hint))?;
+                        Target::Of(Box::new(spline))
+                    }
+                };
+                tasks.coordinates.push(CoordinateTask { name: c.name.clone(), weight: c.weight, target });
+            }
+            _ => {}
+        }
+    }
+    Ok(tasks)
+}
+
+/// A column of the coordinate file as a spline of degree 5, in radians or meters.
+fn recorded(model: &Model, table: &Table, name: &str) -> Option<Function> {
+    let id = model.coordinate(name)?;
+    let mut y = table.column(name)?.to_vec();
+    if table.in_degrees == Some(true) && model.coordinates[id.0].motion_type == MotionType::Rotational {
+        y.iter_mut().for_each(|y| *y = y.to_radians());
+    }
+    GcvSpline::interpolate(5, table.times().to_vec(), &y).ok().map(Function::from)
+}
+
+/// The closing lines; a failure when frames did not converge.
+fn close(s: &Summary, markers: &Path) -> Result<(), Failure> {
+    let mm = |x: f64| 1e3 * x;
+    eprintln!("{} frames, {} steps; marker RMS {:.2} mm", s.frames, s.iterations, mm(s.rms));
+    if let Some(w) = &s.worst_marker {
+        eprintln!("worst marker: {} (RMS {:.2} mm)", w.name, mm(w.rms));
+    }
+    if let Some((t, rms)) = s.worst_frame {
+        eprintln!("worst frame: t = {t} s (RMS {:.2} mm)", mm(rms));
+    }
+    if let Some((name, t, e)) = &s.worst {
+        eprintln!("largest distance: {:.2} mm, {name} at t = {t} s", mm(*e));
+    }
+    let mut log = Diagnostics::new(markers.display().to_string());
+    for name in &s.absent {
+        log.warn(0, "", format!("marker `{name}` of the tasks is not in the data"), "");
+    }
+    for (name, frames) in &s.gaps {
+        log.warn(0, "", format!("marker `{name}` is missing in {frames} of {} frames", s.frames), "");
+    }
+    // Half a meter apart on average is no measurement error.
+    if s.rms > 0.5 {
+        let hint = "check the units and axes of the data, and that the model was scaled to this subject";
+        log.warn(0, "", format!("markers are {:.2} m off on average", s.rms), hint);
+    }
+    load::report(&log);
+    match s.not_converged.as_slice() {
+        [] => Ok(()),
+        [first, ..] => {
+            let message =
+                format!("{} frame(s) did not converge, the first at t = {first} s", s.not_converged.len());
+            Err(Failure::NotSolved { message })
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Setup files: reading them, and finding what they name.
+
+use crate::failure::Failure;
+use crate::load;
+use soleus_io::setup::{IkTask, Setup, read_ik_tasks};
+use soleus_model::{Diagnostics, Document};
+use std::path::{Path, PathBuf};
+
+/// Reads a setup file; prints its diagnostics to stderr.
+pub fn read(path: &Path) -> Result<Setup, Failure> {
+    let (document, mut log) = document(path)?;
+    let setup = document.and_then(|d| soleus_io::setup::read(&d, &mut log));
+    load::report(&log);
+    setup.ok_or_else(|| load::errors(path, &log))
+}
+
+/// The tasks of a file with an `IKTaskSet`, or of a setup file.
+pub fn tasks(path: &Path) -> Result<Vec<IkTask>, Failure> {
+    let (document, mut log) = document(path)?;
+    let tasks = document.and_then(|d| {
+        let tool = d.root.child("InverseKinematicsTool");
+        match tool {
+            Some(_) => match soleus_io::setup::read(&d, &mut log) {
+                Some(Setup::InverseKinematics(s)) => Some(s.tasks),
+                _ => None,
+            },
+            None => read_ik_tasks(&d, &mut log),
+        }
+    });
+    load::report(&log);
+    tasks.ok_or_else(|| load::errors(path, &log))
+}
+
+/// Reads any XML file of OpenSim.
+pub fn document(path: &Path) -> Result<(Option<Document>, Diagnostics), Failure> {
+    let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
+    Ok(soleus_io::osim::read_document(&bytes, &path.display().to_string()))
+}
+
+/// A file as a setup file names it: relative to the folder of the setup file.
+pub fn beside(setup: &Path, name: &str) -> PathBuf {
+    // Files written on Windows may separate folders its way.
+    let name = if cfg!(windows) { name.to_string() } else { name.replace('\\', "/") };
+    setup.parent().unwrap_or(Path::new("")).join(name)
+}
+
+/// A file that a setup file has to name.
+pub fn required(setup: &Path, property: &str, name: Option<&str>) -> Result<PathBuf, Failure> {
+    match name {
+        Some(name) => Ok(beside(setup, name)),
+        None => Err(Failure::content(setup, 0, "", format!("the tool needs a `{property}`"), "")),
+    }
+}
+
+/// Makes a folder for results, and those above it.
+pub fn make_folder(folder: &Path) -> Result<(), Failure> {
+    if folder.as_os_str().is_empty() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder).map_err(|e| Failure::write(folder, e))
+}

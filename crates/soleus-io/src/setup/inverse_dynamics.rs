@@ -1,0 +1,54 @@
+//! `InverseDynamicsTool`.
+
+use super::properties::Properties;
+use soleus_model::{Diagnostics, Element};
+
+/// What an `InverseDynamicsTool` asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InverseDynamicsSetup {
+    /// Name of the tool.
+    pub name: String,
+    /// `model_file`.
+    pub model_file: Option<String>,
+    /// `results_directory`. Default `./`.
+    pub results_directory: String,
+    /// `time_range`, s. Default everything.
+    pub time_range: [f64; 2],
+    /// `forces_to_exclude`: names, groups, or `all`, `actuators`, `muscles` in any case.
+    pub forces_to_exclude: Vec<String>,
+    /// `external_loads_file`.
+    pub external_loads_file: Option<String>,
+    /// `coordinates_file`.
+    pub coordinates_file: Option<String>,
+    /// `lowpass_cutoff_frequency_for_coordinates`, Hz; negative: none.
+    pub lowpass_cutoff_frequency_for_coordinates: f64,
+    /// `output_gen_force_file`. Default `inverse_dynamics.sto`.
+    pub output_gen_force_file: String,
+    /// `joints_to_report_body_forces`: names, or `all`.
+    pub joints_to_report_body_forces: Vec<String>,
+    /// `output_body_forces_file`. Default `body_forces_at_joints.sto`.
+    pub output_body_forces_file: String,
+}
+
+pub(super) fn read(tool: &Element, log: &mut Diagnostics) -> InverseDynamicsSetup {
+    let name = tool.name().to_string();
+    let mut p = Properties::new(tool, log);
+    // Degrees are told by the coordinates file itself.
+    p.skip(&["input_directory", "coordinates_in_degrees"]);
+    let file = |given: Option<String>, default: &str| given.unwrap_or_else(|| default.to_string());
+    let setup = InverseDynamicsSetup {
+        name,
+        model_file: p.text("model_file"),
+        results_directory: file(p.text("results_directory"), "./"),
+        time_range: p.numbers("time_range").unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
+        forces_to_exclude: p.words("forces_to_exclude"),
+        external_loads_file: p.text("external_loads_file"),
+        coordinates_file: p.text("coordinates_file"),
+        lowpass_cutoff_frequency_for_coordinates: p.number("lowpass_cutoff_frequency_for_coordinates", -1.0),
+        output_gen_force_file: file(p.text("output_gen_force_file"), "inverse_dynamics.sto"),
+        joints_to_report_body_forces: p.words("joints_to_report_body_forces"),
+        output_body_forces_file: file(p.text("output_body_forces_file"), "body_forces_at_joints.sto"),
+    };
+    p.finish();
+    setup
+}

@@ -1,0 +1,158 @@
+//! `InverseKinematicsTool`.
+
+use super::properties::Properties;
+use soleus_model::{Diagnostics, Document, Element};
+
+/// What an `InverseKinematicsTool` asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InverseKinematicsSetup {
+    /// Name of the tool; files of errors begin with it.
+    pub name: String,
+    /// `model_file`.
+    pub model_file: Option<String>,
+    /// `results_directory`. Default `./`.
+    pub results_directory: String,
+    /// `constraint_weight`. OpenSim reads it, and then enforces constraints whatever it is; so do we.
+    pub constraint_weight: f64,
+    /// `accuracy` of OpenSim's optimizer. Default 1e-5.
+    pub accuracy: f64,
+    /// `IKTaskSet`.
+    pub tasks: Vec<IkTask>,
+    /// File of the tasks, where `IKTaskSet` only names one.
+    pub task_file: Option<String>,
+    /// `marker_file`.
+    pub marker_file: Option<String>,
+    /// `coordinate_file`.
+    pub coordinate_file: Option<String>,
+    /// `time_range`, s. Default everything.
+    pub time_range: [f64; 2],
+    /// `report_errors`. Default true.
+    pub report_errors: bool,
+    /// `output_motion_file`.
+    pub output_motion_file: Option<String>,
+    /// `report_marker_locations`. Default false.
+    pub report_marker_locations: bool,
+}
+
+/// One task of an `IKTaskSet`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IkTask {
+    /// `IKMarkerTask`.
+    Marker(IkMarkerTask),
+    /// `IKCoordinateTask`.
+    Coordinate(IkCoordinateTask),
+}
+
+/// `IKMarkerTask`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IkMarkerTask {
+    /// The marker.
+    pub name: String,
+    /// `apply`. Default true.
+    pub apply: bool,
+    /// `weight`. Default 0, as in OpenSim.
+    pub weight: f64,
+}
+
+/// `IKCoordinateTask`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IkCoordinateTask {
+    /// The coordinate.
+    pub name: String,
+    /// `apply`. Default true.
+    pub apply: bool,
+    /// `weight`. Default 0, as in OpenSim.
+    pub weight: f64,
+    /// `value_type`.
+    pub value_type: ValueType,
+    /// `value`, rad or m.
+    pub value: f64,
+}
+
+/// Where the wanted value of a coordinate comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueType {
+    /// The model's default.
+    Default,
+    /// `value` of the task.
+    Manual,
+    /// The coordinate file.
+    FromFile,
+}
+
+pub(super) fn read(tool: &Element, log: &mut Diagnostics) -> InverseKinematicsSetup {
+    let name = tool.name().to_string();
+    let mut p = Properties::new(tool, log);
+    p.skip(&["input_directory"]);
+    let task_set = p.find("IKTaskSet");
+    let mut setup = InverseKinematicsSetup {
+        name,
+        model_file: p.text("model_file"),
+        results_directory: p.text("results_directory").unwrap_or_else(|| "./".to_string()),
+        constraint_weight: p.number("constraint_weight", f64::INFINITY),
+        accuracy: p.number("accuracy", 1e-5),
+        tasks: Vec::new(),
+        task_file: None,
+        marker_file: p.text("marker_file"),
+        coordinate_file: p.text("coordinate_file"),
+        time_range: p.numbers("time_range").unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
+        report_errors: p.boolean("report_errors", true),
+        output_motion_file: p.text("output_motion_file"),
+        report_marker_locations: p.boolean("report_marker_locations", false),
+    };
+    p.finish();
+    if let Some(set) = task_set {
+        setup.tasks = tasks(set, log);
+        setup.task_file = set.attribute("file").filter(|f| !f.is_empty()).map(str::to_string);
+    }
+    setup
+}
+
+/// The tasks of a file that holds an `IKTaskSet`.
+pub fn read_ik_tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<IkTask>> {
+    let root = &document.root;
+    let set = if root.tag == "IKTaskSet" { Some(root) } else { root.child("IKTaskSet") };
+    match set {
+        Some(set) => {
+            let list = tasks(set, log);
+            (!log.has_errors()).then_some(list)
+        }
+        None => {
+            log.error(root.line, "", format!("the file holds no `IKTaskSet`, but a `{}`", root.tag), "");
+            None
+        }
+    }
+}
+
+fn tasks(set: &Element, log: &mut Diagnostics) -> Vec<IkTask> {
+    let mut list = Vec::new();
+    for e in set.child("objects").into_iter().flat_map(Element::children) {
+        let name = e.name().to_string();
+        let mut p = Properties::new(e, log);
+        let (apply, weight) = (p.boolean("apply", true), p.number("weight", 0.0));
+        match e.tag.as_str() {
+            "IKMarkerTask" => {
+                p.finish();
+                list.push(IkTask::Marker(IkMarkerTask { name, apply, weight }));
+            }
+            "IKCoordinateTask" => {
+                let word = p.text("value_type");
+                let value = p.number("value", 0.0);
+                p.finish();
+                let value_type = match word.as_deref() {
+                    None | Some("default_value") => ValueType::Default,
+                    Some("manual_value") => ValueType::Manual,
+                    Some("from_file") => ValueType::FromFile,
+                    Some(other) => {
+                        let hint = "give default_value, manual_value or from_file";
+                        log.error(e.line, "", format!("`value_type`: `{other}` is unknown"), hint);
+                        continue;
+                    }
+                };
+                list.push(IkTask::Coordinate(IkCoordinateTask { name, apply, weight, value_type, value }));
+            }
+            other => log.warn(e.line, "", format!("`{other}` is no task; it is ignored"), ""),
+        }
+    }
+    list
+}

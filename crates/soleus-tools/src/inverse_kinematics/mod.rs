@@ -1,0 +1,155 @@
+//! The pose that brings the model's markers nearest to the measured ones.
+//!
+//! Frame by frame the weighted least squares
+//!
+//!   min over q   ½ Σ wᵢ |pᵢ(q) − p̂ᵢ|² / Σ wᵢ  +  ½ Σ cₖ (qₖ − q̂ₖ)²
+//!   subject to   the model's constraints,  lₖ ≤ qₖ ≤ uₖ for clamped coordinates
+//!
+//! with markers p [m], weights w and c without unit, and coordinates q [rad or m]: the problem of OpenSim's
+//! `InverseKinematicsSolver` (Seth, Sherman; Delp et al. 2007). A marker that is not seen in a frame does not count in it.
+//! Each frame starts from the pose of the one before, and is solved to rounding by Newton's method with exact first
+//! derivatives and, up to the curvature of a joint's own functions, exact second ones.
+
+mod eliminate;
+mod markers;
+mod solver;
+#[cfg(test)]
+mod tests;
+mod trial;
+
+pub use solver::InverseKinematics;
+pub use trial::{Summary, Trial, WorstMarker, solve_trial};
+
+use soleus_math::Function;
+
+/// What the pose should meet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tasks {
+    /// Markers to follow. Empty: all markers that model and data share, with weight 1.
+    pub markers: Vec<MarkerTask>,
+    /// Coordinates to hold near a value.
+    pub coordinates: Vec<CoordinateTask>,
+}
+
+/// A marker to follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarkerTask {
+    /// Name in model and data.
+    pub name: String,
+    /// Weight w, 0 or above.
+    pub weight: f64,
+}
+
+/// A coordinate to hold near a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoordinateTask {
+    /// Name in the model.
+    pub name: String,
+    /// Weight c, 0 or above.
+    pub weight: f64,
+    /// The value q̂.
+    pub target: Target,
+}
+
+/// Where the wanted value of a coordinate comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// The model's default.
+    Default,
+    /// This value, rad or m.
+    Value(f64),
+    /// This function of time, rad or m.
+    Of(Box<Function>),
+}
+
+/// How hard to try.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// A step shorter than this (rad or m) is the last. Newton's steps shrink so fast that what is left after it is
+    /// near rounding.
+    pub step_tolerance: f64,
+    /// Steps per frame at most.
+    pub max_iterations: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { step_tolerance: 1e-7, max_iterations: 200 }
+    }
+}
+
+/// How well one frame was met.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fit {
+    /// Steps taken.
+    pub iterations: usize,
+    /// The length of the last step, rad or m.
+    pub last_step: f64,
+    /// Whether the last step was short enough.
+    pub converged: bool,
+    /// The function that is minimized; without unit.
+    pub cost: f64,
+    /// Σ wᵢ |rᵢ|², m².
+    pub weighted_squared_error: f64,
+    /// Σ |rᵢ|² without weights, m².
+    pub squared_error: f64,
+    /// √(Σ |rᵢ|² / N) over all markers that are followed, those not seen counting as met, as OpenSim has it, m.
+    pub rms: f64,
+    /// The largest |rᵢ|, m.
+    pub max: f64,
+    /// The marker it belongs to, as a position in [`InverseKinematics::marker_names`].
+    pub worst: Option<usize>,
+    /// Number of markers seen.
+    pub seen: usize,
+}
+
+/// Why a motion cannot be solved for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No marker is in the tasks, the model and the data.
+    #[error("no marker is in the tasks, the model and the data alike")]
+    NoMarkers,
+    /// A marker named twice.
+    #[error("marker `{name}` is named twice in {place}")]
+    Twice {
+        /// The marker.
+        name: String,
+        /// The tasks, the model or the data.
+        place: &'static str,
+    },
+    /// A coordinate that the model does not have.
+    #[error("the model has no coordinate `{name}`")]
+    NoSuchCoordinate {
+        /// The coordinate.
+        name: String,
+    },
+    /// A weight that is negative or no number.
+    #[error("the weight of `{name}` is {weight}, but must be 0 or above")]
+    Weight {
+        /// Marker or coordinate.
+        name: String,
+        /// Its weight.
+        weight: f64,
+    },
+    /// The data are no markers.
+    #[error("the data are no markers: {reason}")]
+    NotMarkers {
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// No row lies in the range of time.
+    #[error(
+        "the data last from {first} s to {last} s, which leaves nothing between {wanted_first} s and {wanted_last} s"
+    )]
+    NoFrames {
+        /// First time of the data.
+        first: f64,
+        /// Last time of the data.
+        last: f64,
+        /// Begin of the range asked for.
+        wanted_first: f64,
+        /// End of the range asked for.
+        wanted_last: f64,
+    },
+}

@@ -1,0 +1,226 @@
+//! A whole motion: a table of markers in, tables of coordinates and errors out.
+
+use super::{Error, InverseKinematics, Settings, Tasks};
+use soleus_dynamics::System;
+use soleus_math::table::{Element, Table};
+use soleus_math::{Vec3, vec3};
+use soleus_model::Model;
+use soleus_model::joint::MotionType;
+
+/// The solved motion.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Coordinates in the order of the model; rotations in degrees.
+    pub coordinates: Table,
+    /// Sum of squares [m²], RMS [m] and largest distance [m] of the markers per frame.
+    pub marker_errors: Table,
+    /// Places of the model's markers in ground, m, `<marker>_tx`, `_ty`, `_tz`.
+    pub marker_locations: Table,
+    /// Weighted sum of squares Σ wᵢ |rᵢ|² per frame, m².
+    pub weighted_squared_error: Vec<f64>,
+    /// How good it is.
+    pub summary: Summary,
+}
+
+/// How good a solved motion is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Number of frames.
+    pub frames: usize,
+    /// Newton steps in all.
+    pub iterations: usize,
+    /// Times (s) of frames that did not converge.
+    pub not_converged: Vec<f64>,
+    /// RMS distance over all frames and markers seen, m.
+    pub rms: f64,
+    /// The marker with the largest RMS distance.
+    pub worst_marker: Option<WorstMarker>,
+    /// The largest distance of all: marker, time (s), distance (m).
+    pub worst: Option<(String, f64, f64)>,
+    /// Time (s) and RMS distance (m) of the worst frame.
+    pub worst_frame: Option<(f64, f64)>,
+    /// Frames each followed marker was not seen in, those seen throughout left out.
+    pub gaps: Vec<(String, usize)>,
+    /// Markers of the data that the tasks ask for but the model lacks.
+    pub unknown: Vec<String>,
+    /// Markers of the tasks that the data lack.
+    pub absent: Vec<String>,
+}
+
+/// A marker and its RMS distance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorstMarker {
+    /// Its name.
+    pub name: String,
+    /// m.
+    pub rms: f64,
+}
+
+/// Solves for the rows of `markers` (a table of vectors in meters) between the times of `range` (s): from the row nearest
+/// to its begin to the row nearest to its end, as OpenSim takes them.
+pub fn solve_trial(
+    model: &Model,
+    system: &System,
+    markers: &Table,
+    tasks: &Tasks,
+    settings: Settings,
+    range: [f64; 2],
+) -> Result<Trial, Error> {
+    if markers.element().components() != 3 {
+        return Err(Error::NotMarkers { reason: "they do not come as x, y, z".to_string() });
+    }
+    let rows = frames(markers.times(), range)?;
+    let mut ik = InverseKinematics::new(model, system, markers.labels(), tasks, settings)?;
+
+    let (nm, frames) = (ik.marker_names().len(), rows.len());
+    let mut columns = vec![Vec::with_capacity(frames); model.coordinates.len()];
+    let mut errors = vec![Vec::with_capacity(frames); 3];
+    let mut places = vec![Vec::with_capacity(frames); 3 * nm];
+    let mut weighted = Vec::with_capacity(frames);
+    let mut tally = Tally::new(nm);
+    let mut seen_at = vec![Vec3::zero(); markers.labels().len()];
+    for row in rows.clone() {
+        for (i, p) in seen_at.iter_mut().enumerate() {
+            *p = vec3(
+                markers.columns()[3 * i][row],
+                markers.columns()[3 * i + 1][row],
+                markers.columns()[3 * i + 2][row],
+            );
+        }
+        let time = markers.times()[row];
+        let fit = ik.solve_frame(time, &seen_at);
+        for ((column, c), &m) in
+            columns.iter_mut().zip(&model.coordinates).zip(&system.tree.mobility_of_coordinate)
+        {
+            let q = ik.coordinates().get(m).copied().unwrap_or(c.default_value);
+            column.push(if c.motion_type == MotionType::Rotational { q.to_degrees() } else { q });
+        }
+        for (column, x) in errors.iter_mut().zip([fit.squared_error, fit.rms, fit.max]) {
+            column.push(x);
+        }
+        for (three, p) in places.chunks_exact_mut(3).zip(ik.marker_places()) {
+            for (column, x) in three.iter_mut().zip(p.to_array()) {
+                column.push(x);
+            }
+        }
+        weighted.push(fit.weighted_squared_error);
+        tally.add(time, &fit, &ik, &seen_at);
+    }
+
+    let times = markers.times()[rows].to_vec();
+    let names = ik.marker_names();
+    let not_markers = |e: soleus_math::table::TableError| Error::NotMarkers { reason: e.to_string() };
+    let table = |name: &str, labels, columns| {
+        let mut t = Table::new(Element::Scalar, labels, times.clone(), columns).map_err(not_markers)?;
+        t.name = name.to_string();
+        t.in_degrees = Some(false);
+        Ok::<_, Error>(t)
+    };
+    let labels = model.coordinates.iter().map(|c| c.name.clone()).collect();
+    let mut coordinates = table("Coordinates", labels, columns)?;
+    coordinates.in_degrees = Some(true);
+    let labels = ["total_squared_error", "marker_error_RMS", "marker_error_max"].map(str::to_string).to_vec();
+    let marker_errors = table("Model Marker Errors from IK", labels, errors)?;
+    let labels = names.iter().flat_map(|m| ["_tx", "_ty", "_tz"].map(|x| format!("{m}{x}"))).collect();
+    let marker_locations = table("Model Marker Locations from IK", labels, places)?;
+
+    let mut summary = tally.summary(names, &times);
+    let has = |t: &str| model.markers.iter().any(|m| m.name == t);
+    for t in &tasks.markers {
+        if !markers.labels().contains(&t.name) {
+            summary.absent.push(t.name.clone());
+        } else if !has(&t.name) {
+            summary.unknown.push(t.name.clone());
+        }
+    }
+    Ok(Trial { coordinates, marker_errors, marker_locations, weighted_squared_error: weighted, summary })
+}
+
+/// The rows nearest to the ends of a range of time.
+fn frames(times: &[f64], range: [f64; 2]) -> Result<std::ops::Range<usize>, Error> {
+    let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
+        return Err(Error::NotMarkers { reason: "they have no rows".to_string() });
+    };
+    let (start, end) = (first.max(range[0]), last.min(range[1]));
+    if !(start <= end) {
+        let [wanted_first, wanted_last] = range;
+        return Err(Error::NoFrames { first, last, wanted_first, wanted_last });
+    }
+    let nearest = |t: f64| {
+        let after = times.partition_point(|&x| x < t);
+        match after {
+            0 => 0,
+            i if i == times.len() => i - 1,
+            i if times[i] - t <= t - times[i - 1] => i,
+            i => i - 1,
+        }
+    };
+    Ok(nearest(start)..nearest(end) + 1)
+}
+
+/// Sums over the frames.
+struct Tally {
+    squares: Vec<f64>,
+    seen: Vec<usize>,
+    iterations: usize,
+    not_converged: Vec<f64>,
+    worst: Option<(usize, f64, f64)>,
+    worst_frame: Option<(f64, f64)>,
+}
+
+impl Tally {
+    fn new(markers: usize) -> Self {
+        Tally {
+            squares: vec![0.0; markers],
+            seen: vec![0; markers],
+            iterations: 0,
+            not_converged: Vec::new(),
+            worst: None,
+            worst_frame: None,
+        }
+    }
+
+    fn add(&mut self, time: f64, fit: &super::Fit, ik: &InverseKinematics, seen_at: &[Vec3<f64>]) {
+        self.iterations += fit.iterations;
+        if !fit.converged {
+            self.not_converged.push(time);
+        }
+        for (i, e) in ik.marker_errors().enumerate() {
+            self.squares[i] += e * e;
+            self.seen[i] += usize::from(ik.is_seen(i, seen_at));
+        }
+        if let Some(marker) = fit.worst
+            && self.worst.is_none_or(|w| fit.max > w.2)
+        {
+            self.worst = Some((marker, time, fit.max));
+        }
+        if self.worst_frame.is_none_or(|w| fit.rms > w.1) {
+            self.worst_frame = Some((time, fit.rms));
+        }
+    }
+
+    fn summary(self, names: &[String], times: &[f64]) -> Summary {
+        let frames = times.len();
+        let count: usize = self.seen.iter().sum();
+        let mut worst_marker: Option<WorstMarker> = None;
+        for ((name, &s), &n) in names.iter().zip(&self.squares).zip(&self.seen) {
+            let rms = (s / n.max(1) as f64).sqrt();
+            if worst_marker.as_ref().is_none_or(|w| rms > w.rms) {
+                worst_marker = Some(WorstMarker { name: name.clone(), rms });
+            }
+        }
+        let gaps = names.iter().zip(&self.seen).filter(|(_, n)| **n < frames);
+        Summary {
+            frames,
+            iterations: self.iterations,
+            not_converged: self.not_converged,
+            rms: (self.squares.iter().sum::<f64>() / count.max(1) as f64).sqrt(),
+            worst_marker,
+            worst: self.worst.map(|(m, t, e)| (names[m].clone(), t, e)),
+            worst_frame: self.worst_frame,
+            gaps: gaps.map(|(name, n)| (name.clone(), frames - n)).collect(),
+            unknown: Vec::new(),
+            absent: Vec::new(),
+        }
+    }
+}

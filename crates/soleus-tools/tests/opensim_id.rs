@@ -1,0 +1,153 @@
+//! Inverse dynamics beside OpenSim 4.6 on the motions of its own examples.
+//!
+//! The recorded results are not part of this repository; without them the tests say so and pass.
+
+use soleus_io::setup::{InverseDynamicsSetup, Setup};
+use soleus_math::Table;
+use soleus_model::{Diagnostics, Model};
+use soleus_tools::external_forces;
+use soleus_tools::inverse_dynamics::{Settings, inverse_dynamics};
+use std::path::{Path, PathBuf};
+
+fn pipelines() -> Option<PathBuf> {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/pipelines"));
+    if root.is_dir() {
+        return Some(root.to_path_buf());
+    }
+    println!("skipped: ../shared not found");
+    None
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn table(path: &Path) -> Table {
+    soleus_io::table::read(&bytes(path), &path.display().to_string()).0.expect("a table")
+}
+
+fn model(path: &Path) -> Model {
+    let (model, log) = soleus_io::osim::read_model(&bytes(path), &path.display().to_string());
+    model.unwrap_or_else(|| panic!("{log:?}"))
+}
+
+fn setup(path: &Path) -> InverseDynamicsSetup {
+    let (document, mut log) = soleus_io::osim::read_document(&bytes(path), "setup.xml");
+    match soleus_io::setup::read(&document.expect("a document"), &mut log) {
+        Some(Setup::InverseDynamics(s)) => s,
+        _ => panic!("{log:?}"),
+    }
+}
+
+/// Runs a setup; inputs that an earlier step made come from the recorded results. Returns the largest difference from the
+/// recorded table, relative to the peak of the column (at least 1 N or N·m).
+fn check(folder: &str, setup_file: &str, opensim_faults: bool) -> Option<f64> {
+    let root = pipelines()?;
+    let input = root.join(folder).join("input").join(setup_file);
+    let recorded = root.join(folder).join("reference").join(setup_file);
+    let (input, recorded) = (input.parent().unwrap().to_path_buf(), recorded.parent().unwrap().to_path_buf());
+    let find = |name: &str| {
+        let made = recorded.join(name);
+        if made.exists() { made } else { input.join(name) }
+    };
+    let s = setup(&input.join(Path::new(setup_file).file_name().unwrap()));
+    let model = model(&find(s.model_file.as_deref().unwrap()));
+    let coordinates = table(&find(s.coordinates_file.as_deref().unwrap()));
+    let mut forces = Vec::new();
+    if let Some(file) = &s.external_loads_file {
+        let path = find(file);
+        let (document, _) = soleus_io::osim::read_document(&bytes(&path), "loads.xml");
+        let mut log = Diagnostics::default();
+        let mut document = document.unwrap();
+        soleus_io::osim::upgrade(&mut document, &mut log);
+        let loads = soleus_model::build_external_loads(&document, &model, &mut log)
+            .unwrap_or_else(|| panic!("{log:?}"));
+        let name = loads.datafile.clone().unwrap();
+        let beside = input.join(&name);
+        let data = table(&if beside.exists() { beside } else { path.parent().unwrap().join(&name) });
+        forces = external_forces(&loads, &|_| Some(&data)).unwrap();
+    }
+    let cutoff = s.lowpass_cutoff_frequency_for_coordinates;
+    let settings = Settings {
+        cutoff_hz: (cutoff >= 0.0).then_some(cutoff),
+        range: s.time_range,
+        excluded: s.forces_to_exclude.clone(),
+        joints: s.joints_to_report_body_forces.clone(),
+        opensim_faults,
+    };
+    let start = std::time::Instant::now();
+    let found = inverse_dynamics(&model, forces, &coordinates, &settings).unwrap();
+    println!(
+        "{folder}: {} frames in {:.4} s",
+        found.generalized_forces.rows(),
+        start.elapsed().as_secs_f64()
+    );
+    let results = recorded.join(&s.results_directory);
+    let mut worst = differ(&found.generalized_forces, &table(&results.join(&s.output_gen_force_file)));
+    if let Some(joints) = &found.joint_loads {
+        worst = worst.max(differ(joints, &table(&results.join(&s.output_body_forces_file))));
+    }
+    println!("  largest difference {worst:.2e} of the peak");
+    Some(worst)
+}
+
+fn differ(ours: &Table, reference: &Table) -> f64 {
+    assert_eq!(ours.labels(), reference.labels());
+    let mut worst: f64 = 0.0;
+    // Long tables were recorded with every k-th row.
+    let mut row = 0;
+    let mut rows = Vec::new();
+    for &t in reference.times() {
+        while row < ours.rows() && (ours.times()[row] - t).abs() > 1e-6 {
+            row += 1;
+        }
+        assert!(row < ours.rows(), "no row at {t} s");
+        rows.push(row);
+    }
+    if reference.rows() == ours.rows() {
+        assert!(rows.iter().enumerate().all(|(i, r)| i == *r));
+    }
+    for (i, label) in ours.labels().iter().enumerate() {
+        let (a, b) = (&ours.columns()[i], &reference.columns()[i]);
+        let peak = b.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
+        let off = rows.iter().zip(b).fold(0.0, |m: f64, (&r, x)| m.max((a[r] - x).abs())) / peak;
+        if off > 1e-6 {
+            println!("  {label}: {off:.2e} of {peak:.3}");
+        }
+        worst = worst.max(off);
+    }
+    worst
+}
+
+/// Tables were recorded with 8 decimals or 10 digits; 1e-6 of the peak is the bar.
+#[test]
+fn opensim_val_gait2354() {
+    assert!(check("Gait2354_Simbody", "subject01_Setup_InverseDynamics.xml", false).is_none_or(|d| d < 1e-6));
+}
+
+#[test]
+fn opensim_val_gait10dof18musc() {
+    assert!(check("Gait10dof18musc", "ID/walk_Setup_ID.xml", false).is_none_or(|d| d < 1e-6));
+}
+
+#[test]
+fn opensim_val_rajagopal_walk() {
+    assert!(check("Rajagopal_walk", "ID/id_setup_walk.xml", true).is_none_or(|d| d < 1e-6));
+}
+
+#[test]
+fn opensim_val_arm26() {
+    assert!(check("Arm26", "arm26_Setup_InverseDynamics.xml", false).is_none_or(|d| d < 1e-6));
+}
+
+/// Columns named by path are unknown to OpenSim's tool, which leaves the model at its default pose.
+#[test]
+fn opensim_val_walk3d_with_its_faults() {
+    assert!(check("Walk3D", "setup_ID.xml", true).is_none_or(|d| d < 1e-6));
+}
+
+/// Nor can it exclude muscles and contacts that are not in the force set.
+#[test]
+fn opensim_val_walk2d_with_its_faults() {
+    assert!(check("Walk2D", "setup_ID.xml", true).is_none_or(|d| d < 1e-6));
+}
