@@ -28,16 +28,16 @@ pub struct Arguments {
     /// Measured loads: an XML file with ExternalLoads
     #[arg(long, value_name = "LOADS.xml")]
     loads: Option<PathBuf>,
-    /// Cutoff of the low-pass on the coordinates [Hz]; no filter without it
+    /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
     #[arg(long)]
     cutoff_hz: Option<f64>,
     /// Forces of the model that do not act: names, groups, or all, actuators, muscles
     #[arg(long, value_name = "NAMES", num_args = 0.., default_values_t = ["muscles".to_string(), "actuators".to_string()])]
     exclude: Vec<String>,
-    /// First time [s]
+    /// First time, s
     #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true)]
     from: f64,
-    /// Last time [s]
+    /// Last time, s
     #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
     to: f64,
     /// File to write (.sto; N m and N)

@@ -29,10 +29,10 @@ pub struct Arguments {
     /// Weights: an XML file with an IKTaskSet, or a setup file of the InverseKinematicsTool; all markers weigh 1 without it
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
-    /// First time [s]
+    /// First time, s
     #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true)]
     from: f64,
-    /// Last time [s]
+    /// Last time, s
     #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
     to: f64,
     /// Motion file to write (.mot, degrees)

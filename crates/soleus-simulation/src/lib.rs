@@ -1,7 +1,7 @@
 //! Time integration: from a state and controls to a motion.
 //!
 //! A problem is an [`ExplicitOde`] ẋ = f(t, x) or an [`ImplicitOde`] f(t, x, ẋ) = 0. An [`Integrator`] takes
-//! it one accepted step at a time; [`integrate`] drives it to an end, finds events on the way, and always
+//! it one accepted step at a time; [`integrate()`] drives it to an end, finds events on the way, and always
 //! returns how far it came and why it stopped. [`SystemOde`] and [`ImplicitSystemOde`] make problems of a
 //! musculoskeletal model.
 //!

@@ -34,7 +34,7 @@ pub struct RealTimeLoop<'a, P: ?Sized> {
 }
 
 impl<'a, P: ?Sized> RealTimeLoop<'a, P> {
-    /// Starts at a state; the clock reads `now` [s].
+    /// Starts at a state; the clock reads `now`, s.
     pub fn start(
         integrator: &'a mut dyn Integrator<P>,
         problem: &'a mut P,

@@ -306,7 +306,7 @@ fn fit(
         })
         .collect();
     let rows = samples.len() * (1 + dim);
-    let mut a = vec![Vec::with_capacity(rows); columns];
+    let mut a: Vec<Vec<f64>> = (0..columns).map(|_| Vec::with_capacity(rows)).collect();
     let mut b = Vec::with_capacity(rows);
     for s in samples {
         let y: Vec<f64> = s.q.iter().zip(&scale).map(|(q, [m, h])| (q - m) / h).collect();

@@ -3,7 +3,7 @@
 use crate::Kinematics;
 use soleus_math::Real;
 
-/// τ = −k (q − q_mid) − c u + s [q_lo − q]₊² − s [q − q_hi]₊², where [x]₊ is x if positive, else zero.
+/// τ = −k (q − q_mid) − c u + s max(q_lo − q, 0)² − s max(q − q_hi, 0)², where max(x, 0) is x if positive, else zero.
 ///
 /// Source: DAS3 (Chadwick et al. 2009), numbers of release 2 (2015). The slope is continuous.
 #[derive(Clone, Debug, PartialEq)]

@@ -31,7 +31,7 @@ impl FirstOrderActivation {
         a.clamp(self.minimum, 1.0)
     }
 
-    /// ȧ [1/s] of a (clamped) activation.
+    /// ȧ, 1/s of a (clamped) activation.
     #[inline(always)]
     pub fn rate<T: Real>(&self, a: T, e: T) -> T {
         let z = a * 1.5 + 0.5;
@@ -62,7 +62,7 @@ impl SmoothActivation {
         Ok(SmoothActivation { per_tau_act: 1.0 / tau_act, per_tau_deact: 1.0 / tau_deact, smoothing })
     }
 
-    /// ȧ [1/s].
+    /// ȧ, 1/s.
     #[inline(always)]
     pub fn rate<T: Real>(&self, a: T, e: T) -> T {
         let z = a * 1.5 + 0.5;
@@ -118,7 +118,7 @@ pub struct RateActivation {
 }
 
 impl RateActivation {
-    /// ȧ [1/s].
+    /// ȧ, 1/s.
     #[inline(always)]
     pub fn rate<T: Real>(&self, a: T, e: T) -> T {
         if self.switches && e.value() < a.value() {

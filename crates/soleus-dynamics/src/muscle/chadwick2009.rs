@@ -16,8 +16,8 @@ const STRAIGHT_BELOW_RAD: f64 = 0.01;
 ///   l = √(s² + b²),  cos φ = s/l,  b = sin α₀,  l̇ = ṡ cos φ;  l = s where α₀ < 0.01 rad        (1)
 ///   f_L = exp(−((l − 1)/w)²)                                                                    (2)
 ///   f_V = (v + l̇)/(v − l̇/A) for l̇ < 0,  (g l̇ + c)/(l̇ + c) else,  c = v A (g − 1)/(A + 1)       (3)
-///   f_P = κ l₀/F₀ ε + k ε² [ε > 0],  ε = l − l_slack                                            (4)
-///   f_T = κ/F₀ d + d²/(u l_s)² [d > 0],  d = L − s l₀ − l_s                                     (5)
+///   f_P = κ l₀/F₀ ε + k ε² (if ε > 0),  ε = l − l_slack                                            (4)
+///   f_T = κ/F₀ d + d²/(u l_s)² (if d > 0),  d = L − s l₀ − l_s                                     (5)
 ///   f_T − (a f_L f_V + f_P) cos φ − β ṡ = 0                                                     (6)
 ///   ȧ = (e/τ_act + (1 − e)/τ_deact)(e − a)                                                      (7)
 ///

@@ -261,7 +261,7 @@ impl DeGrooteFregly2016Muscle {
         a * p.fl * fv + p.fp + v * self.beta
     }
 
-    /// The force balance F̃ − F̃ᴹ cos φ when the tendon force is F̃ and changes at the rate Fdot [1/s]: zero on a
+    /// The force balance F̃ − F̃ᴹ cos φ when the tendon force is F̃ and changes at the rate Fdot, 1/s: zero on a
     /// trajectory. Has no singularity in a, unlike the explicit form.
     pub fn residual<T: Real>(&self, L: T, Ldot: T, a: T, f: T, fdot: T) -> T {
         let p = self.position(L, self.tendon_length(f));

@@ -8,7 +8,7 @@ use super::simm::{Isometric, SimmGeometry, cos_pennation, curve, value};
 use soleus_math::{Function, Real};
 use soleus_model::muscle::{Delp1990, Muscle, default_curves};
 
-/// A Delp1990Muscle_Deprecated, ready for computing. States: activation, fiber length (m), fiber velocity [m/s].
+/// A Delp1990Muscle_Deprecated, ready for computing. States: activation, fiber length (m), fiber velocity, m/s.
 ///
 /// With x and v in units of l₀ and l₀ per time scale T, and the mass M = m (l₀/T)²:
 ///

@@ -25,7 +25,7 @@ impl Equilibrium {
 
 /// The force balance of a fiber in series with a tendon, as a function of fiber length.
 pub(crate) trait Balance {
-    /// Out-of-balance force F_m cos φ − F_t [N] at fiber length l, with the present force–velocity factor.
+    /// Out-of-balance force F_m cos φ − F_t, N at fiber length l, with the present force–velocity factor.
     fn error(&mut self, l: f64) -> f64;
     /// d(error)/dl at the length of the last `error`.
     fn slope(&mut self) -> f64;

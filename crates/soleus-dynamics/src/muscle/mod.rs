@@ -126,7 +126,7 @@ impl CompiledMuscle {
         }
     }
 
-    /// The tension (N) that the muscle applies along its path of length `L` (m), lengthening at `Ldot` [m/s];
+    /// The tension (N) that the muscle applies along its path of length `L` (m), lengthening at `Ldot`, m/s;
     /// writes the rates of its states.
     ///
     /// `states` and `states_dot` have the length of [`state_names`](Self::state_names). The excitation is not

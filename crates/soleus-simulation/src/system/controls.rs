@@ -8,7 +8,7 @@ use soleus_model::model::Model;
 
 /// Sets controls from time and state.
 pub trait Controls {
-    /// Writes every control at time `t` [s] and state `x`. The same arguments give the same controls: attempts
+    /// Writes every control at time `t`, s and state `x`. The same arguments give the same controls: attempts
     /// of an integrator come in any order.
     fn compute(&mut self, t: f64, x: &State<f64>, controls: &mut [f64]);
 }

@@ -5,7 +5,7 @@
 //!   min over q   ½ Σ wᵢ |pᵢ(q) − p̂ᵢ|² / Σ wᵢ  +  ½ Σ cₖ (qₖ − q̂ₖ)²
 //!   subject to   the model's constraints,  lₖ ≤ qₖ ≤ uₖ for clamped coordinates
 //!
-//! with markers p [m], weights w and c without unit, and coordinates q [rad or m]: the problem of OpenSim's
+//! with markers p, m, weights w and c without unit, and coordinates q [rad or m]: the problem of OpenSim's
 //! `InverseKinematicsSolver` (Seth, Sherman; Delp et al. 2007). A marker that is not seen in a frame does not count in it.
 //! Each frame starts from the pose of the one before, and is solved to rounding by Newton's method with exact first
 //! derivatives and, up to the curvature of a joint's own functions, exact second ones.

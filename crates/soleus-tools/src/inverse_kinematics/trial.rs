@@ -12,7 +12,7 @@ use soleus_model::joint::MotionType;
 pub struct Trial {
     /// Coordinates in the order of the model; rotations in degrees.
     pub coordinates: Table,
-    /// Sum of squares [m²], RMS [m] and largest distance [m] of the markers per frame.
+    /// Sum of squares (m²), RMS and largest distance (m) of the markers per frame.
     pub marker_errors: Table,
     /// Places of the model's markers in ground, m, `<marker>_tx`, `_ty`, `_tz`.
     pub marker_locations: Table,
@@ -74,7 +74,7 @@ pub fn solve_trial(
 
     let (nm, frames) = (ik.marker_names().len(), rows.len());
     let mut columns = vec![Vec::with_capacity(frames); model.coordinates.len()];
-    let mut errors = vec![Vec::with_capacity(frames); 3];
+    let mut errors: Vec<Vec<f64>> = (0..3).map(|_| Vec::with_capacity(frames)).collect();
     let mut places = vec![Vec::with_capacity(frames); 3 * nm];
     let mut weighted = Vec::with_capacity(frames);
     let mut tally = Tally::new(nm);
