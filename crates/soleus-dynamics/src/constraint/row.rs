@@ -341,20 +341,18 @@ impl CompiledConstraint {
         out: Rows<T>,
     ) {
         let CompiledConstraint::Rolling { roller, surface, .. } = self else { return };
-        // No slip along x and z of the surface, at the surface's origin: (v_R − v_S)·d = 0 for the
-        // points of both bodies that are there now. The place is fixed to the surface.
+        // No slip along x and z of the surface, at the surface's origin: (v_R − v_S)·d = 0 for the points of both
+        // bodies that are there now. On accelerations Simbody asks the same of these two material points,
+        //   (a_R − a_S − ω_S × (v_R − v_S))·d = 0,
+        // which is the rate of the speed equation only for a contact that travels with the points; so do we.
         let n = out.n;
         let p = k.X_GB[*surface].p;
+        let v = velocity_at(k, *roller, p) - velocity_at(k, *surface, p);
+        let a = acceleration_at(k, A, *roller, p) - acceleration_at(k, A, *surface, p);
         for (i, axis) in [0, 2].into_iter().enumerate() {
             let d = k.X_GB[*surface].R.axis(axis);
             add_force_pair(tree, k, &mut out.G[i * n..(i + 1) * n], (*roller, *surface), p, d);
-            // d/dt of v_R(p) for a place p that moves with the surface, minus the same for the surface.
-            let (w_r, w_s) = (k.V_GB[*roller].w, k.V_GB[*surface].w);
-            let r = p - k.X_GB[*roller].p;
-            let rdot = k.V_GB[*surface].v - k.V_GB[*roller].v;
-            let a = A[*roller].v + A[*roller].w.cross(r) + w_r.cross(rdot) - A[*surface].v;
-            let v = velocity_at(k, *roller, p) - k.V_GB[*surface].v;
-            out.bias[i] = d.dot(a) + w_s.cross(d).dot(v);
+            out.bias[i] = d.dot(a - k.V_GB[*surface].w.cross(v));
             out.rate[i] = dot(&out.G[i * n..(i + 1) * n], &k.u);
         }
     }
