@@ -74,11 +74,10 @@ impl ScatterPlan {
                 continue;
             }
             let list = &p.path[i];
-            if let (Some(CompiledPath::Function(path)), true) = (&f.path, p.consistent[i]) {
-                if list.iter().all(|&j| s.tree.angular[j].is_none()) {
-                    let at = |m: &usize| list.iter().position(|j| j == m);
-                    plan.direct[i] = path.mobilities().iter().map(at).collect();
-                }
+            let direct = p.consistent[i] && list.iter().all(|&j| s.tree.angular[j].is_none());
+            if let (Some(CompiledPath::Function(path)), true) = (&f.path, direct) {
+                let at = |m: &usize| list.iter().position(|j| j == m);
+                plan.direct[i] = path.mobilities().iter().map(at).collect();
             }
             plan.paths.push(PathPlaces::find(p, i, list, f.states.clone(), f.controls.clone(), (ru, rz, n)));
         }

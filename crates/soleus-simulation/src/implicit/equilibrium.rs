@@ -162,8 +162,7 @@ mod tests {
     fn analytic_pendulum_falls_to_the_bottom() {
         let mut x = [3.1, 0.0];
         let mut p = Pendulum(Pattern::dense(2));
-        let found =
-            solve_equilibrium(&mut p, &mut DenseLu::new(2), 0.0, &mut x, &Default::default()).unwrap();
+        let found = find(&mut p, &mut x).unwrap();
         assert!(x[0].abs() < 1e-8 && x[1].abs() < 1e-8, "{x:?} {found:?}");
     }
 
