@@ -81,7 +81,7 @@ pub fn check(d: &Das3, report: &mut Report) {
     let slope = slope(&steps, &errors);
     report.note("RMS at 0.25 0.5 1 2 ms (deg)", &list(&errors, 5), "proportional to the step");
     report.row("slope of error against step", &format!("{slope:.3}"), "1 +- 0.1", (slope - 1.0).abs() <= 0.1);
-    match seconds_per_step(d, RAMP, 0.003, 15) {
+    match seconds_per_step(d, RAMP, 0.003, 100) {
         Ok(each) => {
             let (us, times) = (1e6 * each, 0.003 / each);
             report.row(
