@@ -18,6 +18,7 @@ fn kinds() -> Vec<MuscleKind> {
         MuscleKind::Thelen2003Deprecated(Thelen2003Deprecated::default()),
         MuscleKind::RigidTendon(Box::default()),
         MuscleKind::Bogert2011(Bogert2011::default()),
+        MuscleKind::Chadwick2009(Chadwick2009::default()),
     ]
 }
 

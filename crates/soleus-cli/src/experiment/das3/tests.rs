@@ -30,3 +30,94 @@ fn analytic_order_of_forces() {
     assert!(d.system.forces[..138].iter().all(|f| matches!(f.actor, Actor::Muscle(_))));
     assert_eq!(d.system.forces.len(), 138 + 1 + 2 + 11 + 1);
 }
+
+/// Rest is found again from the middle of all ranges.
+#[test]
+fn identity_equilibrium_from_another_start() {
+    let Some(d) = das3() else { return };
+    let (state, found) = rest::find(&d).unwrap();
+    assert!(found.residual < 1e-10);
+    for (a, b) in state.q.iter().zip(&d.equilibrium.q) {
+        // Newton's last step squares an error that is below 1e-6.
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+}
+
+/// The contact forces, the conoid and the moments that the authors print, to the last digit.
+#[test]
+fn regress_forces_at_rest() {
+    let Some(d) = das3() else { return };
+    let at = rest::forces(&d, &d.equilibrium);
+    let near = |a: &[f64], b: &[f64], unit: f64| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 0.51 * unit);
+    assert!(near(&at.contact[0], &[83.2593, 123.6619, 217.9835], 1e-4), "{:?}", at.contact);
+    assert!(near(&at.contact[1], &[42.9447, 28.3786, 211.3670], 1e-4), "{:?}", at.contact);
+    assert!(near(&[at.conoid], &[937.7], 0.1), "{}", at.conoid);
+    let moments = [4.043, -12.569, 26.385, -12.303, 40.659, 18.458, -0.044, 1.374, -0.219, 0.651, 0.040];
+    assert!(near(&at.moments, &moments, 1e-3), "{:?}", at.moments);
+}
+
+/// The sparse Jacobians along a seeded direction, against dual numbers through the whole residual.
+#[test]
+fn deriv_das3_jacobians() {
+    use soleus_dynamics::implicit::ImplicitSystem;
+    use soleus_math::Dual;
+    type D = Dual<f64, 1>;
+    let Some(d) = das3() else { return };
+    let implicit = ImplicitSystem::new(&d.system);
+    let (n, nx, ne) = (d.system.tree.num_mobilities, states(&d), d.system.num_controls);
+    let mut seed = 5_u64;
+    let mut random = |size: f64| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        size * ((seed >> 11) as f64 / (1_u64 << 53) as f64 - 0.5)
+    };
+    let mut x = d.equilibrium.clone();
+    x.q.iter_mut().chain(&mut x.z).for_each(|v| *v += random(0.05));
+    x.u.iter_mut().for_each(|v| *v = random(2.0));
+    let xdot: Vec<f64> = (0..nx).map(|_| random(4.0)).collect();
+    let e: Vec<f64> = (0..ne).map(|_| 0.5 + random(0.5)).collect();
+    let (mut ws, mut jw, mut jac) =
+        (d.system.workspace(), implicit.jacobian_workspace(), implicit.jacobian());
+    let mut r = vec![0.0; nx];
+    implicit.compute_jacobian(&x, &xdot, &e, &[], &mut ws, &mut jw, &mut r, &mut jac);
+
+    let dx: Vec<f64> = (0..nx).map(|_| random(1.0)).collect();
+    let dxdot: Vec<f64> = (0..nx).map(|_| random(1.0)).collect();
+    let de: Vec<f64> = (0..ne).map(|_| random(1.0)).collect();
+    let mut want = vec![0.0; nx];
+    jac.dx.multiply_add(1.0, &dx, &mut want);
+    jac.dxdot.multiply_add(1.0, &dxdot, &mut want);
+    jac.du.multiply_add(1.0, &de, &mut want);
+
+    let lift =
+        |v: &[f64], d: &[f64]| -> Vec<D> { v.iter().zip(d).map(|(v, d)| D { v: *v, d: [*d] }).collect() };
+    let state = State {
+        time: <D as soleus_math::Real>::zero(),
+        q: lift(&x.q, &dx[..n]),
+        u: lift(&x.u, &dx[n..2 * n]),
+        z: lift(&x.z, &dx[2 * n..]),
+    };
+    let mut dual = vec![<D as soleus_math::Real>::zero(); nx];
+    let mut dual_ws = d.system.workspace();
+    implicit.compute_residual(&state, &lift(&xdot, &dxdot), &lift(&e, &de), &[], &mut dual_ws, &mut dual);
+    for i in 0..nx {
+        assert_eq!(dual[i].v.to_bits(), r[i].to_bits());
+        // Sums of entries up to 1e4 N m/rad.
+        assert!(
+            (dual[i].d[0] - want[i]).abs() < 1e-9 * (1.0 + want[i].abs()),
+            "{i}: {} {}",
+            dual[i].d[0],
+            want[i]
+        );
+    }
+}
+
+/// At 3 ms the first-order method stays as near to a reference of our own as the authors' does to theirs, and the error
+/// halves with the step.
+#[test]
+fn order_release_test() {
+    let Some(d) = das3() else { return };
+    let [paper, coarse, fine] = release::errors_for_test(&d);
+    assert!(paper < 0.063, "{paper} deg");
+    // Of order 1; what is left of order 2 is a few percent at 1 ms.
+    assert!((coarse / fine / 2.0 - 1.0).abs() < 0.05, "{coarse} {fine}");
+}
