@@ -19,8 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let table = soleus_io::table::read(&std::fs::read(markers)?, markers).0.ok_or("no markers")?;
     let table = table.in_meters().ok_or("no unit of length")?;
     let (document, mut log) = soleus_io::osim::read_document(&std::fs::read(setup)?, setup);
-    let Some(Setup::InverseKinematics(s)) =
-        document.and_then(|d| soleus_io::setup::read(&d, &mut log))
+    let Some(Setup::InverseKinematics(s)) = document.and_then(|d| soleus_io::setup::read(&d, &mut log))
     else {
         return Err("no setup of an InverseKinematicsTool".into());
     };
@@ -32,9 +31,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             tasks.markers.push(MarkerTask { name: m.name, weight: m.weight });
         }
     }
-    let frames: Vec<Vec<_>> = (0..table.rows())
-        .map(|r| (0..table.labels().len()).map(|i| table.vec3(r, i)).collect())
-        .collect();
+    let frames: Vec<Vec<_>> =
+        (0..table.rows()).map(|r| (0..table.labels().len()).map(|i| table.vec3(r, i)).collect()).collect();
 
     // The whole stream several times, the first frame of each from the default pose.
     let mut micros = Vec::new();

@@ -36,7 +36,13 @@ fn leg() -> Model {
         for (k, location) in [vec3(0.05, -0.1, 0.0), vec3(-0.02, 0.03, 0.06)].into_iter().enumerate() {
             let name = format!("m{i}_{k}");
             let path = format!("/markerset/{name}");
-            model.markers.push(soleus_model::body::Marker { name, path, frame: body.frame, location, fixed: false });
+            model.markers.push(soleus_model::body::Marker {
+                name,
+                path,
+                frame: body.frame,
+                location,
+                fixed: false,
+            });
         }
     }
     model
@@ -47,7 +53,8 @@ fn analytic_frames_allocate_nothing() {
     let model = leg();
     let system = System::compile(&model).unwrap();
     let names: Vec<String> = model.markers.iter().map(|m| m.name.clone()).collect();
-    let mut ik = InverseKinematics::new(&model, &system, &names, &Tasks::default(), Settings::default()).unwrap();
+    let mut ik =
+        InverseKinematics::new(&model, &system, &names, &Tasks::default(), Settings::default()).unwrap();
     let mut id = Solver::new(&system);
     let mut x = system.default_state.clone();
     let mut ws = system.workspace();

@@ -76,7 +76,7 @@ fn check(folder: &str, setup_file: &str, opensim_faults: bool) -> Option<f64> {
         opensim_faults,
     };
     let start = std::time::Instant::now();
-    let found = inverse_dynamics(&model, forces, &coordinates, &settings).unwrap();
+    let found = inverse_dynamics(model, forces, &coordinates, &settings).unwrap();
     println!(
         "{folder}: {} frames in {:.4} s",
         found.generalized_forces.rows(),

@@ -112,18 +112,19 @@ pub enum Error {
 /// The generalized forces behind `coordinates` (a table by coordinate name; rotations in degrees if it says so), with
 /// measured `loads` acting beside the model's own forces. Actuators have zero control, and auxiliary states stay at their
 /// defaults.
+///
+/// The model is taken over because its forces change; clone one that is needed again.
 pub fn inverse_dynamics(
-    model: &Model,
+    mut model: Model,
     loads: Vec<Force>,
     coordinates: &Table,
     settings: &Settings,
 ) -> Result<Loads, Error> {
-    let mut reduced = model.clone();
-    let unknown_forces = exclude(&mut reduced, settings);
-    reduced.forces.extend(loads);
+    let unknown_forces = exclude(&mut model, settings);
+    model.forces.extend(loads);
+    let model = &model;
     let options = Options { opensim_faults: settings.opensim_faults };
-    let system = System::compile_with(&reduced, &options).map_err(|e| Error::System(Box::new(e)))?;
-    let model = &reduced;
+    let system = System::compile_with(model, &options).map_err(|e| Error::System(Box::new(e)))?;
 
     let (table, columns) = chosen(model, coordinates, settings)?;
     let table = match settings.cutoff_hz {
@@ -437,19 +438,19 @@ mod tests {
         let model = chain(vec![(Pin, 1), (Slider, 1)]);
         let table = swing(&model);
         let settings = Settings::default();
-        let plain = inverse_dynamics(&model, Vec::new(), &table, &settings).unwrap();
+        let plain = inverse_dynamics(model.clone(), Vec::new(), &table, &settings).unwrap();
         assert_eq!(plain.generalized_forces.labels(), ["q0_0_moment", "q1_0_force"]);
         let mut by_path = table.clone();
         by_path.rename(0, "/jointset/j0/q0_0/value");
         by_path.column_at_mut(0).unwrap().iter_mut().for_each(|x| *x = x.to_degrees());
         by_path.in_degrees = Some(true);
-        let other = inverse_dynamics(&model, Vec::new(), &by_path, &settings).unwrap();
+        let other = inverse_dynamics(model.clone(), Vec::new(), &by_path, &settings).unwrap();
         for (a, b) in plain.generalized_forces.columns().iter().zip(other.generalized_forces.columns()) {
             // To degrees and back costs a rounding; second derivatives over 0.01 s multiply it by 1e4.
             assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9));
         }
         let faulty = Settings { opensim_faults: true, ..settings };
-        let fault = inverse_dynamics(&model, Vec::new(), &by_path, &faulty).unwrap();
+        let fault = inverse_dynamics(model.clone(), Vec::new(), &by_path, &faulty).unwrap();
         assert_eq!(fault.at_default, ["q0_0"]);
     }
 
@@ -458,14 +459,17 @@ mod tests {
         let model = chain(vec![(Pin, 1)]);
         let mut table = swing(&model);
         let late = Settings { range: [5.0, 6.0], ..Settings::default() };
-        assert!(matches!(inverse_dynamics(&model, Vec::new(), &table, &late), Err(Error::NoFrames { .. })));
+        assert!(matches!(
+            inverse_dynamics(model.clone(), Vec::new(), &table, &late),
+            Err(Error::NoFrames { .. })
+        ));
         let zero = Settings { cutoff_hz: Some(0.0), ..Settings::default() };
-        assert!(matches!(inverse_dynamics(&model, Vec::new(), &table, &zero), Err(Error::Signal(_))));
+        assert!(matches!(inverse_dynamics(model.clone(), Vec::new(), &table, &zero), Err(Error::Signal(_))));
         table.column_at_mut(0).unwrap()[4] = f64::NAN;
-        let broken = inverse_dynamics(&model, Vec::new(), &table, &Settings::default());
+        let broken = inverse_dynamics(model.clone(), Vec::new(), &table, &Settings::default());
         assert!(matches!(broken, Err(Error::Column { .. })), "{broken:?}");
         table.rename(0, "other");
-        let none = inverse_dynamics(&model, Vec::new(), &table, &Settings::default());
+        let none = inverse_dynamics(model.clone(), Vec::new(), &table, &Settings::default());
         assert!(matches!(none, Err(Error::NoCoordinates)));
     }
 }

@@ -231,7 +231,8 @@ mod tests {
     #[test]
     fn deriv_marker_cost() {
         use JointKind::{Ball, Free, Gimbal, Pin, Planar, Slider, Universal};
-        let kinds = vec![(Free, 6), (Pin, 1), (Ball, 3), (Universal, 2), (Slider, 1), (Gimbal, 3), (Planar, 3)];
+        let kinds =
+            vec![(Free, 6), (Pin, 1), (Ball, 3), (Universal, 2), (Slider, 1), (Gimbal, 3), (Planar, 3)];
         let mut case = case(kinds);
         case.2[3] = vec3(f64::NAN, 0.0, 0.0);
         let delta = numbers(7, case.3.len());

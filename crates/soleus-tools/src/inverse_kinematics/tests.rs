@@ -79,7 +79,11 @@ fn analytic_weights_of_coordinates() {
     for weight in [1.0, 20.0] {
         let tasks = Tasks {
             markers: vec![MarkerTask { name: "b0_0".into(), weight }],
-            coordinates: vec![CoordinateTask { name: "q0_0".into(), weight: 3.0, target: Target::Value(-0.2) }],
+            coordinates: vec![CoordinateTask {
+                name: "q0_0".into(),
+                weight: 3.0,
+                target: Target::Value(-0.2),
+            }],
         };
         let mut ik = solve(&model, &system, &tasks);
         let mut x = system.default_state.clone();
@@ -144,7 +148,8 @@ fn analytic_what_does_not_fit_is_refused() {
     };
     assert_eq!(new(&["other"], &Tasks::default()), Error::NoMarkers);
     assert!(matches!(new(&["b0_0", "b0_0"], &Tasks::default()), Error::Twice { .. }));
-    let weight = |w| Tasks { markers: vec![MarkerTask { name: "b0_0".into(), weight: w }], ..Tasks::default() };
+    let weight =
+        |w| Tasks { markers: vec![MarkerTask { name: "b0_0".into(), weight: w }], ..Tasks::default() };
     assert!(matches!(new(&["b0_0"], &weight(-1.0)), Error::Weight { .. }));
     assert!(matches!(new(&["b0_0"], &weight(f64::NAN)), Error::Weight { .. }));
     let unknown = CoordinateTask { name: "nowhere".into(), weight: 1.0, target: Target::Default };

@@ -103,30 +103,30 @@ impl Element {
     }
 }
 
-/// A symmetric positive definite block tridiagonal matrix, blocks of `b` × `b`.
-struct BlockTridiagonal {
-    b: usize,
-    diagonal: Vec<Block>,
+/// A small block of the matrix; its size is known when compiled, which keeps long splines in the cache.
+type Small<const B: usize> = [[f64; B]; B];
+
+/// A symmetric positive definite block tridiagonal matrix, blocks of `B` × `B`.
+struct BlockTridiagonal<const B: usize> {
+    diagonal: Vec<Small<B>>,
     /// Block (i, i+1); after factorization L_{i+1,i}ᵀ = D⁻¹ · block.
-    upper: Vec<Block>,
-    /// Inverses of the pivots D, after factorization.
-    pivot_inverse: Vec<Block>,
+    upper: Vec<Small<B>>,
 }
 
 /// Inverse of a symmetric positive definite block, by Gauss–Jordan in place.
-fn inverse(b: usize, a: &Block) -> Block {
+fn inverse<const B: usize>(a: &Small<B>) -> Small<B> {
     let mut a = *a;
-    for p in 0..b {
+    for p in 0..B {
         let d = 1.0 / a[p][p];
         a[p][p] = 1.0;
-        for j in 0..b {
+        for j in 0..B {
             a[p][j] *= d;
         }
-        for i in 0..b {
+        for i in 0..B {
             if i != p {
                 let f = a[i][p];
                 a[i][p] = 0.0;
-                for j in 0..b {
+                for j in 0..B {
                     a[i][j] -= f * a[p][j];
                 }
             }
@@ -135,23 +135,23 @@ fn inverse(b: usize, a: &Block) -> Block {
     a
 }
 
-impl BlockTridiagonal {
+impl<const B: usize> BlockTridiagonal<B> {
+    /// Leaves the inverses of the pivots D on the diagonal.
     fn factor(&mut self) {
-        let b = self.b;
         for i in 0..self.diagonal.len() {
-            let inv = inverse(b, &self.diagonal[i]);
-            self.pivot_inverse.push(inv);
+            let inv = inverse(&self.diagonal[i]);
+            self.diagonal[i] = inv;
             if let Some(u) = self.upper.get_mut(i) {
                 // G = D⁻¹ U, and the next diagonal loses Uᵀ D⁻¹ U.
-                let mut g = [[0.0; M]; M];
-                for r in 0..b {
-                    for c in 0..b {
-                        g[r][c] = (0..b).map(|k| inv[r][k] * u[k][c]).sum();
+                let mut g = [[0.0; B]; B];
+                for r in 0..B {
+                    for c in 0..B {
+                        g[r][c] = (0..B).map(|k| inv[r][k] * u[k][c]).sum();
                     }
                 }
-                for r in 0..b {
-                    for c in 0..b {
-                        let loss: f64 = (0..b).map(|k| u[k][r] * g[k][c]).sum();
+                for r in 0..B {
+                    for c in 0..B {
+                        let loss: f64 = (0..B).map(|k| u[k][r] * g[k][c]).sum();
                         self.diagonal[i + 1][r][c] -= loss;
                     }
                 }
@@ -161,21 +161,20 @@ impl BlockTridiagonal {
     }
 
     /// Solves in place, after `factor`.
-    fn solve(&self, v: &mut [Column]) {
-        let b = self.b;
+    fn solve(&self, v: &mut [[f64; B]]) {
         for i in 1..v.len() {
             let before = v[i - 1];
-            for c in 0..b {
-                v[i][c] -= (0..b).map(|k| self.upper[i - 1][k][c] * before[k]).sum::<f64>();
+            for c in 0..B {
+                v[i][c] -= (0..B).map(|k| self.upper[i - 1][k][c] * before[k]).sum::<f64>();
             }
         }
         for i in (0..v.len()).rev() {
             let rhs = v[i];
             let after = v.get(i + 1).copied();
-            for r in 0..b {
-                let mut x: f64 = (0..b).map(|k| self.pivot_inverse[i][r][k] * rhs[k]).sum();
+            for r in 0..B {
+                let mut x: f64 = (0..B).map(|k| self.diagonal[i][r][k] * rhs[k]).sum();
                 if let Some(a) = after {
-                    x -= (0..b).map(|k| self.upper[i][r][k] * a[k]).sum::<f64>();
+                    x -= (0..B).map(|k| self.upper[i][r][k] * a[k]).sum::<f64>();
                 }
                 v[i][r] = x;
             }
@@ -185,16 +184,23 @@ impl BlockTridiagonal {
 
 /// Values and derivatives 1 … m − 1 at the knots of the natural spline through values `y`, knots `gaps` apart.
 fn interpolate(m: usize, gaps: &[f64], y: &[f64]) -> Vec<Column> {
-    let n = y.len();
     let mut knots: Vec<Column> = y.iter().map(|y| [*y, 0.0, 0.0, 0.0]).collect();
-    if m == 1 {
-        return knots;
+    match m {
+        2 => derivatives::<1>(gaps, y, &mut knots),
+        3 => derivatives::<2>(gaps, y, &mut knots),
+        4 => derivatives::<3>(gaps, y, &mut knots),
+        _ => {}
     }
-    let b = m - 1;
+    knots
+}
+
+/// The B = m − 1 derivatives at the knots.
+fn derivatives<const B: usize>(gaps: &[f64], y: &[f64], knots: &mut [Column]) {
+    let (m, n) = (B + 1, y.len());
     let element = Element::new(m);
-    let mut diagonal = vec![[[0.0; M]; M]; n];
-    let mut upper = vec![[[0.0; M]; M]; n - 1];
-    let mut v = vec![[0.0; M]; n];
+    let mut diagonal = vec![[[0.0; B]; B]; n];
+    let mut upper = vec![[[0.0; B]; B]; n - 1];
+    let mut v = vec![[0.0; B]; n];
     for (i, h) in gaps.iter().enumerate() {
         let dy = y[i + 1] - y[i];
         for r in 1..m {
@@ -212,13 +218,12 @@ fn interpolate(m: usize, gaps: &[f64], y: &[f64]) -> Vec<Column> {
             v[i + 1][r - 1] += s * element.lr[0][r] * dy;
         }
     }
-    let mut a = BlockTridiagonal { b, diagonal, upper, pivot_inverse: Vec::with_capacity(n) };
+    let mut a = BlockTridiagonal { diagonal, upper };
     a.factor();
     a.solve(&mut v);
     for (k, v) in knots.iter_mut().zip(&v) {
-        k[1..m].copy_from_slice(&v[..b]);
+        k[1..m].copy_from_slice(v);
     }
-    knots
 }
 
 /// Pieces in descending powers (left, intervals, right; 2m numbers each) and the smoothing parameter.
