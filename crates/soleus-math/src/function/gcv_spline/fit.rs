@@ -48,7 +48,7 @@ fn upper(m: usize, left: &Column, right: &Column) -> Column {
     }
     let mut a = [0.0; M];
     for (a, row) in a.iter_mut().zip(&HERMITE[m - 1]).take(m) {
-        *a = (0..m).map(|k| f64::from(row[k]) * miss[k]).sum::<f64>() / 6.0;
+        *a = (0..m).map(|k| f64::from(row[k]) * miss[k]).sum::<f64>() * (1.0 / 6.0);
     }
     a
 }
@@ -194,6 +194,12 @@ fn interpolate(m: usize, gaps: &[f64], y: &[f64]) -> Vec<Column> {
     knots
 }
 
+/// x⁰ … x⁷.
+fn powers(x: f64) -> [f64; 2 * M] {
+    let (x2, x4) = (x * x, x * x * (x * x));
+    [1.0, x, x2, x2 * x, x4, x4 * x, x4 * x2, x4 * (x2 * x)]
+}
+
 /// The B = m − 1 derivatives at the knots.
 fn derivatives<const B: usize>(gaps: &[f64], y: &[f64], knots: &mut [Column]) {
     let (m, n) = (B + 1, y.len());
@@ -203,17 +209,18 @@ fn derivatives<const B: usize>(gaps: &[f64], y: &[f64], knots: &mut [Column]) {
     let mut v = vec![[0.0; B]; n];
     for (i, h) in gaps.iter().enumerate() {
         let dy = y[i + 1] - y[i];
+        let inverse_powers = powers(1.0 / h);
         for r in 1..m {
             for c in 1..m {
                 // δₖ = hᵏ s⁽ᵏ⁾ on both sides, and h^(1−2m) of (1).
-                let s = h.powi((r + c + 1) as i32 - 2 * m as i32);
+                let s = inverse_powers[2 * m - (r + c + 1)];
                 diagonal[i][r - 1][c - 1] += s * element.ll[r][c];
                 upper[i][r - 1][c - 1] = s * element.lr[r][c];
                 diagonal[i + 1][r - 1][c - 1] += s * element.rr[r][c];
             }
             // Right-hand side: minus the pull of the given values. A constant has no energy, so
             // the columns of the two values are opposite and only differences of y appear.
-            let s = h.powi(r as i32 + 1 - 2 * m as i32);
+            let s = inverse_powers[2 * m - (r + 1)];
             v[i][r - 1] += s * element.ll[r][0] * dy;
             v[i + 1][r - 1] += s * element.lr[0][r] * dy;
         }
@@ -259,15 +266,15 @@ pub(super) fn pieces(m: usize, x: &[f64], y: &[f64], smoothing: Smoothing) -> (V
     for i in 0..n - 1 {
         let piece = &mut c[(i + 1) * w..(i + 2) * w];
         taylor(piece, &knots[i]);
-        let h = gaps[i];
+        let (h, inverse) = (powers(gaps[i]), powers(1.0 / (gaps[i] * mean_gap)));
         let (mut left, mut right) = ([0.0; M], [0.0; M]);
         for k in 0..m {
-            left[k] = knots[i][k] * h.powi(k as i32);
-            right[k] = knots[i + 1][k] * h.powi(k as i32);
+            left[k] = knots[i][k] * h[k];
+            right[k] = knots[i + 1][k] * h[k];
         }
         let a = upper(m, &left, &right);
         for j in 0..m {
-            piece[m - 1 - j] = a[j] / (h * mean_gap).powi((m + j) as i32);
+            piece[m - 1 - j] = a[j] * inverse[m + j];
         }
     }
     taylor(&mut c[n * w..], &knots[n - 1]);
