@@ -11,24 +11,33 @@ use std::path::{Path, PathBuf};
 /// Pipeline, setup file, files that earlier steps made, results.
 type Case = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
+/// Motions at the tight accuracy that OpenSim was run at for comparison, marker errors at its default.
 const KINEMATICS: &[Case] = &[
+    (
+        "Gait2354_Simbody",
+        "subject01_Setup_IK_tight.xml",
+        &["subject01_simbody.osim"],
+        &["subject01_walk1_ik_tight.mot"],
+    ),
     (
         "Gait2354_Simbody",
         "subject01_Setup_IK.xml",
         &["subject01_simbody.osim"],
-        &["subject01_walk1_ik.mot", "subject01_ik_marker_errors.sto"],
+        &["subject01_ik_marker_errors.sto"],
     ),
+    ("Gait10dof18musc", "IK/walk_Setup_IK_tight.xml", &[], &["IK/subject01_walk_IK_tight.mot"]),
+    ("Gait10dof18musc", "IK/walk_Setup_IK.xml", &[], &["IK/_ik_marker_errors.sto"]),
     (
-        "Gait10dof18musc",
-        "IK/walk_Setup_IK.xml",
-        &[],
-        &["IK/subject01_walk_IK.mot", "IK/_ik_marker_errors.sto"],
+        "Rajagopal_walk",
+        "IK/ik_setup_walk_tight.xml",
+        &["Scale/subject_scaled_walk.osim"],
+        &["IK/results_walk/ik_output_walk_tight.mot"],
     ),
     (
         "Rajagopal_walk",
         "IK/ik_setup_walk.xml",
         &["Scale/subject_scaled_walk.osim"],
-        &["IK/results_walk/ik_output_walk.mot", "IK/results_walk/walk_ik_marker_errors.sto"],
+        &["IK/results_walk/walk_ik_marker_errors.sto"],
     ),
     (
         "Arm26",
@@ -102,7 +111,7 @@ fn run(test: &str, cases: &[Case], check: impl Fn(&str, &Table, &Table)) {
         return;
     }
     for (pipeline, setup, made, results) in cases {
-        let folder = Folder::new(&format!("{test}_{pipeline}"));
+        let folder = Folder::new(&format!("{test}_{pipeline}_{}", setup.replace('/', "_")));
         copy(&root.join(pipeline).join("input"), &folder.0);
         for file in *made {
             let target = folder.0.join(file);
@@ -126,8 +135,9 @@ fn run(test: &str, cases: &[Case], check: impl Fn(&str, &Table, &Table)) {
     }
 }
 
-/// Angles agree as far as OpenSim converges (0.14° in its README) where markers determine them; the RMS of the markers
-/// does to 0.1 mm.
+/// Angles agree to 0.02° in every frame, but for the forearm, which lies on its bound where OpenSim's barrier keeps it off.
+/// The RMS of the markers, which weights keep from being what is minimized, is nowhere 0.1 mm above that of OpenSim at its
+/// default accuracy; it may be below.
 #[test]
 fn opensim_val_inverse_kinematics_from_setup_files() {
     run("ik", KINEMATICS, |result, ours, theirs| {
@@ -137,14 +147,14 @@ fn opensim_val_inverse_kinematics_from_setup_files() {
             assert!((ours.times()[r * step] - t).abs() < 1e-6, "{result}: time {t}");
         }
         for (i, label) in ours.labels().iter().enumerate() {
-            let weak = ["pro_sup", "arm_", "elbow_", "lumbar_"].iter().any(|w| label.starts_with(w));
-            let tolerance = if result.ends_with(".sto") { 1e-4 } else { 0.3 };
-            if weak || label == "marker_error_max" {
+            let is_motion = result.ends_with(".mot");
+            if label.starts_with("pro_sup") || (!is_motion && label != "marker_error_RMS") {
                 continue;
             }
             for (r, x) in theirs.columns()[i].iter().enumerate() {
                 let y = ours.columns()[i][r * step];
-                assert!((x - y).abs() < tolerance, "{result}: {label} {y} and {x}");
+                let fits = if is_motion { (x - y).abs() < 0.02 } else { y - x < 1e-4 };
+                assert!(fits, "{result}: {label} {y} and {x}");
             }
         }
     });

@@ -130,8 +130,9 @@ fn opensim_val_gait10dof18musc() {
     assert!(check("Gait10dof18musc", "ID/walk_Setup_ID.xml", false).is_none_or(|d| d < 1e-6));
 }
 
+/// With Simbody's bias of custom joints, which is wrong for this knee.
 #[test]
-fn opensim_val_rajagopal_walk() {
+fn opensim_val_rajagopal_walk_with_its_faults() {
     assert!(check("Rajagopal_walk", "ID/id_setup_walk.xml", true).is_none_or(|d| d < 1e-6));
 }
 
