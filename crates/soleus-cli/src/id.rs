@@ -59,7 +59,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     };
     let model = load::model(&a.model)?;
     let forces = measured(&model, a.loads.as_deref(), Path::new(""))?;
-    let found = solve(&model, forces, &a.motion, &settings)?;
+    let found = solve(model, forces, &a.motion, &settings)?;
     load::write_whole(&a.out, &sto::write(&found.generalized_forces, Digits::Shortest))
 }
 
@@ -78,7 +78,7 @@ pub fn run_setup(path: &Path, s: &InverseDynamicsSetup, opensim_faults: bool) ->
     let model = load::model(&model_path)?;
     let loads = s.external_loads_file.as_ref().map(|f| setup::beside(path, f));
     let forces = measured(&model, loads.as_deref(), path.parent().unwrap_or(Path::new("")))?;
-    let found = solve(&model, forces, &motion, &settings)?;
+    let found = solve(model, forces, &motion, &settings)?;
 
     let folder = setup::beside(path, &s.results_directory);
     setup::make_folder(&folder)?;
@@ -92,7 +92,7 @@ pub fn run_setup(path: &Path, s: &InverseDynamicsSetup, opensim_faults: bool) ->
     Ok(())
 }
 
-fn solve(model: &Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -> Result<Loads, Failure> {
+fn solve(model: Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -> Result<Loads, Failure> {
     let table = tables::read(motion, Take::Markers, 0.0)?;
     let found = inverse_dynamics(model, forces, &table, settings)
         .map_err(|e| Failure::content(motion, 0, "", e.to_string(), ""))?;

@@ -76,7 +76,7 @@ fn check(folder: &str, setup_file: &str, opensim_faults: bool) -> Option<f64> {
         opensim_faults,
     };
     let start = std::time::Instant::now();
-    let found = inverse_dynamics(&model, forces, &coordinates, &settings).unwrap();
+    let found = inverse_dynamics(model, forces, &coordinates, &settings).unwrap();
     println!(
         "{folder}: {} frames in {:.4} s",
         found.generalized_forces.rows(),
@@ -130,8 +130,9 @@ fn opensim_val_gait10dof18musc() {
     assert!(check("Gait10dof18musc", "ID/walk_Setup_ID.xml", false).is_none_or(|d| d < 1e-6));
 }
 
+/// With Simbody's bias of custom joints, which is wrong for this knee.
 #[test]
-fn opensim_val_rajagopal_walk() {
+fn opensim_val_rajagopal_walk_with_its_faults() {
     assert!(check("Rajagopal_walk", "ID/id_setup_walk.xml", true).is_none_or(|d| d < 1e-6));
 }
 

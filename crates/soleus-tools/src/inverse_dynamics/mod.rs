@@ -112,27 +112,28 @@ pub enum Error {
 /// The generalized forces behind `coordinates` (a table by coordinate name; rotations in degrees if it says so), with
 /// measured `loads` acting beside the model's own forces. Actuators have zero control, and auxiliary states stay at their
 /// defaults.
+///
+/// The model is taken over because its forces change; clone one that is needed again.
 pub fn inverse_dynamics(
-    model: &Model,
+    mut model: Model,
     loads: Vec<Force>,
     coordinates: &Table,
     settings: &Settings,
 ) -> Result<Loads, Error> {
-    let mut reduced = model.clone();
-    let unknown_forces = exclude(&mut reduced, settings);
-    reduced.forces.extend(loads);
+    let unknown_forces = exclude(&mut model, settings);
+    model.forces.extend(loads);
+    let model = &model;
     let options = Options { opensim_faults: settings.opensim_faults };
-    let system = System::compile_with(&reduced, &options).map_err(|e| Error::System(Box::new(e)))?;
-    let model = &reduced;
+    let system = System::compile_with(model, &options).map_err(|e| Error::System(Box::new(e)))?;
 
     let (table, columns) = chosen(model, coordinates, settings)?;
     let table = match settings.cutoff_hz {
         Some(fc) => lowpass_butterworth(&padded(&table, table.rows() / 2)?, fc)?,
         None => table,
     };
-    let motion =
-        Motion::new(model, &system, &table, &columns, coordinates.in_degrees == Some(true), settings)?;
     let times = frames(table.times(), settings.range)?;
+    let in_degrees = coordinates.in_degrees == Some(true);
+    let motion = Motion::new(model, &system, (&table, &columns), in_degrees, times, settings)?;
 
     let tree = &system.tree;
     let order: Vec<usize> =
@@ -141,8 +142,9 @@ pub fn inverse_dynamics(
     let mut forces = vec![Vec::with_capacity(times.len()); order.len()];
     let mut reported = vec![Vec::with_capacity(times.len()); 6 * joints.len()];
     let mut solver = Solver::new(&system);
-    for &t in times {
-        motion.compute(t, &mut solver.state, &mut solver.udot);
+    for (row, &t) in times.iter().enumerate() {
+        solver.state.time = t;
+        motion.compute(row, &mut solver.state, &mut solver.udot);
         solver.compute(&system);
         for (column, &m) in forces.iter_mut().zip(&order) {
             column.push(solver.tau[m]);
@@ -239,10 +241,12 @@ impl Solver {
     }
 }
 
-/// Coordinates as functions of time.
+/// Coordinates and their first two derivatives at the times of the result.
+///
+/// One spline lives at a time: together they would take more memory than all else.
 struct Motion {
-    /// Spline by mobility; `None` stays at the default.
-    splines: Vec<Option<GcvSpline>>,
+    /// q, q̇, q̈ by mobility, one row per time; `None` stays at the default.
+    samples: Vec<Option<Vec<[f64; 3]>>>,
     defaults: Vec<f64>,
     /// First mobilities of joints whose speeds are an angular velocity.
     angular: Vec<usize>,
@@ -253,41 +257,42 @@ impl Motion {
     fn new(
         model: &Model,
         system: &System,
-        table: &Table,
-        columns: &[usize],
+        (table, columns): (&Table, &[usize]),
         in_degrees: bool,
+        times: &[f64],
         settings: &Settings,
     ) -> Result<Self, Error> {
         let tree = &system.tree;
-        let mut splines = vec![None; tree.num_mobilities];
+        let mut samples = vec![None; tree.num_mobilities];
+        let mut y = Vec::with_capacity(table.rows());
         for (i, &c) in columns.iter().enumerate() {
             let coordinate = &model.coordinates[c];
             let m = tree.mobility_of_coordinate[c];
-            let mut y = table.columns()[i].clone();
+            y.clone_from(&table.columns()[i]);
             if in_degrees && coordinate.motion_type == MotionType::Rotational {
                 y.iter_mut().for_each(|y| *y = y.to_radians());
             }
             let spline = GcvSpline::interpolate(DEGREE, table.times().to_vec(), &y)
                 .map_err(|source| Error::Column { name: coordinate.name.clone(), source })?;
-            if let Some(slot) = splines.get_mut(m) {
-                *slot = Some(spline);
+            if let Some(slot) = samples.get_mut(m) {
+                *slot = Some(times.iter().map(|&t| spline.eval(t)).collect());
             }
         }
         let at_default = (0..model.coordinates.len()).filter(|c| !columns.contains(c));
         let nodes = tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
         Ok(Motion {
-            splines,
+            samples,
             defaults: system.default_state.q.clone(),
             angular: if settings.opensim_faults { Vec::new() } else { nodes.map(|n| n.u0).collect() },
             at_default: at_default.map(|c| model.coordinates[c].name.clone()).collect(),
         })
     }
 
-    fn compute(&self, t: f64, x: &mut State<f64>, udot: &mut [f64]) {
-        x.time = t;
-        for (m, spline) in self.splines.iter().enumerate() {
-            [x.q[m], x.u[m], udot[m]] = match spline {
-                Some(s) => s.eval(t),
+    /// Writes coordinates, speeds and accelerations of one row.
+    fn compute(&self, row: usize, x: &mut State<f64>, udot: &mut [f64]) {
+        for (m, samples) in self.samples.iter().enumerate() {
+            [x.q[m], x.u[m], udot[m]] = match samples {
+                Some(s) => s[row],
                 None => [self.defaults[m], 0.0, 0.0],
             };
         }
@@ -408,10 +413,13 @@ mod tests {
         let system = System::compile(&model).unwrap();
         let table = swing(&model);
         let columns: Vec<usize> = (0..model.coordinates.len()).collect();
-        let motion = Motion::new(&model, &system, &table, &columns, false, &Settings::default()).unwrap();
+        let (h, mid) = (1e-5, [0.3, 0.55, 0.91]);
+        let times: Vec<f64> = mid.iter().flat_map(|t| [t - h, *t, t + h]).collect();
+        let settings = Settings::default();
+        let motion = Motion::new(&model, &system, (&table, &columns), false, &times, &settings).unwrap();
         let mut s = Solver::new(&system);
-        let mut energy = |t: f64| {
-            motion.compute(t, &mut s.state, &mut s.udot);
+        let mut energy = |row: usize| {
+            motion.compute(row, &mut s.state, &mut s.udot);
             s.compute(&system);
             let power: f64 = s.tau.iter().zip(&s.state.u).map(|(t, u)| t * u).sum();
             let mut e = 0.0;
@@ -422,10 +430,9 @@ mod tests {
             }
             (e, power)
         };
-        let h = 1e-5;
-        for t in [0.3, 0.55, 0.91] {
-            let rate = (energy(t + h).0 - energy(t - h).0) / (2.0 * h);
-            let power = energy(t).1;
+        for (i, t) in mid.iter().enumerate() {
+            let rate = (energy(3 * i + 2).0 - energy(3 * i).0) / (2.0 * h);
+            let power = energy(3 * i + 1).1;
             // Truncation h² ~ 1e-9 times third derivatives of order 10, rounding 1e-15 · 50 / h ~ 5e-9.
             assert!((rate - power).abs() < 1e-6 * power.abs().max(1.0), "{t}: {rate} and {power}");
         }
@@ -437,19 +444,19 @@ mod tests {
         let model = chain(vec![(Pin, 1), (Slider, 1)]);
         let table = swing(&model);
         let settings = Settings::default();
-        let plain = inverse_dynamics(&model, Vec::new(), &table, &settings).unwrap();
+        let plain = inverse_dynamics(model.clone(), Vec::new(), &table, &settings).unwrap();
         assert_eq!(plain.generalized_forces.labels(), ["q0_0_moment", "q1_0_force"]);
         let mut by_path = table.clone();
         by_path.rename(0, "/jointset/j0/q0_0/value");
         by_path.column_at_mut(0).unwrap().iter_mut().for_each(|x| *x = x.to_degrees());
         by_path.in_degrees = Some(true);
-        let other = inverse_dynamics(&model, Vec::new(), &by_path, &settings).unwrap();
+        let other = inverse_dynamics(model.clone(), Vec::new(), &by_path, &settings).unwrap();
         for (a, b) in plain.generalized_forces.columns().iter().zip(other.generalized_forces.columns()) {
             // To degrees and back costs a rounding; second derivatives over 0.01 s multiply it by 1e4.
             assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9));
         }
         let faulty = Settings { opensim_faults: true, ..settings };
-        let fault = inverse_dynamics(&model, Vec::new(), &by_path, &faulty).unwrap();
+        let fault = inverse_dynamics(model.clone(), Vec::new(), &by_path, &faulty).unwrap();
         assert_eq!(fault.at_default, ["q0_0"]);
     }
 
@@ -458,14 +465,17 @@ mod tests {
         let model = chain(vec![(Pin, 1)]);
         let mut table = swing(&model);
         let late = Settings { range: [5.0, 6.0], ..Settings::default() };
-        assert!(matches!(inverse_dynamics(&model, Vec::new(), &table, &late), Err(Error::NoFrames { .. })));
+        assert!(matches!(
+            inverse_dynamics(model.clone(), Vec::new(), &table, &late),
+            Err(Error::NoFrames { .. })
+        ));
         let zero = Settings { cutoff_hz: Some(0.0), ..Settings::default() };
-        assert!(matches!(inverse_dynamics(&model, Vec::new(), &table, &zero), Err(Error::Signal(_))));
+        assert!(matches!(inverse_dynamics(model.clone(), Vec::new(), &table, &zero), Err(Error::Signal(_))));
         table.column_at_mut(0).unwrap()[4] = f64::NAN;
-        let broken = inverse_dynamics(&model, Vec::new(), &table, &Settings::default());
+        let broken = inverse_dynamics(model.clone(), Vec::new(), &table, &Settings::default());
         assert!(matches!(broken, Err(Error::Column { .. })), "{broken:?}");
         table.rename(0, "other");
-        let none = inverse_dynamics(&model, Vec::new(), &table, &Settings::default());
+        let none = inverse_dynamics(model.clone(), Vec::new(), &table, &Settings::default());
         assert!(matches!(none, Err(Error::NoCoordinates)));
     }
 }

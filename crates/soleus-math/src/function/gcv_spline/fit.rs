@@ -48,7 +48,7 @@ fn upper(m: usize, left: &Column, right: &Column) -> Column {
     }
     let mut a = [0.0; M];
     for (a, row) in a.iter_mut().zip(&HERMITE[m - 1]).take(m) {
-        *a = (0..m).map(|k| f64::from(row[k]) * miss[k]).sum::<f64>() / 6.0;
+        *a = (0..m).map(|k| f64::from(row[k]) * miss[k]).sum::<f64>() * (1.0 / 6.0);
     }
     a
 }
@@ -103,30 +103,30 @@ impl Element {
     }
 }
 
-/// A symmetric positive definite block tridiagonal matrix, blocks of `b` × `b`.
-struct BlockTridiagonal {
-    b: usize,
-    diagonal: Vec<Block>,
+/// A small block of the matrix; its size is known when compiled, which keeps long splines in the cache.
+type Small<const B: usize> = [[f64; B]; B];
+
+/// A symmetric positive definite block tridiagonal matrix, blocks of `B` × `B`.
+struct BlockTridiagonal<const B: usize> {
+    diagonal: Vec<Small<B>>,
     /// Block (i, i+1); after factorization L_{i+1,i}ᵀ = D⁻¹ · block.
-    upper: Vec<Block>,
-    /// Inverses of the pivots D, after factorization.
-    pivot_inverse: Vec<Block>,
+    upper: Vec<Small<B>>,
 }
 
 /// Inverse of a symmetric positive definite block, by Gauss–Jordan in place.
-fn inverse(b: usize, a: &Block) -> Block {
+fn inverse<const B: usize>(a: &Small<B>) -> Small<B> {
     let mut a = *a;
-    for p in 0..b {
+    for p in 0..B {
         let d = 1.0 / a[p][p];
         a[p][p] = 1.0;
-        for j in 0..b {
+        for j in 0..B {
             a[p][j] *= d;
         }
-        for i in 0..b {
+        for i in 0..B {
             if i != p {
                 let f = a[i][p];
                 a[i][p] = 0.0;
-                for j in 0..b {
+                for j in 0..B {
                     a[i][j] -= f * a[p][j];
                 }
             }
@@ -135,23 +135,23 @@ fn inverse(b: usize, a: &Block) -> Block {
     a
 }
 
-impl BlockTridiagonal {
+impl<const B: usize> BlockTridiagonal<B> {
+    /// Leaves the inverses of the pivots D on the diagonal.
     fn factor(&mut self) {
-        let b = self.b;
         for i in 0..self.diagonal.len() {
-            let inv = inverse(b, &self.diagonal[i]);
-            self.pivot_inverse.push(inv);
+            let inv = inverse(&self.diagonal[i]);
+            self.diagonal[i] = inv;
             if let Some(u) = self.upper.get_mut(i) {
                 // G = D⁻¹ U, and the next diagonal loses Uᵀ D⁻¹ U.
-                let mut g = [[0.0; M]; M];
-                for r in 0..b {
-                    for c in 0..b {
-                        g[r][c] = (0..b).map(|k| inv[r][k] * u[k][c]).sum();
+                let mut g = [[0.0; B]; B];
+                for r in 0..B {
+                    for c in 0..B {
+                        g[r][c] = (0..B).map(|k| inv[r][k] * u[k][c]).sum();
                     }
                 }
-                for r in 0..b {
-                    for c in 0..b {
-                        let loss: f64 = (0..b).map(|k| u[k][r] * g[k][c]).sum();
+                for r in 0..B {
+                    for c in 0..B {
+                        let loss: f64 = (0..B).map(|k| u[k][r] * g[k][c]).sum();
                         self.diagonal[i + 1][r][c] -= loss;
                     }
                 }
@@ -161,21 +161,20 @@ impl BlockTridiagonal {
     }
 
     /// Solves in place, after `factor`.
-    fn solve(&self, v: &mut [Column]) {
-        let b = self.b;
+    fn solve(&self, v: &mut [[f64; B]]) {
         for i in 1..v.len() {
             let before = v[i - 1];
-            for c in 0..b {
-                v[i][c] -= (0..b).map(|k| self.upper[i - 1][k][c] * before[k]).sum::<f64>();
+            for c in 0..B {
+                v[i][c] -= (0..B).map(|k| self.upper[i - 1][k][c] * before[k]).sum::<f64>();
             }
         }
         for i in (0..v.len()).rev() {
             let rhs = v[i];
             let after = v.get(i + 1).copied();
-            for r in 0..b {
-                let mut x: f64 = (0..b).map(|k| self.pivot_inverse[i][r][k] * rhs[k]).sum();
+            for r in 0..B {
+                let mut x: f64 = (0..B).map(|k| self.diagonal[i][r][k] * rhs[k]).sum();
                 if let Some(a) = after {
-                    x -= (0..b).map(|k| self.upper[i][r][k] * a[k]).sum::<f64>();
+                    x -= (0..B).map(|k| self.upper[i][r][k] * a[k]).sum::<f64>();
                 }
                 v[i][r] = x;
             }
@@ -185,40 +184,53 @@ impl BlockTridiagonal {
 
 /// Values and derivatives 1 … m − 1 at the knots of the natural spline through values `y`, knots `gaps` apart.
 fn interpolate(m: usize, gaps: &[f64], y: &[f64]) -> Vec<Column> {
-    let n = y.len();
     let mut knots: Vec<Column> = y.iter().map(|y| [*y, 0.0, 0.0, 0.0]).collect();
-    if m == 1 {
-        return knots;
+    match m {
+        2 => derivatives::<1>(gaps, y, &mut knots),
+        3 => derivatives::<2>(gaps, y, &mut knots),
+        4 => derivatives::<3>(gaps, y, &mut knots),
+        _ => {}
     }
-    let b = m - 1;
+    knots
+}
+
+/// x⁰ … x⁷.
+fn powers(x: f64) -> [f64; 2 * M] {
+    let (x2, x4) = (x * x, x * x * (x * x));
+    [1.0, x, x2, x2 * x, x4, x4 * x, x4 * x2, x4 * (x2 * x)]
+}
+
+/// The B = m − 1 derivatives at the knots.
+fn derivatives<const B: usize>(gaps: &[f64], y: &[f64], knots: &mut [Column]) {
+    let (m, n) = (B + 1, y.len());
     let element = Element::new(m);
-    let mut diagonal = vec![[[0.0; M]; M]; n];
-    let mut upper = vec![[[0.0; M]; M]; n - 1];
-    let mut v = vec![[0.0; M]; n];
+    let mut diagonal = vec![[[0.0; B]; B]; n];
+    let mut upper = vec![[[0.0; B]; B]; n - 1];
+    let mut v = vec![[0.0; B]; n];
     for (i, h) in gaps.iter().enumerate() {
         let dy = y[i + 1] - y[i];
+        let inverse_powers = powers(1.0 / h);
         for r in 1..m {
             for c in 1..m {
                 // δₖ = hᵏ s⁽ᵏ⁾ on both sides, and h^(1−2m) of (1).
-                let s = h.powi((r + c + 1) as i32 - 2 * m as i32);
+                let s = inverse_powers[2 * m - (r + c + 1)];
                 diagonal[i][r - 1][c - 1] += s * element.ll[r][c];
                 upper[i][r - 1][c - 1] = s * element.lr[r][c];
                 diagonal[i + 1][r - 1][c - 1] += s * element.rr[r][c];
             }
             // Right-hand side: minus the pull of the given values. A constant has no energy, so
             // the columns of the two values are opposite and only differences of y appear.
-            let s = h.powi(r as i32 + 1 - 2 * m as i32);
+            let s = inverse_powers[2 * m - (r + 1)];
             v[i][r - 1] += s * element.ll[r][0] * dy;
             v[i + 1][r - 1] += s * element.lr[0][r] * dy;
         }
     }
-    let mut a = BlockTridiagonal { b, diagonal, upper, pivot_inverse: Vec::with_capacity(n) };
+    let mut a = BlockTridiagonal { diagonal, upper };
     a.factor();
     a.solve(&mut v);
     for (k, v) in knots.iter_mut().zip(&v) {
-        k[1..m].copy_from_slice(&v[..b]);
+        k[1..m].copy_from_slice(v);
     }
-    knots
 }
 
 /// Pieces in descending powers (left, intervals, right; 2m numbers each) and the smoothing parameter.
@@ -254,15 +266,15 @@ pub(super) fn pieces(m: usize, x: &[f64], y: &[f64], smoothing: Smoothing) -> (V
     for i in 0..n - 1 {
         let piece = &mut c[(i + 1) * w..(i + 2) * w];
         taylor(piece, &knots[i]);
-        let h = gaps[i];
+        let (h, inverse) = (powers(gaps[i]), powers(1.0 / (gaps[i] * mean_gap)));
         let (mut left, mut right) = ([0.0; M], [0.0; M]);
         for k in 0..m {
-            left[k] = knots[i][k] * h.powi(k as i32);
-            right[k] = knots[i + 1][k] * h.powi(k as i32);
+            left[k] = knots[i][k] * h[k];
+            right[k] = knots[i + 1][k] * h[k];
         }
         let a = upper(m, &left, &right);
         for j in 0..m {
-            piece[m - 1 - j] = a[j] / (h * mean_gap).powi((m + j) as i32);
+            piece[m - 1 - j] = a[j] * inverse[m + j];
         }
     }
     taylor(&mut c[n * w..], &knots[n - 1]);

@@ -1,0 +1,194 @@
+//! Setup files of OpenSim's examples, unchanged: the results have its names, columns and numbers.
+//!
+//! Inputs and recorded results are not part of this repository; without them the tests say so and pass.
+
+mod common;
+
+use common::Folder;
+use soleus_math::Table;
+use std::path::{Path, PathBuf};
+
+/// Pipeline, setup file, files that earlier steps made, results.
+type Case = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
+
+/// Motions at the tight accuracy that OpenSim was run at for comparison, marker errors at its default.
+const KINEMATICS: &[Case] = &[
+    (
+        "Gait2354_Simbody",
+        "subject01_Setup_IK_tight.xml",
+        &["subject01_simbody.osim"],
+        &["subject01_walk1_ik_tight.mot"],
+    ),
+    (
+        "Gait2354_Simbody",
+        "subject01_Setup_IK.xml",
+        &["subject01_simbody.osim"],
+        &["subject01_ik_marker_errors.sto"],
+    ),
+    ("Gait10dof18musc", "IK/walk_Setup_IK_tight.xml", &[], &["IK/subject01_walk_IK_tight.mot"]),
+    ("Gait10dof18musc", "IK/walk_Setup_IK.xml", &[], &["IK/_ik_marker_errors.sto"]),
+    (
+        "Rajagopal_walk",
+        "IK/ik_setup_walk_tight.xml",
+        &["Scale/subject_scaled_walk.osim"],
+        &["IK/results_walk/ik_output_walk_tight.mot"],
+    ),
+    (
+        "Rajagopal_walk",
+        "IK/ik_setup_walk.xml",
+        &["Scale/subject_scaled_walk.osim"],
+        &["IK/results_walk/walk_ik_marker_errors.sto"],
+    ),
+    (
+        "Arm26",
+        "arm26_Setup_InverseKinematics.xml",
+        &[],
+        &["arm26_InverseKinematics.mot", "arm26_ik_marker_errors.sto"],
+    ),
+];
+
+const DYNAMICS: &[Case] = &[
+    (
+        "Gait2354_Simbody",
+        "subject01_Setup_InverseDynamics.xml",
+        &["subject01_simbody.osim", "subject01_walk1_ik.mot"],
+        &["ResultsInverseDynamics/inverse_dynamics.sto"],
+    ),
+    (
+        "Gait10dof18musc",
+        "ID/walk_Setup_ID.xml",
+        &["IK/subject01_walk_IK.mot"],
+        &["ID/Results/subject01_walk_ID.sto"],
+    ),
+    (
+        "Rajagopal_walk",
+        "ID/id_setup_walk.xml",
+        &["CMC/walk/subject_walk_adjusted.osim", "RRA/walk/results_rra_2/rra_walk_2_Kinematics_q.sto"],
+        &["ID/results_walk/inverse_dynamics.sto"],
+    ),
+    (
+        "Arm26",
+        "arm26_Setup_InverseDynamics.xml",
+        &["arm26_InverseKinematics.mot"],
+        &["ResultsID/arm26_InverseDynamics.sto"],
+    ),
+    (
+        "Walk2D",
+        "setup_ID.xml",
+        &[],
+        &["ResultsID/inverse_dynamics.sto", "ResultsID/body_forces_at_joints.sto"],
+    ),
+    (
+        "Walk3D",
+        "setup_ID.xml",
+        &[],
+        &["ResultsID/inverse_dynamics.sto", "ResultsID/body_forces_at_joints.sto"],
+    ),
+];
+
+fn table(path: &Path) -> Table {
+    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    soleus_io::table::read(&bytes, &path.display().to_string()).0.unwrap()
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::write(target, std::fs::read(entry.path()).unwrap()).unwrap();
+        }
+    }
+}
+
+/// Runs each case in a folder of its own; `check` gets the name, our table and the recorded one.
+fn run(test: &str, cases: &[Case], check: impl Fn(&str, &Table, &Table)) {
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/pipelines"));
+    if !root.is_dir() {
+        println!("skipped: ../shared not found");
+        return;
+    }
+    for (pipeline, setup, made, results) in cases {
+        let folder = Folder::new(&format!("{test}_{pipeline}_{}", setup.replace('/', "_")));
+        copy(&root.join(pipeline).join("input"), &folder.0);
+        for file in *made {
+            let target = folder.0.join(file);
+            std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+            std::fs::write(target, std::fs::read(root.join(pipeline).join("reference").join(file)).unwrap())
+                .unwrap();
+        }
+        let done = folder.soleus(&["run", setup, "--opensim-faults"]);
+        assert_eq!(done.code, Some(0), "{pipeline}: {}", done.stderr);
+        for result in *results {
+            let ours = table(&folder.0.join(result));
+            let theirs = table(&root.join(pipeline).join("reference").join(result));
+            assert_eq!(ours.labels(), theirs.labels(), "{pipeline} {result}");
+            assert_eq!(
+                (&ours.name, ours.in_degrees),
+                (&theirs.name, theirs.in_degrees),
+                "{pipeline} {result}"
+            );
+            check(result, &ours, &theirs);
+        }
+    }
+}
+
+/// Angles agree to 0.02° in every frame, but for the forearm, which lies on its bound where OpenSim's barrier keeps it off.
+/// The RMS of the markers, which weights keep from being what is minimized, is nowhere 0.1 mm above that of OpenSim at its
+/// default accuracy; it may be below.
+#[test]
+fn opensim_val_inverse_kinematics_from_setup_files() {
+    run("ik", KINEMATICS, |result, ours, theirs| {
+        // Long tables were recorded with every k-th row.
+        let step = if ours.rows() == theirs.rows() { 1 } else { ours.rows().div_ceil(theirs.rows()) };
+        for (r, &t) in theirs.times().iter().enumerate() {
+            assert!((ours.times()[r * step] - t).abs() < 1e-6, "{result}: time {t}");
+        }
+        for (i, label) in ours.labels().iter().enumerate() {
+            let is_motion = result.ends_with(".mot");
+            if label.starts_with("pro_sup") || (!is_motion && label != "marker_error_RMS") {
+                continue;
+            }
+            for (r, x) in theirs.columns()[i].iter().enumerate() {
+                let y = ours.columns()[i][r * step];
+                let fits = if is_motion { (x - y).abs() < 0.02 } else { y - x < 1e-4 };
+                assert!(fits, "{result}: {label} {y} and {x}");
+            }
+        }
+    });
+}
+
+/// To 1e-6 of each column's peak, or of 1 N or N·m.
+#[test]
+fn opensim_val_inverse_dynamics_from_setup_files() {
+    run("id", DYNAMICS, |result, ours, theirs| {
+        for (i, label) in ours.labels().iter().enumerate() {
+            let peak = theirs.columns()[i].iter().fold(1.0, |m: f64, x| m.max(x.abs()));
+            for (x, t) in theirs.columns()[i].iter().zip(theirs.times()) {
+                let row = ours.times().iter().position(|o| (o - t).abs() < 1e-6).unwrap();
+                let y = ours.columns()[i][row];
+                assert!((x - y).abs() < 1e-6 * peak, "{result}: {label} at {t} s is {y}, not {x}");
+            }
+        }
+    });
+}
+
+#[test]
+fn analytic_setup_files_that_ask_for_too_much() {
+    let folder = Folder::new("motion_bad");
+    folder.file("a.xml", "<OpenSimDocument Version=\"40000\"><ScaleTool name=\"x\"/></OpenSimDocument>");
+    folder.file(
+        "b.xml",
+        "<OpenSimDocument Version=\"40000\"><InverseKinematicsTool name=\"x\"/></OpenSimDocument>",
+    );
+    folder.file("c.xml", "not a file");
+    for (file, word) in
+        [("a.xml", "ScaleTool"), ("b.xml", "model_file"), ("c.xml", "error"), ("d.xml", "cannot read")]
+    {
+        let done = folder.soleus(&["run", file]);
+        assert_eq!(done.code, Some(2), "{}", done.stderr);
+        assert!(done.stderr.contains(word), "{}", done.stderr);
+    }
+}
