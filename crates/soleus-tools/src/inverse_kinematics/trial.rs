@@ -120,7 +120,7 @@ pub fn solve_trial(
     let mut coordinates = table("Coordinates", labels, columns)?;
     coordinates.in_degrees = Some(true);
     let labels = ["total_squared_error", "marker_error_RMS", "marker_error_max"].map(str::to_string).to_vec();
-    let marker_errors = table("Model Marker Errors from IK", labels, errors.to_vec())?;
+    let marker_errors = table("Model Marker Errors from IK", labels, errors)?;
     let labels = names.iter().flat_map(|m| ["_tx", "_ty", "_tz"].map(|x| format!("{m}{x}"))).collect();
     let marker_locations = table("Model Marker Locations from IK", labels, places)?;
 
