@@ -212,7 +212,7 @@ impl ImplicitSystem<'_> {
         if planned {
             self.scatter_by_plan(x, jw, jac);
         } else {
-            self.scatter(x, ws, jw, jac);
+            self.scatter(x, jw, jac);
         }
         if !s.constraints.list.is_empty() {
             self.constraint_rows(x, udot, lambda, ws, jw, jac);
@@ -597,13 +597,7 @@ impl ImplicitSystem<'_> {
     }
 
     /// Writes all but the constraints' entries into the sparse matrices.
-    fn scatter(
-        &self,
-        x: &State<f64>,
-        ws: &Workspace<f64>,
-        jw: &JacobianWorkspace,
-        jac: &mut ImplicitJacobian,
-    ) {
+    fn scatter(&self, x: &State<f64>, jw: &JacobianWorkspace, jac: &mut ImplicitJacobian) {
         let s = self.system;
         let tree = &s.tree;
         let (n, nz, ne) = (tree.num_mobilities, s.num_aux, s.num_controls);
@@ -648,7 +642,6 @@ impl ImplicitSystem<'_> {
             }
         }
         // Residuals of muscles and other path forces.
-        let _ = ws;
         let put = |m: &mut SparseMatrix, row: usize, col: usize, value: f64| {
             if let Some(k) = m.position(row, col) {
                 m.value[k] = value;
