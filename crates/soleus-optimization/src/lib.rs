@@ -1,0 +1,8 @@
+//! Optimization: nonlinear programs with exact sparse derivatives, solved by interior points.
+//!
+//! A problem is a [`NonlinearProgram`]; whoever states it gives values and derivatives over fixed patterns.
+//! Nothing here knows biomechanics, reads a clock, prints or opens a file.
+
+pub mod nlp;
+
+pub use nlp::{NonlinearProgram, SparsityPattern, Stages};
