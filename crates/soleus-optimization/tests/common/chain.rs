@@ -29,36 +29,40 @@ impl Chain {
 
 impl Model for Chain {
     fn eval<T: Real>(&self, piece: usize, x: &[T], c: &mut [T]) -> T {
-        let n = self.links;
+        let (n, nodes) = (self.links, self.nodes);
         let h = self.step();
-        if piece >= self.nodes {
-            // An interval: two nodes' θ, ω, α.
-            let (a, b) = x.split_at(3 * n);
-            for i in 0..n {
-                c[i] = b[i] - a[i] - (a[n + i] + b[n + i]) * (0.5 * h);
-                c[n + i] = b[n + i] - a[n + i] - (a[2 * n + i] + b[2 * n + i]) * (0.5 * h);
+        match piece {
+            // Inertia and gravity at a node: θ, ω, α.
+            k if k < nodes => {
+                let (theta, omega, alpha) = (&x[..n], &x[n..2 * n], &x[2 * n..]);
+                let mass = |i: usize| (n - i) as f64;
+                for i in 0..n {
+                    let mut sum = theta[i].sin() * (mass(i) * GRAVITY);
+                    for j in 0..n {
+                        let (s, k) = (theta[i] - theta[j]).sin_cos();
+                        sum += (k * alpha[j] + s * omega[j] * omega[j]) * mass(i.max(j));
+                    }
+                    c[i] = sum;
+                }
+                T::zero()
             }
-            return T::zero();
-        }
-        let (theta, omega, alpha, u) = (&x[..n], &x[n..2 * n], &x[2 * n..3 * n], &x[3 * n..]);
-        for i in 0..n {
-            let mass = |i: usize| (n - i) as f64;
-            let mut sum = theta[i].sin() * (mass(i) * GRAVITY) - u[i];
-            if i + 1 < n {
-                sum += u[i + 1];
+            // A torque at a node: on its own link and, backwards, on the one before; its cost.
+            k if k < nodes * (n + 1) => {
+                let (node, joint) = ((k - nodes) / n, (k - nodes) % n);
+                c[0] = -x[0];
+                if joint > 0 {
+                    c[1] = x[0];
+                }
+                let weight = if node == 0 || node + 1 == nodes { 0.5 * h } else { h };
+                x[0] * x[0] * weight
             }
-            for j in 0..n {
-                let (s, k) = (theta[i] - theta[j]).sin_cos();
-                sum += (k * alpha[j] + s * omega[j] * omega[j]) * mass(i.max(j));
+            // A link over an interval: θ, ω, α at both ends.
+            _ => {
+                c[0] = x[3] - x[0] - (x[1] + x[4]) * (0.5 * h);
+                c[1] = x[4] - x[1] - (x[2] + x[5]) * (0.5 * h);
+                T::zero()
             }
-            c[i] = sum;
         }
-        let weight = if piece == 0 || piece + 1 == self.nodes { 0.5 * h } else { h };
-        let mut f = T::zero();
-        for &u in u {
-            f += u * u * weight;
-        }
-        f
     }
 }
 
@@ -70,15 +74,8 @@ pub fn swing_up(links: usize, nodes: usize, duration: f64, torque: f64) -> Piece
     let total = nodes * per;
     let (mut lower, mut upper) = (vec![-inf; total], vec![inf; total]);
     let mut start = vec![0.0; total];
-    let mut stage = vec![0; total];
-    let mut pieces = Vec::new();
     for k in 0..nodes {
         let base = k * per;
-        stage[base..base + per].fill(k as u32);
-        pieces.push(Piece {
-            variables: (base..base + per).collect(),
-            rows: (0..n).map(|i| k * n + i).collect(),
-        });
         for i in 0..n {
             lower[base + 3 * n + i] = -torque;
             upper[base + 3 * n + i] = torque;
@@ -92,16 +89,36 @@ pub fn swing_up(links: usize, nodes: usize, duration: f64, torque: f64) -> Piece
             }
         }
     }
-    let first_row = nodes * n;
-    let mut row_stage: Vec<u32> = (0..nodes).flat_map(|k| std::iter::repeat_n(k as u32, n)).collect();
-    for k in 0..nodes - 1 {
-        let variables = (k * per..k * per + 3 * n).chain((k + 1) * per..(k + 1) * per + 3 * n).collect();
-        pieces.push(Piece { variables, rows: (0..2 * n).map(|i| first_row + k * 2 * n + i).collect() });
-        row_stage.extend(std::iter::repeat_n(k as u32, 2 * n));
+    // Second derivatives: θ with θ, ω and α; each ω with itself.
+    let mut curved: Vec<(usize, usize)> = (0..n).flat_map(|a| (0..=a).map(move |b| (a, b))).collect();
+    curved.extend((n..3 * n).flat_map(|a| (0..n).map(move |b| (a, b))));
+    curved.extend((n..2 * n).map(|a| (a, a)));
+    let mut pieces = Vec::new();
+    for k in 0..nodes {
+        let mut piece = Piece::new((k * per..k * per + 3 * n).collect(), (k * n..(k + 1) * n).collect());
+        piece.curved = Some(curved.clone());
+        pieces.push(piece);
     }
-    let rows = row_stage.len();
+    for k in 0..nodes {
+        for i in 0..n {
+            let rows = if i > 0 { vec![k * n + i, k * n + i - 1] } else { vec![k * n] };
+            pieces.push(Piece::new(vec![k * per + 3 * n + i], rows));
+        }
+    }
+    let first_row = nodes * n;
+    for k in 0..nodes - 1 {
+        for i in 0..n {
+            let at = |node: usize| (0..3).map(move |part| node * per + part * n + i);
+            let row = first_row + (k * n + i) * 2;
+            pieces.push(Piece::linear(at(k).chain(at(k + 1)).collect(), vec![row, row + 1]));
+        }
+    }
+    let of_variable = (0..total).map(|i| (i / per) as u32).collect();
+    let of_constraint: Vec<u32> =
+        (0..nodes * n).map(|r| r / n).chain((0..2 * n * (nodes - 1)).map(|r| r / (2 * n))).map(|k| k as u32).collect();
+    let rows = vec![0.0; of_constraint.len()];
     let chain = Chain { links, nodes, duration };
-    let mut problem = Pieces::new(chain, pieces, [lower, upper], [vec![0.0; rows], vec![0.0; rows]], start);
-    problem.stages = Some(Stages { of_variable: stage, of_constraint: row_stage });
+    let mut problem = Pieces::new(chain, pieces, [lower, upper], [rows.clone(), rows], start);
+    problem.stages = Some(Stages { of_variable, of_constraint });
     problem
 }

@@ -21,6 +21,24 @@ pub trait Model {
 pub struct Piece {
     pub variables: Vec<usize>,
     pub rows: Vec<usize>,
+    /// Places (larger, smaller) of its Hessian among `variables`, if not all.
+    pub curved: Option<Vec<(usize, usize)>>,
+}
+
+impl Piece {
+    pub fn new(variables: Vec<usize>, rows: Vec<usize>) -> Self {
+        Piece { variables, rows, curved: None }
+    }
+
+    /// A piece without second derivatives.
+    pub fn linear(variables: Vec<usize>, rows: Vec<usize>) -> Self {
+        Piece { variables, rows, curved: Some(Vec::new()) }
+    }
+
+    fn curved(&self) -> Vec<(usize, usize)> {
+        let n = self.variables.len();
+        self.curved.clone().unwrap_or_else(|| (0..n).flat_map(|a| (0..=a).map(move |b| (a, b))).collect())
+    }
 }
 
 /// A nonlinear program from a model.
@@ -36,7 +54,7 @@ pub struct Pieces<M> {
     jacobian: SparsityPattern,
     hessian: SparsityPattern,
     jacobian_at: Vec<Vec<usize>>,
-    hessian_at: Vec<Vec<usize>>,
+    hessian_at: Vec<Vec<(u32, u32, usize)>>,
 }
 
 impl<M: Model> Pieces<M> {
@@ -67,8 +85,13 @@ impl<M: Model> Pieces<M> {
             .collect();
         let hessian_at = pieces
             .iter()
-            .map(|p| p.variables.iter().flat_map(|&a| p.variables.iter().map(move |&b| (a.max(b), a.min(b)))))
-            .map(|places| places.map(|(r, v)| at(&hessian, r, v)).collect())
+            .map(|p| {
+                let place = |(a, b): (usize, usize)| {
+                    let (r, c) = ordered(p.variables[a], p.variables[b]);
+                    (a as u32, b as u32, at(&hessian, r, c))
+                };
+                p.curved().into_iter().map(place).collect()
+            })
             .collect();
         Pieces {
             model,
@@ -88,7 +111,7 @@ impl<M: Model> Pieces<M> {
 
     /// One piece with all variables.
     pub fn dense(model: M, bounds: [Vec<f64>; 2], rows: [Vec<f64>; 2], start: Vec<f64>) -> Self {
-        let piece = Piece { variables: (0..start.len()).collect(), rows: (0..rows[0].len()).collect() };
+        let piece = Piece::new((0..start.len()).collect(), (0..rows[0].len()).collect());
         Self::new(model, vec![piece], bounds, rows, start)
     }
 
@@ -182,11 +205,21 @@ impl<M: Model> NonlinearProgram for Pieces<M> {
         values.fill(0.0);
         for (k, p) in self.pieces.iter().enumerate() {
             let width = p.variables.len();
+            let places = &self.hessian_at[k];
+            if places.is_empty() {
+                continue;
+            }
             let mut local: Vec<Second> = p.variables.iter().map(|&v| Second::cst(x[v])).collect();
             let mut c = vec![Second::zero(); p.rows.len()];
-            for first in (0..width).step_by(N) {
-                let end = (first + N).min(width);
-                for outer in 0..end {
+            for outer in 0..width {
+                for first in (0..width).step_by(N) {
+                    let end = (first + N).min(width);
+                    let wanted = |&&(a, b, _): &&(u32, u32, usize)| {
+                        b as usize == outer && (first..end).contains(&(a as usize))
+                    };
+                    if !places.iter().any(|p| wanted(&p)) {
+                        continue;
+                    }
                     for i in 0..width {
                         let inner = if (first..end).contains(&i) {
                             Dual::variable(x[p.variables[i]], i - first)
@@ -201,9 +234,8 @@ impl<M: Model> NonlinearProgram for Pieces<M> {
                     for (&r, &v) in p.rows.iter().zip(&c) {
                         l += v * y[r];
                     }
-                    // Each pair once.
-                    for i in first.max(outer)..end {
-                        values[self.hessian_at[k][outer * width + i]] += l.d[0].d[i - first];
+                    for &(a, _, at) in places.iter().filter(wanted) {
+                        values[at] += l.d[0].d[a as usize - first];
                     }
                 }
             }
@@ -212,6 +244,10 @@ impl<M: Model> NonlinearProgram for Pieces<M> {
     fn stages(&self) -> Option<&Stages> {
         self.stages.as_ref()
     }
+}
+
+fn ordered(a: usize, b: usize) -> (usize, usize) {
+    (a.max(b), a.min(b))
 }
 
 /// Numbers between 0 and 1 from a seed (splitmix64).
