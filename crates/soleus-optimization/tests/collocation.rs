@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Model, Piece, Pieces, Random, chain::swing_up};
+use common::chain::{FastChain, swing_up};
+use common::{Model, Piece, Pieces, Random};
 use soleus_math::Real;
 use soleus_optimization::nlp::{KktOrdering, NonlinearProgram, Options, Solution, Status, solve};
 use std::ops::ControlFlow;
@@ -28,8 +29,7 @@ impl Model for DoubleIntegrator {
 }
 
 fn double_integrator(n: usize) -> Pieces<DoubleIntegrator> {
-    let pieces =
-        (0..n).map(|k| Piece::new((3 * k..3 * k + 6).collect(), vec![2 * k, 2 * k + 1])).collect();
+    let pieces = (0..n).map(|k| Piece::new((3 * k..3 * k + 6).collect(), vec![2 * k, 2 * k + 1])).collect();
     let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; 3 * n + 3], vec![f64::INFINITY; 3 * n + 3]);
     for (i, v) in [(0, 0.0), (1, 0.0), (3 * n, 1.0), (3 * n + 1, 0.0)] {
         (lower[i], upper[i]) = (v, v);
@@ -90,10 +90,34 @@ fn deriv_chain_against_differences() {
 }
 
 #[test]
+fn identity_derivatives_of_chain_by_hand_and_by_dual_numbers() {
+    let (mut slow, mut fast) = (swing_up(3, 4, 1.0, 20.0), FastChain::new(swing_up(3, 4, 1.0, 20.0)));
+    let (n, m) = (slow.num_variables(), slow.num_constraints());
+    let mut random = Random(11);
+    let x: Vec<f64> = (0..n).map(|_| 2.0 * random.next() - 1.0).collect();
+    let y: Vec<f64> = (0..m).map(|_| 2.0 * random.next() - 1.0).collect();
+    let all = |p: &mut dyn NonlinearProgram| {
+        let mut g = vec![0.0; n];
+        let mut c = vec![0.0; m];
+        let mut j = vec![0.0; p.jacobian_pattern().len()];
+        let mut h = vec![0.0; p.hessian_pattern().len()];
+        p.compute_gradient(&x, &mut g);
+        p.compute_constraints(&x, &mut c);
+        p.compute_jacobian(&x, &mut j);
+        p.compute_hessian(&x, 0.7, &y, &mut h);
+        [vec![p.compute_objective(&x)], g, c, j, h].concat()
+    };
+    for (i, (a, b)) in all(&mut slow).iter().zip(all(&mut fast)).enumerate() {
+        assert!((a - b).abs() < 1e-12, "{i}: {a} {b}");
+    }
+}
+
+#[test]
 fn identity_swing_up_along_time_and_by_least_fill() {
     let options = Options::default();
     let time = run(&mut swing_up(1, 51, 2.0, 15.0), &options);
-    let general = run(&mut swing_up(1, 51, 2.0, 15.0), &Options { ordering: KktOrdering::General, ..options });
+    let general =
+        run(&mut swing_up(1, 51, 2.0, 15.0), &Options { ordering: KktOrdering::General, ..options });
     assert_eq!((time.status, general.status), (Status::Solved, Status::Solved));
     assert!((time.objective - general.objective).abs() < 1e-6 * time.objective);
     println!("{} {:?}", time.objective, time.counts);
@@ -108,23 +132,25 @@ fn identity_two_threads_solve_alike() {
     assert_eq!(one, two);
 }
 
+/// Random points as starts. Ipopt 3.14 with MUMPS, by benches/nlp_against_ipopt.py 1 41 3 6 SEED, solves 48 of
+/// these 50 in 1241 iterations together and calls two locally infeasible. Which ones depends on rounding.
 #[test]
 fn regress_swing_up_from_random_starts() {
-    let mut solved = 0;
-    let mut iterations = 0;
+    let (mut solved, mut iterations) = (0, 0);
     for seed in 0..50 {
-        let mut p = swing_up(1, 41, 3.0, 6.0);
+        let mut p = FastChain::new(swing_up(1, 41, 3.0, 6.0));
         let mut random = Random(seed);
-        for v in &mut p.start {
+        for v in p.start_mut() {
             *v = 6.0 * random.next() - 3.0;
         }
         let s = run(&mut p, &Options { max_iterations: 500, ..Default::default() });
+        assert!(matches!(s.status, Status::Solved | Status::Infeasible), "seed {seed}: {:?}", s.status);
+        if s.status == Status::Infeasible {
+            assert!(s.certificate.constraint_violation > 1e-3 && s.certificate.worst_constraint.is_some());
+        }
         solved += usize::from(s.status == Status::Solved);
         iterations += s.counts.iterations;
-        if s.status != Status::Solved {
-            println!("seed {seed}: {:?} {:?}", s.status, s.counts.iterations);
-        }
     }
     println!("{solved} of 50, {iterations} iterations");
-    assert!(solved >= 50);
+    assert!(solved >= 46 && iterations < 1400, "{solved} of 50, {iterations} iterations");
 }

@@ -5,6 +5,7 @@
 pub mod chain;
 
 use soleus_math::{Dual, Real};
+use soleus_optimization::nlp::KktPattern;
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
 
 /// Directions carried at once.
@@ -248,6 +249,25 @@ impl<M: Model> NonlinearProgram for Pieces<M> {
 
 fn ordered(a: usize, b: usize) -> (usize, usize) {
     (a.max(b), a.min(b))
+}
+
+/// The KKT matrix at the start, with multipliers of 0.1 and the diagonal of a barrier. Fixed variables stay in, held
+/// by a large diagonal, so the size is that of the whole problem.
+pub fn kkt_matrix(problem: &mut impl NonlinearProgram) -> (KktPattern, Vec<f64>) {
+    let (n, m) = (problem.num_variables(), problem.num_constraints());
+    let mut x = vec![0.0; n];
+    problem.compute_start(&mut x);
+    let pattern = KktPattern::new(problem.hessian_pattern(), problem.jacobian_pattern());
+    let mut hessian = vec![0.0; problem.hessian_pattern().len()];
+    let mut jacobian = vec![0.0; problem.jacobian_pattern().len()];
+    problem.compute_hessian(&x, 1.0, &vec![0.1; m], &mut hessian);
+    problem.compute_jacobian(&x, &mut jacobian);
+    let (mut lower, mut upper) = (vec![0.0; n], vec![0.0; n]);
+    problem.compute_variable_bounds(&mut lower, &mut upper);
+    let d: Vec<f64> = (0..n).map(|i| if lower[i] == upper[i] { 1e8 } else { 1e2 }).collect();
+    let mut values = vec![0.0; pattern.lower.len()];
+    pattern.assemble(&hessian, &jacobian, &d, &vec![0.0; m], &mut values);
+    (pattern, values)
 }
 
 /// Numbers between 0 and 1 from a seed (splitmix64).

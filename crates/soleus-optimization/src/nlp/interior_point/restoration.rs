@@ -82,7 +82,8 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
                 theta,
                 phi,
                 mu: st.mu,
-                goal: (REDUCTION * largest).max(self.options.tolerance.min(self.options.constraint_tolerance)),
+                goal: (REDUCTION * largest)
+                    .max(self.options.tolerance.min(self.options.constraint_tolerance)),
                 first_iteration: self.counts.restoration_iterations,
             };
             let (end, found, _) = self.minimize(&mut inner, start, mu, Some(&parent));
