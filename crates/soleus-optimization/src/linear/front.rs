@@ -66,12 +66,18 @@ impl WithSimd for PartialFactorization<'_> {
         w.clear();
         w.resize(m * PANEL, 0.0);
         magnitude.clear();
+        magnitude.resize(candidates, 0.0);
         for j in 0..candidates {
-            let mut top = kernel::max_abs(simd, &f[j * m + j..(j + 1) * m]);
-            for i in 0..j {
-                top = top.max(f[i * m + j].abs());
+            let column = &f[j * m..(j + 1) * m];
+            let top = kernel::max_abs(simd, &column[j..]);
+            magnitude[j] = magnitude[j].max(top);
+            // The same entries are part of later columns.
+            for i in j + 1..candidates {
+                let v = column[i].abs();
+                if v > magnitude[i] {
+                    magnitude[i] = v;
+                }
             }
-            magnitude.push(top);
         }
 
         // Candidates done..active compete; active..candidates wait.

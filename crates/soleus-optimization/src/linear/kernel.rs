@@ -194,6 +194,42 @@ fn pack(column: &[f64], tiles: &mut [f64], rows: usize, depth: usize, p: usize) 
     }
 }
 
+/// aᵢᵀ b for four a of the length of b.
+#[inline(always)]
+pub(super) fn dot_four<S: Simd>(simd: S, a: [&[f64]; 4], b: &[f64]) -> [f64; 4] {
+    let n = b.len();
+    let (bh, bt) = S::as_simd_f64s(b);
+    let (h0, t0) = S::as_simd_f64s(&a[0][..n]);
+    let (h1, t1) = S::as_simd_f64s(&a[1][..n]);
+    let (h2, t2) = S::as_simd_f64s(&a[2][..n]);
+    let (h3, t3) = S::as_simd_f64s(&a[3][..n]);
+    let zero = simd.splat_f64s(0.0);
+    let (mut s0, mut s1, mut s2, mut s3) = (zero, zero, zero, zero);
+    let vectors = bh.len();
+    let (h0, h1, h2, h3) = (&h0[..vectors], &h1[..vectors], &h2[..vectors], &h3[..vectors]);
+    for i in 0..vectors {
+        s0 = simd.mul_add_e_f64s(h0[i], bh[i], s0);
+        s1 = simd.mul_add_e_f64s(h1[i], bh[i], s1);
+        s2 = simd.mul_add_e_f64s(h2[i], bh[i], s2);
+        s3 = simd.mul_add_e_f64s(h3[i], bh[i], s3);
+    }
+    let mut sums = [
+        simd.reduce_sum_f64s(s0),
+        simd.reduce_sum_f64s(s1),
+        simd.reduce_sum_f64s(s2),
+        simd.reduce_sum_f64s(s3),
+    ];
+    let rest = bt.len();
+    let (t0, t1, t2, t3) = (&t0[..rest], &t1[..rest], &t2[..rest], &t3[..rest]);
+    for i in 0..rest {
+        sums[0] += t0[i] * bt[i];
+        sums[1] += t1[i] * bt[i];
+        sums[2] += t2[i] * bt[i];
+        sums[3] += t3[i] * bt[i];
+    }
+    sums
+}
+
 /// aᵀ b.
 #[inline(always)]
 pub(super) fn dot<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
