@@ -1,6 +1,6 @@
 //! Partial factorisation of one dense symmetric front with pivoting.
 
-use super::kernel::{self, Packing};
+use super::kernel::{self, Outer, Packing};
 use pulp::{Simd, WithSimd};
 
 /// A block of D: a number, or a symmetric two-by-two matrix.
@@ -14,6 +14,9 @@ pub(super) enum Pivot {
 
 /// Columns eliminated before the rest of the front is brought up to date.
 const PANEL: usize = 32;
+
+/// Columns that update the square at once.
+const DEPTH: usize = 128;
 
 /// A pivot may enlarge entries by the inverse of this. As small as Ipopt's default for its MA27 and MA57
 /// (`ma57_pivtol`): refinement makes good for the digits lost, and pivots that wait cost more.
@@ -34,21 +37,24 @@ pub(super) struct FrontScratch {
     packing: Packing,
 }
 
-/// Eliminates as many of the first `candidates` unknowns of a front as have stable pivots.
+/// Eliminates as many of the candidates of a front as have stable pivots.
 ///
 ///   P F Pᵀ = | L₁  0 | | D  0 | | L₁ᵀ L₂ᵀ |
 ///            | L₂  I | | 0  S | | 0    I  |
 ///
-/// F is `m` × `m`, by columns, lower triangle. On return the first columns hold L (the unit diagonal is not
-/// stored), the trailing part S; `index` is permuted along; `pivots` is D. Returns the number eliminated.
+/// The front has `m` rows. Its first `candidates` columns are `panel`, of `m` rows each; the rest is `square`, of
+/// m − `candidates` rows; both by columns, lower triangle. On return the first columns of the panel hold L (the unit
+/// diagonal is not stored), what is left of the panel and the square hold S; `index` is permuted along; `pivots`
+/// is D. Returns the number eliminated.
 ///
 /// Of the pivots that column j offers, itself, the candidate t of its largest entry, or both as a
 /// two-by-two block, the one that enlarges entries least is taken, as long as it enlarges them at
 /// most by 1/`PIVOT_THRESHOLD`; otherwise the column waits. Columns are brought up to date when
-/// they are looked at, the rest of the front once per panel (as LAPACK's dsytrf does; Bunch & Kaufman 1977,
-/// Duff & Reid 1983 for the threshold and for handing waiting columns to the parent).
+/// they are looked at, the rest of the panel once per `PANEL` columns (as LAPACK's dsytrf does; Bunch & Kaufman
+/// 1977, Duff & Reid 1983 for the threshold and for handing waiting columns to the parent), the square at the end.
 pub(super) struct PartialFactorization<'a> {
-    pub front: &'a mut [f64],
+    pub panel: &'a mut [f64],
+    pub square: &'a mut [f64],
     pub m: usize,
     pub candidates: usize,
     pub index: &'a mut [u32],
@@ -61,23 +67,19 @@ impl WithSimd for PartialFactorization<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> usize {
-        let PartialFactorization { front: f, m, candidates, index, pivots, scratch } = self;
-        let FrontScratch { w, magnitude, packing } = scratch;
-        w.clear();
-        w.resize(m * PANEL, 0.0);
+        let PartialFactorization { panel: f, square, m, candidates, index, pivots, scratch } = self;
+        let FrontScratch { w: all_w, magnitude, packing } = scratch;
+        // One column more than candidates: the second of a pair is looked at before it is known to be one.
+        if all_w.len() < m * (candidates + 1) {
+            all_w.resize(m * (candidates + 1), 0.0);
+        }
         magnitude.clear();
         magnitude.resize(candidates, 0.0);
         for j in 0..candidates {
             let column = &f[j * m..(j + 1) * m];
-            let top = kernel::max_abs(simd, &column[j..]);
-            magnitude[j] = magnitude[j].max(top);
+            magnitude[j] = magnitude[j].max(kernel::max_abs(simd, &column[j..]));
             // The same entries are part of later columns.
-            for i in j + 1..candidates {
-                let v = column[i].abs();
-                if v > magnitude[i] {
-                    magnitude[i] = v;
-                }
-            }
+            kernel::raise(simd, &mut magnitude[j + 1..], &column[j + 1..candidates]);
         }
 
         // Candidates done..active compete; active..candidates wait.
@@ -86,6 +88,7 @@ impl WithSimd for PartialFactorization<'_> {
         let mut done_at_wait = usize::MAX;
         while done < active {
             let start = done;
+            let w = &mut all_w[start * m..];
             while done < active && done - start + 2 <= PANEL {
                 let c = done - start;
                 let j = done;
@@ -157,12 +160,22 @@ impl WithSimd for PartialFactorization<'_> {
                 }
             }
             let (left, right) = f.split_at_mut(done * m);
-            kernel::subtract_outer(simd, right, m, done, &left[start * m..], w, done - start, packing);
+            let outer = Outer { l: &left[start * m..], w, lead: m, from: done, depth: done - start };
+            kernel::subtract_outer(simd, right, m, done, candidates - done, outer, packing);
             // What waited may have got a pivot from what was eliminated since.
             if done >= active && active < candidates && done > done_at_wait {
                 active = candidates;
                 done_at_wait = usize::MAX;
             }
+        }
+        // Pieces of this depth stay in the first-level cache with what they are multiplied by.
+        let mut first = 0;
+        while first < done {
+            let depth = (done - first).min(DEPTH);
+            let (l, w) = (&f[first * m..], &all_w[first * m..]);
+            let outer = Outer { l, w, lead: m, from: candidates, depth };
+            kernel::subtract_outer(simd, square, m - candidates, 0, m - candidates, outer, packing);
+            first += depth;
         }
         done
     }
@@ -234,7 +247,7 @@ fn scale_column(l: &mut [f64], w: &[f64], d: f64) {
     }
 }
 
-/// Exchanges unknowns p ≤ q of the front, in everything that knows them.
+/// Exchanges candidates p ≤ q of the front, in everything that knows them.
 #[inline(always)]
 fn swap(
     f: &mut [f64],

@@ -103,37 +103,50 @@ pub(super) struct Packing {
     right: Vec<f64>,
 }
 
-/// C ← C − L Wᵀ on the lower triangle.
+/// The factors of an update L Wᵀ: `depth` columns each, of `lead` rows, of which those from `from` on count.
+#[derive(Clone, Copy)]
+pub(super) struct Outer<'a> {
+    pub l: &'a [f64],
+    pub w: &'a [f64],
+    pub lead: usize,
+    pub from: usize,
+    pub depth: usize,
+}
+
+/// C ← C − L Wᵀ on the lower triangle of the first `columns` columns.
 ///
-/// C is the trailing part, from row and column `from`, of a square with `m` rows stored by columns; `c` starts at
-/// column `from`. L are `depth` columns of `m` rows in `l`, W likewise in `w`.
+/// Entry (i, j) of C is at `row` + i + j · `lead` of `c`.
 #[inline(always)]
 pub(super) fn subtract_outer<S: Simd>(
     simd: S,
     c: &mut [f64],
-    m: usize,
-    from: usize,
-    l: &[f64],
-    w: &[f64],
-    depth: usize,
+    lead: usize,
+    row: usize,
+    columns: usize,
+    outer: Outer<'_>,
     packing: &mut Packing,
 ) {
-    if depth == 0 || from >= m {
+    let Outer { l, w, lead: m, from, depth } = outer;
+    if depth == 0 || columns == 0 {
         return;
     }
     let rows = m - from;
     let tile_rows = TILE_VECTORS * S::F64_LANES;
     let row_tiles = rows.div_ceil(tile_rows);
-    let column_tiles = rows.div_ceil(TILE_COLUMNS);
+    let column_tiles = columns.div_ceil(TILE_COLUMNS);
 
-    // Tiles of L and W one after the other, so that the inner loop walks straight through memory.
-    packing.left.clear();
-    packing.left.resize(row_tiles * tile_rows * depth, 0.0);
-    packing.right.clear();
-    packing.right.resize(column_tiles * TILE_COLUMNS * depth, 0.0);
+    // Tiles of L and W one after the other, so that the inner loop walks straight through memory. What lies in the
+    // last tiles beyond the end is old and goes into sums that nobody reads.
+    let grow = |v: &mut Vec<f64>, size: usize| {
+        if v.len() < size {
+            v.resize(size, 0.0);
+        }
+    };
+    grow(&mut packing.left, row_tiles * tile_rows * depth);
+    grow(&mut packing.right, column_tiles * TILE_COLUMNS * depth);
     for p in 0..depth {
         pack(&l[p * m + from..(p + 1) * m], &mut packing.left, tile_rows, depth, p);
-        pack(&w[p * m + from..(p + 1) * m], &mut packing.right, TILE_COLUMNS, depth, p);
+        pack(&w[p * m + from..p * m + from + columns], &mut packing.right, TILE_COLUMNS, depth, p);
     }
 
     let zero = simd.splat_f64s(0.0);
@@ -159,10 +172,10 @@ pub(super) fn subtract_outer<S: Simd>(
             let whole = i0 + 1 >= j0 + TILE_COLUMNS && i0 + tile_rows <= rows;
             for jj in 0..TILE_COLUMNS {
                 let j = j0 + jj;
-                if j >= rows {
+                if j >= columns {
                     break;
                 }
-                let at = j * m + from;
+                let at = j * lead + row;
                 if whole {
                     let (to, _) = S::as_mut_simd_f64s(&mut c[at + i0..at + i0 + tile_rows]);
                     for i in 0..TILE_VECTORS {
@@ -191,6 +204,24 @@ fn pack(column: &[f64], tiles: &mut [f64], rows: usize, depth: usize, p: usize) 
         tiles[at..at + end - from].copy_from_slice(&column[from..end]);
         from = end;
         at += depth * rows;
+    }
+}
+
+/// t ← max(t, |a|), entry by entry.
+#[inline(always)]
+pub(super) fn raise<S: Simd>(simd: S, t: &mut [f64], a: &[f64]) {
+    let (th, tt) = S::as_mut_simd_f64s(t);
+    let (ah, at) = S::as_simd_f64s(a);
+    let zero = simd.splat_f64s(0.0);
+    let ah = &ah[..th.len()];
+    for i in 0..th.len() {
+        th[i] = simd.max_f64s(simd.max_f64s(ah[i], simd.sub_f64s(zero, ah[i])), th[i]);
+    }
+    let at = &at[..tt.len()];
+    for i in 0..tt.len() {
+        if at[i].abs() > tt[i] {
+            tt[i] = at[i].abs();
+        }
     }
 }
 

@@ -26,7 +26,7 @@ struct FrontFactor {
     eliminated: usize,
     waiting: usize,
     pivots: Vec<Pivot>,
-    /// Columns of L below the diagonal, one after the other.
+    /// Columns of the front that had candidates: as many rows as the front has unknowns. The first hold L.
     l: Vec<f64>,
     /// What is left for the parent: a square by columns, lower triangle.
     remainder: Vec<f64>,
@@ -35,7 +35,8 @@ struct FrontFactor {
 /// Scratch memory of one thread.
 #[derive(Clone, Debug, Default)]
 struct Worker {
-    front: Vec<f64>,
+    /// Memory of remainders that parents have taken.
+    spare: Vec<Vec<f64>>,
     map: Vec<u32>,
     scratch: FrontScratch,
     inertia: Inertia,
@@ -183,18 +184,23 @@ impl Worker {
         }
         index.extend(&front.rows);
 
+        // The front in two parts: columns of candidates, which will be L, and the square of the rest.
+        let candidates = own + came;
+        let rest = m - candidates;
+        if l.len() < m * candidates {
+            l.resize(m * candidates, 0.0);
+        }
+        for j in 0..candidates {
+            l[j * m + j..(j + 1) * m].fill(0.0);
+        }
+        let mut square = self.spare.pop().unwrap_or_default();
+        square.clear();
+        square.resize(rest * rest, 0.0);
+
         // Values of the matrix, then what children left.
-        let f = &mut self.front;
-        if f.len() < m * m {
-            f.resize(m * m, 0.0);
-        }
-        let f = &mut f[..m * m];
-        for j in 0..m {
-            f[j * m + j..(j + 1) * m].fill(0.0);
-        }
         let shift = |local: u32| if (local as usize) < own { local as usize } else { local as usize + came };
         for &(v, row, column) in &front.entries {
-            f[column as usize * m + shift(row)] += values[v as usize];
+            l[column as usize * m + shift(row)] += values[v as usize];
         }
         let mut next_waiting = own;
         for &c in &front.children {
@@ -208,39 +214,50 @@ impl Worker {
             for j in 0..size {
                 let column = &child.remainder[j * size + j..(j + 1) * size];
                 let to = map[j] as usize;
-                if j >= child.waiting {
-                    let target = &mut f[to * m..(to + 1) * m];
+                if j < child.waiting {
+                    // Unknowns that wait come after the parent's own, so the order may turn round.
+                    for (&v, &i) in column.iter().zip(&map[j..]) {
+                        let (a, b) = (to.max(i as usize), to.min(i as usize));
+                        l[b * m + a] += v;
+                    }
+                } else if to < candidates {
+                    let target = &mut l[to * m..(to + 1) * m];
                     for (&v, &i) in column.iter().zip(&map[j..]) {
                         target[i as usize] += v;
                     }
                 } else {
+                    let target = &mut square[(to - candidates) * rest..(to - candidates + 1) * rest];
                     for (&v, &i) in column.iter().zip(&map[j..]) {
-                        let (a, b) = (to.max(i as usize), to.min(i as usize));
-                        f[b * m + a] += v;
+                        target[i as usize - candidates] += v;
                     }
                 }
             }
-            child.remainder.clear();
+            self.spare.push(std::mem::take(&mut child.remainder));
         }
 
         pivots.clear();
-        let candidates = own + came;
         let scratch = &mut self.scratch;
-        let done = arch.dispatch(PartialFactorization { front: f, m, candidates, index, pivots, scratch });
-
-        // Keep L without its upper triangle, and the remainder.
-        l.clear();
-        for j in 0..done {
-            l.extend_from_slice(&f[j * m + j + 1..(j + 1) * m]);
-        }
-        let size = m - done;
-        remainder.clear();
-        if size > 0 {
-            remainder.resize(size * size, 0.0);
-            for j in 0..size {
+        let panel = &mut l[..m * candidates];
+        let task = PartialFactorization { panel, square: &mut square, m, candidates, index, pivots, scratch };
+        let done = arch.dispatch(task);
+        if done == candidates {
+            *remainder = square;
+        } else {
+            // Columns that wait go with the square.
+            let (size, waiting) = (m - done, candidates - done);
+            let mut whole = self.spare.pop().unwrap_or_default();
+            whole.clear();
+            whole.resize(size * size, 0.0);
+            for j in 0..waiting {
                 let from = (done + j) * m + done + j;
-                remainder[j * size + j..(j + 1) * size].copy_from_slice(&f[from..from + size - j]);
+                whole[j * size + j..(j + 1) * size].copy_from_slice(&l[from..from + size - j]);
             }
+            for j in 0..rest {
+                let at = (waiting + j) * size + waiting;
+                whole[at + j..at + rest].copy_from_slice(&square[j * rest + j..(j + 1) * rest]);
+            }
+            *remainder = whole;
+            self.spare.push(square);
         }
         for pivot in pivots.iter() {
             match *pivot {
@@ -278,11 +295,9 @@ impl WithSimd for Substitution<'_> {
             local.extend(f.index.iter().map(|&i| x[i as usize]));
             let y = &mut local[..];
             // Four columns at a time: first among themselves, then on the rest.
-            let mut at = 0;
             let mut j = 0;
             while j + 4 <= f.eliminated {
-                let [l0, l1, l2, l3] = four_columns(&f.l[at..], m - j);
-                at += 4 * (m - j) - 10;
+                let [l0, l1, l2, l3] = four_columns(&f.l, m, j);
                 y[j + 1] -= l0[0] * y[j];
                 y[j + 2] -= l0[1] * y[j] + l1[0] * y[j + 1];
                 y[j + 3] -= l0[2] * y[j] + l1[1] * y[j + 1] + l2[0] * y[j + 2];
@@ -293,9 +308,7 @@ impl WithSimd for Substitution<'_> {
             }
             while j < f.eliminated {
                 let (done, rest) = y.split_at_mut(j + 1);
-                let length = m - j - 1;
-                kernel::subtract_one(simd, rest, &f.l[at..at + length], done[j]);
-                at += length;
+                kernel::subtract_one(simd, rest, &f.l[j * m + j + 1..(j + 1) * m], done[j]);
                 j += 1;
             }
             let mut j = 0;
@@ -327,19 +340,15 @@ impl WithSimd for Substitution<'_> {
             local.clear();
             local.extend(f.index.iter().map(|&i| x[i as usize]));
             let y = &mut local[..];
-            let mut at = f.l.len();
             let mut j = f.eliminated;
             while !j.is_multiple_of(4) {
                 j -= 1;
-                let length = m - j - 1;
-                at -= length;
                 let (left, rest) = y.split_at_mut(j + 1);
-                left[j] -= kernel::dot(simd, &f.l[at..at + length], rest);
+                left[j] -= kernel::dot(simd, &f.l[j * m + j + 1..(j + 1) * m], rest);
             }
             while j >= 4 {
                 j -= 4;
-                at -= 4 * (m - j) - 10;
-                let [l0, l1, l2, l3] = four_columns(&f.l[at..], m - j);
+                let [l0, l1, l2, l3] = four_columns(&f.l, m, j);
                 let (left, rest) = y.split_at_mut(j + 4);
                 let dots = kernel::dot_four(simd, [&l0[3..], &l1[2..], &l2[1..], l3], rest);
                 let x = &mut left[j..];
@@ -355,13 +364,11 @@ impl WithSimd for Substitution<'_> {
     }
 }
 
-/// Four columns of L, one after the other, the first of which has its diagonal `height` rows above the end.
+/// Columns j to j + 3 of L below their diagonals.
 #[inline(always)]
-fn four_columns(l: &[f64], height: usize) -> [&[f64]; 4] {
-    let (a, rest) = l.split_at(height - 1);
-    let (b, rest) = rest.split_at(height - 2);
-    let (c, rest) = rest.split_at(height - 3);
-    [a, b, c, &rest[..height - 4]]
+fn four_columns(l: &[f64], m: usize, j: usize) -> [&[f64]; 4] {
+    let below = |k: usize| &l[(j + k) * m + j + k + 1..(j + k + 1) * m];
+    [below(0), below(1), below(2), below(3)]
 }
 
 #[cfg(test)]
