@@ -13,7 +13,7 @@ pub(super) enum Pivot {
 }
 
 /// Columns eliminated before the rest of the front is brought up to date.
-const PANEL: usize = 32;
+const PANEL: usize = 16;
 
 /// Columns that update the square at once.
 const DEPTH: usize = 128;
@@ -150,7 +150,10 @@ impl WithSimd for PartialFactorization<'_> {
                         let (w0, w1) = w[c * m..(c + 2) * m].split_at(m);
                         let (f0, f1) = f[j * m..(j + 2) * m].split_at_mut(m);
                         f0[j + 1] = 0.0;
-                        for i in j + 2..m {
+                        let rows = m - j - 2;
+                        let (w0, w1) = (&w0[j + 2..][..rows], &w1[j + 2..][..rows]);
+                        let (f0, f1) = (&mut f0[j + 2..][..rows], &mut f1[j + 2..][..rows]);
+                        for i in 0..rows {
                             f0[i] = w0[i] * ia + w1[i] * ib;
                             f1[i] = w0[i] * ib + w1[i] * id;
                         }

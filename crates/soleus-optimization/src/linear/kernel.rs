@@ -145,8 +145,8 @@ pub(super) fn subtract_outer<S: Simd>(
     grow(&mut packing.left, row_tiles * tile_rows * depth);
     grow(&mut packing.right, column_tiles * TILE_COLUMNS * depth);
     for p in 0..depth {
-        pack(&l[p * m + from..(p + 1) * m], &mut packing.left, tile_rows, depth, p);
-        pack(&w[p * m + from..p * m + from + columns], &mut packing.right, TILE_COLUMNS, depth, p);
+        pack_rows(simd, &l[p * m + from..(p + 1) * m], &mut packing.left, depth, p);
+        pack_columns(&w[p * m + from..p * m + from + columns], &mut packing.right, depth, p);
     }
 
     let zero = simd.splat_f64s(0.0);
@@ -194,16 +194,34 @@ pub(super) fn subtract_outer<S: Simd>(
     }
 }
 
-/// Copies column p into tiles of that many rows, each with its `depth` columns together.
+/// Copies column p of L into tiles, each with its `depth` columns together.
 #[inline(always)]
-fn pack(column: &[f64], tiles: &mut [f64], rows: usize, depth: usize, p: usize) {
-    let mut from = 0;
-    let mut at = p * rows;
-    while from < column.len() {
-        let end = (from + rows).min(column.len());
-        tiles[at..at + end - from].copy_from_slice(&column[from..end]);
-        from = end;
-        at += depth * rows;
+fn pack_rows<S: Simd>(_: S, column: &[f64], tiles: &mut [f64], depth: usize, p: usize) {
+    let tile_rows = TILE_VECTORS * S::F64_LANES;
+    let (whole, rest) = column.split_at(column.len() / tile_rows * tile_rows);
+    let at = (whole.len() / tile_rows * depth + p) * tile_rows;
+    for i in 0..rest.len() {
+        tiles[at + i] = rest[i];
+    }
+    let (from, _) = S::as_simd_f64s(whole);
+    let (from, _) = from.as_chunks::<TILE_VECTORS>();
+    let (to, _) = S::as_mut_simd_f64s(tiles);
+    let (to, _) = to.as_chunks_mut::<TILE_VECTORS>();
+    for i in 0..from.len() {
+        to[i * depth + p] = from[i];
+    }
+}
+
+/// The same for W, whose tiles are as wide as those of L are long.
+#[inline(always)]
+fn pack_columns(column: &[f64], tiles: &mut [f64], depth: usize, p: usize) {
+    let (from, rest) = column.as_chunks::<TILE_COLUMNS>();
+    let (to, _) = tiles.as_chunks_mut::<TILE_COLUMNS>();
+    for i in 0..from.len() {
+        to[i * depth + p] = from[i];
+    }
+    for i in 0..rest.len() {
+        to[from.len() * depth + p][i] = rest[i];
     }
 }
 
