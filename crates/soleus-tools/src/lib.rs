@@ -8,7 +8,6 @@ pub mod external_loads;
 pub mod fit_paths;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
-mod least_squares;
 #[cfg(test)]
 mod testing;
 
