@@ -4,9 +4,8 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, copy, pipelines, table};
 use soleus_math::Table;
-use std::path::{Path, PathBuf};
 
 /// Pipeline, setup file, files that earlier steps made, results.
 type Case = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
@@ -86,30 +85,9 @@ const DYNAMICS: &[Case] = &[
     ),
 ];
 
-fn table(path: &Path) -> Table {
-    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    soleus_io::table::read(&bytes, &path.display().to_string()).0.unwrap()
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().flatten() {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::write(target, std::fs::read(entry.path()).unwrap()).unwrap();
-        }
-    }
-}
-
 /// Runs each case in a folder of its own; `check` gets the name, our table and the recorded one.
 fn run(test: &str, cases: &[Case], check: impl Fn(&str, &Table, &Table)) {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/pipelines"));
-    if !root.is_dir() {
-        println!("skipped: ../shared not found");
-        return;
-    }
+    let Some(root) = pipelines() else { return };
     for (pipeline, setup, made, results) in cases {
         let folder = Folder::new(&format!("{test}_{pipeline}_{}", setup.replace('/', "_")));
         copy(&root.join(pipeline).join("input"), &folder.0);
