@@ -20,9 +20,6 @@ pub enum Tendon {
 }
 
 impl Tendon {
-    /// All three, in the order of the tables.
-    pub const ALL: [Tendon; 3] = [Tendon::Damped, Tendon::Equilibrium, Tendon::Rigid];
-
     /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
