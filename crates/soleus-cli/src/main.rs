@@ -14,6 +14,7 @@ mod info;
 mod load;
 mod plot;
 mod run;
+mod scale;
 mod setup;
 mod simulate;
 mod states;
@@ -88,8 +89,11 @@ enum Verb {
     #[command(subcommand)]
     Experiment(experiment::Experiment),
 
-    /// Runs a setup file of OpenSim's inverse kinematics or inverse dynamics tool
+    /// Runs a setup file of OpenSim's scale, inverse kinematics or inverse dynamics tool
     Run(run::Arguments),
+
+    /// Scales a generic model to a subject and places its markers
+    Scale(scale::Arguments),
 
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
@@ -125,6 +129,7 @@ fn main() -> ExitCode {
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),

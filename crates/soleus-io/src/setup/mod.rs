@@ -5,10 +5,15 @@
 mod inverse_dynamics;
 mod inverse_kinematics;
 mod properties;
+mod scale;
 
 pub use inverse_dynamics::InverseDynamicsSetup;
 pub use inverse_kinematics::{
     IkCoordinateTask, IkMarkerTask, IkTask, InverseKinematicsSetup, ValueType, read_ik_tasks,
+};
+pub use scale::{
+    ManualScale, MarkerPlacer, MeasurementSetup, ModelScaler, ScaleSetup, ScalingStep, read_measurements,
+    read_scale_set,
 };
 
 use soleus_model::{Diagnostics, Document};
@@ -20,6 +25,8 @@ pub enum Setup {
     InverseKinematics(InverseKinematicsSetup),
     /// `InverseDynamicsTool`.
     InverseDynamics(InverseDynamicsSetup),
+    /// `ScaleTool`.
+    Scale(ScaleSetup),
 }
 
 /// Reads the tool of a setup document; properties that no tool has are warned about. `None` if and only if `log` holds an
@@ -34,8 +41,9 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
     let setup = match tool.tag.as_str() {
         "InverseKinematicsTool" => Setup::InverseKinematics(inverse_kinematics::read(tool, log)),
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
+        "ScaleTool" => Setup::Scale(scale::read(tool, log)),
         other => {
-            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool";
+            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool, ScaleTool";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }
