@@ -273,7 +273,7 @@ fn scales(set: &Element, log: &mut Diagnostics) -> Vec<ManualScale> {
 
 fn read_placer(e: &Element, log: &mut Diagnostics) -> MarkerPlacer {
     let mut p = Properties::new(e, log);
-    p.skip(&["output_joint_file", "output_muscle_file"]);
+    p.skip(&["output_joint_file", "output_muscle_file", "optimizer_algorithm"]);
     let task_set = p.find("IKTaskSet");
     let mut placer = MarkerPlacer {
         apply: p.boolean("apply", true),
