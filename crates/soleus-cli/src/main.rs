@@ -15,6 +15,7 @@ mod info;
 mod load;
 mod plot;
 mod run;
+mod scale;
 mod setup;
 mod simulate;
 mod states;
@@ -92,6 +93,9 @@ enum Verb {
     /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
 
+    /// Scales a generic model to a subject and places its markers
+    Scale(scale::Arguments),
+
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
 
@@ -126,6 +130,7 @@ fn main() -> ExitCode {
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),

@@ -7,6 +7,7 @@ mod forward;
 mod inverse_dynamics;
 mod inverse_kinematics;
 mod properties;
+mod scale;
 mod tool;
 
 pub use control_set::{Control, ControlCourse, read_control_set};
@@ -14,6 +15,10 @@ pub use forward::ForwardSetup;
 pub use inverse_dynamics::InverseDynamicsSetup;
 pub use inverse_kinematics::{
     IkCoordinateTask, IkMarkerTask, IkTask, InverseKinematicsSetup, ValueType, read_ik_tasks,
+};
+pub use scale::{
+    ManualScale, MarkerPlacer, MeasurementSetup, ModelScaler, ScaleSetup, ScalingStep, read_measurements,
+    read_scale_set,
 };
 pub use tool::ToolSetup;
 
@@ -28,6 +33,20 @@ pub enum Setup {
     InverseDynamics(InverseDynamicsSetup),
     /// `ForwardTool`.
     Forward(Box<ForwardSetup>),
+    /// `ScaleTool`.
+    Scale(ScaleSetup),
+}
+
+impl Setup {
+    /// The model file that the setup names.
+    pub fn model_file(&mut self) -> &mut Option<String> {
+        match self {
+            Setup::InverseKinematics(s) => &mut s.model_file,
+            Setup::InverseDynamics(s) => &mut s.model_file,
+            Setup::Scale(s) => &mut s.model_file,
+            Setup::Forward(s) => &mut s.tool.model_file,
+        }
+    }
 }
 
 /// Reads the tool of a setup document; properties that no tool has are warned about. `None` if and only if `log` holds an
@@ -43,8 +62,9 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "InverseKinematicsTool" => Setup::InverseKinematics(inverse_kinematics::read(tool, log)),
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
         "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
+        "ScaleTool" => Setup::Scale(scale::read(tool, log)),
         other => {
-            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool, ForwardTool";
+            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, ForwardTool";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }
