@@ -4,5 +4,6 @@
 //! Nothing here knows biomechanics, reads a clock, prints or opens a file.
 
 pub mod nlp;
+pub mod separable;
 
 pub use nlp::{NonlinearProgram, SparsityPattern, Stages};
