@@ -8,6 +8,7 @@ mod eval;
 mod experiment;
 mod failure;
 mod fit_paths;
+mod forward;
 mod id;
 mod ik;
 mod info;
@@ -88,7 +89,7 @@ enum Verb {
     #[command(subcommand)]
     Experiment(experiment::Experiment),
 
-    /// Runs a setup file of OpenSim's inverse kinematics or inverse dynamics tool
+    /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
 
     /// Inverse kinematics: joint angles from markers

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 /// Reads a setup file; prints its diagnostics to stderr.
 pub fn read(path: &Path) -> Result<Setup, Failure> {
     let (document, mut log) = document(path)?;
-    let setup = document.and_then(|d| soleus_io::setup::read(&d, &mut log));
+    let setup = document.and_then(|mut d| {
+        soleus_io::osim::upgrade(&mut d, &mut log);
+        soleus_io::setup::read(&d, &mut log)
+    });
     load::report(&log);
     setup.ok_or_else(|| load::errors(path, &log))
 }
@@ -39,9 +42,12 @@ pub fn document(path: &Path) -> Result<(Option<Document>, Diagnostics), Failure>
 
 /// A file as a setup file names it: relative to the folder of the setup file.
 pub fn beside(setup: &Path, name: &str) -> PathBuf {
-    // Files written on Windows may separate folders its way.
-    let name = if cfg!(windows) { name.to_string() } else { name.replace('\\', "/") };
-    setup.parent().unwrap_or(Path::new("")).join(name)
+    setup.parent().unwrap_or(Path::new("")).join(native(name))
+}
+
+/// A file name as this machine writes it: files from Windows may separate folders its way.
+pub fn native(name: &str) -> String {
+    if cfg!(windows) { name.to_string() } else { name.replace('\\', "/") }
 }
 
 /// A file that a setup file has to name.

@@ -2,14 +2,20 @@
 //!
 //! File names stay as the file gives them; whoever opens them takes relative ones from the folder of the setup file.
 
+mod control_set;
+mod forward;
 mod inverse_dynamics;
 mod inverse_kinematics;
 mod properties;
+mod tool;
 
+pub use control_set::{Control, ControlCourse, read_control_set};
+pub use forward::ForwardSetup;
 pub use inverse_dynamics::InverseDynamicsSetup;
 pub use inverse_kinematics::{
     IkCoordinateTask, IkMarkerTask, IkTask, InverseKinematicsSetup, ValueType, read_ik_tasks,
 };
+pub use tool::ToolSetup;
 
 use soleus_model::{Diagnostics, Document};
 
@@ -20,6 +26,8 @@ pub enum Setup {
     InverseKinematics(InverseKinematicsSetup),
     /// `InverseDynamicsTool`.
     InverseDynamics(InverseDynamicsSetup),
+    /// `ForwardTool`.
+    Forward(Box<ForwardSetup>),
 }
 
 /// Reads the tool of a setup document; properties that no tool has are warned about. `None` if and only if `log` holds an
@@ -34,8 +42,9 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
     let setup = match tool.tag.as_str() {
         "InverseKinematicsTool" => Setup::InverseKinematics(inverse_kinematics::read(tool, log)),
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
+        "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
         other => {
-            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool";
+            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool, ForwardTool";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }
