@@ -2,6 +2,8 @@
 //!
 //! File names stay as the file gives them; whoever opens them takes relative ones from the folder of the setup file.
 
+mod analysis;
+mod analyze;
 mod control_set;
 mod forward;
 mod inverse_dynamics;
@@ -9,6 +11,8 @@ mod inverse_kinematics;
 mod properties;
 mod tool;
 
+pub use analysis::{AnalysisKind, AnalysisSetup, ContactSetup, read_analyses};
+pub use analyze::AnalyzeSetup;
 pub use control_set::{Control, ControlCourse, read_control_set};
 pub use forward::ForwardSetup;
 pub use inverse_dynamics::InverseDynamicsSetup;
@@ -28,6 +32,8 @@ pub enum Setup {
     InverseDynamics(InverseDynamicsSetup),
     /// `ForwardTool`.
     Forward(Box<ForwardSetup>),
+    /// `AnalyzeTool`.
+    Analyze(Box<AnalyzeSetup>),
 }
 
 /// Reads the tool of a setup document; properties that no tool has are warned about. `None` if and only if `log` holds an
@@ -43,8 +49,9 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "InverseKinematicsTool" => Setup::InverseKinematics(inverse_kinematics::read(tool, log)),
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
         "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
+        "AnalyzeTool" => Setup::Analyze(Box::new(analyze::read(tool, log))),
         other => {
-            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool, ForwardTool";
+            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool, ForwardTool, AnalyzeTool";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }
