@@ -2,6 +2,7 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+mod analyze;
 mod convert;
 mod demo;
 mod eval;
@@ -21,6 +22,7 @@ mod simulate;
 mod states;
 mod svg;
 mod tables;
+mod tool_model;
 mod upgrade;
 
 use clap::{Parser, Subcommand};

@@ -5,6 +5,7 @@
 
 pub mod nelder_mead;
 pub mod nlp;
+pub mod separable;
 
 pub use nelder_mead::{NelderMeadMinimum, NelderMeadOptions, nelder_mead};
 pub use nlp::{NonlinearProgram, SparsityPattern, Stages};

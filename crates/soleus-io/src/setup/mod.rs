@@ -2,6 +2,8 @@
 //!
 //! File names stay as the file gives them; whoever opens them takes relative ones from the folder of the setup file.
 
+mod analysis;
+mod analyze;
 mod control_set;
 mod forward;
 mod inverse_dynamics;
@@ -10,6 +12,8 @@ mod properties;
 mod scale;
 mod tool;
 
+pub use analysis::{AnalysisKind, AnalysisSetup, ContactSetup, read_analyses};
+pub use analyze::AnalyzeSetup;
 pub use control_set::{Control, ControlCourse, read_control_set};
 pub use forward::ForwardSetup;
 pub use inverse_dynamics::InverseDynamicsSetup;
@@ -33,6 +37,8 @@ pub enum Setup {
     InverseDynamics(InverseDynamicsSetup),
     /// `ForwardTool`.
     Forward(Box<ForwardSetup>),
+    /// `AnalyzeTool`.
+    Analyze(Box<AnalyzeSetup>),
     /// `ScaleTool`.
     Scale(ScaleSetup),
 }
@@ -45,6 +51,7 @@ impl Setup {
             Setup::InverseDynamics(s) => &mut s.model_file,
             Setup::Scale(s) => &mut s.model_file,
             Setup::Forward(s) => &mut s.tool.model_file,
+            Setup::Analyze(s) => &mut s.tool.model_file,
         }
     }
 }
@@ -62,9 +69,10 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "InverseKinematicsTool" => Setup::InverseKinematics(inverse_kinematics::read(tool, log)),
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
         "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
+        "AnalyzeTool" => Setup::Analyze(Box::new(analyze::read(tool, log))),
         "ScaleTool" => Setup::Scale(scale::read(tool, log)),
         other => {
-            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, ForwardTool";
+            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, AnalyzeTool, ForwardTool";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }
