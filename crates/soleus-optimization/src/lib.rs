@@ -4,6 +4,7 @@
 //! Nothing here knows biomechanics, reads a clock, prints or opens a file.
 
 pub mod nelder_mead;
+pub mod linear;
 pub mod nlp;
 pub mod separable;
 
