@@ -17,7 +17,6 @@ mod run;
 mod setup;
 mod simulate;
 mod states;
-mod svg;
 mod tables;
 mod upgrade;
 
