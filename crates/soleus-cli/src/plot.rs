@@ -45,9 +45,8 @@ pub fn run(o: &Options) -> Result<(), Failure> {
             table.labels().len()
         );
     }
-    let line = |&i: &usize| {
-        Line::new(table.labels()[i].clone(), table.times().to_vec(), table.columns()[i].clone())
-    };
+    let line =
+        |&i: &usize| Line::new(table.labels()[i].clone(), table.times().to_vec(), table.columns()[i].clone());
     let plot = Plot {
         title: o.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         x_label: "time (s)".to_string(),

@@ -5,8 +5,14 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB.
 
+pub mod figure;
 pub mod plot;
+pub mod report;
+pub mod scene;
 mod text;
 
+pub use figure::Camera;
 pub use plot::{Band, Dash, Event, Line, Plot, Style};
+pub use report::{Report, Table, activation_plots, coordinate_plots};
+pub use scene::{Animation, Frame, Motion, MotionError, Recorder, Scene, SceneOptions};
 pub use text::{escape, significant};
