@@ -20,10 +20,10 @@ mod scale;
 mod setup;
 mod simulate;
 mod states;
-mod svg;
 mod tables;
 mod tool_model;
 mod upgrade;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -119,6 +119,9 @@ enum Verb {
 
     /// Draws columns of a motion, marker or force file over time
     Plot(plot::Options),
+
+    /// Shows a model and its motion: a page with an animated figure and plots, or a picture
+    View(view::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -138,6 +141,7 @@ fn main() -> ExitCode {
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),
+        Verb::View(arguments) => view::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
