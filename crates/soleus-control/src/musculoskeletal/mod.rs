@@ -1,0 +1,1 @@
+//! Musculoskeletal models as optimal control problems.
