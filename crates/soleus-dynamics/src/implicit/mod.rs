@@ -11,11 +11,13 @@
 //! is inverted and nothing is singular: not a massless segment, not zero activation. The Jacobians are
 //! sparse, with a pattern that follows from the structure of the model and is found once.
 
+mod hessian;
 mod jacobian;
 mod pattern;
 mod scatter;
 mod sparse;
 
+pub use hessian::{HessianWorkspace, ImplicitHessian};
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
 pub use sparse::SparseMatrix;
 
