@@ -3,6 +3,7 @@
 //! A problem is a [`NonlinearProgram`]; whoever states it gives values and derivatives over fixed patterns.
 //! Nothing here knows biomechanics, reads a clock, prints or opens a file.
 
+pub mod linear;
 pub mod nlp;
 
 pub use nlp::{NonlinearProgram, SparsityPattern, Stages};
