@@ -13,7 +13,10 @@
 //!
 //! Nothing here knows files, prints or reads a clock.
 
+#![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, G.
+
 pub mod function;
+pub mod goal;
 pub mod musculoskeletal;
 pub mod problem;
 pub mod solution;

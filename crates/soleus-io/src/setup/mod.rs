@@ -4,6 +4,7 @@
 
 mod inverse_dynamics;
 mod inverse_kinematics;
+pub mod moco;
 mod properties;
 
 pub use inverse_dynamics::InverseDynamicsSetup;
@@ -20,6 +21,8 @@ pub enum Setup {
     InverseKinematics(InverseKinematicsSetup),
     /// `InverseDynamicsTool`.
     InverseDynamics(InverseDynamicsSetup),
+    /// `MocoStudy`.
+    MocoStudy(Box<moco::MocoStudySetup>),
 }
 
 /// Reads the tool of a setup document; properties that no tool has are warned about. `None` if and only if `log` holds an
@@ -34,8 +37,9 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
     let setup = match tool.tag.as_str() {
         "InverseKinematicsTool" => Setup::InverseKinematics(inverse_kinematics::read(tool, log)),
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
+        "MocoStudy" => Setup::MocoStudy(Box::new(moco::read(tool, log))),
         other => {
-            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool";
+            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool, MocoStudy";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }
