@@ -24,12 +24,14 @@ pub struct Arguments {
 
 /// Runs the tool.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    // A setup takes names from its own folder; the command line from the current one.
-    let model_file = a.model.as_ref().map(|m| std::path::absolute(m).unwrap_or(m.clone()));
-    let model_file = model_file.map(|m| m.display().to_string());
     let mut setup = setup::read(&a.setup)?;
-    if let Some(file) = model_file {
-        *setup.model_file() = Some(file);
+    if let Some(file) = &a.model {
+        // A setup takes names from its own folder; the command line from the current one.
+        let file = std::path::absolute(file).unwrap_or(file.clone());
+        if !setup.set_model_file(file.display().to_string()) {
+            let message = "this setup file holds its model itself, so --model cannot replace it".to_string();
+            return Err(Failure::content(&a.setup, 0, "", message, "leave --model out"));
+        }
     }
     match setup {
         Setup::Scale(s) => scale::run_setup(&a.setup, &s, a.opensim_faults),
@@ -37,5 +39,9 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::Forward(s) => forward::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::MocoStudy(_) => {
+            let message = "the file holds a MocoStudy, which cannot be run yet".to_string();
+            Err(Failure::content(&a.setup, 0, "", message, "tools that run are listed by `soleus run --help`"))
+        }
     }
 }

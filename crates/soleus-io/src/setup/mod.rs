@@ -8,6 +8,7 @@ mod control_set;
 mod forward;
 mod inverse_dynamics;
 mod inverse_kinematics;
+pub mod moco;
 mod properties;
 mod scale;
 mod tool;
@@ -41,18 +42,23 @@ pub enum Setup {
     Analyze(Box<AnalyzeSetup>),
     /// `ScaleTool`.
     Scale(ScaleSetup),
+    /// `MocoStudy`.
+    MocoStudy(Box<moco::MocoStudySetup>),
 }
 
 impl Setup {
-    /// The model file that the setup names.
-    pub fn model_file(&mut self) -> &mut Option<String> {
-        match self {
+    /// Names another model file. `false` if the setup holds its model in another way.
+    pub fn set_model_file(&mut self, file: String) -> bool {
+        let name = match self {
             Setup::InverseKinematics(s) => &mut s.model_file,
             Setup::InverseDynamics(s) => &mut s.model_file,
             Setup::Scale(s) => &mut s.model_file,
             Setup::Forward(s) => &mut s.tool.model_file,
             Setup::Analyze(s) => &mut s.tool.model_file,
-        }
+            Setup::MocoStudy(_) => return false,
+        };
+        *name = Some(file);
+        true
     }
 }
 
@@ -71,8 +77,9 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
         "AnalyzeTool" => Setup::Analyze(Box::new(analyze::read(tool, log))),
         "ScaleTool" => Setup::Scale(scale::read(tool, log)),
+        "MocoStudy" => Setup::MocoStudy(Box::new(moco::read(tool, log))),
         other => {
-            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, AnalyzeTool, ForwardTool";
+            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, AnalyzeTool, ForwardTool, MocoStudy";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }

@@ -5,7 +5,7 @@ use super::specimen::{Method, Run, Specimen, Tendon, Test, mean_difference, rang
 use crate::experiment::report::{Report, list};
 use crate::experiment::sheet::{Folder, Sheet};
 use crate::failure::Failure;
-use crate::svg::Series;
+use crate::experiment::sheet::Series;
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_simulation::MuscleInput;
 use std::f64::consts::TAU;
