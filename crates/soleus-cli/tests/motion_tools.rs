@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Folder, copy, pipelines, table};
+use common::{Folder, copy, shared, table};
 use soleus_math::Table;
 
 /// Pipeline, setup file, files that earlier steps made, results.
@@ -87,7 +87,7 @@ const DYNAMICS: &[Case] = &[
 
 /// Runs each case in a folder of its own; `check` gets the name, our table and the recorded one.
 fn run(test: &str, cases: &[Case], check: impl Fn(&str, &Table, &Table)) {
-    let Some(root) = pipelines() else { return };
+    let Some(root) = shared("reference/pipelines") else { return };
     for (pipeline, setup, made, results) in cases {
         let folder = Folder::new(&format!("{test}_{pipeline}_{}", setup.replace('/', "_")));
         copy(&root.join(pipeline).join("input"), &folder.0);
@@ -156,14 +156,14 @@ fn opensim_val_inverse_dynamics_from_setup_files() {
 #[test]
 fn analytic_setup_files_that_ask_for_too_much() {
     let folder = Folder::new("motion_bad");
-    folder.file("a.xml", "<OpenSimDocument Version=\"40000\"><ScaleTool name=\"x\"/></OpenSimDocument>");
+    folder.file("a.xml", "<OpenSimDocument Version=\"40000\"><RRATool name=\"x\"/></OpenSimDocument>");
     folder.file(
         "b.xml",
         "<OpenSimDocument Version=\"40000\"><InverseKinematicsTool name=\"x\"/></OpenSimDocument>",
     );
     folder.file("c.xml", "not a file");
     for (file, word) in
-        [("a.xml", "ScaleTool"), ("b.xml", "model_file"), ("c.xml", "error"), ("d.xml", "cannot read")]
+        [("a.xml", "RRATool"), ("b.xml", "model_file"), ("c.xml", "error"), ("d.xml", "cannot read")]
     {
         let done = folder.soleus(&["run", file]);
         assert_eq!(done.code, Some(2), "{}", done.stderr);

@@ -87,14 +87,19 @@ impl Run {
     }
 }
 
-/// The folder of OpenSim's recorded pipelines; says so if it is not there.
-pub fn pipelines() -> Option<PathBuf> {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/pipelines"));
+/// A folder of the reference data that lie beside the checkout; says so when they do not.
+pub fn shared(folder: &str) -> Option<PathBuf> {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(folder);
     if !root.is_dir() {
         println!("skipped: ../shared not found");
         return None;
     }
     Some(root)
+}
+
+/// The folder of OpenSim's recorded pipelines; says so if it is not there.
+pub fn pipelines() -> Option<PathBuf> {
+    shared("reference/pipelines")
 }
 
 /// Reads a table.
