@@ -87,11 +87,18 @@ fn model(path: &Path, model_path: &Path, tool: &ToolSetup) -> Result<Model, Fail
     for c in model.controllers.iter().filter(enabled) {
         if let ControllerKind::Other = c.kind {
             let message = format!("controller `{}` is a `{}`, which cannot be run", c.name, c.class);
-            return Err(Failure::content(path, 0, &c.path, message, "disable it, or take it out of the setup"));
+            return Err(Failure::content(
+                path,
+                0,
+                &c.path,
+                message,
+                "disable it, or take it out of the setup",
+            ));
         }
     }
     // Each coordinate gets an actuator that the correction works through, unless it has one by that name.
-    let corrects = |c: &soleus_model::controller::Controller| matches!(c.kind, ControllerKind::Correction { .. });
+    let corrects =
+        |c: &soleus_model::controller::Controller| matches!(c.kind, ControllerKind::Correction { .. });
     if let Some(c) = model.controllers.iter().filter(enabled).find(|c| corrects(c)) {
         let owner = c.path.clone();
         for (i, c) in model.coordinates.iter().enumerate() {
@@ -134,7 +141,8 @@ fn add_corrections(
     for c in model.controllers.iter().filter(|c| c.enabled) {
         let ControllerKind::Correction { kp, kv } = c.kind else { continue };
         let Some(states) = states else {
-            let message = format!("controller `{}` follows the states of `states_file`, which is not given", c.name);
+            let message =
+                format!("controller `{}` follows the states of `states_file`, which is not given", c.name);
             return Err(Failure::content(path, 0, &c.path, message, ""));
         };
         for (i, coordinate) in model.coordinates.iter().enumerate() {

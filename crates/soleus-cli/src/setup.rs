@@ -2,19 +2,24 @@
 
 use crate::failure::Failure;
 use crate::load;
-use soleus_io::setup::{IkTask, Setup, read_ik_tasks};
+use soleus_io::setup::{IkTask, MeasurementSetup, Setup, read_ik_tasks};
 use soleus_model::{Diagnostics, Document};
 use std::path::{Path, PathBuf};
 
 /// Reads a setup file; prints its diagnostics to stderr.
 pub fn read(path: &Path) -> Result<Setup, Failure> {
-    let (document, mut log) = document(path)?;
-    let setup = document.and_then(|mut d| {
-        soleus_io::osim::upgrade(&mut d, &mut log);
-        soleus_io::setup::read(&d, &mut log)
-    });
+    let (document, mut log) = upgraded(path)?;
+    let setup = soleus_io::setup::read(&document, &mut log);
     load::report(&log);
     setup.ok_or_else(|| load::errors(path, &log))
+}
+
+/// The measurements of a setup file of the scale tool, or of a file with a `MeasurementSet`.
+pub fn measurements(path: &Path) -> Result<Vec<MeasurementSetup>, Failure> {
+    let (document, mut log) = upgraded(path)?;
+    let list = soleus_io::setup::read_measurements(&document, &mut log);
+    load::report(&log);
+    list.ok_or_else(|| load::errors(path, &log))
 }
 
 /// The tasks of a file with an `IKTaskSet`, or of a setup file.
@@ -38,6 +43,21 @@ pub fn tasks(path: &Path) -> Result<Vec<IkTask>, Failure> {
 pub fn document(path: &Path) -> Result<(Option<Document>, Diagnostics), Failure> {
     let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
     Ok(soleus_io::osim::read_document(&bytes, &path.display().to_string()))
+}
+
+/// Reads any XML file of OpenSim and brings it to today's form.
+pub fn upgraded(path: &Path) -> Result<(Document, Diagnostics), Failure> {
+    let (document, mut log) = document(path)?;
+    match document {
+        Some(mut d) => {
+            soleus_io::osim::upgrade(&mut d, &mut log);
+            Ok((d, log))
+        }
+        None => {
+            load::report(&log);
+            Err(load::errors(path, &log))
+        }
+    }
 }
 
 /// A file as a setup file names it: relative to the folder of the setup file.

@@ -10,6 +10,7 @@ pub mod fit_paths;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 mod least_squares;
+pub mod scale;
 pub mod static_optimization;
 #[cfg(test)]
 mod testing;

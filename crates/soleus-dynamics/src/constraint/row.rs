@@ -200,6 +200,30 @@ impl CompiledConstraint {
         }
     }
 
+    /// Whether it speaks of coordinates alone, and so needs no poses of bodies.
+    pub fn is_on_coordinates(&self) -> bool {
+        matches!(
+            self,
+            CompiledConstraint::Locked { .. }
+                | CompiledConstraint::Prescribed { .. }
+                | CompiledConstraint::Coupler { .. }
+        )
+    }
+
+    /// Whether its row of G is the same in every state, and its bias depends on time alone.
+    pub fn is_constant(&self, tree: &Tree) -> bool {
+        let plain = |m: usize| tree.angular[m].is_none();
+        match self {
+            CompiledConstraint::Locked { mobility, .. } | CompiledConstraint::Prescribed { mobility, .. } => {
+                plain(*mobility)
+            }
+            CompiledConstraint::Coupler { independent, dependent, function, .. } => {
+                function.as_line().is_some() && independent.iter().chain([dependent]).all(|&m| plain(m))
+            }
+            _ => false,
+        }
+    }
+
     /// Errors, rows of G and bias of the holonomic equations. `A` are the bodies' accelerations at u̇ = 0.
     pub fn compute_position_rows<T: Real>(
         &self,

@@ -166,7 +166,7 @@ fn path_mobilities(tree: &Tree, path: &CompiledPath) -> Vec<usize> {
     list
 }
 
-fn constraint_mobilities(tree: &Tree, c: &CompiledConstraint) -> Vec<usize> {
+pub(super) fn constraint_mobilities(tree: &Tree, c: &CompiledConstraint) -> Vec<usize> {
     let with_angles = |m: usize| match tree.angular[m] {
         None => vec![m],
         Some(u0) => vec![u0, u0 + 1, u0 + 2],

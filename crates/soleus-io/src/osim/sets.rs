@@ -69,7 +69,9 @@ mod tests {
             "<OpenSimDocument Version=\"40600\"><Model><ForceSet><objects><A name=\"a\"/></objects></ForceSet></Model>\
              </OpenSimDocument>",
         );
-        let file = read("<OpenSimDocument Version=\"40600\"><ForceSet><objects><B/></objects></ForceSet></OpenSimDocument>");
+        let file = read(
+            "<OpenSimDocument Version=\"40600\"><ForceSet><objects><B/></objects></ForceSet></OpenSimDocument>",
+        );
         assert_eq!(set_members(&file, "ControllerSet"), None);
         let new = set_members(&file, "ForceSet").unwrap();
         add_to_set(&mut model, "ForceSet", new.clone());

@@ -60,7 +60,8 @@ fn control(e: &Element, default: Option<&Element>, log: &mut Diagnostics) -> Opt
             ControlCourse::Constant(value)
         }
         "ControlLinear" => {
-            let given = default.map_or((false, true), |d| switches(&mut Properties::new(d, log), (false, true)));
+            let given =
+                default.map_or((false, true), |d| switches(&mut Properties::new(d, log), (false, true)));
             let mut p = control_properties(e, log);
             let (use_steps, extrapolate) = switches(&mut p, given);
             // Bounds and gains are for the tools that look for controls.
@@ -118,7 +119,8 @@ mod tests {
 
     #[test]
     fn analytic_nodes_are_sorted_and_the_later_of_two_counts() {
-        let node = |t: &str, v: &str| format!("<ControlLinearNode><t>{t}</t><value>{v}</value></ControlLinearNode>");
+        let node =
+            |t: &str, v: &str| format!("<ControlLinearNode><t>{t}</t><value>{v}</value></ControlLinearNode>");
         let text = format!(
             "<OpenSimDocument Version=\"40600\"><ControlSet><objects><ControlLinear name=\"a.excitation\">\
              <use_steps>true</use_steps><extrapolate>false</extrapolate><x_nodes>{}{}{}</x_nodes></ControlLinear>\

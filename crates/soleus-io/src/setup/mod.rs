@@ -8,7 +8,9 @@ mod control_set;
 mod forward;
 mod inverse_dynamics;
 mod inverse_kinematics;
+pub mod moco;
 mod properties;
+mod scale;
 mod tool;
 
 pub use analysis::{AnalysisKind, AnalysisSetup, ContactSetup, read_analyses};
@@ -18,6 +20,10 @@ pub use forward::ForwardSetup;
 pub use inverse_dynamics::InverseDynamicsSetup;
 pub use inverse_kinematics::{
     IkCoordinateTask, IkMarkerTask, IkTask, InverseKinematicsSetup, ValueType, read_ik_tasks,
+};
+pub use scale::{
+    ManualScale, MarkerPlacer, MeasurementSetup, ModelScaler, ScaleSetup, ScalingStep, read_measurements,
+    read_scale_set,
 };
 pub use tool::ToolSetup;
 
@@ -34,6 +40,26 @@ pub enum Setup {
     Forward(Box<ForwardSetup>),
     /// `AnalyzeTool`.
     Analyze(Box<AnalyzeSetup>),
+    /// `ScaleTool`.
+    Scale(ScaleSetup),
+    /// `MocoStudy`.
+    MocoStudy(Box<moco::MocoStudySetup>),
+}
+
+impl Setup {
+    /// Names another model file. `false` if the setup holds its model in another way.
+    pub fn set_model_file(&mut self, file: String) -> bool {
+        let name = match self {
+            Setup::InverseKinematics(s) => &mut s.model_file,
+            Setup::InverseDynamics(s) => &mut s.model_file,
+            Setup::Scale(s) => &mut s.model_file,
+            Setup::Forward(s) => &mut s.tool.model_file,
+            Setup::Analyze(s) => &mut s.tool.model_file,
+            Setup::MocoStudy(_) => return false,
+        };
+        *name = Some(file);
+        true
+    }
 }
 
 /// Reads the tool of a setup document; properties that no tool has are warned about. `None` if and only if `log` holds an
@@ -50,8 +76,10 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
         "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
         "AnalyzeTool" => Setup::Analyze(Box::new(analyze::read(tool, log))),
+        "ScaleTool" => Setup::Scale(scale::read(tool, log)),
+        "MocoStudy" => Setup::MocoStudy(Box::new(moco::read(tool, log))),
         other => {
-            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool, ForwardTool, AnalyzeTool";
+            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, AnalyzeTool, ForwardTool, MocoStudy";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }

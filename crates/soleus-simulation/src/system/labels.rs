@@ -61,7 +61,9 @@ mod tests {
     #[test]
     fn analytic_states_are_found_under_old_labels() {
         let columns: Vec<String> =
-            ["knee_angle", "knee_angle_u", "soleus.activation", "hip/hip_flexion/value"].map(String::from).into();
+            ["knee_angle", "knee_angle_u", "soleus.activation", "hip/hip_flexion/value"]
+                .map(String::from)
+                .into();
         let at = |state: &str| state_column(&columns, state);
         assert_eq!(at("/jointset/knee/knee_angle/value"), Some(0));
         assert_eq!(at("/jointset/knee/knee_angle/speed"), Some(1));
