@@ -7,9 +7,10 @@ use clap::Args;
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::{Options, State, System};
 use soleus_model::{Diagnostics, Model};
+use soleus_viewer::scene::Shape;
 use soleus_viewer::{
-    Animation, Camera, Motion, Recorder, Report, SceneOptions, Table, activation_plots, coordinate_plots,
-    figure,
+    Animation, Camera, Motion, Recorder, Report, SceneOptions, Table, activation_plots, attached_geometry,
+    coordinate_plots, figure,
 };
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,9 @@ pub struct Arguments {
     /// Time of the picture, s; the first frame without it
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
+    /// Folder with the mesh files that the model names; without it they are looked for beside the model
+    #[arg(long, value_name = "DIR")]
+    geometry: Option<PathBuf>,
     /// Most frames for each second of the motion
     #[arg(long, value_name = "HZ", default_value_t = 50.0)]
     frame_rate: f64,
@@ -57,7 +61,8 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         _ => vec![assembled(&model, &system)],
     };
     let (activations, speeds) = motion.as_ref().map_or((false, false), |m| (m.has_activations, m.has_speeds));
-    let mut recorder = Recorder::new(&model, &system, &SceneOptions::default()).with(activations, speeds);
+    let options = SceneOptions { geometry: geometry(a, &model)? };
+    let mut recorder = Recorder::new(&model, &system, &options).with(activations, speeds);
     states.iter().for_each(|x| recorder.record(x));
     let animation = recorder.finish();
 
@@ -76,10 +81,28 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         let report = report(a, &model, &system, &states, &animation, activations);
         load::write_whole(&path, &report.to_html())?;
         if path != Path::new("-") {
-            eprintln!("{} frames in {}", animation.frames.len(), path.display());
+            let n = animation.frames.len();
+            eprintln!("{n} frame{} in {}", if n == 1 { "" } else { "s" }, path.display());
         }
     }
     Ok(())
+}
+
+/// Shapes that the model file attaches to bodies. Meshes are looked for where `--geometry` says, in the folder of the
+/// model, and in a folder `Geometry` there.
+fn geometry(a: &Arguments, model: &Model) -> Result<Vec<Shape>, Failure> {
+    let bytes = std::fs::read(&a.model).map_err(|e| Failure::read(&a.model, e))?;
+    // What is wrong with the file was told when the model was built.
+    let (document, mut told) = soleus_io::osim::read_document(&bytes, &a.model.display().to_string());
+    let Some(mut document) = document else { return Ok(Vec::new()) };
+    soleus_io::osim::upgrade(&mut document, &mut told);
+    let beside = a.model.parent().unwrap_or(Path::new(""));
+    let folders: Vec<&Path> = a.geometry.as_deref().into_iter().chain([beside]).collect();
+    let open = |name: &str| folders.iter().find_map(|f| std::fs::read(f.join(name)).ok());
+    let mut log = Diagnostics::new(a.model.display().to_string());
+    let shapes = attached_geometry(&document, model, &open, &mut log);
+    load::report(&log);
+    Ok(shapes)
 }
 
 /// States along a motion, on the manifold of the constraints.

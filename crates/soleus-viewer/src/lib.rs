@@ -14,5 +14,5 @@ mod text;
 pub use figure::Camera;
 pub use plot::{Band, Dash, Event, Line, Plot, Style};
 pub use report::{Report, Table, activation_plots, coordinate_plots};
-pub use scene::{Animation, Frame, Motion, MotionError, Recorder, Scene, SceneOptions};
+pub use scene::{Animation, Frame, Motion, MotionError, Recorder, Scene, SceneOptions, attached_geometry};
 pub use text::{escape, significant};

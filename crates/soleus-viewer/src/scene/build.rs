@@ -22,7 +22,7 @@ const WEIGHT_LENGTH: f64 = 0.8;
 /// What of a model is drawn.
 #[derive(Clone, Debug, Default)]
 pub struct SceneOptions {
-    /// Shapes of bodies, such as the meshes that a model file names. Bodies that have none are drawn as the hull of
+    /// Shapes of bodies, as [`attached_geometry`](super::attached_geometry) finds them. Bodies that have none are drawn as the hull of
     /// the joints, paths and contacts on them.
     pub geometry: Vec<Shape>,
 }

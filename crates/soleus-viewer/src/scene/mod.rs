@@ -3,12 +3,14 @@
 mod build;
 mod encode;
 mod frames;
+mod geometry;
 mod hull;
 mod motion;
 mod solid;
 
 pub use build::SceneOptions;
 pub use frames::Recorder;
+pub use geometry::attached_geometry;
 pub use motion::{Motion, MotionError};
 pub use solid::Solid;
 
