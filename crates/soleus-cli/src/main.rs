@@ -2,22 +2,26 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+mod analyze;
 mod convert;
 mod demo;
 mod eval;
 mod experiment;
 mod failure;
 mod fit_paths;
+mod forward;
 mod id;
 mod ik;
 mod info;
 mod load;
 mod plot;
 mod run;
+mod scale;
 mod setup;
 mod simulate;
 mod states;
 mod tables;
+mod tool_model;
 mod upgrade;
 mod view;
 
@@ -88,8 +92,11 @@ enum Verb {
     #[command(subcommand)]
     Experiment(experiment::Experiment),
 
-    /// Runs a setup file of OpenSim's inverse kinematics or inverse dynamics tool
+    /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
+
+    /// Scales a generic model to a subject and places its markers
+    Scale(scale::Arguments),
 
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
@@ -128,6 +135,7 @@ fn main() -> ExitCode {
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
