@@ -10,6 +10,7 @@ mod failure;
 mod fit_paths;
 mod id;
 mod ik;
+mod imu;
 mod info;
 mod load;
 mod plot;
@@ -89,7 +90,7 @@ enum Verb {
     #[command(subcommand)]
     Experiment(experiment::Experiment),
 
-    /// Runs a setup file of OpenSim's scale, inverse kinematics or inverse dynamics tool
+    /// Runs a setup file of one of OpenSim's tools: scaling, inverse kinematics, inverse dynamics, inertial sensors
     Run(run::Arguments),
 
     /// Scales a generic model to a subject and places its markers

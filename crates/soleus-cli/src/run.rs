@@ -1,7 +1,7 @@
 //! `soleus run`: a setup file of one of OpenSim's tools.
 
 use crate::failure::Failure;
-use crate::{id, ik, scale, setup};
+use crate::{id, ik, imu, scale, setup};
 use clap::Args;
 use soleus_io::setup::Setup;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Arguments of `soleus run`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus run subject01_Setup_IK.xml\n\n\
-    Runs ScaleTool, InverseKinematicsTool and InverseDynamicsTool. File names in the setup are taken from its folder, and results\n\
+    Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer and IMUInverseKinematicsTool. File names in the setup are taken from its folder, and results\n\
     are written under the names and folders it gives.")]
 pub struct Arguments {
     /// Setup file (.xml)
@@ -35,6 +35,14 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         Setup::InverseDynamics(mut s) => {
             s.model_file = model_file.or(s.model_file);
             id::run_setup(&a.setup, &s, a.opensim_faults)
+        }
+        Setup::ImuPlacer(mut s) => {
+            s.model_file = model_file.or(s.model_file);
+            imu::run_placer(&a.setup, &s)
+        }
+        Setup::ImuInverseKinematics(mut s) => {
+            s.model_file = model_file.or(s.model_file);
+            imu::run_setup(&a.setup, &s)
         }
         Setup::Scale(mut s) => {
             s.model_file = model_file.or(s.model_file);

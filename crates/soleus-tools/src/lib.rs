@@ -9,6 +9,7 @@ pub mod fit_paths;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 mod least_squares;
+pub mod place_imus;
 pub mod scale;
 #[cfg(test)]
 mod testing;

@@ -2,11 +2,13 @@
 //!
 //! File names stay as the file gives them; whoever opens them takes relative ones from the folder of the setup file.
 
+mod imu;
 mod inverse_dynamics;
 mod inverse_kinematics;
 mod properties;
 mod scale;
 
+pub use imu::{ImuInverseKinematicsSetup, ImuPlacerSetup};
 pub use inverse_dynamics::InverseDynamicsSetup;
 pub use inverse_kinematics::{
     IkCoordinateTask, IkMarkerTask, IkTask, InverseKinematicsSetup, ValueType, read_ik_tasks,
@@ -27,6 +29,10 @@ pub enum Setup {
     InverseDynamics(InverseDynamicsSetup),
     /// `ScaleTool`.
     Scale(ScaleSetup),
+    /// `IMUPlacer`.
+    ImuPlacer(ImuPlacerSetup),
+    /// `IMUInverseKinematicsTool`.
+    ImuInverseKinematics(ImuInverseKinematicsSetup),
 }
 
 /// Reads the tool of a setup document; properties that no tool has are warned about. `None` if and only if `log` holds an
@@ -42,8 +48,11 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "InverseKinematicsTool" => Setup::InverseKinematics(inverse_kinematics::read(tool, log)),
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
         "ScaleTool" => Setup::Scale(scale::read(tool, log)),
+        "IMUPlacer" => Setup::ImuPlacer(imu::read_placer(tool, log)),
+        "IMUInverseKinematicsTool" => Setup::ImuInverseKinematics(imu::read_inverse_kinematics(tool, log)),
         other => {
-            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool, ScaleTool";
+            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, \
+                        IMUInverseKinematicsTool";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }
