@@ -2,12 +2,14 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+mod analyze;
 mod convert;
 mod demo;
 mod eval;
 mod experiment;
 mod failure;
 mod fit_paths;
+mod forward;
 mod id;
 mod ik;
 mod imu;
@@ -19,9 +21,10 @@ mod scale;
 mod setup;
 mod simulate;
 mod states;
-mod svg;
 mod tables;
+mod tool_model;
 mod upgrade;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -90,7 +93,7 @@ enum Verb {
     #[command(subcommand)]
     Experiment(experiment::Experiment),
 
-    /// Runs a setup file of one of OpenSim's tools: scaling, inverse kinematics, inverse dynamics, inertial sensors
+    /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
 
     /// Scales a generic model to a subject and places its markers
@@ -117,6 +120,9 @@ enum Verb {
 
     /// Draws columns of a motion, marker or force file over time
     Plot(plot::Options),
+
+    /// Shows a model and its motion: a page with an animated figure and plots, or a picture
+    View(view::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -136,6 +142,7 @@ fn main() -> ExitCode {
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),
+        Verb::View(arguments) => view::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,7 +1,7 @@
 //! `soleus run`: a setup file of one of OpenSim's tools.
 
 use crate::failure::Failure;
-use crate::{id, ik, imu, scale, setup};
+use crate::{analyze, forward, id, ik, imu, scale, setup};
 use clap::Args;
 use soleus_io::setup::Setup;
 use std::path::PathBuf;
@@ -9,8 +9,9 @@ use std::path::PathBuf;
 /// Arguments of `soleus run`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus run subject01_Setup_IK.xml\n\n\
-    Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer and IMUInverseKinematicsTool. File names in the setup are taken from its folder, and results\n\
-    are written under the names and folders it gives.")]
+    Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, AnalyzeTool and\n\
+    ForwardTool. File names in the setup are taken from its folder, and results are written under the names and\n\
+    folders it gives.")]
 pub struct Arguments {
     /// Setup file (.xml)
     setup: PathBuf,
@@ -24,29 +25,32 @@ pub struct Arguments {
 
 /// Runs the tool.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    // A setup takes names from its own folder; the command line from the current one.
-    let model_file = a.model.as_ref().map(|m| std::path::absolute(m).unwrap_or(m.clone()));
-    let model_file = model_file.map(|m| m.display().to_string());
-    match setup::read(&a.setup)? {
-        Setup::InverseKinematics(mut s) => {
-            s.model_file = model_file.or(s.model_file);
-            ik::run_setup(&a.setup, &s)
+    let mut setup = setup::read(&a.setup)?;
+    if let Some(file) = &a.model {
+        // A setup takes names from its own folder; the command line from the current one.
+        let file = std::path::absolute(file).unwrap_or(file.clone());
+        if !setup.set_model_file(file.display().to_string()) {
+            let message = "this setup file holds its model itself, so --model cannot replace it".to_string();
+            return Err(Failure::content(&a.setup, 0, "", message, "leave --model out"));
         }
-        Setup::InverseDynamics(mut s) => {
-            s.model_file = model_file.or(s.model_file);
-            id::run_setup(&a.setup, &s, a.opensim_faults)
-        }
-        Setup::ImuPlacer(mut s) => {
-            s.model_file = model_file.or(s.model_file);
-            imu::run_placer(&a.setup, &s)
-        }
-        Setup::ImuInverseKinematics(mut s) => {
-            s.model_file = model_file.or(s.model_file);
-            imu::run_setup(&a.setup, &s)
-        }
-        Setup::Scale(mut s) => {
-            s.model_file = model_file.or(s.model_file);
-            scale::run_setup(&a.setup, &s, a.opensim_faults)
+    }
+    match setup {
+        Setup::Scale(s) => scale::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::InverseKinematics(s) => ik::run_setup(&a.setup, &s),
+        Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::ImuPlacer(s) => imu::run_placer(&a.setup, &s),
+        Setup::ImuInverseKinematics(s) => imu::run_setup(&a.setup, &s),
+        Setup::Forward(s) => forward::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::MocoStudy(_) => {
+            let message = "the file holds a MocoStudy, which cannot be run yet".to_string();
+            Err(Failure::content(
+                &a.setup,
+                0,
+                "",
+                message,
+                "tools that run are listed by `soleus run --help`",
+            ))
         }
     }
 }

@@ -62,9 +62,12 @@ pub fn upgraded(path: &Path) -> Result<(Document, Diagnostics), Failure> {
 
 /// A file as a setup file names it: relative to the folder of the setup file.
 pub fn beside(setup: &Path, name: &str) -> PathBuf {
-    // Files written on Windows may separate folders its way.
-    let name = if cfg!(windows) { name.to_string() } else { name.replace('\\', "/") };
-    setup.parent().unwrap_or(Path::new("")).join(name)
+    setup.parent().unwrap_or(Path::new("")).join(native(name))
+}
+
+/// A file name as this machine writes it: files from Windows may separate folders its way.
+pub fn native(name: &str) -> String {
+    if cfg!(windows) { name.to_string() } else { name.replace('\\', "/") }
 }
 
 /// A file that a setup file has to name.

@@ -4,6 +4,7 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_BS.
 
+pub mod analysis;
 pub mod external_loads;
 pub mod fit_paths;
 pub mod inverse_dynamics;
@@ -11,6 +12,7 @@ pub mod inverse_kinematics;
 mod least_squares;
 pub mod place_imus;
 pub mod scale;
+pub mod static_optimization;
 #[cfg(test)]
 mod testing;
 

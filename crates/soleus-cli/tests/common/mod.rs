@@ -1,6 +1,7 @@
 //! Running the built command on files written for a test.
 #![allow(dead_code)] // Each test file uses a part of this.
 
+use soleus_math::Table;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -86,6 +87,40 @@ impl Run {
     }
 }
 
+/// A folder of the reference data that lie beside the checkout; says so when they do not.
+pub fn shared(folder: &str) -> Option<PathBuf> {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(folder);
+    if !root.is_dir() {
+        println!("skipped: ../shared not found");
+        return None;
+    }
+    Some(root)
+}
+
+/// The folder of OpenSim's recorded pipelines; says so if it is not there.
+pub fn pipelines() -> Option<PathBuf> {
+    shared("reference/pipelines")
+}
+
+/// Reads a table.
+pub fn table(path: &Path) -> Table {
+    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    soleus_io::table::read(&bytes, &path.display().to_string()).0.unwrap()
+}
+
+/// Copies a folder.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::write(target, std::fs::read(entry.path()).unwrap()).unwrap();
+        }
+    }
+}
+
 /// `file:line` of the first line of `text` that holds `needle`.
 pub fn place(file: &str, text: &str, needle: &str) -> String {
     let line = text.lines().position(|l| l.contains(needle)).unwrap_or_else(|| panic!("no `{needle}`"));
@@ -123,33 +158,4 @@ pub fn model(bodies: &str, joints: &str, forces: &str) -> String {
 /// One pendulum: a body of 2 kg whose mass centre hangs 0.5 m below its hinge.
 pub fn pendulum(forces: &str) -> String {
     model(&body("rod", "2"), &joint("PinJoint", "hinge", "/ground", "/bodyset/rod", &["angle"]), forces)
-}
-
-/// A folder of the reference data that lie beside the checkout; says so when they do not.
-pub fn shared(folder: &str) -> Option<PathBuf> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(folder);
-    if !root.is_dir() {
-        println!("skipped: ../shared not found");
-        return None;
-    }
-    Some(root)
-}
-
-/// Reads a table that must be there.
-pub fn table(path: &Path) -> soleus_math::Table {
-    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    soleus_io::table::read(&bytes, &path.display().to_string()).0.unwrap()
-}
-
-/// Copies a folder and all below it.
-pub fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().flatten() {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::write(target, std::fs::read(entry.path()).unwrap()).unwrap();
-        }
-    }
 }
