@@ -13,6 +13,7 @@ mod fit_paths;
 mod forward;
 mod id;
 mod ik;
+mod imu;
 mod info;
 mod load;
 mod plot;

@@ -74,7 +74,8 @@ pub fn run_motion(
     if analyses.is_empty() {
         return Ok(());
     }
-    analyze((model, system), &history, rows, controls, false, &mut analyses).map_err(|e| failed(path, &e))?;
+    analyze((model, system), &history, rows, controls, Preparation::default(), &mut analyses)
+        .map_err(|e| failed(path, &e))?;
     write(&setup::beside(path, &s.tool.results_directory), &s.tool.name, path, analyses)
 }
 
