@@ -92,7 +92,7 @@ impl WithSimd for PartialFactorization<'_> {
             while done < active && done - start + 2 <= PANEL {
                 let c = done - start;
                 let j = done;
-                update_column(simd, f, w, m, start, c, c, j);
+                update_column(simd, f, w, m, [start, done], c, j);
                 let (d_j, top, row) = inspect(simd, &w[c * m..(c + 1) * m], j, j, candidates);
                 let mut choice = None;
                 if d_j.abs().max(top) <= ROUNDING * magnitude[j] || !(d_j.abs() + top).is_finite() {
@@ -105,7 +105,7 @@ impl WithSimd for PartialFactorization<'_> {
                         choice = Some((Pivot::One(d_j), j));
                     }
                     if let Some(t) = row {
-                        update_column(simd, f, w, m, start, c, c + 1, t);
+                        update_column(simd, f, w, m, [start, done], c + 1, t);
                         let (d_t, top_t, _) = inspect(simd, &w[(c + 1) * m..(c + 2) * m], j, t, candidates);
                         let growth = top_t / d_t.abs();
                         if growth < best && growth <= 1.0 / PIVOT_THRESHOLD {
@@ -129,7 +129,7 @@ impl WithSimd for PartialFactorization<'_> {
                 match choice {
                     None => {
                         active -= 1;
-                        swap(f, w, m, j, active, c, index, magnitude);
+                        swap(f, w, m, j, active, c, (index, magnitude));
                         if done_at_wait == usize::MAX {
                             done_at_wait = done;
                         }
@@ -138,13 +138,13 @@ impl WithSimd for PartialFactorization<'_> {
                         if at != j {
                             w.copy_within((c + 1) * m..(c + 2) * m, c * m);
                         }
-                        swap(f, w, m, j, at, c + 1, index, magnitude);
+                        swap(f, w, m, j, at, c + 1, (index, magnitude));
                         scale_column(&mut f[j * m + j + 1..(j + 1) * m], &w[c * m + j + 1..(c + 1) * m], d);
                         pivots.push(Pivot::One(d));
                         done += 1;
                     }
                     Some((two @ Pivot::Two(a, b, d), at)) => {
-                        swap(f, w, m, j + 1, at, c + 2, index, magnitude);
+                        swap(f, w, m, j + 1, at, c + 2, (index, magnitude));
                         let det = a * d - b * b;
                         let (ia, ib, id) = (d / det, -b / det, a / det);
                         let (w0, w1) = w[c * m..(c + 2) * m].split_at(m);
@@ -184,26 +184,24 @@ impl WithSimd for PartialFactorization<'_> {
     }
 }
 
-/// Column `column` of the front, from row `start + done` on, as the pivots of this panel leave it, into `w`.
+/// Column `column` of the front, from row `from` on, as the pivots from `start` on leave it, into column `to` of `w`.
 #[inline(always)]
 fn update_column<S: Simd>(
     simd: S,
     f: &[f64],
     w: &mut [f64],
     m: usize,
-    start: usize,
-    done: usize,
+    [start, from]: [usize; 2],
     to: usize,
     column: usize,
 ) {
-    let from = start + done;
     let (before, rest) = w.split_at_mut(to * m);
     let out = &mut rest[from..m];
     for i in from..column {
         out[i - from] = f[i * m + column];
     }
     out[column - from..].copy_from_slice(&f[column * m + column..(column + 1) * m]);
-    kernel::subtract_columns(simd, out, &f[start * m..], m, from, |p| before[p * m + column], done);
+    kernel::subtract_columns(simd, out, &f[start * m..], m, from, |p| before[p * m + column], from - start);
 }
 
 /// Diagonal entry `t` of a column that starts at row `from`, its largest other entry, and the candidate row of
@@ -259,8 +257,7 @@ fn swap(
     p: usize,
     q: usize,
     panel: usize,
-    index: &mut [u32],
-    magnitude: &mut [f64],
+    (index, magnitude): (&mut [u32], &mut [f64]),
 ) {
     if p == q {
         return;

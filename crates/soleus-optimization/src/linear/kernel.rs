@@ -200,9 +200,7 @@ fn pack_rows<S: Simd>(_: S, column: &[f64], tiles: &mut [f64], depth: usize, p: 
     let tile_rows = TILE_VECTORS * S::F64_LANES;
     let (whole, rest) = column.split_at(column.len() / tile_rows * tile_rows);
     let at = (whole.len() / tile_rows * depth + p) * tile_rows;
-    for i in 0..rest.len() {
-        tiles[at + i] = rest[i];
-    }
+    tiles[at..at + rest.len()].copy_from_slice(rest);
     let (from, _) = S::as_simd_f64s(whole);
     let (from, _) = from.as_chunks::<TILE_VECTORS>();
     let (to, _) = S::as_mut_simd_f64s(tiles);
@@ -220,8 +218,8 @@ fn pack_columns(column: &[f64], tiles: &mut [f64], depth: usize, p: usize) {
     for i in 0..from.len() {
         to[i * depth + p] = from[i];
     }
-    for i in 0..rest.len() {
-        to[from.len() * depth + p][i] = rest[i];
+    if !rest.is_empty() {
+        to[from.len() * depth + p][..rest.len()].copy_from_slice(rest);
     }
 }
 

@@ -32,6 +32,14 @@ struct FrontFactor {
     remainder: Vec<f64>,
 }
 
+/// What all threads share.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    arch: Arch,
+    fronts: &'a [Front],
+    values: &'a [f64],
+}
+
 /// Scratch memory of one thread.
 #[derive(Clone, Debug, Default)]
 struct Worker {
@@ -109,7 +117,7 @@ impl SparseLdlt {
         assert_eq!(values.len(), self.symbolic.num_values, "one value for each place of the pattern");
         let symbolic = Arc::clone(&self.symbolic);
         let [one, two] = symbolic.bins;
-        let arch = self.arch;
+        let task = Task { arch: self.arch, fronts: &symbolic.fronts, values };
         for worker in &mut self.workers {
             worker.inertia = Inertia::default();
         }
@@ -118,13 +126,12 @@ impl SparseLdlt {
         if two_threads {
             let (a, b) = self.factors[..two].split_at_mut(one);
             std::thread::scope(|scope| {
-                let fronts = &symbolic.fronts;
-                scope.spawn(move || second.eliminate(arch, fronts, [one, 0], b, values));
-                first.eliminate(arch, fronts, [0, 0], a, values);
+                scope.spawn(move || second.eliminate(task, [one, 0], b));
+                first.eliminate(task, [0, 0], a);
             });
         }
         let done = if two_threads { two } else { 0 };
-        first.eliminate(arch, &symbolic.fronts, [0, done], &mut self.factors, values);
+        first.eliminate(task, [0, done], &mut self.factors);
         let (a, b) = (self.workers[0].inertia, self.workers[1].inertia);
         let (positive, negative) = (a.positive + b.positive, a.negative + b.negative);
         Inertia { positive, negative, zero: symbolic.dimension() - positive - negative }
@@ -145,30 +152,22 @@ impl SparseLdlt {
 
 impl Worker {
     /// Eliminates the fronts from `first + done` on; `factors` starts at front `first` and holds all their children.
-    fn eliminate(
-        &mut self,
-        arch: Arch,
-        fronts: &[Front],
-        [first, done]: [usize; 2],
-        factors: &mut [FrontFactor],
-        values: &[f64],
-    ) {
+    fn eliminate(&mut self, task: Task<'_>, [first, done]: [usize; 2], factors: &mut [FrontFactor]) {
         for i in done..factors.len() {
             let (before, rest) = factors.split_at_mut(i);
-            self.eliminate_front(arch, fronts, first + i, first, before, &mut rest[0], values);
+            self.eliminate_front(task, first + i, first, before, &mut rest[0]);
         }
     }
 
     fn eliminate_front(
         &mut self,
-        arch: Arch,
-        fronts: &[Front],
+        task: Task<'_>,
         number: usize,
         first: usize,
         before: &mut [FrontFactor],
         factor: &mut FrontFactor,
-        values: &[f64],
     ) {
+        let Task { arch, fronts, values } = task;
         let front = &fronts[number];
         let own = front.end - front.first;
         let came: usize = front.children.iter().map(|&c| before[c as usize - first].waiting).sum();
