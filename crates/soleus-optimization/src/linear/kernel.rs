@@ -200,7 +200,9 @@ fn pack_rows<S: Simd>(_: S, column: &[f64], tiles: &mut [f64], depth: usize, p: 
     let tile_rows = TILE_VECTORS * S::F64_LANES;
     let (whole, rest) = column.split_at(column.len() / tile_rows * tile_rows);
     let at = (whole.len() / tile_rows * depth + p) * tile_rows;
-    tiles[at..at + rest.len()].copy_from_slice(rest);
+    if !rest.is_empty() {
+        tiles[at..at + rest.len()].copy_from_slice(rest);
+    }
     let (from, _) = S::as_simd_f64s(whole);
     let (from, _) = from.as_chunks::<TILE_VECTORS>();
     let (to, _) = S::as_mut_simd_f64s(tiles);
