@@ -433,7 +433,10 @@ mod tests {
 
     #[test]
     fn identity_saddle_points_are_solved_with_their_inertia() {
-        for (stages, nx, mc) in [(2, 1, 1), (3, 4, 2), (12, 7, 5), (30, 12, 9), (9, 40, 33)] {
+        // All sizes up to a few tiles of the kernels, then some larger.
+        let small = (1..40usize).map(|n| (3, n, n.div_ceil(2)));
+        for (stages, nx, mc) in small.chain([(2, 1, 1), (12, 7, 5), (30, 12, 9), (9, 60, 50), (3, 150, 120)])
+        {
             let (pattern, values, groups) = saddle(stages, nx, mc, 3);
             let size = pattern.rows();
             let mut next = random(9);
