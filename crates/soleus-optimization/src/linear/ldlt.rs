@@ -258,18 +258,7 @@ impl Worker {
             *remainder = whole;
             self.spare.push(square);
         }
-        for pivot in pivots.iter() {
-            match *pivot {
-                Pivot::One(d) if d > 0.0 => self.inertia.positive += 1,
-                Pivot::One(_) => self.inertia.negative += 1,
-                Pivot::Two(a, b, d) if a * d - b * b < 0.0 => {
-                    self.inertia.positive += 1;
-                    self.inertia.negative += 1;
-                }
-                Pivot::Two(a, ..) if a > 0.0 => self.inertia.positive += 2,
-                Pivot::Two(..) => self.inertia.negative += 2,
-            }
-        }
+        pivots.iter().for_each(|p| p.count(&mut self.inertia));
         factor.eliminated = done;
         factor.waiting = candidates - done;
     }
@@ -312,17 +301,7 @@ impl WithSimd for Substitution<'_> {
             }
             let mut j = 0;
             for pivot in &f.pivots {
-                match *pivot {
-                    Pivot::One(d) => {
-                        y[j] /= d;
-                        j += 1;
-                    }
-                    Pivot::Two(a, b, d) => {
-                        let det = a * d - b * b;
-                        (y[j], y[j + 1]) = ((d * y[j] - b * y[j + 1]) / det, (a * y[j + 1] - b * y[j]) / det);
-                        j += 2;
-                    }
-                }
+                j += pivot.divide(&mut y[j..]);
             }
             for (&i, &v) in f.index.iter().zip(y.iter()) {
                 x[i as usize] = v;
