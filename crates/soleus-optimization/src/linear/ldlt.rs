@@ -126,12 +126,17 @@ impl SparseLdlt {
         if two_threads {
             let (a, b) = self.factors[..two].split_at_mut(one);
             std::thread::scope(|scope| {
+                let second = &mut *second;
                 scope.spawn(move || second.eliminate(task, [one, 0], b));
                 first.eliminate(task, [0, 0], a);
             });
         }
         let done = if two_threads { two } else { 0 };
         first.eliminate(task, [0, done], &mut self.factors);
+        // What one thread left the other took: share the memory out again.
+        while two_threads && first.spare.len() > second.spare.len() + 1 {
+            second.spare.extend(first.spare.pop());
+        }
         let (a, b) = (self.workers[0].inertia, self.workers[1].inertia);
         let (positive, negative) = (a.positive + b.positive, a.negative + b.negative);
         Inertia { positive, negative, zero: symbolic.dimension() - positive - negative }
@@ -239,8 +244,8 @@ impl Worker {
         let panel = &mut l[..m * candidates];
         let task = PartialFactorization { panel, square: &mut square, m, candidates, index, pivots, scratch };
         let done = arch.dispatch(task);
-        if done == candidates {
-            *remainder = square;
+        let kept = if done == candidates {
+            square
         } else {
             // Columns that wait go with the square.
             let (size, waiting) = (m - done, candidates - done);
@@ -255,8 +260,13 @@ impl Worker {
                 let at = (waiting + j) * size + waiting;
                 whole[at + j..at + rest].copy_from_slice(&square[j * rest + j..(j + 1) * rest]);
             }
-            *remainder = whole;
             self.spare.push(square);
+            whole
+        };
+        // A root has nobody to take its remainder; its memory comes back here.
+        let old = std::mem::replace(remainder, kept);
+        if old.capacity() > 0 {
+            self.spare.push(old);
         }
         pivots.iter().for_each(|p| p.count(&mut self.inertia));
         factor.eliminated = done;
