@@ -16,6 +16,7 @@ mod plot;
 mod run;
 mod setup;
 mod simulate;
+mod solve;
 mod states;
 mod svg;
 mod tables;
@@ -97,6 +98,9 @@ enum Verb {
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
 
+    /// Optimal control: solves the problem of a MocoStudy
+    Solve(solve::Arguments),
+
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
     Upgrade {
@@ -127,6 +131,7 @@ fn main() -> ExitCode {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
+        Verb::Solve(arguments) => solve::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),

@@ -1,7 +1,7 @@
 //! `soleus run`: a setup file of one of OpenSim's tools.
 
 use crate::failure::Failure;
-use crate::{id, ik, setup};
+use crate::{id, ik, setup, solve};
 use clap::Args;
 use soleus_io::setup::Setup;
 use std::path::PathBuf;
@@ -23,6 +23,7 @@ pub struct Arguments {
 pub fn run(a: &Arguments) -> Result<(), Failure> {
     match setup::read(&a.setup)? {
         Setup::InverseKinematics(s) => ik::run_setup(&a.setup, &s),
+        Setup::MocoStudy(s) => solve::run_setup(&a.setup, &s),
         Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults),
     }
 }
