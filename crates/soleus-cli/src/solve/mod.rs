@@ -4,6 +4,7 @@ mod bounds;
 mod contact;
 mod goals;
 mod parameters;
+mod prescribed;
 mod progress;
 mod references;
 mod trajectory;
@@ -88,6 +89,7 @@ fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failu
     let ranges = parameters::ranges(path, s, &base)?;
     let mut problem = base.problem(pair(s.default_speed_bounds), &ranges);
     bounds::apply(path, s, &base, &mut problem)?;
+    prescribed::apply(path, s, &base, &mut problem)?;
     problem.goals = goals::build(path, s, &base, &references::Given::parse(path, &a.reference)?)?;
     for name in problem.unused() {
         eprintln!("warning: nothing depends on `{name}`");
