@@ -8,8 +8,8 @@ use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::{Table, Vec3};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{
-    Actuation, Analysis, BodyKinematics, ForceReporter, JointReaction, Kinematics, MuscleAnalysis, OutputReporter,
-    PointKinematics, ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
+    Actuation, Analysis, BodyKinematics, ForceReporter, JointReaction, Kinematics, MuscleAnalysis,
+    OutputReporter, PointKinematics, ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
 };
 use soleus_tools::static_optimization::{Settings, StaticOptimization};
 use std::ops::RangeInclusive;
