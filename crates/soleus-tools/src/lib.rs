@@ -9,6 +9,7 @@ pub mod external_loads;
 pub mod fit_paths;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
+pub mod place_imus;
 pub mod scale;
 pub mod static_optimization;
 #[cfg(test)]

@@ -10,7 +10,7 @@ use soleus_io::setup::{AnalysisSetup, AnalyzeSetup};
 use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::ModelControls;
-use soleus_tools::analysis::{MotionSettings, StateHistory, analyze};
+use soleus_tools::analysis::{MotionSettings, Preparation, StateHistory, analyze};
 use std::path::Path;
 
 /// Runs the tool of a setup file.
@@ -40,8 +40,8 @@ pub fn run_setup(path: &Path, s: &AnalyzeSetup, opensim_faults: bool) -> Result<
         let message = "no analysis is on".to_string();
         return Err(Failure::content(path, 0, "", message, "add one to `AnalysisSet`"));
     }
-    let equilibrium = tool.solve_for_equilibrium;
-    let done = analyze((&model, &system), &history, rows, &mut controls, equilibrium, &mut analyses)
+    let preparation = Preparation { solve_for_equilibrium: tool.solve_for_equilibrium, opensim_faults };
+    let done = analyze((&model, &system), &history, rows, &mut controls, preparation, &mut analyses)
         .map_err(|e| failed(path, &e))?;
     report(&model, path, &done);
     let folder = setup::beside(path, &tool.results_directory);
@@ -75,7 +75,8 @@ pub fn run_motion(
     if analyses.is_empty() {
         return Ok(());
     }
-    analyze((model, system), &history, rows, controls, false, &mut analyses).map_err(|e| failed(path, &e))?;
+    analyze((model, system), &history, rows, controls, Preparation::default(), &mut analyses)
+        .map_err(|e| failed(path, &e))?;
     write(folder, name, path, analyses)
 }
 
