@@ -94,7 +94,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         write("controls", results::controls(&model, &system, &controls, &motion.rows, labels))?;
     }
     let analysed = match states {
-        Ok(states) if !analyses.is_empty() && motion.rows.len() > 0 => {
+        Ok(states) if !analyses.is_empty() && !motion.rows.is_empty() => {
             let (asked, both) = ((a.model.as_path(), a.out.as_path(), stem.as_str()), (&model, &system));
             analyze::run_motion(asked, &analyses, both, &states, &mut controls, a.opensim_faults)
         }
