@@ -15,6 +15,7 @@ mod id;
 mod ik;
 mod imu;
 mod info;
+mod jacobian;
 mod load;
 mod plot;
 mod run;
@@ -83,6 +84,9 @@ enum Verb {
     /// Finds a state in which a model is at rest
     Equilibrium(equilibrium::Arguments),
 
+    /// The implicit equations of a model and their sparse, exact Jacobians
+    Jacobian(jacobian::Arguments),
+
     /// Simulates a model forward in time and writes its states and controls
     #[command(
         after_help = "Example:\n  soleus simulate arm26.osim --excitation 0.05 --duration 1 --out results\n\n\
@@ -141,6 +145,7 @@ fn main() -> ExitCode {
             eval::run(&model, &states, &out, equilibrate, opensim_faults)
         }
         Verb::Equilibrium(arguments) => equilibrium::run(&arguments),
+        Verb::Jacobian(arguments) => jacobian::run(&arguments),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
