@@ -94,3 +94,81 @@ fn deriv_implicit_jacobians() {
         }
     }
 }
+
+/// Every entry of the Hessian of yᵀ f against central differences of yᵀ times the Jacobians, along every variable of
+/// small models and along a direction for large ones; nothing outside the pattern.
+#[test]
+fn deriv_implicit_hessian() {
+    for (name, system, states) in systems() {
+        let implicit = ImplicitSystem::new(&system);
+        let (nx, nr, nw) = (implicit.num_states(), implicit.num_residuals(), implicit.num_variables());
+        let (n, ne, m) = (system.tree.num_mobilities, system.num_controls, implicit.num_multipliers());
+        let (mut hw, mut h) = (implicit.hessian_workspace(), implicit.hessian());
+        let (mut ws, mut jw) = (system.workspace(), implicit.jacobian_workspace());
+        let mut jac = implicit.jacobian();
+        let Some((x, controls)) = states.get(1) else { continue };
+        let (x, controls) = (moved(x, 1), shifted(controls, 1));
+        let Some((mut xdot, mut lambda)) = rates(&system, &x, &controls) else { continue };
+        xdot.iter_mut().zip(direction(7, nx, 0.1)).for_each(|(v, d)| *v += d);
+        lambda.iter_mut().zip(direction(8, m, 1.0)).for_each(|(v, d)| *v += d);
+        let y = direction(9, nr, 1.0);
+        implicit.compute_hessian(&x, &xdot, &controls, &lambda, &y, &mut hw, &mut h);
+
+        // yᵀ ∂f/∂w at w + step · d.
+        let w0 = [&x.q[..], &x.u, &x.z, &xdot, &controls, &lambda].concat();
+        let mut gradient = |w: &[f64]| {
+            let at =
+                State { time: x.time, q: w[..n].to_vec(), u: w[n..2 * n].to_vec(), z: w[2 * n..nx].to_vec() };
+            let (xdot, rest) = w[nx..].split_at(nx);
+            let (e, l) = rest.split_at(ne);
+            let mut r = vec![0.0; nr];
+            implicit.compute_jacobian(&at, xdot, e, l, &mut ws, &mut jw, &mut r, &mut jac);
+            let mut g = Vec::with_capacity(nw);
+            for matrix in [&jac.dx, &jac.dxdot, &jac.du, &jac.dlambda] {
+                for c in 0..matrix.columns {
+                    let column = matrix.start[c]..matrix.start[c + 1];
+                    g.push(column.map(|k| matrix.value[k] * y[matrix.row[k]]).sum::<f64>());
+                }
+            }
+            g
+        };
+        let g = gradient(&w0);
+        let largest = g.iter().copied().filter(|g| g.is_finite()).map(f64::abs).fold(1.0, f64::max);
+        for (i, (a, b)) in h.gradient.iter().zip(&g).enumerate() {
+            assert!((a - b).abs() <= 1e-9 * largest || b.is_nan(), "{name} gradient {i}: {a:e} {b:e}");
+        }
+
+        for k in 0..3 {
+            let d = direction(20 + k, nw, 1.0);
+            // One-sided differences of second order: curves have kinks, and one may lie within a step of the state;
+            // what the state itself has is then the derivative of the other side.
+            let mut side = |h: f64| {
+                let at = |s: f64| w0.iter().zip(&d).map(|(w, d)| w + s * d).collect::<Vec<_>>();
+                let (near, far) = (gradient(&at(h)), gradient(&at(2.0 * h)));
+                (0..nw).map(|i| (4.0 * near[i] - far[i] - 3.0 * g[i]) / (2.0 * h)).collect::<Vec<_>>()
+            };
+            let (up, down) = (side(1e-7), side(-1e-7));
+            let mut product = vec![0.0; nw];
+            h.lower.multiply_add(1.0, &d, &mut product);
+            for c in 0..nw {
+                for k in h.lower.start[c]..h.lower.start[c + 1] {
+                    let r = h.lower.row[k];
+                    assert!(r >= c);
+                    if r > c {
+                        product[c] += h.lower.value[k] * d[r];
+                    }
+                }
+            }
+            let scale =
+                product.iter().copied().filter(|g| g.is_finite()).map(f64::abs).fold(largest, f64::max);
+            for i in 0..nw {
+                let (a, b, c) = (product[i], up[i], down[i]);
+                let near = |b: f64| (a - b).abs() <= 1e-5 * scale;
+                assert!(
+                    near(b) || near(c) || b.is_nan(),
+                    "{name} direction {k} row {i} (n {n}, nx {nx}): {a:e} {b:e} {c:e}, scale {scale:e}"
+                );
+            }
+        }
+    }
+}

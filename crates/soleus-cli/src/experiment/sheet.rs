@@ -2,8 +2,18 @@
 
 use crate::failure::Failure;
 use crate::load;
-use crate::svg::{Series, chart};
+use soleus_viewer::{Line, Plot};
 use std::path::PathBuf;
+
+/// A line of a picture.
+pub struct Series<'a> {
+    /// Its name in the legend.
+    pub name: &'a str,
+    /// Abscissae.
+    pub x: &'a [f64],
+    /// Ordinates.
+    pub y: &'a [f64],
+}
 
 /// A table of words and numbers.
 pub struct Sheet {
@@ -67,7 +77,14 @@ impl Folder {
     /// Writes NAME.svg: the title, the labels of both axes, and the lines.
     pub fn picture(&self, name: &str, [title, x, y]: [&str; 3], lines: &[Series]) -> Result<(), Failure> {
         let Some(folder) = &self.0 else { return Ok(()) };
-        load::write_whole(&folder.join(format!("{name}.svg")), &chart(title, x, y, lines))
+        let plot = Plot {
+            title: title.to_string(),
+            x_label: x.to_string(),
+            y_label: y.to_string(),
+            lines: lines.iter().map(|l| Line::new(l.name, l.x.to_vec(), l.y.to_vec())).collect(),
+            ..Plot::default()
+        };
+        load::write_whole(&folder.join(format!("{name}.svg")), &plot.to_svg())
     }
 }
 

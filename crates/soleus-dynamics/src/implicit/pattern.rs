@@ -166,7 +166,7 @@ fn path_mobilities(tree: &Tree, path: &CompiledPath) -> Vec<usize> {
     list
 }
 
-fn constraint_mobilities(tree: &Tree, c: &CompiledConstraint) -> Vec<usize> {
+pub(super) fn constraint_mobilities(tree: &Tree, c: &CompiledConstraint) -> Vec<usize> {
     let with_angles = |m: usize| match tree.angular[m] {
         None => vec![m],
         Some(u0) => vec![u0, u0 + 1, u0 + 2],
@@ -191,7 +191,7 @@ fn constraint_mobilities(tree: &Tree, c: &CompiledConstraint) -> Vec<usize> {
         | CompiledConstraint::Distance { first, second, .. } => bodies(first.body, second.body),
         CompiledConstraint::Weld { first, second, .. } => bodies(first.body, second.body),
         CompiledConstraint::PointOnLine { line, follower, .. } => bodies(line.body, follower.body),
-        CompiledConstraint::Rolling { roller, surface, .. } => bodies(*roller, *surface),
+        CompiledConstraint::Rolling(c) => bodies(c.roller, c.surface),
     };
     list.sort_unstable();
     list.dedup();

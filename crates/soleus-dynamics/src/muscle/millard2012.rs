@@ -400,6 +400,24 @@ impl Millard2012EquilibriumMuscle {
         info
     }
 
+    /// Active force along the tendon (N) at full activation if the tendon were rigid:
+    ///
+    ///   F₀ f_L(x) f_V(v) cos φ,   l = √(h² + (L − l_s)²),   v = L̇ cos φ/(v_max l₀)
+    ///
+    /// and none at or below the shortest fiber. With `opensim_faults`, cos φ is that of a fiber x metres long, which
+    /// OpenSim 4.6 takes by mistake; for short pennate fibers it is nearly 1.
+    pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64, opensim_faults: bool) -> f64 {
+        let l = self.rigid_length(L);
+        if !(l > self.min_length) {
+            return 0.0;
+        }
+        let x = l * self.per_l0;
+        let cos = self.pennation.sin_cos(l).1;
+        let v = Ldot * cos * self.per_v0;
+        let cos = if opensim_faults { self.pennation.sin_cos(x).1 } else { cos };
+        self.f0 * self.active.value(x) * self.velocity.value(v) * cos
+    }
+
     /// Puts the fiber where its force balances the tendon's at rest. The path's velocity plays no part, as
     /// in OpenSim. `activation` is the excitation when activation dynamics are ignored; else it is written into
     /// the states.

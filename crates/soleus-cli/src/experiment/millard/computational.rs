@@ -3,9 +3,9 @@
 use super::not_solved;
 use super::specimen::{Drive, Method, Run, Specimen, Tendon, Test, mean_difference, range};
 use crate::experiment::report::{Report, list};
+use crate::experiment::sheet::Series;
 use crate::experiment::sheet::{Folder, Sheet};
 use crate::failure::Failure;
-use crate::svg::Series;
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_simulation::MuscleInput;
 use std::f64::consts::TAU;

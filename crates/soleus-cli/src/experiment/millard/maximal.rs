@@ -4,9 +4,9 @@ use super::not_solved;
 use super::records::{GRID, Record};
 use super::specimen::{Drive, Method, Specimen, Tendon, Test, mean_difference};
 use crate::experiment::report::{Report, list};
+use crate::experiment::sheet::Series;
 use crate::experiment::sheet::{Folder, Sheet};
 use crate::failure::Failure;
-use crate::svg::Series;
 use soleus_optimization::{NelderMeadMinimum, NelderMeadOptions, nelder_mead};
 use soleus_simulation::{MuscleInput, Stop};
 
