@@ -49,9 +49,30 @@ pub struct Arguments {
     #[arg(long, value_name = "HZ", default_value_t = 50.0)]
     frame_rate: f64,
     /// Where the picture is seen from: turn about the vertical and upwards, in degrees. `0,0` is the right side
-    #[arg(long, value_name = "YAW,PITCH", value_delimiter = ',', num_args = 2, allow_negative_numbers = true,
-          default_values_t = [Camera::default().yaw_deg, Camera::default().pitch_deg])]
-    from: Vec<f64>,
+    #[arg(long, value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = From(Camera::default()))]
+    from: From,
+}
+
+/// A camera as two angles in degrees.
+#[derive(Clone, Copy)]
+struct From(Camera);
+
+impl std::fmt::Display for From {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},{}", self.0.yaw_deg, self.0.pitch_deg)
+    }
+}
+
+impl std::str::FromStr for From {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let angle = |t: &str| t.trim().parse::<f64>().ok().filter(|a| a.is_finite());
+        match text.split_once(',').map(|(yaw, pitch)| (angle(yaw), angle(pitch))) {
+            Some((Some(yaw_deg), Some(pitch_deg))) => Ok(From(Camera { yaw_deg, pitch_deg })),
+            _ => Err("give two angles in degrees, such as 20,8".to_string()),
+        }
+    }
 }
 
 /// Reads model and motion, and writes the page or the picture.
@@ -195,11 +216,10 @@ fn assembled(model: &Model, system: &System) -> State<f64> {
 
 fn picture(a: &Arguments, model: &Model, animation: Animation, path: &Path) -> Result<(), Failure> {
     let animation = if a.wraps { animation } else { animation.without(Layer::Wrap) };
-    let camera = Camera { yaw_deg: a.from[0], pitch_deg: a.from[1] };
     let time = a.time.unwrap_or(f64::NEG_INFINITY);
     let frame = if time.is_finite() { animation.frame_at(time) } else { animation.frames.first() };
     let Some(frame) = frame else { return Ok(()) };
-    load::write_whole(path, &figure::to_svg(&animation.scene, frame, &camera, &model.name))
+    load::write_whole(path, &figure::to_svg(&animation.scene, frame, &a.from.0, &model.name))
 }
 
 fn report(
