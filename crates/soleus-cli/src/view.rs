@@ -17,19 +17,19 @@ use std::path::{Path, PathBuf};
 /// Arguments of `soleus view`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  soleus view gait2354.osim walk_ik.mot --out walk.html\n  \
-    soleus view arm26.osim --svg arm26.svg\n  soleus view gait2354.osim walk_ik.mot --svg push_off.svg --time 1.2\n\n\
+    soleus view arm26.osim --picture arm26.svg\n  soleus view gait2354.osim walk_ik.mot --picture push_off.png --time 1.2\n\n\
     The page holds everything it shows and opens from disk, without a network.")]
 pub struct Arguments {
     /// Model file (.osim, any version)
     model: PathBuf,
     /// Motion: coordinates or states over time (.mot, .sto, .csv); the model's default pose without it
     motion: Option<PathBuf>,
-    /// Page to write; `-` for stdout. Without --out and --svg, the name of the motion or model with the ending .html
+    /// Page to write; `-` for stdout. Without --out and --picture, the name of the motion or model with the ending .html
     #[arg(long, value_name = "PAGE.html")]
     out: Option<PathBuf>,
-    /// Picture of one frame to write; `-` for stdout
-    #[arg(long, value_name = "FRAME.svg")]
-    svg: Option<PathBuf>,
+    /// Picture of one frame to write: PNG if its name ends in .png, otherwise SVG; `-` for stdout
+    #[arg(long, visible_alias = "svg", value_name = "FRAME.svg|FRAME.png")]
+    picture: Option<PathBuf>,
     /// Time of the picture, s; the first frame without it
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
@@ -111,7 +111,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     states.iter().for_each(|x| recorder.record(x));
     let animation = recorder.finish();
 
-    let page = match (&a.out, &a.svg) {
+    let page = match (&a.out, &a.picture) {
         (Some(out), _) => Some(out.clone()),
         (None, Some(_)) => None,
         (None, None) => {
@@ -127,7 +127,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
             eprintln!("{n} frame{} in {}", if n == 1 { "" } else { "s" }, path.display());
         }
     }
-    match &a.svg {
+    match &a.picture {
         Some(path) => picture(a, model, animation, path),
         None => Ok(()),
     }
@@ -219,7 +219,11 @@ fn picture(a: &Arguments, model: &Model, animation: Animation, path: &Path) -> R
     let time = a.time.unwrap_or(f64::NEG_INFINITY);
     let frame = if time.is_finite() { animation.frame_at(time) } else { animation.frames.first() };
     let Some(frame) = frame else { return Ok(()) };
-    load::write_whole(path, &figure::to_svg(&animation.scene, frame, &a.from.0, &model.name))
+    let (scene, camera) = (&animation.scene, &a.from.0);
+    if load::is_png(path) {
+        return load::write_bytes(path, &figure::to_png(scene, frame, camera, &model.name));
+    }
+    load::write_whole(path, &figure::to_svg(scene, frame, camera, &model.name))
 }
 
 fn report(

@@ -1,7 +1,7 @@
-//! Line charts: plain data here, SVG from [`Plot::to_svg`].
+//! Line charts: plain data here, pictures from [`Plot::to_svg`] and [`Plot::to_png`].
 
 mod axis;
-mod svg;
+mod layout;
 mod thin;
 
 /// Colors that differ for color-blind readers too (Okabe and Ito 2008; the yellow darkened to be seen on white).
