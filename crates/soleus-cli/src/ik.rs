@@ -12,7 +12,7 @@ use soleus_math::{Table, table::Element};
 use soleus_model::joint::MotionType;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
-    CoordinateTask, MarkerTask, Settings, Summary, Target, Tasks, Trial, solve_trial,
+    Chunks, CoordinateTask, MarkerTask, Settings, Summary, Target, Tasks, Trial, solve_trial_in_chunks,
 };
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,12 @@ pub struct Arguments {
     /// Last time, s
     #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
     to: f64,
+    /// Splits the frames into chunks that are solved at the same time; angles change in their last digits only
+    #[arg(long, default_value_t = 1)]
+    chunks: usize,
+    /// Threads for the chunks; results are the same whatever their number [default: one per core]
+    #[arg(long)]
+    threads: Option<usize>,
     /// Motion file to write (.mot, degrees)
     #[arg(long, value_name = "OUT.mot")]
     out: PathBuf,
@@ -68,7 +74,9 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         None => Tasks::default(),
         Some(path) => tasks_of(&model, path, &setup::tasks(path)?, None)?,
     };
-    let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to])?;
+    let threads = a.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let share = Chunks { chunks: a.chunks, threads };
+    let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to], share)?;
     load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
         load::write_whole(path, &sto::write(&trial.marker_errors, Digits::Shortest))?;
@@ -101,7 +109,7 @@ pub fn run_setup(path: &Path, s: &InverseKinematicsSetup) -> Result<(), Failure>
         None => None,
     };
     let tasks = tasks_of(&model, path, &list, coordinates.as_ref())?;
-    let trial = solve(model, &model_path, &markers, &tasks, s.time_range)?;
+    let trial = solve(model, &model_path, &markers, &tasks, s.time_range, Chunks::default())?;
 
     let results = setup::beside(path, &s.results_directory);
     let motion = s.output_motion_file.as_ref().map(|f| setup::beside(path, f));
@@ -128,6 +136,7 @@ fn solve(
     markers_path: &Path,
     tasks: &Tasks,
     range: [f64; 2],
+    share: Chunks,
 ) -> Result<Trial, Failure> {
     // A pose needs no forces.
     model.forces.clear();
@@ -143,7 +152,7 @@ fn solve(
             load::report(&log);
         }
     }
-    solve_trial(&model, &system, &markers, tasks, Settings::default(), range)
+    solve_trial_in_chunks(&model, &system, &markers, tasks, Settings::default(), range, share)
         .map_err(|e| Failure::content(markers_path, 0, "", e.to_string(), ""))
 }
 

@@ -83,7 +83,8 @@ impl LoadSharing {
         let mut elimination = Elimination::new(system.constraints.num_rows(), n);
         for c in &system.constraints.list {
             match c {
-                CompiledConstraint::Locked { mobility, .. } | CompiledConstraint::Prescribed { mobility, .. } => {
+                CompiledConstraint::Locked { mobility, .. }
+                | CompiledConstraint::Prescribed { mobility, .. } => {
                     elimination.preference[*mobility] = HELD;
                 }
                 CompiledConstraint::Coupler { dependent, .. } => elimination.preference[*dependent] = HELD,
@@ -91,7 +92,8 @@ impl LoadSharing {
             }
         }
         let names = tree.coordinate_of_mobility.iter();
-        let names = names.map(|c| c.map_or("?".to_string(), |c| model.coordinates[c.0].name.clone())).collect();
+        let names =
+            names.map(|c| c.map_or("?".to_string(), |c| model.coordinates[c.0].name.clone())).collect();
         let mut program = PowerProgram::new(0, actuators.len(), settings.exponent).map_err(Error::Setting)?;
         for (i, range) in bounds.iter().enumerate() {
             (program.lower[i], program.upper[i]) = (range.min, range.max);
