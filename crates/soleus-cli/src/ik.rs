@@ -14,6 +14,7 @@ use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
     Chunks, CoordinateTask, MarkerTask, Settings, Summary, Target, Tasks, Trial, solve_trial_in_chunks,
 };
+use soleus_tools::quality::check_markers;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus ik`.
@@ -142,6 +143,23 @@ fn solve(
     model.forces.clear();
     let system = load::compile(model_path, &model, &Options::default())?;
     let markers = marker_table(markers_path)?;
+    let mut log = Diagnostics::new(markers_path.display().to_string());
+    check_markers(&model, &system, &markers, &mut log);
+    let strangers = markers.labels().iter().filter(|l| !model.markers.iter().any(|m| m.name == **l));
+    let strangers: Vec<&str> = strangers.map(String::as_str).collect();
+    if tasks.markers.is_empty() && !strangers.is_empty() && !log.has_errors() {
+        let near = model
+            .markers
+            .iter()
+            .map(|m| m.name.as_str())
+            .filter(|m| !markers.labels().iter().any(|l| l == m));
+        let hint = nearest_hint(&format!("unused model marker to `{}`", strangers[0]), strangers[0], near);
+        log.warn(0, "", format!("markers that the model does not have: {}", strangers.join(", ")), &hint);
+    }
+    load::report(&log);
+    if log.has_errors() {
+        return Err(load::errors(markers_path, &log));
+    }
     for t in &tasks.markers {
         if markers.labels().contains(&t.name) && !model.markers.iter().any(|m| m.name == t.name) {
             let near = model.markers.iter().map(|m| m.name.as_str());
@@ -158,7 +176,7 @@ fn solve(
 
 /// Markers in meters.
 pub fn marker_table(path: &Path) -> Result<Table, Failure> {
-    let mut table = tables::read(path, Take::Markers, 0.0)?;
+    let mut table = tables::read_in_order(path, Take::Markers)?;
     let wrong = |e: String| Failure::content(path, 0, "", e, "");
     if table.element() == Element::Scalar {
         table = table.packed().map_err(|e| wrong(format!("the file holds no markers: {e}")))?;

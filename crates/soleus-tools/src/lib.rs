@@ -11,6 +11,7 @@ pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 mod least_squares;
 pub mod place_imus;
+pub mod quality;
 pub mod scale;
 pub mod static_optimization;
 #[cfg(test)]
