@@ -5,6 +5,7 @@
 mod analyze;
 mod convert;
 mod demo;
+mod equilibrium;
 mod eval;
 mod experiment;
 mod failure;
@@ -78,6 +79,9 @@ enum Verb {
         opensim_faults: bool,
     },
 
+    /// Finds a state in which a model is at rest
+    Equilibrium(equilibrium::Arguments),
+
     /// Simulates a model forward in time and writes its states and controls
     #[command(
         after_help = "Example:\n  soleus simulate arm26.osim --excitation 0.05 --duration 1 --out results\n\n\
@@ -132,6 +136,7 @@ fn main() -> ExitCode {
         Verb::Eval { model, states, out, equilibrate, opensim_faults } => {
             eval::run(&model, &states, &out, equilibrate, opensim_faults)
         }
+        Verb::Equilibrium(arguments) => equilibrium::run(&arguments),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),

@@ -1,15 +1,16 @@
 //! `soleus view`: a model and its motion as a page that opens in a browser, or as a picture.
 
 use crate::failure::Failure;
-use crate::load;
 use crate::tables::{self, Take};
+use crate::{id, load};
 use clap::Args;
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::{Options, State, System};
 use soleus_model::{Diagnostics, Model};
+use soleus_viewer::scene::Shape;
 use soleus_viewer::{
-    Animation, Camera, Motion, Recorder, Report, SceneOptions, Table, activation_plots, coordinate_plots,
-    figure,
+    Activations, Animation, Camera, Layer, Motion, Recorder, Report, SceneOptions, Table, activation_plots,
+    attached_geometry, coordinate_plots, figure, force_plots,
 };
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,18 @@ pub struct Arguments {
     /// Time of the picture, s; the first frame without it
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
+    /// Measured loads to draw as arrows: an XML file with ExternalLoads
+    #[arg(long, value_name = "LOADS.xml")]
+    loads: Option<PathBuf>,
+    /// Activations of muscles over time, which color them; the motion may have them too
+    #[arg(long, value_name = "FILE.sto")]
+    activations: Option<PathBuf>,
+    /// Draw wrap objects in the picture; the page has a switch for them
+    #[arg(long)]
+    wraps: bool,
+    /// Folder with the mesh files that the model names; without it they are looked for beside the model
+    #[arg(long, value_name = "DIR")]
+    geometry: Option<PathBuf>,
     /// Most frames for each second of the motion
     #[arg(long, value_name = "HZ", default_value_t = 50.0)]
     frame_rate: f64,
@@ -43,27 +56,40 @@ pub struct Arguments {
 
 /// Reads model and motion, and writes the page or the picture.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let (model, system) = load::system(&a.model, &Options::default())?;
+    let (mut model, mut system) = load::system(&a.model, &Options::default())?;
+    if let Some(loads) = &a.loads {
+        model.forces.extend(id::measured(&model, Some(loads), Path::new(""))?);
+        system = load::compile(&a.model, &model, &Options::default())?;
+    }
+    let (model, system) = (&model, &system);
     let table = a.motion.as_ref().map(|m| tables::read(m, Take::Markers, 0.0)).transpose()?;
     let motion = match (&table, &a.motion) {
         (Some(t), Some(path)) => {
-            let found = Motion::new(&model, &system, t);
+            let found = Motion::new(model, system, t);
             Some(found.map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))?)
         }
         _ => None,
     };
-    let states = match (&motion, &a.motion) {
-        (Some(m), Some(path)) => states(&model, &system, m, path, a.frame_rate)?,
-        _ => vec![assembled(&model, &system)],
+    let mut states = match (&motion, &a.motion) {
+        (Some(m), Some(path)) => states(model, system, m, path, a.frame_rate)?,
+        _ => vec![assembled(model, system)],
     };
-    let (activations, speeds) = motion.as_ref().map_or((false, false), |m| (m.has_activations, m.has_speeds));
-    let mut recorder = Recorder::new(&model, &system, &SceneOptions::default()).with(activations, speeds);
+    let (mut activations, speeds) =
+        motion.as_ref().map_or((false, false), |m| (m.has_activations, m.has_speeds));
+    if let Some(path) = &a.activations {
+        let table = tables::read(path, Take::Markers, 0.0)?;
+        let Some(found) = Activations::new(model, system, &table) else {
+            let message = "none of the columns is a muscle of the model".to_string();
+            return Err(Failure::content(path, 0, "", message, "name columns after muscles"));
+        };
+        states.iter_mut().for_each(|x| found.read(x));
+        activations = true;
+    }
+    let options = SceneOptions { geometry: geometry(a, model)? };
+    let mut recorder = Recorder::new(model, system, &options).with(activations, speeds);
     states.iter().for_each(|x| recorder.record(x));
     let animation = recorder.finish();
 
-    if let Some(path) = &a.svg {
-        picture(a, &model, &animation, path)?;
-    }
     let page = match (&a.out, &a.svg) {
         (Some(out), _) => Some(out.clone()),
         (None, Some(_)) => None,
@@ -73,13 +99,34 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         }
     };
     if let Some(path) = page {
-        let report = report(a, &model, &system, &states, &animation, activations);
+        let report = report(a, (model, system), &states, &animation, activations);
         load::write_whole(&path, &report.to_html())?;
         if path != Path::new("-") {
-            eprintln!("{} frames in {}", animation.frames.len(), path.display());
+            let n = animation.frames.len();
+            eprintln!("{n} frame{} in {}", if n == 1 { "" } else { "s" }, path.display());
         }
     }
-    Ok(())
+    match &a.svg {
+        Some(path) => picture(a, model, animation, path),
+        None => Ok(()),
+    }
+}
+
+/// Shapes that the model file attaches to bodies. Meshes are looked for where `--geometry` says, in the folder of the
+/// model, and in a folder `Geometry` there.
+fn geometry(a: &Arguments, model: &Model) -> Result<Vec<Shape>, Failure> {
+    let bytes = std::fs::read(&a.model).map_err(|e| Failure::read(&a.model, e))?;
+    // What is wrong with the file was told when the model was built.
+    let (document, mut told) = soleus_io::osim::read_document(&bytes, &a.model.display().to_string());
+    let Some(mut document) = document else { return Ok(Vec::new()) };
+    soleus_io::osim::upgrade(&mut document, &mut told);
+    let beside = a.model.parent().unwrap_or(Path::new(""));
+    let folders: Vec<&Path> = a.geometry.as_deref().into_iter().chain([beside]).collect();
+    let open = |name: &str| folders.iter().find_map(|f| std::fs::read(f.join(name)).ok());
+    let mut log = Diagnostics::new(a.model.display().to_string());
+    let shapes = attached_geometry(&document, model, &open, &mut log);
+    load::report(&log);
+    Ok(shapes)
 }
 
 /// States along a motion, on the manifold of the constraints.
@@ -146,7 +193,8 @@ fn assembled(model: &Model, system: &System) -> State<f64> {
     }
 }
 
-fn picture(a: &Arguments, model: &Model, animation: &Animation, path: &Path) -> Result<(), Failure> {
+fn picture(a: &Arguments, model: &Model, animation: Animation, path: &Path) -> Result<(), Failure> {
+    let animation = if a.wraps { animation } else { animation.without(Layer::Wrap) };
     let camera = Camera { yaw_deg: a.from[0], pitch_deg: a.from[1] };
     let time = a.time.unwrap_or(f64::NEG_INFINITY);
     let frame = if time.is_finite() { animation.frame_at(time) } else { animation.frames.first() };
@@ -156,8 +204,7 @@ fn picture(a: &Arguments, model: &Model, animation: &Animation, path: &Path) -> 
 
 fn report(
     a: &Arguments,
-    model: &Model,
-    system: &System,
+    (model, system): (&Model, &System),
     states: &[State<f64>],
     animation: &Animation,
     activations: bool,
@@ -188,6 +235,10 @@ fn report(
     let mut report = Report::new(title).animation(animation);
     if states.len() > 1 {
         report = report.heading("Coordinates").plots(coordinate_plots(model, system, states));
+        let forces = force_plots(animation);
+        if !forces.is_empty() {
+            report = report.heading("Forces on bodies").plots(forces);
+        }
         if activations {
             report = report.heading("Activations").plots(activation_plots(model, system, states));
         }

@@ -3,7 +3,7 @@
 mod make;
 mod setup_file;
 
-pub use setup_file::run_setup;
+pub use setup_file::{run_motion, run_setup};
 
 use crate::failure::Failure;
 use crate::load;

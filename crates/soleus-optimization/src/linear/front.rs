@@ -66,12 +66,18 @@ impl WithSimd for PartialFactorization<'_> {
         w.clear();
         w.resize(m * PANEL, 0.0);
         magnitude.clear();
+        magnitude.resize(candidates, 0.0);
         for j in 0..candidates {
-            let mut top = kernel::max_abs(simd, &f[j * m + j..(j + 1) * m]);
-            for i in 0..j {
-                top = top.max(f[i * m + j].abs());
+            let column = &f[j * m..(j + 1) * m];
+            let top = kernel::max_abs(simd, &column[j..]);
+            magnitude[j] = magnitude[j].max(top);
+            // The same entries are part of later columns.
+            for i in j + 1..candidates {
+                let v = column[i].abs();
+                if v > magnitude[i] {
+                    magnitude[i] = v;
+                }
             }
-            magnitude.push(top);
         }
 
         // Candidates done..active compete; active..candidates wait.
@@ -196,7 +202,15 @@ fn inspect<S: Simd>(
 ) -> (f64, f64, Option<usize>) {
     let inner = max_abs_but(simd, &w[from..candidates], t - from);
     let outer = kernel::max_abs(simd, &w[candidates..]);
-    let row = if inner > 0.0 { (from..candidates).find(|&i| i != t && w[i].abs() == inner) } else { None };
+    let mut row = None;
+    if inner > 0.0 {
+        for i in from..candidates {
+            if i != t && w[i].abs() == inner {
+                row = Some(i);
+                break;
+            }
+        }
+    }
     (w[t], inner.max(outer), row)
 }
 
@@ -214,8 +228,9 @@ fn max_abs_but<S: Simd>(simd: S, w: &[f64], but: usize) -> f64 {
 #[inline(always)]
 fn scale_column(l: &mut [f64], w: &[f64], d: f64) {
     let inverse = 1.0 / d;
-    for (l, w) in l.iter_mut().zip(w) {
-        *l = w * inverse;
+    let w = &w[..l.len()];
+    for i in 0..l.len() {
+        l[i] = w[i] * inverse;
     }
 }
 

@@ -185,8 +185,13 @@ impl Worker {
 
         // Values of the matrix, then what children left.
         let f = &mut self.front;
-        f.clear();
-        f.resize(m * m, 0.0);
+        if f.len() < m * m {
+            f.resize(m * m, 0.0);
+        }
+        let f = &mut f[..m * m];
+        for j in 0..m {
+            f[j * m + j..(j + 1) * m].fill(0.0);
+        }
         let shift = |local: u32| if (local as usize) < own { local as usize } else { local as usize + came };
         for &(v, row, column) in &front.entries {
             f[column as usize * m + shift(row)] += values[v as usize];
@@ -272,12 +277,26 @@ impl WithSimd for Substitution<'_> {
             local.clear();
             local.extend(f.index.iter().map(|&i| x[i as usize]));
             let y = &mut local[..];
+            // Four columns at a time: first among themselves, then on the rest.
             let mut at = 0;
-            for j in 0..f.eliminated {
+            let mut j = 0;
+            while j + 4 <= f.eliminated {
+                let [l0, l1, l2, l3] = four_columns(&f.l[at..], m - j);
+                at += 4 * (m - j) - 10;
+                y[j + 1] -= l0[0] * y[j];
+                y[j + 2] -= l0[1] * y[j] + l1[0] * y[j + 1];
+                y[j + 3] -= l0[2] * y[j] + l1[1] * y[j + 1] + l2[0] * y[j + 2];
+                let (done, rest) = y.split_at_mut(j + 4);
+                let w = [done[j], done[j + 1], done[j + 2], done[j + 3]];
+                kernel::subtract_four(simd, rest, [&l0[3..], &l1[2..], &l2[1..], l3], w);
+                j += 4;
+            }
+            while j < f.eliminated {
                 let (done, rest) = y.split_at_mut(j + 1);
                 let length = m - j - 1;
                 kernel::subtract_one(simd, rest, &f.l[at..at + length], done[j]);
                 at += length;
+                j += 1;
             }
             let mut j = 0;
             for pivot in &f.pivots {
@@ -309,17 +328,40 @@ impl WithSimd for Substitution<'_> {
             local.extend(f.index.iter().map(|&i| x[i as usize]));
             let y = &mut local[..];
             let mut at = f.l.len();
-            for j in (0..f.eliminated).rev() {
+            let mut j = f.eliminated;
+            while !j.is_multiple_of(4) {
+                j -= 1;
                 let length = m - j - 1;
                 at -= length;
                 let (left, rest) = y.split_at_mut(j + 1);
                 left[j] -= kernel::dot(simd, &f.l[at..at + length], rest);
+            }
+            while j >= 4 {
+                j -= 4;
+                at -= 4 * (m - j) - 10;
+                let [l0, l1, l2, l3] = four_columns(&f.l[at..], m - j);
+                let (left, rest) = y.split_at_mut(j + 4);
+                let dots = kernel::dot_four(simd, [&l0[3..], &l1[2..], &l2[1..], l3], rest);
+                let x = &mut left[j..];
+                x[3] -= dots[3];
+                x[2] -= dots[2] + l2[0] * x[3];
+                x[1] -= dots[1] + l1[0] * x[2] + l1[1] * x[3];
+                x[0] -= dots[0] + l0[0] * x[1] + l0[1] * x[2] + l0[2] * x[3];
             }
             for (&i, &v) in f.index[..f.eliminated].iter().zip(y.iter()) {
                 x[i as usize] = v;
             }
         }
     }
+}
+
+/// Four columns of L, one after the other, the first of which has its diagonal `height` rows above the end.
+#[inline(always)]
+fn four_columns(l: &[f64], height: usize) -> [&[f64]; 4] {
+    let (a, rest) = l.split_at(height - 1);
+    let (b, rest) = rest.split_at(height - 2);
+    let (c, rest) = rest.split_at(height - 3);
+    [a, b, c, &rest[..height - 4]]
 }
 
 #[cfg(test)]

@@ -184,7 +184,7 @@ fn scalar(now: &Moment, q: &Quantity) -> f64 {
         Quantity::Energy(k) => energy(now.system, now)[k],
         Quantity::Path(i, 0) => now.ws.paths[i].length(),
         Quantity::Path(i, _) => now.ws.paths[i].speed(),
-        Quantity::Actuation(i) => super::actuation::at_work(now, i)[0],
+        Quantity::Actuation(i) => super::actuation::at_work(now, i, false)[0],
         _ => f64::NAN,
     }
 }

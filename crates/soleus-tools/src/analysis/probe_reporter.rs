@@ -120,7 +120,7 @@ impl Analysis for ProbeReporter {
                 Quantity::Metabolic(p) => p.rates(now.system, now.x, now.controls, now.ws, &mut self.row),
                 Quantity::Actuators { list, part, exponent, sum, gain } => {
                     let first = self.row.len();
-                    let values = list.iter().map(|&i| gain * at_work(now, i)[*part].powf(*exponent));
+                    let values = list.iter().map(|&i| gain * at_work(now, i, false)[*part].powf(*exponent));
                     self.row.extend(values);
                     if *sum {
                         let total = self.row[first..].iter().sum();

@@ -15,7 +15,7 @@ const RIGHT: f64 = 18.0;
 const TOP: f64 = 36.0;
 const BOTTOM: f64 = 46.0;
 /// Width of one letter, generously; height of a row of the legend; the sample of a line in it. In pixels.
-const LETTER: f64 = 6.8;
+const LETTER: f64 = 6.4;
 const ROW: f64 = 18.0;
 const SAMPLE: f64 = 26.0;
 /// Pixels between ticks, about.
