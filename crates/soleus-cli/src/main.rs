@@ -22,6 +22,7 @@ mod run;
 mod scale;
 mod setup;
 mod simulate;
+mod solve;
 mod states;
 mod tables;
 mod tool_model;
@@ -113,6 +114,9 @@ enum Verb {
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
 
+    /// Optimal control: solves the problem of a MocoStudy
+    Solve(solve::Arguments),
+
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
     Upgrade {
@@ -149,6 +153,7 @@ fn main() -> ExitCode {
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
+        Verb::Solve(arguments) => solve::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),
