@@ -17,6 +17,7 @@ mod imu;
 mod info;
 mod jacobian;
 mod load;
+mod pipeline;
 mod plot;
 mod run;
 mod scale;
@@ -105,6 +106,9 @@ enum Verb {
     /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
 
+    /// All steps of a study: scaling, kinematics, dynamics, muscles and joint loads of several trials
+    Pipeline(pipeline::Arguments),
+
     /// Scales a generic model to a subject and places its markers
     Scale(scale::Arguments),
 
@@ -150,6 +154,7 @@ fn main() -> ExitCode {
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Pipeline(arguments) => pipeline::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
