@@ -19,6 +19,7 @@ mod run;
 mod scale;
 mod setup;
 mod simulate;
+mod so;
 mod states;
 mod tables;
 mod tool_model;
@@ -104,6 +105,12 @@ enum Verb {
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
 
+    /// Static optimization: muscle forces and activations behind a motion
+    So(so::Arguments),
+
+    /// What can be told about a motion: bodies, muscles, joint reactions, powers, induced accelerations, …
+    Analyze(analyze::Arguments),
+
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
     Upgrade {
@@ -138,6 +145,8 @@ fn main() -> ExitCode {
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
+        Verb::So(arguments) => so::run(&arguments),
+        Verb::Analyze(arguments) => analyze::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),
