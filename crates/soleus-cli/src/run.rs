@@ -41,7 +41,13 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::MocoStudy(_) => {
             let message = "the file holds a MocoStudy, which cannot be run yet".to_string();
-            Err(Failure::content(&a.setup, 0, "", message, "tools that run are listed by `soleus run --help`"))
+            Err(Failure::content(
+                &a.setup,
+                0,
+                "",
+                message,
+                "tools that run are listed by `soleus run --help`",
+            ))
         }
     }
 }

@@ -3,8 +3,8 @@
 //! A problem is a [`NonlinearProgram`]; whoever states it gives values and derivatives over fixed patterns.
 //! Nothing here knows biomechanics, reads a clock, prints or opens a file.
 
-pub mod nelder_mead;
 pub mod linear;
+pub mod nelder_mead;
 pub mod nlp;
 pub mod separable;
 

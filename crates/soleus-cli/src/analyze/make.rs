@@ -8,8 +8,9 @@ use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::{Table, Vec3};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{
-    Actuation, Analysis, BodyKinematics, ContactConstraint, ForceReporter, InducedAccelerations, InducedSettings,
-    JointPower, JointReaction, Kinematics, MuscleAnalysis, OutputReporter, PointKinematics, ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
+    Actuation, Analysis, BodyKinematics, ContactConstraint, ForceReporter, InducedAccelerations,
+    InducedSettings, JointPower, JointReaction, Kinematics, MuscleAnalysis, OutputReporter, PointKinematics,
+    ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
 };
 use soleus_tools::static_optimization::{Settings, StaticOptimization};
 use std::ops::RangeInclusive;
@@ -89,8 +90,10 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
             Box::new(OutputReporter::new(model, system, paths).map_err(wrong)?)
         }
         AnalysisKind::StaticOptimization { use_model_force_set: false, .. } => {
-            let hint = "give a model or force set with an actuator for each coordinate, or run inverse dynamics";
-            let message = "`use_model_force_set` false is not supported: it asks for inverse dynamics".to_string();
+            let hint =
+                "give a model or force set with an actuator for each coordinate, or run inverse dynamics";
+            let message =
+                "`use_model_force_set` false is not supported: it asks for inverse dynamics".to_string();
             return Err(Failure::content(m.source, s.line, "", message, hint));
         }
         AnalysisKind::StaticOptimization { exponent, use_muscle_physiology, .. } => {

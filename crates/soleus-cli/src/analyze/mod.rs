@@ -52,7 +52,8 @@ pub fn report(model: &Model, source: &Path, report: &Report) {
     }
     if let Some(time) = report.without_accelerations.first() {
         let n = report.without_accelerations.len();
-        let message = format!("accelerations are undetermined at {n} instants, first at {time} s: they are NaN");
+        let message =
+            format!("accelerations are undetermined at {n} instants, first at {time} s: they are NaN");
         log.warn(0, "", message, "");
     }
     load::report(&log);

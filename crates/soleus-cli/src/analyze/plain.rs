@@ -116,7 +116,8 @@ impl Input {
 fn has_speeds(model: &Model, system: &System, table: &Table) -> bool {
     let n = system.tree.num_mobilities;
     let speeds = state_labels(model, system).into_iter().filter(|(_, at)| (n..2 * n).contains(at));
-    table.in_degrees != Some(true) && speeds.into_iter().any(|(l, _)| state_column(table.labels(), &l).is_some())
+    table.in_degrees != Some(true)
+        && speeds.into_iter().any(|(l, _)| state_column(table.labels(), &l).is_some())
 }
 
 /// The measured forces of a model.

@@ -82,7 +82,12 @@ pub fn warn_of_defaults(file: &Path, history: &StateHistory) {
     let mut log = Diagnostics::new(file.display().to_string());
     if let Some(first) = history.at_default.first() {
         let n = history.at_default.len();
-        log.warn(0, "", format!("no column for {n} of the states, `{first}` first: they keep their defaults"), "");
+        log.warn(
+            0,
+            "",
+            format!("no column for {n} of the states, `{first}` first: they keep their defaults"),
+            "",
+        );
     }
     load::report(&log);
 }

@@ -157,7 +157,12 @@ fn analysis(e: &Element, log: &mut Diagnostics) -> AnalysisSetup {
         list.extend(members.map(|e| contact(e, log)));
     }
     if !(interval >= 1.0) {
-        log.error(e.line, "", format!("`step_interval` of `{name}` is {interval}, but must be at least 1"), "");
+        log.error(
+            e.line,
+            "",
+            format!("`step_interval` of `{name}` is {interval}, but must be at least 1"),
+            "",
+        );
     }
     AnalysisSetup { name, line: e.line, on, step_interval: interval.max(1.0) as usize, in_degrees, kind }
 }

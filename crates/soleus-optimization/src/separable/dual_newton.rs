@@ -90,7 +90,8 @@ pub(super) fn solve(p: &mut PowerProgram) -> Result<usize, SharingError> {
     if done.is_err() || largest(&p.missing) > FEASIBLE * p.scale() {
         // They cannot, or the start was poor: short steps of equal length in all equations, from zero, which find the
         // smallest missing part.
-        let mean = s.diagonal.iter().sum::<f64>() / s.diagonal.iter().filter(|d| **d > 0.0).count().max(1) as f64;
+        let mean =
+            s.diagonal.iter().sum::<f64>() / s.diagonal.iter().filter(|d| **d > 0.0).count().max(1) as f64;
         s.weight.fill(CAREFUL * mean);
         p.multipliers.fill(0.0);
         done = proximal(p, &mut s, (MAX_CAREFUL, 1e-9), &mut iterations);
