@@ -23,6 +23,7 @@ mod run;
 mod scale;
 mod setup;
 mod simulate;
+mod so;
 mod solve;
 mod states;
 mod tables;
@@ -121,6 +122,12 @@ enum Verb {
     /// Optimal control: solves the problem of a MocoStudy
     Solve(solve::Arguments),
 
+    /// Static optimization: muscle forces and activations behind a motion
+    So(so::Arguments),
+
+    /// What can be told about a motion: bodies, muscles, joint reactions, powers, induced accelerations, …
+    Analyze(analyze::Arguments),
+
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
     Upgrade {
@@ -159,6 +166,8 @@ fn main() -> ExitCode {
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Solve(arguments) => solve::run(&arguments),
+        Verb::So(arguments) => so::run(&arguments),
+        Verb::Analyze(arguments) => analyze::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),
