@@ -1,8 +1,8 @@
 //! `soleus ik`, and the inverse kinematics of `soleus run`.
 
-use crate::failure::{Failure, edit_distance};
+use crate::failure::{Failure, nearest_hint};
 use crate::tables::{self, Take};
-use crate::{load, setup};
+use crate::{imu, load, setup};
 use clap::Args;
 use soleus_dynamics::Options;
 use soleus_io::setup::{IkTask, InverseKinematicsSetup, ValueType};
@@ -18,14 +18,22 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus ik`.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus ik --model subject01.osim --markers walk.trc --out walk.mot")]
+#[command(after_help = "Examples:\n  \
+    soleus ik --model subject01.osim --markers walk.trc --out walk.mot\n  \
+    soleus ik --model calibrated.osim --orientations walk_imus.sto --sensor-to-ground-deg=-90,0,0 --out walk.mot")]
 pub struct Arguments {
     /// Model file (.osim, any version) with markers
     #[arg(long)]
     model: PathBuf,
     /// Marker file (.trc, .sto or .c3d)
-    #[arg(long)]
-    markers: PathBuf,
+    #[arg(long, required_unless_present = "orientations")]
+    markers: Option<PathBuf>,
+    /// Orientations of inertial sensors in place of markers (.sto with quaternions, one column per frame of the model)
+    #[arg(long, value_name = "IMUS.sto", conflicts_with_all = ["markers", "tasks"])]
+    orientations: Option<PathBuf>,
+    /// Turns the sensors' world to ground: angles about the fixed axes x, y, z, in degrees
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_three, allow_hyphen_values = true, requires = "orientations")]
+    sensor_to_ground_deg: Option<[f64; 3]>,
     /// Weights: an XML file with an IKTaskSet, or a setup file of the InverseKinematicsTool; all markers weigh 1 without it
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
@@ -38,24 +46,45 @@ pub struct Arguments {
     /// Motion file to write (.mot, degrees)
     #[arg(long, value_name = "OUT.mot")]
     out: PathBuf,
-    /// File for the distances of the markers frame by frame (.sto)
+    /// File for the distances of the markers, or angles of the sensors, frame by frame (.sto)
     #[arg(long, value_name = "ERRORS.sto")]
     errors: Option<PathBuf>,
 }
 
+/// Three numbers with commas between.
+fn parse_three(text: &str) -> Result<[f64; 3], String> {
+    let list: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse::<f64>()).collect();
+    let list = list.map_err(|e| e.to_string())?;
+    <[f64; 3]>::try_from(list).map_err(|l| format!("three angles, not {}", l.len()))
+}
+
 /// Runs `soleus ik`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
+    let Some(markers) = &a.markers else {
+        return run_orientations(a);
+    };
     let model = load::model(&a.model)?;
     let tasks = match &a.tasks {
         None => Tasks::default(),
         Some(path) => tasks_of(&model, path, &setup::tasks(path)?, None)?,
     };
-    let trial = solve(model, &a.model, &a.markers, &tasks, [a.from, a.to])?;
+    let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to])?;
     load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
         load::write_whole(path, &sto::write(&trial.marker_errors, Digits::Shortest))?;
     }
-    close(&trial.summary, &a.markers)
+    close(&trial.summary, markers)
+}
+
+fn run_orientations(a: &Arguments) -> Result<(), Failure> {
+    let Some(file) = &a.orientations else { return Ok(()) };
+    let turn = a.sensor_to_ground_deg.unwrap_or_default().map(f64::to_radians);
+    let trial = imu::solve(&a.model, file, turn, &[], [a.from, a.to])?;
+    load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
+    if let Some(path) = &a.errors {
+        load::write_whole(path, &sto::write(&trial.errors, Digits::Shortest))?;
+    }
+    imu::close(&trial.summary, file)
 }
 
 /// Runs the tool of a setup file.
@@ -106,13 +135,12 @@ fn solve(
     let markers = marker_table(markers_path)?;
     for t in &tasks.markers {
         if markers.labels().contains(&t.name) && !model.markers.iter().any(|m| m.name == t.name) {
-            let near =
-                model.markers.iter().map(|m| m.name.as_str()).min_by_key(|m| edit_distance(m, &t.name));
-            let hint = near.map_or(String::new(), |n| format!("\nhint: the nearest model marker is `{n}`"));
-            eprintln!(
-                "warning: marker `{}` is in the data and the tasks, but not in the model{hint}",
-                t.name
-            );
+            let near = model.markers.iter().map(|m| m.name.as_str());
+            let hint = nearest_hint("model marker", &t.name, near);
+            let mut log = Diagnostics::new(markers_path.display().to_string());
+            let message = format!("marker `{}` is in the data and the tasks, but not in the model", t.name);
+            log.warn(0, "", message, &hint);
+            load::report(&log);
         }
     }
     solve_trial(&model, &system, &markers, tasks, Settings::default(), range)
@@ -120,7 +148,7 @@ fn solve(
 }
 
 /// Markers in meters.
-fn marker_table(path: &Path) -> Result<Table, Failure> {
+pub fn marker_table(path: &Path) -> Result<Table, Failure> {
     let mut table = tables::read(path, Take::Markers, 0.0)?;
     let wrong = |e: String| Failure::content(path, 0, "", e, "");
     if table.element() == Element::Scalar {
@@ -133,7 +161,7 @@ fn marker_table(path: &Path) -> Result<Table, Failure> {
 }
 
 /// Tasks of a file as the solver takes them.
-fn tasks_of(
+pub fn tasks_of(
     model: &Model,
     path: &Path,
     list: &[IkTask],

@@ -2,25 +2,31 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+mod analyze;
 mod convert;
 mod demo;
+mod equilibrium;
 mod eval;
 mod experiment;
 mod failure;
 mod fit_paths;
+mod forward;
 mod id;
 mod ik;
+mod imu;
 mod info;
 mod load;
 mod plot;
 mod run;
+mod scale;
 mod setup;
 mod simulate;
 mod solve;
 mod states;
-mod svg;
 mod tables;
+mod tool_model;
 mod upgrade;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -74,6 +80,9 @@ enum Verb {
         opensim_faults: bool,
     },
 
+    /// Finds a state in which a model is at rest
+    Equilibrium(equilibrium::Arguments),
+
     /// Simulates a model forward in time and writes its states and controls
     #[command(
         after_help = "Example:\n  soleus simulate arm26.osim --excitation 0.05 --duration 1 --out results\n\n\
@@ -89,8 +98,11 @@ enum Verb {
     #[command(subcommand)]
     Experiment(experiment::Experiment),
 
-    /// Runs a setup file of OpenSim's inverse kinematics or inverse dynamics tool
+    /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
+
+    /// Scales a generic model to a subject and places its markers
+    Scale(scale::Arguments),
 
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
@@ -116,6 +128,9 @@ enum Verb {
 
     /// Draws columns of a motion, marker or force file over time
     Plot(plot::Options),
+
+    /// Shows a model and its motion: a page with an animated figure and plots, or a picture
+    View(view::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -125,16 +140,19 @@ fn main() -> ExitCode {
         Verb::Eval { model, states, out, equilibrate, opensim_faults } => {
             eval::run(&model, &states, &out, equilibrate, opensim_faults)
         }
+        Verb::Equilibrium(arguments) => equilibrium::run(&arguments),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Solve(arguments) => solve::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),
+        Verb::View(arguments) => view::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

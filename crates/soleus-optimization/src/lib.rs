@@ -4,6 +4,9 @@
 //! Nothing here knows biomechanics, reads a clock, prints or opens a file.
 
 pub mod linear;
+pub mod nelder_mead;
 pub mod nlp;
+pub mod separable;
 
+pub use nelder_mead::{NelderMeadMinimum, NelderMeadOptions, nelder_mead};
 pub use nlp::{NonlinearProgram, SparsityPattern, Stages};

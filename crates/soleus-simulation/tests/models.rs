@@ -4,12 +4,9 @@
 
 mod common;
 
-use common::{load, passive, reference};
+use common::{held, load, passive, reference};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{State, System};
-use soleus_math::vec3;
-use soleus_model::Model;
-use soleus_model::constraint::{Constraint, ConstraintKind};
 use soleus_simulation::linear::SparseLu;
 use soleus_simulation::system::{Constant, Feedback, state_labels, state_name};
 use soleus_simulation::{
@@ -91,27 +88,6 @@ fn conserves_energy_of_a_passive_model() {
     let (_, rows) = run(&mut SemiExplicitEuler::new(norm.dim(), 1e-3), &mut ode, &x, 5.0);
     let d = drift(&mut ode, &rows);
     assert!(d < 0.6, "semi-explicit Euler {d}");
-}
-
-/// The lower link's end held at a constant distance from a point in space.
-fn held() -> (Model, System) {
-    let (mut model, _) = passive();
-    let frame = |name: &str| model.bodies.iter().find(|b| b.name == name).unwrap().frame;
-    let (body_1, body_2) = (frame("ground"), frame("lower"));
-    model.constraints.push(Constraint {
-        name: "rope".into(),
-        path: "/constraintset/rope".into(),
-        enforced: true,
-        kind: ConstraintKind::ConstantDistance {
-            body_1,
-            body_2,
-            location_1: vec3(0.6, -0.3, 0.2),
-            location_2: vec3(0.0, -0.5, 0.0),
-            distance: 0.7,
-        },
-    });
-    let system = System::compile(&model).unwrap();
-    (model, system)
 }
 
 /// Projection keeps position and speed errors below a tenth of the accuracy, and energy all the same.

@@ -9,12 +9,11 @@
 //! variables of the polynomial: samples lie on the constraints, and the moment arm of an independent coordinate
 //! counts what moves with it.
 
-use crate::least_squares::solve_least_squares;
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::{State, System};
-use soleus_math::Function;
 use soleus_math::function::MultivariatePolynomial;
+use soleus_math::{Function, solve_least_squares};
 use soleus_model::Model;
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::id::CoordinateId;

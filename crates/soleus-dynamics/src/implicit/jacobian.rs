@@ -6,18 +6,19 @@
 //! repeated. A muscle sees only length, speed, excitation and its own states: dual numbers over those, then the
 //! chain rule through length and speed.
 
+use super::constraints::ConstraintDerivatives;
 use super::sparse::SparseMatrix;
 use super::{ImplicitSystem, to_ground};
 use crate::joint::angles_rate;
 use crate::kinematics::{Kinematics, Loads};
-use crate::multibody::{InverseDynamicsDerivatives, TreeKinematics, compute_kinematics};
+use crate::multibody::InverseDynamicsDerivatives;
 use crate::path::{CompiledPath, PathState};
 use crate::system::{Actor, State, SystemForce, Workspace};
 use soleus_math::{Dual, Real, SpatialVec, Transform, Vec3, vec3};
 
 /// Coordinates differentiated at once.
-const CHUNK: usize = 8;
-type D = Dual<f64, CHUNK>;
+pub(super) const CHUNK: usize = 8;
+pub(super) type D = Dual<f64, CHUNK>;
 
 /// ∂f/∂x, ∂f/∂ẋ, ∂f/∂e and ∂f/∂λ.
 #[derive(Clone, Debug)]
@@ -83,8 +84,7 @@ pub struct JacobianWorkspace {
     unit_u: Vec<f64>,
     /// Whether mobility j moves body b: entry b n + j.
     moves: Vec<bool>,
-    kinematics: TreeKinematics<D>,
-    constraints: crate::constraint::ConstraintWorkspace<D>,
+    pub(super) constraints: ConstraintDerivatives,
 }
 
 impl ImplicitSystem<'_> {
@@ -144,8 +144,7 @@ impl ImplicitSystem<'_> {
             unit_V: vec![SpatialVec::zero(); nb],
             unit_u: vec![0.0; n],
             moves,
-            kinematics: TreeKinematics::new(&s.tree),
-            constraints: s.constraints.workspace(&s.tree),
+            constraints: ConstraintDerivatives::new(s),
         }
     }
 
@@ -682,59 +681,6 @@ impl ImplicitSystem<'_> {
         let mut q: Vec3<Dual<f64, 1>> = Vec3::cst(at(&x.q));
         q[col - u0].d[0] = 1.0;
         -angles_rate(q, Vec3::cst(at(&x.u)))[row - u0].d[0]
-    }
-
-    /// Rows G u̇ + bias, the part Gᵀ λ of the τ rows, and the columns of λ, by dual numbers through the kinematics.
-    fn constraint_rows(
-        &self,
-        x: &State<f64>,
-        udot: &[f64],
-        lambda: &[f64],
-        ws: &Workspace<f64>,
-        jw: &mut JacobianWorkspace,
-        jac: &mut ImplicitJacobian,
-    ) {
-        let s = self.system;
-        let (n, m) = (s.tree.num_mobilities, s.constraints.num_rows());
-        let (ru, rc) = (n, 2 * n + s.num_aux);
-        let G = &ws.constraints.G;
-        for r in 0..m {
-            for j in 0..n {
-                if let Some(k) = jac.dxdot.position(rc + r, n + j) {
-                    jac.dxdot.value[k] = G[r * n + j];
-                }
-                if let Some(k) = jac.dlambda.position(ru + j, r) {
-                    jac.dlambda.value[k] = G[r * n + j];
-                }
-            }
-        }
-        let all: Vec<D> = x.q.iter().chain(&x.u).map(|&v| D::cst(v)).collect();
-        for c0 in (0..2 * n).step_by(CHUNK) {
-            let count = CHUNK.min(2 * n - c0);
-            let mut v = all.clone();
-            for c in 0..count {
-                v[c0 + c].d[c] = 1.0;
-            }
-            compute_kinematics(&s.tree, &v[..n], &v[n..], &mut jw.kinematics);
-            s.constraints.compute(&s.tree, &jw.kinematics, D::cst(x.time), &mut jw.constraints);
-            for r in 0..m {
-                let mut a = jw.constraints.bias[r];
-                for j in 0..n {
-                    let g = jw.constraints.G[r * n + j];
-                    a += g * udot[j];
-                    for c in 0..count.min(n.saturating_sub(c0)) {
-                        if let Some(k) = jac.dx.position(ru + j, c0 + c) {
-                            jac.dx.value[k] += g.d[c] * lambda[r];
-                        }
-                    }
-                }
-                for c in 0..count {
-                    if let Some(k) = jac.dx.position(rc + r, c0 + c) {
-                        jac.dx.value[k] = a.d[c];
-                    }
-                }
-            }
-        }
     }
 }
 

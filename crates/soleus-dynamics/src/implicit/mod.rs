@@ -11,6 +11,7 @@
 //! is inverted and nothing is singular: not a massless segment, not zero activation. The Jacobians are
 //! sparse, with a pattern that follows from the structure of the model and is found once.
 
+mod constraints;
 mod hessian;
 mod jacobian;
 mod pattern;

@@ -41,6 +41,8 @@ pub(super) struct ScatterPlan {
     /// Entries of ∂f/∂ẋ that are one.
     ones: Vec<usize>,
     paths: Vec<PathPlaces>,
+    /// (row r, mobility j, place of G_rj in ∂f/∂ẋ, place in ∂f/∂λ) of the constraints.
+    pub constraints: Vec<(usize, usize, usize, usize)>,
     /// For a force on a function-based path whose load is the gradient of its length: the variables of that function as
     /// positions in the force's list of mobilities.
     pub direct: Vec<Option<Vec<usize>>>,
@@ -62,6 +64,13 @@ impl ScatterPlan {
                 plan.kinematic.extend(p.dx.position(r, c).map(|k| (k, r, c)));
             }
             plan.ones.extend(p.dxdot.position(r, r));
+        }
+        let rc = rz + s.num_aux;
+        for r in 0..s.constraints.num_rows() {
+            for j in 0..n {
+                let places = p.dxdot.position(rc + r, n + j).zip(p.dlambda.position(ru + j, r));
+                plan.constraints.extend(places.map(|(a, b)| (r, j, a, b)));
+            }
         }
         for (i, f) in s.forces.iter().enumerate() {
             plan.direct.push(None);

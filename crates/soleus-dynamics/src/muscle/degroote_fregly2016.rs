@@ -304,6 +304,15 @@ impl DeGrooteFregly2016Muscle {
         f * self.f0
     }
 
+    /// Active force along the tendon (N) at full activation if the tendon were rigid, F₀ f_L f_V cos φ. With
+    /// `opensim_faults` along the fiber, as OpenSim 4.6 has it here.
+    pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64, opensim_faults: bool) -> f64 {
+        let p = self.position(L, 1.0);
+        let v = Ldot * p.cos * self.per_v0;
+        let force = self.f0 * p.fl * Self::force_velocity(v);
+        if opensim_faults { force } else { force * p.cos }
+    }
+
     /// Everything about the muscle, with explicit tendon dynamics.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
         let mut info = MuscleInfo::unknown(L, Ldot, e);

@@ -89,12 +89,7 @@ pub fn solve_trial(
         }
         let time = markers.times()[row];
         let fit = ik.solve_frame(time, &seen_at);
-        for ((column, c), &m) in
-            columns.iter_mut().zip(&model.coordinates).zip(&system.tree.mobility_of_coordinate)
-        {
-            let q = ik.coordinates().get(m).copied().unwrap_or(c.default_value);
-            column.push(if c.motion_type == MotionType::Rotational { q.to_degrees() } else { q });
-        }
+        push_coordinates(model, system, &ik, &mut columns);
         for (column, x) in errors.iter_mut().zip([fit.squared_error, fit.rms, fit.max]) {
             column.push(x);
         }
@@ -136,8 +131,23 @@ pub fn solve_trial(
     Ok(Trial { coordinates, marker_errors, marker_locations, weighted_squared_error: weighted, summary })
 }
 
+/// Appends the pose to the columns of the model's coordinates, rotations in degrees.
+pub(super) fn push_coordinates(
+    model: &Model,
+    system: &System,
+    ik: &InverseKinematics,
+    columns: &mut [Vec<f64>],
+) {
+    for ((column, c), &m) in
+        columns.iter_mut().zip(&model.coordinates).zip(&system.tree.mobility_of_coordinate)
+    {
+        let q = ik.coordinates().get(m).copied().unwrap_or(c.default_value);
+        column.push(if c.motion_type == MotionType::Rotational { q.to_degrees() } else { q });
+    }
+}
+
 /// The rows nearest to the ends of a range of time.
-fn frames(times: &[f64], range: [f64; 2]) -> Result<std::ops::Range<usize>, Error> {
+pub(super) fn frames(times: &[f64], range: [f64; 2]) -> Result<std::ops::Range<usize>, Error> {
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
         return Err(Error::NotMarkers { reason: "they have no rows".to_string() });
     };

@@ -115,6 +115,17 @@ impl Reference {
     }
 }
 
+/// A trial point that may be gone to.
+struct Found {
+    /// The step that progress was judged for, and the one that leads there.
+    alpha_test: f64,
+    alpha: f64,
+    phi: f64,
+    trials: usize,
+    /// Whether the full step failed because of the filter alone.
+    filter_alone: bool,
+}
+
 enum Verdict {
     Accepted,
     /// Rejected by the filter alone.
@@ -180,15 +191,18 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
             if let Some((theta, phi)) = self.evaluate(layer, st, alpha) {
                 match self.judge(st, &here, alpha, theta, phi) {
                     Verdict::Accepted => {
-                        return self.finish(layer, st, &here, alpha, alpha, phi, trials, filter_alone);
+                        let found = Found { alpha_test: alpha, alpha, phi, trials, filter_alone };
+                        return self.finish(layer, st, &here, found);
                     }
                     Verdict::Filter if first => filter_alone = true,
                     _ => {}
                 }
-                if first && theta >= here.theta {
-                    if let Some((taken, phi)) = self.correct_second_order(layer, st, &here, alpha, theta) {
-                        return self.finish(layer, st, &here, alpha, taken, phi, trials, filter_alone);
-                    }
+                if first
+                    && theta >= here.theta
+                    && let Some((taken, phi)) = self.correct_second_order(layer, st, &here, alpha, theta)
+                {
+                    let found = Found { alpha_test: alpha, alpha: taken, phi, trials, filter_alone };
+                    return self.finish(layer, st, &here, found);
                 }
             }
             alpha *= 0.5;
@@ -229,18 +243,8 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
     }
 
     /// Goes to the trial point if derivatives exist there; keeps the books of the filter.
-    #[allow(clippy::too_many_arguments)]
-    fn finish(
-        &mut self,
-        layer: &Layer,
-        st: &mut State,
-        from: &Reference,
-        alpha_test: f64,
-        alpha: f64,
-        phi: f64,
-        trials: usize,
-        filter_alone: bool,
-    ) -> Step {
+    fn finish(&mut self, layer: &Layer, st: &mut State, from: &Reference, found: Found) -> Step {
+        let Found { alpha_test, alpha, phi, trials, filter_alone } = found;
         if !st.trial_values.differentiate(&mut self.scaled, layer, &st.trial.w) {
             return Step { trials, ..Default::default() };
         }
@@ -314,7 +318,9 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
         let from = dog.reference;
         if matches!(self.judge(st, &from, from.alpha, theta, phi), Verdict::Accepted) {
             dog.trials = 0;
-            return self.finish(layer, st, &from, from.alpha, alpha_max, phi, 1, false);
+            let found =
+                Found { alpha_test: from.alpha, alpha: alpha_max, phi, trials: 1, filter_alone: false };
+            return self.finish(layer, st, &from, found);
         }
         dog.trials += 1;
         if dog.trials > WATCHDOG_TRIALS || theta > st.theta_max {
