@@ -21,9 +21,21 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "soleus-control",
         ],
     ),
+    ("soleus-viewer", STUDIES),
     ("soleus-cli", EDGE),
-    ("soleus-viewer", EDGE),
     ("soleus-python", EDGE),
+];
+
+/// Everything that computes, and what reads files for it.
+const STUDIES: &[&str] = &[
+    "soleus-math",
+    "soleus-model",
+    "soleus-io",
+    "soleus-dynamics",
+    "soleus-simulation",
+    "soleus-optimization",
+    "soleus-control",
+    "soleus-tools",
 ];
 
 /// The edge sees everything below it.
@@ -36,6 +48,7 @@ const EDGE: &[&str] = &[
     "soleus-optimization",
     "soleus-control",
     "soleus-tools",
+    "soleus-viewer",
 ];
 
 /// Foreign crates that belong to one place: a beginning of their name, who may use them, and why.

@@ -128,6 +128,15 @@ fn nearest_file(path: &Path) -> Option<PathBuf> {
     best.map(|(_, p)| p)
 }
 
+/// The name among `names` that differs least, as a hint; empty when none is alike.
+pub fn nearest_hint<'n>(what: &str, wanted: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let near = names.map(|n| (edit_distance(&n.to_lowercase(), &wanted.to_lowercase()), n)).min();
+    match near {
+        Some((d, name)) if d <= 2.max(wanted.len() / 2) => format!("the nearest {what} is `{name}`"),
+        _ => String::new(),
+    }
+}
+
 /// Levenshtein's distance: insertions, deletions and substitutions that turn `a` into `b`.
 pub fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();

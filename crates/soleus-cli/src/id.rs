@@ -112,7 +112,7 @@ fn solve(model: Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -
 }
 
 /// The forces of an `ExternalLoads` file. Its data are looked for in `folder` first, then beside it, as in OpenSim.
-fn measured(model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Vec<Force>, Failure> {
+pub fn measured(model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Vec<Force>, Failure> {
     let Some(path) = loads else { return Ok(Vec::new()) };
     let (document, mut log) = setup::document(path)?;
     let loads = document.and_then(|mut d| {

@@ -1,6 +1,6 @@
 //! `soleus ik`, and the inverse kinematics of `soleus run`.
 
-use crate::failure::{Failure, edit_distance};
+use crate::failure::{Failure, nearest_hint};
 use crate::tables::{self, Take};
 use crate::{load, setup};
 use clap::Args;
@@ -106,13 +106,12 @@ fn solve(
     let markers = marker_table(markers_path)?;
     for t in &tasks.markers {
         if markers.labels().contains(&t.name) && !model.markers.iter().any(|m| m.name == t.name) {
-            let near =
-                model.markers.iter().map(|m| m.name.as_str()).min_by_key(|m| edit_distance(m, &t.name));
-            let hint = near.map_or(String::new(), |n| format!("\nhint: the nearest model marker is `{n}`"));
-            eprintln!(
-                "warning: marker `{}` is in the data and the tasks, but not in the model{hint}",
-                t.name
-            );
+            let near = model.markers.iter().map(|m| m.name.as_str());
+            let hint = nearest_hint("model marker", &t.name, near);
+            let mut log = Diagnostics::new(markers_path.display().to_string());
+            let message = format!("marker `{}` is in the data and the tasks, but not in the model", t.name);
+            log.warn(0, "", message, &hint);
+            load::report(&log);
         }
     }
     solve_trial(&model, &system, &markers, tasks, Settings::default(), range)
@@ -120,7 +119,7 @@ fn solve(
 }
 
 /// Markers in meters.
-fn marker_table(path: &Path) -> Result<Table, Failure> {
+pub fn marker_table(path: &Path) -> Result<Table, Failure> {
     let mut table = tables::read(path, Take::Markers, 0.0)?;
     let wrong = |e: String| Failure::content(path, 0, "", e, "");
     if table.element() == Element::Scalar {
@@ -133,7 +132,7 @@ fn marker_table(path: &Path) -> Result<Table, Failure> {
 }
 
 /// Tasks of a file as the solver takes them.
-fn tasks_of(
+pub fn tasks_of(
     model: &Model,
     path: &Path,
     list: &[IkTask],

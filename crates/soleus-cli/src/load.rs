@@ -3,9 +3,10 @@
 use crate::failure::Failure;
 use soleus_dynamics::{Options, System};
 use soleus_io::mesh::read_contact_meshes;
-use soleus_model::{Diagnostics, Model, Severity};
+use soleus_io::osim;
+use soleus_model::{Diagnostics, Document, Element, Model, Severity};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads and builds a model; prints its diagnostics to stderr.
 pub fn model(path: &Path) -> Result<Model, Failure> {
@@ -18,19 +19,67 @@ pub fn model(path: &Path) -> Result<Model, Failure> {
     }
 }
 
+/// What a tool changes in a model before it is built.
+#[derive(Default)]
+pub struct Change<'a> {
+    /// Whether the model's own forces are taken out.
+    pub replace_forces: bool,
+    /// Files whose `ForceSet` is added.
+    pub force_sets: &'a [PathBuf],
+    /// Controllers to add, of version 40600.
+    pub controllers: &'a [Element],
+}
+
+/// Reads a model, changes it, and builds it; prints its diagnostics to stderr.
+pub fn changed_model(path: &Path, change: &Change) -> Result<Model, Failure> {
+    let mut document = upgraded(path)?;
+    let version = document.version;
+    if change.replace_forces {
+        osim::clear_set(&mut document, "ForceSet");
+    }
+    for file in change.force_sets {
+        let Some(members) = osim::set_members(&upgraded(file)?, "ForceSet") else {
+            return Err(Failure::content(file, 0, "", "the file holds no `ForceSet`".to_string(), ""));
+        };
+        osim::add_to_set(&mut document, "ForceSet", members);
+    }
+    osim::add_to_set(&mut document, "ControllerSet", change.controllers.to_vec());
+    let mut diagnostics = Diagnostics::new(path.display().to_string());
+    let model = soleus_model::build(&document, &mut diagnostics);
+    report(&diagnostics);
+    let mut model = model.ok_or_else(|| errors(path, &diagnostics))?;
+    model.file_version = version;
+    Ok(model)
+}
+
+/// Reads any file of OpenSim's and brings it to the newest version.
+fn upgraded(path: &Path) -> Result<Document, Failure> {
+    let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
+    let (document, mut log) = osim::read_document(&bytes, &path.display().to_string());
+    let document = document.map(|mut d| {
+        osim::upgrade(&mut d, &mut log);
+        d
+    });
+    report(&log);
+    document.filter(|_| !log.has_errors()).ok_or_else(|| errors(path, &log))
+}
+
 /// Reads and builds a model and makes it ready for computing, contact meshes included.
 pub fn system(path: &Path, options: &Options) -> Result<(Model, System), Failure> {
     let mut model = model(path)?;
+    contact_meshes(path, &mut model)?;
+    let system = compile(path, &model, options)?;
+    Ok((model, system))
+}
+
+/// Reads the meshes that contacts of a model need.
+pub fn contact_meshes(path: &Path, model: &mut Model) -> Result<(), Failure> {
     let mut diagnostics = Diagnostics::new(path.display().to_string());
     // A mesh file name is taken from the folder of the model; an absolute one stays as it is.
     let folder = path.parent().unwrap_or(Path::new(""));
-    read_contact_meshes(&mut model, &mut diagnostics, &|name| std::fs::read(folder.join(name)).ok());
+    read_contact_meshes(model, &mut diagnostics, &|name| std::fs::read(folder.join(name)).ok());
     report(&diagnostics);
-    if diagnostics.has_errors() {
-        return Err(errors(path, &diagnostics));
-    }
-    let system = compile(path, &model, options)?;
-    Ok((model, system))
+    if diagnostics.has_errors() { Err(errors(path, &diagnostics)) } else { Ok(()) }
 }
 
 /// Makes a model ready for computing; what is wrong is told with the line of the component.

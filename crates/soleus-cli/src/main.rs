@@ -2,24 +2,28 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+mod analyze;
 mod convert;
 mod demo;
 mod eval;
 mod experiment;
 mod failure;
 mod fit_paths;
+mod forward;
 mod id;
 mod ik;
 mod info;
 mod load;
 mod plot;
 mod run;
+mod scale;
 mod setup;
 mod simulate;
 mod states;
-mod svg;
 mod tables;
+mod tool_model;
 mod upgrade;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -88,8 +92,11 @@ enum Verb {
     #[command(subcommand)]
     Experiment(experiment::Experiment),
 
-    /// Runs a setup file of OpenSim's inverse kinematics or inverse dynamics tool
+    /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
+
+    /// Scales a generic model to a subject and places its markers
+    Scale(scale::Arguments),
 
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
@@ -112,6 +119,9 @@ enum Verb {
 
     /// Draws columns of a motion, marker or force file over time
     Plot(plot::Options),
+
+    /// Shows a model and its motion: a page with an animated figure and plots, or a picture
+    View(view::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -125,11 +135,13 @@ fn main() -> ExitCode {
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),
+        Verb::View(arguments) => view::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

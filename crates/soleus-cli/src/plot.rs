@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::load;
-use crate::svg::{Series, chart};
 use crate::tables::{self, Take};
 use soleus_math::Table;
+use soleus_viewer::{Line, Plot};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -45,16 +45,16 @@ pub fn run(o: &Options) -> Result<(), Failure> {
             table.labels().len()
         );
     }
-    let series: Vec<Series> = chosen
-        .iter()
-        .map(|&i| Series { name: &table.labels()[i], x: table.times(), y: &table.columns()[i] })
-        .collect();
-    let unit = match table.in_degrees {
-        Some(true) => "angles in degrees",
-        _ => "",
+    let line =
+        |&i: &usize| Line::new(table.labels()[i].clone(), table.times().to_vec(), table.columns()[i].clone());
+    let plot = Plot {
+        title: o.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        x_label: "time (s)".to_string(),
+        y_label: if table.in_degrees == Some(true) { "angles in degrees" } else { "" }.to_string(),
+        lines: chosen.iter().map(line).collect(),
+        ..Plot::default()
     };
-    let name = o.file.file_name().unwrap_or_default().to_string_lossy();
-    load::write_whole(&o.out, &chart(&name, "time (s)", unit, &series))
+    load::write_whole(&o.out, &plot.to_svg())
 }
 
 /// Places of the named columns, each once, in the order asked for.

@@ -1,7 +1,7 @@
 //! `soleus run`: a setup file of one of OpenSim's tools.
 
 use crate::failure::Failure;
-use crate::{id, ik, setup};
+use crate::{analyze, forward, id, ik, scale, setup};
 use clap::Args;
 use soleus_io::setup::Setup;
 use std::path::PathBuf;
@@ -9,11 +9,14 @@ use std::path::PathBuf;
 /// Arguments of `soleus run`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus run subject01_Setup_IK.xml\n\n\
-    Runs InverseKinematicsTool and InverseDynamicsTool. File names in the setup are taken from its folder, and results\n\
-    are written under the names and folders it gives.")]
+    Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, AnalyzeTool and ForwardTool. File names in the setup are\n\
+    taken from its folder, and results are written under the names and folders it gives.")]
 pub struct Arguments {
     /// Setup file (.xml)
     setup: PathBuf,
+    /// Model file to use in place of the one that the setup names
+    #[arg(long)]
+    model: Option<PathBuf>,
     /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
     #[arg(long)]
     opensim_faults: bool,
@@ -21,8 +24,24 @@ pub struct Arguments {
 
 /// Runs the tool.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    match setup::read(&a.setup)? {
+    let mut setup = setup::read(&a.setup)?;
+    if let Some(file) = &a.model {
+        // A setup takes names from its own folder; the command line from the current one.
+        let file = std::path::absolute(file).unwrap_or(file.clone());
+        if !setup.set_model_file(file.display().to_string()) {
+            let message = "this setup file holds its model itself, so --model cannot replace it".to_string();
+            return Err(Failure::content(&a.setup, 0, "", message, "leave --model out"));
+        }
+    }
+    match setup {
+        Setup::Scale(s) => scale::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::InverseKinematics(s) => ik::run_setup(&a.setup, &s),
         Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::Forward(s) => forward::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::MocoStudy(_) => {
+            let message = "the file holds a MocoStudy, which cannot be run yet".to_string();
+            Err(Failure::content(&a.setup, 0, "", message, "tools that run are listed by `soleus run --help`"))
+        }
     }
 }

@@ -2,16 +2,24 @@
 
 use crate::failure::Failure;
 use crate::load;
-use soleus_io::setup::{IkTask, Setup, read_ik_tasks};
+use soleus_io::setup::{IkTask, MeasurementSetup, Setup, read_ik_tasks};
 use soleus_model::{Diagnostics, Document};
 use std::path::{Path, PathBuf};
 
 /// Reads a setup file; prints its diagnostics to stderr.
 pub fn read(path: &Path) -> Result<Setup, Failure> {
-    let (document, mut log) = document(path)?;
-    let setup = document.and_then(|d| soleus_io::setup::read(&d, &mut log));
+    let (document, mut log) = upgraded(path)?;
+    let setup = soleus_io::setup::read(&document, &mut log);
     load::report(&log);
     setup.ok_or_else(|| load::errors(path, &log))
+}
+
+/// The measurements of a setup file of the scale tool, or of a file with a `MeasurementSet`.
+pub fn measurements(path: &Path) -> Result<Vec<MeasurementSetup>, Failure> {
+    let (document, mut log) = upgraded(path)?;
+    let list = soleus_io::setup::read_measurements(&document, &mut log);
+    load::report(&log);
+    list.ok_or_else(|| load::errors(path, &log))
 }
 
 /// The tasks of a file with an `IKTaskSet`, or of a setup file.
@@ -37,11 +45,29 @@ pub fn document(path: &Path) -> Result<(Option<Document>, Diagnostics), Failure>
     Ok(soleus_io::osim::read_document(&bytes, &path.display().to_string()))
 }
 
+/// Reads any XML file of OpenSim and brings it to today's form.
+pub fn upgraded(path: &Path) -> Result<(Document, Diagnostics), Failure> {
+    let (document, mut log) = document(path)?;
+    match document {
+        Some(mut d) => {
+            soleus_io::osim::upgrade(&mut d, &mut log);
+            Ok((d, log))
+        }
+        None => {
+            load::report(&log);
+            Err(load::errors(path, &log))
+        }
+    }
+}
+
 /// A file as a setup file names it: relative to the folder of the setup file.
 pub fn beside(setup: &Path, name: &str) -> PathBuf {
-    // Files written on Windows may separate folders its way.
-    let name = if cfg!(windows) { name.to_string() } else { name.replace('\\', "/") };
-    setup.parent().unwrap_or(Path::new("")).join(name)
+    setup.parent().unwrap_or(Path::new("")).join(native(name))
+}
+
+/// A file name as this machine writes it: files from Windows may separate folders its way.
+pub fn native(name: &str) -> String {
+    if cfg!(windows) { name.to_string() } else { name.replace('\\', "/") }
 }
 
 /// A file that a setup file has to name.

@@ -1,7 +1,7 @@
 //! A model ready for computing: flat, indexed, immutable, shared by all threads.
 
 use crate::Options;
-use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Station};
+use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Rolling, Station};
 use crate::force::{CompiledForce, ForceError, ForceResolve};
 use crate::joint::angles_rate;
 use crate::kinematics::{BodyFrame, Loads, Resolve};
@@ -576,12 +576,16 @@ fn compile_constraints(model: &Model, tree: &Tree) -> ConstraintSet {
                 }
             }
             ConstraintKind::RollingOnSurface { rolling_body, surface_body, normal, height, .. } => {
-                CompiledConstraint::Rolling {
+                CompiledConstraint::Rolling(Rolling {
                     roller: tree.frame(*rolling_body).body,
                     surface: tree.frame(*surface_body).body,
                     normal: normal.normalized(),
                     height: *height,
-                }
+                    p_R: Vec3::zero(),
+                    axis_R: Vec3::unit(2),
+                    p_S: Vec3::zero(),
+                    active: [true; 4],
+                })
             }
         });
     }

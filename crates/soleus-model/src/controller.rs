@@ -39,6 +39,13 @@ pub enum ControllerKind {
         /// `controls_file`.
         controls_file: Option<String>,
     },
+    /// `CorrectionController`: keeps coordinates near a recorded motion, with an actuator for each.
+    Correction {
+        /// `kp`. Default 100.
+        kp: f64,
+        /// `kv`. Default 20.
+        kv: f64,
+    },
     /// A class that is kept by its name only; the warning about it names what it would do.
     Other,
 }

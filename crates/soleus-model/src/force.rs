@@ -87,6 +87,8 @@ pub enum ForceKind {
     McKibbenActuator(McKibbenActuator),
     /// A point pushed out of an ellipsoid; not an OpenSim class.
     EllipsoidContact(EllipsoidContact),
+    /// `Bogert2011ContactForce`: a point on level ground; not an OpenSim class.
+    Bogert2011Contact(Bogert2011Contact),
     /// Passive moment of a joint with a range; not an OpenSim class.
     PassiveJointMoment(PassiveJointMoment),
 }
@@ -563,6 +565,28 @@ pub struct EllipsoidContact {
     pub stiffness: f64,
     /// Width of the smooth transition in units of the surface function. DAS3: 0.01.
     pub smoothing: f64,
+}
+
+/// A point of a body on the plane y = 0 of ground, with a normal force and friction that are smooth everywhere (Ackermann
+/// and van den Bogert 2010; van den Bogert, Blana and Heinrich 2011).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bogert2011Contact {
+    /// Socket `frame` that carries the point.
+    pub frame: FrameId,
+    /// `location` of the point in it, m. Default 0.
+    pub location: Vec3<f64>,
+    /// `stiffness`, N/m. Default 20 000.
+    pub stiffness: f64,
+    /// `damping`, s/m. Default 1.
+    pub damping: f64,
+    /// `linear_stiffness` at any height, N/m. Default 1.
+    pub linear_stiffness: f64,
+    /// `transition_height` over which the force sets in, m. Default 0.001.
+    pub transition_height: f64,
+    /// `friction`, the largest ratio of friction to normal force. Default 1.
+    pub friction: f64,
+    /// `transition_velocity` of friction, m/s. Default 0.1.
+    pub transition_velocity: f64,
 }
 
 /// A spring and damper about the middle of a coordinate's range, and stops at its ends that grow with the square.

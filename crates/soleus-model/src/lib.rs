@@ -17,10 +17,12 @@ pub mod external_loads;
 pub mod force;
 pub mod id;
 pub mod joint;
+pub mod marker_set;
 pub mod model;
 pub mod muscle;
 pub mod path;
 pub mod probe;
+pub mod scale;
 
 pub use build::{build, build_external_loads};
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
@@ -28,3 +30,4 @@ pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};
 pub use force::{Force, ForceKind};
 pub use model::Model;
+pub use scale::{ScaleOptions, scale_document, scale_lengths};

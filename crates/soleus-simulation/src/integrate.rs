@@ -19,6 +19,9 @@ pub struct StepOptions {
     pub max_steps: usize,
     /// Error of constraints above which a state is projected; `None` for a tenth of the accuracy.
     pub constraint_tolerance: Option<f64>,
+    /// Whether a step of `min_step` is taken however large its error, as Simbody does, instead of ending with
+    /// [`Stop::Underflow`]. Such steps are counted in [`Statistics::inaccurate`]. For explicit methods.
+    pub force_min_step: bool,
 }
 
 impl Default for StepOptions {
@@ -31,6 +34,7 @@ impl Default for StepOptions {
             max_step: f64::INFINITY,
             max_steps: usize::MAX,
             constraint_tolerance: None,
+            force_min_step: false,
         }
     }
 }
@@ -83,6 +87,8 @@ pub struct Statistics {
     pub newton_iterations: usize,
     /// Steps whose state was put back on its constraints.
     pub projections: usize,
+    /// Steps accepted although their error was too large; see [`StepOptions::force_min_step`].
+    pub inaccurate: usize,
 }
 
 /// A method that takes a problem `P` one step at a time.
@@ -108,6 +114,12 @@ pub trait Integrator<P: ?Sized> {
 
     /// Work done since the start.
     fn statistics(&self) -> Statistics;
+
+    /// The state that limits the step: the one with the largest error in the last attempt, where the method looks at
+    /// errors.
+    fn limiting(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A step just taken, or the start.

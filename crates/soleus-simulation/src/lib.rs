@@ -3,7 +3,7 @@
 //! A problem is an [`ExplicitOde`] ẋ = f(t, x) or an [`ImplicitOde`] f(t, x, ẋ) = 0. An [`Integrator`] takes
 //! it one accepted step at a time; [`integrate()`] drives it to an end, finds events on the way, and always
 //! returns how far it came and why it stopped. [`SystemOde`] and [`ImplicitSystemOde`] make problems of a
-//! musculoskeletal model.
+//! musculoskeletal model, [`MuscleOde`] of one muscle in a testing machine.
 //!
 //! | integrator | problem | order | step |
 //! |---|---|---|---|
@@ -24,6 +24,7 @@ pub mod explicit;
 pub mod implicit;
 pub mod integrate;
 pub mod linear;
+pub mod muscle;
 pub mod ode;
 pub mod realtime;
 pub mod stop;
@@ -35,6 +36,7 @@ pub use event::{Direction, Event};
 pub use explicit::{ExplicitRungeKutta, SemiExplicitEuler};
 pub use implicit::{ImplicitMidpoint, RadauIIA5, RosenbrockEuler};
 pub use integrate::{End, Integrator, Outcome, Statistics, StepOptions, View, integrate};
+pub use muscle::{MuscleInput, MuscleOde};
 pub use ode::{ExplicitOde, ImplicitOde, MechanicalOde, Projected, RhsError};
 pub use stop::{Quantity, Stop};
 pub use system::{Controls, ImplicitSystemOde, ModelControls, SystemOde};

@@ -4,11 +4,14 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_BS.
 
+pub mod analysis;
 pub mod external_loads;
 pub mod fit_paths;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 mod least_squares;
+pub mod scale;
+pub mod static_optimization;
 #[cfg(test)]
 mod testing;
 

@@ -1,7 +1,9 @@
 //! Published experiments, repeated: one line for each number, ours beside the published one.
 
 mod das3;
+mod millard;
 mod report;
+mod sheet;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -13,11 +15,16 @@ pub enum Experiment {
     /// speed of real-time simulation
     #[command(after_help = "Example:\n  soleus experiment das3 --data ../shared/data")]
     Das3(das3::Arguments),
+    /// The muscle models of Millard, Uchida, Seth and Delp (2013): elastic and rigid tendons, with and without damping,
+    /// their speed and their forces beside measured ones
+    #[command(after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard")]
+    Millard(millard::Arguments),
 }
 
 /// Runs one.
 pub fn run(which: &Experiment) -> Result<(), Failure> {
     match which {
         Experiment::Das3(a) => das3::run(a),
+        Experiment::Millard(a) => millard::run(a),
     }
 }

@@ -1,6 +1,7 @@
 //! Running the built command on files written for a test.
 #![allow(dead_code)] // Each test file uses a part of this.
 
+use soleus_math::Table;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -83,6 +84,40 @@ impl Run {
     pub fn is_done(&self) -> &str {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
         &self.stdout
+    }
+}
+
+/// A folder of the reference data that lie beside the checkout; says so when they do not.
+pub fn shared(folder: &str) -> Option<PathBuf> {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(folder);
+    if !root.is_dir() {
+        println!("skipped: ../shared not found");
+        return None;
+    }
+    Some(root)
+}
+
+/// The folder of OpenSim's recorded pipelines; says so if it is not there.
+pub fn pipelines() -> Option<PathBuf> {
+    shared("reference/pipelines")
+}
+
+/// Reads a table.
+pub fn table(path: &Path) -> Table {
+    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    soleus_io::table::read(&bytes, &path.display().to_string()).0.unwrap()
+}
+
+/// Copies a folder.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::write(target, std::fs::read(entry.path()).unwrap()).unwrap();
+        }
     }
 }
 

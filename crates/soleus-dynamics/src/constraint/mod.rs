@@ -7,10 +7,11 @@
 //! so λ acts with the sign of Simbody: the constraint forces on the right-hand side are −Gᵀ λ.
 //! Rows and their order are Simbody's too, which makes multipliers comparable.
 
+mod reaction;
 mod row;
 mod solve;
 
-pub use row::{CompiledConstraint, Station};
+pub use row::{CompiledConstraint, Rolling, Station};
 pub use solve::solve_min_norm;
 
 use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};

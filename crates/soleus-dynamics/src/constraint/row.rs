@@ -69,17 +69,30 @@ pub enum CompiledConstraint {
         /// Point on the follower.
         follower: Station,
     },
-    /// The origin of a body rolls on a plane without slip (Hamner, Seth, Steele, Delp 2013).
-    Rolling {
-        /// The rolling body.
-        roller: usize,
-        /// The body with the plane.
-        surface: usize,
-        /// Normal of the plane, in that body.
-        normal: Vec3<f64>,
-        /// Height of the plane along the normal, m.
-        height: f64,
-    },
+    /// A body rolls on a plane of another without slip.
+    Rolling(Rolling),
+}
+
+/// A body that rolls on a plane without slip (Hamner, Seth, Steele, Delp 2013): its point p_R stays at the height of the plane,
+/// its axis square to the x axis of the surface, and where p_S is it has the velocity of the surface along x and z.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rolling {
+    /// The rolling body.
+    pub roller: usize,
+    /// The body with the plane.
+    pub surface: usize,
+    /// Normal of the plane, in that body.
+    pub normal: Vec3<f64>,
+    /// Height of the plane along the normal, m.
+    pub height: f64,
+    /// Point that stays on the plane, in the roller. OpenSim: its origin, except in induced accelerations.
+    pub p_R: Vec3<f64>,
+    /// Axis that does not turn about the normal, in the roller. OpenSim: its z axis, except in induced accelerations.
+    pub axis_R: Vec3<f64>,
+    /// Point without slip, in the surface. OpenSim: its origin, except in induced accelerations.
+    pub p_S: Vec3<f64>,
+    /// Which equations hold: on the plane, no twist, no slip along x, no slip along z.
+    pub active: [bool; 4],
 }
 
 /// A point fixed to a body.
@@ -172,7 +185,8 @@ impl CompiledConstraint {
             | CompiledConstraint::Prescribed { .. }
             | CompiledConstraint::Coupler { .. }
             | CompiledConstraint::Distance { .. } => 1,
-            CompiledConstraint::PointOnLine { .. } | CompiledConstraint::Rolling { .. } => 2,
+            CompiledConstraint::PointOnLine { .. } => 2,
+            CompiledConstraint::Rolling(c) => usize::from(c.active[0]) + usize::from(c.active[1]),
             CompiledConstraint::Point { .. } => 3,
             CompiledConstraint::Weld { .. } => 6,
         }
@@ -181,7 +195,7 @@ impl CompiledConstraint {
     /// Equations on speeds alone.
     pub fn num_speed(&self) -> usize {
         match self {
-            CompiledConstraint::Rolling { .. } => 2,
+            CompiledConstraint::Rolling(c) => usize::from(c.active[2]) + usize::from(c.active[3]),
             _ => 0,
         }
     }
@@ -331,24 +345,32 @@ impl CompiledConstraint {
                     add_force_pair(tree, k, &mut out.G[i * n..(i + 1) * n], pair, p, d);
                 }
             }
-            CompiledConstraint::Rolling { roller, surface, normal, height } => {
-                // The roller's origin stays at the height of the plane …
-                let p = k.X_GB[*roller].p;
-                let d = k.X_GB[*surface].R * Vec3::cst(*normal);
-                let pair = (*roller, *surface);
-                out.error[0] = d.dot(p - k.X_GB[*surface].p) - *height;
-                out.bias[0] = d.dot(relative_acceleration(k, A, pair, p));
-                add_force_pair(tree, k, &mut out.G[..n], pair, p, d);
-                // … and its z axis stays square to the surface's x axis.
-                let (b, f) = (k.X_GB[*surface].R.axis(0), k.X_GB[*roller].R.axis(2));
-                let (w1, w2) = (k.V_GB[*surface].w, k.V_GB[*roller].w);
-                let t = f.cross(b);
-                out.error[1] = f.dot(b);
-                let row = &mut out.G[n..2 * n];
-                add_wrench(tree, k, row, *roller, SpatialVec::new(t, Vec3::zero()));
-                add_wrench(tree, k, row, *surface, SpatialVec::new(-t, Vec3::zero()));
-                let tdot = w2.cross(f).cross(b) + f.cross(w1.cross(b));
-                out.bias[1] = (A[*roller].w - A[*surface].w).dot(t) + (w2 - w1).dot(tdot);
+            CompiledConstraint::Rolling(Rolling {
+                roller, surface, normal, height, p_R, axis_R, active, ..
+            }) => {
+                // A point of the roller stays at the height of the plane …
+                let mut i = 0;
+                if active[0] {
+                    let p = k.X_GB[*roller] * Vec3::cst(*p_R);
+                    let d = k.X_GB[*surface].R * Vec3::cst(*normal);
+                    let pair = (*roller, *surface);
+                    out.error[i] = d.dot(p - k.X_GB[*surface].p) - *height;
+                    out.bias[i] = d.dot(relative_acceleration(k, A, pair, p));
+                    add_force_pair(tree, k, &mut out.G[..n], pair, p, d);
+                    i += 1;
+                }
+                // … and its axis stays square to the surface's x axis.
+                if active[1] {
+                    let (b, f) = (k.X_GB[*surface].R.axis(0), k.X_GB[*roller].R * Vec3::cst(*axis_R));
+                    let (w1, w2) = (k.V_GB[*surface].w, k.V_GB[*roller].w);
+                    let t = f.cross(b);
+                    out.error[i] = f.dot(b);
+                    let row = &mut out.G[i * n..(i + 1) * n];
+                    add_wrench(tree, k, row, *roller, SpatialVec::new(t, Vec3::zero()));
+                    add_wrench(tree, k, row, *surface, SpatialVec::new(-t, Vec3::zero()));
+                    let tdot = w2.cross(f).cross(b) + f.cross(w1.cross(b));
+                    out.bias[i] = (A[*roller].w - A[*surface].w).dot(t) + (w2 - w1).dot(tdot);
+                }
             }
         }
         for (i, rate) in out.rate.iter_mut().enumerate() {
@@ -364,16 +386,17 @@ impl CompiledConstraint {
         A: &[SpatialVec<T>],
         out: Rows<T>,
     ) {
-        let CompiledConstraint::Rolling { roller, surface, .. } = self else { return };
-        // No slip along x and z of the surface, at the surface's origin: (v_R − v_S)·d = 0 for the points of both
+        let CompiledConstraint::Rolling(Rolling { roller, surface, p_S, active, .. }) = self else { return };
+        // No slip along x and z of the surface, at a point of the surface: (v_R − v_S)·d = 0 for the points of both
         // bodies that are there now. On accelerations Simbody asks the same of these two material points,
         //   (a_R − a_S − ω_S × (v_R − v_S))·d = 0,
         // which is the rate of the speed equation only for a contact that travels with the points; so do we.
         let n = out.n;
-        let p = k.X_GB[*surface].p;
+        let p = k.X_GB[*surface] * Vec3::cst(*p_S);
         let v = velocity_at(k, *roller, p) - velocity_at(k, *surface, p);
         let a = acceleration_at(k, A, *roller, p) - acceleration_at(k, A, *surface, p);
-        for (i, axis) in [0, 2].into_iter().enumerate() {
+        let along = [(0, active[2]), (2, active[3])].into_iter().filter(|(_, on)| *on);
+        for (i, (axis, _)) in along.enumerate() {
             let d = k.X_GB[*surface].R.axis(axis);
             add_force_pair(tree, k, &mut out.G[i * n..(i + 1) * n], (*roller, *surface), p, d);
             out.bias[i] = d.dot(a - k.V_GB[*surface].w.cross(v));

@@ -1,5 +1,6 @@
 //! Contact between bodies.
 
+pub mod bogert2011;
 pub mod convex;
 pub mod elastic_foundation;
 pub mod ellipsoid;
@@ -10,6 +11,7 @@ pub mod hunt_crossley1975;
 pub mod mesh;
 pub mod smooth_sphere_half_space;
 
+pub use bogert2011::Bogert2011Contact;
 pub use elastic_foundation::ElasticFoundation;
 pub use ellipsoid::EllipsoidContact;
 pub use exponential::{ContactMemory, ExponentialContact};

@@ -15,7 +15,8 @@ use crate::contact::geometry::{Surface, SurfaceShape};
 use crate::contact::hunt_crossley1975::Material;
 use crate::contact::mesh::MeshSurface;
 use crate::contact::{
-    ElasticFoundation, EllipsoidContact, ExponentialContact, Friction, HuntCrossley, SmoothSphereHalfSpace,
+    Bogert2011Contact, ElasticFoundation, EllipsoidContact, ExponentialContact, Friction, HuntCrossley,
+    SmoothSphereHalfSpace,
 };
 use crate::{BodyFrame, Options};
 use soleus_math::function::{Expression, GcvSpline, PiecewiseLinear};
@@ -256,6 +257,22 @@ impl CompiledForce {
                 let mut labels = Vec::new();
                 xyz(&mut labels, name, resolve.frame_name(m.point_frame), "force");
                 (Kernel::Ellipsoid(contact), labels)
+            }
+            ForceKind::Bogert2011Contact(m) => {
+                let frame = resolve.frame(m.frame);
+                let square = |x: f64| x * x;
+                let contact = Bogert2011Contact {
+                    body: frame.body,
+                    p_BP: frame.X_BF * m.location,
+                    stiffness: at_least_0("stiffness", m.stiffness)?,
+                    damping: at_least_0("damping", m.damping)?,
+                    linear_stiffness: at_least_0("linear_stiffness", m.linear_stiffness)?,
+                    height2: square(above_0("transition_height", m.transition_height)?),
+                    friction: at_least_0("friction", m.friction)?,
+                    speed2: square(above_0("transition_velocity", m.transition_velocity)?),
+                };
+                let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
+                (Kernel::Bogert2011(contact), labels)
             }
             ForceKind::PassiveJointMoment(m) => (
                 Kernel::PassiveJoint(PassiveJoint {

@@ -16,7 +16,7 @@ pub use error::ForceError;
 pub use path::PathForce;
 
 use crate::contact::{
-    ContactMemory, ElasticFoundation, EllipsoidContact, ExponentialContact, HuntCrossley,
+    Bogert2011Contact, ContactMemory, ElasticFoundation, EllipsoidContact, ExponentialContact, HuntCrossley,
     SmoothSphereHalfSpace,
 };
 use crate::{Kinematics, Loads, Resolve};
@@ -82,6 +82,8 @@ pub enum Kernel {
     Exponential(ExponentialContact),
     /// A point on an ellipsoid.
     Ellipsoid(EllipsoidContact),
+    /// A point on level ground.
+    Bogert2011(Bogert2011Contact),
     /// Passive moment of a joint.
     PassiveJoint(passive_joint::PassiveJoint),
     /// Tension along a path, which the system applies.
@@ -130,6 +132,7 @@ impl CompiledForce {
             Kernel::SmoothSphereHalfSpace(c) => bodies(&[c.sphere_body, c.half_space.body]),
             Kernel::Exponential(c) => bodies(&[c.body]),
             Kernel::Ellipsoid(c) => bodies(&[c.point_body, c.ellipsoid.body]),
+            Kernel::Bogert2011(c) => bodies(&[c.body]),
             Kernel::PassiveJoint(f) => mobility(f.mobility),
             Kernel::Path(_) => (Vec::new(), Vec::new()),
         }
@@ -235,6 +238,7 @@ impl CompiledForce {
             Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).0.apply(kin, loads),
             Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).touch.apply(kin, loads),
             Kernel::Ellipsoid(c) => c.apply(kin, loads),
+            Kernel::Bogert2011(c) => c.touch(kin).apply(kin, loads),
             Kernel::PassiveJoint(f) => loads.mobility[f.mobility] += f.magnitude(kin),
             Kernel::Path(_) => {}
         }
@@ -256,6 +260,7 @@ impl CompiledForce {
             Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).1,
             Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).energy,
             Kernel::Ellipsoid(c) => c.potential_energy(kin),
+            Kernel::Bogert2011(c) => c.potential_energy(kin),
             Kernel::PassiveJoint(f) => f.potential_energy(kin),
             _ => T::zero(),
         }
@@ -304,6 +309,7 @@ impl CompiledForce {
             Kernel::SmoothSphereHalfSpace(c) => self.record_wrenches(kin, c.bodies().into_iter(), out),
             Kernel::Exponential(c) => self.record_wrenches(kin, [c.body(), 0].into_iter(), out),
             Kernel::Ellipsoid(c) => out.extend(c.force(kin).1.to_array()),
+            Kernel::Bogert2011(c) => self.record_wrenches(kin, [c.body, 0].into_iter(), out),
             Kernel::PassiveJoint(f) => out.push(f.magnitude(kin)),
             Kernel::BodyActuator(_) | Kernel::Path(_) => {}
         }
@@ -328,6 +334,7 @@ impl CompiledForce {
             }
             Kernel::SmoothSphereHalfSpace(c) => add(&c.touch(kin).0, &mut loads),
             Kernel::Exponential(c) => add(&c.force(kin, &ContactMemory::default()).touch, &mut loads),
+            Kernel::Bogert2011(c) => add(&c.touch(kin), &mut loads),
             _ => {}
         }
         for b in bodies {

@@ -28,21 +28,43 @@ use crate::system::{Actor, State, System, Workspace};
 use pattern::Pattern;
 use scatter::ScatterPlan;
 use soleus_math::{Real, SpatialVec};
+use std::sync::Arc;
 
 /// A system in implicit form.
 #[derive(Clone, Debug)]
 pub struct ImplicitSystem<'a> {
     /// The system.
     pub system: &'a System,
-    pattern: Pattern,
-    plan: ScatterPlan,
+    pattern: Arc<Pattern>,
+    plan: Arc<ScatterPlan>,
+}
+
+/// The structure of a system's equations, without the system: found once, kept as long as one likes.
+#[derive(Clone, Debug)]
+pub struct ImplicitStructure {
+    pattern: Arc<Pattern>,
+    plan: Arc<ScatterPlan>,
+}
+
+impl ImplicitStructure {
+    /// The system in implicit form. It must be the one the structure was found for, or one that differs from it
+    /// in numbers alone.
+    pub fn system<'a>(&self, system: &'a System) -> ImplicitSystem<'a> {
+        ImplicitSystem { system, pattern: self.pattern.clone(), plan: self.plan.clone() }
+    }
 }
 
 impl<'a> ImplicitSystem<'a> {
     /// Finds the structure of the equations.
     pub fn new(system: &'a System) -> Self {
         let pattern = Pattern::find(system);
-        ImplicitSystem { system, plan: ScatterPlan::find(system, &pattern), pattern }
+        let plan = ScatterPlan::find(system, &pattern);
+        ImplicitSystem { system, pattern: Arc::new(pattern), plan: Arc::new(plan) }
+    }
+
+    /// The structure alone.
+    pub fn structure(&self) -> ImplicitStructure {
+        ImplicitStructure { pattern: self.pattern.clone(), plan: self.plan.clone() }
     }
 
     /// Number of states: coordinates, speeds, auxiliary states.

@@ -191,7 +191,7 @@ pub(super) fn constraint_mobilities(tree: &Tree, c: &CompiledConstraint) -> Vec<
         | CompiledConstraint::Distance { first, second, .. } => bodies(first.body, second.body),
         CompiledConstraint::Weld { first, second, .. } => bodies(first.body, second.body),
         CompiledConstraint::PointOnLine { line, follower, .. } => bodies(line.body, follower.body),
-        CompiledConstraint::Rolling { roller, surface, .. } => bodies(*roller, *surface),
+        CompiledConstraint::Rolling(c) => bodies(c.roller, c.surface),
     };
     list.sort_unstable();
     list.dedup();

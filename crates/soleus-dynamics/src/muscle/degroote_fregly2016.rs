@@ -304,6 +304,15 @@ impl DeGrooteFregly2016Muscle {
         f * self.f0
     }
 
+    /// Active force along the tendon (N) at full activation if the tendon were rigid, F₀ f_L f_V cos φ. With
+    /// `opensim_faults` along the fiber, as OpenSim 4.6 has it here.
+    pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64, opensim_faults: bool) -> f64 {
+        let p = self.position(L, 1.0);
+        let v = Ldot * p.cos * self.per_v0;
+        let force = self.f0 * p.fl * Self::force_velocity(v);
+        if opensim_faults { force } else { force * p.cos }
+    }
+
     /// Everything about the muscle, with explicit tendon dynamics.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
         let mut info = MuscleInfo::unknown(L, Ldot, e);
@@ -346,8 +355,7 @@ impl DeGrooteFregly2016Muscle {
         info.fiber_force = info.active_fiber_force + info.passive_fiber_force;
         info.tendon_force = if self.rigid { info.fiber_force * p.cos } else { rest[0] * self.f0 };
 
-        let dfp = ((p.x - 1.0) * self.kpas).exp() * (self.kpas * self.per_epas);
-        let k = (a * fv * self.active_slope(p.x) + dfp) * (self.f0 * self.per_l0);
+        let k = self.fiber_stiffness(a, &p, fv);
         let dphi = -(p.sin / p.l) / (T::one() - p.sin * p.sin).sqrt();
         let dfat = k * p.cos - info.fiber_force * p.sin * dphi;
         info.fiber_stiffness = k;
@@ -366,6 +374,39 @@ impl DeGrooteFregly2016Muscle {
             info.muscle_stiffness = km * kt / (km + kt);
         }
         info
+    }
+
+    /// Rate at which the forces of fiber and tendon drift apart, N/s, activation held: k_M l̇_∥ − k_T l̇_t, with
+    /// the velocities that the rate of the tendon force implies. Zero for a rigid tendon.
+    ///
+    /// Source: De Groote et al. (2016), as OpenSim linearizes their equilibrium.
+    pub fn force_drift<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T]) -> T {
+        if self.rigid {
+            return T::zero();
+        }
+        let (a, rest) = self.split(e, states);
+        let fdot = rates[usize::from(self.has_activation)];
+        let p = self.position(L, self.tendon_length(rest[0]));
+        let ltdot = fdot / self.tendon_slope(rest[0]) * self.ls;
+        let along = Ldot - ltdot;
+        let v = along * p.cos * self.per_v0;
+        let km = self.stiffness_along_tendon(a, &p, v, Self::force_velocity(v));
+        let kt = self.tendon_slope(rest[0]) * (self.f0 * self.per_ls);
+        km * along - kt * ltdot
+    }
+
+    /// Stiffness of the fiber along the tendon, N/m.
+    fn stiffness_along_tendon<T: Real>(&self, a: T, p: &Position<T>, v: T, fv: T) -> T {
+        let k = self.fiber_stiffness(a, p, fv);
+        let dphi = -(p.sin / p.l) / (T::one() - p.sin * p.sin).sqrt();
+        let dfat = k * p.cos - self.fiber_force(a, p, v, fv) * self.f0 * p.sin * dphi;
+        dfat / (p.cos - p.l * p.sin * dphi)
+    }
+
+    /// Stiffness of the fiber, N/m.
+    fn fiber_stiffness<T: Real>(&self, a: T, p: &Position<T>, fv: T) -> T {
+        let dfp = ((p.x - 1.0) * self.kpas).exp() * (self.kpas * self.per_epas);
+        (a * fv * self.active_slope(p.x) + dfp) * (self.f0 * self.per_l0)
     }
 
     /// ∫ F₀ f_P dl from x = 0.2, J.

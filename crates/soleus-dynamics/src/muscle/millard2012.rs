@@ -400,6 +400,24 @@ impl Millard2012EquilibriumMuscle {
         info
     }
 
+    /// Active force along the tendon (N) at full activation if the tendon were rigid:
+    ///
+    ///   F₀ f_L(x) f_V(v) cos φ,   l = √(h² + (L − l_s)²),   v = L̇ cos φ/(v_max l₀)
+    ///
+    /// and none at or below the shortest fiber. With `opensim_faults`, cos φ is that of a fiber x metres long, which
+    /// OpenSim 4.6 takes by mistake; for short pennate fibers it is nearly 1.
+    pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64, opensim_faults: bool) -> f64 {
+        let l = self.rigid_length(L);
+        if !(l > self.min_length) {
+            return 0.0;
+        }
+        let x = l * self.per_l0;
+        let cos = self.pennation.sin_cos(l).1;
+        let v = Ldot * cos * self.per_v0;
+        let cos = if opensim_faults { self.pennation.sin_cos(x).1 } else { cos };
+        self.f0 * self.active.value(x) * self.velocity.value(v) * cos
+    }
+
     /// Puts the fiber where its force balances the tendon's at rest. The path's velocity plays no part, as
     /// in OpenSim. `activation` is the excitation when activation dynamics are ignored; else it is written into
     /// the states.
@@ -430,6 +448,71 @@ impl Millard2012EquilibriumMuscle {
             .ok_or_else(|| not_found(L, activation, tolerance))?;
         states[usize::from(self.has_activation)] = l;
         Ok(found)
+    }
+
+    /// Puts the fiber where it balances the tendon while the path lengthens at `Ldot` (m/s), so that a simulation begins
+    /// without a transient of force. The speed of the path is shared between fiber and tendon as springs in series share
+    /// it,
+    ///
+    ///   v_S = k_T/(k_S + k_T) L̇, zero where the tendon is slack or k_S + k_T vanishes,      (2)
+    ///
+    /// with v_S the speed of the fiber along the tendon and k_S its stiffness there, isometric. A muscle with a rigid
+    /// tendon has nothing to find.
+    ///
+    /// Source: Millard, Uchida, Seth and Delp (2013), appendix A, eqs. 23 and 24; the balance is bisected between the
+    /// shortest fiber and the slack tendon. OpenSim 4 equilibrates at rest, as [`solve_equilibrium`](Self::solve_equilibrium).
+    pub fn solve_moving_equilibrium(
+        &self,
+        L: f64,
+        Ldot: f64,
+        activation: f64,
+        states: &mut [f64],
+    ) -> Result<Equilibrium, MuscleError> {
+        let a = self.activation.clamp(activation);
+        let tendon = match &self.tendon {
+            Tendon::Rigid => return self.solve_equilibrium(L, Ldot, activation, states),
+            Tendon::Damped(tendon) | Tendon::Undamped(tendon, _) => tendon,
+        };
+        let residual = |l: f64| {
+            let p = self.position(L, l);
+            let (fl, dfl) = self.active.value_and_slope(p.x);
+            let (fp, dfp) = self.passive.value_and_slope(p.x);
+            let (ft, dft) = tendon.value_and_slope(p.lt * self.per_ls);
+
+            // Stiffnesses along the tendon, F₀/m; d(cos φ)/d(l cos φ) = sin²φ/l.
+            let (ks, kt) = (
+                (a * dfl + dfp) * self.per_l0 * p.cos * p.cos + (a * fl + fp) * p.sin * p.sin / p.l,
+                dft * self.per_ls,
+            );
+            let still = p.lt < self.ls || (ks + kt).abs() <= SIGNIFICANT * (ks.abs() + kt);
+            let v = if still { 0.0 } else { kt / (ks + kt) * Ldot * p.cos * self.per_v0 }; // (2)
+            (a * fl * self.velocity.value(v) + fp + self.beta * v) * p.cos - ft
+        };
+        let (mut low, mut high) = (self.min_length, self.pennation.fiber_length(L, self.ls));
+        let mut iterations = 0;
+        if !(residual(low) < 0.0) {
+            high = low;
+        }
+        while high - low > f64::EPSILON * self.l0 && iterations < 200 {
+            let middle = 0.5 * (low + high);
+            if residual(middle) < 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+            iterations += 1;
+        }
+        if self.has_activation {
+            states[0] = a;
+        }
+        states[usize::from(self.has_activation)] = high;
+        let p = self.position(L, high);
+        Ok(Equilibrium {
+            tendon_force: tendon.value(p.lt * self.per_ls) * self.f0,
+            residual: residual(high) * self.f0,
+            iterations,
+            at_lower_bound: high <= self.min_length,
+        })
     }
 }
 

@@ -189,6 +189,25 @@ impl CompiledMuscle {
         }
     }
 
+    /// Active force along the tendon (N) at full activation if the tendon were rigid: what static optimization calls the
+    /// strength of a muscle. `None` for classes whose force cannot be had without their states.
+    pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64, opensim_faults: bool) -> Option<f64> {
+        match self {
+            CompiledMuscle::Thelen2003(m) => Some(m.active_force_on_rigid_tendon(L, Ldot)),
+            CompiledMuscle::Millard2012Equilibrium(m) => {
+                Some(m.active_force_on_rigid_tendon(L, Ldot, opensim_faults))
+            }
+            CompiledMuscle::DeGrooteFregly2016(m) => {
+                Some(m.active_force_on_rigid_tendon(L, Ldot, opensim_faults))
+            }
+            CompiledMuscle::RigidTendon(m) => {
+                let info = m.info(L, Ldot, 1.0);
+                Some(info.active_fiber_force * info.cos_pennation_angle)
+            }
+            _ => None,
+        }
+    }
+
     /// Sets the states so that fiber and tendon are in equilibrium at the given activation (the excitation,
     /// for a muscle without activation dynamics). The solution is the one OpenSim's `equilibrateMuscles` finds,
     /// wherever it finds one.

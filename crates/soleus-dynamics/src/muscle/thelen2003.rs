@@ -219,6 +219,20 @@ impl Thelen2003Muscle {
         None
     }
 
+    /// Active force along the tendon (N) at full activation if the tendon were rigid, F₀ f_L f_V cos φ; none at or below
+    /// the shortest fiber.
+    pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64) -> f64 {
+        let l = self.pennation.fiber_length(L, self.ls);
+        if !(l > self.pennation.min_length()) {
+            return 0.0;
+        }
+        let cos = self.pennation.sin_cos(l).1;
+        let fl = self.active_force_length(l * self.per_l0);
+        // OpenSim inverts (5) to 1e-6 in v; so do we, from the same start, for the same digits.
+        let fv = self.force_velocity(1.0, fl, Ldot * cos / self.v0, 1e-6).unwrap_or(0.0);
+        self.f0 * fl * fv * cos
+    }
+
     /// Held at the shortest length?
     #[inline(always)]
     fn is_clamped(&self, l: f64, v: f64) -> bool {

@@ -5,10 +5,12 @@
 //! ```
 
 mod reader;
+mod sets;
 pub mod upgrade;
 mod writer;
 
 pub use reader::{MAX_DEPTH, read_document};
+pub use sets::{add_to_set, clear_set, set_members};
 pub use upgrade::{LATEST_VERSION, UpgradeOptions, upgrade, upgrade_with};
 pub use writer::write_document;
 

@@ -124,7 +124,7 @@ pub fn read_ik_tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<I
     }
 }
 
-fn tasks(set: &Element, log: &mut Diagnostics) -> Vec<IkTask> {
+pub(super) fn tasks(set: &Element, log: &mut Diagnostics) -> Vec<IkTask> {
     let mut list = Vec::new();
     for e in set.child("objects").into_iter().flat_map(Element::children) {
         let name = e.name().to_string();

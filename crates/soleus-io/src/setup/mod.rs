@@ -2,14 +2,30 @@
 //!
 //! File names stay as the file gives them; whoever opens them takes relative ones from the folder of the setup file.
 
+mod analysis;
+mod analyze;
+mod control_set;
+mod forward;
 mod inverse_dynamics;
 mod inverse_kinematics;
+pub mod moco;
 mod properties;
+mod scale;
+mod tool;
 
+pub use analysis::{AnalysisKind, AnalysisSetup, ContactSetup, read_analyses};
+pub use analyze::AnalyzeSetup;
+pub use control_set::{Control, ControlCourse, read_control_set};
+pub use forward::ForwardSetup;
 pub use inverse_dynamics::InverseDynamicsSetup;
 pub use inverse_kinematics::{
     IkCoordinateTask, IkMarkerTask, IkTask, InverseKinematicsSetup, ValueType, read_ik_tasks,
 };
+pub use scale::{
+    ManualScale, MarkerPlacer, MeasurementSetup, ModelScaler, ScaleSetup, ScalingStep, read_measurements,
+    read_scale_set,
+};
+pub use tool::ToolSetup;
 
 use soleus_model::{Diagnostics, Document};
 
@@ -20,6 +36,30 @@ pub enum Setup {
     InverseKinematics(InverseKinematicsSetup),
     /// `InverseDynamicsTool`.
     InverseDynamics(InverseDynamicsSetup),
+    /// `ForwardTool`.
+    Forward(Box<ForwardSetup>),
+    /// `AnalyzeTool`.
+    Analyze(Box<AnalyzeSetup>),
+    /// `ScaleTool`.
+    Scale(ScaleSetup),
+    /// `MocoStudy`.
+    MocoStudy(Box<moco::MocoStudySetup>),
+}
+
+impl Setup {
+    /// Names another model file. `false` if the setup holds its model in another way.
+    pub fn set_model_file(&mut self, file: String) -> bool {
+        let name = match self {
+            Setup::InverseKinematics(s) => &mut s.model_file,
+            Setup::InverseDynamics(s) => &mut s.model_file,
+            Setup::Scale(s) => &mut s.model_file,
+            Setup::Forward(s) => &mut s.tool.model_file,
+            Setup::Analyze(s) => &mut s.tool.model_file,
+            Setup::MocoStudy(_) => return false,
+        };
+        *name = Some(file);
+        true
+    }
 }
 
 /// Reads the tool of a setup document; properties that no tool has are warned about. `None` if and only if `log` holds an
@@ -34,8 +74,12 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
     let setup = match tool.tag.as_str() {
         "InverseKinematicsTool" => Setup::InverseKinematics(inverse_kinematics::read(tool, log)),
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
+        "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
+        "AnalyzeTool" => Setup::Analyze(Box::new(analyze::read(tool, log))),
+        "ScaleTool" => Setup::Scale(scale::read(tool, log)),
+        "MocoStudy" => Setup::MocoStudy(Box::new(moco::read(tool, log))),
         other => {
-            let hint = "tools that run: InverseKinematicsTool, InverseDynamicsTool";
+            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, AnalyzeTool, ForwardTool, MocoStudy";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }

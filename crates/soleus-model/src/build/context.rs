@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 /// What a component is to the rest of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// `Ground`.
     Ground,
     /// `Body`.
@@ -61,7 +61,7 @@ impl Kind {
 
 /// Where in the model a component stands; it decides what an unknown class means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// `BodySet`.
     Bodies,
     /// `JointSet`.
@@ -89,7 +89,7 @@ impl Place {
 
 /// One component of the document.
 #[derive(Debug)]
-pub(super) struct Component<'d> {
+pub(crate) struct Component<'d> {
     /// Name, unique among its siblings.
     pub name: String,
     /// Absolute path.
@@ -105,7 +105,7 @@ pub(super) struct Component<'d> {
 }
 
 /// The tables that `build` works with.
-pub(super) struct Context<'d> {
+pub(crate) struct Context<'d> {
     /// Problems found so far.
     pub diags: RefCell<Diagnostics>,
     /// Every component in OpenSim's order of traversal.
@@ -365,7 +365,7 @@ impl<'d> Context<'d> {
 
 /// A component that a reference means.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     /// Its place in the list of components.
     pub id: usize,
     /// Whether it is not where the reference said, but has that name.
@@ -374,7 +374,7 @@ pub(super) struct Found {
 
 /// Why a reference means nothing.
 #[derive(Clone, Debug)]
-pub(super) enum NotFound {
+pub(crate) enum NotFound {
     /// Nothing fits; the path of what is most alike.
     Missing(Option<String>),
     /// Two or more fit.
@@ -396,7 +396,7 @@ pub(super) fn unique_name(given: &str, class: &str, taken: &mut HashSet<String>)
 }
 
 /// The absolute path that `text` means to the component at `owner`.
-pub(super) fn join(owner: &str, text: &str) -> String {
+pub(crate) fn join(owner: &str, text: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     if !text.starts_with('/') {
         parts.extend(owner.split('/').filter(|p| !p.is_empty()));
@@ -435,7 +435,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 }
 
 /// What a class is to the rest of the model.
-pub(super) fn kind_of(class: &str) -> Kind {
+pub(crate) fn kind_of(class: &str) -> Kind {
     match class {
         "Ground" => Kind::Ground,
         "Body" => Kind::Body,

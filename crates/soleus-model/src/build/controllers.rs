@@ -43,6 +43,9 @@ impl Builder<'_> {
                     ControllerKind::Prescribed { functions, controls_file, interpolation_method }
                 }
                 "ControlSetController" => ControllerKind::ControlSet { controls_file: file(&p) },
+                "CorrectionController" => {
+                    ControllerKind::Correction { kp: p.number("kp", 100.0), kv: p.number("kv", 20.0) }
+                }
                 class => {
                     let message = match enabled {
                         true => format!("`{class}` is not supported; its actuators get no control from it"),

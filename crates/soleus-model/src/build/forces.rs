@@ -60,6 +60,7 @@ impl Builder<'_> {
             "HuntCrossleyForce" | "ElasticFoundationForce" => plain(self.compliant_contact(p, c)),
             "SmoothSphereHalfSpaceForce" => plain(self.smooth_sphere(p)),
             "ExponentialContactForce" => plain(self.exponential_contact(p)),
+            "Bogert2011ContactForce" => plain(self.bogert2011_contact(p)),
             "PathActuator" => on_path(Some(ForceKind::PathActuator(PathActuator {
                 control: self.control_range(p, ControlRange::default()),
                 optimal_force: p.finite("optimal_force", 1.0),
@@ -495,6 +496,22 @@ impl Builder<'_> {
             mu_kinetic: p.finite("initial_mu_kinetic", 0.5),
         };
         station.map(|(frame, location)| ForceKind::ExponentialContactForce(made(frame, location)))
+    }
+
+    fn bogert2011_contact(&self, p: &PropertyReader) -> Option<ForceKind> {
+        let frame = self.frame_socket(p, &["socket_frame"]);
+        let location = p.vec3("location", Vec3::zero());
+        let made = |frame| Bogert2011Contact {
+            frame,
+            location,
+            stiffness: p.nonnegative("stiffness", 20_000.0),
+            damping: p.nonnegative("damping", 1.0),
+            linear_stiffness: p.nonnegative("linear_stiffness", 1.0),
+            transition_height: p.positive("transition_height", 0.001),
+            friction: p.nonnegative("friction", 1.0),
+            transition_velocity: p.positive("transition_velocity", 0.1),
+        };
+        frame.map(|f| ForceKind::Bogert2011Contact(made(f)))
     }
 
     fn ligament(&self, p: &PropertyReader) -> Option<ForceKind> {

@@ -10,7 +10,7 @@ use soleus_math::function::{
 };
 
 /// Whether a class is a function.
-pub(super) fn is_function_class(class: &str) -> bool {
+pub(crate) fn is_function_class(class: &str) -> bool {
     matches!(class, "Constant" | "LinearFunction" | "SimmSpline" | "GCVSpline" | "Sine" | "StepFunction")
         || class.ends_with("Function")
 }

@@ -7,17 +7,17 @@
 //! Everything the file says is used, or named in a diagnostic, or only changes what is drawn.
 
 mod constraints;
-mod context;
+pub(crate) mod context;
 mod controllers;
 mod external_loads;
 mod forces;
 mod frames;
-mod functions;
+pub(crate) mod functions;
 mod joints;
 mod muscles;
 mod paths;
 mod probes;
-mod properties;
+pub(crate) mod properties;
 
 pub use external_loads::build_external_loads;
 

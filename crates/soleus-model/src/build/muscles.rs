@@ -4,9 +4,9 @@ use super::Builder;
 use super::functions::function;
 use super::properties::PropertyReader;
 use crate::muscle::{
-    ActiveForceLengthCurve, DeGrooteFregly2016, Delp1990, FiberForceLengthCurve, ForceVelocityCurve,
-    Millard2012Equilibrium, Muscle, MuscleKind, RigidTendon, Schutte1993, TendonDynamicsMode,
-    TendonForceLengthCurve, Thelen2003, Thelen2003Deprecated,
+    ActiveForceLengthCurve, Chadwick2009, DeGrooteFregly2016, Delp1990, FiberForceLengthCurve,
+    ForceVelocityCurve, Millard2012Equilibrium, Muscle, MuscleKind, RigidTendon, Schutte1993,
+    TendonDynamicsMode, TendonForceLengthCurve, Thelen2003, Thelen2003Deprecated,
 };
 use soleus_math::Function;
 
@@ -21,6 +21,7 @@ pub(super) fn is_muscle(class: &str) -> bool {
             | "Delp1990Muscle_Deprecated"
             | "Thelen2003Muscle_Deprecated"
             | "RigidTendonMuscle"
+            | "Chadwick2009Muscle"
     )
 }
 
@@ -37,6 +38,7 @@ impl Builder<'_> {
             "Delp1990Muscle_Deprecated" => MuscleKind::Delp1990(Box::new(self.delp1990(p))),
             "Thelen2003Muscle_Deprecated" => MuscleKind::Thelen2003Deprecated(self.thelen2003_deprecated(p)),
             "RigidTendonMuscle" => MuscleKind::RigidTendon(Box::new(self.rigid_tendon(p))),
+            "Chadwick2009Muscle" => MuscleKind::Chadwick2009(self.chadwick2009(p)),
             _ => return None,
         };
         let mut m = Muscle::new(kind);
@@ -235,6 +237,25 @@ impl Builder<'_> {
             damping: p.finite("damping", d.damping),
             af: p.positive("Af", d.af),
             flen: p.positive("Flen", d.flen),
+        }
+    }
+
+    fn chadwick2009(&self, p: &PropertyReader) -> Chadwick2009 {
+        let d = Chadwick2009::default();
+        Chadwick2009 {
+            activation_time_constant: p.positive("activation_time_constant", d.activation_time_constant),
+            deactivation_time_constant: p
+                .positive("deactivation_time_constant", d.deactivation_time_constant),
+            force_length_width: p.positive("force_length_width", d.force_length_width),
+            hill_a: p.positive("hill_a", d.hill_a),
+            max_eccentric_force: p.positive("max_eccentric_force", d.max_eccentric_force),
+            tendon_strain_at_max_force: p
+                .positive("tendon_strain_at_max_force", d.tendon_strain_at_max_force),
+            parallel_slack_length: p.finite("parallel_slack_length", d.parallel_slack_length),
+            parallel_stiffness: p.nonnegative("parallel_stiffness", d.parallel_stiffness),
+            linear_stiffness: p.positive("linear_stiffness", d.linear_stiffness),
+            damping: p.positive("damping", d.damping),
+            default_activation: p.finite("default_activation", d.default_activation),
         }
     }
 

@@ -309,7 +309,7 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
 
 /// Numbers separated by white space; commas, parentheses and brackets count as white space.
 /// The error is the word that is not a number.
-pub(super) fn parse_numbers(text: &str) -> Result<Vec<f64>, String> {
+pub(crate) fn parse_numbers(text: &str) -> Result<Vec<f64>, String> {
     let mut list = Vec::new();
     let is_gap = |c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '[' | ']' | '~');
     for word in text.split(is_gap).filter(|w| !w.is_empty()) {

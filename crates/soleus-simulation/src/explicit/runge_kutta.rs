@@ -30,6 +30,7 @@ pub struct ExplicitRungeKutta {
     /// Fifth coefficient of the quartic.
     quartic: Vec<f64>,
     h: f64,
+    limiting: Option<usize>,
     statistics: Statistics,
 }
 
@@ -67,6 +68,7 @@ impl ExplicitRungeKutta {
             error: v(),
             quartic: v(),
             h: 0.0,
+            limiting: None,
             statistics: Statistics::default(),
         }
     }
@@ -110,13 +112,14 @@ impl ExplicitRungeKutta {
         }
 
         // A step that half its length would not save is not worth projecting.
-        if e > f64::from(1 << self.tableau.error_order) * accuracy {
+        let forced = self.is_smallest(h);
+        if e > f64::from(1 << self.tableau.error_order) * accuracy && !forced {
             return Ok((e / accuracy, worst));
         }
         let tolerance = self.options.constraint_tolerance();
         let done = p.project(t1, &mut self.x_new, &mut self.error, tolerance).map_err(Failed::Rhs)?;
         let (e, worst) = self.norm.norm(x0, &self.error);
-        if e <= accuracy {
+        if e <= accuracy || forced {
             if done.changed {
                 self.statistics.projections += 1;
             }
@@ -134,6 +137,12 @@ impl ExplicitRungeKutta {
             }
         }
         Ok((e / accuracy, worst))
+    }
+
+    /// Whether a step is taken whatever its error.
+    fn is_smallest(&self, h: f64) -> bool {
+        // A step is the difference of two times, which rounding may have made longer.
+        self.options.force_min_step && h <= self.options.min_step * (1.0 + 1e-6)
     }
 
     /// Rates at `x_new`, into the last of `k`.
@@ -243,6 +252,7 @@ impl<P: ExplicitOde + ?Sized> Integrator<P> for ExplicitRungeKutta {
             let e = match &attempt {
                 Ok((e, component)) => {
                     let (error, component) = (*e, *component);
+                    self.limiting = Some(component);
                     underflow = Some(Stop::Underflow { time: t0, step: self.h, component, error });
                     *e
                 }
@@ -251,13 +261,26 @@ impl<P: ExplicitOde + ?Sized> Integrator<P> for ExplicitRungeKutta {
             match attempt {
                 Err(Failed::Rhs(source)) => underflow = Some(Stop::Rhs { time: t0, source }),
                 Err(Failed::NotFinite(component, quantity)) => {
+                    self.limiting = Some(component);
                     underflow = Some(Stop::NotFinite { time: t0, component, quantity });
                 }
                 Ok(_) => {}
             }
             // A step cut short to reach t_max says little about the next; rejected, it shrinks from what it was.
             let tried = if limited { t1 - t0 } else { self.h };
-            let (accepted, next) = self.controller.next(tried, e, self.tableau.error_order, limited);
+            let (mut accepted, mut next) = self.controller.next(tried, e, self.tableau.error_order, limited);
+            if self.options.force_min_step && next < self.options.min_step {
+                // At the smallest step an error that can be told is put up with; where there is none, this is the end.
+                next = self.options.min_step;
+                if !accepted && self.is_smallest(tried) {
+                    match underflow.take() {
+                        Some(Stop::Underflow { .. }) if e.is_finite() => accepted = true,
+                        Some(stop) => return Err(stop),
+                        None => {}
+                    }
+                    self.statistics.inaccurate += 1;
+                }
+            }
             if !accepted || !limited {
                 self.h = next.min(self.options.max_step);
             }
@@ -317,5 +340,9 @@ impl<P: ExplicitOde + ?Sized> Integrator<P> for ExplicitRungeKutta {
 
     fn statistics(&self) -> Statistics {
         self.statistics
+    }
+
+    fn limiting(&self) -> Option<usize> {
+        self.limiting
     }
 }

@@ -64,6 +64,7 @@ pub struct RadauIIA5<R = DenseLu<f64>, C = DenseLu<Complex>> {
     /// Step and error of the last accepted step.
     accepted: Option<(f64, f64)>,
     rejected: bool,
+    limiting: Option<usize>,
     statistics: Statistics,
 }
 
@@ -118,6 +119,7 @@ impl<R: LinearSolver<f64>, C: LinearSolver<Complex>> RadauIIA5<R, C> {
             theta: 1.0,
             accepted: None,
             rejected: false,
+            limiting: None,
             statistics: Statistics::default(),
         }
     }
@@ -383,6 +385,7 @@ where
             }
             match self.attempt(p, t1) {
                 Attempt::Done(e, worst, iterations) => {
+                    self.limiting = Some(worst);
                     // Fewer Newton iterations, bolder steps.
                     let safety =
                         0.9 * (2 * MAX_ITERATIONS + 1) as f64 / (2 * MAX_ITERATIONS + iterations) as f64;
@@ -424,6 +427,7 @@ where
                     return Ok(());
                 }
                 Attempt::Diverged(factor, component, error) => {
+                    self.limiting = Some(component);
                     reason = Stop::Underflow { time: t0, step: h, component, error };
                     self.statistics.failed += 1;
                     // First new Jacobians at the same step, if these are old.
@@ -479,5 +483,9 @@ where
 
     fn statistics(&self) -> Statistics {
         self.statistics
+    }
+
+    fn limiting(&self) -> Option<usize> {
+        self.limiting
     }
 }

@@ -1,5 +1,7 @@
 //! What sets the controls of actuators during a simulation.
 
+use super::control_nodes::ControlNodes;
+use super::correction::Correction;
 use soleus_dynamics::system::{State, System};
 use soleus_math::Function;
 use soleus_model::controller::ControllerKind;
@@ -48,12 +50,14 @@ pub struct PendingFile {
     pub controls: Vec<usize>,
 }
 
-/// Controls of a model's own controllers, and constants and functions of time besides. What acts on one control
-/// adds up, as controllers do in OpenSim.
+/// Controls of a model's own controllers, and constants, functions of time and corrections besides. What acts on one
+/// control adds up, as controllers do in OpenSim.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelControls {
     constant: Vec<f64>,
     functions: Vec<(usize, Function)>,
+    nodes: Vec<(usize, ControlNodes)>,
+    corrections: Vec<(usize, Correction)>,
     /// Tables that controllers ask for.
     pub pending: Vec<PendingFile>,
 }
@@ -91,7 +95,7 @@ impl ModelControls {
                     interpolation_method: None,
                     controls: (0..c.actuators.len()).filter_map(control).flatten().collect(),
                 }),
-                ControllerKind::Other => {}
+                ControllerKind::Correction { .. } | ControllerKind::Other => {}
             }
         }
         all
@@ -99,7 +103,7 @@ impl ModelControls {
 
     /// All controls zero.
     pub fn none(system: &System) -> Self {
-        ModelControls { constant: vec![0.0; system.num_controls], functions: Vec::new(), pending: Vec::new() }
+        ModelControls { constant: vec![0.0; system.num_controls], ..Default::default() }
     }
 
     /// Adds a constant to the control of every muscle.
@@ -119,13 +123,33 @@ impl ModelControls {
             self.functions.push((control, function));
         }
     }
+
+    /// Adds nodes over time to a control.
+    pub fn add_nodes(&mut self, control: usize, nodes: ControlNodes) {
+        if control < self.constant.len() {
+            self.nodes.push((control, nodes));
+        }
+    }
+
+    /// Adds a pull of a coordinate towards a motion to a control.
+    pub fn add_correction(&mut self, control: usize, correction: Correction) {
+        if control < self.constant.len() {
+            self.corrections.push((control, correction));
+        }
+    }
 }
 
 impl Controls for ModelControls {
-    fn compute(&mut self, t: f64, _: &State<f64>, controls: &mut [f64]) {
+    fn compute(&mut self, t: f64, x: &State<f64>, controls: &mut [f64]) {
         controls.copy_from_slice(&self.constant);
         for (c, f) in &self.functions {
             controls[*c] += f.value(&[t]);
+        }
+        for (c, n) in &self.nodes {
+            controls[*c] += n.value(t);
+        }
+        for (c, k) in &self.corrections {
+            controls[*c] += k.value(t, x);
         }
     }
 }

@@ -38,3 +38,37 @@ pub fn control_labels(model: &Model, system: &System) -> Vec<String> {
     }
     labels
 }
+
+/// The column of a table that holds a state, by its label in any version of OpenSim: the path, its end from any `/` on,
+/// or the old `knee_angle`, `knee_angle_u` and `soleus.activation`.
+pub fn state_column(columns: &[String], state: &str) -> Option<usize> {
+    let find = |label: &str| columns.iter().position(|c| c == label);
+    let ends = state.match_indices('/').map(|(i, _)| &state[i + 1..]);
+    let (owner, variable) = state.rsplit_once('/')?;
+    let owner = owner.rsplit('/').next().unwrap_or(owner);
+    let old = match variable {
+        "value" => owner.to_string(),
+        "speed" => format!("{owner}_u"),
+        _ => format!("{owner}.{variable}"),
+    };
+    find(state).or_else(|| ends.into_iter().find_map(find)).or_else(|| find(&old))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_states_are_found_under_old_labels() {
+        let columns: Vec<String> =
+            ["knee_angle", "knee_angle_u", "soleus.activation", "hip/hip_flexion/value"]
+                .map(String::from)
+                .into();
+        let at = |state: &str| state_column(&columns, state);
+        assert_eq!(at("/jointset/knee/knee_angle/value"), Some(0));
+        assert_eq!(at("/jointset/knee/knee_angle/speed"), Some(1));
+        assert_eq!(at("/forceset/soleus/activation"), Some(2));
+        assert_eq!(at("/jointset/hip/hip_flexion/value"), Some(3));
+        assert_eq!(at("/forceset/soleus/fiber_length"), None);
+    }
+}

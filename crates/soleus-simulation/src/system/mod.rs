@@ -1,12 +1,16 @@
 //! A musculoskeletal model as a problem for integrators.
 
+mod control_nodes;
 mod controls;
+mod correction;
 mod implicit;
 mod labels;
 mod ode;
 mod project;
 
+pub use control_nodes::ControlNodes;
 pub use controls::{Constant, Controls, Feedback, ModelControls, PendingFile};
+pub use correction::Correction;
 pub use implicit::ImplicitSystemOde;
-pub use labels::{control_labels, state_labels, state_name};
+pub use labels::{control_labels, state_column, state_labels, state_name};
 pub use ode::SystemOde;

@@ -9,6 +9,7 @@ mod joint_loads;
 
 pub use joint_loads::equivalent_joint_load;
 
+use crate::analysis::is_actuator;
 use crate::external_loads::LoadsError;
 use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::multibody::compute_inverse_dynamics;
@@ -219,6 +220,11 @@ impl Solver {
         }
     }
 
+    /// As [`new`](Self::new), and lengths and speeds of paths are computed even if nothing pulls along them.
+    pub fn with_paths(system: &System) -> Self {
+        Solver { has_paths: true, ..Solver::new(system) }
+    }
+
     /// τ for the state and accelerations. Allocates nothing.
     pub fn compute(&mut self, system: &System) {
         system.compute_kinematics(&self.state, &mut self.ws);
@@ -369,23 +375,6 @@ fn exclude(model: &mut Model, settings: &Settings) -> Vec<String> {
         }
     }
     unknown
-}
-
-/// Whether OpenSim's class is an `Actuator`.
-fn is_actuator(f: &Force) -> bool {
-    matches!(
-        f.kind,
-        ForceKind::Muscle(_)
-            | ForceKind::CoordinateActuator(_)
-            | ForceKind::ActivationCoordinateActuator(_)
-            | ForceKind::PointActuator(_)
-            | ForceKind::TorqueActuator(_)
-            | ForceKind::BodyActuator(_)
-            | ForceKind::PointToPointActuator(_)
-            | ForceKind::PathActuator(_)
-            | ForceKind::ClutchedPathSpring(_)
-            | ForceKind::McKibbenActuator(_)
-    )
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ const REDUNDANT: f64 = 1e-9;
 ///
 /// by Gauss–Jordan elimination, each row on its largest entry; of equal ones the one that may move most freely.
 #[derive(Clone, Debug)]
-pub(super) struct Elimination {
+pub(crate) struct Elimination {
     n: usize,
     /// The equations, reduced: row by row n numbers.
     rows: Vec<f64>,
@@ -105,6 +105,21 @@ impl Elimination {
                 }
             }
             delta[d] = x;
+        }
+    }
+
+    /// Adds Tᵀ v_D of (1) to the independent part of v: a force on the dependent unknowns as the independent ones feel it.
+    pub fn project(&self, v: &mut [f64]) {
+        for (r, &d) in self.pivot.iter().enumerate() {
+            if d == usize::MAX || v[d] == 0.0 {
+                continue;
+            }
+            let f = v[d];
+            for (j, t) in self.rows[r * self.n..(r + 1) * self.n].iter().enumerate() {
+                if self.is_independent[j] {
+                    v[j] -= t * f;
+                }
+            }
         }
     }
 

@@ -10,7 +10,7 @@
 //! Each frame starts from the pose of the one before, and is solved to rounding by Newton's method with exact first
 //! derivatives and, up to the curvature of a joint's own functions, exact second ones.
 
-mod eliminate;
+pub(crate) mod eliminate;
 mod markers;
 mod solver;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use soleus_dynamics::constraint::CompiledConstraint;
 use soleus_dynamics::joint::angles_rate;
 use soleus_dynamics::multibody::compute_kinematics;
 use soleus_dynamics::{System, Workspace};
-use soleus_math::{Function, Vec3, vec3};
+use soleus_math::{Function, Transform, Vec3, vec3};
 use soleus_model::Model;
 
 /// Constraints are met this closely (rad or m), four digits above rounding.
@@ -219,6 +219,11 @@ impl<'s> InverseKinematics<'s> {
     /// Place of each followed marker at the last pose, in ground, m.
     pub fn marker_places(&self) -> impl Iterator<Item = Vec3<f64>> {
         self.markers.iter().map(|m| self.ws.kin.X_GB[m.body] * m.p_BS)
+    }
+
+    /// Pose in ground of a node of the system's tree, at the last pose.
+    pub fn pose_of_node(&self, node: usize) -> Transform<f64> {
+        self.ws.kin.X_GB[node]
     }
 
     /// Finds the pose for markers seen at `places` (ground, m; in the order of the labels given at the start; what is not

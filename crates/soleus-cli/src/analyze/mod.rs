@@ -1,0 +1,57 @@
+//! `soleus analyze`, and the `AnalyzeTool` of `soleus run`.
+
+mod make;
+mod setup_file;
+
+pub use setup_file::run_setup;
+
+use crate::failure::Failure;
+use crate::load;
+use soleus_io::table::sto::{self, Digits};
+use soleus_model::{Diagnostics, Model};
+use soleus_tools::analysis::{AnalysisError, Report, Scheduled};
+use std::path::Path;
+
+/// Writes the tables of all analyses to `<folder>/<name>_<analysis>_<what>.sto`; warns about what went less than well.
+pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>) -> Result<(), Failure> {
+    let mut log = Diagnostics::new(source.display().to_string());
+    for a in analyses {
+        for warning in a.analysis.warnings() {
+            log.warn(0, "", format!("{}: {warning}", a.name), "");
+        }
+        for output in a.analysis.finish().map_err(|e| failed(source, &e))? {
+            let file = match output.suffix.strip_prefix('_') {
+                Some(what) => format!("{name}_{}_{what}.sto", a.name),
+                None => format!("{name}_{}.sto", output.suffix),
+            };
+            let text = match output.table.in_degrees {
+                Some(_) => sto::write(&output.table, Digits::Shortest),
+                None => sto::write_typed(&output.table),
+            };
+            load::write_whole(&folder.join(file), &text)?;
+        }
+    }
+    load::report(&log);
+    Ok(())
+}
+
+/// Tells what went less than well on the way.
+pub fn report(model: &Model, source: &Path, report: &Report) {
+    let mut log = Diagnostics::new(source.display().to_string());
+    if let Some((time, force, why)) = report.not_in_equilibrium.first() {
+        let (path, n) = (&model.forces[*force].path, report.not_in_equilibrium.len());
+        log.warn(0, "", format!("{n} times no equilibrium of a muscle, first {path} at {time} s: {why}"), "");
+    }
+    if let Some(time) = report.without_accelerations.first() {
+        let n = report.without_accelerations.len();
+        let message = format!("accelerations are undetermined at {n} instants, first at {time} s: they are NaN");
+        log.warn(0, "", message, "");
+    }
+    load::report(&log);
+    eprintln!("{} rows", report.rows);
+}
+
+/// The failure of an analysis.
+pub fn failed(path: &Path, e: &AnalysisError) -> Failure {
+    Failure::content(path, 0, "", e.to_string(), "")
+}

@@ -1,0 +1,88 @@
+//! Setup files of OpenSim's `AnalyzeTool`.
+
+use super::make::{Motion, make};
+use super::{failed, report, write};
+use crate::failure::Failure;
+use crate::simulate::drive;
+use crate::{load, setup, tool_model};
+use soleus_dynamics::{Options, System};
+use soleus_io::setup::AnalyzeSetup;
+use soleus_model::{Diagnostics, Model};
+use soleus_tools::analysis::{MotionSettings, StateHistory, analyze};
+use std::path::Path;
+
+/// Runs the tool of a setup file.
+pub fn run_setup(path: &Path, s: &AnalyzeSetup, opensim_faults: bool) -> Result<(), Failure> {
+    let tool = &s.tool;
+    let model_path = setup::required(path, "model_file", tool.model_file.as_deref())?;
+    let model = tool_model::model(path, &model_path, tool)?;
+    let system = load::compile(&model_path, &model, &Options { opensim_faults })?;
+    let folders = [tool_model::parent(path), tool_model::parent(&model_path)];
+    let mut controls = drive::controllers(&model, &system, &folders)?;
+
+    let (history, motion_path) = history(path, s, &model, &system, opensim_faults)?;
+    let rows = history
+        .range(tool.initial_time, tool.final_time)
+        .map_err(|e| Failure::content(&motion_path, 0, "", e.to_string(), ""))?;
+    let motion = Motion {
+        model: &model,
+        system: &system,
+        history: &history,
+        rows: rows.clone(),
+        opensim_faults,
+        source: path,
+        table: &|name| drive::read_table(&setup::beside(path, name)),
+    };
+    let mut analyses = make(&motion, &s.analyses)?;
+    if analyses.is_empty() {
+        let message = "no analysis is on".to_string();
+        return Err(Failure::content(path, 0, "", message, "add one to `AnalysisSet`"));
+    }
+    let equilibrium = tool.solve_for_equilibrium;
+    let done = analyze((&model, &system), &history, rows, &mut controls, equilibrium, &mut analyses)
+        .map_err(|e| failed(path, &e))?;
+    report(&model, path, &done);
+    let folder = setup::beside(path, &tool.results_directory);
+    setup::make_folder(&folder)?;
+    write(&folder, &tool.name, path, analyses)
+}
+
+/// The motion that the setup names, and the file it is in.
+fn history(
+    path: &Path,
+    s: &AnalyzeSetup,
+    model: &Model,
+    system: &System,
+    opensim_faults: bool,
+) -> Result<(StateHistory, std::path::PathBuf), Failure> {
+    if let Some(file) = &s.states_file {
+        let file = setup::beside(path, file);
+        let table = drive::read_table(&file)?;
+        let history = StateHistory::from_states(model, system, &table);
+        let history = history.map_err(|e| Failure::content(&file, 0, "", e.to_string(), ""))?;
+        warn_of_defaults(&file, &history);
+        return Ok((history, file));
+    }
+    let file = setup::required(path, "states_file` or `coordinates_file", s.coordinates_file.as_deref())?;
+    let table = drive::read_table(&file)?;
+    let speeds = match &s.speeds_file {
+        Some(file) => Some(drive::read_table(&setup::beside(path, file))?),
+        None => None,
+    };
+    let cutoff = s.lowpass_cutoff_frequency_for_coordinates;
+    let settings = MotionSettings { cutoff_hz: (cutoff >= 0.0).then_some(cutoff), opensim_faults };
+    let history = StateHistory::from_coordinates(model, system, &table, speeds.as_ref(), &settings);
+    let history = history.map_err(|e| Failure::content(&file, 0, "", e.to_string(), ""))?;
+    warn_of_defaults(&file, &history);
+    Ok((history, file))
+}
+
+/// Names the states that the data lack.
+pub fn warn_of_defaults(file: &Path, history: &StateHistory) {
+    let mut log = Diagnostics::new(file.display().to_string());
+    if let Some(first) = history.at_default.first() {
+        let n = history.at_default.len();
+        log.warn(0, "", format!("no column for {n} of the states, `{first}` first: they keep their defaults"), "");
+    }
+    load::report(&log);
+}

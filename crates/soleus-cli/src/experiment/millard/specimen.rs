@@ -1,0 +1,234 @@
+//! A muscle in a testing machine: the three models of the paper, and their simulation.
+
+use soleus_dynamics::Options;
+use soleus_dynamics::muscle::{CompiledMuscle, MuscleError};
+use soleus_model::muscle::{Millard2012Equilibrium, Muscle, MuscleKind};
+use soleus_simulation::{
+    ExplicitRungeKutta, Integrator, MuscleInput, MuscleOde, RadauIIA5, Statistics, StepOptions, Stop,
+};
+use std::time::Instant;
+
+/// The models of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tendon {
+    /// Elastic tendon, damped fiber (section 2.3).
+    Damped,
+    /// Elastic tendon, no damping: activation and force–length are kept from zero (section 2.2).
+    Equilibrium,
+    /// Rigid tendon (section 2.4).
+    Rigid,
+}
+
+impl Tendon {
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tendon::Damped => "damped",
+            Tendon::Equilibrium => "equilibrium",
+            Tendon::Rigid => "rigid",
+        }
+    }
+
+    /// Least activation: the equilibrium model is singular at zero.
+    pub fn least_activation(self) -> f64 {
+        if self == Tendon::Equilibrium { 0.01 } else { 0.0 }
+    }
+}
+
+/// What is known of a muscle. SI units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Specimen {
+    /// Maximal isometric force, N.
+    pub f0: f64,
+    /// Optimal fiber length, m.
+    pub l0: f64,
+    /// Pennation at optimal length, rad.
+    pub alpha0: f64,
+    /// Tendon slack length, m.
+    pub ls: f64,
+    /// Maximal shortening speed, l₀/s.
+    pub vmax: f64,
+    /// Damping, F₀ at vmax.
+    pub beta: f64,
+    /// Time constant of activation, s.
+    pub tau_act: f64,
+    /// Time constant of deactivation, s.
+    pub tau_deact: f64,
+}
+
+impl Default for Specimen {
+    /// The paper's defaults for what a benchmark leaves open.
+    fn default() -> Self {
+        let p = Millard2012Equilibrium::default();
+        Specimen {
+            f0: 1.0,
+            l0: 0.02,
+            alpha0: 0.0,
+            ls: 0.2,
+            vmax: 10.0,
+            beta: p.fiber_damping,
+            tau_act: p.activation_time_constant,
+            tau_deact: p.deactivation_time_constant,
+        }
+    }
+}
+
+impl Specimen {
+    /// The muscle with one of the models.
+    pub fn compile(&self, tendon: Tendon) -> Result<CompiledMuscle, MuscleError> {
+        let kind = MuscleKind::Millard2012Equilibrium(Box::new(Millard2012Equilibrium {
+            fiber_damping: if tendon == Tendon::Equilibrium { 0.0 } else { self.beta },
+            minimum_activation: tendon.least_activation(),
+            activation_time_constant: self.tau_act,
+            deactivation_time_constant: self.tau_deact,
+            ..Millard2012Equilibrium::default()
+        }));
+        let mut m = Muscle::new(kind);
+        m.max_isometric_force = self.f0;
+        m.optimal_fiber_length = self.l0;
+        m.tendon_slack_length = self.ls;
+        m.pennation_angle_at_optimal = self.alpha0;
+        m.max_contraction_velocity = self.vmax;
+        m.ignore_tendon_compliance = tendon == Tendon::Rigid;
+        CompiledMuscle::compile(&m, &Options::default())
+    }
+
+    /// l_s + l₀ cos α₀, m: where the paper's movements begin.
+    pub fn rest_length(&self) -> f64 {
+        self.ls + self.l0 * self.alpha0.cos()
+    }
+}
+
+/// A method of integration at its tolerance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// Runge–Kutta–Merson, as in the paper.
+    Explicit(f64),
+    /// Radau IIA of order 5; the paper used an implicit multistep method (CPODES).
+    Implicit(f64),
+}
+
+/// A muscle, its movement, and where the simulation is read.
+pub struct Test<'a, F> {
+    /// The muscle.
+    pub muscle: &'a CompiledMuscle,
+    /// Movement, and activation in the place of excitation.
+    pub input: F,
+    /// l₀ (m), the unit of errors.
+    pub l0: f64,
+    /// Distance of samples, s.
+    pub grid: f64,
+    /// Number of samples, the first at time 0.
+    pub samples: usize,
+}
+
+/// A simulation: fiber length (m; nothing for a rigid tendon) and tension (N) at the samples, and the work.
+#[derive(Default)]
+pub struct Run {
+    /// Fiber lengths, m.
+    pub fiber: Vec<f64>,
+    /// Tensions, N.
+    pub force: Vec<f64>,
+    /// Work.
+    pub statistics: Statistics,
+}
+
+impl<F: Fn(f64) -> MuscleInput> Test<'_, F> {
+    /// Simulates from the start of appendix A.
+    pub fn run(&self, method: Method) -> Result<Run, Stop> {
+        let mut ode = MuscleOde::at_activation(self.muscle, |t| (self.input)(t));
+        let mut run = Run::default();
+        if !self.is_elastic() {
+            run.force = (0..self.samples).map(|i| ode.tension(i as f64 * self.grid, &[])).collect();
+            return Ok(run);
+        }
+        let x0 = self.start().ok_or(Stop::Setup("fiber and tendon find no balance to begin with"))?;
+        let norm = ode.error_norm(&[self.l0]);
+        match method {
+            Method::Explicit(a) => {
+                let mut m = ExplicitRungeKutta::merson(norm, StepOptions::with_accuracy(a));
+                self.drive(&mut m, &mut ode, x0, &mut run)?;
+            }
+            Method::Implicit(a) => {
+                let mut m = RadauIIA5::new(norm, StepOptions::with_accuracy(a));
+                self.drive(&mut m, &mut ode, x0, &mut run)?;
+            }
+        }
+        for (i, l) in run.fiber.iter().enumerate() {
+            run.force.push(ode.tension(i as f64 * self.grid, &[*l]));
+        }
+        Ok(run)
+    }
+
+    fn is_elastic(&self) -> bool {
+        self.muscle.state_names().len() > 1
+    }
+
+    /// Fiber length at the start, m.
+    fn start(&self) -> Option<f64> {
+        let CompiledMuscle::Millard2012Equilibrium(m) = self.muscle else { return None };
+        let (i, mut z) = ((self.input)(0.0), [0.0; 2]);
+        m.solve_moving_equilibrium(i.length, i.speed, i.excitation, &mut z).ok().map(|_| z[1])
+    }
+
+    fn drive<P>(
+        &self,
+        integrator: &mut dyn Integrator<P>,
+        ode: &mut P,
+        x0: f64,
+        run: &mut Run,
+    ) -> Result<(), Stop> {
+        let end = (self.samples - 1) as f64 * self.grid;
+        integrator.start(ode, 0.0, &[x0])?;
+        run.fiber.push(x0);
+        let mut x = [0.0];
+        while run.fiber.len() < self.samples {
+            integrator.step(ode, end)?;
+            let (a, b) = integrator.span();
+            loop {
+                let t = run.fiber.len() as f64 * self.grid;
+                if run.fiber.len() >= self.samples || t > b + 1e-9 * self.grid {
+                    break;
+                }
+                integrator.interpolate(t.clamp(a, b), &mut x);
+                run.fiber.push(x[0]);
+            }
+        }
+        run.statistics = integrator.statistics();
+        Ok(())
+    }
+
+    /// Seconds that a run takes: the quickest of several, after one to warm up.
+    pub fn seconds(&self, method: Method) -> Result<f64, Stop> {
+        self.run(method)?;
+        let (begin, mut best) = (Instant::now(), f64::INFINITY);
+        for _ in 0..200 {
+            let start = Instant::now();
+            self.run(method)?;
+            best = best.min(start.elapsed().as_secs_f64());
+            if begin.elapsed().as_secs_f64() > 0.05 {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Normalized fiber velocity at the samples of a run, in units of vmax.
+    pub fn velocity(&self, run: &Run) -> Vec<f64> {
+        let each = |(i, l): (usize, &f64)| {
+            let d = (self.input)(i as f64 * self.grid);
+            self.muscle.info(d.length, d.speed, d.excitation, &[d.excitation, *l]).normalized_fiber_velocity
+        };
+        run.fiber.iter().enumerate().map(each).collect()
+    }
+}
+
+/// Mean of |a − b| over the samples.
+pub fn mean_difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f64>() / a.len().max(1) as f64
+}
+
+/// Least and largest.
+pub fn range(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)))
+}

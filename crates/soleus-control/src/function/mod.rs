@@ -1,0 +1,40 @@
+//! Functions with exact first and second derivatives, as the transcription asks for them.
+
+mod differentiated;
+
+pub use differentiated::{Differentiated, SmoothFunction};
+
+use std::any::Any;
+
+/// Scratch memory of one function; made by [`PointFunction::scratch`], understood by its maker alone.
+pub type Scratch = Box<dyn Any + Send>;
+
+/// A vector function f(z) of a few variables, with its Jacobian and the Hessian of yᵀ f over fixed places.
+///
+/// Most are made from one generic function by [`Differentiated`]. A function whose derivatives are known in
+/// a better way implements this itself.
+pub trait PointFunction: Send + Sync {
+    /// Number of variables z.
+    fn num_inputs(&self) -> usize;
+
+    /// Number of values f.
+    fn num_outputs(&self) -> usize;
+
+    /// Places (output, input) of ∂f/∂z that may differ from zero, each once.
+    fn jacobian_places(&self) -> &[(usize, usize)];
+
+    /// Places (i, j), i ≥ j, of ∂²(yᵀ f)/∂z² that may differ from zero, each once.
+    fn hessian_places(&self) -> &[(usize, usize)];
+
+    /// Memory that the other functions need.
+    fn scratch(&self) -> Scratch;
+
+    /// f(z).
+    fn compute_values(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch);
+
+    /// ∂f/∂z in the order of [`jacobian_places`](Self::jacobian_places).
+    fn compute_jacobian(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch);
+
+    /// ∂²(yᵀ f)/∂z² in the order of [`hessian_places`](Self::hessian_places).
+    fn compute_hessian(&self, z: &[f64], y: &[f64], values: &mut [f64], scratch: &mut Scratch);
+}

@@ -1,0 +1,108 @@
+//! Goals that need no model.
+
+use crate::function::SmoothFunction;
+use crate::problem::{Bounds, EndpointFunction, EndpointVariable, Goal, PointVariable, Term};
+use soleus_math::Real;
+
+/// weight · |z|^exponent.
+struct Power {
+    weight: f64,
+    exponent: f64,
+}
+
+impl SmoothFunction for Power {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        1
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        let z = z[0];
+        let power = if self.exponent == 2.0 {
+            z * z
+        } else if self.exponent == self.exponent.round() {
+            // Powers of whole numbers have their derivatives at zero too.
+            z.abs().powi(self.exponent as i32)
+        } else {
+            z.abs().powf(self.exponent)
+        };
+        values[0] = power * self.weight;
+    }
+}
+
+fn powers(list: &[(PointVariable, f64)], exponent: f64) -> Vec<Term> {
+    let term = |&(v, weight): &(PointVariable, f64)| Term::new(vec![v], Power { weight, exponent });
+    list.iter().filter(|p| p.1 != 0.0).map(term).collect()
+}
+
+/// ∫ Σ wᵢ |eᵢ|^exponent dt over the given controls.
+pub fn control_effort(name: &str, weight: f64, controls: &[(usize, f64)], exponent: f64) -> Goal {
+    let list: Vec<_> = controls.iter().map(|&(i, w)| (PointVariable::Control(i), w)).collect();
+    Goal::integral(name, weight, powers(&list, exponent))
+}
+
+/// ∫ Σ wᵢ zᵢ² dt over any variables.
+pub fn sum_of_squares(name: &str, weight: f64, variables: &[(PointVariable, f64)]) -> Goal {
+    Goal::integral(name, weight, powers(variables, 2.0))
+}
+
+/// Σ cᵢ zᵢ, output by output: a matrix times the inputs, each row a pair of places and factors.
+struct Pairs(Vec<[(usize, f64); 2]>, usize);
+
+impl SmoothFunction for Pairs {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        self.1
+    }
+    fn num_outputs(&self) -> usize {
+        self.0.len()
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        for (v, [a, b]) in values.iter_mut().zip(&self.0) {
+            *v = z[a.0] * a.1 + z[b.0] * b.1;
+        }
+    }
+    fn depends(&self, output: usize, input: usize) -> bool {
+        self.0[output].iter().any(|p| p.0 == input)
+    }
+    fn couples(&self, _: usize, _: usize) -> bool {
+        false
+    }
+}
+
+/// The value itself.
+struct Identity;
+
+impl SmoothFunction for Identity {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        1
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        values[0] = z[0];
+    }
+    fn couples(&self, _: usize, _: usize) -> bool {
+        false
+    }
+}
+
+/// The final time.
+pub fn final_time(name: &str, weight: f64) -> Goal {
+    let inputs = vec![EndpointVariable::Last(PointVariable::Time)];
+    Goal::endpoint(name, weight, EndpointFunction::new(inputs, Identity))
+}
+
+/// Initial and final values that are equal, or, if so marked, opposite.
+pub fn periodicity(name: &str, pairs: &[(PointVariable, PointVariable, bool)]) -> Goal {
+    let mut inputs = Vec::new();
+    let mut rows = Vec::new();
+    for &(initial, last, negate) in pairs {
+        let k = inputs.len();
+        inputs.extend([EndpointVariable::Initial(initial), EndpointVariable::Last(last)]);
+        rows.push([(k, if negate { -1.0 } else { 1.0 }), (k + 1, -1.0)]);
+    }
+    let (n, bounds) = (inputs.len(), vec![Bounds::fixed(0.0); pairs.len()]);
+    Goal::endpoint_constraint(name, bounds, EndpointFunction::new(inputs, Pairs(rows, n)))
+}

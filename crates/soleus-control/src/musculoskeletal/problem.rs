@@ -1,0 +1,133 @@
+//! From a model to a problem: names, bounds, dynamics.
+
+use super::constraints::kinematic_constraints;
+use super::dynamics::{ParameterRange, SystemDynamics};
+use crate::problem::{Bounds, Dynamics, Problem, Variable};
+use soleus_dynamics::System;
+use soleus_model::force::{ControlRange, ForceKind};
+use soleus_model::joint::MotionType;
+use soleus_model::model::Model;
+use std::sync::Arc;
+
+/// A model, ready to be asked.
+#[derive(Clone)]
+pub struct ModelProblem {
+    /// The model.
+    pub model: Arc<Model>,
+    /// The same, compiled.
+    pub system: Arc<System>,
+    /// Names of the states: coordinates, speeds, auxiliary states, in the order of the system.
+    pub states: Vec<String>,
+    /// Names of the controls: paths of the actuators.
+    pub controls: Vec<String>,
+    /// Names of the multipliers.
+    pub multipliers: Vec<String>,
+}
+
+/// Names of all states of a system, in its order.
+pub fn state_names(model: &Model, system: &System) -> Vec<String> {
+    let n = system.tree.num_mobilities;
+    let mut paths = vec![String::new(); n];
+    for (c, &m) in model.coordinates.iter().zip(&system.tree.mobility_of_coordinate) {
+        if m < n {
+            paths[m] = c.path.clone();
+        }
+    }
+    let values = paths.iter().map(|p| format!("{p}/value"));
+    let speeds = paths.iter().map(|p| format!("{p}/speed"));
+    values.chain(speeds).chain(system.aux_names.iter().cloned()).collect()
+}
+
+impl ModelProblem {
+    /// Names everything.
+    pub fn new(model: Arc<Model>, system: Arc<System>) -> ModelProblem {
+        let states = state_names(&model, &system);
+        let mut controls = Vec::new();
+        for (f, s) in model.forces.iter().zip(&system.forces) {
+            match s.controls.len() {
+                1 => controls.push(f.path.clone()),
+                n => controls.extend((0..n).map(|i| format!("{}_{i}", f.path))),
+            }
+        }
+        // As Moco names them: by constraint and equation.
+        let multipliers = multiplier_names(&model, &system);
+        ModelProblem { model, system, states, controls, multipliers }
+    }
+
+    /// Number of coordinates.
+    pub fn num_coordinates(&self) -> usize {
+        self.system.tree.num_mobilities
+    }
+
+    /// The problem with the bounds that the model itself suggests: ranges of coordinates and controls,
+    /// `speed_bounds` for all speeds, activations between the control bounds of their muscle.
+    pub fn problem(&self, speed_bounds: Bounds, parameters: &[ParameterRange]) -> Problem {
+        let n = self.num_coordinates();
+        let s = &self.system;
+        let mut chain = vec![None; self.states.len()];
+        for (i, c) in chain.iter_mut().enumerate().take(n) {
+            *c = s.tree.angular[i].is_none().then_some(n + i);
+        }
+        let dynamics = Dynamics {
+            function: Arc::new(SystemDynamics::new(s.clone(), parameters)),
+            chain,
+            rate_bounds: vec![Bounds::FREE; self.states.len()],
+            constraints: kinematic_constraints(s),
+        };
+        let mut p = Problem::new(dynamics, self.states.len(), self.controls.len());
+        for (v, name) in p.states.iter_mut().zip(&self.states) {
+            v.name = name.clone();
+        }
+        for i in n..2 * n {
+            p.states[i] = Variable::new(self.states[i].clone(), speed_bounds);
+        }
+        for (c, &m) in self.model.coordinates.iter().zip(&s.tree.mobility_of_coordinate) {
+            if m < n {
+                let bounds = Bounds::new(c.range[0], c.range[1]);
+                let bounds = if c.motion_type == MotionType::Rotational || bounds.is_possible() {
+                    bounds
+                } else {
+                    Bounds::FREE
+                };
+                p.states[m] = Variable::new(self.states[m].clone(), bounds);
+            }
+        }
+        let free = Bounds::new(-1000.0, 1000.0);
+        p.multipliers = self.multipliers.iter().map(|name| Variable::new(name.clone(), free)).collect();
+        let mut control = 0;
+        for (f, sf) in self.model.forces.iter().zip(&s.forces) {
+            let range = control_range(&f.kind).unwrap_or_default();
+            for _ in sf.controls.clone() {
+                p.controls[control] =
+                    Variable::new(self.controls[control].clone(), Bounds::new(range.min, range.max));
+                control += 1;
+            }
+        }
+        p
+    }
+}
+
+/// What a force says of its control, if it has one.
+pub(crate) fn control_range(kind: &ForceKind) -> Option<ControlRange> {
+    match kind {
+        ForceKind::Muscle(m) => Some(ControlRange { min: m.min_control, max: m.max_control }),
+        ForceKind::CoordinateActuator(a) => Some(a.control),
+        ForceKind::ActivationCoordinateActuator(a) => Some(a.control),
+        ForceKind::PointActuator(a) => Some(a.control),
+        ForceKind::TorqueActuator(a) => Some(a.control),
+        ForceKind::PointToPointActuator(a) => Some(a.control),
+        ForceKind::PathActuator(a) => Some(a.control),
+        _ => None,
+    }
+}
+
+fn multiplier_names(model: &Model, system: &System) -> Vec<String> {
+    let mut names = Vec::new();
+    let positions = system.constraints.num_position();
+    let _ = model;
+    for i in 0..system.constraints.num_rows() {
+        let level = if i < positions { "p" } else { "v" };
+        names.push(format!("lambda_{level}{i}"));
+    }
+    names
+}

@@ -1,0 +1,178 @@
+//! What is wrong with a problem, found before it is solved.
+
+use super::{Bounds, EndpointVariable, Mode, PointVariable, Problem, Variable};
+
+/// Why a problem cannot be solved as stated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ProblemError {
+    /// Bounds that allow no value.
+    #[error("{what}: the lower bound {lower} is above the upper bound {upper}; no value is allowed")]
+    ImpossibleBounds {
+        /// Which variable or constraint, and where.
+        what: String,
+        /// Lower bound.
+        lower: f64,
+        /// Upper bound.
+        upper: f64,
+    },
+    /// The final time cannot come after the initial one.
+    #[error("the final time is at most {last} s, the initial time at least {first} s: no time is left")]
+    NoTime {
+        /// Least initial time, s.
+        first: f64,
+        /// Greatest final time, s.
+        last: f64,
+    },
+    /// A function is given another number of variables or bounds than it asks for.
+    #[error("{what}: {expected} expected, {found} given")]
+    Sizes {
+        /// Which.
+        what: String,
+        /// As the function asks.
+        expected: usize,
+        /// As the problem says.
+        found: usize,
+    },
+    /// A goal asks for a variable that the problem has not.
+    #[error("{what} asks for {variable}, which the problem does not have")]
+    UnknownVariable {
+        /// Which function.
+        what: String,
+        /// What it asks for.
+        variable: String,
+    },
+    /// A prescribed motion in a problem whose duration is not known.
+    #[error("states are prescribed, so the initial and the final time must be fixed")]
+    PrescribedNeedsTimes,
+    /// A mesh that does not rise from 0 to 1.
+    #[error("the mesh must rise from 0 to 1; point {point} is {value}")]
+    Mesh {
+        /// Which point.
+        point: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A way of enforcing kinematic constraints that the scheme does not allow.
+    #[error(
+        "Posa's method for kinematic constraints needs the Hermite–Simpson scheme; choose it, or Bordalba's method"
+    )]
+    PosaNeedsHermiteSimpson,
+}
+
+impl Problem {
+    /// Everything that makes the problem impossible as stated.
+    pub fn errors(&self) -> Vec<ProblemError> {
+        let mut errors = Vec::new();
+        let mut bounds = |what: String, b: &Bounds| {
+            if !b.is_possible() {
+                errors.push(ProblemError::ImpossibleBounds { what, lower: b.lower, upper: b.upper });
+            }
+        };
+        for v in self.states.iter().chain(&self.controls).chain(&self.multipliers) {
+            bounds(v.name.clone(), &v.bounds);
+            bounds(format!("{} at the initial time", v.name), &v.initial);
+            bounds(format!("{} at the final time", v.name), &v.last);
+        }
+        for p in &self.parameters {
+            bounds(format!("parameter {}", p.name), &p.bounds);
+        }
+        bounds("the initial time".into(), &self.initial_time);
+        bounds("the final time".into(), &self.final_time);
+        for c in &self.path_constraints {
+            for (i, b) in c.bounds.iter().enumerate() {
+                bounds(format!("path constraint {}, value {i}", c.name), b);
+            }
+        }
+        if self.final_time.upper < self.initial_time.lower {
+            errors.push(ProblemError::NoTime { first: self.initial_time.lower, last: self.final_time.upper });
+        }
+        if !self.prescribed.is_empty() && !(self.initial_time.is_fixed() && self.final_time.is_fixed()) {
+            errors.push(ProblemError::PrescribedNeedsTimes);
+        }
+        self.size_errors(&mut errors);
+        errors
+    }
+
+    /// Functions that are given too little, too much or what there is not.
+    fn size_errors(&self, errors: &mut Vec<ProblemError>) {
+        let mut size = |what: String, expected: usize, found: usize| {
+            if expected != found {
+                errors.push(ProblemError::Sizes { what, expected, found });
+            }
+        };
+        let d = &self.dynamics;
+        let (nx, nl) = (self.states.len(), self.multipliers.len());
+        size("inputs of the dynamics".into(), d.function.num_inputs(), self.point_variables().len());
+        size("rows of the dynamics".into(), d.function.num_outputs(), nx + nl);
+        size("chain of the states".into(), nx, d.chain.len());
+        size("bounds of the rates".into(), nx, d.rate_bounds.len());
+        for c in &self.path_constraints {
+            size(format!("inputs of {}", c.name), c.term.function.num_inputs(), c.term.inputs.len());
+            size(format!("bounds of {}", c.name), c.term.function.num_outputs(), c.bounds.len());
+        }
+        for g in &self.goals {
+            for t in g.integrals.iter().flatten() {
+                size(format!("inputs of {}", g.name), t.function.num_inputs(), t.inputs.len());
+            }
+            if let Some(e) = &g.endpoint {
+                size(format!("inputs of {}", g.name), e.function.num_inputs(), e.inputs.len());
+            }
+            if let Mode::Constraint { bounds } = &g.mode {
+                let values = g.endpoint.as_ref().map_or(1, |e| e.function.num_outputs());
+                size(format!("bounds of {}", g.name), values, bounds.len());
+            }
+        }
+        let mut asks = |what: &str, v: PointVariable| {
+            if !self.has(v) {
+                let variable = format!("{v:?}");
+                errors.push(ProblemError::UnknownVariable { what: what.into(), variable });
+            }
+        };
+        for c in &self.path_constraints {
+            c.term.inputs.iter().for_each(|&v| asks(&c.name, v));
+        }
+        for g in &self.goals {
+            g.integrals.iter().flatten().flat_map(|t| &t.inputs).for_each(|&v| asks(&g.name, v));
+            for v in g.endpoint.iter().flat_map(|e| &e.inputs) {
+                match *v {
+                    EndpointVariable::Initial(v) | EndpointVariable::Last(v) => asks(&g.name, v),
+                    EndpointVariable::Integral(_) => {}
+                }
+            }
+        }
+    }
+
+    fn has(&self, v: PointVariable) -> bool {
+        match v {
+            PointVariable::Time => true,
+            PointVariable::State(i) | PointVariable::Rate(i) => i < self.states.len(),
+            PointVariable::Control(i) => i < self.controls.len(),
+            PointVariable::Multiplier(i) => i < self.multipliers.len(),
+            PointVariable::Parameter(i) => i < self.parameters.len(),
+        }
+    }
+
+    /// Controls and parameters that neither the dynamics nor a goal nor a constraint depends on.
+    pub fn unused(&self) -> Vec<&str> {
+        let all = self.point_variables();
+        let mut used: Vec<PointVariable> =
+            self.dynamics.function.jacobian_places().iter().map(|&(_, i)| all[i]).collect();
+        used.extend(self.path_constraints.iter().flat_map(|c| c.term.inputs.iter().copied()));
+        for g in &self.goals {
+            used.extend(g.integrals.iter().flatten().flat_map(|t| t.inputs.iter().copied()));
+            used.extend(g.endpoint.iter().flat_map(|e| &e.inputs).filter_map(|v| match *v {
+                EndpointVariable::Initial(v) | EndpointVariable::Last(v) => Some(v),
+                EndpointVariable::Integral(_) => None,
+            }));
+        }
+        used.sort_unstable();
+        used.dedup();
+        let unused = |list: &'_ [Variable], of: fn(usize) -> PointVariable| -> Vec<usize> {
+            (0..list.len()).filter(|&i| used.binary_search(&of(i)).is_err()).collect()
+        };
+        let controls = unused(&self.controls, PointVariable::Control);
+        let parameters = unused(&self.parameters, PointVariable::Parameter);
+        let names = controls.into_iter().map(|i| self.controls[i].name.as_str());
+        names.chain(parameters.into_iter().map(|i| self.parameters[i].name.as_str())).collect()
+    }
+}

@@ -1,0 +1,118 @@
+//! Costs and constraints.
+
+use super::{Bounds, PointVariable};
+use crate::function::{Differentiated, PointFunction, SmoothFunction};
+use std::sync::Arc;
+
+/// A function of variables at one point. An integrand is the sum of its outputs.
+#[derive(Clone)]
+pub struct Term {
+    /// What the function is given, in its order.
+    pub inputs: Vec<PointVariable>,
+    /// The function.
+    pub function: Arc<dyn PointFunction>,
+}
+
+impl Term {
+    /// A function of the variables `inputs`; derivatives by dual numbers.
+    pub fn new(inputs: Vec<PointVariable>, function: impl SmoothFunction) -> Term {
+        Term { inputs, function: Arc::new(Differentiated::new(function)) }
+    }
+}
+
+/// A variable that endpoint functions may depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EndpointVariable {
+    /// At the initial time.
+    Initial(PointVariable),
+    /// At the final time.
+    Last(PointVariable),
+    /// Integral i of the goal.
+    Integral(usize),
+}
+
+/// A function of both ends and of integrals.
+#[derive(Clone)]
+pub struct EndpointFunction {
+    /// What the function is given, in its order.
+    pub inputs: Vec<EndpointVariable>,
+    /// The function.
+    pub function: Arc<dyn PointFunction>,
+}
+
+impl EndpointFunction {
+    /// A function of the variables `inputs`; derivatives by dual numbers.
+    pub fn new(inputs: Vec<EndpointVariable>, function: impl SmoothFunction) -> EndpointFunction {
+        EndpointFunction { inputs, function: Arc::new(Differentiated::new(function)) }
+    }
+}
+
+/// Whether a goal is minimized or held within bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mode {
+    /// The weighted sum of the values is minimized.
+    Cost {
+        /// The weight.
+        weight: f64,
+    },
+    /// Each value stays within its bounds.
+    Constraint {
+        /// One per value.
+        bounds: Vec<Bounds>,
+    },
+}
+
+/// A cost or an endpoint constraint: a function of both ends and of integrals over the motion.
+#[derive(Clone)]
+pub struct Goal {
+    /// Its name, for reports.
+    pub name: String,
+    /// Cost or constraint.
+    pub mode: Mode,
+    /// Integrals over time; each integrand is the sum of its terms.
+    pub integrals: Vec<Vec<Term>>,
+    /// What becomes of ends and integrals; without it the sum of the integrals counts.
+    pub endpoint: Option<EndpointFunction>,
+}
+
+impl Goal {
+    /// weight · ∫ Σ terms dt.
+    pub fn integral(name: impl Into<String>, weight: f64, terms: Vec<Term>) -> Goal {
+        Goal { name: name.into(), mode: Mode::Cost { weight }, integrals: vec![terms], endpoint: None }
+    }
+
+    /// weight · Σ outputs of a function of the ends.
+    pub fn endpoint(name: impl Into<String>, weight: f64, function: EndpointFunction) -> Goal {
+        Goal {
+            name: name.into(),
+            mode: Mode::Cost { weight },
+            integrals: Vec::new(),
+            endpoint: Some(function),
+        }
+    }
+
+    /// A function of the ends within bounds, one per output.
+    pub fn endpoint_constraint(
+        name: impl Into<String>,
+        bounds: Vec<Bounds>,
+        function: EndpointFunction,
+    ) -> Goal {
+        Goal {
+            name: name.into(),
+            mode: Mode::Constraint { bounds },
+            integrals: Vec::new(),
+            endpoint: Some(function),
+        }
+    }
+}
+
+/// A constraint g_L ≤ g ≤ g_U along the motion.
+#[derive(Clone)]
+pub struct PathConstraint {
+    /// Its name, for reports.
+    pub name: String,
+    /// g.
+    pub term: Term,
+    /// One per output of g.
+    pub bounds: Vec<Bounds>,
+}

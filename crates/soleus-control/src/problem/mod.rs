@@ -1,0 +1,79 @@
+//! What is asked: variables with bounds, dynamics, goals and constraints.
+
+mod diagnosis;
+mod dynamics;
+mod goal;
+mod variable;
+
+pub use diagnosis::ProblemError;
+pub use dynamics::{Dynamics, KinematicConstraints, Point, Rocket};
+pub use goal::{EndpointFunction, EndpointVariable, Goal, Mode, PathConstraint, Term};
+pub use variable::{Bounds, PointVariable, Variable};
+
+use std::sync::Arc;
+
+/// An optimal control problem of one phase.
+#[derive(Clone)]
+pub struct Problem {
+    /// States x.
+    pub states: Vec<Variable>,
+    /// Controls e.
+    pub controls: Vec<Variable>,
+    /// Multipliers λ of the kinematic constraints.
+    pub multipliers: Vec<Variable>,
+    /// Parameters p; only `bounds` of them counts.
+    pub parameters: Vec<Variable>,
+    /// t₀, s.
+    pub initial_time: Bounds,
+    /// t_f, s.
+    pub final_time: Bounds,
+    /// f and what is known of it.
+    pub dynamics: Dynamics,
+    /// Costs and endpoint constraints.
+    pub goals: Vec<Goal>,
+    /// Constraints at every mesh point.
+    pub path_constraints: Vec<PathConstraint>,
+    /// States whose motion is given; times must be fixed then.
+    pub prescribed: Vec<PrescribedState>,
+}
+
+/// A state that follows a given motion.
+#[derive(Clone)]
+pub struct PrescribedState {
+    /// Which state.
+    pub state: usize,
+    /// Its value and rate at a time.
+    pub motion: Arc<dyn Fn(f64) -> [f64; 2] + Send + Sync>,
+}
+
+impl Problem {
+    /// A problem with free variables named x0, x1, …, e0, … and time from 0 to 1 s.
+    pub fn new(dynamics: Dynamics, states: usize, controls: usize) -> Problem {
+        let named = |letter: &str, n: usize| {
+            (0..n).map(|i| Variable::new(format!("{letter}{i}"), Bounds::FREE)).collect()
+        };
+        Problem {
+            states: named("x", states),
+            controls: named("e", controls),
+            multipliers: Vec::new(),
+            parameters: Vec::new(),
+            initial_time: Bounds::fixed(0.0),
+            final_time: Bounds::fixed(1.0),
+            dynamics,
+            goals: Vec::new(),
+            path_constraints: Vec::new(),
+            prescribed: Vec::new(),
+        }
+    }
+
+    /// All variables of one point in the order of the inputs of the dynamics: t, x, ẋ, e, λ, p.
+    pub fn point_variables(&self) -> Vec<PointVariable> {
+        let mut all = vec![PointVariable::Time];
+        all.extend((0..self.states.len()).map(PointVariable::State));
+        all.extend((0..self.states.len()).map(PointVariable::Rate));
+        all.extend((0..self.controls.len()).map(PointVariable::Control));
+        all.extend((0..self.multipliers.len()).map(PointVariable::Multiplier));
+        all.extend((0..self.parameters.len()).map(PointVariable::Parameter));
+        all
+    }
+}

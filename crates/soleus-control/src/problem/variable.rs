@@ -1,0 +1,103 @@
+//! Variables and their bounds.
+
+/// An interval; ±∞ where there is no bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Least value.
+    pub lower: f64,
+    /// Greatest value.
+    pub upper: f64,
+}
+
+impl Bounds {
+    /// No bounds.
+    pub const FREE: Bounds = Bounds { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
+
+    /// From `lower` to `upper`.
+    pub fn new(lower: f64, upper: f64) -> Bounds {
+        Bounds { lower, upper }
+    }
+
+    /// Exactly `value`.
+    pub fn fixed(value: f64) -> Bounds {
+        Bounds { lower: value, upper: value }
+    }
+
+    /// Whether only one value is allowed.
+    pub fn is_fixed(&self) -> bool {
+        self.lower == self.upper
+    }
+
+    /// Whether some value is allowed.
+    pub fn is_possible(&self) -> bool {
+        self.lower <= self.upper
+    }
+
+    /// The middle; the finite end if the other is not; 0 without bounds.
+    pub fn middle(&self) -> f64 {
+        match (self.lower.is_finite(), self.upper.is_finite()) {
+            (true, true) => 0.5 * (self.lower + self.upper),
+            (true, false) => self.lower,
+            (false, true) => self.upper,
+            (false, false) => 0.0,
+        }
+    }
+
+    /// The nearest allowed value.
+    pub fn clamp(&self, x: f64) -> f64 {
+        if x < self.lower {
+            self.lower
+        } else if x > self.upper {
+            self.upper
+        } else {
+            x
+        }
+    }
+}
+
+/// One variable over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name; that of a state of a model is its path, `/jointset/knee_r/knee_angle_r/value`.
+    pub name: String,
+    /// Bounds between the ends.
+    pub bounds: Bounds,
+    /// Bounds at the initial time.
+    pub initial: Bounds,
+    /// Bounds at the final time.
+    pub last: Bounds,
+}
+
+impl Variable {
+    /// The same bounds at all times.
+    pub fn new(name: impl Into<String>, bounds: Bounds) -> Variable {
+        Variable { name: name.into(), bounds, initial: bounds, last: bounds }
+    }
+
+    /// The same with other bounds at the initial time.
+    pub fn starting(self, initial: Bounds) -> Variable {
+        Variable { initial, ..self }
+    }
+
+    /// The same with other bounds at the final time.
+    pub fn ending(self, last: Bounds) -> Variable {
+        Variable { last, ..self }
+    }
+}
+
+/// A variable at one point of time, which functions may depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PointVariable {
+    /// t.
+    Time,
+    /// State i.
+    State(usize),
+    /// Rate of state i.
+    Rate(usize),
+    /// Control i.
+    Control(usize),
+    /// Multiplier i.
+    Multiplier(usize),
+    /// Parameter i.
+    Parameter(usize),
+}

@@ -1,0 +1,116 @@
+//! A motion with everything that belongs to it.
+
+use crate::problem::Problem;
+use crate::transcription::layout::Layout;
+
+/// Named quantities over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Columns {
+    /// Names.
+    pub names: Vec<String>,
+    /// Values, point by point.
+    pub rows: Vec<Vec<f64>>,
+}
+
+impl Columns {
+    fn new(names: impl Iterator<Item = String>) -> Columns {
+        Columns { names: names.collect(), rows: Vec::new() }
+    }
+
+    /// One quantity over time.
+    pub fn column(&self, name: &str) -> Option<Vec<f64>> {
+        let i = self.names.iter().position(|n| n == name)?;
+        Some(self.rows.iter().map(|r| r[i]).collect())
+    }
+}
+
+/// States, rates, controls, multipliers and parameters of a motion.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trajectory {
+    /// s, rising.
+    pub times: Vec<f64>,
+    /// x.
+    pub states: Columns,
+    /// ẋ, under the names of the states.
+    pub rates: Columns,
+    /// e.
+    pub controls: Columns,
+    /// λ.
+    pub multipliers: Columns,
+    /// Names and values of parameters.
+    pub parameters: Vec<(String, f64)>,
+}
+
+impl Trajectory {
+    pub(crate) fn collect(problem: &Problem, layout: &Layout, full: &[f64]) -> Trajectory {
+        let names = |list: &[crate::problem::Variable]| {
+            Columns::new(list.iter().map(|v| v.name.clone()).collect::<Vec<_>>().into_iter())
+        };
+        let mut t = Trajectory {
+            times: Vec::new(),
+            states: names(&problem.states),
+            rates: names(&problem.states),
+            controls: names(&problem.controls),
+            multipliers: names(&problem.multipliers),
+            parameters: Vec::new(),
+        };
+        let [t0, tf] = layout.times.map(|i| full[i]);
+        for p in &layout.points {
+            let values = |list: &[usize]| list.iter().map(|&i| full[i]).collect::<Vec<_>>();
+            t.times.push((1.0 - p.tau) * t0 + p.tau * tf);
+            t.states.rows.push(values(&p.states));
+            t.rates.rows.push(values(&p.rates));
+            t.controls.rows.push(values(&p.controls));
+            t.multipliers.rows.push(values(&p.multipliers));
+        }
+        let values = layout.parameters.iter().map(|&i| full[i]);
+        t.parameters = problem.parameters.iter().map(|p| p.name.clone()).zip(values).collect();
+        t
+    }
+
+    /// Writes the motion into the unknowns of a program, by name; its duration is stretched over theirs.
+    pub(crate) fn spread(&self, problem: &Problem, layout: &Layout, full: &mut [f64]) {
+        let (Some(&t0), Some(&tf)) = (self.times.first(), self.times.last()) else { return };
+        full[layout.times[0]] = problem.initial_time.clamp(t0);
+        full[layout.times[1]] = problem.final_time.clamp(tf);
+        for (p, &i) in problem.parameters.iter().zip(&layout.parameters) {
+            if let Some(q) = self.parameters.iter().find(|q| q.0 == p.name) {
+                full[i] = q.1;
+            }
+        }
+        let groups = [
+            (&self.states, &problem.states, 0),
+            (&self.rates, &problem.states, 1),
+            (&self.controls, &problem.controls, 2),
+            (&self.multipliers, &problem.multipliers, 3),
+        ];
+        for (columns, variables, group) in groups {
+            for (i, v) in variables.iter().enumerate() {
+                let Some(c) = columns.names.iter().position(|n| *n == v.name) else { continue };
+                for p in layout.points.iter().chain(&layout.projected) {
+                    let list = [&p.states, &p.rates, &p.controls, &p.multipliers][group];
+                    // The rate of a state may be a state of its own.
+                    if group == 1 && p.states.contains(&list[i]) {
+                        continue;
+                    }
+                    full[list[i]] = self.interpolate(columns, c, t0 + p.tau * (tf - t0));
+                }
+            }
+        }
+    }
+
+    /// Column `c` at a time, on the line between the two nearest rows.
+    fn interpolate(&self, columns: &Columns, c: usize, time: f64) -> f64 {
+        let n = self.times.len().min(columns.rows.len());
+        if n == 0 {
+            return 0.0;
+        }
+        let k = self.times[..n].partition_point(|&t| t <= time).clamp(1, n.max(2) - 1);
+        if n == 1 {
+            return columns.rows[0][c];
+        }
+        let (a, b) = (self.times[k - 1], self.times[k]);
+        let s = if b > a { ((time - a) / (b - a)).clamp(0.0, 1.0) } else { 0.0 };
+        (1.0 - s) * columns.rows[k - 1][c] + s * columns.rows[k][c]
+    }
+}

@@ -1,0 +1,632 @@
+//! A problem on a mesh, as a nonlinear program.
+
+use super::assembly::{Assembly, Builder, Output, Target, Violation};
+use super::layout::{Input, Layout, PointUnknowns};
+use super::scheme::{Scheme, Stencil};
+use super::settings::{ConstraintMethod, Settings};
+use crate::function::PointFunction;
+use crate::problem::{
+    Bounds, EndpointFunction, EndpointVariable, Goal, KinematicConstraints, Mode, PointVariable, Problem,
+    ProblemError, Term,
+};
+use crate::solution::{Trajectory, consistent_rates};
+use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
+use std::sync::Arc;
+
+/// A problem on a mesh: a [`NonlinearProgram`] whose solution is a [`Trajectory`].
+pub struct Collocation {
+    pub(super) assembly: Assembly,
+    pub(super) layout: Layout,
+    pub(super) problem: Problem,
+}
+
+impl Collocation {
+    /// Transcribes a problem; the start is the middle of all bounds.
+    pub fn new(problem: Problem, settings: &Settings) -> Result<Collocation, Vec<ProblemError>> {
+        let mut errors = problem.errors();
+        errors.extend(mesh_error(&settings.mesh));
+        let constrained = problem.dynamics.constraints.is_some() && settings.constraint_derivatives;
+        let posa = settings.constraint_method == ConstraintMethod::Posa2016;
+        if constrained && posa && settings.scheme != Scheme::HermiteSimpson {
+            errors.push(ProblemError::PosaNeedsHermiteSimpson);
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let stencil = settings.scheme.stencil();
+        let mut t = Transcription {
+            problem: &problem,
+            settings,
+            stencil: &stencil,
+            constraints: problem.dynamics.constraints.as_ref().filter(|_| problem.prescribed.is_empty()),
+            b: Builder::default(),
+            layout: Layout::default(),
+        };
+        t.add_unknowns();
+        t.add_dynamics();
+        t.add_defects();
+        t.add_constraints();
+        t.add_goals();
+        let Transcription { b, layout, .. } = t;
+        let mut assembly = b.finish(layout.times, problem.goals.len() + 1);
+        let mut full = assembly.start();
+        consistent_rates(&problem, &layout, &mut full);
+        assembly.set_start(&full);
+        Ok(Collocation { assembly, layout, problem })
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// The motion that the variables of the program stand for.
+    pub fn trajectory(&mut self, x: &[f64]) -> Trajectory {
+        let full = self.assembly.unknowns(x);
+        Trajectory::collect(&self.problem, &self.layout, full)
+    }
+
+    /// The cost of each goal, weights included; last, what the transcription itself adds.
+    pub fn objective_by_goal(&mut self, x: &[f64]) -> Vec<(String, f64)> {
+        let values = self.assembly.goals(x).to_vec();
+        let names = self.problem.goals.iter().map(|g| g.name.clone());
+        names.chain(["state_projection".to_string()]).zip(values).collect()
+    }
+
+    /// Constraints violated by more than `tolerance`, worst first.
+    pub fn violations(&mut self, x: &[f64], tolerance: f64) -> Vec<Violation> {
+        self.assembly.violations(x, tolerance, false)
+    }
+
+    /// Constraints that nothing can change, because all they depend on is fixed, and that do not hold.
+    pub fn impossible(&mut self, tolerance: f64) -> Vec<Violation> {
+        let mut x = vec![0.0; self.num_variables()];
+        self.compute_start(&mut x);
+        self.assembly.violations(&x, tolerance, true)
+    }
+
+    /// Starts from a given motion, by name and time; what it does not have stays as it was.
+    pub fn set_guess(&mut self, guess: &Trajectory) {
+        let mut full = self.assembly.start();
+        guess.spread(&self.problem, &self.layout, &mut full);
+        consistent_rates(&self.problem, &self.layout, &mut full);
+        self.assembly.set_start(&full);
+    }
+}
+
+fn mesh_error(mesh: &[f64]) -> Option<ProblemError> {
+    let wrong =
+        |point: usize| Some(ProblemError::Mesh { point, value: mesh.get(point).copied().unwrap_or(0.0) });
+    if mesh.len() < 2 || mesh[0] != 0.0 {
+        return wrong(0);
+    }
+    if let Some(i) = (1..mesh.len()).find(|&i| !(mesh[i] > mesh[i - 1])) {
+        return wrong(i);
+    }
+    if mesh[mesh.len() - 1] != 1.0 { wrong(mesh.len() - 1) } else { None }
+}
+
+/// A program in the making.
+struct Transcription<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    stencil: &'a Stencil,
+    /// Kinematic constraints that hold along the motion; none if the motion is prescribed.
+    constraints: Option<&'a KinematicConstraints>,
+    b: Builder,
+    layout: Layout,
+}
+
+impl Transcription<'_> {
+    fn num_intervals(&self) -> usize {
+        self.settings.mesh.len() - 1
+    }
+
+    /// Points of the grid per interval, the end not counted.
+    fn inner(&self) -> usize {
+        self.stencil.nodes.len() - 1
+    }
+
+    fn is_mesh(&self, point: usize) -> bool {
+        point % self.inner() == 0
+    }
+
+    fn posa(&self) -> bool {
+        self.constraints.is_some()
+            && self.settings.constraint_derivatives
+            && self.settings.constraint_method == ConstraintMethod::Posa2016
+    }
+
+    fn bordalba(&self) -> bool {
+        self.constraints.is_some()
+            && self.settings.constraint_derivatives
+            && self.settings.constraint_method == ConstraintMethod::Bordalba2023
+    }
+
+    /// Whether the equations q̇ = u of a point get corrections.
+    fn corrected(&self, point: usize) -> bool {
+        self.posa() && !self.is_mesh(point)
+    }
+
+    fn add_unknowns(&mut self) {
+        let p = self.problem;
+        let mesh = &self.settings.mesh;
+        let (n, inner) = (self.num_intervals(), self.inner());
+        // Times first: prescribed motions need them.
+        let [t0, tf] = [p.initial_time, p.final_time].map(|b| (b, b.middle()));
+        self.layout.times = [t0, tf].map(|(b, start)| self.b.variable(b, start, Stages::BORDER));
+        self.layout.parameters = p
+            .parameters
+            .iter()
+            .map(|v| self.b.variable(v.bounds, v.bounds.middle(), Stages::BORDER))
+            .collect();
+        for point in 0..=n * inner {
+            let (i, k) = (point / inner, point % inner);
+            let tau =
+                if k == 0 { mesh[i] } else { mesh[i] + (mesh[i + 1] - mesh[i]) * self.stencil.nodes[k] };
+            let time = t0.1 + tau * (tf.1 - t0.1);
+            let unknowns = self.add_point(point, point == n * inner, tau, time, i as u32);
+            self.layout.points.push(unknowns);
+            if k == 0 {
+                self.layout.mesh.push(point);
+            }
+        }
+        for interval in 0..n {
+            self.add_interval(interval);
+        }
+    }
+
+    fn add_point(&mut self, point: usize, last: bool, tau: f64, time: f64, stage: u32) -> PointUnknowns {
+        let p = self.problem;
+        let of = |v: &crate::problem::Variable| {
+            if point == 0 {
+                v.initial
+            } else if last {
+                v.last
+            } else {
+                v.bounds
+            }
+        };
+        let corrected = self.corrected(point);
+        let mut add = |b: Bounds| self.b.variable(b, b.middle(), stage);
+        let prescribed = |i: usize| p.prescribed.iter().find(|m| m.state == i).map(|m| (m.motion)(time));
+        let states: Vec<usize> = (0..p.states.len())
+            .map(|i| add(prescribed(i).map_or(of(&p.states[i]), |m| Bounds::fixed(m[0]))))
+            .collect();
+        let rates = (0..p.states.len())
+            .map(|i| match (p.dynamics.chain[i], prescribed(i)) {
+                (_, Some(m)) => add(Bounds::fixed(m[1])),
+                (Some(rate), _) if !corrected => states[rate],
+                _ => add(p.dynamics.rate_bounds[i]),
+            })
+            .collect();
+        let controls = p.controls.iter().map(|v| add(of(v))).collect();
+        let multipliers = p.multipliers.iter().map(|v| add(of(v))).collect();
+        PointUnknowns { states, rates, controls, multipliers, tau, stage }
+    }
+
+    /// Unknowns of an interval: velocity corrections, or projected states and the multipliers of the projection.
+    fn add_interval(&mut self, interval: usize) {
+        let p = self.problem;
+        let stage = interval as u32;
+        let Some(c) = self.constraints else { return };
+        if self.posa() {
+            let bounds = self.settings.correction_bounds;
+            let slacks = (0..p.multipliers.len()).map(|_| self.b.variable(bounds, 0.0, stage)).collect();
+            self.layout.slacks.push(slacks);
+        } else if self.bordalba() {
+            let bounds = self.settings.projection_bounds;
+            let count = c.projection.num_inputs() - 1 - p.states.len();
+            let slacks = (0..count).map(|_| self.b.variable(bounds, 0.0, stage)).collect();
+            self.layout.slacks.push(slacks);
+            // The auxiliary states are not projected.
+            let end = &self.layout.points[self.layout.mesh[interval + 1]];
+            let last = interval + 1 == self.num_intervals();
+            let mut projected = PointUnknowns { stage, ..end.clone() };
+            for i in 0..2 * c.num_coordinates {
+                let bounds = if last { p.states[i].last } else { p.states[i].bounds };
+                projected.states[i] = self.b.variable(bounds, bounds.middle(), stage);
+            }
+            for i in 0..2 * c.num_coordinates {
+                projected.rates[i] = match p.dynamics.chain[i] {
+                    Some(rate) => projected.states[rate],
+                    None => self.b.variable(p.dynamics.rate_bounds[i], 0.0, stage),
+                };
+            }
+            self.layout.projected.push(projected);
+        }
+    }
+
+    fn equation(&mut self, stage: u32, name: String) -> Output {
+        let row = self.b.row(Bounds::fixed(0.0), stage, name);
+        Output { target: Target::Row(row), factor: 1.0, by_duration: false }
+    }
+
+    /// f = 0 at every point.
+    fn add_dynamics(&mut self) {
+        for point in 0..self.layout.points.len() {
+            let unknowns = self.layout.points[point].clone();
+            let accelerations = self.constraints.is_some()
+                && self.settings.constraint_derivatives
+                && if self.bordalba() { point == 0 || !self.is_mesh(point) } else { self.is_mesh(point) };
+            let outputs = self.add_dynamics_at(&unknowns, self.corrected(point), accelerations, false);
+            if self.corrected(point) {
+                self.add_correction(point, &unknowns, &outputs);
+            }
+        }
+        for interval in 0..self.layout.projected.len() {
+            // Auxiliary states have their equations at the mesh point itself.
+            let unknowns = self.layout.projected[interval].clone();
+            self.add_dynamics_at(&unknowns, false, true, true);
+        }
+    }
+
+    /// The rows of f at a point: those of states that are no others' rates, and, if `accelerations`, those of the
+    /// constraints. At a `projected` point only the rows of coordinates and speeds.
+    fn add_dynamics_at(
+        &mut self,
+        unknowns: &PointUnknowns,
+        corrected: bool,
+        accelerations: bool,
+        projected: bool,
+    ) -> Vec<Output> {
+        let p = self.problem;
+        let nothing = Output { target: Target::Nothing, factor: 0.0, by_duration: false };
+        let nx = p.states.len();
+        let multibody = self.constraints.map_or(0, |c| 2 * c.num_coordinates);
+        let time = unknowns.tau;
+        let mut outputs = Vec::with_capacity(p.dynamics.function.num_outputs());
+        for i in 0..p.dynamics.function.num_outputs() {
+            let wanted = if i >= nx {
+                accelerations
+            } else {
+                let chained = p.dynamics.chain[i].is_some() && !corrected;
+                !chained && (!projected || i < multibody)
+            };
+            outputs.push(if wanted {
+                let of = if i < nx { &p.states[i].name } else { &p.multipliers[i - nx].name };
+                self.equation(unknowns.stage, format!("dynamics of {of} at {time:.4} of the duration"))
+            } else {
+                nothing
+            });
+        }
+        let inputs = self.layout.inputs(unknowns, &p.point_variables());
+        self.b.block(&p.dynamics.function, inputs, outputs.clone());
+        outputs
+    }
+
+    /// q̇ = N u + Gᵀ γ at a midpoint.
+    fn add_correction(&mut self, point: usize, unknowns: &PointUnknowns, rows: &[Output]) {
+        let Some(c) = self.constraints else { return };
+        let slacks = self.layout.slacks[point / self.inner()].clone();
+        let inputs = self.with_slacks(unknowns, &slacks);
+        let outputs = (0..c.num_coordinates).map(|i| Output { factor: -1.0, ..rows[i] }).collect();
+        self.b.block(&c.correction, inputs, outputs);
+    }
+
+    /// t, x and slacks.
+    fn with_slacks(&self, unknowns: &PointUnknowns, slacks: &[usize]) -> Vec<Input> {
+        let mut inputs = vec![Input::Time(unknowns.tau)];
+        inputs.extend(unknowns.states.iter().chain(slacks).map(|&v| Input::Variable(v)));
+        inputs
+    }
+
+    /// The scheme's equations between points, and controls inside intervals.
+    fn add_defects(&mut self) {
+        let p = self.problem;
+        for interval in 0..self.num_intervals() {
+            let first = interval * self.inner();
+            let h = self.settings.mesh[interval + 1] - self.settings.mesh[interval];
+            for (d, defect) in self.stencil.defects.iter().enumerate() {
+                for i in (0..p.states.len()).filter(|&i| !p.prescribed.iter().any(|m| m.state == i)) {
+                    let name = format!("defect {d} of {} in interval {interval}", p.states[i].name);
+                    let row = self.b.row(Bounds::fixed(0.0), interval as u32, name);
+                    for k in 0..self.stencil.nodes.len() {
+                        let last = k + 1 == self.stencil.nodes.len();
+                        let at = match self.layout.projected.get(interval) {
+                            Some(projected) if last => projected,
+                            _ => &self.layout.points[first + k],
+                        };
+                        self.b.linear(row, at.states[i], defect.state[k], false);
+                        self.b.linear(row, at.rates[i], h * defect.rate[k], true);
+                    }
+                }
+            }
+            if !self.settings.interpolate_controls {
+                continue;
+            }
+            for k in 1..self.inner() {
+                let (c, end) = (self.stencil.nodes[k], first + self.inner());
+                for i in 0..p.controls.len() {
+                    let name = format!("control {} inside interval {interval}", p.controls[i].name);
+                    let row = self.b.row(Bounds::fixed(0.0), interval as u32, name);
+                    let at = |point: usize| self.layout.points[point].controls[i];
+                    let (mid, from, to) = (at(first + k), at(first), at(end));
+                    self.b.linear(row, mid, 1.0, false);
+                    self.b.linear(row, from, c - 1.0, false);
+                    self.b.linear(row, to, -c, false);
+                }
+            }
+        }
+    }
+
+    /// Kinematic and path constraints.
+    fn add_constraints(&mut self) {
+        let p = self.problem;
+        for m in 0..self.layout.mesh.len() {
+            let Some(c) = self.constraints else { break };
+            let unknowns = self.layout.points[self.layout.mesh[m]].clone();
+            let mut levels = vec![("position", &c.position)];
+            if self.settings.constraint_derivatives {
+                levels.push(("speed", &c.velocity));
+            }
+            for (level, function) in levels {
+                self.add_values(&unknowns, level, function);
+            }
+        }
+        self.add_projections();
+        for c in &p.path_constraints {
+            for point in 0..self.layout.points.len() {
+                if !self.is_mesh(point) && !self.settings.constrain_interior {
+                    continue;
+                }
+                let unknowns = self.layout.points[point].clone();
+                let mut outputs = Vec::new();
+                for (i, &bounds) in c.bounds.iter().enumerate() {
+                    let name = format!(
+                        "path constraint {}, value {i}, at {:.4} of the duration",
+                        c.name, unknowns.tau
+                    );
+                    let row = self.b.row(bounds, unknowns.stage, name);
+                    outputs.push(Output { target: Target::Row(row), factor: 1.0, by_duration: false });
+                }
+                let inputs = self.layout.inputs(&unknowns, &c.term.inputs);
+                self.b.block(&c.term.function, inputs, outputs);
+            }
+        }
+    }
+
+    fn add_values(&mut self, unknowns: &PointUnknowns, level: &str, f: &Arc<dyn PointFunction>) {
+        let outputs = (0..f.num_outputs())
+            .map(|i| {
+                let name =
+                    format!("kinematic constraint {i}, {level}, at {:.4} of the duration", unknowns.tau);
+                self.equation(unknowns.stage, name)
+            })
+            .collect();
+        let inputs = self.with_slacks(unknowns, &[]);
+        self.b.block(f, inputs, outputs);
+    }
+
+    /// x = x′ + (∂F/∂x)ᵀ μ at the end of every interval, and the cost of the distance.
+    fn add_projections(&mut self) {
+        let Some(c) = self.constraints else { return };
+        let goal = self.problem.goals.len();
+        for interval in 0..self.layout.projected.len() {
+            let unknowns = self.layout.points[self.layout.mesh[interval + 1]].clone();
+            let projected = self.layout.projected[interval].clone();
+            let slacks = self.layout.slacks[interval].clone();
+            let mut outputs = Vec::new();
+            for i in 0..2 * c.num_coordinates {
+                let name = format!("projection of {} in interval {interval}", self.problem.states[i].name);
+                let output = self.equation(interval as u32, name);
+                if let Target::Row(row) = output.target {
+                    self.b.linear(row, unknowns.states[i], 1.0, false);
+                    self.b.linear(row, projected.states[i], -1.0, false);
+                }
+                outputs.push(Output { factor: -1.0, ..output });
+                if self.settings.projection_weight > 0.0 {
+                    let inputs =
+                        vec![Input::Variable(unknowns.states[i]), Input::Variable(projected.states[i])];
+                    let cost = Output {
+                        target: Target::Objective(goal),
+                        factor: self.settings.projection_weight,
+                        by_duration: false,
+                    };
+                    self.b.block(&SquaredDifference::shared(), inputs, vec![cost]);
+                }
+            }
+            let inputs = self.with_slacks(&unknowns, &slacks);
+            self.b.block(&c.projection, inputs, outputs);
+        }
+    }
+
+    fn add_goals(&mut self) {
+        let problem = self.problem;
+        for (g, goal) in problem.goals.iter().enumerate() {
+            let target = Target::Objective(g);
+            match (&goal.mode, &goal.endpoint) {
+                (Mode::Cost { weight }, None) => {
+                    let weights = self.quadrature();
+                    for terms in &goal.integrals {
+                        self.add_integrand(terms, |point| Output {
+                            target,
+                            factor: weight * weights[point],
+                            by_duration: true,
+                        });
+                    }
+                }
+                (Mode::Cost { weight }, Some(e)) => {
+                    let output = Output { target, factor: *weight, by_duration: false };
+                    let integrals = self.add_integrals(goal);
+                    self.add_endpoint(e, &integrals, &vec![output; e.function.num_outputs()]);
+                }
+                (Mode::Constraint { bounds }, Some(e)) => {
+                    let integrals = self.add_integrals(goal);
+                    let stage = if self.is_at_start(e) { 0 } else { self.num_intervals() as u32 };
+                    let mut outputs = Vec::new();
+                    for (i, &bounds) in bounds.iter().enumerate() {
+                        let row = self.b.row(bounds, stage, format!("goal {}, value {i}", goal.name));
+                        outputs.push(Output { target: Target::Row(row), factor: 1.0, by_duration: false });
+                    }
+                    self.add_endpoint(e, &integrals, &outputs);
+                }
+                (Mode::Constraint { bounds }, None) => {
+                    let integrals = self.add_integrals(goal);
+                    let stage = self.num_intervals() as u32;
+                    for &bounds in bounds {
+                        let row = self.b.row(bounds, stage, format!("goal {}", goal.name));
+                        integrals.iter().for_each(|&s| self.b.linear(row, s, 1.0, false));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Weight of every point of the grid in an integral over a duration of 1.
+    fn quadrature(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.layout.points.len()];
+        for interval in 0..self.num_intervals() {
+            let h = self.settings.mesh[interval + 1] - self.settings.mesh[interval];
+            for (k, w) in self.stencil.quadrature.iter().enumerate() {
+                weights[interval * self.inner() + k] += h * w;
+            }
+        }
+        weights
+    }
+
+    fn add_integrand(&mut self, terms: &[Term], output: impl Fn(usize) -> Output) {
+        for point in 0..self.layout.points.len() {
+            let o = output(point);
+            if o.factor == 0.0 {
+                continue;
+            }
+            for t in terms {
+                let inputs = self.layout.inputs(&self.layout.points[point], &t.inputs);
+                self.b.block(&t.function, inputs, vec![o; t.function.num_outputs()]);
+            }
+        }
+    }
+
+    /// Integrals as sums that grow from interval to interval, so that no constraint spans all of time. Returns
+    /// the sums at the end.
+    fn add_integrals(&mut self, goal: &Goal) -> Vec<usize> {
+        let weights = self.quadrature();
+        let mut ends = Vec::new();
+        for (k, terms) in goal.integrals.iter().enumerate() {
+            let mut sum = self.b.variable(Bounds::fixed(0.0), 0.0, 0);
+            let mut rows = Vec::new();
+            for interval in 0..self.num_intervals() {
+                let stage = interval as u32;
+                let next = self.b.variable(Bounds::FREE, 0.0, stage + 1);
+                let name = format!("integral {k} of {} to the end of interval {interval}", goal.name);
+                let row = self.b.row(Bounds::fixed(0.0), stage, name);
+                self.b.linear(row, next, 1.0, false);
+                self.b.linear(row, sum, -1.0, false);
+                rows.push(row);
+                sum = next;
+            }
+            let inner = self.inner();
+            // A mesh point counts, with its whole weight, for the interval before it.
+            self.add_integrand(terms, |point| Output {
+                target: Target::Row(rows[point.saturating_sub(1) / inner]),
+                factor: -weights[point],
+                by_duration: true,
+            });
+            ends.push(sum);
+        }
+        ends
+    }
+
+    /// Whether a function depends on the initial point alone.
+    fn is_at_start(&self, e: &EndpointFunction) -> bool {
+        e.inputs.iter().all(|v| matches!(v, EndpointVariable::Initial(_)))
+    }
+
+    fn add_endpoint(&mut self, e: &EndpointFunction, integrals: &[usize], outputs: &[Output]) {
+        let both = !self.is_at_start(e);
+        let mut inputs = Vec::new();
+        for v in &e.inputs {
+            inputs.push(match *v {
+                EndpointVariable::Initial(v) => self.initial(v, both),
+                EndpointVariable::Last(v) => {
+                    let last = &self.layout.points[self.layout.points.len() - 1];
+                    self.layout.input(last, v)
+                }
+                EndpointVariable::Integral(k) => Input::Variable(integrals.get(k).copied().unwrap_or(0)),
+            });
+        }
+        self.b.block(&e.function, inputs, outputs.to_vec());
+    }
+
+    /// A variable of the initial point; a copy of it in the border if a function of the final point asks.
+    fn initial(&mut self, variable: PointVariable, copy: bool) -> Input {
+        let input = self.layout.input(&self.layout.points[0], variable);
+        match input {
+            Input::Variable(v) if copy && !self.b.is_border_or_fixed(v) => {
+                if let Some(&(_, c)) = self.layout.copies.iter().find(|c| c.0 == v) {
+                    return Input::Variable(c);
+                }
+                let c = self.b.variable(Bounds::FREE, self.b.start_of(v), Stages::BORDER);
+                let row = self.b.row(Bounds::fixed(0.0), 0, format!("copy of the initial {variable:?}"));
+                self.b.linear(row, v, 1.0, false);
+                self.b.linear(row, c, -1.0, false);
+                self.layout.copies.push((v, c));
+                Input::Variable(c)
+            }
+            _ => input,
+        }
+    }
+}
+
+/// (a − b)².
+struct SquaredDifference;
+
+impl SquaredDifference {
+    fn shared() -> Arc<dyn PointFunction> {
+        Arc::new(crate::function::Differentiated::new(SquaredDifference))
+    }
+}
+
+impl crate::function::SmoothFunction for SquaredDifference {
+    type Scratch<T: soleus_math::Real> = ();
+    fn num_inputs(&self) -> usize {
+        2
+    }
+    fn scratch<T: soleus_math::Real>(&self) {}
+    fn evaluate<T: soleus_math::Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        values[0] = (z[0] - z[1]).sq();
+    }
+}
+
+impl NonlinearProgram for Collocation {
+    fn num_variables(&self) -> usize {
+        self.assembly.num_variables()
+    }
+    fn num_constraints(&self) -> usize {
+        self.assembly.num_constraints()
+    }
+    fn compute_variable_bounds(&self, lower: &mut [f64], upper: &mut [f64]) {
+        self.assembly.compute_variable_bounds(lower, upper);
+    }
+    fn compute_constraint_bounds(&self, lower: &mut [f64], upper: &mut [f64]) {
+        self.assembly.compute_constraint_bounds(lower, upper);
+    }
+    fn compute_start(&self, x: &mut [f64]) {
+        self.assembly.compute_start(x);
+    }
+    fn jacobian_pattern(&self) -> &SparsityPattern {
+        self.assembly.jacobian_pattern()
+    }
+    fn hessian_pattern(&self) -> &SparsityPattern {
+        self.assembly.hessian_pattern()
+    }
+    fn compute_objective(&mut self, x: &[f64]) -> f64 {
+        self.assembly.compute_objective(x)
+    }
+    fn compute_gradient(&mut self, x: &[f64], gradient: &mut [f64]) {
+        self.assembly.compute_gradient(x, gradient);
+    }
+    fn compute_constraints(&mut self, x: &[f64], c: &mut [f64]) {
+        self.assembly.compute_constraints(x, c);
+    }
+    fn compute_jacobian(&mut self, x: &[f64], values: &mut [f64]) {
+        self.assembly.compute_jacobian(x, values);
+    }
+    fn compute_hessian(&mut self, x: &[f64], sigma: f64, y: &[f64], values: &mut [f64]) {
+        self.assembly.compute_hessian(x, sigma, y, values);
+    }
+    fn stages(&self) -> Option<&Stages> {
+        self.assembly.stages()
+    }
+}

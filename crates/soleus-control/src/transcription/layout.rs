@@ -1,0 +1,60 @@
+//! Which unknown of the program is which variable of the problem.
+
+use crate::problem::PointVariable;
+
+/// What a function is given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Input {
+    /// An unknown.
+    Variable(usize),
+    /// The time (1 − τ) t₀ + τ t_f.
+    Time(f64),
+}
+
+/// The unknowns of one point of time. The rate of a state may be another state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PointUnknowns {
+    pub states: Vec<usize>,
+    pub rates: Vec<usize>,
+    pub controls: Vec<usize>,
+    pub multipliers: Vec<usize>,
+    /// Fraction τ of the duration.
+    pub tau: f64,
+    pub stage: u32,
+}
+
+/// All unknowns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    /// Every point of the grid.
+    pub points: Vec<PointUnknowns>,
+    /// Grid points that are mesh points.
+    pub mesh: Vec<usize>,
+    /// By interval: velocity corrections γ at its midpoint, or multipliers μ of its projection.
+    pub slacks: Vec<Vec<usize>>,
+    /// By interval: the states at its end before they are projected, with their rates.
+    pub projected: Vec<PointUnknowns>,
+    pub parameters: Vec<usize>,
+    /// Unknowns of the initial point with their copies in the border.
+    pub copies: Vec<(usize, usize)>,
+    /// t₀ and t_f.
+    pub times: [usize; 2],
+}
+
+impl Layout {
+    /// What a function of the variables at one point is given.
+    pub fn input(&self, point: &PointUnknowns, variable: PointVariable) -> Input {
+        match variable {
+            PointVariable::Time => Input::Time(point.tau),
+            PointVariable::State(i) => Input::Variable(point.states[i]),
+            PointVariable::Rate(i) => Input::Variable(point.rates[i]),
+            PointVariable::Control(i) => Input::Variable(point.controls[i]),
+            PointVariable::Multiplier(i) => Input::Variable(point.multipliers[i]),
+            PointVariable::Parameter(i) => Input::Variable(self.parameters[i]),
+        }
+    }
+
+    pub fn inputs(&self, point: &PointUnknowns, variables: &[PointVariable]) -> Vec<Input> {
+        variables.iter().map(|&v| self.input(point, v)).collect()
+    }
+}

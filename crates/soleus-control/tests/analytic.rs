@@ -1,0 +1,245 @@
+//! Problems with known solutions, posed without any model.
+
+mod common;
+
+use soleus_control::goal::{control_effort, final_time};
+use soleus_control::problem::{EndpointFunction, EndpointVariable, Point};
+use soleus_control::{
+    Bounds, Collocation, Dynamics, Goal, PointVariable, Problem, Rocket, Scheme, Settings, SmoothFunction,
+    Trajectory, Variable,
+};
+use soleus_math::Real;
+use soleus_optimization::nlp::{Options, Solution, solve};
+use std::ops::ControlFlow;
+
+fn solved(problem: Problem, settings: &Settings, tolerance: f64) -> (Collocation, Solution, Trajectory) {
+    let mut c = Collocation::new(problem, settings).unwrap_or_else(|e| panic!("{e:?}"));
+    let options = Options::with_tolerance(tolerance);
+    let s =
+        solve(&mut c, &options, None, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|e| panic!("{e}"));
+    assert!(s.status.is_solved(), "{}", s.status.describe());
+    let t = c.trajectory(&s.x);
+    (c, s, t)
+}
+
+/// ẋ = v, v̇ = u + v.
+struct Kirk;
+
+impl Rocket for Kirk {
+    fn sizes(&self) -> (usize, usize, usize) {
+        (2, 1, 0)
+    }
+    fn residual<T: Real>(&self, p: Point<'_, T>, r: &mut [T]) {
+        r[0] = p.rates[0] - p.states[1];
+        r[1] = p.rates[1] - p.controls[0] - p.states[1];
+    }
+}
+
+/// Kirk (2004), example 5.1-1: minimize ½ ∫ u² dt from rest at 0 to x = 5, v = 2 in 2 s.
+fn kirk() -> Problem {
+    let mut p = Problem::new(Dynamics::of(Kirk), 2, 1);
+    p.final_time = Bounds::fixed(2.0);
+    let bounds = Bounds::new(-10.0, 10.0);
+    p.states[0] = Variable::new("x", bounds).starting(Bounds::fixed(0.0)).ending(Bounds::fixed(5.0));
+    p.states[1] = Variable::new("v", bounds).starting(Bounds::fixed(0.0)).ending(Bounds::fixed(2.0));
+    p.controls[0] = Variable::new("u", Bounds::new(-50.0, 50.0));
+    p.goals.push(control_effort("effort", 0.5, &[(0, 1.0)], 2.0));
+    p
+}
+
+/// x and v of Kirk's solution.
+fn kirk_exact(t: f64) -> [f64; 2] {
+    let (a, b) = ((-t).exp() / 2.0, t.exp() / 2.0);
+    let basis = |a: f64, b: f64, t: f64| [[-t - a + b, -1.0 + a + b], [1.0 - a - b, a - b]];
+    let [[p, q], [r, s]] = basis((-2f64).exp() / 2.0, 2f64.exp() / 2.0, 2.0);
+    // c₂ p + c₃ r = 5, c₂ q + c₃ s = 2.
+    let det = p * s - r * q;
+    let (c2, c3) = ((5.0 * s - 2.0 * r) / det, (2.0 * p - 5.0 * q) / det);
+    let [one, two] = basis(a, b, t);
+    [c2 * one[0] + c3 * two[0], c2 * one[1] + c3 * two[1]]
+}
+
+#[test]
+fn analytic_kirk_5_1_1() {
+    // With 50 intervals. The trapezoidal rule errs by h²/12 v‴, about 1e-2; controls that are lines between
+    // mesh points limit the others to h⁴, some 1e-6 here. J* = 12.7507234.
+    let cases = [
+        (Scheme::Trapezoidal, 2e-2, 2e-2),
+        (Scheme::HermiteSimpson, 1e-5, 1e-5),
+        (Scheme::LegendreGauss(3), 1e-5, 1e-5),
+        (Scheme::LegendreGaussRadau(3), 1e-5, 1e-5),
+        (Scheme::LegendreGauss(7), 1e-5, 1e-5),
+    ];
+    for (scheme, bound, cost) in cases {
+        let (_, s, t) = solved(kirk(), &Settings::uniform(scheme, 50), 1e-10);
+        let error = t.times.iter().zip(&t.states.rows).fold(0.0, |e: f64, (&t, x)| {
+            let exact = kirk_exact(t);
+            e.max((x[0] - exact[0]).abs()).max((x[1] - exact[1]).abs())
+        });
+        println!(
+            "{:<26} error {error:.2e}, cost {:.9}, {} iterations",
+            scheme.name(),
+            s.objective,
+            s.counts.iterations
+        );
+        assert!(error < bound, "{scheme:?}: {error}");
+        assert!((s.objective - 12.7507234).abs() < cost, "{scheme:?}: {}", s.objective);
+        // Linear constraints, quadratic cost: a few steps.
+        assert!(s.counts.iterations < 15, "{scheme:?}: {} iterations", s.counts.iterations);
+    }
+}
+
+/// Unit mass, thrust acceleration 5 at the angle θ.
+struct Steering;
+
+impl Rocket for Steering {
+    fn sizes(&self) -> (usize, usize, usize) {
+        (4, 1, 0)
+    }
+    fn residual<T: Real>(&self, p: Point<'_, T>, r: &mut [T]) {
+        let (sin, cos) = p.controls[0].sin_cos();
+        r[0] = p.rates[0] - p.states[2];
+        r[1] = p.rates[1] - p.states[3];
+        r[2] = p.rates[2] - cos * 5.0;
+        r[3] = p.rates[3] - sin * 5.0;
+    }
+}
+
+struct Minus;
+
+impl SmoothFunction for Minus {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        1
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        values[0] = -z[0];
+    }
+}
+
+/// Bryson and Ho (1975), section 2.4: greatest speed at height 1 after 1 s, flying level there.
+#[test]
+fn analytic_linear_tangent_steering() {
+    let mut p = Problem::new(Dynamics::of(Steering), 4, 1);
+    let zero = Bounds::fixed(0.0);
+    p.states[0] = Variable::new("x", Bounds::new(0.0, 10.0)).starting(zero);
+    p.states[1] = Variable::new("y", Bounds::new(0.0, 1.0)).starting(zero).ending(Bounds::fixed(1.0));
+    p.states[2] = Variable::new("vx", Bounds::new(0.0, 10.0)).starting(zero);
+    p.states[3] = Variable::new("vy", Bounds::new(0.0, 10.0)).starting(zero).ending(zero);
+    let right = std::f64::consts::FRAC_PI_2;
+    p.controls[0] = Variable::new("theta", Bounds::new(-right, right));
+    let last = vec![EndpointVariable::Last(PointVariable::State(2))];
+    p.goals.push(Goal::endpoint("speed", 1.0, EndpointFunction::new(last, Minus)));
+
+    // tan θ = tan θ₀ − c t, θ₀ = 1.1701770056 (solved from the conditions at the end); by symmetry c = 2 tan θ₀.
+    let a = 5.0;
+    let tan0 = 1.1701770056f64.tan();
+    let c = 2.0 * tan0;
+    let exact = |t: f64| {
+        let (s, s0) = (tan0 - c * t, tan0);
+        let (r, r0) = ((1.0 + s * s).sqrt(), (1.0 + s0 * s0).sqrt());
+        // ∫ cos θ = (asinh s₀ − asinh s)/c, ∫ sin θ = (r₀ − r)/c.
+        let vx = a / c * (s0.asinh() - s.asinh());
+        let vy = a / c * (r0 - r);
+        (vx, vy)
+    };
+    let (_, s, t) = solved(p, &Settings::uniform(Scheme::HermiteSimpson, 100), 1e-9);
+    let (mut worst, mut sum) = (0.0f64, 0.0);
+    for (&time, x) in t.times.iter().zip(&t.states.rows) {
+        let (vx, vy) = exact(time);
+        for d in [x[2] - vx, x[3] - vy] {
+            worst = worst.max(d.abs());
+            sum += d * d;
+        }
+    }
+    let rms = (sum / (2.0 * t.times.len() as f64)).sqrt();
+    println!(
+        "worst {worst:.2e}, rms {rms:.2e}, cost {:.10}, {} iterations",
+        s.objective, s.counts.iterations
+    );
+    // The bounds of seed 002: 1e-3 with 100 intervals, root mean square 2.7e-5.
+    assert!(worst < 1e-3 && rms < 2.7e-5, "worst {worst}, rms {rms}");
+    assert!((s.objective + 3.3763066212).abs() < 1e-6, "{}", s.objective);
+}
+
+/// A mass of 2 kg goes 1 m and stops, force at most 50 N: bang-bang, t_f = 2 √(m d/F) = 0.4 s.
+struct Slider;
+
+impl Rocket for Slider {
+    fn sizes(&self) -> (usize, usize, usize) {
+        (2, 1, 0)
+    }
+    fn residual<T: Real>(&self, p: Point<'_, T>, r: &mut [T]) {
+        r[0] = p.rates[0] - p.states[1];
+        r[1] = p.rates[1] * 2.0 - p.controls[0];
+    }
+}
+
+#[test]
+fn analytic_minimum_time() {
+    let zero = Bounds::fixed(0.0);
+    for scheme in [Scheme::Trapezoidal, Scheme::HermiteSimpson, Scheme::LegendreGaussRadau(3)] {
+        let mut p = Problem::new(Dynamics::of(Slider), 2, 1);
+        p.dynamics.chain[0] = Some(1);
+        p.final_time = Bounds::new(0.0, 5.0);
+        p.states[0] = Variable::new("x", Bounds::new(-5.0, 5.0)).starting(zero).ending(Bounds::fixed(1.0));
+        p.states[1] = Variable::new("v", Bounds::new(-50.0, 50.0)).starting(zero).ending(zero);
+        p.controls[0] = Variable::new("f", Bounds::new(-50.0, 50.0));
+        p.goals.push(final_time("time", 1.0));
+        let (_, s, t) = solved(p, &Settings::uniform(scheme, 100), 1e-8);
+        println!("{:<26} {:.10} s, {} iterations", scheme.name(), s.objective, s.counts.iterations);
+        // The switch falls on a mesh point, but lines of controls need one interval to cross: h²-ish more time.
+        assert!((s.objective - 0.4).abs() < 1e-4, "{scheme:?}: {}", s.objective);
+        assert!((t.controls.rows[10][0] - 50.0).abs() < 1e-3, "{:?}", t.controls.rows[10]);
+    }
+}
+
+/// ẋ = x cos t, x(0) = 1: x = exp(sin t).
+struct Growth;
+
+impl Rocket for Growth {
+    fn sizes(&self) -> (usize, usize, usize) {
+        (1, 0, 0)
+    }
+    fn residual<T: Real>(&self, p: Point<'_, T>, r: &mut [T]) {
+        r[0] = p.rates[0] - p.states[0] * p.time.cos();
+    }
+}
+
+#[test]
+fn order_of_all_schemes() {
+    let mut schemes =
+        vec![Scheme::BackwardEuler, Scheme::Trapezoidal, Scheme::Midpoint, Scheme::HermiteSimpson];
+    schemes.extend((1..=4).flat_map(|n| [Scheme::LegendreGauss(n), Scheme::LegendreGaussRadau(n)]));
+    for scheme in schemes {
+        let error = |intervals: usize| {
+            let mut p = Problem::new(Dynamics::of(Growth), 1, 0);
+            p.final_time = Bounds::fixed(3.0);
+            p.states[0] = Variable::new("x", Bounds::FREE).starting(Bounds::fixed(1.0));
+            let (_, _, t) = solved(p, &Settings::uniform(scheme, intervals), 1e-13);
+            (t.states.rows[t.states.rows.len() - 1][0] - 3f64.sin().exp()).abs()
+        };
+        // Few enough intervals that rounding (1e-14) does not spoil high orders.
+        let n = if scheme.order() > 4 { 3 } else { 16 };
+        let (coarse, fine) = (error(n), error(2 * n));
+        let order = (coarse / fine).log2();
+        println!("{:<26} order {order:.2} of {} ({coarse:.1e}, {fine:.1e})", scheme.name(), scheme.order());
+        assert!(order > scheme.order() as f64 - 0.5, "{scheme:?}: {coarse:e} → {fine:e}, order {order}");
+    }
+}
+
+/// The diagnosis names what cannot hold however the free variables are chosen.
+#[test]
+fn identity_impossible_start_is_named() {
+    let mut p = kirk();
+    p.path_constraints.push(soleus_control::PathConstraint {
+        name: "far".into(),
+        term: soleus_control::problem::Term::new(vec![PointVariable::State(0)], Minus),
+        bounds: vec![Bounds::new(-20.0, -1.0)],
+    });
+    let mut c =
+        Collocation::new(p, &Settings::uniform(Scheme::Trapezoidal, 4)).unwrap_or_else(|e| panic!("{e:?}"));
+    let list = c.impossible(1e-9);
+    assert!(list.len() == 1 && list[0].name.contains("far") && list[0].amount == 1.0, "{list:?}");
+}

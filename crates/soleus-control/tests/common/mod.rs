@@ -1,0 +1,85 @@
+//! What several tests share.
+
+#![allow(dead_code)] // Every test file uses its part.
+
+use soleus_optimization::NonlinearProgram;
+
+/// A seeded sequence of numbers in [−1, 1].
+pub fn random(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+/// Gradient, Jacobian and Hessian of a program against central differences along a seeded direction, at `x`.
+///
+/// With step h = ε^⅓ truncation and rounding are near 1e-10 of the size of the numbers; what is compared are
+/// sums of many terms, so `tolerance` is relative to their largest.
+pub fn check_derivatives(nlp: &mut dyn NonlinearProgram, x: &[f64], tolerance: f64) {
+    let (n, m) = (nlp.num_variables(), nlp.num_constraints());
+    let mut next = random(7);
+    let h = f64::EPSILON.cbrt();
+    let d: Vec<f64> = (0..n).map(|_| next()).collect();
+    let y: Vec<f64> = (0..m).map(|_| next()).collect();
+    let sigma = 0.7;
+    let moved = |s: f64| -> Vec<f64> { x.iter().zip(&d).map(|(x, d)| x + s * d).collect() };
+    let (lo, hi) = (moved(-h), moved(h));
+
+    let mut gradient = vec![0.0; n];
+    nlp.compute_gradient(x, &mut gradient);
+    let slope: f64 = gradient.iter().zip(&d).map(|(g, d)| g * d).sum();
+    let fd = (nlp.compute_objective(&hi) - nlp.compute_objective(&lo)) / (2.0 * h);
+    assert!((slope - fd).abs() <= tolerance * fd.abs().max(1.0), "gradient {slope}, differences {fd}");
+
+    let jp = nlp.jacobian_pattern().clone();
+    let mut values = vec![0.0; jp.len()];
+    nlp.compute_jacobian(x, &mut values);
+    let mut jd = vec![0.0; m];
+    jp.places().zip(&values).for_each(|((r, c), v)| jd[r] += v * d[c]);
+    let (mut a, mut b) = (vec![0.0; m], vec![0.0; m]);
+    nlp.compute_constraints(&lo, &mut a);
+    nlp.compute_constraints(&hi, &mut b);
+    let size = jd.iter().fold(1.0, |s: f64, v| s.max(v.abs()));
+    for r in 0..m {
+        let fd = (b[r] - a[r]) / (2.0 * h);
+        assert!((jd[r] - fd).abs() <= tolerance * size, "row {r}: {} vs {fd}", jd[r]);
+    }
+
+    // ∇(σ f + yᵀ c) at both ends, against the Hessian times the direction.
+    let mut lagrangian = |x: &[f64]| {
+        let mut g = vec![0.0; n];
+        nlp.compute_gradient(x, &mut g);
+        g.iter_mut().for_each(|g| *g *= sigma);
+        nlp.compute_jacobian(x, &mut values);
+        jp.places().zip(&values).for_each(|((r, c), v)| g[c] += v * y[r]);
+        g
+    };
+    let (ga, gb) = (lagrangian(&lo), lagrangian(&hi));
+    let hp = nlp.hessian_pattern().clone();
+    let mut hessian = vec![0.0; hp.len()];
+    nlp.compute_hessian(x, sigma, &y, &mut hessian);
+    let mut hd = vec![0.0; n];
+    for ((r, c), v) in hp.places().zip(&hessian) {
+        assert!(r >= c, "upper triangle");
+        hd[r] += v * d[c];
+        if r != c {
+            hd[c] += v * d[r];
+        }
+    }
+    let size = hd.iter().fold(1.0, |s: f64, v| s.max(v.abs()));
+    for i in 0..n {
+        let fd = (gb[i] - ga[i]) / (2.0 * h);
+        assert!((hd[i] - fd).abs() <= tolerance * size, "variable {i}: {} vs {fd}", hd[i]);
+    }
+}
+
+/// The start of a program, moved a little, inside its bounds.
+pub fn near_start(nlp: &dyn NonlinearProgram, seed: u64, by: f64) -> Vec<f64> {
+    let mut x = vec![0.0; nlp.num_variables()];
+    nlp.compute_start(&mut x);
+    let mut next = random(seed);
+    x.iter_mut().for_each(|x| *x += by * next());
+    x
+}

@@ -1,0 +1,241 @@
+//! Members of an `AnalysisSet`.
+
+use super::properties::Properties;
+use soleus_model::{Diagnostics, Element};
+
+/// One analysis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnalysisSetup {
+    /// Name of the analysis; part of the names of its files.
+    pub name: String,
+    /// Line in the file, from 1.
+    pub line: u32,
+    /// `on`. Default true.
+    pub on: bool,
+    /// `step_interval`. Default 1.
+    pub step_interval: usize,
+    /// `in_degrees`. Default true.
+    pub in_degrees: bool,
+    /// What it is about.
+    pub kind: AnalysisKind,
+}
+
+/// The classes of analysis, with the properties of each.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnalysisKind {
+    /// `Kinematics`.
+    Kinematics {
+        /// `coordinates`. Default `all`.
+        coordinates: Vec<String>,
+    },
+    /// `BodyKinematics`.
+    BodyKinematics {
+        /// `bodies`. Default `all`.
+        bodies: Vec<String>,
+        /// `express_results_in_body_local_frame`. Default false.
+        in_body_axes: bool,
+    },
+    /// `PointKinematics`.
+    PointKinematics {
+        /// `body_name`. Default ground.
+        body: String,
+        /// `relative_to_body_name`.
+        relative_to: Option<String>,
+        /// `point_name`. Default `NONAME`.
+        point_name: String,
+        /// `point`, in the body, m.
+        point: [f64; 3],
+    },
+    /// `MuscleAnalysis`.
+    MuscleAnalysis {
+        /// `muscle_list`. Default `all`.
+        muscles: Vec<String>,
+        /// `moment_arm_coordinate_list`. Default `all`.
+        coordinates: Vec<String>,
+        /// `compute_moments`. Default true.
+        compute_moments: bool,
+    },
+    /// `JointReaction`.
+    JointReaction {
+        /// `forces_file`.
+        forces_file: Option<String>,
+        /// `joint_names`. Default `ALL`.
+        joints: Vec<String>,
+        /// `apply_on_bodies`: `child` or `parent`. Default `child`.
+        on_bodies: Vec<String>,
+        /// `express_in_frame`. Default `ground`.
+        in_frames: Vec<String>,
+    },
+    /// `ForceReporter`.
+    ForceReporter {
+        /// `include_constraint_forces`. Default false.
+        with_constraints: bool,
+    },
+    /// `Actuation`.
+    Actuation,
+    /// `StatesReporter`.
+    StatesReporter,
+    /// `ProbeReporter`.
+    ProbeReporter,
+    /// `StaticOptimization`.
+    StaticOptimization {
+        /// `use_model_force_set`. Default true.
+        use_model_force_set: bool,
+        /// `activation_exponent`. Default 2.
+        exponent: f64,
+        /// `use_muscle_physiology`. Default true.
+        use_muscle_physiology: bool,
+    },
+    /// `InducedAccelerations`.
+    InducedAccelerations {
+        /// `coordinate_names`. Default `all`.
+        coordinates: Vec<String>,
+        /// `body_names`. Default `center_of_mass`.
+        bodies: Vec<String>,
+        /// Members of `ConstraintSet`: what replaces contact with the ground.
+        contacts: Vec<ContactSetup>,
+        /// `force_threshold`, N. Default 6.
+        force_threshold: f64,
+        /// `compute_potentials_only`. Default false.
+        potentials_only: bool,
+        /// `report_constraint_reactions`. Default false.
+        report_reactions: bool,
+    },
+    /// `OutputReporter`.
+    OutputReporter {
+        /// `output_paths`.
+        paths: Vec<String>,
+    },
+    /// A class that is kept by its name only.
+    Other(String),
+}
+
+/// `RollingOnSurfaceConstraint` in place of a contact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactSetup {
+    /// Its name.
+    pub name: String,
+    /// Line in the file, from 1.
+    pub line: u32,
+    /// Class name in the file.
+    pub class: String,
+    /// `rolling_body`.
+    pub rolling_body: String,
+    /// `surface_body`. Default ground.
+    pub surface_body: String,
+    /// `surface_normal`, in the surface body. Default y.
+    pub normal: [f64; 3],
+    /// `friction_coefficient`. Default 0.5.
+    pub friction: f64,
+    /// `contact_radius`, m. Default 0.01.
+    pub radius: f64,
+}
+
+/// Reads the members of an `AnalysisSet`.
+pub fn read_analyses(elements: &[Element], log: &mut Diagnostics) -> Vec<AnalysisSetup> {
+    elements.iter().map(|e| analysis(e, log)).collect()
+}
+
+fn analysis(e: &Element, log: &mut Diagnostics) -> AnalysisSetup {
+    let name = e.attribute("name").map_or_else(|| e.tag.clone(), str::to_string);
+    let mut p = Properties::new(e, log);
+    // Analyses do not look at their own times: the range is the tool's.
+    p.skip(&["start_time", "end_time"]);
+    let on = p.boolean("on", true);
+    let interval = p.number("step_interval", 1.0);
+    let in_degrees = p.boolean("in_degrees", true);
+    let contacts = p.find("ConstraintSet");
+    let mut kind = kind(&e.tag, &mut p);
+    match kind {
+        AnalysisKind::Other(_) => {}
+        _ => p.finish(),
+    }
+    if let AnalysisKind::InducedAccelerations { contacts: list, .. } = &mut kind {
+        let members = contacts.and_then(|c| c.child("objects")).into_iter().flat_map(Element::children);
+        list.extend(members.map(|e| contact(e, log)));
+    }
+    if !(interval >= 1.0) {
+        log.error(e.line, "", format!("`step_interval` of `{name}` is {interval}, but must be at least 1"), "");
+    }
+    AnalysisSetup { name, line: e.line, on, step_interval: interval.max(1.0) as usize, in_degrees, kind }
+}
+
+fn kind(tag: &str, p: &mut Properties) -> AnalysisKind {
+    let words = |given: Vec<String>, default: &str| match given.is_empty() {
+        true => vec![default.to_string()],
+        false => given,
+    };
+    match tag {
+        "Kinematics" => AnalysisKind::Kinematics { coordinates: words(p.words("coordinates"), "all") },
+        "BodyKinematics" => AnalysisKind::BodyKinematics {
+            bodies: words(p.words("bodies"), "all"),
+            in_body_axes: p.boolean("express_results_in_body_local_frame", false),
+        },
+        "PointKinematics" => AnalysisKind::PointKinematics {
+            body: p.text("body_name").unwrap_or_else(|| "ground".to_string()),
+            relative_to: p.text("relative_to_body_name").filter(|t| t != "none"),
+            point_name: p.text("point_name").unwrap_or_else(|| "NONAME".to_string()),
+            point: p.numbers("point").unwrap_or([0.0; 3]),
+        },
+        "MuscleAnalysis" => AnalysisKind::MuscleAnalysis {
+            muscles: words(p.words("muscle_list"), "all"),
+            coordinates: words(p.words("moment_arm_coordinate_list"), "all"),
+            compute_moments: p.boolean("compute_moments", true),
+        },
+        "JointReaction" => AnalysisKind::JointReaction {
+            forces_file: p.text("forces_file"),
+            joints: words(p.words("joint_names"), "all"),
+            on_bodies: words(p.words("apply_on_bodies"), "child"),
+            in_frames: words(p.words("express_in_frame"), "ground"),
+        },
+        "ForceReporter" => {
+            AnalysisKind::ForceReporter { with_constraints: p.boolean("include_constraint_forces", false) }
+        }
+        "Actuation" => AnalysisKind::Actuation,
+        "StatesReporter" => AnalysisKind::StatesReporter,
+        "ProbeReporter" => AnalysisKind::ProbeReporter,
+        "StaticOptimization" => {
+            // Stopping rules of OpenSim's optimizer; ours goes on to rounding.
+            p.skip(&["optimizer_convergence_criterion", "optimizer_max_iterations"]);
+            AnalysisKind::StaticOptimization {
+                use_model_force_set: p.boolean("use_model_force_set", true),
+                exponent: p.number("activation_exponent", 2.0),
+                use_muscle_physiology: p.boolean("use_muscle_physiology", true),
+            }
+        }
+        "InducedAccelerations" => AnalysisKind::InducedAccelerations {
+            coordinates: p.words("coordinate_names"),
+            bodies: p.words("body_names"),
+            contacts: Vec::new(),
+            force_threshold: p.number("force_threshold", 6.0),
+            potentials_only: p.boolean("compute_potentials_only", false),
+            report_reactions: p.boolean("report_constraint_reactions", false),
+        },
+        "OutputReporter" => AnalysisKind::OutputReporter { paths: p.words("output_paths") },
+        other => AnalysisKind::Other(other.to_string()),
+    }
+}
+
+fn contact(e: &Element, log: &mut Diagnostics) -> ContactSetup {
+    let mut p = Properties::new(e, log);
+    // Heights and switches follow from the measured force.
+    p.skip(&["isDisabled", "isEnforced", "surface_height"]);
+    let body = |p: &mut Properties, plain: &'static str, socket: &'static str| {
+        let name = p.text(socket).or(p.text(plain));
+        name.map(|n| n.rsplit('/').next().unwrap_or(&n).to_string())
+    };
+    let rolling_body = body(&mut p, "rolling_body", "socket_rolling_body").unwrap_or_default();
+    let surface = body(&mut p, "surface_body", "socket_surface_body").unwrap_or_else(|| "ground".to_string());
+    let c = ContactSetup {
+        name: e.name().to_string(),
+        line: e.line,
+        class: e.tag.clone(),
+        rolling_body,
+        surface_body: surface,
+        normal: p.numbers("surface_normal").unwrap_or([0.0, 1.0, 0.0]),
+        friction: p.number("friction_coefficient", 0.5),
+        radius: p.number("contact_radius", 0.01),
+    };
+    p.finish();
+    c
+}

@@ -1,0 +1,28 @@
+//! `ForwardTool`.
+
+use super::properties::Properties;
+use super::tool::{self, ToolSetup};
+use soleus_model::{Diagnostics, Element};
+
+/// What a `ForwardTool` asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForwardSetup {
+    /// What it shares with other tools.
+    pub tool: ToolSetup,
+    /// `states_file`: where the initial state is found, at the last row that is not after `initial_time`.
+    pub states_file: Option<String>,
+}
+
+pub(super) fn read(element: &Element, log: &mut Diagnostics) -> ForwardSetup {
+    let mut p = Properties::new(element, log);
+    let tool = tool::read(&mut p, element.name(), false);
+    let states_file = p.text("states_file");
+    // OpenSim 4 has no such property any more: steps follow the error tolerance.
+    let asked = p.boolean("use_specified_dt", false);
+    p.finish();
+    if asked {
+        let line = element.child("use_specified_dt").map_or(0, |e| e.line);
+        log.warn(line, "", "`use_specified_dt` has no effect, as in OpenSim 4", "");
+    }
+    ForwardSetup { tool, states_file }
+}

@@ -1,0 +1,328 @@
+//! Goals of a `MocoStudy`.
+
+use crate::setup::properties::Properties;
+use soleus_model::{Diagnostics, Element};
+
+/// One goal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MocoGoal {
+    /// Name.
+    pub name: String,
+    /// `weight`. Default 1.
+    pub weight: f64,
+    /// `mode`: whether it is an endpoint constraint; `None` for the default of its class.
+    pub constraint: Option<bool>,
+    /// Bounds of an endpoint constraint: the same for all values, or one pair each.
+    pub bounds: Vec<[f64; 2]>,
+    /// `divide_by_displacement`.
+    pub divide_by_displacement: bool,
+    /// `divide_by_duration`.
+    pub divide_by_duration: bool,
+    /// `divide_by_mass`.
+    pub divide_by_mass: bool,
+    /// What it asks for.
+    pub kind: GoalKind,
+    /// Line in the file.
+    pub line: u32,
+}
+
+/// A name or pattern with a weight.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weight {
+    /// Name or regular expression.
+    pub name: String,
+    /// The weight.
+    pub weight: f64,
+}
+
+/// Weights by name and by regular expression; names win.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WeightedSet {
+    /// By name.
+    pub names: Vec<Weight>,
+    /// By regular expression; later ones win.
+    pub patterns: Vec<Weight>,
+}
+
+/// An operator on a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableOperator {
+    /// `TabOpLowPassFilter`, Hz.
+    LowPass(f64),
+    /// `TabOpConvertDegreesToRadians`.
+    Radians,
+    /// `TabOpUseAbsoluteStateNames`.
+    AbsoluteStateNames,
+    /// `TabOpAppendCoupledCoordinateValues`.
+    CoupledCoordinates,
+    /// `TabOpAppendCoordinateValueDerivativesAsSpeeds`.
+    Speeds,
+}
+
+/// A `TableProcessor`. Tables that were only in memory are not in the file: then there is no path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableSource {
+    /// `filepath`.
+    pub file: Option<String>,
+    /// What is done to the table, in order.
+    pub operators: Vec<TableOperator>,
+}
+
+/// A pair of `MocoPeriodicityGoal`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeriodicPair {
+    /// Variable at the initial time.
+    pub initial: String,
+    /// Variable at the final time.
+    pub last: String,
+    /// Whether one is minus the other.
+    pub negate: bool,
+}
+
+/// A group of `MocoContactTrackingGoal`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactGroup {
+    /// `contact_force_paths`.
+    pub forces: Vec<String>,
+    /// `external_force_name`.
+    pub external_force: String,
+    /// `alternative_frame_paths`.
+    pub alternative_frames: Vec<String>,
+}
+
+/// What goals ask for, by class.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GoalKind {
+    /// `MocoFinalTimeGoal`.
+    FinalTime,
+    /// `MocoAverageSpeedGoal`: m/s.
+    AverageSpeed(f64),
+    /// `MocoControlGoal`.
+    Control {
+        /// Weights of controls; 1 where nothing is said.
+        weights: WeightedSet,
+        /// `exponent`. Default 2.
+        exponent: f64,
+    },
+    /// `MocoSumSquaredStateGoal`.
+    SumSquaredState {
+        /// `pattern`.
+        pattern: Option<String>,
+        /// Weights of states; 1 where nothing is said.
+        weights: WeightedSet,
+    },
+    /// `MocoStateTrackingGoal`.
+    StateTracking {
+        /// `reference`.
+        reference: TableSource,
+        /// `pattern`.
+        pattern: Option<String>,
+        /// Weights of states; 1 where nothing is said.
+        weights: WeightedSet,
+        /// `scale_weights_with_range`.
+        scale_weights_with_range: bool,
+        /// `allow_unused_references`.
+        allow_unused: bool,
+    },
+    /// `MocoControlTrackingGoal`.
+    ControlTracking {
+        /// `reference`.
+        reference: TableSource,
+        /// Weights of controls.
+        weights: WeightedSet,
+        /// `allow_unused_references`.
+        allow_unused: bool,
+    },
+    /// `MocoMarkerFinalGoal`.
+    MarkerFinal {
+        /// `point_name`.
+        point: String,
+        /// `reference_location`, m, in ground.
+        location: [f64; 3],
+    },
+    /// `MocoInitialActivationGoal`.
+    InitialActivation,
+    /// `MocoInitialVelocityEquilibriumDGFGoal`.
+    InitialVelocityEquilibrium,
+    /// `MocoInitialForceEquilibriumDGFGoal`.
+    InitialForceEquilibrium,
+    /// `MocoPeriodicityGoal`.
+    Periodicity {
+        /// Pairs of states.
+        states: Vec<PeriodicPair>,
+        /// Pairs of controls.
+        controls: Vec<PeriodicPair>,
+    },
+    /// `MocoContactTrackingGoal`.
+    ContactTracking {
+        /// Groups of contacts.
+        groups: Vec<ContactGroup>,
+        /// `external_loads_file`.
+        loads_file: Option<String>,
+        /// `projection`: `none`, `vector` or `plane`.
+        projection: String,
+        /// `projection_vector`.
+        vector: [f64; 3],
+        /// `normalize_tracking_error`.
+        normalize: bool,
+    },
+}
+
+/// Reads a goal; `None` if it is switched off or not known, the latter with an error.
+pub(super) fn read(e: &Element, log: &mut Diagnostics) -> Option<MocoGoal> {
+    let bounds = e
+        .child("MocoConstraintInfo")
+        .and_then(|i| i.child("bounds"))
+        .map_or(Vec::new(), |b| b.children().cloned().collect())
+        .iter()
+        .filter_map(|b| super::bounds(b, log))
+        .collect();
+    let mut p = Properties::new(e, log);
+    p.skip(&["MocoConstraintInfo", "scale_factors"]);
+    let enabled = p.boolean("enabled", true);
+    let constraint = p.text("mode").map(|m| m == "endpoint_constraint");
+    let weight = p.number("weight", 1.0);
+    let divide_by_displacement = p.boolean("divide_by_displacement", false);
+    let divide_by_duration = p.boolean("divide_by_duration", false);
+    let divide_by_mass = p.boolean("divide_by_mass", false);
+    let kind = kind(e, &mut p);
+    p.finish();
+    let Some(kind) = kind else {
+        log.error(e.line, e.name(), format!("goals of class `{}` are not supported", e.tag), "");
+        return None;
+    };
+    let goal = MocoGoal {
+        name: e.name().to_string(),
+        weight,
+        constraint,
+        bounds,
+        divide_by_displacement,
+        divide_by_duration,
+        divide_by_mass,
+        kind,
+        line: e.line,
+    };
+    enabled.then_some(goal)
+}
+
+fn kind(e: &Element, p: &mut Properties) -> Option<GoalKind> {
+    Some(match e.tag.as_str() {
+        "MocoFinalTimeGoal" => GoalKind::FinalTime,
+        "MocoAverageSpeedGoal" => GoalKind::AverageSpeed(p.number("desired_average_speed", 0.0)),
+        "MocoControlGoal" => {
+            p.skip(&["control_weights", "control_weights_pattern", "ignore_controlled_actuators"]);
+            p.skip(&["ignore_input_controls", "MocoWeightSet"]);
+            GoalKind::Control { weights: weights(e, "control_weights"), exponent: p.number("exponent", 2.0) }
+        }
+        "MocoSumSquaredStateGoal" => {
+            p.skip(&["state_weights", "MocoWeightSet"]);
+            GoalKind::SumSquaredState { pattern: p.text("pattern"), weights: weights(e, "state_weights") }
+        }
+        "MocoStateTrackingGoal" => {
+            p.skip(&["state_weights", "MocoWeightSet", "TableProcessor", "reference"]);
+            GoalKind::StateTracking {
+                reference: table(e),
+                pattern: p.text("pattern"),
+                weights: weights(e, "state_weights"),
+                scale_weights_with_range: p.boolean("scale_weights_with_range", false),
+                allow_unused: p.boolean("allow_unused_references", false),
+            }
+        }
+        "MocoControlTrackingGoal" => {
+            p.skip(&["control_weights", "MocoWeightSet", "TableProcessor", "reference", "reference_labels"]);
+            GoalKind::ControlTracking {
+                reference: table(e),
+                weights: weights(e, "control_weights"),
+                allow_unused: p.boolean("allow_unused_references", false),
+            }
+        }
+        "MocoMarkerFinalGoal" => GoalKind::MarkerFinal {
+            point: p.text("point_name").unwrap_or_default(),
+            location: p.numbers("reference_location").unwrap_or_default(),
+        },
+        "MocoInitialActivationGoal" => GoalKind::InitialActivation,
+        "MocoInitialVelocityEquilibriumDGFGoal" => GoalKind::InitialVelocityEquilibrium,
+        "MocoInitialForceEquilibriumDGFGoal" => GoalKind::InitialForceEquilibrium,
+        "MocoPeriodicityGoal" => GoalKind::Periodicity {
+            states: pairs(p.find("state_pairs")),
+            controls: pairs(p.find("control_pairs")),
+        },
+        "MocoContactTrackingGoal" => {
+            p.skip(&["external_loads"]);
+            let groups = p.find("contact_groups");
+            GoalKind::ContactTracking {
+                groups: groups.iter().flat_map(|g| g.children()).map(contact_group).collect(),
+                loads_file: p.text("external_loads_file"),
+                projection: p.text("projection").unwrap_or_else(|| "none".into()),
+                vector: p.numbers("projection_vector").unwrap_or_default(),
+                normalize: p.boolean("normalize_tracking_error", false),
+            }
+        }
+        _ => return None,
+    })
+}
+
+fn contact_group(e: &Element) -> ContactGroup {
+    let words = |tag: &str| -> Vec<String> {
+        e.child_text(tag).unwrap_or_default().split_whitespace().map(str::to_string).collect()
+    };
+    ContactGroup {
+        forces: words("contact_force_paths"),
+        external_force: e.child_text("external_force_name").unwrap_or_default(),
+        alternative_frames: words("alternative_frame_paths"),
+    }
+}
+
+fn pairs(list: Option<&Element>) -> Vec<PeriodicPair> {
+    let of = |e: &Element, tag: &str| e.child_text(tag).unwrap_or_default();
+    list.iter()
+        .flat_map(|l| l.children())
+        .map(|e| PeriodicPair {
+            initial: of(e, "initial_variable"),
+            last: of(e, "final_variable"),
+            negate: of(e, "negate") == "true",
+        })
+        .collect()
+}
+
+/// A `MocoWeightSet` named `name`, and the one of patterns beside it.
+fn weights(e: &Element, name: &str) -> WeightedSet {
+    let read = |name: &str| -> Vec<Weight> {
+        let set = e.children().find(|c| c.name() == name || c.tag == name);
+        let objects =
+            set.and_then(|s| s.child("objects").or_else(|| s.child("MocoWeightSet")?.child("objects")));
+        objects
+            .iter()
+            .flat_map(|o| o.children())
+            .filter_map(|w| {
+                let weight = w.child_text("weight").map_or(Some(1.0), |t| t.parse().ok())?;
+                Some(Weight { name: w.name().to_string(), weight })
+            })
+            .collect()
+    };
+    WeightedSet { names: read(name), patterns: read(&format!("{name}_pattern")) }
+}
+
+fn table(e: &Element) -> TableSource {
+    let Some(t) = e.child("TableProcessor").or_else(|| e.child("reference")) else {
+        return TableSource::default();
+    };
+    let operators = t.child("operators").map_or(Vec::new(), |o| {
+        o.children()
+            .filter_map(|o| {
+                Some(match o.tag.as_str() {
+                    "TabOpLowPassFilter" => {
+                        let hz = o.child_text("cutoff_frequency")?.parse().ok()?;
+                        TableOperator::LowPass(hz)
+                    }
+                    "TabOpConvertDegreesToRadians" => TableOperator::Radians,
+                    "TabOpUseAbsoluteStateNames" => TableOperator::AbsoluteStateNames,
+                    "TabOpAppendCoupledCoordinateValues" => TableOperator::CoupledCoordinates,
+                    "TabOpAppendCoordinateValueDerivativesAsSpeeds" => TableOperator::Speeds,
+                    _ => return None,
+                })
+            })
+            .collect()
+    });
+    TableSource { file: t.child_text("filepath").filter(|f| !f.is_empty()), operators }
+}

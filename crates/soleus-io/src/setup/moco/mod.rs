@@ -1,0 +1,230 @@
+//! `MocoStudy`: an optimal control problem and how to solve it (`.omoco`).
+
+mod goal;
+mod solver;
+
+pub use goal::{
+    ContactGroup, GoalKind, MocoGoal, PeriodicPair, TableOperator, TableSource, Weight, WeightedSet,
+};
+pub use solver::MocoSolver;
+
+use super::properties::Properties;
+use soleus_model::{Diagnostics, Element};
+
+/// What a `MocoStudy` asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MocoStudySetup {
+    /// Name of the study.
+    pub name: String,
+    /// The `Model` that the file holds, if it does.
+    pub model: Option<Element>,
+    /// `filepath` of the model, if the file does not hold it.
+    pub model_file: Option<String>,
+    /// Operators on the model, in their order.
+    pub model_operators: Vec<Element>,
+    /// `time_initial_bounds`, s.
+    pub initial_time: Option<[f64; 2]>,
+    /// `time_final_bounds`, s.
+    pub final_time: Option<[f64; 2]>,
+    /// `default_speed_bounds`. Default ±50.
+    pub default_speed_bounds: [f64; 2],
+    /// `bound_activation_from_excitation`. Default true.
+    pub bound_activation_from_excitation: bool,
+    /// `multiplier_bounds`. Default ±1000.
+    pub multiplier_bounds: [f64; 2],
+    /// `state_infos_pattern`, then `state_infos`: later ones win.
+    pub states: Vec<VariableInfo>,
+    /// `control_infos_pattern`, then `control_infos`.
+    pub controls: Vec<VariableInfo>,
+    /// `parameters`.
+    pub parameters: Vec<MocoParameter>,
+    /// `goals`, those that are enabled.
+    pub goals: Vec<MocoGoal>,
+    /// `MocoCasADiSolver`.
+    pub solver: MocoSolver,
+}
+
+/// Bounds of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariableInfo {
+    /// Name, or a regular expression for names.
+    pub name: String,
+    /// Whether the name is a regular expression.
+    pub is_pattern: bool,
+    /// `bounds`.
+    pub bounds: Option<[f64; 2]>,
+    /// `initial_bounds`.
+    pub initial: Option<[f64; 2]>,
+    /// `final_bounds`.
+    pub last: Option<[f64; 2]>,
+    /// Line in the file.
+    pub line: u32,
+}
+
+/// A property of components to be found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MocoParameter {
+    /// Name.
+    pub name: String,
+    /// Bounds.
+    pub bounds: [f64; 2],
+    /// Paths of the components that share the value.
+    pub component_paths: Vec<String>,
+    /// Name of the property.
+    pub property_name: String,
+    /// Which element of a vector.
+    pub property_element: Option<usize>,
+    /// Line in the file.
+    pub line: u32,
+}
+
+pub(super) fn read(study: &Element, log: &mut Diagnostics) -> MocoStudySetup {
+    let name = study.name().to_string();
+    let mut p = Properties::new(study, log);
+    p.skip(&["write_solution", "results_directory"]);
+    let problem = p.find("MocoProblem").or_else(|| p.find("problem"));
+    let solver = p.find("MocoCasADiSolver").or_else(|| p.find("solver")).cloned();
+    p.skip(&["MocoProblem", "problem", "MocoCasADiSolver", "solver"]);
+    p.finish();
+    let empty = Element::new("MocoCasADiSolver", study.line);
+    let solver = solver::read(solver.as_ref().unwrap_or(&empty), log);
+    let phases: Vec<&Element> = problem.map_or(Vec::new(), |p| all(p, "MocoPhase"));
+    if phases.len() != 1 {
+        let message = format!("the study has {} phases; one is supported", phases.len());
+        log.error(study.line, "", message, "");
+    }
+    let fallback = Element::new("MocoPhase", study.line);
+    let phase = phases.first().copied().unwrap_or(&fallback);
+    read_phase(name, phase, solver, log)
+}
+
+fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagnostics) -> MocoStudySetup {
+    let mut p = Properties::new(phase, log);
+    let speed = p.find("default_speed_bounds").or_else(|| named(phase, "default_speed_bounds")).cloned();
+    let multiplier = p.find("multiplier_bounds").or_else(|| named(phase, "multiplier_bounds")).cloned();
+    let bound_activation_from_excitation = p.boolean("bound_activation_from_excitation", true);
+    let processor = p.find("ModelProcessor").or_else(|| p.find("model"));
+    let lists: Vec<(Option<&Element>, bool)> = vec![
+        (p.find("state_infos_pattern"), true),
+        (p.find("state_infos"), false),
+        (p.find("control_infos_pattern"), true),
+        (p.find("control_infos"), false),
+    ];
+    let (parameters, goals) = (p.find("parameters"), p.find("goals"));
+    let constraints = p.find("path_constraints");
+    p.skip(&[
+        "ModelProcessor",
+        "model",
+        "MocoInitialBounds",
+        "MocoFinalBounds",
+        "MocoBounds",
+        "kinematic_constraint_bounds",
+    ]);
+    p.finish();
+    if let Some(c) = constraints.and_then(|c| c.children().next()) {
+        log.error(c.line, c.name(), format!("path constraints (`{}`) are not supported yet", c.tag), "");
+    }
+    let initial = phase.child("MocoInitialBounds").and_then(|e| bounds(e, log));
+    let last = phase.child("MocoFinalBounds").and_then(|e| bounds(e, log));
+    let infos = |range: std::ops::Range<usize>, log: &mut Diagnostics| {
+        let mut list = Vec::new();
+        for (e, is_pattern) in &lists[range] {
+            for info in e.iter().flat_map(|e| e.children()).filter(|e| e.tag == "MocoVariableInfo") {
+                list.push(variable_info(info, *is_pattern, log));
+            }
+        }
+        list
+    };
+    let (states, controls) = (infos(0..2, log), infos(2..4, log));
+    let (model, model_file, model_operators) = processor.map_or((None, None, Vec::new()), model_source);
+    let parameters = parameters
+        .iter()
+        .flat_map(|e| e.children())
+        .filter(|e| e.tag == "MocoParameter")
+        .map(|e| parameter(e, log))
+        .collect();
+    let goals = goals.iter().flat_map(|e| e.children()).filter_map(|e| goal::read(e, log)).collect();
+    MocoStudySetup {
+        name,
+        model,
+        model_file,
+        model_operators,
+        initial_time: initial,
+        final_time: last,
+        default_speed_bounds: speed.and_then(|e| bounds(&e, log)).unwrap_or([-50.0, 50.0]),
+        bound_activation_from_excitation,
+        multiplier_bounds: multiplier.and_then(|e| bounds(&e, log)).unwrap_or([-1000.0, 1000.0]),
+        states,
+        controls,
+        parameters,
+        goals,
+        solver,
+    }
+}
+
+/// The model a `ModelProcessor` starts from, and what it does to it.
+fn model_source(processor: &Element) -> (Option<Element>, Option<String>, Vec<Element>) {
+    let model = processor.child("model").and_then(|m| m.child("Model")).or_else(|| processor.child("Model"));
+    let file = processor.child_text("filepath").filter(|t| !t.is_empty());
+    let operators = processor.child("operators").map_or(Vec::new(), |o| o.children().cloned().collect());
+    (model.cloned(), file, operators)
+}
+
+fn all<'a>(e: &'a Element, tag: &str) -> Vec<&'a Element> {
+    let direct = e.children().filter(|c| c.tag == tag);
+    let listed = e.children().filter(|c| c.tag == "phases").flat_map(Element::children);
+    direct.chain(listed.filter(|c| c.tag == tag)).collect()
+}
+
+/// The child whose name attribute is `name`: how one object of a property is written.
+fn named<'a>(e: &'a Element, name: &str) -> Option<&'a Element> {
+    e.children().find(|c| c.name() == name)
+}
+
+/// `bounds`: one value or two, or none.
+fn bounds(e: &Element, log: &mut Diagnostics) -> Option<[f64; 2]> {
+    let text = e.child_text("bounds").unwrap_or_else(|| e.text());
+    numbers(e, &text, log)
+}
+
+/// Bounds written as one number or two.
+fn numbers(e: &Element, text: &str, log: &mut Diagnostics) -> Option<[f64; 2]> {
+    let list: Vec<Option<f64>> = text.split_whitespace().map(|w| w.parse().ok()).collect();
+    match list[..] {
+        [] => None,
+        [Some(x)] => Some([x, x]),
+        [Some(a), Some(b)] => Some([a, b]),
+        _ => {
+            log.error(e.line, e.name(), format!("bounds need one number or two, found `{text}`"), "");
+            None
+        }
+    }
+}
+
+fn variable_info(e: &Element, is_pattern: bool, log: &mut Diagnostics) -> VariableInfo {
+    let mut of = |tag: &str| e.child_text(tag).and_then(|t| numbers(e, &t, log));
+    VariableInfo {
+        name: e.name().to_string(),
+        is_pattern,
+        bounds: of("bounds"),
+        initial: of("initial_bounds"),
+        last: of("final_bounds"),
+        line: e.line,
+    }
+}
+
+fn parameter(e: &Element, log: &mut Diagnostics) -> MocoParameter {
+    let of = e.child("MocoBounds").and_then(|b| bounds(b, log));
+    let mut p = Properties::new(e, log);
+    p.skip(&["MocoBounds"]);
+    let parameter = MocoParameter {
+        name: e.name().to_string(),
+        bounds: of.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
+        component_paths: p.words("component_paths"),
+        property_name: p.text("property_name").unwrap_or_default(),
+        property_element: p.text("property_element").and_then(|t| t.parse().ok()),
+        line: e.line,
+    };
+    p.finish();
+    parameter
+}

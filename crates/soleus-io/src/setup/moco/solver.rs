@@ -1,0 +1,140 @@
+//! `MocoCasADiSolver`.
+
+use crate::setup::properties::Properties;
+use soleus_model::{Diagnostics, Element};
+
+/// Settings of the transcription and of the solver. A tolerance of −1 is the solver's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MocoSolver {
+    /// `num_mesh_intervals`. Default 100.
+    pub num_mesh_intervals: usize,
+    /// `mesh`: points from 0 to 1; counts instead of the number if given.
+    pub mesh: Vec<f64>,
+    /// `transcription_scheme`. Default hermite-simpson.
+    pub transcription_scheme: String,
+    /// `interpolate_control_mesh_interior_points`. Default true.
+    pub interpolate_control_mesh_interior_points: bool,
+    /// `enforce_path_constraint_mesh_interior_points`. Default false.
+    pub enforce_path_constraint_mesh_interior_points: bool,
+    /// `enforce_constraint_derivatives`. Default true.
+    pub enforce_constraint_derivatives: bool,
+    /// `multibody_dynamics_mode` is implicit. Default explicit.
+    pub implicit: bool,
+    /// `kinematic_constraint_method`. Default Posa2016.
+    pub kinematic_constraint_method: String,
+    /// `optim_max_iterations`.
+    pub optim_max_iterations: f64,
+    /// `optim_convergence_tolerance`.
+    pub optim_convergence_tolerance: f64,
+    /// `optim_constraint_tolerance`.
+    pub optim_constraint_tolerance: f64,
+    /// `guess_file`.
+    pub guess_file: Option<String>,
+    /// `minimize_lagrange_multipliers` with `lagrange_multiplier_weight`; 0 if not.
+    pub multiplier_weight: f64,
+    /// `minimize_implicit_multibody_accelerations` with its weight; 0 if not.
+    pub acceleration_weight: f64,
+    /// `minimize_implicit_auxiliary_derivatives` with its weight; 0 if not.
+    pub auxiliary_weight: f64,
+    /// `minimize_state_projection_distance` with its weight; 0 if not.
+    pub projection_weight: f64,
+    /// `velocity_correction_bounds`. Default ±0.1.
+    pub velocity_correction_bounds: [f64; 2],
+    /// `projection_slack_variable_bounds`. Default ±0.001.
+    pub projection_slack_variable_bounds: [f64; 2],
+    /// `implicit_multibody_acceleration_bounds`. Default ±1000.
+    pub implicit_multibody_acceleration_bounds: [f64; 2],
+    /// `implicit_auxiliary_derivative_bounds`. Default ±1000.
+    pub implicit_auxiliary_derivative_bounds: [f64; 2],
+}
+
+pub(super) fn read(e: &Element, log: &mut Diagnostics) -> MocoSolver {
+    // Bounds are written as objects that carry the name of their property.
+    let mut bounds = |name: &str, default: [f64; 2]| {
+        let found = e.children().find(|c| c.tag == name || c.name() == name);
+        found.and_then(|b| super::bounds(b, log)).unwrap_or(default)
+    };
+    let velocity_correction_bounds = bounds("velocity_correction_bounds", [-0.1, 0.1]);
+    let projection_slack_variable_bounds = bounds("projection_slack_variable_bounds", [-1e-3, 1e-3]);
+    let implicit_multibody_acceleration_bounds =
+        bounds("implicit_multibody_acceleration_bounds", [-1000.0, 1000.0]);
+    let implicit_auxiliary_derivative_bounds =
+        bounds("implicit_auxiliary_derivative_bounds", [-1000.0, 1000.0]);
+
+    let mut p = Properties::new(e, log);
+    // How derivatives are found, on how many cores, and how much is printed, changes nothing in the answer.
+    p.skip(&[
+        "verbosity",
+        "optim_solver",
+        "optim_hessian_approximation",
+        "optim_ipopt_print_level",
+        "optim_sparsity_detection",
+        "optim_write_sparsity",
+        "optim_finite_difference_scheme",
+        "parallel",
+        "output_interval",
+        "parameters_require_initsystem",
+        "scale_variables_using_bounds",
+        "MocoBounds",
+        "velocity_correction_bounds",
+        "projection_slack_variable_bounds",
+        "implicit_multibody_acceleration_bounds",
+        "implicit_auxiliary_derivative_bounds",
+    ]);
+    let weighted = |p: &mut Properties, flag, weight, default: bool, value: f64| {
+        let w = p.number(weight, value);
+        if p.boolean(flag, default) { w } else { 0.0 }
+    };
+    let mesh = p.words("mesh").iter().filter_map(|w| w.parse().ok()).collect();
+    let solver = MocoSolver {
+        num_mesh_intervals: p.number("num_mesh_intervals", 100.0).max(1.0) as usize,
+        mesh,
+        transcription_scheme: p.text("transcription_scheme").unwrap_or_else(|| "hermite-simpson".into()),
+        interpolate_control_mesh_interior_points: p.boolean("interpolate_control_mesh_interior_points", true),
+        enforce_path_constraint_mesh_interior_points: p
+            .boolean("enforce_path_constraint_mesh_interior_points", false),
+        enforce_constraint_derivatives: p.boolean("enforce_constraint_derivatives", true),
+        implicit: p.text("multibody_dynamics_mode").is_some_and(|m| m == "implicit"),
+        kinematic_constraint_method: p
+            .text("kinematic_constraint_method")
+            .unwrap_or_else(|| "Posa2016".into()),
+        optim_max_iterations: p.number("optim_max_iterations", -1.0),
+        optim_convergence_tolerance: p.number("optim_convergence_tolerance", -1.0),
+        optim_constraint_tolerance: p.number("optim_constraint_tolerance", -1.0),
+        guess_file: p.text("guess_file"),
+        multiplier_weight: weighted(
+            &mut p,
+            "minimize_lagrange_multipliers",
+            "lagrange_multiplier_weight",
+            false,
+            1.0,
+        ),
+        acceleration_weight: weighted(
+            &mut p,
+            "minimize_implicit_multibody_accelerations",
+            "implicit_multibody_accelerations_weight",
+            false,
+            1.0,
+        ),
+        auxiliary_weight: weighted(
+            &mut p,
+            "minimize_implicit_auxiliary_derivatives",
+            "implicit_auxiliary_derivatives_weight",
+            false,
+            1.0,
+        ),
+        projection_weight: weighted(
+            &mut p,
+            "minimize_state_projection_distance",
+            "state_projection_distance_weight",
+            true,
+            1e-6,
+        ),
+        velocity_correction_bounds,
+        projection_slack_variable_bounds,
+        implicit_multibody_acceleration_bounds,
+        implicit_auxiliary_derivative_bounds,
+    };
+    p.finish();
+    solver
+}

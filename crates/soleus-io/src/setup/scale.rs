@@ -1,0 +1,301 @@
+//! `ScaleTool`: the model and its markers, how to scale it, how to place the markers.
+
+use super::inverse_kinematics::{IkTask, tasks};
+use super::properties::Properties;
+use soleus_model::{Diagnostics, Document, Element};
+
+/// What a `ScaleTool` asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScaleSetup {
+    /// Name of the tool, which becomes that of the model.
+    pub name: String,
+    /// `mass` of the subject, kg; not above zero: that which the factors give. Default −1.
+    pub mass: f64,
+    /// `height` of the subject, mm; not used. Default −1.
+    pub height: f64,
+    /// `age` of the subject, years; not used. Default −1.
+    pub age: f64,
+    /// `notes`.
+    pub notes: Option<String>,
+    /// `GenericModelMaker/model_file`.
+    pub model_file: Option<String>,
+    /// `GenericModelMaker/marker_set_file`.
+    pub marker_set_file: Option<String>,
+    /// `ModelScaler`.
+    pub scaler: Option<ModelScaler>,
+    /// `MarkerPlacer`.
+    pub placer: Option<MarkerPlacer>,
+}
+
+/// `ModelScaler`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelScaler {
+    /// `apply`. Default true.
+    pub apply: bool,
+    /// `scaling_order`: what sets factors, the later over the earlier.
+    pub scaling_order: Vec<ScalingStep>,
+    /// `MeasurementSet`.
+    pub measurements: Vec<MeasurementSetup>,
+    /// `ScaleSet`: factors given by hand.
+    pub manual: Vec<ManualScale>,
+    /// File of the manual factors, where `ScaleSet` only names one.
+    pub manual_file: Option<String>,
+    /// `marker_file`.
+    pub marker_file: Option<String>,
+    /// `time_range`, s. Default −1 to −1: the first frame.
+    pub time_range: [f64; 2],
+    /// `preserve_mass_distribution`. Default false.
+    pub preserve_mass_distribution: bool,
+    /// `output_model_file`.
+    pub output_model_file: Option<String>,
+    /// `output_scale_file`.
+    pub output_scale_file: Option<String>,
+}
+
+/// A word of `scaling_order`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalingStep {
+    /// `measurements`.
+    Measurements,
+    /// `manualScale`.
+    Manual,
+}
+
+/// `Measurement`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasurementSetup {
+    /// Its name.
+    pub name: String,
+    /// `apply`. Default true.
+    pub apply: bool,
+    /// `MarkerPairSet`: names of the markers.
+    pub pairs: Vec<[String; 2]>,
+    /// `BodyScaleSet`: bodies, and whether along x, y, z.
+    pub bodies: Vec<(String, [bool; 3])>,
+}
+
+/// `Scale`: factors given by hand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ManualScale {
+    /// `segment`.
+    pub segment: String,
+    /// `apply`. Default true.
+    pub apply: bool,
+    /// `scales`, along x, y, z.
+    pub scales: [f64; 3],
+}
+
+/// `MarkerPlacer`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarkerPlacer {
+    /// `apply`. Default true.
+    pub apply: bool,
+    /// `IKTaskSet`.
+    pub tasks: Vec<IkTask>,
+    /// File of the tasks, where `IKTaskSet` only names one.
+    pub task_file: Option<String>,
+    /// `marker_file`.
+    pub marker_file: Option<String>,
+    /// `coordinate_file`.
+    pub coordinate_file: Option<String>,
+    /// `time_range`, s. Default −1 to −1.
+    pub time_range: [f64; 2],
+    /// `output_motion_file`.
+    pub output_motion_file: Option<String>,
+    /// `output_model_file`.
+    pub output_model_file: Option<String>,
+    /// `output_marker_file`.
+    pub output_marker_file: Option<String>,
+    /// `max_marker_movement`, in the unit of the marker file; negative: no limit. Default −1.
+    pub max_marker_movement: f64,
+}
+
+pub(super) fn read(tool: &Element, log: &mut Diagnostics) -> ScaleSetup {
+    let name = tool.name().to_string();
+    let mut p = Properties::new(tool, log);
+    let (maker, scaler, placer) =
+        (p.find("GenericModelMaker"), p.find("ModelScaler"), p.find("MarkerPlacer"));
+    let mut setup = ScaleSetup {
+        name,
+        mass: p.number("mass", -1.0),
+        height: p.number("height", -1.0),
+        age: p.number("age", -1.0),
+        notes: p.text("notes"),
+        model_file: None,
+        marker_set_file: None,
+        scaler: None,
+        placer: None,
+    };
+    p.finish();
+    if let Some(e) = maker {
+        let mut p = Properties::new(e, log);
+        setup.model_file = p.text("model_file");
+        setup.marker_set_file = p.text("marker_set_file");
+        p.finish();
+    }
+    setup.scaler = scaler.map(|e| read_scaler(e, log));
+    setup.placer = placer.map(|e| read_placer(e, log));
+    setup
+}
+
+fn read_scaler(e: &Element, log: &mut Diagnostics) -> ModelScaler {
+    let mut p = Properties::new(e, log);
+    // Files of joints and muscles alone are of OpenSim 1; nothing writes them any more.
+    p.skip(&["output_joint_file", "output_muscle_file"]);
+    let (order, order_line) = (p.words("scaling_order"), e.child("scaling_order").map_or(e.line, |o| o.line));
+    let (measurements, manual) = (p.find("MeasurementSet"), p.find("ScaleSet"));
+    let mut scaler = ModelScaler {
+        apply: p.boolean("apply", true),
+        scaling_order: Vec::new(),
+        measurements: Vec::new(),
+        manual: Vec::new(),
+        manual_file: None,
+        marker_file: p.text("marker_file"),
+        time_range: p.numbers("time_range").unwrap_or([-1.0, -1.0]),
+        preserve_mass_distribution: p.boolean("preserve_mass_distribution", false),
+        output_model_file: p.text("output_model_file"),
+        output_scale_file: p.text("output_scale_file"),
+    };
+    p.finish();
+    for word in &order {
+        match word.as_str() {
+            "measurements" => scaler.scaling_order.push(ScalingStep::Measurements),
+            "manualScale" => scaler.scaling_order.push(ScalingStep::Manual),
+            other => {
+                let hint = "write measurements, manualScale, or both";
+                log.error(order_line, "", format!("`scaling_order`: `{other}` is unknown"), hint);
+            }
+        }
+    }
+    for m in objects(measurements).filter(|m| m.tag == "Measurement") {
+        scaler.measurements.push(read_measurement(m, log));
+    }
+    if let Some(set) = manual {
+        scaler.manual = scales(set, log);
+        scaler.manual_file = set.attribute("file").filter(|f| !f.is_empty()).map(str::to_string);
+    }
+    scaler
+}
+
+fn read_measurement(e: &Element, log: &mut Diagnostics) -> MeasurementSetup {
+    let mut p = Properties::new(e, log);
+    let (pairs, bodies) = (p.find("MarkerPairSet"), p.find("BodyScaleSet"));
+    let mut m = MeasurementSetup {
+        name: e.name().to_string(),
+        apply: p.boolean("apply", true),
+        pairs: Vec::new(),
+        bodies: Vec::new(),
+    };
+    p.finish();
+    for pair in objects(pairs) {
+        let names: Vec<String> =
+            pair.child_text("markers").unwrap_or_default().split_whitespace().map(str::to_string).collect();
+        match <[String; 2]>::try_from(names) {
+            Ok(names) => m.pairs.push(names),
+            Err(names) => {
+                let message =
+                    format!("measurement `{}`: a pair has two markers, found {}", m.name, names.len());
+                log.error(pair.line, "", message, "");
+            }
+        }
+    }
+    for body in objects(bodies) {
+        let text = body.child_text("axes").unwrap_or_default();
+        let mut axes = [false; 3];
+        for word in text.split_whitespace() {
+            match word {
+                "X" | "x" => axes[0] = true,
+                "Y" | "y" => axes[1] = true,
+                "Z" | "z" => axes[2] = true,
+                other => {
+                    log.error(body.line, "", format!("`axes`: `{other}` is no axis"), "write X, Y, Z");
+                }
+            }
+        }
+        m.bodies.push((body.name().to_string(), axes));
+    }
+    m
+}
+
+/// The measurements of a file that holds a `MeasurementSet`, or a `ScaleTool` with one.
+pub fn read_measurements(document: &Document, log: &mut Diagnostics) -> Option<Vec<MeasurementSetup>> {
+    match find(&document.root, "MeasurementSet", 4) {
+        Some(set) => {
+            let list = objects(Some(set)).filter(|m| m.tag == "Measurement");
+            let list = list.map(|m| read_measurement(m, log)).collect();
+            (!log.has_errors()).then_some(list)
+        }
+        None => {
+            let root = &document.root;
+            log.error(root.line, "", "the file holds no `MeasurementSet`".to_string(), "");
+            None
+        }
+    }
+}
+
+/// The first element with that tag, at most so many levels down.
+fn find<'e>(e: &'e Element, tag: &str, levels: usize) -> Option<&'e Element> {
+    if e.tag == tag {
+        return Some(e);
+    }
+    levels.checked_sub(1).and_then(|left| e.children().find_map(|c| find(c, tag, left)))
+}
+
+/// The factors of a file that holds a `ScaleSet`.
+pub fn read_scale_set(document: &Document, log: &mut Diagnostics) -> Option<Vec<ManualScale>> {
+    let root = &document.root;
+    let set = if root.tag == "ScaleSet" { Some(root) } else { root.child("ScaleSet") };
+    match set {
+        Some(set) => {
+            let list = scales(set, log);
+            (!log.has_errors()).then_some(list)
+        }
+        None => {
+            log.error(root.line, "", format!("the file holds no `ScaleSet`, but a `{}`", root.tag), "");
+            None
+        }
+    }
+}
+
+fn scales(set: &Element, log: &mut Diagnostics) -> Vec<ManualScale> {
+    let mut list = Vec::new();
+    for e in objects(Some(set)).filter(|e| e.tag == "Scale") {
+        let mut p = Properties::new(e, log);
+        list.push(ManualScale {
+            segment: p.text("segment").unwrap_or_default(),
+            apply: p.boolean("apply", true),
+            scales: p.numbers("scales").unwrap_or([1.0; 3]),
+        });
+        p.finish();
+    }
+    list
+}
+
+fn read_placer(e: &Element, log: &mut Diagnostics) -> MarkerPlacer {
+    let mut p = Properties::new(e, log);
+    p.skip(&["output_joint_file", "output_muscle_file", "optimizer_algorithm"]);
+    let task_set = p.find("IKTaskSet");
+    let mut placer = MarkerPlacer {
+        apply: p.boolean("apply", true),
+        tasks: Vec::new(),
+        task_file: None,
+        marker_file: p.text("marker_file"),
+        coordinate_file: p.text("coordinate_file"),
+        time_range: p.numbers("time_range").unwrap_or([-1.0, -1.0]),
+        output_motion_file: p.text("output_motion_file"),
+        output_model_file: p.text("output_model_file"),
+        output_marker_file: p.text("output_marker_file"),
+        max_marker_movement: p.number("max_marker_movement", -1.0),
+    };
+    p.finish();
+    if let Some(set) = task_set {
+        placer.tasks = tasks(set, log);
+        placer.task_file = set.attribute("file").filter(|f| !f.is_empty()).map(str::to_string);
+    }
+    placer
+}
+
+/// The members of a set.
+fn objects(set: Option<&Element>) -> impl Iterator<Item = &Element> {
+    set.and_then(|s| s.child("objects")).into_iter().flat_map(Element::children)
+}

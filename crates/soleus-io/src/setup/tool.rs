@@ -1,0 +1,68 @@
+//! What the setup files of `ForwardTool`, `AnalyzeTool`, `RRATool` and `CMCTool` have in common.
+
+use super::properties::Properties;
+use soleus_model::Element;
+
+/// Properties that these tools share; source: OpenSim's `AbstractTool`, defaults included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSetup {
+    /// Name of the tool; result files begin with it.
+    pub name: String,
+    /// `model_file`.
+    pub model_file: Option<String>,
+    /// `replace_force_set`: whether the model's own forces are left out.
+    pub replace_force_set: bool,
+    /// `force_set_files`: files whose forces are added to the model.
+    pub force_set_files: Vec<String>,
+    /// `results_directory`. Default `./`.
+    pub results_directory: String,
+    /// `initial_time`, s. Default 0.
+    pub initial_time: f64,
+    /// `final_time`, s. Default 1.
+    pub final_time: f64,
+    /// `solve_for_equilibrium_for_auxiliary_states`. Default false.
+    pub solve_for_equilibrium: bool,
+    /// `maximum_number_of_integrator_steps`. Default 20000. OpenSim's tools never come to enforce it.
+    pub maximum_steps: f64,
+    /// `maximum_integrator_step_size`, s. Default 1.
+    pub maximum_step: f64,
+    /// `minimum_integrator_step_size`, s. Default 1e-8.
+    pub minimum_step: f64,
+    /// `integrator_error_tolerance`. Default 1e-5.
+    pub error_tolerance: f64,
+    /// Members of `AnalysisSet`, as the file has them.
+    pub analyses: Vec<Element>,
+    /// Members of `ControllerSet`, as the file has them.
+    pub controllers: Vec<Element>,
+    /// `external_loads_file`.
+    pub external_loads_file: Option<String>,
+}
+
+/// Reads them; `replaces` is the tool's own default of `replace_force_set`.
+pub(super) fn read(p: &mut Properties, name: &str, replaces: bool) -> ToolSetup {
+    // Digits of the result are always as many as it takes to read the same number back.
+    p.skip(&["defaults", "output_precision"]);
+    ToolSetup {
+        name: name.to_string(),
+        model_file: p.text("model_file"),
+        replace_force_set: p.boolean("replace_force_set", replaces),
+        force_set_files: p.words("force_set_files"),
+        results_directory: p.text("results_directory").unwrap_or_else(|| "./".to_string()),
+        initial_time: p.number("initial_time", 0.0),
+        final_time: p.number("final_time", 1.0),
+        solve_for_equilibrium: p.boolean("solve_for_equilibrium_for_auxiliary_states", false),
+        maximum_steps: p.number("maximum_number_of_integrator_steps", 20000.0),
+        maximum_step: p.number("maximum_integrator_step_size", 1.0),
+        minimum_step: p.number("minimum_integrator_step_size", 1e-8),
+        error_tolerance: p.number("integrator_error_tolerance", 1e-5),
+        analyses: members(p, "AnalysisSet"),
+        controllers: members(p, "ControllerSet"),
+        external_loads_file: p.text("external_loads_file"),
+    }
+}
+
+/// The members of a set.
+fn members(p: &mut Properties, tag: &'static str) -> Vec<Element> {
+    let objects = p.find(tag).and_then(|set| set.child("objects"));
+    objects.into_iter().flat_map(Element::children).cloned().collect()
+}

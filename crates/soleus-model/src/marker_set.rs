@@ -1,0 +1,78 @@
+//! Changing the markers of a model's document.
+
+use crate::document::{Content, Document, Element};
+use soleus_math::Vec3;
+
+/// The `Marker` elements of a document that holds a `MarkerSet`, in file order; `None` if it holds none.
+pub fn markers_of(doc: &Document) -> Option<Vec<Element>> {
+    let set = if doc.root.tag == "MarkerSet" { Some(&doc.root) } else { doc.root.child("MarkerSet") };
+    let set = set.or_else(|| doc.root.child("Model").and_then(|m| m.child("MarkerSet")))?;
+    let list = set.child("objects").into_iter().flat_map(Element::children);
+    Some(list.filter(|e| e.tag == "Marker").cloned().collect())
+}
+
+/// Puts markers into a model: one of the same name is replaced, and all come to the end in the order given, as OpenSim's
+/// `Model::updateMarkerSet` has it.
+pub fn update_markers(doc: &mut Document, new: Vec<Element>) {
+    let Some(list) = list_mut(doc) else { return };
+    list.content.retain(|c| !matches!(c, Content::Element(e) if new.iter().any(|n| n.name() == e.name())));
+    list.content.extend(new.into_iter().map(Content::Element));
+}
+
+/// Removes the markers whose names do not satisfy `keep`; the names removed.
+pub fn retain_markers(doc: &mut Document, keep: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut removed = Vec::new();
+    let Some(list) = list_mut(doc) else { return removed };
+    list.content.retain(|c| match c {
+        Content::Element(e) if !keep(e.name()) => {
+            removed.push(e.name().to_string());
+            false
+        }
+        _ => true,
+    });
+    removed
+}
+
+/// Moves a marker to a place in its frame, m.
+pub fn move_marker(doc: &mut Document, name: &str, place: Vec3<f64>) {
+    let Some(list) = list_mut(doc) else { return };
+    for marker in list.children_mut().filter(|e| e.name() == name) {
+        let text = format!("{} {} {}", place.x, place.y, place.z);
+        match marker.child_mut("location") {
+            Some(e) => e.set_text(text),
+            None => {
+                let line = marker.line;
+                marker.push(Element::with_text("location", text, line));
+            }
+        }
+    }
+}
+
+/// A document of its own with the markers of a model.
+pub fn marker_set_document(doc: &Document) -> Document {
+    let mut objects = Element::new("objects", 0);
+    objects.content = markers_of(doc).unwrap_or_default().into_iter().map(Content::Element).collect();
+    let mut set = Element::new("MarkerSet", 0);
+    set.set_attribute("name", "markerset");
+    set.push(objects);
+    let mut root = Element::new("OpenSimDocument", 0);
+    root.set_attribute("Version", doc.version.to_string());
+    root.push(set);
+    Document { version: doc.version, root, ..Document::default() }
+}
+
+/// The list of markers of a model; made if the model has none.
+fn list_mut(doc: &mut Document) -> Option<&mut Element> {
+    let model = if doc.root.tag == "Model" { &mut doc.root } else { doc.root.child_mut("Model")? };
+    if model.child("MarkerSet").is_none() {
+        let mut set = Element::new("MarkerSet", model.line);
+        set.set_attribute("name", "markerset");
+        model.push(set);
+    }
+    let set = model.child_mut("MarkerSet")?;
+    if set.child("objects").is_none() {
+        let line = set.line;
+        set.push(Element::new("objects", line));
+    }
+    set.child_mut("objects")
+}

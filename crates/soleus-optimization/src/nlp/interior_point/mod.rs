@@ -1,0 +1,24 @@
+//! Primal–dual interior points with a filter line search.
+//!
+//! The method is that of Wächter & Biegler (2006), *On the implementation of an interior-point filter line-search
+//! algorithm for large-scale nonlinear programming*; equation and section numbers in this folder are theirs.
+//! Names of constants in brackets are options of Ipopt, the program by the same authors, whose defaults we keep.
+//!
+//! For a barrier parameter μ → 0 the method takes Newton steps on
+//!
+//!   ∇f(x) + Jᵀy − z_L + z_U = 0,   g(x) = 0,   (x − x_L) z_L = μ,   (x_U − x) z_U = μ         (eq. 4)
+//!
+//! Inequalities get slacks, which are eliminated by hand from every linear system, so the matrix has the size of
+//! variables and constraints alone, in restoration too.
+
+mod driver;
+mod filter;
+mod iterate;
+mod layer;
+mod line_search;
+mod method;
+mod restoration;
+mod scaled;
+mod system;
+
+pub use driver::solve;

@@ -1,0 +1,132 @@
+//! Linear systems of the method:
+//!
+//!   | W + D   Jᵀ | | dx |   | r_x |
+//!   | J       −E | | dy | = | r_c |
+//!
+//! W the Hessian of the Lagrangian, D and E diagonal and not negative.
+
+use super::{KktOrdering, SparsityPattern, Stages};
+use crate::linear::{Inertia, SparseLdlt, SymbolicFactorization};
+
+/// Factorises and solves symmetric indefinite systems with one pattern.
+///
+/// The one seam between the interior-point method and linear algebra, so that solvers can be compared.
+pub trait KktSolver {
+    /// Factorises the matrix whose lower triangle has these values, in the order of the pattern it was made for.
+    fn factor(&mut self, values: &[f64]) -> Inertia;
+
+    /// Solves with the last factorisation, in place.
+    fn solve(&mut self, b: &mut [f64]);
+}
+
+impl KktSolver for SparseLdlt {
+    fn factor(&mut self, values: &[f64]) -> Inertia {
+        SparseLdlt::factor(self, values)
+    }
+
+    fn solve(&mut self, b: &mut [f64]) {
+        SparseLdlt::solve(self, b)
+    }
+}
+
+/// Pattern of the KKT matrix and where its parts go.
+#[derive(Clone, Debug)]
+pub struct KktPattern {
+    /// Lower triangle, variables first, then rows of constraints; the whole diagonal is there.
+    pub lower: SparsityPattern,
+    num_variables: usize,
+    diagonal: Vec<usize>,
+    hessian: Vec<usize>,
+    jacobian: Vec<usize>,
+}
+
+impl KktPattern {
+    /// From the lower triangle of the Hessian and the Jacobian.
+    pub fn new(hessian: &SparsityPattern, jacobian: &SparsityPattern) -> Self {
+        let (n, m) = (jacobian.columns(), jacobian.rows());
+        let size = n + m;
+        let mut places: Vec<(usize, usize)> = (0..size).map(|i| (i, i)).collect();
+        places.extend(hessian.places());
+        places.extend(jacobian.places().map(|(r, c)| (n + r, c)));
+        let lower = SparsityPattern::from_places(size, size, places);
+        let at = |r: usize, c: usize| lower.position(r, c).unwrap_or(0);
+        KktPattern {
+            diagonal: (0..size).map(|i| at(i, i)).collect(),
+            hessian: hessian.places().map(|(r, c)| at(r, c)).collect(),
+            jacobian: jacobian.places().map(|(r, c)| at(n + r, c)).collect(),
+            num_variables: n,
+            lower,
+        }
+    }
+
+    /// Values of the lower triangle from those of W, J, D and E.
+    pub fn assemble(&self, hessian: &[f64], jacobian: &[f64], d: &[f64], e: &[f64], values: &mut [f64]) {
+        values.fill(0.0);
+        for (&at, &v) in self.jacobian.iter().zip(jacobian) {
+            values[at] = v;
+        }
+        for (&at, &v) in self.hessian.iter().zip(hessian) {
+            values[at] = v;
+        }
+        let (dx, de) = self.diagonal.split_at(self.num_variables);
+        for (&at, &v) in dx.iter().zip(d) {
+            values[at] += v;
+        }
+        for (&at, &v) in de.iter().zip(e) {
+            values[at] -= v;
+        }
+    }
+
+    /// The solver for this pattern: along time if the stages of variables and rows are given, else by least fill.
+    pub fn solver(&self, stages: Option<&Stages>, ordering: KktOrdering, threads: usize) -> SparseLdlt {
+        let symbolic = match (stages, ordering) {
+            (Some(stages), KktOrdering::Automatic) => {
+                SymbolicFactorization::new(&self.lower, Some(&both_ends_first(stages)), &[])
+            }
+            _ => SymbolicFactorization::new(&self.lower, None, &self.pairs()),
+        };
+        let mut solver = SparseLdlt::new(symbolic);
+        solver.threads = threads;
+        solver
+    }
+
+    /// For each row of constraints a variable of its own to go with: a multiplier alone has no pivot.
+    fn pairs(&self) -> Vec<(u32, u32)> {
+        let n = self.num_variables;
+        let mut degree = vec![0u32; n];
+        for (r, c) in self.lower.places() {
+            for i in [r, c] {
+                if i < n {
+                    degree[i] += 1;
+                }
+            }
+        }
+        let mut taken = vec![false; n];
+        let mut pairs = Vec::new();
+        for row in n..self.lower.rows() {
+            let columns = self.lower.row(row).0.iter().filter(|&&c| c < n && !taken[c]);
+            if let Some(&c) = columns.min_by_key(|&&c| degree[c]) {
+                taken[c] = true;
+                pairs.push((row as u32, c as u32));
+            }
+        }
+        pairs
+    }
+}
+
+/// Groups for elimination along time: from the first stage up and from the last stage down to the middle, the
+/// border last. The two chains meet only in the middle, so they may be eliminated at the same time, and
+/// nothing fills in that one chain would not fill.
+fn both_ends_first(stages: &Stages) -> Vec<u32> {
+    let all = || stages.of_variable.iter().chain(&stages.of_constraint);
+    let last = all().copied().filter(|&s| s != Stages::BORDER).max().unwrap_or(0);
+    let middle = last / 2;
+    all()
+        .map(|&s| match s {
+            Stages::BORDER => u32::MAX,
+            s if s <= middle => s,
+            s => middle + 1 + (last - s),
+        })
+        .map(|s| if s == middle { u32::MAX - 1 } else { s })
+        .collect()
+}

@@ -1,0 +1,236 @@
+//! What a solver gives back.
+
+/// Why a solver ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The optimality conditions hold to the tolerance.
+    Solved,
+    /// They hold to the acceptable tolerance, and the solver got no further.
+    Acceptable,
+    /// At this point no small change makes the constraints less violated.
+    Infeasible,
+    /// Variables grow without end.
+    Diverging,
+    /// As many iterations as allowed.
+    IterationLimit,
+    /// The caller said stop.
+    Stopped,
+    /// No step could be found that makes progress, not even towards feasibility.
+    NoProgress,
+    /// A function was not finite where the solver had to start.
+    NotFinite,
+}
+
+impl Status {
+    /// Whether the point is a solution, at least to the acceptable tolerance.
+    pub fn is_solved(self) -> bool {
+        matches!(self, Status::Solved | Status::Acceptable)
+    }
+
+    /// In words.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Status::Solved => "solved",
+            Status::Acceptable => "solved to the acceptable tolerance",
+            Status::Infeasible => "converged to a point where constraints cannot be met",
+            Status::Diverging => "variables grow without end; is the problem unbounded?",
+            Status::IterationLimit => "stopped at the limit of iterations",
+            Status::Stopped => "stopped by the caller",
+            Status::NoProgress => "no step makes progress any more",
+            Status::NotFinite => "a function or derivative is not finite at the start",
+        }
+    }
+}
+
+/// How well a point fulfils the optimality conditions, in the problem's own units.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Certificate {
+    /// Largest violation of a constraint.
+    pub constraint_violation: f64,
+    /// The constraint that is violated most, if any is.
+    pub worst_constraint: Option<usize>,
+    /// Largest violation of a bound of a variable.
+    pub bound_violation: f64,
+    /// Largest |∂(f + yᵀc)/∂xᵢ − z_Lᵢ + z_Uᵢ|.
+    pub dual_infeasibility: f64,
+    /// The variable of that entry, if it is not zero.
+    pub worst_variable: Option<usize>,
+    /// Largest product of a multiplier with the distance to its bound.
+    pub complementarity: f64,
+    /// The scaled error E₀ that is compared with the tolerance.
+    pub scaled_error: f64,
+}
+
+/// How much work it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Steps taken, those of restoration included.
+    pub iterations: usize,
+    /// Steps taken in restoration.
+    pub restoration_iterations: usize,
+    /// Times the objective was asked for.
+    pub objective: usize,
+    /// Times its gradient was.
+    pub gradient: usize,
+    /// Times the constraints were.
+    pub constraints: usize,
+    /// Times their Jacobian was.
+    pub jacobian: usize,
+    /// Times the Hessian of the Lagrangian was.
+    pub hessian: usize,
+    /// Factorisations of the KKT matrix.
+    pub factorizations: usize,
+    /// Solutions of linear systems with them, refinements included.
+    pub solves: usize,
+}
+
+/// Where a solver ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// Why.
+    pub status: Status,
+    /// Variables, within their bounds.
+    pub x: Vec<f64>,
+    /// f(x).
+    pub objective: f64,
+    /// c(x).
+    pub constraints: Vec<f64>,
+    /// Multipliers y of the constraints: ∇f + ∂c/∂xᵀ y − z_L + z_U = 0; negative where a lower bound is active.
+    pub multipliers: Vec<f64>,
+    /// Multipliers z_L ≥ 0 of lower bounds of variables.
+    pub lower_multipliers: Vec<f64>,
+    /// Multipliers z_U ≥ 0 of upper bounds of variables.
+    pub upper_multipliers: Vec<f64>,
+    /// Barrier parameter at the end.
+    pub barrier: f64,
+    /// How good the point is.
+    pub certificate: Certificate,
+    /// How much work it was.
+    pub counts: Counts,
+}
+
+impl Solution {
+    /// A start for a related problem.
+    pub fn warm_start(&self) -> WarmStart {
+        WarmStart {
+            x: self.x.clone(),
+            multipliers: self.multipliers.clone(),
+            lower_multipliers: self.lower_multipliers.clone(),
+            upper_multipliers: self.upper_multipliers.clone(),
+            barrier: None,
+        }
+    }
+}
+
+/// A start with multipliers, from a related problem.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WarmStart {
+    /// Variables.
+    pub x: Vec<f64>,
+    /// Multipliers of the constraints.
+    pub multipliers: Vec<f64>,
+    /// Multipliers of lower bounds of variables.
+    pub lower_multipliers: Vec<f64>,
+    /// Multipliers of upper bounds of variables.
+    pub upper_multipliers: Vec<f64>,
+    /// First barrier parameter; `None` for that of the options.
+    pub barrier: Option<f64>,
+}
+
+/// A step, as told to the caller.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Iteration<'a> {
+    /// Count from zero; zero is the start.
+    pub iteration: usize,
+    /// Whether the solver is looking for a feasible point only.
+    pub in_restoration: bool,
+    /// f(x).
+    pub objective: f64,
+    /// Largest violation of a constraint, unscaled.
+    pub constraint_violation: f64,
+    /// Scaled largest entry of the gradient of the Lagrangian.
+    pub dual_infeasibility: f64,
+    /// Barrier parameter μ.
+    pub barrier: f64,
+    /// Largest entry of the step.
+    pub step: f64,
+    /// What was added to the diagonal of the Hessian.
+    pub regularization: f64,
+    /// Part of the step of the variables that was taken.
+    pub alpha_primal: f64,
+    /// Part of the step of the multipliers of bounds that was taken.
+    pub alpha_dual: f64,
+    /// Trial points of the line search.
+    pub trials: usize,
+    /// Variables.
+    pub x: &'a [f64],
+}
+
+/// A problem that contradicts itself.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NlpError {
+    /// The bounds of a variable leave nothing.
+    #[error("variable {index} has lower bound {lower} above its upper bound {upper}")]
+    VariableBounds {
+        /// Which variable.
+        index: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// The bounds of a constraint leave nothing.
+    #[error("constraint {index} has lower bound {lower} above its upper bound {upper}")]
+    ConstraintBounds {
+        /// Which constraint.
+        index: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// A pattern has not the size of the problem.
+    #[error(
+        "the pattern of the {what} is {rows} by {columns}; the problem asks for {expected_rows} by {expected_columns}"
+    )]
+    PatternSize {
+        /// Which pattern.
+        what: &'static str,
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+        /// Rows it should have.
+        expected_rows: usize,
+        /// Columns it should have.
+        expected_columns: usize,
+    },
+    /// The Hessian has a place above the diagonal.
+    #[error("the pattern of the Hessian names ({row}, {column}); only the lower triangle is wanted")]
+    UpperTriangle {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// A vector of a warm start or the stages has a wrong length.
+    #[error("{what}: {found} numbers given, {expected} expected")]
+    Length {
+        /// Of what.
+        what: &'static str,
+        /// Length found.
+        found: usize,
+        /// Length that fits the problem.
+        expected: usize,
+    },
+    /// Settings that make no sense.
+    #[error("option `{name}` is {value}; {hint}")]
+    Option {
+        /// Field of the options.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What is allowed.
+        hint: &'static str,
+    },
+}

@@ -1,0 +1,178 @@
+//! Semismooth Newton on the dual of the quadratic program, with proximal steps.
+//!
+//! Given multipliers λ, the unknowns that minimize the Lagrangian are known in closed form,
+//!
+//!   xᵢ(λ) = clamp(½ aᵢᵀ λ, lᵢ, uᵢ)                                              (1)
+//!
+//! and the equations become F(λ) = A x(λ) − b = 0, the gradient of a convex function of λ. It is piecewise linear, so
+//! that Newton's method ends after few steps, and the right multipliers of one instant are nearly right at the next.
+//! Each proximal step solves
+//!
+//!   F(λ) + (λ − λₖ)/ρ = 0                                                      (2)
+//!
+//! whose Newton matrix ½ Σ_free aᵢ aᵢᵀ + 1/ρ is never singular (Rockafellar 1976). If the equations can be met, λₖ
+//! converges, within two steps for large ρ. If not, (λₖ₊₁ − λₖ)/ρ converges to the smallest possible b − A x.
+
+use super::{FEASIBLE, PowerProgram, SharingError, factorize, largest, solve_factorized};
+
+/// 1/ρ as a part of the mean diagonal of ½ A Aᵀ. Smaller, and rounding spoils the Newton matrix; larger, and more
+/// proximal steps are needed.
+const PROXIMITY: f64 = 1e-9;
+/// Newton steps of one proximal step at most. Four or five are usual without a start.
+const MAX_NEWTON: usize = 200;
+/// The gradient counts as zero at this part of the largest term in the equations.
+const ROUNDING: f64 = 1e-14;
+/// Below this part it may stop falling: terms that cancel leave no more digits.
+const SMALL: f64 = 1e-10;
+/// Proximal steps at most.
+const MAX_PROXIMAL: usize = 12;
+
+#[derive(Clone, Debug)]
+pub(super) struct Scratch {
+    center: Vec<f64>,
+    gradient: Vec<f64>,
+    step: Vec<f64>,
+    start: Vec<f64>,
+    matrix: Vec<f64>,
+    diagonal: Vec<f64>,
+    x: Vec<f64>,
+}
+
+impl Scratch {
+    pub fn new(m: usize, n: usize) -> Self {
+        let v = vec![0.0; m];
+        Scratch {
+            center: v.clone(),
+            gradient: v.clone(),
+            step: v.clone(),
+            start: v.clone(),
+            matrix: vec![0.0; m * m],
+            diagonal: v,
+            x: vec![0.0; n],
+        }
+    }
+}
+
+/// Sets x, multipliers and missing; returns the number of Newton steps.
+pub(super) fn solve(p: &mut PowerProgram) -> Result<usize, SharingError> {
+    let (m, n) = (p.m, p.n);
+    let mut s = std::mem::replace(&mut p.newton, Scratch::new(0, 0));
+    if !p.multipliers.iter().all(|l| l.is_finite()) {
+        p.multipliers.fill(0.0);
+    }
+    s.diagonal.fill(0.0);
+    for i in 0..n {
+        for (r, a) in p.columns.entries(i) {
+            s.diagonal[r] += 0.5 * a * a;
+        }
+    }
+    let mean = s.diagonal.iter().sum::<f64>() / m.max(1) as f64;
+    let weight = if mean > 0.0 { PROXIMITY * mean } else { 1.0 };
+
+    let mut iterations = 0;
+    let mut before = f64::INFINITY;
+    let mut result = Ok(());
+    for _ in 0..MAX_PROXIMAL {
+        s.center.copy_from_slice(&p.multipliers);
+        match newton(p, &mut s, weight) {
+            Ok(k) => iterations += k,
+            Err(e) => {
+                result = Err(e);
+                break;
+            }
+        }
+        p.compute_missing();
+        let missing = largest(&p.missing);
+        // Met to rounding, or as near as it gets: the missing part no longer falls.
+        if missing <= 1e-3 * FEASIBLE * p.scale() || missing > 0.9 * before {
+            break;
+        }
+        before = missing;
+    }
+    // Multipliers that run away are no start for anything.
+    if largest(&p.missing) > FEASIBLE * p.scale() {
+        p.multipliers.fill(0.0);
+    }
+    p.newton = s;
+    result.map(|()| iterations)
+}
+
+/// Solves (2) from the multipliers at hand; x follows.
+fn newton(p: &mut PowerProgram, s: &mut Scratch, weight: f64) -> Result<usize, SharingError> {
+    let (m, n) = (p.m, p.n);
+    let mut value = evaluate(p, s, weight);
+    let mut before = f64::INFINITY;
+    for k in 0..MAX_NEWTON {
+        let error = largest(&s.gradient);
+        let scale = s.x.iter().enumerate().fold(largest(&p.rhs), |scale, (i, x)| {
+            p.columns.entries(i).fold(scale, |scale, (_, a)| scale.max((a * x).abs()))
+        });
+        // Zero to rounding, or small and no longer falling.
+        if error <= ROUNDING * scale || (error <= SMALL * scale && error > 0.5 * before) {
+            p.x.copy_from_slice(&s.x);
+            return Ok(k);
+        }
+        before = error;
+
+        // Newton matrix over the unknowns that are off their bounds.
+        s.matrix.fill(0.0);
+        for r in 0..m {
+            s.matrix[r * m + r] = weight;
+        }
+        for i in 0..n {
+            if s.x[i] > p.lower[i] && s.x[i] < p.upper[i] {
+                p.columns.add_outer(i, 0.5, &mut s.matrix, m);
+            }
+        }
+        factorize(&mut s.matrix, m, 1e-3 * weight);
+        for (d, g) in s.step.iter_mut().zip(&s.gradient) {
+            *d = -g;
+        }
+        solve_factorized(&s.matrix, m, &mut s.step);
+        let slope: f64 = s.step.iter().zip(&s.gradient).map(|(d, g)| d * g).sum();
+
+        // The function is convex: halve the step until it falls as it should. Where its change is lost in rounding
+        // the gradient decides, by the test above.
+        s.start.copy_from_slice(&p.multipliers);
+        let mut length = 1.0;
+        loop {
+            for r in 0..m {
+                p.multipliers[r] = s.start[r] + length * s.step[r];
+            }
+            let next = evaluate(p, s, weight);
+            let lost = slope.abs() <= 1e-11 * value.abs().max(next.abs());
+            if lost || next <= value + 1e-4 * length * slope || length < 1e-12 {
+                value = next;
+                break;
+            }
+            length *= 0.5;
+        }
+    }
+    let error = largest(&s.gradient);
+    p.x.copy_from_slice(&s.x);
+    Err(SharingError::NotConverged { iterations: MAX_NEWTON, error, wanted: ROUNDING })
+}
+
+/// x(λ), the gradient of the dual function with its proximal term, and its value
+/// Σ (aᵢᵀλ xᵢ − xᵢ²) − bᵀ λ + ½ weight |λ − λₖ|².
+fn evaluate(p: &PowerProgram, s: &mut Scratch, weight: f64) -> f64 {
+    let mut value = 0.0;
+    for (g, b) in s.gradient.iter_mut().zip(&p.rhs) {
+        *g = -b;
+    }
+    for i in 0..p.n {
+        let y = p.columns.dot(i, &p.multipliers);
+        let x = (0.5 * y).max(p.lower[i]).min(p.upper[i]);
+        s.x[i] = x;
+        value += (y - x) * x;
+        for (r, a) in p.columns.entries(i) {
+            s.gradient[r] += a * x;
+        }
+    }
+    for r in 0..p.m {
+        let d = p.multipliers[r] - s.center[r];
+        s.gradient[r] += weight * d;
+        value += 0.5 * weight * d * d - p.rhs[r] * p.multipliers[r];
+    }
+    value
+}

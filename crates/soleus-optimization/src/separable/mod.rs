@@ -1,0 +1,280 @@
+//! Sharing a load among many: the small convex program
+//!
+//!   min Σ |xᵢ|ᵖ   subject to   A x = b,   l ≤ x ≤ u                              (1)
+//!
+//! with p ≥ 1, few equations and many unknowns, solved again and again for slowly changing data.
+//!
+//! For p = 2 a semismooth Newton method on the dual ([`dual_newton`](self)) starts from the multipliers of the last
+//! solution; other exponents take an interior-point method. Where no x within the bounds meets the equations, the x
+//! with the smallest |b − A x| is found, and what is missing is told.
+
+mod dual_newton;
+mod interior;
+
+/// A program (1) and the memory to solve it; sized once.
+#[derive(Clone, Debug)]
+pub struct PowerProgram {
+    /// Number of equations.
+    m: usize,
+    /// Number of unknowns.
+    n: usize,
+    /// Exponent p, at least 1.
+    exponent: f64,
+    /// Lower bounds; −∞ for none.
+    pub lower: Vec<f64>,
+    /// Upper bounds; ∞ for none.
+    pub upper: Vec<f64>,
+    /// Right-hand side b.
+    pub rhs: Vec<f64>,
+    columns: Columns,
+    /// The solution.
+    pub x: Vec<f64>,
+    /// Multipliers λ of the equations: p |xᵢ|ᵖ⁻¹ sgn xᵢ = aᵢᵀ λ wherever no bound holds. They start the next solve.
+    pub multipliers: Vec<f64>,
+    /// b − A x: zero unless the bounds are too tight.
+    pub missing: Vec<f64>,
+    newton: dual_newton::Scratch,
+    interior: Option<interior::Scratch>,
+}
+
+/// How a program was solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shared {
+    /// Σ |xᵢ|ᵖ.
+    pub cost: f64,
+    /// Largest |b − A x|.
+    pub violation: f64,
+    /// Whether the equations hold.
+    pub feasible: bool,
+    /// Newton steps taken.
+    pub iterations: usize,
+}
+
+/// Why a program has no solution.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SharingError {
+    /// The exponent makes the program non-convex.
+    #[error("exponent {exponent} is below 1, which leaves the least sum undetermined")]
+    Exponent {
+        /// The exponent.
+        exponent: f64,
+    },
+    /// Bounds that cross, or data that are no numbers.
+    #[error("unknown {index}: bounds {lower} to {upper} hold no number")]
+    Bounds {
+        /// The unknown.
+        index: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// NaN or infinity among the data.
+    #[error("the equations hold a value that is no number")]
+    NotFinite,
+    /// The iteration stopped early.
+    #[error("not converged after {iterations} steps: optimality is off by {error:.2e} (wanted {wanted:.0e})")]
+    NotConverged {
+        /// Steps taken.
+        iterations: usize,
+        /// Largest error left.
+        error: f64,
+        /// What was asked for.
+        wanted: f64,
+    },
+}
+
+/// Equations count as met when they are off by no more than this part of the largest term in them.
+///
+/// The proximal steps reach 1e-12; ten times the rounding of long sums would not change any result that is printed.
+const FEASIBLE: f64 = 1e-9;
+
+impl PowerProgram {
+    /// Room for m equations in n unknowns, all between 0 and 1.
+    pub fn new(m: usize, n: usize, exponent: f64) -> Result<Self, SharingError> {
+        if !(exponent >= 1.0) || !exponent.is_finite() {
+            return Err(SharingError::Exponent { exponent });
+        }
+        Ok(PowerProgram {
+            m,
+            n,
+            exponent,
+            lower: vec![0.0; n],
+            upper: vec![1.0; n],
+            rhs: vec![0.0; m],
+            columns: Columns::new(m, n),
+            x: vec![0.0; n],
+            multipliers: vec![0.0; m],
+            missing: vec![0.0; m],
+            newton: dual_newton::Scratch::new(m, n),
+            interior: (exponent != 2.0).then(|| interior::Scratch::new(m, n)),
+        })
+    }
+
+    /// Number of equations.
+    pub fn num_equations(&self) -> usize {
+        self.m
+    }
+
+    /// Number of unknowns.
+    pub fn num_unknowns(&self) -> usize {
+        self.n
+    }
+
+    /// Forgets the columns of A, to be given anew by [`push_column`](Self::push_column).
+    pub fn clear_columns(&mut self) {
+        self.columns.clear();
+    }
+
+    /// The next column of A; zeros cost nothing.
+    pub fn push_column(&mut self, column: &[f64]) {
+        self.columns.push(column);
+    }
+
+    /// Solves the program for the bounds, columns and right-hand side given. Allocates nothing.
+    pub fn solve(&mut self) -> Result<Shared, SharingError> {
+        self.check()?;
+        // The dual method also tells whether the equations can be met at all, which does not depend on the exponent.
+        let mut iterations = dual_newton::solve(self)?;
+        let scale = self.scale();
+        let mut feasible = largest(&self.missing) <= FEASIBLE * scale;
+        if self.interior.is_some() {
+            iterations += interior::solve(self)?;
+            feasible = feasible && largest(&self.missing) <= FEASIBLE * scale;
+        }
+        let cost = self.x.iter().map(|x| x.abs().powf(self.exponent)).sum();
+        Ok(Shared { cost, violation: largest(&self.missing), feasible, iterations })
+    }
+
+    /// The largest term of the equations.
+    fn scale(&self) -> f64 {
+        let mut scale = largest(&self.rhs);
+        for (i, x) in self.x.iter().enumerate() {
+            for (_, a) in self.columns.entries(i) {
+                scale = scale.max((a * x).abs());
+            }
+        }
+        scale.max(f64::MIN_POSITIVE)
+    }
+
+    fn check(&self) -> Result<(), SharingError> {
+        if self.columns.count() != self.n
+            || !self.rhs.iter().chain(&self.columns.values).all(|x| x.is_finite())
+        {
+            return Err(SharingError::NotFinite);
+        }
+        for (index, (&lower, &upper)) in self.lower.iter().zip(&self.upper).enumerate() {
+            if !(lower <= upper) || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+                return Err(SharingError::Bounds { index, lower, upper });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets `missing` for the x at hand.
+    fn compute_missing(&mut self) {
+        self.missing.copy_from_slice(&self.rhs);
+        for (i, &x) in self.x.iter().enumerate() {
+            for (r, a) in self.columns.entries(i) {
+                self.missing[r] -= a * x;
+            }
+        }
+    }
+}
+
+/// A matrix by columns, without its zeros.
+#[derive(Clone, Debug)]
+struct Columns {
+    start: Vec<usize>,
+    rows: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Columns {
+    fn new(m: usize, n: usize) -> Self {
+        let mut start = Vec::with_capacity(n + 1);
+        start.push(0);
+        Columns { start, rows: Vec::with_capacity(m * n), values: Vec::with_capacity(m * n) }
+    }
+
+    fn clear(&mut self) {
+        self.start.truncate(1);
+        self.rows.clear();
+        self.values.clear();
+    }
+
+    fn count(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    fn push(&mut self, column: &[f64]) {
+        for (r, &a) in column.iter().enumerate() {
+            if a != 0.0 {
+                self.rows.push(r);
+                self.values.push(a);
+            }
+        }
+        self.start.push(self.rows.len());
+    }
+
+    /// Row and value of each entry of column i.
+    fn entries(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.start[i]..self.start[i + 1];
+        self.rows[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+
+    /// aᵢᵀ λ.
+    fn dot(&self, i: usize, lambda: &[f64]) -> f64 {
+        self.entries(i).map(|(r, a)| a * lambda[r]).sum()
+    }
+
+    /// Adds w aᵢ aᵢᵀ to the lower triangle of a matrix of order m.
+    fn add_outer(&self, i: usize, w: f64, matrix: &mut [f64], m: usize) {
+        let range = self.start[i]..self.start[i + 1];
+        let (rows, values) = (&self.rows[range.clone()], &self.values[range]);
+        for (k, (&r, &a)) in rows.iter().zip(values).enumerate() {
+            let wa = w * a;
+            for (&s, &b) in rows[..=k].iter().zip(&values[..=k]) {
+                matrix[r * m + s] += wa * b;
+            }
+        }
+    }
+}
+
+/// Factorises a symmetric positive definite matrix (lower triangle, row by row) as L Lᵀ in place. A pivot that rounding
+/// made too small counts as `floor`.
+fn factorize(a: &mut [f64], m: usize, floor: f64) {
+    for i in 0..m {
+        let (above, row) = a.split_at_mut(i * m);
+        for j in 0..i {
+            let other = &above[j * m..j * m + j];
+            let sum: f64 = row[..j].iter().zip(other).map(|(x, y)| x * y).sum();
+            row[j] = (row[j] - sum) / above[j * m + j];
+        }
+        let sum: f64 = row[..i].iter().map(|x| x * x).sum();
+        row[i] = (row[i] - sum).max(floor).sqrt();
+    }
+}
+
+/// Solves L Lᵀ x = b in place.
+fn solve_factorized(l: &[f64], m: usize, x: &mut [f64]) {
+    for i in 0..m {
+        let sum: f64 = l[i * m..i * m + i].iter().zip(&x[..i]).map(|(l, x)| l * x).sum();
+        x[i] = (x[i] - sum) / l[i * m + i];
+    }
+    for i in (0..m).rev() {
+        x[i] /= l[i * m + i];
+        let xi = x[i];
+        for (x, l) in x[..i].iter_mut().zip(&l[i * m..i * m + i]) {
+            *x -= l * xi;
+        }
+    }
+}
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+use super::*;
+
+/// Numbers from −1 to 1 that are the same every time.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+/// A program with a solution inside: sparse columns, loads within what the unknowns can do.
+fn program(noise: &mut Noise, m: usize, n: usize, exponent: f64) -> PowerProgram {
+    let mut p = PowerProgram::new(m, n + m, exponent).unwrap();
+    let mut column = vec![0.0; m];
+    for i in 0..n {
+        column.fill(0.0);
+        for _ in 0..3 {
+            let r = ((noise.next() + 1.0) * 0.5 * m as f64) as usize % m;
+            column[r] = 50.0 * noise.next();
+        }
+        p.push_column(&column);
+        (p.lower[i], p.upper[i]) = (0.01, 1.0);
+        p.x[i] = 0.01 + 0.99 * 0.5 * (noise.next() + 1.0);
+    }
+    // Weak helpers of either sign, without bounds.
+    for r in 0..m {
+        column.fill(0.0);
+        column[r] = 1.0;
+        p.push_column(&column);
+        (p.lower[n + r], p.upper[n + r]) = (f64::NEG_INFINITY, f64::INFINITY);
+        p.x[n + r] = 0.0;
+    }
+    p.compute_missing();
+    for r in 0..m {
+        p.rhs[r] = -p.missing[r];
+    }
+    p
+}
+
+/// How far x and λ are from satisfying p |x|ᵖ⁻¹ sgn x = aᵀλ between bounds, with the right sign at them; told in x or in the
+/// gradient, whichever is less: below p = 2 the gradient is steep at zero, above it x is.
+fn optimality(p: &PowerProgram, lambda: &[f64]) -> f64 {
+    let e = p.exponent;
+    (0..p.n).fold(0.0, |worst: f64, i| {
+        let x = p.x[i];
+        let y = p.columns.dot(i, lambda);
+        let g = e * x.abs().powf(e - 1.0) * x.signum() - y;
+        let asked = (y.abs() / e).powf(1.0 / (e - 1.0)) * y.signum();
+        let at = |bound: f64| (x - bound).abs() < 1e-6;
+        let off = if at(p.lower[i]) {
+            (-g).max(0.0)
+        } else if at(p.upper[i]) {
+            g.max(0.0)
+        } else {
+            g.abs().min((x - asked).abs())
+        };
+        worst.max(off)
+    })
+}
+
+#[test]
+fn analytic_two_share_a_load_by_their_strength() {
+    // min x² + y², 3 x + 4 y = 5: x = 3/5, y = 4/5.
+    let mut p = PowerProgram::new(1, 2, 2.0).unwrap();
+    p.push_column(&[3.0]);
+    p.push_column(&[4.0]);
+    p.rhs[0] = 5.0;
+    let s = p.solve().unwrap();
+    assert!((p.x[0] - 0.6).abs() < 1e-14 && (p.x[1] - 0.8).abs() < 1e-14, "{:?}", p.x);
+    assert!(s.feasible && (s.cost - 1.0).abs() < 1e-14);
+    // min x³ + y³ with the same strengths: x = y/2^… follows from 3x²/3 = 3y²/4.
+    let mut p = PowerProgram::new(1, 2, 3.0).unwrap();
+    p.push_column(&[3.0]);
+    p.push_column(&[4.0]);
+    p.rhs[0] = 5.0;
+    p.solve().unwrap();
+    let ratio = (3.0_f64 / 4.0).sqrt();
+    let y = 5.0 / (3.0 * ratio + 4.0);
+    assert!((p.x[0] - ratio * y).abs() < 1e-9 && (p.x[1] - y).abs() < 1e-9, "{:?}", p.x);
+}
+
+#[test]
+fn analytic_too_weak_tells_what_is_missing() {
+    for exponent in [2.0, 3.0] {
+        let mut p = PowerProgram::new(2, 2, exponent).unwrap();
+        p.push_column(&[10.0, 0.0]);
+        p.push_column(&[0.0, 5.0]);
+        p.rhs.copy_from_slice(&[4.0, 8.0]);
+        let s = p.solve().unwrap();
+        assert!(!s.feasible);
+        assert!((p.x[0] - 0.4).abs() < 1e-6 && (p.x[1] - 1.0).abs() < 1e-6, "{exponent}: {:?}", p.x);
+        assert!(p.missing[0].abs() < 1e-6 && (p.missing[1] - 3.0).abs() < 1e-6, "{:?}", p.missing);
+    }
+}
+
+#[test]
+fn identity_optimality_of_random_programs() {
+    let mut noise = Noise(7);
+    for (m, n) in [(1, 4), (5, 20), (10, 18), (30, 80)] {
+        for exponent in [1.5, 2.0, 3.0, 4.0] {
+            for _ in 0..20 {
+                let mut p = program(&mut noise, m, n, exponent);
+                let s = p.solve().unwrap_or_else(|e| panic!("{m}×{n}, p = {exponent}: {e}"));
+                assert!(s.feasible, "{m}×{n}, p = {exponent}: violation {}", s.violation);
+                let lambda =
+                    p.interior.as_ref().map_or_else(|| p.multipliers.clone(), |i| i.lambda().to_vec());
+                let off = optimality(&p, &lambda);
+                // The interior method asks for 1e-8 in the gradients, and x within 1e-6 of a bound counts as there.
+                assert!(off < 1e-5, "{m}×{n}, p = {exponent}: {off} after {} steps", s.iterations);
+                assert!(p.x.iter().zip(&p.lower).all(|(x, l)| x >= l));
+                assert!(p.x.iter().zip(&p.upper).all(|(x, u)| x <= u));
+            }
+        }
+    }
+}
+
+/// A start from the last solution takes fewer steps and ends at the same x.
+#[test]
+fn identity_warm_start_changes_nothing_but_the_work() {
+    let mut noise = Noise(3);
+    let mut p = program(&mut noise, 10, 18, 2.0);
+    let cold = p.solve().unwrap();
+    let x = p.x.clone();
+    p.rhs.iter_mut().for_each(|b| *b *= 1.01);
+    p.solve().unwrap();
+    p.rhs.iter_mut().for_each(|b| *b /= 1.01);
+    let warm = p.solve().unwrap();
+    assert!(warm.iterations <= cold.iterations, "{} and {}", warm.iterations, cold.iterations);
+    assert!(p.x.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-12));
+}
+
+#[test]
+fn analytic_bad_data_are_refused() {
+    assert!(matches!(PowerProgram::new(1, 1, 0.5), Err(SharingError::Exponent { .. })));
+    assert!(matches!(PowerProgram::new(1, 1, f64::NAN), Err(SharingError::Exponent { .. })));
+    let mut p = PowerProgram::new(1, 1, 2.0).unwrap();
+    p.push_column(&[f64::NAN]);
+    assert_eq!(p.solve(), Err(SharingError::NotFinite));
+    p.clear_columns();
+    p.push_column(&[1.0]);
+    p.lower[0] = 2.0;
+    assert!(matches!(p.solve(), Err(SharingError::Bounds { .. })));
+}

@@ -1,0 +1,71 @@
+//! `Actuation`: force, speed and power of actuators.
+
+use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI, is_actuator};
+use soleus_dynamics::System;
+use soleus_dynamics::force::Kernel;
+use soleus_dynamics::system::Actor;
+use soleus_model::Model;
+
+/// Force, speed and power of every enabled actuator. The speed is that along which the force does its work: lengthening
+/// of a path, the speed of a coordinate.
+#[derive(Clone, Debug)]
+pub struct Actuation {
+    actuators: Vec<usize>,
+    tables: [Recorder; 3],
+}
+
+impl Actuation {
+    /// For a model.
+    pub fn new(model: &Model, system: &System) -> Self {
+        let on = |&i: &usize| system.forces[i].enabled && is_actuator(&model.forces[i]);
+        let actuators: Vec<usize> = (0..model.forces.len()).filter(on).collect();
+        let labels: Vec<String> = actuators.iter().map(|&i| model.forces[i].name.clone()).collect();
+        let table = |name: &str| Recorder::new(name, SI, labels.clone());
+        Actuation {
+            actuators,
+            tables: [table("ActuatorForces"), table("ActuatorSpeeds"), table("ActuatorPowers")],
+        }
+    }
+}
+
+/// Force (N or N·m), speed and power (W) of an actuator.
+pub(super) fn at_work(now: &Moment, i: usize) -> [f64; 3] {
+    let s = &now.system.forces[i];
+    let controls = &now.controls[s.controls.clone()];
+    let z = &now.x.z[s.states.clone()];
+    if s.path.is_some() {
+        // A path that shortens under tension does work.
+        let (force, speed) = (now.ws.tension[i], now.ws.paths[i].speed());
+        return [force, speed, -force * speed];
+    }
+    let Actor::Force(c) = &s.actor else { return [f64::NAN; 3] };
+    let mut values = Vec::new();
+    c.record(&now.ws.kin.view(now.x.time), controls, z, &mut values);
+    let force = values.first().copied().unwrap_or(f64::NAN);
+    let speed = match c.kernel() {
+        Kernel::CoordinateActuator(a) => now.x.u[a.mobility],
+        Kernel::ActivationCoordinateActuator(a) => now.x.u[a.mobility],
+        // OpenSim has no speed for actuators on bodies.
+        _ => 0.0,
+    };
+    [force, speed, force * speed]
+}
+
+impl Analysis for Actuation {
+    fn record(&mut self, now: &Moment) -> Result<(), AnalysisError> {
+        let all: Vec<[f64; 3]> = self.actuators.iter().map(|&i| at_work(now, i)).collect();
+        for (k, table) in self.tables.iter_mut().enumerate() {
+            table.push(now.x.time, all.iter().map(|a| a[k]));
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
+        let [f, s, p] = self.tables;
+        Ok(vec![
+            Output { suffix: "_force".to_string(), table: f.table()? },
+            Output { suffix: "_speed".to_string(), table: s.table()? },
+            Output { suffix: "_power".to_string(), table: p.table()? },
+        ])
+    }
+}

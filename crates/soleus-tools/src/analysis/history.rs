@@ -1,0 +1,301 @@
+//! How a model moved: its states over time, from a table of states or of coordinates.
+
+use soleus_dynamics::assembly::{Assembler, NotAssembled};
+use soleus_dynamics::joint::speeds_from_rates;
+use soleus_dynamics::{State, System};
+use soleus_math::function::{FunctionError, GcvSpline};
+use soleus_math::signal::{SignalError, lowpass_butterworth, padded};
+use soleus_math::table::{Table, TableError};
+use soleus_math::vec3;
+use soleus_model::Model;
+use soleus_model::joint::MotionType;
+use soleus_simulation::system::{state_column, state_labels};
+use std::ops::RangeInclusive;
+
+/// Degree of the splines through coordinates and speeds.
+const DEGREE: usize = 5;
+
+/// Coordinates, speeds and auxiliary states of a model over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateHistory {
+    times: Vec<f64>,
+    /// Row by row q, u, z.
+    rows: Vec<f64>,
+    /// Numbers of mobilities and of auxiliary states.
+    n: usize,
+    nz: usize,
+    /// States that the data lack, by label; they stay at their defaults.
+    pub at_default: Vec<String>,
+}
+
+/// Why a table is no motion of the model.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// The data hold nothing of the model.
+    #[error("none of the columns is a coordinate or a state of the model")]
+    Nothing,
+    /// States in degrees.
+    #[error("the table is in degrees, but states are in radians")]
+    Degrees,
+    /// A column cannot be splined.
+    #[error("coordinate `{name}`: {source}")]
+    Column {
+        /// The coordinate.
+        name: String,
+        /// Why.
+        source: FunctionError,
+    },
+    /// Speeds that do not go with the coordinates.
+    #[error("the speeds have {speeds} rows, the coordinates {coordinates}")]
+    Speeds {
+        /// Rows of the speeds.
+        speeds: usize,
+        /// Rows of the coordinates.
+        coordinates: usize,
+    },
+    /// A value is missing.
+    #[error("column `{label}` has no number at {time} s")]
+    Missing {
+        /// The column.
+        label: String,
+        /// s.
+        time: f64,
+    },
+    /// A pose does not fit the constraints.
+    #[error("at {time} s: {source}")]
+    Assembly {
+        /// s.
+        time: f64,
+        /// Why.
+        source: NotAssembled,
+    },
+    /// The filter does not work on the data.
+    #[error(transparent)]
+    Signal(#[from] SignalError),
+    /// A table that makes no sense.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The data end before the time asked for, or begin after it, or there are none.
+    #[error("the motion lasts from {first} s to {last} s, which leaves nothing of {from} s to {to} s")]
+    NoRows {
+        /// First time of the data.
+        first: f64,
+        /// Last time of the data.
+        last: f64,
+        /// Begin of the range asked for.
+        from: f64,
+        /// End of the range asked for.
+        to: f64,
+    },
+}
+
+/// How coordinates become states.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MotionSettings {
+    /// Cutoff (Hz) of the low-pass on the coordinates; `None` for no filter.
+    pub cutoff_hz: Option<f64>,
+    /// As OpenSim does: coordinates that the data lack are zero, and angles of ball joints are taken for integrals of
+    /// the speeds.
+    pub opensim_faults: bool,
+}
+
+impl StateHistory {
+    /// From a table of states, labelled as any version of OpenSim does; rad and m. What is left out takes its default.
+    pub fn from_states(model: &Model, system: &System, table: &Table) -> Result<Self, HistoryError> {
+        if table.in_degrees == Some(true) {
+            return Err(HistoryError::Degrees);
+        }
+        let mut h = StateHistory::at_rest(system, table.times());
+        let labels = state_labels(model, system);
+        let count = labels.len();
+        for (label, at) in labels {
+            match state_column(table.labels(), &label) {
+                Some(c) => h.set(at, &table.columns()[c], &label)?,
+                None => h.at_default.push(label),
+            }
+        }
+        if h.at_default.len() == count {
+            return Err(HistoryError::Nothing);
+        }
+        Ok(h)
+    }
+
+    /// From a table of coordinates by name or path, degrees if it says so: filtered if asked for, speeds from splines of
+    /// degree 5 unless given, every pose put on the constraints. Auxiliary states stay at their defaults.
+    pub fn from_coordinates(
+        model: &Model,
+        system: &System,
+        coordinates: &Table,
+        speeds: Option<&Table>,
+        settings: &MotionSettings,
+    ) -> Result<Self, HistoryError> {
+        let filtered;
+        let table = match settings.cutoff_hz {
+            Some(fc) => {
+                filtered = lowpass_butterworth(&padded(coordinates, coordinates.rows() / 2)?, fc)?;
+                &filtered
+            }
+            None => coordinates,
+        };
+        let in_degrees = coordinates.in_degrees == Some(true);
+        if let Some(s) = speeds.filter(|s| s.rows() != table.rows()) {
+            return Err(HistoryError::Speeds { speeds: s.rows(), coordinates: table.rows() });
+        }
+        let tree = &system.tree;
+        let mut h = StateHistory::at_rest(system, table.times());
+        let mut y = Vec::with_capacity(table.rows());
+        let mut found = 0;
+        for (c, coordinate) in model.coordinates.iter().enumerate() {
+            let m = tree.mobility_of_coordinate[c];
+            if m == usize::MAX {
+                continue;
+            }
+            let label = format!("{}/value", coordinate.path);
+            let Some(column) = state_column(table.labels(), &label) else {
+                if settings.opensim_faults {
+                    h.set(m, &vec![0.0; table.rows()], &label)?;
+                }
+                h.at_default.push(label);
+                continue;
+            };
+            found += 1;
+            let rotates = coordinate.motion_type == MotionType::Rotational;
+            let unit = |degrees: bool| if degrees && rotates { std::f64::consts::PI / 180.0 } else { 1.0 };
+            let factor = unit(in_degrees);
+            y.clear();
+            y.extend(table.columns()[column].iter().map(|y| y * factor));
+            h.set(m, &y, &label)?;
+            let given = speeds.and_then(|s| {
+                let c = state_column(s.labels(), &format!("{}/speed", coordinate.path))?;
+                let factor = unit(s.in_degrees == Some(true));
+                Some(s.columns()[c].iter().map(|u| u * factor).collect::<Vec<_>>())
+            });
+            let u = match given {
+                Some(u) => u,
+                None => {
+                    let spline = GcvSpline::interpolate(DEGREE, table.times().to_vec(), &y)
+                        .map_err(|source| HistoryError::Column { name: coordinate.name.clone(), source })?;
+                    table.times().iter().map(|&t| spline.eval(t)[1]).collect()
+                }
+            };
+            h.set(h.n + m, &u, &label)?;
+        }
+        if found == 0 {
+            return Err(HistoryError::Nothing);
+        }
+        if speeds.is_none() && !settings.opensim_faults {
+            h.rates_to_speeds(system);
+        }
+        h.assemble(model, system)?;
+        Ok(h)
+    }
+
+    /// Defaults at every time.
+    fn at_rest(system: &System, times: &[f64]) -> Self {
+        let x = &system.default_state;
+        let row: Vec<f64> = x.q.iter().chain(&x.u).chain(&x.z).copied().collect();
+        StateHistory {
+            times: times.to_vec(),
+            rows: row.repeat(times.len()),
+            n: x.q.len(),
+            nz: x.z.len(),
+            at_default: Vec::new(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        2 * self.n + self.nz
+    }
+
+    /// Sets one state at all times.
+    fn set(&mut self, at: usize, values: &[f64], label: &str) -> Result<(), HistoryError> {
+        let width = self.width();
+        for (k, &v) in values.iter().enumerate() {
+            if !v.is_finite() {
+                return Err(HistoryError::Missing { label: label.to_string(), time: self.times[k] });
+            }
+            self.rows[k * width + at] = v;
+        }
+        Ok(())
+    }
+
+    /// Turns rates of angles into the angular velocities that ball joints have for speeds.
+    fn rates_to_speeds(&mut self, system: &System) {
+        let (n, width) = (self.n, self.width());
+        let nodes = system.tree.nodes.iter().filter(|node| node.joint.speeds_are_angular_velocity());
+        for u0 in nodes.map(|node| node.u0) {
+            for row in self.rows.chunks_exact_mut(width) {
+                let at = |k: usize| vec3(row[k], row[k + 1], row[k + 2]);
+                let w = speeds_from_rates(at(u0), at(n + u0)).to_array();
+                row[n + u0..n + u0 + 3].copy_from_slice(&w);
+            }
+        }
+    }
+
+    /// Puts every pose, and its speeds, on the constraints.
+    fn assemble(&mut self, model: &Model, system: &System) -> Result<(), HistoryError> {
+        if system.constraints.num_rows() == 0 {
+            return Ok(());
+        }
+        let assembler = Assembler::new(model, system);
+        let mut ws = system.workspace();
+        let mut x = system.default_state.clone();
+        let (n, width) = (self.n, self.width());
+        for row in 0..self.times.len() {
+            self.state(row, &mut x);
+            assembler
+                .solve_assembly(system, &mut x, &mut ws)
+                .map_err(|source| HistoryError::Assembly { time: x.time, source })?;
+            let at = &mut self.rows[row * width..(row + 1) * width];
+            at[..n].copy_from_slice(&x.q);
+            at[n..2 * n].copy_from_slice(&x.u);
+        }
+        Ok(())
+    }
+
+    /// Times of the rows, s.
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// Copies the state of a row.
+    pub fn state(&self, row: usize, x: &mut State<f64>) {
+        let (n, width) = (self.n, self.width());
+        let at = &self.rows[row * width..(row + 1) * width];
+        x.time = self.times[row];
+        x.q.copy_from_slice(&at[..n]);
+        x.u.copy_from_slice(&at[n..2 * n]);
+        x.z.copy_from_slice(&at[2 * n..]);
+    }
+
+    /// Rows from the last that is not after `from` to the last that is not after `to`, as OpenSim takes them.
+    pub fn range(&self, from: f64, to: f64) -> Result<RangeInclusive<usize>, HistoryError> {
+        let (first, last) = match (self.times.first(), self.times.last()) {
+            (Some(&first), Some(&last)) => (first, last),
+            _ => (f64::NAN, f64::NAN),
+        };
+        if !(from <= to && from <= last && to >= first) {
+            return Err(HistoryError::NoRows { first, last, from, to });
+        }
+        let row = |t: f64| self.times.partition_point(|&x| x <= t).max(1) - 1;
+        Ok(row(from)..=row(to))
+    }
+
+    /// Accelerations u̇ of the given rows, mobility by mobility: slopes of splines of degree 5 through the speeds.
+    pub fn accelerations(&self, rows: RangeInclusive<usize>) -> Result<Vec<Vec<f64>>, HistoryError> {
+        let width = self.width();
+        let mut list = Vec::with_capacity(self.n);
+        for m in 0..self.n {
+            let u: Vec<f64> = self.rows.chunks_exact(width).map(|row| row[self.n + m]).collect();
+            if u.iter().all(|&x| x == 0.0) {
+                list.push(vec![0.0; rows.clone().count()]);
+                continue;
+            }
+            let spline = GcvSpline::interpolate(DEGREE, self.times.clone(), &u)
+                .map_err(|source| HistoryError::Column { name: format!("speed {m}"), source })?;
+            list.push(rows.clone().map(|r| spline.eval(self.times[r])[1]).collect());
+        }
+        Ok(list)
+    }
+}

@@ -1,0 +1,264 @@
+//! `JointReaction`: what joints carry.
+
+use super::{ActuatorLoad, Analysis, AnalysisError, Moment, Output, Recorder, SI, frame, is_actuator, nearest};
+use soleus_dynamics::multibody::compute_inverse_dynamics;
+use soleus_dynamics::{Loads, System, Workspace};
+use soleus_math::{SpatialVec, Table, Transform, Vec3};
+use soleus_model::Model;
+use soleus_model::id::JointId;
+
+/// A reaction to report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReactionChoice {
+    /// Name of the joint; `all` for all of them.
+    pub joint: String,
+    /// On the child's body, or on the parent's.
+    pub on_child: bool,
+    /// Frame whose axes are used: a name, or `child` or `parent` for the bodies of the joint.
+    pub in_frame: String,
+}
+
+/// Force, moment and place of what joints exert on one of their bodies.
+///
+/// The reaction is all that the joint transmits: constraint forces as well as the generalized forces of actuators that act on
+/// its coordinates, from the balance of the bodies beyond it,
+///
+///   R = Σ_beyond (I A + gyroscopic wrench − applied wrenches)                       (1)
+///
+/// taken at the origin of the joint frame on the body.
+#[derive(Clone, Debug)]
+pub struct JointReaction {
+    list: Vec<Reaction>,
+    given: Option<GivenForces>,
+    A: Vec<SpatialVec<f64>>,
+    F: Vec<SpatialVec<f64>>,
+    applied: Vec<SpatialVec<f64>>,
+    mobility: Vec<f64>,
+    tau: Vec<f64>,
+    table: Recorder,
+}
+
+/// One reaction, ready for computing.
+#[derive(Clone, Debug)]
+struct Reaction {
+    /// Node whose joint carries it, and the sign of the wrench on that node.
+    node: usize,
+    sign: f64,
+    /// Where it is taken: body and place.
+    at: (usize, Vec3<f64>),
+    /// Whose axes: body and frame on it.
+    axes: (usize, Transform<f64>),
+}
+
+/// Forces of actuators from a table.
+#[derive(Clone, Debug)]
+struct GivenForces {
+    table: Table,
+    columns: Vec<(ActuatorLoad, usize)>,
+    /// The model without those actuators.
+    system: System,
+    ws: Workspace<f64>,
+}
+
+impl JointReaction {
+    /// The chosen reactions. With a table of forces (columns by the names of actuators, N and N·m) the actuators exert those
+    /// whatever their states are; all enabled actuators must be in it.
+    pub fn new(
+        model: &Model,
+        system: &System,
+        choices: &[ReactionChoice],
+        forces: Option<&Table>,
+    ) -> Result<Self, AnalysisError> {
+        let mut list = Vec::new();
+        let mut labels = Vec::new();
+        for choice in choices {
+            let joints: Vec<usize> = if choice.joint.eq_ignore_ascii_case("all") {
+                (0..model.joints.len()).collect()
+            } else {
+                let found = model.joints.iter().position(|j| j.name == choice.joint);
+                vec![found.ok_or_else(|| AnalysisError::Unknown {
+                    what: "joint",
+                    name: choice.joint.clone(),
+                    nearest: nearest(&choice.joint, model.joints.iter().map(|j| j.name.as_str())),
+                })?]
+            };
+            for j in joints {
+                if let Some((reaction, label)) = reaction(model, system, JointId(j), choice)? {
+                    list.push(reaction);
+                    let six = ["fx", "fy", "fz", "mx", "my", "mz", "px", "py", "pz"];
+                    labels.extend(six.map(|x| format!("{label}_{x}")));
+                }
+            }
+        }
+        let given = match forces {
+            None => None,
+            Some(table) => Some(GivenForces::new(model, system, table)?),
+        };
+        let (nb, n) = (system.tree.nodes.len(), system.tree.num_mobilities);
+        let zero = vec![SpatialVec::zero(); nb];
+        Ok(JointReaction {
+            list,
+            given,
+            A: zero.clone(),
+            F: zero.clone(),
+            applied: zero,
+            mobility: vec![0.0; n],
+            tau: vec![0.0; n],
+            table: Recorder::new("Joint Reaction Loads", SI, labels),
+        })
+    }
+
+    /// (1) for all joints, from the loads, accelerations and multipliers in a workspace.
+    fn compute(&mut self, system: &System, ws: &Workspace<f64>) {
+        self.applied.copy_from_slice(&ws.body_load);
+        self.mobility.fill(0.0);
+        let mut loads = Loads { body: &mut self.applied, mobility: &mut self.mobility };
+        system.constraints.add_reactions(&system.tree, &ws.kin, &ws.constraints.lambda, &mut loads);
+        compute_inverse_dynamics(
+            &system.tree,
+            &ws.kin,
+            &ws.udot,
+            &self.applied,
+            &mut self.A,
+            &mut self.F,
+            &mut self.tau,
+        );
+    }
+}
+
+/// A reaction and the beginning of its labels; `None` for a joint that opens a loop and carries nothing by itself.
+fn reaction(
+    model: &Model,
+    system: &System,
+    joint: JointId,
+    choice: &ReactionChoice,
+) -> Result<Option<(Reaction, String)>, AnalysisError> {
+    let tree = &system.tree;
+    let mut nodes =
+        (0..tree.nodes.len()).filter(|&i| tree.nodes[i].joint_id == Some(joint) && !tree.nodes[i].is_copy);
+    let Some(first) = nodes.next() else { return Ok(None) };
+    let last = nodes.next_back().unwrap_or(first);
+    let j = &model.joints[joint.0];
+    let (child, parent) = (&model.frames[j.child.0], &model.frames[j.parent.0]);
+    let on = if choice.on_child { child } else { parent };
+    // The outer body of the tree is the joint's child, unless the joint is reversed.
+    let on_outer = choice.on_child != tree.nodes[first].reversed;
+    let axes = match frame(model, &choice.in_frame) {
+        Some(f) => f,
+        None if choice.in_frame.eq_ignore_ascii_case("child") => {
+            &model.frames[model.bodies[child.body.0].frame.0]
+        }
+        None if choice.in_frame.eq_ignore_ascii_case("parent") => {
+            &model.frames[model.bodies[parent.body.0].frame.0]
+        }
+        None => {
+            return Err(AnalysisError::Unknown {
+                what: "frame",
+                name: choice.in_frame.clone(),
+                nearest: nearest(&choice.in_frame, model.frames.iter().map(|f| f.name.as_str())),
+            });
+        }
+    };
+    let label = format!("{}_on_{}_in_{}", j.name, model.bodies[on.body.0].name, axes.name);
+    let reaction = Reaction {
+        node: if on_outer { last } else { first },
+        sign: if on_outer { 1.0 } else { -1.0 },
+        at: (tree.node_of_body[on.body.0], on.X_BF.p),
+        axes: (tree.node_of_body[axes.body.0], axes.X_BF),
+    };
+    Ok(Some((reaction, label)))
+}
+
+impl GivenForces {
+    fn new(model: &Model, system: &System, table: &Table) -> Result<Self, AnalysisError> {
+        let mut without = system.clone();
+        let mut columns = Vec::new();
+        for (i, f) in model.forces.iter().enumerate() {
+            if !system.forces[i].enabled || !is_actuator(f) {
+                continue;
+            }
+            let Some(load) = ActuatorLoad::new(system, i) else { continue };
+            let Some(column) = table.index_of(&f.name).or_else(|| table.index_of(&f.path)) else {
+                return Err(AnalysisError::Missing { what: "actuator", name: f.name.clone() });
+            };
+            columns.push((load, column));
+            without.forces[i].enabled = false;
+        }
+        let ws = without.workspace();
+        Ok(GivenForces { table: table.clone(), columns, system: without, ws })
+    }
+
+    /// Loads, accelerations and multipliers with the forces of the table, joined by straight lines.
+    fn compute(&mut self, now: &Moment) -> Result<(), AnalysisError> {
+        let (x, ws) = (now.x, &mut self.ws);
+        self.system.compute_kinematics(x, ws);
+        self.system.compute_paths(x, ws);
+        self.system.compute_forces(x, now.controls, ws);
+        let mut body = std::mem::take(&mut ws.body_load);
+        let mut mobility = std::mem::take(&mut ws.mobility_load);
+        let mut loads = Loads { body: &mut body, mobility: &mut mobility };
+        for &(load, column) in &self.columns {
+            let force = interpolate(self.table.times(), &self.table.columns()[column], x.time);
+            load.add(&self.system, ws, x.time, force, &mut loads);
+        }
+        (ws.body_load, ws.mobility_load) = (body, mobility);
+        let done = self.system.compute_accelerations(x, ws);
+        done.map_err(|source| AnalysisError::Motion { time: x.time, source })
+    }
+}
+
+/// The value at time t on straight lines through samples; the end values beyond them.
+fn interpolate(times: &[f64], values: &[f64], t: f64) -> f64 {
+    let k = times.partition_point(|&x| x <= t);
+    match (k.checked_sub(1), values.get(k)) {
+        (None, first) => first.copied().unwrap_or(f64::NAN),
+        (Some(i), None) => values.get(i).copied().unwrap_or(f64::NAN),
+        (Some(i), Some(next)) => {
+            let s = (t - times[i]) / (times[k] - times[i]);
+            values[i] + s * (next - values[i])
+        }
+    }
+}
+
+impl JointReaction {
+    /// The chosen reactions (moment, force) in the axes and at the places chosen.
+    pub(super) fn reactions(&mut self, now: &Moment) -> Result<Vec<SpatialVec<f64>>, AnalysisError> {
+        match self.given.take() {
+            Some(mut given) => {
+                given.compute(now)?;
+                self.compute(now.system, &given.ws);
+                self.given = Some(given);
+            }
+            None => self.compute(now.system, now.ws),
+        }
+        let kin = &now.ws.kin;
+        let each = |r: &Reaction| {
+            let wrench = self.F[r.node] * r.sign;
+            // From the origin of the body to the joint frame.
+            let arm = kin.X_GB[r.at.0] * r.at.1 - kin.X_GB[r.node].p;
+            let R = kin.X_GB[r.axes.0].R * r.axes.1.R;
+            SpatialVec::new(R.inverse_mul(wrench.w - arm.cross(wrench.v)), R.inverse_mul(wrench.v))
+        };
+        Ok(self.list.iter().map(each).collect())
+    }
+}
+
+impl Analysis for JointReaction {
+    fn record(&mut self, now: &Moment) -> Result<(), AnalysisError> {
+        let reactions = self.reactions(now)?;
+        let kin = &now.ws.kin;
+        let mut row = Vec::with_capacity(self.table.width());
+        for (r, wrench) in self.list.iter().zip(reactions) {
+            let X_GE = kin.X_GB[r.axes.0] * r.axes.1;
+            row.extend(wrench.v.to_array());
+            row.extend(wrench.w.to_array());
+            row.extend(X_GE.inverse_mul(kin.X_GB[r.at.0] * r.at.1).to_array());
+        }
+        self.table.push(now.x.time, row);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
+        Ok(vec![Output { suffix: "_ReactionLoads".to_string(), table: self.table.table()? }])
+    }
+}

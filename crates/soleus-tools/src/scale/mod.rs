@@ -1,0 +1,157 @@
+//! A generic model made to fit a subject: sizes from distances between markers, then the markers moved to where they were
+//! worn.
+//!
+//! ```text
+//! factors of the bodies ◀──measure── markers of a static trial
+//!         │
+//!         ▼
+//! scale_model: geometry, masses, muscles ──▶ place_markers: the static pose, markers moved onto it
+//! ```
+//!
+//! The steps of OpenSim's `ScaleTool` (Delp et al. 2007), with its numbers. Documents come in and go out, so that all that
+//! a file holds is kept.
+
+mod measure;
+mod place;
+
+pub use measure::{Average, Measured, Measurement, measure};
+pub use place::{Placed, place_markers};
+
+use soleus_dynamics::assembly::Assembler;
+use soleus_dynamics::system::SystemError;
+use soleus_dynamics::{System, Workspace};
+use soleus_math::Vec3;
+use soleus_math::vec3;
+use soleus_model::{Diagnostics, Document, Model, ScaleOptions};
+use std::collections::HashMap;
+
+/// Why a model cannot be scaled.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The model cannot be computed with.
+    #[error(transparent)]
+    System(#[from] SystemError),
+    /// The constraints of the model cannot be met.
+    #[error("the default pose cannot be made to meet the constraints: {0}")]
+    NotAssembled(#[from] soleus_dynamics::assembly::NotAssembled),
+    /// The scaled document is no model any more.
+    #[error("the scaled model does not hold together: {0}")]
+    NotAModel(String),
+    /// A factor is zero, negative or no number.
+    #[error("body `{body}` would be scaled by {factor} along {axis}, but factors are above zero")]
+    Factor {
+        /// The body.
+        body: String,
+        /// x, y or z.
+        axis: char,
+        /// The factor.
+        factor: f64,
+    },
+    /// No frame of the static trial lies in the range of time.
+    #[error("the markers last from {first} s to {last} s: nothing lies between {from} s and {to} s")]
+    NoFrames {
+        /// First time of the data, s.
+        first: f64,
+        /// Last time of the data, s.
+        last: f64,
+        /// Begin of the range asked for, s.
+        from: f64,
+        /// End of the range asked for, s.
+        to: f64,
+    },
+    /// The static pose cannot be solved for.
+    #[error("static pose: {0}")]
+    Pose(#[from] crate::inverse_kinematics::Error),
+}
+
+/// Factors of the bodies, in the order of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factors(pub Vec<Vec3<f64>>);
+
+impl Factors {
+    /// Every body as it is.
+    pub fn unity(model: &Model) -> Self {
+        Factors(vec![vec3(1.0, 1.0, 1.0); model.bodies.len()])
+    }
+
+    /// Sets the factors of a body along the axes that are given; false if there is no such body.
+    pub fn set(&mut self, model: &Model, body: &str, along: [Option<f64>; 3]) -> bool {
+        let Some(i) = model.bodies.iter().position(|b| b.name == body) else { return false };
+        let mut f = self.0[i].to_array();
+        for (f, new) in f.iter_mut().zip(along) {
+            *f = new.unwrap_or(*f);
+        }
+        self.0[i] = Vec3::from_array(f);
+        true
+    }
+}
+
+/// A scaled model.
+#[derive(Clone, Debug)]
+pub struct Scaled {
+    /// What to write.
+    pub document: Document,
+    /// The same, built.
+    pub model: Model,
+    /// Length of each path after by before, by absolute path of its force.
+    pub length_ratios: HashMap<String, f64>,
+}
+
+/// Scales every body by its factors, and what depends on its size: joints, wrap objects, paths, markers, masses, the
+/// lengths of muscles and ligaments by how their paths grew in the default pose. `log` tells what could not be scaled.
+pub fn scale_model(
+    document: &Document,
+    model: &Model,
+    factors: &Factors,
+    options: &ScaleOptions,
+    log: &mut Diagnostics,
+) -> Result<Scaled, Error> {
+    for (b, f) in model.bodies.iter().zip(&factors.0) {
+        for (axis, factor) in ['x', 'y', 'z'].into_iter().zip(f.to_array()) {
+            if !(factor > 0.0 && factor.is_finite()) {
+                return Err(Error::Factor { body: b.name.clone(), axis, factor });
+            }
+        }
+    }
+    let before = path_lengths(model)?;
+    let resized = soleus_model::scale_document(document, model, &factors.0, options, log);
+    let after = path_lengths(&build(&resized)?)?;
+    let length_ratios: HashMap<String, f64> = before
+        .into_iter()
+        .filter(|(_, length)| *length > 0.0)
+        .filter_map(|(path, length)| after.get(&path).map(|new| (path, new / length)))
+        .collect();
+    let document = soleus_model::scale_lengths(&resized, &length_ratios, options, log);
+    let model = build(&document)?;
+    Ok(Scaled { document, model, length_ratios })
+}
+
+/// A document as a model. Its warnings were given when the generic model was read.
+fn build(document: &Document) -> Result<Model, Error> {
+    let mut log = Diagnostics::new(document.file.clone());
+    soleus_model::build(document, &mut log).ok_or_else(|| {
+        let first = log.list.iter().find(|d| d.severity == soleus_model::Severity::Error);
+        Error::NotAModel(first.map_or(String::new(), ToString::to_string))
+    })
+}
+
+/// A model in its default pose, constraints met.
+fn default_pose(model: &Model) -> Result<(System, Workspace<f64>), Error> {
+    let system = System::compile(model)?;
+    let mut ws = system.workspace();
+    let mut x = system.default_state.clone();
+    Assembler::new(model, &system).solve_assembly(&system, &mut x, &mut ws)?;
+    system.compute_kinematics(&x, &mut ws);
+    system.compute_paths(&x, &mut ws);
+    Ok((system, ws))
+}
+
+/// Lengths of all paths of points in the default pose, m, by absolute path of the force.
+fn path_lengths(model: &Model) -> Result<HashMap<String, f64>, Error> {
+    let mut paths = model.clone();
+    // Only what has a path matters; contact surfaces may want files that nobody has read.
+    paths.forces.retain(|f| matches!(f.line_of_action, Some(soleus_model::path::Path::Geometry(_))));
+    let (_, ws) = default_pose(&paths)?;
+    Ok(paths.forces.iter().zip(&ws.paths).map(|(f, p)| (f.path.clone(), p.length())).collect())
+}

@@ -1,0 +1,124 @@
+//! The static pose, and the markers moved onto it.
+
+use super::{Average, Error, build};
+use crate::inverse_kinematics::{Fit, InverseKinematics, Settings, Tasks};
+use soleus_dynamics::System;
+use soleus_dynamics::kinematics::Resolve;
+use soleus_math::Vec3;
+use soleus_math::table::{Element, Table};
+use soleus_model::marker_set::{move_marker, retain_markers};
+use soleus_model::{Document, Model};
+
+/// A model with its markers in place.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// What to write.
+    pub document: Document,
+    /// The same, built.
+    pub model: Model,
+    /// The static pose: all states, rad and m, one row.
+    pub pose: Table,
+    /// How well it met the markers, before they were moved.
+    pub fit: Fit,
+    /// Names of the markers that were followed, and their distances, m.
+    pub distances: Vec<(String, f64)>,
+    /// Markers that were moved, and how far, m.
+    pub moved: Vec<(String, f64)>,
+    /// Markers of the model that the data lack: they are gone.
+    pub removed: Vec<String>,
+    /// Markers that were to move, but are not seen in the range of time.
+    pub not_seen: Vec<String>,
+    /// Markers that moved more than the limit during the static trial, and how far, m.
+    pub restless: Vec<(String, f64)>,
+}
+
+/// Solves for the static pose (`markers` in meters, averaged over `range`, s) and, if `moving`, moves every marker that is
+/// not `fixed` to where it was seen. Markers that the data lack are removed from the model, as OpenSim does.
+///
+/// The pose is sought for the mean over the frames within the range, and markers move to the mean from the last frame at or
+/// before its begin to the first at or after its end: OpenSim averages twice, differently.
+pub fn place_markers(
+    document: &Document,
+    markers: &Table,
+    range: [f64; 2],
+    tasks: &Tasks,
+    moving: bool,
+    max_movement: Option<f64>,
+) -> Result<Placed, Error> {
+    let times = markers.times();
+    let range = match (times.first(), times.last()) {
+        (Some(&first), Some(&last)) => [range[0].max(first), range[1].min(last)],
+        _ => range,
+    };
+    let mut document = document.clone();
+    let known = |name: &str| markers.labels().iter().any(|l| l == name);
+    let removed = retain_markers(&mut document, known);
+    let model = build(&document)?;
+    let system = System::compile(&Model { forces: Vec::new(), ..model.clone() })?;
+
+    let mut ik = InverseKinematics::new(&model, &system, markers.labels(), tasks, Settings::default())?;
+    let fit = ik.solve_frame(range[0], &Average::Within.places(markers, range)?);
+    let distances = ik.marker_names().iter().cloned().zip(ik.marker_errors()).collect();
+
+    let (mut moved, mut not_seen) = (Vec::new(), Vec::new());
+    if moving {
+        let places = Average::Around.places(markers, range)?;
+        for (m, station) in model.markers.iter().zip(&system.markers) {
+            let Some(i) = markers.index_of(&m.name).filter(|_| !m.fixed) else { continue };
+            let p = places[i];
+            if !p.norm_sq().is_finite() {
+                not_seen.push(m.name.clone());
+                continue;
+            }
+            let X_GB = ik.pose_of_node(station.body);
+            let X_BF = system.tree.frame(m.frame).X_BF;
+            let new = (X_GB * X_BF).inverse() * p;
+            moved.push((m.name.clone(), (new - m.location).norm()));
+            move_marker(&mut document, &m.name, new);
+        }
+    }
+    let restless = max_movement.map_or(Ok(Vec::new()), |limit| restless(markers, range, limit))?;
+    let pose = states(&model, range[0], ik.coordinates())?;
+    let model = build(&document)?;
+    Ok(Placed { document, model, pose, fit, distances, moved, removed, not_seen, restless })
+}
+
+/// Markers whose place varies by more than `limit`, m, along x, y or z.
+fn restless(markers: &Table, range: [f64; 2], limit: f64) -> Result<Vec<(String, f64)>, Error> {
+    let rows = Average::Around.rows(markers.times(), range)?;
+    let travel = |i: usize| {
+        let list = rows.clone().map(|r| markers.vec3(r, i)).filter(|p| p.norm_sq().is_finite());
+        let (lo, hi) =
+            list.fold(([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]), |(mut lo, mut hi), p: Vec3<f64>| {
+                for (k, x) in p.to_array().into_iter().enumerate() {
+                    lo[k] = lo[k].min(x);
+                    hi[k] = hi[k].max(x);
+                }
+                (lo, hi)
+            });
+        (0..3).map(|k| hi[k] - lo[k]).fold(0.0, f64::max)
+    };
+    let all = markers.labels().iter().enumerate().map(|(i, name)| (name.clone(), travel(i)));
+    Ok(all.filter(|(_, d)| *d > limit).collect())
+}
+
+/// All states of the model in one row: the pose, speeds zero, the rest at their defaults.
+fn states(model: &Model, time: f64, q: &[f64]) -> Result<Table, Error> {
+    let muscles = Model {
+        forces: model.forces.iter().filter(|f| f.line_of_action.is_some()).cloned().collect(),
+        ..model.clone()
+    };
+    let system = System::compile(&muscles)?;
+    let (mut labels, mut columns) = (Vec::new(), Vec::new());
+    for (c, &m) in model.coordinates.iter().zip(&system.tree.mobility_of_coordinate) {
+        labels.extend([format!("{}/value", c.path), format!("{}/speed", c.path)]);
+        columns.extend([vec![q.get(m).copied().unwrap_or(c.default_value)], vec![0.0]]);
+    }
+    labels.extend(system.aux_names.iter().cloned());
+    columns.extend(system.default_state.z.iter().map(|z| vec![*z]));
+    let mut table = Table::new(Element::Scalar, labels, vec![time], columns)
+        .map_err(|e| Error::NotAModel(e.to_string()))?;
+    table.name = "static pose".to_string();
+    table.in_degrees = Some(false);
+    Ok(table)
+}

@@ -1,0 +1,182 @@
+//! Muscle forces behind a motion: static optimization.
+//!
+//! At each instant the activations a of the actuators minimize their effort while the model accelerates as measured:
+//!
+//!   min Σ |aᵢ|ᵖ   subject to   Cᵀ F a = Cᵀ (M u̇ + c − f₀),   l ≤ a ≤ u                   (1)
+//!
+//! F holds the generalized forces of the actuators at full activation: for a muscle, strength times moment arms, where the
+//! strength is its active force with a rigid tendon at the current length and velocity, or its maximal isometric force.
+//! f₀ are all other forces. Columns of C are the motions that constraints allow, so that no multipliers appear. Passive
+//! forces of muscles are left out, as in OpenSim's `StaticOptimization`.
+//!
+//! Method: Anderson and Pandy (2001). Equations, bounds and accelerations (splines through the speeds) are OpenSim's.
+
+mod sharing;
+#[cfg(test)]
+mod tests;
+
+pub use sharing::LoadSharing;
+
+use crate::analysis::{
+    Analysis, AnalysisError, HistoryError, Moment, Output, Recorder, StateHistory, force_labels, push_forces,
+};
+use soleus_dynamics::System;
+use soleus_model::Model;
+use soleus_optimization::separable::SharingError;
+use std::ops::RangeInclusive;
+
+/// What to minimize.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// p of (1), at least 1.
+    pub exponent: f64,
+    /// Whether the strength of muscles depends on their length and velocity.
+    pub use_muscle_physiology: bool,
+    /// Strengths with the faults of OpenSim 4.6, to compare with its numbers.
+    pub opensim_faults: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { exponent: 2.0, use_muscle_physiology: true, opensim_faults: false }
+    }
+}
+
+/// Why there is no solution.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing to share the load among.
+    #[error("the model has no enabled actuators")]
+    NoActuators,
+    /// An actuator that is not driven by one number.
+    #[error("actuator `{name}` has several controls, which static optimization cannot share out")]
+    NotScalar {
+        /// Its name.
+        name: String,
+    },
+    /// A muscle class whose strength is not known.
+    #[error("muscle `{name}`: the strength of a {class} cannot be told from length and velocity alone")]
+    NoStrength {
+        /// Its name.
+        name: String,
+        /// Its class.
+        class: String,
+    },
+    /// The program (1) was not solved.
+    #[error("at {time} s: {source}")]
+    Sharing {
+        /// s.
+        time: f64,
+        /// Why.
+        source: SharingError,
+    },
+    /// The settings make no sense.
+    #[error(transparent)]
+    Setting(SharingError),
+    /// The motion has no accelerations.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+/// An instant at which the actuators are too weak.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TooWeak {
+    /// s.
+    pub time: f64,
+    /// Coordinates and the generalized force (N·m or N) that each lacks, the worst first.
+    pub missing: Vec<(String, f64)>,
+}
+
+/// Static optimization as an analysis of a motion.
+#[derive(Clone, Debug)]
+pub struct StaticOptimization {
+    sharing: LoadSharing,
+    udot: Vec<Vec<f64>>,
+    first: usize,
+    row: Vec<f64>,
+    accelerations: Vec<f64>,
+    activations: Recorder,
+    forces: Recorder,
+    /// Instants at which the actuators are too weak.
+    pub too_weak: Vec<TooWeak>,
+    /// Newton steps taken in all.
+    pub iterations: usize,
+}
+
+impl StaticOptimization {
+    /// For rows of a history, whose speeds give the accelerations.
+    pub fn new(
+        model: &Model,
+        system: &System,
+        history: &StateHistory,
+        rows: RangeInclusive<usize>,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
+        let sharing = LoadSharing::new(model, system, settings)?;
+        let text = "\nActivations of muscles and controls of other actuators by static optimization.\n\n";
+        let labels = sharing.names().map(str::to_string).collect();
+        let activations = Recorder::new("Static Optimization", text, labels);
+        let text = "\nForces (N) and torques (N m) that act on the model, by static optimization.\n\n";
+        Ok(StaticOptimization {
+            udot: history.accelerations(rows.clone())?,
+            first: *rows.start(),
+            row: Vec::new(),
+            accelerations: vec![0.0; system.tree.num_mobilities],
+            activations,
+            forces: Recorder::new("ModelForces", text, force_labels(model, system)),
+            sharing,
+            too_weak: Vec::new(),
+            iterations: 0,
+        })
+    }
+}
+
+impl Analysis for StaticOptimization {
+    fn record(&mut self, now: &Moment) -> Result<(), AnalysisError> {
+        let row = now.row - self.first;
+        for (a, column) in self.accelerations.iter_mut().zip(&self.udot) {
+            *a = column[row];
+        }
+        let found = self
+            .sharing
+            .solve(now.x, &self.accelerations)
+            .map_err(|e| AnalysisError::StaticOptimization(Box::new(e)))?;
+        self.iterations += found.iterations;
+        if !found.feasible {
+            let missing = self.sharing.missing();
+            self.too_weak.push(TooWeak { time: now.x.time, missing });
+        }
+        self.activations.push(now.x.time, self.sharing.activations().iter().copied());
+        self.row.clear();
+        let given = |i: usize| self.sharing.force(i);
+        push_forces(now.system, (now.x, now.controls), now.ws, &given, &mut self.row);
+        self.forces.push(now.x.time, self.row.iter().copied());
+        Ok(())
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let Some(worst) = self.too_weak.iter().max_by(|a, b| total(a).total_cmp(&total(b))) else {
+            return Vec::new();
+        };
+        let parts = worst.missing.iter().take(4).map(|(name, f)| format!("{name} {f:.3}"));
+        vec![format!(
+            "the actuators are too weak at {} of {} instants; worst at {} s, where these coordinates lack (N m or N): {}",
+            self.too_weak.len(),
+            self.activations.rows(),
+            worst.time,
+            parts.collect::<Vec<_>>().join(", ")
+        )]
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
+        Ok(vec![
+            Output { suffix: "_activation".to_string(), table: self.activations.table()? },
+            Output { suffix: "_force".to_string(), table: self.forces.table()? },
+        ])
+    }
+}
+
+fn total(w: &TooWeak) -> f64 {
+    w.missing.iter().map(|(_, f)| f.abs()).sum()
+}

@@ -1,0 +1,201 @@
+//! One instant of static optimization.
+
+use super::{Error, Settings};
+use crate::analysis::{ActuatorLoad, control_range, is_actuator};
+use crate::inverse_dynamics::Solver;
+use crate::inverse_kinematics::eliminate::Elimination;
+use soleus_dynamics::constraint::CompiledConstraint;
+use soleus_dynamics::system::Actor;
+use soleus_dynamics::{State, System};
+use soleus_math::SpatialVec;
+use soleus_model::Model;
+use soleus_model::force::ForceKind;
+use soleus_optimization::separable::{PowerProgram, Shared};
+
+/// How much a coordinate that a constraint holds is preferred as the dependent one.
+const HELD: f64 = 1e6;
+
+/// Shares the load of an instant among the actuators of a model; sized once, and started from the instant before.
+#[derive(Clone, Debug)]
+pub struct LoadSharing {
+    /// The model without its actuators.
+    system: System,
+    actuators: Vec<Actuator>,
+    solver: Solver,
+    elimination: Elimination,
+    program: PowerProgram,
+    /// Mobility and name of each equation.
+    equations: Vec<usize>,
+    names: Vec<String>,
+    settings: Settings,
+    body: Vec<SpatialVec<f64>>,
+    column: Vec<f64>,
+    reduced: Vec<f64>,
+    strength: Vec<f64>,
+    forces: Vec<Option<f64>>,
+}
+
+#[derive(Clone, Debug)]
+struct Actuator {
+    load: ActuatorLoad,
+    name: String,
+    /// Force at full activation, if it does not depend on the state.
+    strength: Option<f64>,
+}
+
+impl LoadSharing {
+    /// For all enabled actuators of a model.
+    pub fn new(model: &Model, system: &System, settings: &Settings) -> Result<Self, Error> {
+        let mut without = system.clone();
+        let mut actuators = Vec::new();
+        let mut bounds = Vec::new();
+        for (i, f) in model.forces.iter().enumerate() {
+            if !system.forces[i].enabled || !is_actuator(f) {
+                continue;
+            }
+            let name = f.name.clone();
+            let (Some(load), Some(range)) = (ActuatorLoad::new(system, i), control_range(f)) else {
+                return Err(Error::NotScalar { name });
+            };
+            let strength = match (&system.forces[i].actor, &f.kind) {
+                (Actor::Muscle(m), ForceKind::Muscle(p)) => {
+                    if settings.use_muscle_physiology {
+                        if m.active_force_on_rigid_tendon(1.0, 0.0, false).is_none() {
+                            return Err(Error::NoStrength { name, class: f.class.clone() });
+                        }
+                        None
+                    } else {
+                        Some(p.max_isometric_force)
+                    }
+                }
+                _ => Some(load.optimal_force(system)),
+            };
+            without.forces[i].enabled = false;
+            bounds.push(range);
+            actuators.push(Actuator { load, name, strength });
+        }
+        if actuators.is_empty() {
+            return Err(Error::NoActuators);
+        }
+
+        let tree = &system.tree;
+        let n = tree.num_mobilities;
+        let mut elimination = Elimination::new(system.constraints.num_rows(), n);
+        for c in &system.constraints.list {
+            match c {
+                CompiledConstraint::Locked { mobility, .. } | CompiledConstraint::Prescribed { mobility, .. } => {
+                    elimination.preference[*mobility] = HELD;
+                }
+                CompiledConstraint::Coupler { dependent, .. } => elimination.preference[*dependent] = HELD,
+                _ => {}
+            }
+        }
+        let names = tree.coordinate_of_mobility.iter();
+        let names = names.map(|c| c.map_or("?".to_string(), |c| model.coordinates[c.0].name.clone())).collect();
+        let mut program = PowerProgram::new(0, actuators.len(), settings.exponent).map_err(Error::Setting)?;
+        for (i, range) in bounds.iter().enumerate() {
+            (program.lower[i], program.upper[i]) = (range.min, range.max);
+        }
+        Ok(LoadSharing {
+            solver: Solver::with_paths(&without),
+            elimination,
+            program,
+            equations: Vec::new(),
+            names,
+            settings: settings.clone(),
+            body: vec![SpatialVec::zero(); tree.nodes.len()],
+            column: vec![0.0; n],
+            reduced: Vec::new(),
+            strength: vec![0.0; actuators.len()],
+            forces: vec![None; system.forces.len()],
+            system: without,
+            actuators,
+        })
+    }
+
+    /// Names of the actuators, in the order of the activations.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.actuators.iter().map(|a| a.name.as_str())
+    }
+
+    /// Activations of muscles and controls of other actuators, after [`solve`](Self::solve).
+    pub fn activations(&self) -> &[f64] {
+        &self.program.x
+    }
+
+    /// Force (N or N·m) that a force of the model exerts; `None` for what is no actuator.
+    pub fn force(&self, i: usize) -> Option<f64> {
+        self.forces[i]
+    }
+
+    /// Coordinates and the generalized force (N·m or N) that each lacks, the worst first.
+    pub fn missing(&self) -> Vec<(String, f64)> {
+        let all = self.equations.iter().zip(&self.program.missing);
+        let least = 1e-6 * self.program.missing.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let mut list: Vec<_> =
+            all.filter(|(_, f)| f.abs() > least).map(|(&m, &f)| (self.names[m].clone(), f)).collect();
+        list.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        list
+    }
+
+    /// Solves (1) of the module for the time, coordinates and speeds of a state and the accelerations u̇ of the motion.
+    pub fn solve(&mut self, x: &State<f64>, udot: &[f64]) -> Result<Shared, Error> {
+        // Motions that constraints allow, and accelerations that obey them.
+        self.solver.state.clone_from(x);
+        let (state, ws) = (&self.solver.state, &mut self.solver.ws);
+        self.system.compute_kinematics(state, ws);
+        self.system.constraints.compute(&self.system.tree, &ws.kin, x.time, &mut ws.constraints);
+        self.elimination.compute(&ws.constraints.G, &ws.constraints.bias);
+        self.solver.udot.copy_from_slice(udot);
+        self.elimination.complete(&mut self.solver.udot);
+
+        // Load to share: Cᵀ (M u̇ + c − f₀).
+        self.solver.compute(&self.system);
+        self.choose_equations()?;
+        self.elimination.project(&mut self.solver.tau);
+        for (b, &m) in self.program.rhs.iter_mut().zip(&self.equations) {
+            *b = self.solver.tau[m];
+        }
+
+        // What each actuator can do: Cᵀ F.
+        self.program.clear_columns();
+        let ws = &self.solver.ws;
+        for (a, strength) in self.actuators.iter().zip(&mut self.strength) {
+            let i = a.load.force;
+            *strength = match (&self.system.forces[i].actor, a.strength) {
+                (_, Some(f)) => f,
+                (Actor::Muscle(m), None) => {
+                    let (L, Ldot) = (ws.paths[i].length(), ws.paths[i].speed());
+                    m.active_force_on_rigid_tendon(L, Ldot, self.settings.opensim_faults).unwrap_or(0.0)
+                }
+                _ => 0.0,
+            };
+            a.load.generalized(&self.system, ws, x.time, *strength, &mut self.body, &mut self.column);
+            self.elimination.project(&mut self.column);
+            self.reduced.clear();
+            self.reduced.extend(self.equations.iter().map(|&m| self.column[m]));
+            self.program.push_column(&self.reduced);
+        }
+        let shared = self.program.solve().map_err(|source| Error::Sharing { time: x.time, source })?;
+        for ((a, s), x) in self.actuators.iter().zip(&self.strength).zip(&self.program.x) {
+            self.forces[a.load.force] = Some(s * x);
+        }
+        Ok(shared)
+    }
+
+    /// One equation for each independent mobility; room for them when they are new.
+    fn choose_equations(&mut self) -> Result<(), Error> {
+        let independent = (0..self.names.len()).filter(|&m| self.elimination.is_independent[m]);
+        if independent.clone().eq(self.equations.iter().copied()) {
+            return Ok(());
+        }
+        self.equations = independent.collect();
+        let mut program =
+            PowerProgram::new(self.equations.len(), self.actuators.len(), self.settings.exponent)
+                .map_err(Error::Setting)?;
+        program.lower.clone_from(&self.program.lower);
+        program.upper.clone_from(&self.program.upper);
+        self.program = program;
+        Ok(())
+    }
+}

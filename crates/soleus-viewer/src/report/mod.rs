@@ -1,0 +1,111 @@
+//! Pages that hold everything they show: text, tables, plots and animations.
+
+mod motion;
+mod page;
+
+pub use motion::{activation_plots, coordinate_plots};
+
+use crate::Plot;
+use crate::figure::{Camera, inline_svg};
+use crate::scene::Animation;
+
+/// A page, part by part.
+///
+/// ```
+/// use soleus_viewer::{Line, Plot, Report, Table};
+///
+/// let page = Report::new("A walk")
+///     .text("Two steps on level ground.")
+///     .table(Table::new("Quality", ["quantity", "value"]).row(["marker error, RMS", "9 mm"]))
+///     .plot(Plot { lines: vec![Line::new("knee", vec![0.0, 1.0], vec![5.0, 60.0])], ..Plot::default() })
+///     .to_html();
+/// assert!(page.starts_with("<!DOCTYPE html>"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    title: String,
+    parts: Vec<Part>,
+}
+
+/// A part of a page.
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Heading(String),
+    Text(String),
+    Table(Table),
+    Plots(Vec<Plot>),
+    Animation(String, String),
+}
+
+/// Words and numbers in rows. Cells that read as numbers stand on the right.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Above the table.
+    pub title: String,
+    /// Words at the heads of the columns.
+    pub head: Vec<String>,
+    /// Rows of cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new<S: Into<String>>(title: impl Into<String>, head: impl IntoIterator<Item = S>) -> Self {
+        Table { title: title.into(), head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// The table with another row.
+    pub fn row<S: Into<String>>(mut self, cells: impl IntoIterator<Item = S>) -> Self {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+impl Report {
+    /// An empty page.
+    pub fn new(title: impl Into<String>) -> Self {
+        Report { title: title.into(), parts: Vec::new() }
+    }
+
+    fn with(mut self, part: Part) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// Adds a heading.
+    pub fn heading(self, text: impl Into<String>) -> Self {
+        self.with(Part::Heading(text.into()))
+    }
+
+    /// Adds a paragraph.
+    pub fn text(self, paragraph: impl Into<String>) -> Self {
+        self.with(Part::Text(paragraph.into()))
+    }
+
+    /// Adds a table.
+    pub fn table(self, table: Table) -> Self {
+        self.with(Part::Table(table))
+    }
+
+    /// Adds a plot over the whole width.
+    pub fn plot(self, plot: Plot) -> Self {
+        self.with(Part::Plots(vec![plot]))
+    }
+
+    /// Adds small plots side by side.
+    pub fn plots(self, plots: Vec<Plot>) -> Self {
+        self.with(Part::Plots(plots))
+    }
+
+    /// Adds an animated figure; readers without script see its first frame. Without frames there is nothing to add.
+    pub fn animation(self, animation: &Animation) -> Self {
+        let Some(first) = animation.frames.first() else { return self };
+        let still = inline_svg(&animation.scene, first, &Camera::default());
+        self.with(Part::Animation(animation.to_json(), still))
+    }
+
+    /// The page: one file, no network.
+    pub fn to_html(&self) -> String {
+        page::html(self)
+    }
+}

@@ -1,0 +1,61 @@
+//! Plots of a motion, the same for every study.
+
+use crate::{Line, Plot};
+use soleus_dynamics::{State, System};
+use soleus_model::joint::MotionType;
+use soleus_model::model::Model;
+
+/// So many muscles in one plot.
+const MUSCLES: usize = 8;
+
+/// A plot for each joint that moves: rotations in degrees, translations in meters, those of a joint with both apart.
+pub fn coordinate_plots(model: &Model, system: &System, states: &[State<f64>]) -> Vec<Plot> {
+    let times: Vec<f64> = states.iter().map(|x| x.time).collect();
+    let mut plots = Vec::new();
+    for joint in &model.joints {
+        for (rotates, y_label, unit) in [(true, "degrees", 1f64.to_degrees()), (false, "m", 1.0)] {
+            let mut lines = Vec::new();
+            for id in &joint.coordinates {
+                let c = &model.coordinates[id.0];
+                let m = system.tree.mobility_of_coordinate[id.0];
+                if m != usize::MAX && (c.motion_type != MotionType::Translational) == rotates {
+                    let y = states.iter().map(|x| unit * x.q[m]).collect();
+                    lines.push(Line::new(c.name.clone(), times.clone(), y));
+                }
+            }
+            // What stays where it is needs no plot.
+            if lines.iter().any(|l| l.y.iter().any(|y| Some(y) != l.y.first())) {
+                plots.push(over_time(joint.name.clone(), y_label, lines));
+            }
+        }
+    }
+    plots
+}
+
+/// Plots of the activations of all muscles, eight in each.
+pub fn activation_plots(model: &Model, system: &System, states: &[State<f64>]) -> Vec<Plot> {
+    let times: Vec<f64> = states.iter().map(|x| x.time).collect();
+    let mut lines = Vec::new();
+    for (f, s) in model.forces.iter().zip(&system.forces) {
+        for z in s.states.clone().filter(|&z| system.aux_names[z].ends_with("/activation")) {
+            let y = states.iter().map(|x| x.z[z]).collect();
+            lines.push(Line::new(f.name.clone(), times.clone(), y));
+        }
+    }
+    let plot = |lines: &[Line]| {
+        let ends = |l: &[Line]| Some((l.first()?.name.clone(), l.last()?.name.clone()));
+        let title = match ends(lines) {
+            Some((a, b)) if a != b => format!("{a} to {b}"),
+            Some((a, _)) => a,
+            None => String::new(),
+        };
+        let plot = over_time(title, "activation", lines.to_vec());
+        Plot { y_range: Some([0.0, 1.0]), ..plot }
+    };
+    lines.chunks(MUSCLES).map(plot).collect()
+}
+
+fn over_time(title: String, y_label: &str, lines: Vec<Line>) -> Plot {
+    let (x_label, y_label) = ("time (s)".to_string(), y_label.to_string());
+    Plot { title, x_label, y_label, lines, over_time: true, ..Plot::default() }
+}

@@ -1,0 +1,128 @@
+//! The text of a page. It is well-formed XML too, so that any reader can check it.
+
+use super::{Part, Report, Table};
+use crate::text::escape;
+use std::fmt::Write as _;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Names of the switches of an animation: the layer, and the word beside it.
+const LAYERS: [(&str, &str); 7] = [
+    ("body", "bodies"),
+    ("path", "muscles"),
+    ("marker", "markers"),
+    ("wrap", "wrap objects"),
+    ("contact", "contact"),
+    ("arrow", "forces"),
+    ("follow", "follow the figure"),
+];
+
+/// Writing to a `String` cannot fail, so the results of `writeln!` are dropped.
+pub fn html(report: &Report) -> String {
+    let title = escape(&report.title);
+    let mut s = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"generator\" content=\"Soleus {}\"/>\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <body>\n<main>\n<h1>{title}</h1>\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    for (i, part) in report.parts.iter().enumerate() {
+        match part {
+            Part::Heading(text) => {
+                let _ = writeln!(s, "<h2>{}</h2>", escape(text));
+            }
+            Part::Text(text) => {
+                let _ = writeln!(s, "<p>{}</p>", escape(text));
+            }
+            Part::Table(t) => table(&mut s, t),
+            Part::Plots(plots) => {
+                let wide = plots.len() == 1;
+                let _ = writeln!(s, "<div class=\"{}\">", if wide { "wide" } else { "plots" });
+                plots.iter().for_each(|p| s.push_str(&p.inline_svg(wide)));
+                s.push_str("</div>\n");
+            }
+            Part::Animation(json, still) => animation(&mut s, i, json, still),
+        }
+    }
+    s.push_str("</main>\n");
+    let has_script = report.parts.iter().any(|p| matches!(p, Part::Animation(..) | Part::Plots(_)));
+    if has_script {
+        let _ = writeln!(s, "<script>//<![CDATA[\n{SCRIPT}//]]></script>");
+    }
+    s.push_str("</body>\n</html>\n");
+    s
+}
+
+fn table(s: &mut String, t: &Table) {
+    s.push_str("<table>\n");
+    if !t.title.is_empty() {
+        let _ = writeln!(s, "<caption>{}</caption>", escape(&t.title));
+    }
+    if !t.head.is_empty() {
+        let cells: String = t.head.iter().map(|h| format!("<th scope=\"col\">{}</th>", escape(h))).collect();
+        let _ = writeln!(s, "<thead><tr>{cells}</tr></thead>");
+    }
+    s.push_str("<tbody>\n");
+    for row in &t.rows {
+        let cells: String = row.iter().map(|c| format!("<td{}>{}</td>", align(c), escape(c))).collect();
+        let _ = writeln!(s, "<tr>{cells}</tr>");
+    }
+    s.push_str("</tbody>\n</table>\n");
+}
+
+/// Numbers, also with a unit behind them, stand on the right.
+fn align(cell: &str) -> &'static str {
+    let first = cell.split_whitespace().next().unwrap_or_default().replace('−', "-");
+    if first.trim_end_matches('%').parse::<f64>().is_ok() { " class=\"number\"" } else { "" }
+}
+
+fn animation(s: &mut String, i: usize, json: &str, still: &str) {
+    let switches: String = LAYERS
+        .iter()
+        .map(|(layer, word)| {
+            format!("<label><input type=\"checkbox\" data-layer=\"{layer}\" checked=\"checked\"/> {word}</label>\n")
+        })
+        .collect();
+    let speeds: String = [("0.1", ""), ("0.25", ""), ("0.5", ""), ("1", " selected=\"selected\""), ("2", "")]
+        .iter()
+        .map(|(v, selected)| format!("<option value=\"{v}\"{selected}>{v}×</option>"))
+        .collect();
+    let _ = writeln!(
+        s,
+        "<figure class=\"animation\" data-scene=\"scene-{i}\">\n<div class=\"still\">{still}</div>\n\
+         <canvas tabindex=\"0\" role=\"img\" aria-label=\"Animated figure. Arrow keys turn it, plus and minus zoom, \
+         space plays and pauses, comma and period step.\" hidden=\"hidden\"></canvas>\n\
+         <div class=\"controls\" hidden=\"hidden\">\n<button type=\"button\" data-do=\"play\">Play</button>\n\
+         <input type=\"range\" data-do=\"frame\" min=\"0\" value=\"0\" step=\"1\" aria-label=\"Time\"/>\n\
+         <output>0 s</output>\n<label>Speed <select data-do=\"speed\">{speeds}</select></label>\n\
+         <button type=\"button\" data-view=\"0,0\">Side</button>\n<button type=\"button\" data-view=\"90,0\">Front</button>\n\
+         <button type=\"button\" data-view=\"0,89.9\">Top</button>\n<button type=\"button\" data-view=\"35,12\">Oblique</button>\n\
+         </div>\n<div class=\"controls layers\" hidden=\"hidden\">\n{switches}</div>\n</figure>\n\
+         <script type=\"application/json\" id=\"scene-{i}\">{json}</script>"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_numbers_stand_on_the_right() {
+        assert!(["1", "−2.5", "3 mm", "1.0e-3", "50%"].iter().all(|c| !align(c).is_empty()));
+        assert!(["", "mm", "knee 3", "-"].iter().all(|c| align(c).is_empty()));
+    }
+
+    /// The script holds nothing that would end it early or leave the page.
+    #[test]
+    fn analytic_script_is_small_and_keeps_to_itself() {
+        assert!(SCRIPT.len() < 20_000, "{} bytes", SCRIPT.len());
+        for word in ["</", "]]>", "http:", "https:", "fetch(", "XMLHttp", "import ", "eval(", "innerHTML"] {
+            assert!(!SCRIPT.contains(word), "{word}");
+        }
+        for word in ["url(", "@import", "</"] {
+            assert!(!STYLE.contains(word), "{word}");
+        }
+    }
+}

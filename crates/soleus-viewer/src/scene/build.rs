@@ -1,0 +1,174 @@
+//! The scene of a model.
+
+use super::hull::convex_hull;
+use super::{Bone, Layer, Marker, Scene, Shape, Solid};
+use soleus_math::{Transform, Vec3, vec3};
+use soleus_model::contact::ContactShape;
+use soleus_model::id::{BodyId, FrameId};
+use soleus_model::model::Model;
+use soleus_model::path::{Path, PathPointKind, WrapShape};
+
+/// Colors of bodies without geometry of their own, of wrap objects and of contact geometry.
+const BONE: [u8; 3] = [0xe3, 0xd5, 0xb8];
+const WRAP: [u8; 3] = [0x56, 0xb4, 0xe9];
+const CONTACT: [u8; 3] = [0x00, 0x9e, 0x73];
+/// Bodies whose points lie in a plane or on a line are drawn this thick on either side, m.
+const THIN: f64 = 0.015;
+/// A mass centre nearer to the only joint of a body than this makes no line, m.
+const SHORTEST_BONE: f64 = 0.01;
+/// The force of a body's weight is drawn this long, m.
+const WEIGHT_LENGTH: f64 = 0.8;
+
+/// What of a model is drawn.
+#[derive(Clone, Debug, Default)]
+pub struct SceneOptions {
+    /// Shapes of bodies, such as the meshes that a model file names. Bodies that have none are drawn as the hull of
+    /// the joints, paths and contacts on them.
+    pub geometry: Vec<Shape>,
+}
+
+impl Scene {
+    /// Everything of a model that can be drawn. Bodies are those of the model, in its order; ground is the first.
+    pub fn new(model: &Model, options: &SceneOptions) -> Scene {
+        let mut shapes = options.geometry.clone();
+        for body in (1..model.bodies.len()).map(BodyId) {
+            if shapes.iter().all(|s| s.body != body.0) {
+                shapes.extend(hull_of(model, body));
+            }
+        }
+        shapes.extend(wrap_shapes(model));
+        shapes.extend(contact_shapes(model));
+        let weight = model.total_mass() * model.gravity.norm();
+        Scene {
+            bodies: model.bodies.iter().map(|b| b.name.clone()).collect(),
+            shapes,
+            bones: bones(model),
+            markers: model
+                .markers
+                .iter()
+                .map(|m| {
+                    let (body, station) = on_body(model, m.frame, m.location);
+                    Marker { name: m.name.clone(), body: body.0, station }
+                })
+                .collect(),
+            paths: paths(model).map(|i| model.forces[i].name.clone()).collect(),
+            arrows: Vec::new(),
+            floor: None,
+            meters_per_newton: if weight > 0.0 { WEIGHT_LENGTH / weight } else { 1e-3 },
+        }
+    }
+}
+
+/// Forces that act along a path of points, in the order of the model.
+pub(super) fn paths(model: &Model) -> impl Iterator<Item = usize> {
+    let drawn = |f: &soleus_model::Force| matches!(f.line_of_action, Some(Path::Geometry(_)));
+    (0..model.forces.len()).filter(move |&i| drawn(&model.forces[i]))
+}
+
+/// A point of a frame, in the body that carries the frame.
+fn on_body(model: &Model, frame: FrameId, p_FS: Vec3<f64>) -> (BodyId, Vec3<f64>) {
+    let f = &model.frames[frame.0];
+    (f.body, f.X_BF * p_FS)
+}
+
+/// Joint centres on a body: the one that carries it first.
+fn joints_on(model: &Model, body: BodyId) -> Vec<Vec3<f64>> {
+    let place = |f: FrameId| Some(&model.frames[f.0]).filter(|f| f.body == body).map(|f| f.X_BF.p);
+    let carried = model.joints.iter().filter_map(|j| place(j.child));
+    carried.chain(model.joints.iter().filter_map(|j| place(j.parent))).collect()
+}
+
+/// Lines from the joint that carries a body to the other joints on it, or to its mass centre.
+fn bones(model: &Model) -> Vec<Bone> {
+    let mut bones = Vec::new();
+    for (i, b) in model.bodies.iter().enumerate().skip(1) {
+        let joints = joints_on(model, BodyId(i));
+        let Some((&from, others)) = joints.split_first() else { continue };
+        let mut ends = others.to_vec();
+        if others.is_empty() && (b.mass_center - from).norm() > SHORTEST_BONE {
+            ends.push(b.mass_center);
+        }
+        bones.extend(ends.into_iter().filter(|&to| to != from).map(|to| Bone { body: i, from, to }));
+    }
+    bones
+}
+
+/// The hull of what is attached to a body.
+fn hull_of(model: &Model, body: BodyId) -> Option<Shape> {
+    let mut cloud = joints_on(model, body);
+    cloud.push(model.bodies[body.0].mass_center);
+    let mut add = |frame: FrameId, p: Vec3<f64>| {
+        let (b, p) = on_body(model, frame, p);
+        if b == body {
+            cloud.push(p);
+        }
+    };
+    for f in &model.forces {
+        let Some(Path::Geometry(path)) = &f.line_of_action else { continue };
+        for point in &path.points {
+            match point.kind {
+                PathPointKind::Fixed(p) | PathPointKind::Conditional { location: p, .. } => {
+                    add(point.frame, p)
+                }
+                PathPointKind::Moving { .. } => {}
+            }
+        }
+    }
+    for g in &model.contact_geometries {
+        if !matches!(g.shape, ContactShape::HalfSpace) {
+            add(g.frame, g.location);
+        }
+    }
+    let hull = convex_hull(&cloud).or_else(|| {
+        let around = [vec3(THIN, 0.0, 0.0), vec3(0.0, THIN, 0.0), vec3(0.0, 0.0, THIN)];
+        let thick: Vec<_> = cloud.iter().flat_map(|&p| around.map(|d| [p + d, p - d])).flatten().collect();
+        // One point alone is no body to draw.
+        cloud.iter().any(|p| (*p - cloud[0]).norm() > SHORTEST_BONE).then(|| convex_hull(&thick)).flatten()
+    });
+    let (vertices, faces) = hull?;
+    Some(Shape {
+        body: body.0,
+        layer: Layer::Body,
+        color: BONE,
+        opacity: 0.75,
+        solid: Solid::Mesh { vertices, faces },
+    })
+}
+
+/// Surfaces that paths bend around.
+fn wrap_shapes(model: &Model) -> Vec<Shape> {
+    let shape = |w: &soleus_model::path::WrapObject| {
+        let frame = &model.frames[w.frame.0];
+        let X = frame.X_BF * w.pose;
+        let solid = match w.shape {
+            WrapShape::Sphere { radius } => Solid::Ellipsoid { pose: X, radii: vec3(radius, radius, radius) },
+            WrapShape::Ellipsoid { dimensions } => Solid::Ellipsoid { pose: X, radii: dimensions },
+            WrapShape::Cylinder { radius, length } => Solid::cylinder(&X, 2, radius, 0.5 * length),
+            WrapShape::Torus { inner_radius, outer_radius } => Solid::torus(&X, outer_radius, inner_radius),
+        };
+        Shape { body: frame.body.0, layer: Layer::Wrap, color: WRAP, opacity: 0.35, solid }
+    };
+    model.wraps.iter().filter(|w| w.active).map(shape).collect()
+}
+
+/// Surfaces that touch; half spaces are left to the floor.
+fn contact_shapes(model: &Model) -> Vec<Shape> {
+    let mut shapes = Vec::new();
+    for g in &model.contact_geometries {
+        let frame = &model.frames[g.frame.0];
+        let X: Transform<f64> = frame.X_BF * g.pose_in_frame();
+        let solid = match &g.shape {
+            ContactShape::Sphere { radius } => {
+                Solid::Ellipsoid { pose: X, radii: vec3(*radius, *radius, *radius) }
+            }
+            ContactShape::Ellipsoid { radii } => Solid::Ellipsoid { pose: X, radii: *radii },
+            ContactShape::Mesh { mesh: Some(m), .. } => {
+                let vertices = m.vertices.iter().map(|&v| X * v).collect();
+                super::solid::simplified(vertices, m.faces.clone())
+            }
+            _ => continue,
+        };
+        shapes.push(Shape { body: frame.body.0, layer: Layer::Contact, color: CONTACT, opacity: 0.6, solid });
+    }
+    shapes
+}

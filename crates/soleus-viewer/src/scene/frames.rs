@@ -1,0 +1,261 @@
+//! Frames of an animation from states of a system.
+
+use super::build::paths;
+use super::{Animation, Frame, Scene, SceneOptions};
+use soleus_dynamics::force::Kernel;
+use soleus_dynamics::path::PointOrigin;
+use soleus_dynamics::system::Actor;
+use soleus_dynamics::{Loads, State, System, Workspace};
+use soleus_math::{SpatialVec, Transform, Vec3, vec3};
+use soleus_model::model::Model;
+use soleus_model::path::{Path, WrapObject, WrapShape};
+
+/// Curves over surfaces are drawn in pieces of this angle, rad.
+const PIECE: f64 = 0.26;
+/// Forces below this are not drawn, N.
+const SMALLEST_FORCE: f64 = 1.0;
+/// The floor is at height zero unless something is below by more than this, m.
+const BELOW_FLOOR: f64 = 0.1;
+
+/// Takes down states of a system as frames.
+///
+/// ```no_run
+/// # fn f(model: &soleus_model::Model, states: &[soleus_dynamics::State<f64>]) -> Result<(), Box<dyn std::error::Error>> {
+/// use soleus_viewer::{Recorder, Report, SceneOptions};
+///
+/// let system = soleus_dynamics::System::compile(model)?;
+/// let mut recorder = Recorder::new(model, &system, &SceneOptions::default());
+/// for state in states {
+///     recorder.record(state);
+/// }
+/// let page = Report::new("A motion").animation(&recorder.finish()).to_html();
+/// # Ok(())
+/// # }
+/// ```
+pub struct Recorder<'a> {
+    model: &'a Model,
+    system: &'a System,
+    ws: Workspace<f64>,
+    scene: Scene,
+    frames: Vec<Frame>,
+    /// Forces along paths; where their activation is among the states.
+    paths: Vec<(usize, Option<usize>)>,
+    /// Whether activations of the states are known, and contact forces are to be computed.
+    has_activity: bool,
+    has_contact: bool,
+    /// Contacts and measured forces, and the nodes of the arrows they are drawn as.
+    contacts: Vec<usize>,
+    touched: Vec<usize>,
+    zdot: Vec<f64>,
+}
+
+impl<'a> Recorder<'a> {
+    /// A recorder without frames.
+    pub fn new(model: &'a Model, system: &'a System, options: &SceneOptions) -> Self {
+        let mut scene = Scene::new(model, options);
+        let activation = |i: usize| {
+            let at = system.forces[i].states.clone();
+            at.into_iter().find(|&z| system.aux_names[z].ends_with("/activation"))
+        };
+        let (mut contacts, mut touched) = (Vec::new(), Vec::new());
+        for (i, f) in system.forces.iter().enumerate().filter(|(_, f)| f.enabled) {
+            if let Some(bodies) = contact_bodies(&f.actor) {
+                contacts.push(i);
+                touched.extend(bodies.into_iter().filter(|&b| b != 0));
+            }
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        let name = |&node: &usize| {
+            let body = system.tree.nodes[node].body;
+            body.map_or(String::new(), |b| model.bodies[b.0].name.clone())
+        };
+        scene.arrows = touched.iter().map(name).collect();
+        Recorder {
+            model,
+            system,
+            ws: system.workspace(),
+            paths: paths(model).map(|i| (i, activation(i))).collect(),
+            scene,
+            frames: Vec::new(),
+            has_activity: true,
+            has_contact: true,
+            contacts,
+            touched,
+            zdot: vec![0.0; system.num_aux],
+        }
+    }
+
+    /// Whether activations in the states are real (they are otherwise not shown), and whether speeds are, without
+    /// which contact forces have no meaning. Both by default.
+    pub fn with(mut self, activations: bool, speeds: bool) -> Self {
+        self.has_activity = activations;
+        self.has_contact = speeds;
+        self
+    }
+
+    /// Adds a frame.
+    pub fn record(&mut self, x: &State<f64>) {
+        self.system.compute_kinematics(x, &mut self.ws);
+        self.system.compute_paths(x, &mut self.ws);
+        let X_GB = &self.ws.kin.X_GB;
+        let poses = self.system.tree.node_of_body.iter().map(|&n| X_GB[n]).collect();
+        let activity = |z: &Option<usize>| match z {
+            Some(z) if self.has_activity => x.z[*z],
+            _ => f64::NAN,
+        };
+        let frame = Frame {
+            time: x.time,
+            poses,
+            paths: self.paths.iter().map(|&(i, _)| self.line(i)).collect(),
+            activity: self.paths.iter().map(|(_, z)| activity(z)).collect(),
+            arrows: self.arrows(x),
+        };
+        self.frames.push(frame);
+    }
+
+    /// The animation of what was recorded.
+    pub fn finish(mut self) -> Animation {
+        let low = self.frames.iter().flat_map(|f| {
+            let stations =
+                self.scene.bones.iter().flat_map(|b| [f.poses[b.body] * b.from, f.poses[b.body] * b.to]);
+            stations.chain(f.paths.iter().flatten().copied()).map(|p| p.y)
+        });
+        let lowest = low.filter(|y| y.is_finite()).fold(0.0, f64::min);
+        self.scene.floor = Some(if lowest < -BELOW_FLOOR { lowest } else { 0.0 });
+        Animation { scene: self.scene, frames: self.frames }
+    }
+
+    /// Points of the path of force `i`, with the curves over surfaces drawn out.
+    fn line(&self, i: usize) -> Vec<Vec3<f64>> {
+        let Some(Path::Geometry(path)) = &self.model.forces[i].line_of_action else { return Vec::new() };
+        let mut line = Vec::new();
+        let points = self.ws.paths[i].points();
+        for (k, p) in points.iter().enumerate() {
+            line.push(p.p_G);
+            let (PointOrigin::WrapStart(w), Some(next)) = (p.origin, points.get(k + 1)) else { continue };
+            let Some(object) = path.wraps.get(w).and_then(|w| self.model.wraps.get(w.wrap.0)) else {
+                continue;
+            };
+            let frame = &self.model.frames[object.frame.0];
+            let node = self.system.tree.node_of_body[frame.body.0];
+            let X_GW = self.ws.kin.X_GB[node] * frame.X_BF * object.pose;
+            curve(object, &X_GW, [p.p_G, next.p_G], p.to_next, &mut line);
+        }
+        line
+    }
+
+    /// What contacts and measured forces do to each body, as one force where it meets the floor.
+    fn arrows(&mut self, x: &State<f64>) -> Vec<(Vec3<f64>, Vec3<f64>)> {
+        let zero = SpatialVec::zero();
+        let mut sum = vec![zero; self.ws.kin.X_GB.len()];
+        let mut mobility = vec![0.0; x.q.len()];
+        let kin = self.ws.kin.view(x.time);
+        for &i in &self.contacts {
+            let f = &self.system.forces[i];
+            let Actor::Force(c) = &f.actor else { continue };
+            let is_measured = matches!(c.kernel(), Kernel::Timed(_));
+            if !is_measured && !self.has_contact {
+                continue;
+            }
+            let mut load = vec![zero; sum.len()];
+            let mut loads = Loads { body: &mut load, mobility: &mut mobility };
+            // Contacts have no controls.
+            c.apply(&kin, &[], &x.z[f.states.clone()], &mut self.zdot[f.states.clone()], &mut loads);
+            // What bodies do to each other is not drawn.
+            if is_measured || load[0].v.norm() > 0.0 {
+                for (sum, load) in sum.iter_mut().zip(&load) {
+                    *sum += *load;
+                }
+            }
+        }
+        self.touched.iter().map(|&b| on_floor(&kin.X_GB[b], sum[b])).collect()
+    }
+}
+
+/// Bodies that a contact or a measured force acts on; nothing for other forces.
+fn contact_bodies(actor: &Actor) -> Option<Vec<usize>> {
+    let Actor::Force(c) = actor else { return None };
+    match c.kernel() {
+        Kernel::Timed(t) => Some(vec![t.applied_to.body]),
+        Kernel::HuntCrossley(_)
+        | Kernel::ElasticFoundation(_)
+        | Kernel::SmoothSphereHalfSpace(_)
+        | Kernel::Exponential(_)
+        | Kernel::Ellipsoid(_) => Some(c.touches().0),
+        _ => None,
+    }
+}
+
+/// The force of a load on a body (about its origin) and the point of the plane y = 0 about which it has no moment but
+/// the vertical one, the centre of pressure:  x = M_z / F_y,  z = −M_x / F_y,  with M about the origin of ground.
+fn on_floor(X_GB: &Transform<f64>, load: SpatialVec<f64>) -> (Vec3<f64>, Vec3<f64>) {
+    let f = load.v;
+    let M = load.w + X_GB.p.cross(f);
+    if f.norm() < SMALLEST_FORCE || f.y.abs() < SMALLEST_FORCE {
+        return (X_GB.p, Vec3::zero());
+    }
+    (vec3(M.z / f.y, 0.0, -M.x / f.y), f)
+}
+
+/// Points of the curve over a surface between its two ends, without the ends. `length` tells the short way around
+/// from the long one.
+fn curve(
+    w: &WrapObject,
+    X_GW: &Transform<f64>,
+    ends: [Vec3<f64>; 2],
+    length: f64,
+    line: &mut Vec<Vec3<f64>>,
+) {
+    let [a, b] = ends.map(|p| X_GW.inverse_mul(p));
+    let mut push = |p: Vec3<f64>| line.push(*X_GW * p);
+    match w.shape {
+        WrapShape::Cylinder { radius, .. } => {
+            // A helix: r² φ² + Δz² = l².
+            let (from, dz) = (a.y.atan2(a.x), b.z - a.z);
+            let short = (b.y.atan2(b.x) - from + 3.0 * std::f64::consts::PI)
+                .rem_euclid(std::f64::consts::TAU)
+                - std::f64::consts::PI;
+            let long = short - short.signum() * std::f64::consts::TAU;
+            let miss = |turn: f64| ((radius * turn).hypot(dz) - length).abs();
+            let turn = if miss(long) < miss(short) { long } else { short };
+            for t in parts(turn.abs()) {
+                let (s, c) = (from + t * turn).sin_cos();
+                push(vec3(radius * c, radius * s, a.z + t * dz));
+            }
+        }
+        WrapShape::Sphere { radius } => {
+            // A great circle; the long way around when the length says so.
+            let (x, n) = (a.normalized(), a.cross(b));
+            if !(n.norm() > 0.0) {
+                return;
+            }
+            let y = n.normalized().cross(x);
+            let short = b.dot(y).atan2(b.dot(x));
+            let long = short - std::f64::consts::TAU;
+            let miss = |turn: f64| (radius * turn.abs() - length).abs();
+            let turn = if miss(long) < miss(short) { long } else { short };
+            for t in parts(turn.abs()) {
+                let (s, c) = (t * turn).sin_cos();
+                push((x * c + y * s) * radius);
+            }
+        }
+        WrapShape::Ellipsoid { dimensions: d } => {
+            // The chord, moved out to the surface along its radii: in the plane of the ends and the centre.
+            for t in parts((a.normalized() - b.normalized()).norm()) {
+                let p = a * (1.0 - t) + b * t;
+                let k = vec3(p.x / d.x, p.y / d.y, p.z / d.z).norm();
+                if k > 1e-3 {
+                    push(p * (1.0 / k));
+                }
+            }
+        }
+        WrapShape::Torus { .. } => {}
+    }
+}
+
+/// Where an arc of that angle is divided, 0 to 1 without the ends.
+fn parts(angle: f64) -> impl Iterator<Item = f64> {
+    let n = (angle / PIECE).ceil().clamp(1.0, 24.0) as u32;
+    (1..n).map(move |k| f64::from(k) / f64::from(n))
+}
