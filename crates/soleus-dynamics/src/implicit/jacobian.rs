@@ -8,7 +8,7 @@
 
 use super::constraints::ConstraintDerivatives;
 use super::sparse::SparseMatrix;
-use super::{ImplicitSystem, to_ground};
+use super::{ImplicitSystem, path_law, to_ground};
 use crate::joint::angles_rate;
 use crate::kinematics::{Kinematics, Loads};
 use crate::multibody::InverseDynamicsDerivatives;
@@ -49,7 +49,7 @@ pub(super) struct PathDerivative {
 }
 
 /// Most states of one muscle, and the inputs it then has: L, L̇, e, states, rates.
-const MAX_STATES: usize = 3;
+pub(super) const MAX_STATES: usize = 3;
 const LOCAL: usize = 3 + 2 * MAX_STATES;
 
 /// Scratch for the Jacobians of one system, sized once.
@@ -723,19 +723,7 @@ fn local_with<const K: usize>(
         z[k] = variable(x.z[i], 3 + k);
         rate[k] = variable(zdot[i], 3 + nz + k);
     }
-    let tension = match &f.actor {
-        Actor::Muscle(m) => m.residual(L, v, e, &z[..nz], &rate[..nz], &mut r[..nz]),
-        Actor::Force(c) => match c.path_force() {
-            None => return,
-            Some(law) => {
-                law.states_dot(v, e, &z[..nz], &mut r[..nz]);
-                for k in 0..nz {
-                    r[k] = rate[k] - r[k];
-                }
-                law.tension(L, v, e, &z[..nz])
-            }
-        },
-    };
+    let tension = path_law(&f.actor, [L, v, e], &z[..nz], &rate[..nz], &mut r[..nz]);
     out.tension[..K].copy_from_slice(&tension.d);
     for k in 0..nz {
         out.residual[k][..K].copy_from_slice(&r[k].d);

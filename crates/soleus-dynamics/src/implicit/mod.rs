@@ -150,21 +150,12 @@ impl<'a> ImplicitSystem<'a> {
             }
             let e = &controls[f.controls.clone()];
             match (&f.actor, &f.path) {
-                (Actor::Muscle(m), Some(p)) => {
-                    let st = &ws.paths[i];
-                    let tension = m.residual(st.length(), st.speed(), e[0], z, zd, rz);
-                    ws.tension[i] = tension;
-                    p.apply_tension(&kin, st, tension, &mut loads);
-                }
-                (Actor::Force(c), Some(p)) => {
-                    let Some(law) = c.path_force() else { continue };
+                (_, Some(p)) => {
                     let st = &ws.paths[i];
                     let control = e.first().copied().unwrap_or(T::zero());
-                    let tension = law.tension(st.length(), st.speed(), control, z);
-                    law.states_dot(st.speed(), control, z, rz);
+                    let tension = path_law(&f.actor, [st.length(), st.speed(), control], z, zd, rz);
                     ws.tension[i] = tension;
                     p.apply_tension(&kin, st, tension, &mut loads);
-                    subtract_from(zd, rz);
                 }
                 (Actor::Force(c), None) => {
                     c.apply(&kin, e, z, rz, &mut loads);
@@ -172,6 +163,23 @@ impl<'a> ImplicitSystem<'a> {
                 }
                 (Actor::Muscle(_), None) => rz.copy_from_slice(zd),
             }
+        }
+    }
+}
+
+/// Tension of a force along a path at (length, speed, control), and the residuals of its states.
+#[inline]
+fn path_law<T: Real>(actor: &Actor, [L, v, e]: [T; 3], z: &[T], zdot: &[T], r: &mut [T]) -> T {
+    match actor {
+        Actor::Muscle(m) => m.residual(L, v, e, z, zdot, r),
+        Actor::Force(c) => {
+            let Some(law) = c.path_force() else {
+                r.copy_from_slice(zdot);
+                return T::zero();
+            };
+            law.states_dot(v, e, z, r);
+            subtract_from(zdot, r);
+            law.tension(L, v, e, z)
         }
     }
 }
