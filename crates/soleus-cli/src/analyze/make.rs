@@ -8,8 +8,9 @@ use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::{Table, Vec3};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{
-    Actuation, Analysis, BodyKinematics, ForceReporter, JointReaction, Kinematics, MuscleAnalysis, OutputReporter,
-    PointKinematics, ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
+    Actuation, Analysis, BodyKinematics, ContactConstraint, ForceReporter, InducedAccelerations,
+    InducedSettings, JointPower, JointReaction, Kinematics, MuscleAnalysis, OutputReporter, PointKinematics,
+    ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
 };
 use soleus_tools::static_optimization::{Settings, StaticOptimization};
 use std::ops::RangeInclusive;
@@ -82,11 +83,18 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
         AnalysisKind::ForceReporter { with_constraints } => {
             Box::new(ForceReporter::new(model, system, *with_constraints))
         }
-        AnalysisKind::Actuation => Box::new(Actuation::new(model, system)),
+        AnalysisKind::Actuation => Box::new(Actuation::new(model, system, m.opensim_faults)),
         AnalysisKind::StatesReporter => Box::new(StatesReporter::new(model, system)),
         AnalysisKind::ProbeReporter => Box::new(ProbeReporter::new(model)),
         AnalysisKind::OutputReporter { paths } => {
             Box::new(OutputReporter::new(model, system, paths).map_err(wrong)?)
+        }
+        AnalysisKind::StaticOptimization { use_model_force_set: false, .. } => {
+            let hint =
+                "give a model or force set with an actuator for each coordinate, or run inverse dynamics";
+            let message =
+                "`use_model_force_set` false is not supported: it asks for inverse dynamics".to_string();
+            return Err(Failure::content(m.source, s.line, "", message, hint));
         }
         AnalysisKind::StaticOptimization { exponent, use_muscle_physiology, .. } => {
             let settings = Settings {
@@ -97,7 +105,47 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
             let made = StaticOptimization::new(model, system, m.history, m.rows.clone(), &settings);
             Box::new(made.map_err(|e| content(e.to_string()))?)
         }
-        AnalysisKind::InducedAccelerations { .. } | AnalysisKind::Other(_) => return Ok(None),
+        AnalysisKind::InducedAccelerations {
+            coordinates,
+            bodies,
+            contacts,
+            force_threshold,
+            potentials_only,
+            report_reactions,
+        } => {
+            let mut list = Vec::new();
+            for c in contacts {
+                if c.class != "RollingOnSurfaceConstraint" {
+                    let message = format!("contact `{}`: a `{}` cannot stand for contact", c.name, c.class);
+                    let hint = "use a RollingOnSurfaceConstraint";
+                    return Err(Failure::content(m.source, c.line, "", message, hint));
+                }
+                list.push(ContactConstraint {
+                    name: c.name.clone(),
+                    rolling_body: c.rolling_body.clone(),
+                    surface_body: c.surface_body.clone(),
+                    normal: Vec3::from_array(c.normal),
+                    friction: c.friction,
+                    radius: c.radius,
+                });
+            }
+            let settings = InducedSettings {
+                coordinates: coordinates.clone(),
+                bodies: bodies.clone(),
+                contacts: list,
+                force_threshold: *force_threshold,
+                potentials_only: *potentials_only,
+                report_reactions: *report_reactions,
+                in_degrees: s.in_degrees,
+                opensim_faults: m.opensim_faults,
+            };
+            Box::new(InducedAccelerations::new(model, system, &settings).map_err(wrong)?)
+        }
+        AnalysisKind::JointPower => {
+            let made = JointPower::new(model, system, m.history, m.rows.clone());
+            Box::new(made.map_err(|e| content(e.to_string()))?)
+        }
+        AnalysisKind::Other(_) => return Ok(None),
     }))
 }
 

@@ -6,9 +6,11 @@ use crate::failure::Failure;
 use crate::simulate::drive;
 use crate::{load, setup, tool_model};
 use soleus_dynamics::{Options, System};
-use soleus_io::setup::AnalyzeSetup;
+use soleus_io::setup::{AnalysisSetup, AnalyzeSetup};
+use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
-use soleus_tools::analysis::{MotionSettings, StateHistory, analyze};
+use soleus_simulation::ModelControls;
+use soleus_tools::analysis::{MotionSettings, Preparation, StateHistory, analyze};
 use std::path::Path;
 
 /// Runs the tool of a setup file.
@@ -38,13 +40,44 @@ pub fn run_setup(path: &Path, s: &AnalyzeSetup, opensim_faults: bool) -> Result<
         let message = "no analysis is on".to_string();
         return Err(Failure::content(path, 0, "", message, "add one to `AnalysisSet`"));
     }
-    let equilibrium = tool.solve_for_equilibrium;
-    let done = analyze((&model, &system), &history, rows, &mut controls, equilibrium, &mut analyses)
+    let preparation = Preparation { solve_for_equilibrium: tool.solve_for_equilibrium, opensim_faults };
+    let done = analyze((&model, &system), &history, rows, &mut controls, preparation, &mut analyses)
         .map_err(|e| failed(path, &e))?;
     report(&model, path, &done);
     let folder = setup::beside(path, &tool.results_directory);
     setup::make_folder(&folder)?;
     write(&folder, &tool.name, path, analyses)
+}
+
+/// Makes the analyses of a forward simulation, of which `states` came. First the file that asks for them, the folder for
+/// the tables and what their names begin with.
+pub fn run_motion(
+    (path, folder, name): (&Path, &Path, &str),
+    setups: &[AnalysisSetup],
+    (model, system): (&Model, &System),
+    states: &Table,
+    controls: &mut ModelControls,
+    opensim_faults: bool,
+) -> Result<(), Failure> {
+    let history = StateHistory::from_states(model, system, states)
+        .map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))?;
+    let rows = 0..=states.rows().saturating_sub(1);
+    let motion = Motion {
+        model,
+        system,
+        history: &history,
+        rows: rows.clone(),
+        opensim_faults,
+        source: path,
+        table: &|name| drive::read_table(&setup::beside(path, name)),
+    };
+    let mut analyses = make(&motion, setups)?;
+    if analyses.is_empty() {
+        return Ok(());
+    }
+    analyze((model, system), &history, rows, controls, Preparation::default(), &mut analyses)
+        .map_err(|e| failed(path, &e))?;
+    write(folder, name, path, analyses)
 }
 
 /// The motion that the setup names, and the file it is in.
@@ -82,7 +115,12 @@ pub fn warn_of_defaults(file: &Path, history: &StateHistory) {
     let mut log = Diagnostics::new(file.display().to_string());
     if let Some(first) = history.at_default.first() {
         let n = history.at_default.len();
-        log.warn(0, "", format!("no column for {n} of the states, `{first}` first: they keep their defaults"), "");
+        log.warn(
+            0,
+            "",
+            format!("no column for {n} of the states, `{first}` first: they keep their defaults"),
+            "",
+        );
     }
     load::report(&log);
 }

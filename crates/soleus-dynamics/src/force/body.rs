@@ -64,6 +64,14 @@ impl PointActuator {
     }
 }
 
+impl PointActuator {
+    /// Speed of the point along the force, m/s. With `opensim_faults` its speed in any direction, as OpenSim 4.6 has it.
+    pub fn speed<T: Real>(&self, kin: &Kinematics<T>, opensim_faults: bool) -> T {
+        let v = kin.velocity_at(self.body, self.place.in_ground(kin, self.body));
+        if opensim_faults { v.norm() } else { v.dot(self.direction.in_ground(kin, self.body)) }
+    }
+}
+
 /// A torque F₀ x ê on body A and its opposite on body B; ê is given in A or in ground.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TorqueActuator {
@@ -81,6 +89,18 @@ impl TorqueActuator {
         let m = self.axis.in_ground(kin, self.body_a) * (x * self.optimal_force);
         loads.add_moment(self.body_a, m);
         loads.add_moment(self.body_b, -m);
+    }
+}
+
+impl TorqueActuator {
+    /// Speed of A relative to B about the axis, rad/s. With `opensim_faults` an axis given in A is taken as if it were given
+    /// in ground, as OpenSim 4.6 does.
+    pub fn speed<T: Real>(&self, kin: &Kinematics<T>, opensim_faults: bool) -> T {
+        let axis = match (&self.axis, opensim_faults) {
+            (Direction::OnBody(v), true) => Vec3::cst(*v),
+            _ => self.axis.in_ground(kin, self.body_a),
+        };
+        (kin.V_GB[self.body_a].w - kin.V_GB[self.body_b].w).dot(axis)
     }
 }
 
@@ -132,5 +152,16 @@ impl PointToPointActuator {
             loads.add_force_at(kin, self.body_a, p_A, f);
             loads.add_force_at(kin, self.body_b, p_B, -f);
         }
+    }
+}
+
+impl PointToPointActuator {
+    /// Rate of the distance of the two points, m/s; zero when they coincide.
+    pub fn speed<T: Real>(&self, kin: &Kinematics<T>) -> T {
+        let p_A = self.place_a.in_ground(kin, self.body_a);
+        let p_B = self.place_b.in_ground(kin, self.body_b);
+        let v = kin.velocity_at(self.body_a, p_A) - kin.velocity_at(self.body_b, p_B);
+        let (r, d) = (p_A - p_B, (p_A - p_B).norm());
+        if d.value() > 0.0 { r.dot(v) / d } else { T::zero() }
     }
 }

@@ -7,21 +7,24 @@ use soleus_dynamics::system::Actor;
 use soleus_model::Model;
 
 /// Force, speed and power of every enabled actuator. The speed is that along which the force does its work: lengthening
-/// of a path, the speed of a coordinate.
+/// of a path, the speed of a coordinate, of a point along its force, of two bodies about a torque's axis.
 #[derive(Clone, Debug)]
 pub struct Actuation {
+    opensim_faults: bool,
     actuators: Vec<usize>,
     tables: [Recorder; 3],
 }
 
 impl Actuation {
-    /// For a model.
-    pub fn new(model: &Model, system: &System) -> Self {
+    /// For a model. OpenSim takes the speed of a point whatever its direction, and the axis of a torque as if it were given
+    /// in ground; so do we with `opensim_faults`.
+    pub fn new(model: &Model, system: &System, opensim_faults: bool) -> Self {
         let on = |&i: &usize| system.forces[i].enabled && is_actuator(&model.forces[i]);
         let actuators: Vec<usize> = (0..model.forces.len()).filter(on).collect();
         let labels: Vec<String> = actuators.iter().map(|&i| model.forces[i].name.clone()).collect();
         let table = |name: &str| Recorder::new(name, SI, labels.clone());
         Actuation {
+            opensim_faults,
             actuators,
             tables: [table("ActuatorForces"), table("ActuatorSpeeds"), table("ActuatorPowers")],
         }
@@ -29,7 +32,7 @@ impl Actuation {
 }
 
 /// Force (N or N·m), speed and power (W) of an actuator.
-pub(super) fn at_work(now: &Moment, i: usize) -> [f64; 3] {
+pub(super) fn at_work(now: &Moment, i: usize, opensim_faults: bool) -> [f64; 3] {
     let s = &now.system.forces[i];
     let controls = &now.controls[s.controls.clone()];
     let z = &now.x.z[s.states.clone()];
@@ -45,15 +48,18 @@ pub(super) fn at_work(now: &Moment, i: usize) -> [f64; 3] {
     let speed = match c.kernel() {
         Kernel::CoordinateActuator(a) => now.x.u[a.mobility],
         Kernel::ActivationCoordinateActuator(a) => now.x.u[a.mobility],
-        // OpenSim has no speed for actuators on bodies.
-        _ => 0.0,
+        Kernel::PointActuator(a) => a.speed(&now.ws.kin.view(now.x.time), opensim_faults),
+        Kernel::TorqueActuator(a) => a.speed(&now.ws.kin.view(now.x.time), opensim_faults),
+        Kernel::PointToPointActuator(a) => a.speed(&now.ws.kin.view(now.x.time)),
+        _ => f64::NAN,
     };
     [force, speed, force * speed]
 }
 
 impl Analysis for Actuation {
     fn record(&mut self, now: &Moment) -> Result<(), AnalysisError> {
-        let all: Vec<[f64; 3]> = self.actuators.iter().map(|&i| at_work(now, i)).collect();
+        let all: Vec<[f64; 3]> =
+            self.actuators.iter().map(|&i| at_work(now, i, self.opensim_faults)).collect();
         for (k, table) in self.tables.iter_mut().enumerate() {
             table.push(now.x.time, all.iter().map(|a| a[k]));
         }

@@ -99,7 +99,9 @@ fn acts_on(c: &CompiledConstraint) -> (Vec<usize>, Vec<usize>) {
         CompiledConstraint::Point { first, second, .. } => (vec![first.body, second.body], Vec::new()),
         CompiledConstraint::Weld { first, second, .. } => (vec![first.body, second.body], Vec::new()),
         CompiledConstraint::Distance { first, second, .. } => (vec![first.body, second.body], Vec::new()),
-        CompiledConstraint::PointOnLine { line, follower, .. } => (vec![line.body, follower.body], Vec::new()),
+        CompiledConstraint::PointOnLine { line, follower, .. } => {
+            (vec![line.body, follower.body], Vec::new())
+        }
         CompiledConstraint::Rolling(c) => (vec![c.surface, c.roller], Vec::new()),
     }
 }
@@ -122,7 +124,8 @@ pub(super) fn constraint_labels(
 }
 
 /// Appends the values under [`constraint_labels`], for multipliers of its equations: forces in ground, moments about the
-/// origins of the bodies.
+/// origins of the bodies. As in OpenSim they are those that the model exerts on the constraint, Gᵀ λ; the constraint answers
+/// with the opposite.
 pub(super) fn push_constraint(
     system: &System,
     ws: &Workspace<f64>,
@@ -136,10 +139,10 @@ pub(super) fn push_constraint(
     let mut loads = Loads { body: &mut body, mobility: &mut mobility };
     c.add_reaction(&system.tree, &ws.kin, position, speed, &mut loads);
     for b in bodies {
-        out.extend(body[b].v.to_array());
-        out.extend(body[b].w.to_array());
+        out.extend((-body[b].v).to_array());
+        out.extend((-body[b].w).to_array());
     }
-    out.extend(mobilities.iter().map(|&m| mobility[m]));
+    out.extend(mobilities.iter().map(|&m| -mobility[m]));
 }
 
 impl Analysis for ForceReporter {

@@ -95,8 +95,8 @@ pub enum HistoryError {
 pub struct MotionSettings {
     /// Cutoff (Hz) of the low-pass on the coordinates; `None` for no filter.
     pub cutoff_hz: Option<f64>,
-    /// As OpenSim does: coordinates that the data lack are zero, and angles of ball joints are taken for integrals of
-    /// the speeds.
+    /// As OpenSim does: coordinates that the data lack are zero, angles of ball joints are taken for integrals of the
+    /// speeds, and speeds are left off the constraints.
     pub opensim_faults: bool,
 }
 
@@ -174,7 +174,7 @@ impl StateHistory {
             let u = match given {
                 Some(u) => u,
                 None => {
-                    let spline = GcvSpline::interpolate(DEGREE, table.times().to_vec(), &y)
+                    let spline = spline(table.times(), &y)
                         .map_err(|source| HistoryError::Column { name: coordinate.name.clone(), source })?;
                     table.times().iter().map(|&t| spline.eval(t)[1]).collect()
                 }
@@ -187,7 +187,7 @@ impl StateHistory {
         if speeds.is_none() && !settings.opensim_faults {
             h.rates_to_speeds(system);
         }
-        h.assemble(model, system)?;
+        h.assemble(model, system, settings.opensim_faults)?;
         Ok(h)
     }
 
@@ -234,7 +234,7 @@ impl StateHistory {
     }
 
     /// Puts every pose, and its speeds, on the constraints.
-    fn assemble(&mut self, model: &Model, system: &System) -> Result<(), HistoryError> {
+    fn assemble(&mut self, model: &Model, system: &System, opensim_faults: bool) -> Result<(), HistoryError> {
         if system.constraints.num_rows() == 0 {
             return Ok(());
         }
@@ -244,8 +244,7 @@ impl StateHistory {
         let (n, width) = (self.n, self.width());
         for row in 0..self.times.len() {
             self.state(row, &mut x);
-            assembler
-                .solve_assembly(system, &mut x, &mut ws)
+            super::assemble(&assembler, (model, system), &mut x, &mut ws, opensim_faults)
                 .map_err(|source| HistoryError::Assembly { time: x.time, source })?;
             let at = &mut self.rows[row * width..(row + 1) * width];
             at[..n].copy_from_slice(&x.q);
@@ -292,10 +291,32 @@ impl StateHistory {
                 list.push(vec![0.0; rows.clone().count()]);
                 continue;
             }
-            let spline = GcvSpline::interpolate(DEGREE, self.times.clone(), &u)
+            let spline = spline(&self.times, &u)
                 .map_err(|source| HistoryError::Column { name: format!("speed {m}"), source })?;
             list.push(rows.clone().map(|r| spline.eval(self.times[r])[1]).collect());
         }
         Ok(list)
     }
+}
+
+/// A step between rows that is this part of the mean step is none: writers that add up steps may end with one.
+const NO_STEP: f64 = 1e-6;
+
+/// The spline through samples; of two at nearly the same time the first counts.
+fn spline(times: &[f64], y: &[f64]) -> Result<GcvSpline, FunctionError> {
+    let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
+        return GcvSpline::interpolate(DEGREE, Vec::new(), y);
+    };
+    let least = NO_STEP * (last - first) / times.len() as f64;
+    let mut before = f64::NEG_INFINITY;
+    let mut x = Vec::with_capacity(times.len());
+    let mut values = Vec::with_capacity(times.len());
+    for (&t, &y) in times.iter().zip(y) {
+        if t - before > least {
+            x.push(t);
+            values.push(y);
+            before = t;
+        }
+    }
+    GcvSpline::interpolate(DEGREE, x, &values)
 }

@@ -8,6 +8,7 @@ mod body_kinematics;
 mod force_reporter;
 mod forces;
 mod history;
+mod induced_accelerations;
 mod joint_power;
 mod joint_reaction;
 mod kinematics;
@@ -25,6 +26,7 @@ pub(crate) use force_reporter::{force_labels, push_forces};
 pub(crate) use forces::control_range;
 pub use forces::{ActuatorLoad, is_actuator};
 pub use history::{HistoryError, MotionSettings, StateHistory};
+pub use induced_accelerations::{ContactConstraint, InducedAccelerations, InducedSettings};
 pub use joint_power::JointPower;
 pub use joint_reaction::{JointReaction, ReactionChoice};
 pub use kinematics::Kinematics;
@@ -70,6 +72,10 @@ pub trait Analysis {
     /// What went less than well, in words.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
+    }
+    /// What could not be solved, in words; the tables then hold the nearest that was found.
+    fn unsolved(&self) -> Option<String> {
+        None
     }
     /// What was written down.
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError>;
@@ -155,16 +161,22 @@ pub struct Report {
     pub without_accelerations: Vec<f64>,
 }
 
-/// Makes the analyses for rows of a history.
-///
-/// Each pose is put on the constraints first. With `solve_for_equilibrium` the fibers of muscles are put in equilibrium
-/// with their tendons at the activations of the history.
+/// How states are prepared before they are analysed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Preparation {
+    /// Whether fibers of muscles are put in equilibrium with their tendons at the activations of the history.
+    pub solve_for_equilibrium: bool,
+    /// Speeds are left off the constraints, as OpenSim leaves them.
+    pub opensim_faults: bool,
+}
+
+/// Makes the analyses for rows of a history. Each pose is put on the constraints first.
 pub fn analyze(
     (model, system): (&Model, &System),
     history: &StateHistory,
     rows: RangeInclusive<usize>,
     controls: &mut dyn Controls,
-    solve_for_equilibrium: bool,
+    preparation: Preparation,
     analyses: &mut [Scheduled],
 ) -> Result<Report, AnalysisError> {
     let mut ws = system.workspace();
@@ -180,12 +192,11 @@ pub fn analyze(
         }
         history.state(row, &mut x);
         if let Some(assembler) = &assembler {
-            assembler
-                .solve_assembly(system, &mut x, &mut ws)
+            assemble(assembler, (model, system), &mut x, &mut ws, preparation.opensim_faults)
                 .map_err(|source| AnalysisError::Assembly { time: x.time, source })?;
         }
         controls.compute(x.time, &x, &mut values);
-        if solve_for_equilibrium {
+        if preparation.solve_for_equilibrium {
             for (force, why) in system.solve_equilibrium(&mut x, &values, &mut ws) {
                 report.not_in_equilibrium.push((x.time, force, why.to_string()));
             }
@@ -204,6 +215,23 @@ pub fn analyze(
     Ok(report)
 }
 
+/// Puts a pose and its speeds on the constraints. OpenSim leaves the speeds of a model with constraints of its own as they
+/// are; those of locked coordinates it corrects.
+fn assemble(
+    assembler: &Assembler,
+    (model, system): (&Model, &System),
+    x: &mut State<f64>,
+    ws: &mut Workspace<f64>,
+    opensim_faults: bool,
+) -> Result<(), NotAssembled> {
+    let speeds = (opensim_faults && !model.constraints.is_empty()).then(|| x.u.clone());
+    assembler.solve_assembly(system, x, ws)?;
+    if let Some(u) = speeds {
+        x.u = u;
+    }
+    Ok(())
+}
+
 /// The name that differs least from one that is not there.
 fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
     let distance = |a: &str, b: &str| -> usize {
@@ -220,7 +248,8 @@ fn frame<'m>(model: &'m Model, name: &str) -> Option<&'m Frame> {
     let by_path = |f: &&Frame| f.path == name || f.path.strip_suffix(name).is_some_and(|p| p.ends_with('/'));
     // A body comes before an offset frame that happens to have its name.
     let body = model.bodies.iter().find(|b| b.name == name).map(|b| &model.frames[b.frame.0]);
-    body.or_else(|| model.frames.iter().find(|f| f.name == name)).or_else(|| model.frames.iter().find(by_path))
+    body.or_else(|| model.frames.iter().find(|f| f.name == name))
+        .or_else(|| model.frames.iter().find(by_path))
 }
 
 /// The frame, or the error that says it is not there.
@@ -273,4 +302,5 @@ fn bodies(model: &Model, names: &[String], all_means_com: bool) -> Result<(Vec<u
 /// A setting of an analysis whose numbers are in SI units, for the header of its files.
 const SI: &str = "\nUnits: s, m, kg, N, N m, W, rad.\n\n";
 /// The same where angles may be in degrees.
-const SI_OR_DEGREES: &str = "\nUnits: s, m, kg, N, N m, W; angles in degrees where inDegrees says yes, else in rad.\n\n";
+const SI_OR_DEGREES: &str =
+    "\nUnits: s, m, kg, N, N m, W; angles in degrees where inDegrees says yes, else in rad.\n\n";
