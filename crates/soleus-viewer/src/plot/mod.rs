@@ -1,8 +1,8 @@
-//! Line charts: plain data here, SVG from [`Plot::to_svg`].
+//! Line charts: plain data here, pictures from [`Plot::to_svg`] and [`Plot::to_png`].
 
 mod axis;
+mod layout;
 mod sparsity;
-mod svg;
 mod thin;
 
 pub use sparsity::{Sparsity, SparsityPanel};
