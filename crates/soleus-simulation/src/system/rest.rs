@@ -59,7 +59,7 @@ pub enum RestError {
     },
     /// None was found.
     #[error(
-        "no state at rest was found in {time} s of motion and {iterations} Newton iterations; residual {residual:.3e}"
+        "no state at rest was found in {time:.1} s of motion and {iterations} Newton iterations; residual {residual:.3e}"
     )]
     NotFound {
         /// Time it moved, s.
