@@ -7,7 +7,8 @@
 
 use super::force_reporter::{constraint_labels, push_constraint};
 use super::{
-    Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, bodies, coordinates, is_actuator, required_frame,
+    Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, bodies, coordinates, is_actuator,
+    required_frame,
 };
 use soleus_dynamics::constraint::{CompiledConstraint, Rolling};
 use soleus_dynamics::force::Kernel;
@@ -122,14 +123,14 @@ impl InducedAccelerations {
     pub fn new(model: &Model, system: &System, s: &InducedSettings) -> Result<Self, AnalysisError> {
         let mut own_system = system.clone();
         let external: Vec<usize> = (0..model.forces.len())
-            .filter(|&i| system.forces[i].enabled && matches!(model.forces[i].kind, ForceKind::ExternalForce(_)))
+            .filter(|&i| {
+                system.forces[i].enabled && matches!(model.forces[i].kind, ForceKind::ExternalForce(_))
+            })
             .collect();
         let own = system.constraints.list.len();
         let mut contacts = Vec::new();
         for (k, c) in s.contacts.iter().enumerate() {
-            let node = |name: &str| {
-                required_frame(model, name).map(|f| system.tree.node_of_body[f.body.0])
-            };
+            let node = |name: &str| required_frame(model, name).map(|f| system.tree.node_of_body[f.body.0]);
             let (roller, surface) = (node(&c.rolling_body)?, node(&c.surface_body)?);
             let on_roller = external.iter().find(|&&i| pushes(system, i) == Some(roller));
             let Some(&measured) = on_roller.or_else(|| external.get(k)) else {
@@ -141,7 +142,14 @@ impl InducedAccelerations {
                 )));
             };
             let normal = c.normal.normalized();
-            contacts.push(Contact { roller, surface, normal, friction: c.friction, radius: c.radius, measured });
+            contacts.push(Contact {
+                roller,
+                surface,
+                normal,
+                friction: c.friction,
+                radius: c.radius,
+                measured,
+            });
             own_system.constraints.list.push(CompiledConstraint::Rolling(Rolling {
                 roller,
                 surface,
@@ -327,7 +335,8 @@ impl InducedAccelerations {
         }
         if self.opensim_faults {
             let mut more = Loads { body: &mut self.body, mobility: f };
-            for (i, s) in system.forces.iter().enumerate().filter(|(i, s)| s.enabled && !is_control(now, *i)) {
+            for (i, s) in system.forces.iter().enumerate().filter(|(i, s)| s.enabled && !is_control(now, *i))
+            {
                 if let (None, Actor::Force(c)) = (&s.path, &s.actor) {
                     let (z, controls) = (&now.x.z[s.states.clone()], &now.controls[s.controls.clone()]);
                     c.apply(&kin, controls, z, &mut [0.0; 4][..z.len()], &mut more);
@@ -443,7 +452,8 @@ impl Analysis for InducedAccelerations {
 
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
         let coordinates = self.coordinates.into_iter().map(|c| c.2);
-        let all = coordinates.chain(self.bodies.into_iter().map(|b| b.2)).chain(self.com).chain(self.reactions);
+        let all =
+            coordinates.chain(self.bodies.into_iter().map(|b| b.2)).chain(self.com).chain(self.reactions);
         all.map(|r| {
             let table = r.table()?;
             Ok(Output { suffix: format!("_{}", table.name), table })

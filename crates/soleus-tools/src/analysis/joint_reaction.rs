@@ -1,6 +1,8 @@
 //! `JointReaction`: what joints carry.
 
-use super::{ActuatorLoad, Analysis, AnalysisError, Moment, Output, Recorder, SI, frame, is_actuator, nearest};
+use super::{
+    ActuatorLoad, Analysis, AnalysisError, Moment, Output, Recorder, SI, frame, is_actuator, nearest,
+};
 use soleus_dynamics::multibody::compute_inverse_dynamics;
 use soleus_dynamics::{Loads, System, Workspace};
 use soleus_math::{SpatialVec, Table, Transform, Vec3};

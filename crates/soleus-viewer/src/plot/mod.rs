@@ -2,7 +2,10 @@
 
 mod axis;
 mod layout;
+mod sparsity;
 mod thin;
+
+pub use sparsity::{Sparsity, SparsityPanel};
 
 /// Colors that differ for color-blind readers too (Okabe and Ito 2008; the yellow darkened to be seen on white).
 pub const COLORS: [&str; 8] =
