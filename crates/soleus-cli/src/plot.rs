@@ -15,7 +15,7 @@ const MOST_LINES: usize = 8;
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  soleus plot walk_ik.mot --columns knee_angle_r,knee_angle_l --out knees.svg\n  \
-    soleus plot forces.mot --columns '*_vy' --out vertical.svg"
+    soleus plot forces.mot --columns '*_vy' --out vertical.png"
 )]
 pub struct Options {
     /// File to read: .sto, .mot, .trc, .csv or .c3d
@@ -23,7 +23,7 @@ pub struct Options {
     /// Columns by name, separated by commas; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     columns: Vec<String>,
-    /// SVG file to write; `-` for stdout
+    /// File to write: .svg or .png; `-` is SVG to stdout
     #[arg(long, value_name = "OUT.svg")]
     out: PathBuf,
     /// What to take out of a .c3d
@@ -54,6 +54,11 @@ pub fn run(o: &Options) -> Result<(), Failure> {
         lines: chosen.iter().map(line).collect(),
         ..Plot::default()
     };
+    if o.out.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
+        let picture =
+            plot.to_png().map_err(|e| Failure::content(&o.out, 0, "", e.to_string(), "write .svg"))?;
+        return load::write_whole_bytes(&o.out, &picture);
+    }
     load::write_whole(&o.out, &plot.to_svg())
 }
 

@@ -109,7 +109,7 @@ impl Plot {
         s
     }
 
-    fn x_axis(&self, ticks: f64) -> Axis {
+    pub(super) fn x_axis(&self, ticks: f64) -> Axis {
         match self.x_range {
             Some(ends) => Axis::over(ends.into_iter(), ticks, false),
             None => {
@@ -120,7 +120,7 @@ impl Plot {
         }
     }
 
-    fn y_axis(&self, ticks: f64) -> Axis {
+    pub(super) fn y_axis(&self, ticks: f64) -> Axis {
         match self.y_range {
             Some(ends) => Axis::over(ends.into_iter(), ticks, false),
             None => {
