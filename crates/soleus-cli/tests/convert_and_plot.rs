@@ -1,5 +1,8 @@
 //! `soleus convert` and `soleus plot`, through the command.
 
+mod common;
+
+use common::Folder;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -106,4 +109,34 @@ fn analytic_plot_has_axes_lines_and_legend() {
     // The gap in B breaks its line.
     let b = svg.lines().filter(|l| l.matches('M').count() == 2 && l.contains("stroke-width")).count();
     assert_eq!(b, 3, "{svg}");
+}
+
+#[test]
+fn analytic_plot_as_png() {
+    let f = Folder::new("plot_png");
+    f.file(
+        "a.sto",
+        "a\nversion=1\nnRows=3\nnColumns=2\ninDegrees=no\nendheader\ntime\tx\n0\t0\n1\t2\n2\t1\n",
+    );
+    f.soleus(&["plot", "a.sto", "--out", "a.png"]).is_done();
+    let bytes = std::fs::read(f.0.join("a.png")).unwrap();
+    // The signature, and the width of 1800 dots.
+    assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
+    assert_eq!(&bytes[16..20], &1800u32.to_be_bytes());
+}
+
+/// With the feature it is done and read back; without it, it is refused with what to do.
+#[test]
+fn identity_parquet_or_a_word_about_it() {
+    let f = Folder::new("convert_parquet");
+    f.file("a.sto", "a\nversion=1\nnRows=2\nnColumns=2\ninDegrees=yes\nendheader\ntime\tx\n0\t0.5\n1\t2\n");
+    let run = f.soleus(&["convert", "a.sto", "a.parquet"]);
+    if cfg!(feature = "parquet") {
+        run.is_done();
+        f.soleus(&["convert", "a.parquet", "b.sto"]).is_done();
+        assert_eq!(common::table(&f.0.join("b.sto")).columns(), common::table(&f.0.join("a.sto")).columns());
+    } else {
+        run.is_refused(&["--features parquet"]);
+        assert!(!f.0.join("a.parquet").exists());
+    }
 }
