@@ -110,7 +110,7 @@ pub fn run(o: &Options) -> Result<(), Failure> {
             table.set_metadata("DataRate", format!("{hz:.6}"));
         }
     }
-    load::write_whole_bytes(&o.output, &bytes(&table, format, &o.output, o.fixed)?)?;
+    load::write_bytes(&o.output, &bytes(&table, format, &o.output, o.fixed)?)?;
     // A closed stderr is no reason to stop.
     let _ = writeln!(
         std::io::stderr(),

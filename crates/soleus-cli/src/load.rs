@@ -107,11 +107,16 @@ pub fn errors(path: &Path, diagnostics: &Diagnostics) -> Failure {
 
 /// Writes a whole file or none: to a temporary name first, then renamed. `-` is stdout.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    write_whole_bytes(path, text.as_bytes())
+    write_bytes(path, text.as_bytes())
 }
 
-/// As [`write_whole`], for files that are no text.
-pub fn write_whole_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+/// Whether a picture is to be PNG, by its name; SVG otherwise.
+pub fn is_png(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png"))
+}
+
+/// Writes a whole file or none, as [`write_whole`] does.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |source| Failure::write(path, source);
     if path == Path::new("-") {
         return match std::io::stdout().lock().write_all(bytes) {

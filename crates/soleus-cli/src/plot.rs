@@ -23,8 +23,8 @@ pub struct Options {
     /// Columns by name, separated by commas; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     columns: Vec<String>,
-    /// File to write: .svg or .png; `-` is SVG to stdout
-    #[arg(long, value_name = "OUT.svg")]
+    /// Picture to write: PNG if its name ends in .png, otherwise SVG; `-` for stdout
+    #[arg(long, value_name = "OUT.svg|OUT.png")]
     out: PathBuf,
     /// What to take out of a .c3d
     #[arg(long, value_enum, default_value_t = Take::Markers)]
@@ -54,10 +54,8 @@ pub fn run(o: &Options) -> Result<(), Failure> {
         lines: chosen.iter().map(line).collect(),
         ..Plot::default()
     };
-    if o.out.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
-        let picture =
-            plot.to_png().map_err(|e| Failure::content(&o.out, 0, "", e.to_string(), "write .svg"))?;
-        return load::write_whole_bytes(&o.out, &picture);
+    if load::is_png(&o.out) {
+        return load::write_bytes(&o.out, &plot.to_png());
     }
     load::write_whole(&o.out, &plot.to_svg())
 }

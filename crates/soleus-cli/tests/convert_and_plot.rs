@@ -106,23 +106,12 @@ fn analytic_plot_has_axes_lines_and_legend() {
         assert!(svg.contains(text), "{text}: {svg}");
     }
     assert!(!svg.contains(">A_1<"));
+    done(&soleus(&f, &["plot", "m.trc", "--columns", "A_2,B_*", "--out", "p.png"]));
+    let png = fs::read(f.join("p.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.ends_with(b"IEND\xae\x42\x60\x82"));
     // The gap in B breaks its line.
     let b = svg.lines().filter(|l| l.matches('M').count() == 2 && l.contains("stroke-width")).count();
     assert_eq!(b, 3, "{svg}");
-}
-
-#[test]
-fn analytic_plot_as_png() {
-    let f = Folder::new("plot_png");
-    f.file(
-        "a.sto",
-        "a\nversion=1\nnRows=3\nnColumns=2\ninDegrees=no\nendheader\ntime\tx\n0\t0\n1\t2\n2\t1\n",
-    );
-    f.soleus(&["plot", "a.sto", "--out", "a.png"]).is_done();
-    let bytes = std::fs::read(f.0.join("a.png")).unwrap();
-    // The signature, and the width of 1800 dots.
-    assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
-    assert_eq!(&bytes[16..20], &1800u32.to_be_bytes());
 }
 
 /// With the feature it is done and read back; without it, it is refused with what to do.

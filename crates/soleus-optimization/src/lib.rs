@@ -3,9 +3,10 @@
 //! A problem is a [`NonlinearProgram`]; whoever states it gives values and derivatives over fixed patterns.
 //! Nothing here knows biomechanics, reads a clock, prints or opens a file.
 
-pub mod nelder_mead;
 pub mod linear;
+pub mod nelder_mead;
 pub mod nlp;
+pub mod qp;
 pub mod separable;
 
 pub use nelder_mead::{NelderMeadMinimum, NelderMeadOptions, nelder_mead};

@@ -5,6 +5,7 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB.
 
+mod drawing;
 pub mod figure;
 pub mod plot;
 pub mod report;

@@ -9,7 +9,7 @@ use soleus_math::{Table, Vec3};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{
     Actuation, Analysis, BodyKinematics, ContactConstraint, ForceReporter, InducedAccelerations,
-    InducedSettings, JointReaction, Kinematics, MuscleAnalysis, OutputReporter, PointKinematics,
+    InducedSettings, JointPower, JointReaction, Kinematics, MuscleAnalysis, OutputReporter, PointKinematics,
     ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
 };
 use soleus_tools::static_optimization::{Settings, StaticOptimization};
@@ -89,6 +89,13 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
         AnalysisKind::OutputReporter { paths } => {
             Box::new(OutputReporter::new(model, system, paths).map_err(wrong)?)
         }
+        AnalysisKind::StaticOptimization { use_model_force_set: false, .. } => {
+            let hint =
+                "give a model or force set with an actuator for each coordinate, or run inverse dynamics";
+            let message =
+                "`use_model_force_set` false is not supported: it asks for inverse dynamics".to_string();
+            return Err(Failure::content(m.source, s.line, "", message, hint));
+        }
         AnalysisKind::StaticOptimization { exponent, use_muscle_physiology, .. } => {
             let settings = Settings {
                 exponent: *exponent,
@@ -133,6 +140,10 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
                 opensim_faults: m.opensim_faults,
             };
             Box::new(InducedAccelerations::new(model, system, &settings).map_err(wrong)?)
+        }
+        AnalysisKind::JointPower => {
+            let made = JointPower::new(model, system, m.history, m.rows.clone());
+            Box::new(made.map_err(|e| content(e.to_string()))?)
         }
         AnalysisKind::Other(_) => return Ok(None),
     }))

@@ -210,10 +210,11 @@ fn settings(path: &Path, s: &MocoSolver, a: &Arguments) -> Result<Settings, Fail
 fn options(s: &MocoSolver, a: &Arguments) -> nlp::Options {
     let mut o = nlp::Options::default();
     if s.optim_convergence_tolerance > 0.0 {
-        // Moco sets these three together.
-        o.tolerance = s.optim_convergence_tolerance;
+        // Moco sets these three together. Its studies choose them for a solver without second derivatives, which
+        // ends nearer to the optimum than they ask; with them, a hundredth costs a few iterations.
+        o.tolerance = (0.01 * s.optim_convergence_tolerance).max(o.tolerance);
         o.dual_tolerance = s.optim_convergence_tolerance;
-        o.complementarity_tolerance = s.optim_convergence_tolerance;
+        o.complementarity_tolerance = 0.01 * s.optim_convergence_tolerance;
     }
     if s.optim_constraint_tolerance > 0.0 {
         o.constraint_tolerance = s.optim_constraint_tolerance;

@@ -73,6 +73,10 @@ pub trait Analysis {
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
+    /// What could not be solved, in words; the tables then hold the nearest that was found.
+    fn unsolved(&self) -> Option<String> {
+        None
+    }
     /// What was written down.
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError>;
 }

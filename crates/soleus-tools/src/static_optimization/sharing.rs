@@ -185,6 +185,18 @@ impl LoadSharing {
         Ok(shared)
     }
 
+    /// After [`solve`](Self::solve): the cheapest activations that do exactly what the given ones do, and the largest
+    /// generalized force (N·m or N) by which those miss the load. Tells how good a solution found elsewhere is.
+    pub fn solve_like(&mut self, activations: &[f64]) -> Result<(Shared, f64), Error> {
+        let time = self.solver.state.time;
+        let load = self.program.rhs.clone();
+        self.program.set_rhs_by(activations);
+        let miss = load.iter().zip(&self.program.rhs).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        let shared = self.program.solve().map_err(|source| Error::Sharing { time, source });
+        self.program.rhs = load;
+        Ok((shared?, miss))
+    }
+
     /// One equation for each independent mobility; room for them when they are new.
     fn choose_equations(&mut self) -> Result<(), Error> {
         let independent = (0..self.names.len()).filter(|&m| self.elimination.is_independent[m]);

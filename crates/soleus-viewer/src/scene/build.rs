@@ -113,6 +113,11 @@ fn bones(model: &Model) -> Vec<Bone> {
 /// The hull of what is attached to a body.
 fn hull_of(model: &Model, body: BodyId) -> Option<Shape> {
     let mut cloud = joints_on(model, body);
+    // Where a chain ends, markers tell best how far the body reaches: a head, a hand.
+    if cloud.len() < 2 {
+        let markers = model.markers.iter().map(|m| on_body(model, m.frame, m.location));
+        cloud.extend(markers.filter(|o| o.0 == body).map(|o| o.1));
+    }
     cloud.push(model.bodies[body.0].mass_center);
     for f in &model.forces {
         let Some(Path::Geometry(path)) = &f.line_of_action else { continue };
