@@ -3,16 +3,17 @@
 use crate::failure::Failure;
 use crate::simulate::job::{Method, Plan};
 use crate::simulate::{drive, job, results, start};
-use crate::{id, load, setup};
+use crate::tool_model::{self, parent};
+use crate::{analyze, load, setup};
 use soleus_dynamics::Options;
 use soleus_dynamics::system::{State, System};
 use soleus_io::setup::{ForwardSetup, ToolSetup};
 use soleus_math::Table;
-use soleus_model::controller::ControllerKind;
+use soleus_model::controller::{Controller, ControllerKind};
 use soleus_model::force::{ControlRange, CoordinateActuator};
 use soleus_model::id::CoordinateId;
 use soleus_model::joint::MotionType;
-use soleus_model::{Diagnostics, Element, Force, ForceKind, Model};
+use soleus_model::{Force, ForceKind, Model};
 use soleus_simulation::system::{ControlNodes, Correction, control_labels, state_column};
 use soleus_simulation::{ModelControls, StepOptions};
 use std::path::Path;
@@ -56,50 +57,45 @@ pub fn run_setup(path: &Path, s: &ForwardSetup, opensim_faults: bool) -> Result<
     let motion = job::simulate(&system, &controls, &x, &plan);
 
     let file = |ending: &str| folder.join(format!("{}_{ending}", tool.name));
-    let mut table = results::states(&model, &system, &motion.rows);
-    if let Ok(t) = &mut table {
-        t.name.clone_from(&tool.name);
-        results::write(&file("states_degrees.mot"), Ok(in_degrees(&model, t)))?;
-    }
-    results::write(&file("states.sto"), table)?;
+    let states = results::states(&model, &system, &motion.rows).map(|t| named(t, &tool.name));
+    let states = states.map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))?;
+    results::write(&file("states_degrees.mot"), Ok(in_degrees(&model, &states)))?;
+    results::write(&file("states.sto"), Ok(states.clone()))?;
     // OpenSim labels controls by name, not by path.
     let labels = control_labels(&model, &system);
     let names = labels.iter().map(|l| l.rsplit('/').next().unwrap_or(l).to_string()).collect();
-    let table = results::controls(&model, &system, &controls, &motion.rows, names).map(|mut t| {
-        t.name = "controls".to_string();
-        t
-    });
-    results::write(&file("controls.sto"), table)?;
-    warn_of_analyses(path, &tool.analyses);
-    motion.close(&model, &system, &folder)
+    let table = results::controls(&model, &system, &controls, &motion.rows, names);
+    results::write(&file("controls.sto"), table.map(|t| named(t, "controls")))?;
+    let analysed = match motion.rows.len() {
+        0 => Ok(()),
+        _ => {
+            let (asked, both) = ((path, folder.as_path(), tool.name.as_str()), (&model, &system));
+            analyze::run_motion(asked, &s.analyses, both, &states, &mut controls, opensim_faults)
+        }
+    };
+    // Why a simulation ended early matters more than what could not be made of it.
+    motion.close(&model, &system, &folder).and(analysed)
 }
 
-/// The model with the forces, controllers and loads that the setup adds.
+fn named(mut table: Table, name: &str) -> Table {
+    table.name = name.to_string();
+    table
+}
+
+/// The model with what the setup adds, and actuators for corrections.
 fn model(path: &Path, model_path: &Path, tool: &ToolSetup) -> Result<Model, Failure> {
-    let files: Vec<_> = tool.force_set_files.iter().map(|f| setup::beside(path, f)).collect();
-    let change = load::Change {
-        replace_forces: tool.replace_force_set,
-        force_sets: &files,
-        controllers: &tool.controllers,
-    };
-    let mut model = load::changed_model(model_path, &change)?;
-    let enabled = |c: &&soleus_model::controller::Controller| c.enabled;
+    let mut model = tool_model::model(path, model_path, tool)?;
+    let enabled = |c: &&Controller| c.enabled;
     for c in model.controllers.iter().filter(enabled) {
         if let ControllerKind::Other = c.kind {
             let message = format!("controller `{}` is a `{}`, which cannot be run", c.name, c.class);
-            return Err(Failure::content(
-                path,
-                0,
-                &c.path,
-                message,
-                "disable it, or take it out of the setup",
-            ));
+            let hint = "disable it, or take it out of the setup";
+            return Err(Failure::content(path, 0, &c.path, message, hint));
         }
     }
     // Each coordinate gets an actuator that the correction works through, unless it has one by that name.
-    let corrects =
-        |c: &soleus_model::controller::Controller| matches!(c.kind, ControllerKind::Correction { .. });
-    if let Some(c) = model.controllers.iter().filter(enabled).find(|c| corrects(c)) {
+    let corrects = |c: &&Controller| matches!(c.kind, ControllerKind::Correction { .. });
+    if let Some(c) = model.controllers.iter().filter(enabled).find(corrects) {
         let owner = c.path.clone();
         for (i, c) in model.coordinates.iter().enumerate() {
             let name = corrector(&c.name);
@@ -119,9 +115,6 @@ fn model(path: &Path, model_path: &Path, tool: &ToolSetup) -> Result<Model, Fail
             }
         }
     }
-    let loads = tool.external_loads_file.as_ref().map(|f| setup::beside(path, f));
-    model.forces.extend(id::measured(&model, loads.as_deref(), parent(path))?);
-    load::contact_meshes(model_path, &mut model)?;
     Ok(model)
 }
 
@@ -232,20 +225,4 @@ fn in_degrees(model: &Model, states: &Table) -> Table {
         last.unwrap_or(0.0)
     );
     table
-}
-
-/// Names the analyses that were asked for and not made.
-fn warn_of_analyses(path: &Path, analyses: &[Element]) {
-    let mut log = Diagnostics::new(path.display().to_string());
-    for a in analyses {
-        let on = a.child_text("on").is_none_or(|t| !t.eq_ignore_ascii_case("false"));
-        if on {
-            log.warn(a.line, "", format!("analysis `{}` is not made", a.tag), "");
-        }
-    }
-    load::report(&log);
-}
-
-fn parent(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new(""))
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, nearest_hint};
 use crate::tables::{self, Take};
-use crate::{load, setup};
+use crate::{imu, load, setup};
 use clap::Args;
 use soleus_dynamics::Options;
 use soleus_io::setup::{IkTask, InverseKinematicsSetup, ValueType};
@@ -12,20 +12,29 @@ use soleus_math::{Table, table::Element};
 use soleus_model::joint::MotionType;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
-    CoordinateTask, MarkerTask, Settings, Summary, Target, Tasks, Trial, solve_trial,
+    Chunks, CoordinateTask, MarkerTask, Settings, Summary, Target, Tasks, Trial, solve_trial_in_chunks,
 };
+use soleus_tools::quality::check_markers;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus ik`.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus ik --model subject01.osim --markers walk.trc --out walk.mot")]
+#[command(after_help = "Examples:\n  \
+    soleus ik --model subject01.osim --markers walk.trc --out walk.mot\n  \
+    soleus ik --model calibrated.osim --orientations walk_imus.sto --sensor-to-ground-deg=-90,0,0 --out walk.mot")]
 pub struct Arguments {
     /// Model file (.osim, any version) with markers
     #[arg(long)]
     model: PathBuf,
     /// Marker file (.trc, .sto or .c3d)
-    #[arg(long)]
-    markers: PathBuf,
+    #[arg(long, required_unless_present = "orientations")]
+    markers: Option<PathBuf>,
+    /// Orientations of inertial sensors in place of markers (.sto with quaternions, one column per frame of the model)
+    #[arg(long, value_name = "IMUS.sto", conflicts_with_all = ["markers", "tasks"])]
+    orientations: Option<PathBuf>,
+    /// Turns the sensors' world to ground: angles about the fixed axes x, y, z, in degrees
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_three, allow_hyphen_values = true, requires = "orientations")]
+    sensor_to_ground_deg: Option<[f64; 3]>,
     /// Weights: an XML file with an IKTaskSet, or a setup file of the InverseKinematicsTool; all markers weigh 1 without it
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
@@ -35,27 +44,56 @@ pub struct Arguments {
     /// Last time, s
     #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
     to: f64,
+    /// Splits the frames into chunks that are solved at the same time; angles change in their last digits only
+    #[arg(long, default_value_t = 1)]
+    chunks: usize,
+    /// Threads for the chunks; results are the same whatever their number [default: one per core]
+    #[arg(long)]
+    threads: Option<usize>,
     /// Motion file to write (.mot, degrees)
     #[arg(long, value_name = "OUT.mot")]
     out: PathBuf,
-    /// File for the distances of the markers frame by frame (.sto)
+    /// File for the distances of the markers, or angles of the sensors, frame by frame (.sto)
     #[arg(long, value_name = "ERRORS.sto")]
     errors: Option<PathBuf>,
 }
 
+/// Three numbers with commas between.
+fn parse_three(text: &str) -> Result<[f64; 3], String> {
+    let list: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse::<f64>()).collect();
+    let list = list.map_err(|e| e.to_string())?;
+    <[f64; 3]>::try_from(list).map_err(|l| format!("three angles, not {}", l.len()))
+}
+
 /// Runs `soleus ik`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
+    let Some(markers) = &a.markers else {
+        return run_orientations(a);
+    };
     let model = load::model(&a.model)?;
     let tasks = match &a.tasks {
         None => Tasks::default(),
         Some(path) => tasks_of(&model, path, &setup::tasks(path)?, None)?,
     };
-    let trial = solve(model, &a.model, &a.markers, &tasks, [a.from, a.to])?;
+    let threads = a.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let share = Chunks { chunks: a.chunks, threads };
+    let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to], share)?;
     load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
         load::write_whole(path, &sto::write(&trial.marker_errors, Digits::Shortest))?;
     }
-    close(&trial.summary, &a.markers)
+    close(&trial.summary, markers)
+}
+
+fn run_orientations(a: &Arguments) -> Result<(), Failure> {
+    let Some(file) = &a.orientations else { return Ok(()) };
+    let turn = a.sensor_to_ground_deg.unwrap_or_default().map(f64::to_radians);
+    let trial = imu::solve(&a.model, file, turn, &[], [a.from, a.to])?;
+    load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
+    if let Some(path) = &a.errors {
+        load::write_whole(path, &sto::write(&trial.errors, Digits::Shortest))?;
+    }
+    imu::close(&trial.summary, file)
 }
 
 /// Runs the tool of a setup file.
@@ -72,7 +110,7 @@ pub fn run_setup(path: &Path, s: &InverseKinematicsSetup) -> Result<(), Failure>
         None => None,
     };
     let tasks = tasks_of(&model, path, &list, coordinates.as_ref())?;
-    let trial = solve(model, &model_path, &markers, &tasks, s.time_range)?;
+    let trial = solve(model, &model_path, &markers, &tasks, s.time_range, Chunks::default())?;
 
     let results = setup::beside(path, &s.results_directory);
     let motion = s.output_motion_file.as_ref().map(|f| setup::beside(path, f));
@@ -99,11 +137,29 @@ fn solve(
     markers_path: &Path,
     tasks: &Tasks,
     range: [f64; 2],
+    share: Chunks,
 ) -> Result<Trial, Failure> {
     // A pose needs no forces.
     model.forces.clear();
     let system = load::compile(model_path, &model, &Options::default())?;
     let markers = marker_table(markers_path)?;
+    let mut log = Diagnostics::new(markers_path.display().to_string());
+    check_markers(&model, &system, &markers, &mut log);
+    let strangers = markers.labels().iter().filter(|l| !model.markers.iter().any(|m| m.name == **l));
+    let strangers: Vec<&str> = strangers.map(String::as_str).collect();
+    if tasks.markers.is_empty() && !strangers.is_empty() && !log.has_errors() {
+        let near = model
+            .markers
+            .iter()
+            .map(|m| m.name.as_str())
+            .filter(|m| !markers.labels().iter().any(|l| l == m));
+        let hint = nearest_hint(&format!("unused model marker to `{}`", strangers[0]), strangers[0], near);
+        log.warn(0, "", format!("markers that the model does not have: {}", strangers.join(", ")), &hint);
+    }
+    load::report(&log);
+    if log.has_errors() {
+        return Err(load::errors(markers_path, &log));
+    }
     for t in &tasks.markers {
         if markers.labels().contains(&t.name) && !model.markers.iter().any(|m| m.name == t.name) {
             let near = model.markers.iter().map(|m| m.name.as_str());
@@ -114,13 +170,13 @@ fn solve(
             load::report(&log);
         }
     }
-    solve_trial(&model, &system, &markers, tasks, Settings::default(), range)
+    solve_trial_in_chunks(&model, &system, &markers, tasks, Settings::default(), range, share)
         .map_err(|e| Failure::content(markers_path, 0, "", e.to_string(), ""))
 }
 
 /// Markers in meters.
 pub fn marker_table(path: &Path) -> Result<Table, Failure> {
-    let mut table = tables::read(path, Take::Markers, 0.0)?;
+    let mut table = tables::read_in_order(path, Take::Markers)?;
     let wrong = |e: String| Failure::content(path, 0, "", e, "");
     if table.element() == Element::Scalar {
         table = table.packed().map_err(|e| wrong(format!("the file holds no markers: {e}")))?;

@@ -5,6 +5,7 @@
 mod analyze;
 mod convert;
 mod demo;
+mod equilibrium;
 mod eval;
 mod experiment;
 mod failure;
@@ -12,14 +13,18 @@ mod fit_paths;
 mod forward;
 mod id;
 mod ik;
+mod imu;
 mod info;
+mod jacobian;
 mod load;
+mod pipeline;
 mod plot;
 mod run;
 mod scale;
 mod setup;
 mod simulate;
 mod so;
+mod solve;
 mod states;
 mod tables;
 mod tool_model;
@@ -78,6 +83,12 @@ enum Verb {
         opensim_faults: bool,
     },
 
+    /// Finds a state in which a model is at rest
+    Equilibrium(equilibrium::Arguments),
+
+    /// The implicit equations of a model and their sparse, exact Jacobians
+    Jacobian(jacobian::Arguments),
+
     /// Simulates a model forward in time and writes its states and controls
     #[command(
         after_help = "Example:\n  soleus simulate arm26.osim --excitation 0.05 --duration 1 --out results\n\n\
@@ -96,6 +107,9 @@ enum Verb {
     /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
 
+    /// All steps of a study: scaling, kinematics, dynamics, muscles and joint loads of several trials
+    Pipeline(pipeline::Arguments),
+
     /// Scales a generic model to a subject and places its markers
     Scale(scale::Arguments),
 
@@ -104,6 +118,9 @@ enum Verb {
 
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
+
+    /// Optimal control: solves the problem of a MocoStudy
+    Solve(solve::Arguments),
 
     /// Static optimization: muscle forces and activations behind a motion
     So(so::Arguments),
@@ -138,13 +155,17 @@ fn main() -> ExitCode {
         Verb::Eval { model, states, out, equilibrate, opensim_faults } => {
             eval::run(&model, &states, &out, equilibrate, opensim_faults)
         }
+        Verb::Equilibrium(arguments) => equilibrium::run(&arguments),
+        Verb::Jacobian(arguments) => jacobian::run(&arguments),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Pipeline(arguments) => pipeline::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
+        Verb::Solve(arguments) => solve::run(&arguments),
         Verb::So(arguments) => so::run(&arguments),
         Verb::Analyze(arguments) => analyze::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),

@@ -1,7 +1,7 @@
 //! `soleus run`: a setup file of one of OpenSim's tools.
 
 use crate::failure::Failure;
-use crate::{analyze, forward, id, ik, scale, setup};
+use crate::{analyze, forward, id, ik, imu, scale, setup, solve};
 use clap::Args;
 use soleus_io::setup::Setup;
 use std::path::PathBuf;
@@ -9,8 +9,9 @@ use std::path::PathBuf;
 /// Arguments of `soleus run`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus run subject01_Setup_IK.xml\n\n\
-    Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, AnalyzeTool and ForwardTool. File names in the setup are\n\
-    taken from its folder, and results are written under the names and folders it gives.")]
+    Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, AnalyzeTool and\n\
+    ForwardTool. File names in the setup are taken from its folder, and results are written under the names and\n\
+    folders it gives.")]
 pub struct Arguments {
     /// Setup file (.xml)
     setup: PathBuf,
@@ -36,18 +37,11 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     match setup {
         Setup::Scale(s) => scale::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::InverseKinematics(s) => ik::run_setup(&a.setup, &s),
+        Setup::MocoStudy(s) => solve::run_setup(&a.setup, &s),
         Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::ImuPlacer(s) => imu::run_placer(&a.setup, &s),
+        Setup::ImuInverseKinematics(s) => imu::run_setup(&a.setup, &s),
         Setup::Forward(s) => forward::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, a.opensim_faults),
-        Setup::MocoStudy(_) => {
-            let message = "the file holds a MocoStudy, which cannot be run yet".to_string();
-            Err(Failure::content(
-                &a.setup,
-                0,
-                "",
-                message,
-                "tools that run are listed by `soleus run --help`",
-            ))
-        }
     }
 }

@@ -103,6 +103,9 @@ fn analytic_plot_has_axes_lines_and_legend() {
         assert!(svg.contains(text), "{text}: {svg}");
     }
     assert!(!svg.contains(">A_1<"));
+    done(&soleus(&f, &["plot", "m.trc", "--columns", "A_2,B_*", "--out", "p.png"]));
+    let png = fs::read(f.join("p.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.ends_with(b"IEND\xae\x42\x60\x82"));
     // The gap in B breaks its line.
     let b = svg.lines().filter(|l| l.matches('M').count() == 2 && l.contains("stroke-width")).count();
     assert_eq!(b, 3, "{svg}");

@@ -163,6 +163,23 @@ fn opensim_val_forward_tool_setups() {
         assert_eq!(labels, &recorded("controls.sto").labels()[..labels.len()], "{}", c.setup);
         assert_eq!(controls.rows(), ours.rows());
         assert_eq!(read("states_degrees.mot").rows(), ours.rows());
+        // Tables of analyses. OpenSim gives one without a name none.
+        let (results, stem) = c.results.rsplit_once('/').unwrap();
+        let stem = format!("{stem}_");
+        for entry in
+            std::fs::read_dir(root.join(c.pipeline).join("reference").join(results)).unwrap().flatten()
+        {
+            let name = entry.file_name().into_string().unwrap();
+            let Some(what) = name.strip_prefix(&stem) else { continue };
+            if name.ends_with(".sto")
+                && !what.starts_with('_')
+                && !what.starts_with("point_in")
+                && what != "controls.sto"
+            {
+                let file = folder.0.join(results).join(&name);
+                assert_eq!(table(&file).labels(), table(&entry.path()).labels(), "{name}");
+            }
+        }
         let steps = ours.rows() - 1;
         assert!(
             steps.abs_diff(c.steps) <= 2 + c.steps / 25,

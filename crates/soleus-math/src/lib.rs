@@ -23,6 +23,8 @@
 pub mod bezier;
 pub mod dual;
 pub mod function;
+pub mod least_squares;
+pub mod jet;
 pub mod real;
 pub mod rotation;
 pub mod signal;
@@ -34,6 +36,8 @@ pub mod vec3;
 pub use bezier::BezierCurve;
 pub use dual::Dual;
 pub use function::Function;
+pub use least_squares::solve_least_squares;
+pub use jet::Jet;
 pub use real::Real;
 pub use rotation::Rotation;
 pub use spatial::{SpatialInertia, SpatialVec};

@@ -103,6 +103,61 @@ impl<T: Real> Rotation<T> {
     }
 }
 
+impl Rotation<f64> {
+    /// The rotation of a quaternion w + xi + yj + zk of any length but zero. One that is zero or not finite gives entries
+    /// that are not finite.
+    pub fn from_quaternion([w, x, y, z]: [f64; 4]) -> Self {
+        let s = 2.0 / (w * w + x * x + y * y + z * z);
+        Rotation(Mat33::from_cols(
+            vec3(1.0 - s * (y * y + z * z), s * (x * y + w * z), s * (x * z - w * y)),
+            vec3(s * (x * y - w * z), 1.0 - s * (x * x + z * z), s * (y * z + w * x)),
+            vec3(s * (x * z + w * y), s * (y * z - w * x), 1.0 - s * (x * x + y * y)),
+        ))
+    }
+
+    /// The unit quaternion w, x, y, z of this rotation, w ≥ 0. The largest component is found first, so that no digits are
+    /// lost (Shepperd 1978).
+    pub fn to_quaternion(&self) -> [f64; 4] {
+        let m = |i: usize, j: usize| self.0.at(i, j);
+        let trace = m(0, 0) + m(1, 1) + m(2, 2);
+        // Four times each component squared.
+        let squares = [
+            1.0 + trace,
+            1.0 + 2.0 * m(0, 0) - trace,
+            1.0 + 2.0 * m(1, 1) - trace,
+            1.0 + 2.0 * m(2, 2) - trace,
+        ];
+        let mut k = 0;
+        for i in 1..4 {
+            if squares[i] > squares[k] {
+                k = i;
+            }
+        }
+        // Differences give 4wx, 4wy, 4wz; sums 4xy, 4xz, 4yz.
+        let (wx, wy, wz) = (m(2, 1) - m(1, 2), m(0, 2) - m(2, 0), m(1, 0) - m(0, 1));
+        let (xy, xz, yz) = (m(1, 0) + m(0, 1), m(2, 0) + m(0, 2), m(2, 1) + m(1, 2));
+        let q = match k {
+            0 => [squares[0], wx, wy, wz],
+            1 => [wx, squares[1], xy, xz],
+            2 => [wy, xy, squares[2], yz],
+            _ => [wz, xz, yz, squares[3]],
+        };
+        let length = (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]).sqrt();
+        let sign = if q[0] < 0.0 { -1.0 } else { 1.0 };
+        q.map(|x| sign * x / length)
+    }
+
+    /// The rotation vector θ n, rad: this rotation is one by θ in [0, π] about the unit vector n.
+    pub fn to_rotation_vector(&self) -> Vec3<f64> {
+        let [w, x, y, z] = self.to_quaternion();
+        let v = vec3(x, y, z);
+        let sine = v.norm();
+        // θ/sin(θ/2) goes to 2 where both vanish.
+        let factor = if sine < 1e-8 { 2.0 } else { 2.0 * sine.atan2(w) / sine };
+        v * factor
+    }
+}
+
 impl<T: Real> Rotation<T> {
     /// This rotation followed by one of `angle` about the unit vector `axis` of the turned frame.
     ///
@@ -155,6 +210,23 @@ impl<T: Real> Mul<Vec3<T>> for Rotation<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn identity_quaternion_and_rotation_vector() {
+        for angles in [[0.0; 3], [0.3, -0.8, 2.0], [3.1, 0.02, -0.01], [0.0, 3.14159, 0.0], [1e-9, 0.0, 2e-9]]
+        {
+            let R = Rotation::body_fixed_xyz(Vec3::from_array(angles));
+            let back = Rotation::from_quaternion(R.to_quaternion());
+            let v = R.to_rotation_vector();
+            let angle = v.norm();
+            let axis = if angle > 0.0 { v * (1.0 / angle) } else { Vec3::unit(0) };
+            let again = Rotation::about(axis, angle);
+            for i in 0..3 {
+                assert!((back.axis(i) - R.axis(i)).norm() < 1e-14, "{angles:?}");
+                assert!((again.axis(i) - R.axis(i)).norm() < 1e-14, "{angles:?}");
+            }
+        }
+    }
 
     #[test]
     fn identity_body_fixed_angles_round_trip() {

@@ -9,7 +9,8 @@ pub mod external_loads;
 pub mod fit_paths;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
-mod least_squares;
+pub mod place_imus;
+pub mod quality;
 pub mod scale;
 pub mod static_optimization;
 #[cfg(test)]

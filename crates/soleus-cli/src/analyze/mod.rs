@@ -5,7 +5,7 @@ pub mod plain;
 mod setup_file;
 mod verb;
 
-pub use setup_file::run_setup;
+pub use setup_file::{run_motion, run_setup};
 pub use verb::{Arguments, run};
 
 use crate::failure::Failure;

@@ -6,8 +6,10 @@ use crate::failure::Failure;
 use crate::simulate::drive;
 use crate::{load, setup, tool_model};
 use soleus_dynamics::{Options, System};
-use soleus_io::setup::AnalyzeSetup;
+use soleus_io::setup::{AnalysisSetup, AnalyzeSetup};
+use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
+use soleus_simulation::ModelControls;
 use soleus_tools::analysis::{MotionSettings, Preparation, StateHistory, analyze};
 use std::path::Path;
 
@@ -45,6 +47,37 @@ pub fn run_setup(path: &Path, s: &AnalyzeSetup, opensim_faults: bool) -> Result<
     let folder = setup::beside(path, &tool.results_directory);
     setup::make_folder(&folder)?;
     write(&folder, &tool.name, path, analyses)
+}
+
+/// Makes the analyses of a forward simulation, of which `states` came. First the file that asks for them, the folder for
+/// the tables and what their names begin with.
+pub fn run_motion(
+    (path, folder, name): (&Path, &Path, &str),
+    setups: &[AnalysisSetup],
+    (model, system): (&Model, &System),
+    states: &Table,
+    controls: &mut ModelControls,
+    opensim_faults: bool,
+) -> Result<(), Failure> {
+    let history = StateHistory::from_states(model, system, states)
+        .map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))?;
+    let rows = 0..=states.rows().saturating_sub(1);
+    let motion = Motion {
+        model,
+        system,
+        history: &history,
+        rows: rows.clone(),
+        opensim_faults,
+        source: path,
+        table: &|name| drive::read_table(&setup::beside(path, name)),
+    };
+    let mut analyses = make(&motion, setups)?;
+    if analyses.is_empty() {
+        return Ok(());
+    }
+    analyze((model, system), &history, rows, controls, Preparation::default(), &mut analyses)
+        .map_err(|e| failed(path, &e))?;
+    write(folder, name, path, analyses)
 }
 
 /// The motion that the setup names, and the file it is in.

@@ -3,13 +3,12 @@
 use super::{PointFunction, Scratch};
 use soleus_math::{Dual, Real};
 
-/// Columns of the Jacobian found at once.
-const COLUMNS: usize = 8;
-/// Rows and columns of the Hessian found at once.
-const SQUARE: usize = 4;
+/// Columns of the Jacobian, or rows of one column of the Hessian, found at once.
+const CHUNK: usize = 8;
 
-type First = Dual<f64, COLUMNS>;
-type Second = Dual<Dual<f64, SQUARE>, SQUARE>;
+type First = Dual<f64, CHUNK>;
+/// One direction inside, several outside: the scalar of the implicit equations' Hessian.
+type Second = Dual<Dual<f64, 1>, CHUNK>;
 
 /// A function written once for every scalar; [`Differentiated`] gives its derivatives.
 ///
@@ -51,14 +50,14 @@ pub struct Differentiated<F> {
     hessian_places: Vec<(usize, usize)>,
     /// Places of the Jacobian by chunk of columns: (place, output, column within the chunk).
     chunks: Vec<Vec<(usize, usize, usize)>>,
-    /// Chunks of the Hessian that hold a place: first row, first column, (place, row, column).
-    squares: Vec<Square>,
+    /// Pieces of columns of the Hessian: the column, its rows and where the first of their places is.
+    pieces: Vec<Piece>,
 }
 
-struct Square {
-    row: usize,
+struct Piece {
     column: usize,
-    places: Vec<(usize, usize, usize)>,
+    rows: Vec<usize>,
+    first: usize,
 }
 
 /// Arguments, results and the function's own memory in each scalar.
@@ -73,32 +72,22 @@ impl<F: SmoothFunction> Differentiated<F> {
     pub fn new(function: F) -> Self {
         let (n, m) = (function.num_inputs(), function.num_outputs());
         let mut jacobian_places = Vec::new();
-        let mut chunks = vec![Vec::new(); n.div_ceil(COLUMNS)];
+        let mut chunks = vec![Vec::new(); n.div_ceil(CHUNK)];
         for o in 0..m {
             for i in (0..n).filter(|&i| function.depends(o, i)) {
-                chunks[i / COLUMNS].push((jacobian_places.len(), o, i % COLUMNS));
+                chunks[i / CHUNK].push((jacobian_places.len(), o, i % CHUNK));
                 jacobian_places.push((o, i));
             }
         }
-        let mut hessian_places = Vec::new();
-        let mut squares = Vec::new();
-        for row in (0..n).step_by(SQUARE) {
-            for column in (0..=row).step_by(SQUARE) {
-                let mut places = Vec::new();
-                for i in row..n.min(row + SQUARE) {
-                    for j in column..(i + 1).min(column + SQUARE) {
-                        if function.couples(i, j) {
-                            places.push((hessian_places.len(), i - row, j - column));
-                            hessian_places.push((i, j));
-                        }
-                    }
-                }
-                if !places.is_empty() {
-                    squares.push(Square { row, column, places });
-                }
+        let (mut hessian_places, mut pieces) = (Vec::new(), Vec::new());
+        for column in 0..n {
+            let rows: Vec<usize> = (column..n).filter(|&row| function.couples(row, column)).collect();
+            for rows in rows.chunks(CHUNK) {
+                pieces.push(Piece { column, rows: rows.to_vec(), first: hessian_places.len() });
+                hessian_places.extend(rows.iter().map(|&row| (row, column)));
             }
         }
-        Differentiated { function, jacobian_places, hessian_places, chunks, squares }
+        Differentiated { function, jacobian_places, hessian_places, chunks, pieces }
     }
 
     /// The function itself.
@@ -147,7 +136,7 @@ impl<F: SmoothFunction> PointFunction for Differentiated<F> {
         let (own, arguments, results) = &mut memory.first;
         for (c, places) in self.chunks.iter().enumerate().filter(|(_, p)| !p.is_empty()) {
             for (i, (a, &z)) in arguments.iter_mut().zip(z).enumerate() {
-                *a = if i / COLUMNS == c { First::variable(z, i % COLUMNS) } else { First::cst(z) };
+                *a = if i / CHUNK == c { First::variable(z, i % CHUNK) } else { First::cst(z) };
             }
             self.function.evaluate(arguments, results, own);
             for &(place, output, column) in places {
@@ -161,22 +150,19 @@ impl<F: SmoothFunction> PointFunction for Differentiated<F> {
             return values.fill(f64::NAN);
         };
         let (own, arguments, results) = &mut memory.second;
-        for square in &self.squares {
-            for (i, (a, &z)) in arguments.iter_mut().zip(z).enumerate() {
-                let mut inner = Dual::cst(z);
-                if (square.column..square.column + SQUARE).contains(&i) {
-                    inner.d[i - square.column] = 1.0;
-                }
-                let mut d = [Dual::zero(); SQUARE];
-                if (square.row..square.row + SQUARE).contains(&i) {
-                    d[i - square.row] = Dual::one();
-                }
-                *a = Second::new(inner, d);
+        arguments.iter_mut().zip(z).for_each(|(a, &z)| *a = Second::cst(z));
+        for piece in &self.pieces {
+            arguments[piece.column].v.d[0] = 1.0;
+            for (k, &row) in piece.rows.iter().enumerate() {
+                arguments[row].d[k].v = 1.0;
             }
             self.function.evaluate(arguments, results, own);
-            for &(place, i, j) in &square.places {
-                values[place] = results.iter().zip(y).map(|(r, y)| r.d[i].d[j] * y).sum();
+            for (k, &row) in piece.rows.iter().enumerate() {
+                arguments[row].d[k].v = 0.0;
+                let sum = results.iter().zip(y).map(|(r, y)| r.d[k].d[0] * y).sum();
+                values[piece.first + k] = sum;
             }
+            arguments[piece.column].v.d[0] = 0.0;
         }
     }
 }

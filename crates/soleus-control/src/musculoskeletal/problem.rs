@@ -4,8 +4,8 @@ use super::constraints::kinematic_constraints;
 use super::dynamics::{ParameterRange, SystemDynamics};
 use crate::problem::{Bounds, Dynamics, Problem, Variable};
 use soleus_dynamics::System;
+use soleus_dynamics::constraint::CompiledConstraint;
 use soleus_model::force::{ControlRange, ForceKind};
-use soleus_model::joint::MotionType;
 use soleus_model::model::Model;
 use std::sync::Arc;
 
@@ -49,7 +49,6 @@ impl ModelProblem {
                 n => controls.extend((0..n).map(|i| format!("{}_{i}", f.path))),
             }
         }
-        // As Moco names them: by constraint and equation.
         let multipliers = multiplier_names(&model, &system);
         ModelProblem { model, system, states, controls, multipliers }
     }
@@ -60,7 +59,7 @@ impl ModelProblem {
     }
 
     /// The problem with the bounds that the model itself suggests: ranges of coordinates and controls,
-    /// `speed_bounds` for all speeds, activations between the control bounds of their muscle.
+    /// `speed_bounds` for all speeds; auxiliary states are free.
     pub fn problem(&self, speed_bounds: Bounds, parameters: &[ParameterRange]) -> Problem {
         let n = self.num_coordinates();
         let s = &self.system;
@@ -83,13 +82,7 @@ impl ModelProblem {
         }
         for (c, &m) in self.model.coordinates.iter().zip(&s.tree.mobility_of_coordinate) {
             if m < n {
-                let bounds = Bounds::new(c.range[0], c.range[1]);
-                let bounds = if c.motion_type == MotionType::Rotational || bounds.is_possible() {
-                    bounds
-                } else {
-                    Bounds::FREE
-                };
-                p.states[m] = Variable::new(self.states[m].clone(), bounds);
+                p.states[m] = Variable::new(self.states[m].clone(), Bounds::new(c.range[0], c.range[1]));
             }
         }
         let free = Bounds::new(-1000.0, 1000.0);
@@ -121,13 +114,37 @@ pub(crate) fn control_range(kind: &ForceKind) -> Option<ControlRange> {
     }
 }
 
+/// Names as Moco gives them, `lambda_cid2_p0`: by the number of the constraint in Simbody, where every coordinate
+/// has a lock and, with a function, a prescription, in use or not, before the model's own constraints.
 fn multiplier_names(model: &Model, system: &System) -> Vec<String> {
-    let mut names = Vec::new();
-    let positions = system.constraints.num_position();
-    let _ = model;
-    for i in 0..system.constraints.num_rows() {
-        let level = if i < positions { "p" } else { "v" };
-        names.push(format!("lambda_{level}{i}"));
+    let (mut ids, mut next) = (Vec::new(), 0);
+    for &j in &system.tree.joint_order {
+        for c in model.joints[j.0].coordinates.iter().map(|c| &model.coordinates[c.0]) {
+            if c.locked {
+                ids.push(next);
+            }
+            next += 1;
+            if c.prescribed_function.is_some() {
+                if c.prescribed {
+                    ids.push(next);
+                }
+                next += 1;
+            }
+        }
     }
-    names
+    for _ in &system.tree.loops {
+        ids.push(next);
+        next += 1;
+    }
+    for c in &model.constraints {
+        if c.enforced {
+            ids.push(next);
+        }
+        next += 1;
+    }
+    let names = |count: fn(&CompiledConstraint) -> usize, letter: char| {
+        let each = system.constraints.list.iter().zip(&ids);
+        each.flat_map(move |(c, id)| (0..count(c)).map(move |i| format!("lambda_cid{id}_{letter}{i}")))
+    };
+    names(CompiledConstraint::num_position, 'p').chain(names(CompiledConstraint::num_speed, 'v')).collect()
 }

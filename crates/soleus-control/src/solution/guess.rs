@@ -1,13 +1,14 @@
 //! Rates that fit a guess.
 
-use crate::problem::Problem;
+use crate::problem::{Bounds, Problem};
 use crate::transcription::layout::{Input, Layout};
 
 /// Newton steps for the rates of one point; f is linear in most rates, so one step often ends it.
 const STEPS: usize = 5;
 
 /// Sets the rates ẋ of every point so that f(x, ẋ, e, λ) = 0 in the rows of the states, where that works;
-/// elsewhere they stay.
+/// elsewhere they stay. Rates with bounds are left alone: they belong to equations that a poor guess of the
+/// states makes stiff (force balance of a muscle), and 0 is the better start.
 pub(crate) fn consistent_rates(problem: &Problem, layout: &Layout, full: &mut [f64]) {
     let f = &problem.dynamics.function;
     let mut scratch = f.scratch();
@@ -19,7 +20,8 @@ pub(crate) fn consistent_rates(problem: &Problem, layout: &Layout, full: &mut [f
         let inputs = layout.inputs(p, &all);
         // Rates that are unknowns of their own, and where they stand among the inputs.
         let own: Vec<usize> = (0..nx)
-            .filter(|&i| !p.states.contains(&p.rates[i]) && !problem.prescribed.iter().any(|m| m.state == i))
+            .filter(|&i| problem.dynamics.rate_bounds[i] == Bounds::FREE && !p.states.contains(&p.rates[i]))
+            .filter(|&i| !problem.prescribed.iter().any(|m| m.state == i))
             .collect();
         let m = own.len();
         let mut row_of = vec![usize::MAX; nx];

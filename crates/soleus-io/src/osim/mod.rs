@@ -14,7 +14,7 @@ pub use sets::{add_to_set, clear_set, set_members};
 pub use upgrade::{LATEST_VERSION, UpgradeOptions, upgrade, upgrade_with};
 pub use writer::write_document;
 
-use soleus_model::{Diagnostics, Model};
+use soleus_model::{Diagnostics, Document, Element, Model};
 
 /// Reads a model file of any version that OpenSim reads: bytes to document, document upgraded to the
 /// current version, document built into a model. `file` is the name for messages; nothing is opened.
@@ -29,5 +29,18 @@ pub fn read_model(bytes: &[u8], file: &str) -> (Option<Model>, Diagnostics) {
     if let Some(model) = &mut model {
         model.file_version = file_version;
     }
+    (model, diagnostics)
+}
+
+/// Builds a model from the `Model` element of another file, a study's say. `file` is the name for messages.
+///
+/// The model is `None` if and only if the diagnostics hold an error.
+pub fn read_model_element(model: &Element, file: &str) -> (Option<Model>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new(file.to_string());
+    let mut root = Element::new("OpenSimDocument", model.line);
+    root.set_attribute("Version", LATEST_VERSION.to_string());
+    root.push(model.clone());
+    let document = Document { file: file.to_string(), version: LATEST_VERSION, root, ..Document::default() };
+    let model = soleus_model::build(&document, &mut diagnostics);
     (model, diagnostics)
 }

@@ -1,5 +1,6 @@
 //! `ForwardTool`.
 
+use super::analysis::{AnalysisSetup, read_analyses};
 use super::properties::Properties;
 use super::tool::{self, ToolSetup};
 use soleus_model::{Diagnostics, Element};
@@ -9,6 +10,8 @@ use soleus_model::{Diagnostics, Element};
 pub struct ForwardSetup {
     /// What it shares with other tools.
     pub tool: ToolSetup,
+    /// Members of `AnalysisSet`.
+    pub analyses: Vec<AnalysisSetup>,
     /// `states_file`: where the initial state is found, at the last row that is not after `initial_time`.
     pub states_file: Option<String>,
 }
@@ -24,5 +27,6 @@ pub(super) fn read(element: &Element, log: &mut Diagnostics) -> ForwardSetup {
         let line = element.child("use_specified_dt").map_or(0, |e| e.line);
         log.warn(line, "", "`use_specified_dt` has no effect, as in OpenSim 4", "");
     }
-    ForwardSetup { tool, states_file }
+    let analyses = read_analyses(&tool.analyses, log);
+    ForwardSetup { tool, analyses, states_file }
 }

@@ -6,6 +6,7 @@ mod analysis;
 mod analyze;
 mod control_set;
 mod forward;
+mod imu;
 mod inverse_dynamics;
 mod inverse_kinematics;
 pub mod moco;
@@ -17,6 +18,7 @@ pub use analysis::{AnalysisKind, AnalysisSetup, ContactSetup, read_analyses};
 pub use analyze::AnalyzeSetup;
 pub use control_set::{Control, ControlCourse, read_control_set};
 pub use forward::ForwardSetup;
+pub use imu::{ImuInverseKinematicsSetup, ImuPlacerSetup};
 pub use inverse_dynamics::InverseDynamicsSetup;
 pub use inverse_kinematics::{
     IkCoordinateTask, IkMarkerTask, IkTask, InverseKinematicsSetup, ValueType, read_ik_tasks,
@@ -42,6 +44,10 @@ pub enum Setup {
     Analyze(Box<AnalyzeSetup>),
     /// `ScaleTool`.
     Scale(ScaleSetup),
+    /// `IMUPlacer`.
+    ImuPlacer(ImuPlacerSetup),
+    /// `IMUInverseKinematicsTool`.
+    ImuInverseKinematics(ImuInverseKinematicsSetup),
     /// `MocoStudy`.
     MocoStudy(Box<moco::MocoStudySetup>),
 }
@@ -53,6 +59,8 @@ impl Setup {
             Setup::InverseKinematics(s) => &mut s.model_file,
             Setup::InverseDynamics(s) => &mut s.model_file,
             Setup::Scale(s) => &mut s.model_file,
+            Setup::ImuPlacer(s) => &mut s.model_file,
+            Setup::ImuInverseKinematics(s) => &mut s.model_file,
             Setup::Forward(s) => &mut s.tool.model_file,
             Setup::Analyze(s) => &mut s.tool.model_file,
             Setup::MocoStudy(_) => return false,
@@ -77,9 +85,12 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
         "AnalyzeTool" => Setup::Analyze(Box::new(analyze::read(tool, log))),
         "ScaleTool" => Setup::Scale(scale::read(tool, log)),
+        "IMUPlacer" => Setup::ImuPlacer(imu::read_placer(tool, log)),
+        "IMUInverseKinematicsTool" => Setup::ImuInverseKinematics(imu::read_inverse_kinematics(tool, log)),
         "MocoStudy" => Setup::MocoStudy(Box::new(moco::read(tool, log))),
         other => {
-            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, AnalyzeTool, ForwardTool, MocoStudy";
+            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, \
+                        AnalyzeTool, ForwardTool, MocoStudy";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }

@@ -7,6 +7,7 @@ mod kkt;
 mod options;
 mod pattern;
 mod problem;
+mod sequential;
 mod solution;
 
 pub use interior_point::solve;
@@ -14,4 +15,5 @@ pub use kkt::{KktPattern, KktSolver};
 pub use options::{BarrierStrategy, KktOrdering, Options};
 pub use pattern::SparsityPattern;
 pub use problem::{NonlinearProgram, Stages};
+pub use sequential::solve_from;
 pub use solution::{Certificate, Counts, Iteration, NlpError, Solution, Status, WarmStart};

@@ -5,6 +5,7 @@
 pub mod chain;
 
 use soleus_math::{Dual, Real};
+use soleus_optimization::nlp::KktPattern;
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
 
 /// Directions carried at once.
@@ -21,6 +22,24 @@ pub trait Model {
 pub struct Piece {
     pub variables: Vec<usize>,
     pub rows: Vec<usize>,
+    /// Places (larger, smaller) of its Hessian among `variables`, if not all.
+    pub curved: Option<Vec<(usize, usize)>>,
+}
+
+impl Piece {
+    pub fn new(variables: Vec<usize>, rows: Vec<usize>) -> Self {
+        Piece { variables, rows, curved: None }
+    }
+
+    /// A piece without second derivatives.
+    pub fn linear(variables: Vec<usize>, rows: Vec<usize>) -> Self {
+        Piece { variables, rows, curved: Some(Vec::new()) }
+    }
+
+    fn curved(&self) -> Vec<(usize, usize)> {
+        let n = self.variables.len();
+        self.curved.clone().unwrap_or_else(|| (0..n).flat_map(|a| (0..=a).map(move |b| (a, b))).collect())
+    }
 }
 
 /// A nonlinear program from a model.
@@ -36,7 +55,7 @@ pub struct Pieces<M> {
     jacobian: SparsityPattern,
     hessian: SparsityPattern,
     jacobian_at: Vec<Vec<usize>>,
-    hessian_at: Vec<Vec<usize>>,
+    hessian_at: Vec<Vec<(u32, u32, usize)>>,
 }
 
 impl<M: Model> Pieces<M> {
@@ -67,8 +86,13 @@ impl<M: Model> Pieces<M> {
             .collect();
         let hessian_at = pieces
             .iter()
-            .map(|p| p.variables.iter().flat_map(|&a| p.variables.iter().map(move |&b| (a.max(b), a.min(b)))))
-            .map(|places| places.map(|(r, v)| at(&hessian, r, v)).collect())
+            .map(|p| {
+                let place = |(a, b): (usize, usize)| {
+                    let (r, c) = ordered(p.variables[a], p.variables[b]);
+                    (a as u32, b as u32, at(&hessian, r, c))
+                };
+                p.curved().into_iter().map(place).collect()
+            })
             .collect();
         Pieces {
             model,
@@ -88,7 +112,7 @@ impl<M: Model> Pieces<M> {
 
     /// One piece with all variables.
     pub fn dense(model: M, bounds: [Vec<f64>; 2], rows: [Vec<f64>; 2], start: Vec<f64>) -> Self {
-        let piece = Piece { variables: (0..start.len()).collect(), rows: (0..rows[0].len()).collect() };
+        let piece = Piece::new((0..start.len()).collect(), (0..rows[0].len()).collect());
         Self::new(model, vec![piece], bounds, rows, start)
     }
 
@@ -182,11 +206,21 @@ impl<M: Model> NonlinearProgram for Pieces<M> {
         values.fill(0.0);
         for (k, p) in self.pieces.iter().enumerate() {
             let width = p.variables.len();
+            let places = &self.hessian_at[k];
+            if places.is_empty() {
+                continue;
+            }
             let mut local: Vec<Second> = p.variables.iter().map(|&v| Second::cst(x[v])).collect();
             let mut c = vec![Second::zero(); p.rows.len()];
-            for first in (0..width).step_by(N) {
-                let end = (first + N).min(width);
-                for outer in 0..end {
+            for outer in 0..width {
+                for first in (0..width).step_by(N) {
+                    let end = (first + N).min(width);
+                    let wanted = |&&(a, b, _): &&(u32, u32, usize)| {
+                        b as usize == outer && (first..end).contains(&(a as usize))
+                    };
+                    if !places.iter().any(|p| wanted(&p)) {
+                        continue;
+                    }
                     for i in 0..width {
                         let inner = if (first..end).contains(&i) {
                             Dual::variable(x[p.variables[i]], i - first)
@@ -201,9 +235,8 @@ impl<M: Model> NonlinearProgram for Pieces<M> {
                     for (&r, &v) in p.rows.iter().zip(&c) {
                         l += v * y[r];
                     }
-                    // Each pair once.
-                    for i in first.max(outer)..end {
-                        values[self.hessian_at[k][outer * width + i]] += l.d[0].d[i - first];
+                    for &(a, _, at) in places.iter().filter(wanted) {
+                        values[at] += l.d[0].d[a as usize - first];
                     }
                 }
             }
@@ -212,6 +245,37 @@ impl<M: Model> NonlinearProgram for Pieces<M> {
     fn stages(&self) -> Option<&Stages> {
         self.stages.as_ref()
     }
+}
+
+fn ordered(a: usize, b: usize) -> (usize, usize) {
+    (a.max(b), a.min(b))
+}
+
+/// The KKT matrix at the start, with random multipliers and the diagonal of a barrier on variables with bounds. Fixed
+/// variables stay in, held by a large diagonal, so the size is that of the whole problem.
+pub fn kkt_matrix(problem: &mut impl NonlinearProgram) -> (KktPattern, Vec<f64>) {
+    let (n, m) = (problem.num_variables(), problem.num_constraints());
+    let mut x = vec![0.0; n];
+    problem.compute_start(&mut x);
+    let pattern = KktPattern::new(problem.hessian_pattern(), problem.jacobian_pattern());
+    let mut hessian = vec![0.0; problem.hessian_pattern().len()];
+    let mut jacobian = vec![0.0; problem.jacobian_pattern().len()];
+    let mut random = Random(1);
+    let y: Vec<f64> = (0..m).map(|_| random.next() - 0.5).collect();
+    problem.compute_hessian(&x, 1.0, &y, &mut hessian);
+    problem.compute_jacobian(&x, &mut jacobian);
+    let (mut lower, mut upper) = (vec![0.0; n], vec![0.0; n]);
+    problem.compute_variable_bounds(&mut lower, &mut upper);
+    let d: Vec<f64> = (0..n)
+        .map(|i| match (lower[i] == upper[i], lower[i].is_finite()) {
+            (true, _) => 1e8,
+            (_, true) => 1e-2,
+            _ => 0.0,
+        })
+        .collect();
+    let mut values = vec![0.0; pattern.lower.len()];
+    pattern.assemble(&hessian, &jacobian, &d, &vec![0.0; m], &mut values);
+    (pattern, values)
 }
 
 /// Numbers between 0 and 1 from a seed (splitmix64).

@@ -79,6 +79,14 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
         y
     }
 
+    /// Writes the q, u and z of y into a state.
+    pub fn read(&self, y: &[f64], state: &mut State<f64>) {
+        let (n, nx) = (state.q.len(), self.implicit.num_states());
+        state.q.copy_from_slice(&y[..n]);
+        state.u.copy_from_slice(&y[n..2 * n]);
+        state.z.copy_from_slice(&y[2 * n..nx]);
+    }
+
     /// The norm of Simbody for q, u and z; multipliers do not count.
     pub fn error_norm(&self) -> ErrorNorm {
         let system = self.implicit.system;

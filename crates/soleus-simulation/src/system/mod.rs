@@ -7,6 +7,7 @@ mod implicit;
 mod labels;
 mod ode;
 mod project;
+mod rest;
 
 pub use control_nodes::ControlNodes;
 pub use controls::{Constant, Controls, Feedback, ModelControls, PendingFile};
@@ -14,3 +15,4 @@ pub use correction::Correction;
 pub use implicit::ImplicitSystemOde;
 pub use labels::{control_labels, state_column, state_labels, state_name};
 pub use ode::SystemOde;
+pub use rest::{Rest, RestError, RestOptions, solve_rest};

@@ -3,7 +3,9 @@
 
 use soleus_dynamics::Options;
 use soleus_dynamics::system::System;
+use soleus_math::vec3;
 use soleus_model::Model;
+use soleus_model::constraint::{Constraint, ConstraintKind};
 use soleus_simulation::linear::Pattern;
 use soleus_simulation::{ExplicitOde, ImplicitOde, MechanicalOde, RhsError};
 use std::path::{Path, PathBuf};
@@ -30,6 +32,27 @@ pub const PASSIVE: &str = include_str!("passive.osim");
 pub fn passive() -> (Model, System) {
     let (model, diagnostics) = soleus_io::osim::read_model(PASSIVE.as_bytes(), "passive.osim");
     let model = model.unwrap_or_else(|| panic!("{:?}", diagnostics.list));
+    let system = System::compile(&model).unwrap();
+    (model, system)
+}
+
+/// The lower link's end held at a constant distance from a point in space.
+pub fn held() -> (Model, System) {
+    let (mut model, _) = passive();
+    let frame = |name: &str| model.bodies.iter().find(|b| b.name == name).unwrap().frame;
+    let (body_1, body_2) = (frame("ground"), frame("lower"));
+    model.constraints.push(Constraint {
+        name: "rope".into(),
+        path: "/constraintset/rope".into(),
+        enforced: true,
+        kind: ConstraintKind::ConstantDistance {
+            body_1,
+            body_2,
+            location_1: vec3(0.6, -0.3, 0.2),
+            location_2: vec3(0.0, -0.5, 0.0),
+            distance: 0.7,
+        },
+    });
     let system = System::compile(&model).unwrap();
     (model, system)
 }

@@ -6,19 +6,25 @@
 //!   subject to   the model's constraints,  lₖ ≤ qₖ ≤ uₖ for clamped coordinates
 //!
 //! with markers p, m, weights w and c without unit, and coordinates q [rad or m]: the problem of OpenSim's
-//! `InverseKinematicsSolver` (Seth, Sherman; Delp et al. 2007). A marker that is not seen in a frame does not count in it.
+//! `InverseKinematicsSolver` (Seth, Sherman; Delp et al. 2007). Orientations of frames, from inertial sensors, enter alike
+//! with their angles θ: ½ Σ wᵢ θᵢ² / Σ wᵢ. A marker that is not seen in a frame does not count in it.
 //! Each frame starts from the pose of the one before, and is solved to rounding by Newton's method with exact first
 //! derivatives and, up to the curvature of a joint's own functions, exact second ones.
 
+mod chunks;
 pub(crate) mod eliminate;
 mod markers;
+mod orientations;
 mod solver;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod trial_of_orientations;
 
+pub use chunks::Chunks;
 pub use solver::InverseKinematics;
-pub use trial::{Summary, Trial, WorstMarker, solve_trial};
+pub use trial::{Summary, Trial, WorstMarker, solve_trial, solve_trial_in_chunks};
+pub use trial_of_orientations::{OrientationSummary, OrientationTrial, solve_orientations};
 
 use soleus_math::Function;
 
@@ -29,6 +35,8 @@ pub struct Tasks {
     pub markers: Vec<MarkerTask>,
     /// Coordinates to hold near a value.
     pub coordinates: Vec<CoordinateTask>,
+    /// Weights of sensors by name; one that is not listed weighs 1.
+    pub sensors: Vec<MarkerTask>,
 }
 
 /// A marker to follow.
@@ -101,12 +109,27 @@ pub struct Fit {
     pub worst: Option<usize>,
     /// Number of markers seen.
     pub seen: usize,
+    /// √(Σ θᵢ² / N) over the sensors that are seen, rad.
+    pub angle_rms: f64,
+    /// The largest θᵢ, rad.
+    pub angle_max: f64,
+    /// The sensor it belongs to, as a position in [`InverseKinematics::sensor_names`].
+    pub worst_sensor: Option<usize>,
 }
 
 /// Why a motion cannot be solved for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// No column of the data is a frame of the model.
+    #[error("no column of the data has the name of a frame of the model")]
+    NoSensors,
+    /// The data are no orientations.
+    #[error("the data are no orientations: {reason}")]
+    NotOrientations {
+        /// What is wrong with them.
+        reason: String,
+    },
     /// No marker is in the tasks, the model and the data.
     #[error("no marker is in the tasks, the model and the data alike")]
     NoMarkers,

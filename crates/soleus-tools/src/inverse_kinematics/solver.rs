@@ -2,13 +2,16 @@
 
 use super::eliminate::Elimination;
 use super::markers::{Marker, MarkerFit};
+use super::orientations::{OrientationFit, Sensor, is_seen};
 use super::{CoordinateTask, Error, Fit, Settings, Target, Tasks};
+use soleus_dynamics::Resolve;
 use soleus_dynamics::constraint::CompiledConstraint;
 use soleus_dynamics::joint::angles_rate;
 use soleus_dynamics::multibody::compute_kinematics;
 use soleus_dynamics::{System, Workspace};
-use soleus_math::{Function, Transform, Vec3, vec3};
+use soleus_math::{Function, Rotation, Transform, Vec3, vec3};
 use soleus_model::Model;
+use soleus_model::id::FrameId;
 
 /// Constraints are met this closely (rad or m), four digits above rounding.
 const CONSTRAINT_TOLERANCE: f64 = 1e-12;
@@ -49,6 +52,10 @@ pub struct InverseKinematics<'s> {
     names: Vec<String>,
     /// Where each marker stands in the data.
     columns: Vec<usize>,
+    sensors: Vec<Sensor>,
+    sensor_names: Vec<String>,
+    /// Where each sensor stands in the data.
+    sensor_columns: Vec<usize>,
     goals: Vec<Goal>,
     /// Bounds of clamped coordinates by mobility; infinite for the rest.
     bounds: Vec<[f64; 2]>,
@@ -61,6 +68,7 @@ pub struct InverseKinematics<'s> {
     time: f64,
     ws: Workspace<f64>,
     fit: MarkerFit,
+    turn: OrientationFit,
     elimination: Elimination,
     scratch: Scratch,
 }
@@ -76,6 +84,7 @@ struct Goal {
 #[derive(Clone, Debug)]
 struct Scratch {
     seen_at: Vec<Vec3<f64>>,
+    turned_to: Vec<Rotation<f64>>,
     zeros: Vec<f64>,
     /// Hessian and gradient in the independent unknowns.
     A: Vec<f64>,
@@ -100,7 +109,32 @@ impl<'s> InverseKinematics<'s> {
         tasks: &Tasks,
         settings: Settings,
     ) -> Result<Self, Error> {
-        let (markers, names, columns) = followed(model, system, labels, tasks)?;
+        let followed = followed(model, system, labels, tasks)?;
+        InverseKinematics::follow(model, system, followed, Default::default(), tasks, settings)
+    }
+
+    /// Gets ready to follow the orientations of frames: those of the model that have the name of one of `labels`, in the
+    /// order of the frames to come. Places cannot be told from orientations, so that coordinates that move the whole model
+    /// should be locked.
+    pub fn with_sensors(
+        model: &Model,
+        system: &'s System,
+        labels: &[String],
+        tasks: &Tasks,
+        settings: Settings,
+    ) -> Result<Self, Error> {
+        let sensors = sensors(model, system, labels, tasks)?;
+        InverseKinematics::follow(model, system, Default::default(), sensors, tasks, settings)
+    }
+
+    fn follow(
+        model: &Model,
+        system: &'s System,
+        (markers, names, columns): Followed,
+        (sensors, sensor_names, sensor_columns): FollowedSensors,
+        tasks: &Tasks,
+        settings: Settings,
+    ) -> Result<Self, Error> {
         let tree = &system.tree;
         let n = tree.num_mobilities;
 
@@ -173,9 +207,11 @@ impl<'s> InverseKinematics<'s> {
             time: 0.0,
             ws: system.workspace(),
             fit: MarkerFit::new(tree, count),
+            turn: OrientationFit::new(tree, sensors.len()),
             elimination,
             scratch: Scratch {
                 seen_at: vec![Vec3::zero(); count],
+                turned_to: vec![Rotation::from_quaternion([f64::NAN; 4]); sensors.len()],
                 zeros: vec![0.0; n],
                 A: vec![0.0; n * n],
                 g: vec![0.0; n],
@@ -188,6 +224,9 @@ impl<'s> InverseKinematics<'s> {
                 held: vec![false; n],
             },
             markers,
+            sensors,
+            sensor_names,
+            sensor_columns,
         };
         for (q, [lo, hi]) in solver.q.iter_mut().zip(&solver.bounds) {
             *q = q.clamp(*lo, *hi);
@@ -198,6 +237,14 @@ impl<'s> InverseKinematics<'s> {
     /// Names of the markers that are followed, in the order of the data.
     pub fn marker_names(&self) -> &[String] {
         &self.names
+    }
+    /// Names of the sensors that are followed, in the order of the model.
+    pub fn sensor_names(&self) -> &[String] {
+        &self.sensor_names
+    }
+    /// Angle between each followed frame and its sensor at the last pose, rad; 0 if it was not seen.
+    pub fn sensor_errors(&self) -> impl Iterator<Item = f64> {
+        self.turn.angle.iter().copied()
     }
     /// The pose: coordinates by mobility of the system's tree, rad or m.
     pub fn coordinates(&self) -> &[f64] {
@@ -224,6 +271,15 @@ impl<'s> InverseKinematics<'s> {
     /// Pose in ground of a node of the system's tree, at the last pose.
     pub fn pose_of_node(&self, node: usize) -> Transform<f64> {
         self.ws.kin.X_GB[node]
+    }
+
+    /// Finds the pose for sensors turned to `orientations` (in ground, in the order of the labels given at the start; what
+    /// is not finite was not seen). Allocates nothing.
+    pub fn solve_orientations(&mut self, time: f64, orientations: &[Rotation<f64>]) -> Fit {
+        for (at, &c) in self.scratch.turned_to.iter_mut().zip(&self.sensor_columns) {
+            *at = orientations.get(c).copied().unwrap_or(Rotation::from_quaternion([f64::NAN; 4]));
+        }
+        self.solve_frame(time, &[])
     }
 
     /// Finds the pose for markers seen at `places` (ground, m; in the order of the labels given at the start; what is not
@@ -278,6 +334,12 @@ impl<'s> InverseKinematics<'s> {
                 &self.system.tree,
                 &self.markers,
                 &self.scratch.seen_at,
+                &self.ws.kin,
+            );
+            self.turn.compute_derivatives(
+                &self.system.tree,
+                &self.sensors,
+                &self.scratch.turned_to,
                 &self.ws.kin,
             );
             self.elimination.compute(&self.ws.constraints.G, &self.ws.constraints.qerr);
@@ -356,8 +418,18 @@ impl<'s> InverseKinematics<'s> {
                 f.worst = Some(i);
             }
         }
-        f.cost = if self.fit.seen > 0.0 { cost / self.fit.seen } else { cost };
-        f.rms = (f.squared_error / self.markers.len() as f64).sqrt();
+        let (mut squares, mut count) = (0.0, 0.0);
+        for (i, &angle) in self.turn.angle.iter().enumerate() {
+            squares += angle * angle;
+            count += if is_seen(&self.scratch.turned_to[i]) { 1.0 } else { 0.0 };
+            if angle > f.angle_max {
+                f.angle_max = angle;
+                f.worst_sensor = Some(i);
+            }
+        }
+        f.angle_rms = if count > 0.0 { (squares / count).sqrt() } else { 0.0 };
+        f.cost = cost / self.goal_factor();
+        f.rms = (f.squared_error / self.markers.len().max(1) as f64).sqrt();
         f.max = largest.sqrt();
         f
     }
@@ -365,6 +437,11 @@ impl<'s> InverseKinematics<'s> {
     /// The weight of coordinates beside the sum over markers: the latter is divided by Σ w in the problem.
     fn goal_factor(&self) -> f64 {
         if self.fit.seen > 0.0 { self.fit.seen } else { 1.0 }
+    }
+
+    /// Likewise the weight of the sum over sensors.
+    fn turn_factor(&self) -> f64 {
+        if self.turn.seen > 0.0 { self.goal_factor() / self.turn.seen } else { 0.0 }
     }
 
     /// The cost times Σ w at the pose, whose kinematics are computed.
@@ -381,7 +458,8 @@ impl<'s> InverseKinematics<'s> {
                 g.weight * d * d
             })
             .sum();
-        markers + 0.5 * self.goal_factor() * goals
+        let turns = self.turn.compute_cost(&self.sensors, &self.scratch.turned_to, &self.ws.kin);
+        markers + self.turn_factor() * turns + 0.5 * self.goal_factor() * goals
     }
 
     /// Brings the pose onto the constraints, moving what gives way.
@@ -443,6 +521,7 @@ impl<'s> InverseKinematics<'s> {
     /// Its largest component; `None` where the matrix is not positive definite.
     fn compute_step(&mut self, damping: f64, curved: bool) -> Option<f64> {
         let n = self.q.len();
+        let turn = self.turn_factor();
         let s = &mut self.scratch;
 
         // The whole matrix, from the parts below the diagonal.
@@ -452,11 +531,22 @@ impl<'s> InverseKinematics<'s> {
                 if curved {
                     a += self.fit.curvature[i * n + j];
                 }
+                if turn > 0.0 {
+                    a += turn * self.turn.hessian[i * n + j];
+                    if curved {
+                        a += turn * self.turn.curvature[i * n + j];
+                    }
+                }
                 s.A[i * n + j] = a;
                 s.A[j * n + i] = a;
             }
         }
         s.g.copy_from_slice(&self.fit.gradient);
+        if turn > 0.0 {
+            for (g, t) in s.g.iter_mut().zip(&self.turn.gradient) {
+                *g += turn * t;
+            }
+        }
         let factor = if self.fit.seen > 0.0 { self.fit.seen } else { 1.0 };
         for goal in &self.goals {
             let m = goal.mobility;
@@ -516,7 +606,10 @@ impl<'s> InverseKinematics<'s> {
                     s.L[a * m + b] = s.A[i * n + j];
                 }
                 // Damping works on the part of the diagonal that is surely positive.
-                let d = self.fit.hessian[i * n + i].max(0.0);
+                let mut d = self.fit.hessian[i * n + i].max(0.0);
+                if turn > 0.0 {
+                    d += turn * self.turn.hessian[i * n + i];
+                }
                 s.L[a * m + a] += damping * d + ridge * (1.0 + damping);
             }
             if !solve_cholesky(&mut s.L, &mut s.rhs, m) {
@@ -587,6 +680,42 @@ fn check_weight(name: &str, weight: f64) -> Result<(), Error> {
 
 /// Markers, their names and their places in the data.
 type Followed = (Vec<Marker>, Vec<String>, Vec<usize>);
+
+/// Sensors, their names and their places in the data.
+type FollowedSensors = (Vec<Sensor>, Vec<String>, Vec<usize>);
+
+/// The frames of the model that the data name, in the order of the model, as OpenSim lists them.
+fn sensors(
+    model: &Model,
+    system: &System,
+    labels: &[String],
+    tasks: &Tasks,
+) -> Result<FollowedSensors, Error> {
+    let (mut list, mut names, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+    for t in &tasks.sensors {
+        check_weight(&t.name, t.weight)?;
+    }
+    for (i, label) in labels.iter().enumerate() {
+        if labels[..i].contains(label) {
+            return Err(Error::Twice { name: label.clone(), place: "the data" });
+        }
+    }
+    for (i, f) in model.frames.iter().enumerate() {
+        let Some(column) = labels.iter().position(|l| *l == f.name) else { continue };
+        if names.contains(&f.name) {
+            return Err(Error::Twice { name: f.name.clone(), place: "the model" });
+        }
+        let frame = system.tree.frame(FrameId(i));
+        let weight = tasks.sensors.iter().find(|t| t.name == f.name).map_or(1.0, |t| t.weight);
+        list.push(Sensor { body: frame.body, R_BS: frame.X_BF.R, weight });
+        names.push(f.name.clone());
+        columns.push(column);
+    }
+    if list.is_empty() {
+        return Err(Error::NoSensors);
+    }
+    Ok((list, names, columns))
+}
 
 /// The markers that tasks, model and data share, in the order of the data.
 fn followed(model: &Model, system: &System, labels: &[String], tasks: &Tasks) -> Result<Followed, Error> {

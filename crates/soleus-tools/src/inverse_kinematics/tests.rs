@@ -84,6 +84,7 @@ fn analytic_weights_of_coordinates() {
                 weight: 3.0,
                 target: Target::Value(-0.2),
             }],
+            sensors: Vec::new(),
         };
         let mut ik = solve(&model, &system, &tasks);
         let mut x = system.default_state.clone();
@@ -155,4 +156,32 @@ fn analytic_what_does_not_fit_is_refused() {
     let unknown = CoordinateTask { name: "nowhere".into(), weight: 1.0, target: Target::Default };
     let tasks = Tasks { coordinates: vec![unknown], ..Tasks::default() };
     assert!(matches!(new(&["b0_0"], &tasks), Error::NoSuchCoordinate { .. }));
+}
+
+/// Orientations of a pose lead back to it, in few steps, whatever the sensors are turned to on their bodies.
+#[test]
+fn identity_pose_is_found_from_orientations() {
+    let mut model = chain(vec![(Gimbal, 3), (Pin, 1), (Ball, 3), (Universal, 2)]);
+    for b in &model.bodies {
+        model.frames[b.frame.0].name.clone_from(&b.name);
+    }
+    let system = System::compile(&model).unwrap();
+    let (q, _) = pose(&model, &system, 12);
+    let mut ws = system.workspace::<f64>();
+    let mut x = system.default_state.clone();
+    x.q.copy_from_slice(&q);
+    system.compute_kinematics(&x, &mut ws);
+    let labels: Vec<String> = model.bodies[1..].iter().map(|b| b.name.clone()).collect();
+    let seen: Vec<_> = (1..system.tree.nodes.len()).map(|b| ws.kin.X_GB[b].R).collect();
+    let tasks = Tasks { sensors: vec![MarkerTask { name: "b1".into(), weight: 3.0 }], ..Tasks::default() };
+    let mut ik =
+        InverseKinematics::with_sensors(&model, &system, &labels, &tasks, Settings::default()).unwrap();
+    let fit = ik.solve_orientations(0.0, &seen);
+    assert!(fit.converged && fit.iterations < 12, "{fit:?}");
+    assert!(fit.angle_max < 1e-9, "{fit:?}");
+    for (a, b) in ik.coordinates().iter().zip(&q) {
+        assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
+    let none = InverseKinematics::with_sensors(&model, &system, &["x".into()], &tasks, Settings::default());
+    assert_eq!(none.err(), Some(Error::NoSensors));
 }

@@ -1,6 +1,6 @@
 //! Plots of a motion, the same for every study.
 
-use crate::{Line, Plot};
+use crate::{Animation, Line, Plot};
 use soleus_dynamics::{State, System};
 use soleus_model::joint::MotionType;
 use soleus_model::model::Model;
@@ -53,6 +53,18 @@ pub fn activation_plots(model: &Model, system: &System, states: &[State<f64>]) -
         Plot { y_range: Some([0.0, 1.0]), ..plot }
     };
     lines.chunks(MUSCLES).map(plot).collect()
+}
+
+/// A plot for each force that an animation draws as an arrow, in N.
+pub fn force_plots(animation: &Animation) -> Vec<Plot> {
+    let times: Vec<f64> = animation.frames.iter().map(|f| f.time).collect();
+    let plot = |(i, name): (usize, &String)| {
+        let along = |axis: usize| animation.frames.iter().map(|f| f.arrows[i].1.to_array()[axis]).collect();
+        let line = |axis: usize| Line::new(["x", "y", "z"][axis], times.clone(), along(axis));
+        over_time(name.clone(), "force (N)", (0..3).map(line).collect())
+    };
+    let is_drawn = |i: usize| animation.frames.iter().any(|f| f.arrows[i].1.norm() > 0.0);
+    animation.scene.arrows.iter().enumerate().filter(|(i, _)| is_drawn(*i)).map(plot).collect()
 }
 
 fn over_time(title: String, y_label: &str, lines: Vec<Line>) -> Plot {

@@ -7,15 +7,16 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Names of the switches of an animation: the layer, and the word beside it.
-const LAYERS: [(&str, &str); 7] = [
-    ("body", "bodies"),
-    ("path", "muscles"),
-    ("marker", "markers"),
-    ("wrap", "wrap objects"),
-    ("contact", "contact"),
-    ("arrow", "forces"),
-    ("follow", "follow the figure"),
+/// The switches of an animation: the layer, the word beside it, and whether it is on. Wrap objects are many and large,
+/// so they wait to be asked for; the script decides about following.
+const LAYERS: [(&str, &str, bool); 7] = [
+    ("body", "bodies", true),
+    ("path", "muscles", true),
+    ("marker", "markers", true),
+    ("wrap", "wrap objects", false),
+    ("contact", "contact", true),
+    ("arrow", "forces", true),
+    ("follow", "follow the figure", false),
 ];
 
 /// Writing to a `String` cannot fail, so the results of `writeln!` are dropped.
@@ -81,8 +82,9 @@ fn align(cell: &str) -> &'static str {
 fn animation(s: &mut String, i: usize, json: &str, still: &str) {
     let switches: String = LAYERS
         .iter()
-        .map(|(layer, word)| {
-            format!("<label><input type=\"checkbox\" data-layer=\"{layer}\" checked=\"checked\"/> {word}</label>\n")
+        .map(|(layer, word, is_on)| {
+            let checked = if *is_on { " checked=\"checked\"" } else { "" };
+            format!("<label><input type=\"checkbox\" data-layer=\"{layer}\"{checked}/> {word}</label>\n")
         })
         .collect();
     let speeds: String = [("0.1", ""), ("0.25", ""), ("0.5", ""), ("1", " selected=\"selected\""), ("2", "")]

@@ -4,6 +4,7 @@ use super::hull::convex_hull;
 use super::{Bone, Layer, Marker, Scene, Shape, Solid};
 use soleus_math::{Transform, Vec3, vec3};
 use soleus_model::contact::ContactShape;
+use soleus_model::force::ForceKind;
 use soleus_model::id::{BodyId, FrameId};
 use soleus_model::model::Model;
 use soleus_model::path::{Path, PathPointKind, WrapShape};
@@ -22,7 +23,7 @@ const WEIGHT_LENGTH: f64 = 0.8;
 /// What of a model is drawn.
 #[derive(Clone, Debug, Default)]
 pub struct SceneOptions {
-    /// Shapes of bodies, such as the meshes that a model file names. Bodies that have none are drawn as the hull of
+    /// Shapes of bodies, as [`attached_geometry`](super::attached_geometry) finds them. Bodies that have none are drawn as the hull of
     /// the joints, paths and contacts on them.
     pub geometry: Vec<Shape>,
 }
@@ -78,14 +79,30 @@ fn joints_on(model: &Model, body: BodyId) -> Vec<Vec3<f64>> {
     carried.chain(model.joints.iter().filter_map(|j| place(j.parent))).collect()
 }
 
-/// Lines from the joint that carries a body to the other joints on it, or to its mass centre.
+/// Points of a body that touch.
+fn contacts_on(model: &Model, body: BodyId) -> Vec<Vec3<f64>> {
+    let shapes = model.contact_geometries.iter().filter(|g| !matches!(g.shape, ContactShape::HalfSpace));
+    let points = model.forces.iter().filter_map(|f| match &f.kind {
+        ForceKind::Bogert2011Contact(c) => Some((c.frame, c.location)),
+        ForceKind::ExponentialContactForce(c) => Some((c.frame, c.location)),
+        _ => None,
+    });
+    let all = shapes.map(|g| (g.frame, g.location)).chain(points);
+    all.map(|(frame, p)| on_body(model, frame, p)).filter(|o| o.0 == body).map(|o| o.1).collect()
+}
+
+/// Lines from the joint that carries a body to the other joints on it; at the end of a chain to what touches there,
+/// or to the mass centre.
 fn bones(model: &Model) -> Vec<Bone> {
     let mut bones = Vec::new();
     for (i, b) in model.bodies.iter().enumerate().skip(1) {
         let joints = joints_on(model, BodyId(i));
         let Some((&from, others)) = joints.split_first() else { continue };
         let mut ends = others.to_vec();
-        if others.is_empty() && (b.mass_center - from).norm() > SHORTEST_BONE {
+        if others.is_empty() {
+            ends = contacts_on(model, BodyId(i));
+        }
+        if ends.is_empty() && (b.mass_center - from).norm() > SHORTEST_BONE {
             ends.push(b.mass_center);
         }
         bones.extend(ends.into_iter().filter(|&to| to != from).map(|to| Bone { body: i, from, to }));
@@ -96,29 +113,21 @@ fn bones(model: &Model) -> Vec<Bone> {
 /// The hull of what is attached to a body.
 fn hull_of(model: &Model, body: BodyId) -> Option<Shape> {
     let mut cloud = joints_on(model, body);
+    // Where a chain ends, markers tell best how far the body reaches: a head, a hand.
+    if cloud.len() < 2 {
+        let markers = model.markers.iter().map(|m| on_body(model, m.frame, m.location));
+        cloud.extend(markers.filter(|o| o.0 == body).map(|o| o.1));
+    }
     cloud.push(model.bodies[body.0].mass_center);
-    let mut add = |frame: FrameId, p: Vec3<f64>| {
-        let (b, p) = on_body(model, frame, p);
-        if b == body {
-            cloud.push(p);
-        }
-    };
     for f in &model.forces {
         let Some(Path::Geometry(path)) = &f.line_of_action else { continue };
         for point in &path.points {
-            match point.kind {
-                PathPointKind::Fixed(p) | PathPointKind::Conditional { location: p, .. } => {
-                    add(point.frame, p)
-                }
-                PathPointKind::Moving { .. } => {}
+            if let PathPointKind::Fixed(p) | PathPointKind::Conditional { location: p, .. } = point.kind {
+                cloud.extend(Some(on_body(model, point.frame, p)).filter(|o| o.0 == body).map(|o| o.1));
             }
         }
     }
-    for g in &model.contact_geometries {
-        if !matches!(g.shape, ContactShape::HalfSpace) {
-            add(g.frame, g.location);
-        }
-    }
+    cloud.extend(contacts_on(model, body));
     let hull = convex_hull(&cloud).or_else(|| {
         let around = [vec3(THIN, 0.0, 0.0), vec3(0.0, THIN, 0.0), vec3(0.0, 0.0, THIN)];
         let thick: Vec<_> = cloud.iter().flat_map(|&p| around.map(|d| [p + d, p - d])).flatten().collect();

@@ -163,7 +163,7 @@ impl<'a> Recorder<'a> {
             // Contacts have no controls.
             c.apply(&kin, &[], &x.z[f.states.clone()], &mut self.zdot[f.states.clone()], &mut loads);
             // What bodies do to each other is not drawn.
-            if is_measured || load[0].v.norm() > 0.0 {
+            if is_measured || load[1..].iter().filter(|l| l.v.norm() > 0.0).count() == 1 {
                 for (sum, load) in sum.iter_mut().zip(&load) {
                     *sum += *load;
                 }
@@ -182,7 +182,8 @@ fn contact_bodies(actor: &Actor) -> Option<Vec<usize>> {
         | Kernel::ElasticFoundation(_)
         | Kernel::SmoothSphereHalfSpace(_)
         | Kernel::Exponential(_)
-        | Kernel::Ellipsoid(_) => Some(c.touches().0),
+        | Kernel::Ellipsoid(_)
+        | Kernel::Bogert2011(_) => Some(c.touches().0),
         _ => None,
     }
 }

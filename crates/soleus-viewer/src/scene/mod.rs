@@ -3,13 +3,15 @@
 mod build;
 mod encode;
 mod frames;
+mod geometry;
 mod hull;
 mod motion;
 mod solid;
 
 pub use build::SceneOptions;
 pub use frames::Recorder;
-pub use motion::{Motion, MotionError};
+pub use geometry::attached_geometry;
+pub use motion::{Activations, Motion, MotionError};
 pub use solid::Solid;
 
 use soleus_math::{Transform, Vec3};
@@ -111,6 +113,12 @@ impl Animation {
     /// An animation of a scene.
     pub fn new(scene: Scene, frames: Vec<Frame>) -> Self {
         Animation { scene, frames }
+    }
+
+    /// The animation without the shapes of a layer.
+    pub fn without(mut self, layer: Layer) -> Self {
+        self.scene.shapes.retain(|s| s.layer != layer);
+        self
     }
 
     /// The frame nearest to a time.

@@ -152,6 +152,51 @@ impl<'a> Motion<'a> {
     }
 }
 
+/// Activations of muscles in a table of their own, as static optimization writes them: columns by the name or path of
+/// the muscle. Between rows they run straight; beyond the ends they stay.
+#[derive(Clone, Debug)]
+pub struct Activations<'a> {
+    table: &'a Table,
+    /// Column and state.
+    columns: Vec<(usize, usize)>,
+}
+
+impl<'a> Activations<'a> {
+    /// Finds the columns; `None` when there are none.
+    pub fn new(model: &Model, system: &System, table: &'a Table) -> Option<Self> {
+        let mut columns = Vec::new();
+        for (f, s) in model.forces.iter().zip(&system.forces) {
+            let Some(z) = s.states.clone().find(|&z| system.aux_names[z].ends_with("/activation")) else {
+                continue;
+            };
+            let (path, name) = (&f.path, &f.name);
+            let names = [
+                format!("{path}/activation"),
+                path.clone(),
+                name.clone(),
+                format!("{name}.activation"),
+                format!("{name}.excitation"),
+            ];
+            columns.extend(find(table, &names).map(|c| (c, z)));
+        }
+        let usable = table.element() == Element::Scalar && table.rows() > 0 && !columns.is_empty();
+        usable.then_some(Activations { table, columns })
+    }
+
+    /// Writes the activations at the time of a state into it.
+    pub fn read(&self, x: &mut State<f64>) {
+        let times = self.table.times();
+        let after = times.partition_point(|&t| t < x.time).min(times.len() - 1);
+        let before = after.saturating_sub(1);
+        let step = times[after] - times[before];
+        let share = if step > 0.0 { ((x.time - times[before]) / step).clamp(0.0, 1.0) } else { 1.0 };
+        for &(c, z) in &self.columns {
+            let y = &self.table.columns()[c];
+            x.z[z] = y[before] + share * (y[after] - y[before]);
+        }
+    }
+}
+
 /// Place of the first column with one of the names, the first name first.
 fn find(table: &Table, names: &[String]) -> Option<usize> {
     names.iter().find_map(|n| table.index_of(n))

@@ -1,6 +1,6 @@
 //! Surfaces: ellipsoids as they are, everything else as triangles.
 
-use soleus_math::{Rotation, Transform, Vec3, vec3};
+use soleus_math::{Mat33, Rotation, Transform, Vec3, vec3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
 
@@ -47,10 +47,10 @@ impl Solid {
         )
     }
 
-    /// A cone about the axis from `tip` to the centre of its base.
+    /// A cone from the centre of its base along `direction` to its tip.
     pub fn cone(
         pose: &Transform<f64>,
-        tip: Vec3<f64>,
+        base: Vec3<f64>,
         direction: Vec3<f64>,
         radius: f64,
         height: f64,
@@ -59,9 +59,26 @@ impl Solid {
         let z = if direction.norm() > 0.0 { direction.normalized() } else { vec3(0.0, 1.0, 0.0) };
         let across = if z.x.abs() < 0.7 { Vec3::unit(0) } else { Vec3::unit(1) };
         let x = z.cross(across).normalized();
-        let R = Rotation(soleus_math::Mat33::from_cols(x, z.cross(x), z));
-        let X = *pose * Transform::new(R, tip);
-        Solid::turned(&X, 2, &[(0.0, 0.0), (radius, height), (0.0, height)])
+        let R = Rotation(Mat33::from_cols(x, z.cross(x), z));
+        let X = *pose * Transform::new(R, base);
+        Solid::turned(&X, 2, &[(0.0, 0.0), (radius, 0.0), (0.0, height)])
+    }
+
+    /// The same surface, stretched along the axes of the body.
+    pub fn stretched(self, k: Vec3<f64>) -> Solid {
+        if k == vec3(1.0, 1.0, 1.0) {
+            return self;
+        }
+        match self {
+            // Its axes stay its own only where they are those of the body.
+            Solid::Ellipsoid { pose, radii } => {
+                let pose = Transform::new(pose.R, pose.p.mul_elem(k));
+                Solid::Ellipsoid { pose, radii: radii.mul_elem(k) }
+            }
+            Solid::Mesh { vertices, faces } => {
+                Solid::Mesh { vertices: vertices.into_iter().map(|v| v.mul_elem(k)).collect(), faces }
+            }
+        }
     }
 
     /// A torus about z of its frame.

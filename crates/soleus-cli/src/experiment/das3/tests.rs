@@ -44,6 +44,24 @@ fn identity_equilibrium_from_another_start() {
 }
 
 /// The contact forces, the conoid and the moments that the authors print, to the last digit.
+/// `soleus equilibrium` finds it too.
+#[test]
+fn identity_equilibrium_by_damped_motion() {
+    use soleus_simulation::system::{RestOptions, solve_rest};
+    let Some(d) = das3() else { return };
+    let mut start = d.system.default_state.clone();
+    let controls = vec![0.0; d.system.num_controls];
+    d.system.solve_equilibrium(&mut start, &controls, &mut d.system.workspace());
+    let rest = solve_rest(&d.system, &controls, &start, &RestOptions::default()).unwrap();
+    println!(
+        "{} iterations, {} s in {} steps, residual {:e}",
+        rest.iterations, rest.time, rest.steps, rest.residual
+    );
+    for (a, b) in rest.state.q.iter().zip(&d.equilibrium.q) {
+        assert!((a - b).abs() < 1e-6, "{a} {b}");
+    }
+}
+
 #[test]
 fn regress_forces_at_rest() {
     let Some(d) = das3() else { return };

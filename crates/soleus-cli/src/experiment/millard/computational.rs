@@ -1,11 +1,11 @@
 //! The two computational benchmarks: an elastic tendon at eleven activations, and tendons from stiff to long.
 
 use super::not_solved;
-use super::specimen::{Method, Run, Specimen, Tendon, Test, mean_difference, range};
+use super::specimen::{Drive, Method, Run, Specimen, Tendon, Test, mean_difference, range};
 use crate::experiment::report::{Report, list};
+use crate::experiment::sheet::Series;
 use crate::experiment::sheet::{Folder, Sheet};
 use crate::failure::Failure;
-use crate::experiment::sheet::Series;
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_simulation::MuscleInput;
 use std::f64::consts::TAU;
@@ -37,7 +37,7 @@ fn sine<'a>(
         let (sin, cos) = (TAU * t).sin_cos();
         MuscleInput { length: middle + amplitude * sin, speed: amplitude * TAU * cos, excitation: activation }
     };
-    Test { muscle, input, l0: s.l0, grid: GRID, samples: SAMPLES }
+    Test { muscle, input, drive: Drive::Activation, l0: s.l0, grid: GRID, samples: SAMPLES }
 }
 
 /// The loosest tolerance (a power of ten) at which every one of the tests has a mean error below 0.1 % F₀.

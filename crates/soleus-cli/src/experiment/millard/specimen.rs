@@ -2,7 +2,7 @@
 
 use soleus_dynamics::Options;
 use soleus_dynamics::muscle::{CompiledMuscle, MuscleError};
-use soleus_model::muscle::{Millard2012Equilibrium, Muscle, MuscleKind};
+use soleus_model::muscle::{FiberForceLengthCurve, Millard2012Equilibrium, Muscle, MuscleKind};
 use soleus_simulation::{
     ExplicitRungeKutta, Integrator, MuscleInput, MuscleOde, RadauIIA5, Statistics, StepOptions, Stop,
 };
@@ -54,6 +54,8 @@ pub struct Specimen {
     pub tau_act: f64,
     /// Time constant of deactivation, s.
     pub tau_deact: f64,
+    /// Strain of the passive fiber at F₀.
+    pub passive_strain: f64,
 }
 
 impl Default for Specimen {
@@ -69,6 +71,7 @@ impl Default for Specimen {
             beta: p.fiber_damping,
             tau_act: p.activation_time_constant,
             tau_deact: p.deactivation_time_constant,
+            passive_strain: p.fiber_force_length_curve.strain_at_one_norm_force,
         }
     }
 }
@@ -81,6 +84,10 @@ impl Specimen {
             minimum_activation: tendon.least_activation(),
             activation_time_constant: self.tau_act,
             deactivation_time_constant: self.tau_deact,
+            fiber_force_length_curve: FiberForceLengthCurve {
+                strain_at_one_norm_force: self.passive_strain,
+                ..FiberForceLengthCurve::default()
+            },
             ..Millard2012Equilibrium::default()
         }));
         let mut m = Muscle::new(kind);
@@ -112,8 +119,10 @@ pub enum Method {
 pub struct Test<'a, F> {
     /// The muscle.
     pub muscle: &'a CompiledMuscle,
-    /// Movement, and activation in the place of excitation.
+    /// Movement and excitation, or activation in its place.
     pub input: F,
+    /// What the third input is.
+    pub drive: Drive,
     /// l₀ (m), the unit of errors.
     pub l0: f64,
     /// Distance of samples, s.
@@ -122,10 +131,19 @@ pub struct Test<'a, F> {
     pub samples: usize,
 }
 
-/// A simulation: fiber length (m; nothing for a rigid tendon) and tension (N) at the samples, and the work.
+/// What excites a muscle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drive {
+    /// Its activation is given.
+    Activation,
+    /// Its activation follows the given excitation; it begins at rest.
+    Excitation,
+}
+
+/// A simulation: states and tension (N) at the samples, and the work.
 #[derive(Default)]
 pub struct Run {
-    /// Fiber lengths, m.
+    /// Fiber lengths, m; none for a rigid tendon.
     pub fiber: Vec<f64>,
     /// Tensions, N.
     pub force: Vec<f64>,
@@ -136,66 +154,76 @@ pub struct Run {
 impl<F: Fn(f64) -> MuscleInput> Test<'_, F> {
     /// Simulates from the start of appendix A.
     pub fn run(&self, method: Method) -> Result<Run, Stop> {
-        let mut ode = MuscleOde::at_activation(self.muscle, |t| (self.input)(t));
-        let mut run = Run::default();
-        if !self.is_elastic() {
-            run.force = (0..self.samples).map(|i| ode.tension(i as f64 * self.grid, &[])).collect();
-            return Ok(run);
-        }
+        let input = |t: f64| (self.input)(t);
+        let mut ode = match self.drive {
+            Drive::Activation => MuscleOde::at_activation(self.muscle, input),
+            Drive::Excitation => MuscleOde::new(self.muscle, input),
+        };
         let x0 = self.start().ok_or(Stop::Setup("fiber and tendon find no balance to begin with"))?;
-        let norm = ode.error_norm(&[self.l0]);
-        match method {
+        // A rigid tendon at given activation has no states at all.
+        if x0.is_empty() {
+            let force = (0..self.samples).map(|i| ode.tension(i as f64 * self.grid, &[])).collect();
+            return Ok(Run { force, ..Run::default() });
+        }
+        let units =
+            if x0.len() == 2 { [1.0, self.l0] } else { [if self.is_elastic() { self.l0 } else { 1.0 }; 2] };
+        let norm = ode.error_norm(&units[..x0.len()]);
+        let mut rows = Vec::with_capacity(self.samples * x0.len());
+        let statistics = match method {
             Method::Explicit(a) => {
                 let mut m = ExplicitRungeKutta::merson(norm, StepOptions::with_accuracy(a));
-                self.drive(&mut m, &mut ode, x0, &mut run)?;
+                self.drive(&mut m, &mut ode, &x0, &mut rows)?
             }
             Method::Implicit(a) => {
                 let mut m = RadauIIA5::new(norm, StepOptions::with_accuracy(a));
-                self.drive(&mut m, &mut ode, x0, &mut run)?;
+                self.drive(&mut m, &mut ode, &x0, &mut rows)?
             }
-        }
-        for (i, l) in run.fiber.iter().enumerate() {
-            run.force.push(ode.tension(i as f64 * self.grid, &[*l]));
-        }
-        Ok(run)
+        };
+        let rows = rows.chunks_exact(x0.len());
+        let force = rows.clone().enumerate().map(|(i, x)| ode.tension(i as f64 * self.grid, x)).collect();
+        let fiber = if self.is_elastic() { rows.map(|x| x[x.len() - 1]).collect() } else { Vec::new() };
+        Ok(Run { fiber, force, statistics })
     }
 
     fn is_elastic(&self) -> bool {
         self.muscle.state_names().len() > 1
     }
 
-    /// Fiber length at the start, m.
-    fn start(&self) -> Option<f64> {
+    /// States at the start.
+    fn start(&self) -> Option<Vec<f64>> {
         let CompiledMuscle::Millard2012Equilibrium(m) = self.muscle else { return None };
-        let (i, mut z) = ((self.input)(0.0), [0.0; 2]);
-        m.solve_moving_equilibrium(i.length, i.speed, i.excitation, &mut z).ok().map(|_| z[1])
+        let (i, mut z) = ((self.input)(0.0), vec![0.0; self.muscle.state_names().len()]);
+        m.solve_moving_equilibrium(i.length, i.speed, i.excitation, &mut z).ok()?;
+        if self.drive == Drive::Activation {
+            z.remove(0);
+        }
+        Some(z)
     }
 
     fn drive<P>(
         &self,
         integrator: &mut dyn Integrator<P>,
         ode: &mut P,
-        x0: f64,
-        run: &mut Run,
-    ) -> Result<(), Stop> {
-        let end = (self.samples - 1) as f64 * self.grid;
-        integrator.start(ode, 0.0, &[x0])?;
-        run.fiber.push(x0);
-        let mut x = [0.0];
-        while run.fiber.len() < self.samples {
+        x0: &[f64],
+        rows: &mut Vec<f64>,
+    ) -> Result<Statistics, Stop> {
+        let (n, end) = (x0.len(), (self.samples - 1) as f64 * self.grid);
+        integrator.start(ode, 0.0, x0)?;
+        rows.extend_from_slice(x0);
+        let mut x = vec![0.0; n];
+        while rows.len() < n * self.samples {
             integrator.step(ode, end)?;
             let (a, b) = integrator.span();
             loop {
-                let t = run.fiber.len() as f64 * self.grid;
-                if run.fiber.len() >= self.samples || t > b + 1e-9 * self.grid {
+                let t = (rows.len() / n) as f64 * self.grid;
+                if rows.len() >= n * self.samples || t > b + 1e-9 * self.grid {
                     break;
                 }
                 integrator.interpolate(t.clamp(a, b), &mut x);
-                run.fiber.push(x[0]);
+                rows.extend_from_slice(&x);
             }
         }
-        run.statistics = integrator.statistics();
-        Ok(())
+        Ok(integrator.statistics())
     }
 
     /// Seconds that a run takes: the quickest of several, after one to warm up.
@@ -213,7 +241,7 @@ impl<F: Fn(f64) -> MuscleInput> Test<'_, F> {
         Ok(best)
     }
 
-    /// Normalized fiber velocity at the samples of a run, in units of vmax.
+    /// Normalized fiber velocity at the samples of a run at given activation, in units of vmax.
     pub fn velocity(&self, run: &Run) -> Vec<f64> {
         let each = |(i, l): (usize, &f64)| {
             let d = (self.input)(i as f64 * self.grid);

@@ -1,11 +1,13 @@
 //! `MocoStudy`: an optimal control problem and how to solve it (`.omoco`).
 
 mod goal;
+mod position_motion;
 mod solver;
 
 pub use goal::{
     ContactGroup, GoalKind, MocoGoal, PeriodicPair, TableOperator, TableSource, Weight, WeightedSet,
 };
+pub use position_motion::PrescribedCoordinate;
 pub use solver::MocoSolver;
 
 use super::properties::Properties;
@@ -18,6 +20,8 @@ pub struct MocoStudySetup {
     pub name: String,
     /// The `Model` that the file holds, if it does.
     pub model: Option<Element>,
+    /// Motions of coordinates that a `PositionMotion` in the model prescribes; it is no longer in `model`.
+    pub prescribed: Vec<PrescribedCoordinate>,
     /// `filepath` of the model, if the file does not hold it.
     pub model_file: Option<String>,
     /// Operators on the model, in their order.
@@ -136,7 +140,8 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
         list
     };
     let (states, controls) = (infos(0..2, log), infos(2..4, log));
-    let (model, model_file, model_operators) = processor.map_or((None, None, Vec::new()), model_source);
+    let (mut model, model_file, model_operators) = processor.map_or((None, None, Vec::new()), model_source);
+    let prescribed = model.as_mut().map_or(Vec::new(), |m| position_motion::take(m, log));
     let parameters = parameters
         .iter()
         .flat_map(|e| e.children())
@@ -147,6 +152,7 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
     MocoStudySetup {
         name,
         model,
+        prescribed,
         model_file,
         model_operators,
         initial_time: initial,

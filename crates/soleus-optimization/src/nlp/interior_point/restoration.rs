@@ -8,7 +8,7 @@ use super::scaled::Scaled;
 use super::system::max_abs;
 use crate::nlp::NonlinearProgram;
 
-/// θ must fall to this part of what it was (`required_infeasibility_reduction`).
+/// The largest violation must fall to this part of what it was (`required_infeasibility_reduction`).
 const REDUCTION: f64 = 0.9;
 /// Multipliers of bounds above this are set to one after restoration (`bound_mult_reset_threshold`).
 const MULTIPLIER_RESET: f64 = 1000.0;
@@ -22,6 +22,8 @@ pub(super) struct Parent<'a> {
     theta: f64,
     phi: f64,
     mu: f64,
+    /// Largest violation that will do.
+    goal: f64,
     /// Count of restoration iterations when it began.
     pub first_iteration: usize,
 }
@@ -33,7 +35,7 @@ impl Parent<'_> {
         let mut rows = vec![0.0; self.layer.m];
         self.layer.constraints(scaled, w, &mut rows);
         let theta: f64 = rows.iter().map(|v| v.abs()).sum();
-        if !(theta <= REDUCTION * self.theta) {
+        if !(max_abs(&rows) <= self.goal) {
             return false;
         }
         let phi = self.layer.objective(scaled, w) + self.layer.barrier(w, self.mu);
@@ -80,6 +82,8 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
                 theta,
                 phi,
                 mu: st.mu,
+                goal: (REDUCTION * largest)
+                    .max(self.options.tolerance.min(self.options.constraint_tolerance)),
                 first_iteration: self.counts.restoration_iterations,
             };
             let (end, found, _) = self.minimize(&mut inner, start, mu, Some(&parent));

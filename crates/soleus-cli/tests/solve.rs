@@ -1,0 +1,171 @@
+//! `soleus solve` on the reference problems of Moco 4.6: same mesh, scheme and tolerance, objective no worse.
+
+mod common;
+
+use common::Folder;
+use std::path::PathBuf;
+
+fn reference() -> Option<PathBuf> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/moco"));
+    if path.exists() {
+        return path.canonicalize().ok();
+    }
+    eprintln!("skipped: ../shared not found");
+    None
+}
+
+/// Header value and columns of a solution.
+struct Solved {
+    text: String,
+}
+
+impl Solved {
+    fn header(&self, key: &str) -> f64 {
+        let line = self.text.lines().find_map(|l| l.strip_prefix(&format!("{key}="))).unwrap_or("nan");
+        line.parse().unwrap_or(f64::NAN)
+    }
+
+    fn column(&self, name: &str) -> Vec<f64> {
+        let mut lines = self.text.lines().skip_while(|l| *l != "endheader").skip(1);
+        let i = lines.next().unwrap_or("").split('\t').position(|n| n == name);
+        let i = i.unwrap_or_else(|| panic!("no column {name}"));
+        lines.map(|l| l.split('\t').nth(i).unwrap_or("nan").parse().unwrap_or(f64::NAN)).collect()
+    }
+}
+
+/// Solves a study; `extra` are more arguments.
+fn solve(name: &str, extra: &[&str]) -> Option<Solved> {
+    let folder = reference()?;
+    let study = folder.join("settings").join(format!("{name}.omoco"));
+    let f = Folder::new(&format!("solve_{name}"));
+    let mut arguments = vec!["solve", study.to_str()?, "--out", "solution.sto"];
+    arguments.extend(extra);
+    let run = f.soleus(&arguments);
+    eprintln!(
+        "{name}: {}",
+        run.stderr.lines().filter(|l| l.contains("objective")).next_back().unwrap_or(&run.stderr)
+    );
+    assert_eq!(run.code, Some(0), "{name}: {}", run.stderr);
+    Some(Solved { text: std::fs::read_to_string(f.0.join("solution.sto")).ok()? })
+}
+
+/// Objective at most 0.5 % above Moco's (the bar), and not suspiciously far below: a lower one must be explained.
+fn no_worse(name: &str, moco: f64, least: f64, extra: &[&str]) -> Option<Solved> {
+    let s = solve(name, extra)?;
+    let objective = s.header("objective");
+    assert!(objective <= moco + 0.005 * moco.abs() + 1e-12, "{name}: {objective}, Moco {moco}");
+    assert!(objective >= least, "{name}: {objective} is below {least}");
+    Some(s)
+}
+
+// Objectives of Moco 4.6 (results.json of the reference set, IPOPT 3.14.16).
+
+#[test]
+fn opensim_val_sliding_mass() {
+    // Nothing goes faster than 0.4 s.
+    no_worse("sliding_mass", 0.4000268759628474, 0.4, &[]);
+    no_worse("sliding_mass_trapezoidal", 0.4000400052625292, 0.4, &[]);
+    no_worse("sliding_mass_legendre_gauss_3", 0.4000269220742839, 0.4, &[]);
+    no_worse("sliding_mass_legendre_gauss_radau_3", 0.400026689316248, 0.4, &[]);
+}
+
+#[test]
+fn opensim_val_kirk() {
+    for (name, moco) in [
+        ("kirk_hermite_simpson", 12.75072334035483),
+        ("kirk_trapezoidal", 12.769786859407489),
+        ("kirk_legendre_gauss_3", 12.750723553440048),
+        ("kirk_legendre_gauss_7", 12.750723555667715),
+        ("kirk_legendre_gauss_radau_3", 12.75072355429627),
+        ("kirk_legendre_gauss_radau_7", 12.750723554777071),
+    ] {
+        // Convex: the same minimum, to the tolerance of both solvers.
+        no_worse(name, moco, moco - 1e-6, &[]);
+    }
+}
+
+#[test]
+fn opensim_val_parameters() {
+    for (name, parameter, expected) in
+        [("oscillator_mass", "oscillator_mass", 5.0), ("two_spring_stiffness", "spring_stiffness", 50.0)]
+    {
+        let Some(s) = solve(name, &[]) else { return };
+        let found = s.column(parameter)[0];
+        // Moco finds 4.9999965 for the mass: the error of 25 Hermite–Simpson intervals.
+        assert!((found / expected - 1.0).abs() < 1e-5, "{name}: {found}");
+    }
+}
+
+#[test]
+fn opensim_val_hanging_muscle() {
+    for (name, moco) in [
+        ("hanging_muscle_rigid_noact", 0.05401714149347562),
+        ("hanging_muscle_rigid_act", 0.06865139729496335),
+        ("hanging_muscle_rigid_act_explicit", 0.06865138187674769),
+        ("hanging_muscle", 0.0661954324078314),
+    ] {
+        no_worse(name, moco, 0.99 * moco, &[]);
+    }
+}
+
+#[test]
+fn opensim_val_couplers() {
+    for (name, moco) in [
+        ("coupler_posa_explicit", 371.50254732365454),
+        ("coupler_posa_implicit", 371.50254767057123),
+        ("coupler_posa_noderiv_explicit", 381.42237229750566),
+        ("coupler_bordalba_explicit_trapezoidal", 371.89598514020184),
+        ("coupler_bordalba_explicit_hermite_simpson", 371.5027217184169),
+        ("coupler_bordalba_explicit_legendre_gauss_3", 371.5028541760426),
+        ("coupler_bordalba_explicit_legendre_gauss_radau_3", 371.50286729697984),
+    ] {
+        let Some(s) = no_worse(name, moco, 0.995 * moco, &[]) else { return };
+        // The constraint: q1 = π − 2 q0, so 0 at the end.
+        let last = *s.column("/jointset/j1/q1/value").last().unwrap_or(&f64::NAN);
+        assert!(last.abs() < 1e-4, "{name}: q1 ends at {last}");
+    }
+}
+
+#[test]
+fn opensim_val_parabola() {
+    let Some(s) = solve("kinematic_constraint_parabola", &[]) else { return };
+    let (x, y) = (s.column("/tx/tx/value"), s.column("/ty/ty/value"));
+    let worst = x.iter().zip(&y).step_by(2).fold(0.0f64, |w, (x, y)| w.max((y - x * x).abs()));
+    // Constraint tolerance of the solver.
+    assert!(worst < 1e-6, "off the parabola by {worst}");
+}
+
+#[test]
+fn opensim_val_swing_up() {
+    let Some(folder) = reference() else { return };
+    let guess = folder.join("data/dp_swingup_guess.sto");
+    no_worse("dp_swingup", 0.000554784098893104, 0.0, &["--guess", &guess.display().to_string()]);
+}
+
+/// A table of two linear motions, as the reference problem has it in memory.
+#[test]
+fn opensim_val_state_tracking() {
+    let f = Folder::new("tracked");
+    let mut text = String::from("version=1\nnRows=111\nnColumns=3\ninDegrees=no\nendheader\n");
+    text.push_str("time\t/jointset/j0/q0/value\t/jointset/j1/q1/value\n");
+    for i in 0..111 {
+        let t = -0.05 + 0.01 * f64::from(i);
+        let quarter = std::f64::consts::FRAC_PI_4;
+        text.push_str(&format!("{t}\t{}\t{}\n", 2.0 * quarter * t, quarter * t));
+    }
+    f.file("tracked.sto", text);
+    let given = format!("tracking={}", f.0.join("tracked.sto").display());
+    no_worse("state_tracking", 0.00907550672084928, 0.009, &["--reference", &given]);
+}
+
+#[test]
+fn opensim_val_squat() {
+    let Some(folder) = reference() else { return };
+    no_worse("squat_predict", 0.2292992016879858, 0.22, &[]);
+    let predicted = folder.join("solutions/squat_predict_solution.sto").display().to_string();
+    let given = format!("mytracking={predicted}");
+    let arguments = ["--guess", &predicted, "--reference", &given];
+    no_worse("squat_track", 0.00023820375188134872, 0.000237, &arguments);
+    no_worse("squat_inverse", 0.36207463461837447, 0.36, &[]);
+    no_worse("squat_inverse_device", 0.2501561331712677, 0.249, &[]);
+}

@@ -1,0 +1,471 @@
+//! Where a model is at rest.
+
+use super::controls::Constant;
+use super::implicit::ImplicitSystemOde;
+use crate::integrate::{Integrator, StepOptions};
+use crate::linear::{Complex, Pattern, SparseLu};
+use crate::ode::{ImplicitOde, Projected, RhsError};
+use crate::stop::Stop;
+use crate::{ErrorNorm, RadauIIA5};
+use soleus_dynamics::implicit::{ImplicitJacobian, ImplicitSystem, JacobianWorkspace, SparseMatrix};
+use soleus_dynamics::joint::speeds_from_rates;
+use soleus_dynamics::system::{State, System, Workspace};
+use soleus_math::{solve_least_squares, vec3};
+
+/// How to look for a state at rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RestOptions {
+    /// Largest residual wanted: N and N·m of the coordinates, m and rad of the constraints, the muscles' own units.
+    pub tolerance: f64,
+    /// How far a coordinate may be from rest, rad or m, when it is moved there at once.
+    pub max_jump: f64,
+    /// Time to move before the first jump, s; each later stretch is half as long again.
+    pub first_stretch: f64,
+    /// Time to move at most, s.
+    pub max_time: f64,
+    /// Rate at which motion is damped besides the model's own damping, 1/s.
+    pub damping: f64,
+}
+
+impl Default for RestOptions {
+    fn default() -> Self {
+        // A limb swings at 3 to 8 rad/s; damping near that lets it settle soonest.
+        RestOptions { tolerance: 1e-8, max_jump: 0.05, first_stretch: 0.2, max_time: 60.0, damping: 5.0 }
+    }
+}
+
+/// A state at rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rest {
+    /// Speeds are zero.
+    pub state: State<f64>,
+    /// λ of the constraints.
+    pub multipliers: Vec<f64>,
+    /// Largest residual.
+    pub residual: f64,
+    /// Newton iterations.
+    pub iterations: usize,
+    /// Steps of the motion.
+    pub steps: usize,
+    /// Time it moved, s.
+    pub time: f64,
+    /// Largest distance from where the motion ended, rad or m.
+    pub jump: f64,
+}
+
+/// Why there is no state at rest.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RestError {
+    /// Forces that nothing in the model can balance: neither pose nor muscles change them.
+    #[error("no state balances the forces: nothing in the model holds it")]
+    Unbalanced {
+        /// Mobility and generalized force on it, N or N·m.
+        forces: Vec<(usize, f64)>,
+    },
+    /// None was found.
+    #[error(
+        "no state at rest was found in {time} s of motion and {iterations} Newton iterations; residual {residual:.3e}"
+    )]
+    NotFound {
+        /// Time it moved, s.
+        time: f64,
+        /// Newton iterations.
+        iterations: usize,
+        /// Largest residual of the state the motion came to.
+        residual: f64,
+        /// Equation with the largest residual, in the order of x = [q, u, z], constraints after them.
+        equation: usize,
+        /// The state.
+        state: Box<State<f64>>,
+        /// Generalized force that is not balanced there, by mobility.
+        forces: Vec<f64>,
+    },
+    /// The motion could not go on.
+    #[error("the model could not be let move: {0}")]
+    Motion(#[from] Stop),
+}
+
+/// Finds a state with u = 0 and f(x, 0, e, λ) = 0, constraints on positions included, from a start that may be poor.
+/// Speeds of the start do not count; time stays that of the start.
+///
+/// Let it move, then jump. The motion is that of the model with every coordinate damped besides,
+///
+///   M u̇ + c + Gᵀ λ = f − 2 ω diag(M) u,   ω = `damping`                                     (1)
+///
+/// which has the same states at rest. Before it and after each stretch, Newton's method with a Levenberg–Marquardt safeguard
+///
+///   [f_u; f_z; perr](q, z, λ) = 0                                                           (2)
+///
+/// is tried, and kept to if it ends nearby: so the state found is one that the motion would settle in, not any root.
+pub fn solve_rest(
+    system: &System,
+    controls: &[f64],
+    start: &State<f64>,
+    options: &RestOptions,
+) -> Result<Rest, RestError> {
+    let mut newton = Newton::new(system, controls);
+    let mut at = start.clone();
+    at.u.fill(0.0);
+    let mut damped = Damped::new(system, controls, &at, options.damping);
+    let (y0, norm) = (damped.inner.vector(&at), damped.inner.error_norm());
+    let n = norm.dim();
+    let mut radau = motion(norm, n);
+    let radau: &mut dyn Integrator<Damped> = &mut radau;
+    let (mut end, mut stretch) = (0.0, options.first_stretch);
+    let (mut started, mut tries) = (false, TRY);
+    let mut stuck: Option<Stop> = None;
+    loop {
+        let mut v = newton.unknowns(&at, damped.lambda(started.then(|| radau.state())));
+        let last = end >= options.max_time || stuck.is_some();
+        // A root out of reach would not be taken: no need to go all the way.
+        let reach = if last { f64::INFINITY } else { 4.0 * options.max_jump };
+        let residual = newton.solve(&at, &mut v, options.tolerance, tries, reach);
+        let mut found = at.clone();
+        let lambda = newton.set(&mut found, &v);
+        let jump = found.q.iter().zip(&at.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        if residual <= options.tolerance && (jump <= options.max_jump || last) {
+            return Ok(Rest {
+                state: found,
+                multipliers: lambda,
+                residual,
+                iterations: newton.iterations,
+                steps: if started { radau.statistics().steps } else { 0 },
+                time: end,
+                jump,
+            });
+        }
+        if let Some(stop) = stuck {
+            return Err(stop.into());
+        }
+        if last {
+            let v = newton.unknowns(&at, damped.lambda(Some(radau.state())));
+            // Where it has come to after so long, and still nothing changes a force: nothing ever will.
+            let beyond = newton.forces_beyond_reach(&at, &v, options.tolerance);
+            if !beyond.is_empty() {
+                return Err(RestError::Unbalanced { forces: beyond });
+            }
+            let (residual, equation, forces) = newton.unbalanced(&at, &v);
+            let (time, iterations, state) = (end, newton.iterations, Box::new(at));
+            return Err(RestError::NotFound { time, iterations, residual, equation, state, forces });
+        }
+        if !started {
+            stuck = radau.start(&mut damped, 0.0, &y0).err();
+            started = true;
+        }
+        end += stretch;
+        stretch *= 1.5;
+        while stuck.is_none() && radau.span().1 < end {
+            stuck = radau.step(&mut damped, end).err();
+        }
+        // A motion that cannot go on, for redundant constraints say, leaves it to Newton's method.
+        if stuck.is_some() {
+            tries = 20 * TRY;
+        }
+        damped.inner.read(radau.state(), &mut at);
+        at.u.fill(0.0);
+    }
+}
+
+/// The integrator of the motion. Where it goes matters, not how exactly.
+fn motion(norm: ErrorNorm, n: usize) -> RadauIIA5<SparseLu<f64>, SparseLu<Complex>> {
+    RadauIIA5::with_solvers(norm, StepOptions::with_accuracy(1e-3), SparseLu::new(n), SparseLu::new(n))
+}
+
+/// The model with every coordinate damped, at a fixed time.
+struct Damped<'a> {
+    inner: ImplicitSystemOde<'a, Constant>,
+    time: f64,
+    n: usize,
+    nx: usize,
+    /// N·s/m or N·m·s/rad.
+    damping: Vec<f64>,
+    /// Where each damping is in the pattern.
+    places: Vec<Option<usize>>,
+}
+
+impl<'a> Damped<'a> {
+    fn new(system: &'a System, controls: &[f64], x: &State<f64>, rate: f64) -> Self {
+        let inner = ImplicitSystemOde::new(system, Constant(controls.to_vec()));
+        let n = system.tree.num_mobilities;
+        let mut ws = system.workspace();
+        // A singular mass matrix is no obstacle: its diagonal is there.
+        let _ = system.compute_motion(x, controls, &mut ws);
+        let damping: Vec<f64> = (0..n).map(|i| 2.0 * rate * ws.mass.at(i, i)).collect();
+        let places = (0..n).map(|i| inner.pattern().position(n + i, n + i)).collect();
+        let nx = 2 * n + system.num_aux;
+        Damped { inner, time: x.time, n, nx, damping, places }
+    }
+
+    /// Multipliers of a state of the motion; none at the start.
+    fn lambda<'y>(&self, y: Option<&'y [f64]>) -> Option<&'y [f64]> {
+        y.map(|y| &y[self.nx..])
+    }
+
+    fn damp(&self, y: &[f64], r: &mut [f64]) {
+        for (i, d) in self.damping.iter().enumerate() {
+            r[self.n + i] += d * y[self.n + i];
+        }
+    }
+
+    fn damp_jacobian(&self, df_dx: &mut [f64]) {
+        for (d, p) in self.damping.iter().zip(&self.places) {
+            if let Some(p) = p {
+                df_dx[*p] += d;
+            }
+        }
+    }
+}
+
+impl ImplicitOde for Damped<'_> {
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+
+    fn residual(&mut self, _: f64, y: &[f64], ydot: &[f64], r: &mut [f64]) -> Result<(), RhsError> {
+        self.inner.residual(self.time, y, ydot, r)?;
+        self.damp(y, r);
+        Ok(())
+    }
+
+    fn pattern(&self) -> &Pattern {
+        self.inner.pattern()
+    }
+
+    fn jacobians(
+        &mut self,
+        _: f64,
+        y: &[f64],
+        ydot: &[f64],
+        df_dx: &mut [f64],
+        df_dxdot: &mut [f64],
+    ) -> Result<(), RhsError> {
+        self.inner.jacobians(self.time, y, ydot, df_dx, df_dxdot)?;
+        self.damp_jacobian(df_dx);
+        Ok(())
+    }
+
+    fn consistent_rates(&mut self, _: f64, y: &mut [f64], ydot: &mut [f64]) -> bool {
+        // At the start speeds are zero, and so is the damping.
+        self.inner.consistent_rates(self.time, y, ydot)
+    }
+
+    fn project(
+        &mut self,
+        _: f64,
+        y: &mut [f64],
+        e: &mut [f64],
+        tolerance: f64,
+    ) -> Result<Projected, RhsError> {
+        self.inner.project(self.time, y, e, tolerance)
+    }
+}
+
+/// Newton iterations of one try; near rest five will do, from afar it is not worth more.
+const TRY: usize = 15;
+
+/// Newton's method on (2).
+struct Newton<'a> {
+    implicit: ImplicitSystem<'a>,
+    controls: Vec<f64>,
+    ws: Workspace<f64>,
+    jw: JacobianWorkspace,
+    jacobian: ImplicitJacobian,
+    x: State<f64>,
+    rest: Vec<f64>,
+    r: Vec<f64>,
+    /// Residual and Jacobian of (2), column by column.
+    g: Vec<f64>,
+    J: Vec<Vec<f64>>,
+    iterations: usize,
+}
+
+impl<'a> Newton<'a> {
+    fn new(system: &'a System, controls: &[f64]) -> Self {
+        let implicit = ImplicitSystem::new(system);
+        let (rows, columns) = (num_rows(system), num_columns(system));
+        Newton {
+            ws: system.workspace(),
+            jw: implicit.jacobian_workspace(),
+            jacobian: implicit.jacobian(),
+            x: system.default_state.clone(),
+            rest: vec![0.0; implicit.num_states()],
+            r: vec![0.0; implicit.num_residuals()],
+            g: vec![0.0; rows],
+            J: vec![vec![0.0; rows]; columns],
+            controls: controls.to_vec(),
+            iterations: 0,
+            implicit,
+        }
+    }
+
+    /// (q, z, λ); without multipliers those of the motion from here.
+    fn unknowns(&mut self, x: &State<f64>, lambda: Option<&[f64]>) -> Vec<f64> {
+        let system = self.implicit.system;
+        let mut v = [&x.q[..], &x.z].concat();
+        match lambda {
+            Some(l) => v.extend_from_slice(l),
+            None => {
+                let known = system.compute_motion(x, &self.controls, &mut self.ws).is_ok();
+                let usable = |l: &f64| if known && l.is_finite() { *l } else { 0.0 };
+                v.extend(self.ws.constraints.lambda.iter().map(usable));
+            }
+        }
+        v
+    }
+
+    /// Puts the unknowns into a state; returns the multipliers.
+    fn set(&self, x: &mut State<f64>, v: &[f64]) -> Vec<f64> {
+        let (n, nz) = (x.q.len(), x.z.len());
+        x.q.copy_from_slice(&v[..n]);
+        x.z.copy_from_slice(&v[n..n + nz]);
+        v[n + nz..].to_vec()
+    }
+
+    /// Residual and Jacobian of (2); the largest residual, NaN counting as such.
+    fn evaluate(&mut self, at: &State<f64>, v: &[f64]) -> f64 {
+        let system = self.implicit.system;
+        let (n, nz, np) = (at.q.len(), at.z.len(), system.constraints.num_position());
+        self.x.time = at.time;
+        self.x.u.fill(0.0);
+        self.x.q.copy_from_slice(&v[..n]);
+        self.x.z.copy_from_slice(&v[n..n + nz]);
+        let (x, rest, lambda) = (&self.x, &self.rest, &v[n + nz..]);
+        let (ws, jw) = (&mut self.ws, &mut self.jw);
+        let (r, j) = (&mut self.r, &mut self.jacobian);
+        self.implicit.compute_jacobian(x, rest, &self.controls, lambda, ws, jw, r, j);
+
+        // Rows of the coordinates and of the muscles.
+        self.g[..n + nz].copy_from_slice(&self.r[n..2 * n + nz]);
+        self.J.iter_mut().for_each(|column| column.fill(0.0));
+        let place = |c: usize| if c < n { Some(c) } else { c.checked_sub(n).filter(|c| *c >= n) };
+        for (row, c, value) in entries(&self.jacobian.dx) {
+            if let (Some(row), Some(c)) = (row.checked_sub(n).filter(|r| *r < n + nz), place(c)) {
+                self.J[c][row] = value;
+            }
+        }
+        for (row, c, value) in entries(&self.jacobian.dlambda) {
+            if let Some(row) = row.checked_sub(n).filter(|r| *r < n + nz) {
+                self.J[n + nz + c][row] = value;
+            }
+        }
+
+        // Positions of constraints: ∂perr/∂q = G N⁻¹.
+        let G = &self.ws.constraints.G;
+        for k in 0..np {
+            let row = n + nz + k;
+            self.g[row] = self.ws.constraints.qerr[k];
+            for (column, g) in self.J.iter_mut().zip(&G[k * n..(k + 1) * n]) {
+                column[row] = *g;
+            }
+        }
+        for node in system.tree.nodes.iter().filter(|k| k.joint.speeds_are_angular_velocity()) {
+            let i = node.u0;
+            let q = vec3(self.x.q[i], self.x.q[i + 1], self.x.q[i + 2]);
+            for c in 0..3 {
+                let mut unit = [0.0; 3];
+                unit[c] = 1.0;
+                let w = speeds_from_rates(q, vec3(unit[0], unit[1], unit[2])).to_array();
+                for k in 0..np {
+                    let slope = (0..3).map(|a| G[k * n + i + a] * w[a]).sum();
+                    self.J[i + c][n + nz + k] = slope;
+                }
+            }
+        }
+        largest(&self.g)
+    }
+
+    /// Forces on coordinates that no unknown changes.
+    fn forces_beyond_reach(&mut self, x: &State<f64>, v: &[f64], tolerance: f64) -> Vec<(usize, f64)> {
+        self.evaluate(x, v);
+        let n = x.q.len();
+        let scale = (0..n).map(|i| self.g[i].abs()).fold(1.0, f64::max);
+        let fixed = |i: &usize| self.J.iter().all(|column| column[*i].abs() <= 1e-12 * scale);
+        let out = (0..n).filter(fixed).filter(|i| !(self.g[*i].abs() <= tolerance.max(1e-12 * scale)));
+        // The residual is what would have to be added.
+        out.map(|i| (i, -self.g[i])).collect()
+    }
+
+    /// Largest residual at a state and where it is, and the generalized forces that are not balanced.
+    fn unbalanced(&mut self, x: &State<f64>, v: &[f64]) -> (f64, usize, Vec<f64>) {
+        let residual = self.evaluate(x, v);
+        let n = x.q.len();
+        let worst = self.g.iter().position(|g| !(g.abs() < residual)).unwrap_or(0);
+        (residual, n + worst, self.g[..n].iter().map(|g| -g).collect())
+    }
+
+    /// Moves `v` towards a root of (2); returns the largest residual reached.
+    fn solve(&mut self, at: &State<f64>, v: &mut [f64], tolerance: f64, tries: usize, reach: f64) -> f64 {
+        let columns = num_columns(self.implicit.system);
+        let mut worst = self.evaluate(at, v);
+        if !worst.is_finite() {
+            return f64::INFINITY;
+        }
+        // Levenberg–Marquardt: min ‖J Δ + g‖² + μ ‖D Δ‖², D the largest norm of each column so far.
+        let (mut mu, mut D, mut next) = (1e-6, vec![0.0f64; columns], v.to_vec());
+        let mut size = sum_of_squares(&self.g);
+        for _ in 0..tries {
+            if worst <= tolerance {
+                break;
+            }
+            self.iterations += 1;
+            for (c, d) in D.iter_mut().enumerate() {
+                *d = d.max(sum_of_squares(&self.J[c]).sqrt()).max(1e-12);
+            }
+            let mut a = self.J.clone();
+            let mut b: Vec<f64> = self.g.iter().map(|g| -g).collect();
+            b.resize(b.len() + columns, 0.0);
+            for (c, (column, d)) in a.iter_mut().zip(&D).enumerate() {
+                let rows = column.len();
+                column.resize(rows + columns, 0.0);
+                column[rows + c] = f64::sqrt(mu) * d;
+            }
+            let step = solve_least_squares(&mut a, &mut b);
+            for ((n, v), s) in next.iter_mut().zip(v.iter()).zip(&step) {
+                *n = v + s;
+            }
+            let tried = self.evaluate(at, &next);
+            let new = sum_of_squares(&self.g);
+            if tried.is_finite() && new < size {
+                v.copy_from_slice(&next);
+                if v.iter().zip(&at.q).any(|(v, q)| !((v - q).abs() <= reach)) {
+                    return f64::INFINITY;
+                }
+                let fell = new / size;
+                (worst, size) = (tried, new);
+                mu = (mu * if fell < 0.25 { 0.01 } else { 0.3 }).max(1e-30);
+                // No progress worth the name.
+                if fell > 1.0 - 1e-6 && mu < 1e-3 {
+                    break;
+                }
+            } else {
+                mu = (mu * 10.0).max(1e-12);
+                if mu > 1e6 {
+                    break;
+                }
+                self.evaluate(at, v);
+            }
+        }
+        worst
+    }
+}
+
+fn num_rows(system: &System) -> usize {
+    system.tree.num_mobilities + system.num_aux + system.constraints.num_position()
+}
+
+fn num_columns(system: &System) -> usize {
+    system.tree.num_mobilities + system.num_aux + system.constraints.num_rows()
+}
+
+/// Row, column and value of each stored entry.
+fn entries(m: &SparseMatrix) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+    (0..m.columns).flat_map(move |c| (m.start[c]..m.start[c + 1]).map(move |i| (m.row[i], c, m.value[i])))
+}
+
+fn largest(r: &[f64]) -> f64 {
+    r.iter().fold(0.0, |m, r| if r.abs() <= m { m } else { r.abs() })
+}
+
+fn sum_of_squares(r: &[f64]) -> f64 {
+    r.iter().map(|r| r * r).sum()
+}
