@@ -7,6 +7,7 @@ use clap::Args;
 use soleus_io::setup::InverseDynamicsSetup;
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::Table;
+use soleus_model::external_loads::ExternalLoads;
 use soleus_model::force::Force;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::external_forces;
@@ -121,7 +122,11 @@ pub fn measured(model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Ve
     });
     load::report(&log);
     let Some(loads) = loads else { return Err(load::errors(path, &log)) };
+    forces_of(&loads, path, folder)
+}
 
+/// The forces of loads that are in the file `path`, their data read.
+pub fn forces_of(loads: &ExternalLoads, path: &Path, folder: &Path) -> Result<Vec<Force>, Failure> {
     let mut read: Vec<(String, Table)> = Vec::new();
     let names = loads.forces.iter().filter_map(|f| f.data_source_name.as_ref());
     for name in loads.datafile.iter().chain(names) {
@@ -135,5 +140,5 @@ pub fn measured(model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Ve
         read.push((name.clone(), tables::read(&file, Take::Forces, 0.0)?));
     }
     let table_of = |name: &str| read.iter().find(|(n, _)| n == name).map(|(_, t)| t);
-    external_forces(&loads, &table_of).map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))
+    external_forces(loads, &table_of).map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))
 }
