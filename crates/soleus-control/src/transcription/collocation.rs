@@ -9,7 +9,7 @@ use crate::problem::{
     Bounds, EndpointFunction, EndpointVariable, Goal, KinematicConstraints, Mode, PointVariable, Problem,
     ProblemError, Term,
 };
-use crate::solution::{Trajectory, consistent_rates};
+use crate::solution::{Trajectory, set_slopes};
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl Collocation {
         let Transcription { b, layout, .. } = t;
         let mut assembly = b.finish(layout.times, problem.goals.len() + 1);
         let mut full = assembly.start();
-        consistent_rates(&problem, &layout, &mut full);
+        set_slopes(&problem, &layout, &mut full);
         assembly.set_start(&full);
         Ok(Collocation { assembly, layout, problem })
     }
@@ -88,8 +88,9 @@ impl Collocation {
     /// Starts from a given motion, by name and time; what it does not have stays as it was.
     pub fn set_guess(&mut self, guess: &Trajectory) {
         let mut full = self.assembly.start();
-        guess.spread(&self.problem, &self.layout, &mut full);
-        consistent_rates(&self.problem, &self.layout, &mut full);
+        guess.spread_states(&self.problem, &self.layout, &mut full);
+        set_slopes(&self.problem, &self.layout, &mut full);
+        guess.spread_others(&self.problem, &self.layout, &mut full);
         self.assembly.set_start(&full);
     }
 }
