@@ -11,7 +11,7 @@ mod references;
 mod trajectory;
 
 use crate::failure::Failure;
-use crate::{load, setup};
+use crate::{id, load, setup};
 use clap::Args;
 use progress::Progress;
 use soleus_control::musculoskeletal::ModelProblem;
@@ -20,7 +20,7 @@ use soleus_control::{Bounds, Collocation, Scheme, Settings};
 use soleus_dynamics::Options;
 use soleus_io::setup::Setup;
 use soleus_io::setup::moco::{MocoSolver, MocoStudySetup};
-use soleus_model::Model;
+use soleus_model::{Diagnostics, Document, Model};
 use soleus_optimization::nlp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +57,9 @@ pub struct Arguments {
     /// Page to write too: costs, quality, plots and an animated figure of the solution
     #[arg(long, value_name = "PAGE.html")]
     report: Option<PathBuf>,
+    /// First barrier parameter; smaller ones stay closer to the guess
+    #[arg(long, value_name = "MU")]
+    barrier: Option<f64>,
     /// Say nothing about progress
     #[arg(long)]
     quiet: bool,
@@ -82,6 +85,7 @@ pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
         tolerance: None,
         max_iterations: None,
         report: None,
+        barrier: None,
         quiet: false,
     };
     run_study(path, s, &a)
@@ -175,7 +179,17 @@ fn study_model(path: &Path, s: &MocoStudySetup) -> Result<Model, Failure> {
     let Some(element) = &s.model else {
         return load::model(&setup::required(path, "model", s.model_file.as_deref())?);
     };
-    build_model(path, element)
+    let mut model = build_model(path, element)?;
+    if let Some(loads) = &s.external_loads {
+        let mut log = Diagnostics::new(path.display().to_string());
+        let document =
+            Document { file: path.display().to_string(), root: loads.clone(), ..Document::default() };
+        let found = soleus_model::build_external_loads(&document, &model, &mut log);
+        load::report(&log);
+        let found = found.ok_or_else(|| load::errors(path, &log))?;
+        model.forces.extend(id::forces_of(&found, path, path.parent().unwrap_or(Path::new("")))?);
+    }
+    Ok(model)
 }
 
 /// Builds the model of an element.
@@ -232,5 +246,6 @@ fn options(s: &MocoSolver, a: &Arguments) -> nlp::Options {
     }
     o.tolerance = a.tolerance.unwrap_or(o.tolerance);
     o.max_iterations = a.max_iterations.unwrap_or(o.max_iterations);
+    o.initial_barrier = a.barrier.unwrap_or(o.initial_barrier);
     o
 }
