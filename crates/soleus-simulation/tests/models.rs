@@ -258,6 +258,39 @@ fn identity_constrained_motion_implicit_and_explicit() {
     assert!((o.state[n - 1] - lambda).abs() < 1e-4 * lambda.abs(), "{} {lambda}", o.state[n - 1]);
 }
 
+/// The same rope twice: implicit methods run, the motion is that of one rope, and each carries half.
+#[test]
+fn identity_redundant_constraints_share_the_load() {
+    let (mut model, one) = held();
+    let mut x = one.default_state.clone();
+    Assembler::new(&model, &one).solve_assembly(&one, &mut x, &mut one.workspace()).unwrap();
+    let rope = model.constraints[0].clone();
+    model.constraints.push(rope);
+    let two = System::compile(&model).unwrap();
+    let ends =
+        [&one, &two].map(|system| {
+            let mut implicit = ImplicitSystemOde::new(system, Constant(vec![]));
+            let (y0, norm) = (implicit.vector(&x), implicit.error_norm());
+            let n = norm.dim();
+            let options = StepOptions::with_accuracy(1e-8);
+            let mut radau = RadauIIA5::with_solvers(norm, options, SparseLu::new(n), SparseLu::new(n));
+            let o = integrate(&mut radau, &mut implicit, (0.0, &y0), 0.5, &mut [], &mut |_| {
+                ControlFlow::Continue(())
+            });
+            assert_eq!(o.end, End::Reached, "{:?}", o.statistics);
+            o.state
+        });
+    let nx = ends[0].len() - 1;
+    for (i, (a, b)) in ends[0][..nx].iter().zip(&ends[1]).enumerate() {
+        // The accuracy of either motion.
+        assert!((a - b).abs() < 1e-6, "state {i}: {a} {b}");
+    }
+    let (alone, shared) = (ends[0][nx], &ends[1][nx..]);
+    for l in shared {
+        assert!((l - 0.5 * alone).abs() < 1e-4 * alone.abs(), "{l} of {alone}");
+    }
+}
+
 /// ∂f/∂x of the model as an implicit problem, against central differences.
 #[test]
 fn deriv_system_jacobian() {
@@ -269,6 +302,7 @@ fn deriv_system_jacobian() {
     let (_, links) = passive();
     for system in [&arm, &links] {
         let mut ode = SystemOde::new(system, Constant(vec![0.3; system.num_controls])).with_jacobian();
+        ode.damping = (0..system.tree.num_mobilities).map(|i| 0.1 * i as f64).collect();
         let mut start = system.default_state.clone();
         for (i, (q, u)) in start.q.iter_mut().zip(&mut start.u).enumerate() {
             *q += 0.3 + 0.1 * i as f64;

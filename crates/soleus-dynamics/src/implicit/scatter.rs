@@ -148,7 +148,7 @@ impl ImplicitSystem<'_> {
             };
             let k = map.len();
             path.compute_hessian(
-                &ws.kin.q,
+                |m| ws.kin.q[m],
                 &mut jw.variables[..k],
                 &mut jw.gradient[..k],
                 &mut jw.hessian[..k * k],
