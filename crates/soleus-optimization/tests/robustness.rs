@@ -208,6 +208,10 @@ fn analytic_contradictions_are_named() {
     let mut p = Bare::new(2, vec![], false);
     p.hessian = SparsityPattern::from_places(2, 2, vec![(0, 1)]);
     assert!(matches!(run(&mut p, &options).unwrap_err(), NlpError::UpperTriangle { row: 0, column: 1 }));
+    let mut p = Bare::new(2, vec![(0.0, 0.0)], false);
+    p.jacobian = SparsityPattern::from_places(1, 2, vec![(0, 7)]);
+    let e = run(&mut p, &options).unwrap_err();
+    assert_eq!(e, NlpError::PatternPlace { what: "Jacobian", row: 0, column: 7, variables: 2 });
     let bad = Options { tolerance: -1.0, ..options };
     assert!(matches!(
         run(&mut Bare::new(1, vec![], false), &bad),

@@ -113,6 +113,10 @@ impl SparseLdlt {
     /// Factorises the matrix whose lower triangle has these values, in the order of its pattern.
     ///
     /// Unknowns that are left without a pivot count as zero eigenvalues; solutions then have zero there.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many values as the pattern has places.
     pub fn factor(&mut self, values: &[f64]) -> Inertia {
         assert_eq!(values.len(), self.symbolic.num_values, "one value for each place of the pattern");
         let symbolic = Arc::clone(&self.symbolic);

@@ -228,6 +228,20 @@ pub enum NlpError {
         /// Columns it should have.
         expected_columns: usize,
     },
+    /// A pattern names a variable that is not there.
+    #[error(
+        "the pattern of the {what} names variable {column} in row {row}; there are {variables} variables"
+    )]
+    PatternPlace {
+        /// Which pattern.
+        what: &'static str,
+        /// The row.
+        row: usize,
+        /// The variable it names.
+        column: usize,
+        /// How many there are.
+        variables: usize,
+    },
     /// The Hessian has a place above the diagonal.
     #[error("the pattern of the Hessian names ({row}, {column}); only the lower triangle is wanted")]
     UpperTriangle {

@@ -143,11 +143,11 @@ impl State {
         for i in 0..layer.n {
             if layer.lower[i] > f64::NEG_INFINITY {
                 let s = p.w[i] - layer.lower[i];
-                p.zl[i] = p.zl[i].clamp(mu / (KAPPA_SIGMA * s), KAPPA_SIGMA * mu / s);
+                p.zl[i] = p.zl[i].max(mu / (KAPPA_SIGMA * s)).min(KAPPA_SIGMA * mu / s);
             }
             if layer.upper[i] < f64::INFINITY {
                 let s = layer.upper[i] - p.w[i];
-                p.zu[i] = p.zu[i].clamp(mu / (KAPPA_SIGMA * s), KAPPA_SIGMA * mu / s);
+                p.zu[i] = p.zu[i].max(mu / (KAPPA_SIGMA * s)).min(KAPPA_SIGMA * mu / s);
             }
         }
     }
