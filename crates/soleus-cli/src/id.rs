@@ -7,6 +7,7 @@ use clap::Args;
 use soleus_io::setup::InverseDynamicsSetup;
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::Table;
+use soleus_model::external_loads::ExternalLoads;
 use soleus_model::force::Force;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::external_forces;
@@ -138,7 +139,15 @@ pub fn measured(model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Ve
     });
     load::report(&log);
     let Some(loads) = loads else { return Err(load::errors(path, &log)) };
+    let forces = forces_of(&loads, path, folder)?;
+    let mut log = Diagnostics::new(path.display().to_string());
+    check_ground_reactions(model, &forces, &mut log);
+    load::report(&log);
+    Ok(forces)
+}
 
+/// The forces of loads that are in the file `path`, their data read.
+pub fn forces_of(loads: &ExternalLoads, path: &Path, folder: &Path) -> Result<Vec<Force>, Failure> {
     let mut read: Vec<(String, Table)> = Vec::new();
     let names = loads.forces.iter().filter_map(|f| f.data_source_name.as_ref());
     for name in loads.datafile.iter().chain(names) {
@@ -152,11 +161,7 @@ pub fn measured(model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Ve
         read.push((name.clone(), tables::read_in_order(&file, Take::Forces)?));
     }
     let table_of = |name: &str| read.iter().find(|(n, _)| n == name).map(|(_, t)| t);
-    let forces = external_forces(&loads, &table_of).map_err(|e| {
+    external_forces(loads, &table_of).map_err(|e| {
         Failure::content(path, 0, "", e.to_string(), "check the identifiers against the labels of the data")
-    })?;
-    let mut log = Diagnostics::new(path.display().to_string());
-    check_ground_reactions(model, &forces, &mut log);
-    load::report(&log);
-    Ok(forces)
+    })
 }

@@ -184,11 +184,11 @@ fn states(
     for i in motion.thinned(rate) {
         motion.read(i, &mut x);
         let given = x.clone();
-        if system.constraints.num_rows() > 0 {
-            if let Err(e) = assembler.solve_assembly(system, &mut x, &mut ws) {
-                torn.get_or_insert((x.time, e));
-                x = given;
-            }
+        if system.constraints.num_rows() > 0
+            && let Err(e) = assembler.solve_assembly(system, &mut x, &mut ws)
+        {
+            torn.get_or_insert((x.time, e));
+            x = given;
         }
         states.push(x.clone());
     }

@@ -46,8 +46,9 @@ fn group(label: &str) -> &str {
 
 /// The largest difference at the recorded times, relative to the peak of the group of columns, and where.
 fn difference(ours: &Table, theirs: &Table) -> (f64, String) {
-    // Tables that are zero but for rounding, as accelerations of locked coordinates are, have no scale of their own.
-    const ROUNDING: f64 = 1e-6;
+    // Tables that are zero but for rounding, as accelerations of locked coordinates are, have no scale of their own
+    // (OpenSim: 3e-9 rad/s²).
+    const ROUNDING: f64 = 1e-2;
     let n = theirs.element().components();
     let label = |c: usize| theirs.labels()[c / n].as_str();
     let peak = |g: &str| {

@@ -112,3 +112,16 @@ fn identity_measured_loads_are_drawn() {
     );
     assert!(page.len() < 400_000, "{} bytes", page.len());
 }
+
+/// The page of a solution has its costs and its motion.
+#[test]
+fn analytic_page_of_a_solution() {
+    let Some(data) = shared("reference/moco/settings") else { return };
+    let f = Folder::new("view_solution");
+    let study = data.join("sliding_mass_trapezoidal.omoco").display().to_string();
+    f.soleus(&["solve", &study, "--quiet", "--out", "mass.sto", "--report", "mass.html"]).is_done();
+    let page = std::fs::read_to_string(f.0.join("mass.html")).unwrap();
+    for words in [">Objective<", ">Quality<", ">Coordinates<", ">Controls<", "class=\"animation\""] {
+        assert!(page.contains(words), "{words}");
+    }
+}

@@ -302,6 +302,7 @@ fn deriv_system_jacobian() {
     let (_, links) = passive();
     for system in [&arm, &links] {
         let mut ode = SystemOde::new(system, Constant(vec![0.3; system.num_controls])).with_jacobian();
+        ode.damping = (0..system.tree.num_mobilities).map(|i| 0.1 * i as f64).collect();
         let mut start = system.default_state.clone();
         for (i, (q, u)) in start.q.iter_mut().zip(&mut start.u).enumerate() {
             *q += 0.3 + 0.1 * i as f64;

@@ -57,6 +57,7 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
     let wrong = |e| failed(m.source, &e);
     let content = |text: String| Failure::content(m.source, s.line, "", text, "");
     let (model, system) = (m.model, m.system);
+    let forces = |file: &Option<String>| file.as_deref().map(|f| (m.table)(f)).transpose();
     Ok(Some(match &s.kind {
         AnalysisKind::Kinematics { coordinates } => {
             Box::new(Kinematics::new(model, system, coordinates, s.in_degrees).map_err(wrong)?)
@@ -74,10 +75,7 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
         }
         AnalysisKind::JointReaction { forces_file, joints, on_bodies, in_frames } => {
             let choices = choices(joints, on_bodies, in_frames).map_err(content)?;
-            let forces = match forces_file {
-                Some(file) => Some((m.table)(file)?),
-                None => None,
-            };
+            let forces = forces(forces_file)?;
             Box::new(JointReaction::new(model, system, &choices, forces.as_ref()).map_err(wrong)?)
         }
         AnalysisKind::ForceReporter { with_constraints } => {
@@ -112,6 +110,7 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
             force_threshold,
             potentials_only,
             report_reactions,
+            forces_file,
         } => {
             let mut list = Vec::new();
             for c in contacts {
@@ -139,7 +138,8 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
                 in_degrees: s.in_degrees,
                 opensim_faults: m.opensim_faults,
             };
-            Box::new(InducedAccelerations::new(model, system, &settings).map_err(wrong)?)
+            let made = InducedAccelerations::new(model, system, &settings, forces(forces_file)?.as_ref());
+            Box::new(made.map_err(wrong)?)
         }
         AnalysisKind::JointPower => {
             let made = JointPower::new(model, system, m.history, m.rows.clone());

@@ -30,7 +30,8 @@ pub struct Arguments {
     /// Put the fibers of muscles in equilibrium with their tendons first
     #[arg(long)]
     equilibrate: bool,
-    /// Joint reactions: forces of the actuators, such as those of `soleus so`, in place of what their states say
+    /// Joint reactions and induced accelerations: forces of the actuators, such as those of `soleus so`, in place of what
+    /// their states say
     #[arg(long, value_name = "FORCES.sto")]
     forces: Option<PathBuf>,
     /// Joint reactions: on the child's body or on the parent's
@@ -109,6 +110,7 @@ fn setup(a: &Arguments, choice: Choice, model: &Model) -> AnalysisSetup {
                 force_threshold: 6.0,
                 potentials_only: false,
                 report_reactions: true,
+                forces_file: a.forces.as_ref().map(|f| f.display().to_string()),
             },
         ),
     };

@@ -166,7 +166,7 @@ impl Run {
                         let message = "the file holds no ScaleTool".to_string();
                         return Err(Failure::content(&path, 0, "", message, ""));
                     };
-                    (path, job)
+                    (path, *job)
                 }
                 None => (folder.join("study"), scale::Parts::of(&s, &folder)?.setup()),
             };

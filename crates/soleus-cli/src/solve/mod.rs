@@ -3,6 +3,7 @@
 mod bounds;
 mod contact;
 mod goals;
+mod page;
 mod parameters;
 mod prescribed;
 mod progress;
@@ -10,7 +11,7 @@ mod references;
 mod trajectory;
 
 use crate::failure::Failure;
-use crate::{load, setup};
+use crate::{id, load, setup};
 use clap::Args;
 use progress::Progress;
 use soleus_control::musculoskeletal::ModelProblem;
@@ -19,7 +20,7 @@ use soleus_control::{Bounds, Collocation, Scheme, Settings};
 use soleus_dynamics::Options;
 use soleus_io::setup::Setup;
 use soleus_io::setup::moco::{MocoSolver, MocoStudySetup};
-use soleus_model::Model;
+use soleus_model::{Diagnostics, Document, Model};
 use soleus_optimization::nlp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,6 +54,12 @@ pub struct Arguments {
     /// Most iterations
     #[arg(long)]
     max_iterations: Option<usize>,
+    /// Page to write too: costs, quality, plots and an animated figure of the solution
+    #[arg(long, value_name = "PAGE.html")]
+    report: Option<PathBuf>,
+    /// First barrier parameter; smaller ones stay closer to the guess
+    #[arg(long, value_name = "MU")]
+    barrier: Option<f64>,
     /// Say nothing about progress
     #[arg(long)]
     quiet: bool,
@@ -77,6 +84,8 @@ pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
         scheme: None,
         tolerance: None,
         max_iterations: None,
+        report: None,
+        barrier: None,
         quiet: false,
     };
     run_study(path, s, &a)
@@ -121,8 +130,11 @@ fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failu
         eprintln!("  {name}: {value:.9e}");
     }
     let out = a.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}_solution.sto", name_of(path, s))));
-    let text = trajectory::write(&program.trajectory(&solution.x), &base, s, &solution, &goals, seconds);
-    load::write_whole(&out, &text)?;
+    let found = program.trajectory(&solution.x);
+    load::write_whole(&out, &trajectory::write(&found, &base, s, &solution, &goals, seconds))?;
+    if let Some(page) = &a.report {
+        load::write_whole(page, &page::html(path, s, &base, &found, &solution, &goals, seconds))?;
+    }
     if solution.status.is_solved() {
         return Ok(());
     }
@@ -167,7 +179,17 @@ fn study_model(path: &Path, s: &MocoStudySetup) -> Result<Model, Failure> {
     let Some(element) = &s.model else {
         return load::model(&setup::required(path, "model", s.model_file.as_deref())?);
     };
-    build_model(path, element)
+    let mut model = build_model(path, element)?;
+    if let Some(loads) = &s.external_loads {
+        let mut log = Diagnostics::new(path.display().to_string());
+        let document =
+            Document { file: path.display().to_string(), root: loads.clone(), ..Document::default() };
+        let found = soleus_model::build_external_loads(&document, &model, &mut log);
+        load::report(&log);
+        let found = found.ok_or_else(|| load::errors(path, &log))?;
+        model.forces.extend(id::forces_of(&found, path, path.parent().unwrap_or(Path::new("")))?);
+    }
+    Ok(model)
 }
 
 /// Builds the model of an element.
@@ -224,5 +246,6 @@ fn options(s: &MocoSolver, a: &Arguments) -> nlp::Options {
     }
     o.tolerance = a.tolerance.unwrap_or(o.tolerance);
     o.max_iterations = a.max_iterations.unwrap_or(o.max_iterations);
+    o.initial_barrier = a.barrier.unwrap_or(o.initial_barrier);
     o
 }

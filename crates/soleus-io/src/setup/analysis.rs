@@ -100,6 +100,8 @@ pub enum AnalysisKind {
         potentials_only: bool,
         /// `report_constraint_reactions`. Default false.
         report_reactions: bool,
+        /// `forces_file`: forces of the actuators in place of what their states say; no property of OpenSim's.
+        forces_file: Option<String>,
     },
     /// Net moments and powers of joints; no class of OpenSim's.
     JointPower,
@@ -218,6 +220,7 @@ fn kind(tag: &str, p: &mut Properties) -> AnalysisKind {
             force_threshold: p.number("force_threshold", 6.0),
             potentials_only: p.boolean("compute_potentials_only", false),
             report_reactions: p.boolean("report_constraint_reactions", false),
+            forces_file: p.text("forces_file"),
         },
         "OutputReporter" => AnalysisKind::OutputReporter { paths: p.words("output_paths") },
         other => AnalysisKind::Other(other.to_string()),

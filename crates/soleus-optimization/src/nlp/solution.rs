@@ -122,6 +122,29 @@ impl Solution {
     }
 }
 
+/// One line: why it ended, after how much work, how good the point is and where it is worst.
+impl std::fmt::Display for Solution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let c = &self.certificate;
+        write!(
+            f,
+            "{}: {} iterations, objective {:.8e}, constraint violation {:.2e}",
+            self.status.describe(),
+            self.counts.iterations,
+            self.objective,
+            c.constraint_violation
+        )?;
+        if let Some(index) = c.worst_constraint {
+            write!(f, " (worst: constraint {index})")?;
+        }
+        write!(f, ", dual infeasibility {:.2e}", c.dual_infeasibility)?;
+        if let Some(index) = c.worst_variable {
+            write!(f, " (worst: variable {index})")?;
+        }
+        write!(f, ", complementarity {:.2e}", c.complementarity)
+    }
+}
+
 /// A start with multipliers, from a related problem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WarmStart {

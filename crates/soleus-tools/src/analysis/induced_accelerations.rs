@@ -6,9 +6,10 @@
 //! (Hamner, Seth and Delp 2010; Lin, Kim and Pandy 2011), and each force calls up its own part of the reaction.
 
 use super::force_reporter::{constraint_labels, push_constraint};
+use super::given_forces::GivenForces;
 use super::{
-    Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, bodies, coordinates, is_actuator,
-    required_frame,
+    ActuatorLoad, Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, bodies, coordinates,
+    is_actuator, required_frame,
 };
 use soleus_dynamics::constraint::{CompiledConstraint, Rolling};
 use soleus_dynamics::force::Kernel;
@@ -78,6 +79,8 @@ pub struct InducedAccelerations {
     /// Constraints of the model itself.
     own: usize,
     contacts: Vec<Contact>,
+    /// Forces of actuators from a table.
+    given: Option<GivenForces>,
     sources: Vec<Source>,
     /// Mobility and factor of each coordinate, and its table.
     coordinates: Vec<(usize, f64, Recorder)>,
@@ -119,8 +122,14 @@ struct Rows {
 
 impl InducedAccelerations {
     /// For a model whose measured forces are among its forces. Each contact stands for the measured force on its rolling
-    /// body, or, if there is none, for that of its place in the list.
-    pub fn new(model: &Model, system: &System, s: &InducedSettings) -> Result<Self, AnalysisError> {
+    /// body, or, if there is none, for that of its place in the list. With a table of forces (columns by the names of
+    /// actuators, N and N·m) the actuators exert those, whatever their states are.
+    pub fn new(
+        model: &Model,
+        system: &System,
+        s: &InducedSettings,
+        forces: Option<&soleus_math::Table>,
+    ) -> Result<Self, AnalysisError> {
         let mut own_system = system.clone();
         let external: Vec<usize> = (0..model.forces.len())
             .filter(|&i| {
@@ -187,6 +196,13 @@ impl InducedAccelerations {
         }
         add(Source::Gravity, "gravity");
         add(Source::Velocity, "velocity");
+        let given = match forces {
+            None => None,
+            Some(table) => Some(GivenForces::new(model, system, table)?),
+        };
+        if let Some(g) = &given {
+            g.switch_off(&mut own_system);
+        }
 
         let with = |ends: &[&str]| -> Vec<String> {
             names.iter().flat_map(|n| ends.iter().map(move |e| format!("{n}_{e}"))).collect()
@@ -221,6 +237,7 @@ impl InducedAccelerations {
             ws: own_system.workspace(),
             own,
             contacts,
+            given,
             coordinates: coordinates(model, &s.coordinates)?.into_iter().map(coordinate).collect(),
             bodies: list.into_iter().map(body).collect(),
             com: com.then(|| table("center_of_mass", with(&["X", "Y", "Z"]))),
@@ -263,6 +280,9 @@ impl InducedAccelerations {
     /// Loads, accelerations and multipliers of all forces together.
     fn compute_total(&mut self, now: &Moment) -> Result<(), AnalysisError> {
         self.ws.constraints = self.system.constraints.workspace(&self.system.tree);
+        if let Some(given) = &self.given {
+            return given.compute(&self.system, now, &mut self.ws);
+        }
         let done = self.system.compute_motion(now.x, now.controls, &mut self.ws);
         done.map_err(|source: MotionError| AnalysisError::Motion { time: now.x.time, source })
     }
@@ -301,6 +321,11 @@ impl InducedAccelerations {
         let kin = ws.kin.view(now.x.time);
         let mut loads = Loads { body: &mut self.body, mobility: f };
         let mut add = |i: usize| {
+            if let Some(force) = self.given.as_ref().and_then(|g| g.at(i, now.x.time)) {
+                let unit = self.potentials_only && matches!(system.forces[i].actor, Actor::Muscle(_));
+                let load = ActuatorLoad { force: i };
+                return load.add(system, ws, now.x.time, if unit { 1.0 } else { force }, &mut loads);
+            }
             let s = &system.forces[i];
             let controls = &now.controls[s.controls.clone()];
             match (&s.path, &s.actor) {

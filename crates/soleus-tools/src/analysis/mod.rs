@@ -7,6 +7,7 @@ mod actuation;
 mod body_kinematics;
 mod force_reporter;
 mod forces;
+mod given_forces;
 mod history;
 mod induced_accelerations;
 mod joint_power;
