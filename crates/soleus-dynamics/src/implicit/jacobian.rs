@@ -427,13 +427,13 @@ impl ImplicitSystem<'_> {
         for (d, y) in e[..ne].iter_mut().chain(&mut z[..nz]).enumerate() {
             y.d[d] = 1.0;
         }
-        let (bodies, mobilities) = law.touches();
-        for &b in &bodies {
+        let (bodies, mobilities) = &self.plan.touches[i];
+        for &b in bodies {
             jw.X_GB[b] = Transform::cst(ws.kin.X_GB[b]);
             jw.V_GB[b] = SpatialVec::new(Vec3::cst(ws.kin.V_GB[b].w), Vec3::cst(ws.kin.V_GB[b].v));
             jw.body[b] = SpatialVec::zero();
         }
-        for &m in &mobilities {
+        for &m in mobilities {
             jw.q[m] = D::cst(ws.kin.q[m]);
             jw.u[m] = D::cst(ws.kin.u[m]);
             jw.mobility[m] = D::zero();
@@ -451,7 +451,7 @@ impl ImplicitSystem<'_> {
                 jw.tau_z[row * nz_all + f.states.start + d - ne] -= value;
             }
         };
-        for &m in &mobilities {
+        for &m in mobilities {
             for d in 0..ne + nz {
                 add(m, d, jw.mobility[m].d[d]);
             }
@@ -552,8 +552,8 @@ impl ImplicitSystem<'_> {
             }
             return;
         }
-        let bodies = path.bodies();
-        for &b in &bodies {
+        let bodies = &self.plan.bodies[i];
+        for &b in bodies {
             jw.unit_body[b] = SpatialVec::zero();
         }
         for &j in list {
@@ -573,7 +573,7 @@ impl ImplicitSystem<'_> {
         let st = &mut ws.paths[i];
         let speed = st.speed();
         for (a, &j) in list.iter().enumerate() {
-            for &b in &bodies {
+            for &b in bodies {
                 jw.unit_V[b] = if jw.moves[b * n + j] {
                     let S = jw.tree.S[j];
                     SpatialVec::new(S.w, S.v + S.w.cross(ws.kin.X_GB[b].p))
