@@ -380,7 +380,7 @@ impl InducedAccelerations {
         compute_accelerations(tree, &ws.kin, &ws.udot, &mut self.induced);
         if !moving {
             for (a, rest) in self.induced.iter_mut().zip(&self.resting) {
-                *a = *a - *rest;
+                *a -= *rest;
             }
         }
         let point = |b: usize, r: Vec3<f64>| {

@@ -33,8 +33,11 @@ enum Quantity {
     Actuation(usize),
 }
 
+/// An output of a muscle: its name and where it is found.
+type MuscleOutput = (&'static str, fn(&MuscleInfo<f64>) -> f64);
+
 /// Outputs of muscles by OpenSim's names.
-const MUSCLE: [(&str, fn(&MuscleInfo<f64>) -> f64); 33] = [
+const MUSCLE: [MuscleOutput; 33] = [
     ("excitation", |m| m.excitation),
     ("activation", |m| m.activation),
     ("fiber_length", |m| m.fiber_length),
