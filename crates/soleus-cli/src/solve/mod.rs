@@ -42,6 +42,10 @@ pub struct Arguments {
     /// Table a goal tracks, for studies that held it in memory only; may be repeated
     #[arg(long, value_name = "GOAL=TABLE.sto")]
     reference: Vec<String>,
+    /// Coordinates over time to prescribe (.sto, .mot), instead of the splines of the study, which Moco writes with
+    /// six digits
+    #[arg(long, value_name = "MOTION.sto")]
+    kinematics: Option<PathBuf>,
     /// Number of equal mesh intervals, instead of the study's mesh
     #[arg(long)]
     intervals: Option<usize>,
@@ -80,6 +84,7 @@ pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
         out: None,
         guess: None,
         reference: Vec::new(),
+        kinematics: None,
         intervals: None,
         scheme: None,
         tolerance: None,
@@ -98,7 +103,11 @@ fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failu
     let ranges = parameters::ranges(path, s, &base)?;
     let mut problem = base.problem(pair(s.default_speed_bounds), &ranges);
     bounds::apply(path, s, &base, &mut problem)?;
-    prescribed::apply(path, s, &base, &mut problem)?;
+    let motions = match &a.kinematics {
+        Some(file) => prescribed::read(file, &base)?,
+        None => s.prescribed.clone(),
+    };
+    prescribed::apply(path, &motions, &base, &mut problem)?;
     problem.goals = goals::build(path, s, &base, &references::Given::parse(path, &a.reference)?)?;
     for name in problem.unused() {
         eprintln!("warning: nothing depends on `{name}`");
