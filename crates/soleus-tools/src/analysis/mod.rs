@@ -19,6 +19,8 @@ mod point_kinematics;
 mod probe_reporter;
 mod recorder;
 mod states_reporter;
+#[cfg(test)]
+mod tests;
 
 pub use actuation::Actuation;
 pub use body_kinematics::BodyKinematics;

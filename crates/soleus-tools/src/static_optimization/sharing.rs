@@ -143,7 +143,10 @@ impl LoadSharing {
     /// Solves (1) of the module for the time, coordinates and speeds of a state and the accelerations u̇ of the motion.
     pub fn solve(&mut self, x: &State<f64>, udot: &[f64]) -> Result<Shared, Error> {
         // Motions that constraints allow, and accelerations that obey them.
-        self.solver.state.clone_from(x);
+        self.solver.state.time = x.time;
+        self.solver.state.q.copy_from_slice(&x.q);
+        self.solver.state.u.copy_from_slice(&x.u);
+        self.solver.state.z.copy_from_slice(&x.z);
         let (state, ws) = (&self.solver.state, &mut self.solver.ws);
         self.system.compute_kinematics(state, ws);
         self.system.constraints.compute(&self.system.tree, &ws.kin, x.time, &mut ws.constraints);
