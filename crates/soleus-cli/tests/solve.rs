@@ -41,10 +41,7 @@ fn solve(name: &str, extra: &[&str]) -> Option<Solved> {
     let mut arguments = vec!["solve", study.to_str()?, "--out", "solution.sto"];
     arguments.extend(extra);
     let run = f.soleus(&arguments);
-    eprintln!(
-        "{name}: {}",
-        run.stderr.lines().filter(|l| l.contains("objective")).next_back().unwrap_or(&run.stderr)
-    );
+    eprintln!("{name}: {}", run.stderr.lines().rfind(|l| l.contains("objective")).unwrap_or(&run.stderr));
     assert_eq!(run.code, Some(0), "{name}: {}", run.stderr);
     Some(Solved { text: std::fs::read_to_string(f.0.join("solution.sto")).ok()? })
 }
