@@ -1,4 +1,4 @@
-//! What all Jacobians of the implicit equations cost, in units of one residual.
+//! What all Jacobians of the implicit equations, and the Hessian of their weighted sum, cost in units of one residual.
 //!
 //! usage: cargo run --release -p soleus-dynamics --example time_jacobian -- MODEL.osim [SECONDS]
 
@@ -39,6 +39,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let jacobian = best(&mut || {
         implicit.compute_jacobian(&x, &xdot, &controls, &lambda, &mut ws, &mut jw, &mut r, &mut jac);
     });
+    let (mut hw, mut h) = (implicit.hessian_workspace(), implicit.hessian());
+    let y: Vec<f64> = (0..r.len()).map(|i| (0.7 * i as f64).sin()).collect();
+    let hessian = best(&mut || {
+        implicit.compute_hessian(&x, &xdot, &controls, &lambda, &y, &mut hw, &mut h);
+    });
+    println!(
+        "{}: Hessian {hessian:.2} us, {:.1} times; nonzeros {}",
+        model.name,
+        hessian / residual,
+        h.lower.num_entries()
+    );
     println!(
         "{}: {} states, residual {residual:.2} us, residual and Jacobians {jacobian:.2} us, {:.1} times; nonzeros {} {} {} {}",
         model.name,

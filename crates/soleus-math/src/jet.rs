@@ -38,18 +38,76 @@ impl<const N: usize, const H: usize> Jet<N, H> {
     }
 
     /// φ(self), where φ has value `v`, slope `d` and second derivative `dd` at self.
-    #[inline(always)]
+    //
+    // This and the products are long loops; inlined everywhere they would only make programs large.
+    #[inline(never)]
     fn map(&self, v: f64, d: f64, dd: f64) -> Self {
-        let mut y = Jet { v, g: self.g.map(|g| d * g), h: self.h.map(|h| d * h) };
+        let mut y = *self;
+        y.v = v;
         let mut k = 0;
         for i in 0..N {
             let s = dd * self.g[i];
             for j in 0..=i {
-                y.h[k] += s * self.g[j];
+                y.h[k] = d * self.h[k] + s * self.g[j];
+                k += 1;
+            }
+            y.g[i] = d * self.g[i];
+        }
+        y
+    }
+
+    /// a b.
+    #[inline(never)]
+    fn product(a: &Self, b: &Self) -> Self {
+        let mut y = Self::cst(a.v * b.v);
+        let mut k = 0;
+        for i in 0..N {
+            let (ai, bi) = (a.g[i], b.g[i]);
+            for j in 0..=i {
+                y.h[k] = a.h[k] * b.v + a.v * b.h[k] + (ai * b.g[j] + a.g[j] * bi);
+                k += 1;
+            }
+            y.g[i] = ai * b.v + a.v * bi;
+        }
+        y
+    }
+
+    /// a / b, from a = y b: ∂a = ∂y b + y ∂b, ∂²a = ∂²y b + 2 ∂y ∂b + y ∂²b.
+    #[inline(never)]
+    fn quotient(a: &Self, b: &Self) -> Self {
+        let mut y = Self::cst(a.v / b.v);
+        let mut k = 0;
+        for i in 0..N {
+            y.g[i] = (a.g[i] - y.v * b.g[i]) / b.v;
+            let (yi, bi) = (y.g[i], b.g[i]);
+            for j in 0..=i {
+                y.h[k] = (a.h[k] - y.v * b.h[k] - (yi * b.g[j] + y.g[j] * bi)) / b.v;
                 k += 1;
             }
         }
         y
+    }
+
+    /// factor · self.
+    #[inline(never)]
+    fn scaled(&self, factor: f64) -> Self {
+        let mut y = *self;
+        y.v *= factor;
+        y.g.iter_mut().for_each(|x| *x *= factor);
+        y.h.iter_mut().for_each(|x| *x *= factor);
+        y
+    }
+
+    /// self + factor · o; for factors ±1 exactly the sum and the difference.
+    #[inline(never)]
+    fn add_scaled(&mut self, o: &Self, factor: f64) {
+        self.v += factor * o.v;
+        for (a, b) in self.g.iter_mut().zip(&o.g) {
+            *a += factor * b;
+        }
+        for (a, b) in self.h.iter_mut().zip(&o.h) {
+            *a += factor * b;
+        }
     }
 }
 
@@ -60,7 +118,7 @@ impl<const N: usize, const H: usize> Default for Jet<N, H> {
 }
 impl<const N: usize, const H: usize> Add for Jet<N, H> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn add(mut self, o: Self) -> Self {
         self += o;
         self
@@ -68,7 +126,7 @@ impl<const N: usize, const H: usize> Add for Jet<N, H> {
 }
 impl<const N: usize, const H: usize> Sub for Jet<N, H> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn sub(mut self, o: Self) -> Self {
         self -= o;
         self
@@ -76,46 +134,23 @@ impl<const N: usize, const H: usize> Sub for Jet<N, H> {
 }
 impl<const N: usize, const H: usize> Mul for Jet<N, H> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn mul(self, o: Self) -> Self {
-        let mut y = Jet {
-            v: self.v * o.v,
-            g: std::array::from_fn(|i| self.g[i] * o.v + self.v * o.g[i]),
-            h: std::array::from_fn(|k| self.h[k] * o.v + self.v * o.h[k]),
-        };
-        let mut k = 0;
-        for i in 0..N {
-            for j in 0..=i {
-                y.h[k] += self.g[i] * o.g[j] + self.g[j] * o.g[i];
-                k += 1;
-            }
-        }
-        y
+        Self::product(&self, &o)
     }
 }
 impl<const N: usize, const H: usize> Div for Jet<N, H> {
     type Output = Self;
-    /// From y = q o: ∂y = ∂q o + q ∂o, ∂²y = ∂²q o + 2 ∂q ∂o + q ∂²o.
-    #[inline(always)]
+    #[inline]
     fn div(self, o: Self) -> Self {
-        let v = self.v / o.v;
-        let g: [f64; N] = std::array::from_fn(|i| (self.g[i] - v * o.g[i]) / o.v);
-        let mut h = [0.0; H];
-        let mut k = 0;
-        for i in 0..N {
-            for j in 0..=i {
-                h[k] = (self.h[k] - v * o.h[k] - g[i] * o.g[j] - g[j] * o.g[i]) / o.v;
-                k += 1;
-            }
-        }
-        Jet { v, g, h }
+        Self::quotient(&self, &o)
     }
 }
 impl<const N: usize, const H: usize> Neg for Jet<N, H> {
     type Output = Self;
-    #[inline(always)]
+    #[inline]
     fn neg(self) -> Self {
-        Jet { v: -self.v, g: self.g.map(|g| -g), h: self.h.map(|h| -h) }
+        self.scaled(-1.0)
     }
 }
 impl<const N: usize, const H: usize> Add<f64> for Jet<N, H> {
@@ -138,38 +173,26 @@ impl<const N: usize, const H: usize> Mul<f64> for Jet<N, H> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, o: f64) -> Self {
-        Jet { v: self.v * o, g: self.g.map(|g| g * o), h: self.h.map(|h| h * o) }
+        self.scaled(o)
     }
 }
 impl<const N: usize, const H: usize> Div<f64> for Jet<N, H> {
     type Output = Self;
     #[inline(always)]
     fn div(self, o: f64) -> Self {
-        Jet { v: self.v / o, g: self.g.map(|g| g / o), h: self.h.map(|h| h / o) }
+        Jet { v: self.v / o, ..self.scaled(o.recip()) }
     }
 }
 impl<const N: usize, const H: usize> AddAssign for Jet<N, H> {
-    #[inline(always)]
+    #[inline]
     fn add_assign(&mut self, o: Self) {
-        self.v += o.v;
-        for (a, b) in self.g.iter_mut().zip(o.g) {
-            *a += b;
-        }
-        for (a, b) in self.h.iter_mut().zip(o.h) {
-            *a += b;
-        }
+        self.add_scaled(&o, 1.0);
     }
 }
 impl<const N: usize, const H: usize> SubAssign for Jet<N, H> {
-    #[inline(always)]
+    #[inline]
     fn sub_assign(&mut self, o: Self) {
-        self.v -= o.v;
-        for (a, b) in self.g.iter_mut().zip(o.g) {
-            *a -= b;
-        }
-        for (a, b) in self.h.iter_mut().zip(o.h) {
-            *a -= b;
-        }
+        self.add_scaled(&o, -1.0);
     }
 }
 impl<const N: usize, const H: usize> MulAssign for Jet<N, H> {
@@ -247,15 +270,14 @@ impl<const N: usize, const H: usize> Real for Jet<N, H> {
         let r2 = self.v * self.v + x.v * x.v;
         let (dy, dx) = (x.v / r2, -self.v / r2);
         let (dyy, dxy) = (2.0 * dx * dy, dx * dx - dy * dy);
-        let mut out = Jet {
-            v: self.v.atan2(x.v),
-            g: std::array::from_fn(|i| dy * self.g[i] + dx * x.g[i]),
-            h: std::array::from_fn(|k| dy * self.h[k] + dx * x.h[k]),
-        };
+        let mut out = self.scaled(dy);
+        out.add_scaled(&x, dx);
+        out.v = self.v.atan2(x.v);
         let mut k = 0;
         for i in 0..N {
+            let (yi, xi) = (self.g[i], x.g[i]);
             for j in 0..=i {
-                let (yi, yj, xi, xj) = (self.g[i], self.g[j], x.g[i], x.g[j]);
+                let (yj, xj) = (self.g[j], x.g[j]);
                 out.h[k] += dyy * (yi * yj - xi * xj) + dxy * (yi * xj + yj * xi);
                 k += 1;
             }

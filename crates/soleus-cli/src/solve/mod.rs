@@ -3,6 +3,7 @@
 mod bounds;
 mod contact;
 mod goals;
+mod page;
 mod parameters;
 mod prescribed;
 mod progress;
@@ -57,6 +58,9 @@ pub struct Arguments {
     /// Most iterations
     #[arg(long)]
     max_iterations: Option<usize>,
+    /// Page to write too: costs, quality, plots and an animated figure of the solution
+    #[arg(long, value_name = "PAGE.html")]
+    report: Option<PathBuf>,
     /// First barrier parameter; smaller ones stay closer to the guess
     #[arg(long, value_name = "MU")]
     barrier: Option<f64>,
@@ -85,6 +89,7 @@ pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
         scheme: None,
         tolerance: None,
         max_iterations: None,
+        report: None,
         barrier: None,
         quiet: false,
     };
@@ -140,8 +145,11 @@ fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failu
         eprintln!("  {name}: {value:.9e}");
     }
     let out = a.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}_solution.sto", name_of(path, s))));
-    let text = trajectory::write(&program.trajectory(&solution.x), &base, s, &solution, &goals, seconds);
-    load::write_whole(&out, &text)?;
+    let found = program.trajectory(&solution.x);
+    load::write_whole(&out, &trajectory::write(&found, &base, s, &solution, &goals, seconds))?;
+    if let Some(page) = &a.report {
+        load::write_whole(page, &page::html(path, s, &base, &found, &solution, &goals, seconds))?;
+    }
     if solution.status.is_solved() {
         return Ok(());
     }

@@ -214,8 +214,7 @@ impl InverseDynamicsHessian {
         match tree.nodes[i].nu {
             0 => {}
             1 => self.within_sized::<2, 3>(tree, k, d, udot, y, i),
-            2 => self.within_sized::<4, 10>(tree, k, d, udot, y, i),
-            3 => self.within_sized::<6, 21>(tree, k, d, udot, y, i),
+            2 | 3 => self.within_sized::<6, 21>(tree, k, d, udot, y, i),
             _ => self.within_sized::<12, 78>(tree, k, d, udot, y, i),
         }
     }

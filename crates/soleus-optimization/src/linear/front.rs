@@ -1,5 +1,6 @@
 //! Partial factorisation of one dense symmetric front with pivoting.
 
+use super::Inertia;
 use super::kernel::{self, Outer, Packing};
 use pulp::{Simd, WithSimd};
 
@@ -10,6 +11,38 @@ pub(super) enum Pivot {
     One(f64),
     /// d₀₀, d₁₀, d₁₁; takes two columns.
     Two(f64, f64, f64),
+}
+
+impl Pivot {
+    /// Counts the signs of its eigenvalues.
+    pub fn count(&self, inertia: &mut Inertia) {
+        match *self {
+            Pivot::One(d) if d > 0.0 => inertia.positive += 1,
+            Pivot::One(_) => inertia.negative += 1,
+            Pivot::Two(a, b, d) if a * d - b * b < 0.0 => {
+                inertia.positive += 1;
+                inertia.negative += 1;
+            }
+            Pivot::Two(a, ..) if a > 0.0 => inertia.positive += 2,
+            Pivot::Two(..) => inertia.negative += 2,
+        }
+    }
+
+    /// Divides the first entries by it; how many these are.
+    #[inline(always)]
+    pub fn divide(&self, y: &mut [f64]) -> usize {
+        match *self {
+            Pivot::One(d) => {
+                y[0] /= d;
+                1
+            }
+            Pivot::Two(a, b, d) => {
+                let det = a * d - b * b;
+                (y[0], y[1]) = ((d * y[0] - b * y[1]) / det, (a * y[1] - b * y[0]) / det);
+                2
+            }
+        }
+    }
 }
 
 /// Columns eliminated before the rest of the front is brought up to date.

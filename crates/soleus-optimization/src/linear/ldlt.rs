@@ -113,6 +113,10 @@ impl SparseLdlt {
     /// Factorises the matrix whose lower triangle has these values, in the order of its pattern.
     ///
     /// Unknowns that are left without a pivot count as zero eigenvalues; solutions then have zero there.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many values as the pattern has places.
     pub fn factor(&mut self, values: &[f64]) -> Inertia {
         assert_eq!(values.len(), self.symbolic.num_values, "one value for each place of the pattern");
         let symbolic = Arc::clone(&self.symbolic);
@@ -126,12 +130,17 @@ impl SparseLdlt {
         if two_threads {
             let (a, b) = self.factors[..two].split_at_mut(one);
             std::thread::scope(|scope| {
+                let second = &mut *second;
                 scope.spawn(move || second.eliminate(task, [one, 0], b));
                 first.eliminate(task, [0, 0], a);
             });
         }
         let done = if two_threads { two } else { 0 };
         first.eliminate(task, [0, done], &mut self.factors);
+        // What one thread left the other took: share the memory out again.
+        while two_threads && first.spare.len() > second.spare.len() + 1 {
+            second.spare.extend(first.spare.pop());
+        }
         let (a, b) = (self.workers[0].inertia, self.workers[1].inertia);
         let (positive, negative) = (a.positive + b.positive, a.negative + b.negative);
         Inertia { positive, negative, zero: symbolic.dimension() - positive - negative }
@@ -239,8 +248,8 @@ impl Worker {
         let panel = &mut l[..m * candidates];
         let task = PartialFactorization { panel, square: &mut square, m, candidates, index, pivots, scratch };
         let done = arch.dispatch(task);
-        if done == candidates {
-            *remainder = square;
+        let kept = if done == candidates {
+            square
         } else {
             // Columns that wait go with the square.
             let (size, waiting) = (m - done, candidates - done);
@@ -255,21 +264,15 @@ impl Worker {
                 let at = (waiting + j) * size + waiting;
                 whole[at + j..at + rest].copy_from_slice(&square[j * rest + j..(j + 1) * rest]);
             }
-            *remainder = whole;
             self.spare.push(square);
+            whole
+        };
+        // A root has nobody to take its remainder; its memory comes back here.
+        let old = std::mem::replace(remainder, kept);
+        if old.capacity() > 0 {
+            self.spare.push(old);
         }
-        for pivot in pivots.iter() {
-            match *pivot {
-                Pivot::One(d) if d > 0.0 => self.inertia.positive += 1,
-                Pivot::One(_) => self.inertia.negative += 1,
-                Pivot::Two(a, b, d) if a * d - b * b < 0.0 => {
-                    self.inertia.positive += 1;
-                    self.inertia.negative += 1;
-                }
-                Pivot::Two(a, ..) if a > 0.0 => self.inertia.positive += 2,
-                Pivot::Two(..) => self.inertia.negative += 2,
-            }
-        }
+        pivots.iter().for_each(|p| p.count(&mut self.inertia));
         factor.eliminated = done;
         factor.waiting = candidates - done;
     }
@@ -312,17 +315,7 @@ impl WithSimd for Substitution<'_> {
             }
             let mut j = 0;
             for pivot in &f.pivots {
-                match *pivot {
-                    Pivot::One(d) => {
-                        y[j] /= d;
-                        j += 1;
-                    }
-                    Pivot::Two(a, b, d) => {
-                        let det = a * d - b * b;
-                        (y[j], y[j + 1]) = ((d * y[j] - b * y[j + 1]) / det, (a * y[j + 1] - b * y[j]) / det);
-                        j += 2;
-                    }
-                }
+                j += pivot.divide(&mut y[j..]);
             }
             for (&i, &v) in f.index.iter().zip(y.iter()) {
                 x[i as usize] = v;

@@ -83,7 +83,8 @@ impl LoadSharing {
         let mut elimination = Elimination::new(system.constraints.num_rows(), n);
         for c in &system.constraints.list {
             match c {
-                CompiledConstraint::Locked { mobility, .. } | CompiledConstraint::Prescribed { mobility, .. } => {
+                CompiledConstraint::Locked { mobility, .. }
+                | CompiledConstraint::Prescribed { mobility, .. } => {
                     elimination.preference[*mobility] = HELD;
                 }
                 CompiledConstraint::Coupler { dependent, .. } => elimination.preference[*dependent] = HELD,
@@ -91,7 +92,8 @@ impl LoadSharing {
             }
         }
         let names = tree.coordinate_of_mobility.iter();
-        let names = names.map(|c| c.map_or("?".to_string(), |c| model.coordinates[c.0].name.clone())).collect();
+        let names =
+            names.map(|c| c.map_or("?".to_string(), |c| model.coordinates[c.0].name.clone())).collect();
         let mut program = PowerProgram::new(0, actuators.len(), settings.exponent).map_err(Error::Setting)?;
         for (i, range) in bounds.iter().enumerate() {
             (program.lower[i], program.upper[i]) = (range.min, range.max);
@@ -181,6 +183,18 @@ impl LoadSharing {
             self.forces[a.load.force] = Some(s * x);
         }
         Ok(shared)
+    }
+
+    /// After [`solve`](Self::solve): the cheapest activations that do exactly what the given ones do, and the largest
+    /// generalized force (N·m or N) by which those miss the load. Tells how good a solution found elsewhere is.
+    pub fn solve_like(&mut self, activations: &[f64]) -> Result<(Shared, f64), Error> {
+        let time = self.solver.state.time;
+        let load = self.program.rhs.clone();
+        self.program.set_rhs_by(activations);
+        let miss = load.iter().zip(&self.program.rhs).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        let shared = self.program.solve().map_err(|source| Error::Sharing { time, source });
+        self.program.rhs = load;
+        Ok((shared?, miss))
     }
 
     /// One equation for each independent mobility; room for them when they are new.

@@ -276,14 +276,14 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
     ) -> Option<(f64, f64)> {
         let mut theta_last = theta;
         let mut alpha_soc = alpha;
-        let saved_rows = st.ry.clone();
+        st.soc_ry.copy_from_slice(&st.ry);
         let mut taken = None;
         for _ in 0..self.options.max_second_order_corrections {
-            for (r, g) in st.ry.iter_mut().zip(&st.trial_values.g) {
+            for (r, g) in st.soc_ry.iter_mut().zip(&st.trial_values.g) {
                 *r = alpha_soc * *r - g;
             }
             let matrix = Matrix { hessian: &st.hessian, jacobian: &st.values.jacobian, sigma: &st.sigma };
-            let (rhs, out) = ((&st.rw[..], &st.ry[..]), (&mut st.soc_dw[..], &mut st.soc_dy[..]));
+            let (rhs, out) = ((&st.rw[..], &st.soc_ry[..]), (&mut st.soc_dw[..], &mut st.soc_dy[..]));
             let ratio = self.system.solve(&self.scaled, layer, &matrix, rhs, out);
             if !(ratio <= 1e-5) {
                 break;
@@ -302,7 +302,6 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
             }
             theta_last = theta;
         }
-        st.ry = saved_rows;
         if taken.is_some() {
             std::mem::swap(&mut st.dw, &mut st.soc_dw);
             std::mem::swap(&mut st.dy, &mut st.soc_dy);

@@ -54,6 +54,9 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
                     expected_columns: n,
                 });
             }
+            if let Some((row, column)) = p.places().find(|&(_, c)| c >= n) {
+                return Err(NlpError::PatternPlace { what, row, column, variables: n });
+            }
         }
         if let Some((row, column)) = hp.places().find(|&(r, c)| c > r) {
             return Err(NlpError::UpperTriangle { row, column });
