@@ -126,7 +126,7 @@ fn opensim_val_couplers() {
 #[test]
 fn opensim_val_parabola() {
     let Some(s) = solve("kinematic_constraint_parabola", &[]) else { return };
-    let (x, y) = (s.column("/tx/tx/value"), s.column("/ty/ty/value"));
+    let (x, y) = (s.column("/jointset/tx/tx/value"), s.column("/jointset/ty/ty/value"));
     let worst = x.iter().zip(&y).step_by(2).fold(0.0f64, |w, (x, y)| w.max((y - x * x).abs()));
     // Constraint tolerance of the solver.
     assert!(worst < 1e-6, "off the parabola by {worst}");
