@@ -103,6 +103,12 @@ fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failu
     let ranges = parameters::ranges(path, s, &base)?;
     let mut problem = base.problem(pair(s.default_speed_bounds), &ranges);
     bounds::apply(path, s, &base, &mut problem)?;
+    // The equations are not differentiated by time.
+    if base.system.depends_on_time() && !(problem.initial_time.is_fixed() && problem.final_time.is_fixed()) {
+        let message =
+            "forces or constraints of the model depend on time, so both times must be fixed".to_string();
+        return Err(Failure::content(path, 0, "", message, "give the time bounds one value each"));
+    }
     let motions = match &a.kinematics {
         Some(file) => prescribed::read(file, &base)?,
         None => s.prescribed.clone(),

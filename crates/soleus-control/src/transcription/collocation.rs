@@ -129,7 +129,7 @@ impl Transcription<'_> {
     }
 
     fn is_mesh(&self, point: usize) -> bool {
-        point % self.inner() == 0
+        point.is_multiple_of(self.inner())
     }
 
     fn posa(&self) -> bool {
