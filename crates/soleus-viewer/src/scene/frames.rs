@@ -14,6 +14,8 @@ use soleus_model::path::{Path, WrapObject, WrapShape};
 const PIECE: f64 = 0.26;
 /// Forces below this are not drawn, N.
 const SMALLEST_FORCE: f64 = 1.0;
+/// A centre of pressure farther from its body than this is none, m.
+const FARTHEST: f64 = 0.5;
 /// The floor is at height zero unless something is below by more than this, m.
 const BELOW_FLOOR: f64 = 0.1;
 
@@ -188,15 +190,19 @@ fn contact_bodies(actor: &Actor) -> Option<Vec<usize>> {
     }
 }
 
-/// The force of a load on a body (about its origin) and the point of the plane y = 0 about which it has no moment but
-/// the vertical one, the centre of pressure:  x = M_z / F_y,  z = −M_x / F_y,  with M about the origin of ground.
+/// The force of a load on a body (about its origin) and where it is drawn: at the point of the plane y = 0 about which it
+/// has no moment but the vertical one, the centre of pressure:  x = M_z / F_y,  z = −M_x / F_y,  with M about the origin of
+/// ground. A force that does not come from there, or is too small to say from where, is drawn at the body's origin.
 fn on_floor(X_GB: &Transform<f64>, load: SpatialVec<f64>) -> (Vec3<f64>, Vec3<f64>) {
     let f = load.v;
-    let M = load.w + X_GB.p.cross(f);
-    if f.norm() < SMALLEST_FORCE || f.y.abs() < SMALLEST_FORCE {
+    if !(f.norm() > SMALLEST_FORCE) {
         return (X_GB.p, Vec3::zero());
     }
-    (vec3(M.z / f.y, 0.0, -M.x / f.y), f)
+    let M = load.w + X_GB.p.cross(f);
+    let center = vec3(M.z / f.y, 0.0, -M.x / f.y);
+    // Also false where there is no number.
+    let is_near = (center - X_GB.p).norm() < FARTHEST;
+    (if is_near { center } else { X_GB.p }, f)
 }
 
 /// Points of the curve over a surface between its two ends, without the ends. `length` tells the short way around
@@ -272,12 +278,17 @@ mod tests {
     #[test]
     fn identity_center_of_pressure() {
         let (point, force, moment) = (vec3(0.3, 0.0, -0.2), vec3(50.0, 700.0, -20.0), vec3(0.0, 4.0, 0.0));
-        let X = Transform::from_offset(vec3(0.5, 0.8, 0.1), vec3(0.3, -0.2, 0.5));
+        let X = Transform::from_offset(vec3(0.5, 0.1, 0.1), vec3(0.3, -0.2, 0.5));
         let load = SpatialVec::new((point - X.p).cross(force) + moment, force);
         let (p, f) = on_floor(&X, load);
         // Moments of some 600 N m are divided by 700 N.
         assert!((p - point).norm() < 1e-14 && f == force, "{p:?}");
         assert_eq!(on_floor(&X, SpatialVec::zero()).1, Vec3::zero());
+        // A push from the side, and one so small that its moment points far away.
+        for force in [vec3(80.0, 0.0, 0.0), vec3(0.0, 2.0, 0.0)] {
+            let load = SpatialVec::new(vec3(0.0, 0.0, 30.0), force);
+            assert_eq!(on_floor(&X, load), (X.p, force));
+        }
     }
 
     /// Curves have the length they are given, the short way and the long way around.
