@@ -78,7 +78,7 @@ fn analytic_wrong_input_exits_with_2_and_a_place() {
     for (arguments, said) in [
         (vec!["convert", "bad.sto", "o.csv"], "bad.sto:5"),
         (vec!["convert", "bad.st", "o.csv"], "did you mean bad.sto?"),
-        (vec!["convert", "m.trc", "o.xls"], "must be .sto, .mot, .trc or .csv"),
+        (vec!["convert", "m.trc", "o.xls"], "must be .sto, .mot, .trc, .csv or .parquet"),
         (vec!["convert", "m.trc", "o.trc", "--units", "parsec"], "`parsec` is no unit of length"),
         (vec!["convert", "m.trc", "o.trc", "--rotate", "90"], "such as x:-90"),
         (vec!["convert", "m.trc", "o.trc", "--rate", "0"], "0 Hz is no rate"),
