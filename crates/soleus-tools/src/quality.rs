@@ -258,7 +258,12 @@ mod tests {
 
     #[test]
     fn analytic_units_axes_and_names() {
-        let model = chain(vec![(Free, 6), (Pin, 1), (Pin, 1), (Pin, 1)]);
+        let mut model = chain(vec![(Free, 6), (Pin, 1)]);
+        // Markers one below the other, as on somebody who stands.
+        let frame = model.bodies[1].frame;
+        for (k, m) in model.markers.iter_mut().enumerate() {
+            (m.frame, m.location) = (frame, soleus_math::vec3(0.05, -0.4 * k as f64, 0.02));
+        }
         let system = System::compile(&model).unwrap();
         let mut ws = system.workspace();
         system.compute_kinematics(&system.default_state, &mut ws);
