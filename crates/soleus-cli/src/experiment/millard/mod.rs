@@ -50,7 +50,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     }
     let pipeline = a.data.join("../reference/pipelines/Gait2354_Simbody");
     if pipeline.is_dir() {
-        walking::run(&pipeline, &mut report, &folder)?;
+        walking::run(&pipeline, &report, &folder)?;
     } else {
         eprintln!("note: no {}: walking is left out", pipeline.display());
     }
