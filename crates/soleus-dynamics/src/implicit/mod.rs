@@ -21,7 +21,7 @@ mod sparse;
 
 pub use hessian::{HessianWorkspace, ImplicitHessian};
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
-pub use parameters::{Parameter, ParameterError};
+pub use parameters::{Parameter, ParameterError, ParameterWorkspace};
 pub use sparse::SparseMatrix;
 
 use crate::kinematics::{Kinematics, Loads};
