@@ -20,8 +20,9 @@ const CREEPING: f64 = 1e-3;
 
 /// Points of the short rule.
 const NODES: usize = 24;
-/// Newton steps taken side by side for the points of the short rule, which start from afar.
-const NODE_STEPS: usize = 6;
+/// Steps taken side by side for the points of the short rule, which start from afar; one Newton step on the polynomial is
+/// usually left.
+const NODE_STEPS: usize = 3;
 /// Size, relative to the mean, of the last two coefficients of the expansion at which the short rule counts. They fall
 /// geometrically where the directions change smoothly, and the error of the rule is of the order of their square.
 const SMOOTH: f64 = 1e-7;
@@ -142,7 +143,7 @@ fn short_sum<T: Real>(closest: &Closest, rule: &FanRule, r: Vec3<T>, d: Vec3<T>)
     for first in (0..NODES).step_by(LANES) {
         let s: [f64; LANES] = std::array::from_fn(|k| rule.s[first + k]);
         let mut lanes = [0.0; LANES];
-        improve(closest, r0, d0, &s, NODE_STEPS, &mut lanes);
+        approach(closest, r0, d0, &s, &mut lanes);
         for k in 0..LANES {
             let (t, true) = root_near(closest, r0 + d0 * s[k], lanes[k])? else { return None };
             let v = fan.add(s[k], rule.weight[first + k], t);
@@ -234,6 +235,38 @@ fn guesses(known: Option<[f64; LANES]>) -> [f64; LANES] {
     })
 }
 
+/// Comes close to the roots for the points at `s` of the chord, side by side, from t = 0.
+///
+/// With N(t) = Σ aᵢ² qᵢ²/(t + aᵢ²)², the equation N = 1 is solved by Newton's method as 1/√N = 1, which is nearly straight:
+///
+///   t ← t − N (1 − √N)/Σ aᵢ² qᵢ²/(t + aᵢ²)³
+///
+/// Source: Hebden (1973) and Moré (1978), for trust regions.
+#[inline(always)]
+fn approach(closest: &Closest, r: Vec3<f64>, d: Vec3<f64>, s: &[f64; LANES], t: &mut [f64; LANES]) {
+    let m = squares(closest, r, d, s);
+    for _ in 0..NODE_STEPS {
+        for (t, m) in t.iter_mut().zip(&m) {
+            let (P, Q, R) = (*t + closest.a_sq.x, *t + closest.a_sq.y, *t + closest.a_sq.z);
+            let (PQ, QR, PR) = (P * Q, Q * R, P * R);
+            let w = 1.0 / (PQ * R);
+            let (x, y, z) = (QR * w, PR * w, PQ * w);
+            let (nx, ny, nz) = (m.x * (x * x), m.y * (y * y), m.z * (z * z));
+            let N = nx + ny + nz;
+            *t -= N * (1.0 - N.sqrt()) / (nx * x + ny * y + nz * z);
+        }
+    }
+}
+
+/// aᵢ² qᵢ² of the points at `s` of the chord.
+#[inline(always)]
+fn squares(closest: &Closest, r: Vec3<f64>, d: Vec3<f64>, s: &[f64; LANES]) -> [Vec3<f64>; LANES] {
+    s.map(|s| {
+        let q = (r + d * s).mul_elem(closest.a);
+        q.mul_elem(q)
+    })
+}
+
 /// Takes `steps` Newton steps for the points at `s` of the chord, side by side.
 #[inline(always)]
 fn improve(
@@ -244,11 +277,7 @@ fn improve(
     steps: usize,
     t: &mut [f64; LANES],
 ) {
-    let mut m = [Vec3::zero(); LANES];
-    for (m, &s) in m.iter_mut().zip(s) {
-        let q = (r + d * s).mul_elem(closest.a);
-        *m = q.mul_elem(q);
-    }
+    let m = squares(closest, r, d, s);
     for _ in 0..steps {
         for (t, m) in t.iter_mut().zip(&m) {
             let (f, slope) = closest.sextic(*m, *t);
