@@ -327,8 +327,7 @@ fn check_model(file: &str, model: &Model, kinds: &mut std::collections::BTreeSet
             let fd = (4.0 * fine[i] - coarse[i]) / 3.0;
             // Truncation is less than what the step makes of it, also where a curve bends at the end of a stretch that two
             // steps straddle; rounding of residuals of 1e4 at most, over h.
-            let error =
-                1e-7 * scale + (fine[i] - coarse[i]).abs() + 1e-11 * (middle[i].abs() + 10.0) / h;
+            let error = 1e-7 * scale + (fine[i] - coarse[i]).abs() + 1e-11 * (middle[i].abs() + 10.0) / h;
             assert!(
                 (column[i] - fd).abs() <= error,
                 "{file} {} row {i}: {} {fd} (scale {scale}, error {error:e})",
