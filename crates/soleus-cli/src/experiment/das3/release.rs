@@ -134,6 +134,14 @@ pub fn errors_for_test(d: &Das3) -> [f64; 3] {
     [(0.003, 0.5), (0.001, 1.0), (0.0005, 1.0)].map(|(h, part)| error(d, RAMP, h, &exact, part).1)
 }
 
+/// Largest distance of our run of the release test from the authors', deg.
+#[cfg(test)]
+pub fn distance_for_test(d: &Das3, equations: Equations) -> f64 {
+    let run = reference(d, RAMP, GRID, 1e-7, equations).unwrap();
+    let rows = run.angles.iter().zip(&d.stored);
+    rows.map(|(a, b)| largest_difference(a, b)).fold(0.0, f64::max).to_degrees()
+}
+
 /// Steps that an explicit method takes, and that it goes the same way.
 pub fn explicit(d: &Das3, report: &mut Report) {
     report.heading("Explicit Runge-Kutta (Merson) over 10 ms of the same ramp");
