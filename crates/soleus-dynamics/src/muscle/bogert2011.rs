@@ -3,7 +3,8 @@
 
 use super::activation::RateActivation;
 use super::equilibrium::Equilibrium;
-use super::error::{MuscleError, require};
+use super::error::MuscleError;
+use super::hill::{Hill, hill_numbers, root};
 use super::info::MuscleInfo;
 use crate::constants::Constants;
 use soleus_math::{Over, Real};
@@ -63,59 +64,26 @@ impl<P: Real> Bogert2011Muscle<P> {
         p: &Bogert2011,
         constant: &mut Constants<P>,
     ) -> Result<Bogert2011Muscle<P>, MuscleError> {
-        let positive = [
-            ("max_isometric_force", m.max_isometric_force),
-            ("optimal_fiber_length", m.optimal_fiber_length),
-            ("tendon_slack_length", m.tendon_slack_length),
-            ("max_contraction_velocity", m.max_contraction_velocity),
-            ("activation_time_constant", p.activation_time_constant),
-            ("deactivation_time_constant", p.deactivation_time_constant),
-            ("force_length_width", p.force_length_width),
-            ("hill_a", p.hill_a),
-            ("tendon_strain_at_max_force", p.tendon_strain_at_max_force),
-            ("damping", p.damping),
-        ];
-        for (name, value) in positive {
-            require(name, value, value > 0.0, "greater than zero")?;
-        }
-        let fmax = p.max_eccentric_force;
-        require("max_eccentric_force", fmax, fmax > 1.0, "greater than 1")?;
-        require("parallel_slack_length", p.parallel_slack_length, true, "finite")?;
-        require("parallel_stiffness", p.parallel_stiffness, p.parallel_stiffness >= 0.0, "at least zero")?;
-        require("pennation_angle_at_optimal", m.pennation_angle_at_optimal, true, "finite")?;
-        require("default_activation", p.default_activation, true, "finite")?;
-        let f0 = constant("max_isometric_force", m.max_isometric_force);
-        let l0 = constant("optimal_fiber_length", m.optimal_fiber_length);
-        let ls = constant("tendon_slack_length", m.tendon_slack_length);
-        let vmax = constant("max_contraction_velocity", m.max_contraction_velocity);
-        let alpha0 = constant("pennation_angle_at_optimal", m.pennation_angle_at_optimal);
-        let width = constant("force_length_width", p.force_length_width);
-        let hill = constant("hill_a", p.hill_a);
-        let fmax = constant("max_eccentric_force", fmax);
-        let stretch = ls * constant("tendon_strain_at_max_force", p.tendon_strain_at_max_force);
-        let activation = RateActivation::from_time_constants(
-            constant("activation_time_constant", p.activation_time_constant),
-            constant("deactivation_time_constant", p.deactivation_time_constant),
-        );
-        let thickness = (l0 * alpha0.sin()).max(l0 * LEAST_THICKNESS);
-        let v0 = vmax * l0;
+        let h = Hill::compile(m, &hill_numbers!(p), constant)?;
+        let (l0, v0) = (h.l0, h.vmax * h.l0);
+        let thickness = (l0 * h.alpha0.sin()).max(l0 * LEAST_THICKNESS);
         Ok(Bogert2011Muscle {
-            activation,
-            f0,
+            activation: h.activation,
+            f0: h.f0,
             l0,
-            ls,
+            ls: h.ls,
             per_l0: l0.recip(),
             v0,
             per_v0: v0.recip(),
             width2: thickness * thickness,
-            per_w2: (width * width).recip(),
-            hill,
-            fmax,
-            c: hill * (fmax - 1.0) / (hill + 1.0),
-            per_stretch: stretch.recip(),
-            x_slack: constant("parallel_slack_length", p.parallel_slack_length),
-            k: constant("parallel_stiffness", p.parallel_stiffness),
-            beta: constant("damping", p.damping) * vmax,
+            per_w2: h.per_w2,
+            hill: h.hill,
+            fmax: h.fmax,
+            c: h.hill * (h.fmax - 1.0) / (h.hill + 1.0),
+            per_stretch: h.stretch.recip(),
+            x_slack: h.x_slack,
+            k: h.k,
+            beta: h.damping * h.vmax,
             default_state: [
                 p.default_activation,
                 m.optimal_fiber_length * m.pennation_angle_at_optimal.cos(),
@@ -193,11 +161,6 @@ impl Bogert2011Muscle {
             return -self.velocity(-A, -cos, -R);
         }
         let beta = self.beta;
-        // The root of q y² + b y + c next to zero, without cancellation for b > 0.
-        let root = |q: T, b: T, c: T| {
-            let d = (b * b - q * c * 4.0).sqrt();
-            if b.value() >= 0.0 { -(c * 2.0) / (b + d) } else { (d - b) / (q * 2.0) }
-        };
         if R.value() >= A.value() {
             root(cos * beta, (A * self.fmax - R) * cos + beta * self.c, (A - R) * self.c)
         } else if R.value() * cos.value() <= -beta {

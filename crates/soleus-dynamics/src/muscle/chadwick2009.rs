@@ -3,6 +3,7 @@
 use super::activation::RateActivation;
 use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
+use super::hill::{Hill, hill_numbers, root};
 use super::info::MuscleInfo;
 use crate::constants::Constants;
 use soleus_math::{Over, Real};
@@ -66,60 +67,28 @@ impl<P: Real> Chadwick2009Muscle<P> {
         p: &Chadwick2009,
         constant: &mut Constants<P>,
     ) -> Result<Chadwick2009Muscle<P>, MuscleError> {
-        let positive = [
-            ("max_isometric_force", m.max_isometric_force),
-            ("optimal_fiber_length", m.optimal_fiber_length),
-            ("tendon_slack_length", m.tendon_slack_length),
-            ("max_contraction_velocity", m.max_contraction_velocity),
-            ("activation_time_constant", p.activation_time_constant),
-            ("deactivation_time_constant", p.deactivation_time_constant),
-            ("force_length_width", p.force_length_width),
-            ("hill_a", p.hill_a),
-            ("tendon_strain_at_max_force", p.tendon_strain_at_max_force),
-            ("linear_stiffness", p.linear_stiffness),
-            ("damping", p.damping),
-        ];
-        for (name, value) in positive {
-            require(name, value, value > 0.0, "greater than zero")?;
-        }
-        let fmax = p.max_eccentric_force;
-        require("max_eccentric_force", fmax, fmax > 1.0, "greater than 1")?;
-        require("parallel_slack_length", p.parallel_slack_length, true, "finite")?;
-        require("parallel_stiffness", p.parallel_stiffness, p.parallel_stiffness >= 0.0, "at least zero")?;
-        require("pennation_angle_at_optimal", m.pennation_angle_at_optimal, true, "finite")?;
-        require("default_activation", p.default_activation, true, "finite")?;
-        let f0 = constant("max_isometric_force", m.max_isometric_force);
-        let l0 = constant("optimal_fiber_length", m.optimal_fiber_length);
-        let ls = constant("tendon_slack_length", m.tendon_slack_length);
-        let vmax = constant("max_contraction_velocity", m.max_contraction_velocity);
-        let alpha0 = constant("pennation_angle_at_optimal", m.pennation_angle_at_optimal);
-        let width = constant("force_length_width", p.force_length_width);
-        let hill = constant("hill_a", p.hill_a);
-        let fmax = constant("max_eccentric_force", fmax);
-        let stretch = ls * constant("tendon_strain_at_max_force", p.tendon_strain_at_max_force);
-        let activation = RateActivation::from_time_constants(
-            constant("activation_time_constant", p.activation_time_constant),
-            constant("deactivation_time_constant", p.deactivation_time_constant),
-        );
-        let b = if alpha0.value() < STRAIGHT_BELOW_RAD { P::zero() } else { alpha0.sin() };
-        let floor = constant("linear_stiffness", p.linear_stiffness);
+        let floor = p.linear_stiffness;
+        require("linear_stiffness", floor, floor > 0.0, "greater than zero")?;
+        let h = Hill::compile(m, &hill_numbers!(p), constant)?;
+        let b = if h.alpha0.value() < STRAIGHT_BELOW_RAD { P::zero() } else { h.alpha0.sin() };
+        let floor = constant("linear_stiffness", floor);
         Ok(Chadwick2009Muscle {
-            activation,
-            f0,
-            l0,
-            ls,
-            vmax,
+            activation: h.activation,
+            f0: h.f0,
+            l0: h.l0,
+            ls: h.ls,
+            vmax: h.vmax,
             b2: b * b,
-            per_w2: (width * width).recip(),
-            per_hill: hill.recip(),
-            fmax,
-            c: vmax * hill * (fmax - 1.0) / (hill + 1.0),
-            x_slack: constant("parallel_slack_length", p.parallel_slack_length),
-            k: constant("parallel_stiffness", p.parallel_stiffness),
-            parallel_floor: floor * l0 / f0,
-            tendon_floor: floor / f0,
-            per_stretch2: (stretch * stretch).recip(),
-            beta: constant("damping", p.damping),
+            per_w2: h.per_w2,
+            per_hill: h.hill.recip(),
+            fmax: h.fmax,
+            c: h.vmax * h.hill * (h.fmax - 1.0) / (h.hill + 1.0),
+            x_slack: h.x_slack,
+            k: h.k,
+            parallel_floor: floor * h.l0 / h.f0,
+            tendon_floor: floor / h.f0,
+            per_stretch2: (h.stretch * h.stretch).recip(),
+            beta: h.damping,
             default_state: [p.default_activation, (P::one() - b * b).sqrt().value()],
         })
     }
@@ -200,11 +169,6 @@ impl Chadwick2009Muscle {
         if cos.value() < 0.0 {
             return -self.velocity(-G, -cos, -R);
         }
-        // The root of q y² + b y + c that has the sign of −c for b > 0, without cancellation.
-        let root = |q: T, b: T, c: T| {
-            let d = (b * b - q * c * 4.0).sqrt();
-            if b.value() >= 0.0 { -(c * 2.0) / (b + d) } else { (d - b) / (q * 2.0) }
-        };
         if R.value() >= G.value() {
             root(cos * self.beta, (G * self.fmax - R) * cos + self.beta * self.c, (G - R) * self.c)
         } else {

@@ -11,6 +11,7 @@ pub mod degroote_fregly2016;
 pub mod delp1990;
 pub mod equilibrium;
 pub mod error;
+mod hill;
 pub mod info;
 pub mod millard2012;
 pub mod millard2012_curves;

@@ -64,8 +64,9 @@ enum Kind {
     Places(Vec<Place>),
 }
 
-/// A contact whose parameters carry derivatives.
+/// A contact whose parameters carry derivatives; parameters box it.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
 enum Contact {
     Smooth(SmoothSphereHalfSpace<D>),
     HuntCrossley(HuntCrossley<D>),
