@@ -7,11 +7,12 @@ use std::borrow::Cow;
 /// The text of a file without a byte order mark; what is not UTF-8 is replaced and reported.
 pub(super) fn decode<'a>(bytes: &'a [u8], log: &mut Diagnostics) -> Cow<'a, str> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = String::from_utf8_lossy(bytes);
-    if matches!(text, Cow::Owned(_)) {
-        log.warn(0, "", "the file is not UTF-8; foreign letters were replaced", "save it as UTF-8");
+    // Whole files are valid as a rule, and checking that alone is several times as fast.
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
     }
-    text
+    log.warn(0, "", "the file is not UTF-8; foreign letters were replaced", "save it as UTF-8");
+    String::from_utf8_lossy(bytes)
 }
 
 /// Lines without their ends, for Unix, Windows and old Macintosh files.
