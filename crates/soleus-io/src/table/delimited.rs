@@ -120,10 +120,12 @@ pub(super) fn read(
             && row.len() == all_labels.len()
         {
             row_lines.push(number);
-            if let Some(c) = time {
-                times.push(row.remove(c));
-            }
-            columns.iter_mut().zip(&row).for_each(|(column, x)| column.push(*x));
+            let (before, rest) = row.split_at(time.unwrap_or(row.len()));
+            let after = rest.split_first().map_or(rest, |(t, after)| {
+                times.push(*t);
+                after
+            });
+            columns.iter_mut().zip(before.iter().chain(after)).for_each(|(column, x)| column.push(*x));
             continue;
         }
         separator.split_row(line, all_labels.len(), &mut cells);

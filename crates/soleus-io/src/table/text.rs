@@ -17,8 +17,10 @@ pub(super) fn decode<'a>(bytes: &'a [u8], log: &mut Diagnostics) -> Cow<'a, str>
 
 /// Lines without their ends, for Unix, Windows and old Macintosh files.
 pub(super) fn lines(text: &str) -> Vec<&str> {
-    if text.contains('\n') {
-        text.split('\n').map(|l| l.trim_end_matches('\r')).collect()
+    if memchr::memchr(b'\n', text.as_bytes()).is_some() {
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+        let mut from = 0;
+        ends.map(|end| text[std::mem::replace(&mut from, end + 1)..end].trim_end_matches('\r')).collect()
     } else {
         text.split('\r').collect()
     }
