@@ -82,14 +82,18 @@ pub fn run(data: &Path, more_deg: f64, report: &mut Report, folder: &Folder) -> 
     );
 
     // Forward: muscles about the hip against the calf.
-    let push = |c: &Contributions, words: &[&str]| {
-        let f = c.sum(Axis::Forward, words);
-        f.iter().map(|x| x.max(0.0)).sum::<f64>() / f.len() as f64
-    };
-    let pushes = |c: &Contributions| [push(c, PROXIMAL), push(c, CALF)];
+    let pushes = |c: &Contributions| [c.pushed(Axis::Forward, PROXIMAL), c.pushed(Axis::Forward, CALF)];
     let (n, k) = (pushes(&normal), pushes(&crouch));
-    report.note("walking: forward, muscles about the hip and calf, mean (m/s2)", &list(&n, 2), "");
-    report.note("crouch: forward, muscles about the hip and calf, mean (m/s2)", &list(&k, 2), "");
+    report.note(
+        "walking: forward, each muscle about the hip and of the calf, summed means (m/s2)",
+        &list(&n, 2),
+        "",
+    );
+    report.note(
+        "crouch: forward, each muscle about the hip and of the calf, summed means (m/s2)",
+        &list(&k, 2),
+        "",
+    );
     let part = |p: [f64; 2]| p[0] / (p[0] + p[1]);
     report.row(
         "part of the muscles about the hip in propulsion, walking and crouch",

@@ -35,8 +35,11 @@ pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Fail
         wanted,
         worst < 1e-10,
     );
-    reaction(data, &c, report)?;
-    let stances = stances(data)?;
+    let path = data.join("subject02_running_grf.mot");
+    let grf = table(&path)?;
+    let plates = [column(&grf, "ground_force_vy", &path)?, column(&grf, "1_ground_force_vy", &path)?];
+    reaction(grf.times(), plates, &c, report);
+    let stances = stances(grf.times(), plates);
     let forward = c.total(Axis::Forward);
     let ends: Vec<f64> = stances
         .iter()
@@ -83,17 +86,16 @@ pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Fail
 }
 
 /// Reactions of the contacts against the measured force.
-fn reaction(data: &Path, c: &Contributions, report: &mut Report) -> Result<(), Failure> {
-    let path = data.join("subject02_running_grf.mot");
-    let grf = table(&path)?;
-    let (a, b) = (column(&grf, "ground_force_vy", &path)?, column(&grf, "1_ground_force_vy", &path)?);
+fn reaction(times: &[f64], [a, b]: [&[f64]; 2], c: &Contributions, report: &mut Report) {
+    // The measured force on straight lines between samples.
     let measured = |t: f64| {
-        let k = grf.times().partition_point(|x| *x < t).min(grf.rows() - 1);
-        a[k] + b[k]
+        let k = times.partition_point(|x| *x <= t).clamp(1, times.len() - 1);
+        let s = ((t - times[k - 1]) / (times[k] - times[k - 1])).clamp(0.0, 1.0);
+        (1.0 - s) * (a[k - 1] + b[k - 1]) + s * (a[k] + b[k])
     };
     let difference = c.times().iter().zip(c.vertical_reaction()).map(|(&t, f)| f - measured(t));
     let rms = (difference.map(|d| d * d).sum::<f64>() / c.times().len() as f64).sqrt();
-    let most = (0..grf.rows()).map(|k| a[k] + b[k]).fold(0.0, f64::max);
+    let most = a.iter().zip(b).map(|(a, b)| a + b).fold(0.0, f64::max);
     let ours = format!("{rms:.0}, {:.1} %", 100.0 * rms / most);
     let wanted = format!("the measured force, {most:.0} at most");
     report.row(
@@ -102,18 +104,14 @@ fn reaction(data: &Path, c: &Contributions, report: &mut Report) -> Result<(), F
         &wanted,
         rms < 0.05 * most,
     );
-    Ok(())
 }
 
 /// Begin and end of every stance, s.
-fn stances(data: &Path) -> Result<Vec<(f64, f64)>, Failure> {
-    let path = data.join("subject02_running_grf.mot");
-    let grf = table(&path)?;
+fn stances(times: &[f64], plates: [&[f64]; 2]) -> Vec<(f64, f64)> {
     let mut spans = Vec::new();
-    for label in ["ground_force_vy", "1_ground_force_vy"] {
-        let force = column(&grf, label, &path)?;
+    for force in plates {
         let mut start = None;
-        for (&t, &f) in grf.times().iter().zip(force) {
+        for (&t, &f) in times.iter().zip(force) {
             match (start, f > CONTACT) {
                 (None, true) => start = Some(t),
                 (Some(a), false) => {
@@ -124,7 +122,7 @@ fn stances(data: &Path) -> Result<Vec<(f64, f64)>, Failure> {
             }
         }
     }
-    Ok(spans)
+    spans
 }
 
 /// When the mass centre is no longer slowed down, after it was slowed down most.

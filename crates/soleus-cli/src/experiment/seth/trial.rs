@@ -172,6 +172,18 @@ impl Contributions {
         sum
     }
 
+    /// Means of what contributors add in the positive direction, contributor by contributor, summed over those whose names
+    /// begin with one of the words.
+    pub fn pushed(&self, axis: Axis, beginnings: &[&str]) -> f64 {
+        let mine = |label: &String| {
+            let name = label.strip_suffix(axis.ending());
+            name.is_some_and(|n| beginnings.iter().any(|b| n.starts_with(b)))
+        };
+        let columns = self.com.labels().iter().zip(self.com.columns()).filter(|(l, _)| mine(l));
+        let mean = |c: &Vec<f64>| c.iter().map(|x| x.max(0.0)).sum::<f64>() / c.len() as f64;
+        columns.map(|(_, c)| mean(c)).sum()
+    }
+
     /// The acceleration of all together.
     pub fn total(&self, axis: Axis) -> Vec<f64> {
         self.sum(axis, &["total"])
