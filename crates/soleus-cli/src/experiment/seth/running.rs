@@ -58,7 +58,7 @@ pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Fail
     report.row("quadriceps: back (of the peak)", &list(&quad[..1], 2), "twice", pass);
     report.note("quadriceps: up (of the peak)", &list(&quad[1..], 2), "nearly half");
     let calf = [of(Axis::Forward, CALF, 1.0) / push, of(Axis::Up, CALF, 1.0) / lift];
-    let pass = calf[0] > 1.9 && calf[1] > 0.5;
+    let pass = calf[0] > 2.0 && calf[1] > 0.5;
     report.row(
         "soleus and gastrocnemius: forward, up (of the peaks)",
         &list(&calf, 2),
