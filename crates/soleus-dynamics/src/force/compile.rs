@@ -621,6 +621,10 @@ fn function_of_time(time: &[f64], column: &[f64], what: &'static str) -> Result<
     }
     let function = match column {
         [only] => Ok(Function::Constant(*only)),
+        // What a plate does not measure is zero throughout; a spline through equal values is that value.
+        [first, rest @ ..] if rest.iter().all(|x| x == first) && time.is_sorted_by(|a, b| a < b) => {
+            Ok(Function::Constant(*first))
+        }
         [_, _] | [_, _, _] => PiecewiseLinear::new(time.to_vec(), column.to_vec()).map(Function::from),
         _ => GcvSpline::interpolate(3, time.to_vec(), column).map(Function::from),
     };
