@@ -14,6 +14,11 @@ impl<'a, 'l> Properties<'a, 'l> {
         Properties { element, log, asked: Vec::new() }
     }
 
+    /// Where problems are told.
+    pub fn log(&mut self) -> &mut Diagnostics {
+        self.log
+    }
+
     /// The element of a property.
     pub fn find(&mut self, tag: &'static str) -> Option<&'a Element> {
         self.asked.push(tag);
