@@ -239,6 +239,7 @@ pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: MocoSolver) -> Moc
         controls: Vec::new(),
         parameters: Vec::new(),
         goals: Vec::new(),
+        path_constraints: Vec::new(),
         solver,
     }
 }
