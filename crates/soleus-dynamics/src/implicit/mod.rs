@@ -23,7 +23,7 @@ mod sparse;
 pub use given_motion::{GivenMotion, MotionPoint};
 pub use hessian::{HessianWorkspace, ImplicitHessian};
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
-pub use parameters::{Parameter, ParameterError};
+pub use parameters::{Parameter, ParameterError, ParameterWorkspace};
 pub use sparse::SparseMatrix;
 
 use crate::kinematics::{Kinematics, Loads};
