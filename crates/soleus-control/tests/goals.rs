@@ -226,7 +226,8 @@ fn deriv_path_constraints() {
         "speed",
         s,
         vec![Quantity::Frame(f, FrameMotion::LinearVelocity)],
-        scalar(None, 1.0, Shape::Plain),
+        // A norm bends sharply near zero, where the start is; its square does not.
+        scalar(None, 2.0, Shape::Plain),
         Bounds::new(0.0, 2.0),
     ));
     let ground = BodyFrame { body: 0, X_BF: Transform::identity() };
@@ -266,6 +267,10 @@ fn deriv_steps() {
         goal::step_length_asymmetry("length", 1.0, s, feet, vec3(1.0, 0.0, 0.0), 0.5, 0.1, 0.02),
     ] {
         let mut p = posed(&base);
+        // Feet near the ground: deep in it, forces are so large that differences see nothing but rounding.
+        for v in p.states.iter_mut().filter(|v| v.name.ends_with("pelvis_ty/value")) {
+            *v = soleus_control::Variable::new(v.name.clone(), Bounds::new(0.9, 1.0));
+        }
         p.goals.push(g);
         check(p, &Settings::uniform(Scheme::Trapezoidal, 1), 0.01, 1e-6);
     }

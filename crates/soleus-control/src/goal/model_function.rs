@@ -105,10 +105,7 @@ impl Scalar {
             (Some(o), Some(i)) => join(o, a[i], b[i]),
             (Some(o), None) if a.len() == 1 => join(o, a[0], b[0]),
             // Vectors are joined component by component before the norm is taken.
-            (Some(o), None) => {
-                let both: Vec<T> = a.iter().zip(b).map(|(&a, &b)| join(o, a, b)).collect();
-                norm(&both)
-            }
+            (Some(o), None) => a.iter().zip(b).map(|(&a, &b)| join(o, a, b).sq()).sum::<T>().sqrt(),
         };
         match &self.shape {
             Shape::Plain => power(x, self.exponent),

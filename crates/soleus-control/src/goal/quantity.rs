@@ -263,10 +263,10 @@ impl<T: Real> Memory<T> {
     }
 
     /// Loads of some forces on top of gravity, in the workspace.
-    fn load(&mut self, s: &System, forces: &[usize]) {
+    fn load(&mut self, s: &System, forces: impl Iterator<Item = usize>) {
         s.compute_gravity(&self.ws.kin, &mut self.ws.body_load);
         self.ws.mobility_load.fill(T::zero());
-        for &i in forces {
+        for i in forces {
             let f = &s.forces[i];
             if !f.enabled {
                 continue;
@@ -477,8 +477,7 @@ impl Quantity {
                 out.extend(sum.to_array());
             }
             Quantity::Reaction(r) => {
-                let all: Vec<usize> = (0..s.forces.len()).collect();
-                m.load(s, &all);
+                m.load(s, 0..s.forces.len());
                 let mut loads = Loads { body: &mut m.ws.body_load, mobility: &mut m.ws.mobility_load };
                 s.constraints.add_reactions(&s.tree, &m.ws.kin, &m.lambda, &mut loads);
                 m.inverse_dynamics(s);
@@ -490,7 +489,7 @@ impl Quantity {
                 out.extend(R.inverse_mul(wrench.v).to_array());
             }
             Quantity::GeneralizedForces { mobilities, forces } => {
-                m.load(s, forces);
+                m.load(s, forces.iter().copied());
                 m.inverse_dynamics(s);
                 out.extend(mobilities.iter().map(|&i| m.tau[i] - m.ws.mobility_load[i]));
             }
@@ -544,16 +543,17 @@ fn actuator<T: Real>(s: &System, m: &Memory<T>, i: usize) -> [T; 3] {
     }
     let Actor::Force(c) = &f.actor else { return [T::zero(); 3] };
     let kin = m.ws.kin.view(m.x.time);
-    let mut values = Vec::new();
-    c.record(&kin, &m.controls[f.controls.clone()], &m.x.z[f.states.clone()], &mut values);
-    let force = values.first().copied().unwrap_or(T::zero());
-    let speed = match c.kernel() {
-        Kernel::CoordinateActuator(a) => m.x.u[a.mobility],
-        Kernel::ActivationCoordinateActuator(a) => m.x.u[a.mobility],
-        Kernel::PointActuator(a) => a.speed(&kin, false),
-        Kernel::TorqueActuator(a) => a.speed(&kin, false),
-        Kernel::PointToPointActuator(a) => a.speed(&kin),
-        _ => T::zero(),
+    let e = m.controls[f.controls.clone()].first().copied().unwrap_or(T::zero());
+    let (force, speed) = match c.kernel() {
+        Kernel::CoordinateActuator(a) => (a.actuation(e), m.x.u[a.mobility]),
+        Kernel::ActivationCoordinateActuator(a) => {
+            let z = m.x.z[f.states.clone()].first().copied().unwrap_or(T::zero());
+            (a.actuation(z), m.x.u[a.mobility])
+        }
+        Kernel::PointActuator(a) => (e * a.optimal_force, a.speed(&kin, false)),
+        Kernel::TorqueActuator(a) => (e * a.optimal_force, a.speed(&kin, false)),
+        Kernel::PointToPointActuator(a) => (e * a.optimal_force, a.speed(&kin)),
+        _ => (T::zero(), T::zero()),
     };
     [force, speed, force * speed]
 }
