@@ -1,6 +1,7 @@
 //! A problem on a mesh, as a nonlinear program.
 
-use super::assembly::{Assembly, Builder, Output, Target, Violation};
+use super::assembly::{Builder, Output, Target};
+use super::evaluation::{Assembly, Violation};
 use super::layout::{Input, Layout, PointUnknowns};
 use super::scheme::{Scheme, Stencil};
 use super::settings::{ConstraintMethod, Settings};
@@ -48,7 +49,7 @@ impl Collocation {
         t.add_constraints();
         t.add_goals();
         let Transcription { b, layout, .. } = t;
-        let mut assembly = b.finish(layout.times, problem.goals.len() + 1);
+        let mut assembly = b.finish(vec![layout.times], problem.goals.len() + 1);
         let mut full = assembly.start();
         set_slopes(&problem, &layout, &mut full);
         assembly.set_start(&full);
@@ -71,6 +72,11 @@ impl Collocation {
         let values = self.assembly.goals(x).to_vec();
         let names = self.problem.goals.iter().map(|g| g.name.clone());
         names.chain(["state_projection".to_string()]).zip(values).collect()
+    }
+
+    /// How many threads evaluate the points of the mesh; results do not depend on it.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.assembly.set_threads(threads);
     }
 
     /// Constraints violated by more than `tolerance`, worst first.
@@ -242,8 +248,8 @@ impl Transcription<'_> {
         }
     }
 
-    fn equation(&mut self, stage: u32, name: String) -> Output {
-        let row = self.b.row(Bounds::fixed(0.0), stage, name);
+    fn equation(&mut self, stage: u32, tau: f64, name: String) -> Output {
+        let row = self.b.row(Bounds::fixed(0.0), stage, Some(tau), name);
         Output { target: Target::Row(row), factor: 1.0, by_duration: false }
     }
 
@@ -279,7 +285,6 @@ impl Transcription<'_> {
         let nothing = Output { target: Target::Nothing, factor: 0.0, by_duration: false };
         let nx = p.states.len();
         let multibody = self.constraints.map_or(0, |c| 2 * c.num_coordinates);
-        let time = unknowns.tau;
         let mut outputs = Vec::with_capacity(p.dynamics.function.num_outputs());
         for i in 0..p.dynamics.function.num_outputs() {
             let wanted = if i >= nx {
@@ -290,7 +295,7 @@ impl Transcription<'_> {
             };
             outputs.push(if wanted {
                 let of = if i < nx { &p.states[i].name } else { &p.multipliers[i - nx].name };
-                self.equation(unknowns.stage, format!("dynamics of {of} at {time:.4} of the duration"))
+                self.equation(unknowns.stage, unknowns.tau, format!("dynamics of {of}"))
             } else {
                 nothing
             });
@@ -322,10 +327,11 @@ impl Transcription<'_> {
         for interval in 0..self.num_intervals() {
             let first = interval * self.inner();
             let h = self.settings.mesh[interval + 1] - self.settings.mesh[interval];
+            let tau = Some(self.settings.mesh[interval] + 0.5 * h);
             for (d, defect) in self.stencil.defects.iter().enumerate() {
                 for i in (0..p.states.len()).filter(|&i| !p.prescribed.iter().any(|m| m.state == i)) {
                     let name = format!("defect {d} of {} in interval {interval}", p.states[i].name);
-                    let row = self.b.row(Bounds::fixed(0.0), interval as u32, name);
+                    let row = self.b.row(Bounds::fixed(0.0), interval as u32, tau, name);
                     for k in 0..self.stencil.nodes.len() {
                         let last = k + 1 == self.stencil.nodes.len();
                         let at = match self.layout.projected.get(interval) {
@@ -344,7 +350,7 @@ impl Transcription<'_> {
                 let (c, end) = (self.stencil.nodes[k], first + self.inner());
                 for i in 0..p.controls.len() {
                     let name = format!("control {} inside interval {interval}", p.controls[i].name);
-                    let row = self.b.row(Bounds::fixed(0.0), interval as u32, name);
+                    let row = self.b.row(Bounds::fixed(0.0), interval as u32, tau, name);
                     let at = |point: usize| self.layout.points[point].controls[i];
                     let (mid, from, to) = (at(first + k), at(first), at(end));
                     self.b.linear(row, mid, 1.0, false);
@@ -378,11 +384,8 @@ impl Transcription<'_> {
                 let unknowns = self.layout.points[point].clone();
                 let mut outputs = Vec::new();
                 for (i, &bounds) in c.bounds.iter().enumerate() {
-                    let name = format!(
-                        "path constraint {}, value {i}, at {:.4} of the duration",
-                        c.name, unknowns.tau
-                    );
-                    let row = self.b.row(bounds, unknowns.stage, name);
+                    let name = format!("path constraint {}, value {i}", c.name);
+                    let row = self.b.row(bounds, unknowns.stage, Some(unknowns.tau), name);
                     outputs.push(Output { target: Target::Row(row), factor: 1.0, by_duration: false });
                 }
                 let inputs = self.layout.inputs(&unknowns, &c.term.inputs);
@@ -394,9 +397,7 @@ impl Transcription<'_> {
     fn add_values(&mut self, unknowns: &PointUnknowns, level: &str, f: &Arc<dyn PointFunction>) {
         let outputs = (0..f.num_outputs())
             .map(|i| {
-                let name =
-                    format!("kinematic constraint {i}, {level}, at {:.4} of the duration", unknowns.tau);
-                self.equation(unknowns.stage, name)
+                self.equation(unknowns.stage, unknowns.tau, format!("kinematic constraint {i}, {level}"))
             })
             .collect();
         let inputs = self.with_slacks(unknowns, &[]);
@@ -414,7 +415,7 @@ impl Transcription<'_> {
             let mut outputs = Vec::new();
             for i in 0..2 * c.num_coordinates {
                 let name = format!("projection of {} in interval {interval}", self.problem.states[i].name);
-                let output = self.equation(interval as u32, name);
+                let output = self.equation(interval as u32, unknowns.tau, name);
                 if let Target::Row(row) = output.target {
                     self.b.linear(row, unknowns.states[i], 1.0, false);
                     self.b.linear(row, projected.states[i], -1.0, false);
@@ -461,7 +462,7 @@ impl Transcription<'_> {
                     let stage = if self.is_at_start(e) { 0 } else { self.num_intervals() as u32 };
                     let mut outputs = Vec::new();
                     for (i, &bounds) in bounds.iter().enumerate() {
-                        let row = self.b.row(bounds, stage, format!("goal {}, value {i}", goal.name));
+                        let row = self.b.row(bounds, stage, None, format!("goal {}, value {i}", goal.name));
                         outputs.push(Output { target: Target::Row(row), factor: 1.0, by_duration: false });
                     }
                     self.add_endpoint(e, &integrals, &outputs);
@@ -470,7 +471,7 @@ impl Transcription<'_> {
                     let integrals = self.add_integrals(goal);
                     let stage = self.num_intervals() as u32;
                     for &bounds in bounds {
-                        let row = self.b.row(bounds, stage, format!("goal {}", goal.name));
+                        let row = self.b.row(bounds, stage, None, format!("goal {}", goal.name));
                         integrals.iter().for_each(|&s| self.b.linear(row, s, 1.0, false));
                     }
                 }
@@ -515,7 +516,7 @@ impl Transcription<'_> {
                 let stage = interval as u32;
                 let next = self.b.variable(Bounds::FREE, 0.0, stage + 1);
                 let name = format!("integral {k} of {} to the end of interval {interval}", goal.name);
-                let row = self.b.row(Bounds::fixed(0.0), stage, name);
+                let row = self.b.row(Bounds::fixed(0.0), stage, None, name);
                 self.b.linear(row, next, 1.0, false);
                 self.b.linear(row, sum, -1.0, false);
                 rows.push(row);
@@ -563,7 +564,8 @@ impl Transcription<'_> {
                     return Input::Variable(c);
                 }
                 let c = self.b.variable(Bounds::FREE, self.b.start_of(v), Stages::BORDER);
-                let row = self.b.row(Bounds::fixed(0.0), 0, format!("copy of the initial {variable:?}"));
+                let row =
+                    self.b.row(Bounds::fixed(0.0), 0, None, format!("copy of the initial {variable:?}"));
                 self.b.linear(row, v, 1.0, false);
                 self.b.linear(row, c, -1.0, false);
                 self.layout.copies.push((v, c));

@@ -2,12 +2,13 @@
 
 mod assembly;
 mod collocation;
+mod evaluation;
 pub(crate) mod layout;
 mod legendre;
 mod scheme;
 mod settings;
 
-pub use assembly::Violation;
 pub use collocation::Collocation;
+pub use evaluation::Violation;
 pub use scheme::Scheme;
 pub use settings::{ConstraintMethod, Settings};

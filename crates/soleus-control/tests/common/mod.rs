@@ -2,7 +2,10 @@
 
 #![allow(dead_code)] // Every test file uses its part.
 
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_dynamics::System;
 use soleus_optimization::NonlinearProgram;
+use std::sync::Arc;
 
 /// A seeded sequence of numbers in [−1, 1].
 pub fn random(seed: u64) -> impl FnMut() -> f64 {
@@ -82,4 +85,13 @@ pub fn near_start(nlp: &dyn NonlinearProgram, seed: u64, by: f64) -> Vec<f64> {
     let mut next = random(seed);
     x.iter_mut().for_each(|x| *x += by * next());
     x
+}
+
+/// The leg that ships with the project.
+pub fn leg() -> ModelProblem {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/leg_swing.osim");
+    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{e}"));
+    let model = soleus_io::osim::read_model(&bytes, path).0.unwrap_or_else(|| panic!("{path} has errors"));
+    let system = System::compile(&model).unwrap_or_else(|e| panic!("{path}: {e}"));
+    ModelProblem::new(Arc::new(model), Arc::new(system))
 }
