@@ -1,6 +1,6 @@
 //! Parameters of a study: properties of the model that the equations are linear in.
 
-use super::build_model;
+use super::model::build as build_model;
 use crate::failure::Failure;
 use crate::load;
 use soleus_control::musculoskeletal::{ModelProblem, ParameterRange};

@@ -19,6 +19,7 @@ pub struct Collocation {
     pub(super) assembly: Assembly,
     pub(super) layout: Layout,
     pub(super) problem: Problem,
+    pub(super) settings: Settings,
 }
 
 impl Collocation {
@@ -53,7 +54,7 @@ impl Collocation {
         let mut full = assembly.start();
         set_slopes(&problem, &layout, &mut full);
         assembly.set_start(&full);
-        Ok(Collocation { assembly, layout, problem })
+        Ok(Collocation { assembly, layout, problem, settings: settings.clone() })
     }
 
     /// The problem.
@@ -82,6 +83,37 @@ impl Collocation {
     /// Constraints violated by more than `tolerance`, worst first.
     pub fn violations(&mut self, x: &[f64], tolerance: f64) -> Vec<Violation> {
         self.assembly.violations(x, tolerance, false)
+    }
+
+    /// Warnings about equations that cannot all be independent: too many for the variables they contain.
+    pub fn dependent(&self) -> Vec<String> {
+        let rows = self.assembly.unmatched_equations();
+        rows.iter().map(|name| format!("{name} depends on other equations, or contradicts them")).collect()
+    }
+
+    /// The bounds whose multipliers are largest, three at most: what keeps a motion from being better, or possible.
+    pub fn pressed_bounds(&mut self, x: &[f64], lower: &[f64], upper: &[f64]) -> Vec<String> {
+        let mut list: Vec<(f64, usize, bool)> = Vec::new();
+        for (i, (&l, &u)) in lower.iter().zip(upper).enumerate() {
+            list.push((l.max(u), i, l > u));
+        }
+        list.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let full = self.assembly.unknowns(x).to_vec();
+        let mut names: Vec<String> = Vec::new();
+        for (_, i, is_lower) in list.into_iter().take_while(|p| p.0 > 0.0).take(60) {
+            let Some(name) =
+                self.assembly.unknown_of(i).and_then(|u| self.layout.name(&self.problem, u, &full))
+            else {
+                continue;
+            };
+            let side = if is_lower { "least" } else { "greatest" };
+            let (name, time) = name;
+            let text = format!("{side} {name}{}", time.map_or(String::new(), |t| format!(" at {t:.4} s")));
+            if names.len() < 3 && !names.contains(&text) {
+                names.push(text);
+            }
+        }
+        names
     }
 
     /// Constraints that nothing can change, because all they depend on is fixed, and that do not hold.

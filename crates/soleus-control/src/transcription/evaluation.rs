@@ -5,6 +5,7 @@
 
 use super::assembly::{Block, BlockPlaces, NONE, Program, Scatter, Target};
 use super::layout::Input;
+use super::matching::unmatched_rows;
 use crate::function::Scratch;
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
 
@@ -313,10 +314,15 @@ impl Assembly {
         list
     }
 
-    /// What a constraint of the program is called.
-    pub fn constraint_name(&self, constraint: usize) -> Option<&str> {
-        let &row = self.program.rows.get(constraint)?;
-        Some(&self.program.builder.rows[row].name)
+    /// Names of equations that no variable is left for, once every other equation has one of its own: the rows that a
+    /// largest matching of equations and variables leaves out (Dulmage & Mendelsohn 1958).
+    pub fn unmatched_equations(&self) -> Vec<String> {
+        let p = &self.program;
+        let name = |row: usize| p.builder.rows[p.rows[row]].name.clone();
+        let equations: Vec<usize> =
+            (0..p.rows.len()).filter(|&r| p.builder.rows[p.rows[r]].bounds.is_fixed()).collect();
+        let unmatched = unmatched_rows(&p.jacobian, &equations, p.variables.len());
+        unmatched.into_iter().map(name).collect()
     }
 
     /// The unknown behind a variable of the program.

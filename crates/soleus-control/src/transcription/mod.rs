@@ -3,12 +3,16 @@
 mod assembly;
 mod collocation;
 mod evaluation;
+mod interpolation;
 pub(crate) mod layout;
 mod legendre;
+mod matching;
+mod refinement;
 mod scheme;
 mod settings;
 
 pub use collocation::Collocation;
 pub use evaluation::Violation;
+pub use refinement::{MeshError, NoRates, refined_mesh};
 pub use scheme::Scheme;
 pub use settings::{ConstraintMethod, Settings};

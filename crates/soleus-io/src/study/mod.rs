@@ -218,7 +218,7 @@ fn model(r: &mut Reader<'_>, t: Table<'_>) -> Element {
     match r.text(t, "model") {
         Some(file) => processor.push(Element::with_text("filepath", file, t.line)),
         None if !t.has("model") => {
-            r.log.error(1, "", "the study has no `model`", "name an .osim file, or `builtin:leg_swing`");
+            r.log.error(1, "", "the study has no `model`", "name an .osim file, or `builtin:reach`");
         }
         None => {}
     }

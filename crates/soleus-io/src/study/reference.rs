@@ -28,11 +28,23 @@ pub fn reference() -> String {
     s
 }
 
+/// Bars would end the cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
 fn fields_table(fields: &[Field]) -> String {
     let mut s = String::from("| field | holds | unit | default | meaning |\n|---|---|---|---|---|\n");
     for f in fields {
-        let _ =
-            writeln!(s, "| `{}` | {} | {} | {} | {} |", f.name, f.kind.words(), f.unit, f.default, f.help);
+        let _ = writeln!(
+            s,
+            "| `{}` | {} | {} | {} | {} |",
+            f.name,
+            f.kind.words(),
+            f.unit,
+            f.default,
+            cell(f.help)
+        );
     }
     s.push('\n');
     s
@@ -45,7 +57,7 @@ fn classes_table(head: &str, classes: &[Class]) -> String {
     );
     for c in classes {
         let fields: Vec<String> = c.fields.iter().map(one_field).collect();
-        let _ = writeln!(s, "| `{}` | `{}` | {} | {} |", c.name, c.class, c.help, fields.join(". "));
+        let _ = writeln!(s, "| `{}` | `{}` | {} | {} |", c.name, c.class, cell(c.help), fields.join(". "));
     }
     s.push('\n');
     s
@@ -53,5 +65,5 @@ fn classes_table(head: &str, classes: &[Class]) -> String {
 
 fn one_field(f: &Field) -> String {
     let unit = if f.unit.is_empty() { String::new() } else { format!("; {}", f.unit) };
-    format!("`{}` ({}{unit}; {}): {}", f.name, f.kind.words(), f.default, f.help)
+    format!("`{}` ({}{unit}; {}): {}", f.name, f.kind.words(), f.default, cell(f.help))
 }

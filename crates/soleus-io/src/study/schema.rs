@@ -103,7 +103,7 @@ use Kind::*;
 /// The outermost table.
 pub(super) const STUDY: &[Field] = &[
     field("name", "", Text, "", "name of the file", "names results and the report"),
-    field("model", "", File, "", "needed", "an `.osim` file, or `builtin:leg_swing`"),
+    field("model", "", File, "", "needed", "an `.osim` file, or `builtin:reach`"),
     field(
         "kinematics",
         "",
@@ -779,7 +779,7 @@ pub(super) const SOLVER: &[Field] = &[
         Text,
         "",
         "hermite-simpson",
-        "`trapezoidal`, `hermite-simpson`, `hermite-simpson-compressed`, `midpoint`, `backward-euler`, `legendre-gauss-N`, `legendre-gauss-radau-N` with N from 1 to 9",
+        "`trapezoidal`, `hermite-simpson`, `midpoint`, `backward-euler`, `legendre-gauss-N`, `legendre-gauss-radau-N` with N from 1 to 9",
     ),
     field("intervals", "num_mesh_intervals", Count, "", "100", "equal mesh intervals"),
     field("mesh", "mesh", Numbers, "", "equal intervals", "mesh points from 0 to 1"),
