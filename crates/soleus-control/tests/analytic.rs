@@ -2,25 +2,14 @@
 
 mod common;
 
+use common::solved;
 use soleus_control::goal::{control_effort, final_time};
 use soleus_control::problem::{EndpointFunction, EndpointVariable, Point};
 use soleus_control::{
     Bounds, Collocation, Dynamics, Goal, PointVariable, Problem, Rocket, Scheme, Settings, SmoothFunction,
-    Trajectory, Variable,
+    Variable,
 };
 use soleus_math::Real;
-use soleus_optimization::nlp::{Options, Solution, solve};
-use std::ops::ControlFlow;
-
-fn solved(problem: Problem, settings: &Settings, tolerance: f64) -> (Collocation, Solution, Trajectory) {
-    let mut c = Collocation::new(problem, settings).unwrap_or_else(|e| panic!("{e:?}"));
-    let options = Options::with_tolerance(tolerance);
-    let s =
-        solve(&mut c, &options, None, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|e| panic!("{e}"));
-    assert!(s.status.is_solved(), "{}", s.status.describe());
-    let t = c.trajectory(&s.x);
-    (c, s, t)
-}
 
 /// ẋ = v, v̇ = u + v.
 struct Kirk;
@@ -119,8 +108,7 @@ impl SmoothFunction for Minus {
 }
 
 /// Bryson and Ho (1975), section 2.4: greatest speed at height 1 after 1 s, flying level there.
-#[test]
-fn analytic_linear_tangent_steering() {
+fn steering() -> Problem {
     let mut p = Problem::new(Dynamics::of(Steering), 4, 1);
     let zero = Bounds::fixed(0.0);
     p.states[0] = Variable::new("x", Bounds::new(0.0, 10.0)).starting(zero);
@@ -131,36 +119,65 @@ fn analytic_linear_tangent_steering() {
     p.controls[0] = Variable::new("theta", Bounds::new(-right, right));
     let last = vec![EndpointVariable::Last(PointVariable::State(2))];
     p.goals.push(Goal::endpoint("speed", 1.0, EndpointFunction::new(last, Minus)));
+    p
+}
 
+/// Speeds of the solution.
+fn steering_exact(t: f64) -> [f64; 2] {
     // tan θ = tan θ₀ − c t, θ₀ = 1.1701770056 (solved from the conditions at the end); by symmetry c = 2 tan θ₀.
     let a = 5.0;
     let tan0 = 1.1701770056f64.tan();
     let c = 2.0 * tan0;
-    let exact = |t: f64| {
-        let (s, s0) = (tan0 - c * t, tan0);
-        let (r, r0) = ((1.0 + s * s).sqrt(), (1.0 + s0 * s0).sqrt());
-        // ∫ cos θ = (asinh s₀ − asinh s)/c, ∫ sin θ = (r₀ − r)/c.
-        let vx = a / c * (s0.asinh() - s.asinh());
-        let vy = a / c * (r0 - r);
-        (vx, vy)
-    };
-    let (_, s, t) = solved(p, &Settings::uniform(Scheme::HermiteSimpson, 100), 1e-9);
-    let (mut worst, mut sum) = (0.0f64, 0.0);
-    for (&time, x) in t.times.iter().zip(&t.states.rows) {
-        let (vx, vy) = exact(time);
-        for d in [x[2] - vx, x[3] - vy] {
-            worst = worst.max(d.abs());
-            sum += d * d;
+    let (s, s0) = (tan0 - c * t, tan0);
+    let (r, r0) = ((1.0 + s * s).sqrt(), (1.0 + s0 * s0).sqrt());
+    // ∫ cos θ = (asinh s₀ − asinh s)/c, ∫ sin θ = (r₀ − r)/c.
+    [a / c * (s0.asinh() - s.asinh()), a / c * (r0 - r)]
+}
+
+/// With every scheme on 100 intervals; seed 002 asks for 1e-3 and a root mean square of 2.7e-5.
+#[test]
+fn analytic_linear_tangent_steering() {
+    let fine = (1e-3, 2.7e-5, 1e-6);
+    // Order 2: the third derivative of the speeds is about c² a/r³, up to 110, and the error h²/12 of it, 1e-3. Backward Euler does
+    // as well here, since what it errs in on the way up it errs in on the way down.
+    let second = (4e-3, 1.5e-3, 2e-3);
+    let cases = [
+        (Scheme::HermiteSimpson, fine),
+        (Scheme::LegendreGauss(2), fine),
+        (Scheme::LegendreGauss(3), fine),
+        (Scheme::LegendreGaussRadau(2), fine),
+        (Scheme::LegendreGaussRadau(3), fine),
+        (Scheme::LegendreGaussRadau(7), fine),
+        (Scheme::Trapezoidal, second),
+        (Scheme::Midpoint, second),
+        (Scheme::LegendreGauss(1), second),
+        (Scheme::BackwardEuler, second),
+    ];
+    for (scheme, (bound, bound_rms, bound_cost)) in cases {
+        let mut p = steering();
+        // Level flight at the end, at the height that bounds the flight, makes backward Euler be there one interval before:
+        // on a bound, where no interior is left.
+        if scheme == Scheme::BackwardEuler {
+            p.states[1].bounds.upper = 2.0;
         }
+        let (_, s, t) = solved(p, &Settings::uniform(scheme, 100), 1e-9);
+        let (mut worst, mut sum) = (0.0f64, 0.0);
+        for (&time, x) in t.times.iter().zip(&t.states.rows) {
+            let [vx, vy] = steering_exact(time);
+            for d in [x[2] - vx, x[3] - vy] {
+                worst = worst.max(d.abs());
+                sum += d * d;
+            }
+        }
+        let rms = (sum / (2.0 * t.times.len() as f64)).sqrt();
+        let cost = s.objective + 3.3763066212;
+        let (name, iterations) = (scheme.name(), s.counts.iterations);
+        println!(
+            "{name:<26} worst {worst:.2e}, rms {rms:.2e}, cost off by {cost:.2e}, {iterations} iterations"
+        );
+        assert!(worst < bound && rms < bound_rms, "{name}: worst {worst}, rms {rms}");
+        assert!(cost.abs() < bound_cost, "{name}: {}", s.objective);
     }
-    let rms = (sum / (2.0 * t.times.len() as f64)).sqrt();
-    println!(
-        "worst {worst:.2e}, rms {rms:.2e}, cost {:.10}, {} iterations",
-        s.objective, s.counts.iterations
-    );
-    // The bounds of seed 002: 1e-3 with 100 intervals, root mean square 2.7e-5.
-    assert!(worst < 1e-3 && rms < 2.7e-5, "worst {worst}, rms {rms}");
-    assert!((s.objective + 3.3763066212).abs() < 1e-6, "{}", s.objective);
 }
 
 /// A mass of 2 kg goes 1 m and stops, force at most 50 N: bang-bang, t_f = 2 √(m d/F) = 0.4 s.
@@ -191,7 +208,12 @@ fn analytic_minimum_time() {
         println!("{:<26} {:.10} s, {} iterations", scheme.name(), s.objective, s.counts.iterations);
         // The switch falls on a mesh point, but lines of controls need one interval to cross: h²-ish more time.
         assert!((s.objective - 0.4).abs() < 1e-4, "{scheme:?}: {}", s.objective);
-        assert!((t.controls.rows[10][0] - 50.0).abs() < 1e-3, "{:?}", t.controls.rows[10]);
+        // Full force forward, full force back; only around the switch it takes two intervals to get from one to the other.
+        for (&time, e) in t.times.iter().zip(&t.controls.rows) {
+            let wanted = if time < 0.5 * s.objective { 50.0 } else { -50.0 };
+            let near = (time / s.objective - 0.5).abs() < 0.021;
+            assert!(near || (e[0] - wanted).abs() < 1e-2, "{scheme:?}: {} N at {time} s", e[0]);
+        }
     }
 }
 

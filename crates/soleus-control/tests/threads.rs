@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{leg, near_start};
+use common::{near_start, shipped};
 use soleus_control::goal::{control_effort, final_time};
 use soleus_control::{Bounds, Collocation, Scheme, Settings, Variable};
 use soleus_optimization::NonlinearProgram;
@@ -28,7 +28,7 @@ fn everything(c: &mut Collocation, x: &[f64]) -> Vec<u64> {
 #[test]
 fn identity_threads_give_the_same_bits() {
     for scheme in [Scheme::HermiteSimpson, Scheme::LegendreGaussRadau(3)] {
-        let model = leg();
+        let model = shipped("leg_swing");
         let mut p = model.problem(Bounds::new(-20.0, 20.0), &[]);
         p.final_time = Bounds::new(0.2, 1.0);
         // Lengths and activations where muscles are defined.

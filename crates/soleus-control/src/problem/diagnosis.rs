@@ -73,6 +73,14 @@ pub enum ProblemError {
         /// What it asks for.
         variable: String,
     },
+    /// A link to a phase that there is not.
+    #[error("link {link} leads to phase {phase}, which the problem does not have")]
+    NoPhase {
+        /// Which link.
+        link: String,
+        /// Which phase, from 0.
+        phase: usize,
+    },
     /// A prescribed motion in a problem whose duration is not known.
     #[error("states are prescribed, so the initial and the final time must be fixed")]
     PrescribedNeedsTimes,
@@ -233,7 +241,7 @@ impl Problem {
         }
     }
 
-    fn has(&self, v: PointVariable) -> bool {
+    pub(super) fn has(&self, v: PointVariable) -> bool {
         match v {
             PointVariable::Time => true,
             PointVariable::State(i) | PointVariable::Rate(i) => i < self.states.len(),

@@ -1,6 +1,6 @@
 //! How far a solution is from one of the differential equations, interval by interval, and a mesh that is better.
 
-use super::Collocation;
+use super::collocation::{Collocation, Phase};
 use super::legendre::{gauss_points, lagrange_integral};
 use crate::function::Scratch;
 use soleus_optimization::linear::DenseLdlt;
@@ -53,9 +53,23 @@ impl Collocation {
     ///   η = ∫ |x̃′ − ẋ(x̃, ẽ)| dt,   relative to 1 + max |x|
     ///
     /// where x̃ and ẽ are the scheme's own polynomials, and ẋ(x̃, ẽ) solves f = 0.
+    ///
+    /// Of several phases the first.
     pub fn mesh_error(&mut self, x: &[f64]) -> Result<MeshError, NoRates> {
+        let full = self.assembly.unknowns(x);
+        self.phases[0].mesh_error(full)
+    }
+
+    /// The same for all phases.
+    pub fn mesh_errors(&mut self, x: &[f64]) -> Result<Vec<MeshError>, NoRates> {
+        let full = self.assembly.unknowns(x);
+        self.phases.iter().map(|p| p.mesh_error(full)).collect()
+    }
+}
+
+impl Phase {
+    fn mesh_error(&self, full: &[f64]) -> Result<MeshError, NoRates> {
         let stencil = self.settings.scheme.stencil();
-        let full = self.assembly.unknowns(x).to_vec();
         let [t0, tf] = self.layout.times.map(|t| full[t]);
         let (nx, inner) = (self.problem.states.len(), stencil.nodes.len() - 1);
         let sizes: Vec<f64> = (0..nx)
@@ -74,7 +88,7 @@ impl Collocation {
             let mut eta = vec![0.0; nx];
             for (&s, w) in samples.iter().zip(&weights) {
                 let time = t0 + (a + s * (b - a)) * (tf - t0);
-                let slope = self.interpolate(&full, interval * inner, (interval, s, h), time, &mut z);
+                let slope = self.interpolate(full, interval * inner, (interval, s, h), time, &mut z);
                 if !rates.solve(self, &mut z) {
                     return Err(NoRates { time });
                 }
@@ -163,7 +177,7 @@ impl Collocation {
 
 impl Rates {
     /// Changes ẋ and λ in z until f(z) = 0; whether that succeeded.
-    fn solve(&mut self, c: &Collocation, z: &mut [f64]) -> bool {
+    fn solve(&mut self, c: &Phase, z: &mut [f64]) -> bool {
         let f = &c.problem.dynamics.function;
         let (nx, ne, n) = (c.problem.states.len(), c.problem.controls.len(), f.num_outputs());
         // Column of an input among the unknowns ẋ, λ.
