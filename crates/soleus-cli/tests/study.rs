@@ -186,7 +186,14 @@ fn identity_infeasible_is_explained() {
     let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--max-iterations", "300"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     // What is violated, when, by how much, and what is in the way: the strength of the arm.
-    for word in ["elbow_flexion", " s, off by", "bounds that press most", "elbow_moment", "the best iterate is in a.sto", "hint: "] {
+    for word in [
+        "elbow_flexion",
+        " s, off by",
+        "bounds that press most",
+        "elbow_moment",
+        "the best iterate is in a.sto",
+        "hint: ",
+    ] {
         assert!(run.stderr.contains(word), "no `{word}` in {}", run.stderr);
     }
 }

@@ -5,7 +5,9 @@ mod bounds;
 mod contact;
 mod goals;
 mod guess;
+pub mod inverse;
 mod iterate;
+mod markers;
 mod model;
 mod page;
 mod parameters;
@@ -14,6 +16,8 @@ mod progress;
 mod references;
 mod session;
 mod settings;
+mod tool;
+pub mod track;
 mod trajectory;
 mod watch;
 
@@ -21,10 +25,10 @@ use crate::failure::Failure;
 use crate::{load, setup};
 use clap::Args;
 use soleus_control::musculoskeletal::ModelProblem;
-use soleus_control::{Bounds, Problem};
+use soleus_control::{Bounds, Problem, Trajectory};
 use soleus_dynamics::Options;
 use soleus_io::setup::Setup;
-use soleus_io::setup::moco::MocoStudySetup;
+use soleus_io::setup::moco::{MocoStudySetup, PrescribedCoordinate};
 use soleus_io::study::{self, Study};
 use soleus_model::Diagnostics;
 use std::path::{Path, PathBuf};
@@ -107,6 +111,13 @@ pub struct Arguments {
     quiet: bool,
 }
 
+impl Arguments {
+    /// Everything as the file says.
+    fn of_file(path: &Path) -> Arguments {
+        Arguments { study: Some(path.to_path_buf()), ..Arguments::default() }
+    }
+}
+
 /// Runs `soleus solve`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
     if a.print_example {
@@ -126,43 +137,81 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         let study = study::read(&text, &mut log);
         load::report(&log);
         let study = study.ok_or_else(|| load::errors(&path, &log))?;
-        return session::run(&path, &study, true, a);
+        return run_study(&path, &study, true, a);
     }
     match setup::read(&path)? {
-        Setup::MocoStudy(s) => session::run(&path, &Study::from(*s), false, a),
+        Setup::MocoStudy(s) => run_study(&path, &Study::from(*s), false, a),
         _ => Err(Failure::content(&path, 0, "", "the file holds no MocoStudy".into(), "try `soleus run`")),
     }
 }
 
 /// Solves a study with the settings of its file.
 pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
-    session::run(path, &Study::from(s.clone()), false, &Arguments::default())
+    run_study(path, &Study::from(s.clone()), false, &Arguments::default())
 }
 
-/// Poses the problem of a study.
-fn pose(path: &Path, study: &Study, a: &Arguments) -> Result<(ModelProblem, Problem), Failure> {
-    let s = &study.setup;
-    let model = model::of_study(path, s)?;
-    let system = Arc::new(load::compile(path, &model, &Options::default())?);
-    let base = ModelProblem::new(Arc::new(model), system);
-    let ranges = parameters::ranges(path, s, &base)?;
+fn run_study(path: &Path, study: &Study, is_toml: bool, a: &Arguments) -> Result<(), Failure> {
+    let source = model::Source::of_study(path, &study.setup);
+    let base = posed(&source)?;
+    let kinematics =
+        a.kinematics.clone().or_else(|| study.kinematics.as_ref().map(|k| setup::beside(path, k)));
+    let motions = match &kinematics {
+        Some(file) => prescribed::read(file, &base)?,
+        None => study.setup.prescribed.clone(),
+    };
+    let inputs = Inputs { motions, given: references::Given::parse(path, &a.reference)?, guess: None };
+    session::run((source, base), study, is_toml, a, inputs)
+}
+
+/// What a study is given beside its file.
+#[derive(Default)]
+struct Inputs {
+    /// Coordinates that are prescribed.
+    motions: Vec<PrescribedCoordinate>,
+    /// Tables that goals follow.
+    given: references::Given,
+    /// Motion to start from, where no file is named.
+    guess: Option<Trajectory>,
+}
+
+/// The model of a study, ready to be asked.
+fn posed(source: &model::Source) -> Result<ModelProblem, Failure> {
+    let model = source.build()?;
+    let system = Arc::new(load::compile(source.path, &model, &Options::default())?);
+    Ok(ModelProblem::new(Arc::new(model), system))
+}
+
+/// Solves a study that a tool has made.
+fn solve(
+    source: model::Source,
+    s: &MocoStudySetup,
+    a: &Arguments,
+    base: ModelProblem,
+    inputs: Inputs,
+) -> Result<(), Failure> {
+    session::run((source, base), &Study::from(s.clone()), false, a, inputs)
+}
+
+/// The problem of a study.
+fn problem(
+    source: &model::Source,
+    s: &MocoStudySetup,
+    base: &ModelProblem,
+    inputs: &Inputs,
+) -> Result<Problem, Failure> {
+    let path = source.path;
+    let ranges = parameters::ranges(source, s, base)?;
     let mut problem = base.problem(pair(s.default_speed_bounds), &ranges);
-    bounds::apply(path, s, &base, &mut problem)?;
+    bounds::apply(path, s, base, &mut problem)?;
     // The equations are not differentiated by time.
     if base.system.depends_on_time() && !(problem.initial_time.is_fixed() && problem.final_time.is_fixed()) {
         let message =
             "forces or constraints of the model depend on time, so both times must be fixed".to_string();
         return Err(Failure::content(path, 0, "", message, "give the time bounds one value each"));
     }
-    let kinematics =
-        a.kinematics.clone().or_else(|| study.kinematics.as_ref().map(|k| setup::beside(path, k)));
-    let motions = match &kinematics {
-        Some(file) => prescribed::read(file, &base)?,
-        None => s.prescribed.clone(),
-    };
-    prescribed::apply(path, &motions, &base, &mut problem)?;
-    problem.goals = goals::build(path, s, &base, &references::Given::parse(path, &a.reference)?)?;
-    Ok((base, problem))
+    prescribed::apply(path, &inputs.motions, base, &mut problem)?;
+    problem.goals = goals::build(path, s, base, &inputs.given)?;
+    Ok(problem)
 }
 
 fn name_of(path: &Path, s: &MocoStudySetup) -> String {

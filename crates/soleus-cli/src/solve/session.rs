@@ -1,9 +1,10 @@
 //! A solve from its study to its files: meshes, iterations, stopping and going on.
 
 use super::iterate::Iterate;
+use super::model::Source;
 use super::progress::Progress;
 use super::watch::{Stop, Store, Watch};
-use super::{Arguments, BESIDE, blame, guess, name_of, page, pose, settings, trajectory};
+use super::{Arguments, BESIDE, Inputs, blame, guess, name_of, page, problem, settings, trajectory};
 use crate::failure::Failure;
 use crate::{load, setup};
 use soleus_control::musculoskeletal::ModelProblem;
@@ -29,6 +30,8 @@ struct Session<'a> {
     a: &'a Arguments,
     base: ModelProblem,
     problem: Problem,
+    /// A start that no file names.
+    guess: Option<Trajectory>,
     options: nlp::Options,
     stop: Stop,
     store: Store,
@@ -43,8 +46,15 @@ struct Solved {
 }
 
 /// Solves a study and writes its files.
-pub fn run(path: &Path, study: &Study, is_toml: bool, a: &Arguments) -> Result<(), Failure> {
-    let (base, problem) = pose(path, study, a)?;
+pub fn run(
+    (source, base): (Source<'_>, ModelProblem),
+    study: &Study,
+    is_toml: bool,
+    a: &Arguments,
+    inputs: Inputs,
+) -> Result<(), Failure> {
+    let path = source.path;
+    let problem = problem(&source, &study.setup, &base, &inputs)?;
     for w in problem.warnings() {
         eprintln!("warning: {w}");
     }
@@ -60,6 +70,7 @@ pub fn run(path: &Path, study: &Study, is_toml: bool, a: &Arguments) -> Result<(
         a,
         base,
         problem,
+        guess: inputs.guess,
         options: settings::solver(study, is_toml, a),
         stop: Stop::listen(),
         store: Store {
@@ -183,6 +194,7 @@ impl Session<'_> {
         if let Some(file) = self.a.guess.clone().or(named) {
             program.set_guess(&trajectory::read(&file, &self.base)?);
         }
+        self.guess.iter().for_each(|guess| program.set_guess(guess));
         guess::apply(self.path, &self.study.guess, &self.base, program)
     }
 
