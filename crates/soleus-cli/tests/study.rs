@@ -238,3 +238,38 @@ fn identity_guide_holds_the_reference() {
         "run with SOLEUS_PRINT_REFERENCE=1 and paste the text into docs/guide/study.md"
     );
 }
+
+/// Operators of a study change the model: a leg without muscles, with a moment at each of its three joints.
+#[test]
+fn identity_operators_change_the_model() {
+    let f = Folder::new("study_operators");
+    f.file(
+        "kick.toml",
+        r#"
+model = "builtin:leg_swing"
+[[operators]]
+type = "remove_muscles"
+[[operators]]
+type = "add_reserves"
+optimal_force = 100
+[time]
+final = 0.5
+[[states]]
+name = "knee_angle/value"
+initial_deg = -90
+final_deg = -10
+[[states]]
+pattern = ".*/speed"
+initial = 0
+final = 0
+[[goals]]
+type = "control"
+[solver]
+intervals = 15
+"#,
+    );
+    let run = f.soleus(&["solve", "kick.toml", "--out", "kick.sto"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let text = read(&f.0.join("kick.sto"));
+    assert!(text.contains("num_controls=3") && text.contains("num_states=6"), "{}", &text[..text.len().min(2000)]);
+}

@@ -10,6 +10,7 @@ use soleus_control::{
     Variable,
 };
 use soleus_math::Real;
+use soleus_optimization::NonlinearProgram;
 
 /// ẋ = v, v̇ = u + v.
 struct Kirk;
@@ -55,6 +56,7 @@ fn analytic_kirk_5_1_1() {
     let cases = [
         (Scheme::Trapezoidal, 2e-2, 2e-2),
         (Scheme::HermiteSimpson, 1e-5, 1e-5),
+        (Scheme::HermiteSimpsonCompressed, 1e-5, 1e-5),
         (Scheme::LegendreGauss(3), 1e-5, 1e-5),
         (Scheme::LegendreGaussRadau(3), 1e-5, 1e-5),
         (Scheme::LegendreGauss(7), 1e-5, 1e-5),
@@ -143,6 +145,7 @@ fn analytic_linear_tangent_steering() {
     let second = (4e-3, 1.5e-3, 2e-3);
     let cases = [
         (Scheme::HermiteSimpson, fine),
+        (Scheme::HermiteSimpsonCompressed, fine),
         (Scheme::LegendreGauss(2), fine),
         (Scheme::LegendreGauss(3), fine),
         (Scheme::LegendreGaussRadau(2), fine),
@@ -233,6 +236,7 @@ impl Rocket for Growth {
 fn order_of_all_schemes() {
     let mut schemes =
         vec![Scheme::BackwardEuler, Scheme::Trapezoidal, Scheme::Midpoint, Scheme::HermiteSimpson];
+    schemes.push(Scheme::HermiteSimpsonCompressed);
     schemes.extend((1..=4).flat_map(|n| [Scheme::LegendreGauss(n), Scheme::LegendreGaussRadau(n)]));
     for scheme in schemes {
         let error = |intervals: usize| {
@@ -264,4 +268,88 @@ fn identity_impossible_start_is_named() {
         Collocation::new(p, &Settings::uniform(Scheme::Trapezoidal, 4)).unwrap_or_else(|e| panic!("{e:?}"));
     let list = c.impossible(1e-9);
     assert!(list.len() == 1 && list[0].name.contains("far") && list[0].amount == 1.0, "{list:?}");
+}
+
+/// The compressed form has fewer variables and the same solution; its derivatives hold.
+#[test]
+fn identity_compressed_is_separated() {
+    let (a, separated, t) = solved(steering(), &Settings::uniform(Scheme::HermiteSimpson, 20), 1e-10);
+    let (mut b, compressed, u) =
+        solved(steering(), &Settings::uniform(Scheme::HermiteSimpsonCompressed, 20), 1e-10);
+    let states = t.states.rows.iter().flatten().zip(u.states.rows.iter().flatten());
+    let worst = states.fold(0.0f64, |m, (x, y)| m.max((x - y).abs()));
+    println!(
+        "{} and {} variables, objectives differ by {:.1e}, states by {worst:.1e}",
+        a.num_variables(),
+        b.num_variables(),
+        separated.objective - compressed.objective
+    );
+    assert_eq!(a.num_variables() - b.num_variables(), 4 * 20);
+    // Bounds at midpoints, which only one form has, are not active; their barrier is of the size of the tolerance.
+    assert!((separated.objective - compressed.objective).abs() < 1e-9 && worst < 1e-6, "{worst}");
+    let x = common::near_start(&b, 3, 0.1);
+    common::check_derivatives(&mut b, &x, 1e-6);
+    // Free times are refused.
+    let mut p = steering();
+    p.final_time = Bounds::new(0.5, 2.0);
+    let refused = Collocation::new(p, &Settings::uniform(Scheme::HermiteSimpsonCompressed, 20)).err();
+    assert!(refused.is_some_and(|e| e[0].to_string().contains("fixed times")));
+}
+
+/// What is possible but hardly meant is named: unused variables, goals without weight, equations too many.
+#[test]
+fn identity_diagnosis_names_what_is_odd() {
+    let mut p = kirk();
+    p.controls.push(Variable::new("idle", Bounds::new(0.0, 1.0)));
+    p.dynamics.function = std::sync::Arc::new(soleus_control::Differentiated::new(TwoControls));
+    p.goals.push(final_time("nothing", 0.0));
+    p.goals.push(final_time("more", -1.0));
+    let warnings = p.warnings().join("\n");
+    for words in ["nothing depends on `idle`", "`nothing` has weight 0", "`more` has a negative weight"] {
+        assert!(warnings.contains(words), "{warnings}");
+    }
+    // Position fixed at every point in time, and the control with it: more equations than variables.
+    let mut p = kirk();
+    p.states[0].bounds = Bounds::fixed(0.0);
+    p.states[0].last = Bounds::fixed(0.0);
+    p.states[1] = Variable::new("v", Bounds::fixed(0.0));
+    p.controls[0].bounds = Bounds::fixed(1.0);
+    let mut c =
+        Collocation::new(p, &Settings::uniform(Scheme::Trapezoidal, 4)).unwrap_or_else(|e| panic!("{e:?}"));
+    let dependent = c.dependent();
+    assert!(dependent.iter().any(|d| d.contains("of v")), "{dependent:?}");
+    assert!(c.impossible(1e-9).is_empty(), "{:?}", c.impossible(1e-9));
+    // A state that may begin only where it may not be, and one that would have to move too fast.
+    let mut p = kirk();
+    p.states[0].initial = Bounds::new(20.0, 30.0);
+    p.dynamics.chain[0] = Some(1);
+    p.states[1].bounds = Bounds::new(-1.0, 1.0);
+    let errors: Vec<String> = p.errors().iter().map(ToString::to_string).collect();
+    assert!(
+        errors.iter().any(|e| e.contains("x at the initial time") && e.contains("right beside")),
+        "{errors:?}"
+    );
+    assert!(errors.iter().any(|e| e.contains("x must change by -15")), "{errors:?}");
+}
+
+/// Kirk's mass with a second control that nothing depends on, and that says so.
+struct TwoControls;
+
+impl SmoothFunction for TwoControls {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        7
+    }
+    fn num_outputs(&self) -> usize {
+        2
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], r: &mut [T], (): &mut ()) {
+        // t, x, v, ẋ, v̇, u and the idle one.
+        r[0] = z[3] - z[2];
+        r[1] = z[4] - z[5] - z[2];
+    }
+    fn depends(&self, _: usize, input: usize) -> bool {
+        input != 6
+    }
 }

@@ -85,7 +85,8 @@ pub struct Arguments {
     /// Make the mesh finer where needed, until the error of the states over an interval is below this
     #[arg(long, value_name = "TOLERANCE")]
     refine: Option<f64>,
-    /// Scheme: trapezoidal, hermite-simpson, midpoint, backward-euler, legendre-gauss-N, legendre-gauss-radau-N
+    /// Scheme: trapezoidal, hermite-simpson, hermite-simpson-compressed, midpoint, backward-euler, legendre-gauss-N,
+    /// legendre-gauss-radau-N
     #[arg(long)]
     scheme: Option<String>,
     /// Tolerance of the optimality conditions, instead of the study's

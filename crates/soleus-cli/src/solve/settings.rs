@@ -44,7 +44,8 @@ pub fn transcription(path: &Path, study: &Study, a: &Arguments) -> Result<Settin
 /// The scheme of a name.
 pub fn scheme(path: &Path, name: &str) -> Result<Scheme, Failure> {
     Scheme::from_name(name).ok_or_else(|| {
-        let names = ["trapezoidal", "hermite-simpson", "midpoint", "backward-euler"];
+        let names =
+            ["trapezoidal", "hermite-simpson", "hermite-simpson-compressed", "midpoint", "backward-euler"];
         let families = ["legendre-gauss-3", "legendre-gauss-radau-3"];
         let hint = nearest_hint("scheme", name, names.into_iter().chain(families));
         Failure::content(path, 0, "", format!("there is no scheme `{name}`"), &hint)

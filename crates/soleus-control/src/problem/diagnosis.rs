@@ -84,6 +84,9 @@ pub enum ProblemError {
     /// A prescribed motion in a problem whose duration is not known.
     #[error("states are prescribed, so the initial and the final time must be fixed")]
     PrescribedNeedsTimes,
+    /// Compressed collocation of a problem whose duration is not known.
+    #[error("the compressed Hermite–Simpson scheme needs fixed times; fix them, or choose hermite-simpson")]
+    CompressedNeedsTimes,
     /// A mesh that does not rise from 0 to 1.
     #[error("the mesh must rise from 0 to 1; point {point} is {value}")]
     Mesh {

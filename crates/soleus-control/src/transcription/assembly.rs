@@ -35,6 +35,8 @@ pub(super) struct Unknown {
     pub bounds: Bounds,
     pub start: f64,
     stage: u32,
+    /// What it is made of, if it is a sum Σ c v of others and no variable.
+    pub sum: Option<Vec<(usize, f64)>>,
 }
 
 /// A constraint.
@@ -87,8 +89,21 @@ impl Builder {
 
     /// A variable; fixed if its bounds meet.
     pub fn variable(&mut self, bounds: Bounds, start: f64, stage: u32) -> usize {
-        self.unknowns.push(Unknown { bounds, start: bounds.clamp(start), stage });
+        self.unknowns.push(Unknown { bounds, start: bounds.clamp(start), stage, sum: None });
         self.unknowns.len() - 1
+    }
+
+    /// An unknown that is a sum of others, which [`define`](Self::define) has to name before anything depends on it.
+    pub fn sum(&mut self, start: f64, stage: u32) -> usize {
+        self.unknowns.push(Unknown { bounds: Bounds::FREE, start, stage, sum: Some(Vec::new()) });
+        self.unknowns.len() - 1
+    }
+
+    /// Says what a sum is made of; a variable is left as it is.
+    pub fn define(&mut self, unknown: usize, terms: Vec<(usize, f64)>) {
+        if let Some(sum) = &mut self.unknowns[unknown].sum {
+            *sum = terms;
+        }
     }
 
     /// A constraint, empty so far.
@@ -110,8 +125,12 @@ impl Builder {
 
     /// Adds factor · v, times the duration if so asked, to a row.
     pub fn linear(&mut self, row: usize, variable: usize, factor: f64, by_duration: bool) {
-        if factor != 0.0 {
-            self.linear.push(Linear { row, variable, factor, by_duration, phase: self.phase });
+        if factor == 0.0 {
+            return;
+        }
+        match self.unknowns[variable].sum.clone() {
+            Some(terms) => terms.iter().for_each(|&(v, c)| self.linear(row, v, factor * c, by_duration)),
+            None => self.linear.push(Linear { row, variable, factor, by_duration, phase: self.phase }),
         }
     }
 
@@ -133,7 +152,7 @@ impl Builder {
         let mut free = vec![NONE; self.unknowns.len()];
         let mut variables = Vec::new();
         for (i, u) in self.unknowns.iter().enumerate() {
-            if !u.bounds.is_fixed() {
+            if !u.bounds.is_fixed() && u.sum.is_none() {
                 free[i] = variables.len() as u32;
                 variables.push(i);
             }
@@ -243,11 +262,17 @@ impl<'a> Plan<'a> {
     /// The free variables behind an input, with the slope of the input by them.
     fn behind(&self, input: Input, phase: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
         let [t0, tf] = self.times[phase as usize];
+        let mut sum: &[(usize, f64)] = &[];
         let pair = match input {
-            Input::Variable(v) => [(v, 1.0), (v, 0.0)],
+            Input::Variable(v) => {
+                sum = self.builder.unknowns[v].sum.as_deref().unwrap_or_default();
+                [(v, 1.0), (v, 0.0)]
+            }
             Input::Time(tau) => [(t0, 1.0 - tau), (tf, tau)],
         };
-        pair.into_iter().filter(|p| p.1 != 0.0).map(|(v, c)| (self.free[v], c)).filter(|p| p.0 != NONE)
+        // A sum is no variable itself.
+        let all = pair.into_iter().chain(sum.iter().copied()).filter(|p| p.1 != 0.0);
+        all.map(|(v, c)| (self.free[v], c)).filter(|p| p.0 != NONE)
     }
 
     /// t₀ and t_f where free, with the slope of the duration by them.

@@ -47,8 +47,12 @@ impl Collocation {
             errors.extend(mesh_error(&settings.mesh));
             let constrained = problem.dynamics.constraints.is_some() && settings.constraint_derivatives;
             let posa = settings.constraint_method == ConstraintMethod::Posa2016;
-            if constrained && posa && settings.scheme != Scheme::HermiteSimpson {
+            let compressed = settings.scheme == Scheme::HermiteSimpsonCompressed;
+            if constrained && posa && settings.scheme != Scheme::HermiteSimpson && !compressed {
                 errors.push(ProblemError::PosaNeedsHermiteSimpson);
+            }
+            if compressed && !(problem.initial_time.is_fixed() && problem.final_time.is_fixed()) {
+                errors.push(ProblemError::CompressedNeedsTimes);
             }
         }
         if !errors.is_empty() {
@@ -292,6 +296,28 @@ impl Transcription<'_> {
         for interval in 0..n {
             self.add_interval(interval);
         }
+        if self.settings.scheme == Scheme::HermiteSimpsonCompressed {
+            (0..n).for_each(|interval| self.define_midpoint(interval));
+        }
+    }
+
+    /// x̄ = ½(x₀ + x₁) + h/8 (ẋ₀ − ẋ₁); the duration is known.
+    fn define_midpoint(&mut self, interval: usize) {
+        let p = self.problem;
+        let duration = p.final_time.lower - p.initial_time.lower;
+        let h = (self.settings.mesh[interval + 1] - self.settings.mesh[interval]) * duration;
+        let first = interval * self.inner();
+        let from = &self.layout.points[first];
+        let to = self.layout.projected.get(interval).unwrap_or(&self.layout.points[first + 2]);
+        for (i, &x) in self.layout.points[first + 1].states.iter().enumerate() {
+            let terms = vec![
+                (from.states[i], 0.5),
+                (to.states[i], 0.5),
+                (from.rates[i], h / 8.0),
+                (to.rates[i], -h / 8.0),
+            ];
+            self.b.define(x, terms);
+        }
     }
 
     fn add_point(&mut self, point: usize, last: bool, tau: f64, time: f64, stage: u32) -> PointUnknowns {
@@ -306,14 +332,16 @@ impl Transcription<'_> {
             }
         };
         let corrected = self.corrected(point);
-        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
+        let is_sum = self.settings.scheme == Scheme::HermiteSimpsonCompressed && !self.is_mesh(point);
         let prescribed = |i: usize| p.prescribed.iter().find(|m| m.state == i).map(|m| (m.motion)(time));
         let states: Vec<usize> = (0..p.states.len())
             .map(|i| match prescribed(i) {
-                Some(m) => add(Bounds::fixed(m[0]), m[0]),
-                None => add(of(&p.states[i]), p.states[i].guess(tau)),
+                Some(m) => self.b.variable(Bounds::fixed(m[0]), m[0], stage),
+                None if is_sum => self.b.sum(p.states[i].guess(tau), stage),
+                None => self.b.variable(of(&p.states[i]), p.states[i].guess(tau), stage),
             })
             .collect();
+        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
         let rates = (0..p.states.len())
             .map(|i| match (p.dynamics.chain[i], prescribed(i)) {
                 (_, Some(m)) => add(Bounds::fixed(m[1]), m[1]),

@@ -241,6 +241,11 @@ impl Assembly {
         for (&i, &x) in self.program.variables.iter().zip(x) {
             self.full[i] = x;
         }
+        for (i, u) in self.program.builder.unknowns.iter().enumerate() {
+            if let Some(terms) = &u.sum {
+                self.full[i] = terms.iter().map(|&(v, c)| c * self.full[v]).sum();
+            }
+        }
     }
 
     /// All unknowns, fixed ones included, for the variables of the program.

@@ -28,7 +28,7 @@ impl Scheme {
         match *self {
             Scheme::BackwardEuler | Scheme::Midpoint => 2,
             Scheme::Trapezoidal => 3,
-            Scheme::HermiteSimpson => 4,
+            Scheme::HermiteSimpson | Scheme::HermiteSimpsonCompressed => 4,
             Scheme::LegendreGauss(n) | Scheme::LegendreGaussRadau(n) => n + 1,
         }
     }
@@ -50,7 +50,7 @@ impl Scheme {
                 (dx.of_values[0], dx.of_values[last]) = (-1.0, 1.0);
             }
             // Hermite's cubic through values and rates at both ends.
-            Scheme::HermiteSimpson => {
+            Scheme::HermiteSimpson | Scheme::HermiteSimpsonCompressed => {
                 let (s2, s3) = (s * s, s * s * s);
                 (x.of_values[0], x.of_values[last]) = (1.0 - 3.0 * s2 + 2.0 * s3, 3.0 * s2 - 2.0 * s3);
                 (x.of_rates[0], x.of_rates[last]) = (s - 2.0 * s2 + s3, s3 - s2);
@@ -75,7 +75,9 @@ impl Scheme {
         let last = n - 1;
         let points = match self {
             _ if on_line => [0, last].to_vec(),
-            Scheme::Trapezoidal | Scheme::HermiteSimpson => (0..n).collect(),
+            Scheme::Trapezoidal | Scheme::HermiteSimpson | Scheme::HermiteSimpsonCompressed => {
+                (0..n).collect()
+            }
             Scheme::Midpoint => vec![1],
             Scheme::BackwardEuler => vec![last],
             Scheme::LegendreGauss(points) | Scheme::LegendreGaussRadau(points) => {
@@ -100,6 +102,7 @@ mod tests {
         let schemes = [
             Scheme::Trapezoidal,
             Scheme::HermiteSimpson,
+            Scheme::HermiteSimpsonCompressed,
             Scheme::Midpoint,
             Scheme::BackwardEuler,
             Scheme::LegendreGauss(4),
