@@ -271,5 +271,9 @@ intervals = 15
     let run = f.soleus(&["solve", "kick.toml", "--out", "kick.sto"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let text = read(&f.0.join("kick.sto"));
-    assert!(text.contains("num_controls=3") && text.contains("num_states=6"), "{}", &text[..text.len().min(2000)]);
+    assert!(
+        text.contains("num_controls=3") && text.contains("num_states=6"),
+        "{}",
+        &text[..text.len().min(2000)]
+    );
 }

@@ -124,6 +124,23 @@ fn steering() -> Problem {
     p
 }
 
+/// Every scheme of the reference problem, on its mesh: objective as Moco 4.6 records it (results.json, IPOPT 3.14.16,
+/// tolerance 1e-5, forward differences), or nearer to the exact −3.3763066212.
+#[test]
+fn opensim_val_linear_tangent_steering() {
+    for (scheme, intervals, moco) in [
+        (Scheme::HermiteSimpson, 100, -3.3763066174028324),
+        (Scheme::LegendreGaussRadau(3), 50, -3.3763065620264783),
+        (Scheme::LegendreGaussRadau(7), 50, -3.376306567877176),
+        (Scheme::Trapezoidal, 100, -3.375582482484999),
+    ] {
+        let (_, s, _) = solved(steering(), &Settings::uniform(scheme, intervals), 1e-9);
+        println!("{scheme:?}: {:.10}, Moco {moco:.10}, {} iterations", s.objective, s.counts.iterations);
+        // Moco's own tolerance.
+        assert!((s.objective - moco).abs() < 1e-5, "{scheme:?}: {} {moco}", s.objective);
+    }
+}
+
 /// Speeds of the solution.
 fn steering_exact(t: f64) -> [f64; 2] {
     // tan θ = tan θ₀ − c t, θ₀ = 1.1701770056 (solved from the conditions at the end); by symmetry c = 2 tan θ₀.

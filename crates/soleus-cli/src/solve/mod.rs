@@ -2,13 +2,16 @@
 
 mod blame;
 mod bounds;
+mod constraints;
 mod contact;
+mod frames;
 mod goals;
 mod guess;
 pub mod inverse;
 mod iterate;
 mod markers;
 mod model;
+mod outputs;
 mod page;
 mod parameters;
 mod prescribed;
@@ -212,6 +215,7 @@ fn problem(
     }
     prescribed::apply(path, &inputs.motions, base, &mut problem)?;
     problem.goals = goals::build(path, s, base, &inputs.given)?;
+    problem.path_constraints = constraints::build(path, s, base)?;
     Ok(problem)
 }
 

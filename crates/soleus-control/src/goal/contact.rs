@@ -19,6 +19,17 @@ pub enum Projection {
     Plane(Vec3<f64>),
 }
 
+impl Projection {
+    /// The part of a vector that counts.
+    pub(super) fn of<T: Real>(self, d: Vec3<T>) -> Vec3<T> {
+        match self {
+            Projection::None => d,
+            Projection::Vector(n) => Vec3::cst(n) * d.dot(Vec3::cst(n)),
+            Projection::Plane(n) => d - Vec3::cst(n) * d.dot(Vec3::cst(n)),
+        }
+    }
+}
+
 /// Contacts whose sum follows one measured force.
 #[derive(Clone, Debug)]
 pub struct ContactGroup {
@@ -79,14 +90,8 @@ impl SmoothFunction for ForceError {
         let [a, b, c] = self.group.scale;
         let d = sum - vec3(r(0), r(1), r(2));
         let d = vec3(d.x / a, d.y / b, d.z / c);
-        values[0] = match self.projection {
-            Projection::None => d.dot(d),
-            Projection::Vector(n) => d.dot(Vec3::cst(n)).sq(),
-            Projection::Plane(n) => {
-                let across = d - Vec3::cst(n) * d.dot(Vec3::cst(n));
-                across.dot(across)
-            }
-        };
+        let d = self.projection.of(d);
+        values[0] = d.dot(d);
     }
 }
 
@@ -112,7 +117,7 @@ pub fn contact_tracking(
         let mut inputs = vec![PointVariable::Time];
         inputs.extend(mobilities.iter().map(|&m| PointVariable::State(m)));
         inputs.extend(mobilities.iter().map(|&m| PointVariable::State(n + m)));
-        Term::new(inputs, ForceError { system: system.clone(), group, mobilities, projection })
+        Term::of_model(inputs, ForceError { system: system.clone(), group, mobilities, projection })
     };
     Goal::integral(name, weight / per, groups.into_iter().map(term).collect())
 }

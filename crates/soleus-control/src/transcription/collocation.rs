@@ -93,7 +93,33 @@ impl Collocation {
         let mut full = assembly.start();
         phases.iter().for_each(|p| set_slopes(&p.problem, &p.layout, &mut full));
         assembly.set_start(&full);
-        Ok(Collocation { assembly, phases })
+        let mut c = Collocation { assembly, phases };
+        c.complete_start();
+        Ok(c)
+    }
+
+    /// Copies of initial values and growing sums follow from the rest of the start.
+    fn complete_start(&mut self) {
+        let mut full = self.assembly.start();
+        let layouts = || self.phases.iter().map(|p| &p.layout);
+        layouts().flat_map(|l| &l.copies).for_each(|&(v, c)| full[c] = full[v]);
+        for &(_, sum) in layouts().flat_map(|l| &l.sums).flatten() {
+            full[sum] = 0.0;
+        }
+        self.assembly.set_start(&full);
+        if layouts().all(|l| l.sums.is_empty()) {
+            return;
+        }
+        // With all sums at zero, a row is minus what its interval adds.
+        let rows = self.assembly.rows_at_start();
+        for list in self.phases.iter().flat_map(|p| &p.layout.sums) {
+            let mut sum = 0.0;
+            for &(row, variable) in list {
+                sum -= rows[row];
+                full[variable] = sum;
+            }
+        }
+        self.assembly.set_start(&full);
     }
 
     /// The problem; of several phases the first.
@@ -181,6 +207,7 @@ impl Collocation {
         set_slopes(&p.problem, &p.layout, &mut full);
         guess.spread_others(&p.problem, &p.layout, &mut full);
         self.assembly.set_start(&full);
+        self.complete_start();
     }
 }
 
@@ -650,7 +677,7 @@ impl Transcription<'_> {
         let mut ends = Vec::new();
         for (k, terms) in goal.integrals.iter().enumerate() {
             let mut sum = self.b.variable(Bounds::fixed(0.0), 0.0, self.first_stage);
-            let mut rows = Vec::new();
+            let (mut rows, mut sums) = (Vec::new(), Vec::new());
             for interval in 0..self.num_intervals() {
                 let stage = self.stage(interval);
                 let next = self.b.variable(Bounds::FREE, 0.0, stage + 1);
@@ -659,8 +686,10 @@ impl Transcription<'_> {
                 self.b.linear(row, next, 1.0, false);
                 self.b.linear(row, sum, -1.0, false);
                 rows.push(row);
+                sums.push(next);
                 sum = next;
             }
+            self.layout.sums.push(rows.iter().copied().zip(sums).collect());
             let inner = self.inner();
             // A mesh point counts, with its whole weight, for the interval before it.
             self.add_integrand(terms, |point| Output {

@@ -299,6 +299,14 @@ impl Assembly {
         });
     }
 
+    /// Values of all rows of the builder at the start.
+    pub fn rows_at_start(&mut self) -> Vec<f64> {
+        let mut x = vec![0.0; self.num_variables()];
+        self.compute_start(&mut x);
+        self.compute_rows(&x);
+        self.row_values.clone()
+    }
+
     /// Constraints that are violated by more than `tolerance`, worst first.
     pub fn violations(&mut self, x: &[f64], tolerance: f64, unchangeable_only: bool) -> Vec<Violation> {
         self.compute_rows(x);
