@@ -120,7 +120,7 @@ enum Verb {
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
 
-    /// Optimal control: solves the problem of a MocoStudy
+    /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
 
     /// Excitations of least effort behind a motion, activation and tendon dynamics included (MocoInverse)

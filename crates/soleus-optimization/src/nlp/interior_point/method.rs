@@ -412,6 +412,7 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
             alpha_dual: step.alpha_dual,
             trials: step.trials,
             x: self.scaled.full_x(),
+            duals: (!in_restoration).then(|| self.scaled.duals(&st.point)),
         };
         (self.progress)(&iteration)
     }
