@@ -16,6 +16,7 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, G.
 
 pub mod function;
+pub mod gait;
 pub mod goal;
 pub mod musculoskeletal;
 pub mod problem;

@@ -4,7 +4,7 @@ mod basic;
 mod contact;
 mod displacement;
 mod initial;
-mod kinematic;
+pub(crate) mod kinematic;
 mod tracking;
 
 pub use basic::{control_effort, final_time, periodicity, sum_of_squares};

@@ -31,6 +31,7 @@ pub(crate) fn consistent_rates(problem: &Problem, layout: &Layout, full: &mut [f
                 *z = match *input {
                     Input::Variable(v) => full[v],
                     Input::Time(tau) => (1.0 - tau) * full[layout.times[0]] + tau * full[layout.times[1]],
+                    Input::Constant(c) => c,
                 };
             }
             f.compute_values(&z, &mut r, &mut scratch);

@@ -216,6 +216,7 @@ impl<'a> Plan<'a> {
         let pair = match input {
             Input::Variable(v) => [(v, 1.0), (v, 0.0)],
             Input::Time(tau) => [(self.times[0], 1.0 - tau), (self.times[1], tau)],
+            Input::Constant(_) => [(self.times[0], 0.0); 2],
         };
         pair.into_iter().filter(|p| p.1 != 0.0).map(|(v, c)| (self.free[v], c)).filter(|p| p.0 != NONE)
     }
@@ -402,6 +403,7 @@ impl Assembly {
             *z = match *input {
                 Input::Variable(v) => self.full[v],
                 Input::Time(tau) => (1.0 - tau) * t0 + tau * tf,
+                Input::Constant(c) => c,
             };
         }
     }

@@ -148,6 +148,26 @@ impl Transcription<'_> {
         self.posa() && !self.is_mesh(point)
     }
 
+    /// Whether nothing asks for the rates of a point: mesh points of the midpoint rule, the first point of backward
+    /// Euler. The dynamics are left out there.
+    fn idle(&self, point: usize) -> bool {
+        let skips = match self.settings.scheme {
+            Scheme::Midpoint => self.is_mesh(point),
+            Scheme::BackwardEuler => point == 0,
+            _ => false,
+        };
+        let asked = |v: &EndpointVariable| {
+            matches!(
+                v,
+                EndpointVariable::Initial(PointVariable::Rate(_)) | EndpointVariable::Last(PointVariable::Rate(_))
+            )
+        };
+        let goals = &self.problem.goals;
+        skips
+            && self.constraints.is_none()
+            && !goals.iter().flat_map(|g| &g.endpoint).any(|e| e.inputs.iter().any(asked))
+    }
+
     fn add_unknowns(&mut self) {
         let p = self.problem;
         let mesh = &self.settings.mesh;
@@ -187,7 +207,7 @@ impl Transcription<'_> {
                 v.bounds
             }
         };
-        let corrected = self.corrected(point);
+        let (corrected, idle) = (self.corrected(point), self.idle(point));
         let mut add = |b: Bounds| self.b.variable(b, b.middle(), stage);
         let prescribed = |i: usize| p.prescribed.iter().find(|m| m.state == i).map(|m| (m.motion)(time));
         let states: Vec<usize> = (0..p.states.len())
@@ -197,6 +217,7 @@ impl Transcription<'_> {
             .map(|i| match (p.dynamics.chain[i], prescribed(i)) {
                 (_, Some(m)) => add(Bounds::fixed(m[1])),
                 (Some(rate), _) if !corrected => states[rate],
+                _ if idle => add(Bounds::fixed(0.0)),
                 _ => add(p.dynamics.rate_bounds[i]),
             })
             .collect();
@@ -242,9 +263,12 @@ impl Transcription<'_> {
         Output { target: Target::Row(row), factor: 1.0, by_duration: false }
     }
 
-    /// f = 0 at every point.
+    /// f = 0 at every point whose rates count.
     fn add_dynamics(&mut self) {
         for point in 0..self.layout.points.len() {
+            if self.idle(point) {
+                continue;
+            }
             let unknowns = self.layout.points[point].clone();
             let accelerations = self.constraints.is_some()
                 && self.settings.constraint_derivatives
@@ -442,7 +466,7 @@ impl Transcription<'_> {
                         self.add_integrand(terms, |point| Output {
                             target,
                             factor: weight * weights[point],
-                            by_duration: true,
+                            by_duration: !goal.is_mean,
                         });
                     }
                 }
@@ -521,7 +545,7 @@ impl Transcription<'_> {
             self.add_integrand(terms, |point| Output {
                 target: Target::Row(rows[point.saturating_sub(1) / inner]),
                 factor: -weights[point],
-                by_duration: true,
+                by_duration: !goal.is_mean,
             });
             ends.push(sum);
         }

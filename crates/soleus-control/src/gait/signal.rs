@@ -1,0 +1,164 @@
+//! Measured signals over one cycle.
+
+use crate::function::SmoothFunction;
+use crate::goal::kinematic::{Motion, supports};
+use crate::problem::{PointVariable, Term};
+use soleus_dynamics::system::Actor;
+use soleus_dynamics::{Loads, System};
+use soleus_math::{Real, SpatialVec, Vec3};
+use std::sync::Arc;
+
+/// Numbers at equal steps of the cycle, from 0 to 100 %, both included, on lines between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course(pub Vec<f64>);
+
+impl Course {
+    /// The value at a phase; cycles repeat, and the end of one is the beginning of the next.
+    pub fn at(&self, phase: f64) -> f64 {
+        let n = self.0.len();
+        if n < 2 {
+            return self.0.first().copied().unwrap_or(0.0);
+        }
+        let place = (phase - phase.floor()) * (n - 1) as f64;
+        let i = (place as usize).min(n - 2);
+        let s = place - i as f64;
+        (1.0 - s) * self.0[i] + s * self.0[i + 1]
+    }
+}
+
+/// What of the motion a signal is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A state of the problem.
+    State(usize),
+    /// Sum of contact forces along an axis of ground (0 x, 1 y, 2 z), divided by `per` (N).
+    Contact {
+        /// Forces of the system, with the body on which each is counted.
+        contacts: Vec<(usize, usize)>,
+        /// 0 x, 1 y, 2 z.
+        axis: usize,
+        /// N.
+        per: f64,
+    },
+}
+
+/// A signal that the motion should follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signal {
+    /// For reports.
+    pub name: String,
+    /// What follows.
+    pub source: Source,
+    /// m over the cycle.
+    pub mean: Course,
+    /// σ over the cycle, above zero.
+    pub deviation: Course,
+    /// Phase of the data at the beginning of the motion; ½ for the other leg.
+    pub shift: f64,
+}
+
+impl Signal {
+    /// ((s − m)/σ)² as a term of an integrand; `stretch` is the part of a cycle that the motion covers.
+    pub(super) fn term(&self, system: &Arc<System>, stretch: f64) -> Term {
+        let data = Data { signal: self.clone(), stretch };
+        match &self.source {
+            Source::State(i) => Term::new(vec![PointVariable::Phase, PointVariable::State(*i)], StateError(data)),
+            Source::Contact { contacts, .. } => {
+                let mut mobilities: Vec<usize> = Vec::new();
+                for &(force, _) in contacts {
+                    if let Actor::Force(c) = &system.forces[force].actor {
+                        mobilities.extend(c.touches().0.iter().flat_map(|&b| supports(system, b)));
+                    }
+                }
+                mobilities.sort_unstable();
+                mobilities.dedup();
+                let n = system.tree.num_mobilities;
+                let mut inputs = vec![PointVariable::Phase];
+                inputs.extend(mobilities.iter().map(|&m| PointVariable::State(m)));
+                inputs.extend(mobilities.iter().map(|&m| PointVariable::State(n + m)));
+                Term::new(inputs, ContactError { system: system.clone(), data, mobilities })
+            }
+        }
+    }
+}
+
+struct Data {
+    signal: Signal,
+    stretch: f64,
+}
+
+impl Data {
+    /// ((s − m)/σ)² at a phase of the motion.
+    fn squared<T: Real>(&self, phase: T, s: T) -> T {
+        let phase = phase.value() * self.stretch + self.signal.shift;
+        ((s - self.signal.mean.at(phase)) / self.signal.deviation.at(phase)).sq()
+    }
+}
+
+struct StateError(Data);
+
+impl SmoothFunction for StateError {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        2
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        values[0] = self.0.squared(z[0], z[1]);
+    }
+    fn depends(&self, _: usize, input: usize) -> bool {
+        input == 1
+    }
+}
+
+struct ContactError {
+    system: Arc<System>,
+    data: Data,
+    mobilities: Vec<usize>,
+}
+
+struct Memory<T: Real> {
+    motion: Motion<T>,
+    body: Vec<SpatialVec<T>>,
+    mobility: Vec<T>,
+}
+
+impl SmoothFunction for ContactError {
+    type Scratch<T: Real> = Memory<T>;
+
+    fn num_inputs(&self) -> usize {
+        1 + 2 * self.mobilities.len()
+    }
+
+    fn scratch<T: Real>(&self) -> Memory<T> {
+        let tree = &self.system.tree;
+        Memory {
+            motion: Motion::new(&self.system),
+            body: vec![SpatialVec::zero(); tree.nodes.len()],
+            mobility: vec![T::zero(); tree.num_mobilities],
+        }
+    }
+
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], m: &mut Memory<T>) {
+        let (q, u) = z[1..].split_at(self.mobilities.len());
+        for ((&i, &q), &u) in self.mobilities.iter().zip(q).zip(u) {
+            (m.motion.q[i], m.motion.u[i]) = (q, u);
+        }
+        m.motion.compute(&self.system);
+        let kin = m.motion.kin.view(T::zero());
+        let mut sum = Vec3::zero();
+        let Source::Contact { contacts, axis, per } = &self.data.signal.source else { return };
+        for &(force, body) in contacts {
+            let Actor::Force(contact) = &self.system.forces[force].actor else { continue };
+            m.body.fill(SpatialVec::zero());
+            let mut loads = Loads { body: &mut m.body, mobility: &mut m.mobility };
+            contact.apply(&kin, &[], &[], &mut [], &mut loads);
+            sum += m.body[body].v;
+        }
+        values[0] = self.data.squared(z[0], sum.to_array()[*axis] / *per);
+    }
+
+    fn depends(&self, _: usize, input: usize) -> bool {
+        input > 0
+    }
+}
