@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Solves the swing-up of crates/soleus-optimization/tests/common/chain.rs with CasADi and Ipopt.
 
-    python benches/nlp_against_ipopt.py LINKS NODES SECONDS TORQUE [SEED]
+    python benches/nlp_against_ipopt.py LINKS NODES SECONDS TORQUE [SEED] [--verbose]
+
+`--verbose` shows Ipopt's own log and where its time goes (`LinearSystemFactorization` is MUMPS).
 
 Needs `casadi`. Exact derivatives, Ipopt's defaults, its own linear solver MUMPS. The counterpart is
 
@@ -41,6 +43,8 @@ def dynamics(n, theta, omega, alpha, u):
 
 
 def main():
+    verbose = "--verbose" in sys.argv
+    sys.argv = [a for a in sys.argv if a != "--verbose"]
     n, nodes = int(sys.argv[1]), int(sys.argv[2])
     duration, torque = float(sys.argv[3]), float(sys.argv[4])
     h = duration / (nodes - 1)
@@ -75,7 +79,8 @@ def main():
         start = [6 * next(stream) - 3 for _ in start]
     begin = time.perf_counter()
     solver = ca.nlpsol("s", "ipopt", {"x": x, "f": cost, "g": ca.vertcat(*rows)},
-                       {"ipopt": {"print_level": 0, "sb": "yes"}, "print_time": False})
+                       {"ipopt": {"print_level": 5 if verbose else 0, "sb": "yes",
+                                  "print_timing_statistics": "yes" if verbose else "no"}, "print_time": False})
     built = time.perf_counter()
     result = solver(x0=start, lbx=lower, ubx=upper, lbg=0, ubg=0)
     done = time.perf_counter()

@@ -1,6 +1,6 @@
 //! Factorises the KKT matrix of a swing-up with Soleus and with faer's sparse LBLᵀ and LDLᵀ, one thread each.
 //!
-//!     cargo run --release --manifest-path benches/kkt_against_faer/Cargo.toml -- LINKS NODES
+//!     cargo run --release --manifest-path benches/kkt_against_faer/Cargo.toml -- LINKS NODES [REGULARIZATION]
 
 #[path = "../../../crates/soleus-optimization/tests/common/mod.rs"]
 mod common;
@@ -49,14 +49,21 @@ fn residual(lower: &soleus_optimization::SparsityPattern, values: &[f64], x: &[f
 }
 
 fn main() {
-    let arguments: Vec<usize> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
-    let [links, nodes] = arguments[..] else {
-        eprintln!("usage: kkt_against_faer LINKS NODES");
+    let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let [links, nodes, ..] = numbers[..] else {
+        eprintln!("usage: kkt_against_faer LINKS NODES [REGULARIZATION]");
         std::process::exit(2);
     };
+    let (links, nodes) = (links as usize, nodes as usize);
     let mut problem = FastChain::new(swing_up(links, nodes, 3.0, 100.0));
-    let (pattern, values) = kkt_matrix(&mut problem);
+    let (pattern, mut values) = kkt_matrix(&mut problem);
     let n = pattern.lower.rows();
+    // faer pivots within supernodes only, so rows of zeros on the diagonal need a number there.
+    if let Some(&regularization) = numbers.get(2) {
+        for row in problem.num_variables()..n {
+            values[pattern.lower.position(row, row).unwrap()] -= regularization;
+        }
+    }
     println!("dimension {n}, {} values", values.len());
     let stages = problem.stages().unwrap().clone();
 

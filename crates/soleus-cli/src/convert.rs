@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
     soleus convert walk_ik.mot walk_ik.csv --lowpass-hz 6\n\n\
     Steps are done in this order: rotate, units, low-pass, rate.")]
 pub struct Options {
-    /// File to read: .sto, .mot, .trc, .csv or .c3d
+    /// File to read: .sto, .mot, .trc, .csv, .c3d or .parquet
     input: PathBuf,
-    /// File to write: .sto, .mot, .trc or .csv
+    /// File to write: .sto, .mot, .trc, .csv or .parquet (if built with it)
     output: PathBuf,
     /// What to take out of a .c3d [default: markers for .trc, forces for the others]
     #[arg(long, value_enum)]
@@ -88,7 +88,7 @@ impl Turn {
 pub fn run(o: &Options) -> Result<(), Failure> {
     let content = |message: String| Failure::content(&o.input, 0, "", message, "");
     let Some(format) = Format::of(&o.output.to_string_lossy()) else {
-        let message = "the ending of the output must be .sto, .mot, .trc or .csv".to_string();
+        let message = "the ending of the output must be .sto, .mot, .trc, .csv or .parquet".to_string();
         return Err(Failure::content(&o.output, 0, "", message, ""));
     };
     let take = o.take.unwrap_or(if format == Format::Trc { Take::Markers } else { Take::Forces });
@@ -110,7 +110,7 @@ pub fn run(o: &Options) -> Result<(), Failure> {
             table.set_metadata("DataRate", format!("{hz:.6}"));
         }
     }
-    load::write_whole(&o.output, &text(&table, format, &o.output, o.fixed).map_err(content)?)?;
+    load::write_bytes(&o.output, &bytes(&table, format, &o.output, o.fixed)?)?;
     // A closed stderr is no reason to stop.
     let _ = writeln!(
         std::io::stderr(),
@@ -134,17 +134,27 @@ fn times_at(times: &[f64], hz: f64) -> Result<Vec<f64>, String> {
     Ok((0..=steps as usize).map(|i| (first + i as f64 / hz).min(last)).collect())
 }
 
-fn text(table: &Table, format: Format, output: &Path, fixed: bool) -> Result<String, String> {
+/// The file to write.
+fn bytes(table: &Table, format: Format, output: &Path, fixed: bool) -> Result<Vec<u8>, Failure> {
     let digits = if fixed { Digits::Fixed8 } else { Digits::Shortest };
-    match format {
-        Format::Sto => Ok(sto::write(table, digits)),
-        Format::Mot => Ok(sto::write(&table.flattened(), digits)),
-        Format::Csv => Ok(csv::write(table)),
+    let wrong = |message: String, hint: &str| Failure::content(output, 0, "", message, hint);
+    Ok(match format {
+        Format::Sto => sto::write(table, digits).into_bytes(),
+        Format::Mot => sto::write(&table.flattened(), digits).into_bytes(),
+        Format::Csv => csv::write(table).into_bytes(),
         Format::Trc => {
             let name = output.file_name().unwrap_or_default().to_string_lossy();
-            trc::write(table, &name).map_err(|e| format!("{e}, so it cannot become a .trc"))
+            let text = trc::write(table, &name);
+            text.map_err(|e| wrong(format!("{e}, so it cannot become a .trc"), ""))?.into_bytes()
         }
-    }
+        #[cfg(feature = "parquet")]
+        Format::Parquet => soleus_io::table::parquet::write(table).map_err(|e| wrong(e.to_string(), ""))?,
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => {
+            use soleus_io::table::{NO_PARQUET, NO_PARQUET_HINT};
+            return Err(wrong(NO_PARQUET.to_string(), NO_PARQUET_HINT));
+        }
+    })
 }
 
 /// All vectors turned. Scalar columns in threes count as vectors.

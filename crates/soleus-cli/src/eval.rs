@@ -111,7 +111,8 @@ fn num(x: f64) -> Value {
     }
 }
 
-fn list(x: &[f64]) -> Value {
+/// Numbers for JSON.
+pub fn list(x: &[f64]) -> Value {
     Value::Array(x.iter().map(|&x| num(x)).collect())
 }
 
@@ -120,7 +121,7 @@ fn vector(v: Vec3<f64>) -> Value {
 }
 
 /// Coordinate path at each mobility.
-fn tree_order(model: &Model, system: &System) -> Vec<String> {
+pub fn tree_order(model: &Model, system: &System) -> Vec<String> {
     system
         .tree
         .coordinate_of_mobility
@@ -130,7 +131,7 @@ fn tree_order(model: &Model, system: &System) -> Vec<String> {
 }
 
 /// Force path of each control.
-fn control_order(model: &Model, system: &System) -> Vec<String> {
+pub fn control_order(model: &Model, system: &System) -> Vec<String> {
     let mut names = Vec::new();
     for (f, s) in model.forces.iter().zip(&system.forces) {
         names.extend(s.controls.clone().map(|_| f.path.clone()));

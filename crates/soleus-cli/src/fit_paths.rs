@@ -2,18 +2,22 @@
 
 use crate::failure::Failure;
 use crate::load;
+use crate::simulate::drive;
 use clap::Args;
 use soleus_dynamics::Options;
 use soleus_io::osim::{read_document, upgrade, write_document};
-use soleus_model::document::{Content, Element};
+use soleus_model::document::Element;
+use soleus_model::joint::MotionType;
 use soleus_model::{Force, Model};
+use soleus_simulation::system::state_column;
 use soleus_tools::fit_paths::{FitOptions, FittedPath, fit_paths};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to fit, and how well.
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus fit-paths rajagopal.osim --out rajagopal_polynomial.osim\n\n\
-    Every path becomes a FunctionBasedPath, which OpenSim 4.6 reads too. Coordinates are sampled in their ranges. The table\n\
+    Every path becomes a FunctionBasedPath, which OpenSim 4.6 reads too. Coordinates are sampled in\n\
+    their ranges, or around the poses of a motion: --coordinates walk.mot. The table\n\
     on stderr shows the errors on poses that were not fitted.")]
 pub struct Arguments {
     /// Model file (.osim, any version)
@@ -21,6 +25,12 @@ pub struct Arguments {
     /// Model file to write; `-` for stdout
     #[arg(long, value_name = "NEW.osim")]
     out: PathBuf,
+    /// Motion to fit around (.mot, .sto): the paths are then good near its poses, not over the whole ranges
+    #[arg(long, value_name = "MOTION")]
+    coordinates: Option<PathBuf>,
+    /// How far around the poses of the motion, in degrees; translations a centimeter
+    #[arg(long, value_name = "DEG", default_value_t = 10.0, requires = "coordinates")]
+    margin_deg: f64,
     /// Highest order of the polynomials
     #[arg(long, default_value_t = FitOptions::default().max_order)]
     max_order: usize,
@@ -39,6 +49,11 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         max_order: a.max_order,
         length_tolerance: a.length_tolerance,
         moment_arm_tolerance: a.moment_arm_tolerance,
+        poses: match &a.coordinates {
+            Some(path) => poses(&model, path)?,
+            None => Vec::new(),
+        },
+        margin: [a.margin_deg.to_radians(), FitOptions::default().margin[1]],
         ..FitOptions::default()
     };
     let mut shown = usize::MAX;
@@ -57,9 +72,42 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let Some(mut doc) = doc else { return Err(load::errors(&a.model, &diagnostics)) };
     upgrade(&mut doc, &mut diagnostics);
     for f in &fitted {
-        replace(&mut doc.root, &model.forces[f.force], &element(&model, f));
+        let force = &model.forces[f.force];
+        if !replace(&mut doc.root, force, &element(&model, f)) {
+            let message = format!("the path of `{}` is not a GeometryPath, and was not replaced", force.name);
+            return Err(Failure::content(&a.model, model.line_of(&force.path), &force.path, message, ""));
+        }
     }
     load::write_whole(&a.out, &write_document(&doc))
+}
+
+/// The poses of a motion file, one value for every coordinate of the model.
+fn poses(model: &Model, path: &Path) -> Result<Vec<Vec<f64>>, Failure> {
+    let table = drive::read_table(path)?;
+    let mut columns = Vec::with_capacity(model.coordinates.len());
+    let mut missing = Vec::new();
+    for c in &model.coordinates {
+        let degrees = table.in_degrees == Some(true) && c.motion_type == MotionType::Rotational;
+        let unit = if degrees { 1f64.to_radians() } else { 1.0 };
+        match state_column(table.labels(), &format!("{}/value", c.path)) {
+            Some(i) => columns.push(table.columns()[i].iter().map(|x| unit * x).collect()),
+            None => {
+                missing.push(c.name.as_str());
+                columns.push(vec![c.default_value; table.rows()]);
+            }
+        }
+    }
+    if missing.len() == model.coordinates.len() || table.rows() == 0 {
+        let message = "the table has no column for any coordinate of the model, or no rows".to_string();
+        return Err(Failure::content(path, 0, "", message, "give a motion of this model"));
+    }
+    if let Some(first) = missing.first() {
+        let n = missing.len();
+        eprintln!("warning: no column for {n} coordinates, {first} first: they stay near their defaults");
+    }
+    let pose = |row: usize| columns.iter().map(|c: &Vec<f64>| c[row]).collect::<Vec<f64>>();
+    let all = (0..table.rows()).map(pose);
+    Ok(all.filter(|p| p.iter().all(|x| x.is_finite())).collect())
 }
 
 fn report(model: &Model, fitted: &[FittedPath]) {
@@ -106,15 +154,21 @@ fn element(model: &Model, f: &FittedPath) -> Element {
     path
 }
 
-/// Puts `path` in the place of the geometry path of a force, wherever the force is.
-fn replace(e: &mut Element, force: &Force, path: &Element) {
-    let here = e.tag == force.class && e.name() == force.name;
-    for c in &mut e.content {
-        let Content::Element(child) = c else { continue };
-        if here && child.tag == "GeometryPath" {
-            *child = path.clone();
-        } else {
-            replace(child, force, path);
+/// Puts `path` in the place of the geometry path of a force, wherever the force is; tells whether it was found.
+fn replace(e: &mut Element, force: &Force, path: &Element) -> bool {
+    if e.tag == force.class && e.name() == force.name {
+        // Directly in the force, or in a property `path` of it.
+        return put(e, path) || e.child_mut("path").is_some_and(|p| put(p, path));
+    }
+    e.children_mut().any(|child| replace(child, force, path))
+}
+
+fn put(e: &mut Element, path: &Element) -> bool {
+    match e.child_mut("GeometryPath") {
+        Some(old) => {
+            *old = path.clone();
+            true
         }
+        None => false,
     }
 }

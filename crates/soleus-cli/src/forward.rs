@@ -68,7 +68,10 @@ pub fn run_setup(path: &Path, s: &ForwardSetup, opensim_faults: bool) -> Result<
     results::write(&file("controls.sto"), table.map(|t| named(t, "controls")))?;
     let analysed = match motion.rows.len() {
         0 => Ok(()),
-        _ => analyze::run_motion(path, s, (&model, &system), &states, &mut controls, opensim_faults),
+        _ => {
+            let (asked, both) = ((path, folder.as_path(), tool.name.as_str()), (&model, &system));
+            analyze::run_motion(asked, &s.analyses, both, &states, &mut controls, opensim_faults)
+        }
     };
     // Why a simulation ended early matters more than what could not be made of it.
     motion.close(&model, &system, &folder).and(analysed)

@@ -7,10 +7,12 @@ use clap::Args;
 use soleus_io::setup::InverseDynamicsSetup;
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::Table;
+use soleus_model::external_loads::ExternalLoads;
 use soleus_model::force::Force;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::external_forces;
 use soleus_tools::inverse_dynamics::{Loads, Settings, inverse_dynamics};
+use soleus_tools::quality::{check_ground_reactions, residuals};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus id`.
@@ -93,8 +95,9 @@ pub fn run_setup(path: &Path, s: &InverseDynamicsSetup, opensim_faults: bool) ->
 }
 
 fn solve(model: Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -> Result<Loads, Failure> {
-    let table = tables::read(motion, Take::Markers, 0.0)?;
-    let found = inverse_dynamics(model, forces, &table, settings)
+    let table = tables::read_in_order(motion, Take::Markers)?;
+    let has_loads = !forces.is_empty();
+    let found = inverse_dynamics(model.clone(), forces, &table, settings)
         .map_err(|e| Failure::content(motion, 0, "", e.to_string(), ""))?;
     let mut log = Diagnostics::new(motion.display().to_string());
     for name in &found.at_default {
@@ -106,8 +109,23 @@ fn solve(model: Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -
     for name in &found.unknown_joints {
         log.warn(0, "", format!("there is no joint `{name}` to report loads of"), "");
     }
-    load::report(&log);
     eprintln!("{} frames", found.generalized_forces.rows());
+    if let Some(r) = residuals(&model, &found.generalized_forces).filter(|_| has_loads) {
+        let part = 100.0 * r.force_rms / r.weight;
+        eprintln!(
+            "residual force: RMS {:.1} N ({part:.1} % of the weight), largest {:.1} N",
+            r.force_rms, r.force_peak
+        );
+        eprintln!("residual moment: RMS {:.1} N m, largest {:.1} N m", r.moment_rms, r.moment_peak);
+        // Walking trials that were not made consistent have some percent; half the weight is a mistake.
+        if r.force_rms > 0.5 * r.weight {
+            let message =
+                format!("the residual force is {part:.0} % of the weight, largest at {} s", r.worst_time);
+            let hint = "check that loads and motion are of the same trial, that both plates act on the right foot, and the axes";
+            log.warn(0, "", message, hint);
+        }
+    }
+    load::report(&log);
     Ok(found)
 }
 
@@ -121,7 +139,15 @@ pub fn measured(model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Ve
     });
     load::report(&log);
     let Some(loads) = loads else { return Err(load::errors(path, &log)) };
+    let forces = forces_of(&loads, path, folder)?;
+    let mut log = Diagnostics::new(path.display().to_string());
+    check_ground_reactions(model, &forces, &mut log);
+    load::report(&log);
+    Ok(forces)
+}
 
+/// The forces of loads that are in the file `path`, their data read.
+pub fn forces_of(loads: &ExternalLoads, path: &Path, folder: &Path) -> Result<Vec<Force>, Failure> {
     let mut read: Vec<(String, Table)> = Vec::new();
     let names = loads.forces.iter().filter_map(|f| f.data_source_name.as_ref());
     for name in loads.datafile.iter().chain(names) {
@@ -132,8 +158,10 @@ pub fn measured(model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Ve
         }
         let first = folder.join(name);
         let file = if first.exists() { first } else { setup::beside(path, name) };
-        read.push((name.clone(), tables::read(&file, Take::Forces, 0.0)?));
+        read.push((name.clone(), tables::read_in_order(&file, Take::Forces)?));
     }
     let table_of = |name: &str| read.iter().find(|(n, _)| n == name).map(|(_, t)| t);
-    external_forces(&loads, &table_of).map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))
+    external_forces(loads, &table_of).map_err(|e| {
+        Failure::content(path, 0, "", e.to_string(), "check the identifiers against the labels of the data")
+    })
 }

@@ -12,8 +12,9 @@ use soleus_math::{Table, table::Element};
 use soleus_model::joint::MotionType;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
-    CoordinateTask, MarkerTask, Settings, Summary, Target, Tasks, Trial, solve_trial,
+    Chunks, CoordinateTask, MarkerTask, Settings, Summary, Target, Tasks, Trial, solve_trial_in_chunks,
 };
+use soleus_tools::quality::check_markers;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus ik`.
@@ -43,6 +44,12 @@ pub struct Arguments {
     /// Last time, s
     #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
     to: f64,
+    /// Splits the frames into chunks that are solved at the same time; angles change in their last digits only
+    #[arg(long, default_value_t = 1)]
+    chunks: usize,
+    /// Threads for the chunks; results are the same whatever their number [default: one per core]
+    #[arg(long)]
+    threads: Option<usize>,
     /// Motion file to write (.mot, degrees)
     #[arg(long, value_name = "OUT.mot")]
     out: PathBuf,
@@ -68,7 +75,9 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         None => Tasks::default(),
         Some(path) => tasks_of(&model, path, &setup::tasks(path)?, None)?,
     };
-    let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to])?;
+    let threads = a.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let share = Chunks { chunks: a.chunks, threads };
+    let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to], share)?;
     load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
         load::write_whole(path, &sto::write(&trial.marker_errors, Digits::Shortest))?;
@@ -101,7 +110,7 @@ pub fn run_setup(path: &Path, s: &InverseKinematicsSetup) -> Result<(), Failure>
         None => None,
     };
     let tasks = tasks_of(&model, path, &list, coordinates.as_ref())?;
-    let trial = solve(model, &model_path, &markers, &tasks, s.time_range)?;
+    let trial = solve(model, &model_path, &markers, &tasks, s.time_range, Chunks::default())?;
 
     let results = setup::beside(path, &s.results_directory);
     let motion = s.output_motion_file.as_ref().map(|f| setup::beside(path, f));
@@ -128,11 +137,29 @@ fn solve(
     markers_path: &Path,
     tasks: &Tasks,
     range: [f64; 2],
+    share: Chunks,
 ) -> Result<Trial, Failure> {
     // A pose needs no forces.
     model.forces.clear();
     let system = load::compile(model_path, &model, &Options::default())?;
     let markers = marker_table(markers_path)?;
+    let mut log = Diagnostics::new(markers_path.display().to_string());
+    check_markers(&model, &system, &markers, &mut log);
+    let strangers = markers.labels().iter().filter(|l| !model.markers.iter().any(|m| m.name == **l));
+    let strangers: Vec<&str> = strangers.map(String::as_str).collect();
+    if tasks.markers.is_empty() && !strangers.is_empty() && !log.has_errors() {
+        let near = model
+            .markers
+            .iter()
+            .map(|m| m.name.as_str())
+            .filter(|m| !markers.labels().iter().any(|l| l == m));
+        let hint = nearest_hint(&format!("unused model marker to `{}`", strangers[0]), strangers[0], near);
+        log.warn(0, "", format!("markers that the model does not have: {}", strangers.join(", ")), &hint);
+    }
+    load::report(&log);
+    if log.has_errors() {
+        return Err(load::errors(markers_path, &log));
+    }
     for t in &tasks.markers {
         if markers.labels().contains(&t.name) && !model.markers.iter().any(|m| m.name == t.name) {
             let near = model.markers.iter().map(|m| m.name.as_str());
@@ -143,13 +170,13 @@ fn solve(
             load::report(&log);
         }
     }
-    solve_trial(&model, &system, &markers, tasks, Settings::default(), range)
+    solve_trial_in_chunks(&model, &system, &markers, tasks, Settings::default(), range, share)
         .map_err(|e| Failure::content(markers_path, 0, "", e.to_string(), ""))
 }
 
 /// Markers in meters.
 pub fn marker_table(path: &Path) -> Result<Table, Failure> {
-    let mut table = tables::read(path, Take::Markers, 0.0)?;
+    let mut table = tables::read_in_order(path, Take::Markers)?;
     let wrong = |e: String| Failure::content(path, 0, "", e, "");
     if table.element() == Element::Scalar {
         table = table.packed().map_err(|e| wrong(format!("the file holds no markers: {e}")))?;

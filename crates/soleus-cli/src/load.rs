@@ -107,9 +107,19 @@ pub fn errors(path: &Path, diagnostics: &Diagnostics) -> Failure {
 
 /// Writes a whole file or none: to a temporary name first, then renamed. `-` is stdout.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// Whether a picture is to be PNG, by its name; SVG otherwise.
+pub fn is_png(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png"))
+}
+
+/// Writes a whole file or none, as [`write_whole`] does.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |source| Failure::write(path, source);
     if path == Path::new("-") {
-        return match std::io::stdout().lock().write_all(text.as_bytes()) {
+        return match std::io::stdout().lock().write_all(bytes) {
             // Whoever reads has seen enough, as `head` does.
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             done => done.map_err(failed),
@@ -118,7 +128,7 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".partial");
     let partial = path.with_file_name(name);
-    let done = std::fs::write(&partial, text).and_then(|()| std::fs::rename(&partial, path));
+    let done = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));
     done.map_err(|e| {
         // The part that was written is of no use; if it cannot be removed, the first error matters more.
         let _ = std::fs::remove_file(&partial);

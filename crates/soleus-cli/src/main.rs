@@ -15,12 +15,15 @@ mod id;
 mod ik;
 mod imu;
 mod info;
+mod jacobian;
 mod load;
+mod pipeline;
 mod plot;
 mod run;
 mod scale;
 mod setup;
 mod simulate;
+mod so;
 mod solve;
 mod states;
 mod tables;
@@ -83,6 +86,9 @@ enum Verb {
     /// Finds a state in which a model is at rest
     Equilibrium(equilibrium::Arguments),
 
+    /// The implicit equations of a model and their sparse, exact Jacobians
+    Jacobian(jacobian::Arguments),
+
     /// Simulates a model forward in time and writes its states and controls
     #[command(
         after_help = "Example:\n  soleus simulate arm26.osim --excitation 0.05 --duration 1 --out results\n\n\
@@ -101,6 +107,9 @@ enum Verb {
     /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
 
+    /// All steps of a study: scaling, kinematics, dynamics, muscles and joint loads of several trials
+    Pipeline(pipeline::Arguments),
+
     /// Scales a generic model to a subject and places its markers
     Scale(scale::Arguments),
 
@@ -112,6 +121,12 @@ enum Verb {
 
     /// Optimal control: solves the problem of a MocoStudy
     Solve(solve::Arguments),
+
+    /// Static optimization: muscle forces and activations behind a motion
+    So(so::Arguments),
+
+    /// What can be told about a motion: bodies, muscles, joint reactions, powers, induced accelerations, …
+    Analyze(analyze::Arguments),
 
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
@@ -141,14 +156,18 @@ fn main() -> ExitCode {
             eval::run(&model, &states, &out, equilibrate, opensim_faults)
         }
         Verb::Equilibrium(arguments) => equilibrium::run(&arguments),
+        Verb::Jacobian(arguments) => jacobian::run(&arguments),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => fit_paths::run(&arguments),
         Verb::Experiment(which) => experiment::run(&which),
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Pipeline(arguments) => pipeline::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Solve(arguments) => solve::run(&arguments),
+        Verb::So(arguments) => so::run(&arguments),
+        Verb::Analyze(arguments) => analyze::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),
         Verb::Convert(options) => convert::run(&options),
         Verb::Plot(options) => plot::run(&options),

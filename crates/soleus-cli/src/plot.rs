@@ -15,7 +15,7 @@ const MOST_LINES: usize = 8;
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  soleus plot walk_ik.mot --columns knee_angle_r,knee_angle_l --out knees.svg\n  \
-    soleus plot forces.mot --columns '*_vy' --out vertical.svg"
+    soleus plot forces.mot --columns '*_vy' --out vertical.png"
 )]
 pub struct Options {
     /// File to read: .sto, .mot, .trc, .csv or .c3d
@@ -23,8 +23,8 @@ pub struct Options {
     /// Columns by name, separated by commas; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     columns: Vec<String>,
-    /// SVG file to write; `-` for stdout
-    #[arg(long, value_name = "OUT.svg")]
+    /// Picture to write: PNG if its name ends in .png, otherwise SVG; `-` for stdout
+    #[arg(long, value_name = "OUT.svg|OUT.png")]
     out: PathBuf,
     /// What to take out of a .c3d
     #[arg(long, value_enum, default_value_t = Take::Markers)]
@@ -54,6 +54,9 @@ pub fn run(o: &Options) -> Result<(), Failure> {
         lines: chosen.iter().map(line).collect(),
         ..Plot::default()
     };
+    if load::is_png(&o.out) {
+        return load::write_bytes(&o.out, &plot.to_png());
+    }
     load::write_whole(&o.out, &plot.to_svg())
 }
 

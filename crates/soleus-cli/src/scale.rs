@@ -4,7 +4,9 @@ use crate::failure::Failure;
 use crate::{ik, load, setup};
 use clap::Args;
 use soleus_io::osim::write_document;
-use soleus_io::setup::{MarkerPlacer, ModelScaler, ScaleSetup, ScalingStep, read_scale_set};
+use soleus_io::setup::{
+    IkTask, ManualScale, MarkerPlacer, MeasurementSetup, ModelScaler, ScaleSetup, ScalingStep, read_scale_set,
+};
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::table::meters_per;
 use soleus_math::{Table, Vec3};
@@ -80,58 +82,123 @@ fn parse_factor(text: &str) -> Result<(String, [f64; 3]), String> {
     }
 }
 
-/// Runs `soleus scale`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let text = |p: &PathBuf| p.display().to_string();
-    let measurements = match &a.measurements {
-        None => Vec::new(),
-        Some(path) => setup::measurements(path)?,
-    };
-    let manual = a.factor.iter().map(|(segment, scales)| soleus_io::setup::ManualScale {
-        segment: segment.clone(),
-        apply: true,
-        scales: *scales,
-    });
-    let places = a.markers.is_some() && !a.keep_markers;
-    let scaler = ModelScaler {
-        apply: true,
-        scaling_order: vec![ScalingStep::Measurements, ScalingStep::Manual],
-        measurements,
-        manual: manual.collect(),
-        manual_file: None,
-        marker_file: a.markers.as_ref().map(text),
-        time_range: [a.from, a.to],
-        preserve_mass_distribution: a.preserve_mass_distribution,
-        output_model_file: (!places).then(|| text(&a.out)),
-        output_scale_file: a.factors_out.as_ref().map(text),
-    };
-    let placer = match places {
-        false => None,
-        true => Some(MarkerPlacer {
+/// What `soleus scale` and a study give in place of a setup file.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// Generic model.
+    pub model: PathBuf,
+    /// Static trial.
+    pub markers: Option<PathBuf>,
+    /// Markers to put on the model.
+    pub marker_set: Option<PathBuf>,
+    /// Marker pairs.
+    pub measurements: Vec<MeasurementSetup>,
+    /// Factors by hand.
+    pub factors: Vec<(String, [f64; 3])>,
+    /// Mass of the subject, kg.
+    pub mass: Option<f64>,
+    /// Keep each body's share.
+    pub preserve_mass_distribution: bool,
+    /// Times of the static trial, s.
+    pub range: [f64; 2],
+    /// Weights for the static pose.
+    pub tasks: Vec<IkTask>,
+    /// Leave markers in place.
+    pub keep_markers: bool,
+}
+
+impl Parts {
+    /// Those of a study.
+    pub fn of(s: &crate::pipeline::study::Scale, folder: &Path) -> Result<Parts, Failure> {
+        let at = |f: &Option<PathBuf>| f.as_ref().map(|f| folder.join(f));
+        Ok(Parts {
+            model: at(&s.model).unwrap_or_default(),
+            markers: at(&s.markers),
+            marker_set: at(&s.marker_set),
+            measurements: at(&s.measurements).map_or(Ok(Vec::new()), |f| setup::measurements(&f))?,
+            factors: Vec::new(),
+            mass: s.mass,
+            preserve_mass_distribution: s.preserve_mass_distribution,
+            range: [s.from.unwrap_or(f64::NEG_INFINITY), s.to.unwrap_or(f64::INFINITY)],
+            tasks: at(&s.tasks).map_or(Ok(Vec::new()), |f| setup::tasks(&f))?,
+            keep_markers: s.keep_markers,
+        })
+    }
+
+    /// As a setup, without names for its results.
+    pub fn setup(&self) -> ScaleSetup {
+        let text = |p: &PathBuf| p.display().to_string();
+        let manual = self.factors.iter().map(|(segment, scales)| ManualScale {
+            segment: segment.clone(),
             apply: true,
-            tasks: a.tasks.as_deref().map(setup::tasks).transpose()?.unwrap_or_default(),
+            scales: *scales,
+        });
+        let scaler = ModelScaler {
+            apply: true,
+            scaling_order: vec![ScalingStep::Measurements, ScalingStep::Manual],
+            measurements: self.measurements.clone(),
+            manual: manual.collect(),
+            manual_file: None,
+            marker_file: self.markers.as_ref().map(text),
+            time_range: self.range,
+            preserve_mass_distribution: self.preserve_mass_distribution,
+            output_model_file: None,
+            output_scale_file: None,
+        };
+        let placer = MarkerPlacer {
+            apply: true,
+            tasks: self.tasks.clone(),
             task_file: None,
-            marker_file: a.markers.as_ref().map(text),
+            marker_file: self.markers.as_ref().map(text),
             coordinate_file: None,
-            time_range: [a.from, a.to],
-            output_motion_file: a.pose.as_ref().map(text),
-            output_model_file: Some(text(&a.out)),
+            time_range: self.range,
+            output_motion_file: None,
+            output_model_file: None,
             output_marker_file: None,
             max_marker_movement: -1.0,
-        }),
+        };
+        ScaleSetup {
+            name: String::new(),
+            mass: self.mass.unwrap_or(-1.0),
+            height: -1.0,
+            age: -1.0,
+            notes: None,
+            model_file: Some(text(&self.model)),
+            marker_set_file: self.marker_set.as_ref().map(text),
+            scaler: Some(scaler),
+            placer: (self.markers.is_some() && !self.keep_markers).then_some(placer),
+        }
+    }
+}
+
+/// Runs `soleus scale`.
+pub fn run(a: &Arguments) -> Result<(), Failure> {
+    let parts = Parts {
+        model: a.model.clone(),
+        markers: a.markers.clone(),
+        marker_set: a.marker_set.clone(),
+        measurements: a.measurements.as_deref().map_or(Ok(Vec::new()), setup::measurements)?,
+        factors: a.factor.clone(),
+        mass: a.mass,
+        preserve_mass_distribution: a.preserve_mass_distribution,
+        range: [a.from, a.to],
+        tasks: a.tasks.as_deref().map_or(Ok(Vec::new()), setup::tasks)?,
+        keep_markers: a.keep_markers,
     };
-    let name = a.out.file_stem().map_or(String::new(), |n| n.to_string_lossy().into_owned());
-    let job = ScaleSetup {
-        name,
-        mass: a.mass.unwrap_or(-1.0),
-        height: -1.0,
-        age: -1.0,
-        notes: None,
-        model_file: Some(text(&a.model)),
-        marker_set_file: a.marker_set.as_ref().map(text),
-        scaler: Some(scaler),
-        placer,
-    };
+    let text = |p: &PathBuf| p.display().to_string();
+    let mut job = parts.setup();
+    job.name = a.out.file_stem().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+    if let Some(scaler) = &mut job.scaler {
+        scaler.output_scale_file = a.factors_out.as_ref().map(text);
+    }
+    match (&mut job.placer, &mut job.scaler) {
+        (Some(placer), _) => {
+            placer.output_model_file = Some(text(&a.out));
+            placer.output_motion_file = a.pose.as_ref().map(text);
+        }
+        (None, Some(scaler)) => scaler.output_model_file = Some(text(&a.out)),
+        (None, None) => {}
+    }
     run_setup(Path::new(""), &job, a.opensim_faults)
 }
 

@@ -16,6 +16,10 @@ pub struct Input {
     pub controls: Vec<f64>,
     /// Accelerations for inverse dynamics, if given.
     pub udot: Option<Vec<f64>>,
+    /// Rates of q, u and z, if given.
+    pub xdot: Option<Vec<f64>>,
+    /// Multipliers of the constraints, if given.
+    pub lambda: Option<Vec<f64>>,
 }
 
 /// What is wrong with a state: a sentence, the key it concerns, and what to do.
@@ -104,7 +108,10 @@ pub fn read(model: &Model, system: &System, state: &RawValue) -> Result<Input, W
     let controls = list(s.get("controls"), "controls", n)?.unwrap_or_else(|| vec![0.0; n]);
     let udot = s.get("inverse_dynamics").and_then(|d| d.get("udot"));
     let udot = list(udot, "udot", system.tree.num_mobilities)?;
-    Ok(Input { state: x, controls, udot })
+    let num_states = x.q.len() + x.u.len() + x.z.len();
+    let xdot = list(s.get("xdot"), "xdot", num_states)?;
+    let lambda = list(s.get("lambda"), "lambda", system.constraints.num_rows())?;
+    Ok(Input { state: x, controls, udot, xdot, lambda })
 }
 
 /// The entries of an object; none when the key is not there.

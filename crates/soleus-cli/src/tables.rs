@@ -39,6 +39,15 @@ pub fn read(path: &Path, take: Take, threshold: f64) -> Result<Table, Failure> {
     }
 }
 
+/// Reads a table whose rows must be in the order of time; says where its frame rate is odd.
+pub fn read_in_order(path: &Path, take: Take) -> Result<Table, Failure> {
+    let table = read(path, take, 0.0)?;
+    let mut log = Diagnostics::new(path.display().to_string());
+    soleus_tools::quality::check_times(&table, &mut log);
+    load::report(&log);
+    if log.has_errors() { Err(load::errors(path, &log)) } else { Ok(table) }
+}
+
 fn read_c3d(bytes: &[u8], name: &str, take: Take, threshold: f64) -> (Option<Table>, Diagnostics) {
     let (trial, mut log) = soleus_io::c3d::read(bytes, name);
     let table = trial.and_then(|trial| match take {

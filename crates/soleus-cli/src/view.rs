@@ -17,19 +17,19 @@ use std::path::{Path, PathBuf};
 /// Arguments of `soleus view`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  soleus view gait2354.osim walk_ik.mot --out walk.html\n  \
-    soleus view arm26.osim --svg arm26.svg\n  soleus view gait2354.osim walk_ik.mot --svg push_off.svg --time 1.2\n\n\
+    soleus view arm26.osim --picture arm26.svg\n  soleus view gait2354.osim walk_ik.mot --picture push_off.png --time 1.2\n\n\
     The page holds everything it shows and opens from disk, without a network.")]
 pub struct Arguments {
     /// Model file (.osim, any version)
     model: PathBuf,
     /// Motion: coordinates or states over time (.mot, .sto, .csv); the model's default pose without it
     motion: Option<PathBuf>,
-    /// Page to write; `-` for stdout. Without --out and --svg, the name of the motion or model with the ending .html
+    /// Page to write; `-` for stdout. Without --out and --picture, the name of the motion or model with the ending .html
     #[arg(long, value_name = "PAGE.html")]
     out: Option<PathBuf>,
-    /// Picture of one frame to write; `-` for stdout
-    #[arg(long, value_name = "FRAME.svg")]
-    svg: Option<PathBuf>,
+    /// Picture of one frame to write: PNG if its name ends in .png, otherwise SVG; `-` for stdout
+    #[arg(long, visible_alias = "svg", value_name = "FRAME.svg|FRAME.png")]
+    picture: Option<PathBuf>,
     /// Time of the picture, s; the first frame without it
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
@@ -49,9 +49,30 @@ pub struct Arguments {
     #[arg(long, value_name = "HZ", default_value_t = 50.0)]
     frame_rate: f64,
     /// Where the picture is seen from: turn about the vertical and upwards, in degrees. `0,0` is the right side
-    #[arg(long, value_name = "YAW,PITCH", value_delimiter = ',', num_args = 2, allow_negative_numbers = true,
-          default_values_t = [Camera::default().yaw_deg, Camera::default().pitch_deg])]
-    from: Vec<f64>,
+    #[arg(long, value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = From(Camera::default()))]
+    from: From,
+}
+
+/// A camera as two angles in degrees.
+#[derive(Clone, Copy)]
+struct From(Camera);
+
+impl std::fmt::Display for From {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},{}", self.0.yaw_deg, self.0.pitch_deg)
+    }
+}
+
+impl std::str::FromStr for From {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let angle = |t: &str| t.trim().parse::<f64>().ok().filter(|a| a.is_finite());
+        match text.split_once(',').map(|(yaw, pitch)| (angle(yaw), angle(pitch))) {
+            Some((Some(yaw_deg), Some(pitch_deg))) => Ok(From(Camera { yaw_deg, pitch_deg })),
+            _ => Err("give two angles in degrees, such as 20,8".to_string()),
+        }
+    }
 }
 
 /// Reads model and motion, and writes the page or the picture.
@@ -90,7 +111,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     states.iter().for_each(|x| recorder.record(x));
     let animation = recorder.finish();
 
-    let page = match (&a.out, &a.svg) {
+    let page = match (&a.out, &a.picture) {
         (Some(out), _) => Some(out.clone()),
         (None, Some(_)) => None,
         (None, None) => {
@@ -106,7 +127,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
             eprintln!("{n} frame{} in {}", if n == 1 { "" } else { "s" }, path.display());
         }
     }
-    match &a.svg {
+    match &a.picture {
         Some(path) => picture(a, model, animation, path),
         None => Ok(()),
     }
@@ -163,11 +184,11 @@ fn states(
     for i in motion.thinned(rate) {
         motion.read(i, &mut x);
         let given = x.clone();
-        if system.constraints.num_rows() > 0 {
-            if let Err(e) = assembler.solve_assembly(system, &mut x, &mut ws) {
-                torn.get_or_insert((x.time, e));
-                x = given;
-            }
+        if system.constraints.num_rows() > 0
+            && let Err(e) = assembler.solve_assembly(system, &mut x, &mut ws)
+        {
+            torn.get_or_insert((x.time, e));
+            x = given;
         }
         states.push(x.clone());
     }
@@ -195,11 +216,14 @@ fn assembled(model: &Model, system: &System) -> State<f64> {
 
 fn picture(a: &Arguments, model: &Model, animation: Animation, path: &Path) -> Result<(), Failure> {
     let animation = if a.wraps { animation } else { animation.without(Layer::Wrap) };
-    let camera = Camera { yaw_deg: a.from[0], pitch_deg: a.from[1] };
     let time = a.time.unwrap_or(f64::NEG_INFINITY);
     let frame = if time.is_finite() { animation.frame_at(time) } else { animation.frames.first() };
     let Some(frame) = frame else { return Ok(()) };
-    load::write_whole(path, &figure::to_svg(&animation.scene, frame, &camera, &model.name))
+    let (scene, camera) = (&animation.scene, &a.from.0);
+    if load::is_png(path) {
+        return load::write_bytes(path, &figure::to_png(scene, frame, camera, &model.name));
+    }
+    load::write_whole(path, &figure::to_svg(scene, frame, camera, &model.name))
 }
 
 fn report(

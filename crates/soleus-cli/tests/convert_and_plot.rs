@@ -1,5 +1,8 @@
 //! `soleus convert` and `soleus plot`, through the command.
 
+mod common;
+
+use common::Folder;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -75,7 +78,7 @@ fn analytic_wrong_input_exits_with_2_and_a_place() {
     for (arguments, said) in [
         (vec!["convert", "bad.sto", "o.csv"], "bad.sto:5"),
         (vec!["convert", "bad.st", "o.csv"], "did you mean bad.sto?"),
-        (vec!["convert", "m.trc", "o.xls"], "must be .sto, .mot, .trc or .csv"),
+        (vec!["convert", "m.trc", "o.xls"], "must be .sto, .mot, .trc, .csv or .parquet"),
         (vec!["convert", "m.trc", "o.trc", "--units", "parsec"], "`parsec` is no unit of length"),
         (vec!["convert", "m.trc", "o.trc", "--rotate", "90"], "such as x:-90"),
         (vec!["convert", "m.trc", "o.trc", "--rate", "0"], "0 Hz is no rate"),
@@ -103,7 +106,26 @@ fn analytic_plot_has_axes_lines_and_legend() {
         assert!(svg.contains(text), "{text}: {svg}");
     }
     assert!(!svg.contains(">A_1<"));
+    done(&soleus(&f, &["plot", "m.trc", "--columns", "A_2,B_*", "--out", "p.png"]));
+    let png = fs::read(f.join("p.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.ends_with(b"IEND\xae\x42\x60\x82"));
     // The gap in B breaks its line.
     let b = svg.lines().filter(|l| l.matches('M').count() == 2 && l.contains("stroke-width")).count();
     assert_eq!(b, 3, "{svg}");
+}
+
+/// With the feature it is done and read back; without it, it is refused with what to do.
+#[test]
+fn identity_parquet_or_a_word_about_it() {
+    let f = Folder::new("convert_parquet");
+    f.file("a.sto", "a\nversion=1\nnRows=2\nnColumns=2\ninDegrees=yes\nendheader\ntime\tx\n0\t0.5\n1\t2\n");
+    let run = f.soleus(&["convert", "a.sto", "a.parquet"]);
+    if cfg!(feature = "parquet") {
+        run.is_done();
+        f.soleus(&["convert", "a.parquet", "b.sto"]).is_done();
+        assert_eq!(common::table(&f.0.join("b.sto")).columns(), common::table(&f.0.join("a.sto")).columns());
+    } else {
+        run.is_refused(&["--features parquet"]);
+        assert!(!f.0.join("a.parquet").exists());
+    }
 }

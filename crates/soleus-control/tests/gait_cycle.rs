@@ -57,16 +57,20 @@ fn winter(base: &ModelProblem) -> Option<Vec<Signal>> {
     let weight = 2.0 * fy.iter().sum::<f64>() / fy.len() as f64;
     let mut signals = Vec::new();
     for (side, shift) in [("r", 0.0), ("l", 0.5)] {
-        let state = |c: String| base.states.iter().position(|s| s.ends_with(&format!("/{c}_{side}/value"))).unwrap();
+        let state =
+            |c: String| base.states.iter().position(|s| s.ends_with(&format!("/{c}_{side}/value"))).unwrap();
         let contacts: Vec<(usize, usize)> = ["heel", "toe"]
             .iter()
             .map(|p| {
-                let i = base.model.forces.iter().position(|f| f.path.ends_with(&format!("/{p}_{side}"))).unwrap();
+                let i =
+                    base.model.forces.iter().position(|f| f.path.ends_with(&format!("/{p}_{side}"))).unwrap();
                 let foot = base.model.bodies.iter().position(|b| b.name == format!("foot_{side}")).unwrap();
                 (i, base.system.tree.node_of_body[foot])
             })
             .collect();
-        for (k, (name, sign)) in [("hip_angle", 1.0), ("knee_angle", -1.0), ("ankle_angle", 1.0)].iter().enumerate() {
+        for (k, (name, sign)) in
+            [("hip_angle", 1.0), ("knee_angle", -1.0), ("ankle_angle", 1.0)].iter().enumerate()
+        {
             let floor = 2.0 * rad;
             signals.push(Signal {
                 name: format!("{name}_{side}"),
@@ -103,7 +107,8 @@ fn stored_cycle(base: &ModelProblem, signals: Vec<Signal>) -> GaitCycle {
 
 /// The able walk that the authors stored, as a motion of 61 points: the first node again at the end, further on.
 fn stored_walk(base: &ModelProblem) -> Trajectory {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/gait2d/derived/optim2d_2011_able.csv");
+    let file =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/gait2d/derived/optim2d_2011_able.csv");
     let text = std::fs::read_to_string(file).unwrap();
     let head = text.lines().next().unwrap();
     let duration: f64 =
@@ -111,7 +116,17 @@ fn stored_walk(base: &ModelProblem) -> Trajectory {
     let rows: Vec<Vec<f64>> =
         text.lines().skip(2).map(|l| l.split(',').skip(1).map(|w| w.parse().unwrap()).collect()).collect();
     // Coordinates in the order of the authors; fiber lengths and activations by muscle, in our order too.
-    let order = ["trunk_x", "trunk_y", "trunk_angle", "hip_angle_r", "knee_angle_r", "ankle_angle_r", "hip_angle_l", "knee_angle_l", "ankle_angle_l"];
+    let order = [
+        "trunk_x",
+        "trunk_y",
+        "trunk_angle",
+        "hip_angle_r",
+        "knee_angle_r",
+        "ankle_angle_r",
+        "hip_angle_l",
+        "knee_angle_l",
+        "ankle_angle_l",
+    ];
     let place = |name: &str| {
         let part: Vec<&str> = name.split('/').collect();
         let (of, what) = (part[part.len() - 2], part[part.len() - 1]);

@@ -1,4 +1,4 @@
-//! What all Jacobians of the implicit equations cost, in units of one residual.
+//! What all Jacobians of the implicit equations, and the Hessian of their weighted sum, cost in units of one residual.
 //!
 //! usage: cargo run --release -p soleus-dynamics --example time_jacobian -- MODEL.osim [SECONDS]
 
@@ -25,13 +25,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let budget = Duration::from_secs_f64(seconds / 2.0);
     let best = |f: &mut dyn FnMut()| {
+        // Batches stay below a millisecond, so that some are not interrupted on a busy machine.
         let (mut best, begin) = (f64::INFINITY, Instant::now());
+        f();
+        let count = (5e-4 / begin.elapsed().as_secs_f64()).clamp(1.0, 16.0) as u32;
         while begin.elapsed() < budget {
             let batch = Instant::now();
-            for _ in 0..16 {
+            for _ in 0..count {
                 f();
             }
-            best = best.min(batch.elapsed().as_secs_f64() / 16.0);
+            best = best.min(batch.elapsed().as_secs_f64() / f64::from(count));
         }
         best * 1e6
     };
@@ -39,6 +42,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let jacobian = best(&mut || {
         implicit.compute_jacobian(&x, &xdot, &controls, &lambda, &mut ws, &mut jw, &mut r, &mut jac);
     });
+    let (mut hw, mut h) = (implicit.hessian_workspace(), implicit.hessian());
+    let y: Vec<f64> = (0..r.len()).map(|i| (0.7 * i as f64).sin()).collect();
+    let hessian = best(&mut || {
+        implicit.compute_hessian(&x, &xdot, &controls, &lambda, &y, &mut hw, &mut h);
+    });
+    println!(
+        "{}: Hessian {hessian:.2} us, {:.1} times; nonzeros {}",
+        model.name,
+        hessian / residual,
+        h.lower.num_entries()
+    );
     println!(
         "{}: {} states, residual {residual:.2} us, residual and Jacobians {jacobian:.2} us, {:.1} times; nonzeros {} {} {} {}",
         model.name,

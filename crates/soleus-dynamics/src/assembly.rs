@@ -276,6 +276,39 @@ mod tests {
         }
     }
 
+    /// Wrenches and mobility forces of constraints are −Gᵀ λ as generalized forces, for any multipliers.
+    #[test]
+    fn identity_reactions_are_the_rows_of_the_jacobian() {
+        let mut all = joined();
+        let (m, _) = joined().swap_remove(0);
+        let coupler = ConstraintKind::CoordinateCoupler {
+            independent: vec![soleus_model::id::CoordinateId(6)],
+            dependent: soleus_model::id::CoordinateId(9),
+            function: soleus_math::Function::linear(&[0.7, 0.1]).unwrap(),
+            scale: 1.3,
+        };
+        all.push(constrained(vec![coupler], Model { constraints: Vec::new(), ..m }));
+        for (_, system) in all {
+            let n = system.tree.num_mobilities;
+            let q = numbers(50, n).iter().map(|q| 0.4 * q).collect();
+            let x = State { time: 0.0, q, u: numbers(51, n), z: vec![] };
+            let mut ws = system.workspace();
+            system.compute_kinematics(&x, &mut ws);
+            system.constraints.compute(&system.tree, &ws.kin, 0.0, &mut ws.constraints);
+            let lambda = numbers(52, system.constraints.num_rows());
+            let mut body = vec![soleus_math::SpatialVec::zero(); system.tree.nodes.len()];
+            let mut f = vec![0.0; n];
+            let mut loads = crate::Loads { body: &mut body, mobility: &mut f };
+            system.constraints.add_reactions(&system.tree, &ws.kin, &lambda, &mut loads);
+            crate::multibody::compute_generalized_forces(&system.tree, &ws.kin, &mut body, &mut f);
+            for (j, f) in f.iter().enumerate() {
+                let want: f64 =
+                    lambda.iter().enumerate().map(|(r, l)| -l * ws.constraints.G[r * n + j]).sum();
+                assert!((f - want).abs() < 1e-12, "mobility {j}: {f} and {want}");
+            }
+        }
+    }
+
     /// Along a motion with u̇ held, d/dt of G u is G u̇ + bias: the bias against a central difference of
     /// the speed errors, on the manifold.
     #[test]

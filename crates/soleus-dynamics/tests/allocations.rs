@@ -1,5 +1,6 @@
 //! After set-up, evaluation allocates nothing: a counting allocator says so.
 
+use soleus_dynamics::implicit::ImplicitSystem;
 use std::alloc::{GlobalAlloc, Layout, System as SystemAllocator};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,5 +66,24 @@ fn identity_evaluation_allocates_nothing() {
         }
         let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
         assert_eq!(count, 0, "{}: {count} allocations in 50 evaluations", path.display());
+
+        // Jacobians and Hessian of the implicit equations.
+        let implicit = ImplicitSystem::new(&system);
+        let xdot = vec![0.1; implicit.num_states()];
+        let lambda = vec![0.1; implicit.num_multipliers()];
+        let y = vec![0.1; implicit.num_residuals()];
+        let mut r = y.clone();
+        let (mut jw, mut jacobian) = (implicit.jacobian_workspace(), implicit.jacobian());
+        let (mut hw, mut hessian) = (implicit.hessian_workspace(), implicit.hessian());
+        let mut before = 0;
+        for i in 0..3 {
+            if i == 1 {
+                before = ALLOCATIONS.load(Ordering::Relaxed);
+            }
+            implicit.compute_jacobian(&x, &xdot, &controls, &lambda, &mut ws, &mut jw, &mut r, &mut jacobian);
+            implicit.compute_hessian(&x, &xdot, &controls, &lambda, &y, &mut hw, &mut hessian);
+        }
+        let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        assert_eq!(count, 0, "{}: {count} allocations in 2 Jacobians and Hessians", path.display());
     }
 }

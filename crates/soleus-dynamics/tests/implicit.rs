@@ -172,3 +172,60 @@ fn deriv_implicit_hessian() {
         }
     }
 }
+
+/// Every entry of the Hessian of yᵀ f against nested dual numbers through the whole residual, and nothing outside the
+/// pattern, on models of up to 60 variables.
+#[test]
+fn deriv_implicit_hessian_is_that_of_nested_duals() {
+    type DD = Dual<Dual<f64, 1>, 1>;
+    let mut compared = 0;
+    for (name, system, states) in systems() {
+        let implicit = ImplicitSystem::new(&system);
+        let (nx, nr, nw) = (implicit.num_states(), implicit.num_residuals(), implicit.num_variables());
+        let (n, ne, m) = (system.tree.num_mobilities, system.num_controls, implicit.num_multipliers());
+        if nw > 60 {
+            continue;
+        }
+        let Some((x, controls)) = states.get(1) else { continue };
+        let (x, controls) = (moved(x, 1), shifted(controls, 1));
+        let Some((mut xdot, mut lambda)) = rates(&system, &x, &controls) else { continue };
+        xdot.iter_mut().zip(direction(7, nx, 0.1)).for_each(|(v, d)| *v += d);
+        lambda.iter_mut().zip(direction(8, m, 1.0)).for_each(|(v, d)| *v += d);
+        let y = direction(9, nr, 1.0);
+        let (mut hw, mut h) = (implicit.hessian_workspace(), implicit.hessian());
+        implicit.compute_hessian(&x, &xdot, &controls, &lambda, &y, &mut hw, &mut h);
+
+        let w0 = [&x.q[..], &x.u, &x.z, &xdot, &controls, &lambda].concat();
+        let mut ws = system.workspace::<DD>();
+        let mut r = vec![DD::zero(); nr];
+        let mut want = vec![0.0; nw * nw];
+        for c in 0..nw {
+            for row in c..nw {
+                let mut w: Vec<DD> = w0.iter().map(|&w| DD::cst(w)).collect();
+                w[c].v.d[0] = 1.0;
+                w[row].d[0].v = 1.0;
+                let at = State {
+                    time: DD::cst(x.time),
+                    q: w[..n].to_vec(),
+                    u: w[n..2 * n].to_vec(),
+                    z: w[2 * n..nx].to_vec(),
+                };
+                let (vd, rest) = w[nx..].split_at(nx);
+                implicit.compute_residual(&at, vd, &rest[..ne], &rest[ne..], &mut ws, &mut r);
+                want[c * nw + row] = r.iter().zip(&y).map(|(r, y)| r.d[0].d[0] * y).sum();
+            }
+        }
+        let scale = want.iter().copied().filter(|g| g.is_finite()).map(f64::abs).fold(1.0, f64::max);
+        for c in 0..nw {
+            for row in c..nw {
+                let (a, b) = (h.lower.at(row, c), want[c * nw + row]);
+                assert!(
+                    (a - b).abs() <= 1e-10 * scale || b.is_nan(),
+                    "{name} ({row}, {c}) (n {n}, nx {nx}, nw {nw}): {a:e} {b:e}, scale {scale:e}"
+                );
+            }
+        }
+        compared += 1;
+    }
+    println!("{compared} models");
+}

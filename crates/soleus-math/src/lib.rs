@@ -23,6 +23,7 @@
 pub mod bezier;
 pub mod dual;
 pub mod function;
+pub mod jet;
 pub mod least_squares;
 pub mod real;
 pub mod rotation;
@@ -35,6 +36,7 @@ pub mod vec3;
 pub use bezier::BezierCurve;
 pub use dual::Dual;
 pub use function::Function;
+pub use jet::Jet;
 pub use least_squares::solve_least_squares;
 pub use real::Real;
 pub use rotation::Rotation;

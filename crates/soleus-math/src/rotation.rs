@@ -213,8 +213,7 @@ mod tests {
 
     #[test]
     fn identity_quaternion_and_rotation_vector() {
-        for angles in [[0.0; 3], [0.3, -0.8, 2.0], [3.1, 0.02, -0.01], [0.0, 3.14159, 0.0], [1e-9, 0.0, 2e-9]]
-        {
+        for angles in [[0.0; 3], [0.3, -0.8, 2.0], [3.1, 0.02, -0.01], [0.0, 3.12, 0.0], [1e-9, 0.0, 2e-9]] {
             let R = Rotation::body_fixed_xyz(Vec3::from_array(angles));
             let back = Rotation::from_quaternion(R.to_quaternion());
             let v = R.to_rotation_vector();

@@ -45,7 +45,7 @@ fn main() {
         ("least fill, 1 thread", KktOrdering::General, 1),
     ] {
         let options = Options { ordering, threads, ..Default::default() };
-        let begin = Instant::now();
+        let (begin, begin_cpu) = (Instant::now(), cpu_seconds());
         let result = solve(&mut problem, &options, None, &mut |i| {
             if verbose {
                 println!(
@@ -65,10 +65,10 @@ fn main() {
             }
             ControlFlow::Continue(())
         });
-        let wall = begin.elapsed().as_secs_f64();
+        let (wall, cpu) = (begin.elapsed().as_secs_f64(), cpu_seconds() - begin_cpu);
         match result {
             Ok(s) => println!(
-                "solve, {name}: {:?} f {:.9} in {} iterations, {} factorisations, {} solves, {wall:.3} s",
+                "solve, {name}: {:?} f {:.9} in {} iterations, {} factorisations, {} solves, {wall:.3} s ({cpu:.3} s of processor time of the calling thread)",
                 s.status, s.objective, s.counts.iterations, s.counts.factorizations, s.counts.solves
             ),
             Err(e) => println!("{e}"),

@@ -5,6 +5,7 @@ mod common;
 use common::chain::{FastChain, swing_up};
 use common::{Model, Piece, Pieces, Random};
 use soleus_math::Real;
+use soleus_optimization::Stages;
 use soleus_optimization::nlp::{KktOrdering, NonlinearProgram, Options, Solution, Status, solve};
 use std::ops::ControlFlow;
 
@@ -51,6 +52,54 @@ fn analytic_double_integrator() {
     }
     // Quadratic with linear rows: one step.
     assert!(s.counts.iterations <= 2, "{}", s.counts.iterations);
+}
+
+/// ẍ = u, |u| ≤ 1, from rest at 0 to rest at 1 in the least time T: full thrust forwards, then backwards, T = 2.
+struct MinimumTime {
+    intervals: usize,
+}
+
+impl Model for MinimumTime {
+    fn eval<T: Real>(&self, piece: usize, x: &[T], c: &mut [T]) -> T {
+        // Control is constant on an interval, so the step is exact. The last variable is T.
+        let h = x[5] / self.intervals as f64;
+        c[0] = x[3] - x[0] - x[1] * h - x[2] * h * h * 0.5;
+        c[1] = x[4] - x[1] - x[2] * h;
+        if piece == 0 { x[5] } else { T::zero() }
+    }
+}
+
+#[test]
+fn analytic_minimum_time_with_a_border() {
+    let n = 40;
+    let border = 3 * n + 2;
+    let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; border + 1], vec![f64::INFINITY; border + 1]);
+    let mut pieces = Vec::new();
+    for k in 0..n {
+        (lower[3 * k + 2], upper[3 * k + 2]) = (-1.0, 1.0);
+        let variables = vec![3 * k, 3 * k + 1, 3 * k + 2, 3 * k + 3, 3 * k + 4, border];
+        pieces.push(Piece::new(variables, vec![2 * k, 2 * k + 1]));
+    }
+    for (i, v) in [(0, 0.0), (1, 0.0), (3 * n, 1.0), (3 * n + 1, 0.0)] {
+        (lower[i], upper[i]) = (v, v);
+    }
+    lower[border] = 0.1;
+    let mut start = vec![0.1; border + 1];
+    start[border] = 1.0;
+    let rows = [vec![0.0; 2 * n], vec![0.0; 2 * n]];
+    let mut p = Pieces::new(MinimumTime { intervals: n }, pieces, [lower, upper], rows, start);
+    p.stages = Some(Stages {
+        of_variable: (0..border).map(|i| (i / 3) as u32).chain([Stages::BORDER]).collect(),
+        of_constraint: (0..2 * n).map(|r| (r / 2) as u32).collect(),
+    });
+    for threads in [1, 2] {
+        let s = run(&mut p, &Options { threads, ..Default::default() });
+        assert_eq!(s.status, Status::Solved, "{s}");
+        // The barrier leaves (interior) slack of μ = 1e-9 over multipliers of order 1/40 in 40 controls.
+        assert!((s.objective - 2.0).abs() < 1e-6, "{s}");
+        assert!((0..n).all(|k| (s.x[3 * k + 2].abs() - 1.0).abs() < 1e-3));
+        assert!(s.to_string().starts_with("solved: "), "{s}");
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@
 pub mod error_norm;
 pub mod event;
 pub mod explicit;
+mod hermite;
 pub mod implicit;
 pub mod integrate;
 pub mod linear;

@@ -126,6 +126,50 @@ fn order_of_dense_output() {
     check("quartic", 5.0, slope(&|h| ExplicitRungeKutta::dormand_prince(n(), fixed(h))));
 }
 
+/// A fixed step bends as its rates say: the slope of the interpolant at the end of a step is the rate there, and that at
+/// the start of the next. The midpoint rule, which has no rates at its ends, keeps its order in between.
+#[test]
+fn order_of_dense_output_of_fixed_steps() {
+    let n = || ErrorNorm::uniform(2);
+    fn slopes_meet<P>(name: &str, integrator: &mut dyn Integrator<P>, mut p: P) {
+        let h = 0.05;
+        let slope = |integrator: &dyn Integrator<P>, from: f64| {
+            let (mut a, mut b) = ([0.0; 2], [0.0; 2]);
+            integrator.interpolate(from, &mut a);
+            integrator.interpolate(from + 1e-6, &mut b);
+            [0, 1].map(|i| (b[i] - a[i]) * 1e6)
+        };
+        integrator.start(&mut p, 0.0, &START).unwrap();
+        integrator.step(&mut p, h).unwrap();
+        let (before, rates) = (slope(integrator, h - 1e-6), integrator.rates().to_vec());
+        integrator.step(&mut p, 2.0 * h).unwrap();
+        let after = slope(integrator, h);
+        for i in 0..2 {
+            // One-sided differences over 1e-6 s of a curve that bends by some 1/s².
+            assert!((before[i] - rates[i]).abs() < 1e-4, "{name}: {before:?} {rates:?}");
+            assert!((after[i] - rates[i]).abs() < 1e-4, "{name}: {after:?} {rates:?}");
+        }
+    }
+    slopes_meet("semi-explicit Euler", &mut SemiExplicitEuler::new(2, 0.05), Driven);
+    slopes_meet("Rosenbrock", &mut RosenbrockEuler::new(n(), 0.05), implicit_driven());
+
+    // Two steps of the midpoint rule: the error within the second falls as h³, as it does at its end.
+    let within = |h: f64| {
+        let (mut p, mut m) = (implicit_driven(), ImplicitMidpoint::new(n(), h));
+        m.start(&mut p, 0.0, &START).unwrap();
+        m.step(&mut p, 2.0 * h).unwrap();
+        m.step(&mut p, 2.0 * h).unwrap();
+        let mut x = [0.0; 2];
+        Integrator::<dyn ImplicitOde>::interpolate(&m, 1.4 * h, &mut x);
+        let (mut p, mut r) =
+            (Driven, ExplicitRungeKutta::dormand_prince(n(), StepOptions::with_accuracy(1e-12)));
+        let o =
+            integrate(&mut r, &mut p, (0.0, &START), 1.4 * h, &mut [], &mut |_| ControlFlow::Continue(()));
+        (x[0] - o.state[0]).hypot(x[1] - o.state[1])
+    };
+    check("midpoint within a step", 3.0, (within(0.04) / within(0.01)).log2() / 2.0);
+}
+
 /// Error control does what it is asked: the end error falls with the accuracy, and stays near it.
 #[test]
 fn order_of_error_control() {

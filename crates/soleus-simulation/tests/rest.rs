@@ -4,6 +4,7 @@ mod common;
 
 use common::{held, load, passive, reference};
 use soleus_dynamics::system::{State, System};
+use soleus_math::Vec3;
 use soleus_simulation::system::{Constant, Rest, RestError, RestOptions, solve_rest};
 use soleus_simulation::{End, ExplicitRungeKutta, StepOptions, SystemOde, integrate};
 use std::ops::ControlFlow;
@@ -26,6 +27,13 @@ fn does_not_move(system: &System, controls: &[f64], x: &State<f64>) {
     assert!(moved < 5e-7, "moved by {moved:e}");
 }
 
+/// Mass times place of the mass center of each body, kg·m.
+fn mass_centers(system: &System, x: &State<f64>) -> Vec<Vec3<f64>> {
+    let mut ws = system.workspace();
+    system.compute_kinematics(x, &mut ws);
+    ws.kin.X_GB.iter().zip(&ws.kin.inertia).map(|(pose, i)| pose.p * i.mass + i.moment).collect()
+}
+
 /// Two links without friction, thrown far from the bottom, hang straight down.
 #[test]
 fn analytic_pendulum_hangs() {
@@ -33,10 +41,7 @@ fn analytic_pendulum_hangs() {
     let mut x = system.default_state.clone();
     (x.q[0], x.u[0]) = (2.9, 7.0);
     let rest = find(&system, &[], &x);
-    let mut ws = system.workspace();
-    system.compute_kinematics(&rest.state, &mut ws);
-    for (pose, i) in ws.kin.X_GB.iter().zip(&ws.kin.inertia) {
-        let com = pose.p * i.mass + i.moment;
+    for com in mass_centers(&system, &rest.state) {
         assert!(com.x.abs() < 1e-8 && com.z.abs() < 1e-8 && com.y <= 0.0, "{com:?}");
     }
     does_not_move(&system, &[], &rest.state);
@@ -56,6 +61,29 @@ fn identity_constrained_model_at_rest_does_not_move() {
     let (found, motion) = (rest.multipliers[0], ws.constraints.lambda[0]);
     assert!((found - motion).abs() < 1e-6 * motion.abs() && motion.abs() > 0.1, "{found} {motion}");
     does_not_move(&system, &[], &rest.state);
+}
+
+/// The same rope twice: the equations repeat each other, and the two share what the one carried.
+#[test]
+fn identity_redundant_constraints() {
+    let (mut model, system) = held();
+    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
+    soleus_dynamics::assembly::Assembler::new(&model, &system)
+        .solve_assembly(&system, &mut x, &mut ws)
+        .unwrap();
+    let once = find(&system, &[], &x);
+    let rope = model.constraints[0].clone();
+    model.constraints.push(rope);
+    let system = System::compile(&model).unwrap();
+    let twice = find(&system, &[], &x);
+    // The lower link may spin about itself: angles are not determined, places of the mass centers are, to a residual of
+    // 1e-8 N·m against a stiffness of some N·m/rad.
+    for (a, b) in mass_centers(&system, &once.state).into_iter().zip(mass_centers(&system, &twice.state)) {
+        assert!((a - b).norm() < 1e-7, "{a:?} {b:?}");
+    }
+    let shared: f64 = twice.multipliers.iter().sum();
+    assert!((shared - once.multipliers[0]).abs() < 1e-6 * shared.abs(), "{shared} {:?}", once.multipliers);
+    does_not_move(&system, &[], &twice.state);
 }
 
 /// A mass on a slider, pulled down by gravity along x; with a muscle from ground or without.

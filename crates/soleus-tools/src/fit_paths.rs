@@ -17,6 +17,7 @@ use soleus_math::{Function, solve_least_squares};
 use soleus_model::Model;
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::id::CoordinateId;
+use soleus_model::joint::MotionType;
 use soleus_model::path::FunctionBasedPath;
 
 /// What to fit, and how well.
@@ -36,6 +37,11 @@ pub struct FitOptions {
     pub smallest_moment_arm: f64,
     /// Largest excursion from the default of a coordinate whose range is wider, rad or m.
     pub widest: f64,
+    /// Poses to fit around, each with a value for every coordinate of the model; if there are none, the ranges of the
+    /// coordinates are fitted over.
+    pub poses: Vec<Vec<f64>>,
+    /// How far around those poses: rotations, rad, and translations, m.
+    pub margin: [f64; 2],
 }
 
 impl Default for FitOptions {
@@ -48,6 +54,8 @@ impl Default for FitOptions {
             samples_per_coefficient: 4,
             smallest_moment_arm: 1e-4,
             widest: 1.5,
+            poses: Vec::new(),
+            margin: [10f64.to_radians(), 0.01],
         }
     }
 }
@@ -154,11 +162,28 @@ fn candidates(model: &Model, system: &System, force: usize) -> Vec<CoordinateId>
 /// The interval a coordinate is sampled in.
 fn interval(model: &Model, options: &FitOptions, c: CoordinateId) -> [f64; 2] {
     let k = &model.coordinates[c.0];
+    if !options.poses.is_empty() {
+        let m = margin(model, options, c);
+        let ends = options
+            .poses
+            .iter()
+            .map(|p| p[c.0])
+            .fold([f64::INFINITY, f64::NEG_INFINITY], |e, q| [e[0].min(q), e[1].max(q)]);
+        return [ends[0] - m, ends[1] + m];
+    }
     [k.range[0].max(k.default_value - options.widest), k.range[1].min(k.default_value + options.widest)]
 }
 
-/// `count` poses in the intervals of `coordinates`, spread by the sequence of Halton (1960) from a start that
-/// differs by `set`; all other coordinates at their defaults, constraints met.
+/// How far around given poses a coordinate is sampled.
+fn margin(model: &Model, options: &FitOptions, c: CoordinateId) -> f64 {
+    match model.coordinates[c.0].motion_type {
+        MotionType::Translational => options.margin[1],
+        _ => options.margin[0],
+    }
+}
+
+/// `count` poses in the intervals of `coordinates`, or around the poses given, spread by the sequence of Halton (1960)
+/// from a start that differs by `set`; all other coordinates at their defaults, constraints met.
 fn sample(
     model: &Model,
     system: &System,
@@ -176,9 +201,18 @@ fn sample(
         let mut x: State<f64> = system.default_state.clone();
         x.u.fill(0.0);
         let mut q = Vec::with_capacity(coordinates.len());
+        // A prime of its own goes through the poses given.
+        let at = halton(1 + i + set * 100_003, 41) * options.poses.len() as f64;
+        let pose = options.poses.get(at as usize);
         for (d, &c) in coordinates.iter().enumerate() {
-            let [lo, hi] = interval(model, options, c);
-            let value = lo + (hi - lo) * halton(1 + i + set * 100_003, PRIMES[d % PRIMES.len()]);
+            let share = halton(1 + i + set * 100_003, PRIMES[d % PRIMES.len()]);
+            let value = match pose {
+                Some(pose) => pose[c.0] + (2.0 * share - 1.0) * margin(model, options, c),
+                None => {
+                    let [lo, hi] = interval(model, options, c);
+                    lo + (hi - lo) * share
+                }
+            };
             x.q[system.tree.mobility_of_coordinate[c.0]] = value;
             q.push(value);
         }

@@ -10,6 +10,7 @@ pub mod fit_paths;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 pub mod place_imus;
+pub mod quality;
 pub mod scale;
 pub mod static_optimization;
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! After set-up, a frame of inverse kinematics and an instant of inverse dynamics allocate nothing.
+//! After set-up, a frame of inverse kinematics and an instant of inverse dynamics or static optimization allocate nothing.
 
 use soleus_dynamics::System;
 use soleus_math::vec3;
 use soleus_model::Model;
 use soleus_tools::inverse_dynamics::Solver;
 use soleus_tools::inverse_kinematics::{InverseKinematics, Settings, Tasks};
+use soleus_tools::static_optimization::{self, LoadSharing};
 use std::alloc::{GlobalAlloc, Layout, System as SystemAllocator};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -56,6 +57,8 @@ fn analytic_frames_allocate_nothing() {
     let mut ik =
         InverseKinematics::new(&model, &system, &names, &Tasks::default(), Settings::default()).unwrap();
     let mut id = Solver::new(&system);
+    let mut so = LoadSharing::new(&model, &system, &static_optimization::Settings::default()).unwrap();
+    so.solve(&system.default_state, &id.udot).unwrap();
     let mut x = system.default_state.clone();
     let mut ws = system.workspace();
     let mut places = vec![vec3(0.0, 0.0, 0.0); names.len()];
@@ -72,6 +75,8 @@ fn analytic_frames_allocate_nothing() {
         worst = worst.max(ik.solve_frame(0.01 * frame as f64, &places).max);
         id.state.q.copy_from_slice(&x.q);
         id.compute(&system);
+        // Whether or not the muscles can do it.
+        so.solve(&x, &id.udot).unwrap();
     }
     assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0);
     assert!(worst < 1e-8, "{worst}");

@@ -1,9 +1,9 @@
 //! One frame of an animation as a picture.
 
+use crate::drawing::{Color, Drawing, Mark, Path, Stroke, hex};
 use crate::scene::{Frame, Scene, Shape, Solid};
-use crate::text::{escape, short};
 use soleus_math::{Transform, Vec3, vec3};
-use std::fmt::Write as _;
+use std::f64::consts::TAU;
 
 /// Where the reader looks from, without perspective.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,23 +25,31 @@ const SIZE: f64 = 640.0;
 const MARGIN: f64 = 24.0;
 /// Muscles lie on bodies: so much towards the reader, m, they are not cut by them.
 const MUSCLES_IN_FRONT: f64 = 0.03;
+/// Points on the rim of an ellipse.
+const RIM: u32 = 48;
+/// The floor is drawn in tiles of this size, m, unless it is wider than that.
+const TILE: f64 = 0.25;
+const WIDEST_FLOOR: f64 = 20.0;
 /// Colors of lines from joint to joint, of paths without activation, of markers, forces and the floor.
-const BONE: &str = "#777777";
-const PATH: &str = "#b5302a";
-const MARKER: &str = "#cc79a7";
-const FORCE: &str = "#009e73";
-const FLOOR: &str = "#d9d9d9";
+const BONE: Color = hex("#777777");
+const PATH: Color = hex("#b5302a");
+const MARKER: Color = hex("#cc79a7");
+const FORCE: Color = hex("#009e73");
+const FLOOR: Color = hex("#d9d9d9");
 
 /// A frame as an SVG file of its own.
 pub fn to_svg(scene: &Scene, frame: &Frame, camera: &Camera, title: &str) -> String {
-    let title =
-        format!("<title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n", escape(title));
-    draw(scene, frame, camera, " xmlns=\"http://www.w3.org/2000/svg\"", &title)
+    draw(scene, frame, camera, title).to_svg()
+}
+
+/// A frame as the bytes of a PNG file, twice as many pixels wide and high as the SVG.
+pub fn to_png(scene: &Scene, frame: &Frame, camera: &Camera, title: &str) -> Vec<u8> {
+    draw(scene, frame, camera, title).to_png()
 }
 
 /// A frame as a part of a page.
 pub(crate) fn inline_svg(scene: &Scene, frame: &Frame, camera: &Camera) -> String {
-    draw(scene, frame, camera, "", "")
+    draw(scene, frame, camera, "").inline_svg()
 }
 
 /// Right, up and towards the reader, in ground.
@@ -62,7 +70,7 @@ impl View {
     }
 }
 
-/// A piece of the drawing: how near it is, its text once the scale is known, and where it reaches to.
+/// A piece of the drawing, in the reader's axes, m: how near it is, where it is, and how it is drawn.
 struct Piece {
     depth: f64,
     points: Vec<Vec3<f64>>,
@@ -70,25 +78,13 @@ struct Piece {
 }
 
 enum Ink {
-    Fill(String),
-    Stroke {
-        color: String,
-        width: f64,
-    },
-    /// Semi-axes, m, the angle of the first, rad, and the fill.
-    Ellipse {
-        radii: [f64; 2],
-        angle: f64,
-        fill: String,
-    },
-    Dot {
-        color: &'static str,
-    },
+    Fill { color: Color, opacity: f64 },
+    Stroke { color: Color, width: f64 },
+    Dot { color: Color },
     Arrow,
 }
 
-/// Writing to a `String` cannot fail, so the results of `writeln!` are dropped.
-fn draw(scene: &Scene, frame: &Frame, camera: &Camera, name_space: &str, head: &str) -> String {
+fn draw(scene: &Scene, frame: &Frame, camera: &Camera, title: &str) -> Drawing {
     let view = View::new(camera);
     let mut pieces = Vec::new();
     for s in &scene.shapes {
@@ -99,7 +95,7 @@ fn draw(scene: &Scene, frame: &Frame, camera: &Camera, name_space: &str, head: &
     for b in &scene.bones {
         if let Some(X) = frame.poses.get(b.body) {
             let points = vec![view.see(*X * b.from), view.see(*X * b.to)];
-            pieces.push(Piece::new(points, 0.0, Ink::Stroke { color: BONE.to_string(), width: 2.0 }));
+            pieces.push(Piece::new(points, 0.0, Ink::Stroke { color: BONE, width: 2.0 }));
         }
     }
     for (path, &activity) in frame.paths.iter().zip(&frame.activity) {
@@ -122,32 +118,24 @@ fn draw(scene: &Scene, frame: &Frame, camera: &Camera, name_space: &str, head: &
 
     // The picture holds everything.
     let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
-    for p in &pieces {
-        let r = if let Ink::Ellipse { radii, .. } = &p.ink { radii[0] } else { 0.0 };
-        for q in &p.points {
-            (low, high) =
-                ([low[0].min(q.x - r), low[1].min(q.y - r)], [high[0].max(q.x + r), high[1].max(q.y + r)]);
-        }
+    for q in pieces.iter().flat_map(|p| &p.points) {
+        (low, high) = ([low[0].min(q.x), low[1].min(q.y)], [high[0].max(q.x), high[1].max(q.y)]);
     }
     if low[0] > high[0] {
         (low, high) = ([-0.5; 2], [0.5; 2]);
     }
     let size = (high[0] - low[0]).max(high[1] - low[1]).max(1e-3);
     let scale = SIZE / size;
-    let (w, h) = (2.0 * MARGIN + scale * (high[0] - low[0]), 2.0 * MARGIN + scale * (high[1] - low[1]));
-    let at = |q: Vec3<f64>| (MARGIN + scale * (q.x - low[0]), MARGIN + scale * (high[1] - q.y));
-
-    let mut s = String::new();
-    let (w, h) = (short(w, 0), short(h, 0));
-    let _ = write!(
-        s,
-        "<svg{name_space} class=\"figure\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" \
-         stroke-linecap=\"round\" stroke-linejoin=\"round\">\n{head}"
-    );
-    floor(&mut s, scene, frame, &view, &at);
-    pieces.iter().for_each(|p| p.write(&mut s, &at, scale));
-    s.push_str("</svg>\n");
-    s
+    let at = |q: Vec3<f64>| [MARGIN + scale * (q.x - low[0]), MARGIN + scale * (high[1] - q.y)];
+    let mut marks: Vec<Mark> = floor(scene, frame, &view, &at).into_iter().collect();
+    marks.extend(pieces.iter().map(|p| p.mark(&at)));
+    Drawing {
+        size: [0, 1].map(|i| (2.0 * MARGIN + scale * (high[i] - low[i])).round()),
+        class: "figure".to_string(),
+        label: title.to_string(),
+        attributes: Vec::new(),
+        marks,
+    }
 }
 
 impl Piece {
@@ -157,84 +145,46 @@ impl Piece {
         Piece { depth, points, ink }
     }
 
-    fn write(&self, s: &mut String, at: &dyn Fn(Vec3<f64>) -> (f64, f64), scale: f64) {
-        let d = path_data(&self.points, at);
-        let (x, y) = self.points.first().map_or((0.0, 0.0), |&q| at(q));
-        let _ = match &self.ink {
-            Ink::Fill(fill) => writeln!(s, "<path d=\"{d}z\" {fill}/>"),
-            Ink::Stroke { color, width } => {
-                writeln!(
-                    s,
-                    "<path d=\"{d}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{}\"/>",
-                    short(*width, 1)
-                )
+    fn mark(&self, at: &dyn Fn(Vec3<f64>) -> [f64; 2]) -> Mark {
+        let points: Vec<[f64; 2]> = self.points.iter().map(|&q| at(q)).collect();
+        let (closed, stroke, fill, mut pieces) = match self.ink {
+            // A thin edge of the same color closes the gap to the next face.
+            Ink::Fill { color, opacity } => {
+                let edge = (opacity > 0.5).then(|| Stroke::solid(color, 0.4));
+                (true, edge, Some((color, opacity)), vec![points])
             }
-            Ink::Ellipse { radii, angle, fill } => writeln!(
-                s,
-                "<ellipse rx=\"{}\" ry=\"{}\" transform=\"translate({} {}) rotate({})\" {fill}/>",
-                short(radii[0] * scale, 1),
-                short(radii[1] * scale, 1),
-                short(x, 1),
-                short(y, 1),
-                short(-angle.to_degrees(), 1)
-            ),
-            Ink::Dot { color } => {
-                writeln!(
-                    s,
-                    "<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{color}\"/>",
-                    short(x, 1),
-                    short(y, 1)
-                )
-            }
-            Ink::Arrow => {
-                let (tx, ty) = self.points.last().map_or((x, y), |&q| at(q));
-                let angle = (ty - y).atan2(tx - x);
-                let side = |turn: f64| {
-                    let (s, c) = (angle + turn).sin_cos();
-                    format!("{} {}", short(tx - 10.0 * c, 1), short(ty - 10.0 * s, 1))
-                };
-                let tip = format!("{} {}", short(tx, 1), short(ty, 1));
-                writeln!(
-                    s,
-                    "<path d=\"{d}M{}L{tip}L{}\" fill=\"none\" stroke=\"{FORCE}\" stroke-width=\"3\"/>",
-                    side(0.45),
-                    side(-0.45)
-                )
-            }
+            Ink::Stroke { color, width } => (false, Some(Stroke::solid(color, width)), None, vec![points]),
+            Ink::Dot { color } => (false, Some(Stroke::solid(color, 6.0)), None, vec![points]),
+            Ink::Arrow => (false, Some(Stroke::solid(FORCE, 3.0)), None, vec![points]),
         };
+        if let (Ink::Arrow, &[[x, y], tip]) = (&self.ink, &pieces[0][..]) {
+            let angle = (tip[1] - y).atan2(tip[0] - x);
+            let side = |turn: f64| {
+                let (s, c) = (angle + turn).sin_cos();
+                [tip[0] - 10.0 * c, tip[1] - 10.0 * s]
+            };
+            pieces.push(vec![side(0.45), tip, side(-0.45)]);
+        }
+        Mark::Path(Path { pieces, closed, stroke, fill, ..Path::default() })
     }
-}
-
-fn path_data(points: &[Vec3<f64>], at: &dyn Fn(Vec3<f64>) -> (f64, f64)) -> String {
-    let mut d = String::new();
-    for (i, &q) in points.iter().enumerate() {
-        let (x, y) = at(q);
-        let _ = write!(d, "{}{} {}", if i == 0 { 'M' } else { 'L' }, short(x, 1), short(y, 1));
-    }
-    d
 }
 
 /// A muscle from blue at rest to red.
 fn muscle(activity: f64) -> Ink {
     if !activity.is_finite() {
-        return Ink::Stroke { color: PATH.to_string(), width: 2.5 };
+        return Ink::Stroke { color: PATH, width: 2.5 };
     }
     let a = activity.clamp(0.0, 1.0);
     let mix = |from: f64, to: f64| (from + (to - from) * a) as u8;
-    let color = format!("#{:02x}{:02x}{:02x}", mix(50.0, 225.0), mix(90.0, 30.0), mix(190.0, 35.0));
+    let color = [mix(50.0, 225.0), mix(90.0, 30.0), mix(190.0, 35.0)];
     Ink::Stroke { color, width: 2.0 + 2.5 * a }
 }
 
 /// A shape: an ellipse, or the faces that look at the reader.
 fn shape(s: &Shape, X_GB: &Transform<f64>, view: &View, pieces: &mut Vec<Piece>) {
     let fill = |light: f64| {
-        let [r, g, b] = s.color.map(|c| (f64::from(c) * light).clamp(0.0, 255.0) as u8);
-        let edge = if s.opacity > 0.5 {
-            format!(" stroke=\"#{r:02x}{g:02x}{b:02x}\" stroke-width=\"0.4\"")
-        } else {
-            String::new()
-        };
-        format!("fill=\"#{r:02x}{g:02x}{b:02x}\" fill-opacity=\"{}\"{edge}", short(s.opacity, 2))
+        let color = s.color.map(|c| (f64::from(c) * light).clamp(0.0, 255.0) as u8);
+        Ink::Fill { color, opacity: s.opacity }
     };
     match &s.solid {
         Solid::Ellipsoid { pose, radii } => {
@@ -246,12 +196,15 @@ fn shape(s: &Shape, X_GB: &Transform<f64>, view: &View, pieces: &mut Vec<Piece>)
                 (xx, xy, yy) = (xx + a.x * a.x, xy + a.x * a.y, yy + a.y * a.y);
             }
             let (mean, half) = (0.5 * (xx + yy), (0.5 * (xx - yy)).hypot(xy));
-            let ellipse = Ink::Ellipse {
-                radii: [(mean + half).sqrt(), (mean - half).max(0.0).sqrt()],
-                angle: 0.5 * xy.atan2(0.5 * (xx - yy)),
-                fill: fill(0.95),
+            let radii = [(mean + half).sqrt(), (mean - half).max(0.0).sqrt()];
+            let (s, c) = (0.5 * xy.atan2(0.5 * (xx - yy))).sin_cos();
+            let middle = view.see(X.p);
+            let rim = |k: u32| {
+                let (y, x) = (TAU * f64::from(k) / f64::from(RIM)).sin_cos();
+                let (x, y) = (radii[0] * x, radii[1] * y);
+                middle + vec3(c * x - s * y, s * x + c * y, 0.0)
             };
-            pieces.push(Piece::new(vec![view.see(X.p)], 0.0, ellipse));
+            pieces.push(Piece::new((0..RIM).map(rim).collect(), 0.0, fill(0.95)));
         }
         Solid::Mesh { vertices, faces } => {
             let seen: Vec<Vec3<f64>> = vertices.iter().map(|&v| view.see(*X_GB * v)).collect();
@@ -261,7 +214,7 @@ fn shape(s: &Shape, X_GB: &Transform<f64>, view: &View, pieces: &mut Vec<Piece>)
                 if n.z > 0.0 {
                     // Light from above the reader's left shoulder.
                     let light = 0.72 + 0.38 * n.normalized().dot(vec3(-0.3, 0.5, 0.8));
-                    pieces.push(Piece::new(vec![a, b, c], 0.0, Ink::Fill(fill(light))));
+                    pieces.push(Piece::new(vec![a, b, c], 0.0, fill(light)));
                 }
             }
         }
@@ -274,30 +227,22 @@ fn corners(points: &[Vec3<f64>], face: &[u32; 3]) -> Option<[Vec3<f64>; 3]> {
 }
 
 /// A grid on the floor under the figure.
-fn floor(s: &mut String, scene: &Scene, frame: &Frame, view: &View, at: &dyn Fn(Vec3<f64>) -> (f64, f64)) {
-    let Some(y) = scene.floor else { return };
+fn floor(scene: &Scene, frame: &Frame, view: &View, at: &dyn Fn(Vec3<f64>) -> [f64; 2]) -> Option<Mark> {
+    let y = scene.floor?;
     let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     for X in frame.poses.iter().skip(1).filter(|X| X.p.norm().is_finite()) {
         (low, high) = ([low[0].min(X.p.x), low[1].min(X.p.z)], [high[0].max(X.p.x), high[1].max(X.p.z)]);
     }
-    if low[0] > high[0] || (high[0] - low[0]).max(high[1] - low[1]) > 20.0 {
-        return;
+    if low[0] > high[0] || (high[0] - low[0]).max(high[1] - low[1]) > WIDEST_FLOOR {
+        return None;
     }
-    let step = 0.25;
-    let first = low.map(|v| (v / step).floor() as i64 - 1);
-    let last = high.map(|v| (v / step).ceil() as i64 + 1);
-    let line = |a: [i64; 2], b: [i64; 2]| {
-        let point = |[x, z]: [i64; 2]| view.see(vec3(x as f64 * step, y, z as f64 * step));
-        path_data(&[point(a), point(b)], at)
-    };
-    let mut d = String::new();
-    for x in first[0]..=last[0] {
-        d.push_str(&line([x, first[1]], [x, last[1]]));
-    }
-    for z in first[1]..=last[1] {
-        d.push_str(&line([first[0], z], [last[0], z]));
-    }
-    let _ = writeln!(s, "<path d=\"{d}\" fill=\"none\" stroke=\"{FLOOR}\" stroke-width=\"1\"/>");
+    let first = low.map(|v| (v / TILE).floor() as i64 - 1);
+    let last = high.map(|v| (v / TILE).ceil() as i64 + 1);
+    let point = |x: i64, z: i64| at(view.see(vec3(x as f64 * TILE, y, z as f64 * TILE)));
+    let across = (first[0]..=last[0]).map(|x| vec![point(x, first[1]), point(x, last[1])]);
+    let along = (first[1]..=last[1]).map(|z| vec![point(first[0], z), point(last[0], z)]);
+    let stroke = Some(Stroke::solid(FLOOR, 1.0));
+    Some(Mark::Path(Path { class: "grid", pieces: across.chain(along).collect(), stroke, ..Path::default() }))
 }
 
 #[cfg(test)]
@@ -313,10 +258,11 @@ mod tests {
             let s = Shape { body: 0, layer: Layer::Body, color: [200; 3], opacity: 1.0, solid };
             let mut pieces = Vec::new();
             shape(&s, &Transform::identity(), &View::new(&camera), &mut pieces);
-            match pieces[0].ink {
-                Ink::Ellipse { radii, angle, .. } => (radii, angle),
-                _ => unreachable!(),
-            }
+            // Nearest and farthest point of the rim, and the direction of the farthest.
+            let by = |p: &&Vec3<f64>, q: &&Vec3<f64>| p.norm().total_cmp(&q.norm());
+            let (near, far) = (pieces[0].points.iter().min_by(by), pieces[0].points.iter().max_by(by));
+            let (near, far) = (near.unwrap(), far.unwrap());
+            ([far.norm(), near.norm()], far.y.atan2(far.x))
         };
         let side = Camera { yaw_deg: 0.0, pitch_deg: 0.0 };
         let oblique = Camera { yaw_deg: 33.0, pitch_deg: -21.0 };

@@ -5,6 +5,7 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB.
 
+mod drawing;
 pub mod figure;
 pub mod plot;
 pub mod report;
@@ -13,7 +14,7 @@ mod text;
 
 pub use figure::Camera;
 pub use plot::{Band, Dash, Event, Line, Plot, Style};
-pub use report::{Report, Table, activation_plots, coordinate_plots, force_plots};
+pub use report::{Report, Table, activation_plots, coordinate_plots, force_plots, grouped_plots};
 pub use scene::{
     Activations, Animation, Frame, Layer, Motion, MotionError, Recorder, Scene, SceneOptions,
     attached_geometry,

@@ -307,3 +307,43 @@ fn analytic_anything_makes_a_page() {
     assert!(!page.contains("NaN\"") && !page.contains(":NaN"));
     elements(&page);
 }
+
+/// Feet that touch the ground have arrows upwards, feet in the air have none; without speeds there are none at all.
+#[test]
+fn analytic_contact_is_drawn_where_feet_touch() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/gait2d.osim");
+    let (model, log) = soleus_io::osim::read_model(&std::fs::read(file).unwrap(), file);
+    let model = model.unwrap_or_else(|| panic!("{:?}", log.list));
+    let system = System::compile(&model).unwrap();
+    let up = |drawn: &Animation| drawn.frames[0].arrows.iter().map(|a| a.1.y).collect::<Vec<_>>();
+    let height = (0..model.coordinates.len())
+        .find(|&c| {
+            // The coordinate that lifts the whole figure.
+            let mut ws = system.workspace();
+            let mut x = system.default_state.clone();
+            x.q.fill(0.0);
+            x.q[system.tree.mobility_of_coordinate[c]] = 1.0;
+            system.compute_kinematics(&x, &mut ws);
+            (ws.kin.X_GB[1].p - vec3(0.0, 1.0, 0.0)).norm() < 1e-12
+        })
+        .unwrap();
+    let at = |y: f64| {
+        let mut x = system.default_state.clone();
+        x.q.fill(0.0);
+        x.u.fill(0.0);
+        x.q[system.tree.mobility_of_coordinate[height]] = y;
+        x
+    };
+    // On straight legs the hips are 0.441 + 0.4428 + 0.0702 = 0.954 m above the soles.
+    let drawn = animation(&model, &system, &[at(0.94)]);
+    assert_eq!(drawn.scene.arrows, ["foot_r", "foot_l"]);
+    let forces = up(&drawn);
+    assert!(
+        forces.iter().all(|&f| f > 50.0) && (forces[0] - forces[1]).abs() < 1e-9 * forces[0],
+        "{forces:?}"
+    );
+    assert_eq!(up(&animation(&model, &system, &[at(1.2)])), [0.0, 0.0]);
+    let mut still = Recorder::new(&model, &system, &SceneOptions::default()).with(false, false);
+    still.record(&at(0.94));
+    assert_eq!(up(&still.finish()), [0.0, 0.0]);
+}

@@ -9,7 +9,7 @@ use soleus_math::{Table, Vec3};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{
     Actuation, Analysis, BodyKinematics, ContactConstraint, ForceReporter, InducedAccelerations,
-    InducedSettings, JointReaction, Kinematics, MuscleAnalysis, OutputReporter, PointKinematics,
+    InducedSettings, JointPower, JointReaction, Kinematics, MuscleAnalysis, OutputReporter, PointKinematics,
     ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
 };
 use soleus_tools::static_optimization::{Settings, StaticOptimization};
@@ -57,6 +57,7 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
     let wrong = |e| failed(m.source, &e);
     let content = |text: String| Failure::content(m.source, s.line, "", text, "");
     let (model, system) = (m.model, m.system);
+    let forces = |file: &Option<String>| file.as_deref().map(|f| (m.table)(f)).transpose();
     Ok(Some(match &s.kind {
         AnalysisKind::Kinematics { coordinates } => {
             Box::new(Kinematics::new(model, system, coordinates, s.in_degrees).map_err(wrong)?)
@@ -74,10 +75,7 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
         }
         AnalysisKind::JointReaction { forces_file, joints, on_bodies, in_frames } => {
             let choices = choices(joints, on_bodies, in_frames).map_err(content)?;
-            let forces = match forces_file {
-                Some(file) => Some((m.table)(file)?),
-                None => None,
-            };
+            let forces = forces(forces_file)?;
             Box::new(JointReaction::new(model, system, &choices, forces.as_ref()).map_err(wrong)?)
         }
         AnalysisKind::ForceReporter { with_constraints } => {
@@ -88,6 +86,13 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
         AnalysisKind::ProbeReporter => Box::new(ProbeReporter::new(model)),
         AnalysisKind::OutputReporter { paths } => {
             Box::new(OutputReporter::new(model, system, paths).map_err(wrong)?)
+        }
+        AnalysisKind::StaticOptimization { use_model_force_set: false, .. } => {
+            let hint =
+                "give a model or force set with an actuator for each coordinate, or run inverse dynamics";
+            let message =
+                "`use_model_force_set` false is not supported: it asks for inverse dynamics".to_string();
+            return Err(Failure::content(m.source, s.line, "", message, hint));
         }
         AnalysisKind::StaticOptimization { exponent, use_muscle_physiology, .. } => {
             let settings = Settings {
@@ -105,6 +110,7 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
             force_threshold,
             potentials_only,
             report_reactions,
+            forces_file,
         } => {
             let mut list = Vec::new();
             for c in contacts {
@@ -132,7 +138,12 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
                 in_degrees: s.in_degrees,
                 opensim_faults: m.opensim_faults,
             };
-            Box::new(InducedAccelerations::new(model, system, &settings).map_err(wrong)?)
+            let made = InducedAccelerations::new(model, system, &settings, forces(forces_file)?.as_ref());
+            Box::new(made.map_err(wrong)?)
+        }
+        AnalysisKind::JointPower => {
+            let made = JointPower::new(model, system, m.history, m.rows.clone());
+            Box::new(made.map_err(|e| content(e.to_string()))?)
         }
         AnalysisKind::Other(_) => return Ok(None),
     }))

@@ -1,9 +1,12 @@
 //! `soleus analyze`, and the `AnalyzeTool` of `soleus run`.
 
 mod make;
+pub mod plain;
 mod setup_file;
+mod verb;
 
 pub use setup_file::{run_motion, run_setup};
+pub use verb::{Arguments, run};
 
 use crate::failure::Failure;
 use crate::load;
@@ -15,7 +18,9 @@ use std::path::Path;
 /// Writes the tables of all analyses to `<folder>/<name>_<analysis>_<what>.sto`; warns about what went less than well.
 pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>) -> Result<(), Failure> {
     let mut log = Diagnostics::new(source.display().to_string());
+    let mut unsolved = Vec::new();
     for a in analyses {
+        unsolved.extend(a.analysis.unsolved().map(|u| format!("{}: {u}", a.name)));
         for warning in a.analysis.warnings() {
             log.warn(0, "", format!("{}: {warning}", a.name), "");
         }
@@ -32,7 +37,10 @@ pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>)
         }
     }
     load::report(&log);
-    Ok(())
+    match unsolved.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::NotSolved { message: unsolved.join("\n") }),
+    }
 }
 
 /// Tells what went less than well on the way.

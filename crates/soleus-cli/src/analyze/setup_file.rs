@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::simulate::drive;
 use crate::{load, setup, tool_model};
 use soleus_dynamics::{Options, System};
-use soleus_io::setup::{AnalyzeSetup, ForwardSetup};
+use soleus_io::setup::{AnalysisSetup, AnalyzeSetup};
 use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::ModelControls;
@@ -49,10 +49,11 @@ pub fn run_setup(path: &Path, s: &AnalyzeSetup, opensim_faults: bool) -> Result<
     write(&folder, &tool.name, path, analyses)
 }
 
-/// Makes the analyses of a forward simulation, of which `states` came.
+/// Makes the analyses of a forward simulation, of which `states` came. First the file that asks for them, the folder for
+/// the tables and what their names begin with.
 pub fn run_motion(
-    path: &Path,
-    s: &ForwardSetup,
+    (path, folder, name): (&Path, &Path, &str),
+    setups: &[AnalysisSetup],
     (model, system): (&Model, &System),
     states: &Table,
     controls: &mut ModelControls,
@@ -70,13 +71,13 @@ pub fn run_motion(
         source: path,
         table: &|name| drive::read_table(&setup::beside(path, name)),
     };
-    let mut analyses = make(&motion, &s.analyses)?;
+    let mut analyses = make(&motion, setups)?;
     if analyses.is_empty() {
         return Ok(());
     }
     analyze((model, system), &history, rows, controls, Preparation::default(), &mut analyses)
         .map_err(|e| failed(path, &e))?;
-    write(&setup::beside(path, &s.tool.results_directory), &s.tool.name, path, analyses)
+    write(folder, name, path, analyses)
 }
 
 /// The motion that the setup names, and the file it is in.

@@ -2,11 +2,12 @@
 
 pub mod drive;
 pub mod job;
+mod outputs;
 pub mod results;
 pub mod start;
 
 use crate::failure::Failure;
-use crate::load;
+use crate::{analyze, load};
 use clap::Args;
 use job::{Method, Plan};
 use soleus_dynamics::Options;
@@ -49,6 +50,10 @@ pub struct Arguments {
     /// Time the simulation may take, s of the clock; what was reached by then is written
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<f64>,
+    /// More tables, separated by commas: kinematics, bodies, forces, actuators, muscles, joint-reactions, probes, or
+    /// outputs of components such as `/forceset/soleus|tendon_force`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    outputs: Vec<String>,
     /// Folder for the tables
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -63,8 +68,12 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         let message = format!("--duration {} is no time to simulate", a.duration);
         return Err(Failure::content(&a.model, 0, "", message, "give a positive number of seconds"));
     }
+    let analyses = outputs::analyses(&a.outputs).map_err(|word| {
+        let message = format!("--outputs: `{word}` is not known");
+        Failure::content(&a.model, 0, "", message, "`soleus simulate --help` lists what is")
+    })?;
     let (model, system) = load::system(&a.model, &Options { opensim_faults: a.opensim_faults })?;
-    let controls = controls(a, &model, &system)?;
+    let mut controls = controls(a, &model, &system)?;
     let start = initial_state(a, &model, &system, &controls)?;
     std::fs::create_dir_all(&a.out).map_err(|e| Failure::write(&a.out, e))?;
     let plan = Plan {
@@ -78,12 +87,21 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let motion = job::simulate(&system, &controls, &start, &plan);
     let stem = a.model.file_stem().map_or("model".to_string(), |s| s.to_string_lossy().into_owned());
     let write = |kind: &str, table| results::write(&a.out.join(format!("{stem}_{kind}.sto")), table);
-    write("states", results::states(&model, &system, &motion.rows))?;
+    let states = results::states(&model, &system, &motion.rows);
+    write("states", states.clone())?;
     if system.num_controls > 0 {
         let labels = control_labels(&model, &system);
         write("controls", results::controls(&model, &system, &controls, &motion.rows, labels))?;
     }
-    motion.close(&model, &system, &a.out)
+    let analysed = match states {
+        Ok(states) if !analyses.is_empty() && !motion.rows.is_empty() => {
+            let (asked, both) = ((a.model.as_path(), a.out.as_path(), stem.as_str()), (&model, &system));
+            analyze::run_motion(asked, &analyses, both, &states, &mut controls, a.opensim_faults)
+        }
+        _ => Ok(()),
+    };
+    // Why a simulation ended early matters more than what could not be made of it.
+    motion.close(&model, &system, &a.out).and(analysed)
 }
 
 /// The model's controllers, and what the command line adds.

@@ -3,6 +3,7 @@
 mod bounds;
 mod contact;
 mod goals;
+mod page;
 mod parameters;
 mod prescribed;
 mod progress;
@@ -10,7 +11,7 @@ mod references;
 mod trajectory;
 
 use crate::failure::Failure;
-use crate::{load, setup};
+use crate::{id, load, setup};
 use clap::Args;
 use progress::Progress;
 use soleus_control::musculoskeletal::ModelProblem;
@@ -19,7 +20,7 @@ use soleus_control::{Bounds, Collocation, Scheme, Settings};
 use soleus_dynamics::Options;
 use soleus_io::setup::Setup;
 use soleus_io::setup::moco::{MocoSolver, MocoStudySetup};
-use soleus_model::Model;
+use soleus_model::{Diagnostics, Document, Model};
 use soleus_optimization::nlp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,6 +42,10 @@ pub struct Arguments {
     /// Table a goal tracks, for studies that held it in memory only; may be repeated
     #[arg(long, value_name = "GOAL=TABLE.sto")]
     reference: Vec<String>,
+    /// Coordinates over time to prescribe (.sto, .mot), instead of the splines of the study, which Moco writes with
+    /// six digits
+    #[arg(long, value_name = "MOTION.sto")]
+    kinematics: Option<PathBuf>,
     /// Number of equal mesh intervals, instead of the study's mesh
     #[arg(long)]
     intervals: Option<usize>,
@@ -53,6 +58,12 @@ pub struct Arguments {
     /// Most iterations
     #[arg(long)]
     max_iterations: Option<usize>,
+    /// Page to write too: costs, quality, plots and an animated figure of the solution
+    #[arg(long, value_name = "PAGE.html")]
+    report: Option<PathBuf>,
+    /// First barrier parameter; smaller ones stay closer to the guess
+    #[arg(long, value_name = "MU")]
+    barrier: Option<f64>,
     /// Say nothing about progress
     #[arg(long)]
     quiet: bool,
@@ -73,10 +84,13 @@ pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
         out: None,
         guess: None,
         reference: Vec::new(),
+        kinematics: None,
         intervals: None,
         scheme: None,
         tolerance: None,
         max_iterations: None,
+        report: None,
+        barrier: None,
         quiet: false,
     };
     run_study(path, s, &a)
@@ -89,7 +103,17 @@ fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failu
     let ranges = parameters::ranges(path, s, &base)?;
     let mut problem = base.problem(pair(s.default_speed_bounds), &ranges);
     bounds::apply(path, s, &base, &mut problem)?;
-    prescribed::apply(path, s, &base, &mut problem)?;
+    // The equations are not differentiated by time.
+    if base.system.depends_on_time() && !(problem.initial_time.is_fixed() && problem.final_time.is_fixed()) {
+        let message =
+            "forces or constraints of the model depend on time, so both times must be fixed".to_string();
+        return Err(Failure::content(path, 0, "", message, "give the time bounds one value each"));
+    }
+    let motions = match &a.kinematics {
+        Some(file) => prescribed::read(file, &base)?,
+        None => s.prescribed.clone(),
+    };
+    prescribed::apply(path, &motions, &base, &mut problem)?;
     problem.goals = goals::build(path, s, &base, &references::Given::parse(path, &a.reference)?)?;
     for name in problem.unused() {
         eprintln!("warning: nothing depends on `{name}`");
@@ -121,8 +145,11 @@ fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failu
         eprintln!("  {name}: {value:.9e}");
     }
     let out = a.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}_solution.sto", name_of(path, s))));
-    let text = trajectory::write(&program.trajectory(&solution.x), &base, s, &solution, &goals, seconds);
-    load::write_whole(&out, &text)?;
+    let found = program.trajectory(&solution.x);
+    load::write_whole(&out, &trajectory::write(&found, &base, s, &solution, &goals, seconds))?;
+    if let Some(page) = &a.report {
+        load::write_whole(page, &page::html(path, s, &base, &found, &solution, &goals, seconds))?;
+    }
     if solution.status.is_solved() {
         return Ok(());
     }
@@ -167,7 +194,17 @@ fn study_model(path: &Path, s: &MocoStudySetup) -> Result<Model, Failure> {
     let Some(element) = &s.model else {
         return load::model(&setup::required(path, "model", s.model_file.as_deref())?);
     };
-    build_model(path, element)
+    let mut model = build_model(path, element)?;
+    if let Some(loads) = &s.external_loads {
+        let mut log = Diagnostics::new(path.display().to_string());
+        let document =
+            Document { file: path.display().to_string(), root: loads.clone(), ..Document::default() };
+        let found = soleus_model::build_external_loads(&document, &model, &mut log);
+        load::report(&log);
+        let found = found.ok_or_else(|| load::errors(path, &log))?;
+        model.forces.extend(id::forces_of(&found, path, path.parent().unwrap_or(Path::new("")))?);
+    }
+    Ok(model)
 }
 
 /// Builds the model of an element.
@@ -210,10 +247,11 @@ fn settings(path: &Path, s: &MocoSolver, a: &Arguments) -> Result<Settings, Fail
 fn options(s: &MocoSolver, a: &Arguments) -> nlp::Options {
     let mut o = nlp::Options::default();
     if s.optim_convergence_tolerance > 0.0 {
-        // Moco sets these three together.
-        o.tolerance = s.optim_convergence_tolerance;
+        // Moco sets these three together. Its studies choose them for a solver without second derivatives, which
+        // ends nearer to the optimum than they ask; with them, a hundredth costs a few iterations.
+        o.tolerance = (0.01 * s.optim_convergence_tolerance).max(o.tolerance);
         o.dual_tolerance = s.optim_convergence_tolerance;
-        o.complementarity_tolerance = s.optim_convergence_tolerance;
+        o.complementarity_tolerance = 0.01 * s.optim_convergence_tolerance;
     }
     if s.optim_constraint_tolerance > 0.0 {
         o.constraint_tolerance = s.optim_constraint_tolerance;
@@ -223,5 +261,6 @@ fn options(s: &MocoSolver, a: &Arguments) -> nlp::Options {
     }
     o.tolerance = a.tolerance.unwrap_or(o.tolerance);
     o.max_iterations = a.max_iterations.unwrap_or(o.max_iterations);
+    o.initial_barrier = a.barrier.unwrap_or(o.initial_barrier);
     o
 }

@@ -1,19 +1,41 @@
 //! Motions that a study prescribes.
 
+use super::references::{absolute_names, radians};
 use crate::failure::Failure;
+use crate::tables::{self, Take};
 use soleus_control::Problem;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::problem::PrescribedState;
-use soleus_io::setup::moco::MocoStudySetup;
+use soleus_io::setup::moco::PrescribedCoordinate;
 use soleus_math::Function;
 use soleus_math::function::GcvSpline;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Lets coordinates and speeds follow the splines of the study.
-pub fn apply(path: &Path, s: &MocoStudySetup, base: &ModelProblem, p: &mut Problem) -> Result<(), Failure> {
+/// Degree of the splines through coordinates, as in Moco.
+const DEGREE: usize = 5;
+
+/// Motions from a table of coordinates, by name or path.
+pub fn read(file: &Path, base: &ModelProblem) -> Result<Vec<PrescribedCoordinate>, Failure> {
+    let table = tables::read(file, Take::Markers, 0.0)?;
+    let table = absolute_names(radians(table, &base.model), &base.model);
+    let motion = |state: &String| {
+        let path = state.strip_suffix("/value")?.to_string();
+        let y = table.column(state)?.to_vec();
+        Some(PrescribedCoordinate { path, degree: DEGREE, x: table.times().to_vec(), y })
+    };
+    Ok(base.states[..base.num_coordinates()].iter().filter_map(motion).collect())
+}
+
+/// Lets coordinates and speeds follow the splines of a study.
+pub fn apply(
+    path: &Path,
+    motions: &[PrescribedCoordinate],
+    base: &ModelProblem,
+    p: &mut Problem,
+) -> Result<(), Failure> {
     let n = base.num_coordinates();
-    for c in &s.prescribed {
+    for c in motions {
         let refuse = |message: String| Failure::content(path, 0, &c.path, message, "");
         let name = format!("{}/value", c.path);
         let i = base.states.iter().position(|s| *s == name);
@@ -37,8 +59,8 @@ pub fn apply(path: &Path, s: &MocoStudySetup, base: &ModelProblem, p: &mut Probl
             }),
         });
     }
-    if !s.prescribed.is_empty() && s.prescribed.len() != n {
-        let given = s.prescribed.len();
+    if !motions.is_empty() && motions.len() != n {
+        let given = motions.len();
         let message = format!("the study prescribes {given} of {n} coordinates; all or none is supported");
         return Err(Failure::content(path, 0, "", message, ""));
     }

@@ -59,7 +59,7 @@ impl Given {
 }
 
 /// Angles in radians.
-fn radians(mut table: Table, model: &Model) -> Table {
+pub fn radians(mut table: Table, model: &Model) -> Table {
     use soleus_model::joint::MotionType;
     if table.in_degrees != Some(true) {
         return table;
@@ -81,7 +81,7 @@ fn radians(mut table: Table, model: &Model) -> Table {
 }
 
 /// Labels that are names of coordinates become paths of states.
-fn absolute_names(mut table: Table, model: &Model) -> Table {
+pub fn absolute_names(mut table: Table, model: &Model) -> Table {
     for i in 0..table.labels().len() {
         let label = table.labels()[i].clone();
         let found = model.coordinates.iter().find_map(|c| {

@@ -50,7 +50,7 @@ struct PointError {
 
 enum Target {
     Fixed(Vec3<f64>),
-    Moving([Function; 3]),
+    Moving(Box<[Function; 3]>),
 }
 
 impl SmoothFunction for PointError {
@@ -67,7 +67,8 @@ impl SmoothFunction for PointError {
     fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], motion: &mut Motion<T>) {
         let (target, q) = match &self.target {
             Target::Fixed(r) => (Vec3::cst(*r), z),
-            Target::Moving([x, y, z3]) => {
+            Target::Moving(path) => {
+                let [x, y, z3] = &**path;
                 let t = &z[..1];
                 (vec3(x.value(t), y.value(t), z3.value(t)), &z[1..])
             }
@@ -106,7 +107,7 @@ pub fn marker_tracking(
         let mobilities = supports(system, station.body);
         let mut inputs = vec![PointVariable::Time];
         inputs.extend(mobilities.iter().map(|&m| PointVariable::State(m)));
-        let target = Target::Moving(path);
+        let target = Target::Moving(Box::new(path));
         Term::new(inputs, PointError { system: system.clone(), station, mobilities, target, weight })
     };
     Goal::integral(name, weight, markers.into_iter().map(term).collect())

@@ -86,7 +86,8 @@ impl Problem {
         if self.final_time.upper < self.initial_time.lower {
             errors.push(ProblemError::NoTime { first: self.initial_time.lower, last: self.final_time.upper });
         }
-        if !self.prescribed.is_empty() && !(self.initial_time.is_fixed() && self.final_time.is_fixed()) {
+        let known = self.initial_time.is_fixed() && self.final_time.is_fixed();
+        if !known && !self.prescribed.is_empty() {
             errors.push(ProblemError::PrescribedNeedsTimes);
         }
         self.size_errors(&mut errors);

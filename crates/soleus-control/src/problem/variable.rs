@@ -74,6 +74,17 @@ impl Variable {
         Variable { name: name.into(), bounds, initial: bounds, last: bounds }
     }
 
+    /// A guess at the fraction τ of the duration: the line between the values that the bounds fix at the ends; the
+    /// one value if they fix one; else the middle of the bounds.
+    pub fn guess(&self, tau: f64) -> f64 {
+        let fixed = |b: Bounds| b.is_fixed().then_some(b.lower);
+        self.bounds.clamp(match (fixed(self.initial), fixed(self.last)) {
+            (Some(a), Some(b)) => (1.0 - tau) * a + tau * b,
+            (Some(x), None) | (None, Some(x)) => x,
+            (None, None) => self.bounds.middle(),
+        })
+    }
+
     /// The same with other bounds at the initial time.
     pub fn starting(self, initial: Bounds) -> Variable {
         Variable { initial, ..self }

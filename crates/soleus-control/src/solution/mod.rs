@@ -3,5 +3,5 @@
 mod guess;
 mod trajectory;
 
-pub(crate) use guess::consistent_rates;
+pub(crate) use guess::set_slopes;
 pub use trajectory::{Columns, Trajectory};

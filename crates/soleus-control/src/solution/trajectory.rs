@@ -1,7 +1,7 @@
 //! A motion with everything that belongs to it.
 
-use crate::problem::Problem;
-use crate::transcription::layout::Layout;
+use crate::problem::{Problem, Variable};
+use crate::transcription::layout::{Layout, PointUnknowns};
 
 /// Named quantities over time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Trajectory {
 
 impl Trajectory {
     pub(crate) fn collect(problem: &Problem, layout: &Layout, full: &[f64]) -> Trajectory {
-        let names = |list: &[crate::problem::Variable]| {
+        let names = |list: &[Variable]| {
             Columns::new(list.iter().map(|v| v.name.clone()).collect::<Vec<_>>().into_iter())
         };
         let mut t = Trajectory {
@@ -68,33 +68,39 @@ impl Trajectory {
         t
     }
 
-    /// Writes the motion into the unknowns of a program, by name; its duration is stretched over theirs.
-    pub(crate) fn spread(&self, problem: &Problem, layout: &Layout, full: &mut [f64]) {
+    /// Writes times and states into the unknowns of a program, by name; the duration is stretched over theirs.
+    pub(crate) fn spread_states(&self, problem: &Problem, layout: &Layout, full: &mut [f64]) {
         let (Some(&t0), Some(&tf)) = (self.times.first(), self.times.last()) else { return };
         full[layout.times[0]] = problem.initial_time.clamp(t0);
         full[layout.times[1]] = problem.final_time.clamp(tf);
+        self.spread(&self.states, &problem.states, layout, full, |p| &p.states);
+    }
+
+    /// Writes all but the states.
+    pub(crate) fn spread_others(&self, problem: &Problem, layout: &Layout, full: &mut [f64]) {
         for (p, &i) in problem.parameters.iter().zip(&layout.parameters) {
             if let Some(q) = self.parameters.iter().find(|q| q.0 == p.name) {
                 full[i] = q.1;
             }
         }
-        let groups = [
-            (&self.states, &problem.states, 0),
-            (&self.rates, &problem.states, 1),
-            (&self.controls, &problem.controls, 2),
-            (&self.multipliers, &problem.multipliers, 3),
-        ];
-        for (columns, variables, group) in groups {
-            for (i, v) in variables.iter().enumerate() {
-                let Some(c) = columns.names.iter().position(|n| *n == v.name) else { continue };
-                for p in layout.points.iter().chain(&layout.projected) {
-                    let list = [&p.states, &p.rates, &p.controls, &p.multipliers][group];
-                    // The rate of a state may be a state of its own.
-                    if group == 1 && p.states.contains(&list[i]) {
-                        continue;
-                    }
-                    full[list[i]] = self.interpolate(columns, c, t0 + p.tau * (tf - t0));
-                }
+        self.spread(&self.rates, &problem.states, layout, full, |p| &p.rates);
+        self.spread(&self.controls, &problem.controls, layout, full, |p| &p.controls);
+        self.spread(&self.multipliers, &problem.multipliers, layout, full, |p| &p.multipliers);
+    }
+
+    fn spread(
+        &self,
+        columns: &Columns,
+        variables: &[Variable],
+        layout: &Layout,
+        full: &mut [f64],
+        unknowns: fn(&PointUnknowns) -> &Vec<usize>,
+    ) {
+        let (Some(&t0), Some(&tf)) = (self.times.first(), self.times.last()) else { return };
+        for (i, v) in variables.iter().enumerate() {
+            let Some(c) = columns.names.iter().position(|n| *n == v.name) else { continue };
+            for p in layout.points.iter().chain(&layout.projected) {
+                full[unknowns(p)[i]] = self.interpolate(columns, c, t0 + p.tau * (tf - t0));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::problem::{
     Bounds, EndpointFunction, EndpointVariable, Goal, KinematicConstraints, Mode, PointVariable, Problem,
     ProblemError, Term,
 };
-use crate::solution::{Trajectory, consistent_rates};
+use crate::solution::{Trajectory, set_slopes};
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Collocation {
 }
 
 impl Collocation {
-    /// Transcribes a problem; the start is the middle of all bounds.
+    /// Transcribes a problem; the start is each variable's [guess](crate::Variable::guess).
     pub fn new(problem: Problem, settings: &Settings) -> Result<Collocation, Vec<ProblemError>> {
         let mut errors = problem.errors();
         errors.extend(mesh_error(&settings.mesh));
@@ -50,7 +50,7 @@ impl Collocation {
         let Transcription { b, layout, .. } = t;
         let mut assembly = b.finish(layout.times, problem.goals.len() + 1);
         let mut full = assembly.start();
-        consistent_rates(&problem, &layout, &mut full);
+        set_slopes(&problem, &layout, &mut full);
         assembly.set_start(&full);
         Ok(Collocation { assembly, layout, problem })
     }
@@ -88,8 +88,9 @@ impl Collocation {
     /// Starts from a given motion, by name and time; what it does not have stays as it was.
     pub fn set_guess(&mut self, guess: &Trajectory) {
         let mut full = self.assembly.start();
-        guess.spread(&self.problem, &self.layout, &mut full);
-        consistent_rates(&self.problem, &self.layout, &mut full);
+        guess.spread_states(&self.problem, &self.layout, &mut full);
+        set_slopes(&self.problem, &self.layout, &mut full);
+        guess.spread_others(&self.problem, &self.layout, &mut full);
         self.assembly.set_start(&full);
     }
 }
@@ -128,7 +129,7 @@ impl Transcription<'_> {
     }
 
     fn is_mesh(&self, point: usize) -> bool {
-        point % self.inner() == 0
+        point.is_multiple_of(self.inner())
     }
 
     fn posa(&self) -> bool {
@@ -208,21 +209,24 @@ impl Transcription<'_> {
             }
         };
         let (corrected, idle) = (self.corrected(point), self.idle(point));
-        let mut add = |b: Bounds| self.b.variable(b, b.middle(), stage);
+        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
         let prescribed = |i: usize| p.prescribed.iter().find(|m| m.state == i).map(|m| (m.motion)(time));
         let states: Vec<usize> = (0..p.states.len())
-            .map(|i| add(prescribed(i).map_or(of(&p.states[i]), |m| Bounds::fixed(m[0]))))
+            .map(|i| match prescribed(i) {
+                Some(m) => add(Bounds::fixed(m[0]), m[0]),
+                None => add(of(&p.states[i]), p.states[i].guess(tau)),
+            })
             .collect();
         let rates = (0..p.states.len())
             .map(|i| match (p.dynamics.chain[i], prescribed(i)) {
-                (_, Some(m)) => add(Bounds::fixed(m[1])),
+                (_, Some(m)) => add(Bounds::fixed(m[1]), m[1]),
                 (Some(rate), _) if !corrected => states[rate],
-                _ if idle => add(Bounds::fixed(0.0)),
-                _ => add(p.dynamics.rate_bounds[i]),
+                _ if idle => add(Bounds::fixed(0.0), 0.0),
+                _ => add(p.dynamics.rate_bounds[i], p.dynamics.rate_bounds[i].middle()),
             })
             .collect();
-        let controls = p.controls.iter().map(|v| add(of(v))).collect();
-        let multipliers = p.multipliers.iter().map(|v| add(of(v))).collect();
+        let controls = p.controls.iter().map(|v| add(of(v), v.guess(tau))).collect();
+        let multipliers = p.multipliers.iter().map(|v| add(of(v), v.guess(tau))).collect();
         PointUnknowns { states, rates, controls, multipliers, tau, stage }
     }
 
@@ -243,10 +247,11 @@ impl Transcription<'_> {
             // The auxiliary states are not projected.
             let end = &self.layout.points[self.layout.mesh[interval + 1]];
             let last = interval + 1 == self.num_intervals();
+            let end_tau = end.tau;
             let mut projected = PointUnknowns { stage, ..end.clone() };
             for i in 0..2 * c.num_coordinates {
                 let bounds = if last { p.states[i].last } else { p.states[i].bounds };
-                projected.states[i] = self.b.variable(bounds, bounds.middle(), stage);
+                projected.states[i] = self.b.variable(bounds, p.states[i].guess(end_tau), stage);
             }
             for i in 0..2 * c.num_coordinates {
                 projected.rates[i] = match p.dynamics.chain[i] {

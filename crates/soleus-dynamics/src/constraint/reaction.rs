@@ -13,7 +13,8 @@ use std::ops::Range;
 impl ConstraintSet {
     /// Equations of constraint `i`: the holonomic ones, and those on speeds.
     pub fn equations(&self, i: usize) -> (Range<usize>, Range<usize>) {
-        let position = |c: &[CompiledConstraint]| c.iter().map(CompiledConstraint::num_position).sum::<usize>();
+        let position =
+            |c: &[CompiledConstraint]| c.iter().map(CompiledConstraint::num_position).sum::<usize>();
         let speed = |c: &[CompiledConstraint]| c.iter().map(CompiledConstraint::num_speed).sum::<usize>();
         let p = position(&self.list[..i]);
         let v = position(&self.list) + speed(&self.list[..i]);

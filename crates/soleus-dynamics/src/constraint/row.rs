@@ -346,7 +346,14 @@ impl CompiledConstraint {
                 }
             }
             CompiledConstraint::Rolling(Rolling {
-                roller, surface, normal, height, p_R, axis_R, active, ..
+                roller,
+                surface,
+                normal,
+                height,
+                p_R,
+                axis_R,
+                active,
+                ..
             }) => {
                 // A point of the roller stays at the height of the plane …
                 let mut i = 0;

@@ -8,7 +8,7 @@
 
 use super::constraints::ConstraintDerivatives;
 use super::sparse::SparseMatrix;
-use super::{ImplicitSystem, to_ground};
+use super::{ImplicitSystem, path_law, to_ground};
 use crate::joint::angles_rate;
 use crate::kinematics::{Kinematics, Loads};
 use crate::multibody::InverseDynamicsDerivatives;
@@ -49,7 +49,7 @@ pub(super) struct PathDerivative {
 }
 
 /// Most states of one muscle, and the inputs it then has: L, L̇, e, states, rates.
-const MAX_STATES: usize = 3;
+pub(super) const MAX_STATES: usize = 3;
 const LOCAL: usize = 3 + 2 * MAX_STATES;
 
 /// Scratch for the Jacobians of one system, sized once.
@@ -167,9 +167,7 @@ impl ImplicitSystem<'_> {
         let (udot, zdot) = (&xdot[n..2 * n], &xdot[2 * n..]);
 
         // The tree, with all loads but gravity moving along with their bodies.
-        for (f, i) in ws.body_load.iter_mut().zip(&ws.kin.inertia) {
-            *f -= SpatialVec::new(i.moment.cross(s.gravity), s.gravity * i.mass);
-        }
+        self.subtract_gravity(ws);
         jw.tree.compute(&s.tree, &ws.kin, udot, s.gravity, &ws.body_load);
         let planned = self.plan.covers_all;
         if !planned {
@@ -294,21 +292,7 @@ impl ImplicitSystem<'_> {
             }
             p.apply_tension(&kin, st, D::cst(ws.tension[i]), &mut loads);
         }
-        for &i in &self.pattern.plain {
-            let f = &s.forces[i];
-            if let Actor::Force(c) = &f.actor {
-                let e: [D; 6] = lift(&controls[f.controls.clone()]);
-                let z: [D; MAX_STATES] = lift(&x.z[f.states.clone()]);
-                let mut rate = [D::zero(); MAX_STATES];
-                let nz = f.states.len();
-                c.apply(&kin, &e[..f.controls.len()], &z[..nz], &mut rate[..nz], &mut loads);
-                for (r, k) in rate.iter().zip(f.states.clone()) {
-                    for c in 0..count {
-                        jw.z_q[k * n + c0 + c] += r.d[c];
-                    }
-                }
-            }
-        }
+        self.plain_loads(x, controls, jw, c0, count, true);
         self.subtract_loads(jw, c0, count, true);
     }
 
@@ -346,24 +330,41 @@ impl ImplicitSystem<'_> {
         }
         jw.body.fill(SpatialVec::zero());
         jw.mobility.fill(D::zero());
+        self.plain_loads(x, controls, jw, c0, count, false);
+        self.subtract_loads(jw, c0, count, false);
+    }
+
+    /// Adds the loads of forces without a path as the poses and velocities at hand give them, and what the rates of their
+    /// states change by the coordinates (`by_q`) or speeds `c0 ..`.
+    fn plain_loads(
+        &self,
+        x: &State<f64>,
+        controls: &[f64],
+        jw: &mut JacobianWorkspace,
+        c0: usize,
+        count: usize,
+        by_q: bool,
+    ) {
+        let s = self.system;
+        let n = s.tree.num_mobilities;
         let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
         let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
+        let rates = if by_q { &mut jw.z_q } else { &mut jw.z_u };
         for &i in &self.pattern.plain {
             let f = &s.forces[i];
-            if let Actor::Force(c) = &f.actor {
+            if let Actor::Force(law) = &f.actor {
                 let e: [D; 6] = lift(&controls[f.controls.clone()]);
                 let z: [D; MAX_STATES] = lift(&x.z[f.states.clone()]);
                 let mut rate = [D::zero(); MAX_STATES];
                 let nz = f.states.len();
-                c.apply(&kin, &e[..f.controls.len()], &z[..nz], &mut rate[..nz], &mut loads);
+                law.apply(&kin, &e[..f.controls.len()], &z[..nz], &mut rate[..nz], &mut loads);
                 for (r, k) in rate.iter().zip(f.states.clone()) {
                     for c in 0..count {
-                        jw.z_u[k * n + c0 + c] += r.d[c];
+                        rates[k * n + c0 + c] += r.d[c];
                     }
                 }
             }
         }
-        self.subtract_loads(jw, c0, count, false);
     }
 
     /// Takes the loads' own changes off the τ rows: −Sᵀ Δ − ∂τ, Δ summed over subtrees. `by_q`: Δ is what a load
@@ -426,13 +427,13 @@ impl ImplicitSystem<'_> {
         for (d, y) in e[..ne].iter_mut().chain(&mut z[..nz]).enumerate() {
             y.d[d] = 1.0;
         }
-        let (bodies, mobilities) = law.touches();
-        for &b in &bodies {
+        let (bodies, mobilities) = &self.plan.touches[i];
+        for &b in bodies {
             jw.X_GB[b] = Transform::cst(ws.kin.X_GB[b]);
             jw.V_GB[b] = SpatialVec::new(Vec3::cst(ws.kin.V_GB[b].w), Vec3::cst(ws.kin.V_GB[b].v));
             jw.body[b] = SpatialVec::zero();
         }
-        for &m in &mobilities {
+        for &m in mobilities {
             jw.q[m] = D::cst(ws.kin.q[m]);
             jw.u[m] = D::cst(ws.kin.u[m]);
             jw.mobility[m] = D::zero();
@@ -450,7 +451,7 @@ impl ImplicitSystem<'_> {
                 jw.tau_z[row * nz_all + f.states.start + d - ne] -= value;
             }
         };
-        for &m in &mobilities {
+        for &m in mobilities {
             for d in 0..ne + nz {
                 add(m, d, jw.mobility[m].d[d]);
             }
@@ -551,8 +552,8 @@ impl ImplicitSystem<'_> {
             }
             return;
         }
-        let bodies = path.bodies();
-        for &b in &bodies {
+        let bodies = &self.plan.bodies[i];
+        for &b in bodies {
             jw.unit_body[b] = SpatialVec::zero();
         }
         for &j in list {
@@ -572,7 +573,7 @@ impl ImplicitSystem<'_> {
         let st = &mut ws.paths[i];
         let speed = st.speed();
         for (a, &j) in list.iter().enumerate() {
-            for &b in &bodies {
+            for &b in bodies {
                 jw.unit_V[b] = if jw.moves[b * n + j] {
                     let S = jw.tree.S[j];
                     SpatialVec::new(S.w, S.v + S.w.cross(ws.kin.X_GB[b].p))
@@ -723,19 +724,7 @@ fn local_with<const K: usize>(
         z[k] = variable(x.z[i], 3 + k);
         rate[k] = variable(zdot[i], 3 + nz + k);
     }
-    let tension = match &f.actor {
-        Actor::Muscle(m) => m.residual(L, v, e, &z[..nz], &rate[..nz], &mut r[..nz]),
-        Actor::Force(c) => match c.path_force() {
-            None => return,
-            Some(law) => {
-                law.states_dot(v, e, &z[..nz], &mut r[..nz]);
-                for k in 0..nz {
-                    r[k] = rate[k] - r[k];
-                }
-                law.tension(L, v, e, &z[..nz])
-            }
-        },
-    };
+    let tension = path_law(&f.actor, [L, v, e], &z[..nz], &rate[..nz], &mut r[..nz]);
     out.tension[..K].copy_from_slice(&tension.d);
     for k in 0..nz {
         out.residual[k][..K].copy_from_slice(&r[k].d);

@@ -14,17 +14,20 @@
 mod constraints;
 mod hessian;
 mod jacobian;
+mod parameters;
 mod pattern;
 mod scatter;
 mod sparse;
 
 pub use hessian::{HessianWorkspace, ImplicitHessian};
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
+pub use parameters::{Parameter, ParameterError};
 pub use sparse::SparseMatrix;
 
-use crate::kinematics::Loads;
+use crate::kinematics::{Kinematics, Loads};
 use crate::multibody::compute_inverse_dynamics;
-use crate::system::{Actor, State, System, Workspace};
+use crate::path::{CompiledPath, PathState};
+use crate::system::{Actor, State, System, SystemForce, Workspace};
 use pattern::Pattern;
 use scatter::ScatterPlan;
 use soleus_math::{Real, SpatialVec};
@@ -142,36 +145,63 @@ impl<'a> ImplicitSystem<'a> {
         let kin = ws.kin.view(x.time);
         let mut loads = Loads { body: &mut ws.body_load, mobility: &mut ws.mobility_load };
         for (i, f) in s.forces.iter().enumerate() {
-            let (z, zd, rz) = (&x.z[f.states.clone()], &zdot[f.states.clone()], &mut rz[f.states.clone()]);
-            if !f.enabled {
+            let rz = &mut rz[f.states.clone()];
+            if f.enabled {
+                let path = f.path.as_ref().map(|p| (p, &ws.paths[i]));
+                ws.tension[i] = apply_force(f, &f.actor, path, &kin, x, controls, zdot, rz, &mut loads);
+            } else {
                 // A force that is switched off keeps its states.
-                rz.copy_from_slice(zd);
-                continue;
+                rz.copy_from_slice(&zdot[f.states.clone()]);
             }
-            let e = &controls[f.controls.clone()];
-            match (&f.actor, &f.path) {
-                (Actor::Muscle(m), Some(p)) => {
-                    let st = &ws.paths[i];
-                    let tension = m.residual(st.length(), st.speed(), e[0], z, zd, rz);
-                    ws.tension[i] = tension;
-                    p.apply_tension(&kin, st, tension, &mut loads);
-                }
-                (Actor::Force(c), Some(p)) => {
-                    let Some(law) = c.path_force() else { continue };
-                    let st = &ws.paths[i];
-                    let control = e.first().copied().unwrap_or(T::zero());
-                    let tension = law.tension(st.length(), st.speed(), control, z);
-                    law.states_dot(st.speed(), control, z, rz);
-                    ws.tension[i] = tension;
-                    p.apply_tension(&kin, st, tension, &mut loads);
-                    subtract_from(zd, rz);
-                }
-                (Actor::Force(c), None) => {
-                    c.apply(&kin, e, z, rz, &mut loads);
-                    subtract_from(zd, rz);
-                }
-                (Actor::Muscle(_), None) => rz.copy_from_slice(zd),
-            }
+        }
+    }
+}
+
+/// Adds the load of one force that follows the law of `actor`, and writes the residuals of its states. Returns its tension
+/// if it acts along a path.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn apply_force<T: Real>(
+    f: &SystemForce,
+    actor: &Actor,
+    path: Option<(&CompiledPath, &PathState<T>)>,
+    kin: &Kinematics<T>,
+    x: &State<T>,
+    controls: &[T],
+    zdot: &[T],
+    rz: &mut [T],
+    loads: &mut Loads<T>,
+) -> T {
+    let (z, zd, e) = (&x.z[f.states.clone()], &zdot[f.states.clone()], &controls[f.controls.clone()]);
+    match (actor, path) {
+        (_, Some((p, st))) => {
+            let control = e.first().copied().unwrap_or(T::zero());
+            let tension = path_law(actor, [st.length(), st.speed(), control], z, zd, rz);
+            p.apply_tension(kin, st, tension, loads);
+            return tension;
+        }
+        (Actor::Force(c), None) => {
+            c.apply(kin, e, z, rz, loads);
+            subtract_from(zd, rz);
+        }
+        (Actor::Muscle(_), None) => rz.copy_from_slice(zd),
+    }
+    T::zero()
+}
+
+/// Tension of a force along a path at (length, speed, control), and the residuals of its states.
+#[inline]
+fn path_law<T: Real>(actor: &Actor, [L, v, e]: [T; 3], z: &[T], zdot: &[T], r: &mut [T]) -> T {
+    match actor {
+        Actor::Muscle(m) => m.residual(L, v, e, z, zdot, r),
+        Actor::Force(c) => {
+            let Some(law) = c.path_force() else {
+                r.copy_from_slice(zdot);
+                return T::zero();
+            };
+            law.states_dot(v, e, z, r);
+            subtract_from(zdot, r);
+            law.tension(L, v, e, z)
         }
     }
 }

@@ -43,6 +43,10 @@ pub(super) struct ScatterPlan {
     paths: Vec<PathPlaces>,
     /// (row r, mobility j, place of G_rj in ∂f/∂ẋ, place in ∂f/∂λ) of the constraints.
     pub constraints: Vec<(usize, usize, usize, usize)>,
+    /// Bodies that the path of each force touches; empty without a path.
+    pub bodies: Vec<Vec<usize>>,
+    /// Bodies and mobilities that each force without a path reads or acts on.
+    pub touches: Vec<(Vec<usize>, Vec<usize>)>,
     /// For a force on a function-based path whose load is the gradient of its length: the variables of that function as
     /// positions in the force's list of mobilities.
     pub direct: Vec<Option<Vec<usize>>>,
@@ -74,6 +78,11 @@ impl ScatterPlan {
         }
         for (i, f) in s.forces.iter().enumerate() {
             plan.direct.push(None);
+            plan.bodies.push(f.path.as_ref().map_or_else(Vec::new, CompiledPath::bodies));
+            plan.touches.push(match &f.actor {
+                Actor::Force(c) => c.touches(),
+                Actor::Muscle(_) => Default::default(),
+            });
             if f.path.is_none() || !f.enabled {
                 for z in f.states.clone() {
                     plan.ones.extend(p.dxdot.position(rz + z, rz + z));
@@ -148,7 +157,7 @@ impl ImplicitSystem<'_> {
             };
             let k = map.len();
             path.compute_hessian(
-                &ws.kin.q,
+                |m| ws.kin.q[m],
                 &mut jw.variables[..k],
                 &mut jw.gradient[..k],
                 &mut jw.hessian[..k * k],

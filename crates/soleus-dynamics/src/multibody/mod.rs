@@ -7,12 +7,16 @@ mod crba;
 mod passes;
 mod rnea;
 mod rnea_derivatives;
+mod rnea_hessian;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 pub use crba::MassFactor;
+pub(crate) use passes::{Moved, move_body};
 pub use passes::{TreeKinematics, compute_accelerations, compute_kinematics};
 pub use rnea::{NewtonEuler, compute_generalized_forces, compute_inverse_dynamics, compute_newton_euler};
 pub use rnea_derivatives::InverseDynamicsDerivatives;
+pub(crate) use rnea_derivatives::cross;
+pub use rnea_hessian::InverseDynamicsHessian;
 pub use tree::{InertiaForm, LoopWeld, Node, Tree, TreeError};

@@ -84,7 +84,7 @@ pub fn compute_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKi
 }
 
 /// What one joint does to its body; see (1) to (3) of [`compute_kinematics`].
-pub(super) struct Moved<T> {
+pub(crate) struct Moved<T> {
     pub R_GB: Rotation<T>,
     pub p_PB: Vec3<T>,
     pub V_GB: SpatialVec<T>,
@@ -93,7 +93,7 @@ pub(super) struct Moved<T> {
 
 /// Carries the motion of a parent over a joint. Writes the joint's columns of `H`; `m` is scratch.
 #[inline(always)]
-pub(super) fn move_body<T: Real>(
+pub(crate) fn move_body<T: Real>(
     node: &Node,
     R_GP: Rotation<T>,
     V_P: SpatialVec<T>,

@@ -41,34 +41,34 @@ pub struct InverseDynamicsDerivatives<T: Real> {
     // Per mobility, about the origin of ground.
     pub(crate) S: Vec<SpatialVec<T>>,
     pub(crate) eta: Vec<SpatialVec<T>>,
-    zeta: Vec<SpatialVec<T>>,
-    xi: Vec<SpatialVec<T>>,
+    pub(super) zeta: Vec<SpatialVec<T>>,
+    pub(super) xi: Vec<SpatialVec<T>>,
     /// ∂S_i/∂q_j within a joint: entry 6 i + (j − u0).
-    sigma: Vec<SpatialVec<T>>,
+    pub(super) sigma: Vec<SpatialVec<T>>,
     // Per body, about the origin of ground; sums over subtrees once the pass inwards is done.
     pub(crate) V: Vec<SpatialVec<T>>,
-    A: Vec<SpatialVec<T>>,
-    F: Vec<SpatialVec<T>>,
-    inertia: Vec<SpatialInertia<T>>,
-    N: Vec<Mat33<T>>,
-    P: Vec<Vec3<T>>,
+    pub(super) A: Vec<SpatialVec<T>>,
+    pub(super) F: Vec<SpatialVec<T>>,
+    pub(super) inertia: Vec<SpatialInertia<T>>,
+    pub(super) N: Vec<Mat33<T>>,
+    pub(super) P: Vec<Vec3<T>>,
 }
 
 /// Motion cross product (ω, v) × (a, b) = (ω × a, ω × b + v × a).
 #[inline(always)]
-fn cross<T: Real>(x: SpatialVec<T>, y: SpatialVec<T>) -> SpatialVec<T> {
+pub(crate) fn cross<T: Real>(x: SpatialVec<T>, y: SpatialVec<T>) -> SpatialVec<T> {
     SpatialVec::new(x.w.cross(y.w), x.w.cross(y.v) + x.v.cross(y.w))
 }
 
 /// Force cross product (ω, v) ×* (n, f) = (ω × n + v × f, ω × f).
 #[inline(always)]
-fn cross_force<T: Real>(x: SpatialVec<T>, f: SpatialVec<T>) -> SpatialVec<T> {
+pub(super) fn cross_force<T: Real>(x: SpatialVec<T>, f: SpatialVec<T>) -> SpatialVec<T> {
     SpatialVec::new(x.w.cross(f.w) + x.v.cross(f.v), x.w.cross(f.v))
 }
 
 /// A velocity about point p moved to the origin of ground.
 #[inline(always)]
-fn to_origin<T: Real>(V: SpatialVec<T>, p: Vec3<T>) -> SpatialVec<T> {
+pub(super) fn to_origin<T: Real>(V: SpatialVec<T>, p: Vec3<T>) -> SpatialVec<T> {
     SpatialVec::new(V.w, V.v + p.cross(V.w))
 }
 
@@ -272,19 +272,9 @@ impl<T: Real> InverseDynamicsDerivatives<T> {
 }
 
 /// N of (5).
-fn coriolis_block<T: Real>(I: &SpatialInertia<T>, V: SpatialVec<T>) -> Mat33<T> {
-    let J = &I.inertia;
-    let trace = J.xx + J.yy + J.zz;
+pub(super) fn coriolis_block<T: Real>(I: &SpatialInertia<T>, V: SpatialVec<T>) -> Mat33<T> {
     let two = T::cst(2.0);
-    let K = SymMat33 {
-        xx: J.xx * 2.0 - trace,
-        yy: J.yy * 2.0 - trace,
-        zz: J.zz * 2.0 - trace,
-        xy: J.xy * 2.0,
-        xz: J.xz * 2.0,
-        yz: J.yz * 2.0,
-    }
-    .full();
+    let K = twice_without_trace(&I.inertia);
     let (w, v, h) = (V.w, V.v, I.moment);
     let hv = h.dot(v) * two;
     let column = |c: usize| {
@@ -293,6 +283,20 @@ fn coriolis_block<T: Real>(I: &SpatialInertia<T>, V: SpatialVec<T>) -> Mat33<T> 
         x
     };
     Mat33::from_cols(column(0), column(1), column(2))
+}
+
+/// 2J − tr J.
+pub(super) fn twice_without_trace<T: Real>(J: &SymMat33<T>) -> Mat33<T> {
+    let trace = J.xx + J.yy + J.zz;
+    SymMat33 {
+        xx: J.xx * 2.0 - trace,
+        yy: J.yy * 2.0 - trace,
+        zz: J.zz * 2.0 - trace,
+        xy: J.xy * 2.0,
+        xz: J.xz * 2.0,
+        yz: J.yz * 2.0,
+    }
+    .full()
 }
 
 /// A joint's bias and its derivatives.

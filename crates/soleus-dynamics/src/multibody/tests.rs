@@ -248,3 +248,50 @@ fn deriv_recursive_inverse_dynamics() {
         }
     }
 }
+
+/// The Hessian of yᵀ τ by recursion against nested dual numbers through Newton–Euler, every pair, every kind of joint;
+/// pairs of which neither supports the other are zero in both.
+#[test]
+fn deriv_hessian_of_weighted_inverse_dynamics() {
+    type D = Dual<Dual<f64, 1>, 1>;
+    let m = menagerie();
+    let tree = Tree::build(&m, &Options::default()).unwrap();
+    let n = tree.num_mobilities;
+    let w = [numbers(21, n), numbers(22, n), numbers(23, n)].concat();
+    let y = numbers(24, n);
+
+    let mut k = TreeKinematics::new(&tree);
+    compute_kinematics(&tree, &w[..n], &w[n..2 * n], &mut k);
+    let mut d = InverseDynamicsDerivatives::new(&tree);
+    d.compute(&tree, &k, &w[2 * n..], m.gravity, &vec![SpatialVec::zero(); tree.nodes.len()]);
+    let mut h = InverseDynamicsHessian::new(&tree, true);
+    h.compute(&tree, &k, &d, &w[2 * n..], &y);
+
+    let at = |i: usize, j: usize| match (i / n, j / n) {
+        (0, 0) => h.qq[i * n + j],
+        (0, 1) => h.qu[i * n + j - n],
+        (1, 0) => h.qu[j * n + i - n],
+        (1, 1) => h.uu[(i - n) * n + j - n],
+        (0, 2) => h.qa[i * n + j - 2 * n],
+        (2, 0) => h.qa[j * n + i - 2 * n],
+        _ => 0.0,
+    };
+    let gradient = [&h.q[..], &h.u, &h.a].concat();
+    let mut ws = NewtonEuler::new(&tree);
+    let mut tau = vec![D::zero(); n];
+    for i in 0..3 * n {
+        for j in 0..=i {
+            let mut v: Vec<D> = w.iter().map(|&w| D::cst(w)).collect();
+            v[i].v.d[0] = 1.0;
+            v[j].d[0].v = 1.0;
+            let (q, rest) = v.split_at(n);
+            compute_newton_euler(&tree, m.gravity, q, &rest[..n], &rest[n..], &mut ws, &mut tau);
+            let want: f64 = tau.iter().zip(&y).map(|(t, y)| t.d[0].d[0] * y).sum();
+            let first: f64 = tau.iter().zip(&y).map(|(t, y)| t.v.d[0] * y).sum();
+            // Moments up to 1e3 N·m per unit, summed over all bodies and rounded at ε.
+            assert!((first - gradient[i]).abs() < 1e-9, "gradient {i} (n {n}): {} {first}", gradient[i]);
+            assert!((at(i, j) - want).abs() < 1e-9, "({i}, {j}) (n {n}): {} {want}", at(i, j));
+            assert!((at(j, i) - want).abs() < 1e-9, "({j}, {i}) (n {n}): {} {want}", at(j, i));
+        }
+    }
+}

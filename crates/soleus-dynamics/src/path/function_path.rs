@@ -32,16 +32,16 @@ impl CompiledFunctionPath {
         &self.mobilities
     }
 
-    /// Gradient and Hessian of the length by its variables; `x` is room for their values.
-    pub(crate) fn compute_hessian(
+    /// Gradient and Hessian of the length by its variables; `q` gives the coordinate of a mobility, `x` is room for them.
+    pub(crate) fn compute_hessian<T: Real>(
         &self,
-        q: &[f64],
-        x: &mut [f64],
-        gradient: &mut [f64],
-        hessian: &mut [f64],
+        q: impl Fn(usize) -> T,
+        x: &mut [T],
+        gradient: &mut [T],
+        hessian: &mut [T],
     ) {
         for (x, &m) in x.iter_mut().zip(&self.mobilities) {
-            *x = q[m];
+            *x = q(m);
         }
         self.length.eval_n(x, gradient, hessian);
     }

@@ -100,7 +100,11 @@ pub enum AnalysisKind {
         potentials_only: bool,
         /// `report_constraint_reactions`. Default false.
         report_reactions: bool,
+        /// `forces_file`: forces of the actuators in place of what their states say; no property of OpenSim's.
+        forces_file: Option<String>,
     },
+    /// Net moments and powers of joints; no class of OpenSim's.
+    JointPower,
     /// `OutputReporter`.
     OutputReporter {
         /// `output_paths`.
@@ -199,6 +203,7 @@ fn kind(tag: &str, p: &mut Properties) -> AnalysisKind {
         "Actuation" => AnalysisKind::Actuation,
         "StatesReporter" => AnalysisKind::StatesReporter,
         "ProbeReporter" => AnalysisKind::ProbeReporter,
+        "JointPower" => AnalysisKind::JointPower,
         "StaticOptimization" => {
             // Stopping rules of OpenSim's optimizer; ours goes on to rounding.
             p.skip(&["optimizer_convergence_criterion", "optimizer_max_iterations"]);
@@ -209,12 +214,13 @@ fn kind(tag: &str, p: &mut Properties) -> AnalysisKind {
             }
         }
         "InducedAccelerations" => AnalysisKind::InducedAccelerations {
-            coordinates: p.words("coordinate_names"),
-            bodies: p.words("body_names"),
+            coordinates: words(p.words("coordinate_names"), "all"),
+            bodies: words(p.words("body_names"), "center_of_mass"),
             contacts: Vec::new(),
             force_threshold: p.number("force_threshold", 6.0),
             potentials_only: p.boolean("compute_potentials_only", false),
             report_reactions: p.boolean("report_constraint_reactions", false),
+            forces_file: p.text("forces_file"),
         },
         "OutputReporter" => AnalysisKind::OutputReporter { paths: p.words("output_paths") },
         other => AnalysisKind::Other(other.to_string()),

@@ -43,7 +43,7 @@ pub enum Setup {
     /// `AnalyzeTool`.
     Analyze(Box<AnalyzeSetup>),
     /// `ScaleTool`.
-    Scale(ScaleSetup),
+    Scale(Box<ScaleSetup>),
     /// `IMUPlacer`.
     ImuPlacer(ImuPlacerSetup),
     /// `IMUInverseKinematicsTool`.
@@ -84,7 +84,7 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
         "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
         "AnalyzeTool" => Setup::Analyze(Box::new(analyze::read(tool, log))),
-        "ScaleTool" => Setup::Scale(scale::read(tool, log)),
+        "ScaleTool" => Setup::Scale(Box::new(scale::read(tool, log))),
         "IMUPlacer" => Setup::ImuPlacer(imu::read_placer(tool, log)),
         "IMUInverseKinematicsTool" => Setup::ImuInverseKinematics(imu::read_inverse_kinematics(tool, log)),
         "MocoStudy" => Setup::MocoStudy(Box::new(moco::read(tool, log))),

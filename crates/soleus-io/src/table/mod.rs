@@ -6,6 +6,8 @@
 pub mod csv;
 mod delimited;
 mod number;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod sto;
 mod text;
 pub mod trc;
@@ -24,6 +26,8 @@ pub enum Format {
     Trc,
     /// Values separated by commas.
     Csv,
+    /// Columns of doubles; only with the feature `parquet`.
+    Parquet,
 }
 
 impl Format {
@@ -35,16 +39,30 @@ impl Format {
             "mot" => Some(Format::Mot),
             "trc" => Some(Format::Trc),
             "csv" => Some(Format::Csv),
+            "parquet" => Some(Format::Parquet),
             _ => None,
         }
     }
 }
+
+/// What a program built without the feature `parquet` says of such files, and what to do.
+pub const NO_PARQUET: &str = "this program was built without Parquet";
+/// See [`NO_PARQUET`].
+pub const NO_PARQUET_HINT: &str = "build it with `--features parquet`, or use .csv";
 
 /// Reads a table in the format that the ending of `file` names; unknown endings are read as `.sto`.
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     match Format::of(file) {
         Some(Format::Trc) => trc::read(bytes, file),
         Some(Format::Csv) => csv::read(bytes, file),
+        #[cfg(feature = "parquet")]
+        Some(Format::Parquet) => parquet::read(bytes, file),
+        #[cfg(not(feature = "parquet"))]
+        Some(Format::Parquet) => {
+            let mut log = Diagnostics::new(file);
+            log.error(0, "", NO_PARQUET, NO_PARQUET_HINT);
+            (None, log)
+        }
         _ => sto::read(bytes, file),
     }
 }

@@ -15,6 +15,10 @@ pub(super) enum Cell {
 
 /// Reads a cell. Besides what Rust reads, C on Windows writes `1.#QNAN`, Fortran `1.0D+03`.
 pub(super) fn cell(text: &str) -> Cell {
+    // Nearly every cell is a plain number.
+    if let Ok(x) = text.parse::<f64>() {
+        return Cell::Number(x);
+    }
     let text = text.trim();
     if let Ok(x) = text.parse::<f64>() {
         return Cell::Number(x);

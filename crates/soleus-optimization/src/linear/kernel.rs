@@ -103,37 +103,50 @@ pub(super) struct Packing {
     right: Vec<f64>,
 }
 
-/// C ← C − L Wᵀ on the lower triangle.
+/// The factors of an update L Wᵀ: `depth` columns each, of `lead` rows, of which those from `from` on count.
+#[derive(Clone, Copy)]
+pub(super) struct Outer<'a> {
+    pub l: &'a [f64],
+    pub w: &'a [f64],
+    pub lead: usize,
+    pub from: usize,
+    pub depth: usize,
+}
+
+/// C ← C − L Wᵀ on the lower triangle of the first `columns` columns.
 ///
-/// C is the trailing part, from row and column `from`, of a square with `m` rows stored by columns; `c` starts at
-/// column `from`. L are `depth` columns of `m` rows in `l`, W likewise in `w`.
+/// Entry (i, j) of C is at `row` + i + j · `lead` of `c`.
 #[inline(always)]
 pub(super) fn subtract_outer<S: Simd>(
     simd: S,
     c: &mut [f64],
-    m: usize,
-    from: usize,
-    l: &[f64],
-    w: &[f64],
-    depth: usize,
+    lead: usize,
+    row: usize,
+    columns: usize,
+    outer: Outer<'_>,
     packing: &mut Packing,
 ) {
-    if depth == 0 || from >= m {
+    let Outer { l, w, lead: m, from, depth } = outer;
+    if depth == 0 || columns == 0 {
         return;
     }
     let rows = m - from;
     let tile_rows = TILE_VECTORS * S::F64_LANES;
     let row_tiles = rows.div_ceil(tile_rows);
-    let column_tiles = rows.div_ceil(TILE_COLUMNS);
+    let column_tiles = columns.div_ceil(TILE_COLUMNS);
 
-    // Tiles of L and W one after the other, so that the inner loop walks straight through memory.
-    packing.left.clear();
-    packing.left.resize(row_tiles * tile_rows * depth, 0.0);
-    packing.right.clear();
-    packing.right.resize(column_tiles * TILE_COLUMNS * depth, 0.0);
+    // Tiles of L and W one after the other, so that the inner loop walks straight through memory. What lies in the
+    // last tiles beyond the end is old and goes into sums that nobody reads.
+    let grow = |v: &mut Vec<f64>, size: usize| {
+        if v.len() < size {
+            v.resize(size, 0.0);
+        }
+    };
+    grow(&mut packing.left, row_tiles * tile_rows * depth);
+    grow(&mut packing.right, column_tiles * TILE_COLUMNS * depth);
     for p in 0..depth {
-        pack(&l[p * m + from..(p + 1) * m], &mut packing.left, tile_rows, depth, p);
-        pack(&w[p * m + from..(p + 1) * m], &mut packing.right, TILE_COLUMNS, depth, p);
+        pack_rows(simd, &l[p * m + from..(p + 1) * m], &mut packing.left, depth, p);
+        pack_columns(&w[p * m + from..p * m + from + columns], &mut packing.right, depth, p);
     }
 
     let zero = simd.splat_f64s(0.0);
@@ -159,10 +172,10 @@ pub(super) fn subtract_outer<S: Simd>(
             let whole = i0 + 1 >= j0 + TILE_COLUMNS && i0 + tile_rows <= rows;
             for jj in 0..TILE_COLUMNS {
                 let j = j0 + jj;
-                if j >= rows {
+                if j >= columns {
                     break;
                 }
-                let at = j * m + from;
+                let at = j * lead + row;
                 if whole {
                     let (to, _) = S::as_mut_simd_f64s(&mut c[at + i0..at + i0 + tile_rows]);
                     for i in 0..TILE_VECTORS {
@@ -181,16 +194,52 @@ pub(super) fn subtract_outer<S: Simd>(
     }
 }
 
-/// Copies column p into tiles of that many rows, each with its `depth` columns together.
+/// Copies column p of L into tiles, each with its `depth` columns together.
 #[inline(always)]
-fn pack(column: &[f64], tiles: &mut [f64], rows: usize, depth: usize, p: usize) {
-    let mut from = 0;
-    let mut at = p * rows;
-    while from < column.len() {
-        let end = (from + rows).min(column.len());
-        tiles[at..at + end - from].copy_from_slice(&column[from..end]);
-        from = end;
-        at += depth * rows;
+fn pack_rows<S: Simd>(_: S, column: &[f64], tiles: &mut [f64], depth: usize, p: usize) {
+    let tile_rows = TILE_VECTORS * S::F64_LANES;
+    let (whole, rest) = column.split_at(column.len() / tile_rows * tile_rows);
+    let at = (whole.len() / tile_rows * depth + p) * tile_rows;
+    if !rest.is_empty() {
+        tiles[at..at + rest.len()].copy_from_slice(rest);
+    }
+    let (from, _) = S::as_simd_f64s(whole);
+    let (from, _) = from.as_chunks::<TILE_VECTORS>();
+    let (to, _) = S::as_mut_simd_f64s(tiles);
+    let (to, _) = to.as_chunks_mut::<TILE_VECTORS>();
+    for i in 0..from.len() {
+        to[i * depth + p] = from[i];
+    }
+}
+
+/// The same for W, whose tiles are as wide as those of L are long.
+#[inline(always)]
+fn pack_columns(column: &[f64], tiles: &mut [f64], depth: usize, p: usize) {
+    let (from, rest) = column.as_chunks::<TILE_COLUMNS>();
+    let (to, _) = tiles.as_chunks_mut::<TILE_COLUMNS>();
+    for i in 0..from.len() {
+        to[i * depth + p] = from[i];
+    }
+    if !rest.is_empty() {
+        to[from.len() * depth + p][..rest.len()].copy_from_slice(rest);
+    }
+}
+
+/// t ← max(t, |a|), entry by entry.
+#[inline(always)]
+pub(super) fn raise<S: Simd>(simd: S, t: &mut [f64], a: &[f64]) {
+    let (th, tt) = S::as_mut_simd_f64s(t);
+    let (ah, at) = S::as_simd_f64s(a);
+    let zero = simd.splat_f64s(0.0);
+    let ah = &ah[..th.len()];
+    for i in 0..th.len() {
+        th[i] = simd.max_f64s(simd.max_f64s(ah[i], simd.sub_f64s(zero, ah[i])), th[i]);
+    }
+    let at = &at[..tt.len()];
+    for i in 0..tt.len() {
+        if at[i].abs() > tt[i] {
+            tt[i] = at[i].abs();
+        }
     }
 }
 

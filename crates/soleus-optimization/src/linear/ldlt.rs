@@ -26,16 +26,25 @@ struct FrontFactor {
     eliminated: usize,
     waiting: usize,
     pivots: Vec<Pivot>,
-    /// Columns of L below the diagonal, one after the other.
+    /// Columns of the front that had candidates: as many rows as the front has unknowns. The first hold L.
     l: Vec<f64>,
     /// What is left for the parent: a square by columns, lower triangle.
     remainder: Vec<f64>,
 }
 
+/// What all threads share.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    arch: Arch,
+    fronts: &'a [Front],
+    values: &'a [f64],
+}
+
 /// Scratch memory of one thread.
 #[derive(Clone, Debug, Default)]
 struct Worker {
-    front: Vec<f64>,
+    /// Memory of remainders that parents have taken.
+    spare: Vec<Vec<f64>>,
     map: Vec<u32>,
     scratch: FrontScratch,
     inertia: Inertia,
@@ -104,11 +113,15 @@ impl SparseLdlt {
     /// Factorises the matrix whose lower triangle has these values, in the order of its pattern.
     ///
     /// Unknowns that are left without a pivot count as zero eigenvalues; solutions then have zero there.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many values as the pattern has places.
     pub fn factor(&mut self, values: &[f64]) -> Inertia {
         assert_eq!(values.len(), self.symbolic.num_values, "one value for each place of the pattern");
         let symbolic = Arc::clone(&self.symbolic);
         let [one, two] = symbolic.bins;
-        let arch = self.arch;
+        let task = Task { arch: self.arch, fronts: &symbolic.fronts, values };
         for worker in &mut self.workers {
             worker.inertia = Inertia::default();
         }
@@ -117,13 +130,17 @@ impl SparseLdlt {
         if two_threads {
             let (a, b) = self.factors[..two].split_at_mut(one);
             std::thread::scope(|scope| {
-                let fronts = &symbolic.fronts;
-                scope.spawn(move || second.eliminate(arch, fronts, [one, 0], b, values));
-                first.eliminate(arch, fronts, [0, 0], a, values);
+                let second = &mut *second;
+                scope.spawn(move || second.eliminate(task, [one, 0], b));
+                first.eliminate(task, [0, 0], a);
             });
         }
         let done = if two_threads { two } else { 0 };
-        first.eliminate(arch, &symbolic.fronts, [0, done], &mut self.factors, values);
+        first.eliminate(task, [0, done], &mut self.factors);
+        // What one thread left the other took: share the memory out again.
+        while two_threads && first.spare.len() > second.spare.len() + 1 {
+            second.spare.extend(first.spare.pop());
+        }
         let (a, b) = (self.workers[0].inertia, self.workers[1].inertia);
         let (positive, negative) = (a.positive + b.positive, a.negative + b.negative);
         Inertia { positive, negative, zero: symbolic.dimension() - positive - negative }
@@ -144,30 +161,22 @@ impl SparseLdlt {
 
 impl Worker {
     /// Eliminates the fronts from `first + done` on; `factors` starts at front `first` and holds all their children.
-    fn eliminate(
-        &mut self,
-        arch: Arch,
-        fronts: &[Front],
-        [first, done]: [usize; 2],
-        factors: &mut [FrontFactor],
-        values: &[f64],
-    ) {
+    fn eliminate(&mut self, task: Task<'_>, [first, done]: [usize; 2], factors: &mut [FrontFactor]) {
         for i in done..factors.len() {
             let (before, rest) = factors.split_at_mut(i);
-            self.eliminate_front(arch, fronts, first + i, first, before, &mut rest[0], values);
+            self.eliminate_front(task, first + i, first, before, &mut rest[0]);
         }
     }
 
     fn eliminate_front(
         &mut self,
-        arch: Arch,
-        fronts: &[Front],
+        task: Task<'_>,
         number: usize,
         first: usize,
         before: &mut [FrontFactor],
         factor: &mut FrontFactor,
-        values: &[f64],
     ) {
+        let Task { arch, fronts, values } = task;
         let front = &fronts[number];
         let own = front.end - front.first;
         let came: usize = front.children.iter().map(|&c| before[c as usize - first].waiting).sum();
@@ -183,18 +192,23 @@ impl Worker {
         }
         index.extend(&front.rows);
 
+        // The front in two parts: columns of candidates, which will be L, and the square of the rest.
+        let candidates = own + came;
+        let rest = m - candidates;
+        if l.len() < m * candidates {
+            l.resize(m * candidates, 0.0);
+        }
+        for j in 0..candidates {
+            l[j * m + j..(j + 1) * m].fill(0.0);
+        }
+        let mut square = self.spare.pop().unwrap_or_default();
+        square.clear();
+        square.resize(rest * rest, 0.0);
+
         // Values of the matrix, then what children left.
-        let f = &mut self.front;
-        if f.len() < m * m {
-            f.resize(m * m, 0.0);
-        }
-        let f = &mut f[..m * m];
-        for j in 0..m {
-            f[j * m + j..(j + 1) * m].fill(0.0);
-        }
         let shift = |local: u32| if (local as usize) < own { local as usize } else { local as usize + came };
         for &(v, row, column) in &front.entries {
-            f[column as usize * m + shift(row)] += values[v as usize];
+            l[column as usize * m + shift(row)] += values[v as usize];
         }
         let mut next_waiting = own;
         for &c in &front.children {
@@ -208,52 +222,57 @@ impl Worker {
             for j in 0..size {
                 let column = &child.remainder[j * size + j..(j + 1) * size];
                 let to = map[j] as usize;
-                if j >= child.waiting {
-                    let target = &mut f[to * m..(to + 1) * m];
+                if j < child.waiting {
+                    // Unknowns that wait come after the parent's own, so the order may turn round.
+                    for (&v, &i) in column.iter().zip(&map[j..]) {
+                        let (a, b) = (to.max(i as usize), to.min(i as usize));
+                        l[b * m + a] += v;
+                    }
+                } else if to < candidates {
+                    let target = &mut l[to * m..(to + 1) * m];
                     for (&v, &i) in column.iter().zip(&map[j..]) {
                         target[i as usize] += v;
                     }
                 } else {
+                    let target = &mut square[(to - candidates) * rest..(to - candidates + 1) * rest];
                     for (&v, &i) in column.iter().zip(&map[j..]) {
-                        let (a, b) = (to.max(i as usize), to.min(i as usize));
-                        f[b * m + a] += v;
+                        target[i as usize - candidates] += v;
                     }
                 }
             }
-            child.remainder.clear();
+            self.spare.push(std::mem::take(&mut child.remainder));
         }
 
         pivots.clear();
-        let candidates = own + came;
         let scratch = &mut self.scratch;
-        let done = arch.dispatch(PartialFactorization { front: f, m, candidates, index, pivots, scratch });
-
-        // Keep L without its upper triangle, and the remainder.
-        l.clear();
-        for j in 0..done {
-            l.extend_from_slice(&f[j * m + j + 1..(j + 1) * m]);
-        }
-        let size = m - done;
-        remainder.clear();
-        if size > 0 {
-            remainder.resize(size * size, 0.0);
-            for j in 0..size {
+        let panel = &mut l[..m * candidates];
+        let task = PartialFactorization { panel, square: &mut square, m, candidates, index, pivots, scratch };
+        let done = arch.dispatch(task);
+        let kept = if done == candidates {
+            square
+        } else {
+            // Columns that wait go with the square.
+            let (size, waiting) = (m - done, candidates - done);
+            let mut whole = self.spare.pop().unwrap_or_default();
+            whole.clear();
+            whole.resize(size * size, 0.0);
+            for j in 0..waiting {
                 let from = (done + j) * m + done + j;
-                remainder[j * size + j..(j + 1) * size].copy_from_slice(&f[from..from + size - j]);
+                whole[j * size + j..(j + 1) * size].copy_from_slice(&l[from..from + size - j]);
             }
-        }
-        for pivot in pivots.iter() {
-            match *pivot {
-                Pivot::One(d) if d > 0.0 => self.inertia.positive += 1,
-                Pivot::One(_) => self.inertia.negative += 1,
-                Pivot::Two(a, b, d) if a * d - b * b < 0.0 => {
-                    self.inertia.positive += 1;
-                    self.inertia.negative += 1;
-                }
-                Pivot::Two(a, ..) if a > 0.0 => self.inertia.positive += 2,
-                Pivot::Two(..) => self.inertia.negative += 2,
+            for j in 0..rest {
+                let at = (waiting + j) * size + waiting;
+                whole[at + j..at + rest].copy_from_slice(&square[j * rest + j..(j + 1) * rest]);
             }
+            self.spare.push(square);
+            whole
+        };
+        // A root has nobody to take its remainder; its memory comes back here.
+        let old = std::mem::replace(remainder, kept);
+        if old.capacity() > 0 {
+            self.spare.push(old);
         }
+        pivots.iter().for_each(|p| p.count(&mut self.inertia));
         factor.eliminated = done;
         factor.waiting = candidates - done;
     }
@@ -278,11 +297,9 @@ impl WithSimd for Substitution<'_> {
             local.extend(f.index.iter().map(|&i| x[i as usize]));
             let y = &mut local[..];
             // Four columns at a time: first among themselves, then on the rest.
-            let mut at = 0;
             let mut j = 0;
             while j + 4 <= f.eliminated {
-                let [l0, l1, l2, l3] = four_columns(&f.l[at..], m - j);
-                at += 4 * (m - j) - 10;
+                let [l0, l1, l2, l3] = four_columns(&f.l, m, j);
                 y[j + 1] -= l0[0] * y[j];
                 y[j + 2] -= l0[1] * y[j] + l1[0] * y[j + 1];
                 y[j + 3] -= l0[2] * y[j] + l1[1] * y[j + 1] + l2[0] * y[j + 2];
@@ -293,24 +310,12 @@ impl WithSimd for Substitution<'_> {
             }
             while j < f.eliminated {
                 let (done, rest) = y.split_at_mut(j + 1);
-                let length = m - j - 1;
-                kernel::subtract_one(simd, rest, &f.l[at..at + length], done[j]);
-                at += length;
+                kernel::subtract_one(simd, rest, &f.l[j * m + j + 1..(j + 1) * m], done[j]);
                 j += 1;
             }
             let mut j = 0;
             for pivot in &f.pivots {
-                match *pivot {
-                    Pivot::One(d) => {
-                        y[j] /= d;
-                        j += 1;
-                    }
-                    Pivot::Two(a, b, d) => {
-                        let det = a * d - b * b;
-                        (y[j], y[j + 1]) = ((d * y[j] - b * y[j + 1]) / det, (a * y[j + 1] - b * y[j]) / det);
-                        j += 2;
-                    }
-                }
+                j += pivot.divide(&mut y[j..]);
             }
             for (&i, &v) in f.index.iter().zip(y.iter()) {
                 x[i as usize] = v;
@@ -327,19 +332,15 @@ impl WithSimd for Substitution<'_> {
             local.clear();
             local.extend(f.index.iter().map(|&i| x[i as usize]));
             let y = &mut local[..];
-            let mut at = f.l.len();
             let mut j = f.eliminated;
             while !j.is_multiple_of(4) {
                 j -= 1;
-                let length = m - j - 1;
-                at -= length;
                 let (left, rest) = y.split_at_mut(j + 1);
-                left[j] -= kernel::dot(simd, &f.l[at..at + length], rest);
+                left[j] -= kernel::dot(simd, &f.l[j * m + j + 1..(j + 1) * m], rest);
             }
             while j >= 4 {
                 j -= 4;
-                at -= 4 * (m - j) - 10;
-                let [l0, l1, l2, l3] = four_columns(&f.l[at..], m - j);
+                let [l0, l1, l2, l3] = four_columns(&f.l, m, j);
                 let (left, rest) = y.split_at_mut(j + 4);
                 let dots = kernel::dot_four(simd, [&l0[3..], &l1[2..], &l2[1..], l3], rest);
                 let x = &mut left[j..];
@@ -355,13 +356,11 @@ impl WithSimd for Substitution<'_> {
     }
 }
 
-/// Four columns of L, one after the other, the first of which has its diagonal `height` rows above the end.
+/// Columns j to j + 3 of L below their diagonals.
 #[inline(always)]
-fn four_columns(l: &[f64], height: usize) -> [&[f64]; 4] {
-    let (a, rest) = l.split_at(height - 1);
-    let (b, rest) = rest.split_at(height - 2);
-    let (c, rest) = rest.split_at(height - 3);
-    [a, b, c, &rest[..height - 4]]
+fn four_columns(l: &[f64], m: usize, j: usize) -> [&[f64]; 4] {
+    let below = |k: usize| &l[(j + k) * m + j + k + 1..(j + k + 1) * m];
+    [below(0), below(1), below(2), below(3)]
 }
 
 #[cfg(test)]
@@ -427,7 +426,10 @@ mod tests {
 
     #[test]
     fn identity_saddle_points_are_solved_with_their_inertia() {
-        for (stages, nx, mc) in [(2, 1, 1), (3, 4, 2), (12, 7, 5), (30, 12, 9), (9, 40, 33)] {
+        // All sizes up to a few tiles of the kernels, then some larger.
+        let small = (1..40usize).map(|n| (3, n, n.div_ceil(2)));
+        for (stages, nx, mc) in small.chain([(2, 1, 1), (12, 7, 5), (30, 12, 9), (9, 60, 50), (3, 150, 120)])
+        {
             let (pattern, values, groups) = saddle(stages, nx, mc, 3);
             let size = pattern.rows();
             let mut next = random(9);

@@ -5,11 +5,13 @@
 //! [`ordering`] chooses in which order unknowns go, [`SymbolicFactorization`] finds from the pattern which
 //! unknowns go together in one dense front, and [`SparseLdlt`] fills and factorises the fronts.
 
+mod dense;
 mod front;
 mod kernel;
 mod ldlt;
 pub mod ordering;
 mod symbolic;
 
+pub use dense::DenseLdlt;
 pub use ldlt::{Inertia, SparseLdlt};
 pub use symbolic::SymbolicFactorization;

@@ -46,9 +46,10 @@ pub struct SymbolicFactorization {
     pub num_operations: f64,
 }
 
-/// Columns of a front may grow by this many zeros when two fronts become one. Below, the work of moving numbers
-/// between fronts outweighs that of computing with zeros; found by trial on collocation problems.
-const AMALGAMATE_ZEROS: usize = 256;
+/// Part of a front that may be zeros, when fronts are joined to save the moving of numbers between them, and number
+/// of zeros that are always allowed. Found by trial on swing-ups of 5 to 20 links (`examples/swing_up_bench.rs`).
+const ZERO_PART: f64 = 0.3;
+const FEW_ZEROS: usize = 16;
 
 impl SymbolicFactorization {
     /// Analyses the lower triangle of a symmetric matrix.
@@ -250,6 +251,8 @@ struct Node {
     columns: Vec<u32>,
     rows: Vec<u32>,
     children: Vec<usize>,
+    /// Places that are zero, because of fronts that were joined.
+    zeros: usize,
 }
 
 /// Columns with the same structure below, joined; small ones joined with their parents.
@@ -301,7 +304,7 @@ fn supernodes(parent: &[u32], mut below: Vec<Vec<u32>>) -> (Vec<Node>, Vec<usize
         for &c in &columns {
             node_of[c as usize] = id;
         }
-        nodes.push(Node { columns, rows, children: kept });
+        nodes.push(Node { columns, rows, children: kept, zeros: 0 });
     }
     // Joining with parents, from the leaves up: children of a node are settled before the node.
     for p in 0..nodes.len() {
@@ -311,10 +314,16 @@ fn supernodes(parent: &[u32], mut below: Vec<Vec<u32>>) -> (Vec<Node>, Vec<usize
         let children = std::mem::take(&mut nodes[p].children);
         let mut kept = Vec::new();
         let mut columns = Vec::new();
+        let mut zeros = nodes[p].zeros;
         for c in children {
+            // With the child's columns the front has k columns of up to `height` places.
             let height = nodes[p].columns.len() + nodes[p].rows.len();
-            let zeros = nodes[c].columns.len() * (columns.len() + height - nodes[c].rows.len());
-            if zeros <= AMALGAMATE_ZEROS {
+            let new =
+                nodes[c].columns.len() * (columns.len() + height - nodes[c].rows.len()) + nodes[c].zeros;
+            let k = nodes[c].columns.len() + columns.len() + nodes[p].columns.len();
+            let places = k * (k + nodes[p].rows.len()) - k * (k - 1) / 2;
+            if zeros + new <= FEW_ZEROS || (zeros + new) as f64 <= ZERO_PART * places as f64 {
+                zeros += new;
                 let child = std::mem::take(&mut nodes[c]);
                 columns.extend(child.columns);
                 kept.extend(child.children);
@@ -322,6 +331,7 @@ fn supernodes(parent: &[u32], mut below: Vec<Vec<u32>>) -> (Vec<Node>, Vec<usize
                 kept.push(c);
             }
         }
+        nodes[p].zeros = zeros;
         columns.append(&mut nodes[p].columns);
         nodes[p].columns = columns;
         nodes[p].children = kept;

@@ -1,17 +1,22 @@
-//! Nonlinear programs: what a problem must say of itself.
+//! Nonlinear programs: what a problem must say of itself, and how it is solved.
 //!
 //!   minimize f(x)   subject to   c_L ≤ c(x) ≤ c_U,   x_L ≤ x ≤ x_U
+//!
+//! [`solve`] is for a problem on its own, [`solve_from`] for the next of a series. Both give a [`Solution`] with a
+//! [`Certificate`], whatever happens.
 
 mod interior_point;
 mod kkt;
 mod options;
 mod pattern;
 mod problem;
+mod sequential;
 mod solution;
 
 pub use interior_point::solve;
 pub use kkt::{KktPattern, KktSolver};
-pub use options::{BarrierStrategy, KktOrdering, Options};
+pub use options::{KktOrdering, Options};
 pub use pattern::SparsityPattern;
 pub use problem::{NonlinearProgram, Stages};
+pub use sequential::solve_from;
 pub use solution::{Certificate, Counts, Iteration, NlpError, Solution, Status, WarmStart};

@@ -1,13 +1,5 @@
 //! Settings of the interior-point method.
 
-/// How the barrier parameter goes to zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BarrierStrategy {
-    /// Solve each barrier problem to a fraction of μ, then reduce μ (Fiacco & McCormick).
-    #[default]
-    Monotone,
-}
-
 /// How the linear systems are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KktOrdering {
@@ -38,10 +30,9 @@ pub struct Options {
     pub acceptable_iterations: usize,
     /// (`max_iter`).
     pub max_iterations: usize,
-    /// First barrier parameter (`mu_init`).
+    /// First barrier parameter (`mu_init`). It then falls whenever its barrier problem is solved well enough
+    /// (`mu_strategy` monotone).
     pub initial_barrier: f64,
-    /// How it decreases.
-    pub barrier_strategy: BarrierStrategy,
     /// Largest entry that gradients have at the start after scaling; `None`: no scaling
     /// (`nlp_scaling_max_gradient`).
     pub scaling_max_gradient: Option<f64>,
@@ -78,7 +69,6 @@ impl Default for Options {
             acceptable_iterations: 15,
             max_iterations: 3000,
             initial_barrier: 0.1,
-            barrier_strategy: BarrierStrategy::Monotone,
             scaling_max_gradient: Some(100.0),
             bound_relaxation: 1e-8,
             bound_push: 1e-2,

@@ -122,6 +122,29 @@ impl Solution {
     }
 }
 
+/// One line: why it ended, after how much work, how good the point is and where it is worst.
+impl std::fmt::Display for Solution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let c = &self.certificate;
+        write!(
+            f,
+            "{}: {} iterations, objective {:.8e}, constraint violation {:.2e}",
+            self.status.describe(),
+            self.counts.iterations,
+            self.objective,
+            c.constraint_violation
+        )?;
+        if let Some(index) = c.worst_constraint {
+            write!(f, " (worst: constraint {index})")?;
+        }
+        write!(f, ", dual infeasibility {:.2e}", c.dual_infeasibility)?;
+        if let Some(index) = c.worst_variable {
+            write!(f, " (worst: variable {index})")?;
+        }
+        write!(f, ", complementarity {:.2e}", c.complementarity)
+    }
+}
+
 /// A start with multipliers, from a related problem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WarmStart {
@@ -204,6 +227,20 @@ pub enum NlpError {
         expected_rows: usize,
         /// Columns it should have.
         expected_columns: usize,
+    },
+    /// A pattern names a variable that is not there.
+    #[error(
+        "the pattern of the {what} names variable {column} in row {row}; there are {variables} variables"
+    )]
+    PatternPlace {
+        /// Which pattern.
+        what: &'static str,
+        /// The row.
+        row: usize,
+        /// The variable it names.
+        column: usize,
+        /// How many there are.
+        variables: usize,
     },
     /// The Hessian has a place above the diagonal.
     #[error("the pattern of the Hessian names ({row}, {column}); only the lower triangle is wanted")]

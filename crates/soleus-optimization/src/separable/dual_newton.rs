@@ -11,30 +11,37 @@
 //!   F(λ) + (λ − λₖ)/ρ = 0                                                      (2)
 //!
 //! whose Newton matrix ½ Σ_free aᵢ aᵢᵀ + 1/ρ is never singular (Rockafellar 1976). If the equations can be met, λₖ
-//! converges, within two steps for large ρ. If not, (λₖ₊₁ − λₖ)/ρ converges to the smallest possible b − A x.
+//! converges, within two steps for large ρ. If not, (λₖ − λₖ₊₁)/ρ converges to the smallest possible b − A x.
 
 use super::{FEASIBLE, PowerProgram, SharingError, factorize, largest, solve_factorized};
 
-/// 1/ρ as a part of the mean diagonal of ½ A Aᵀ. Smaller, and rounding spoils the Newton matrix; larger, and more
-/// proximal steps are needed.
+/// 1/ρ as a part of the diagonal of ½ A Aᵀ. Smaller, and rounding spoils the Newton matrix; larger, and more proximal steps
+/// are needed.
 const PROXIMITY: f64 = 1e-9;
+/// The same for careful steps, which keep the multipliers small where equations cannot be met.
+const CAREFUL: f64 = 1e-3;
 /// Newton steps of one proximal step at most. Four or five are usual without a start.
 const MAX_NEWTON: usize = 200;
 /// The gradient counts as zero at this part of the largest term in the equations.
 const ROUNDING: f64 = 1e-14;
 /// Below this part it may stop falling: terms that cancel leave no more digits.
 const SMALL: f64 = 1e-10;
-/// Proximal steps at most.
-const MAX_PROXIMAL: usize = 12;
+/// Proximal steps at most; two are usual.
+const MAX_PROXIMAL: usize = 6;
+/// Careful proximal steps at most.
+const MAX_CAREFUL: usize = 300;
 
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
     center: Vec<f64>,
+    before: Vec<f64>,
     gradient: Vec<f64>,
     step: Vec<f64>,
     start: Vec<f64>,
     matrix: Vec<f64>,
     diagonal: Vec<f64>,
+    /// 1/ρ of each equation.
+    weight: Vec<f64>,
     x: Vec<f64>,
 }
 
@@ -43,11 +50,13 @@ impl Scratch {
         let v = vec![0.0; m];
         Scratch {
             center: v.clone(),
+            before: v.clone(),
             gradient: v.clone(),
             step: v.clone(),
             start: v.clone(),
             matrix: vec![0.0; m * m],
-            diagonal: v,
+            diagonal: v.clone(),
+            weight: v,
             x: vec![0.0; n],
         }
     }
@@ -55,52 +64,72 @@ impl Scratch {
 
 /// Sets x, multipliers and missing; returns the number of Newton steps.
 pub(super) fn solve(p: &mut PowerProgram) -> Result<usize, SharingError> {
-    let (m, n) = (p.m, p.n);
     let mut s = std::mem::replace(&mut p.newton, Scratch::new(0, 0));
     if !p.multipliers.iter().all(|l| l.is_finite()) {
         p.multipliers.fill(0.0);
     }
     s.diagonal.fill(0.0);
-    for i in 0..n {
+    for i in 0..p.n {
         for (r, a) in p.columns.entries(i) {
             s.diagonal[r] += 0.5 * a * a;
         }
     }
-    let mean = s.diagonal.iter().sum::<f64>() / m.max(1) as f64;
-    let weight = if mean > 0.0 { PROXIMITY * mean } else { 1.0 };
-
-    let mut iterations = 0;
-    let mut before = f64::INFINITY;
-    let mut result = Ok(());
-    for _ in 0..MAX_PROXIMAL {
-        s.center.copy_from_slice(&p.multipliers);
-        match newton(p, &mut s, weight) {
-            Ok(k) => iterations += k,
-            Err(e) => {
-                result = Err(e);
-                break;
-            }
+    // Equations that no unknown enters hold or do not, whatever x; their multipliers stay zero.
+    for (r, d) in s.diagonal.iter().enumerate() {
+        if *d == 0.0 {
+            p.multipliers[r] = 0.0;
         }
-        p.compute_missing();
-        let missing = largest(&p.missing);
-        // Met to rounding, or as near as it gets: the missing part no longer falls.
-        if missing <= 1e-3 * FEASIBLE * p.scale() || missing > 0.9 * before {
-            break;
-        }
-        before = missing;
     }
-    // Multipliers that run away are no start for anything.
-    if largest(&p.missing) > FEASIBLE * p.scale() {
+
+    // Large steps, from the multipliers at hand: two of them do if the equations can be met.
+    for (w, d) in s.weight.iter_mut().zip(&s.diagonal) {
+        *w = PROXIMITY * d;
+    }
+    let mut iterations = 0;
+    let mut done = proximal(p, &mut s, (MAX_PROXIMAL, 0.1), &mut iterations);
+    if done.is_err() || largest(&p.missing) > FEASIBLE * p.scale() {
+        // They cannot, or the start was poor: short steps of equal length in all equations, from zero, which find the
+        // smallest missing part.
+        let mean =
+            s.diagonal.iter().sum::<f64>() / s.diagonal.iter().filter(|d| **d > 0.0).count().max(1) as f64;
+        s.weight.fill(CAREFUL * mean);
         p.multipliers.fill(0.0);
+        done = proximal(p, &mut s, (MAX_CAREFUL, 1e-9), &mut iterations);
+        if done.is_ok() && largest(&p.missing) > FEASIBLE * p.scale() {
+            // Multipliers that run away are no start for anything.
+            p.multipliers.fill(0.0);
+        }
     }
     p.newton = s;
-    result.map(|()| iterations)
+    done.map(|()| iterations)
+}
+
+/// Proximal steps until the equations are met or what is missing changes by no more than a part `still` of it.
+fn proximal(
+    p: &mut PowerProgram,
+    s: &mut Scratch,
+    (most, still): (usize, f64),
+    iterations: &mut usize,
+) -> Result<(), SharingError> {
+    s.before.fill(f64::INFINITY);
+    for _ in 0..most {
+        s.center.copy_from_slice(&p.multipliers);
+        *iterations += newton(p, s)?;
+        p.compute_missing();
+        let missing = largest(&p.missing);
+        let change = s.before.iter().zip(&p.missing).fold(0.0, |c: f64, (a, b)| c.max((a - b).abs()));
+        if missing <= 1e-3 * FEASIBLE * p.scale() || change <= still * missing {
+            break;
+        }
+        s.before.copy_from_slice(&p.missing);
+    }
+    Ok(())
 }
 
 /// Solves (2) from the multipliers at hand; x follows.
-fn newton(p: &mut PowerProgram, s: &mut Scratch, weight: f64) -> Result<usize, SharingError> {
+fn newton(p: &mut PowerProgram, s: &mut Scratch) -> Result<usize, SharingError> {
     let (m, n) = (p.m, p.n);
-    let mut value = evaluate(p, s, weight);
+    let mut value = evaluate(p, s);
     let mut before = f64::INFINITY;
     for k in 0..MAX_NEWTON {
         let error = largest(&s.gradient);
@@ -117,14 +146,15 @@ fn newton(p: &mut PowerProgram, s: &mut Scratch, weight: f64) -> Result<usize, S
         // Newton matrix over the unknowns that are off their bounds.
         s.matrix.fill(0.0);
         for r in 0..m {
-            s.matrix[r * m + r] = weight;
+            s.matrix[r * m + r] = if s.diagonal[r] > 0.0 { s.weight[r] } else { 1.0 };
         }
         for i in 0..n {
             if s.x[i] > p.lower[i] && s.x[i] < p.upper[i] {
                 p.columns.add_outer(i, 0.5, &mut s.matrix, m);
             }
         }
-        factorize(&mut s.matrix, m, 1e-3 * weight);
+        let floor = s.weight.iter().fold(f64::INFINITY, |f, w| if *w > 0.0 { f.min(*w) } else { f });
+        factorize(&mut s.matrix, m, 1e-3 * floor.min(1.0));
         for (d, g) in s.step.iter_mut().zip(&s.gradient) {
             *d = -g;
         }
@@ -139,7 +169,7 @@ fn newton(p: &mut PowerProgram, s: &mut Scratch, weight: f64) -> Result<usize, S
             for r in 0..m {
                 p.multipliers[r] = s.start[r] + length * s.step[r];
             }
-            let next = evaluate(p, s, weight);
+            let next = evaluate(p, s);
             let lost = slope.abs() <= 1e-11 * value.abs().max(next.abs());
             if lost || next <= value + 1e-4 * length * slope || length < 1e-12 {
                 value = next;
@@ -154,8 +184,8 @@ fn newton(p: &mut PowerProgram, s: &mut Scratch, weight: f64) -> Result<usize, S
 }
 
 /// x(λ), the gradient of the dual function with its proximal term, and its value
-/// Σ (aᵢᵀλ xᵢ − xᵢ²) − bᵀ λ + ½ weight |λ − λₖ|².
-fn evaluate(p: &PowerProgram, s: &mut Scratch, weight: f64) -> f64 {
+/// Σ (aᵢᵀλ xᵢ − xᵢ²) − bᵀ λ + ½ |λ − λₖ|²/ρ.
+fn evaluate(p: &PowerProgram, s: &mut Scratch) -> f64 {
     let mut value = 0.0;
     for (g, b) in s.gradient.iter_mut().zip(&p.rhs) {
         *g = -b;
@@ -170,9 +200,13 @@ fn evaluate(p: &PowerProgram, s: &mut Scratch, weight: f64) -> f64 {
         }
     }
     for r in 0..p.m {
+        if s.diagonal[r] == 0.0 {
+            s.gradient[r] = 0.0;
+            continue;
+        }
         let d = p.multipliers[r] - s.center[r];
-        s.gradient[r] += weight * d;
-        value += 0.5 * weight * d * d - p.rhs[r] * p.multipliers[r];
+        s.gradient[r] += s.weight[r] * d;
+        value += 0.5 * s.weight[r] * d * d - p.rhs[r] * p.multipliers[r];
     }
     value
 }

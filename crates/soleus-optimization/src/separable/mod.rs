@@ -132,6 +132,16 @@ impl PowerProgram {
         self.columns.push(column);
     }
 
+    /// Sets b = A x for a given x.
+    pub fn set_rhs_by(&mut self, x: &[f64]) {
+        self.rhs.fill(0.0);
+        for (i, &x) in x.iter().enumerate().take(self.columns.count()) {
+            for (r, a) in self.columns.entries(i) {
+                self.rhs[r] += a * x;
+            }
+        }
+    }
+
     /// Solves the program for the bounds, columns and right-hand side given. Allocates nothing.
     pub fn solve(&mut self) -> Result<Shared, SharingError> {
         self.check()?;

@@ -143,3 +143,34 @@ fn analytic_bad_data_are_refused() {
     p.lower[0] = 2.0;
     assert!(matches!(p.solve(), Err(SharingError::Bounds { .. })));
 }
+
+/// What is missing is the least that the bounds allow: its gradient by x points out of the bounds.
+#[test]
+fn identity_missing_part_is_smallest() {
+    let mut noise = Noise(11);
+    for (m, n) in [(3, 4), (6, 5), (10, 18), (12, 40)] {
+        for round in 0..20 {
+            let mut p = PowerProgram::new(m, n, 2.0).unwrap();
+            let mut column = vec![0.0; m];
+            for _ in 0..n {
+                for (r, c) in column.iter_mut().enumerate() {
+                    // The last equation has no unknowns every other time.
+                    *c = if r + 1 == m && round % 2 == 0 { 0.0 } else { 50.0 * noise.next() };
+                }
+                p.push_column(&column);
+            }
+            p.rhs.iter_mut().for_each(|b| *b = 300.0 * noise.next());
+            let s = p.solve().unwrap_or_else(|e| panic!("{m}×{n}, round {round}: {e}"));
+            if s.feasible {
+                continue;
+            }
+            let size = p.missing.iter().map(|x| x * x).sum::<f64>().sqrt();
+            for i in 0..n {
+                let g = p.columns.dot(i, &p.missing) / (50.0 * size);
+                let (x, tolerance) = (p.x[i], 1e-4);
+                let ok = g.abs() < tolerance || (g > 0.0 && x > 1.0 - 1e-6) || (g < 0.0 && x < 1e-6);
+                assert!(ok, "{m}×{n}, round {round}: unknown {i} at {x}, gradient {g}");
+            }
+        }
+    }
+}

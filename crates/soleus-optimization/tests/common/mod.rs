@@ -251,8 +251,8 @@ fn ordered(a: usize, b: usize) -> (usize, usize) {
     (a.max(b), a.min(b))
 }
 
-/// The KKT matrix at the start, with multipliers of 0.1 and the diagonal of a barrier. Fixed variables stay in, held
-/// by a large diagonal, so the size is that of the whole problem.
+/// The KKT matrix at the start, with random multipliers and the diagonal of a barrier on variables with bounds. Fixed
+/// variables stay in, held by a large diagonal, so the size is that of the whole problem.
 pub fn kkt_matrix(problem: &mut impl NonlinearProgram) -> (KktPattern, Vec<f64>) {
     let (n, m) = (problem.num_variables(), problem.num_constraints());
     let mut x = vec![0.0; n];
@@ -260,11 +260,19 @@ pub fn kkt_matrix(problem: &mut impl NonlinearProgram) -> (KktPattern, Vec<f64>)
     let pattern = KktPattern::new(problem.hessian_pattern(), problem.jacobian_pattern());
     let mut hessian = vec![0.0; problem.hessian_pattern().len()];
     let mut jacobian = vec![0.0; problem.jacobian_pattern().len()];
-    problem.compute_hessian(&x, 1.0, &vec![0.1; m], &mut hessian);
+    let mut random = Random(1);
+    let y: Vec<f64> = (0..m).map(|_| random.next() - 0.5).collect();
+    problem.compute_hessian(&x, 1.0, &y, &mut hessian);
     problem.compute_jacobian(&x, &mut jacobian);
     let (mut lower, mut upper) = (vec![0.0; n], vec![0.0; n]);
     problem.compute_variable_bounds(&mut lower, &mut upper);
-    let d: Vec<f64> = (0..n).map(|i| if lower[i] == upper[i] { 1e8 } else { 1e2 }).collect();
+    let d: Vec<f64> = (0..n)
+        .map(|i| match (lower[i] == upper[i], lower[i].is_finite()) {
+            (true, _) => 1e8,
+            (_, true) => 1e-2,
+            _ => 0.0,
+        })
+        .collect();
     let mut values = vec![0.0; pattern.lower.len()];
     pattern.assemble(&hessian, &jacobian, &d, &vec![0.0; m], &mut values);
     (pattern, values)

@@ -3,6 +3,7 @@
 use super::control::Controller;
 use super::tableau::{DORMAND_PRINCE_1980, Dense, MERSON_1957, Tableau};
 use crate::error_norm::ErrorNorm;
+use crate::hermite::blend;
 use crate::integrate::{Integrator, Statistics, StepOptions};
 use crate::ode::{ExplicitOde, RhsError};
 use crate::stop::{Quantity, Stop, first_not_finite};
@@ -317,11 +318,7 @@ impl<P: ExplicitOde + ?Sized> Integrator<P> for ExplicitRungeKutta {
         &self.f[1]
     }
 
-    /// With s = (t − t₀)/h and s̄ = 1 − s:
-    ///
-    ///   x = x₀ + s (Δ + s̄ (h f₀ − Δ + s (2Δ − h f₀ − h f₁ + s̄ r)))
-    ///
-    /// where Δ = x₁ − x₀; r = 0 for the cubic.
+    /// The cubic of Hermite, or a quartic that goes with the pair.
     fn interpolate(&self, t: f64, x: &mut [f64]) {
         let h = self.t[1] - self.t[0];
         if !(h > 0.0) {
@@ -329,12 +326,11 @@ impl<P: ExplicitOde + ?Sized> Integrator<P> for ExplicitRungeKutta {
             return;
         }
         let s = (t - self.t[0]) / h;
-        let s1 = 1.0 - s;
         for (i, x) in x.iter_mut().enumerate() {
             let (x0, f0, f1) = (self.x[0][i], h * self.f[0][i], h * self.f[1][i]);
             let d = self.x[1][i] - x0;
             let r = if self.tableau.dense == Dense::Cubic { 0.0 } else { self.quartic[i] };
-            *x = x0 + s * (d + s1 * (f0 - d + s * (2.0 * d - f0 - f1 + s1 * r)));
+            *x = blend(x0, d, f0, f1, r, s);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Semi-explicit Euler: what game engines do.
 
+use crate::hermite::cubic;
 use crate::integrate::{Integrator, Statistics};
 use crate::ode::MechanicalOde;
 use crate::stop::{Quantity, Stop, first_not_finite};
@@ -9,7 +10,7 @@ use crate::stop::{Quantity, Stop, first_not_finite};
 ///   u₁ = u₀ + h u̇(t₀, q₀, u₀, z₀),   z₁ = z₀ + h ż(t₀, q₀, u₀, z₀)        (1)
 ///   q₁ = q₀ + h N(q₀) u₁                                                  (2)
 ///
-/// One evaluation per step; energy of undamped motion stays bounded. Dense output is a straight line.
+/// One evaluation per step; energy of undamped motion stays bounded. Dense output is cubic.
 #[derive(Clone, Debug)]
 pub struct SemiExplicitEuler {
     step: f64,
@@ -17,7 +18,8 @@ pub struct SemiExplicitEuler {
     pub constraint_tolerance: f64,
     t: [f64; 2],
     x: [Vec<f64>; 2],
-    f: Vec<f64>,
+    /// Rates at the start and end of the last step.
+    f: [Vec<f64>; 2],
     x_new: Vec<f64>,
     error: Vec<f64>,
     statistics: Statistics,
@@ -32,7 +34,7 @@ impl SemiExplicitEuler {
             constraint_tolerance: 1e-6,
             t: [0.0; 2],
             x: [v(), v()],
-            f: v(),
+            f: [v(), v()],
             x_new: v(),
             error: v(),
             statistics: Statistics::default(),
@@ -42,8 +44,8 @@ impl SemiExplicitEuler {
     fn evaluate<P: MechanicalOde + ?Sized>(&mut self, p: &mut P) -> Result<(), Stop> {
         let time = self.t[1];
         self.statistics.evaluations += 1;
-        p.rhs(time, &self.x[1], &mut self.f).map_err(|source| Stop::Rhs { time, source })?;
-        match first_not_finite(&self.f) {
+        p.rhs(time, &self.x[1], &mut self.f[1]).map_err(|source| Stop::Rhs { time, source })?;
+        match first_not_finite(&self.f[1]) {
             Some(component) => Err(Stop::NotFinite { time, component, quantity: Quantity::Rate }),
             None => Ok(()),
         }
@@ -72,7 +74,7 @@ impl<P: MechanicalOde + ?Sized> Integrator<P> for SemiExplicitEuler {
         let n = p.num_coordinates();
         for i in 0..self.x_new.len() {
             // Coordinates wait for the new speeds.
-            let rate = if i < n { 0.0 } else { self.f[i] };
+            let rate = if i < n { 0.0 } else { self.f[1][i] };
             self.x_new[i] = self.x[1][i] + h * rate; // (1)
         }
         p.coordinate_rates(&self.x_new, &mut self.error[..n]);
@@ -89,6 +91,7 @@ impl<P: MechanicalOde + ?Sized> Integrator<P> for SemiExplicitEuler {
         self.statistics.steps += 1;
         self.t = [t0, t1];
         self.x.swap(0, 1);
+        self.f.swap(0, 1);
         std::mem::swap(&mut self.x[1], &mut self.x_new);
         self.evaluate(p)
     }
@@ -102,11 +105,11 @@ impl<P: MechanicalOde + ?Sized> Integrator<P> for SemiExplicitEuler {
     }
 
     fn rates(&self) -> &[f64] {
-        &self.f
+        &self.f[1]
     }
 
     fn interpolate(&self, t: f64, x: &mut [f64]) {
-        line(self.t, &self.x, t, x);
+        cubic(self.t, &self.x, [&self.f[0], &self.f[1]], t, x);
     }
 
     fn statistics(&self) -> Statistics {
@@ -118,13 +121,4 @@ impl<P: MechanicalOde + ?Sized> Integrator<P> for SemiExplicitEuler {
 /// of 1 ms are not followed by one of 1e-10 s.
 pub(crate) fn fixed_end(t0: f64, step: f64, t_max: f64) -> f64 {
     if t_max > t0 + 1.001 * step { t0 + step } else { t_max }
-}
-
-/// On the line between two states.
-pub(crate) fn line(t: [f64; 2], ends: &[Vec<f64>; 2], at: f64, x: &mut [f64]) {
-    let h = t[1] - t[0];
-    let s = if h > 0.0 { (at - t[0]) / h } else { 1.0 };
-    for (i, x) in x.iter_mut().enumerate() {
-        *x = ends[0][i] + s * (ends[1][i] - ends[0][i]);
-    }
 }

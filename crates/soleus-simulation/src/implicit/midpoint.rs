@@ -3,7 +3,8 @@
 use super::consistent::solve_consistent_rates;
 use super::matrices::Matrices;
 use crate::error_norm::ErrorNorm;
-use crate::explicit::{fixed_end, line};
+use crate::explicit::fixed_end;
+use crate::hermite::cubic;
 use crate::integrate::{Integrator, Statistics};
 use crate::linear::{DenseLu, LinearSolver};
 use crate::ode::ImplicitOde;
@@ -33,6 +34,8 @@ pub struct ImplicitMidpoint<S = DenseLu<f64>> {
     t: [f64; 2],
     x: [Vec<f64>; 2],
     xdot: Vec<f64>,
+    /// ẋ at the start and end of the last step.
+    ends: [Vec<f64>; 2],
     x_new: Vec<f64>,
     middle: Vec<f64>,
     rate: Vec<f64>,
@@ -65,6 +68,7 @@ impl<S: LinearSolver<f64>> ImplicitMidpoint<S> {
             t: [0.0; 2],
             x: [v(), v()],
             xdot: v(),
+            ends: [v(), v()],
             x_new: v(),
             middle: v(),
             rate: v(),
@@ -158,6 +162,14 @@ impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for ImplicitMi
         }
         self.newton(p, h)?;
         self.set_middle(h);
+        // Rates at the ends: between the middles of two steps, and as far from there on. At the first step that of the start.
+        let last = t0 - self.t[0];
+        let share = last / (last + h);
+        for i in 0..self.rate.len() {
+            let start = self.xdot[i] + share * (self.rate[i] - self.xdot[i]);
+            self.ends[0][i] = start;
+            self.ends[1][i] = 2.0 * self.rate[i] - start;
+        }
         std::mem::swap(&mut self.xdot, &mut self.rate);
         let done = p
             .project(t1, &mut self.x_new, &mut self.r, self.constraint_tolerance)
@@ -183,8 +195,9 @@ impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for ImplicitMi
         &self.xdot
     }
 
+    /// A parabola: between the rates in the middle of this step and of the last one.
     fn interpolate(&self, t: f64, x: &mut [f64]) {
-        line(self.t, &self.x, t, x);
+        cubic(self.t, &self.x, [&self.ends[0], &self.ends[1]], t, x);
     }
 
     fn statistics(&self) -> Statistics {

@@ -3,7 +3,8 @@
 use super::consistent::solve_consistent_rates;
 use super::matrices::Matrices;
 use crate::error_norm::ErrorNorm;
-use crate::explicit::{fixed_end, line};
+use crate::explicit::fixed_end;
+use crate::hermite::cubic;
 use crate::integrate::{Integrator, Statistics};
 use crate::linear::{DenseLu, LinearSolver};
 use crate::ode::ImplicitOde;
@@ -27,6 +28,8 @@ pub struct RosenbrockEuler<S = DenseLu<f64>> {
     t: [f64; 2],
     x: [Vec<f64>; 2],
     xdot: Vec<f64>,
+    /// ẋ at the start of the last step.
+    before: Vec<f64>,
     r: Vec<f64>,
     change: Vec<f64>,
     delta: Vec<f64>,
@@ -55,6 +58,7 @@ impl<S: LinearSolver<f64>> RosenbrockEuler<S> {
             t: [0.0; 2],
             x: [v(), v()],
             xdot: v(),
+            before: v(),
             r: v(),
             change: v(),
             delta: v(),
@@ -109,6 +113,7 @@ impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for Rosenbrock
         }
 
         // (2)
+        self.before.copy_from_slice(&self.xdot);
         for i in 0..self.delta.len() {
             self.xdot[i] = self.delta[i] / h;
             self.delta[i] += self.x[1][i];
@@ -136,7 +141,7 @@ impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for Rosenbrock
     }
 
     fn interpolate(&self, t: f64, x: &mut [f64]) {
-        line(self.t, &self.x, t, x);
+        cubic(self.t, &self.x, [&self.before, &self.xdot], t, x);
     }
 
     fn statistics(&self) -> Statistics {

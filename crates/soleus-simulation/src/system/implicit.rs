@@ -12,8 +12,11 @@ use soleus_dynamics::system::{State, System, Workspace};
 /// muscles, constraints on accelerations with their multipliers λ, which are algebraic (index 1). Jacobians are
 /// exact and sparse; see [`soleus_dynamics::implicit`].
 ///
-/// Controls count as functions of time in the Jacobians. Constraint equations that repeat each other make the
-/// matrix of a step singular.
+/// Controls count as functions of time in the Jacobians.
+///
+/// Constraint equations that repeat each other leave some multipliers undetermined. Their rows then read
+/// G u̇ − b − ε S λ = 0 with S the diagonal of G M⁻¹ Gᵀ at one pose: of all multipliers that give the same motion those of
+/// (nearly) smallest size, while the constraint forces accelerate what they hold by ε parts of what they would alone.
 pub struct ImplicitSystemOde<'a, C> {
     implicit: ImplicitSystem<'a>,
     /// What sets the controls.
@@ -34,7 +37,13 @@ pub struct ImplicitSystemOde<'a, C> {
     before: Vec<f64>,
     /// Whether something besides the controls depends on time.
     depends_on_time: bool,
+    /// If constraints repeat each other, for each row the place of ∂(row)/∂λ on the diagonal, and ε S; otherwise empty.
+    slack: Vec<(usize, f64)>,
 }
+
+/// ε of the slack that repeated constraints get: far below any accuracy asked of a step, far enough above rounding
+/// that multipliers keep six digits.
+const SLACK: f64 = 1e-10;
 
 impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
     /// The equations of `system` under `controls`.
@@ -49,7 +58,14 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
                 rows[r].push(c + shift);
             }
         }
+        let weights = redundant_constraints(system);
+        for c in nx..nx + weights.len() {
+            rows[c].push(c);
+        }
         let pattern = Pattern::from_rows(&rows);
+        let weights = weights.iter().enumerate();
+        let slack =
+            weights.filter_map(|(r, w)| Some((pattern.position(nx + r, nx + r)?, SLACK * w))).collect();
         let places = parts.map(|(matrix, shift)| {
             entries(matrix).filter_map(|(r, c)| pattern.position(r, c + shift)).collect()
         });
@@ -67,6 +83,7 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
             at: [vec![f64::NAN; implicit.num_residuals()], vec![f64::NAN; implicit.num_residuals()]],
             before: vec![0.0; system.num_controls],
             depends_on_time: system.depends_on_time(),
+            slack,
             controls,
             implicit,
         }
@@ -129,6 +146,10 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
         for (v, &p) in j.dxdot.value.iter().zip(&self.places[2]) {
             df_dxdot[p] = *v;
         }
+        for (r, &(p, slack)) in self.slack.iter().enumerate() {
+            df_dx[p] -= slack;
+            self.r[nx + r] -= slack * y[nx + r];
+        }
         self.at[0].copy_from_slice(y);
         self.at[1].copy_from_slice(ydot);
     }
@@ -147,6 +168,49 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
     }
 }
 
+/// If some constraint equations follow from others wherever the model is, the diagonal of G M⁻¹ Gᵀ; otherwise nothing.
+/// They do if G has fewer independent rows than rows at a pose without anything special about it.
+fn redundant_constraints(system: &System) -> Vec<f64> {
+    let (n, m) = (system.tree.num_mobilities, system.constraints.num_rows());
+    if m == 0 {
+        return Vec::new();
+    }
+    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
+    for (i, q) in x.q.iter_mut().enumerate() {
+        *q += 0.05 + 0.03 * (1.7 * i as f64).sin();
+    }
+    system.compute_kinematics(&x, &mut ws);
+    system.constraints.compute(&system.tree, &ws.kin, x.time, &mut ws.constraints);
+    ws.mass.compute_mass_matrix(&system.tree, &ws.kin);
+    let mass: Vec<f64> = (0..n).map(|j| ws.mass.at(j, j)).collect();
+    let mut rows: Vec<Vec<f64>> = ws.constraints.G.chunks(n).map(<[f64]>::to_vec).collect();
+    let weight = |row: &Vec<f64>| {
+        let parts = row.iter().zip(&mass).filter(|(_, m)| **m > 0.0).map(|(g, m)| g * g / m);
+        parts.sum::<f64>().max(f64::MIN_POSITIVE)
+    };
+    let weights = rows.iter().map(weight).collect();
+
+    // Gram–Schmidt with rows of length one, the longest remaining first.
+    let norm = |r: &[f64]| r.iter().map(|x| x * x).sum::<f64>().sqrt();
+    for r in &mut rows {
+        let size = norm(r);
+        r.iter_mut().for_each(|x| *x /= size);
+    }
+    while let Some(k) = (0..rows.len()).max_by(|&a, &b| norm(&rows[a]).total_cmp(&norm(&rows[b]))) {
+        let pivot = rows.swap_remove(k);
+        let size = norm(&pivot);
+        // A row that depends on others has lost all but rounding; a row of zeros is NaN by now.
+        if !(size > 1e-9) {
+            return weights;
+        }
+        for r in &mut rows {
+            let along = r.iter().zip(&pivot).map(|(a, b)| a * b).sum::<f64>() / (size * size);
+            r.iter_mut().zip(&pivot).for_each(|(a, b)| *a -= along * b);
+        }
+    }
+    Vec::new()
+}
+
 /// Row and column of each stored entry.
 fn entries(m: &SparseMatrix) -> impl Iterator<Item = (usize, usize)> + '_ {
     (0..m.columns).flat_map(move |c| m.row[m.start[c]..m.start[c + 1]].iter().map(move |&r| (r, c)))
@@ -161,6 +225,9 @@ impl<C: Controls> ImplicitOde for ImplicitSystemOde<'_, C> {
         self.load(t, y);
         let nx = self.implicit.num_states();
         self.implicit.compute_residual(&self.x, &ydot[..nx], &self.values, &y[nx..], &mut self.ws, r);
+        for (k, &(_, slack)) in self.slack.iter().enumerate() {
+            r[nx + k] -= slack * y[nx + k];
+        }
         Ok(())
     }
 

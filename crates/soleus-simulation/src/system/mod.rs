@@ -3,6 +3,7 @@
 mod control_nodes;
 mod controls;
 mod correction;
+mod damped;
 mod implicit;
 mod labels;
 mod ode;

@@ -6,8 +6,8 @@ use crate::error_norm::ErrorNorm;
 use crate::linear::Pattern;
 use crate::ode::{ExplicitOde, ImplicitOde, MechanicalOde, Projected, RhsError};
 use soleus_dynamics::joint::angles_rate;
-use soleus_dynamics::system::{State, System, Workspace};
-use soleus_math::{Dual, vec3};
+use soleus_dynamics::system::{MotionError, State, System, Workspace};
+use soleus_math::{Dual, Real, vec3};
 
 /// Directions of one evaluation with derivatives.
 const LANES: usize = 8;
@@ -22,6 +22,8 @@ pub struct SystemOde<'a, C> {
     system: &'a System,
     /// What sets the controls.
     pub controls: C,
+    /// Damping of each mobility besides the model's own, N·s/m or N·m·s/rad; none when empty.
+    pub damping: Vec<f64>,
     x: State<f64>,
     values: Vec<f64>,
     ws: Workspace<f64>,
@@ -48,6 +50,7 @@ impl<'a, C: Controls> SystemOde<'a, C> {
             projector: Projector::new(system),
             error: vec![0.0; 2 * system.tree.num_mobilities],
             dual: None,
+            damping: Vec::new(),
             system,
             controls,
         }
@@ -99,7 +102,7 @@ impl<'a, C: Controls> SystemOde<'a, C> {
     pub fn compute(&mut self, t: f64, x: &[f64]) -> Result<&Workspace<f64>, RhsError> {
         self.load(t, x);
         self.controls.compute(t, &self.x, &mut self.values);
-        self.system.compute_motion(&self.x, &self.values, &mut self.ws)?;
+        compute_motion(self.system, &self.x, &self.values, &self.damping, &mut self.ws)?;
         Ok(&self.ws)
     }
 
@@ -110,6 +113,23 @@ impl<'a, C: Controls> SystemOde<'a, C> {
         self.x.u.copy_from_slice(&x[n..2 * n]);
         self.x.z.copy_from_slice(&x[2 * n..]);
     }
+}
+
+/// As [`System::compute_motion`], with damping besides.
+fn compute_motion<T: Real>(
+    system: &System,
+    x: &State<T>,
+    controls: &[T],
+    damping: &[f64],
+    ws: &mut Workspace<T>,
+) -> Result<(), MotionError> {
+    system.compute_kinematics(x, ws);
+    system.compute_paths(x, ws);
+    system.compute_forces(x, controls, ws);
+    for ((load, u), d) in ws.mobility_load.iter_mut().zip(&x.u).zip(damping) {
+        *load -= *u * *d;
+    }
+    system.compute_accelerations(x, ws)
 }
 
 impl<C: Controls> ExplicitOde for SystemOde<'_, C> {
@@ -211,7 +231,7 @@ impl<C: Controls> ImplicitOde for SystemOde<'_, C> {
             for i in 2 * n..dim {
                 room.x.z[i - 2 * n] = entry(i);
             }
-            self.system.compute_motion(&room.x, &room.controls, &mut room.ws)?;
+            compute_motion(self.system, &room.x, &room.controls, &self.damping, &mut room.ws)?;
             let columns = first..dim.min(first + LANES);
             let mut write = |row: usize, value: Dual<f64, LANES>| {
                 for c in columns.clone() {

@@ -1,12 +1,7 @@
 //! Where a model is at rest.
 
-use super::controls::Constant;
-use super::implicit::ImplicitSystemOde;
-use crate::integrate::{Integrator, StepOptions};
-use crate::linear::{Complex, Pattern, SparseLu};
-use crate::ode::{ImplicitOde, Projected, RhsError};
+use super::damped::{ExplicitMotion, ImplicitMotion, Motion};
 use crate::stop::Stop;
-use crate::{ErrorNorm, RadauIIA5};
 use soleus_dynamics::implicit::{ImplicitJacobian, ImplicitSystem, JacobianWorkspace, SparseMatrix};
 use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::system::{State, System, Workspace};
@@ -64,7 +59,7 @@ pub enum RestError {
     },
     /// None was found.
     #[error(
-        "no state at rest was found in {time} s of motion and {iterations} Newton iterations; residual {residual:.3e}"
+        "no state at rest was found in {time:.1} s of motion and {iterations} Newton iterations; residual {residual:.3e}"
     )]
     NotFound {
         /// Time it moved, s.
@@ -103,23 +98,35 @@ pub fn solve_rest(
     start: &State<f64>,
     options: &RestOptions,
 ) -> Result<Rest, RestError> {
-    let mut newton = Newton::new(system, controls);
     let mut at = start.clone();
     at.u.fill(0.0);
-    let mut damped = Damped::new(system, controls, &at, options.damping);
-    let (y0, norm) = (damped.inner.vector(&at), damped.inner.error_norm());
-    let n = norm.dim();
-    let mut radau = motion(norm, n);
-    let radau: &mut dyn Integrator<Damped> = &mut radau;
+    let mut motion = ImplicitMotion::new(system, controls, &at, options.damping);
+    match settle(system, controls, at.clone(), options, &mut motion) {
+        // Constraints that repeat each other make the matrices of implicit steps singular; explicit ones have none.
+        Err(RestError::Motion(Stop::Singular { .. })) => {
+            let mut motion = ExplicitMotion::new(system, controls, &at, options.damping);
+            settle(system, controls, at, options, &mut motion)
+        }
+        done => done,
+    }
+}
+
+/// Lets `motion` go on from `at`, jumping now and then.
+fn settle(
+    system: &System,
+    controls: &[f64],
+    mut at: State<f64>,
+    options: &RestOptions,
+    motion: &mut dyn Motion,
+) -> Result<Rest, RestError> {
+    let mut newton = Newton::new(system, controls);
     let (mut end, mut stretch) = (0.0, options.first_stretch);
-    let (mut started, mut tries) = (false, TRY);
-    let mut stuck: Option<Stop> = None;
     loop {
-        let mut v = newton.unknowns(&at, damped.lambda(started.then(|| radau.state())));
-        let last = end >= options.max_time || stuck.is_some();
+        let mut v = newton.unknowns(&at, motion.multipliers());
+        let last = end >= options.max_time;
         // A root out of reach would not be taken: no need to go all the way.
         let reach = if last { f64::INFINITY } else { 4.0 * options.max_jump };
-        let residual = newton.solve(&at, &mut v, options.tolerance, tries, reach);
+        let residual = newton.solve(&at, &mut v, options.tolerance, reach);
         let mut found = at.clone();
         let lambda = newton.set(&mut found, &v);
         let jump = found.q.iter().zip(&at.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -129,16 +136,13 @@ pub fn solve_rest(
                 multipliers: lambda,
                 residual,
                 iterations: newton.iterations,
-                steps: if started { radau.statistics().steps } else { 0 },
+                steps: motion.steps(),
                 time: end,
                 jump,
             });
         }
-        if let Some(stop) = stuck {
-            return Err(stop.into());
-        }
         if last {
-            let v = newton.unknowns(&at, damped.lambda(Some(radau.state())));
+            let v = newton.unknowns(&at, motion.multipliers());
             // Where it has come to after so long, and still nothing changes a force: nothing ever will.
             let beyond = newton.forces_beyond_reach(&at, &v, options.tolerance);
             if !beyond.is_empty() {
@@ -148,115 +152,11 @@ pub fn solve_rest(
             let (time, iterations, state) = (end, newton.iterations, Box::new(at));
             return Err(RestError::NotFound { time, iterations, residual, equation, state, forces });
         }
-        if !started {
-            stuck = radau.start(&mut damped, 0.0, &y0).err();
-            started = true;
-        }
         end += stretch;
         stretch *= 1.5;
-        while stuck.is_none() && radau.span().1 < end {
-            stuck = radau.step(&mut damped, end).err();
-        }
-        // A motion that cannot go on, for redundant constraints say, leaves it to Newton's method.
-        if stuck.is_some() {
-            tries = 20 * TRY;
-        }
-        damped.inner.read(radau.state(), &mut at);
+        motion.advance(end)?;
+        motion.read(&mut at);
         at.u.fill(0.0);
-    }
-}
-
-/// The integrator of the motion. Where it goes matters, not how exactly.
-fn motion(norm: ErrorNorm, n: usize) -> RadauIIA5<SparseLu<f64>, SparseLu<Complex>> {
-    RadauIIA5::with_solvers(norm, StepOptions::with_accuracy(1e-3), SparseLu::new(n), SparseLu::new(n))
-}
-
-/// The model with every coordinate damped, at a fixed time.
-struct Damped<'a> {
-    inner: ImplicitSystemOde<'a, Constant>,
-    time: f64,
-    n: usize,
-    nx: usize,
-    /// N·s/m or N·m·s/rad.
-    damping: Vec<f64>,
-    /// Where each damping is in the pattern.
-    places: Vec<Option<usize>>,
-}
-
-impl<'a> Damped<'a> {
-    fn new(system: &'a System, controls: &[f64], x: &State<f64>, rate: f64) -> Self {
-        let inner = ImplicitSystemOde::new(system, Constant(controls.to_vec()));
-        let n = system.tree.num_mobilities;
-        let mut ws = system.workspace();
-        // A singular mass matrix is no obstacle: its diagonal is there.
-        let _ = system.compute_motion(x, controls, &mut ws);
-        let damping: Vec<f64> = (0..n).map(|i| 2.0 * rate * ws.mass.at(i, i)).collect();
-        let places = (0..n).map(|i| inner.pattern().position(n + i, n + i)).collect();
-        let nx = 2 * n + system.num_aux;
-        Damped { inner, time: x.time, n, nx, damping, places }
-    }
-
-    /// Multipliers of a state of the motion; none at the start.
-    fn lambda<'y>(&self, y: Option<&'y [f64]>) -> Option<&'y [f64]> {
-        y.map(|y| &y[self.nx..])
-    }
-
-    fn damp(&self, y: &[f64], r: &mut [f64]) {
-        for (i, d) in self.damping.iter().enumerate() {
-            r[self.n + i] += d * y[self.n + i];
-        }
-    }
-
-    fn damp_jacobian(&self, df_dx: &mut [f64]) {
-        for (d, p) in self.damping.iter().zip(&self.places) {
-            if let Some(p) = p {
-                df_dx[*p] += d;
-            }
-        }
-    }
-}
-
-impl ImplicitOde for Damped<'_> {
-    fn dim(&self) -> usize {
-        self.inner.dim()
-    }
-
-    fn residual(&mut self, _: f64, y: &[f64], ydot: &[f64], r: &mut [f64]) -> Result<(), RhsError> {
-        self.inner.residual(self.time, y, ydot, r)?;
-        self.damp(y, r);
-        Ok(())
-    }
-
-    fn pattern(&self) -> &Pattern {
-        self.inner.pattern()
-    }
-
-    fn jacobians(
-        &mut self,
-        _: f64,
-        y: &[f64],
-        ydot: &[f64],
-        df_dx: &mut [f64],
-        df_dxdot: &mut [f64],
-    ) -> Result<(), RhsError> {
-        self.inner.jacobians(self.time, y, ydot, df_dx, df_dxdot)?;
-        self.damp_jacobian(df_dx);
-        Ok(())
-    }
-
-    fn consistent_rates(&mut self, _: f64, y: &mut [f64], ydot: &mut [f64]) -> bool {
-        // At the start speeds are zero, and so is the damping.
-        self.inner.consistent_rates(self.time, y, ydot)
-    }
-
-    fn project(
-        &mut self,
-        _: f64,
-        y: &mut [f64],
-        e: &mut [f64],
-        tolerance: f64,
-    ) -> Result<Projected, RhsError> {
-        self.inner.project(self.time, y, e, tolerance)
     }
 }
 
@@ -394,7 +294,7 @@ impl<'a> Newton<'a> {
     }
 
     /// Moves `v` towards a root of (2); returns the largest residual reached.
-    fn solve(&mut self, at: &State<f64>, v: &mut [f64], tolerance: f64, tries: usize, reach: f64) -> f64 {
+    fn solve(&mut self, at: &State<f64>, v: &mut [f64], tolerance: f64, reach: f64) -> f64 {
         let columns = num_columns(self.implicit.system);
         let mut worst = self.evaluate(at, v);
         if !worst.is_finite() {
@@ -403,7 +303,7 @@ impl<'a> Newton<'a> {
         // Levenberg–Marquardt: min ‖J Δ + g‖² + μ ‖D Δ‖², D the largest norm of each column so far.
         let (mut mu, mut D, mut next) = (1e-6, vec![0.0f64; columns], v.to_vec());
         let mut size = sum_of_squares(&self.g);
-        for _ in 0..tries {
+        for _ in 0..TRY {
             if worst <= tolerance {
                 break;
             }

@@ -58,7 +58,8 @@ pub(super) fn at_work(now: &Moment, i: usize, opensim_faults: bool) -> [f64; 3] 
 
 impl Analysis for Actuation {
     fn record(&mut self, now: &Moment) -> Result<(), AnalysisError> {
-        let all: Vec<[f64; 3]> = self.actuators.iter().map(|&i| at_work(now, i, self.opensim_faults)).collect();
+        let all: Vec<[f64; 3]> =
+            self.actuators.iter().map(|&i| at_work(now, i, self.opensim_faults)).collect();
         for (k, table) in self.tables.iter_mut().enumerate() {
             table.push(now.x.time, all.iter().map(|a| a[k]));
         }

@@ -99,7 +99,9 @@ fn acts_on(c: &CompiledConstraint) -> (Vec<usize>, Vec<usize>) {
         CompiledConstraint::Point { first, second, .. } => (vec![first.body, second.body], Vec::new()),
         CompiledConstraint::Weld { first, second, .. } => (vec![first.body, second.body], Vec::new()),
         CompiledConstraint::Distance { first, second, .. } => (vec![first.body, second.body], Vec::new()),
-        CompiledConstraint::PointOnLine { line, follower, .. } => (vec![line.body, follower.body], Vec::new()),
+        CompiledConstraint::PointOnLine { line, follower, .. } => {
+            (vec![line.body, follower.body], Vec::new())
+        }
         CompiledConstraint::Rolling(c) => (vec![c.surface, c.roller], Vec::new()),
     }
 }

@@ -79,7 +79,14 @@ impl ActuatorLoad {
     }
 
     /// Adds the load of `actuation` (N or N·m), after `compute_paths`.
-    pub fn add(&self, system: &System, ws: &Workspace<f64>, time: f64, actuation: f64, loads: &mut Loads<f64>) {
+    pub fn add(
+        &self,
+        system: &System,
+        ws: &Workspace<f64>,
+        time: f64,
+        actuation: f64,
+        loads: &mut Loads<f64>,
+    ) {
         let f = &system.forces[self.force];
         let kin = ws.kin.view(time);
         if let Some(path) = &f.path {

@@ -6,8 +6,10 @@
 //! (Hamner, Seth and Delp 2010; Lin, Kim and Pandy 2011), and each force calls up its own part of the reaction.
 
 use super::force_reporter::{constraint_labels, push_constraint};
+use super::given_forces::GivenForces;
 use super::{
-    Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, bodies, coordinates, is_actuator, required_frame,
+    ActuatorLoad, Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, bodies, coordinates,
+    is_actuator, required_frame,
 };
 use soleus_dynamics::constraint::{CompiledConstraint, Rolling};
 use soleus_dynamics::force::Kernel;
@@ -77,6 +79,8 @@ pub struct InducedAccelerations {
     /// Constraints of the model itself.
     own: usize,
     contacts: Vec<Contact>,
+    /// Forces of actuators from a table.
+    given: Option<GivenForces>,
     sources: Vec<Source>,
     /// Mobility and factor of each coordinate, and its table.
     coordinates: Vec<(usize, f64, Recorder)>,
@@ -118,18 +122,24 @@ struct Rows {
 
 impl InducedAccelerations {
     /// For a model whose measured forces are among its forces. Each contact stands for the measured force on its rolling
-    /// body, or, if there is none, for that of its place in the list.
-    pub fn new(model: &Model, system: &System, s: &InducedSettings) -> Result<Self, AnalysisError> {
+    /// body, or, if there is none, for that of its place in the list. With a table of forces (columns by the names of
+    /// actuators, N and N·m) the actuators exert those, whatever their states are.
+    pub fn new(
+        model: &Model,
+        system: &System,
+        s: &InducedSettings,
+        forces: Option<&soleus_math::Table>,
+    ) -> Result<Self, AnalysisError> {
         let mut own_system = system.clone();
         let external: Vec<usize> = (0..model.forces.len())
-            .filter(|&i| system.forces[i].enabled && matches!(model.forces[i].kind, ForceKind::ExternalForce(_)))
+            .filter(|&i| {
+                system.forces[i].enabled && matches!(model.forces[i].kind, ForceKind::ExternalForce(_))
+            })
             .collect();
         let own = system.constraints.list.len();
         let mut contacts = Vec::new();
         for (k, c) in s.contacts.iter().enumerate() {
-            let node = |name: &str| {
-                required_frame(model, name).map(|f| system.tree.node_of_body[f.body.0])
-            };
+            let node = |name: &str| required_frame(model, name).map(|f| system.tree.node_of_body[f.body.0]);
             let (roller, surface) = (node(&c.rolling_body)?, node(&c.surface_body)?);
             let on_roller = external.iter().find(|&&i| pushes(system, i) == Some(roller));
             let Some(&measured) = on_roller.or_else(|| external.get(k)) else {
@@ -141,7 +151,14 @@ impl InducedAccelerations {
                 )));
             };
             let normal = c.normal.normalized();
-            contacts.push(Contact { roller, surface, normal, friction: c.friction, radius: c.radius, measured });
+            contacts.push(Contact {
+                roller,
+                surface,
+                normal,
+                friction: c.friction,
+                radius: c.radius,
+                measured,
+            });
             own_system.constraints.list.push(CompiledConstraint::Rolling(Rolling {
                 roller,
                 surface,
@@ -179,6 +196,13 @@ impl InducedAccelerations {
         }
         add(Source::Gravity, "gravity");
         add(Source::Velocity, "velocity");
+        let given = match forces {
+            None => None,
+            Some(table) => Some(GivenForces::new(model, system, table)?),
+        };
+        if let Some(g) = &given {
+            g.switch_off(&mut own_system);
+        }
 
         let with = |ends: &[&str]| -> Vec<String> {
             names.iter().flat_map(|n| ends.iter().map(move |e| format!("{n}_{e}"))).collect()
@@ -213,6 +237,7 @@ impl InducedAccelerations {
             ws: own_system.workspace(),
             own,
             contacts,
+            given,
             coordinates: coordinates(model, &s.coordinates)?.into_iter().map(coordinate).collect(),
             bodies: list.into_iter().map(body).collect(),
             com: com.then(|| table("center_of_mass", with(&["X", "Y", "Z"]))),
@@ -255,6 +280,9 @@ impl InducedAccelerations {
     /// Loads, accelerations and multipliers of all forces together.
     fn compute_total(&mut self, now: &Moment) -> Result<(), AnalysisError> {
         self.ws.constraints = self.system.constraints.workspace(&self.system.tree);
+        if let Some(given) = &self.given {
+            return given.compute(&self.system, now, &mut self.ws);
+        }
         let done = self.system.compute_motion(now.x, now.controls, &mut self.ws);
         done.map_err(|source: MotionError| AnalysisError::Motion { time: now.x.time, source })
     }
@@ -293,6 +321,11 @@ impl InducedAccelerations {
         let kin = ws.kin.view(now.x.time);
         let mut loads = Loads { body: &mut self.body, mobility: f };
         let mut add = |i: usize| {
+            if let Some(force) = self.given.as_ref().and_then(|g| g.at(i, now.x.time)) {
+                let unit = self.potentials_only && matches!(system.forces[i].actor, Actor::Muscle(_));
+                let load = ActuatorLoad { force: i };
+                return load.add(system, ws, now.x.time, if unit { 1.0 } else { force }, &mut loads);
+            }
             let s = &system.forces[i];
             let controls = &now.controls[s.controls.clone()];
             match (&s.path, &s.actor) {
@@ -327,7 +360,8 @@ impl InducedAccelerations {
         }
         if self.opensim_faults {
             let mut more = Loads { body: &mut self.body, mobility: f };
-            for (i, s) in system.forces.iter().enumerate().filter(|(i, s)| s.enabled && !is_control(now, *i)) {
+            for (i, s) in system.forces.iter().enumerate().filter(|(i, s)| s.enabled && !is_control(now, *i))
+            {
                 if let (None, Actor::Force(c)) = (&s.path, &s.actor) {
                     let (z, controls) = (&now.x.z[s.states.clone()], &now.controls[s.controls.clone()]);
                     c.apply(&kin, controls, z, &mut [0.0; 4][..z.len()], &mut more);
@@ -346,7 +380,7 @@ impl InducedAccelerations {
         compute_accelerations(tree, &ws.kin, &ws.udot, &mut self.induced);
         if !moving {
             for (a, rest) in self.induced.iter_mut().zip(&self.resting) {
-                *a = *a - *rest;
+                *a -= *rest;
             }
         }
         let point = |b: usize, r: Vec3<f64>| {
@@ -443,7 +477,8 @@ impl Analysis for InducedAccelerations {
 
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
         let coordinates = self.coordinates.into_iter().map(|c| c.2);
-        let all = coordinates.chain(self.bodies.into_iter().map(|b| b.2)).chain(self.com).chain(self.reactions);
+        let all =
+            coordinates.chain(self.bodies.into_iter().map(|b| b.2)).chain(self.com).chain(self.reactions);
         all.map(|r| {
             let table = r.table()?;
             Ok(Output { suffix: format!("_{}", table.name), table })

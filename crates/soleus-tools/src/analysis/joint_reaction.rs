@@ -1,6 +1,7 @@
 //! `JointReaction`: what joints carry.
 
-use super::{ActuatorLoad, Analysis, AnalysisError, Moment, Output, Recorder, SI, frame, is_actuator, nearest};
+use super::given_forces::GivenForces;
+use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI, frame, nearest};
 use soleus_dynamics::multibody::compute_inverse_dynamics;
 use soleus_dynamics::{Loads, System, Workspace};
 use soleus_math::{SpatialVec, Table, Transform, Vec3};
@@ -29,7 +30,7 @@ pub struct ReactionChoice {
 #[derive(Clone, Debug)]
 pub struct JointReaction {
     list: Vec<Reaction>,
-    given: Option<GivenForces>,
+    given: Option<Given>,
     A: Vec<SpatialVec<f64>>,
     F: Vec<SpatialVec<f64>>,
     applied: Vec<SpatialVec<f64>>,
@@ -50,12 +51,10 @@ struct Reaction {
     axes: (usize, Transform<f64>),
 }
 
-/// Forces of actuators from a table.
+/// Forces of actuators from a table, and the model without those actuators.
 #[derive(Clone, Debug)]
-struct GivenForces {
-    table: Table,
-    columns: Vec<(ActuatorLoad, usize)>,
-    /// The model without those actuators.
+struct Given {
+    forces: GivenForces,
     system: System,
     ws: Workspace<f64>,
 }
@@ -92,7 +91,12 @@ impl JointReaction {
         }
         let given = match forces {
             None => None,
-            Some(table) => Some(GivenForces::new(model, system, table)?),
+            Some(table) => {
+                let forces = GivenForces::new(model, system, table)?;
+                let mut without = system.clone();
+                forces.switch_off(&mut without);
+                Some(Given { ws: without.workspace(), system: without, forces })
+            }
         };
         let (nb, n) = (system.tree.nodes.len(), system.tree.num_mobilities);
         let zero = vec![SpatialVec::zero(); nb];
@@ -169,63 +173,12 @@ fn reaction(
     Ok(Some((reaction, label)))
 }
 
-impl GivenForces {
-    fn new(model: &Model, system: &System, table: &Table) -> Result<Self, AnalysisError> {
-        let mut without = system.clone();
-        let mut columns = Vec::new();
-        for (i, f) in model.forces.iter().enumerate() {
-            if !system.forces[i].enabled || !is_actuator(f) {
-                continue;
-            }
-            let Some(load) = ActuatorLoad::new(system, i) else { continue };
-            let Some(column) = table.index_of(&f.name).or_else(|| table.index_of(&f.path)) else {
-                return Err(AnalysisError::Missing { what: "actuator", name: f.name.clone() });
-            };
-            columns.push((load, column));
-            without.forces[i].enabled = false;
-        }
-        let ws = without.workspace();
-        Ok(GivenForces { table: table.clone(), columns, system: without, ws })
-    }
-
-    /// Loads, accelerations and multipliers with the forces of the table, joined by straight lines.
-    fn compute(&mut self, now: &Moment) -> Result<(), AnalysisError> {
-        let (x, ws) = (now.x, &mut self.ws);
-        self.system.compute_kinematics(x, ws);
-        self.system.compute_paths(x, ws);
-        self.system.compute_forces(x, now.controls, ws);
-        let mut body = std::mem::take(&mut ws.body_load);
-        let mut mobility = std::mem::take(&mut ws.mobility_load);
-        let mut loads = Loads { body: &mut body, mobility: &mut mobility };
-        for &(load, column) in &self.columns {
-            let force = interpolate(self.table.times(), &self.table.columns()[column], x.time);
-            load.add(&self.system, ws, x.time, force, &mut loads);
-        }
-        (ws.body_load, ws.mobility_load) = (body, mobility);
-        let done = self.system.compute_accelerations(x, ws);
-        done.map_err(|source| AnalysisError::Motion { time: x.time, source })
-    }
-}
-
-/// The value at time t on straight lines through samples; the end values beyond them.
-fn interpolate(times: &[f64], values: &[f64], t: f64) -> f64 {
-    let k = times.partition_point(|&x| x <= t);
-    match (k.checked_sub(1), values.get(k)) {
-        (None, first) => first.copied().unwrap_or(f64::NAN),
-        (Some(i), None) => values.get(i).copied().unwrap_or(f64::NAN),
-        (Some(i), Some(next)) => {
-            let s = (t - times[i]) / (times[k] - times[i]);
-            values[i] + s * (next - values[i])
-        }
-    }
-}
-
 impl JointReaction {
     /// The chosen reactions (moment, force) in the axes and at the places chosen.
     pub(super) fn reactions(&mut self, now: &Moment) -> Result<Vec<SpatialVec<f64>>, AnalysisError> {
         match self.given.take() {
             Some(mut given) => {
-                given.compute(now)?;
+                given.forces.compute(&given.system, now, &mut given.ws)?;
                 self.compute(now.system, &given.ws);
                 self.given = Some(given);
             }

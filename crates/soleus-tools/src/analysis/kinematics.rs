@@ -27,9 +27,7 @@ impl Kinematics {
             let factor = if in_degrees && turns { 180.0 / std::f64::consts::PI } else { 1.0 };
             (system.tree.mobility_of_coordinate[c], factor)
         });
-        let table = |name: &str| {
-            Recorder::new(name, SI_OR_DEGREES, labels.clone()).in_degrees(in_degrees)
-        };
+        let table = |name: &str| Recorder::new(name, SI_OR_DEGREES, labels.clone()).in_degrees(in_degrees);
         Ok(Kinematics {
             columns: columns.collect(),
             tables: [table("Coordinates"), table("Speeds"), table("Accelerations")],

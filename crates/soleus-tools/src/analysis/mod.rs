@@ -7,6 +7,7 @@ mod actuation;
 mod body_kinematics;
 mod force_reporter;
 mod forces;
+mod given_forces;
 mod history;
 mod induced_accelerations;
 mod joint_power;
@@ -18,6 +19,8 @@ mod point_kinematics;
 mod probe_reporter;
 mod recorder;
 mod states_reporter;
+#[cfg(test)]
+mod tests;
 
 pub use actuation::Actuation;
 pub use body_kinematics::BodyKinematics;
@@ -72,6 +75,10 @@ pub trait Analysis {
     /// What went less than well, in words.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
+    }
+    /// What could not be solved, in words; the tables then hold the nearest that was found.
+    fn unsolved(&self) -> Option<String> {
+        None
     }
     /// What was written down.
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError>;
@@ -244,7 +251,8 @@ fn frame<'m>(model: &'m Model, name: &str) -> Option<&'m Frame> {
     let by_path = |f: &&Frame| f.path == name || f.path.strip_suffix(name).is_some_and(|p| p.ends_with('/'));
     // A body comes before an offset frame that happens to have its name.
     let body = model.bodies.iter().find(|b| b.name == name).map(|b| &model.frames[b.frame.0]);
-    body.or_else(|| model.frames.iter().find(|f| f.name == name)).or_else(|| model.frames.iter().find(by_path))
+    body.or_else(|| model.frames.iter().find(|f| f.name == name))
+        .or_else(|| model.frames.iter().find(by_path))
 }
 
 /// The frame, or the error that says it is not there.
@@ -297,4 +305,5 @@ fn bodies(model: &Model, names: &[String], all_means_com: bool) -> Result<(Vec<u
 /// A setting of an analysis whose numbers are in SI units, for the header of its files.
 const SI: &str = "\nUnits: s, m, kg, N, N m, W, rad.\n\n";
 /// The same where angles may be in degrees.
-const SI_OR_DEGREES: &str = "\nUnits: s, m, kg, N, N m, W; angles in degrees where inDegrees says yes, else in rad.\n\n";
+const SI_OR_DEGREES: &str =
+    "\nUnits: s, m, kg, N, N m, W; angles in degrees where inDegrees says yes, else in rad.\n\n";

@@ -33,8 +33,11 @@ enum Quantity {
     Actuation(usize),
 }
 
+/// An output of a muscle: its name and where it is found.
+type MuscleOutput = (&'static str, fn(&MuscleInfo<f64>) -> f64);
+
 /// Outputs of muscles by OpenSim's names.
-const MUSCLE: [(&str, fn(&MuscleInfo<f64>) -> f64); 33] = [
+const MUSCLE: [MuscleOutput; 33] = [
     ("excitation", |m| m.excitation),
     ("activation", |m| m.activation),
     ("fiber_length", |m| m.fiber_length),
@@ -178,7 +181,9 @@ fn scalar(now: &Moment, q: &Quantity) -> f64 {
             let control = now.controls[s.controls.start];
             quantity(&m.info(path.length(), path.speed(), control, &now.x.z[s.states.clone()]))
         }
-        Quantity::Coordinate(m, k) => [&now.x.q, &now.x.u, &now.ws.udot][k].get(m).copied().unwrap_or(f64::NAN),
+        Quantity::Coordinate(m, k) => {
+            [&now.x.q, &now.x.u, &now.ws.udot][k].get(m).copied().unwrap_or(f64::NAN)
+        }
         Quantity::Energy(k) => energy(now.system, now)[k],
         Quantity::Path(i, 0) => now.ws.paths[i].length(),
         Quantity::Path(i, _) => now.ws.paths[i].speed(),
@@ -190,9 +195,7 @@ fn scalar(now: &Moment, q: &Quantity) -> f64 {
 fn vector(now: &Moment, q: &Quantity) -> Vec3<f64> {
     match *q {
         Quantity::MassCenter(k) => mass_center_motion(now.ws)[k],
-        Quantity::Frame(body, X_BF, k) => {
-            point_motion(now.ws, now.system.tree.node_of_body[body], X_BF.p)[k]
-        }
+        Quantity::Frame(body, X_BF, k) => point_motion(now.ws, now.system.tree.node_of_body[body], X_BF.p)[k],
         _ => Vec3::zero(),
     }
 }
@@ -221,7 +224,10 @@ impl Analysis for OutputReporter {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.left_out.iter().map(|path| format!("there is no output `{path}` that could be reported")).collect()
+        self.left_out
+            .iter()
+            .map(|path| format!("there is no output `{path}` that could be reported"))
+            .collect()
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {

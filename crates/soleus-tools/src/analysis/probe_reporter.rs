@@ -8,7 +8,8 @@ use soleus_dynamics::system::Actor;
 use soleus_model::Model;
 use soleus_model::probe::{Probe, ProbeKind, ProbeOperation};
 
-const TEXT: &str = "\nProbes of the model: metabolic and mechanical power in W, forces in N, energies in J.\n\n";
+const TEXT: &str =
+    "\nProbes of the model: metabolic and mechanical power in W, forces in N, energies in J.\n\n";
 
 /// Values of all enabled probes.
 #[derive(Clone, Debug)]
@@ -25,8 +26,18 @@ pub struct ProbeReporter {
 enum Quantity {
     Metabolic(Box<MetabolicProbe>),
     /// Force or power of actuators: forces, which of the two, exponent, sum, gain.
-    Actuators { list: Vec<usize>, part: usize, exponent: f64, sum: bool, gain: f64 },
-    Energy { kinetic: bool, potential: bool, gain: f64 },
+    Actuators {
+        list: Vec<usize>,
+        part: usize,
+        exponent: f64,
+        sum: bool,
+        gain: f64,
+    },
+    Energy {
+        kinetic: bool,
+        potential: bool,
+        gain: f64,
+    },
 }
 
 impl ProbeReporter {
@@ -61,8 +72,12 @@ fn quantity(model: &Model, p: &Probe) -> Option<(Quantity, Vec<String>)> {
         (Quantity::Actuators { list, part, exponent, sum, gain: p.gain }, names)
     };
     match &p.kind {
-        ProbeKind::ActuatorForce { actuators: list, sum, exponent } => Some(actuators(list, 0, *exponent, *sum)),
-        ProbeKind::ActuatorPower { actuators: list, sum, exponent } => Some(actuators(list, 2, *exponent, *sum)),
+        ProbeKind::ActuatorForce { actuators: list, sum, exponent } => {
+            Some(actuators(list, 0, *exponent, *sum))
+        }
+        ProbeKind::ActuatorPower { actuators: list, sum, exponent } => {
+            Some(actuators(list, 2, *exponent, *sum))
+        }
         ProbeKind::SystemEnergy { kinetic, potential } => {
             let quantity = Quantity::Energy { kinetic: *kinetic, potential: *potential, gain: p.gain };
             Some((quantity, vec![p.name.clone()]))

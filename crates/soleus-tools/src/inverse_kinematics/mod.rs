@@ -11,6 +11,7 @@
 //! Each frame starts from the pose of the one before, and is solved to rounding by Newton's method with exact first
 //! derivatives and, up to the curvature of a joint's own functions, exact second ones.
 
+mod chunks;
 pub(crate) mod eliminate;
 mod markers;
 mod orientations;
@@ -20,8 +21,9 @@ mod tests;
 mod trial;
 mod trial_of_orientations;
 
+pub use chunks::Chunks;
 pub use solver::InverseKinematics;
-pub use trial::{Summary, Trial, WorstMarker, solve_trial};
+pub use trial::{Summary, Trial, WorstMarker, solve_trial, solve_trial_in_chunks};
 pub use trial_of_orientations::{OrientationSummary, OrientationTrial, solve_orientations};
 
 use soleus_math::Function;

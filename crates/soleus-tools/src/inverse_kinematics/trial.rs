@@ -1,9 +1,9 @@
 //! A whole motion: a table of markers in, tables of coordinates and errors out.
 
+use super::chunks::{Chunks, Frame, solve_chunks};
 use super::{Error, InverseKinematics, Settings, Tasks};
 use soleus_dynamics::System;
 use soleus_math::table::{Element, Table};
-use soleus_math::{Vec3, vec3};
 use soleus_model::Model;
 use soleus_model::joint::MotionType;
 
@@ -66,40 +66,46 @@ pub fn solve_trial(
     settings: Settings,
     range: [f64; 2],
 ) -> Result<Trial, Error> {
+    solve_trial_in_chunks(model, system, markers, tasks, settings, range, Chunks::default())
+}
+
+/// As [`solve_trial`], with the rows split into chunks that threads share. The numbers depend on the number of chunks alone,
+/// never on the number of threads, and agree with those of a single chunk as closely as each frame is solved.
+pub fn solve_trial_in_chunks(
+    model: &Model,
+    system: &System,
+    markers: &Table,
+    tasks: &Tasks,
+    settings: Settings,
+    range: [f64; 2],
+    chunks: Chunks,
+) -> Result<Trial, Error> {
     if markers.element().components() != 3 {
         return Err(Error::NotMarkers { reason: "they do not come as x, y, z".to_string() });
     }
     let rows = frames(markers.times(), range)?;
-    let mut ik = InverseKinematics::new(model, system, markers.labels(), tasks, settings)?;
+    let ik = InverseKinematics::new(model, system, markers.labels(), tasks, settings)?;
+    let nm = ik.marker_names().len();
+    let solved = solve_chunks(&ik, markers, rows.clone(), chunks);
 
-    let (nm, frames) = (ik.marker_names().len(), rows.len());
-    let mut columns = vec![Vec::with_capacity(frames); model.coordinates.len()];
-    let mut errors: Vec<Vec<f64>> = (0..3).map(|_| Vec::with_capacity(frames)).collect();
-    let mut places = vec![Vec::with_capacity(frames); 3 * nm];
-    let mut weighted = Vec::with_capacity(frames);
+    let mut columns = vec![Vec::with_capacity(rows.len()); model.coordinates.len()];
+    let mut errors: Vec<Vec<f64>> = (0..3).map(|_| Vec::with_capacity(rows.len())).collect();
+    let mut places = vec![Vec::with_capacity(rows.len()); 3 * nm];
+    let mut weighted = Vec::with_capacity(rows.len());
     let mut tally = Tally::new(nm);
-    let mut seen_at = vec![Vec3::zero(); markers.labels().len()];
-    for row in rows.clone() {
-        for (i, p) in seen_at.iter_mut().enumerate() {
-            *p = vec3(
-                markers.columns()[3 * i][row],
-                markers.columns()[3 * i + 1][row],
-                markers.columns()[3 * i + 2][row],
-            );
-        }
-        let time = markers.times()[row];
-        let fit = ik.solve_frame(time, &seen_at);
-        push_coordinates(model, system, &ik, &mut columns);
+    for (frame, row) in solved.iter().zip(rows.clone()) {
+        push_coordinates(model, system, &frame.q, &mut columns);
+        let fit = &frame.fit;
         for (column, x) in errors.iter_mut().zip([fit.squared_error, fit.rms, fit.max]) {
             column.push(x);
         }
-        for (three, p) in places.chunks_exact_mut(3).zip(ik.marker_places()) {
+        for (three, p) in places.chunks_exact_mut(3).zip(&frame.places) {
             for (column, x) in three.iter_mut().zip(p.to_array()) {
                 column.push(x);
             }
         }
         weighted.push(fit.weighted_squared_error);
-        tally.add(time, &fit, &ik, &seen_at);
+        tally.add(markers.times()[row], frame);
     }
 
     let times = markers.times()[rows].to_vec();
@@ -132,16 +138,11 @@ pub fn solve_trial(
 }
 
 /// Appends the pose to the columns of the model's coordinates, rotations in degrees.
-pub(super) fn push_coordinates(
-    model: &Model,
-    system: &System,
-    ik: &InverseKinematics,
-    columns: &mut [Vec<f64>],
-) {
+pub(super) fn push_coordinates(model: &Model, system: &System, q: &[f64], columns: &mut [Vec<f64>]) {
     for ((column, c), &m) in
         columns.iter_mut().zip(&model.coordinates).zip(&system.tree.mobility_of_coordinate)
     {
-        let q = ik.coordinates().get(m).copied().unwrap_or(c.default_value);
+        let q = q.get(m).copied().unwrap_or(c.default_value);
         column.push(if c.motion_type == MotionType::Rotational { q.to_degrees() } else { q });
     }
 }
@@ -190,14 +191,15 @@ impl Tally {
         }
     }
 
-    fn add(&mut self, time: f64, fit: &super::Fit, ik: &InverseKinematics, seen_at: &[Vec3<f64>]) {
+    fn add(&mut self, time: f64, frame: &Frame) {
+        let fit = &frame.fit;
         self.iterations += fit.iterations;
         if !fit.converged {
             self.not_converged.push(time);
         }
-        for (i, e) in ik.marker_errors().enumerate() {
+        for (i, e) in frame.distances.iter().enumerate().filter(|(_, e)| !e.is_nan()) {
             self.squares[i] += e * e;
-            self.seen[i] += usize::from(ik.is_seen(i, seen_at));
+            self.seen[i] += 1;
         }
         if let Some(marker) = fit.worst
             && self.worst.is_none_or(|w| fit.max > w.2)

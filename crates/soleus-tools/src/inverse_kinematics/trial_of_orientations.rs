@@ -74,7 +74,7 @@ pub fn solve_orientations(
             *R = R_GS * Rotation::from_quaternion(q);
         }
         let fit = ik.solve_orientations(times[row], &seen);
-        push_coordinates(model, system, &ik, &mut columns);
+        push_coordinates(model, system, ik.coordinates(), &mut columns);
         for (column, angle) in errors.iter_mut().zip(ik.sensor_errors()) {
             column.push(angle);
         }

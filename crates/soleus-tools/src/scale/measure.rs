@@ -1,6 +1,6 @@
 //! Distances between markers, on the model and on the subject.
 
-use super::{Error, Factors, default_pose};
+use super::{Error, Factors, default_pose, for_poses};
 use soleus_math::{Table, Vec3};
 use soleus_model::Model;
 
@@ -46,9 +46,7 @@ pub fn measure(
     measurements: &[Measurement],
     factors: &mut Factors,
 ) -> Result<Vec<Measured>, Error> {
-    let mut bare = model.clone();
-    bare.forces.clear();
-    let (system, ws) = default_pose(&bare)?;
+    let (system, ws) = default_pose(&for_poses(model, |_| false))?;
     let on_model = |name: &str| {
         let i = model.markers.iter().position(|m| m.name == name)?;
         let m = &system.markers[i];

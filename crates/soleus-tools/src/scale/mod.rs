@@ -20,9 +20,8 @@ pub use place::{Placed, place_markers};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::SystemError;
 use soleus_dynamics::{System, Workspace};
-use soleus_math::Vec3;
-use soleus_math::vec3;
-use soleus_model::{Diagnostics, Document, Model, ScaleOptions};
+use soleus_math::{SymMat33, Vec3, vec3};
+use soleus_model::{Diagnostics, Document, Force, Model, ScaleOptions};
 use std::collections::HashMap;
 
 /// Why a model cannot be scaled.
@@ -136,12 +135,30 @@ fn build(document: &Document) -> Result<Model, Error> {
     })
 }
 
+/// Constraints are met this closely in the default pose, rad or m: far below what lengths are compared to, and within reach
+/// of models whose constraints do not quite agree.
+const POSE_TOLERANCE: f64 = 1e-8;
+
+/// A model for poses alone: without forces but those that `keep` takes, and with mass everywhere, since a body without any
+/// has a place nevertheless.
+fn for_poses(model: &Model, keep: impl Fn(&Force) -> bool) -> Model {
+    let mut m = model.clone();
+    m.forces.retain(|f| keep(f));
+    for b in m.bodies.iter_mut().skip(1) {
+        b.mass = 1.0;
+        b.inertia = SymMat33 { xx: 1.0, yy: 1.0, zz: 1.0, xy: 0.0, xz: 0.0, yz: 0.0 };
+    }
+    m
+}
+
 /// A model in its default pose, constraints met.
 fn default_pose(model: &Model) -> Result<(System, Workspace<f64>), Error> {
     let system = System::compile(model)?;
     let mut ws = system.workspace();
     let mut x = system.default_state.clone();
-    Assembler::new(model, &system).solve_assembly(&system, &mut x, &mut ws)?;
+    let mut assembler = Assembler::new(model, &system);
+    assembler.tolerance = POSE_TOLERANCE;
+    assembler.solve_assembly(&system, &mut x, &mut ws)?;
     system.compute_kinematics(&x, &mut ws);
     system.compute_paths(&x, &mut ws);
     Ok((system, ws))
@@ -149,9 +166,8 @@ fn default_pose(model: &Model) -> Result<(System, Workspace<f64>), Error> {
 
 /// Lengths of all paths of points in the default pose, m, by absolute path of the force.
 fn path_lengths(model: &Model) -> Result<HashMap<String, f64>, Error> {
-    let mut paths = model.clone();
     // Only what has a path matters; contact surfaces may want files that nobody has read.
-    paths.forces.retain(|f| matches!(f.line_of_action, Some(soleus_model::path::Path::Geometry(_))));
+    let paths = for_poses(model, |f| matches!(f.line_of_action, Some(soleus_model::path::Path::Geometry(_))));
     let (_, ws) = default_pose(&paths)?;
     Ok(paths.forces.iter().zip(&ws.paths).map(|(f, p)| (f.path.clone(), p.length())).collect())
 }

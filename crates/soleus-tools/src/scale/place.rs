@@ -1,6 +1,6 @@
 //! The static pose, and the markers moved onto it.
 
-use super::{Average, Error, build};
+use super::{Average, Error, build, for_poses};
 use crate::inverse_kinematics::{Fit, InverseKinematics, Settings, Tasks};
 use soleus_dynamics::System;
 use soleus_dynamics::kinematics::Resolve;
@@ -54,7 +54,7 @@ pub fn place_markers(
     let known = |name: &str| markers.labels().iter().any(|l| l == name);
     let removed = retain_markers(&mut document, known);
     let model = build(&document)?;
-    let system = System::compile(&Model { forces: Vec::new(), ..model.clone() })?;
+    let system = System::compile(&for_poses(&model, |_| false))?;
 
     let mut ik = InverseKinematics::new(&model, &system, markers.labels(), tasks, Settings::default())?;
     let fit = ik.solve_frame(range[0], &Average::Within.places(markers, range)?);
@@ -104,11 +104,7 @@ fn restless(markers: &Table, range: [f64; 2], limit: f64) -> Result<Vec<(String,
 
 /// All states of the model in one row: the pose, speeds zero, the rest at their defaults.
 fn states(model: &Model, time: f64, q: &[f64]) -> Result<Table, Error> {
-    let muscles = Model {
-        forces: model.forces.iter().filter(|f| f.line_of_action.is_some()).cloned().collect(),
-        ..model.clone()
-    };
-    let system = System::compile(&muscles)?;
+    let system = System::compile(&for_poses(model, |f| f.line_of_action.is_some()))?;
     let (mut labels, mut columns) = (Vec::new(), Vec::new());
     for (c, &m) in model.coordinates.iter().zip(&system.tree.mobility_of_coordinate) {
         labels.extend([format!("{}/value", c.path), format!("{}/speed", c.path)]);

@@ -21,6 +21,8 @@ use crate::analysis::{
     Analysis, AnalysisError, HistoryError, Moment, Output, Recorder, StateHistory, force_labels, push_forces,
 };
 use soleus_dynamics::System;
+use soleus_math::Table;
+use soleus_math::table::TableError;
 use soleus_model::Model;
 use soleus_optimization::separable::SharingError;
 use std::ops::RangeInclusive;
@@ -155,26 +157,45 @@ impl Analysis for StaticOptimization {
         Ok(())
     }
 
-    fn warnings(&self) -> Vec<String> {
-        let Some(worst) = self.too_weak.iter().max_by(|a, b| total(a).total_cmp(&total(b))) else {
-            return Vec::new();
-        };
+    fn unsolved(&self) -> Option<String> {
+        let worst = self.too_weak.iter().max_by(|a, b| total(a).total_cmp(&total(b)))?;
         let parts = worst.missing.iter().take(4).map(|(name, f)| format!("{name} {f:.3}"));
-        vec![format!(
+        Some(format!(
             "the actuators are too weak at {} of {} instants; worst at {} s, where these coordinates lack (N m or N): {}",
             self.too_weak.len(),
             self.activations.rows(),
             worst.time,
             parts.collect::<Vec<_>>().join(", ")
-        )]
+        ))
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
-        Ok(vec![
+        let mut list = vec![
             Output { suffix: "_activation".to_string(), table: self.activations.table()? },
             Output { suffix: "_force".to_string(), table: self.forces.table()? },
-        ])
+        ];
+        if !self.too_weak.is_empty() {
+            list.push(Output { suffix: "_missing".to_string(), table: missing(&self.too_weak)? });
+        }
+        Ok(list)
     }
+}
+
+/// What each coordinate lacks, at the instants at which the actuators are too weak.
+fn missing(list: &[TooWeak]) -> Result<Table, TableError> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in list.iter().flat_map(|w| &w.missing) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let text = "\nGeneralized forces (N m or N) that the actuators cannot give.\n\n";
+    let mut table = Recorder::new("Missing", text, names.clone());
+    for w in list {
+        let at = |n: &String| w.missing.iter().find(|(name, _)| name == n).map_or(0.0, |(_, f)| *f);
+        table.push(w.time, names.iter().map(at));
+    }
+    table.table()
 }
 
 fn total(w: &TooWeak) -> f64 {

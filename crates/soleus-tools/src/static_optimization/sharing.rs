@@ -83,7 +83,8 @@ impl LoadSharing {
         let mut elimination = Elimination::new(system.constraints.num_rows(), n);
         for c in &system.constraints.list {
             match c {
-                CompiledConstraint::Locked { mobility, .. } | CompiledConstraint::Prescribed { mobility, .. } => {
+                CompiledConstraint::Locked { mobility, .. }
+                | CompiledConstraint::Prescribed { mobility, .. } => {
                     elimination.preference[*mobility] = HELD;
                 }
                 CompiledConstraint::Coupler { dependent, .. } => elimination.preference[*dependent] = HELD,
@@ -91,7 +92,8 @@ impl LoadSharing {
             }
         }
         let names = tree.coordinate_of_mobility.iter();
-        let names = names.map(|c| c.map_or("?".to_string(), |c| model.coordinates[c.0].name.clone())).collect();
+        let names =
+            names.map(|c| c.map_or("?".to_string(), |c| model.coordinates[c.0].name.clone())).collect();
         let mut program = PowerProgram::new(0, actuators.len(), settings.exponent).map_err(Error::Setting)?;
         for (i, range) in bounds.iter().enumerate() {
             (program.lower[i], program.upper[i]) = (range.min, range.max);
@@ -141,7 +143,10 @@ impl LoadSharing {
     /// Solves (1) of the module for the time, coordinates and speeds of a state and the accelerations u̇ of the motion.
     pub fn solve(&mut self, x: &State<f64>, udot: &[f64]) -> Result<Shared, Error> {
         // Motions that constraints allow, and accelerations that obey them.
-        self.solver.state.clone_from(x);
+        self.solver.state.time = x.time;
+        self.solver.state.q.copy_from_slice(&x.q);
+        self.solver.state.u.copy_from_slice(&x.u);
+        self.solver.state.z.copy_from_slice(&x.z);
         let (state, ws) = (&self.solver.state, &mut self.solver.ws);
         self.system.compute_kinematics(state, ws);
         self.system.constraints.compute(&self.system.tree, &ws.kin, x.time, &mut ws.constraints);
@@ -181,6 +186,18 @@ impl LoadSharing {
             self.forces[a.load.force] = Some(s * x);
         }
         Ok(shared)
+    }
+
+    /// After [`solve`](Self::solve): the cheapest activations that do exactly what the given ones do, and the largest
+    /// generalized force (N·m or N) by which those miss the load. Tells how good a solution found elsewhere is.
+    pub fn solve_like(&mut self, activations: &[f64]) -> Result<(Shared, f64), Error> {
+        let time = self.solver.state.time;
+        let load = self.program.rhs.clone();
+        self.program.set_rhs_by(activations);
+        let miss = load.iter().zip(&self.program.rhs).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        let shared = self.program.solve().map_err(|source| Error::Sharing { time, source });
+        self.program.rhs = load;
+        Ok((shared?, miss))
     }
 
     /// One equation for each independent mobility; room for them when they are new.

@@ -1,8 +1,11 @@
-//! Line charts: plain data here, SVG from [`Plot::to_svg`].
+//! Line charts: plain data here, pictures from [`Plot::to_svg`] and [`Plot::to_png`].
 
 mod axis;
-mod svg;
+mod layout;
+mod sparsity;
 mod thin;
+
+pub use sparsity::{Sparsity, SparsityPanel};
 
 /// Colors that differ for color-blind readers too (Okabe and Ito 2008; the yellow darkened to be seen on white).
 pub const COLORS: [&str; 8] =

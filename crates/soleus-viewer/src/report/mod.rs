@@ -3,7 +3,7 @@
 mod motion;
 mod page;
 
-pub use motion::{activation_plots, coordinate_plots, force_plots};
+pub use motion::{activation_plots, coordinate_plots, force_plots, grouped_plots};
 
 use crate::Plot;
 use crate::figure::{Camera, inline_svg};

@@ -1,12 +1,13 @@
 //! Plots of a motion, the same for every study.
 
+use crate::plot::COLORS;
 use crate::{Animation, Line, Plot};
 use soleus_dynamics::{State, System};
 use soleus_model::joint::MotionType;
 use soleus_model::model::Model;
 
-/// So many muscles in one plot.
-const MUSCLES: usize = 8;
+/// So many lines in one plot: as many as there are colors.
+const LINES: usize = COLORS.len();
 
 /// A plot for each joint that moves: rotations in degrees, translations in meters, those of a joint with both apart.
 pub fn coordinate_plots(model: &Model, system: &System, states: &[State<f64>]) -> Vec<Plot> {
@@ -42,17 +43,21 @@ pub fn activation_plots(model: &Model, system: &System, states: &[State<f64>]) -
             lines.push(Line::new(f.name.clone(), times.clone(), y));
         }
     }
+    let plots = grouped_plots("activation", lines);
+    plots.into_iter().map(|p| Plot { y_range: Some([0.0, 1.0]), ..p }).collect()
+}
+
+/// Many lines over time in plots of eight each.
+pub fn grouped_plots(y_label: &str, lines: Vec<Line>) -> Vec<Plot> {
     let plot = |lines: &[Line]| {
-        let ends = |l: &[Line]| Some((l.first()?.name.clone(), l.last()?.name.clone()));
-        let title = match ends(lines) {
-            Some((a, b)) if a != b => format!("{a} to {b}"),
-            Some((a, _)) => a,
-            None => String::new(),
+        let title = match lines {
+            [first, .., last] => format!("{} to {}", first.name, last.name),
+            [only] => only.name.clone(),
+            [] => String::new(),
         };
-        let plot = over_time(title, "activation", lines.to_vec());
-        Plot { y_range: Some([0.0, 1.0]), ..plot }
+        over_time(title, y_label, lines.to_vec())
     };
-    lines.chunks(MUSCLES).map(plot).collect()
+    lines.chunks(LINES).map(plot).collect()
 }
 
 /// A plot for each force that an animation draws as an arrow, in N.

@@ -47,13 +47,24 @@
       for (let k = 0; k < scene.paths.length; k++) i += 2 + 3 * path[i];
       start.push(i);
     }
+    function bodies(f) {
+      const list = [];
+      for (let i = 7 * f * nb; i < 7 * (f + 1) * nb; i += 7) {
+        const q = [3, 4, 5, 6].map((k) => (pose[i + k] << 16 >> 16) / 32767);
+        list.push({ p: at(pose, i), R: matrix(...q) });
+      }
+      return list;
+    }
     // Middle of each frame, and how far things are from it.
     const middles = [];
     let radius = 0.1;
     for (let f = 0; f < count; f++) {
       const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
       const grow = (p) => p.forEach((x, k) => { low[k] = Math.min(low[k], x); high[k] = Math.max(high[k], x); });
-      for (let b = 1; b < nb; b++) grow(at(pose, 7 * (f * nb + b)));
+      const body = bodies(f);
+      for (let b = 1; b < nb; b++) grow(body[b].p);
+      for (const m of scene.markers) grow(add(body[m[0]].p, turn(body[m[0]].R, m.slice(1, 4))));
+      for (const b of scene.bones) grow(add(body[b[0]].p, turn(body[b[0]].R, b.slice(4, 7))));
       for (let k = 0, i = start[f]; k < scene.paths.length; k++) {
         for (let n = 0; n < path[i]; n++) grow(at(path, i + 2 + 3 * n));
         i += 2 + 3 * path[i];
@@ -86,11 +97,7 @@
         const s = turn(V, [q[0] - middle[0], q[1] - middle[1], q[2] - middle[2]]);
         return [w / 2 + view.pan[0] + scale * s[0], h / 2 + view.pan[1] - scale * s[1], s[2]];
       };
-      const body = [];
-      for (let b = 0; b < nb; b++) {
-        const i = 7 * (frame * nb + b), q = [3, 4, 5, 6].map((k) => (pose[i + k] << 16 >> 16) / 32767);
-        body.push({ p: at(pose, i), R: matrix(...q) });
-      }
+      const body = bodies(frame);
       const place = (b, q) => add(body[b].p, turn(body[b].R, q));
       const items = [];
       hits = [];

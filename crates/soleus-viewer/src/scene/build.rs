@@ -3,7 +3,7 @@
 use super::hull::convex_hull;
 use super::{Bone, Layer, Marker, Scene, Shape, Solid};
 use soleus_math::{Transform, Vec3, vec3};
-use soleus_model::contact::ContactShape;
+use soleus_model::contact::{ContactShape, TriangleMesh};
 use soleus_model::force::ForceKind;
 use soleus_model::id::{BodyId, FrameId};
 use soleus_model::model::Model;
@@ -113,6 +113,11 @@ fn bones(model: &Model) -> Vec<Bone> {
 /// The hull of what is attached to a body.
 fn hull_of(model: &Model, body: BodyId) -> Option<Shape> {
     let mut cloud = joints_on(model, body);
+    // Where a chain ends or branches, markers tell best how far the body reaches: a hand, a trunk.
+    if cloud.len() != 2 {
+        let markers = model.markers.iter().map(|m| on_body(model, m.frame, m.location));
+        cloud.extend(markers.filter(|o| o.0 == body).map(|o| o.1));
+    }
     cloud.push(model.bodies[body.0].mass_center);
     for f in &model.forces {
         let Some(Path::Geometry(path)) = &f.line_of_action else { continue };
@@ -129,7 +134,7 @@ fn hull_of(model: &Model, body: BodyId) -> Option<Shape> {
         // One point alone is no body to draw.
         cloud.iter().any(|p| (*p - cloud[0]).norm() > SHORTEST_BONE).then(|| convex_hull(&thick)).flatten()
     });
-    let (vertices, faces) = hull?;
+    let TriangleMesh { vertices, faces } = hull?;
     Some(Shape {
         body: body.0,
         layer: Layer::Body,

@@ -14,6 +14,8 @@ use soleus_model::path::{Path, WrapObject, WrapShape};
 const PIECE: f64 = 0.26;
 /// Forces below this are not drawn, N.
 const SMALLEST_FORCE: f64 = 1.0;
+/// A centre of pressure farther from its body than this is none, m.
+const FARTHEST: f64 = 0.5;
 /// The floor is at height zero unless something is below by more than this, m.
 const BELOW_FLOOR: f64 = 0.1;
 
@@ -188,15 +190,19 @@ fn contact_bodies(actor: &Actor) -> Option<Vec<usize>> {
     }
 }
 
-/// The force of a load on a body (about its origin) and the point of the plane y = 0 about which it has no moment but
-/// the vertical one, the centre of pressure:  x = M_z / F_y,  z = −M_x / F_y,  with M about the origin of ground.
+/// The force of a load on a body (about its origin) and where it is drawn: at the point of the plane y = 0 about which it
+/// has no moment but the vertical one, the centre of pressure:  x = M_z / F_y,  z = −M_x / F_y,  with M about the origin of
+/// ground. A force that does not come from there, or is too small to say from where, is drawn at the body's origin.
 fn on_floor(X_GB: &Transform<f64>, load: SpatialVec<f64>) -> (Vec3<f64>, Vec3<f64>) {
     let f = load.v;
-    let M = load.w + X_GB.p.cross(f);
-    if f.norm() < SMALLEST_FORCE || f.y.abs() < SMALLEST_FORCE {
+    if !(f.norm() > SMALLEST_FORCE) {
         return (X_GB.p, Vec3::zero());
     }
-    (vec3(M.z / f.y, 0.0, -M.x / f.y), f)
+    let M = load.w + X_GB.p.cross(f);
+    let center = vec3(M.z / f.y, 0.0, -M.x / f.y);
+    // Also false where there is no number.
+    let is_near = (center - X_GB.p).norm() < FARTHEST;
+    (if is_near { center } else { X_GB.p }, f)
 }
 
 /// Points of the curve over a surface between its two ends, without the ends. `length` tells the short way around
@@ -259,4 +265,72 @@ fn curve(
 fn parts(angle: f64) -> impl Iterator<Item = f64> {
     let n = (angle / PIECE).ceil().clamp(1.0, 24.0) as u32;
     (1..n).map(move |k| f64::from(k) / f64::from(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_model::id::FrameId;
+    use soleus_model::path::Quadrant;
+    use std::f64::consts::{PI, TAU};
+
+    /// A force at a point of the floor, with a vertical moment, comes back from the load about any origin.
+    #[test]
+    fn identity_center_of_pressure() {
+        let (point, force, moment) = (vec3(0.3, 0.0, -0.2), vec3(50.0, 700.0, -20.0), vec3(0.0, 4.0, 0.0));
+        let X = Transform::from_offset(vec3(0.5, 0.1, 0.1), vec3(0.3, -0.2, 0.5));
+        let load = SpatialVec::new((point - X.p).cross(force) + moment, force);
+        let (p, f) = on_floor(&X, load);
+        // Moments of some 600 N m are divided by 700 N.
+        assert!((p - point).norm() < 1e-14 && f == force, "{p:?}");
+        assert_eq!(on_floor(&X, SpatialVec::zero()).1, Vec3::zero());
+        // A push from the side, and one so small that its moment points far away.
+        for force in [vec3(80.0, 0.0, 0.0), vec3(0.0, 2.0, 0.0)] {
+            let load = SpatialVec::new(vec3(0.0, 0.0, 30.0), force);
+            assert_eq!(on_floor(&X, load), (X.p, force));
+        }
+    }
+
+    /// Curves have the length they are given, the short way and the long way around.
+    #[test]
+    fn analytic_curves_over_surfaces() {
+        let wrap = |shape| WrapObject {
+            name: String::new(),
+            path: String::new(),
+            frame: FrameId(0),
+            pose: Transform::identity(),
+            active: true,
+            quadrant: Quadrant::All,
+            shape,
+        };
+        let X = Transform::from_offset(vec3(0.1, 0.2, 0.3), vec3(0.4, -0.3, 0.2));
+        let length = |line: &[Vec3<f64>]| -> f64 { line.windows(2).map(|e| (e[1] - e[0]).norm()).sum() };
+        let r: f64 = 0.05;
+        let at = |angle: f64, z: f64| X * vec3(r * angle.cos(), r * angle.sin(), z);
+        for turn in [0.5, 2.0, -2.0, PI + 0.6, -TAU + 0.9] {
+            let (dz, ends) = (0.02, [at(0.3, 0.0), at(0.3 + turn, 0.02)]);
+            let long = (r * turn).hypot(dz);
+            let mut line = vec![ends[0]];
+            curve(&wrap(WrapShape::Cylinder { radius: r, length: 1.0 }), &X, ends, long, &mut line);
+            line.push(ends[1]);
+            // A chord is shorter than its arc by the square of its angle over 24.
+            assert!((length(&line) / long - 1.0).abs() < PIECE * PIECE / 20.0, "{turn}");
+
+            let (ends, long) = ([at(0.3, 0.0), at(0.3 + turn, 0.0)], r * turn.abs());
+            let mut line = vec![ends[0]];
+            curve(&wrap(WrapShape::Sphere { radius: r }), &X, ends, long, &mut line);
+            line.push(ends[1]);
+            assert!((length(&line) / long - 1.0).abs() < PIECE * PIECE / 20.0, "{turn}");
+            assert!(line.iter().all(|p| ((*p - X.p).norm() - r).abs() < 1e-12));
+        }
+        // Points of a curve over an ellipsoid lie on it.
+        let d = vec3(0.03, 0.05, 0.04);
+        let ends = [X * vec3(0.03, 0.0, 0.0), X * vec3(0.0, 0.05, 0.0)];
+        let mut line = Vec::new();
+        curve(&wrap(WrapShape::Ellipsoid { dimensions: d }), &X, ends, 0.07, &mut line);
+        assert!(line.len() > 3);
+        for p in line.iter().map(|&p| X.inverse_mul(p)) {
+            assert!((vec3(p.x / d.x, p.y / d.y, p.z / d.z).norm() - 1.0).abs() < 1e-12);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The convex hull of points in space.
 
 use soleus_math::Vec3;
+use soleus_model::TriangleMesh;
 
 /// Points closer than this part of the cloud's size count as one.
 const SAME: f64 = 1e-3;
@@ -9,7 +10,7 @@ const SAME: f64 = 1e-3;
 ///
 /// Grown point by point: the faces that a new point sees are replaced by faces from their rim to it. Clouds that are
 /// flat, or too small to span a body, have no hull.
-pub fn convex_hull(cloud: &[Vec3<f64>]) -> Option<(Vec<Vec3<f64>>, Vec<[u32; 3]>)> {
+pub fn convex_hull(cloud: &[Vec3<f64>]) -> Option<TriangleMesh> {
     let mut points: Vec<Vec3<f64>> = Vec::new();
     let size = cloud.iter().flat_map(|a| cloud.first().map(|b| (*a - *b).norm())).fold(0.0, f64::max);
     for p in cloud.iter().filter(|p| p.norm().is_finite()) {
@@ -70,7 +71,7 @@ pub fn convex_hull(cloud: &[Vec3<f64>]) -> Option<(Vec<Vec3<f64>>, Vec<[u32; 3]>
             used.push(points[i]);
         }
     }
-    Some((used, faces.iter().map(|f| f.map(|i| number[i])).collect()))
+    Some(TriangleMesh { vertices: used, faces: faces.iter().map(|f| f.map(|i| number[i])).collect() })
 }
 
 #[cfg(test)]
@@ -94,7 +95,7 @@ mod tests {
             let sign = |bit: i32| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
             cloud.push(vec3(sign(0), sign(1), sign(2)));
         }
-        let (points, faces) = convex_hull(&cloud).unwrap();
+        let TriangleMesh { vertices: points, faces } = convex_hull(&cloud).unwrap();
         assert_eq!((points.len(), faces.len()), (8, 12));
         for f in &faces {
             let [a, b, c] = f.map(|i| points[i as usize]);

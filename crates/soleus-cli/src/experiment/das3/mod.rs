@@ -5,6 +5,7 @@ mod model;
 mod release;
 mod rest;
 mod runs;
+mod shoulder;
 
 use super::report::Report;
 use crate::failure::Failure;
@@ -43,6 +44,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         muscles(&das3)
     );
     rest::check(&das3, &mut report);
+    shoulder::check(&das3, &mut report);
     release::check(&das3, &mut report);
     release::explicit(&das3, &mut report);
     if !a.short {

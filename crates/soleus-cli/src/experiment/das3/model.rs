@@ -79,6 +79,12 @@ struct FileMuscle {
     dof_names: Vec<String>,
     lparams: Vec<Vec<usize>>,
     lcoefs: Vec<f64>,
+    xparams: Option<Vec<Vec<usize>>>,
+    xcoefs: Option<Vec<f64>>,
+    yparams: Option<Vec<Vec<usize>>>,
+    ycoefs: Option<Vec<f64>>,
+    zparams: Option<Vec<Vec<usize>>>,
+    zcoefs: Option<Vec<f64>>,
 }
 
 /// What is wrong with a parameter file.
@@ -118,6 +124,20 @@ pub struct Others {
     pub conoid: usize,
     /// Contact of the shoulder blade: trigonum spinae and angulus inferior.
     pub contact: [usize; 2],
+    /// Of each muscle that crosses the glenohumeral joint, the direction in which it pulls the humerus.
+    pub directions: Vec<Option<Direction>>,
+    /// The shoulder blade.
+    pub scapula: BodyId,
+    /// Mass of the arm from the shoulder to the hand, kg.
+    pub arm_mass: f64,
+}
+
+/// A direction in the frame of the shoulder blade, not of unit length, as polynomials of coordinates.
+pub struct Direction {
+    /// The coordinates.
+    pub coordinates: Vec<CoordinateId>,
+    /// Along x, y and z.
+    pub xyz: [SparsePolynomial; 3],
 }
 
 /// Builds the model: muscles first, in the order of the file, then ligament, contacts, joint moments and what carries the
@@ -243,13 +263,7 @@ fn force(name: &str, class: &str, line_of_action: Option<Path>, kind: ForceKind)
 }
 
 fn force_of_muscle(m: &Model, f: &FileMuscle) -> Result<Force, Problem> {
-    if f.lparams.len() != f.lcoefs.len() {
-        let (terms, exponents) = (f.lcoefs.len(), f.lparams.len());
-        return Err(Problem::Terms { name: f.name.clone(), terms, exponents });
-    }
-    let terms: Vec<(f64, Vec<usize>)> = f.lcoefs.iter().copied().zip(f.lparams.iter().cloned()).collect();
-    let length = SparsePolynomial::new(f.dof_names.len(), &terms)
-        .map_err(|source| Problem::Polynomial { name: f.name.clone(), source })?;
+    let length = polynomial(f, &f.lparams, &f.lcoefs)?;
     let coordinates = f.dof_names.iter().map(|n| coordinate(m, n)).collect::<Result<_, _>>()?;
     let kind = MuscleKind::Chadwick2009(Chadwick2009 {
         activation_time_constant: f.tact,
@@ -266,6 +280,33 @@ fn force_of_muscle(m: &Model, f: &FileMuscle) -> Result<Force, Problem> {
     let path = FunctionBasedPath { coordinates, length: length.into(), moment_arms: Vec::new(), speed: None };
     let path = Some(Path::FunctionBased(path));
     Ok(force(&f.name, "Chadwick2009Muscle", path, ForceKind::Muscle(muscle)))
+}
+
+/// The direction of a muscle's pull on the humerus, if the file gives it.
+fn direction(m: &Model, f: &FileMuscle) -> Result<Option<Direction>, Problem> {
+    let parts = [(&f.xparams, &f.xcoefs), (&f.yparams, &f.ycoefs), (&f.zparams, &f.zcoefs)];
+    let mut polynomials = Vec::with_capacity(3);
+    for (exponents, coefficients) in parts {
+        let (Some(exponents), Some(coefficients)) = (exponents, coefficients) else { return Ok(None) };
+        polynomials.push(polynomial(f, exponents, coefficients)?);
+    }
+    let coordinates = f.dof_names.iter().map(|n| coordinate(m, n)).collect::<Result<_, _>>()?;
+    Ok(polynomials.try_into().ok().map(|xyz| Direction { coordinates, xyz }))
+}
+
+/// A polynomial of a muscle's coordinates.
+fn polynomial(
+    f: &FileMuscle,
+    exponents: &[Vec<usize>],
+    coefficients: &[f64],
+) -> Result<SparsePolynomial, Problem> {
+    if exponents.len() != coefficients.len() {
+        let (terms, exponents) = (coefficients.len(), exponents.len());
+        return Err(Problem::Terms { name: f.name.clone(), terms, exponents });
+    }
+    let terms: Vec<(f64, Vec<usize>)> = coefficients.iter().copied().zip(exponents.iter().cloned()).collect();
+    SparsePolynomial::new(f.dof_names.len(), &terms)
+        .map_err(|source| Problem::Polynomial { name: f.name.clone(), source })
 }
 
 /// Joint stiffness and damping (N·m/rad, N·m·s/rad) and the stops beyond the range (N·m/rad²), which are constants
@@ -328,5 +369,8 @@ fn passive_forces(m: &mut Model, file: &File) -> Result<Others, Problem> {
         torque: None,
     };
     m.forces.push(force("hand_support", "PrescribedForce", None, ForceKind::PrescribedForce(weight)));
-    Ok(Others { conoid, contact })
+    let directions = file.muscles.iter().map(|f| direction(m, f)).collect::<Result<_, _>>()?;
+    let arm = ["humerusr", "ulnar", "radiusr", "handr"];
+    let arm_mass = m.bodies.iter().filter(|b| arm.contains(&b.name.as_str())).map(|b| b.mass).sum();
+    Ok(Others { conoid, contact, directions, scapula: m.frames[scapula.0].body, arm_mass })
 }

@@ -184,17 +184,14 @@ pub fn elastic(report: &mut Report, folder: &Folder) -> Result<Tolerances, Failu
         "about -0.55 to 0.75",
         (v0 + 0.55).abs() < 0.1 && (v1 - 0.75).abs() < 0.1,
     );
-    for (i, (name, published, wanted)) in
-        [("explicit", "1 to 29", 10.0), ("implicit", "1 to 3", 1.0)].into_iter().enumerate()
-    {
+    for (i, (name, published)) in [("explicit", "1 to 29"), ("implicit", "1 to 3")].into_iter().enumerate() {
         let steps: Vec<f64> = step_ratios.iter().map(|r| r[i]).collect();
         let times: Vec<f64> = ratios.iter().map(|r| r[i]).collect();
         report.note(&format!("steps of equilibrium over damped, {name}, a = 0 to 1"), &list(&steps, 2), "");
-        report.row(
+        report.note(
             &format!("times of equilibrium over damped, {name}, a = 0 to 1"),
             &list(&times, 2),
             &format!("{published}, largest at low activation"),
-            times[0] >= wanted,
         );
         for (m, published) in [(0, ["92 +- 10", "73 +- 12"]), (1, ["315 +- 539", "89 +- 27"])] {
             let ms: Vec<f64> = work[m].iter().map(|w| 1e3 * w[i].1).collect();
@@ -294,8 +291,7 @@ pub fn rigid(tolerances: &Tolerances, report: &mut Report, folder: &Folder) -> R
     );
     for (i, (name, published)) in [("explicit", "2 to 54"), ("implicit", "6 to 31")].into_iter().enumerate() {
         let r: Vec<f64> = ratios.iter().map(|r| r[i]).collect();
-        let least = r.iter().fold(f64::INFINITY, |a: f64, b| a.min(*b));
-        report.row(&format!("times of damped over rigid, {name}"), &list(&r, 1), published, least >= 2.0);
+        report.note(&format!("times of damped over rigid, {name}"), &list(&r, 1), published);
     }
     folder.table("rigid_tendon", "Rigid against elastic tendon", &sheet)?;
     let logs: Vec<f64> = tendons.iter().map(|t| t.log2()).collect();

@@ -2,10 +2,12 @@
 //! with its tendon.
 
 mod computational;
+mod curves;
 mod maximal;
 mod records;
 mod specimen;
 mod submaximal;
+mod walking;
 
 use super::report::Report;
 use super::sheet::Folder;
@@ -40,6 +42,18 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         eprintln!("note: no {}: benchmarks with measured forces are left out", measured.display());
     }
     submaximal::twin(&mut report, &folder)?;
+    let digitized = a.data.join("muscle/digitised_curves");
+    if digitized.is_dir() {
+        curves::run(&digitized, &mut report, &folder)?;
+    } else {
+        eprintln!("note: no {}: curves are not compared", digitized.display());
+    }
+    let pipeline = a.data.join("../reference/pipelines/Gait2354_Simbody");
+    if pipeline.is_dir() {
+        walking::run(&pipeline, &report, &folder)?;
+    } else {
+        eprintln!("note: no {}: walking is left out", pipeline.display());
+    }
     report.close();
     Ok(())
 }

@@ -201,7 +201,7 @@ pub fn twin(report: &mut Report, folder: &Folder) -> Result<(), Failure> {
 /// Activation from the trial held at 0 mm, force predicted in the others of the same figure.
 pub fn measured(records: &[Record], f0: f64, report: &mut Report, folder: &Folder) -> Result<(), Failure> {
     report.heading(
-        "Submaximal benchmark's procedure on Herzog and Leonard (2002): activation from the trial held at 0 mm          (substitute data; full stimulation)",
+        "Submaximal benchmark's procedure on Herzog and Leonard (2002): activation from the trial held at 0 mm (substitute data; full stimulation)",
     );
     let mut s = Specimen { vmax: 10.0, beta: 0.1, ..cat_soleus(f0) };
     if let Some(passive) = records.iter().find(|r| r.speed == 9.0 && !r.active) {

@@ -8,6 +8,7 @@ use super::{Attempt, Side, SurfaceCurve, unit_or_zero};
 use closest::Closest;
 use soleus_math::{Real, Vec3};
 use soleus_model::path::WrapMethod;
+use std::sync::Arc;
 use tangent::tangent_point;
 
 /// Below this share along the main axis the fan alone decides (OpenSim 4.6; above cos 45°).
@@ -31,7 +32,7 @@ const MAX_PIECES: usize = 499;
 ///
 /// Source: OpenSim 4.6, `WrapEllipsoid`. All lengths inside are scaled by 3/(a + b + c), so that its
 /// tolerances, which are absolute, mean the same on every ellipsoid.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ellipsoid {
     /// Scale to working units.
     scale: f64,
@@ -39,6 +40,7 @@ pub struct Ellipsoid {
     a: Vec3<f64>,
     inv_a: Vec3<f64>,
     closest: Closest,
+    fan: Arc<fan::FanRule>,
     side: Option<Side>,
     method: WrapMethod,
 }
@@ -58,7 +60,15 @@ impl Ellipsoid {
         let scale = 3.0 / (dimensions.x + dimensions.y + dimensions.z);
         let a = dimensions * scale;
         let inv_a = Vec3 { x: 1.0 / a.x, y: 1.0 / a.y, z: 1.0 / a.z };
-        Ellipsoid { scale, a, inv_a, closest: Closest::new(a), side, method }
+        Ellipsoid {
+            scale,
+            a,
+            inv_a,
+            closest: Closest::new(a),
+            fan: Arc::new(fan::FanRule::new()),
+            side,
+            method,
+        }
     }
 
     /// Bends the segment from `p1` to `p2` around the ellipsoid.
@@ -153,7 +163,7 @@ impl Ellipsoid {
         let (c, fan) = if mu.value() >= BLEND_MAX {
             (across(), T::zero())
         } else {
-            let toward = unit_or_zero(fan::fan_sum(&self.closest, chord[0], d));
+            let toward = unit_or_zero(fan::fan_sum(&self.closest, &self.fan, chord[0], d));
             let fanned = self.closest.on_ellipsoid(middle + toward);
             if mu.value() <= BLEND_MIN {
                 (fanned, T::one())

@@ -90,7 +90,7 @@ impl Side {
 }
 
 /// A surface, ready for wrapping.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Surface {
     /// See [`Cylinder`].
     Cylinder(Cylinder),

@@ -22,6 +22,8 @@ pub struct MocoStudySetup {
     pub model: Option<Element>,
     /// Motions of coordinates that a `PositionMotion` in the model prescribes; it is no longer in `model`.
     pub prescribed: Vec<PrescribedCoordinate>,
+    /// `ExternalLoads` among the model's components; no longer in `model`.
+    pub external_loads: Option<Element>,
     /// `filepath` of the model, if the file does not hold it.
     pub model_file: Option<String>,
     /// Operators on the model, in their order.
@@ -141,6 +143,7 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
     };
     let (states, controls) = (infos(0..2, log), infos(2..4, log));
     let (mut model, model_file, model_operators) = processor.map_or((None, None, Vec::new()), model_source);
+    let external_loads = model.as_mut().and_then(take_external_loads);
     let prescribed = model.as_mut().map_or(Vec::new(), |m| position_motion::take(m, log));
     let parameters = parameters
         .iter()
@@ -153,6 +156,7 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
         name,
         model,
         prescribed,
+        external_loads,
         model_file,
         model_operators,
         initial_time: initial,
@@ -174,6 +178,11 @@ fn model_source(processor: &Element) -> (Option<Element>, Option<String>, Vec<El
     let file = processor.child_text("filepath").filter(|t| !t.is_empty());
     let operators = processor.child("operators").map_or(Vec::new(), |o| o.children().cloned().collect());
     (model.cloned(), file, operators)
+}
+
+/// Takes `ExternalLoads` out of a model's components.
+fn take_external_loads(model: &mut Element) -> Option<Element> {
+    model.child_mut("ComponentSet")?.child_mut("objects")?.take_child("ExternalLoads")
 }
 
 fn all<'a>(e: &'a Element, tag: &str) -> Vec<&'a Element> {

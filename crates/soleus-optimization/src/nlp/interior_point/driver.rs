@@ -6,8 +6,8 @@ use super::method::{End, Method};
 use super::scaled::Scaled;
 use super::system::{Matrix, System, max_abs};
 use crate::nlp::{
-    Certificate, Iteration, KktPattern, NlpError, NonlinearProgram, Options, Solution, Stages, Status,
-    WarmStart,
+    Certificate, Counts, Iteration, KktPattern, NlpError, NonlinearProgram, Options, Solution, Stages,
+    Status, WarmStart,
 };
 use std::ops::ControlFlow;
 
@@ -120,10 +120,23 @@ pub fn solve<P: NonlinearProgram + ?Sized>(
     } else {
         End::NotFinite
     };
-    Ok(take_stock(method, &layer, end, &point, mu))
+    let Method { scaled, system, mut counts, .. } = method;
+    counts.factorizations = system.factorizations;
+    counts.solves = system.solves;
+    let status = match end {
+        End::Solved => Status::Solved,
+        End::Acceptable => Status::Acceptable,
+        End::Infeasible => Status::Infeasible,
+        End::Diverging => Status::Diverging,
+        End::IterationLimit => Status::IterationLimit,
+        End::Stopped => Status::Stopped,
+        End::NoProgress | End::Restored => Status::NoProgress,
+        End::NotFinite => Status::NotFinite,
+    };
+    Ok(take_stock(scaled, &layer, status, &point, mu, counts))
 }
 
-fn check_warm_start<P: NonlinearProgram + ?Sized>(
+pub(in crate::nlp) fn check_warm_start<P: NonlinearProgram + ?Sized>(
     warm: &WarmStart,
     scaled: &Scaled<'_, P>,
 ) -> Result<(), NlpError> {
@@ -146,7 +159,9 @@ fn check_warm_start<P: NonlinearProgram + ?Sized>(
 }
 
 /// Stages of the variables and rows that are left.
-fn reduced_stages<P: NonlinearProgram + ?Sized>(scaled: &Scaled<'_, P>) -> Result<Option<Stages>, NlpError> {
+pub(in crate::nlp) fn reduced_stages<P: NonlinearProgram + ?Sized>(
+    scaled: &Scaled<'_, P>,
+) -> Result<Option<Stages>, NlpError> {
     let Some(stages) = scaled.problem().stages() else { return Ok(None) };
     let (n, m) = (scaled.problem().num_variables(), scaled.problem().num_constraints());
     for (what, found, expected) in [
@@ -220,14 +235,14 @@ fn fit_multipliers<P: NonlinearProgram + ?Sized>(
 }
 
 /// The solution in the problem's own units, with its certificate.
-fn take_stock<P: NonlinearProgram + ?Sized>(
-    method: Method<'_, '_, P>,
+pub(in crate::nlp) fn take_stock<P: NonlinearProgram + ?Sized>(
+    mut scaled: Scaled<'_, P>,
     layer: &Layer,
-    end: End,
+    status: Status,
     point: &Point,
     mu: f64,
+    counts: Counts,
 ) -> Solution {
-    let Method { mut scaled, system, counts, .. } = method;
     let mut work_values = Values::new(&scaled, layer);
     let mut work = vec![0.0; layer.n];
     let objective = layer.objective(&mut scaled, &point.w) / scaled.objective_scale;
@@ -258,19 +273,10 @@ fn take_stock<P: NonlinearProgram + ?Sized>(
     let mut total = scaled.counts;
     total.iterations = counts.iterations;
     total.restoration_iterations = counts.restoration_iterations;
-    total.factorizations = system.factorizations;
-    total.solves = system.solves;
+    total.factorizations = counts.factorizations;
+    total.solves = counts.solves;
     Solution {
-        status: match end {
-            End::Solved => Status::Solved,
-            End::Acceptable => Status::Acceptable,
-            End::Infeasible => Status::Infeasible,
-            End::Diverging => Status::Diverging,
-            End::IterationLimit => Status::IterationLimit,
-            End::Stopped => Status::Stopped,
-            End::NoProgress | End::Restored => Status::NoProgress,
-            End::NotFinite => Status::NotFinite,
-        },
+        status,
         x: scaled.full_x().to_vec(),
         objective,
         constraints: scaled.full_constraints().to_vec(),

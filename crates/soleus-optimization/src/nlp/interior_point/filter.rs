@@ -1,12 +1,17 @@
 //! The filter: pairs of violation θ and barrier objective φ that new points must beat.
 
 /// Forbidden region of the (θ, φ) plane: everything not better in one of the two than some entry.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Filter {
     entries: Vec<(f64, f64)>,
 }
 
 impl Filter {
+    /// An empty filter with room for more entries than it usually gets.
+    pub fn new() -> Self {
+        Filter { entries: Vec::with_capacity(256) }
+    }
+
     /// Whether a point is better than each entry in violation or in objective.
     pub fn accepts(&self, theta: f64, phi: f64) -> bool {
         self.entries.iter().all(|&(t, p)| at_most(theta, t, t) || at_most(phi, p, p))
@@ -34,7 +39,7 @@ mod tests {
 
     #[test]
     fn analytic_filter_keeps_its_corners() {
-        let mut f = Filter::default();
+        let mut f = Filter::new();
         f.add(1.0, 5.0);
         f.add(2.0, 3.0);
         assert!(f.accepts(0.5, 9.0) && f.accepts(1.5, 4.0) && f.accepts(9.0, 2.0));

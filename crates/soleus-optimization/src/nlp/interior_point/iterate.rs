@@ -7,7 +7,7 @@ use crate::nlp::NonlinearProgram;
 
 /// Variables, multipliers of rows, multipliers of lower and upper bounds (zero where there is no bound).
 #[derive(Clone, Debug)]
-pub(super) struct Point {
+pub(in crate::nlp) struct Point {
     pub w: Vec<f64>,
     pub y: Vec<f64>,
     pub zl: Vec<f64>,
@@ -16,7 +16,7 @@ pub(super) struct Point {
 
 /// Functions and first derivatives at a point.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Values {
+pub(in crate::nlp) struct Values {
     pub f: f64,
     pub g: Vec<f64>,
     pub gradient: Vec<f64>,
@@ -25,7 +25,7 @@ pub(super) struct Values {
 
 /// Errors of the optimality conditions of a barrier problem.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Errors {
+pub(in crate::nlp) struct Errors {
     /// Largest entries: of the gradient of the Lagrangian, of the rows, of complementarity.
     pub dual: f64,
     pub primal: f64,
@@ -93,7 +93,7 @@ impl Values {
 }
 
 /// Gradient of the Lagrangian ∇F + Jᵀy − z_L + z_U.
-pub(super) fn lagrangian_gradient<P: ?Sized>(
+pub(in crate::nlp) fn lagrangian_gradient<P: ?Sized>(
     scaled: &Scaled<'_, P>,
     layer: &Layer,
     point: &Point,
@@ -110,7 +110,7 @@ pub(super) fn lagrangian_gradient<P: ?Sized>(
 const S_MAX: f64 = 100.0;
 
 /// Errors with respect to μ.
-pub(super) fn errors<P: ?Sized>(
+pub(in crate::nlp) fn errors<P: ?Sized>(
     scaled: &Scaled<'_, P>,
     layer: &Layer,
     point: &Point,
@@ -145,7 +145,7 @@ pub(super) fn errors<P: ?Sized>(
 }
 
 /// Largest α ≤ 1 with distance + α change ≥ (1 − τ) distance for both bounds (eq. 15a).
-pub(super) fn largest_primal_step(layer: &Layer, w: &[f64], dw: &[f64], tau: f64) -> f64 {
+pub(in crate::nlp) fn largest_primal_step(layer: &Layer, w: &[f64], dw: &[f64], tau: f64) -> f64 {
     let mut alpha = 1.0f64;
     for i in 0..layer.n {
         if dw[i] < 0.0 && layer.lower[i] > f64::NEG_INFINITY {
@@ -158,6 +158,6 @@ pub(super) fn largest_primal_step(layer: &Layer, w: &[f64], dw: &[f64], tau: f64
 }
 
 /// The same for multipliers (eq. 15b).
-pub(super) fn largest_dual_step(z: &[f64], dz: &[f64], tau: f64) -> f64 {
+pub(in crate::nlp) fn largest_dual_step(z: &[f64], dz: &[f64], tau: f64) -> f64 {
     z.iter().zip(dz).filter(|&(_, &d)| d < 0.0).fold(1.0, |alpha: f64, (&z, &d)| alpha.min(tau * z / -d))
 }

@@ -10,7 +10,7 @@ use crate::nlp::NonlinearProgram;
 /// For the program itself the a are slacks of inequalities (sign −) and F = f. For restoration each row has also
 /// p ≥ 0 (sign −) and n ≥ 0 (sign +), and F = ρ Σ (p + n) + ζ/2 Σ (D_R (x − x_R))²
 /// (Wächter & Biegler 2006, eq. 30).
-pub(super) struct Layer {
+pub(in crate::nlp) struct Layer {
     /// Number of x, of w, of rows.
     pub nx: usize,
     pub n: usize,
@@ -24,7 +24,7 @@ pub(super) struct Layer {
 }
 
 /// Objective of restoration.
-pub(super) struct Penalty {
+pub(in crate::nlp) struct Penalty {
     /// First of the p and n among w.
     pub first: usize,
     pub rho: f64,

@@ -115,6 +115,17 @@ impl Reference {
     }
 }
 
+/// A trial point that may be gone to.
+struct Found {
+    /// The step that progress was judged for, and the one that leads there.
+    alpha_test: f64,
+    alpha: f64,
+    phi: f64,
+    trials: usize,
+    /// Whether the full step failed because of the filter alone.
+    filter_alone: bool,
+}
+
 enum Verdict {
     Accepted,
     /// Rejected by the filter alone.
@@ -180,15 +191,18 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
             if let Some((theta, phi)) = self.evaluate(layer, st, alpha) {
                 match self.judge(st, &here, alpha, theta, phi) {
                     Verdict::Accepted => {
-                        return self.finish(layer, st, &here, alpha, alpha, phi, trials, filter_alone);
+                        let found = Found { alpha_test: alpha, alpha, phi, trials, filter_alone };
+                        return self.finish(layer, st, &here, found);
                     }
                     Verdict::Filter if first => filter_alone = true,
                     _ => {}
                 }
-                if first && theta >= here.theta {
-                    if let Some((taken, phi)) = self.correct_second_order(layer, st, &here, alpha, theta) {
-                        return self.finish(layer, st, &here, alpha, taken, phi, trials, filter_alone);
-                    }
+                if first
+                    && theta >= here.theta
+                    && let Some((taken, phi)) = self.correct_second_order(layer, st, &here, alpha, theta)
+                {
+                    let found = Found { alpha_test: alpha, alpha: taken, phi, trials, filter_alone };
+                    return self.finish(layer, st, &here, found);
                 }
             }
             alpha *= 0.5;
@@ -229,18 +243,8 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
     }
 
     /// Goes to the trial point if derivatives exist there; keeps the books of the filter.
-    #[allow(clippy::too_many_arguments)]
-    fn finish(
-        &mut self,
-        layer: &Layer,
-        st: &mut State,
-        from: &Reference,
-        alpha_test: f64,
-        alpha: f64,
-        phi: f64,
-        trials: usize,
-        filter_alone: bool,
-    ) -> Step {
+    fn finish(&mut self, layer: &Layer, st: &mut State, from: &Reference, found: Found) -> Step {
+        let Found { alpha_test, alpha, phi, trials, filter_alone } = found;
         if !st.trial_values.differentiate(&mut self.scaled, layer, &st.trial.w) {
             return Step { trials, ..Default::default() };
         }
@@ -272,14 +276,14 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
     ) -> Option<(f64, f64)> {
         let mut theta_last = theta;
         let mut alpha_soc = alpha;
-        let saved_rows = st.ry.clone();
+        st.soc_ry.copy_from_slice(&st.ry);
         let mut taken = None;
         for _ in 0..self.options.max_second_order_corrections {
-            for (r, g) in st.ry.iter_mut().zip(&st.trial_values.g) {
+            for (r, g) in st.soc_ry.iter_mut().zip(&st.trial_values.g) {
                 *r = alpha_soc * *r - g;
             }
             let matrix = Matrix { hessian: &st.hessian, jacobian: &st.values.jacobian, sigma: &st.sigma };
-            let (rhs, out) = ((&st.rw[..], &st.ry[..]), (&mut st.soc_dw[..], &mut st.soc_dy[..]));
+            let (rhs, out) = ((&st.rw[..], &st.soc_ry[..]), (&mut st.soc_dw[..], &mut st.soc_dy[..]));
             let ratio = self.system.solve(&self.scaled, layer, &matrix, rhs, out);
             if !(ratio <= 1e-5) {
                 break;
@@ -298,7 +302,6 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
             }
             theta_last = theta;
         }
-        st.ry = saved_rows;
         if taken.is_some() {
             std::mem::swap(&mut st.dw, &mut st.soc_dw);
             std::mem::swap(&mut st.dy, &mut st.soc_dy);
@@ -314,7 +317,9 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
         let from = dog.reference;
         if matches!(self.judge(st, &from, from.alpha, theta, phi), Verdict::Accepted) {
             dog.trials = 0;
-            return self.finish(layer, st, &from, from.alpha, alpha_max, phi, 1, false);
+            let found =
+                Found { alpha_test: from.alpha, alpha: alpha_max, phi, trials: 1, filter_alone: false };
+            return self.finish(layer, st, &from, found);
         }
         dog.trials += 1;
         if dog.trials > WATCHDOG_TRIALS || theta > st.theta_max {

@@ -71,6 +71,7 @@ pub(super) struct State {
     pub gradient: Vec<f64>,
     pub soc_dw: Vec<f64>,
     pub soc_dy: Vec<f64>,
+    pub soc_ry: Vec<f64>,
     pub work: Vec<f64>,
     pub theta_max: f64,
     pub theta_min: f64,
@@ -87,7 +88,7 @@ impl State {
             point,
             mu,
             tau: TAU_MIN.max(1.0 - mu),
-            filter: Filter::default(),
+            filter: Filter::new(),
             dw: vec![0.0; n],
             dy: vec![0.0; m],
             dzl: vec![0.0; n],
@@ -99,6 +100,7 @@ impl State {
             gradient: vec![0.0; n],
             soc_dw: vec![0.0; n],
             soc_dy: vec![0.0; m],
+            soc_ry: vec![0.0; m],
             work: vec![0.0; n],
             theta_max: 0.0,
             theta_min: 0.0,
@@ -141,11 +143,11 @@ impl State {
         for i in 0..layer.n {
             if layer.lower[i] > f64::NEG_INFINITY {
                 let s = p.w[i] - layer.lower[i];
-                p.zl[i] = p.zl[i].clamp(mu / (KAPPA_SIGMA * s), KAPPA_SIGMA * mu / s);
+                p.zl[i] = p.zl[i].max(mu / (KAPPA_SIGMA * s)).min(KAPPA_SIGMA * mu / s);
             }
             if layer.upper[i] < f64::INFINITY {
                 let s = layer.upper[i] - p.w[i];
-                p.zu[i] = p.zu[i].clamp(mu / (KAPPA_SIGMA * s), KAPPA_SIGMA * mu / s);
+                p.zu[i] = p.zu[i].max(mu / (KAPPA_SIGMA * s)).min(KAPPA_SIGMA * mu / s);
             }
         }
     }

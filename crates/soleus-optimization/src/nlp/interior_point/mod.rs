@@ -11,14 +11,14 @@
 //! Inequalities get slacks, which are eliminated by hand from every linear system, so the matrix has the size of
 //! variables and constraints alone, in restoration too.
 
-mod driver;
+pub(in crate::nlp) mod driver;
 mod filter;
-mod iterate;
-mod layer;
+pub(in crate::nlp) mod iterate;
+pub(in crate::nlp) mod layer;
 mod line_search;
 mod method;
 mod restoration;
-mod scaled;
-mod system;
+pub(in crate::nlp) mod scaled;
+pub(in crate::nlp) mod system;
 
 pub use driver::solve;

@@ -5,7 +5,7 @@ use crate::nlp::{Counts, NlpError, NonlinearProgram, Options, SparsityPattern};
 /// A program without fixed variables and without constraints that cannot be active, scaled:
 ///
 ///   minimize s_f f(x)   subject to   s_c c(x) − b = 0   or   d_L ≤ s_c c(x) ≤ d_U,   x_L ≤ x ≤ x_U
-pub(super) struct Scaled<'p, P: ?Sized> {
+pub(in crate::nlp) struct Scaled<'p, P: ?Sized> {
     problem: &'p mut P,
     /// Variables that are not fixed, and constraints that have bounds.
     pub free: Vec<usize>,
@@ -53,6 +53,9 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
                     expected_rows: rows,
                     expected_columns: n,
                 });
+            }
+            if let Some((row, column)) = p.places().find(|&(_, c)| c >= n) {
+                return Err(NlpError::PatternPlace { what, row, column, variables: n });
             }
         }
         if let Some((row, column)) = hp.places().find(|&(r, c)| c > r) {

@@ -5,7 +5,7 @@ use super::scaled::Scaled;
 use crate::nlp::{KktPattern, KktSolver};
 
 /// The KKT matrix of the current iterate and how to solve with it.
-pub(super) struct System {
+pub(in crate::nlp) struct System {
     pattern: KktPattern,
     solver: Box<dyn KktSolver>,
     values: Vec<f64>,
@@ -28,7 +28,7 @@ pub(super) struct System {
 }
 
 /// What the matrix is made of.
-pub(super) struct Matrix<'a> {
+pub(in crate::nlp) struct Matrix<'a> {
     pub hessian: &'a [f64],
     pub jacobian: &'a [f64],
     /// Σ = z_L/(w − w_L) + z_U/(w_U − w) for all of w.
@@ -37,7 +37,7 @@ pub(super) struct Matrix<'a> {
 
 /// No regularisation up to the largest gives the matrix the right inertia.
 #[derive(Debug)]
-pub(super) struct Singular;
+pub(in crate::nlp) struct Singular;
 
 // Constants of section 3.1 of Wächter & Biegler (2006), Algorithm IC, as Ipopt has them.
 const DELTA_W_FIRST: f64 = 1e-4;
@@ -291,6 +291,6 @@ impl System {
 }
 
 /// Largest |x|; NaN if there is one.
-pub(super) fn max_abs(x: &[f64]) -> f64 {
+pub(in crate::nlp) fn max_abs(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m: f64, v| if v.abs() > m || v.is_nan() { v.abs() } else { m })
 }

@@ -1,0 +1,331 @@
+//! `soleus pipeline`: all steps from static trial to joint reactions, for all trials of a study.
+
+mod cache;
+pub mod study;
+mod summary;
+
+use crate::failure::Failure;
+use crate::tables::{self, Take};
+use crate::{analyze, id, ik, load, scale, setup};
+use cache::{Cache, Digest, digest};
+use clap::Args;
+use soleus_io::setup::{
+    AnalysisKind, AnalysisSetup, AnalyzeSetup, InverseDynamicsSetup, InverseKinematicsSetup, Setup, ToolSetup,
+};
+use soleus_io::table::sto::{self, Digits};
+use soleus_math::signal::lowpass;
+use std::path::{Path, PathBuf};
+use study::{Study, Trial};
+
+/// Arguments of `soleus pipeline`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  soleus pipeline walking.toml\n\n\
+    with walking.toml:\n\n  \
+    [scale]\n  model = \"gait2354.osim\"\n  markers = \"static.trc\"\n  measurements = \"scale_setup.xml\"\n  mass = 72.6\n\n  \
+    [ik]\n  tasks = \"ik_tasks.xml\"\n\n  \
+    [filter]\n  lowpass_hz = 6\n\n  \
+    [so]\n  actuators = [\"reserves.xml\"]\n\n  \
+    [jr]\n  joints = [\"knee_r\", \"knee_l\"]\n\n  \
+    [[trials]]\n  name = \"walk1\"\n  markers = \"walk1.trc\"\n  loads = \"walk1_grf.xml\"\n\n\
+    Results are written to a folder `results` beside the study file, with a page summary.html. A second run does only\n\
+    what has changed.")]
+pub struct Arguments {
+    /// Study file (.toml)
+    study: PathBuf,
+    /// Do everything again
+    #[arg(long)]
+    again: bool,
+}
+
+/// What came of a step.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Name of the step.
+    pub step: String,
+    /// Done, unchanged, or why not.
+    pub result: Result<&'static str, String>,
+}
+
+/// Runs all steps; a trial that fails leaves the others alone.
+pub fn run(a: &Arguments) -> Result<(), Failure> {
+    let study = Study::read(&a.study)?;
+    let folder = a.study.parent().unwrap_or(Path::new("")).to_path_buf();
+    let absolute = std::path::absolute(&folder).unwrap_or(folder);
+    let results = absolute.join(study.out.clone().unwrap_or_else(|| "results".into()));
+    let mut run = Run {
+        cache: Cache::new(&results),
+        folder: absolute,
+        results,
+        again: a.again,
+        outcomes: Vec::new(),
+        first_failure: None,
+    };
+    setup::make_folder(&run.results)?;
+    let model = match &study.model {
+        Some(file) => Some(run.at(file)),
+        None => run.scale(&study),
+    };
+    if let Some(model) = &model {
+        for trial in &study.trials {
+            // What went wrong is kept and told at the end.
+            let _ = run.trial(&study, trial, model);
+        }
+    }
+    let name = study
+        .name
+        .clone()
+        .unwrap_or_else(|| a.study.file_stem().map_or("study".into(), |n| n.to_string_lossy().into_owned()));
+    let page = summary::page(&name, &study, &run.results, model.as_deref(), &run.outcomes);
+    let file = run.results.join("summary.html");
+    load::write_whole(&file, &page)?;
+    eprintln!("summary: {}", file.display());
+    run.first_failure.map_or(Ok(()), Err)
+}
+
+/// A run of a study.
+struct Run {
+    folder: PathBuf,
+    results: PathBuf,
+    cache: Cache,
+    again: bool,
+    outcomes: Vec<Outcome>,
+    first_failure: Option<Failure>,
+}
+
+/// A step failed; why is in the run.
+struct Failed;
+
+impl Run {
+    /// A file as the study names it.
+    fn at(&self, file: &Path) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    /// Does a step unless it is remembered. The input is `settings` and `files`; `work` returns the files it wrote.
+    fn step(
+        &mut self,
+        name: &str,
+        settings: &str,
+        files: &[&Path],
+        work: impl FnOnce() -> Result<Vec<PathBuf>, Failure>,
+    ) -> Result<(), Failed> {
+        let input = match digest(&format!("{name} {settings}"), files) {
+            Ok(d) => d,
+            Err(e) => return Err(self.fail(name, e)),
+        };
+        self.known_or_done(name, input, work)
+    }
+
+    fn known_or_done(
+        &mut self,
+        name: &str,
+        input: Digest,
+        work: impl FnOnce() -> Result<Vec<PathBuf>, Failure>,
+    ) -> Result<(), Failed> {
+        let result = if !self.again && self.cache.has(name, input) {
+            "unchanged"
+        } else {
+            self.cache.forget(name);
+            eprintln!("{name}:");
+            let done = work().and_then(|output| self.cache.remember(name, input, &output));
+            if let Err(e) = done {
+                return Err(self.fail(name, e));
+            }
+            "done"
+        };
+        eprintln!("{name}: {result}\n");
+        self.outcomes.push(Outcome { step: name.to_string(), result: Ok(result) });
+        Ok(())
+    }
+
+    fn fail(&mut self, name: &str, e: Failure) -> Failed {
+        eprintln!("{e}\n{name}: failed\n");
+        self.outcomes.push(Outcome { step: name.to_string(), result: Err(e.to_string()) });
+        self.first_failure.get_or_insert(e);
+        Failed
+    }
+
+    /// The model of the subject.
+    fn scale(&mut self, study: &Study) -> Option<PathBuf> {
+        let s = study.scale.clone()?;
+        let out = self.results.join("subject.osim");
+        let pose = self.results.join("static_pose.mot");
+        let factors = self.results.join("scale_factors.xml");
+        let given = [&s.setup, &s.model, &s.markers, &s.marker_set, &s.measurements, &s.tasks];
+        let files: Vec<PathBuf> = given.into_iter().flatten().map(|f| self.at(f)).collect();
+        let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        let text = |p: &Path| p.display().to_string();
+        let folder = self.folder.clone();
+        let settings = format!("{s:?}");
+        let written = [out.clone(), factors.clone(), pose.clone()];
+        let done = self.step("scale", &settings, &inputs, || {
+            let (path, job) = match &s.setup {
+                Some(file) => {
+                    let path = folder.join(file);
+                    let Setup::Scale(job) = setup::read(&path)? else {
+                        let message = "the file holds no ScaleTool".to_string();
+                        return Err(Failure::content(&path, 0, "", message, ""));
+                    };
+                    (path, *job)
+                }
+                None => (folder.join("study"), scale::Parts::of(&s, &folder)?.setup()),
+            };
+            let mut job = job;
+            if let (Some(model), true) = (&s.model, s.setup.is_some()) {
+                job.model_file = Some(text(&folder.join(model)));
+            }
+            if let Some(scaler) = &mut job.scaler {
+                scaler.output_model_file = Some(text(&out));
+                scaler.output_scale_file = Some(text(&factors));
+            }
+            if let Some(placer) = &mut job.placer {
+                placer.output_model_file = Some(text(&out));
+                placer.output_motion_file = Some(text(&pose));
+                placer.output_marker_file = None;
+            }
+            let _ = std::fs::remove_file(&pose);
+            scale::run_setup(&path, &job, false)?;
+            Ok(written.into_iter().filter(|f| f.is_file()).collect())
+        });
+        done.ok().map(|()| self.results.join("subject.osim"))
+    }
+
+    /// All steps of a trial.
+    fn trial(&mut self, study: &Study, trial: &Trial, model: &Path) -> Result<(), Failed> {
+        let folder = self.results.join(&trial.name);
+        let path = self.folder.join("study");
+        let text = |p: &Path| p.display().to_string();
+        let range = [trial.from.unwrap_or(f64::NEG_INFINITY), trial.to.unwrap_or(f64::INFINITY)];
+        let markers = self.at(&trial.markers);
+        let tasks = trial.tasks.as_ref().or(study.ik.tasks.as_ref()).map(|t| self.at(t));
+        let loads = trial.loads.as_ref().map(|l| self.at(l));
+        let name = |step: &str| format!("{} {step}", trial.name);
+
+        // Joint angles.
+        let angles = folder.join("ik.mot");
+        let inputs: Vec<&Path> =
+            [Some(model), Some(markers.as_path()), tasks.as_deref()].into_iter().flatten().collect();
+        self.step(&name("ik"), &format!("{range:?}"), &inputs, || {
+            let s = InverseKinematicsSetup {
+                name: trial.name.clone(),
+                model_file: Some(text(model)),
+                results_directory: text(&folder),
+                constraint_weight: f64::INFINITY,
+                accuracy: 1e-5,
+                tasks: Vec::new(),
+                task_file: tasks.as_deref().map(text),
+                marker_file: Some(text(&markers)),
+                coordinate_file: None,
+                time_range: range,
+                report_errors: true,
+                output_motion_file: Some(text(&angles)),
+                report_marker_locations: false,
+            };
+            ik::run_setup(&path, &s)?;
+            Ok(vec![angles.clone(), folder.join(format!("{}_ik_marker_errors.sto", trial.name))])
+        })?;
+
+        // The same, smooth.
+        let mut motion = angles.clone();
+        if let Some(filter) = &study.filter {
+            let smooth = folder.join("filtered.mot");
+            self.step(&name("filter"), &filter.lowpass_hz.to_string(), &[&angles], || {
+                let table = tables::read_in_order(&angles, Take::Markers)?;
+                let table = lowpass(&table, filter.lowpass_hz)
+                    .map_err(|e| Failure::content(&angles, 0, "", e.to_string(), "change lowpass_hz"))?;
+                load::write_whole(&smooth, &sto::write(&table, Digits::Shortest))?;
+                Ok(vec![smooth.clone()])
+            })?;
+            motion = smooth;
+        }
+
+        // Joint moments.
+        let with_loads: Vec<&Path> =
+            [Some(model), Some(motion.as_path()), loads.as_deref()].into_iter().flatten().collect();
+        if study.id.is_some() || loads.is_some() {
+            let excluded = study.id.as_ref().and_then(|d| d.exclude.clone());
+            let excluded = excluded.unwrap_or_else(|| vec!["muscles".into(), "actuators".into()]);
+            self.step(&name("id"), &format!("{excluded:?}"), &with_loads, || {
+                let s = InverseDynamicsSetup {
+                    name: trial.name.clone(),
+                    model_file: Some(text(model)),
+                    results_directory: text(&folder),
+                    time_range: [f64::NEG_INFINITY, f64::INFINITY],
+                    forces_to_exclude: excluded.clone(),
+                    external_loads_file: loads.as_deref().map(text),
+                    coordinates_file: Some(text(&motion)),
+                    lowpass_cutoff_frequency_for_coordinates: -1.0,
+                    output_gen_force_file: "id.sto".into(),
+                    joints_to_report_body_forces: Vec::new(),
+                    output_body_forces_file: "joint_loads.sto".into(),
+                };
+                id::run_setup(&path, &s, false)?;
+                Ok(vec![folder.join("id.sto")])
+            })?;
+        }
+
+        // Muscle forces, and what they do to the joints.
+        let Some(so) = &study.so else { return Ok(()) };
+        let actuators: Vec<PathBuf> = so.actuators.iter().map(|f| self.at(f)).collect();
+        let mut inputs = with_loads.clone();
+        inputs.extend(actuators.iter().map(PathBuf::as_path));
+        let analysis = |kind: AnalysisKind, analysis: &str| {
+            let times = tables::read_in_order(&motion, Take::Markers)?;
+            let end = |t: Option<&f64>| t.copied().unwrap_or(0.0);
+            Ok::<_, Failure>(AnalyzeSetup {
+                tool: ToolSetup {
+                    name: trial.name.clone(),
+                    model_file: Some(text(model)),
+                    replace_force_set: false,
+                    force_set_files: actuators.iter().map(|f| text(f)).collect(),
+                    results_directory: text(&folder),
+                    initial_time: end(times.times().first()),
+                    final_time: end(times.times().last()),
+                    solve_for_equilibrium: false,
+                    maximum_steps: 20000.0,
+                    maximum_step: 1.0,
+                    minimum_step: 1e-8,
+                    error_tolerance: 1e-5,
+                    analyses: Vec::new(),
+                    controllers: Vec::new(),
+                    external_loads_file: loads.as_deref().map(text),
+                },
+                analyses: vec![AnalysisSetup {
+                    name: analysis.to_string(),
+                    line: 0,
+                    on: true,
+                    step_interval: 1,
+                    in_degrees: true,
+                    kind,
+                }],
+                states_file: None,
+                coordinates_file: Some(text(&motion)),
+                speeds_file: None,
+                lowpass_cutoff_frequency_for_coordinates: -1.0,
+            })
+        };
+        let forces = folder.join(format!("{}_StaticOptimization_force.sto", trial.name));
+        self.step(&name("so"), &format!("{so:?}"), &inputs, || {
+            let kind = AnalysisKind::StaticOptimization {
+                use_model_force_set: true,
+                exponent: so.exponent.unwrap_or(2.0),
+                use_muscle_physiology: so.physiology.unwrap_or(true),
+            };
+            analyze::run_setup(&path, &analysis(kind, "StaticOptimization")?, false)?;
+            let activation = folder.join(format!("{}_StaticOptimization_activation.sto", trial.name));
+            Ok(vec![activation, forces.clone()])
+        })?;
+        let Some(jr) = &study.jr else { return Ok(()) };
+        inputs.push(&forces);
+        self.step(&name("jr"), &format!("{jr:?}"), &inputs, || {
+            let kind = AnalysisKind::JointReaction {
+                forces_file: Some(text(&forces)),
+                joints: jr.joints.clone().unwrap_or_else(|| vec!["ALL".into()]),
+                on_bodies: vec![jr.on.clone().unwrap_or_else(|| "child".into())],
+                in_frames: vec![jr.frame.clone().unwrap_or_else(|| "ground".into())],
+            };
+            analyze::run_setup(&path, &analysis(kind, "JointReaction")?, false)?;
+            Ok(vec![folder.join(format!("{}_JointReaction_ReactionLoads.sto", trial.name))])
+        })
+    }
+}

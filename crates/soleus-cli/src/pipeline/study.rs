@@ -1,0 +1,156 @@
+//! What a study file says.
+
+use crate::failure::Failure;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// A study: one subject, several trials. File names are taken from the folder of the study file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// Title of the summary. Default: the name of the file.
+    pub name: Option<String>,
+    /// Folder for results. Default `results`.
+    pub out: Option<PathBuf>,
+    /// A model that fits the subject already, in place of `scale`.
+    pub model: Option<PathBuf>,
+    /// How to make the model.
+    pub scale: Option<Scale>,
+    /// Inverse kinematics.
+    #[serde(default)]
+    pub ik: Kinematics,
+    /// Low-pass on the joint angles.
+    pub filter: Option<Filter>,
+    /// Inverse dynamics; done as well for every trial with loads.
+    pub id: Option<Dynamics>,
+    /// Static optimization.
+    pub so: Option<Optimization>,
+    /// Joint reactions, from the muscle forces of static optimization.
+    pub jr: Option<Reactions>,
+    /// The trials.
+    #[serde(default)]
+    pub trials: Vec<Trial>,
+}
+
+/// `[scale]`: a setup file of the ScaleTool, or its parts.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    pub setup: Option<PathBuf>,
+    pub model: Option<PathBuf>,
+    pub markers: Option<PathBuf>,
+    pub marker_set: Option<PathBuf>,
+    pub measurements: Option<PathBuf>,
+    pub tasks: Option<PathBuf>,
+    pub mass: Option<f64>,
+    #[serde(default)]
+    pub preserve_mass_distribution: bool,
+    pub from: Option<f64>,
+    pub to: Option<f64>,
+    #[serde(default)]
+    pub keep_markers: bool,
+}
+
+/// `[ik]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kinematics {
+    pub tasks: Option<PathBuf>,
+}
+
+/// `[filter]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filter {
+    pub lowpass_hz: f64,
+}
+
+/// `[id]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dynamics {
+    /// Forces of the model that do not act. Default muscles and actuators.
+    pub exclude: Option<Vec<String>>,
+}
+
+/// `[so]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Optimization {
+    /// Files with force sets: residual and reserve actuators.
+    #[serde(default)]
+    pub actuators: Vec<PathBuf>,
+    /// Exponent of the activations. Default 2.
+    pub exponent: Option<f64>,
+    /// Whether lengths and speeds of fibers limit forces. Default true.
+    pub physiology: Option<bool>,
+}
+
+/// `[jr]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reactions {
+    /// Joints. Default all.
+    pub joints: Option<Vec<String>>,
+    /// `parent` or `child`. Default child.
+    pub on: Option<String>,
+    /// Frame to express them in. Default ground.
+    pub frame: Option<String>,
+}
+
+/// `[[trials]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    /// Name; its results are in a folder of that name.
+    pub name: String,
+    /// Markers (.trc, .sto, .c3d).
+    pub markers: PathBuf,
+    /// Measured loads: an XML file with ExternalLoads.
+    pub loads: Option<PathBuf>,
+    /// Weights, in place of those of `[ik]`.
+    pub tasks: Option<PathBuf>,
+    /// First time, s.
+    pub from: Option<f64>,
+    /// Last time, s.
+    pub to: Option<f64>,
+}
+
+impl Study {
+    /// Reads a study file and checks what can be checked without opening others.
+    pub fn read(path: &Path) -> Result<Study, Failure> {
+        let text = std::fs::read_to_string(path).map_err(|e| Failure::read(path, e))?;
+        let study: Study = toml::from_str(&text).map_err(|e| {
+            let line =
+                e.span().map_or(0, |s| 1 + text[..s.start.min(text.len())].matches('\n').count() as u32);
+            let hint = "`soleus pipeline --help` shows a study file";
+            Failure::content(path, line, "", e.message().to_string(), hint)
+        })?;
+        let wrong = |message: String, hint: &str| Err(Failure::content(path, 0, "", message, hint));
+        match (&study.model, &study.scale) {
+            (None, None) => {
+                return wrong("the study has no model".into(), "give `model`, or a table [scale]");
+            }
+            (Some(_), Some(_)) => {
+                return wrong("the study has both `model` and [scale]".into(), "give one of them");
+            }
+            (None, Some(s)) if s.setup.is_none() && s.model.is_none() => {
+                return wrong("[scale] names neither `setup` nor `model`".into(), "give one of them");
+            }
+            _ => {}
+        }
+        if study.jr.is_some() && study.so.is_none() {
+            return wrong("[jr] needs the muscle forces of [so]".into(), "add a table [so]");
+        }
+        for (i, t) in study.trials.iter().enumerate() {
+            let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+            if t.name.is_empty() || t.name.starts_with('.') || !t.name.chars().all(is_name) {
+                return wrong(format!("`{}` is no name for a trial: it names a folder", t.name), "");
+            }
+            if study.trials[..i].iter().any(|o| o.name == t.name) {
+                return wrong(format!("two trials are called `{}`", t.name), "");
+            }
+        }
+        Ok(study)
+    }
+}

@@ -1,0 +1,40 @@
+//! `soleus so`: static optimization.
+
+use crate::analyze::plain::{Extra, Input};
+use crate::failure::Failure;
+use clap::Args;
+use soleus_io::setup::{AnalysisKind, AnalysisSetup};
+
+/// Arguments of `soleus so`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  \
+    soleus so --model subject01.osim --motion walk.mot --loads walk_grf.xml --reserves reserves.xml --cutoff-hz 6 --out results\n\n\
+    Writes DIR/MOTION_StaticOptimization_activation.sto and _force.sto (N, N m). Where the actuators are too weak for the motion,\n\
+    the nearest that they can do is written, _missing.sto says what each coordinate lacks, and the exit code is 1.")]
+pub struct Arguments {
+    #[command(flatten)]
+    input: Input,
+    /// Exponent p of the effort Σ aᵖ that is minimized; at least 1
+    #[arg(long, default_value_t = 2.0, value_name = "P")]
+    exponent: f64,
+    /// Muscles have their maximal isometric force whatever their length and velocity
+    #[arg(long)]
+    isometric: bool,
+}
+
+/// Runs `soleus so`.
+pub fn run(a: &Arguments) -> Result<(), Failure> {
+    let setup = AnalysisSetup {
+        name: "StaticOptimization".to_string(),
+        line: 0,
+        on: true,
+        step_interval: 1,
+        in_degrees: true,
+        kind: AnalysisKind::StaticOptimization {
+            use_model_force_set: true,
+            exponent: a.exponent,
+            use_muscle_physiology: !a.isometric,
+        },
+    };
+    a.input.run(&Extra::default(), &|_| Ok(vec![setup.clone()]))
+}

@@ -1,0 +1,128 @@
+//! A study from static trial to joint reactions.
+
+mod common;
+
+use common::{Folder, LEG, copy, shared, table};
+
+const STUDY: &str = r#"
+name = "Walking"
+
+[scale]
+setup = "subject01_Setup_Scale.xml"
+
+[ik]
+tasks = "gait2354_IK_Tasks.xml"
+
+[filter]
+lowpass_hz = 6
+
+[so]
+actuators = ["gait2354_CMC_Actuators.xml"]
+
+[jr]
+joints = ["knee_r"]
+
+[[trials]]
+name = "walk1"
+markers = "subject01_walk1.trc"
+loads = "subject01_walk1_grf.xml"
+from = 0.7
+to = 0.9
+"#;
+
+/// Which steps a run did, and which it left as they were.
+fn steps(stderr: &str) -> (Vec<&str>, Vec<&str>) {
+    let of = |word: &str| stderr.lines().filter_map(|l| l.strip_suffix(word)).collect();
+    (of(": done"), of(": unchanged"))
+}
+
+#[test]
+fn identity_a_second_run_does_what_changed() {
+    let Some(root) = shared("reference/pipelines/Gait2354_Simbody") else { return };
+    let f = Folder::new("pipeline");
+    copy(&root.join("input"), &f.0);
+    // The tasks of the setup file for inverse kinematics.
+    f.file("study.toml", STUDY.replace("gait2354_IK_Tasks.xml", "subject01_Setup_IK.xml"));
+    let all = ["scale", "walk1 ik", "walk1 filter", "walk1 id", "walk1 so", "walk1 jr"];
+    let first = f.soleus(&["pipeline", "study.toml"]);
+    first.is_done();
+    assert_eq!(steps(&first.stderr), (all.to_vec(), vec![]), "{}", first.stderr);
+    let page = std::fs::read_to_string(f.0.join("results/summary.html")).unwrap();
+    for word in ["Walking", "walk1", "<svg", "knee_angle_r", "residual force"] {
+        assert!(page.contains(word), "no {word}");
+    }
+    assert!(!page.contains("http://") || page.contains("xmlns"), "the page holds everything it shows");
+
+    // Nothing changed; then one setting; then one file.
+    let second = f.soleus(&["pipeline", "study.toml"]);
+    assert_eq!(steps(&second.stderr), (vec![], all.to_vec()), "{}", second.stderr);
+    f.file(
+        "study.toml",
+        STUDY.replace("gait2354_IK_Tasks.xml", "subject01_Setup_IK.xml").replace("= 6", "= 8"),
+    );
+    let third = f.soleus(&["pipeline", "study.toml"]);
+    assert_eq!(steps(&third.stderr), (all[2..].to_vec(), all[..2].to_vec()), "{}", third.stderr);
+    // The table that the loads name, two files away from the study.
+    let grf = std::fs::read_to_string(f.0.join("subject01_walk1_grf.mot")).unwrap();
+    f.file("subject01_walk1_grf.mot", format!("{grf}\n"));
+    let fourth = f.soleus(&["pipeline", "study.toml"]);
+    assert_eq!(steps(&fourth.stderr), (all[3..].to_vec(), all[..3].to_vec()), "{}", fourth.stderr);
+    // A result that was lost.
+    std::fs::remove_file(f.0.join("results/walk1/id.sto")).unwrap();
+    let fifth = f.soleus(&["pipeline", "study.toml"]);
+    assert_eq!(steps(&fifth.stderr).0, ["walk1 id"], "{}", fifth.stderr);
+
+    // The steps one by one give the same numbers.
+    let model = "results/subject.osim";
+    let args = [
+        "id",
+        "--model",
+        model,
+        "--motion",
+        "results/walk1/filtered.mot",
+        "--loads",
+        "subject01_walk1_grf.xml",
+        "--out",
+        "id.sto",
+    ];
+    f.soleus(&args).is_done();
+    let (a, b) = (table(&f.0.join("id.sto")), table(&f.0.join("results/walk1/id.sto")));
+    for (x, y) in a.columns().iter().flatten().zip(b.columns().iter().flatten()) {
+        // Eight decimals in the file of the pipeline.
+        assert!((x - y).abs() < 1e-7);
+    }
+}
+
+#[test]
+fn refuses_studies_that_make_no_sense() {
+    let f = Folder::new("pipeline_bad");
+    let run = |text: &str, words: &[&str]| {
+        f.file("s.toml", text);
+        f.soleus(&["pipeline", "s.toml"]).is_refused(words);
+        assert!(!f.0.join("results").exists(), "{text}");
+    };
+    run("", &["no model"]);
+    run("model = 3", &["s.toml:1", "string"]);
+    run("modle = \"a.osim\"", &["s.toml:1", "modle"]);
+    run("model = \"a.osim\"\n[scale]\nmodel = \"b.osim\"", &["both"]);
+    run("[scale]\nmass = 3", &["setup"]);
+    run("model = \"a.osim\"\n[jr]", &["[so]"]);
+    run("model = \"a.osim\"\n[[trials]]\nname = \"../up\"\nmarkers = \"a.trc\"", &["../up"]);
+    run(
+        "model = \"a.osim\"\n[[trials]]\nname = \"a\"\nmarkers = \"a.trc\"\n[[trials]]\nname = \"a\"\nmarkers = \"a.trc\"",
+        &["two trials"],
+    );
+    f.soleus(&["pipeline", "none.toml"]).is_refused(&["none.toml"]);
+}
+
+#[test]
+fn identity_a_trial_that_fails_leaves_the_others_alone() {
+    let f = Folder::new("pipeline_partial");
+    let trial = |n: &str| format!("[[trials]]\nname = \"{n}\"\nmarkers = \"{n}.trc\"\n");
+    f.file("s.toml", format!("model = '{LEG}'\n{}{}", trial("a"), trial("b")));
+    let done = f.soleus(&["pipeline", "s.toml"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("a ik: failed") && done.stderr.contains("b ik: failed"), "{}", done.stderr);
+    let page = std::fs::read_to_string(f.0.join("results/summary.html")).unwrap();
+    assert!(page.contains("cannot read"), "{page}");
+}

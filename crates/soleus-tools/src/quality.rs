@@ -1,0 +1,327 @@
+//! Mistakes in measured data that no computation survives, found before it starts: times out of order, wrong units, axes
+//! turned, plates upside down. And how far a result is from balance.
+//!
+//! Every finding is a diagnostic with what is wrong and what to do; the caller decides whom to tell.
+
+use soleus_dynamics::System;
+use soleus_math::{Table, Vec3};
+use soleus_model::force::{ExternalForce, Force, ForceKind};
+use soleus_model::{Diagnostics, Model};
+
+/// Below this a plate is taken for unloaded, N.
+const UNLOADED_N: f64 = 20.0;
+
+/// Checks the times of a table: they must increase (an error), in steps of one length, at the rate that the header states
+/// (warnings).
+pub fn check_times(table: &Table, log: &mut Diagnostics) {
+    let t = table.times();
+    if let Some(i) = (1..t.len()).find(|&i| !(t[i] > t[i - 1])) {
+        let message = format!("time {} s in row {} does not follow {} s", t[i], i + 1, t[i - 1]);
+        log.error(0, "", message, "rows must be in the order of time, each time once");
+        return;
+    }
+    let mut steps: Vec<f64> = t.windows(2).map(|w| w[1] - w[0]).collect();
+    steps.sort_by(f64::total_cmp);
+    let Some(&typical) = steps.get(steps.len() / 2) else { return };
+    // Times are often written with three decimals.
+    let slack = 1.1e-3 + 0.01 * typical;
+    if let Some(&longest) = steps.last().filter(|s| **s - typical > slack) {
+        let i = (1..t.len()).find(|&i| t[i] - t[i - 1] == longest).unwrap_or(1);
+        let message = format!("rows are {typical:.4} s apart, but {longest:.4} s pass before {} s", t[i]);
+        log.warn(
+            0,
+            "",
+            message,
+            "frames are missing, or the file was cut together; fill it with `soleus convert --rate`",
+        );
+    }
+    let stated = table.metadata_value("DataRate").and_then(|r| r.trim().parse::<f64>().ok());
+    if let Some(hz) = stated.filter(|hz| *hz > 0.0 && (t[t.len() - 1] - t[0]) > 0.0) {
+        let mean = (t.len() - 1) as f64 / (t[t.len() - 1] - t[0]);
+        // Rounding of the first and last time to a millisecond, and one percent.
+        let slack = 0.01 + 1e-3 / (t[t.len() - 1] - t[0]);
+        if (mean / hz - 1.0).abs() > slack
+            && steps.last().is_some_and(|s| *s - typical <= slack * typical + 1.1e-3)
+        {
+            let message = format!("the header states {hz} frames per second, but the times say {mean:.2}");
+            log.warn(0, "", message, "the times are believed");
+        }
+    }
+}
+
+/// Checks markers (in meters) against those of a model: names that do not match, units, and axes.
+pub fn check_markers(model: &Model, system: &System, markers: &Table, log: &mut Diagnostics) {
+    let shared: Vec<(usize, usize)> = (markers.labels().iter().enumerate())
+        .filter_map(|(i, l)| model.markers.iter().position(|m| m.name == *l).map(|k| (i, k)))
+        .collect();
+    if shared.is_empty() {
+        let sample = |names: Vec<&str>| names.into_iter().take(4).collect::<Vec<_>>().join(", ");
+        let data = sample(markers.labels().iter().map(String::as_str).collect());
+        let own = sample(model.markers.iter().map(|m| m.name.as_str()).collect());
+        let message =
+            format!("no marker of the data is on the model: the data have {data}, …; the model has {own}, …");
+        log.error(
+            0,
+            "",
+            message,
+            "rename the markers, or put a marker set on the model (soleus scale --marker-set)",
+        );
+        return;
+    }
+    if shared.len() < 3 {
+        return;
+    }
+
+    // The size of the cloud of markers, on the model in its default pose and in the data.
+    let mut ws = system.workspace();
+    system.compute_kinematics(&system.default_state, &mut ws);
+    let own: Vec<Vec3<f64>> =
+        shared.iter().map(|&(_, k)| ws.kin.X_GB[system.markers[k].body] * system.markers[k].p_BS).collect();
+    let step = (markers.rows() / 20).max(1);
+    let clouds = (0..markers.rows()).step_by(step).filter_map(|row| {
+        let seen: Vec<Vec3<f64>> =
+            shared.iter().map(|&(i, _)| markers.vec3(row, i)).filter(|p| p.norm_sq().is_finite()).collect();
+        (seen.len() >= 3).then(|| extent(&seen))
+    });
+    let clouds: Vec<Vec3<f64>> = clouds.collect();
+    if clouds.is_empty() {
+        log.warn(0, "", "fewer than three markers are seen in every frame that was looked at", "");
+        return;
+    }
+    let mean = clouds.iter().fold(Vec3::zero(), |a, b| a + *b) * (1.0 / clouds.len() as f64);
+    let model_size = extent(&own);
+    let ratio = mean.norm() / model_size.norm();
+    // Factors of 1000, within what poses and subjects differ by.
+    let looks_like = [
+        (1000.0, "millimeters", "meters"),
+        (100.0, "centimeters", "meters"),
+        (1e-3, "meters", "millimeters"),
+    ];
+    if let Some((_, are, read)) = looks_like.iter().find(|(f, _, _)| (ratio / f).ln().abs() < 3f64.ln()) {
+        let message = format!(
+            "the markers are {ratio:.3} times as far apart as on the model: they look like {are} read as {read}"
+        );
+        log.warn(0, "", message, "correct the unit in the header of the file");
+        return;
+    }
+
+    // A standing model is tallest along y; data that are tallest along z were recorded with z up.
+    let is_tall = model_size.y > 1.5 * model_size.x.max(model_size.z);
+    if is_tall && mean.z > 1.5 * mean.y {
+        let hint = "turn the data first: soleus convert IN OUT --rotate x:-90";
+        log.warn(
+            0,
+            "",
+            "the markers are tallest along z, the model along y: the data look as if z were up",
+            hint,
+        );
+    }
+}
+
+/// How far points spread along x, y and z: standard deviations.
+fn extent(points: &[Vec3<f64>]) -> Vec3<f64> {
+    let n = points.len() as f64;
+    let mean = points.iter().fold(Vec3::zero(), |a, p| a + *p) * (1.0 / n);
+    let sum = points.iter().fold(Vec3::zero(), |a, p| a + (*p - mean).mul_elem(*p - mean));
+    Vec3::from_array(sum.to_array().map(|x| (x / n).sqrt()))
+}
+
+/// Checks measured forces: plates without data, plates that pull, and sums that no body of this weight makes.
+pub fn check_ground_reactions(model: &Model, forces: &[Force], log: &mut Diagnostics) {
+    let weight = model.total_mass() * model.gravity.norm();
+    if weight == 0.0 {
+        return;
+    }
+    let up = model.gravity * (-1.0 / model.gravity.norm());
+    let mut peak: f64 = 0.0;
+    for f in forces.iter().filter(|f| f.enabled) {
+        let ForceKind::ExternalForce(ExternalForce { force: Some(columns), force_expressed_in_body, .. }) =
+            &f.kind
+        else {
+            continue;
+        };
+        let is_ground = model.frames.get(force_expressed_in_body.0).is_some_and(|f| f.body.0 == 0);
+        let (mut sum, mut loaded) = (0.0, 0usize);
+        for row in 0..columns[0].len() {
+            let v = Vec3::from_array([columns[0][row], columns[1][row], columns[2][row]]);
+            if v.norm() > UNLOADED_N {
+                sum += v.dot(up);
+                loaded += 1;
+                peak = peak.max(v.norm());
+            }
+        }
+        if loaded == 0 {
+            let message = format!("external force `{}` is zero throughout: the plate has no data", f.name);
+            log.warn(0, "", message, "check its identifiers, and that the plate was stepped on");
+        } else if is_ground && sum < 0.0 {
+            let message = format!(
+                "external force `{}` pulls: its vertical part is {:.0} N on average while loaded",
+                f.name,
+                sum / loaded as f64
+            );
+            let hint = "the plate faces the wrong way, or the data hold the force on the plate: change signs, or turn the axes";
+            log.warn(0, "", message, hint);
+        }
+    }
+    if peak > 0.0 && !(0.1..=12.0).contains(&(peak / weight)) {
+        let message = format!(
+            "the largest external force is {peak:.0} N, {:.2} times the weight of the model",
+            peak / weight
+        );
+        log.warn(0, "", message, "check the unit of the forces and the mass of the model");
+    }
+}
+
+/// Forces and moments that act on the body at the root without anything that could exert them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Residuals {
+    /// RMS of the force, N.
+    pub force_rms: f64,
+    /// Its largest value, N.
+    pub force_peak: f64,
+    /// RMS of the moment, N m.
+    pub moment_rms: f64,
+    /// Its largest value, N m.
+    pub moment_peak: f64,
+    /// Time of the largest force, s.
+    pub worst_time: f64,
+    /// Weight of the model, N.
+    pub weight: f64,
+}
+
+/// The residuals in a table of generalized forces (`<coordinate>_force`, `<coordinate>_moment`); `None` if no joint leaves
+/// a body free in ground.
+pub fn residuals(model: &Model, generalized_forces: &Table) -> Option<Residuals> {
+    let is_root = |j: &&soleus_model::joint::Joint| {
+        model.frames.get(j.parent.0).is_some_and(|f| f.body.0 == 0) && j.coordinates.len() >= 3
+    };
+    let root = model.joints.iter().find(is_root)?;
+    let (mut forces, mut moments) = (Vec::new(), Vec::new());
+    for id in &root.coordinates {
+        let name = &model.coordinates[id.0].name;
+        let column = |end: &str| generalized_forces.column(&format!("{name}_{end}"));
+        forces.extend(column("force"));
+        moments.extend(column("moment"));
+    }
+    let rows = generalized_forces.rows();
+    if rows == 0 || forces.is_empty() {
+        return None;
+    }
+    let size = |columns: &[&[f64]], row: usize| columns.iter().map(|c| c[row] * c[row]).sum::<f64>().sqrt();
+    let mut r = Residuals { weight: model.total_mass() * model.gravity.norm(), ..Residuals::default() };
+    for row in 0..rows {
+        let (f, m) = (size(&forces, row), size(&moments, row));
+        r.force_rms += f * f / rows as f64;
+        r.moment_rms += m * m / rows as f64;
+        if f > r.force_peak {
+            r.worst_time = generalized_forces.times()[row];
+        }
+        r.force_peak = r.force_peak.max(f);
+        r.moment_peak = r.moment_peak.max(m);
+    }
+    (r.force_rms, r.moment_rms) = (r.force_rms.sqrt(), r.moment_rms.sqrt());
+    Some(r)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::chain;
+    use soleus_math::table::Element;
+    use soleus_model::joint::JointKind::{Free, Pin};
+
+    fn times(t: Vec<f64>) -> Table {
+        let y = vec![0.0; t.len()];
+        Table::new(Element::Scalar, vec!["a".into()], t, vec![y]).unwrap()
+    }
+
+    fn findings(check: impl FnOnce(&mut Diagnostics)) -> String {
+        let mut log = Diagnostics::new("data");
+        check(&mut log);
+        log.list.iter().map(|d| format!("{d}\n")).collect()
+    }
+
+    #[test]
+    fn analytic_times_out_of_order_and_uneven() {
+        let of = |t: Vec<f64>| findings(|log| check_times(&times(t), log));
+        assert_eq!(of(vec![0.0, 0.01, 0.02, 0.03]), "");
+        assert_eq!(of(vec![0.0, 0.017, 0.033, 0.05, 0.067]), "", "times with three decimals");
+        assert!(of(vec![0.0, 0.01, 0.005]).contains("error: time 0.005 s in row 3"));
+        assert!(of(vec![0.0, 0.01, 0.01]).contains("error"));
+        assert!(of(vec![0.0, 0.01, 0.02, 0.09, 0.10]).contains("0.0700 s pass before 0.09 s"));
+        let mut t = times((0..100).map(|i| 0.01 * f64::from(i)).collect());
+        t.set_metadata("DataRate", "100");
+        assert_eq!(findings(|log| check_times(&t, log)), "");
+        t.set_metadata("DataRate", "250");
+        assert!(findings(|log| check_times(&t, log)).contains("header states 250"));
+    }
+
+    #[test]
+    fn analytic_units_axes_and_names() {
+        let mut model = chain(vec![(Free, 6), (Pin, 1)]);
+        // Markers one below the other, as on somebody who stands.
+        let frame = model.bodies[1].frame;
+        for (k, m) in model.markers.iter_mut().enumerate() {
+            (m.frame, m.location) = (frame, soleus_math::vec3(0.05, -0.4 * k as f64, 0.02));
+        }
+        let system = System::compile(&model).unwrap();
+        let mut ws = system.workspace();
+        system.compute_kinematics(&system.default_state, &mut ws);
+        let places: Vec<[f64; 3]> =
+            system.markers.iter().map(|m| (ws.kin.X_GB[m.body] * m.p_BS).to_array()).collect();
+        let labels: Vec<String> = model.markers.iter().map(|m| m.name.clone()).collect();
+        let seen = |labels: Vec<String>, f: &dyn Fn([f64; 3]) -> [f64; 3]| {
+            let columns = places.iter().flat_map(|p| f(*p)).map(|x| vec![x]).collect();
+            let table = Table::new(Element::Vec(3), labels, vec![0.0], columns).unwrap();
+            findings(|log| check_markers(&model, &system, &table, log))
+        };
+        assert_eq!(seen(labels.clone(), &|p| p), "");
+        assert!(seen(labels.clone(), &|p| p.map(|x| 1e3 * x)).contains("millimeters read as meters"));
+        assert!(seen(labels.clone(), &|p| p.map(|x| 1e-3 * x)).contains("meters read as millimeters"));
+        assert!(seen(labels.clone(), &|[x, y, z]| [x, -z, y]).contains("z were up"));
+        let other = labels.iter().map(|l| format!("M{l}")).collect();
+        assert!(seen(other, &|p| p).contains("error: no marker of the data is on the model"));
+    }
+
+    #[test]
+    fn analytic_plates_that_pull_or_are_silent() {
+        let model = chain(vec![(Free, 6), (Pin, 1)]);
+        let weight = model.total_mass() * 9.80665;
+        let plate = |fy: f64| {
+            vec![Force {
+                name: "right".into(),
+                path: "/loads/right".into(),
+                class: "ExternalForce".into(),
+                enabled: true,
+                line_of_action: None,
+                kind: ForceKind::ExternalForce(ExternalForce {
+                    applied_to_body: model.bodies[1].frame,
+                    applied_to_body_label: "b0".into(),
+                    force_expressed_in_body: model.bodies[0].frame,
+                    point_expressed_in_body: model.bodies[0].frame,
+                    time: vec![0.0, 1.0],
+                    force: Some([vec![0.0; 2], vec![fy; 2], vec![0.0; 2]]),
+                    point: None,
+                    torque: None,
+                }),
+            }]
+        };
+        let of = |fy: f64| findings(|log| check_ground_reactions(&model, &plate(fy), log));
+        assert_eq!(of(weight.max(30.0)), "");
+        assert!(of(0.0).contains("has no data"));
+        assert!(of(-weight.max(30.0)).contains("pulls"));
+        assert!(of(100.0 * weight.max(30.0)).contains("times the weight"));
+    }
+
+    #[test]
+    fn analytic_residuals_of_the_root() {
+        let model = chain(vec![(Free, 6), (Pin, 1)]);
+        let names: Vec<String> =
+            ["q0_3_force", "q0_4_force", "q0_0_moment", "q1_0_moment"].map(String::from).to_vec();
+        let columns = vec![vec![3.0, 0.0], vec![4.0, 0.0], vec![0.0, 2.0], vec![9.0, 9.0]];
+        let table = Table::new(Element::Scalar, names, vec![0.0, 1.0], columns).unwrap();
+        let r = residuals(&model, &table).unwrap();
+        assert!((r.force_peak - 5.0).abs() < 1e-15 && (r.force_rms - 12.5f64.sqrt()).abs() < 1e-15);
+        assert!((r.moment_peak - 2.0).abs() < 1e-15 && r.worst_time == 0.0);
+    }
+}
