@@ -51,8 +51,10 @@ pub struct Signal {
     pub source: Source,
     /// m over the cycle.
     pub mean: Course,
-    /// σ over the cycle, above zero.
+    /// σ over the cycle.
     pub deviation: Course,
+    /// Least σ that counts, above zero.
+    pub floor: f64,
     /// Phase of the data at the beginning of the motion; ½ for the other leg.
     pub shift: f64,
 }
@@ -91,7 +93,8 @@ impl Data {
     /// ((s − m)/σ)² at a phase of the motion.
     fn squared<T: Real>(&self, phase: T, s: T) -> T {
         let phase = phase.value() * self.stretch + self.signal.shift;
-        ((s - self.signal.mean.at(phase)) / self.signal.deviation.at(phase)).sq()
+        let deviation = self.signal.deviation.at(phase).max(self.signal.floor);
+        ((s - self.signal.mean.at(phase)) / deviation).sq()
     }
 }
 
