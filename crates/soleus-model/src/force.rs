@@ -26,6 +26,29 @@ pub struct Force {
     pub kind: ForceKind,
 }
 
+impl Force {
+    /// Whether OpenSim's class is an `Actuator`: something with a control.
+    pub fn is_actuator(&self) -> bool {
+        self.control_range().is_some() || matches!(self.kind, ForceKind::BodyActuator(_))
+    }
+
+    /// `min_control` and `max_control`; `None` for what has no single control.
+    pub fn control_range(&self) -> Option<ControlRange> {
+        Some(match &self.kind {
+            ForceKind::Muscle(m) => ControlRange { min: m.min_control, max: m.max_control },
+            ForceKind::CoordinateActuator(a) => a.control,
+            ForceKind::ActivationCoordinateActuator(a) => a.control,
+            ForceKind::PointActuator(a) => a.control,
+            ForceKind::TorqueActuator(a) => a.control,
+            ForceKind::PointToPointActuator(a) => a.control,
+            ForceKind::PathActuator(a) => a.control,
+            ForceKind::ClutchedPathSpring(a) => a.control,
+            ForceKind::McKibbenActuator(a) => a.control,
+            _ => return None,
+        })
+    }
+}
+
 /// The classes of force, with the properties of each.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForceKind {

@@ -5,7 +5,6 @@ use super::dynamics::{ParameterRange, SystemDynamics};
 use crate::problem::{Bounds, Dynamics, Problem, Variable};
 use soleus_dynamics::System;
 use soleus_dynamics::constraint::CompiledConstraint;
-use soleus_model::force::{ControlRange, ForceKind};
 use soleus_model::model::Model;
 use std::sync::Arc;
 
@@ -89,7 +88,7 @@ impl ModelProblem {
         p.multipliers = self.multipliers.iter().map(|name| Variable::new(name.clone(), free)).collect();
         let mut control = 0;
         for (f, sf) in self.model.forces.iter().zip(&s.forces) {
-            let range = control_range(&f.kind).unwrap_or_default();
+            let range = f.control_range().unwrap_or_default();
             for _ in sf.controls.clone() {
                 p.controls[control] =
                     Variable::new(self.controls[control].clone(), Bounds::new(range.min, range.max));
@@ -97,20 +96,6 @@ impl ModelProblem {
             }
         }
         p
-    }
-}
-
-/// What a force says of its control, if it has one.
-pub(crate) fn control_range(kind: &ForceKind) -> Option<ControlRange> {
-    match kind {
-        ForceKind::Muscle(m) => Some(ControlRange { min: m.min_control, max: m.max_control }),
-        ForceKind::CoordinateActuator(a) => Some(a.control),
-        ForceKind::ActivationCoordinateActuator(a) => Some(a.control),
-        ForceKind::PointActuator(a) => Some(a.control),
-        ForceKind::TorqueActuator(a) => Some(a.control),
-        ForceKind::PointToPointActuator(a) => Some(a.control),
-        ForceKind::PathActuator(a) => Some(a.control),
-        _ => None,
     }
 }
 

@@ -6,7 +6,6 @@ use super::functions::function;
 use super::paths::members;
 use super::properties::{PropertyReader, split_words};
 use crate::controller::{Controller, ControllerKind};
-use crate::force::{Force, ForceKind};
 use crate::id::ForceId;
 
 impl Builder<'_> {
@@ -78,7 +77,7 @@ impl Builder<'_> {
         let Some(e) = p.find_any(&["socket_actuators", "actuator_list"]) else { return Vec::new() };
         let words = split_words(&e.text());
         if words.iter().any(|w| w.eq_ignore_ascii_case("all")) {
-            let all = self.model.forces.iter().enumerate().filter(|(_, f)| is_actuator(f));
+            let all = self.model.forces.iter().enumerate().filter(|(_, f)| f.is_actuator());
             return all.map(|(k, _)| ForceId(k)).collect();
         }
         words.iter().filter_map(|w| self.force_named(p.path, w, e.line)).collect()
@@ -89,21 +88,4 @@ impl Builder<'_> {
         let id = self.cx.component(owner, text, line, "actuator", |k| k == Kind::Force)?;
         self.force_of.get(&id).copied()
     }
-}
-
-/// Whether a force takes a control.
-fn is_actuator(f: &Force) -> bool {
-    matches!(
-        f.kind,
-        ForceKind::Muscle(_)
-            | ForceKind::CoordinateActuator(_)
-            | ForceKind::ActivationCoordinateActuator(_)
-            | ForceKind::PointActuator(_)
-            | ForceKind::TorqueActuator(_)
-            | ForceKind::BodyActuator(_)
-            | ForceKind::PointToPointActuator(_)
-            | ForceKind::PathActuator(_)
-            | ForceKind::ClutchedPathSpring(_)
-            | ForceKind::McKibbenActuator(_)
-    )
 }

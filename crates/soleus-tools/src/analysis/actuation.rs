@@ -1,6 +1,6 @@
 //! `Actuation`: force, speed and power of actuators.
 
-use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI, is_actuator};
+use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI};
 use soleus_dynamics::System;
 use soleus_dynamics::force::Kernel;
 use soleus_dynamics::system::Actor;
@@ -19,7 +19,7 @@ impl Actuation {
     /// For a model. OpenSim takes the speed of a point whatever its direction, and the axis of a torque as if it were given
     /// in ground; so do we with `opensim_faults`.
     pub fn new(model: &Model, system: &System, opensim_faults: bool) -> Self {
-        let on = |&i: &usize| system.forces[i].enabled && is_actuator(&model.forces[i]);
+        let on = |&i: &usize| system.forces[i].enabled && model.forces[i].is_actuator();
         let actuators: Vec<usize> = (0..model.forces.len()).filter(on).collect();
         let labels: Vec<String> = actuators.iter().map(|&i| model.forces[i].name.clone()).collect();
         let table = |name: &str| Recorder::new(name, SI, labels.clone());

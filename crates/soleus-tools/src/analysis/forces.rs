@@ -5,40 +5,6 @@ use soleus_dynamics::multibody::compute_generalized_forces;
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Loads, System, Workspace};
 use soleus_math::SpatialVec;
-use soleus_model::force::{ControlRange, Force, ForceKind};
-
-/// Whether OpenSim's class is an `Actuator`: something with a control.
-pub fn is_actuator(f: &Force) -> bool {
-    matches!(
-        f.kind,
-        ForceKind::Muscle(_)
-            | ForceKind::CoordinateActuator(_)
-            | ForceKind::ActivationCoordinateActuator(_)
-            | ForceKind::PointActuator(_)
-            | ForceKind::TorqueActuator(_)
-            | ForceKind::BodyActuator(_)
-            | ForceKind::PointToPointActuator(_)
-            | ForceKind::PathActuator(_)
-            | ForceKind::ClutchedPathSpring(_)
-            | ForceKind::McKibbenActuator(_)
-    )
-}
-
-/// `min_control` and `max_control` of an actuator; `None` for what is none.
-pub(crate) fn control_range(f: &Force) -> Option<ControlRange> {
-    Some(match &f.kind {
-        ForceKind::Muscle(m) => ControlRange { min: m.min_control, max: m.max_control },
-        ForceKind::CoordinateActuator(a) => a.control,
-        ForceKind::ActivationCoordinateActuator(a) => a.control,
-        ForceKind::PointActuator(a) => a.control,
-        ForceKind::TorqueActuator(a) => a.control,
-        ForceKind::PointToPointActuator(a) => a.control,
-        ForceKind::PathActuator(a) => a.control,
-        ForceKind::ClutchedPathSpring(a) => a.control,
-        ForceKind::McKibbenActuator(a) => a.control,
-        _ => return None,
-    })
-}
 
 /// The load of an actuator that exerts a given force (N or N·m), whatever its law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

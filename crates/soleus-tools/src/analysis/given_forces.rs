@@ -1,6 +1,6 @@
 //! Forces of actuators from a table, such as static optimization writes.
 
-use super::{ActuatorLoad, AnalysisError, Moment, is_actuator};
+use super::{ActuatorLoad, AnalysisError, Moment};
 use soleus_dynamics::{Loads, System, Workspace};
 use soleus_math::Table;
 use soleus_model::Model;
@@ -17,7 +17,7 @@ impl GivenForces {
     pub fn new(model: &Model, system: &System, table: &Table) -> Result<Self, AnalysisError> {
         let mut columns = Vec::new();
         for (i, f) in model.forces.iter().enumerate() {
-            if !system.forces[i].enabled || !is_actuator(f) {
+            if !system.forces[i].enabled || !f.is_actuator() {
                 continue;
             }
             let Some(load) = ActuatorLoad::new(system, i) else { continue };

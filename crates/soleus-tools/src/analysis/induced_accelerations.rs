@@ -9,7 +9,7 @@ use super::force_reporter::{constraint_labels, push_constraint};
 use super::given_forces::GivenForces;
 use super::{
     ActuatorLoad, Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, bodies, coordinates,
-    is_actuator, required_frame,
+    required_frame,
 };
 use soleus_dynamics::constraint::{CompiledConstraint, Rolling};
 use soleus_dynamics::force::Kernel;
@@ -186,11 +186,11 @@ impl InducedAccelerations {
         }
         let enabled = |i: &usize| own_system.forces[*i].enabled;
         let all = || (0..model.forces.len()).filter(enabled);
-        for i in all().filter(|&i| is_actuator(&model.forces[i])) {
+        for i in all().filter(|&i| model.forces[i].is_actuator()) {
             add(Source::Force(i), &model.forces[i].name);
         }
         if !s.opensim_faults {
-            for i in all().filter(|&i| !is_actuator(&model.forces[i])) {
+            for i in all().filter(|&i| !model.forces[i].is_actuator()) {
                 add(Source::Force(i), &model.forces[i].name);
             }
         }
@@ -416,7 +416,7 @@ impl InducedAccelerations {
 
 /// Whether a force has a control.
 fn is_control(now: &Moment, i: usize) -> bool {
-    is_actuator(&now.model.forces[i])
+    now.model.forces[i].is_actuator()
 }
 
 /// The body that a measured force pushes.

@@ -1,6 +1,6 @@
 //! Net moments of joints and the power they deliver.
 
-use super::{Analysis, AnalysisError, HistoryError, Moment, Output, Recorder, SI, StateHistory, is_actuator};
+use super::{Analysis, AnalysisError, HistoryError, Moment, Output, Recorder, SI, StateHistory};
 use crate::inverse_dynamics::Solver;
 use soleus_dynamics::System;
 use soleus_model::Model;
@@ -29,7 +29,7 @@ impl JointPower {
     ) -> Result<Self, HistoryError> {
         let mut system = system.clone();
         for (f, s) in model.forces.iter().zip(&mut system.forces) {
-            s.enabled &= !is_actuator(f);
+            s.enabled &= !f.is_actuator();
         }
         let labels: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
         Ok(JointPower {

@@ -9,7 +9,6 @@ mod joint_loads;
 
 pub use joint_loads::equivalent_joint_load;
 
-use crate::analysis::is_actuator;
 use crate::external_loads::LoadsError;
 use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::multibody::compute_inverse_dynamics;
@@ -363,7 +362,7 @@ fn exclude(model: &mut Model, settings: &Settings) -> Vec<String> {
         let before = model.forces.len();
         match (key.as_str(), group) {
             ("all", _) => model.forces.retain(|f| !listed(f)),
-            ("actuators", _) => model.forces.retain(|f| !(listed(f) && is_actuator(f))),
+            ("actuators", _) => model.forces.retain(|f| !(listed(f) && f.is_actuator())),
             ("muscles", _) => model.forces.retain(|f| !(listed(f) && matches!(f.kind, ForceKind::Muscle(_)))),
             (_, Some(members)) => model.forces.retain(|f| !members.contains(&f.name)),
             (_, None) => {

@@ -1,7 +1,7 @@
 //! One instant of static optimization.
 
 use super::{Error, Settings};
-use crate::analysis::{ActuatorLoad, control_range, is_actuator};
+use crate::analysis::ActuatorLoad;
 use crate::inverse_dynamics::Solver;
 use crate::inverse_kinematics::eliminate::Elimination;
 use soleus_dynamics::constraint::CompiledConstraint;
@@ -50,11 +50,11 @@ impl LoadSharing {
         let mut actuators = Vec::new();
         let mut bounds = Vec::new();
         for (i, f) in model.forces.iter().enumerate() {
-            if !system.forces[i].enabled || !is_actuator(f) {
+            if !system.forces[i].enabled || !f.is_actuator() {
                 continue;
             }
             let name = f.name.clone();
-            let (Some(load), Some(range)) = (ActuatorLoad::new(system, i), control_range(f)) else {
+            let (Some(load), Some(range)) = (ActuatorLoad::new(system, i), f.control_range()) else {
                 return Err(Error::NotScalar { name });
             };
             let strength = match (&system.forces[i].actor, &f.kind) {
