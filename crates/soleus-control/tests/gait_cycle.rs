@@ -52,9 +52,9 @@ fn winter(base: &ModelProblem) -> Option<Vec<Signal>> {
         text.lines().skip(2).map(|l| l.split(',').map(|w| w.parse().unwrap()).collect()).collect();
     let column = |i: usize, f: f64| rows.iter().map(|r| r[i] * f).collect::<Vec<f64>>();
     let rad = 1f64.to_radians();
-    // Weight: the vertical force of both legs, at 50 of 51 rows since the last is the first again.
-    let fy = column(5, 1.0);
-    let weight = 2.0 * fy.iter().sum::<f64>() / fy.len() as f64;
+    // Weight: the mean vertical force of both legs over the nodes, N/kg.
+    let fy = Course(column(5, 1.0));
+    let weight = 2.0 * (0..60).map(|j| fy.at(f64::from(j) / 60.0)).sum::<f64>() / 60.0;
     let mut signals = Vec::new();
     for (side, shift) in [("r", 0.0), ("l", 0.5)] {
         let state =
@@ -71,12 +71,12 @@ fn winter(base: &ModelProblem) -> Option<Vec<Signal>> {
         for (k, (name, sign)) in
             [("hip_angle", 1.0), ("knee_angle", -1.0), ("ankle_angle", 1.0)].iter().enumerate()
         {
-            let floor = 2.0 * rad;
             signals.push(Signal {
                 name: format!("{name}_{side}"),
                 source: Source::State(state((*name).to_string())),
                 mean: Course(column(1 + k, sign * rad)),
-                deviation: Course(column(6 + k, rad).iter().map(|s| s.max(floor)).collect()),
+                deviation: Course(column(6 + k, rad)),
+                floor: 2.0 * rad,
                 shift,
             });
         }
@@ -85,7 +85,8 @@ fn winter(base: &ModelProblem) -> Option<Vec<Signal>> {
                 name: format!("{name}_{side}"),
                 source: Source::Contact { contacts: contacts.clone(), axis: k, per: 9.81 * 75.0 },
                 mean: Course(column(4 + k, 1.0 / weight)),
-                deviation: Course(column(9 + k, 1.0 / weight).iter().map(|s| s.max(0.02)).collect()),
+                deviation: Course(column(9 + k, 1.0 / weight)),
+                floor: 0.02,
                 shift,
             });
         }
@@ -162,7 +163,7 @@ fn val_cost_of_the_stored_walk() {
     let base = gait2d();
     let Some(signals) = winter(&base) else { return };
     let mut problem = bounded(&base);
-    stored_cycle(&base, signals).pose(&base, &mut problem);
+    stored_cycle(&base, signals).pose(&base, &mut problem).unwrap();
     let settings = Settings { interpolate_controls: false, ..Settings::uniform(Scheme::BackwardEuler, 60) };
     let mut c = Collocation::new(problem, &settings).unwrap_or_else(|e| panic!("{e:?}"));
     c.set_guess(&stored_walk(&base));

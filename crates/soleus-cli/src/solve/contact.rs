@@ -77,7 +77,8 @@ pub fn build(path: &Path, g: &MocoGoal, base: &ModelProblem) -> Result<Goal, Fai
     };
     let gravity = base.model.gravity.norm();
     let per = base.model.total_mass() * if gravity > 0.0 { gravity } else { 1.0 };
-    Ok(contact_tracking(&g.name, g.weight, &base.system, made, projection, per))
+    contact_tracking(&g.name, g.weight, &base.system, made, projection, per)
+        .ok_or_else(|| refuse("only forces of contacts can be tracked".into()))
 }
 
 /// The body of a contact on which a measured force acts; the moving one, if names do not tell.

@@ -35,6 +35,11 @@ pub struct Effort {
     pub exponent: f64,
 }
 
+/// A signal of ground forces names a force that is no contact.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("signal `{0}` is to follow ground forces, but names a force that is no contact")]
+pub struct NoContact(pub String);
+
 /// A gait that repeats itself while the model moves forward.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaitCycle {
@@ -56,7 +61,7 @@ pub struct GaitCycle {
 
 impl GaitCycle {
     /// Adds the cycle to the problem of a model: periodicity, tracking, effort, duration, and forward = 0 at the start.
-    pub fn pose(&self, base: &ModelProblem, problem: &mut Problem) {
+    pub fn pose(&self, base: &ModelProblem, problem: &mut Problem) -> Result<(), NoContact> {
         problem.initial_time = Bounds::fixed(0.0);
         problem.final_time = self.duration.bounds;
         problem.states[self.forward].initial = Bounds::fixed(0.0);
@@ -66,7 +71,8 @@ impl GaitCycle {
         let count = self.signals.len() + usize::from(self.duration.measured.is_some());
         let weight = self.tracking_weight / count.max(1) as f64;
         if !self.signals.is_empty() {
-            let terms = self.signals.iter().map(|s| s.term(&base.system, stretch)).collect();
+            let term = |s: &Signal| s.term(&base.system, stretch).ok_or_else(|| NoContact(s.name.clone()));
+            let terms = self.signals.iter().map(term).collect::<Result<_, _>>()?;
             problem.goals.push(Goal::mean("tracking", weight, terms));
         }
         if let Some([mean, deviation]) = self.duration.measured {
@@ -81,6 +87,7 @@ impl GaitCycle {
             let goal = control_effort("effort", weight, &all, self.effort.exponent);
             problem.goals.push(Goal { is_mean: true, ..goal });
         }
+        Ok(())
     }
 
     /// The end of the motion is its beginning, further on.

@@ -10,5 +10,5 @@
 mod cycle;
 mod signal;
 
-pub use cycle::{Duration, Effort, GaitCycle, Symmetry};
+pub use cycle::{Duration, Effort, GaitCycle, NoContact, Symmetry};
 pub use signal::{Course, Signal, Source};

@@ -1,11 +1,10 @@
 //! Measured signals over one cycle.
 
 use crate::function::SmoothFunction;
-use crate::goal::kinematic::{Motion, supports};
+use crate::goal::reaction::{OfForce, reaction_term};
 use crate::problem::{PointVariable, Term};
-use soleus_dynamics::system::Actor;
-use soleus_dynamics::{Loads, System};
-use soleus_math::{Real, SpatialVec, Vec3};
+use soleus_dynamics::System;
+use soleus_math::{Real, Vec3};
 use std::sync::Arc;
 
 /// Numbers at equal steps of the cycle, from 0 to 100 %, both included, on lines between them.
@@ -61,24 +60,15 @@ pub struct Signal {
 
 impl Signal {
     /// ((s − m)/σ)² as a term of an integrand; `stretch` is the part of a cycle that the motion covers.
-    pub(super) fn term(&self, system: &Arc<System>, stretch: f64) -> Term {
+    pub(super) fn term(&self, system: &Arc<System>, stretch: f64) -> Option<Term> {
         let data = Data { signal: self.clone(), stretch };
         match &self.source {
-            Source::State(i) => Term::new(vec![PointVariable::Phase, PointVariable::State(*i)], StateError(data)),
-            Source::Contact { contacts, .. } => {
-                let mut mobilities: Vec<usize> = Vec::new();
-                for &(force, _) in contacts {
-                    if let Actor::Force(c) = &system.forces[force].actor {
-                        mobilities.extend(c.touches().0.iter().flat_map(|&b| supports(system, b)));
-                    }
-                }
-                mobilities.sort_unstable();
-                mobilities.dedup();
-                let n = system.tree.num_mobilities;
-                let mut inputs = vec![PointVariable::Phase];
-                inputs.extend(mobilities.iter().map(|&m| PointVariable::State(m)));
-                inputs.extend(mobilities.iter().map(|&m| PointVariable::State(n + m)));
-                Term::new(inputs, ContactError { system: system.clone(), data, mobilities })
+            Source::State(i) => {
+                Some(Term::new(vec![PointVariable::Phase, PointVariable::State(*i)], StateError(data)))
+            }
+            Source::Contact { contacts, axis, per } => {
+                let error = ForceError { data, axis: *axis, per: *per };
+                reaction_term(system, contacts, PointVariable::Phase, error)
             }
         }
     }
@@ -114,54 +104,15 @@ impl SmoothFunction for StateError {
     }
 }
 
-struct ContactError {
-    system: Arc<System>,
+struct ForceError {
     data: Data,
-    mobilities: Vec<usize>,
+    axis: usize,
+    /// N.
+    per: f64,
 }
 
-struct Memory<T: Real> {
-    motion: Motion<T>,
-    body: Vec<SpatialVec<T>>,
-    mobility: Vec<T>,
-}
-
-impl SmoothFunction for ContactError {
-    type Scratch<T: Real> = Memory<T>;
-
-    fn num_inputs(&self) -> usize {
-        1 + 2 * self.mobilities.len()
-    }
-
-    fn scratch<T: Real>(&self) -> Memory<T> {
-        let tree = &self.system.tree;
-        Memory {
-            motion: Motion::new(&self.system),
-            body: vec![SpatialVec::zero(); tree.nodes.len()],
-            mobility: vec![T::zero(); tree.num_mobilities],
-        }
-    }
-
-    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], m: &mut Memory<T>) {
-        let (q, u) = z[1..].split_at(self.mobilities.len());
-        for ((&i, &q), &u) in self.mobilities.iter().zip(q).zip(u) {
-            (m.motion.q[i], m.motion.u[i]) = (q, u);
-        }
-        m.motion.compute(&self.system);
-        let kin = m.motion.kin.view(T::zero());
-        let mut sum = Vec3::zero();
-        let Source::Contact { contacts, axis, per } = &self.data.signal.source else { return };
-        for &(force, body) in contacts {
-            let Actor::Force(contact) = &self.system.forces[force].actor else { continue };
-            m.body.fill(SpatialVec::zero());
-            let mut loads = Loads { body: &mut m.body, mobility: &mut m.mobility };
-            contact.apply(&kin, &[], &[], &mut [], &mut loads);
-            sum += m.body[body].v;
-        }
-        values[0] = self.data.squared(z[0], sum.to_array()[*axis] / *per);
-    }
-
-    fn depends(&self, _: usize, input: usize) -> bool {
-        input > 0
+impl OfForce for ForceError {
+    fn evaluate<T: Real>(&self, force: Vec3<T>, phase: T) -> T {
+        self.data.squared(phase, force.to_array()[self.axis] / self.per)
     }
 }

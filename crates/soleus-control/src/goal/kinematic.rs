@@ -9,7 +9,7 @@ use soleus_math::{Function, Real, Vec3, vec3};
 use std::sync::Arc;
 
 /// Mobilities that move a body.
-pub(crate) fn supports(system: &System, body: usize) -> Vec<usize> {
+pub(super) fn supports(system: &System, body: usize) -> Vec<usize> {
     let mut list = Vec::new();
     let mut b = body;
     while b != 0 {
@@ -22,7 +22,7 @@ pub(crate) fn supports(system: &System, body: usize) -> Vec<usize> {
 }
 
 /// Memory for the motion of the tree.
-pub(crate) struct Motion<T: Real> {
+pub(super) struct Motion<T: Real> {
     pub kin: TreeKinematics<T>,
     pub q: Vec<T>,
     pub u: Vec<T>,

@@ -4,7 +4,8 @@ mod basic;
 mod contact;
 mod displacement;
 mod initial;
-pub(crate) mod kinematic;
+mod kinematic;
+pub(crate) mod reaction;
 mod tracking;
 
 pub use basic::{control_effort, final_time, periodicity, sum_of_squares};

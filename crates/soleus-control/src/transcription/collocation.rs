@@ -18,6 +18,7 @@ pub struct Collocation {
     pub(super) assembly: Assembly,
     pub(super) layout: Layout,
     pub(super) problem: Problem,
+    scheme: Scheme,
 }
 
 impl Collocation {
@@ -50,9 +51,9 @@ impl Collocation {
         let Transcription { b, layout, .. } = t;
         let mut assembly = b.finish(layout.times, problem.goals.len() + 1);
         let mut full = assembly.start();
-        set_slopes(&problem, &layout, &mut full);
+        set_slopes(&problem, settings.scheme, &layout, &mut full);
         assembly.set_start(&full);
-        Ok(Collocation { assembly, layout, problem })
+        Ok(Collocation { assembly, layout, problem, scheme: settings.scheme })
     }
 
     /// The problem.
@@ -89,7 +90,7 @@ impl Collocation {
     pub fn set_guess(&mut self, guess: &Trajectory) {
         let mut full = self.assembly.start();
         guess.spread_states(&self.problem, &self.layout, &mut full);
-        set_slopes(&self.problem, &self.layout, &mut full);
+        set_slopes(&self.problem, self.scheme, &self.layout, &mut full);
         guess.spread_others(&self.problem, &self.layout, &mut full);
         self.assembly.set_start(&full);
     }

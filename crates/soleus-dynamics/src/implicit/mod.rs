@@ -19,7 +19,7 @@ mod pattern;
 mod scatter;
 mod sparse;
 
-pub use hessian::{HessianWorkspace, ImplicitHessian};
+pub use hessian::{HessianWorkspace, ImplicitHessian, ReactionScratch, ReactionSum};
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
 pub use parameters::{Parameter, ParameterError};
 pub use sparse::SparseMatrix;
