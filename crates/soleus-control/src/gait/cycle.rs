@@ -5,6 +5,7 @@ use crate::function::SmoothFunction;
 use crate::goal::control_effort;
 use crate::musculoskeletal::ModelProblem;
 use crate::problem::{Bounds, EndpointFunction, EndpointVariable, Goal, PointVariable, Problem};
+use crate::solution::Trajectory;
 use soleus_math::Real;
 
 /// Whether both legs do the same half a cycle apart.
@@ -88,6 +89,28 @@ impl GaitCycle {
             problem.goals.push(Goal { is_mean: true, ..goal });
         }
         Ok(())
+    }
+
+    /// The whole cycle of a motion; half a cycle is followed by its mirror image.
+    pub fn whole(&self, base: &ModelProblem, t: &Trajectory) -> Trajectory {
+        let mut whole = t.clone();
+        let (Some(&first), Some(&last)) = (t.times.first(), t.times.last()) else { return whole };
+        if self.symmetry == Symmetry::None {
+            return whole;
+        }
+        let mirrored = |names: &[String], row: &[f64]| -> Vec<f64> {
+            (0..row.len()).map(|i| row[mirror_image(names, i)]).collect()
+        };
+        for k in 1..t.times.len() {
+            whole.times.push(last + t.times[k] - first);
+            let mut row = mirrored(&base.states, &t.states.rows[k]);
+            row[self.forward] += self.speed * (last - first);
+            whole.states.rows.push(row);
+            whole.rates.rows.extend(t.rates.rows.get(k).map(|r| mirrored(&base.states, r)));
+            whole.controls.rows.extend(t.controls.rows.get(k).map(|r| mirrored(&base.controls, r)));
+            whole.multipliers.rows.extend(t.multipliers.rows.get(k).cloned());
+        }
+        whole
     }
 
     /// The end of the motion is its beginning, further on.

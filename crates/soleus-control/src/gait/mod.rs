@@ -8,7 +8,9 @@
 //! van den Bogert, Blana and Heinrich (2011), eq. 20. Without signals the motion is predicted by effort alone.
 
 mod cycle;
+mod planar;
 mod signal;
 
 pub use cycle::{Duration, Effort, GaitCycle, NoContact, Symmetry};
+pub use planar::{LegData, NoWalker, Planar};
 pub use signal::{Course, Signal, Source};
