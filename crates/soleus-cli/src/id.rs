@@ -94,10 +94,14 @@ pub fn run_setup(path: &Path, s: &InverseDynamicsSetup, opensim_faults: bool) ->
     Ok(())
 }
 
-fn solve(model: Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -> Result<Loads, Failure> {
+fn solve(mut model: Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -> Result<Loads, Failure> {
     let table = tables::read_in_order(motion, Take::Markers)?;
     let has_loads = !forces.is_empty();
-    let found = inverse_dynamics(model.clone(), forces, &table, settings)
+    // Residuals are judged by masses and joints alone; muscles are most of a model.
+    let own = std::mem::take(&mut model.forces);
+    let bare = model.clone();
+    model.forces = own;
+    let found = inverse_dynamics(model, forces, &table, settings)
         .map_err(|e| Failure::content(motion, 0, "", e.to_string(), ""))?;
     let mut log = Diagnostics::new(motion.display().to_string());
     for name in &found.at_default {
@@ -110,7 +114,7 @@ fn solve(model: Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -
         log.warn(0, "", format!("there is no joint `{name}` to report loads of"), "");
     }
     eprintln!("{} frames", found.generalized_forces.rows());
-    if let Some(r) = residuals(&model, &found.generalized_forces).filter(|_| has_loads) {
+    if let Some(r) = residuals(&bare, &found.generalized_forces).filter(|_| has_loads) {
         let part = 100.0 * r.force_rms / r.weight;
         eprintln!(
             "residual force: RMS {:.1} N ({part:.1} % of the weight), largest {:.1} N",

@@ -7,7 +7,7 @@ use crate::states::{self, Input};
 use clap::Args;
 use serde_json::{Value, json};
 use soleus_dynamics::Options;
-use soleus_dynamics::implicit::{ImplicitJacobian, ImplicitSystem, SparseMatrix};
+use soleus_dynamics::implicit::{ImplicitJacobian, ImplicitSystem, Parameter, SparseMatrix};
 use soleus_dynamics::system::System;
 use soleus_model::Model;
 use soleus_viewer::plot::{Sparsity, SparsityPanel};
@@ -15,7 +15,8 @@ use std::path::PathBuf;
 
 /// What `soleus jacobian` is told.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus jacobian arm26.osim --out jacobian.json --plot jacobian.svg\n\n\
+#[command(after_help = "Examples:\n  soleus jacobian arm26.osim --out jacobian.json --plot jacobian.svg\n  \
+    soleus jacobian arm26.osim --out jacobian.json --parameters '/forceset/*/optimal_fiber_length,/bodyset/*/mass'\n\n\
     The equations are f(x, xdot, e, lambda) = 0: kinematics, inverse dynamics, muscles, constraints. The states file is that of\n\
     `soleus eval`; a state may also hold `xdot` and `lambda`, lists in the order of `state_order` and `constraint_order`.\n\
     Without them they are those of the motion, and the residual is zero.")]
@@ -26,8 +27,11 @@ pub struct Arguments {
     #[arg(long, value_name = "IN.json")]
     states: Option<PathBuf>,
     /// JSON file to write; `-` for stdout
-    #[arg(long, value_name = "OUT.json", required_unless_present = "plot")]
+    #[arg(long, value_name = "OUT.json", required_unless_present_any = ["plot", "parameters"])]
     out: Option<PathBuf>,
+    /// Numbers of the model to differentiate by as well, by component and property, with * for anything; `list` for their names
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    parameters: Vec<String>,
     /// Picture of where the Jacobians have entries, to write (.svg)
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -38,6 +42,17 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let (model, system) = load::system(&a.model, &Options::default())?;
     let implicit = ImplicitSystem::new(&system);
     let names = Names::new(&model, &system);
+    if a.parameters.iter().any(|p| p == "list") {
+        for name in implicit.parameter_names(&model, &Options::default()) {
+            println!("{name}");
+        }
+        return Ok(());
+    }
+    let parameters = find_parameters(a, &model, &implicit)?;
+    if a.out.is_none() && a.plot.is_none() {
+        let message = "--parameters needs a file for the derivatives, --out OUT.json".to_string();
+        return Err(Failure::content(&a.model, 0, "", message, LIST));
+    }
     if let Some(path) = &a.out {
         let text;
         let (file, states) = match &a.states {
@@ -54,8 +69,10 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         for (i, state) in states.iter().enumerate() {
             let input = states::read(&model, &system, state);
             let input = input.map_err(|e| states::failure(file, &text, state, i, e))?;
-            results.push(evaluate(&system, &implicit, &input, i));
+            results.push(evaluate(&system, &implicit, &parameters, &input, i));
         }
+        let of_parameters: Vec<Value> =
+            parameters.iter().map(|p| json!({"name": p.path, "value": p.value, "unit": p.unit})).collect();
         let result = json!({
             "generator": concat!("soleus ", env!("CARGO_PKG_VERSION")),
             "model": {
@@ -64,6 +81,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
                 "state_order": names.states,
                 "control_order": control_order(&model, &system),
                 "constraint_order": names.constraints,
+                "parameter_order": of_parameters,
             },
             "states": results,
         });
@@ -96,7 +114,13 @@ impl Names {
 }
 
 /// Residual and Jacobians at one state.
-fn evaluate(system: &System, implicit: &ImplicitSystem, input: &Input, number: usize) -> Value {
+fn evaluate(
+    system: &System,
+    implicit: &ImplicitSystem,
+    parameters: &[Parameter],
+    input: &Input,
+    number: usize,
+) -> Value {
     let mut ws = system.workspace();
     let x = &input.state;
     let (mut xdot, mut lambda) = (vec![0.0; implicit.num_states()], vec![0.0; implicit.num_multipliers()]);
@@ -120,6 +144,9 @@ fn evaluate(system: &System, implicit: &ImplicitSystem, input: &Input, number: u
     let (mut r, mut j) = (vec![0.0; implicit.num_residuals()], implicit.jacobian());
     let mut jw = implicit.jacobian_workspace();
     implicit.compute_jacobian(x, &xdot, &input.controls, &lambda, &mut ws, &mut jw, &mut r, &mut j);
+    let mut dp = vec![0.0; r.len() * parameters.len()];
+    let mut room = implicit.parameter_workspace();
+    implicit.compute_parameter_jacobian(x, &xdot, &input.controls, parameters, &mut room, &mut dp);
     json!({
         "time": x.time,
         "x": list(&[&x.q[..], &x.u, &x.z].concat()),
@@ -131,6 +158,7 @@ fn evaluate(system: &System, implicit: &ImplicitSystem, input: &Input, number: u
         "dxdot": triplets(&j.dxdot),
         "du": triplets(&j.du),
         "dlambda": triplets(&j.dlambda),
+        "dp": nonzeros(&dp, r.len(), parameters.len()),
     })
 }
 
@@ -143,6 +171,55 @@ fn places(m: &SparseMatrix) -> Vec<(usize, usize)> {
 fn triplets(m: &SparseMatrix) -> Value {
     let (rows, columns): (Vec<usize>, Vec<usize>) = places(m).into_iter().unzip();
     json!({"shape": [m.rows, m.columns], "row": rows, "column": columns, "value": list(&m.value)})
+}
+
+/// A dense matrix, stored by columns, as rows, columns and values of what differs from zero.
+fn nonzeros(values: &[f64], rows: usize, columns: usize) -> Value {
+    let places: Vec<usize> = (0..values.len()).filter(|&k| values[k] != 0.0).collect();
+    let row: Vec<usize> = places.iter().map(|k| k % rows).collect();
+    let column: Vec<usize> = places.iter().map(|k| k / rows).collect();
+    let value: Vec<f64> = places.iter().map(|&k| values[k]).collect();
+    json!({"shape": [rows, columns], "row": row, "column": column, "value": list(&value)})
+}
+
+/// The parameters asked for, in that order; those of one pattern in the order of the model.
+fn find_parameters(
+    a: &Arguments,
+    model: &Model,
+    implicit: &ImplicitSystem,
+) -> Result<Vec<Parameter>, Failure> {
+    let options = Options::default();
+    let (mut names, mut all): (Vec<String>, Option<Vec<String>>) = (Vec::new(), None);
+    for pattern in &a.parameters {
+        if !pattern.contains('*') {
+            names.push(pattern.clone());
+            continue;
+        }
+        let all = all.get_or_insert_with(|| implicit.parameter_names(model, &options));
+        let before = names.len();
+        names.extend(all.iter().filter(|n| matches(pattern, n)).cloned());
+        if names.len() == before {
+            let message = format!("no parameter of the model is like `{pattern}`");
+            return Err(Failure::content(&a.model, 0, "", message, LIST));
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|n| seen.insert(n.clone()));
+    let found = names.iter().map(|n| implicit.parameter(model, &options, n));
+    found.map(|p| p.map_err(|e| Failure::content(&a.model, 0, "", e.to_string(), LIST))).collect()
+}
+
+const LIST: &str = "`soleus jacobian MODEL --parameters list` prints the names of all there are";
+
+/// Whether a name is like a pattern, in which * stands for any letters.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => {
+            let Some(name) = name.strip_prefix(start) else { return false };
+            (0..=name.len()).any(|i| name.get(i..).is_some_and(|tail| matches(rest, tail)))
+        }
+    }
 }
 
 /// Where the four Jacobians have entries.

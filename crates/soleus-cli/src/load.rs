@@ -92,11 +92,10 @@ pub fn compile(path: &Path, model: &Model, options: &Options) -> Result<System, 
 
 /// Prints warnings and errors; notes are left out.
 pub fn report(diagnostics: &Diagnostics) {
-    let mut err = std::io::stderr().lock();
-    for d in diagnostics.list.iter().filter(|d| d.severity > Severity::Note) {
-        // A closed stderr is no reason to stop.
-        let _ = writeln!(err, "{d}\n");
-    }
+    let told = diagnostics.list.iter().filter(|d| d.severity > Severity::Note);
+    let text: String = told.map(|d| format!("{d}\n\n")).collect();
+    // All at once, as stderr is not buffered. A closed stderr is no reason to stop.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// The failure that stands for a file with errors.

@@ -122,6 +122,12 @@ enum Verb {
     /// Optimal control: solves the problem of a MocoStudy
     Solve(solve::Arguments),
 
+    /// Excitations of least effort behind a motion, activation and tendon dynamics included (MocoInverse)
+    Inverse(solve::inverse::Arguments),
+
+    /// A motion that obeys the model and follows measured coordinates or markers (MocoTrack)
+    Track(solve::track::Arguments),
+
     /// Static optimization: muscle forces and activations behind a motion
     So(so::Arguments),
 
@@ -166,6 +172,8 @@ fn main() -> ExitCode {
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Solve(arguments) => solve::run(&arguments),
+        Verb::Inverse(arguments) => solve::inverse::run(&arguments),
+        Verb::Track(arguments) => solve::track::run(&arguments),
         Verb::So(arguments) => so::run(&arguments),
         Verb::Analyze(arguments) => analyze::run(&arguments),
         Verb::Upgrade { old, out } => upgrade::run(&old, &out),

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// Arguments of `soleus run`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus run subject01_Setup_IK.xml\n\n\
-    Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, AnalyzeTool and\n\
-    ForwardTool. File names in the setup are taken from its folder, and results are written under the names and\n\
+    Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, AnalyzeTool,\n\
+    ForwardTool, MocoStudy, MocoInverse and MocoTrack. File names in the setup are taken from its folder, and results are written under the names and\n\
     folders it gives.")]
 pub struct Arguments {
     /// Setup file (.xml)
@@ -38,6 +38,8 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         Setup::Scale(s) => scale::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::InverseKinematics(s) => ik::run_setup(&a.setup, &s),
         Setup::MocoStudy(s) => solve::run_setup(&a.setup, &s),
+        Setup::MocoInverse(s) => solve::inverse::run_setup(&a.setup, &s),
+        Setup::MocoTrack(s) => solve::track::run_setup(&a.setup, &s),
         Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::ImuPlacer(s) => imu::run_placer(&a.setup, &s),
         Setup::ImuInverseKinematics(s) => imu::run_setup(&a.setup, &s),

@@ -142,6 +142,115 @@ fn conserves_induced_accelerations_add_up() {
     }
 }
 
+/// Probes that look back: over the motion, and as OpenSim 4.6 has them. Its numbers were recorded with `AnalyzeTool` on arm26 with
+/// these probes added, states and controls of its CMC.
+#[test]
+fn opensim_val_probes_look_back() {
+    let Some(root) = pipelines() else { return };
+    let folder = case(&root, "probes", "Arm26");
+    let operations = ["value", "integrate", "differentiate", "minimum", "maximum", "minabs", "maxabs"];
+    let probes: String = operations
+        .iter()
+        .map(|o| {
+            format!(
+                "<ActuatorPowerProbe name=\"{o}\"><probe_operation>{o}</probe_operation>\
+                 <initial_conditions_for_integration>1 2</initial_conditions_for_integration>\
+                 <actuator_names>TRIlong BRA</actuator_names></ActuatorPowerProbe>"
+            )
+        })
+        .collect();
+    let model = std::fs::read_to_string(folder.0.join("arm26.osim")).unwrap();
+    let at = model.find("<ProbeSet").unwrap();
+    let end = at + model[at..].find("</ProbeSet>").unwrap();
+    let set = format!("<ProbeSet name=\"probeset\"><objects>{probes}</objects>");
+    folder.file("probes.osim", format!("{}{set}{}", &model[..at], &model[end..]));
+    let setup = std::fs::read_to_string(folder.0.join("arm26_Setup_MA.xml")).unwrap();
+    let at = setup.find("<MuscleAnalysis").unwrap();
+    let end = at + setup[at..].find("</MuscleAnalysis>").unwrap() + "</MuscleAnalysis>".len();
+    let reporter = "<ProbeReporter name=\"P\"><step_interval>5</step_interval></ProbeReporter>";
+    let setup = format!("{}{reporter}{}", &setup[..at], &setup[end..]);
+    folder.file("setup.xml", setup.replace(">arm26.osim<", ">probes.osim<").replace("ResultsMA", "probes"));
+    let file = folder.0.join("probes/arm26_P_probes.sto");
+
+    folder.soleus(&["run", "setup.xml", "--opensim-faults"]).is_done();
+    let t = table(&file);
+    let at = |name: &str, row: usize| t.column(name).unwrap()[row];
+    assert_eq!((t.rows(), t.labels().len()), (63, 14));
+    let second = [-0.066868453119, 0.015984414428, 1.0, 2.0, 0.0, 0.0];
+    let last = [-0.005629855179, 0.005216045128, 1.0, 2.0, 0.0, 0.0];
+    let names =
+        ["value_TRIlong", "value_BRA", "integrate_TRIlong", "integrate_BRA", "minimum_BRA", "minabs_TRIlong"];
+    for (row, wanted) in [(1, second), (62, last)] {
+        for (name, wanted) in names.iter().zip(wanted) {
+            // Twelve decimals were recorded.
+            assert!((at(name, row) - wanted).abs() < 2e-12, "{name} {} {wanted}", at(name, row));
+        }
+        assert_eq!(at("minimum_TRIlong", row), at("value_TRIlong", row));
+        assert_eq!(at("maxabs_BRA", row), at("value_BRA", row));
+    }
+
+    // Over the motion: every row counts for the integral, every fifth is told.
+    folder.soleus(&["run", "setup.xml"]).is_done();
+    let few = table(&file);
+    let setup = std::fs::read_to_string(folder.0.join("setup.xml")).unwrap();
+    folder.file("setup.xml", setup.replace("<step_interval>5<", "<step_interval>1<"));
+    folder.soleus(&["run", "setup.xml"]).is_done();
+    let all = table(&file);
+    assert_eq!((few.rows(), all.rows()), (63, 311));
+    let last = |t: &Table, name: &str| t.column(name).unwrap()[t.rows() - 1];
+    assert_eq!(last(&few, "integrate_BRA"), last(&all, "integrate_BRA"));
+    let (f, times) = (all.column("value_BRA").unwrap(), all.times());
+    let sum: f64 = (1..f.len()).map(|k| 0.5 * (f[k] + f[k - 1]) * (times[k] - times[k - 1])).sum();
+    // The trapezoid rule on steps of 3 ms: h²/12 times the change of slope.
+    assert!((last(&all, "integrate_BRA") - 2.0 - sum).abs() < 1e-4, "{} {sum}", last(&all, "integrate_BRA"));
+    assert_eq!(last(&all, "maximum_BRA"), f.iter().copied().fold(f64::MIN, f64::max));
+}
+
+/// Static optimization without the model's muscles is inverse dynamics; OpenSim 4.6 ends with a segmentation fault.
+#[test]
+fn identity_static_optimization_without_muscles_is_inverse_dynamics() {
+    let folder = Folder::new("so_no_muscles");
+    let model = std::fs::read_to_string(LEG).unwrap();
+    let names: Vec<&str> =
+        model.split("<Coordinate name=\"").skip(1).map(|s| s.split('"').next().unwrap()).collect();
+    let row = |i: i32| {
+        let t = 0.025 * f64::from(i);
+        format!(
+            "{t}\t{}\t{}\t{}\n",
+            20.0 * (3.0 * t).sin(),
+            -40.0 - 20.0 * (3.0 * t).cos(),
+            5.0 * (2.0 * t).sin()
+        )
+    };
+    let rows: String = (0..81).map(row).collect();
+    let header = format!(
+        "swing\nversion=1\nnRows=81\nnColumns=4\ninDegrees=yes\nendheader\ntime\t{}\n",
+        names.join("\t")
+    );
+    folder.file("swing.mot", format!("{header}{rows}"));
+    folder.file(
+        "setup.xml",
+        format!(
+            "<OpenSimDocument Version=\"40000\"><AnalyzeTool name=\"a\"><model_file>{LEG}</model_file>\
+             <coordinates_file>swing.mot</coordinates_file><initial_time>0</initial_time><final_time>2</final_time>\
+             <AnalysisSet><objects><StaticOptimization name=\"SO\"><use_model_force_set>false</use_model_force_set>\
+             </StaticOptimization></objects></AnalysisSet></AnalyzeTool></OpenSimDocument>"
+        ),
+    );
+    folder.soleus(&["run", "setup.xml"]).is_done();
+    folder.soleus(&["id", "--model", LEG, "--motion", "swing.mot", "--out", "id.sto"]).is_done();
+    let (so, id) = (table(&folder.0.join("a_SO_force.sto")), table(&folder.0.join("id.sto")));
+    for name in names {
+        let (a, b) =
+            (so.column(&format!("{name}_actuator")).unwrap(), id.column(&format!("{name}_moment")).unwrap());
+        let most = b.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        for k in 10..71 {
+            // Accelerations are slopes of a spline through speeds in one, second slopes of that through angles in the other.
+            assert!((a[k] - b[k]).abs() < 1e-4 * most, "{name} {} {}", a[k], b[k]);
+        }
+    }
+}
+
 /// Static optimization of the leg that ships, which needs no other files: runs, shares the load, and tells what is missing.
 #[test]
 fn analytic_leg_without_setup_files() {

@@ -120,8 +120,8 @@ fn warns_of_units_rates_and_promises() {
 }
 
 /// Loads on the rod: a table and the file that names it.
-fn loads(table: &str) -> Bench {
-    let b = Bench::new("motion_loads");
+fn loads(test: &str, table: &str) -> Bench {
+    let b = Bench::new(test);
     b.0.file("a.mot", "coordinates\nversion=1\nnRows=6\nnColumns=2\ninDegrees=yes\nendheader\ntime\tangle\n0\t0\n0.1\t1\n0.2\t2\n0.3\t3\n0.4\t4\n0.5\t5\n");
     b.0.file("grf.mot", table);
     let force = "<ExternalForce name=\"plate\"><applied_to_body>rod</applied_to_body><force_expressed_in_body>ground</force_expressed_in_body>\
@@ -148,7 +148,7 @@ fn refuses_loads_that_are_not_there() {
     let all = "f_vx\tf_vy\tf_vz\tf_px\tf_py\tf_pz";
     let even = [0.0, 0.1, 0.2, 0.3, 0.4];
     let run = |table: &str| {
-        let b = loads(table);
+        let b = loads("motion_loads", table);
         let run = b.0.soleus(&[
             "id",
             "--model",
@@ -180,4 +180,32 @@ fn refuses_loads_that_are_not_there() {
         odd.is_done();
         assert!(odd.stderr.contains(word), "{}", odd.stderr);
     }
+}
+
+/// A body that floats while the plate carries next to nothing of it: the residual is its weight.
+#[test]
+fn warns_of_large_residuals() {
+    let b = loads(
+        "motion_residuals",
+        &grf("f_vx\tf_vy\tf_vz\tf_px\tf_py\tf_pz", 1.0, &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5]),
+    );
+    let names = ["rx", "ry", "rz", "tx", "ty", "tz"];
+    let free = joint("FreeJoint", "free", "/ground", "/bodyset/rod", &names);
+    b.0.file("rod.osim", model(&body("rod", "2"), &free, ""));
+    let rows: String = (0..6).map(|i| format!("{}\t0\t0\t0\t0\t0\t0\n", 0.1 * f64::from(i))).collect();
+    let head = "coordinates\nversion=1\nnRows=6\nnColumns=7\ninDegrees=yes\nendheader\ntime";
+    b.0.file("a.mot", format!("{head}\t{}\n{rows}", names.join("\t")));
+    let args = ["id", "--model", "rod.osim", "--motion", "a.mot", "--loads", "loads.xml", "--out", "id.sto"];
+    let run = b.0.soleus(&args);
+    run.is_done();
+    // 2 kg less 1 N: 18.6 of 19.6 N.
+    assert!(run.stderr.contains("warning: the residual force is 95 % of the weight"), "{}", run.stderr);
+    // With its weight carried there is nothing to say.
+    b.0.file(
+        "grf.mot",
+        grf("f_vx\tf_vy\tf_vz\tf_px\tf_py\tf_pz", 2.0 * 9.80665, &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5]),
+    );
+    let run = b.0.soleus(&args);
+    run.is_done();
+    assert!(!run.stderr.contains("residual force is"), "{}", run.stderr);
 }

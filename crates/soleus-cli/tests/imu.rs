@@ -108,6 +108,43 @@ fn opensim_val_sensors_placed_and_followed() {
 }
 
 #[test]
+fn opensim_val_trials_of_sensors_in_a_study() {
+    let f = Folder::new("imu_study");
+    f.file("calibration.sto", format!("{HEAD}{CALIBRATION}"));
+    f.file("motion.sto", format!("{HEAD}{MOTION}"));
+    let turn = [-1.1f64, 0.2, 0.3].map(f64::to_degrees);
+    let study = format!(
+        "model = \"{LEG}\"\n[imu]\ncalibration = \"calibration.sto\"\nbase = \"pelvis_imu\"\nheading_axis = \"-z\"\n\
+         rotations_deg = {turn:?}\nweights = {{ shank_imu = 2.0 }}\n\
+         [[trials]]\nname = \"leg\"\norientations = \"motion.sto\"\n"
+    );
+    f.file("study.toml", &study);
+    let first = f.soleus(&["pipeline", "study.toml"]);
+    first.is_done();
+    let motion = table(&f.0.join("results/leg/ik.mot"));
+    for (row, wanted) in SOLVED.iter().enumerate() {
+        for (name, wanted) in ["hip_flexion", "knee_angle", "ankle_angle"].iter().zip(wanted) {
+            let ours = motion.column(name).unwrap()[row];
+            assert!((ours - wanted).abs() < 1e-6, "{name} {ours} {wanted}");
+        }
+    }
+    let page = std::fs::read_to_string(f.0.join("results/summary.html")).unwrap();
+    assert!(page.contains("Angles between sensors and model") && page.contains("<td>leg</td>"), "{page}");
+
+    // A second run has nothing to do; other weights change the angles only.
+    let again = f.soleus(&["pipeline", "study.toml"]);
+    assert!(again.stderr.contains("place sensors: unchanged") && again.stderr.contains("leg ik: unchanged"));
+    f.file("study.toml", study.replace("shank_imu = 2.0", "shank_imu = 1.0"));
+    let other = f.soleus(&["pipeline", "study.toml"]);
+    assert!(other.stderr.contains("place sensors: unchanged") && other.stderr.contains("leg ik: done"));
+
+    f.file("study.toml", study.replace("orientations = \"motion.sto\"", ""));
+    f.soleus(&["pipeline", "study.toml"]).is_refused(&["neither `markers` nor `orientations`"]);
+    f.file("study.toml", format!("{study}markers = \"walk.trc\"\n"));
+    f.soleus(&["pipeline", "study.toml"]).is_refused(&["both `markers` and `orientations`"]);
+}
+
+#[test]
 fn refuses_sensors_that_fit_nothing() {
     let f = Folder::new("imu_bad");
     f.file("calibration.sto", format!("{HEAD}{CALIBRATION}"));

@@ -150,6 +150,29 @@ fn dense(m: &Value) -> Vec<Vec<f64>> {
     out
 }
 
+/// Parameters by name and by pattern, with their units; what is not there is refused, with what to do.
+fn derivatives_by_parameters(f: &Folder) {
+    let muscle = "/forceset/*/optimal_fiber_length";
+    f.soleus(&["jacobian", LEG, "--out", "p.json", "--parameters", &format!("/bodyset/*/mass,{muscle}")])
+        .is_done();
+    let p: Value = serde_json::from_str(&std::fs::read_to_string(f.0.join("p.json")).unwrap()).unwrap();
+    let order = p["model"]["parameter_order"].as_array().unwrap();
+    let units = |u: &str| order.iter().filter(|o| o["unit"] == u).count();
+    // Four segments, of which the first does not move, and eight muscles.
+    assert_eq!((units("kg"), units("m"), order.len()), (4, 8, 12));
+    let dp = dense(&p["states"][0]["dp"]);
+    assert_eq!((dp.len(), dp[0].len()), (22, 12));
+    // Masses are in the equations of motion alone, at rest as weights.
+    assert!((3..6).any(|row| dp[row][1] != 0.0) && (6..22).all(|row| dp[row][1] == 0.0));
+    let list = f.soleus(&["jacobian", LEG, "--parameters", "list"]);
+    list.is_done();
+    assert!(list.stdout.contains("/bodyset/thigh/mass\n"), "{}", list.stdout);
+    f.soleus(&["jacobian", LEG, "--out", "-", "--parameters", "/bodyset/*/weight"])
+        .is_refused(&["`/bodyset/*/weight`", "--parameters list"]);
+    f.soleus(&["jacobian", LEG, "--out", "-", "--parameters", "/bodyset/thigh/weight"])
+        .is_refused(&["for a Body there is one by mass"]);
+}
+
 /// The Jacobians of a leg as the file has them: the residual of the motion is zero, and ∂f/∂ẋ and ∂f/∂e give its change
 /// under other rates and controls, in both of which f is nearly linear.
 #[test]
@@ -195,6 +218,7 @@ fn deriv_jacobian_file() {
     }
     let svg = std::fs::read_to_string(f.0.join("a.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("∂f/∂ẋ"));
+    derivatives_by_parameters(&f);
     f.file("bad.json", "{\"states\": [{\"xdot\": [1, 2]}]}");
     f.soleus(&["jacobian", LEG, "--states", "bad.json", "--out", "-"]).is_refused(&["`xdot` has 2 entries"]);
 }

@@ -195,3 +195,86 @@ fn opensim_val_squat() {
     no_worse("squat_inverse", 0.36207463461837447, 0.36, &["--kinematics", &kinematics]);
     no_worse("squat_inverse_device", 0.2501561331712677, 0.249, &["--kinematics", &kinematics]);
 }
+
+fn solved(f: &Folder, name: &str) -> Solved {
+    Solved { text: std::fs::read_to_string(f.0.join(name)).unwrap_or_default() }
+}
+
+/// A folder with the files that a tool of the reference set names.
+fn tool_folder(name: &str, files: &[&str]) -> Option<Folder> {
+    let reference = reference()?;
+    let f = Folder::new(name);
+    for file in files {
+        let last = file.rsplit('/').next().unwrap_or(file);
+        f.file(last, std::fs::read(reference.join(file)).ok()?);
+    }
+    Some(f)
+}
+
+const WALK: [&str; 6] = [
+    "settings/inverse3d_tool.xml",
+    "models/subject_walk_scaled.osim",
+    "data/coordinates.sto",
+    "data/grf_walk.xml",
+    "data/grf_walk.mot",
+    "data/subject_walk_scaled_FunctionBasedPathSet.xml",
+];
+
+/// MocoInverse of a walk with 80 muscles, from its setup file. Moco stops at 1.6658 with activations 0.013 above
+/// their bounds, where its barrier holds them; that is worth 3.6 %.
+#[test]
+fn opensim_val_inverse_of_a_walk() {
+    let Some(f) = tool_folder("inverse3d", &WALK) else { return };
+    let run = f.soleus(&["inverse", "inverse3d_tool.xml", "--out", "solution.sto"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let s = solved(&f, "solution.sto");
+    let objective = s.header("objective");
+    assert!(objective <= 1.6658483660999812 && objective > 0.96 * 1.6658, "objective {objective}");
+    // Residuals and reserves as in Moco's solution.
+    let reference = reference().unwrap_or_default().join("solutions/inverse3d_solution.sto");
+    let moco = Solved { text: std::fs::read_to_string(reference).unwrap_or_default() };
+    for name in ["/forceset/residual_jointset_ground_pelvis_pelvis_ty", "/forceset/soleus_r"] {
+        let (ours, theirs) = (s.column(name), moco.column(name));
+        let worst = ours.iter().zip(&theirs).fold(0.0f64, |w, (a, b)| w.max((a - b).abs()));
+        assert!(worst < 0.05, "{name}: {worst}");
+    }
+}
+
+/// The same from flags, for a few intervals: the same problem as from the file.
+#[test]
+fn identity_inverse_by_flags_and_by_file() {
+    let Some(f) = tool_folder("inverse_flags", &WALK) else { return };
+    let file = f.soleus(&["inverse", "inverse3d_tool.xml", "--to", "0.54", "--out", "file.sto"]);
+    assert_eq!(file.code, Some(0), "{}", file.stderr);
+    let by_file = solved(&f, "file.sto");
+    let flags = f.soleus(&[
+        "inverse",
+        "subject_walk_scaled.osim",
+        "--kinematics",
+        "coordinates.sto",
+        "--from",
+        "0.48",
+        "--to",
+        "0.54",
+        "--loads",
+        "grf_walk.xml",
+        "--weld",
+        "mtp_r,mtp_l",
+        "--residuals",
+        "250,50,1",
+        "--rigid-tendons",
+        "--degroote-fregly",
+        "--no-passive-force",
+        "--curve-width",
+        "1.5",
+        "--function-paths",
+        "subject_walk_scaled_FunctionBasedPathSet.xml",
+        "--reserves",
+        "1",
+        "--out",
+        "flags.sto",
+    ]);
+    assert_eq!(flags.code, Some(0), "{}", flags.stderr);
+    let by_flags = solved(&f, "flags.sto");
+    assert_eq!(by_file.header("objective"), by_flags.header("objective"));
+}

@@ -3,6 +3,7 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB, H_FM.
 
 pub mod assembly;
+pub mod constants;
 pub mod constraint;
 pub mod contact;
 pub mod force;

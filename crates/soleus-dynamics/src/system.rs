@@ -471,9 +471,9 @@ impl System {
 }
 
 /// What forces ask of a model while they are compiled.
-struct Named<'a> {
-    model: &'a Model,
-    tree: &'a Tree,
+pub(crate) struct Named<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) tree: &'a Tree,
 }
 
 impl Resolve for Named<'_> {

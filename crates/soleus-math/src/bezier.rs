@@ -21,7 +21,7 @@
 
 mod pieces;
 
-use crate::Real;
+use crate::{Over, Real};
 use pieces::Pieces;
 
 /// A point that a chain passes through, with the slope it has there.
@@ -384,19 +384,19 @@ impl BezierCurve {
     /// Solved in the parameter u of the corner that holds it, so there is no inversion of x(u)
     /// inside the iteration. This is the force balance of a damped muscle.
     #[inline]
-    pub fn solve_with_damper<T: Real>(&self, w: T, b: f64, r: T) -> (T, T) {
-        let (wv, rv) = (w.value(), r.value());
-        let mut start = wv * self.first.y + b * self.first.x;
+    pub fn solve_with_damper<P: Real, T: Over<P>>(&self, w: T, b: P, r: T) -> (T, T) {
+        let (wv, bv, rv) = (w.value(), b.value(), r.value());
+        let mut start = wv * self.first.y + bv * self.first.x;
         if rv < start {
             let x = (r - w * self.first.y - b * self.first.x) / (w * self.first.slope + b);
             return (x + self.first.x, x * self.first.slope + self.first.y);
         }
         for corner in &self.corners {
-            let end = wv * corner.y1 + b * corner.x1;
+            let end = wv * corner.y1 + bv * corner.x1;
             if rv <= end || rv.is_nan() {
                 // The weighted sum is again a polynomial of the family (2).
-                let g: [f64; 6] = std::array::from_fn(|j| wv * corner.y[j] + b * corner.x[j]);
-                let d: [f64; 3] = std::array::from_fn(|j| wv * corner.dy[j] + b * corner.dx[j]);
+                let g: [f64; 6] = std::array::from_fn(|j| wv * corner.y[j] + bv * corner.x[j]);
+                let d: [f64; 3] = std::array::from_fn(|j| wv * corner.dy[j] + bv * corner.dx[j]);
                 let rise = half_rise(d);
                 // Reciprocals below do not wait for r, which comes last.
                 let above = rv > start + rise;

@@ -38,7 +38,7 @@ pub use dual::Dual;
 pub use function::Function;
 pub use jet::Jet;
 pub use least_squares::solve_least_squares;
-pub use real::Real;
+pub use real::{Over, Real};
 pub use rotation::Rotation;
 pub use spatial::{SpatialInertia, SpatialVec};
 pub use table::Table;

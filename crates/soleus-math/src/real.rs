@@ -1,5 +1,6 @@
 //! The scalar that every kernel is generic over.
 
+use crate::Dual;
 use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -133,6 +134,32 @@ pub trait Real:
         } else {
             self
         }
+    }
+}
+
+/// A real number that can be computed with beside constants of type `P`: with plain numbers, or with constants that carry
+/// derivatives themselves.
+///
+/// A kernel whose parameters are stored as `P` and whose variables are of type `T: Over<P>` runs the same lines either way.
+/// With `P = f64` constants stay plain, and cost no more than they did; with `P = T` derivatives by a parameter come out.
+pub trait Over<P: Real>:
+    Real + Add<P, Output = Self> + Sub<P, Output = Self> + Mul<P, Output = Self> + Div<P, Output = Self>
+{
+    /// The constant as a number of this type.
+    fn lift(p: P) -> Self;
+}
+
+impl<T: Real> Over<f64> for T {
+    #[inline(always)]
+    fn lift(p: f64) -> T {
+        T::cst(p)
+    }
+}
+
+impl<T: Real, const N: usize> Over<Dual<T, N>> for Dual<T, N> {
+    #[inline(always)]
+    fn lift(p: Dual<T, N>) -> Dual<T, N> {
+        p
     }
 }
 

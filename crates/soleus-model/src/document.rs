@@ -1,5 +1,7 @@
 //! What a file says, with line numbers and nothing interpreted.
 
+use std::borrow::Cow;
+
 /// A whole file: the root element and what surrounds it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
@@ -103,13 +105,22 @@ impl Element {
     }
     /// All character data of this element (not of its children), trimmed.
     pub fn text(&self) -> String {
-        let mut s = String::new();
-        for c in &self.content {
-            if let Content::Text(t) = c {
-                s.push_str(t);
+        self.text_cow().into_owned()
+    }
+    /// As [`text`](Self::text), without a copy where the text is in one piece, as it nearly always is.
+    pub fn text_cow(&self) -> Cow<'_, str> {
+        let mut pieces = self.content.iter().filter_map(|c| match c {
+            Content::Text(t) => Some(t.as_str()),
+            _ => None,
+        });
+        let first = pieces.next().unwrap_or("");
+        match pieces.next() {
+            None => Cow::Borrowed(first.trim()),
+            Some(second) => {
+                let all: String = [first, second].into_iter().chain(pieces).collect();
+                Cow::Owned(all.trim().to_string())
             }
         }
-        s.trim().to_string()
     }
     /// The trimmed text of the first child with that tag; `None` when there is no such child.
     pub fn child_text(&self, tag: &str) -> Option<String> {

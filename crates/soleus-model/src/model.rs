@@ -1,7 +1,7 @@
 //! A whole model: every component, named, with its sockets resolved.
 
 use crate::body::{Body, Frame, Marker};
-use crate::constraint::Constraint;
+use crate::constraint::{Constraint, ConstraintKind};
 use crate::contact::ContactGeometry;
 use crate::controller::Controller;
 use crate::force::Force;
@@ -115,6 +115,18 @@ impl Model {
                 (_, None) => return 0,
             }
         }
+    }
+
+    /// Whether an enforced coupler makes a coordinate a function of others.
+    pub fn is_dependent(&self, id: CoordinateId) -> bool {
+        let couples = |k: &ConstraintKind| matches!(k, ConstraintKind::CoordinateCoupler { dependent, .. } if *dependent == id);
+        self.constraints.iter().any(|c| c.enforced && couples(&c.kind))
+    }
+
+    /// Whether a coordinate cannot move on its own: locked, prescribed, or a function of others.
+    pub fn is_constrained(&self, id: CoordinateId) -> bool {
+        let c = &self.coordinates[id.0];
+        c.locked || c.prescribed || self.is_dependent(id)
     }
 
     /// The coordinate with that name or absolute path.

@@ -9,8 +9,8 @@ use soleus_math::{Table, Vec3};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{
     Actuation, Analysis, BodyKinematics, ContactConstraint, ForceReporter, InducedAccelerations,
-    InducedSettings, JointPower, JointReaction, Kinematics, MuscleAnalysis, OutputReporter, PointKinematics,
-    ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
+    InducedSettings, JointPower, JointReaction, Kinematics, LookBack, MuscleAnalysis, OutputReporter,
+    PointKinematics, ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
 };
 use soleus_tools::static_optimization::{Settings, StaticOptimization};
 use std::ops::RangeInclusive;
@@ -28,6 +28,8 @@ pub struct Motion<'a> {
     pub rows: RangeInclusive<usize>,
     /// Whether to reproduce the faults of OpenSim.
     pub opensim_faults: bool,
+    /// Whether the motion comes from a simulation just made, not from a file.
+    pub is_simulation: bool,
     /// The file that asks, for messages.
     pub source: &'a Path,
     /// Reads a table that the file names.
@@ -41,7 +43,10 @@ pub fn make(m: &Motion, setups: &[AnalysisSetup]) -> Result<Vec<Scheduled>, Fail
     for s in setups.iter().filter(|s| s.on) {
         match analysis(m, s)? {
             Some(analysis) => {
-                list.push(Scheduled { name: s.name.clone(), step_interval: s.step_interval, analysis });
+                // Probes may look back over all rows, and thin them out themselves.
+                let is_probes = s.kind == AnalysisKind::ProbeReporter;
+                let step_interval = if is_probes { 1 } else { s.step_interval };
+                list.push(Scheduled { name: s.name.clone(), step_interval, analysis });
             }
             None => {
                 let AnalysisKind::Other(class) = &s.kind else { continue };
@@ -83,21 +88,22 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
         }
         AnalysisKind::Actuation => Box::new(Actuation::new(model, system, m.opensim_faults)),
         AnalysisKind::StatesReporter => Box::new(StatesReporter::new(model, system)),
-        AnalysisKind::ProbeReporter => Box::new(ProbeReporter::new(model)),
+        AnalysisKind::ProbeReporter => {
+            let look_back = match (m.opensim_faults, m.is_simulation) {
+                (false, _) => LookBack::Motion,
+                (true, false) => LookBack::OpenSimAnalyze,
+                (true, true) => LookBack::OpenSimForward,
+            };
+            Box::new(ProbeReporter::new(model, s.step_interval, look_back))
+        }
         AnalysisKind::OutputReporter { paths } => {
             Box::new(OutputReporter::new(model, system, paths).map_err(wrong)?)
         }
-        AnalysisKind::StaticOptimization { use_model_force_set: false, .. } => {
-            let hint =
-                "give a model or force set with an actuator for each coordinate, or run inverse dynamics";
-            let message =
-                "`use_model_force_set` false is not supported: it asks for inverse dynamics".to_string();
-            return Err(Failure::content(m.source, s.line, "", message, hint));
-        }
-        AnalysisKind::StaticOptimization { exponent, use_muscle_physiology, .. } => {
+        AnalysisKind::StaticOptimization { exponent, use_muscle_physiology, use_model_force_set } => {
             let settings = Settings {
                 exponent: *exponent,
                 use_muscle_physiology: *use_muscle_physiology,
+                use_model_force_set: *use_model_force_set,
                 opensim_faults: m.opensim_faults,
             };
             let made = StaticOptimization::new(model, system, m.history, m.rows.clone(), &settings);

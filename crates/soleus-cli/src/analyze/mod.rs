@@ -6,7 +6,7 @@ mod setup_file;
 mod verb;
 
 pub use setup_file::{run_motion, run_setup};
-pub use verb::{Arguments, run};
+pub use verb::{Arguments, contacts, run};
 
 use crate::failure::Failure;
 use crate::load;

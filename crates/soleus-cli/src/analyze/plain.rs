@@ -97,6 +97,7 @@ impl Input {
             history: &history,
             rows: rows.clone(),
             opensim_faults: self.opensim_faults,
+            is_simulation: false,
             source: &self.motion,
             table: &|name| drive::read_table(Path::new(name)),
         };

@@ -32,6 +32,7 @@ pub fn run_setup(path: &Path, s: &AnalyzeSetup, opensim_faults: bool) -> Result<
         history: &history,
         rows: rows.clone(),
         opensim_faults,
+        is_simulation: false,
         source: path,
         table: &|name| drive::read_table(&setup::beside(path, name)),
     };
@@ -68,6 +69,7 @@ pub fn run_motion(
         history: &history,
         rows: rows.clone(),
         opensim_faults,
+        is_simulation: true,
         source: path,
         table: &|name| drive::read_table(&setup::beside(path, name)),
     };

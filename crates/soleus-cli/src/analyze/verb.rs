@@ -125,7 +125,7 @@ fn setup(a: &Arguments, choice: Choice, model: &Model) -> AnalysisSetup {
 }
 
 /// A contact on ground for each measured force.
-fn contacts(model: &Model) -> Vec<ContactSetup> {
+pub fn contacts(model: &Model) -> Vec<ContactSetup> {
     let contact = |f: &soleus_model::Force| {
         let ForceKind::ExternalForce(e) = &f.kind else { return None };
         let body = &model.bodies[model.frames[e.applied_to_body.0].body.0].name;

@@ -3,6 +3,7 @@
 mod das3;
 mod millard;
 mod report;
+mod seth;
 mod sheet;
 
 use crate::failure::Failure;
@@ -19,6 +20,10 @@ pub enum Experiment {
     /// their speed and their forces beside measured ones
     #[command(after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard")]
     Millard(millard::Arguments),
+    /// The induced accelerations of Seth, Sherman, Reinbolt and Delp (2011): what muscles contribute to support and propulsion in
+    /// running, walking and a crouch
+    #[command(after_help = "Example:\n  soleus experiment seth --data ../shared/data --out seth")]
+    Seth(seth::Arguments),
 }
 
 /// Runs one.
@@ -26,5 +31,6 @@ pub fn run(which: &Experiment) -> Result<(), Failure> {
     match which {
         Experiment::Das3(a) => das3::run(a),
         Experiment::Millard(a) => millard::run(a),
+        Experiment::Seth(a) => seth::run(a),
     }
 }

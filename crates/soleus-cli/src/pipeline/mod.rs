@@ -6,11 +6,12 @@ mod summary;
 
 use crate::failure::Failure;
 use crate::tables::{self, Take};
-use crate::{analyze, id, ik, load, scale, setup};
+use crate::{analyze, id, ik, imu, load, scale, setup};
 use cache::{Cache, Digest, digest};
 use clap::Args;
 use soleus_io::setup::{
-    AnalysisKind, AnalysisSetup, AnalyzeSetup, InverseDynamicsSetup, InverseKinematicsSetup, Setup, ToolSetup,
+    AnalysisKind, AnalysisSetup, AnalyzeSetup, ImuInverseKinematicsSetup, ImuPlacerSetup,
+    InverseDynamicsSetup, InverseKinematicsSetup, Setup, ToolSetup,
 };
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::signal::lowpass;
@@ -28,7 +29,8 @@ use study::{Study, Trial};
     [jr]\n  joints = [\"knee_r\", \"knee_l\"]\n\n  \
     [[trials]]\n  name = \"walk1\"\n  markers = \"walk1.trc\"\n  loads = \"walk1_grf.xml\"\n\n\
     Results are written to a folder `results` beside the study file, with a page summary.html. A second run does only\n\
-    what has changed.")]
+    what has changed. A trial of inertial sensors has `orientations = \"walk1_imu.sto\"` in place of markers; a table [imu] with\n\
+    `calibration`, `base`, `heading_axis`, `rotations_deg` and `weights` tells how they sit on the model.")]
 pub struct Arguments {
     /// Study file (.toml)
     study: PathBuf,
@@ -36,6 +38,9 @@ pub struct Arguments {
     #[arg(long)]
     again: bool,
 }
+
+/// Angles between sensors and model, in the folder of a trial.
+const SENSOR_ERRORS: &str = "ik.mot_orientationErrors.sto";
 
 /// What came of a step.
 #[derive(Clone, Debug)]
@@ -66,7 +71,17 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         None => run.scale(&study),
     };
     if let Some(model) = &model {
+        // Sensors are placed once; the model is the same for trials with markers.
+        let with_sensors = match study.trials.iter().any(|t| t.orientations.is_some()) {
+            true => run.place_sensors(&study, model),
+            false => None,
+        };
         for trial in &study.trials {
+            let model = match (&trial.orientations, &with_sensors) {
+                (Some(_), Some(m)) => m,
+                (Some(_), None) => continue,
+                (None, _) => model,
+            };
             // What went wrong is kept and told at the end.
             let _ = run.trial(&study, trial, model);
         }
@@ -190,26 +205,72 @@ impl Run {
         done.ok().map(|()| self.results.join("subject.osim"))
     }
 
-    /// All steps of a trial.
-    fn trial(&mut self, study: &Study, trial: &Trial, model: &Path) -> Result<(), Failed> {
-        let folder = self.results.join(&trial.name);
+    /// The model with a frame for each inertial sensor.
+    fn place_sensors(&mut self, study: &Study, model: &Path) -> Option<PathBuf> {
+        let s = study.imu.clone().unwrap_or_default();
+        let Some(calibration) = s.calibration.as_ref().map(|c| self.at(c)) else {
+            return Some(model.to_path_buf());
+        };
+        let out = self.results.join("subject_with_sensors.osim");
+        let text = |p: &Path| p.display().to_string();
+        let setup = ImuPlacerSetup {
+            model_file: Some(text(model)),
+            base_imu_label: s.base.clone(),
+            base_heading_axis: s.heading_axis.clone(),
+            sensor_to_opensim_rotations: s.rotations_deg.map(f64::to_radians),
+            orientation_file: Some(text(&calibration)),
+            output_model_file: Some(text(&out)),
+        };
+        let path = self.folder.join("study");
+        let done = self.step("place sensors", &format!("{setup:?}"), &[model, &calibration], || {
+            imu::run_placer(&path, &setup)?;
+            Ok(vec![out.clone()])
+        });
+        done.ok().map(|()| self.results.join("subject_with_sensors.osim"))
+    }
+
+    /// Joint angles of a trial, from markers or sensors.
+    fn angles(
+        &mut self,
+        study: &Study,
+        trial: &Trial,
+        model: &Path,
+        folder: &Path,
+    ) -> Result<PathBuf, Failed> {
         let path = self.folder.join("study");
         let text = |p: &Path| p.display().to_string();
         let range = [trial.from.unwrap_or(f64::NEG_INFINITY), trial.to.unwrap_or(f64::INFINITY)];
-        let markers = self.at(&trial.markers);
-        let tasks = trial.tasks.as_ref().or(study.ik.tasks.as_ref()).map(|t| self.at(t));
-        let loads = trial.loads.as_ref().map(|l| self.at(l));
-        let name = |step: &str| format!("{} {step}", trial.name);
-
-        // Joint angles.
+        let step = format!("{} ik", trial.name);
         let angles = folder.join("ik.mot");
+        if let Some(file) = trial.orientations.as_ref().map(|o| self.at(o)) {
+            let sensors = study.imu.clone().unwrap_or_default();
+            let setup = ImuInverseKinematicsSetup {
+                name: trial.name.clone(),
+                model_file: Some(text(model)),
+                results_directory: text(folder),
+                sensor_to_opensim_rotations: sensors.rotations_deg.map(f64::to_radians),
+                orientations_file: Some(text(&file)),
+                weights: sensors.weights.into_iter().collect(),
+                time_range: range,
+                report_errors: true,
+                output_motion_file: Some("ik.mot".to_string()),
+            };
+            let settings = format!("{:?} {:?} {range:?}", setup.sensor_to_opensim_rotations, setup.weights);
+            self.step(&step, &settings, &[model, &file], || {
+                imu::run_setup(&path, &setup)?;
+                Ok(vec![angles.clone(), folder.join(SENSOR_ERRORS)])
+            })?;
+            return Ok(angles);
+        }
+        let markers = self.at(trial.markers.as_deref().unwrap_or(Path::new("")));
+        let tasks = trial.tasks.as_ref().or(study.ik.tasks.as_ref()).map(|t| self.at(t));
         let inputs: Vec<&Path> =
             [Some(model), Some(markers.as_path()), tasks.as_deref()].into_iter().flatten().collect();
-        self.step(&name("ik"), &format!("{range:?}"), &inputs, || {
+        self.step(&step, &format!("{range:?}"), &inputs, || {
             let s = InverseKinematicsSetup {
                 name: trial.name.clone(),
                 model_file: Some(text(model)),
-                results_directory: text(&folder),
+                results_directory: text(folder),
                 constraint_weight: f64::INFINITY,
                 accuracy: 1e-5,
                 tasks: Vec::new(),
@@ -224,6 +285,17 @@ impl Run {
             ik::run_setup(&path, &s)?;
             Ok(vec![angles.clone(), folder.join(format!("{}_ik_marker_errors.sto", trial.name))])
         })?;
+        Ok(angles)
+    }
+
+    /// All steps of a trial.
+    fn trial(&mut self, study: &Study, trial: &Trial, model: &Path) -> Result<(), Failed> {
+        let folder = self.results.join(&trial.name);
+        let path = self.folder.join("study");
+        let text = |p: &Path| p.display().to_string();
+        let loads = trial.loads.as_ref().map(|l| self.at(l));
+        let name = |step: &str| format!("{} {step}", trial.name);
+        let angles = self.angles(study, trial, model, &folder)?;
 
         // The same, smooth.
         let mut motion = angles.clone();

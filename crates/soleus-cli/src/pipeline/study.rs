@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A study: one subject, several trials. File names are taken from the folder of the study file.
@@ -19,6 +20,8 @@ pub struct Study {
     /// Inverse kinematics.
     #[serde(default)]
     pub ik: Kinematics,
+    /// Inertial sensors, for trials with `orientations`.
+    pub imu: Option<Sensors>,
     /// Low-pass on the joint angles.
     pub filter: Option<Filter>,
     /// Inverse dynamics; done as well for every trial with loads.
@@ -56,6 +59,24 @@ pub struct Scale {
 #[serde(deny_unknown_fields)]
 pub struct Kinematics {
     pub tasks: Option<PathBuf>,
+}
+
+/// `[imu]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sensors {
+    /// Orientations while the subject stands in the default pose of the model: they tell how the sensors sit. Without it the
+    /// model has frames for the sensors already.
+    pub calibration: Option<PathBuf>,
+    /// The sensor that tells the heading, and its axis along which the subject faces, such as `-z`.
+    pub base: Option<String>,
+    pub heading_axis: Option<String>,
+    /// From the world of the sensors to ground: space-fixed angles about x, y, z, degrees.
+    #[serde(default)]
+    pub rotations_deg: [f64; 3],
+    /// Weights of sensors by name. Default 1.
+    #[serde(default)]
+    pub weights: BTreeMap<String, f64>,
 }
 
 /// `[filter]`.
@@ -105,7 +126,9 @@ pub struct Trial {
     /// Name; its results are in a folder of that name.
     pub name: String,
     /// Markers (.trc, .sto, .c3d).
-    pub markers: PathBuf,
+    pub markers: Option<PathBuf>,
+    /// In place of markers: orientations of inertial sensors (.sto, quaternions).
+    pub orientations: Option<PathBuf>,
     /// Measured loads: an XML file with ExternalLoads.
     pub loads: Option<PathBuf>,
     /// Weights, in place of those of `[ik]`.
@@ -146,6 +169,21 @@ impl Study {
             let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
             if t.name.is_empty() || t.name.starts_with('.') || !t.name.chars().all(is_name) {
                 return wrong(format!("`{}` is no name for a trial: it names a folder", t.name), "");
+            }
+            match (&t.markers, &t.orientations) {
+                (Some(_), Some(_)) => {
+                    let message = format!("trial `{}` has both `markers` and `orientations`", t.name);
+                    return wrong(message, "give one of them");
+                }
+                (None, None) => {
+                    let message = format!("trial `{}` has neither `markers` nor `orientations`", t.name);
+                    return wrong(message, "give one of them");
+                }
+                (None, Some(_)) if t.tasks.is_some() => {
+                    let message = format!("trial `{}` has `tasks`, which are for markers", t.name);
+                    return wrong(message, "weights of sensors are in [imu]");
+                }
+                _ => {}
             }
             if study.trials[..i].iter().any(|o| o.name == t.name) {
                 return wrong(format!("two trials are called `{}`", t.name), "");

@@ -1,7 +1,7 @@
 //! The page that shows a study: what was done, how good it is, and the curves.
 
-use super::Outcome;
 use super::study::{Study, Trial};
+use super::{Outcome, SENSOR_ERRORS};
 use soleus_math::Table;
 use soleus_model::Model;
 use soleus_tools::quality::residuals;
@@ -34,9 +34,9 @@ pub fn page(name: &str, study: &Study, results: &Path, model: Option<&Path>, out
         [
             "trial",
             "frames",
-            "marker RMS, mm",
-            "worst frame, mm",
-            "largest distance, mm",
+            "RMS of markers, mm, or sensors, °",
+            "worst frame",
+            "largest",
             "residual force, N",
             "in % of weight",
             "residual moment, N m",
@@ -68,13 +68,28 @@ fn table(path: &Path) -> Option<Table> {
 }
 
 fn quality_row(t: &Trial, folder: &Path, model: Option<&Model>) -> Option<Vec<String>> {
-    let errors = table(&folder.join(format!("{}_ik_marker_errors.sto", t.name)))?;
-    let rms = errors.column("marker_error_RMS")?;
     let largest = |c: &[f64]| c.iter().fold(0.0, |m: f64, x| m.max(*x));
-    let mean = (rms.iter().map(|x| x * x).sum::<f64>() / rms.len().max(1) as f64).sqrt();
-    let mm = |x: f64| format!("{:.1}", 1e3 * x);
-    let max = errors.column("marker_error_max").map_or(0.0, largest);
-    let mut row = vec![t.name.clone(), errors.rows().to_string(), mm(mean), mm(largest(rms)), mm(max)];
+    let mean = |c: &[f64]| (c.iter().map(|x| x * x).sum::<f64>() / c.len().max(1) as f64).sqrt();
+    let (rows, numbers) = match t.orientations {
+        // One column of angles for each sensor.
+        Some(_) => {
+            let errors = table(&folder.join(SENSOR_ERRORS))?;
+            let unit = if errors.in_degrees == Some(true) { 1.0 } else { 180.0 / std::f64::consts::PI };
+            let frame = |k: usize| mean(&errors.columns().iter().map(|c| c[k]).collect::<Vec<_>>());
+            let frames: Vec<f64> = (0..errors.rows()).map(frame).collect();
+            let most = errors.columns().iter().map(|c| largest(c)).fold(0.0, f64::max);
+            let numbers = [mean(&frames), largest(&frames), most].map(|x| format!("{:.1}", unit * x));
+            (errors.rows(), numbers)
+        }
+        None => {
+            let errors = table(&folder.join(format!("{}_ik_marker_errors.sto", t.name)))?;
+            let rms = errors.column("marker_error_RMS")?;
+            let max = errors.column("marker_error_max").map_or(0.0, largest);
+            (errors.rows(), [mean(rms), largest(rms), max].map(|x| format!("{:.1}", 1e3 * x)))
+        }
+    };
+    let mut row = vec![t.name.clone(), rows.to_string()];
+    row.extend(numbers);
     let moments = table(&folder.join("id.sto")).filter(|_| t.loads.is_some());
     match moments.zip(model).and_then(|(m, model)| residuals(model, &m)) {
         Some(r) => {
@@ -94,6 +109,7 @@ fn trial(mut page: Report, t: &Trial, folder: &Path) -> Report {
     let angles = if smooth.is_file() { smooth } else { folder.join("ik.mot") };
     let parts = [
         ("Marker errors, m", folder.join(format!("{}_ik_marker_errors.sto", t.name))),
+        ("Angles between sensors and model", folder.join(SENSOR_ERRORS)),
         ("Coordinates, degrees and m", angles),
         ("Joint moments and forces, N m and N", folder.join("id.sto")),
         ("Activations", so("activation")),

@@ -51,8 +51,8 @@ fn add_control_set(controls: &mut ModelControls, labels: &[String], path: &Path)
     let is_xml = path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("sto"));
     let list = match is_xml {
         true => {
-            let (document, mut log) = setup::document(path)?;
-            let set = document.and_then(|d| read_control_set(&d, &mut log));
+            let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
+            let (set, log) = read_control_set(&bytes, &path.display().to_string());
             load::report(&log);
             set.ok_or_else(|| load::errors(path, &log))?
                 .into_iter()

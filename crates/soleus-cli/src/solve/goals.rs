@@ -118,6 +118,7 @@ fn one(path: &Path, g: &MocoGoal, base: &ModelProblem, given: &Given) -> Result<
             let [x, y, z] = *location;
             Some(goal::marker_final(name, weight, system, system.markers[i], vec3(x, y, z)))
         }
+        GoalKind::MarkerTracking { .. } => Some(super::markers::build(path, g, base, given)?),
         GoalKind::InitialActivation => Some(goal::initial_activation(name, cost, system)),
         GoalKind::InitialVelocityEquilibrium => goal::initial_velocity_equilibrium(name, cost, system),
         GoalKind::Periodicity { states, controls } => {

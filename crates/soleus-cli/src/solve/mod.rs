@@ -3,24 +3,28 @@
 mod bounds;
 mod contact;
 mod goals;
+pub mod inverse;
+mod markers;
+mod model;
 mod page;
 mod parameters;
 mod prescribed;
 mod progress;
 mod references;
+mod tool;
+pub mod track;
 mod trajectory;
 
 use crate::failure::Failure;
-use crate::{id, load, setup};
+use crate::{load, setup};
 use clap::Args;
 use progress::Progress;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::transcription::ConstraintMethod;
-use soleus_control::{Bounds, Collocation, Scheme, Settings};
+use soleus_control::{Bounds, Collocation, Scheme, Settings, Trajectory};
 use soleus_dynamics::Options;
 use soleus_io::setup::Setup;
-use soleus_io::setup::moco::{MocoSolver, MocoStudySetup};
-use soleus_model::{Diagnostics, Document, Model};
+use soleus_io::setup::moco::{MocoSolver, MocoStudySetup, PrescribedCoordinate};
 use soleus_optimization::nlp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,28 +83,67 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
 
 /// Solves a study with the settings of its file.
 pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
-    let a = Arguments {
-        study: path.to_path_buf(),
-        out: None,
-        guess: None,
-        reference: Vec::new(),
-        kinematics: None,
-        intervals: None,
-        scheme: None,
-        tolerance: None,
-        max_iterations: None,
-        report: None,
-        barrier: None,
-        quiet: false,
-    };
-    run_study(path, s, &a)
+    run_study(path, s, &Arguments::of_file(path))
+}
+
+impl Arguments {
+    /// Everything as the file says.
+    fn of_file(path: &Path) -> Arguments {
+        Arguments {
+            study: path.to_path_buf(),
+            out: None,
+            guess: None,
+            reference: Vec::new(),
+            kinematics: None,
+            intervals: None,
+            scheme: None,
+            tolerance: None,
+            max_iterations: None,
+            report: None,
+            barrier: None,
+            quiet: false,
+        }
+    }
 }
 
 fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failure> {
-    let model = study_model(path, s)?;
-    let system = Arc::new(load::compile(path, &model, &Options::default())?);
-    let base = ModelProblem::new(Arc::new(model), system);
-    let ranges = parameters::ranges(path, s, &base)?;
+    let source = model::Source::of_study(path, s);
+    let base = posed(&source)?;
+    let motions = match &a.kinematics {
+        Some(file) => prescribed::read(file, &base)?,
+        None => s.prescribed.clone(),
+    };
+    let inputs = Inputs { motions, given: references::Given::parse(path, &a.reference)?, guess: None };
+    solve(source, s, a, base, inputs)
+}
+
+/// What a study is given beside its file.
+#[derive(Default)]
+struct Inputs {
+    /// Coordinates that are prescribed.
+    motions: Vec<PrescribedCoordinate>,
+    /// Tables that goals follow.
+    given: references::Given,
+    /// Motion to start from, where no file is named.
+    guess: Option<Trajectory>,
+}
+
+/// The model of a study, ready to be asked.
+fn posed(source: &model::Source) -> Result<ModelProblem, Failure> {
+    let model = source.build()?;
+    let system = Arc::new(load::compile(source.path, &model, &Options::default())?);
+    Ok(ModelProblem::new(Arc::new(model), system))
+}
+
+fn solve(
+    source: model::Source,
+    s: &MocoStudySetup,
+    a: &Arguments,
+    base: ModelProblem,
+    inputs: Inputs,
+) -> Result<(), Failure> {
+    let path = source.path;
+    let ranges = parameters::ranges(&source, s, &base)?;
     let mut problem = base.problem(pair(s.default_speed_bounds), &ranges);
     bounds::apply(path, s, &base, &mut problem)?;
     // The equations are not differentiated by time.
@@ -109,12 +152,8 @@ fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failu
             "forces or constraints of the model depend on time, so both times must be fixed".to_string();
         return Err(Failure::content(path, 0, "", message, "give the time bounds one value each"));
     }
-    let motions = match &a.kinematics {
-        Some(file) => prescribed::read(file, &base)?,
-        None => s.prescribed.clone(),
-    };
-    prescribed::apply(path, &motions, &base, &mut problem)?;
-    problem.goals = goals::build(path, s, &base, &references::Given::parse(path, &a.reference)?)?;
+    prescribed::apply(path, &inputs.motions, &base, &mut problem)?;
+    problem.goals = goals::build(path, s, &base, &inputs.given)?;
     for name in problem.unused() {
         eprintln!("warning: nothing depends on `{name}`");
     }
@@ -132,6 +171,9 @@ fn run_study(path: &Path, s: &MocoStudySetup, a: &Arguments) -> Result<(), Failu
     let guess = a.guess.clone().or_else(|| s.solver.guess_file.as_ref().map(|g| setup::beside(path, g)));
     if let Some(file) = &guess {
         program.set_guess(&trajectory::read(file, &base)?);
+    }
+    if let Some(guess) = &inputs.guess {
+        program.set_guess(guess);
     }
 
     let options = options(&s.solver, a);
@@ -177,41 +219,6 @@ fn name_of(path: &Path, s: &MocoStudySetup) -> String {
 
 fn pair(b: [f64; 2]) -> Bounds {
     Bounds::new(b[0], b[1])
-}
-
-/// The model that the study holds or names.
-fn study_model(path: &Path, s: &MocoStudySetup) -> Result<Model, Failure> {
-    if let Some(operator) = s.model_operators.first() {
-        let message = format!("operators on the model (`{}`) are not supported yet", operator.tag);
-        return Err(Failure::content(
-            path,
-            operator.line,
-            "",
-            message,
-            "apply it in OpenSim and save the model",
-        ));
-    }
-    let Some(element) = &s.model else {
-        return load::model(&setup::required(path, "model", s.model_file.as_deref())?);
-    };
-    let mut model = build_model(path, element)?;
-    if let Some(loads) = &s.external_loads {
-        let mut log = Diagnostics::new(path.display().to_string());
-        let document =
-            Document { file: path.display().to_string(), root: loads.clone(), ..Document::default() };
-        let found = soleus_model::build_external_loads(&document, &model, &mut log);
-        load::report(&log);
-        let found = found.ok_or_else(|| load::errors(path, &log))?;
-        model.forces.extend(id::forces_of(&found, path, path.parent().unwrap_or(Path::new("")))?);
-    }
-    Ok(model)
-}
-
-/// Builds the model of an element.
-fn build_model(path: &Path, element: &soleus_model::Element) -> Result<Model, Failure> {
-    let (model, log) = soleus_io::osim::read_model_element(element, &path.display().to_string());
-    load::report(&log);
-    model.ok_or_else(|| load::errors(path, &log))
 }
 
 fn settings(path: &Path, s: &MocoSolver, a: &Arguments) -> Result<Settings, Failure> {

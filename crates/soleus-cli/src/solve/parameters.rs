@@ -1,6 +1,6 @@
 //! Parameters of a study: properties of the model that the equations are linear in.
 
-use super::build_model;
+use super::model::Source;
 use crate::failure::Failure;
 use crate::load;
 use soleus_control::musculoskeletal::{ModelProblem, ParameterRange};
@@ -8,27 +8,24 @@ use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::moco::{MocoParameter, MocoStudySetup};
 use soleus_model::Element;
-use std::path::Path;
 use std::sync::Arc;
 
 /// For each parameter the model at a second value; refuses those that do not enter linearly.
 ///
 /// The base system has the parameter at the value of the model file.
-pub fn ranges(path: &Path, s: &MocoStudySetup, base: &ModelProblem) -> Result<Vec<ParameterRange>, Failure> {
-    s.parameters.iter().map(|p| range(path, s, p, &base.system)).collect()
+pub fn ranges(
+    source: &Source,
+    s: &MocoStudySetup,
+    base: &ModelProblem,
+) -> Result<Vec<ParameterRange>, Failure> {
+    s.parameters.iter().map(|p| range(source, p, &base.system)).collect()
 }
 
-fn range(
-    path: &Path,
-    s: &MocoStudySetup,
-    p: &MocoParameter,
-    base: &System,
-) -> Result<ParameterRange, Failure> {
+fn range(source: &Source, p: &MocoParameter, base: &System) -> Result<ParameterRange, Failure> {
+    let path = source.path;
     let refuse = |message: String| Failure::content(path, p.line, &p.name, message, "");
-    let Some(model) = &s.model else {
-        return Err(refuse("parameters need the model in the study file itself".into()));
-    };
-    let value = property(model, p).ok_or_else(|| {
+    let model = source.element()?;
+    let value = property(&model, p).ok_or_else(|| {
         refuse(format!("no component of {:?} has a number `{}`", p.component_paths, p.property_name))
     })?;
     let at = |x: f64| -> Result<System, Failure> {
@@ -36,7 +33,7 @@ fn range(
         for c in &p.component_paths {
             set_property(&mut changed, c, p, x);
         }
-        let model = build_model(path, &changed)?;
+        let model = source.build_from(changed)?;
         load::compile(path, &model, &Options::default())
     };
     // Shared by several components, the value may differ between them in the file: then none is the base.

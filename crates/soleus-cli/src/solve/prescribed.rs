@@ -4,7 +4,7 @@ use super::references::{absolute_names, radians};
 use crate::failure::Failure;
 use crate::tables::{self, Take};
 use soleus_control::Problem;
-use soleus_control::musculoskeletal::ModelProblem;
+use soleus_control::musculoskeletal::{ModelProblem, PrescribedDynamics};
 use soleus_control::problem::PrescribedState;
 use soleus_io::setup::moco::PrescribedCoordinate;
 use soleus_math::Function;
@@ -63,6 +63,10 @@ pub fn apply(
         let given = motions.len();
         let message = format!("the study prescribes {given} of {n} coordinates; all or none is supported");
         return Err(Failure::content(path, 0, "", message, ""));
+    }
+    // What follows from the motion is computed once, not in every iteration.
+    if !motions.is_empty() && p.parameters.is_empty() {
+        p.dynamics.function = Arc::new(PrescribedDynamics::new(base.system.clone()));
     }
     Ok(())
 }

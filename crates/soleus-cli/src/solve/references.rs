@@ -7,13 +7,19 @@ use soleus_io::setup::moco::{TableOperator, TableSource};
 use soleus_math::function::GcvSpline;
 use soleus_math::{Function, Table, signal};
 use soleus_model::Model;
+use soleus_model::constraint::ConstraintKind;
+use soleus_model::id::CoordinateId;
 use std::path::{Path, PathBuf};
 
 /// Degree of the splines through reference data, as in Moco.
 const DEGREE: usize = 5;
 
-/// Tables given on the command line, by goal.
-pub struct Given(Vec<(String, PathBuf)>);
+/// Tables given by goal: files of the command line, or tables that are known already.
+#[derive(Default)]
+pub struct Given {
+    files: Vec<(String, PathBuf)>,
+    tables: Vec<(String, Table)>,
+}
 
 impl Given {
     /// From `GOAL=FILE`.
@@ -22,7 +28,12 @@ impl Given {
             Some((goal, file)) => Ok((goal.to_string(), PathBuf::from(file))),
             None => Err(Failure::content(study, 0, "", format!("`{s}` is not GOAL=TABLE"), "")),
         };
-        Ok(Given(list.iter().map(split).collect::<Result<_, _>>()?))
+        Ok(Given { files: list.iter().map(split).collect::<Result<_, _>>()?, tables: Vec::new() })
+    }
+
+    /// Adds a table.
+    pub fn add(&mut self, goal: &str, table: Table) {
+        self.tables.push((goal.to_string(), table));
     }
 
     /// The table of a goal, with its operators applied, angles in radians.
@@ -34,28 +45,100 @@ impl Given {
         source: &TableSource,
         model: &Model,
     ) -> Result<Table, Failure> {
-        let given = self.0.iter().find(|g| g.0 == goal).map(|g| g.1.clone());
-        let Some(file) = given.or_else(|| source.file.as_ref().map(|f| setup::beside(study, f))) else {
+        if let Some(table) = self.known(goal) {
+            return Ok(table.clone());
+        }
+        if let Some((_, file)) = self.files.iter().find(|g| g.0 == goal) {
+            let table = tables::read(file, Take::Markers, 0.0)?;
+            return operate(study, line, file, table, &source.operators, model);
+        }
+        if source.file.is_none() {
             let message = format!("goal `{goal}` follows a table that is not in the file");
             let hint = format!("name it: --reference {goal}=TABLE.sto");
             return Err(Failure::content(study, line, "", message, &hint));
-        };
-        let mut table = tables::read(&file, Take::Markers, 0.0)?;
-        for o in &source.operators {
-            let failed = |e: signal::SignalError| Failure::content(&file, 0, "", e.to_string(), "");
-            table = match o {
-                TableOperator::LowPass(hz) => signal::lowpass(&table, *hz).map_err(failed)?,
-                TableOperator::Radians => radians(table, model),
-                TableOperator::AbsoluteStateNames => absolute_names(table, model),
-                TableOperator::Speeds => with_speeds(table, model, &file)?,
-                TableOperator::CoupledCoordinates => {
-                    let message = "TabOpAppendCoupledCoordinateValues is not supported yet".to_string();
-                    return Err(Failure::content(study, line, "", message, ""));
-                }
-            };
         }
-        Ok(radians(table, model))
+        process(study, line, source, model)
     }
+
+    /// A table that was added for a goal.
+    pub fn known(&self, goal: &str) -> Option<&Table> {
+        self.tables.iter().find(|t| t.0 == goal).map(|t| &t.1)
+    }
+
+    /// The file that the command line names for a goal.
+    pub fn file(&self, goal: &str) -> Option<PathBuf> {
+        self.files.iter().find(|g| g.0 == goal).map(|g| g.1.clone())
+    }
+}
+
+/// A table that a setup file names, with its operators applied, angles in radians.
+pub fn process(study: &Path, line: u32, source: &TableSource, model: &Model) -> Result<Table, Failure> {
+    let Some(file) = &source.file else {
+        return Err(Failure::content(study, line, "", "a table is not named".to_string(), ""));
+    };
+    let file = setup::beside(study, file);
+    let table = tables::read(&file, Take::Markers, 0.0)?;
+    operate(study, line, &file, table, &source.operators, model)
+}
+
+/// Applies operators to a table of `file`; angles in radians.
+pub fn operate(
+    study: &Path,
+    line: u32,
+    file: &Path,
+    mut table: Table,
+    operators: &[TableOperator],
+    model: &Model,
+) -> Result<Table, Failure> {
+    for o in operators {
+        let failed = |e: signal::SignalError| Failure::content(file, 0, "", e.to_string(), "");
+        table = match o {
+            TableOperator::LowPass(hz) => signal::lowpass(&table, *hz).map_err(failed)?,
+            TableOperator::Radians => radians(table, model),
+            TableOperator::AbsoluteStateNames => absolute_names(table, model),
+            TableOperator::Speeds => with_speeds(table, model, file)?,
+            TableOperator::CoupledCoordinates => with_coupled(table, model)
+                .map_err(|message| Failure::content(study, line, "", message, ""))?,
+        };
+    }
+    Ok(radians(table, model))
+}
+
+/// Values of dependent coordinates: scale · f(independent ones), for every enforced coupler. A column that is there
+/// is replaced.
+fn with_coupled(table: Table, model: &Model) -> Result<Table, String> {
+    let (mut labels, mut columns) = (table.labels().to_vec(), table.columns().to_vec());
+    for c in model.constraints.iter().filter(|c| c.enforced) {
+        let ConstraintKind::CoordinateCoupler { independent, dependent, function, scale } = &c.kind else {
+            continue;
+        };
+        let label = |id: CoordinateId| format!("{}/value", model.coordinates[id.0].path);
+        let mut arguments = Vec::new();
+        for &id in independent {
+            let name = label(id);
+            let column = labels.iter().position(|l| *l == name).map(|i| columns[i].clone());
+            arguments.push(column.ok_or_else(|| {
+                format!("coupler `{}` needs a column `{name}`, which the table does not have", c.name)
+            })?);
+        }
+        let value = |row: usize| {
+            let x: Vec<f64> = arguments.iter().map(|a| a[row]).collect();
+            scale * function.value(&x)
+        };
+        let column: Vec<f64> = (0..table.rows()).map(value).collect();
+        let name = label(*dependent);
+        match labels.iter().position(|l| *l == name) {
+            Some(i) => columns[i] = column,
+            None => {
+                labels.push(name);
+                columns.push(column);
+            }
+        }
+    }
+    let mut new =
+        Table::new(table.element(), labels, table.times().to_vec(), columns).map_err(|e| e.to_string())?;
+    new.in_degrees = table.in_degrees;
+    Ok(new)
 }
 
 /// Angles in radians.
@@ -101,7 +184,7 @@ pub fn absolute_names(mut table: Table, model: &Model) -> Table {
 }
 
 /// Speeds beside the values of coordinates: slopes of splines of degree 5.
-fn with_speeds(table: Table, model: &Model, file: &Path) -> Result<Table, Failure> {
+pub fn with_speeds(table: Table, model: &Model, file: &Path) -> Result<Table, Failure> {
     let (mut labels, mut columns) = (table.labels().to_vec(), table.columns().to_vec());
     for c in &model.coordinates {
         let Some(values) = table.column(&format!("{}/value", c.path)) else { continue };

@@ -2,7 +2,9 @@
 
 mod constraints;
 mod dynamics;
+mod prescribed;
 mod problem;
 
 pub use dynamics::{ParameterRange, SystemDynamics};
+pub use prescribed::PrescribedDynamics;
 pub use problem::{ModelProblem, state_names};

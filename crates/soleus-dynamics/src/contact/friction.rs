@@ -1,6 +1,6 @@
 //! Friction that rises with slip, peaks, and settles.
 
-use soleus_math::Real;
+use soleus_math::{Over, Real};
 
 /// Friction coefficient of slip speed v, with v_t the transition velocity:
 ///
@@ -8,36 +8,36 @@ use soleus_math::Real;
 ///
 /// Source: Hollars' friction model as Simbody uses it. Only continuous at v = v_t.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Friction {
-    dynamic: f64,
+pub struct Friction<P = f64> {
+    dynamic: P,
     /// 2 (μ_s − μ_d).
-    stribeck: f64,
-    viscous: f64,
+    stribeck: P,
+    viscous: P,
     /// v_t².
-    transition_sq: f64,
+    transition_sq: P,
     /// 1/v_t.
-    inverse_transition: f64,
+    inverse_transition: P,
 }
 
-impl Friction {
+impl<P: Real> Friction<P> {
     /// From μ_s, μ_d, μ_v (s/m) and the transition velocity (m/s, above zero).
-    pub fn new(us: f64, ud: f64, uv: f64, transition_velocity: f64) -> Self {
+    pub fn new(us: P, ud: P, uv: P, transition_velocity: P) -> Self {
         Friction {
             dynamic: ud,
-            stribeck: 2.0 * (us - ud),
+            stribeck: (us - ud) * 2.0,
             viscous: uv,
             transition_sq: transition_velocity * transition_velocity,
-            inverse_transition: 1.0 / transition_velocity,
+            inverse_transition: transition_velocity.recip(),
         }
     }
 
     /// μ(v)/v as a function of v²: times the slip velocity it is the friction force per normal
     /// force. Written without √ below the transition, so that it is smooth at v = 0.
     #[inline]
-    pub fn per_slip<T: Real>(&self, slip_sq: T) -> T {
+    pub fn per_slip<T: Over<P>>(&self, slip_sq: T) -> T {
         let vr_sq = slip_sq * (self.inverse_transition * self.inverse_transition);
-        let mu = T::cst(self.stribeck) / (vr_sq + 1.0) + self.dynamic;
-        if slip_sq.value() < self.transition_sq {
+        let mu = T::lift(self.stribeck) / (vr_sq + 1.0) + self.dynamic;
+        if slip_sq.value() < self.transition_sq.value() {
             mu * self.inverse_transition + self.viscous
         } else {
             mu / slip_sq.sqrt() + self.viscous

@@ -4,35 +4,35 @@
 use super::geometry::{PointContact, Surface, SurfaceShape, point_contact};
 use super::{Friction, Touch};
 use crate::Kinematics;
-use soleus_math::{Real, Vec3};
+use soleus_math::{Over, Real, Vec3};
 
 /// What a surface is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Material {
+pub struct Material<P = f64> {
     /// Plane-strain modulus E, N/m².
-    pub stiffness: f64,
+    pub stiffness: P,
     /// Dissipation c, s/m.
-    pub dissipation: f64,
+    pub dissipation: P,
     /// μ_s.
-    pub static_friction: f64,
+    pub static_friction: P,
     /// μ_d.
-    pub dynamic_friction: f64,
+    pub dynamic_friction: P,
     /// μ_v, s/m.
-    pub viscous_friction: f64,
+    pub viscous_friction: P,
 }
 
 /// Two surfaces that may touch, with their common material.
 #[derive(Clone, Debug, PartialEq)]
-struct Pair {
+struct Pair<P> {
     first: usize,
     second: usize,
     /// k of (1).
-    stiffness: f64,
+    stiffness: P,
     /// c of (1).
-    dissipation: f64,
+    dissipation: P,
     /// ½ − s₁: where the contact lies within the overlap.
-    shift: f64,
-    friction: Friction,
+    shift: P,
+    friction: Friction<P>,
 }
 
 /// All contacts among a set of surfaces.
@@ -51,20 +51,20 @@ struct Pair {
 /// further contacts of the set once (3) gives f ≤ 0 for one; we go on, unless told to be
 /// compatible. Contacts between surfaces of one body cancel and are left out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HuntCrossley {
+pub struct HuntCrossley<P = f64> {
     surfaces: Vec<Surface>,
-    pairs: Vec<Pair>,
+    pairs: Vec<Pair<P>>,
     compatible: bool,
 }
 
 /// 2ab/(a + b), 0 when both are 0.
-fn harmonic(a: f64, b: f64) -> f64 {
-    if a == 0.0 && b == 0.0 { 0.0 } else { 2.0 * a * b / (a + b) }
+fn harmonic<P: Real>(a: P, b: P) -> P {
+    if a.value() == 0.0 && b.value() == 0.0 { P::zero() } else { a * 2.0 * b / (a + b) }
 }
 
-impl HuntCrossley {
+impl<P: Real> HuntCrossley<P> {
     /// From surfaces with their materials. Shapes that no rule covers (meshes) never touch.
-    pub fn new(surfaces: Vec<(Surface, Material)>, transition_velocity: f64, compatible: bool) -> Self {
+    pub fn new(surfaces: Vec<(Surface, Material<P>)>, transition_velocity: P, compatible: bool) -> Self {
         let mut pairs = Vec::new();
         for i in 0..surfaces.len() {
             for j in i + 1..surfaces.len() {
@@ -76,7 +76,7 @@ impl HuntCrossley {
                 let ((a, m1), (b, m2)) = (&surfaces[first], &surfaces[second]);
                 let (k1, k2) = (m1.stiffness.powf(2.0 / 3.0), m2.stiffness.powf(2.0 / 3.0));
                 // Two surfaces without stiffness exert nothing.
-                if a.frame.body == b.frame.body || !point_contact::applies(a, b) || k1 + k2 == 0.0 {
+                if a.frame.body == b.frame.body || !point_contact::applies(a, b) || (k1 + k2).value() == 0.0 {
                     continue;
                 }
                 let s1 = k2 / (k1 + k2); // (1)
@@ -84,8 +84,8 @@ impl HuntCrossley {
                     first,
                     second,
                     stiffness: k1 * s1,
-                    dissipation: m1.dissipation * s1 + m2.dissipation * (1.0 - s1),
-                    shift: 0.5 - s1,
+                    dissipation: m1.dissipation * s1 + m2.dissipation * (P::one() - s1),
+                    shift: P::cst(0.5) - s1,
                     friction: Friction::new(
                         harmonic(m1.static_friction, m2.static_friction),
                         harmonic(m1.dynamic_friction, m2.dynamic_friction),
@@ -100,7 +100,7 @@ impl HuntCrossley {
 
     /// Calls `each` for every contact with a force; returns the stored energy 2/5 Σ f_H d, J.
     #[inline]
-    pub fn visit<T: Real>(&self, kin: &Kinematics<T>, mut each: impl FnMut(&Touch<T>)) -> T {
+    pub fn visit<T: Over<P>>(&self, kin: &Kinematics<T>, mut each: impl FnMut(&Touch<T>)) -> T {
         let stop = if self.compatible { self.first_separating(kin) } else { None };
         let mut energy = T::zero();
         for pair in &self.pairs {
@@ -122,15 +122,15 @@ impl HuntCrossley {
     }
 
     #[inline]
-    fn find<T: Real>(&self, pair: &Pair, kin: &Kinematics<T>) -> Option<PointContact<T>> {
+    fn find<T: Over<P>>(&self, pair: &Pair<P>, kin: &Kinematics<T>) -> Option<PointContact<T>> {
         point_contact::find(&self.surfaces[pair.first], &self.surfaces[pair.second], kin, self.compatible)
     }
 
     /// Equations (2) to (4) for one contact, and its energy.
     #[inline]
-    fn touch<T: Real>(
+    fn touch<T: Over<P>>(
         &self,
-        pair: &Pair,
+        pair: &Pair<P>,
         kin: &Kinematics<T>,
         contact: &PointContact<T>,
     ) -> (Option<Touch<T>>, T) {
@@ -142,7 +142,7 @@ impl HuntCrossley {
         let energy = fh * d * 0.4;
         let v = kin.velocity_at(b1, P) - kin.velocity_at(b2, P);
         let vn = v.dot(n);
-        let f = fh * (vn * (1.5 * pair.dissipation) + 1.0); // (3)
+        let f = fh * (vn * (pair.dissipation * 1.5) + 1.0); // (3)
         // Written so that NaN passes on instead of hiding as "no contact".
         if f.value() <= 0.0 {
             return (None, energy);
@@ -155,7 +155,7 @@ impl HuntCrossley {
     /// Compatible mode: where in Simbody's sequence of contacts the first one without force
     /// stands, if there is one. Simbody sorts surfaces by the lower end of their bounding
     /// spheres along the axis of widest spread.
-    fn first_separating<T: Real>(&self, kin: &Kinematics<T>) -> Option<(usize, (f64, f64))> {
+    fn first_separating<T: Over<P>>(&self, kin: &Kinematics<T>) -> Option<(usize, (f64, f64))> {
         let n = self.surfaces.len() as f64;
         let centre = |s: &Surface| s.centre(kin);
         let mean = self.surfaces.iter().map(centre).fold(Vec3::zero(), |a, c| a + c) / n;
@@ -182,13 +182,20 @@ impl HuntCrossley {
     }
 
     /// Sorting key of a pair in Simbody's sequence.
-    fn order<T: Real>(&self, pair: &Pair, kin: &Kinematics<T>, axis: usize) -> (f64, f64) {
+    fn order<T: Over<P>>(&self, pair: &Pair<P>, kin: &Kinematics<T>, axis: usize) -> (f64, f64) {
         let start = |i: usize| {
             let s = &self.surfaces[i];
             s.centre(kin)[axis] - s.bounding_radius()
         };
         let (a, b) = (start(pair.first), start(pair.second));
         if a <= b { (a, b) } else { (b, a) }
+    }
+
+    /// The contacts of one surface with the others.
+    pub(crate) fn of_surface(&self, surface: usize) -> HuntCrossley<P> {
+        let mut some = self.clone();
+        some.pairs.retain(|p| p.first == surface || p.second == surface);
+        some
     }
 
     /// The body of each surface, in the order they were given.

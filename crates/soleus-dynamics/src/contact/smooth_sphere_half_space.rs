@@ -2,7 +2,7 @@
 
 use super::{Friction, Touch};
 use crate::{BodyFrame, Kinematics};
-use soleus_math::{Real, Vec3};
+use soleus_math::{Over, Real, Vec3};
 
 /// Smoothed Hunt–Crossley contact of a sphere (centre c, radius r) with a half space (origin o,
 /// n its x axis, which points *into* it).
@@ -21,26 +21,26 @@ use soleus_math::{Real, Vec3};
 /// Source: Serrancolí et al. (2019), Falisse et al. (2019); Simbody's
 /// SmoothSphereHalfSpaceForce.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SmoothSphereHalfSpace {
+pub struct SmoothSphereHalfSpace<P = f64> {
     pub(crate) sphere_body: usize,
     /// Centre of the sphere on its body.
     pub(crate) p_BS: Vec3<f64>,
-    pub(crate) radius: f64,
+    pub(crate) radius: P,
     /// Frame of the half space.
     pub(crate) half_space: BodyFrame,
     /// 4/3 k √(r k).
-    pub(crate) hertz: f64,
-    pub(crate) dissipation: f64,
-    pub(crate) friction: Friction,
-    pub(crate) epsilon: f64,
-    pub(crate) bd: f64,
-    pub(crate) bv: f64,
+    pub(crate) hertz: P,
+    pub(crate) dissipation: P,
+    pub(crate) friction: Friction<P>,
+    pub(crate) epsilon: P,
+    pub(crate) bd: P,
+    pub(crate) bv: P,
 }
 
-impl SmoothSphereHalfSpace {
+impl<P: Real> SmoothSphereHalfSpace<P> {
     /// The touch (force on the half space) and the energy 2/5 f_h d, J.
     #[inline]
-    pub fn touch<T: Real>(&self, kin: &Kinematics<T>) -> (Touch<T>, T) {
+    pub fn touch<T: Over<P>>(&self, kin: &Kinematics<T>) -> (Touch<T>, T) {
         let h = self.half_space.body;
         let c = kin.point(self.sphere_body, self.p_BS);
         let n = kin.X_GB[h].R * Vec3::cst(self.half_space.X_BF.R.axis(0));
@@ -55,10 +55,10 @@ impl SmoothSphereHalfSpace {
         let root = (d.sq() + self.epsilon).sqrt();
         let fh = root * root.sqrt() * self.hertz * ((d * self.bd).tanh() * 0.5 + 0.5);
         // (4); without dissipation the last factor is 1.
-        let mut f = fh;
-        if self.dissipation != 0.0 {
-            let off = 2.0 / (3.0 * self.dissipation);
-            f = fh * (vn * (1.5 * self.dissipation) + 1.0) * (((vn + off) * self.bv).tanh() * 0.5 + 0.5);
+        let mut f = fh * (vn * (self.dissipation * 1.5) + 1.0);
+        if self.dissipation.value() != 0.0 {
+            let off = P::cst(2.0) / (self.dissipation * 3.0);
+            f *= ((vn + off) * self.bv).tanh() * 0.5 + 0.5;
         }
         // (5)
         let mu = self.friction.per_slip(vt.norm_sq() + self.epsilon);

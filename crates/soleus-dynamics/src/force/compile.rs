@@ -11,6 +11,7 @@ use super::path::{Blankevoort1991, PathForce};
 use super::point_to_point::{PointLaw, PointToPointForce};
 use super::prescribed::TimedForce;
 use super::{CompiledForce, ForceError, ForceResolve, Kernel};
+use crate::constants::Constants;
 use crate::contact::geometry::{Surface, SurfaceShape};
 use crate::contact::hunt_crossley1975::Material;
 use crate::contact::mesh::MeshSurface;
@@ -20,7 +21,7 @@ use crate::contact::{
 };
 use crate::{BodyFrame, Options};
 use soleus_math::function::{Expression, GcvSpline, PiecewiseLinear};
-use soleus_math::{Function, Vec3, vec3};
+use soleus_math::{Function, Real, Vec3, vec3};
 use soleus_model::force as model;
 use soleus_model::id::{FrameId, GeometryId};
 use soleus_model::{ContactGeometry, ContactShape, Force, ForceKind};
@@ -175,22 +176,19 @@ impl CompiledForce {
             ForceKind::PrescribedForce(m) => prescribed(name, resolve, m)?,
             ForceKind::ExternalForce(m) => external(name, resolve, m)?,
             ForceKind::HuntCrossleyForce(m) => {
-                let surfaces = surfaces(&m.contact_parameters, resolve, geometries, false)?;
-                let transition = above_0("transition_velocity", m.transition_velocity)?;
+                let kernel = hunt_crossley(m, resolve, geometries, options, &mut |_, value| value)?;
                 let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
-                (
-                    Kernel::HuntCrossley(HuntCrossley::new(surfaces, transition, options.opensim_faults)),
-                    labels,
-                )
+                (Kernel::HuntCrossley(kernel), labels)
             }
             ForceKind::ElasticFoundationForce(m) => {
-                let surfaces = surfaces(&m.contact_parameters, resolve, geometries, true)?;
+                let surfaces =
+                    surfaces(&m.contact_parameters, resolve, geometries, true, &mut |_, value| value)?;
                 let transition = above_0("transition_velocity", m.transition_velocity)?;
                 let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
                 (Kernel::ElasticFoundation(ElasticFoundation::new(surfaces, transition)), labels)
             }
             ForceKind::SmoothSphereHalfSpaceForce(m) => (
-                Kernel::SmoothSphereHalfSpace(smooth(m, resolve, geometries)?),
+                Kernel::SmoothSphereHalfSpace(smooth(m, resolve, geometries, &mut |_, value| value)?),
                 two_frames(name, ["Sphere", "HalfSpace"], "torque"),
             ),
             ForceKind::ExpressionBasedCoordinateForce(m) => (
@@ -469,20 +467,22 @@ fn not_ground(frame: &BodyFrame) -> bool {
 }
 
 /// The contact surfaces of a force. `meshes`: read them, else they never touch.
-fn surfaces(
+fn surfaces<P: Real>(
     parameters: &[model::ContactParameters],
     resolve: &dyn ForceResolve,
     geometries: &[ContactGeometry],
     meshes: bool,
-) -> Result<Vec<(Surface, Material)>, ForceError> {
+    constant: &mut Constants<P>,
+) -> Result<Vec<(Surface, Material<P>)>, ForceError> {
     let mut list = Vec::new();
-    for p in parameters {
+    for (i, p) in parameters.iter().enumerate() {
+        let mut constant = |name: &str, value| constant(&format!("contact_parameters/{i}/{name}"), value);
         let material = Material {
-            stiffness: at_least_0("stiffness", p.stiffness)?,
-            dissipation: p.dissipation,
-            static_friction: p.static_friction,
-            dynamic_friction: p.dynamic_friction,
-            viscous_friction: p.viscous_friction,
+            stiffness: constant("stiffness", at_least_0("stiffness", p.stiffness)?),
+            dissipation: constant("dissipation", p.dissipation),
+            static_friction: constant("static_friction", p.static_friction),
+            dynamic_friction: constant("dynamic_friction", p.dynamic_friction),
+            viscous_friction: constant("viscous_friction", p.viscous_friction),
         };
         for &id in &p.geometry {
             let g = geometry(geometries, id)?;
@@ -537,11 +537,12 @@ fn contact_labels(
     labels
 }
 
-fn smooth(
+pub(crate) fn smooth<P: Real>(
     m: &model::SmoothSphereHalfSpaceForce,
     resolve: &dyn ForceResolve,
     geometries: &[ContactGeometry],
-) -> Result<SmoothSphereHalfSpace, ForceError> {
+    constant: &mut Constants<P>,
+) -> Result<SmoothSphereHalfSpace<P>, ForceError> {
     let (s, h) = (geometry(geometries, m.sphere)?, geometry(geometries, m.half_space)?);
     let ContactShape::Sphere { radius } = s.shape else {
         return Err(ForceError::Shape { geometry: s.name.clone(), wanted: "ContactSphere" });
@@ -549,22 +550,40 @@ fn smooth(
     if h.shape != ContactShape::HalfSpace {
         return Err(ForceError::Shape { geometry: h.name.clone(), wanted: "ContactHalfSpace" });
     }
-    let radius = above_0("radius", radius)?;
-    let k = 0.5 * at_least_0("stiffness", m.stiffness)?.powf(2.0 / 3.0);
+    let radius = constant("radius", above_0("radius", radius)?);
+    let k = constant("stiffness", at_least_0("stiffness", m.stiffness)?).powf(2.0 / 3.0) * 0.5;
     let sphere = shape_frame(resolve, s);
-    let transition = above_0("transition_velocity", m.transition_velocity)?;
+    let epsilon = at_least_0("constant_contact_force", m.constant_contact_force)?;
     Ok(SmoothSphereHalfSpace {
         sphere_body: sphere.body,
         p_BS: sphere.X_BF.p,
         radius,
         half_space: shape_frame(resolve, h),
-        hertz: 4.0 / 3.0 * k * (radius * k).sqrt(),
-        dissipation: m.dissipation,
-        friction: Friction::new(m.static_friction, m.dynamic_friction, m.viscous_friction, transition),
-        epsilon: at_least_0("constant_contact_force", m.constant_contact_force)?,
-        bd: m.hertz_smoothing,
-        bv: m.hunt_crossley_smoothing,
+        hertz: k * (4.0 / 3.0) * (radius * k).sqrt(),
+        dissipation: constant("dissipation", m.dissipation),
+        friction: Friction::new(
+            constant("static_friction", m.static_friction),
+            constant("dynamic_friction", m.dynamic_friction),
+            constant("viscous_friction", m.viscous_friction),
+            constant("transition_velocity", above_0("transition_velocity", m.transition_velocity)?),
+        ),
+        epsilon: constant("constant_contact_force", epsilon),
+        bd: constant("hertz_smoothing", m.hertz_smoothing),
+        bv: constant("hunt_crossley_smoothing", m.hunt_crossley_smoothing),
     })
+}
+
+/// A Hunt–Crossley contact, with each property made a constant of type `P` by its name.
+pub(crate) fn hunt_crossley<P: Real>(
+    m: &model::HuntCrossleyForce,
+    resolve: &dyn ForceResolve,
+    geometries: &[ContactGeometry],
+    options: &Options,
+    constant: &mut Constants<P>,
+) -> Result<HuntCrossley<P>, ForceError> {
+    let surfaces = surfaces(&m.contact_parameters, resolve, geometries, false, constant)?;
+    let transition = above_0("transition_velocity", m.transition_velocity)?;
+    Ok(HuntCrossley::new(surfaces, constant("transition_velocity", transition), options.opensim_faults))
 }
 
 fn exponential(
@@ -602,6 +621,10 @@ fn function_of_time(time: &[f64], column: &[f64], what: &'static str) -> Result<
     }
     let function = match column {
         [only] => Ok(Function::Constant(*only)),
+        // What a plate does not measure is zero throughout; a spline through equal values is that value.
+        [first, rest @ ..] if rest.iter().all(|x| x == first) && time.is_sorted_by(|a, b| a < b) => {
+            Ok(Function::Constant(*first))
+        }
         [_, _] | [_, _, _] => PiecewiseLinear::new(time.to_vec(), column.to_vec()).map(Function::from),
         _ => GcvSpline::interpolate(3, time.to_vec(), column).map(Function::from),
     };

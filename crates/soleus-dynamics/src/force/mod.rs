@@ -9,7 +9,7 @@ pub mod path;
 pub mod point_to_point;
 pub mod prescribed;
 
-mod compile;
+pub(crate) mod compile;
 mod error;
 
 pub use error::ForceError;

@@ -12,6 +12,7 @@
 //! sparse, with a pattern that follows from the structure of the model and is found once.
 
 mod constraints;
+mod given_motion;
 mod hessian;
 mod jacobian;
 mod parameters;
@@ -19,9 +20,10 @@ mod pattern;
 mod scatter;
 mod sparse;
 
+pub use given_motion::{GivenMotion, MotionPoint};
 pub use hessian::{HessianWorkspace, ImplicitHessian, ReactionScratch, ReactionSum};
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
-pub use parameters::{Parameter, ParameterError};
+pub use parameters::{Parameter, ParameterError, ParameterWorkspace};
 pub use sparse::SparseMatrix;
 
 use crate::kinematics::{Kinematics, Loads};

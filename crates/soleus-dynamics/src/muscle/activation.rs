@@ -1,7 +1,16 @@
 //! From excitation to activation.
 
 use super::error::{MuscleError, require};
-use soleus_math::Real;
+use soleus_math::{Over, Real};
+
+/// 1/τ of rising and falling activation, 1/s.
+fn per_time_constant<P: Real>(tau_act: P, tau_deact: P) -> Result<[P; 2], MuscleError> {
+    let taus = [("activation_time_constant", tau_act), ("deactivation_time_constant", tau_deact)];
+    for (name, tau) in taus {
+        require(name, tau.value(), tau.value() > 0.0, "greater than zero")?;
+    }
+    Ok([tau_act.recip(), tau_deact.recip()])
+}
 
 /// First-order activation with separate time constants for rising and falling:
 ///
@@ -10,30 +19,30 @@ use soleus_math::Real;
 /// Source: Winters (1995), Thelen (2003), as in OpenSim's MuscleFirstOrderActivationDynamicModel. The
 /// activation is held in [minimum, 1] before use; the excitation is taken as it comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FirstOrderActivation {
-    per_tau_act: f64,
-    per_tau_deact: f64,
-    minimum: f64,
+pub struct FirstOrderActivation<P = f64> {
+    per_tau_act: P,
+    per_tau_deact: P,
+    minimum: P,
 }
 
-impl FirstOrderActivation {
+impl<P: Real> FirstOrderActivation<P> {
     /// Time constants in s; minimum activation in [0, 1).
-    pub fn new(tau_act: f64, tau_deact: f64, minimum: f64) -> Result<FirstOrderActivation, MuscleError> {
-        require("activation_time_constant", tau_act, tau_act > 0.0, "greater than zero")?;
-        require("deactivation_time_constant", tau_deact, tau_deact > 0.0, "greater than zero")?;
-        require("minimum_activation", minimum, (0.0..1.0).contains(&minimum), "in [0, 1)")?;
-        Ok(FirstOrderActivation { per_tau_act: 1.0 / tau_act, per_tau_deact: 1.0 / tau_deact, minimum })
+    pub fn new(tau_act: P, tau_deact: P, minimum: P) -> Result<FirstOrderActivation<P>, MuscleError> {
+        let [per_tau_act, per_tau_deact] = per_time_constant(tau_act, tau_deact)?;
+        let ok = (0.0..1.0).contains(&minimum.value());
+        require("minimum_activation", minimum.value(), ok, "in [0, 1)")?;
+        Ok(FirstOrderActivation { per_tau_act, per_tau_deact, minimum })
     }
 
     /// The activation held in its bounds.
     #[inline(always)]
-    pub fn clamp<T: Real>(&self, a: T) -> T {
-        a.clamp(self.minimum, 1.0)
+    pub fn clamp<T: Over<P>>(&self, a: T) -> T {
+        if a.value() < self.minimum.value() { T::lift(self.minimum) } else { a.min(T::one()) }
     }
 
     /// ȧ, 1/s of a (clamped) activation.
     #[inline(always)]
-    pub fn rate<T: Real>(&self, a: T, e: T) -> T {
+    pub fn rate<T: Over<P>>(&self, a: T, e: T) -> T {
         let z = a * 1.5 + 0.5;
         let d = e - a;
         if e.value() > a.value() { d * self.per_tau_act / z } else { d * self.per_tau_deact * z }
@@ -47,24 +56,24 @@ impl FirstOrderActivation {
 ///
 /// Source: De Groote, Kinney, Rao and Fregly (2016), eqs. 1 and 2. Neither a nor e is clamped.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SmoothActivation {
-    per_tau_act: f64,
-    per_tau_deact: f64,
-    smoothing: f64,
+pub struct SmoothActivation<P = f64> {
+    per_tau_act: P,
+    per_tau_deact: P,
+    smoothing: P,
 }
 
-impl SmoothActivation {
+impl<P: Real> SmoothActivation<P> {
     /// Time constants in s; smoothing b > 0, where 10 comes near the sharp switch.
-    pub fn new(tau_act: f64, tau_deact: f64, smoothing: f64) -> Result<SmoothActivation, MuscleError> {
-        require("activation_time_constant", tau_act, tau_act > 0.0, "greater than zero")?;
-        require("deactivation_time_constant", tau_deact, tau_deact > 0.0, "greater than zero")?;
-        require("activation_dynamics_smoothing", smoothing, smoothing > 0.0, "greater than zero")?;
-        Ok(SmoothActivation { per_tau_act: 1.0 / tau_act, per_tau_deact: 1.0 / tau_deact, smoothing })
+    pub fn new(tau_act: P, tau_deact: P, smoothing: P) -> Result<SmoothActivation<P>, MuscleError> {
+        let [per_tau_act, per_tau_deact] = per_time_constant(tau_act, tau_deact)?;
+        let ok = smoothing.value() > 0.0;
+        require("activation_dynamics_smoothing", smoothing.value(), ok, "greater than zero")?;
+        Ok(SmoothActivation { per_tau_act, per_tau_deact, smoothing })
     }
 
     /// ȧ, 1/s.
     #[inline(always)]
-    pub fn rate<T: Real>(&self, a: T, e: T) -> T {
+    pub fn rate<T: Over<P>>(&self, a: T, e: T) -> T {
         let z = a * 1.5 + 0.5;
         let d = e - a;
         let f = (d * self.smoothing).tanh() * 0.5;
@@ -108,19 +117,25 @@ impl SecondOrderActivation {
 ///
 /// Source: Zajac (1989); Schutte et al. (1993). Van den Bogert et al. (2011), eq. 7, use the first form for both.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RateActivation {
+pub struct RateActivation<P = f64> {
     /// k₁/T, 1/s.
-    pub k1: f64,
+    pub k1: P,
     /// k₂/T, 1/s.
-    pub k2: f64,
+    pub k2: P,
     /// Whether k₁ counts only while the activation rises.
     pub switches: bool,
 }
 
-impl RateActivation {
+impl<P: Real> RateActivation<P> {
+    /// With the time constants of rising and falling activation (s) at full and at no excitation; the first form for both.
+    pub fn from_time_constants(tau_act: P, tau_deact: P) -> RateActivation<P> {
+        let k2 = tau_deact.recip();
+        RateActivation { k1: tau_act.recip() - k2, k2, switches: false }
+    }
+
     /// ȧ, 1/s.
     #[inline(always)]
-    pub fn rate<T: Real>(&self, a: T, e: T) -> T {
+    pub fn rate<T: Over<P>>(&self, a: T, e: T) -> T {
         if self.switches && e.value() < a.value() {
             (e - a) * self.k2
         } else {

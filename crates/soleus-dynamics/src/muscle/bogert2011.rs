@@ -3,9 +3,11 @@
 
 use super::activation::RateActivation;
 use super::equilibrium::Equilibrium;
-use super::error::{MuscleError, require};
+use super::error::MuscleError;
+use super::hill::{Hill, hill_numbers, root};
 use super::info::MuscleInfo;
-use soleus_math::Real;
+use crate::constants::Constants;
+use soleus_math::{Over, Real};
 use soleus_model::muscle::{Bogert2011, Muscle};
 
 /// A straight muscle is given this thickness, in units of l₀, so that cos φ stays defined at s = 0.
@@ -27,112 +29,99 @@ const LEAST_THICKNESS: f64 = 1e-4;
 ///         c = A (f_max − 1)/(A + 1), so that the slope is continuous                 (Hill)
 ///   f_P = k (x − x_slack)² and f_T = (ε/ε₀)² where positive
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bogert2011Muscle {
-    activation: RateActivation,
-    f0: f64,
-    l0: f64,
-    ls: f64,
-    per_l0: f64,
-    v0: f64,
-    per_v0: f64,
-    width2: f64,
-    per_w2: f64,
-    hill: f64,
-    fmax: f64,
-    c: f64,
+pub struct Bogert2011Muscle<P = f64> {
+    activation: RateActivation<P>,
+    f0: P,
+    l0: P,
+    ls: P,
+    per_l0: P,
+    v0: P,
+    per_v0: P,
+    width2: P,
+    per_w2: P,
+    hill: P,
+    fmax: P,
+    c: P,
     /// 1/(l_s ε₀).
-    per_stretch: f64,
-    x_slack: f64,
-    k: f64,
-    beta: f64,
+    per_stretch: P,
+    x_slack: P,
+    k: P,
+    beta: P,
     default_state: [f64; 2],
 }
 
 impl Bogert2011Muscle {
     /// From the model's parameters.
     pub fn compile(m: &Muscle, p: &Bogert2011) -> Result<Bogert2011Muscle, MuscleError> {
-        let positive = [
-            ("max_isometric_force", m.max_isometric_force),
-            ("optimal_fiber_length", m.optimal_fiber_length),
-            ("tendon_slack_length", m.tendon_slack_length),
-            ("max_contraction_velocity", m.max_contraction_velocity),
-            ("activation_time_constant", p.activation_time_constant),
-            ("deactivation_time_constant", p.deactivation_time_constant),
-            ("force_length_width", p.force_length_width),
-            ("hill_a", p.hill_a),
-            ("tendon_strain_at_max_force", p.tendon_strain_at_max_force),
-            ("damping", p.damping),
-        ];
-        for (name, value) in positive {
-            require(name, value, value > 0.0, "greater than zero")?;
-        }
-        let fmax = p.max_eccentric_force;
-        require("max_eccentric_force", fmax, fmax > 1.0, "greater than 1")?;
-        require("parallel_slack_length", p.parallel_slack_length, true, "finite")?;
-        require("parallel_stiffness", p.parallel_stiffness, p.parallel_stiffness >= 0.0, "at least zero")?;
-        require("pennation_angle_at_optimal", m.pennation_angle_at_optimal, true, "finite")?;
-        require("default_activation", p.default_activation, true, "finite")?;
-        let l0 = m.optimal_fiber_length;
-        let v0 = m.max_contraction_velocity * l0;
-        let c2 = 1.0 / p.deactivation_time_constant;
-        let width = (l0 * m.pennation_angle_at_optimal.sin()).max(LEAST_THICKNESS * l0);
-        Ok(Bogert2011Muscle {
-            activation: RateActivation { k1: 1.0 / p.activation_time_constant - c2, k2: c2, switches: false },
-            f0: m.max_isometric_force,
-            l0,
-            ls: m.tendon_slack_length,
-            per_l0: 1.0 / l0,
-            v0,
-            per_v0: 1.0 / v0,
-            width2: width * width,
-            per_w2: 1.0 / (p.force_length_width * p.force_length_width),
-            hill: p.hill_a,
-            fmax,
-            c: p.hill_a * (fmax - 1.0) / (p.hill_a + 1.0),
-            per_stretch: 1.0 / (m.tendon_slack_length * p.tendon_strain_at_max_force),
-            x_slack: p.parallel_slack_length,
-            k: p.parallel_stiffness,
-            beta: p.damping * m.max_contraction_velocity,
-            default_state: [p.default_activation, l0 * m.pennation_angle_at_optimal.cos()],
-        })
+        Bogert2011Muscle::compile_over(m, p, &mut |_, value| value)
     }
+}
 
-    /// Activation and s to begin with: the fiber at optimal length.
-    pub fn default_states(&self) -> &[f64] {
-        &self.default_state
+impl<P: Real> Bogert2011Muscle<P> {
+    /// From the model's parameters, each made a constant of type `P` by its name.
+    pub fn compile_over(
+        m: &Muscle,
+        p: &Bogert2011,
+        constant: &mut Constants<P>,
+    ) -> Result<Bogert2011Muscle<P>, MuscleError> {
+        let h = Hill::compile(m, &hill_numbers!(p), constant)?;
+        let (l0, v0) = (h.l0, h.vmax * h.l0);
+        let thickness = (l0 * h.alpha0.sin()).max(l0 * LEAST_THICKNESS);
+        Ok(Bogert2011Muscle {
+            activation: h.activation,
+            f0: h.f0,
+            l0,
+            ls: h.ls,
+            per_l0: l0.recip(),
+            v0,
+            per_v0: v0.recip(),
+            width2: thickness * thickness,
+            per_w2: h.per_w2,
+            hill: h.hill,
+            fmax: h.fmax,
+            c: h.hill * (h.fmax - 1.0) / (h.hill + 1.0),
+            per_stretch: h.stretch.recip(),
+            x_slack: h.x_slack,
+            k: h.k,
+            beta: h.damping * h.vmax,
+            default_state: [
+                p.default_activation,
+                m.optimal_fiber_length * m.pennation_angle_at_optimal.cos(),
+            ],
+        })
     }
 
     /// l and cos φ of (6).
     #[inline(always)]
-    fn fiber<T: Real>(&self, s: T) -> (T, T) {
+    fn fiber<T: Over<P>>(&self, s: T) -> (T, T) {
         let l = (s * s + self.width2).sqrt();
         (l, s / l)
     }
 
     #[inline(always)]
-    fn active<T: Real>(&self, x: T) -> T {
+    fn active<T: Over<P>>(&self, x: T) -> T {
         let d = x - 1.0;
         (d * d * -self.per_w2).exp()
     }
 
     #[inline(always)]
-    fn passive<T: Real>(&self, x: T) -> T {
+    fn passive<T: Over<P>>(&self, x: T) -> T {
         let d = x - self.x_slack;
         if d.value() > 0.0 { d * d * self.k } else { T::zero() }
     }
 
     #[inline(always)]
-    fn tendon<T: Real>(&self, lt: T) -> T {
+    fn tendon<T: Over<P>>(&self, lt: T) -> T {
         let d = (lt - self.ls) * self.per_stretch;
         if d.value() > 0.0 { d * d } else { T::zero() }
     }
 
     #[inline(always)]
-    fn force_velocity<T: Real>(&self, v: T) -> T {
+    fn force_velocity<T: Over<P>>(&self, v: T) -> T {
         if v.value() <= -1.0 {
             T::zero()
         } else if v.value() <= 0.0 {
-            (v + 1.0) / (v * (-1.0 / self.hill) + 1.0)
+            (v + 1.0) / (v * (P::cst(-1.0) / self.hill) + 1.0)
         } else {
             (v * self.fmax + self.c) / (v + self.c)
         }
@@ -141,12 +130,26 @@ impl Bogert2011Muscle {
     /// The force balance (4), left minus right side, in units of F₀: zero on a trajectory. Smooth in
     /// all arguments but for the corners of the curves, and never singular.
     #[inline]
-    pub fn residual<T: Real>(&self, L: T, a: T, s: T, sdot: T) -> T {
+    pub fn residual<T: Over<P>>(&self, L: T, a: T, s: T, sdot: T) -> T {
         let (l, cos) = self.fiber(s);
         let x = l * self.per_l0;
         let y = sdot * self.per_v0;
         let fv = self.force_velocity(y * cos);
         (a * self.active(x) * fv + self.passive(x)) * cos + y * self.beta - self.tendon(L - s)
+    }
+
+    /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and the force balance (4).
+    pub fn implicit<T: Over<P>>(&self, L: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+        r[0] = rates[0] - self.activation.rate(states[0], e);
+        r[1] = self.residual(L, states[0], states[1], rates[1]);
+        self.tendon(L - states[1]) * self.f0
+    }
+}
+
+impl Bogert2011Muscle {
+    /// Activation and s to begin with: the fiber at optimal length.
+    pub fn default_states(&self) -> &[f64] {
+        &self.default_state
     }
 
     /// ṡ/(v_max l₀) from A = a f_L cos φ, cos φ and the force R left for them and the damper:
@@ -158,11 +161,6 @@ impl Bogert2011Muscle {
             return -self.velocity(-A, -cos, -R);
         }
         let beta = self.beta;
-        // The root of q y² + b y + c next to zero, without cancellation for b > 0.
-        let root = |q: T, b: T, c: T| {
-            let d = (b * b - q * c * 4.0).sqrt();
-            if b.value() >= 0.0 { -(c * 2.0) / (b + d) } else { (d - b) / (q * 2.0) }
-        };
         if R.value() >= A.value() {
             root(cos * beta, (A * self.fmax - R) * cos + beta * self.c, (A - R) * self.c)
         } else if R.value() * cos.value() <= -beta {
@@ -171,13 +169,6 @@ impl Bogert2011Muscle {
             let per_hill = 1.0 / self.hill;
             root(cos * (-beta * per_hill), (A + R * per_hill) * cos + beta, A - R)
         }
-    }
-
-    /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and the force balance (4).
-    pub fn implicit<T: Real>(&self, L: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
-        r[0] = rates[0] - self.activation.rate(states[0], e);
-        r[1] = self.residual(L, states[0], states[1], rates[1]);
-        self.tendon(L - states[1]) * self.f0
     }
 
     /// Tension (N); writes ȧ and ṡ.

@@ -3,8 +3,10 @@
 use super::activation::RateActivation;
 use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
+use super::hill::{Hill, hill_numbers, root};
 use super::info::MuscleInfo;
-use soleus_math::Real;
+use crate::constants::Constants;
+use soleus_math::{Over, Real};
 use soleus_model::muscle::{Chadwick2009, Muscle};
 
 /// Below this pennation angle at optimal length the muscle counts as straight, rad, as in DAS3.
@@ -27,90 +29,74 @@ const STRAIGHT_BELOW_RAD: f64 = 0.01;
 ///
 /// Source: Chadwick, Blana, van den Bogert and Kirsch (2009); the laws and numbers of release 2 (2015).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chadwick2009Muscle {
-    activation: RateActivation,
-    f0: f64,
-    l0: f64,
-    ls: f64,
-    vmax: f64,
+pub struct Chadwick2009Muscle<P = f64> {
+    activation: RateActivation<P>,
+    f0: P,
+    l0: P,
+    ls: P,
+    vmax: P,
     /// b², zero for a straight muscle.
-    b2: f64,
-    per_w2: f64,
-    per_hill: f64,
-    fmax: f64,
-    c: f64,
-    x_slack: f64,
-    k: f64,
+    b2: P,
+    per_w2: P,
+    per_hill: P,
+    fmax: P,
+    c: P,
+    x_slack: P,
+    k: P,
     /// κ l₀/F₀.
-    parallel_floor: f64,
+    parallel_floor: P,
     /// κ/F₀, 1/m.
-    tendon_floor: f64,
+    tendon_floor: P,
     /// 1/(u l_s)², 1/m².
-    per_stretch2: f64,
-    beta: f64,
+    per_stretch2: P,
+    beta: P,
     default_state: [f64; 2],
 }
 
 impl Chadwick2009Muscle {
     /// From the model's parameters.
     pub fn compile(m: &Muscle, p: &Chadwick2009) -> Result<Chadwick2009Muscle, MuscleError> {
-        let positive = [
-            ("max_isometric_force", m.max_isometric_force),
-            ("optimal_fiber_length", m.optimal_fiber_length),
-            ("tendon_slack_length", m.tendon_slack_length),
-            ("max_contraction_velocity", m.max_contraction_velocity),
-            ("activation_time_constant", p.activation_time_constant),
-            ("deactivation_time_constant", p.deactivation_time_constant),
-            ("force_length_width", p.force_length_width),
-            ("hill_a", p.hill_a),
-            ("tendon_strain_at_max_force", p.tendon_strain_at_max_force),
-            ("linear_stiffness", p.linear_stiffness),
-            ("damping", p.damping),
-        ];
-        for (name, value) in positive {
-            require(name, value, value > 0.0, "greater than zero")?;
-        }
-        let fmax = p.max_eccentric_force;
-        require("max_eccentric_force", fmax, fmax > 1.0, "greater than 1")?;
-        require("parallel_slack_length", p.parallel_slack_length, true, "finite")?;
-        require("parallel_stiffness", p.parallel_stiffness, p.parallel_stiffness >= 0.0, "at least zero")?;
-        require("pennation_angle_at_optimal", m.pennation_angle_at_optimal, true, "finite")?;
-        require("default_activation", p.default_activation, true, "finite")?;
-        let (f0, l0, vmax) = (m.max_isometric_force, m.optimal_fiber_length, m.max_contraction_velocity);
-        let alpha0 = m.pennation_angle_at_optimal;
-        let b = if alpha0 < STRAIGHT_BELOW_RAD { 0.0 } else { alpha0.sin() };
-        let stretch = m.tendon_slack_length * p.tendon_strain_at_max_force;
-        let c2 = 1.0 / p.deactivation_time_constant;
-        Ok(Chadwick2009Muscle {
-            activation: RateActivation { k1: 1.0 / p.activation_time_constant - c2, k2: c2, switches: false },
-            f0,
-            l0,
-            ls: m.tendon_slack_length,
-            vmax,
-            b2: b * b,
-            per_w2: 1.0 / (p.force_length_width * p.force_length_width),
-            per_hill: 1.0 / p.hill_a,
-            fmax,
-            c: vmax * p.hill_a * (fmax - 1.0) / (p.hill_a + 1.0),
-            x_slack: p.parallel_slack_length,
-            k: p.parallel_stiffness,
-            parallel_floor: p.linear_stiffness * l0 / f0,
-            tendon_floor: p.linear_stiffness / f0,
-            per_stretch2: 1.0 / (stretch * stretch),
-            beta: p.damping,
-            default_state: [p.default_activation, (1.0 - b * b).sqrt()],
-        })
+        Chadwick2009Muscle::compile_over(m, p, &mut |_, value| value)
     }
+}
 
-    /// Activation and s to begin with: the fiber at optimal length.
-    pub fn default_states(&self) -> &[f64] {
-        &self.default_state
+impl<P: Real> Chadwick2009Muscle<P> {
+    /// From the model's parameters, each made a constant of type `P` by its name.
+    pub fn compile_over(
+        m: &Muscle,
+        p: &Chadwick2009,
+        constant: &mut Constants<P>,
+    ) -> Result<Chadwick2009Muscle<P>, MuscleError> {
+        let floor = p.linear_stiffness;
+        require("linear_stiffness", floor, floor > 0.0, "greater than zero")?;
+        let h = Hill::compile(m, &hill_numbers!(p), constant)?;
+        let b = if h.alpha0.value() < STRAIGHT_BELOW_RAD { P::zero() } else { h.alpha0.sin() };
+        let floor = constant("linear_stiffness", floor);
+        Ok(Chadwick2009Muscle {
+            activation: h.activation,
+            f0: h.f0,
+            l0: h.l0,
+            ls: h.ls,
+            vmax: h.vmax,
+            b2: b * b,
+            per_w2: h.per_w2,
+            per_hill: h.hill.recip(),
+            fmax: h.fmax,
+            c: h.vmax * h.hill * (h.fmax - 1.0) / (h.hill + 1.0),
+            x_slack: h.x_slack,
+            k: h.k,
+            parallel_floor: floor * h.l0 / h.f0,
+            tendon_floor: floor / h.f0,
+            per_stretch2: (h.stretch * h.stretch).recip(),
+            beta: h.damping,
+            default_state: [p.default_activation, (P::one() - b * b).sqrt().value()],
+        })
     }
 
     /// l and cos φ, (1).
     #[inline(always)]
-    fn fiber<T: Real>(&self, s: T) -> (T, T) {
-        if self.b2 == 0.0 {
+    fn fiber<T: Over<P>>(&self, s: T) -> (T, T) {
+        if self.b2.value() == 0.0 {
             return (s, T::one());
         }
         let l = (s * s + self.b2).sqrt();
@@ -119,24 +105,14 @@ impl Chadwick2009Muscle {
 
     /// (2).
     #[inline(always)]
-    fn active<T: Real>(&self, l: T) -> T {
+    fn active<T: Over<P>>(&self, l: T) -> T {
         let d = l - 1.0;
         (d * d * -self.per_w2).exp()
     }
 
-    /// (3).
-    #[inline(always)]
-    fn force_velocity<T: Real>(&self, ldot: T) -> T {
-        if ldot.value() < 0.0 {
-            (ldot + self.vmax) / (ldot * -self.per_hill + self.vmax)
-        } else {
-            (ldot * self.fmax + self.c) / (ldot + self.c)
-        }
-    }
-
     /// (4).
     #[inline(always)]
-    fn passive<T: Real>(&self, l: T) -> T {
+    fn passive<T: Over<P>>(&self, l: T) -> T {
         let e = l - self.x_slack;
         let f = e * self.parallel_floor;
         if e.value() > 0.0 { f + e * e * self.k } else { f }
@@ -144,19 +120,45 @@ impl Chadwick2009Muscle {
 
     /// (5), of the tendon's length.
     #[inline(always)]
-    fn tendon<T: Real>(&self, lt: T) -> T {
+    fn tendon<T: Over<P>>(&self, lt: T) -> T {
         let d = lt - self.ls;
         let f = d * self.tendon_floor;
         if d.value() > 0.0 { f + d * d * self.per_stretch2 } else { f }
     }
 
+    /// (3).
+    #[inline(always)]
+    fn force_velocity<T: Over<P>>(&self, ldot: T) -> T {
+        if ldot.value() < 0.0 {
+            (ldot + self.vmax) / (ldot * -self.per_hill + self.vmax)
+        } else {
+            (ldot * self.fmax + self.c) / (ldot + self.c)
+        }
+    }
+
     /// Left side of (6), in units of F₀, and f_T.
     #[inline]
-    pub fn balance<T: Real>(&self, L: T, a: T, s: T, sdot: T) -> (T, T) {
+    pub fn balance<T: Over<P>>(&self, L: T, a: T, s: T, sdot: T) -> (T, T) {
         let (l, cos) = self.fiber(s);
         let ft = self.tendon(L - s * self.l0);
         let fv = self.force_velocity(sdot * cos);
         (ft - (a * self.active(l) * fv + self.passive(l)) * cos - sdot * self.beta, ft)
+    }
+
+    /// Tension (N), with the dynamics as residuals: ȧ minus its rate (7), and the force balance (6).
+    #[inline]
+    pub fn implicit<T: Over<P>>(&self, L: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+        r[0] = rates[0] - self.activation.rate(states[0], e);
+        let (balance, ft) = self.balance(L, states[0], states[1], rates[1]);
+        r[1] = balance;
+        ft * self.f0
+    }
+}
+
+impl Chadwick2009Muscle {
+    /// Activation and s to begin with: the fiber at optimal length.
+    pub fn default_states(&self) -> &[f64] {
+        &self.default_state
     }
 
     /// ṡ from G = a f_L cos φ, cos φ and the force R left for them and the damper, G f_V(ṡ cos φ) + β ṡ = R:
@@ -167,26 +169,12 @@ impl Chadwick2009Muscle {
         if cos.value() < 0.0 {
             return -self.velocity(-G, -cos, -R);
         }
-        // The root of q y² + b y + c that has the sign of −c for b > 0, without cancellation.
-        let root = |q: T, b: T, c: T| {
-            let d = (b * b - q * c * 4.0).sqrt();
-            if b.value() >= 0.0 { -(c * 2.0) / (b + d) } else { (d - b) / (q * 2.0) }
-        };
         if R.value() >= G.value() {
             root(cos * self.beta, (G * self.fmax - R) * cos + self.beta * self.c, (G - R) * self.c)
         } else {
             let h = self.per_hill;
             root(cos * (-self.beta * h), (G + R * h) * cos + self.beta * self.vmax, (G - R) * self.vmax)
         }
-    }
-
-    /// Tension (N), with the dynamics as residuals: ȧ minus its rate (7), and the force balance (6).
-    #[inline]
-    pub fn implicit<T: Real>(&self, L: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
-        r[0] = rates[0] - self.activation.rate(states[0], e);
-        let (balance, ft) = self.balance(L, states[0], states[1], rates[1]);
-        r[1] = balance;
-        ft * self.f0
     }
 
     /// Tension (N); writes ȧ and ṡ.

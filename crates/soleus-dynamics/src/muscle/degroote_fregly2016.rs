@@ -5,7 +5,8 @@ use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use super::pennation::SIGNIFICANT;
-use soleus_math::Real;
+use crate::constants::Constants;
+use soleus_math::{Over, Real};
 use soleus_model::muscle::{DeGrooteFregly2016, Muscle, TendonDynamicsMode};
 
 /// Height, center, width and skew of the three bells of the active force–length curve. The paper's values,
@@ -45,28 +46,28 @@ const MAX_TENDON_FORCE: f64 = 5.0;
 /// Source: De Groote, Kinney, Rao and Fregly (2016) and its supplement; OpenSim's class of the same name, but
 /// time constants are each muscle's own (OpenSim uses those of the first muscle for all).
 #[derive(Clone, Debug, PartialEq)]
-pub struct DeGrooteFregly2016Muscle {
-    activation: SmoothActivation,
+pub struct DeGrooteFregly2016Muscle<P = f64> {
+    activation: SmoothActivation<P>,
     has_activation: bool,
     rigid: bool,
     implicit: bool,
-    f0: f64,
-    l0: f64,
-    ls: f64,
-    per_l0: f64,
-    per_ls: f64,
-    v0: f64,
-    per_v0: f64,
+    f0: P,
+    l0: P,
+    ls: P,
+    per_l0: P,
+    per_ls: P,
+    v0: P,
+    per_v0: P,
     /// l₀ sin α₀ and its square.
-    width: f64,
-    width2: f64,
-    per_scale: f64,
+    width: P,
+    width2: P,
+    per_scale: P,
     /// 4/ε₀, o and 1/(e⁴ − o); zero slope when the passive force is ignored.
-    kpas: f64,
-    offset: f64,
-    per_epas: f64,
-    kt: f64,
-    beta: f64,
+    kpas: P,
+    offset: P,
+    per_epas: P,
+    kt: P,
+    beta: P,
     default_state: Vec<f64>,
 }
 
@@ -84,6 +85,17 @@ struct Position<T> {
 impl DeGrooteFregly2016Muscle {
     /// From the model's parameters.
     pub fn compile(m: &Muscle, p: &DeGrooteFregly2016) -> Result<DeGrooteFregly2016Muscle, MuscleError> {
+        DeGrooteFregly2016Muscle::compile_over(m, p, &mut |_, value| value)
+    }
+}
+
+impl<P: Real> DeGrooteFregly2016Muscle<P> {
+    /// From the model's parameters, each made a constant of type `P` by its name.
+    pub fn compile_over(
+        m: &Muscle,
+        p: &DeGrooteFregly2016,
+        constant: &mut Constants<P>,
+    ) -> Result<DeGrooteFregly2016Muscle<P>, MuscleError> {
         let e0 = p.passive_fiber_strain_at_one_norm_force;
         let et = p.tendon_strain_at_one_norm_force;
         let positive = [
@@ -122,37 +134,150 @@ impl DeGrooteFregly2016Muscle {
         if !rigid {
             default_state.push(f);
         }
-        let v0 = m.max_contraction_velocity * m.optimal_fiber_length;
-        let width = m.optimal_fiber_length * alpha0.sin();
-        let offset = (KPE * (PASSIVE_ZERO - 1.0) / e0).exp();
+        let l0 = constant("optimal_fiber_length", m.optimal_fiber_length);
+        let ls = constant("tendon_slack_length", ls);
+        let v0 = constant("max_contraction_velocity", m.max_contraction_velocity) * l0;
+        let width = l0 * constant("pennation_angle_at_optimal", alpha0).sin();
+        let e0 = constant("passive_fiber_strain_at_one_norm_force", e0);
+        let offset = (P::cst(KPE * (PASSIVE_ZERO - 1.0)) / e0).exp();
+        let passive = if p.ignore_passive_fiber_force { 0.0 } else { 1.0 };
         Ok(DeGrooteFregly2016Muscle {
             activation: SmoothActivation::new(
-                p.activation_time_constant,
-                p.deactivation_time_constant,
-                p.activation_dynamics_smoothing,
+                constant("activation_time_constant", p.activation_time_constant),
+                constant("deactivation_time_constant", p.deactivation_time_constant),
+                constant("activation_dynamics_smoothing", p.activation_dynamics_smoothing),
             )?,
             has_activation,
             rigid,
             implicit: p.tendon_compliance_dynamics_mode == TendonDynamicsMode::Implicit,
-            f0: m.max_isometric_force,
-            l0: m.optimal_fiber_length,
-            ls: m.tendon_slack_length,
-            per_l0: 1.0 / m.optimal_fiber_length,
-            per_ls: 1.0 / m.tendon_slack_length,
+            f0: constant("max_isometric_force", m.max_isometric_force),
+            l0,
+            ls,
+            per_l0: l0.recip(),
+            per_ls: ls.recip(),
             v0,
-            per_v0: 1.0 / v0,
+            per_v0: v0.recip(),
             width,
             width2: width * width,
-            per_scale: 1.0 / scale,
-            kpas: KPE / e0,
+            per_scale: constant("active_force_width_scale", scale).recip(),
+            kpas: P::cst(KPE) / e0,
             offset,
-            per_epas: if p.ignore_passive_fiber_force { 0.0 } else { 1.0 / (KPE.exp() - offset) },
-            kt: ((1.0 + C3) / C1).ln() / et,
-            beta,
+            per_epas: P::cst(passive) / (P::cst(KPE.exp()) - offset),
+            kt: P::cst(((1.0 + C3) / C1).ln()) / constant("tendon_strain_at_one_norm_force", et),
+            beta: constant("fiber_damping", beta),
             default_state,
         })
     }
 
+    /// (1).
+    #[inline]
+    pub fn active_force_length<T: Over<P>>(&self, x: T) -> T {
+        let x = (x - 1.0) * self.per_scale + 1.0;
+        let [first, second, third] = BELLS.map(|[b1, b2, b3, b4]| {
+            let r = (x - b2) / (x * b4 + b3);
+            (r * r * -0.5).exp() * b1
+        });
+        first + second + third
+    }
+
+    /// (2).
+    #[inline(always)]
+    pub fn passive_force_length<T: Over<P>>(&self, x: T) -> T {
+        (((x - 1.0) * self.kpas).exp() - self.offset) * self.per_epas
+    }
+
+    /// (4).
+    #[inline(always)]
+    pub fn tendon_force<T: Over<P>>(&self, t: T) -> T {
+        ((t - 1.0) * self.kt).exp() * C1 - C3
+    }
+
+    /// The normalized tendon length where (4) is F̃ > −0.2.
+    #[inline(always)]
+    pub fn tendon_length<T: Over<P>>(&self, f: T) -> T {
+        ((f + C3) * (1.0 / C1)).ln() * self.kt.recip() + 1.0
+    }
+
+    /// Slope of (4) where it is F̃: k_T (F̃ + 0.2).
+    #[inline(always)]
+    fn tendon_slope<T: Over<P>>(&self, f: T) -> T {
+        (f + C3) * self.kt
+    }
+
+    #[inline(always)]
+    fn split<'a, T: Over<P>>(&self, e: T, states: &'a [T]) -> (T, &'a [T]) {
+        if self.has_activation { (states[0], &states[1..]) } else { (e, states) }
+    }
+
+    #[inline(always)]
+    fn position<T: Over<P>>(&self, L: T, t: T) -> Position<T> {
+        let along = L - t * self.ls;
+        let l = (along * along + self.width2).sqrt();
+        let per_l = l.recip();
+        let x = l * self.per_l0;
+        Position {
+            t,
+            along,
+            l,
+            x,
+            cos: along * per_l,
+            sin: per_l * self.width,
+            fl: self.active_force_length(x),
+            fp: self.passive_force_length(x),
+        }
+    }
+
+    /// Fiber force in units of F₀.
+    #[inline(always)]
+    fn fiber_force<T: Over<P>>(&self, a: T, p: &Position<T>, v: T, fv: T) -> T {
+        a * p.fl * fv + p.fp + v * self.beta
+    }
+
+    /// The force balance F̃ − F̃ᴹ cos φ when the tendon force is F̃ and changes at the rate Fdot, 1/s: zero on a
+    /// trajectory. Has no singularity in a, unlike the explicit form.
+    pub fn residual<T: Over<P>>(&self, L: T, Ldot: T, a: T, f: T, fdot: T) -> T {
+        let p = self.position(L, self.tendon_length(f));
+        let v = (Ldot - fdot / self.tendon_slope(f) * self.ls) * p.cos * self.per_v0;
+        f - self.fiber_force(a, &p, v, DeGrooteFregly2016Muscle::force_velocity(v)) * p.cos
+    }
+
+    /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and the force balance of an elastic tendon.
+    pub fn implicit<T: Over<P>>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+        let (a, rest) = self.split(e, states);
+        let k = usize::from(self.has_activation);
+        if self.has_activation {
+            r[0] = rates[0] - self.activation.rate(a, e);
+        }
+        if self.rigid {
+            return self.dynamics(L, Ldot, e, states, &mut [T::zero(); 2][..k]);
+        }
+        r[k] = self.residual(L, Ldot, a, rest[0], rates[k]);
+        rest[0] * self.f0
+    }
+
+    /// Tension (N); writes the rates of the states. Tendon dynamics are explicit here in either mode;
+    /// implicit ones are had from [`residual`](Self::residual).
+    #[inline]
+    pub fn dynamics<T: Over<P>>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
+        let (a, rest) = self.split(e, states);
+        if self.has_activation {
+            states_dot[0] = self.activation.rate(a, e);
+        }
+        if self.rigid {
+            let p = self.position(L, T::one());
+            let v = Ldot * p.cos * self.per_v0;
+            return self.fiber_force(a, &p, v, DeGrooteFregly2016Muscle::force_velocity(v)) * p.cos * self.f0;
+        }
+        let f = rest[0];
+        let p = self.position(L, self.tendon_length(f));
+        let v = DeGrooteFregly2016Muscle::velocity((f / p.cos - p.fp) / (a * p.fl));
+        let ltdot = Ldot - v * self.v0 / p.cos;
+        states_dot[usize::from(self.has_activation)] = ltdot * self.per_ls * self.tendon_slope(f);
+        f * self.f0
+    }
+}
+
+impl DeGrooteFregly2016Muscle {
     /// Names of the states, in order.
     pub fn state_names(&self) -> &'static [&'static str] {
         match (self.has_activation, self.rigid) {
@@ -173,17 +298,6 @@ impl DeGrooteFregly2016Muscle {
         self.implicit && !self.rigid
     }
 
-    /// (1).
-    #[inline]
-    pub fn active_force_length<T: Real>(&self, x: T) -> T {
-        let x = (x - 1.0) * self.per_scale + 1.0;
-        let [first, second, third] = BELLS.map(|[b1, b2, b3, b4]| {
-            let r = (x - b2) / (x * b4 + b3);
-            (r * r * -0.5).exp() * b1
-        });
-        first + second + third
-    }
-
     /// Slope of (1).
     fn active_slope<T: Real>(&self, x: T) -> T {
         let x = (x - 1.0) * self.per_scale + 1.0;
@@ -193,12 +307,6 @@ impl DeGrooteFregly2016Muscle {
             -((r * r * -0.5).exp() * (b1 * (b3 + b2 * b4)) * r / (w * w))
         });
         (first + second + third) * self.per_scale
-    }
-
-    /// (2).
-    #[inline(always)]
-    pub fn passive_force_length<T: Real>(&self, x: T) -> T {
-        (((x - 1.0) * self.kpas).exp() - self.offset) * self.per_epas
     }
 
     /// (3).
@@ -212,96 +320,6 @@ impl DeGrooteFregly2016Muscle {
     #[inline(always)]
     pub fn velocity<T: Real>(fv: T) -> T {
         (((fv - D[3]) * (1.0 / D[0])).sinh() - D[2]) / D[1]
-    }
-
-    /// (4).
-    #[inline(always)]
-    pub fn tendon_force<T: Real>(&self, t: T) -> T {
-        ((t - 1.0) * self.kt).exp() * C1 - C3
-    }
-
-    /// The normalized tendon length where (4) is F̃ > −0.2.
-    #[inline(always)]
-    pub fn tendon_length<T: Real>(&self, f: T) -> T {
-        ((f + C3) * (1.0 / C1)).ln() * (1.0 / self.kt) + 1.0
-    }
-
-    /// Slope of (4) where it is F̃: k_T (F̃ + 0.2).
-    #[inline(always)]
-    fn tendon_slope<T: Real>(&self, f: T) -> T {
-        (f + C3) * self.kt
-    }
-
-    #[inline(always)]
-    fn split<'a, T: Real>(&self, e: T, states: &'a [T]) -> (T, &'a [T]) {
-        if self.has_activation { (states[0], &states[1..]) } else { (e, states) }
-    }
-
-    #[inline(always)]
-    fn position<T: Real>(&self, L: T, t: T) -> Position<T> {
-        let along = L - t * self.ls;
-        let l = (along * along + self.width2).sqrt();
-        let per_l = l.recip();
-        let x = l * self.per_l0;
-        Position {
-            t,
-            along,
-            l,
-            x,
-            cos: along * per_l,
-            sin: per_l * self.width,
-            fl: self.active_force_length(x),
-            fp: self.passive_force_length(x),
-        }
-    }
-
-    /// Fiber force in units of F₀.
-    #[inline(always)]
-    fn fiber_force<T: Real>(&self, a: T, p: &Position<T>, v: T, fv: T) -> T {
-        a * p.fl * fv + p.fp + v * self.beta
-    }
-
-    /// The force balance F̃ − F̃ᴹ cos φ when the tendon force is F̃ and changes at the rate Fdot, 1/s: zero on a
-    /// trajectory. Has no singularity in a, unlike the explicit form.
-    pub fn residual<T: Real>(&self, L: T, Ldot: T, a: T, f: T, fdot: T) -> T {
-        let p = self.position(L, self.tendon_length(f));
-        let v = (Ldot - fdot / self.tendon_slope(f) * self.ls) * p.cos * self.per_v0;
-        f - self.fiber_force(a, &p, v, Self::force_velocity(v)) * p.cos
-    }
-
-    /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and the force balance of an elastic tendon.
-    pub fn implicit<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
-        let (a, rest) = self.split(e, states);
-        let k = usize::from(self.has_activation);
-        if self.has_activation {
-            r[0] = rates[0] - self.activation.rate(a, e);
-        }
-        if self.rigid {
-            return self.dynamics(L, Ldot, e, states, &mut [T::zero(); 2][..k]);
-        }
-        r[k] = self.residual(L, Ldot, a, rest[0], rates[k]);
-        rest[0] * self.f0
-    }
-
-    /// Tension (N); writes the rates of the states. Tendon dynamics are explicit here in either mode;
-    /// implicit ones are had from [`residual`](Self::residual).
-    #[inline]
-    pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
-        let (a, rest) = self.split(e, states);
-        if self.has_activation {
-            states_dot[0] = self.activation.rate(a, e);
-        }
-        if self.rigid {
-            let p = self.position(L, T::one());
-            let v = Ldot * p.cos * self.per_v0;
-            return self.fiber_force(a, &p, v, Self::force_velocity(v)) * p.cos * self.f0;
-        }
-        let f = rest[0];
-        let p = self.position(L, self.tendon_length(f));
-        let v = Self::velocity((f / p.cos - p.fp) / (a * p.fl));
-        let ltdot = Ldot - v * self.v0 / p.cos;
-        states_dot[usize::from(self.has_activation)] = ltdot * self.per_ls * self.tendon_slope(f);
-        f * self.f0
     }
 
     /// Active force along the tendon (N) at full activation if the tendon were rigid, F₀ f_L f_V cos φ. With

@@ -7,7 +7,8 @@ use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use super::millard2012_curves as curves;
 use super::pennation::{AT_SHORTEST, FixedWidthPennation, SIGNIFICANT};
-use soleus_math::{BezierCurve, Real};
+use crate::constants::Constants;
+use soleus_math::{BezierCurve, Over, Real};
 use soleus_model::muscle::{ForceVelocityCurve, Millard2012Equilibrium, Muscle};
 use std::sync::Arc;
 
@@ -40,24 +41,24 @@ enum Tendon {
 /// adjustments of parameters are made here too: with damping or a rigid tendon the curves may reach zero
 /// force and slope; without, they are kept away from it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Millard2012EquilibriumMuscle {
-    activation: FirstOrderActivation,
+pub struct Millard2012EquilibriumMuscle<P = f64> {
+    activation: FirstOrderActivation<P>,
     has_activation: bool,
-    pennation: FixedWidthPennation,
+    pennation: FixedWidthPennation<P>,
     tendon: Tendon,
     active: Arc<BezierCurve>,
     passive: Arc<BezierCurve>,
     velocity: Arc<BezierCurve>,
-    beta: f64,
-    f0: f64,
-    l0: f64,
-    ls: f64,
-    per_l0: f64,
-    per_ls: f64,
+    beta: P,
+    f0: P,
+    l0: P,
+    ls: P,
+    per_l0: P,
+    per_ls: P,
     /// v_max l₀, m/s, and its reciprocal.
-    v0: f64,
-    per_v0: f64,
-    min_length: f64,
+    v0: P,
+    per_v0: P,
+    min_length: P,
     default_state: Vec<f64>,
 }
 
@@ -77,6 +78,18 @@ impl Millard2012EquilibriumMuscle {
         p: &Millard2012Equilibrium,
         cache: &mut CurveCache,
     ) -> Result<Millard2012EquilibriumMuscle, MuscleError> {
+        Millard2012EquilibriumMuscle::compile_over(m, p, cache, &mut |_, value| value)
+    }
+}
+
+impl<P: Real> Millard2012EquilibriumMuscle<P> {
+    /// From the model's parameters, each made a constant of type `P` by its name.
+    pub fn compile_over(
+        m: &Muscle,
+        p: &Millard2012Equilibrium,
+        cache: &mut CurveCache,
+        constant: &mut Constants<P>,
+    ) -> Result<Millard2012EquilibriumMuscle<P>, MuscleError> {
         let positive = [
             ("max_isometric_force", m.max_isometric_force),
             ("max_contraction_velocity", m.max_contraction_velocity),
@@ -124,18 +137,22 @@ impl Millard2012EquilibriumMuscle {
         // OpenSim hands minimum_activation on only if there are activation dynamics; else 0.01 holds.
         let has_activation = !m.ignore_activation_dynamics;
         let activation = if has_activation {
-            FirstOrderActivation::new(p.activation_time_constant, p.deactivation_time_constant, amin)?
+            FirstOrderActivation::new(
+                constant("activation_time_constant", p.activation_time_constant),
+                constant("deactivation_time_constant", p.deactivation_time_constant),
+                P::cst(amin),
+            )?
         } else {
-            FirstOrderActivation::new(0.010, 0.040, 0.01)?
+            FirstOrderActivation::new(P::cst(0.010), P::cst(0.040), P::cst(0.01))?
         };
+        let l0 = constant("optimal_fiber_length", m.optimal_fiber_length);
         let pennation = FixedWidthPennation::new(
-            m.optimal_fiber_length,
-            m.pennation_angle_at_optimal,
-            p.maximum_pennation_angle,
+            l0,
+            constant("pennation_angle_at_optimal", m.pennation_angle_at_optimal),
+            constant("maximum_pennation_angle", p.maximum_pennation_angle),
         )?;
-        let l0 = m.optimal_fiber_length;
-        let min_length =
-            SIGNIFICANT.max((active.min_norm_active_fiber_length * l0).max(pennation.min_length()));
+        let shortest = (l0 * active.min_norm_active_fiber_length).max(pennation.min_length());
+        let min_length = P::cst(SIGNIFICANT).max(shortest);
         let tendon = if rigid {
             Tendon::Rigid
         } else {
@@ -146,13 +163,14 @@ impl Millard2012EquilibriumMuscle {
                 Tendon::Damped(elastic)
             }
         };
-        let v0 = m.max_contraction_velocity * l0;
+        let v0 = constant("max_contraction_velocity", m.max_contraction_velocity) * l0;
+        let ls = constant("tendon_slack_length", ls);
         let mut default_state = Vec::new();
         if has_activation {
-            default_state.push(activation.clamp(p.default_activation));
+            default_state.push(Real::clamp(p.default_activation, amin, 1.0));
         }
         if !rigid {
-            default_state.push(p.default_fiber_length.max(min_length));
+            default_state.push(p.default_fiber_length.max(min_length.value()));
         }
         Ok(Millard2012EquilibriumMuscle {
             activation,
@@ -162,42 +180,23 @@ impl Millard2012EquilibriumMuscle {
             active: curves::active_force_length(&active, cache)?,
             passive: curves::fiber_force_length(&p.fiber_force_length_curve, cache)?,
             velocity: curves::force_velocity(&velocity, cache)?,
-            beta,
-            f0: m.max_isometric_force,
+            // Below the threshold the damping counts as none, however it changes.
+            beta: if classic || beta == 0.0 { P::zero() } else { constant("fiber_damping", beta) },
+            f0: constant("max_isometric_force", m.max_isometric_force),
             l0,
-            ls: m.tendon_slack_length,
-            per_l0: 1.0 / l0,
-            per_ls: 1.0 / m.tendon_slack_length,
+            ls,
+            per_l0: l0.recip(),
+            per_ls: ls.recip(),
             v0,
-            per_v0: 1.0 / v0,
+            per_v0: v0.recip(),
             min_length,
             default_state,
         })
     }
 
-    /// Names of the states, in order.
-    pub fn state_names(&self) -> &'static [&'static str] {
-        match (self.has_activation, &self.tendon) {
-            (true, Tendon::Rigid) => &["activation"],
-            (true, _) => &["activation", "fiber_length"],
-            (false, Tendon::Rigid) => &[],
-            (false, _) => &["fiber_length"],
-        }
-    }
-
-    /// States to begin with.
-    pub fn default_states(&self) -> &[f64] {
-        &self.default_state
-    }
-
-    /// Shortest fiber length, m.
-    pub fn min_fiber_length(&self) -> f64 {
-        self.min_length
-    }
-
     /// Activation in use, and the states that follow it.
     #[inline(always)]
-    fn split<'a, T: Real>(&self, e: T, states: &'a [T]) -> (T, &'a [T]) {
+    fn split<'a, T: Over<P>>(&self, e: T, states: &'a [T]) -> (T, &'a [T]) {
         if self.has_activation {
             (self.activation.clamp(states[0]), &states[1..])
         } else {
@@ -207,25 +206,25 @@ impl Millard2012EquilibriumMuscle {
 
     /// Fiber length, not below the shortest.
     #[inline(always)]
-    fn held_length<T: Real>(&self, l: T) -> T {
-        if l.value() < self.min_length { T::cst(self.min_length) } else { l }
+    fn held_length<T: Over<P>>(&self, l: T) -> T {
+        if l.value() < self.min_length.value() { T::lift(self.min_length) } else { l }
     }
 
     #[inline(always)]
-    fn position<T: Real>(&self, L: T, l: T) -> Position<T> {
+    fn position<T: Over<P>>(&self, L: T, l: T) -> Position<T> {
         let l = self.held_length(l);
         let (sin, cos) = self.pennation.sin_cos(l);
         Position { l, x: l * self.per_l0, sin, cos, lt: L - l * cos }
     }
 
     #[inline(always)]
-    fn rigid_length<T: Real>(&self, L: T) -> T {
-        self.pennation.fiber_length(L, T::cst(self.ls))
+    fn rigid_length<T: Over<P>>(&self, L: T) -> T {
+        self.pennation.fiber_length(L, T::lift(self.ls))
     }
 
     /// v and f_V of an elastic muscle from its multipliers; (1) solved for v.
     #[inline(always)]
-    fn elastic_velocity<T: Real>(&self, a: T, fl: T, fp: T, ft: T, per_cos: T) -> (T, T) {
+    fn elastic_velocity<T: Over<P>>(&self, a: T, fl: T, fp: T, ft: T, per_cos: T) -> (T, T) {
         let rest = ft * per_cos - fp;
         match &self.tendon {
             Tendon::Undamped(_, inverse) => {
@@ -238,8 +237,8 @@ impl Millard2012EquilibriumMuscle {
 
     /// v and f_V with a rigid tendon; a buckled one stops the fiber.
     #[inline(always)]
-    fn rigid_velocity<T: Real>(&self, Ldot: T, p: &Position<T>) -> (T, T) {
-        if p.lt.value() < self.ls - SIGNIFICANT {
+    fn rigid_velocity<T: Over<P>>(&self, Ldot: T, p: &Position<T>) -> (T, T) {
+        if p.lt.value() < self.ls.value() - SIGNIFICANT {
             (T::zero(), T::one())
         } else {
             let v = Ldot * p.cos * self.per_v0;
@@ -250,7 +249,7 @@ impl Millard2012EquilibriumMuscle {
     /// Held at the shortest length?
     #[inline(always)]
     fn is_clamped(&self, l: f64, v: f64) -> bool {
-        l <= AT_SHORTEST * self.min_length && v <= 0.0
+        l <= AT_SHORTEST * self.min_length.value() && v <= 0.0
     }
 
     /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and for an elastic tendon the balance
@@ -260,7 +259,7 @@ impl Millard2012EquilibriumMuscle {
     /// which has no singularity where a, f_L, cos φ or the slope of f_V vanish. A fiber at its shortest length that
     /// would shorten further is held: r = ṽ. Without damping the inverse curve is not quite that of f_V, and the rate of
     /// the explicit form is used, as OpenSim does.
-    pub fn residual<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+    pub fn residual<T: Over<P>>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
         let Tendon::Damped(tendon) = &self.tendon else {
             let tension = self.dynamics(L, Ldot, e, states, r);
             for (r, &rate) in r.iter_mut().zip(rates) {
@@ -278,7 +277,7 @@ impl Millard2012EquilibriumMuscle {
             (self.active.value(p.x), self.passive.value(p.x), tendon.value(p.lt * self.per_ls));
         let v = rates[k] * self.per_v0;
         let shortening = ((a * fl + fp) * p.cos).value() >= ft.value();
-        r[k] = if rest[0].value() <= AT_SHORTEST * self.min_length && shortening {
+        r[k] = if rest[0].value() <= AT_SHORTEST * self.min_length.value() && shortening {
             v
         } else {
             (a * fl * self.velocity.value(v) + fp + v * self.beta) * p.cos - ft
@@ -288,7 +287,7 @@ impl Millard2012EquilibriumMuscle {
 
     /// Tension (N); writes the rates of the states.
     #[inline]
-    pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
+    pub fn dynamics<T: Over<P>>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let (a, rest) = self.split(e, states);
         if self.has_activation {
             states_dot[0] = self.activation.rate(a, e);
@@ -315,6 +314,28 @@ impl Millard2012EquilibriumMuscle {
                 ft * self.f0
             }
         }
+    }
+}
+
+impl Millard2012EquilibriumMuscle {
+    /// Names of the states, in order.
+    pub fn state_names(&self) -> &'static [&'static str] {
+        match (self.has_activation, &self.tendon) {
+            (true, Tendon::Rigid) => &["activation"],
+            (true, _) => &["activation", "fiber_length"],
+            (false, Tendon::Rigid) => &[],
+            (false, _) => &["fiber_length"],
+        }
+    }
+
+    /// States to begin with.
+    pub fn default_states(&self) -> &[f64] {
+        &self.default_state
+    }
+
+    /// Shortest fiber length, m.
+    pub fn min_fiber_length(&self) -> f64 {
+        self.min_length
     }
 
     /// Everything about the muscle.

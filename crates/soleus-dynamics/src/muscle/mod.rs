@@ -11,6 +11,7 @@ pub mod degroote_fregly2016;
 pub mod delp1990;
 pub mod equilibrium;
 pub mod error;
+mod hill;
 pub mod info;
 pub mod millard2012;
 pub mod millard2012_curves;
@@ -27,6 +28,7 @@ pub use error::MuscleError;
 pub use info::MuscleInfo;
 
 use crate::Options;
+use crate::constants::Constants;
 use bogert2011::Bogert2011Muscle;
 use chadwick2009::Chadwick2009Muscle;
 use degroote_fregly2016::DeGrooteFregly2016Muscle;
@@ -34,7 +36,7 @@ use delp1990::Delp1990Muscle;
 use millard2012::Millard2012EquilibriumMuscle;
 use rigid_tendon::RigidTendonMuscle;
 use schutte1993::Schutte1993Muscle;
-use soleus_math::Real;
+use soleus_math::{Over, Real};
 use soleus_model::muscle::{Muscle, MuscleKind};
 use thelen2003::Thelen2003Muscle;
 use thelen2003_original::Thelen2003OriginalMuscle;
@@ -42,13 +44,13 @@ use thelen2003_original::Thelen2003OriginalMuscle;
 /// A muscle ready for computing: parameters checked, constants folded, curves built.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // The system boxes the whole muscle.
-pub enum CompiledMuscle {
+pub enum CompiledMuscle<P = f64> {
     /// See [`Thelen2003Muscle`].
-    Thelen2003(Thelen2003Muscle),
+    Thelen2003(Thelen2003Muscle<P>),
     /// See [`Millard2012EquilibriumMuscle`].
-    Millard2012Equilibrium(Box<Millard2012EquilibriumMuscle>),
+    Millard2012Equilibrium(Box<Millard2012EquilibriumMuscle<P>>),
     /// See [`DeGrooteFregly2016Muscle`].
-    DeGrooteFregly2016(DeGrooteFregly2016Muscle),
+    DeGrooteFregly2016(DeGrooteFregly2016Muscle<P>),
     /// See [`Schutte1993Muscle`].
     Schutte1993(Schutte1993Muscle),
     /// See [`Delp1990Muscle`].
@@ -58,9 +60,9 @@ pub enum CompiledMuscle {
     /// See [`RigidTendonMuscle`].
     RigidTendon(RigidTendonMuscle),
     /// See [`Bogert2011Muscle`].
-    Bogert2011(Bogert2011Muscle),
+    Bogert2011(Bogert2011Muscle<P>),
     /// See [`Chadwick2009Muscle`].
-    Chadwick2009(Chadwick2009Muscle),
+    Chadwick2009(Chadwick2009Muscle<P>),
 }
 
 impl CompiledMuscle {
@@ -146,34 +148,6 @@ impl CompiledMuscle {
         }
     }
 
-    /// The tension (N), with the dynamics in implicit form: `r` gets one residual per state, zero when `rates` are the
-    /// rates of `states`. Force balances where the class has one, so that nothing is singular at zero activation.
-    #[inline]
-    pub fn residual<T: Real>(
-        &self,
-        L: T,
-        Ldot: T,
-        excitation: T,
-        states: &[T],
-        rates: &[T],
-        r: &mut [T],
-    ) -> T {
-        match self {
-            CompiledMuscle::Thelen2003(m) => m.residual(L, excitation, states, rates, r),
-            CompiledMuscle::Millard2012Equilibrium(m) => m.residual(L, Ldot, excitation, states, rates, r),
-            CompiledMuscle::DeGrooteFregly2016(m) => m.implicit(L, Ldot, excitation, states, rates, r),
-            CompiledMuscle::Bogert2011(m) => m.implicit(L, excitation, states, rates, r),
-            CompiledMuscle::Chadwick2009(m) => m.implicit(L, excitation, states, rates, r),
-            _ => {
-                let tension = self.dynamics(L, Ldot, excitation, states, r);
-                for (r, &rate) in r.iter_mut().zip(rates) {
-                    *r = rate - *r;
-                }
-                tension
-            }
-        }
-    }
-
     /// Everything about the muscle, for reports and analyses; same arguments as [`dynamics`](Self::dynamics).
     pub fn info<T: Real>(&self, L: T, Ldot: T, excitation: T, states: &[T]) -> MuscleInfo<T> {
         match self {
@@ -230,4 +204,72 @@ impl CompiledMuscle {
             CompiledMuscle::Chadwick2009(m) => m.solve_equilibrium(L, activation, states),
         }
     }
+}
+
+impl<P: Real> CompiledMuscle<P> {
+    /// Prepares the muscle with each parameter made a constant of type `P` by its name; nothing for the older classes,
+    /// whose parameters are plain numbers.
+    pub fn compile_over(
+        m: &Muscle,
+        cache: &mut CurveCache,
+        constant: &mut Constants<P>,
+    ) -> Result<Option<CompiledMuscle<P>>, MuscleError> {
+        Ok(Some(match &m.kind {
+            MuscleKind::Thelen2003(p) => {
+                CompiledMuscle::Thelen2003(Thelen2003Muscle::compile_over(m, p, constant)?)
+            }
+            MuscleKind::Millard2012Equilibrium(p) => CompiledMuscle::Millard2012Equilibrium(Box::new(
+                Millard2012EquilibriumMuscle::compile_over(m, p, cache, constant)?,
+            )),
+            MuscleKind::DeGrooteFregly2016(p) => {
+                CompiledMuscle::DeGrooteFregly2016(DeGrooteFregly2016Muscle::compile_over(m, p, constant)?)
+            }
+            MuscleKind::Bogert2011(p) => {
+                CompiledMuscle::Bogert2011(Bogert2011Muscle::compile_over(m, p, constant)?)
+            }
+            MuscleKind::Chadwick2009(p) => {
+                CompiledMuscle::Chadwick2009(Chadwick2009Muscle::compile_over(m, p, constant)?)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The tension (N), with the dynamics in implicit form: `r` gets one residual per state, zero when `rates` are the
+    /// rates of `states`. Force balances where the class has one, so that nothing is singular at zero activation.
+    #[inline]
+    pub fn residual<T: Over<P>>(
+        &self,
+        L: T,
+        Ldot: T,
+        excitation: T,
+        states: &[T],
+        rates: &[T],
+        r: &mut [T],
+    ) -> T {
+        match self {
+            CompiledMuscle::Thelen2003(m) => m.residual(L, excitation, states, rates, r),
+            CompiledMuscle::Millard2012Equilibrium(m) => m.residual(L, Ldot, excitation, states, rates, r),
+            CompiledMuscle::DeGrooteFregly2016(m) => m.implicit(L, Ldot, excitation, states, rates, r),
+            CompiledMuscle::Bogert2011(m) => m.implicit(L, excitation, states, rates, r),
+            CompiledMuscle::Chadwick2009(m) => m.implicit(L, excitation, states, rates, r),
+            CompiledMuscle::Schutte1993(m) => {
+                as_residual(rates, r, |r| m.dynamics(L, Ldot, excitation, states, r))
+            }
+            CompiledMuscle::Delp1990(m) => as_residual(rates, r, |r| m.dynamics(L, excitation, states, r)),
+            CompiledMuscle::Thelen2003Original(m) => {
+                as_residual(rates, r, |r| m.dynamics(L, Ldot, excitation, states, r))
+            }
+            CompiledMuscle::RigidTendon(m) => m.dynamics(L, Ldot, excitation),
+        }
+    }
+}
+
+/// Rates in explicit form as residuals: r = given rate − rate that follows. Returns the tension.
+#[inline(always)]
+fn as_residual<T: Real>(rates: &[T], r: &mut [T], explicit: impl FnOnce(&mut [T]) -> T) -> T {
+    let tension = explicit(r);
+    for (r, &rate) in r.iter_mut().zip(rates) {
+        *r = rate - *r;
+    }
+    tension
 }

@@ -1,7 +1,7 @@
 //! Fibers at an angle to the tendon, in a muscle of constant thickness.
 
 use super::error::{MuscleError, require};
-use soleus_math::Real;
+use soleus_math::{Over, Real};
 
 /// ε^(7/8), where Simbody draws the line between a number and noise.
 pub(crate) const SIGNIFICANT: f64 = 2.009_718_347_115_232_2e-14;
@@ -21,30 +21,31 @@ pub(crate) const AT_SHORTEST: f64 = 1.0 + 1e-12;
 /// Source: Scott and Winter (1991); OpenSim's MuscleFixedWidthPennationModel. Below l_min = h/sin φ_max the
 /// angle stays at φ_max. Smooth for l > l_min.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FixedWidthPennation {
+pub struct FixedWidthPennation<P = f64> {
     pennate: bool,
-    height: f64,
-    max_angle: f64,
-    sin_max: f64,
-    cos_max: f64,
-    min_length: f64,
-    min_length_along_tendon: f64,
+    height: P,
+    max_angle: P,
+    sin_max: P,
+    cos_max: P,
+    min_length: P,
+    min_length_along_tendon: P,
 }
 
-impl FixedWidthPennation {
+impl<P: Real> FixedWidthPennation<P> {
     /// Optimal fiber length l₀ > 0 (m), angle α₀ ∈ [0, π/2) there, largest angle φ_max ∈ [0, π/2].
-    pub fn new(l0: f64, alpha0: f64, max_angle: f64) -> Result<FixedWidthPennation, MuscleError> {
+    pub fn new(l0: P, alpha0: P, max_angle: P) -> Result<FixedWidthPennation<P>, MuscleError> {
         let right = std::f64::consts::FRAC_PI_2;
-        require("optimal_fiber_length", l0, l0 > 0.0, "greater than zero")?;
-        let ok = (0.0..=right - SIGNIFICANT).contains(&alpha0);
-        require("pennation_angle_at_optimal", alpha0, ok, "in [0, π/2)")?;
-        require("maximum_pennation_angle", max_angle, (0.0..=right).contains(&max_angle), "in [0, π/2]")?;
+        require("optimal_fiber_length", l0.value(), l0.value() > 0.0, "greater than zero")?;
+        let ok = (0.0..=right - SIGNIFICANT).contains(&alpha0.value());
+        require("pennation_angle_at_optimal", alpha0.value(), ok, "in [0, π/2)")?;
+        let ok = (0.0..=right).contains(&max_angle.value());
+        require("maximum_pennation_angle", max_angle.value(), ok, "in [0, π/2]")?;
         let height = l0 * alpha0.sin();
         let sin_max = max_angle.sin();
-        let min_length = if max_angle > SIGNIFICANT { height / sin_max } else { 0.01 * l0 };
+        let min_length = if max_angle.value() > SIGNIFICANT { height / sin_max } else { l0 * 0.01 };
         let cos_max = max_angle.cos();
         Ok(FixedWidthPennation {
-            pennate: alpha0 > f64::EPSILON,
+            pennate: alpha0.value() > f64::EPSILON,
             height,
             max_angle,
             sin_max,
@@ -55,76 +56,76 @@ impl FixedWidthPennation {
     }
 
     /// l_min = h/sin φ_max, m; zero without pennation.
-    pub fn min_length(&self) -> f64 {
+    pub fn min_length(&self) -> P {
         self.min_length
     }
 
     /// Thickness h, m.
-    pub fn height(&self) -> f64 {
+    pub fn height(&self) -> P {
         self.height
     }
 
     /// sin φ and cos φ at fiber length l.
     #[inline(always)]
-    pub fn sin_cos<T: Real>(&self, l: T) -> (T, T) {
+    pub fn sin_cos<T: Over<P>>(&self, l: T) -> (T, T) {
         if !self.pennate {
             return (T::zero(), T::one());
         }
-        if l.value() > self.min_length {
+        if l.value() > self.min_length.value() {
             let s = l.recip() * self.height;
-            if s.value() < self.sin_max {
+            if s.value() < self.sin_max.value() {
                 return (s, (T::one() - s * s).sqrt());
             }
         }
-        (T::cst(self.sin_max), T::cst(self.cos_max))
+        (T::lift(self.sin_max), T::lift(self.cos_max))
     }
 
     /// Length of the fiber along the tendon, l cos φ = √(l² − h²), m, and 1/cos φ.
     ///
     /// Neither has to wait for the other, or for sin φ.
     #[inline(always)]
-    pub fn along_tendon<T: Real>(&self, l: T) -> (T, T) {
+    pub fn along_tendon<T: Over<P>>(&self, l: T) -> (T, T) {
         if !self.pennate {
             return (l, T::one());
         }
-        if l.value() > self.min_length && self.height < self.sin_max * l.value() {
+        if l.value() > self.min_length.value() && self.height.value() < self.sin_max.value() * l.value() {
             let along = (l * l - self.height * self.height).sqrt();
             return (along, l / along);
         }
-        (l * self.cos_max, T::cst(1.0 / self.cos_max))
+        (l * self.cos_max, T::lift(self.cos_max.recip()))
     }
 
     /// φ at fiber length l, rad.
     #[inline]
-    pub fn angle<T: Real>(&self, l: T) -> T {
+    pub fn angle<T: Over<P>>(&self, l: T) -> T {
         if !self.pennate {
             return T::zero();
         }
         let s = self.sin_cos(l).0;
-        if s.value() < self.sin_max { s.asin() } else { T::cst(self.max_angle) }
+        if s.value() < self.sin_max.value() { s.asin() } else { T::lift(self.max_angle) }
     }
 
     /// Fiber length when the tendon has length l_t: √(h² + (L − l_t)²), not below l_min.
     #[inline]
-    pub fn fiber_length<T: Real>(&self, L: T, lt: T) -> T {
+    pub fn fiber_length<T: Over<P>>(&self, L: T, lt: T) -> T {
         let along = L - lt;
-        if along.value() >= self.min_length_along_tendon {
+        if along.value() >= self.min_length_along_tendon.value() {
             (along * along + self.height * self.height).sqrt()
         } else {
-            T::cst(self.min_length)
+            T::lift(self.min_length)
         }
     }
 
     /// dφ/dl = −(h/l²)/√(1 − (h/l)²) of the angle without its bound.
     #[inline]
-    pub fn angle_slope<T: Real>(&self, l: T) -> T {
+    pub fn angle_slope<T: Over<P>>(&self, l: T) -> T {
         let s = l.recip() * self.height;
         -(s / l) / (T::one() - s * s).sqrt()
     }
 
     /// φ̇ of (4).
     #[inline]
-    pub fn angle_rate<T: Real>(&self, l: T, ldot: T, sin: T, cos: T) -> T {
+    pub fn angle_rate<T: Over<P>>(&self, l: T, ldot: T, sin: T, cos: T) -> T {
         if self.pennate { -(ldot / l) * (sin / cos) } else { T::zero() }
     }
 }

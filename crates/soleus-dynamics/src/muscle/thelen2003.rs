@@ -5,7 +5,8 @@ use super::equilibrium::{Balance, Equilibrium, balance, not_found};
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use super::pennation::{AT_SHORTEST, FixedWidthPennation, SIGNIFICANT};
-use soleus_math::Real;
+use crate::constants::Constants;
+use soleus_math::{Over, Real};
 use soleus_model::muscle::{Muscle, Thelen2003};
 
 /// e³, of the tendon's toe with shape factor 3.
@@ -29,31 +30,31 @@ const F_TOE: f64 = 0.33;
 ///
 /// Source: Thelen (2003), eqs. 3–7, with the toe constants computed exactly; OpenSim's Thelen2003Muscle.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Thelen2003Muscle {
-    activation: FirstOrderActivation,
-    pennation: FixedWidthPennation,
+pub struct Thelen2003Muscle<P = f64> {
+    activation: FirstOrderActivation<P>,
+    pennation: FixedWidthPennation<P>,
     default_state: [f64; 2],
-    f0: f64,
-    l0: f64,
-    ls: f64,
-    per_l0: f64,
-    per_ls: f64,
+    f0: P,
+    l0: P,
+    ls: P,
+    per_l0: P,
+    per_ls: P,
     /// Velocity scale v_max l₀, m/s.
-    v0: f64,
-    per_kact: f64,
+    v0: P,
+    per_kact: P,
     /// K_pas/ε₀ᴹ and 1/(exp K_pas − 1).
-    kpas: f64,
-    per_epas: f64,
+    kpas: P,
+    per_epas: P,
     /// Toe strain, 3/toe strain, 0.33/(e³ − 1), linear stiffness.
-    toe: f64,
-    ktoe: f64,
+    toe: P,
+    ktoe: P,
     ctoe: f64,
-    klin: f64,
-    per_af: f64,
-    flen: f64,
-    threshold: f64,
+    klin: P,
+    per_af: P,
+    flen: P,
+    threshold: P,
     /// (2 + 2/A_f)/(F_len − 1).
-    clen: f64,
+    clen: P,
     /// Evaluate the fiber's energy at its length in metres, not in l₀, as OpenSim 4.6 does.
     opensim_energy: bool,
 }
@@ -68,6 +69,17 @@ impl Thelen2003Muscle {
 
     /// From the model's parameters.
     pub fn compile(m: &Muscle, p: &Thelen2003) -> Result<Thelen2003Muscle, MuscleError> {
+        Thelen2003Muscle::compile_over(m, p, &mut |_, value| value)
+    }
+}
+
+impl<P: Real> Thelen2003Muscle<P> {
+    /// From the model's parameters, each made a constant of type `P` by its name.
+    pub fn compile_over(
+        m: &Muscle,
+        p: &Thelen2003,
+        constant: &mut Constants<P>,
+    ) -> Result<Thelen2003Muscle<P>, MuscleError> {
         let class = "Thelen2003Muscle";
         if m.ignore_tendon_compliance {
             return Err(MuscleError::Unsupported { class, flag: "ignore_tendon_compliance" });
@@ -95,69 +107,138 @@ impl Thelen2003Muscle {
         require("minimum_activation", amin, amin >= 0.01, "at least 0.01")?;
         require("min_control", m.min_control, m.min_control >= amin, "at least minimum_activation")?;
 
-        let e0 = p.fmax_tendon_strain;
-        let toe = 99.0 * e0 * E3 / (166.0 * E3 - 67.0);
+        let f0 = constant("max_isometric_force", m.max_isometric_force);
+        let l0 = constant("optimal_fiber_length", m.optimal_fiber_length);
+        let ls = constant("tendon_slack_length", m.tendon_slack_length);
+        let vmax = constant("max_contraction_velocity", m.max_contraction_velocity);
+        let e0 = constant("FmaxTendonStrain", p.fmax_tendon_strain);
+        let kpas = constant("KshapePassive", p.kshape_passive);
+        let (af, flen) = (constant("Af", p.af), constant("Flen", p.flen));
+        let toe = e0 * 99.0 * E3 / (166.0 * E3 - 67.0);
         Ok(Thelen2003Muscle {
             opensim_energy: false,
             activation: FirstOrderActivation::new(
-                p.activation_time_constant,
-                p.deactivation_time_constant,
-                amin,
+                constant("activation_time_constant", p.activation_time_constant),
+                constant("deactivation_time_constant", p.deactivation_time_constant),
+                P::cst(amin),
             )?,
             pennation: FixedWidthPennation::new(
-                m.optimal_fiber_length,
-                m.pennation_angle_at_optimal,
-                p.maximum_pennation_angle,
+                l0,
+                constant("pennation_angle_at_optimal", m.pennation_angle_at_optimal),
+                constant("maximum_pennation_angle", p.maximum_pennation_angle),
             )?,
             default_state: [p.default_activation, p.default_fiber_length],
-            f0: m.max_isometric_force,
-            l0: m.optimal_fiber_length,
-            ls: m.tendon_slack_length,
-            per_l0: 1.0 / m.optimal_fiber_length,
-            per_ls: 1.0 / m.tendon_slack_length,
-            v0: m.max_contraction_velocity * m.optimal_fiber_length,
-            per_kact: 1.0 / p.kshape_active,
-            kpas: p.kshape_passive / p.fmax_muscle_strain,
-            per_epas: 1.0 / (p.kshape_passive.exp() - 1.0),
+            f0,
+            l0,
+            ls,
+            per_l0: l0.recip(),
+            per_ls: ls.recip(),
+            v0: vmax * l0,
+            per_kact: constant("KshapeActive", p.kshape_active).recip(),
+            kpas: kpas / constant("FmaxMuscleStrain", p.fmax_muscle_strain),
+            per_epas: (kpas.exp() - 1.0).recip(),
             toe,
-            ktoe: 3.0 / toe,
+            ktoe: P::cst(3.0) / toe,
             ctoe: F_TOE / (E3 - 1.0),
-            klin: 0.67 / (e0 - toe),
-            per_af: 1.0 / p.af,
-            flen: p.flen,
-            threshold,
-            clen: (2.0 + 2.0 / p.af) / (p.flen - 1.0),
+            klin: P::cst(0.67) / (e0 - toe),
+            per_af: af.recip(),
+            flen,
+            threshold: constant("fv_linear_extrap_threshold", threshold),
+            clen: (P::cst(2.0) / af + 2.0) / (flen - 1.0),
         })
-    }
-
-    /// Activation and fiber length to begin with.
-    pub fn default_states(&self) -> &[f64] {
-        &self.default_state
     }
 
     /// (1).
     #[inline(always)]
-    pub fn active_force_length<T: Real>(&self, x: T) -> T {
+    pub fn active_force_length<T: Over<P>>(&self, x: T) -> T {
         let d = x - 1.0;
         (d * d * -self.per_kact).exp()
     }
 
     /// (2).
     #[inline(always)]
-    pub fn passive_force_length<T: Real>(&self, x: T) -> T {
+    pub fn passive_force_length<T: Over<P>>(&self, x: T) -> T {
         if x.value() > 1.0 { (((x - 1.0) * self.kpas).exp() - 1.0) * self.per_epas } else { T::zero() }
     }
 
     /// (3), of the strain y.
     #[inline(always)]
-    pub fn tendon_force<T: Real>(&self, y: T) -> T {
-        if y.value() > self.toe {
+    pub fn tendon_force<T: Over<P>>(&self, y: T) -> T {
+        if y.value() > self.toe.value() {
             (y - self.toe) * self.klin + F_TOE
         } else if y.value() > 0.0 {
             ((y * self.ktoe).exp() - 1.0) * self.ctoe
         } else {
             T::zero()
         }
+    }
+
+    /// Held at the shortest length?
+    #[inline(always)]
+    fn is_clamped(&self, l: f64, v: f64) -> bool {
+        l <= AT_SHORTEST * self.pennation.min_length().value() && v <= 0.0
+    }
+
+    /// Lengths and multipliers at a muscle length and a fiber length.
+    #[inline(always)]
+    fn position<T: Over<P>>(&self, L: T, l: T) -> Position<T> {
+        let l = if l.value() > self.pennation.min_length().value() {
+            l
+        } else {
+            T::lift(self.pennation.min_length())
+        };
+        let (sin, cos) = self.pennation.sin_cos(l);
+        let x = l * self.per_l0;
+        let strain = (L - l * cos) * self.per_ls - 1.0;
+        Position {
+            l,
+            x,
+            sin,
+            cos,
+            strain,
+            ft: self.tendon_force(strain),
+            fl: self.active_force_length(x),
+            fp: self.passive_force_length(x),
+        }
+    }
+
+    /// Numerator and denominator of (5): v = N/D, with D > 0 as long as A is.
+    #[inline(always)]
+    fn velocity_fraction<T: Over<P>>(&self, a: T, A: T, F: T) -> (T, T) {
+        let scale = a * 0.75 + 0.25;
+        let top = A * self.flen;
+        let limit = top * self.threshold;
+        if F.value() <= 0.0 {
+            (scale * (F * (self.per_af + 1.0) - A), A)
+        } else if F.value() <= A.value() {
+            (scale * (F - A), F * self.per_af + A)
+        } else if F.value() < limit.value() {
+            (scale * (F - A), (top - F) * self.clen)
+        } else {
+            let b = (top - limit) * self.clen;
+            let v0 = (limit - A) / b;
+            (scale * (v0 * b + (F - limit) * (v0 * self.clen + 1.0)), b)
+        }
+    }
+
+    /// Tendon force (N), with the dynamics as residuals: ȧ minus its rate, and (5) without its fraction,
+    /// r = D l̇/(v_max l₀) − N. A fiber at its shortest length that would shorten further is held.
+    pub fn residual<T: Over<P>>(&self, L: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
+        let a = self.activation.clamp(states[0]);
+        let p = self.position(L, states[1]);
+        let (num, den) = self.velocity_fraction(a, a * p.fl, p.ft / p.cos - p.fp);
+        r[0] = rates[0] - self.activation.rate(a, e);
+        let held = self.is_clamped(states[1].value(), num.value());
+        let v = rates[1] / self.v0;
+        r[1] = if held { v } else { den * v - num };
+        p.ft * self.f0
+    }
+}
+
+impl Thelen2003Muscle {
+    /// Activation and fiber length to begin with.
+    pub fn default_states(&self) -> &[f64] {
+        &self.default_state
     }
 
     fn tendon_slope<T: Real>(&self, y: T) -> T {
@@ -231,63 +312,6 @@ impl Thelen2003Muscle {
         // OpenSim inverts (5) to 1e-6 in v; so do we, from the same start, for the same digits.
         let fv = self.force_velocity(1.0, fl, Ldot * cos / self.v0, 1e-6).unwrap_or(0.0);
         self.f0 * fl * fv * cos
-    }
-
-    /// Held at the shortest length?
-    #[inline(always)]
-    fn is_clamped(&self, l: f64, v: f64) -> bool {
-        l <= AT_SHORTEST * self.pennation.min_length() && v <= 0.0
-    }
-
-    /// Lengths and multipliers at a muscle length and a fiber length.
-    #[inline(always)]
-    fn position<T: Real>(&self, L: T, l: T) -> Position<T> {
-        let l = if l.value() > self.pennation.min_length() { l } else { T::cst(self.pennation.min_length()) };
-        let (sin, cos) = self.pennation.sin_cos(l);
-        let x = l * self.per_l0;
-        let strain = (L - l * cos) * self.per_ls - 1.0;
-        Position {
-            l,
-            x,
-            sin,
-            cos,
-            strain,
-            ft: self.tendon_force(strain),
-            fl: self.active_force_length(x),
-            fp: self.passive_force_length(x),
-        }
-    }
-
-    /// Numerator and denominator of (5): v = N/D, with D > 0 as long as A is.
-    #[inline(always)]
-    fn velocity_fraction<T: Real>(&self, a: T, A: T, F: T) -> (T, T) {
-        let scale = a * 0.75 + 0.25;
-        let top = A * self.flen;
-        let limit = top * self.threshold;
-        if F.value() <= 0.0 {
-            (scale * (F * (1.0 + self.per_af) - A), A)
-        } else if F.value() <= A.value() {
-            (scale * (F - A), F * self.per_af + A)
-        } else if F.value() < limit.value() {
-            (scale * (F - A), (top - F) * self.clen)
-        } else {
-            let b = (top - limit) * self.clen;
-            let v0 = (limit - A) / b;
-            (scale * (v0 * b + (F - limit) * (v0 * self.clen + 1.0)), b)
-        }
-    }
-
-    /// Tendon force (N), with the dynamics as residuals: ȧ minus its rate, and (5) without its fraction,
-    /// r = D l̇/(v_max l₀) − N. A fiber at its shortest length that would shorten further is held.
-    pub fn residual<T: Real>(&self, L: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
-        let a = self.activation.clamp(states[0]);
-        let p = self.position(L, states[1]);
-        let (num, den) = self.velocity_fraction(a, a * p.fl, p.ft / p.cos - p.fp);
-        r[0] = rates[0] - self.activation.rate(a, e);
-        let held = self.is_clamped(states[1].value(), num.value());
-        let v = rates[1] / self.v0;
-        r[1] = if held { v } else { den * v - num };
-        p.ft * self.f0
     }
 
     /// Tendon force (N); writes the rates of activation and fiber length. States as in the type's doc.

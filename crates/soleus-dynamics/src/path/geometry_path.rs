@@ -180,6 +180,17 @@ impl CompiledGeometryPath {
 
     /// Points and length (1).
     pub fn compute_position<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
+        self.compute_position_moved(kin, st, None);
+    }
+
+    /// The same with one of the points shifted in its body, given by its number.
+    #[inline]
+    pub(crate) fn compute_position_moved<T: Real>(
+        &self,
+        kin: &Kinematics<T>,
+        st: &mut PathState<T>,
+        shift: Option<(usize, Vec3<T>)>,
+    ) {
         st.points.clear();
         for (i, (body, point)) in self.points.iter().enumerate() {
             let X_GB = &kin.X_GB[*body];
@@ -196,6 +207,10 @@ impl CompiledGeometryPath {
                     let (p_B, dp_dq_B) = m.place(kin);
                     (p_B, X_GB.R * dp_dq_B)
                 }
+            };
+            let p_B = match shift {
+                Some((moved, by)) if moved == i => p_B + by,
+                _ => p_B,
             };
             let p_G = *X_GB * p_B;
             st.points.push(CurrentPoint {

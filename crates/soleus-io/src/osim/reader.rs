@@ -54,7 +54,7 @@ fn decode<'a>(bytes: &'a [u8], diags: &mut Diagnostics) -> Option<Cow<'a, str>> 
         diags.error(1, "", "the file is encoded as UTF-16", "save it as UTF-8");
         return None;
     }
-    if let Some(at) = bytes.iter().position(|&b| b == 0) {
+    if let Some(at) = memchr::memchr(0, bytes) {
         let line = line_at(bytes, at);
         diags.error(
             line,
@@ -146,8 +146,7 @@ fn windows_1252(b: u8) -> char {
 }
 
 fn count_newlines(bytes: &[u8]) -> u32 {
-    let n = bytes.iter().filter(|&&b| b == b'\n').count();
-    u32::try_from(n).unwrap_or(u32::MAX)
+    u32::try_from(memchr::memchr_iter(b'\n', bytes).count()).unwrap_or(u32::MAX)
 }
 
 fn line_at(bytes: &[u8], at: usize) -> u32 {
@@ -184,6 +183,24 @@ impl<'a> Lexer<'a> {
         self.advance(n);
     }
 
+    /// White space before a tag; text that begins with white space is left as it is.
+    fn skip_indentation(&mut self) {
+        let bytes = self.rest().as_bytes();
+        let mut lines = 0;
+        for (n, &b) in bytes.iter().enumerate() {
+            match b {
+                b'\n' => lines += 1,
+                b' ' | b'\t' | b'\r' => {}
+                b'<' => {
+                    self.at += n;
+                    self.line = self.line.saturating_add(lines);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
     fn error(&mut self, line: u32, message: impl Into<String>, hint: &str) -> Stop {
         self.diags.error(line, "", message, hint);
         Stop
@@ -191,7 +208,7 @@ impl<'a> Lexer<'a> {
 
     /// Takes everything up to `end`, and `end` itself.
     fn until(&mut self, end: &str, what: &str) -> Result<&'a str, Stop> {
-        match self.rest().find(end) {
+        match memchr::memmem::find(self.rest().as_bytes(), end.as_bytes()) {
             Some(n) => {
                 let inner = self.advance(n);
                 self.advance(end.len());
@@ -338,10 +355,14 @@ impl<'a> Lexer<'a> {
     fn tree(&mut self) -> Result<Element, Stop> {
         let mut open: Vec<Element> = Vec::new();
         loop {
+            // Between two tags there is white space as a rule. What follows a tag is looked at again below.
+            if !open.is_empty() {
+                self.skip_indentation();
+            }
             let rest = self.rest();
             // Text between tags belongs to the innermost open element.
             if rest.as_bytes().first() != Some(&b'<') {
-                let n = rest.find('<').unwrap_or(rest.len());
+                let n = memchr::memchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
                 let line = self.line;
                 let raw = self.advance(n);
                 let Some(e) = open.last_mut() else { return Err(Stop) };
@@ -365,13 +386,22 @@ impl<'a> Lexer<'a> {
             }
             if rest.starts_with("</") {
                 let line = self.line;
-                self.advance(2);
-                let inner = self.until(">", "closing tag")?;
-                let tag = inner.trim_matches(|c: char| c.is_ascii() && is_white(c as u8));
+                let tag = match open.last().filter(|e| closes(rest, &e.tag)) {
+                    Some(e) => {
+                        self.at += e.tag.len() + 3;
+                        None
+                    }
+                    None => {
+                        self.advance(2);
+                        let inner = self.until(">", "closing tag")?;
+                        Some(inner.trim_matches(|c: char| c.is_ascii() && is_white(c as u8)))
+                    }
+                };
                 let Some(e) = open.pop() else {
+                    let tag = tag.unwrap_or("");
                     return Err(self.error(line, format!("`</{}>` closes nothing", short(tag)), ""));
                 };
-                if e.tag != tag {
+                if let Some(tag) = tag.filter(|t| *t != e.tag) {
                     return Err(self.error(
                         line,
                         format!(
@@ -461,15 +491,17 @@ impl<'a> Lexer<'a> {
         }
         let mut e = Element::new(tag, line);
         loop {
-            self.skip_white_space();
-            let rest = self.rest();
-            if rest.starts_with("/>") {
-                self.advance(2);
-                return Ok((e, true));
+            if !self.rest().starts_with('>') {
+                self.skip_white_space();
             }
+            let rest = self.rest();
             if rest.starts_with('>') {
-                self.advance(1);
+                self.at += 1;
                 return Ok((e, false));
+            }
+            if rest.starts_with("/>") {
+                self.at += 2;
+                return Ok((e, true));
             }
             if rest.is_empty() {
                 return Err(self.error(
@@ -535,6 +567,15 @@ impl<'a> Lexer<'a> {
     /// A tag or attribute name, possibly empty.
     fn name(&mut self) -> &'a str {
         let rest = self.rest();
+        // Nearly all names are letters, digits and underscores; a name holds no line end.
+        let plain =
+            rest.bytes().position(|b| !(b.is_ascii_alphanumeric() || b == b'_')).unwrap_or(rest.len());
+        let first = rest.as_bytes().first().copied().unwrap_or(b'0');
+        let next = rest.as_bytes().get(plain).copied().unwrap_or(b' ');
+        if plain > 0 && !first.is_ascii_digit() && next.is_ascii() && !is_name(char::from(next)) {
+            self.at += plain;
+            return &rest[..plain];
+        }
         let mut chars = rest.char_indices();
         match chars.next() {
             Some((_, c)) if is_name_start(c) => {}
@@ -554,6 +595,12 @@ enum Misc {
 /// The beginning of a string that may be long.
 fn short(s: &str) -> String {
     s.chars().take(60).collect()
+}
+
+/// Whether a closing tag of that name, without blanks in it, stands at the beginning.
+fn closes(rest: &str, tag: &str) -> bool {
+    let rest = &rest.as_bytes()[2..];
+    rest.starts_with(tag.as_bytes()) && rest.get(tag.len()) == Some(&b'>')
 }
 
 fn is_white(b: u8) -> bool {
@@ -580,17 +627,23 @@ fn line_ends(s: &str) -> Cow<'_, str> {
 fn push_text(e: &mut Element, text: &str) {
     match e.content.last_mut() {
         Some(Content::Text(t)) => t.push_str(text),
-        _ => e.content.push(Content::Text(text.to_string())),
+        last => {
+            // Most elements that hold text hold nothing else, and there are many.
+            if last.is_none() {
+                e.content.reserve_exact(1);
+            }
+            e.content.push(Content::Text(text.to_string()));
+        }
     }
 }
 
 /// Decodes the five predefined entities and numeric references; normalizes line ends.
 /// Anything else after `&` is an error, and is kept as written.
 fn unescape<'s>(raw: &'s str, first_line: u32, diags: &mut Diagnostics) -> Cow<'s, str> {
-    let raw = line_ends(raw);
-    if !raw.contains('&') {
-        return raw;
+    if memchr::memchr2(b'&', b'\r', raw.as_bytes()).is_none() {
+        return Cow::Borrowed(raw);
     }
+    let raw = line_ends(raw);
     let mut out = String::with_capacity(raw.len());
     let mut rest: &str = &raw;
     let mut line = first_line;

@@ -1,7 +1,10 @@
 //! `ControlSet`: controls over time as nodes, the form that CMC and static optimization write.
 
 use super::properties::Properties;
+use crate::osim::read_document;
+use memchr::memmem;
 use soleus_model::{Diagnostics, Document, Element};
+use std::borrow::Cow;
 
 /// One control.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +35,79 @@ pub enum ControlCourse {
     },
 }
 
-/// The controls of a file that holds a `ControlSet`. `None` if and only if `log` holds an error.
-pub fn read_control_set(document: &Document, log: &mut Diagnostics) -> Option<Vec<Control>> {
+/// Reads the controls of a file that holds a `ControlSet`; `file` is the name for messages. `None` if and only if the
+/// diagnostics hold an error.
+///
+/// Such files are long lists of nodes, which are read apart, before the tree of elements is made.
+pub fn read_control_set(bytes: &[u8], file: &str) -> (Option<Vec<Control>>, Diagnostics) {
+    let (bytes, nodes) = nodes_apart(bytes);
+    let (document, mut log) = read_document(&bytes, file);
+    let set = document.and_then(|d| controls(&d, &nodes, &mut log));
+    (set, log)
+}
+
+/// Time and value of each node of a control.
+type Nodes = Vec<(f64, f64)>;
+
+/// Stands before the number of a list of nodes in the text of an `x_nodes` element. No XML file may hold it.
+const APART: u8 = 1;
+
+/// The file with the nodes of each `x_nodes` replaced by [`APART`] and the number of the list that has them. Line ends are
+/// kept for the messages. What is not written plainly stays as it is.
+fn nodes_apart(bytes: &[u8]) -> (Cow<'_, [u8]>, Vec<Nodes>) {
+    const BEGIN: &[u8] = b"<x_nodes>";
+    let (mut short, mut lists, mut from) = (Vec::new(), Vec::new(), 0);
+    if memchr::memchr(APART, bytes).is_some() {
+        return (Cow::Borrowed(bytes), lists);
+    }
+    for at in memmem::find_iter(bytes, BEGIN) {
+        let first = at + BEGIN.len();
+        let Some((nodes, length)) = plain_nodes(&bytes[first..]) else { continue };
+        short.extend_from_slice(&bytes[from..first]);
+        short.push(APART);
+        short.extend_from_slice(lists.len().to_string().as_bytes());
+        from = first + length;
+        short.resize(short.len() + memchr::memchr_iter(b'\n', &bytes[first..from]).count(), b'\n');
+        lists.push(nodes);
+    }
+    match lists.is_empty() {
+        true => (Cow::Borrowed(bytes), lists),
+        false => {
+            short.extend_from_slice(&bytes[from..]);
+            (Cow::Owned(short), lists)
+        }
+    }
+}
+
+/// The nodes up to `</x_nodes>` and how many bytes they take; `None` if there are none, or if anything but time and value of
+/// nodes is there.
+fn plain_nodes(bytes: &[u8]) -> Option<(Nodes, usize)> {
+    let mut rest = bytes;
+    let mut nodes = Vec::new();
+    loop {
+        rest = rest.trim_ascii_start();
+        if rest.starts_with(b"</x_nodes>") {
+            return (!nodes.is_empty()).then_some((nodes, bytes.len() - rest.len()));
+        }
+        rest = rest.strip_prefix(b"<ControlLinearNode>")?;
+        let t = plain_property(&mut rest, b"<t>", b"</t>")?;
+        let value = plain_property(&mut rest, b"<value>", b"</value>")?;
+        rest = rest.trim_ascii_start().strip_prefix(b"</ControlLinearNode>")?;
+        nodes.push((t, value));
+    }
+}
+
+/// The number between two tags, which is taken off.
+fn plain_property(rest: &mut &[u8], open: &[u8], close: &[u8]) -> Option<f64> {
+    let text = rest.trim_ascii_start().strip_prefix(open)?;
+    let end = memchr::memchr(b'<', text)?;
+    *rest = text[end..].strip_prefix(close)?;
+    let number: f64 = std::str::from_utf8(text[..end].trim_ascii()).ok()?.parse().ok()?;
+    (!number.is_nan()).then_some(number)
+}
+
+/// The controls of a document, some of whose nodes are apart.
+fn controls(document: &Document, apart: &[Nodes], log: &mut Diagnostics) -> Option<Vec<Control>> {
     let root = &document.root;
     let set = if root.tag == "ControlSet" { Some(root) } else { root.child("ControlSet") };
     let Some(set) = set else {
@@ -45,12 +119,17 @@ pub fn read_control_set(document: &Document, log: &mut Diagnostics) -> Option<Ve
     let mut list = Vec::new();
     for e in set.child("objects").into_iter().flat_map(Element::children) {
         let default = defaults.and_then(|d| d.child(&e.tag));
-        list.extend(control(e, default, log));
+        list.extend(control(e, default, apart, log));
     }
     (!log.has_errors()).then_some(list)
 }
 
-fn control(e: &Element, default: Option<&Element>, log: &mut Diagnostics) -> Option<Control> {
+fn control(
+    e: &Element,
+    default: Option<&Element>,
+    apart: &[Nodes],
+    log: &mut Diagnostics,
+) -> Option<Control> {
     let name = e.name().strip_suffix(".excitation").unwrap_or(e.name()).to_string();
     let course = match e.tag.as_str() {
         "ControlConstant" => {
@@ -68,7 +147,9 @@ fn control(e: &Element, default: Option<&Element>, log: &mut Diagnostics) -> Opt
             p.skip(&["min_nodes", "max_nodes", "kp", "kv"]);
             let nodes = p.find("x_nodes");
             p.finish();
-            let mut points: Vec<(f64, f64)> = Vec::new();
+            let text = nodes.map_or(Cow::default(), Element::text_cow);
+            let list = text.strip_prefix(char::from(APART)).and_then(|k| apart.get(k.parse::<usize>().ok()?));
+            let mut points = list.cloned().unwrap_or_default();
             for node in nodes.into_iter().flat_map(Element::children) {
                 let mut p = Properties::new(node, log);
                 points.push((p.number("t", 0.0), p.number("value", 0.0)));
@@ -112,9 +193,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (Option<Vec<Control>>, Diagnostics) {
-        let (document, mut log) = crate::osim::read_document(text.as_bytes(), "controls.xml");
-        let set = document.and_then(|d| read_control_set(&d, &mut log));
-        (set, log)
+        read_control_set(text.as_bytes(), "controls.xml")
     }
 
     #[test]
@@ -141,6 +220,41 @@ mod tests {
         };
         assert_eq!(set[0].course, nodes);
         assert_eq!(set[1].course, ControlCourse::Constant(0.3));
+    }
+
+    #[test]
+    fn identity_nodes_read_apart_and_in_the_tree() {
+        let file = |begin: &str, node: &str| {
+            let nodes: String = (0..5)
+                .map(|k| format!("\n  {node}\n <t>{k}</t>\n<value> {} </value></ControlLinearNode>", k * k))
+                .collect();
+            format!(
+                "<ControlSet><objects><ControlLinear name=\"a\">{begin}{nodes}\n</x_nodes></ControlLinear>\n\
+                 <ControlMagic/></objects></ControlSet>"
+            )
+        };
+        // A comment, an attribute or a blank in a tag is not plain, so those nodes go through the tree.
+        let forms = [
+            file("<x_nodes>", "<ControlLinearNode>"),
+            file("<x_nodes >", "<ControlLinearNode>"),
+            file("<x_nodes>", "<ControlLinearNode name=\"\">"),
+            file("<x_nodes><!-- nodes -->", "<ControlLinearNode>"),
+        ];
+        let results = forms.map(|text| {
+            let (bytes, apart) = nodes_apart(text.as_bytes());
+            let (document, mut log) = read_document(&bytes, "controls.xml");
+            let root = document.unwrap().root;
+            let e = root.child("objects").unwrap().children().next().unwrap();
+            // The line of what follows the nodes is the same.
+            let last = root.child("objects").unwrap().children().last().unwrap().line;
+            (apart.len(), control(e, None, &apart, &mut log).unwrap(), last)
+        });
+        assert_eq!([results[0].0, results[1].0, results[2].0, results[3].0], [1, 0, 0, 0]);
+        for r in &results[1..] {
+            assert_eq!((&r.1, r.2), (&results[0].1, results[0].2));
+        }
+        let foreign = "<ControlSet><objects><ControlLinear name=\"a\"><x_nodes>\u{1}0</x_nodes></ControlLinear></objects></ControlSet>";
+        assert!(read(foreign).0.is_none());
     }
 
     #[test]

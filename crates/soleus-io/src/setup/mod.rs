@@ -50,6 +50,10 @@ pub enum Setup {
     ImuInverseKinematics(ImuInverseKinematicsSetup),
     /// `MocoStudy`.
     MocoStudy(Box<moco::MocoStudySetup>),
+    /// `MocoInverse`.
+    MocoInverse(Box<moco::MocoInverseSetup>),
+    /// `MocoTrack`.
+    MocoTrack(Box<moco::MocoTrackSetup>),
 }
 
 impl Setup {
@@ -63,7 +67,10 @@ impl Setup {
             Setup::ImuInverseKinematics(s) => &mut s.model_file,
             Setup::Forward(s) => &mut s.tool.model_file,
             Setup::Analyze(s) => &mut s.tool.model_file,
-            Setup::MocoStudy(_) => return false,
+            Setup::MocoInverse(s) if s.tool.model.is_none() => &mut s.tool.model_file,
+            Setup::MocoTrack(s) if s.tool.model.is_none() => &mut s.tool.model_file,
+            Setup::MocoStudy(s) if s.model.is_none() => &mut s.model_file,
+            Setup::MocoStudy(_) | Setup::MocoInverse(_) | Setup::MocoTrack(_) => return false,
         };
         *name = Some(file);
         true
@@ -88,9 +95,11 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "IMUPlacer" => Setup::ImuPlacer(imu::read_placer(tool, log)),
         "IMUInverseKinematicsTool" => Setup::ImuInverseKinematics(imu::read_inverse_kinematics(tool, log)),
         "MocoStudy" => Setup::MocoStudy(Box::new(moco::read(tool, log))),
+        "MocoInverse" => Setup::MocoInverse(Box::new(moco::read_inverse(tool, log))),
+        "MocoTrack" => Setup::MocoTrack(Box::new(moco::read_track(tool, log))),
         other => {
             let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, \
-                        AnalyzeTool, ForwardTool, MocoStudy";
+                        AnalyzeTool, ForwardTool, MocoStudy, MocoInverse, MocoTrack";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }

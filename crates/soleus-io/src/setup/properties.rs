@@ -14,6 +14,11 @@ impl<'a, 'l> Properties<'a, 'l> {
         Properties { element, log, asked: Vec::new() }
     }
 
+    /// Where problems are told.
+    pub fn log(&mut self) -> &mut Diagnostics {
+        self.log
+    }
+
     /// The element of a property.
     pub fn find(&mut self, tag: &'static str) -> Option<&'a Element> {
         self.asked.push(tag);
@@ -39,7 +44,7 @@ impl<'a, 'l> Properties<'a, 'l> {
     /// `true` or `false`.
     pub fn boolean(&mut self, tag: &'static str, default: bool) -> bool {
         let Some(e) = self.find(tag) else { return default };
-        match e.text().to_ascii_lowercase().as_str() {
+        match e.text_cow().to_ascii_lowercase().as_str() {
             "true" | "1" => true,
             "false" | "0" => false,
             "" => default,
@@ -58,18 +63,24 @@ impl<'a, 'l> Properties<'a, 'l> {
     /// So many numbers; `None` when absent or empty.
     pub fn numbers<const N: usize>(&mut self, tag: &'static str) -> Option<[f64; N]> {
         let e = self.find(tag)?;
-        let text = e.text();
+        let text = e.text_cow();
         if text.is_empty() {
             return None;
         }
-        let list: Option<Vec<f64>> = text.split_whitespace().map(number).collect();
-        match list.and_then(|l| <[f64; N]>::try_from(l).ok()) {
-            Some(list) => Some(list),
-            None => {
-                self.log.error(e.line, "", format!("`{tag}` needs {N} number(s), found `{text}`"), "");
-                None
+        let mut words = text.split_whitespace().map(number);
+        let mut list = [0.0; N];
+        let all = list.iter_mut().all(|x| match words.next().flatten() {
+            Some(found) => {
+                *x = found;
+                true
             }
+            None => false,
+        });
+        if all && words.next().is_none() {
+            return Some(list);
         }
+        self.log.error(e.line, "", format!("`{tag}` needs {N} number(s), found `{text}`"), "");
+        None
     }
 
     /// Warns about properties that nobody asked for.

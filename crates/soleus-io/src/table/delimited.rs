@@ -1,5 +1,6 @@
 //! Header, labels and rows: the shape that `.sto`, `.mot` and `.csv` share.
 
+use super::number::plain;
 use super::text::{
     MOST_COMPLAINTS, Numbers, Separator, check_labels, check_times, decode, line_number, lines, place,
 };
@@ -101,13 +102,32 @@ pub(super) fn read(
     let n = element.components();
     let (mut times, mut row_lines) = (Vec::new(), Vec::new());
     let mut columns = vec![Vec::new(); labels.len() * n];
+    // As many rows as there are lines, whatever the header promises, and no more cells than bytes.
+    let most = (lines.len() - at - 1).min(text.len() / all_labels.len().max(1));
+    columns.iter_mut().for_each(|c: &mut Vec<f64>| c.reserve_exact(most));
     let mut numbers = Numbers::new();
     let mut unfit = 0;
+    let mut row = Vec::with_capacity(all_labels.len());
     for (i, line) in lines.iter().enumerate().skip(at + 1) {
         if is_skipped(line) {
             continue;
         }
         let number = line_number(i);
+        // Most rows are numbers between blanks, as many as there are labels.
+        if n == 1
+            && separator == Separator::Blank
+            && plain_row(line, &mut row)
+            && row.len() == all_labels.len()
+        {
+            row_lines.push(number);
+            let (before, rest) = row.split_at(time.unwrap_or(row.len()));
+            let after = rest.split_first().map_or(rest, |(t, after)| {
+                times.push(*t);
+                after
+            });
+            columns.iter_mut().zip(before.iter().chain(after)).for_each(|(column, x)| column.push(*x));
+            continue;
+        }
         separator.split_row(line, all_labels.len(), &mut cells);
         if cells.len() != all_labels.len() {
             unfit += 1;
@@ -175,6 +195,29 @@ pub(super) fn read(
             log.error(0, "", e.to_string(), "");
             (None, log)
         }
+    }
+}
+
+/// The numbers of a row between blanks and tabs; false where a cell is none.
+fn plain_row(line: &str, row: &mut Vec<f64>) -> bool {
+    row.clear();
+    let mut rest = line.as_bytes();
+    loop {
+        let Some(start) = rest.iter().position(|b| !matches!(b, b' ' | b'\t')) else { return true };
+        rest = &rest[start..];
+        let (x, length) = match plain(rest) {
+            Some(found) => found,
+            // Many digits, NaN and infinity.
+            None => {
+                let end = rest.iter().position(|b| matches!(b, b' ' | b'\t')).unwrap_or(rest.len());
+                match std::str::from_utf8(&rest[..end]).ok().and_then(|cell| cell.parse().ok()) {
+                    Some(x) => (x, end),
+                    None => return false,
+                }
+            }
+        };
+        row.push(x);
+        rest = &rest[length..];
     }
 }
 

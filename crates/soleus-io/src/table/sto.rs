@@ -47,8 +47,8 @@ pub fn write(table: &Table, digits: Digits) -> String {
 
 /// Version 1. Where the table does not say, angles are in radians.
 fn write_storage(table: &Table, digits: Digits) -> String {
-    // Writing to a `String` cannot fail, so the results are dropped.
-    let mut s = String::new();
+    // Most numbers take up to twenty places. Writing to a `String` cannot fail, so the results are dropped.
+    let mut s = String::with_capacity(1024 + 20 * (table.columns().len() + 1) * (table.rows() + 1));
     let in_degrees = if table.in_degrees == Some(true) { "yes" } else { "no" };
     let _ = write!(
         s,

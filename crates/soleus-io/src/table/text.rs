@@ -7,17 +7,20 @@ use std::borrow::Cow;
 /// The text of a file without a byte order mark; what is not UTF-8 is replaced and reported.
 pub(super) fn decode<'a>(bytes: &'a [u8], log: &mut Diagnostics) -> Cow<'a, str> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = String::from_utf8_lossy(bytes);
-    if matches!(text, Cow::Owned(_)) {
-        log.warn(0, "", "the file is not UTF-8; foreign letters were replaced", "save it as UTF-8");
+    // Whole files are valid as a rule, and checking that alone is several times as fast.
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
     }
-    text
+    log.warn(0, "", "the file is not UTF-8; foreign letters were replaced", "save it as UTF-8");
+    String::from_utf8_lossy(bytes)
 }
 
 /// Lines without their ends, for Unix, Windows and old Macintosh files.
 pub(super) fn lines(text: &str) -> Vec<&str> {
-    if text.contains('\n') {
-        text.split('\n').map(|l| l.trim_end_matches('\r')).collect()
+    if memchr::memchr(b'\n', text.as_bytes()).is_some() {
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+        let mut from = 0;
+        ends.map(|end| text[std::mem::replace(&mut from, end + 1)..end].trim_end_matches('\r')).collect()
     } else {
         text.split('\r').collect()
     }

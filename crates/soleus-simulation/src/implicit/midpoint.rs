@@ -1,9 +1,7 @@
 //! The implicit midpoint rule.
 
-use super::consistent::solve_consistent_rates;
-use super::matrices::Matrices;
+use super::fixed_step::FixedStep;
 use crate::error_norm::ErrorNorm;
-use crate::explicit::fixed_end;
 use crate::hermite::cubic;
 use crate::integrate::{Integrator, Statistics};
 use crate::linear::{DenseLu, LinearSolver};
@@ -19,28 +17,22 @@ use crate::stop::{Quantity, Stop, first_not_finite};
 /// where they average those at its ends. Factors are kept from step to step for as long as Newton's method
 /// converges well with them.
 pub struct ImplicitMidpoint<S = DenseLu<f64>> {
-    step: f64,
+    at: FixedStep,
     /// Weighted size of the last Newton change.
     pub newton_tolerance: f64,
     /// Newton iterations per step at most.
     pub max_iterations: usize,
     /// Error of constraints above which a state is projected.
     pub constraint_tolerance: f64,
-    norm: ErrorNorm,
     solver: S,
-    m: Matrices,
     /// Step the factors are for; 0 when there are none.
     factored: f64,
-    t: [f64; 2],
-    x: [Vec<f64>; 2],
-    xdot: Vec<f64>,
     /// ẋ at the start and end of the last step.
     ends: [Vec<f64>; 2],
     x_new: Vec<f64>,
     middle: Vec<f64>,
     rate: Vec<f64>,
     r: Vec<f64>,
-    statistics: Statistics,
 }
 
 impl ImplicitMidpoint {
@@ -57,55 +49,49 @@ impl<S: LinearSolver<f64>> ImplicitMidpoint<S> {
         let n = norm.dim();
         let v = || vec![0.0; n];
         ImplicitMidpoint {
-            step,
+            at: FixedStep::new(norm, step),
             newton_tolerance: 1e-11,
             max_iterations: 50,
             constraint_tolerance: 1e-6,
-            norm,
             solver,
-            m: Matrices::default(),
             factored: 0.0,
-            t: [0.0; 2],
-            x: [v(), v()],
-            xdot: v(),
             ends: [v(), v()],
             x_new: v(),
             middle: v(),
             rate: v(),
             r: v(),
-            statistics: Statistics::default(),
         }
     }
 
     fn set_middle(&mut self, h: f64) {
         for i in 0..self.x_new.len() {
-            self.middle[i] = 0.5 * (self.x[1][i] + self.x_new[i]);
-            self.rate[i] = (self.x_new[i] - self.x[1][i]) / h;
+            self.middle[i] = 0.5 * (self.at.x[1][i] + self.x_new[i]);
+            self.rate[i] = (self.x_new[i] - self.at.x[1][i]) / h;
         }
     }
 
     /// Newton's method from the straight continuation of the last step.
     fn newton<P: ImplicitOde + ?Sized>(&mut self, p: &mut P, h: f64) -> Result<(), Stop> {
-        let t0 = self.t[1];
+        let t0 = self.at.t[1];
         let tm = t0 + 0.5 * h;
         let rhs = |source| Stop::Rhs { time: t0, source };
         for i in 0..self.x_new.len() {
-            self.x_new[i] = self.x[1][i] + h * self.xdot[i];
+            self.x_new[i] = self.at.x[1][i] + h * self.at.xdot[i];
         }
         let mut last = f64::INFINITY;
         let mut worst = 0;
         for _ in 0..self.max_iterations {
             self.set_middle(h);
             if self.factored != h {
-                self.m.evaluate(p, tm, &self.middle, &self.rate).map_err(rhs)?;
-                self.m.factorize(0.5, 1.0 / h, t0, &mut self.solver)?; // (2)
-                self.statistics.jacobians += 1;
-                self.statistics.factorizations += 1;
+                self.at.m.evaluate(p, tm, &self.middle, &self.rate).map_err(rhs)?;
+                self.at.m.factorize(0.5, 1.0 / h, t0, &mut self.solver)?; // (2)
+                self.at.statistics.jacobians += 1;
+                self.at.statistics.factorizations += 1;
                 self.factored = h;
                 last = f64::INFINITY;
             }
-            self.statistics.evaluations += 1;
-            self.statistics.newton_iterations += 1;
+            self.at.statistics.evaluations += 1;
+            self.at.statistics.newton_iterations += 1;
             p.residual(tm, &self.middle, &self.rate, &mut self.r).map_err(rhs)?; // (1)
             if let Some(component) = first_not_finite(&self.r) {
                 return Err(Stop::NotFinite { time: t0, component, quantity: Quantity::Residual });
@@ -114,7 +100,7 @@ impl<S: LinearSolver<f64>> ImplicitMidpoint<S> {
             for (x, d) in self.x_new.iter_mut().zip(&self.r) {
                 *x -= d;
             }
-            let (change, at) = self.norm.norm(&self.x[1], &self.r);
+            let (change, at) = self.at.norm.norm(&self.at.x[1], &self.r);
             worst = at;
             if change <= self.newton_tolerance {
                 return Ok(());
@@ -137,70 +123,45 @@ impl<S: LinearSolver<f64>> ImplicitMidpoint<S> {
 
 impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for ImplicitMidpoint<S> {
     fn start(&mut self, p: &mut P, t: f64, x: &[f64]) -> Result<(), Stop> {
-        if !(self.step > 0.0) || x.len() != self.norm.dim() || p.dim() != x.len() {
-            return Err(Stop::Setup("the step must be positive, and state, norm and problem of one size"));
-        }
-        self.statistics = Statistics::default();
-        self.m.prepare(p);
         self.factored = 0.0;
-        self.t = [t; 2];
-        self.x[1].copy_from_slice(x);
-        self.xdot.fill(0.0);
-        solve_consistent_rates(p, &self.norm, t, &mut self.x[1], &mut self.xdot)?;
-        let [a, b] = &mut self.x;
-        a.copy_from_slice(b);
-        Ok(())
+        self.at.start(p, t, x)
     }
 
     fn step(&mut self, p: &mut P, t_max: f64) -> Result<(), Stop> {
-        let t0 = self.t[1];
-        let t1 = fixed_end(t0, self.step, t_max);
-        // The same number for every full step, so that factors can be kept.
-        let h = if t1 == t0 + self.step { self.step } else { t1 - t0 };
-        if !(h > 0.0) {
-            return Err(Stop::Setup("a step has to go forward in time"));
-        }
+        let (t1, h) = self.at.next(t_max)?;
         self.newton(p, h)?;
         self.set_middle(h);
         // Rates at the ends: between the middles of two steps, and as far from there on. At the first step that of the start.
-        let last = t0 - self.t[0];
+        let last = self.at.t[1] - self.at.t[0];
         let share = last / (last + h);
         for i in 0..self.rate.len() {
-            let start = self.xdot[i] + share * (self.rate[i] - self.xdot[i]);
+            let start = self.at.xdot[i] + share * (self.rate[i] - self.at.xdot[i]);
             self.ends[0][i] = start;
             self.ends[1][i] = 2.0 * self.rate[i] - start;
         }
-        std::mem::swap(&mut self.xdot, &mut self.rate);
-        let done = p
-            .project(t1, &mut self.x_new, &mut self.r, self.constraint_tolerance)
-            .map_err(|source| Stop::Rhs { time: t0, source })?;
-        self.statistics.projections += usize::from(done.changed);
-        self.statistics.steps += 1;
-        self.t = [t0, t1];
-        self.x.swap(0, 1);
-        std::mem::swap(&mut self.x[1], &mut self.x_new);
-        Ok(())
+        std::mem::swap(&mut self.at.xdot, &mut self.rate);
+        self.at.finish(p, t1, &mut self.x_new, &mut self.r, self.constraint_tolerance)
     }
 
     fn span(&self) -> (f64, f64) {
-        (self.t[0], self.t[1])
+        (self.at.t[0], self.at.t[1])
     }
 
     fn state(&self) -> &[f64] {
-        &self.x[1]
+        &self.at.x[1]
     }
 
     /// ẋ in the middle of the last step.
     fn rates(&self) -> &[f64] {
-        &self.xdot
+        &self.at.xdot
     }
 
     /// A parabola: between the rates in the middle of this step and of the last one.
     fn interpolate(&self, t: f64, x: &mut [f64]) {
-        cubic(self.t, &self.x, [&self.ends[0], &self.ends[1]], t, x);
+        cubic(self.at.t, &self.at.x, [&self.ends[0], &self.ends[1]], t, x);
     }
 
     fn statistics(&self) -> Statistics {
-        self.statistics
+        self.at.statistics
     }
 }

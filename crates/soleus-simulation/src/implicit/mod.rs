@@ -2,6 +2,7 @@
 
 mod consistent;
 mod equilibrium;
+mod fixed_step;
 mod matrices;
 mod midpoint;
 mod radau_coefficients;

@@ -15,6 +15,7 @@ pub struct BodyKinematics {
     local: bool,
     degrees: f64,
     tables: [Recorder; 3],
+    rows: [Vec<f64>; 3],
 }
 
 impl BodyKinematics {
@@ -46,6 +47,7 @@ impl BodyKinematics {
             local: in_body_axes,
             degrees: if in_degrees { 180.0 / std::f64::consts::PI } else { 1.0 },
             tables: [table("Positions"), table("Velocities"), table("Accelerations")],
+            rows: [const { Vec::new() }; 3],
         })
     }
 }
@@ -74,28 +76,28 @@ pub(super) fn mass_center_motion(ws: &Workspace<f64>) -> [Vec3<f64>; 3] {
 impl Analysis for BodyKinematics {
     fn record(&mut self, now: &Moment) -> Result<(), AnalysisError> {
         let ws = now.ws;
-        let com = mass_center_motion(ws);
-        for (level, table) in self.tables.iter_mut().enumerate() {
-            let mut row = Vec::with_capacity(table.width());
-            for &(b, center) in &self.list {
-                let node = now.system.tree.node_of_body[b];
-                let mut point = point_motion(ws, node, center)[level];
-                let R = ws.kin.X_GB[node].R;
-                let mut turn = match level {
-                    0 => R.to_body_fixed_xyz(),
-                    1 => ws.kin.V_GB[node].w,
-                    _ => ws.A_GB[node].w,
-                };
+        self.rows.iter_mut().for_each(Vec::clear);
+        for &(b, center) in &self.list {
+            let node = now.system.tree.node_of_body[b];
+            let R = ws.kin.X_GB[node].R;
+            let points = point_motion(ws, node, center);
+            let turns = [R.to_body_fixed_xyz(), ws.kin.V_GB[node].w, ws.A_GB[node].w];
+            for (level, row) in self.rows.iter_mut().enumerate() {
+                let (mut point, mut turn) = (points[level], turns[level]);
                 if self.local && level > 0 {
                     (point, turn) = (R.inverse_mul(point), R.inverse_mul(turn));
                 }
                 row.extend(point.to_array());
                 row.extend((turn * self.degrees).to_array());
             }
-            if self.com {
-                row.extend(com[level].to_array());
+        }
+        if self.com {
+            for (row, com) in self.rows.iter_mut().zip(mass_center_motion(ws)) {
+                row.extend(com.to_array());
             }
-            table.push(now.x.time, row);
+        }
+        for (table, row) in self.tables.iter_mut().zip(&self.rows) {
+            table.push(now.x.time, row.iter().copied());
         }
         Ok(())
     }

@@ -1,22 +1,28 @@
 //! `ProbeReporter`: metabolic power and other probes of the model.
 
 use super::actuation::at_work;
+use super::probe_operation::{LookBack, operated};
 use super::{Analysis, AnalysisError, Moment, Output, Recorder};
 use soleus_dynamics::System;
 use soleus_dynamics::metabolics::probe::MetabolicProbe;
 use soleus_dynamics::system::Actor;
 use soleus_model::Model;
-use soleus_model::probe::{Probe, ProbeKind, ProbeOperation};
+use soleus_model::probe::{Probe, ProbeKind};
 
 const TEXT: &str =
     "\nProbes of the model: metabolic and mechanical power in W, forces in N, energies in J.\n\n";
 
-/// Values of all enabled probes.
+/// Values of all enabled probes, or what their operations make of them: integrals, rates and extremes so far.
 #[derive(Clone, Debug)]
 pub struct ProbeReporter {
-    probes: Vec<Quantity>,
-    row: Vec<f64>,
-    table: Recorder,
+    probes: Vec<(Probe, Quantity)>,
+    labels: Vec<String>,
+    look_back: LookBack,
+    every: usize,
+    /// Times and numbers of rows, and values row by row.
+    times: Vec<f64>,
+    numbers: Vec<usize>,
+    rows: Vec<f64>,
     /// Probes that were left out, with the reason.
     pub left_out: Vec<(String, &'static str)>,
 }
@@ -41,24 +47,20 @@ enum Quantity {
 }
 
 impl ProbeReporter {
-    /// For a model. Probes that integrate over time, or look back in any other way, need a simulation and are left out.
-    pub fn new(model: &Model) -> Self {
+    /// For a model. Every row of the motion is to be recorded, as integrals need them all; `every` so many are reported.
+    pub fn new(model: &Model, every: usize, look_back: LookBack) -> Self {
         let (mut probes, mut labels, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for p in model.probes.iter().filter(|p| p.enabled) {
-            if p.operation != ProbeOperation::Value {
-                left_out.push((p.name.clone(), "it looks back in time, which an analysis of states cannot"));
-                continue;
-            }
             match quantity(model, p) {
                 Some((quantity, names)) => {
-                    probes.push(quantity);
+                    probes.push((p.clone(), quantity));
                     labels.extend(names);
                 }
                 None => left_out.push((p.name.clone(), "its class is not supported")),
             }
         }
-        let row = Vec::with_capacity(labels.len());
-        ProbeReporter { probes, row, table: Recorder::new("ModelProbes", TEXT, labels), left_out }
+        let (times, numbers, rows) = (Vec::new(), Vec::new(), Vec::new());
+        ProbeReporter { probes, labels, look_back, every: every.max(1), times, numbers, rows, left_out }
     }
 }
 
@@ -114,28 +116,28 @@ pub(super) fn energy(system: &System, now: &Moment) -> [f64; 2] {
 
 impl Analysis for ProbeReporter {
     fn record(&mut self, now: &Moment) -> Result<(), AnalysisError> {
-        self.row.clear();
-        for probe in &self.probes {
+        for (_, probe) in &self.probes {
             match probe {
-                Quantity::Metabolic(p) => p.rates(now.system, now.x, now.controls, now.ws, &mut self.row),
+                Quantity::Metabolic(p) => p.rates(now.system, now.x, now.controls, now.ws, &mut self.rows),
                 Quantity::Actuators { list, part, exponent, sum, gain } => {
-                    let first = self.row.len();
+                    let first = self.rows.len();
                     let values = list.iter().map(|&i| gain * at_work(now, i, false)[*part].powf(*exponent));
-                    self.row.extend(values);
+                    self.rows.extend(values);
                     if *sum {
-                        let total = self.row[first..].iter().sum();
-                        self.row.truncate(first);
-                        self.row.push(total);
+                        let total = self.rows[first..].iter().sum();
+                        self.rows.truncate(first);
+                        self.rows.push(total);
                     }
                 }
                 Quantity::Energy { kinetic, potential, gain } => {
                     let [k, p] = energy(now.system, now);
                     let part = |on: bool, e: f64| if on { e } else { 0.0 };
-                    self.row.push(gain * (part(*kinetic, k) + part(*potential, p)));
+                    self.rows.push(gain * (part(*kinetic, k) + part(*potential, p)));
                 }
             }
         }
-        self.table.push(now.x.time, self.row.iter().copied());
+        self.times.push(now.x.time);
+        self.numbers.push(now.row);
         Ok(())
     }
 
@@ -144,6 +146,34 @@ impl Analysis for ProbeReporter {
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
-        Ok(vec![Output { suffix: "_probes".to_string(), table: self.table.table()? }])
+        // Column by column, what each probe's operation makes of its values.
+        let width = self.labels.len();
+        let mut columns = Vec::with_capacity(width);
+        for (p, quantity) in &self.probes {
+            let parts = match quantity {
+                Quantity::Metabolic(m) => m.labels.len(),
+                Quantity::Actuators { list, sum, .. } => {
+                    if *sum {
+                        1
+                    } else {
+                        list.len()
+                    }
+                }
+                Quantity::Energy { .. } => 1,
+            };
+            for part in 0..parts {
+                let values: Vec<f64> = self.rows.iter().skip(columns.len()).step_by(width).copied().collect();
+                let initial = p.initial_conditions.get(part).map_or(0.0, |x| x * p.gain);
+                columns.push(operated(p.operation, (&self.times, values), initial, p.gain, self.look_back));
+            }
+        }
+        let mut table = Recorder::new("ModelProbes", TEXT, self.labels);
+        let last = self.times.len().saturating_sub(1);
+        for (k, (&time, row)) in self.times.iter().zip(&self.numbers).enumerate() {
+            if k == 0 || k == last || row % self.every == 0 {
+                table.push(time, columns.iter().map(|c| c[k]));
+            }
+        }
+        Ok(vec![Output { suffix: "_probes".to_string(), table: table.table()? }])
     }
 }

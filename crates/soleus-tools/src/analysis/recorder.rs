@@ -57,6 +57,12 @@ impl Recorder {
 
     /// One more row; values that are left out are NaN.
     pub fn push(&mut self, time: f64, values: impl IntoIterator<Item = f64>) {
+        // Room for a few rows at once: columns are many, and grow together.
+        if self.times.len() == self.times.capacity() {
+            let more = self.times.len().max(64);
+            self.times.reserve_exact(more);
+            self.columns.iter_mut().for_each(|c| c.reserve_exact(more));
+        }
         self.times.push(time);
         let mut values = values.into_iter();
         for column in &mut self.columns {

@@ -11,16 +11,19 @@
 //!
 //! Method: Anderson and Pandy (2001). Equations, bounds and accelerations (splines through the speeds) are OpenSim's.
 
+mod coordinate_actuators;
 mod sharing;
 #[cfg(test)]
 mod tests;
 
+use coordinate_actuators::Follower;
 pub use sharing::LoadSharing;
 
 use crate::analysis::{
     Analysis, AnalysisError, HistoryError, Moment, Output, Recorder, StateHistory, force_labels, push_forces,
 };
 use soleus_dynamics::System;
+use soleus_dynamics::system::SystemError;
 use soleus_math::Table;
 use soleus_math::table::TableError;
 use soleus_model::Model;
@@ -34,13 +37,21 @@ pub struct Settings {
     pub exponent: f64,
     /// Whether the strength of muscles depends on their length and velocity.
     pub use_muscle_physiology: bool,
+    /// Whether the model's actuators share the load. Otherwise its muscles make way for an ideal actuator of strength 1 on every
+    /// coordinate that nothing holds; actuators that are no muscles stay.
+    pub use_model_force_set: bool,
     /// Strengths with the faults of OpenSim 4.6, to compare with its numbers.
     pub opensim_faults: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { exponent: 2.0, use_muscle_physiology: true, opensim_faults: false }
+        Settings {
+            exponent: 2.0,
+            use_muscle_physiology: true,
+            use_model_force_set: true,
+            opensim_faults: false,
+        }
     }
 }
 
@@ -76,6 +87,9 @@ pub enum Error {
     /// The settings make no sense.
     #[error(transparent)]
     Setting(SharingError),
+    /// The model with coordinate actuators cannot be computed with.
+    #[error(transparent)]
+    System(Box<SystemError>),
     /// The motion has no accelerations.
     #[error(transparent)]
     History(#[from] HistoryError),
@@ -93,6 +107,8 @@ pub struct TooWeak {
 /// Static optimization as an analysis of a motion.
 #[derive(Clone, Debug)]
 pub struct StaticOptimization {
+    /// The model with coordinate actuators, where the model's own muscles are not used.
+    follower: Option<Box<Follower>>,
     sharing: LoadSharing,
     udot: Vec<Vec<f64>>,
     first: usize,
@@ -115,18 +131,28 @@ impl StaticOptimization {
         rows: RangeInclusive<usize>,
         settings: &Settings,
     ) -> Result<Self, Error> {
+        let udot = history.accelerations(rows.clone())?;
+        let follower = match settings.use_model_force_set {
+            true => None,
+            false => {
+                let made = Follower::new(model, system, settings.opensim_faults);
+                Some(Box::new(made.map_err(|e| Error::System(Box::new(e)))?))
+            }
+        };
+        let (model, system) = follower.as_ref().map_or((model, system), |f| (&f.model, &f.system));
         let sharing = LoadSharing::new(model, system, settings)?;
         let text = "\nActivations of muscles and controls of other actuators by static optimization.\n\n";
         let labels = sharing.names().map(str::to_string).collect();
         let activations = Recorder::new("Static Optimization", text, labels);
         let text = "\nForces (N) and torques (N m) that act on the model, by static optimization.\n\n";
         Ok(StaticOptimization {
-            udot: history.accelerations(rows.clone())?,
+            udot,
             first: *rows.start(),
             row: Vec::new(),
             accelerations: vec![0.0; system.tree.num_mobilities],
             activations,
             forces: Recorder::new("ModelForces", text, force_labels(model, system)),
+            follower,
             sharing,
             too_weak: Vec::new(),
             iterations: 0,
@@ -140,9 +166,16 @@ impl Analysis for StaticOptimization {
         for (a, column) in self.accelerations.iter_mut().zip(&self.udot) {
             *a = column[row];
         }
+        let (system, x, controls, ws) = match &mut self.follower {
+            None => (now.system, now.x, now.controls, now.ws),
+            Some(f) => {
+                f.follow(now.x);
+                (&f.system, &f.x, f.controls.as_slice(), &f.ws)
+            }
+        };
         let found = self
             .sharing
-            .solve(now.x, &self.accelerations)
+            .solve(x, &self.accelerations)
             .map_err(|e| AnalysisError::StaticOptimization(Box::new(e)))?;
         self.iterations += found.iterations;
         if !found.feasible {
@@ -152,7 +185,7 @@ impl Analysis for StaticOptimization {
         self.activations.push(now.x.time, self.sharing.activations().iter().copied());
         self.row.clear();
         let given = |i: usize| self.sharing.force(i);
-        push_forces(now.system, (now.x, now.controls), now.ws, &given, &mut self.row);
+        push_forces(system, (x, controls), ws, &given, &mut self.row);
         self.forces.push(now.x.time, self.row.iter().copied());
         Ok(())
     }

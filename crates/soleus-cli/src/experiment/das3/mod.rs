@@ -3,6 +3,7 @@
 
 mod model;
 mod release;
+mod released;
 mod rest;
 mod runs;
 mod shoulder;

@@ -128,6 +128,8 @@ pub struct Others {
     pub directions: Vec<Option<Direction>>,
     /// The shoulder blade.
     pub scapula: BodyId,
+    /// The hand.
+    pub hand: BodyId,
     /// Mass of the arm from the shoulder to the hand, kg.
     pub arm_mass: f64,
 }
@@ -372,5 +374,12 @@ fn passive_forces(m: &mut Model, file: &File) -> Result<Others, Problem> {
     let directions = file.muscles.iter().map(|f| direction(m, f)).collect::<Result<_, _>>()?;
     let arm = ["humerusr", "ulnar", "radiusr", "handr"];
     let arm_mass = m.bodies.iter().filter(|b| arm.contains(&b.name.as_str())).map(|b| b.mass).sum();
-    Ok(Others { conoid, contact, directions, scapula: m.frames[scapula.0].body, arm_mass })
+    Ok(Others {
+        conoid,
+        contact,
+        directions,
+        scapula: m.frames[scapula.0].body,
+        hand: m.frames[hand.0].body,
+        arm_mass,
+    })
 }

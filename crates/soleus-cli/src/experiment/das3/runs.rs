@@ -1,6 +1,7 @@
 //! Simulations of DAS3 on a grid of times.
 
 use super::Das3;
+use super::released::AsReleased;
 use soleus_dynamics::system::{State, System};
 use soleus_simulation::linear::{Pattern, SparseLu};
 use soleus_simulation::system::Feedback;
@@ -67,6 +68,15 @@ impl<P: ImplicitOde> ImplicitOde for InputAt<P> {
     fn consistent_rates(&mut self, t: f64, x: &mut [f64], v: &mut [f64]) -> bool {
         self.0.consistent_rates(t, x, v)
     }
+}
+
+/// Which equations of motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Equations {
+    /// Those of the bodies.
+    Complete,
+    /// Those of release 2, which lack some terms; see [`AsReleased`].
+    Released,
 }
 
 /// Angles on a grid, and the work they took.
@@ -158,7 +168,13 @@ fn vector(x: &State<f64>) -> Vec<f64> {
 }
 
 /// Radau IIA at a tolerance.
-pub fn reference(d: &Das3, stretches: Stretches, grid: f64, accuracy: f64) -> Result<Run, Stop> {
+pub fn reference(
+    d: &Das3,
+    stretches: Stretches,
+    grid: f64,
+    accuracy: f64,
+    equations: Equations,
+) -> Result<Run, Stop> {
     let x0 = vector(&d.equilibrium);
     let ends: Vec<f64> = stretches.iter().map(|s| s.0).collect();
     let norm = ImplicitSystemOde::new(&d.system, ramped(|_| 0.0)).error_norm();
@@ -170,19 +186,34 @@ pub fn reference(d: &Das3, stretches: Stretches, grid: f64, accuracy: f64) -> Re
         SparseLu::new(dim),
     );
     let n = d.system.tree.num_mobilities;
-    drive(&mut radau, |k| problem(&d.system, stretches[k].1), &x0, n, &ends, grid)
+    let complete = |k: usize| problem(&d.system, stretches[k].1);
+    match equations {
+        Equations::Complete => drive(&mut radau, complete, &x0, n, &ends, grid),
+        Equations::Released => drive(&mut radau, |k| AsReleased::new(d, complete(k)), &x0, n, &ends, grid),
+    }
 }
 
 /// First-order Rosenbrock with a fixed step; excitations are taken at `part` of each step: 0 at its start, 1 at
 /// its end.
-pub fn rosenbrock(d: &Das3, stretches: Stretches, grid: f64, step: f64, part: f64) -> Result<Run, Stop> {
+pub fn rosenbrock(
+    d: &Das3,
+    stretches: Stretches,
+    grid: f64,
+    step: f64,
+    part: f64,
+    equations: Equations,
+) -> Result<Run, Stop> {
     let x0 = vector(&d.equilibrium);
     let ends: Vec<f64> = stretches.iter().map(|s| s.0).collect();
     let norm = ImplicitSystemOde::new(&d.system, ramped(|_| 0.0)).error_norm();
     let dim = norm.dim();
     let mut method = RosenbrockEuler::with_solver(norm, step, SparseLu::new(dim));
     let n = d.system.tree.num_mobilities;
-    drive(&mut method, |k| InputAt(problem(&d.system, stretches[k].1), part), &x0, n, &ends, grid)
+    let complete = |k: usize| InputAt(problem(&d.system, stretches[k].1), part);
+    match equations {
+        Equations::Complete => drive(&mut method, complete, &x0, n, &ends, grid),
+        Equations::Released => drive(&mut method, |k| AsReleased::new(d, complete(k)), &x0, n, &ends, grid),
+    }
 }
 
 /// Seconds per step of the Rosenbrock method, residual, Jacobians and solution together: the quickest of some runs over

@@ -139,3 +139,53 @@ fn order_release_test() {
     // Of order 1; what is left of order 2 is a few percent at 1 ms.
     assert!((coarse / fine / 2.0 - 1.0).abs() < 0.05, "{coarse} {fine}");
 }
+
+/// With the equations of release 2 our run is the authors', within their tolerance of 1e-3 by far; with complete ones not.
+#[test]
+fn identity_stored_run_by_the_released_equations() {
+    use runs::Equations;
+    let Some(d) = das3() else { return };
+    let [released, complete] =
+        [Equations::Released, Equations::Complete].map(|e| release::distance_for_test(&d, e));
+    assert!(released < 0.01, "{released} deg");
+    assert!(complete > 0.4, "{complete} deg");
+}
+
+/// Jacobians of the released equations along a seeded direction, against central differences.
+#[test]
+fn deriv_released_equations() {
+    use soleus_simulation::{ImplicitOde, ImplicitSystemOde};
+    let Some(d) = das3() else { return };
+    let inner = ImplicitSystemOde::new(&d.system, runs::ramped(|_| 0.3));
+    let mut ode = released::AsReleased::new(&d, inner);
+    let (n, nx) = (d.system.tree.num_mobilities, states(&d));
+    let mut seed = 7_u64;
+    let mut random = |size: f64| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        size * ((seed >> 11) as f64 / (1_u64 << 53) as f64 - 0.5)
+    };
+    let mut x = [&d.equilibrium.q[..], &d.equilibrium.u, &d.equilibrium.z].concat();
+    x.iter_mut().for_each(|x| *x += random(0.02));
+    x[n..2 * n].iter_mut().for_each(|u| *u = random(4.0));
+    let xdot: Vec<f64> = (0..nx).map(|_| random(4.0)).collect();
+    // Coordinates and speeds alone: muscles are not concerned.
+    let along: Vec<f64> = (0..nx).map(|i| if i < 2 * n { random(2.0) } else { 0.0 }).collect();
+    let pattern = ode.pattern().clone();
+    let (mut dx, mut dxdot) = (vec![0.0; pattern.len()], vec![0.0; pattern.len()]);
+    ode.jacobians(0.0, &x, &xdot, &mut dx, &mut dxdot).unwrap();
+    let mut exact = vec![0.0; nx];
+    pattern.multiply(&dx, &along, &mut exact);
+    let h = 1e-6;
+    let mut at = |sign: f64| {
+        let moved: Vec<f64> = x.iter().zip(&along).map(|(x, d)| x + sign * h * d).collect();
+        let mut r = vec![0.0; nx];
+        ode.residual(0.0, &moved, &xdot, &mut r).unwrap();
+        r
+    };
+    let (up, down) = (at(1.0), at(-1.0));
+    for i in 0..2 * n {
+        let fd = (up[i] - down[i]) / (2.0 * h);
+        // Rounding of moments of 1e3 N·m over h, and h² of derivatives of 1e6.
+        assert!((exact[i] - fd).abs() < 1e-5 * (1.0 + fd.abs()), "{i}: {} {fd}", exact[i]);
+    }
+}

@@ -140,6 +140,17 @@ pub enum GoalKind {
         /// `reference_location`, m, in ground.
         location: [f64; 3],
     },
+    /// `MocoMarkerTrackingGoal`.
+    MarkerTracking {
+        /// `marker_file` of `MarkersReference`.
+        file: Option<String>,
+        /// `marker_weights`.
+        weights: Vec<Weight>,
+        /// `default_weight`. Default 1.
+        default_weight: f64,
+        /// `allow_unused_references`.
+        allow_unused: bool,
+    },
     /// `MocoInitialActivationGoal`.
     InitialActivation,
     /// `MocoInitialVelocityEquilibriumDGFGoal`.
@@ -240,6 +251,17 @@ fn kind(e: &Element, p: &mut Properties) -> Option<GoalKind> {
             point: p.text("point_name").unwrap_or_default(),
             location: p.numbers("reference_location").unwrap_or_default(),
         },
+        "MocoMarkerTrackingGoal" => {
+            let reference = p.find("MarkersReference").or_else(|| p.find("markers_reference"));
+            p.skip(&["MarkersReference", "markers_reference"]);
+            let text = |tag: &str| reference.and_then(|r| r.child_text(tag)).filter(|t| !t.is_empty());
+            GoalKind::MarkerTracking {
+                file: text("marker_file"),
+                weights: reference.map_or(Vec::new(), |r| weights(r, "marker_weights").names),
+                default_weight: text("default_weight").and_then(|t| t.parse().ok()).unwrap_or(1.0),
+                allow_unused: p.boolean("allow_unused_references", false),
+            }
+        }
         "MocoInitialActivationGoal" => GoalKind::InitialActivation,
         "MocoInitialVelocityEquilibriumDGFGoal" => GoalKind::InitialVelocityEquilibrium,
         "MocoInitialForceEquilibriumDGFGoal" => GoalKind::InitialForceEquilibrium,
@@ -286,7 +308,7 @@ fn pairs(list: Option<&Element>) -> Vec<PeriodicPair> {
 }
 
 /// A `MocoWeightSet` named `name`, and the one of patterns beside it.
-fn weights(e: &Element, name: &str) -> WeightedSet {
+pub(super) fn weights(e: &Element, name: &str) -> WeightedSet {
     let read = |name: &str| -> Vec<Weight> {
         let set = e.children().find(|c| c.name() == name || c.tag == name);
         let objects =
@@ -303,10 +325,17 @@ fn weights(e: &Element, name: &str) -> WeightedSet {
     WeightedSet { names: read(name), patterns: read(&format!("{name}_pattern")) }
 }
 
+/// The `TableProcessor` of the property `name`.
+pub(super) fn table_named(e: &Element, name: &str) -> TableSource {
+    let found = e.children().find(|c| c.name() == name).or_else(|| e.child(name));
+    found.map_or(TableSource::default(), table_of)
+}
+
 fn table(e: &Element) -> TableSource {
-    let Some(t) = e.child("TableProcessor").or_else(|| e.child("reference")) else {
-        return TableSource::default();
-    };
+    e.child("TableProcessor").or_else(|| e.child("reference")).map_or(TableSource::default(), table_of)
+}
+
+fn table_of(t: &Element) -> TableSource {
     let operators = t.child("operators").map_or(Vec::new(), |o| {
         o.children()
             .filter_map(|o| {

@@ -1,14 +1,19 @@
 //! `MocoStudy`: an optimal control problem and how to solve it (`.omoco`).
 
 mod goal;
+mod model_source;
 mod position_motion;
 mod solver;
+mod tools;
 
 pub use goal::{
     ContactGroup, GoalKind, MocoGoal, PeriodicPair, TableOperator, TableSource, Weight, WeightedSet,
 };
+pub use model_source::{ModelStep, ModelStepKind};
 pub use position_motion::PrescribedCoordinate;
 pub use solver::MocoSolver;
+pub use tools::{MocoInverseSetup, MocoToolSetup, MocoTrackSetup};
+pub(super) use tools::{read_inverse, read_track};
 
 use super::properties::Properties;
 use soleus_model::{Diagnostics, Element};
@@ -26,8 +31,8 @@ pub struct MocoStudySetup {
     pub external_loads: Option<Element>,
     /// `filepath` of the model, if the file does not hold it.
     pub model_file: Option<String>,
-    /// Operators on the model, in their order.
-    pub model_operators: Vec<Element>,
+    /// Changes of the model, in their order.
+    pub model_steps: Vec<ModelStep>,
     /// `time_initial_bounds`, s.
     pub initial_time: Option<[f64; 2]>,
     /// `time_final_bounds`, s.
@@ -142,7 +147,8 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
         list
     };
     let (states, controls) = (infos(0..2, log), infos(2..4, log));
-    let (mut model, model_file, model_operators) = processor.map_or((None, None, Vec::new()), model_source);
+    let source = processor.map(|m| model_source::read(m, log)).unwrap_or_default();
+    let (mut model, model_file, model_steps) = (source.model, source.file, source.steps);
     let external_loads = model.as_mut().and_then(take_external_loads);
     let prescribed = model.as_mut().map_or(Vec::new(), |m| position_motion::take(m, log));
     let parameters = parameters
@@ -158,7 +164,7 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
         prescribed,
         external_loads,
         model_file,
-        model_operators,
+        model_steps,
         initial_time: initial,
         final_time: last,
         default_speed_bounds: speed.and_then(|e| bounds(&e, log)).unwrap_or([-50.0, 50.0]),
@@ -170,14 +176,6 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
         goals,
         solver,
     }
-}
-
-/// The model a `ModelProcessor` starts from, and what it does to it.
-fn model_source(processor: &Element) -> (Option<Element>, Option<String>, Vec<Element>) {
-    let model = processor.child("model").and_then(|m| m.child("Model")).or_else(|| processor.child("Model"));
-    let file = processor.child_text("filepath").filter(|t| !t.is_empty());
-    let operators = processor.child("operators").map_or(Vec::new(), |o| o.children().cloned().collect());
-    (model.cloned(), file, operators)
 }
 
 /// Takes `ExternalLoads` out of a model's components.

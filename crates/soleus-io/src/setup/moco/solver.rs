@@ -48,6 +48,13 @@ pub struct MocoSolver {
     pub implicit_auxiliary_derivative_bounds: [f64; 2],
 }
 
+impl Default for MocoSolver {
+    /// What a file gets that says nothing.
+    fn default() -> Self {
+        read(&Element::new("MocoCasADiSolver", 0), &mut Diagnostics::new(String::new()))
+    }
+}
+
 pub(super) fn read(e: &Element, log: &mut Diagnostics) -> MocoSolver {
     // Bounds are written as objects that carry the name of their property.
     let mut bounds = |name: &str, default: [f64; 2]| {

@@ -32,25 +32,24 @@ const HERMITE: [[[i32; M]; M]; M] = [
     [[210, -90, 15, -1], [-504, 234, -42, 3], [420, -204, 39, -3], [-120, 60, -12, 1]],
 ];
 
-/// Upper coefficients (t^m … t^(2m−1)) on a unit interval from the scaled derivatives at both ends.
-fn upper(m: usize, left: &Column, right: &Column) -> Column {
+/// Upper coefficients (t^H … t^(2H−1)) on a unit interval from the scaled derivatives at both ends; H is the half order.
+#[inline(always)]
+fn upper<const H: usize>(left: &[f64; H], right: &[f64; H]) -> [f64; H] {
     // Δₖ: what the Taylor polynomial of the left end misses at the right end. The leading
     // terms are subtracted first, so a large offset of y costs no digits.
-    let mut miss = [0.0; M];
-    for k in 0..m {
+    let mut miss = [0.0; H];
+    for k in 0..H {
         let mut d = right[k] - left[k];
         let mut factorial = 1.0;
-        for j in k + 1..m {
+        for j in k + 1..H {
             factorial *= (j - k) as f64;
             d -= left[j] / factorial;
         }
         miss[k] = d;
     }
-    let mut a = [0.0; M];
-    for (a, row) in a.iter_mut().zip(&HERMITE[m - 1]).take(m) {
-        *a = (0..m).map(|k| f64::from(row[k]) * miss[k]).sum::<f64>() * (1.0 / 6.0);
-    }
-    a
+    std::array::from_fn(|j| {
+        (0..H).map(|k| f64::from(HERMITE[H - 1][j][k]) * miss[k]).sum::<f64>() * (1.0 / 6.0)
+    })
 }
 
 /// K of (1) as four blocks: left–left, left–right, right–right.
@@ -86,7 +85,7 @@ impl Element {
             let mut e = 0;
             for i in 0..m {
                 for j in 0..m {
-                    e += response[a][i] * response[b][j] * (420 / (i + j + 1) as i128);
+                    e += response[a][i] * response[b][j] * i128::from(420 / (i + j + 1) as i64);
                 }
             }
             e as f64 / (36.0 * 36.0 * 420.0)
@@ -250,33 +249,43 @@ pub(super) fn pieces(m: usize, x: &[f64], y: &[f64], smoothing: Smoothing) -> (V
         Smoothing::CrossValidation => smoother().search(|r, t| r / (t * t)),
         _ => (0.0, None),
     };
-    let knots = interpolate(m, &gaps, smoothed.as_deref().unwrap_or(y));
-
-    // From derivatives at the knots to polynomials in x − origin.
-    let w = 2 * m;
-    let mut c = vec![0.0; (n + 1) * w];
-    let taylor = |c: &mut [f64], knot: &Column| {
-        let mut factor = 1.0;
-        for k in 0..m {
-            c[w - 1 - k] = knot[k] * factor;
-            factor /= mean_gap * (k + 1) as f64;
-        }
+    let y = smoothed.as_deref().unwrap_or(y);
+    let knots = interpolate(m, &gaps, y);
+    // The half order is known when compiled, which unrolls the loops over it.
+    let c = match m {
+        1 => polynomials::<1>(&knots, &gaps, mean_gap),
+        2 => polynomials::<2>(&knots, &gaps, mean_gap),
+        3 => polynomials::<3>(&knots, &gaps, mean_gap),
+        _ => polynomials::<4>(&knots, &gaps, mean_gap),
     };
-    taylor(&mut c[..w], &knots[0]);
-    for i in 0..n - 1 {
-        let piece = &mut c[(i + 1) * w..(i + 2) * w];
-        taylor(piece, &knots[i]);
-        let (h, inverse) = (powers(gaps[i]), powers(1.0 / (gaps[i] * mean_gap)));
-        let (mut left, mut right) = ([0.0; M], [0.0; M]);
-        for k in 0..m {
-            left[k] = knots[i][k] * h[k];
-            right[k] = knots[i + 1][k] * h[k];
-        }
-        let a = upper(m, &left, &right);
-        for j in 0..m {
-            piece[m - 1 - j] = a[j] * inverse[m + j];
-        }
-    }
-    taylor(&mut c[n * w..], &knots[n - 1]);
     (c, p * scale)
+}
+
+/// From derivatives at the knots to polynomials in x − origin.
+fn polynomials<const H: usize>(knots: &[Column], gaps: &[f64], mean_gap: f64) -> Vec<f64> {
+    let (n, w) = (knots.len(), 2 * H);
+    // Derivative k divided by k!, in units of x.
+    let mut factors = [1.0; H];
+    for k in 1..H {
+        factors[k] = factors[k - 1] / (mean_gap * k as f64);
+    }
+    // Lower coefficients, in descending powers.
+    let taylor = |c: &mut Vec<f64>, knot: &Column| {
+        c.extend((0..H).rev().map(|k| knot[k] * factors[k]));
+    };
+    let mut c = Vec::with_capacity((n + 1) * w);
+    c.extend([0.0; H]);
+    taylor(&mut c, &knots[0]);
+    for (pair, gap) in knots.windows(2).zip(gaps) {
+        let (h, inverse) = (powers(*gap), powers(1.0 / (gap * mean_gap)));
+        let a = upper::<H>(
+            &std::array::from_fn(|k| pair[0][k] * h[k]),
+            &std::array::from_fn(|k| pair[1][k] * h[k]),
+        );
+        c.extend((0..H).rev().map(|j| a[j] * inverse[H + j]));
+        taylor(&mut c, &pair[0]);
+    }
+    c.extend([0.0; H]);
+    taylor(&mut c, &knots[n - 1]);
+    c
 }

@@ -15,6 +15,7 @@ const MAX_STEPS: usize = 1000;
 ///   E₁ = Σ (rᵢ/aᵢ)² − 1      r is on the ellipsoid
 ///   E₂ = N·r + d,  N = 2 rᵢ/aᵢ²    N·x + d = 0 is the tangent plane at r …
 ///   E₃ = N·p + d             … and p is in it
+#[derive(Clone, Copy)]
 struct Trial<T> {
     r: Vec3<T>,
     d: T,
@@ -49,30 +50,33 @@ pub(super) fn tangent_point<T: Real>(
     let p_hat = super::unit_or_zero(p);
     let pw = p.mul_elem(w) * T::cst(2.0);
 
+    // What stays of the square of the Jacobian.
+    let mut fixed = [[T::zero(); 3]; 3];
+    for i in 0..3 {
+        for j in 0..=i {
+            fixed[i][j] = n[i] * n[j] + pw[i] * pw[j];
+        }
+    }
     for _ in 0..MAX_ITERATIONS {
         if at.sum_sq.value().is_nan() || at.sum_sq.value() <= RESIDUAL_SQ {
             break;
         }
-        // Jacobian by residual, over (r, d).
         let rw = at.r.mul_elem(w) * T::cst(2.0);
-        let J = [
-            [n.x, n.y, n.z, T::zero()],
-            [rw.x, rw.y, rw.z, T::zero()],
-            [rw.x * 2.0, rw.y * 2.0, rw.z * 2.0, T::one()],
-            [pw.x, pw.y, pw.z, T::one()],
-        ];
         let cos = super::unit_or_zero(p - at.r).dot(p_hat);
         let shorten = if cos.value() > 0.1 { T::one() - cos.powi(100) } else { T::one() };
-        let mut gradient = [T::zero(); 4];
+        // Of the Jacobian (n, 0), (N, 0), (2N, 1), (P, 1) by residual over (r, d), with N = 2 rᵢ/aᵢ² and P = 2 pᵢ/aᵢ²:
+        // minus its transpose times the residuals, and the lower half of its square.
+        let E = at.E;
+        let g = -(n * E[0] + rw * (E[1] + E[2] * 2.0) + pw * E[3]);
+        let gradient = [g.x, g.y, g.z, -(E[2] + E[3])];
         let mut JtJ = [[T::zero(); 4]; 4];
-        for (row, E) in J.iter().zip(at.E) {
-            for i in 0..4 {
-                gradient[i] -= row[i] * E;
-                for j in 0..=i {
-                    JtJ[i][j] += row[i] * row[j];
-                }
+        for i in 0..3 {
+            for j in 0..=i {
+                JtJ[i][j] = fixed[i][j] + rw[i] * rw[j] * 5.0;
             }
+            JtJ[3][i] = rw[i] * 2.0 + pw[i];
         }
+        JtJ[3][3] = T::cst(2.0);
         // Damped steps, each on top of the last, until one brings the residual down.
         let mut step = [T::zero(); 4];
         let mut count = 0;
@@ -87,11 +91,11 @@ pub(super) fn tangent_point<T: Real>(
         damping /= 8.0;
         // Ever longer steps the same way until the residual rises; the last one is taken back.
         let mut stretch = 0.5;
-        let mut last = (at.r, at.d);
+        let mut last = at;
         count = 0;
         while at.sum_sq.value() <= previous && count < MAX_STEPS {
             stretch *= 2.0;
-            last = (at.r, at.d);
+            last = at;
             let k = T::cst(stretch);
             let r = at.r + Vec3 { x: step[0] * k, y: step[1] * k, z: step[2] * k };
             previous = at.sum_sq.value();
@@ -101,9 +105,10 @@ pub(super) fn tangent_point<T: Real>(
         if count == 0 {
             // Nothing to take back in full: half a step is, as in the original.
             let k = T::cst(stretch);
-            last = (at.r - Vec3 { x: step[0] * k, y: step[1] * k, z: step[2] * k }, at.d - step[3] * k);
+            let back = Vec3 { x: step[0] * k, y: step[1] * k, z: step[2] * k };
+            last = evaluate(at.r - back, at.d - step[3] * k);
         }
-        at = evaluate(last.0, last.1);
+        at = last;
         previous = at.sum_sq.value();
     }
     at.r

@@ -1,0 +1,38 @@
+//! Seth, Sherman, Reinbolt and Delp (2011), "OpenSim: a musculoskeletal modeling and simulation framework": what muscles
+//! contribute to support, braking and propulsion in running, in walking and in a crouch.
+
+mod crouch;
+mod momentum;
+mod running;
+mod trial;
+
+use super::report::Report;
+use super::sheet::Folder;
+use crate::failure::Failure;
+use clap::Args;
+use std::path::PathBuf;
+
+/// What `soleus experiment seth` is told.
+#[derive(Args)]
+pub struct Arguments {
+    /// Folder that holds running/ and walking/
+    #[arg(long, default_value = "../shared/data", value_name = "DIR")]
+    data: PathBuf,
+    /// Folder for tables (.csv, .md) and pictures (.svg)
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Degrees by which the knees of the crouch are bent further than in walking
+    #[arg(long, default_value_t = 35.0, value_name = "DEG")]
+    crouch_deg: f64,
+}
+
+/// Runs everything and prints a line for each number.
+pub fn run(a: &Arguments) -> Result<(), Failure> {
+    let folder = Folder::create(a.out.as_ref())?;
+    let mut report = Report::default();
+    println!("Muscles that support and propel. Ours | published or wanted");
+    running::run(&a.data.join("running/hamner_subject02"), &mut report, &folder)?;
+    crouch::run(&a.data.join("walking/gait2354_subject01"), a.crouch_deg, &mut report, &folder)?;
+    report.close();
+    Ok(())
+}

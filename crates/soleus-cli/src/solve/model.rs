@@ -1,0 +1,139 @@
+//! The model of a study: what its file holds or names, and what its operators make of it.
+
+use super::references::{self, spline};
+use crate::failure::Failure;
+use crate::{id, load, setup};
+use soleus_io::osim;
+use soleus_io::setup::moco::{MocoStudySetup, MocoToolSetup, ModelStep, ModelStepKind};
+use soleus_model::operator::{OperatorError, apply_all_to_element};
+use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};
+use std::path::Path;
+
+/// Where a model comes from; file names are taken from the folder of `path`.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The setup file.
+    pub path: &'a Path,
+    /// The model it holds, if it does.
+    pub element: Option<&'a Element>,
+    /// The model file it names, if it does not.
+    pub file: Option<&'a str>,
+    /// What is done to the model.
+    pub steps: &'a [ModelStep],
+    /// Loads that the setup file holds beside the model.
+    pub loads: Option<&'a Element>,
+}
+
+impl<'a> Source<'a> {
+    /// Of a study.
+    pub fn of_study(path: &'a Path, s: &'a MocoStudySetup) -> Source<'a> {
+        let loads = s.external_loads.as_ref();
+        let (element, file) = (s.model.as_ref(), s.model_file.as_deref());
+        Source { path, element, file, steps: &s.model_steps, loads }
+    }
+
+    /// Of a tool.
+    pub fn of_tool(path: &'a Path, t: &'a MocoToolSetup) -> Source<'a> {
+        let (element, file) = (t.model.as_ref(), t.model_file.as_deref());
+        Source { path, element, file, steps: &t.model_steps, loads: None }
+    }
+
+    /// The `Model` element, of version 40600, before anything is done to it.
+    pub fn element(&self) -> Result<Element, Failure> {
+        if let Some(e) = self.element {
+            return Ok(e.clone());
+        }
+        let file = setup::required(self.path, "model", self.file)?;
+        let (document, log) = setup::upgraded(&file)?;
+        load::report(&log);
+        let mut root = document.root;
+        let model = if root.tag == "Model" { Some(root) } else { root.take_child("Model") };
+        let missing = || Failure::content(&file, 0, "", "the file holds no `Model`".to_string(), "");
+        model.filter(|_| !log.has_errors()).ok_or_else(missing)
+    }
+
+    /// The model with everything done to it.
+    pub fn build(&self) -> Result<Model, Failure> {
+        self.build_from(self.element()?)
+    }
+
+    /// The same from another `Model` element.
+    pub fn build_from(&self, mut element: Element) -> Result<Model, Failure> {
+        let named = match (self.element, self.file) {
+            (None, Some(file)) => setup::beside(self.path, file),
+            _ => self.path.to_path_buf(),
+        };
+        let mut operators = Vec::new();
+        for step in self.steps {
+            operators.push(match &step.kind {
+                ModelStepKind::Operator(o) => Some(o.clone()),
+                ModelStepKind::FunctionBasedPaths(file) => Some(self.paths(file)?),
+                _ => None,
+            });
+        }
+        for (step, o) in self.steps.iter().zip(&operators) {
+            let list = o.as_slice();
+            apply_all_to_element(&mut element, list).map_err(|e| self.refuse(step, &e))?;
+        }
+        let (model, log) = osim::read_model_element(&element, &named.display().to_string());
+        load::report(&log);
+        let mut model = model.ok_or_else(|| load::errors(&named, &log))?;
+        load::contact_meshes(&named, &mut model)?;
+        for (step, o) in self.steps.iter().zip(&operators) {
+            match (&step.kind, o) {
+                (_, Some(o)) => o.change(&mut model).map_err(|e| self.refuse(step, &e))?,
+                (ModelStepKind::ExternalLoads(file), _) => {
+                    let file = setup::beside(self.path, file);
+                    let new = id::measured(&model, Some(&file), folder(&file))?;
+                    model.forces.extend(new);
+                }
+                (ModelStepKind::PrescribeCoordinates(source), _) => {
+                    let table = references::process(self.path, step.line, source, &model)?;
+                    let mut list = Vec::new();
+                    for (label, column) in table.labels().iter().zip(table.columns()) {
+                        let name = label.strip_suffix("/value").unwrap_or(label);
+                        list.push((name.to_string(), spline(self.path, &table, column)?));
+                    }
+                    let o = ModelOperator::PrescribeCoordinateValues(list);
+                    o.change(&mut model).map_err(|e| self.refuse(step, &e))?;
+                }
+                _ => {}
+            }
+        }
+        if let Some(loads) = self.loads {
+            let mut log = Diagnostics::new(self.path.display().to_string());
+            let file = self.path.display().to_string();
+            let document = Document { file, root: loads.clone(), ..Document::default() };
+            let found = soleus_model::build_external_loads(&document, &model, &mut log);
+            load::report(&log);
+            let found = found.ok_or_else(|| load::errors(self.path, &log))?;
+            model.forces.extend(id::forces_of(&found, self.path, folder(self.path))?);
+        }
+        Ok(model)
+    }
+
+    /// The paths of a file of `FunctionBasedPath`s.
+    fn paths(&self, file: &str) -> Result<ModelOperator, Failure> {
+        let file = setup::beside(self.path, file);
+        let (document, log) = setup::upgraded(&file)?;
+        load::report(&log);
+        let set =
+            document.root.children().find_map(|s| s.child("objects")).or(document.root.child("objects"));
+        let members: Vec<Element> =
+            set.iter().flat_map(|o| o.children()).filter(|e| e.tag == "FunctionBasedPath").cloned().collect();
+        if members.is_empty() {
+            let message = "the file holds no `FunctionBasedPath`".to_string();
+            return Err(Failure::content(&file, 0, "", message, ""));
+        }
+        Ok(ModelOperator::ReplacePaths(members))
+    }
+
+    fn refuse(&self, step: &ModelStep, e: &OperatorError) -> Failure {
+        Failure::content(self.path, step.line, "", e.to_string(), "")
+    }
+}
+
+/// The folder of a file.
+fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}

@@ -1,0 +1,141 @@
+//! The dynamics of a model whose motion is given.
+
+use crate::function::{PointFunction, Scratch};
+use soleus_dynamics::implicit::{GivenMotion, ImplicitSystem, MotionPoint};
+use soleus_dynamics::{State, System, Workspace};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// f(t, x, ẋ, e, λ) of a model whose coordinates, speeds and accelerations are no variables: they are prescribed.
+///
+/// Takes and gives the same as [`SystemDynamics`](super::SystemDynamics), but has derivatives by auxiliary states,
+/// their rates, controls and multipliers only. Everything that follows from the motion is computed once for every
+/// point of time and kept in the scratch memory, so that a solver only pays for muscles and a linear force balance.
+pub struct PrescribedDynamics {
+    system: Arc<System>,
+    equations: GivenMotion,
+    jacobian_places: Vec<(usize, usize)>,
+    hessian_places: Vec<(usize, usize)>,
+    num_states: usize,
+    num_multipliers: usize,
+}
+
+struct Memory {
+    x: State<f64>,
+    ws: Workspace<f64>,
+    /// By the bits of time.
+    points: HashMap<u64, Known>,
+    v: Vec<f64>,
+    y: Vec<f64>,
+    r: Vec<f64>,
+}
+
+/// A point of the motion, and the q, u, u̇ that it is made of.
+#[derive(Default)]
+struct Known {
+    motion: Vec<f64>,
+    point: MotionPoint,
+}
+
+impl PrescribedDynamics {
+    /// The dynamics of `system` for motions that are prescribed.
+    pub fn new(system: Arc<System>) -> PrescribedDynamics {
+        let implicit = ImplicitSystem::new(&system);
+        let equations = implicit.given_motion();
+        let (n, nz) = (system.tree.num_mobilities, system.num_aux);
+        let nx = 2 * n + nz;
+        // v = (z, ż, e, λ) among the inputs t, x, ẋ, e, λ; rows of the force balance are those of the speeds.
+        let input = |k: usize| match k {
+            k if k < nz => 1 + 2 * n + k,
+            k if k < 2 * nz => 1 + nx + 2 * n + (k - nz),
+            k => 1 + 2 * nx + (k - 2 * nz),
+        };
+        let jacobian_places = equations.jacobian_places().iter().map(|&(r, k)| (n + r, input(k))).collect();
+        let hessian_places = equations.hessian_places().iter().map(|&(i, j)| (input(i), input(j))).collect();
+        let num_multipliers = implicit.num_multipliers();
+        PrescribedDynamics {
+            equations,
+            jacobian_places,
+            hessian_places,
+            num_states: nx,
+            num_multipliers,
+            system,
+        }
+    }
+
+    /// Splits the inputs and finds the point of the motion.
+    fn prepare<'m>(&self, z: &[f64], m: &'m mut Memory) -> (&'m MotionPoint, &'m [f64]) {
+        let (n, nx) = (m.x.q.len(), self.num_states);
+        let (x, xdot) = (&z[1..1 + nx], &z[1 + nx..1 + 2 * nx]);
+        let rest = &z[1 + 2 * nx..];
+        m.v.clear();
+        m.v.extend(x[2 * n..].iter().chain(&xdot[2 * n..]).chain(rest));
+        let motion = || x[..2 * n].iter().chain(&xdot[n..2 * n]);
+        let known = m.points.entry(z[0].to_bits()).or_default();
+        if known.motion.len() != 3 * n || !known.motion.iter().eq(motion()) {
+            known.motion = motion().copied().collect();
+            m.x.time = z[0];
+            m.x.q.copy_from_slice(&x[..n]);
+            m.x.u.copy_from_slice(&x[n..2 * n]);
+            known.point = self.equations.point(&self.system, &m.x, &xdot[n..2 * n], &mut m.ws);
+        }
+        (&known.point, &m.v)
+    }
+}
+
+impl PointFunction for PrescribedDynamics {
+    fn num_inputs(&self) -> usize {
+        1 + 2 * self.num_states + self.system.num_controls + self.num_multipliers
+    }
+
+    fn num_outputs(&self) -> usize {
+        self.num_states + self.num_multipliers
+    }
+
+    fn jacobian_places(&self) -> &[(usize, usize)] {
+        &self.jacobian_places
+    }
+
+    fn hessian_places(&self) -> &[(usize, usize)] {
+        &self.hessian_places
+    }
+
+    fn scratch(&self) -> Scratch {
+        Box::new(Memory {
+            x: self.system.default_state.clone(),
+            ws: self.system.workspace(),
+            points: HashMap::new(),
+            v: Vec::with_capacity(self.equations.num_variables()),
+            y: vec![0.0; self.equations.num_rows()],
+            r: vec![0.0; self.equations.num_rows()],
+        })
+    }
+
+    /// Rows of the coordinates and of the constraints hold by themselves: they are zero.
+    fn compute_values(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch) {
+        let Some(m) = scratch.downcast_mut::<Memory>() else { return values.fill(f64::NAN) };
+        let mut r = std::mem::take(&mut m.r);
+        let (point, v) = self.prepare(z, m);
+        self.equations.compute_residual(&self.system, point, v, &mut r);
+        values.fill(0.0);
+        let n = self.system.tree.num_mobilities;
+        values[n..n + r.len()].copy_from_slice(&r);
+        m.r = r;
+    }
+
+    fn compute_jacobian(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch) {
+        let Some(m) = scratch.downcast_mut::<Memory>() else { return values.fill(f64::NAN) };
+        let (point, v) = self.prepare(z, m);
+        self.equations.compute_jacobian(&self.system, point, v, values);
+    }
+
+    fn compute_hessian(&self, z: &[f64], y: &[f64], values: &mut [f64], scratch: &mut Scratch) {
+        let Some(m) = scratch.downcast_mut::<Memory>() else { return values.fill(f64::NAN) };
+        let mut own = std::mem::take(&mut m.y);
+        let n = self.system.tree.num_mobilities;
+        own.copy_from_slice(&y[n..n + self.equations.num_rows()]);
+        let (point, v) = self.prepare(z, m);
+        self.equations.compute_hessian(&self.system, point, v, &own, values);
+        m.y = own;
+    }
+}

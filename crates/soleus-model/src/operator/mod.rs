@@ -1,0 +1,182 @@
+//! Changes of a model before it is used: OpenSim's `ModelOperator`s.
+//!
+//! Some change what the file says ([`ModelOperator::change_element`]: joints, paths), the others what the model
+//! means ([`ModelOperator::change`]). A list is applied as [`apply_all`] does: to the file first, in order, then
+//! to the model, in order.
+
+mod actuators;
+mod element;
+mod muscles;
+
+use crate::document::Element;
+use crate::model::Model;
+use crate::muscle::TendonDynamicsMode;
+use soleus_math::Function;
+
+/// A change of a model. Names and defaults are OpenSim's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelOperator {
+    /// `ModOpReplaceJointsWithWelds`: the joints with these names or paths stay at zero.
+    ReplaceJointsWithWelds(Vec<String>),
+    /// `ModOpReplacePathsWithFunctionBasedPaths`: `FunctionBasedPath` elements named after the paths of forces.
+    ReplacePaths(Vec<Element>),
+    /// `ModOpAddReserves`: a `CoordinateActuator` for every coordinate that is free.
+    AddReserves(Reserves),
+    /// `ModOpAddResiduals`: the same for coordinates of joints with ground.
+    AddResiduals(Residuals),
+    /// `ModOpRemoveMuscles`.
+    RemoveMuscles,
+    /// `ModOpIgnoreActivationDynamics`.
+    IgnoreActivationDynamics,
+    /// `ModOpIgnoreTendonCompliance`.
+    IgnoreTendonCompliance,
+    /// `ModOpScaleMaxIsometricForce`, by this factor.
+    ScaleMaxIsometricForce(f64),
+    /// `ModOpReplaceMusclesWithPathActuators`.
+    ReplaceMusclesWithPathActuators,
+    /// `ModOpReplaceMusclesWithDeGrooteFregly2016`; Thelen's and Millard's muscles can be replaced.
+    ReplaceMusclesWithDeGrooteFregly2016,
+    /// `ModOpTendonComplianceDynamicsModeDGF`, `ModOpUseImplicitTendonComplianceDynamicsDGF`: of compliant tendons.
+    TendonComplianceDynamicsMode(TendonDynamicsMode),
+    /// `ModOpIgnorePassiveFiberForcesDGF`.
+    IgnorePassiveFiberForces,
+    /// `ModOpPassiveFiberStrainAtOneNormForceDGF`.
+    PassiveFiberStrainAtOneNormForce(f64),
+    /// `ModOpScaleActiveFiberForceCurveWidthDGF`: the width itself is set.
+    ScaleActiveFiberForceCurveWidth(f64),
+    /// `ModOpFiberDampingDGF`.
+    FiberDamping(f64),
+    /// `ModOpPrescribeCoordinateValues`: functions of time by path or name of the coordinate, rad or m.
+    PrescribeCoordinateValues(Vec<(String, Function)>),
+}
+
+/// What `ModOpAddReserves` adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reserves {
+    /// `optimal_force`, N or N·m. Default 1.
+    pub optimal_force: f64,
+    /// `bound` of the absolute control. Default none.
+    pub bound: Option<f64>,
+    /// `skip_coordinates_with_actuators`. Default true.
+    pub skip_coordinates_with_actuators: bool,
+    /// `skip_residual_coordinates`: leave out joints with ground. Default false.
+    pub skip_residual_coordinates: bool,
+}
+
+impl Default for Reserves {
+    fn default() -> Self {
+        Reserves {
+            optimal_force: 1.0,
+            bound: None,
+            skip_coordinates_with_actuators: true,
+            skip_residual_coordinates: false,
+        }
+    }
+}
+
+/// What `ModOpAddResiduals` adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Residuals {
+    /// `rotational_optimal_force`, N·m. Default 1.
+    pub rotational_optimal_force: f64,
+    /// `translational_optimal_force`, N. Default 1.
+    pub translational_optimal_force: f64,
+    /// `bound` of the absolute control. Default none.
+    pub bound: Option<f64>,
+    /// `skip_coordinates_with_actuators`. Default true.
+    pub skip_coordinates_with_actuators: bool,
+}
+
+impl Default for Residuals {
+    fn default() -> Self {
+        Residuals {
+            rotational_optimal_force: 1.0,
+            translational_optimal_force: 1.0,
+            bound: None,
+            skip_coordinates_with_actuators: true,
+        }
+    }
+}
+
+/// Why a model cannot be changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OperatorError {
+    /// A joint that is not there.
+    #[error("the model has no joint `{name}` to replace with a weld")]
+    NoSuchJoint {
+        /// Name or path that was asked for.
+        name: String,
+    },
+    /// A force that is not there, or has no path.
+    #[error("the model has no force `{name}` along a path")]
+    NoSuchForce {
+        /// Name or path that was asked for.
+        name: String,
+    },
+    /// A coordinate that is not there.
+    #[error("the model has no coordinate `{name}`")]
+    NoSuchCoordinate {
+        /// Name or path that was asked for.
+        name: String,
+    },
+    /// A muscle of a class that cannot be replaced.
+    #[error(
+        "muscle `{name}` is a {class}; only Thelen2003Muscle and Millard2012EquilibriumMuscle can be replaced"
+    )]
+    UnsupportedMuscle {
+        /// Name of the muscle.
+        name: String,
+        /// Its class.
+        class: String,
+    },
+    /// A number that makes no sense.
+    #[error("{what} must be {expected}, found {value}")]
+    BadNumber {
+        /// Which property.
+        what: &'static str,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        value: f64,
+    },
+}
+
+impl ModelOperator {
+    /// Changes the `Model` element of a file of version 40600; most operators change nothing here.
+    pub fn change_element(&self, model: &mut Element) -> Result<(), OperatorError> {
+        match self {
+            ModelOperator::ReplaceJointsWithWelds(names) => {
+                names.iter().try_for_each(|n| element::weld(model, n))
+            }
+            ModelOperator::ReplacePaths(paths) => {
+                paths.iter().try_for_each(|p| element::replace_path(model, p))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Changes the model; those that change files change nothing here.
+    pub fn change(&self, model: &mut Model) -> Result<(), OperatorError> {
+        match self {
+            ModelOperator::ReplaceJointsWithWelds(_) | ModelOperator::ReplacePaths(_) => Ok(()),
+            ModelOperator::AddReserves(r) => actuators::add_reserves(model, r),
+            ModelOperator::AddResiduals(r) => actuators::add_residuals(model, r),
+            ModelOperator::PrescribeCoordinateValues(list) => actuators::prescribe(model, list),
+            ModelOperator::RemoveMuscles => {
+                muscles::remove(model);
+                Ok(())
+            }
+            other => muscles::change(model, other),
+        }
+    }
+}
+
+/// All changes of the model; those of its file must have been made.
+pub fn apply_all(model: &mut Model, operators: &[ModelOperator]) -> Result<(), OperatorError> {
+    operators.iter().try_for_each(|o| o.change(model))
+}
+
+/// All changes of the file.
+pub fn apply_all_to_element(model: &mut Element, operators: &[ModelOperator]) -> Result<(), OperatorError> {
+    operators.iter().try_for_each(|o| o.change_element(model))
+}
