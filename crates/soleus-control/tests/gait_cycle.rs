@@ -1,10 +1,16 @@
 //! The walking problems of van den Bogert, Blana and Heinrich (2011) on the planar model that ships.
 
-use soleus_control::gait::{Course, Duration, Effort, GaitCycle, Signal, Source, Symmetry};
+mod common;
+
+use common::{check_derivatives, near_start};
+use soleus_control::continuation::{Fading, solve_fading};
+use soleus_control::gait::{Course, Duration, Effort, GaitCycle, LegData, Planar, Symmetry};
 use soleus_control::musculoskeletal::ModelProblem;
-use soleus_control::{Bounds, Collocation, Problem, Scheme, Settings, Trajectory, Variable};
+use soleus_control::{Bounds, Collocation, Scheme, Settings, Trajectory};
 use soleus_dynamics::System;
 use soleus_optimization::NonlinearProgram;
+use soleus_optimization::nlp::Options;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 const SPEED: f64 = 1.325;
@@ -18,31 +24,8 @@ fn gait2d() -> ModelProblem {
     ModelProblem::new(Arc::new(model), Arc::new(system))
 }
 
-/// Bounds of the stored problems.
-fn bounded(base: &ModelProblem) -> Problem {
-    let mut p = base.problem(Bounds::new(-20.0, 20.0), &[]);
-    let pi = std::f64::consts::PI;
-    for v in &mut p.states {
-        let b = match v.name.rsplit('/').next().unwrap_or("") {
-            "value" if v.name.contains("trunk_x") => [-1.0, 4.0],
-            "value" if v.name.contains("trunk_y") => [0.7, 1.3],
-            "value" if v.name.contains("trunk_angle") => [-pi / 4.0, pi / 4.0],
-            "value" => [-pi, pi],
-            "speed" if v.name.contains("trunk_x") || v.name.contains("trunk_y") => [-5.0, 5.0],
-            "speed" => [-20.0, 20.0],
-            "activation" => [0.0, 2.0],
-            _ => [-1.0, 5.0],
-        };
-        *v = Variable::new(v.name.clone(), Bounds::new(b[0], b[1]));
-    }
-    for v in &mut p.controls {
-        *v = Variable::new(v.name.clone(), Bounds::new(0.0, 2.0));
-    }
-    p
-}
-
 /// Winter's data as the stored problems use them: angles in rad, forces in body weights.
-fn winter(base: &ModelProblem) -> Option<Vec<Signal>> {
+fn winter() -> Option<LegData> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/gait2d/derived/winter_normal.csv");
     let Ok(text) = std::fs::read_to_string(file) else {
         println!("skipped: ../shared not found");
@@ -50,57 +33,23 @@ fn winter(base: &ModelProblem) -> Option<Vec<Signal>> {
     };
     let rows: Vec<Vec<f64>> =
         text.lines().skip(2).map(|l| l.split(',').map(|w| w.parse().unwrap()).collect()).collect();
-    let column = |i: usize, f: f64| rows.iter().map(|r| r[i] * f).collect::<Vec<f64>>();
+    let column = |i: usize, f: f64| Course(rows.iter().map(|r| r[i] * f).collect::<Vec<f64>>());
     let rad = 1f64.to_radians();
     // Weight: the mean vertical force of both legs over the nodes, N/kg.
-    let fy = Course(column(5, 1.0));
+    let fy = column(5, 1.0);
     let weight = 2.0 * (0..60).map(|j| fy.at(f64::from(j) / 60.0)).sum::<f64>() / 60.0;
-    let mut signals = Vec::new();
-    for (side, shift) in [("r", 0.0), ("l", 0.5)] {
-        let state =
-            |c: String| base.states.iter().position(|s| s.ends_with(&format!("/{c}_{side}/value"))).unwrap();
-        let contacts: Vec<(usize, usize)> = ["heel", "toe"]
-            .iter()
-            .map(|p| {
-                let i =
-                    base.model.forces.iter().position(|f| f.path.ends_with(&format!("/{p}_{side}"))).unwrap();
-                let foot = base.model.bodies.iter().position(|b| b.name == format!("foot_{side}")).unwrap();
-                (i, base.system.tree.node_of_body[foot])
-            })
-            .collect();
-        for (k, (name, sign)) in
-            [("hip_angle", 1.0), ("knee_angle", -1.0), ("ankle_angle", 1.0)].iter().enumerate()
-        {
-            signals.push(Signal {
-                name: format!("{name}_{side}"),
-                source: Source::State(state((*name).to_string())),
-                mean: Course(column(1 + k, sign * rad)),
-                deviation: Course(column(6 + k, rad)),
-                floor: 2.0 * rad,
-                shift,
-            });
-        }
-        for (k, name) in ["Fx", "Fy"].iter().enumerate() {
-            signals.push(Signal {
-                name: format!("{name}_{side}"),
-                source: Source::Contact { contacts: contacts.clone(), axis: k, per: 9.81 * 75.0 },
-                mean: Course(column(4 + k, 1.0 / weight)),
-                deviation: Course(column(9 + k, 1.0 / weight)),
-                floor: 0.02,
-                shift,
-            });
-        }
-    }
-    Some(signals)
+    let force = |i: usize| [column(i, 1.0 / weight), column(5 + i, 1.0 / weight)];
+    let angle = |i: usize, sign: f64| [column(i, sign * rad), column(5 + i, rad)];
+    Some(LegData { angles: [angle(1, 1.0), angle(2, -1.0), angle(3, 1.0)], forces: [force(4), force(5)] })
 }
 
-fn stored_cycle(base: &ModelProblem, signals: Vec<Signal>) -> GaitCycle {
+fn stored_cycle(walker: &Planar, data: &LegData) -> GaitCycle {
     GaitCycle {
-        forward: base.states.iter().position(|s| s.ends_with("trunk_x/value")).unwrap(),
+        forward: walker.forward,
         speed: SPEED,
         duration: Duration { bounds: Bounds::new(0.2, 2.0), measured: Some([CYCLE, 0.005]) },
         symmetry: Symmetry::None,
-        signals,
+        signals: walker.signals(data, Some([2f64.to_radians(), 0.02])),
         tracking_weight: 1.0,
         effort: Effort { weight: 20.0, exponent: 3.0 },
     }
@@ -160,19 +109,86 @@ fn stored_walk(base: &ModelProblem) -> Trajectory {
 /// The file gives 0.359714; MODEL_NOTES.md of the data recomputes 0.359742 = 0.20335 + 0.15639.
 #[test]
 fn val_cost_of_the_stored_walk() {
-    let base = gait2d();
-    let Some(signals) = winter(&base) else { return };
-    let mut problem = bounded(&base);
-    stored_cycle(&base, signals).pose(&base, &mut problem).unwrap();
+    let Some(data) = winter() else { return };
+    let walker = Planar::new(gait2d()).unwrap();
+    let mut problem = walker.problem();
+    stored_cycle(&walker, &data).pose(&walker.base, &mut problem).unwrap();
     let settings = Settings { interpolate_controls: false, ..Settings::uniform(Scheme::BackwardEuler, 60) };
     let mut c = Collocation::new(problem, &settings).unwrap_or_else(|e| panic!("{e:?}"));
-    c.set_guess(&stored_walk(&base));
+    c.set_guess(&stored_walk(&walker.base));
     let mut x = vec![0.0; c.num_variables()];
     c.compute_start(&mut x);
     let goals = c.objective_by_goal(&x);
     let of = |name: &str| goals.iter().filter(|g| g.0 == name).map(|g| g.1).sum::<f64>();
-    println!("{goals:?}");
-    println!("{:?}", c.violations(&x, 0.0).iter().take(3).collect::<Vec<_>>());
     assert!((of("tracking") + of("duration") - 0.20335).abs() < 5e-5, "{goals:?}");
     assert!((of("effort") - 0.15639).abs() < 5e-6, "{goals:?}");
+}
+
+/// From the stored walk the solver stays at its cost, or finds a lower one nearby.
+#[test]
+fn val_stored_walk_is_optimal() {
+    let Some(data) = winter() else { return };
+    let walker = Planar::new(gait2d()).unwrap();
+    let mut problem = walker.problem();
+    stored_cycle(&walker, &data).pose(&walker.base, &mut problem).unwrap();
+    let settings = Settings { interpolate_controls: false, ..Settings::uniform(Scheme::BackwardEuler, 60) };
+    let options = Options { max_iterations: 200, constraint_tolerance: 1e-6, ..Options::with_tolerance(1e-5) };
+    let fading = Fading { barriers: [1e-4; 2], ..Fading::none() };
+    let guess = stored_walk(&walker.base);
+    let o = solve_fading(&problem, &settings, &fading, &guess, &options, &mut |_, _| ControlFlow::Continue(()))
+        .unwrap();
+    println!("{}", o.solution);
+    assert!(o.solution.status.is_solved(), "{}", o.solution);
+    assert!(o.solution.objective < 1.001 * 0.359_714, "{:?}", o.goals);
+}
+
+/// The mirror image of a walk is half a cycle later, and a straight line repeats itself.
+#[test]
+fn identity_whole_cycle_of_half() {
+    let walker = Planar::new(gait2d()).unwrap();
+    let cycle = GaitCycle {
+        forward: walker.forward,
+        speed: 1.3,
+        duration: Duration { bounds: Bounds::new(0.3, 0.9), measured: None },
+        symmetry: Symmetry::HalfCycle,
+        signals: Vec::new(),
+        tracking_weight: 0.0,
+        effort: Effort { weight: 20.0, exponent: 3.0 },
+    };
+    let half = cycle.whole(&walker.base, &walker.straight_line(1.3, 0.55, 0.35, true));
+    let full = walker.straight_line(1.3, 1.1, 0.35, false);
+    assert_eq!(half.times.len(), 2 * (full.times.len() - 1) + 1);
+    let n = walker.base.num_coordinates();
+    for (k, row) in full.states.rows.iter().enumerate() {
+        let twin = &half.states.rows[2 * k];
+        assert!((half.times[2 * k] - full.times[k]).abs() < 1e-12);
+        for i in 0..n {
+            assert!((row[i] - twin[i]).abs() < 1e-12, "{} at {k}", walker.base.states[i]);
+        }
+    }
+}
+
+/// Tracking of angles and ground forces over the phase, effort as a mean, periodicity, reserves: whole programs.
+#[test]
+fn deriv_gait_cycles() {
+    let walker = Planar::new(gait2d()).unwrap();
+    let course = |a: f64, b: f64| [Course(vec![a, b, a]), Course(vec![0.1, 0.2, 0.1])];
+    let data = LegData {
+        angles: [course(0.3, -0.2), course(-0.1, -0.9), course(0.1, -0.1)],
+        forces: [course(-0.1, 0.1), course(0.2, 1.0)],
+    };
+    for (scheme, symmetry) in
+        [(Scheme::BackwardEuler, Symmetry::None), (Scheme::Midpoint, Symmetry::HalfCycle)]
+    {
+        let mut problem = walker.problem();
+        let half = symmetry == Symmetry::HalfCycle;
+        let cycle = GaitCycle { symmetry, ..stored_cycle(&walker, &data) };
+        cycle.pose(&walker.base, &mut problem).unwrap();
+        problem.add_reserves(&walker.reserves(), 3.0);
+        let settings = Settings { interpolate_controls: false, ..Settings::uniform(scheme, 2) };
+        let mut c = Collocation::new(problem, &settings).unwrap_or_else(|e| panic!("{e:?}"));
+        c.set_guess(&walker.straight_line(SPEED, 0.9, 0.3, half));
+        let x = near_start(&c, 7, 1e-3);
+        check_derivatives(&mut c, &x, 1e-5);
+    }
 }
