@@ -12,5 +12,5 @@ mod planar;
 mod signal;
 
 pub use cycle::{Duration, Effort, GaitCycle, NoContact, Symmetry};
-pub use planar::{LegData, NoWalker, Planar};
+pub use planar::{LegData, NoWalker, Planar, fit_prosthesis};
 pub use signal::{Course, Signal, Source};

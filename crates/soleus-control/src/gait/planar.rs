@@ -5,6 +5,8 @@ use crate::musculoskeletal::ModelProblem;
 use crate::problem::{Bounds, Problem, Reserve, Variable};
 use crate::solution::Trajectory;
 use soleus_dynamics::system::Actor;
+use soleus_model::Model;
+use soleus_model::force::{ForceKind, SpringGeneralizedForce};
 use std::f64::consts::PI;
 
 /// A planar walker: states by what they mean, customary bounds, a start that is a straight line.
@@ -35,6 +37,29 @@ pub struct NoWalker {
     pub what: &'static str,
     /// Its name.
     pub name: String,
+}
+
+/// Muscles that a right leg with a prosthesis below the knee lacks.
+const AT_RIGHT_ANKLE: [&str; 3] = ["gastrocnemius_r", "soleus_r", "tibialis_anterior_r"];
+
+/// Gives the walker a prosthesis below the right knee: no muscles at the ankle and no stops, a spring of this stiffness
+/// (N·m/rad) with a damping of 0.1 N·m·s/rad instead.
+pub fn fit_prosthesis(model: &mut Model, stiffness: f64) -> Result<(), NoWalker> {
+    let missing = |what: &'static str, name: &str| NoWalker { what, name: name.into() };
+    let coordinate =
+        model.coordinate("ankle_angle_r").ok_or_else(|| missing("coordinate", "ankle_angle_r"))?;
+    let mut force = |name: &str| {
+        let i = model.forces.iter().position(|f| f.name == name);
+        i.ok_or_else(|| missing("force", name))
+    };
+    let places = AT_RIGHT_ANKLE.map(&mut force);
+    let stops = force("stops_ankle_r")?;
+    for i in places {
+        model.forces[i?].enabled = false;
+    }
+    let spring = SpringGeneralizedForce { coordinate, stiffness, rest_length: 0.0, viscosity: 0.1 };
+    model.forces[stops].kind = ForceKind::SpringGeneralizedForce(spring);
+    Ok(())
 }
 
 /// Signals of one leg over a cycle, mean and standard deviation: angles in rad, ground force in body weights.
@@ -104,6 +129,14 @@ impl Planar {
         }
         for v in &mut p.controls {
             *v = Variable::new(v.name.clone(), Bounds::new(0.0, 2.0));
+        }
+        // Muscles that are switched off have nothing to find.
+        for f in self.base.model.forces.iter().filter(|f| !f.enabled) {
+            for v in p.states.iter_mut().chain(&mut p.controls) {
+                if v.name == f.path || v.name.starts_with(&format!("{}/", f.path)) {
+                    *v = Variable::new(v.name.clone(), Bounds::fixed(0.0));
+                }
+            }
         }
         p
     }

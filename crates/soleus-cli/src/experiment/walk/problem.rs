@@ -3,10 +3,9 @@
 use crate::failure::Failure;
 use crate::walk::{self, Winter};
 use soleus_control::continuation::{Fading, Outcome, solve_fading};
-use soleus_control::gait::{Duration, Effort, GaitCycle, Planar, Symmetry};
-use soleus_control::{Bounds, Scheme, Settings, Trajectory, Variable};
+use soleus_control::gait::{Duration, Effort, GaitCycle, Planar, Symmetry, fit_prosthesis};
+use soleus_control::{Bounds, Scheme, Settings, Trajectory};
 use soleus_model::Model;
-use soleus_model::force::{ForceKind, SpringGeneralizedForce};
 use soleus_optimization::nlp::{Iteration, Options};
 use std::ops::ControlFlow;
 
@@ -21,9 +20,6 @@ pub enum Leg {
     Spring(f64),
 }
 
-/// Muscles that a leg without an ankle lacks.
-const ANKLE: [&str; 3] = ["gastrocnemius_r", "soleus_r", "tibialis_anterior_r"];
-
 /// One problem: what is followed, at which speed, on which mesh.
 #[derive(Clone)]
 pub struct WalkingProblem {
@@ -31,22 +27,14 @@ pub struct WalkingProblem {
     pub cycle: GaitCycle,
     pub scheme: Scheme,
     pub nodes: u32,
-    leg: Leg,
 }
 
 /// The model with that leg.
 pub fn model(leg: Leg) -> Result<Model, Failure> {
     let mut model = walk::model()?;
-    let Leg::Spring(stiffness) = leg else { return Ok(model) };
-    let ankle = model.coordinate("ankle_angle_r");
-    for f in &mut model.forces {
-        if ANKLE.contains(&f.name.as_str()) {
-            f.enabled = false;
-        }
-        if let (Some(coordinate), "stops_ankle_r") = (ankle, f.name.as_str()) {
-            let spring = SpringGeneralizedForce { coordinate, stiffness, rest_length: 0.0, viscosity: 0.1 };
-            f.kind = ForceKind::SpringGeneralizedForce(spring);
-        }
+    if let Leg::Spring(stiffness) = leg {
+        fit_prosthesis(&mut model, stiffness)
+            .map_err(|e| Failure::NotSolved { message: e.to_string() })?;
     }
     Ok(model)
 }
@@ -65,7 +53,7 @@ impl WalkingProblem {
             tracking_weight: 1.0,
             effort: Effort { weight: 20.0, exponent: 3.0 },
         };
-        Ok(WalkingProblem { walker, cycle, scheme: Scheme::BackwardEuler, nodes: 60, leg })
+        Ok(WalkingProblem { walker, cycle, scheme: Scheme::BackwardEuler, nodes: 60 })
     }
 
     /// The problem of the paper: 1.1 m/s, 1.28 s, midpoint rule, squares of excitations with a weight of 100.
@@ -80,12 +68,12 @@ impl WalkingProblem {
             tracking_weight: 1.0,
             effort: Effort { weight: 100.0, exponent: 2.0 },
         };
-        Ok(WalkingProblem { walker, cycle, scheme: Scheme::Midpoint, nodes, leg })
+        Ok(WalkingProblem { walker, cycle, scheme: Scheme::Midpoint, nodes })
     }
 
     /// The same problem with another leg.
     pub fn with_leg(&self, leg: Leg) -> Result<Self, Failure> {
-        Ok(WalkingProblem { walker: walk::walker(model(leg)?)?, leg, ..self.clone() })
+        Ok(WalkingProblem { walker: walk::walker(model(leg)?)?, ..self.clone() })
     }
 
     fn settings(&self, nodes: u32) -> Settings {
@@ -105,14 +93,6 @@ impl WalkingProblem {
         let base = &self.walker.base;
         let mut problem = self.walker.problem();
         self.cycle.pose(base, &mut problem).map_err(|e| fail(e.to_string()))?;
-        if self.leg != Leg::Able {
-            // Muscles that are not there have no states to find.
-            for v in problem.states.iter_mut().chain(&mut problem.controls) {
-                if ANKLE.iter().any(|m| v.name.contains(&format!("/{m}"))) {
-                    *v = Variable::new(v.name.clone(), Bounds::fixed(0.0));
-                }
-            }
-        }
         let options = Options {
             threads: 2,
             constraint_tolerance: 1e-6,
