@@ -1,6 +1,7 @@
 //! `soleus ik`, and the inverse kinematics of `soleus run`.
 
 use crate::failure::{Failure, nearest_hint};
+use crate::progress::Progress;
 use crate::tables::{self, Take};
 use crate::{imu, load, setup};
 use clap::Args;
@@ -76,7 +77,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         Some(path) => tasks_of(&model, path, &setup::tasks(path)?, None)?,
     };
     let threads = a.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let share = Chunks { chunks: a.chunks, threads };
+    let share = Chunks { chunks: a.chunks, threads, ..Chunks::default() };
     let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to], share)?;
     load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
@@ -137,7 +138,7 @@ fn solve(
     markers_path: &Path,
     tasks: &Tasks,
     range: [f64; 2],
-    share: Chunks,
+    share: Chunks<'_>,
 ) -> Result<Trial, Failure> {
     // A pose needs no forces.
     model.forces.clear();
@@ -170,6 +171,8 @@ fn solve(
             load::report(&log);
         }
     }
+    let progress = Progress::new("frames");
+    let share = Chunks { watch: &|total| progress.step(total), ..share };
     solve_trial_in_chunks(&model, &system, &markers, tasks, Settings::default(), range, share)
         .map_err(|e| Failure::content(markers_path, 0, "", e.to_string(), ""))
 }

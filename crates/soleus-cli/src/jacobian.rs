@@ -213,13 +213,16 @@ const LIST: &str = "`soleus jacobian MODEL --parameters list` prints the names o
 
 /// Whether a name is like a pattern, in which * stands for any letters.
 fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, rest)) => {
-            let Some(name) = name.strip_prefix(start) else { return false };
-            (0..=name.len()).any(|i| name.get(i..).is_some_and(|tail| matches(rest, tail)))
-        }
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(start) else { return false };
+    // Each part at the first place it is found; the last one at the end.
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or("");
+    for part in parts {
+        let Some(i) = name.find(part) else { return false };
+        name = &name[i + part.len()..];
     }
+    name.ends_with(end)
 }
 
 /// Where the four Jacobians have entries.
@@ -244,5 +247,21 @@ fn picture(model: &Model, system: &System, j: &ImplicitJacobian) -> Sparsity {
         rows: j.dx.rows,
         row_groups: groups.iter().map(|(name, row)| (name.to_string(), *row)).collect(),
         panels,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_patterns() {
+        let name = "/forceset/soleus_r/optimal_fiber_length";
+        for pattern in ["/forceset/*/optimal_fiber_length", "*", "*length", "/force*_r/*", "*a*e*i*", name] {
+            assert!(matches(pattern, name), "{pattern}");
+        }
+        for pattern in ["/bodyset/*", "/forceset/*/length_", "*_r", "*/optimal*/optimal*", "/forceset"] {
+            assert!(!matches(pattern, name), "{pattern}");
+        }
     }
 }

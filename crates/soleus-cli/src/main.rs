@@ -19,6 +19,7 @@ mod jacobian;
 mod load;
 mod pipeline;
 mod plot;
+mod progress;
 mod run;
 mod scale;
 mod setup;

@@ -1,17 +1,23 @@
 //! Derivatives of every goal and of the dynamics of models, in whole programs, against central differences.
 
+#![allow(non_snake_case)] // X_BF, as in the literature.
+
 mod common;
 
 use common::{check_derivatives, near_start};
-use soleus_control::goal::{self, ContactGroup, Projection, Reference};
+use soleus_control::goal::{
+    self, ContactGroup, Foot, FrameMotion, MuscleQuantity, Operation, Projection, Quantity, Reaction,
+    Reference, Scalar, Shape, StepTimeSettings, TimeBounds, When,
+};
 use soleus_control::musculoskeletal::{ModelProblem, ParameterRange};
-use soleus_control::problem::{Goal, PointVariable, Problem};
+use soleus_control::problem::{Goal, Mode, PointVariable, Problem};
 use soleus_control::transcription::ConstraintMethod;
 use soleus_control::{Bounds, Collocation, Scheme, Settings};
-use soleus_dynamics::System;
+use soleus_dynamics::constraint::Station;
 use soleus_dynamics::system::Actor;
-use soleus_math::function::{Function, Sine};
-use soleus_math::vec3;
+use soleus_dynamics::{BodyFrame, System};
+use soleus_math::function::{Expression, Function, Sine};
+use soleus_math::{Transform, vec3};
 use soleus_model::Model;
 use std::sync::Arc;
 
@@ -133,6 +139,157 @@ fn deriv_contact_tracking() {
     }
 }
 
+fn scalar(index: Option<usize>, exponent: f64, shape: Shape) -> Scalar {
+    Scalar { index, operation: None, exponent, shape }
+}
+
+/// The last body of a tree, and a frame on it.
+fn outermost(s: &System) -> BodyFrame {
+    let X_BF = Transform::from_offset(vec3(0.1, -0.2, 0.05), vec3(0.3, 0.2, -0.4));
+    BodyFrame { body: s.tree.nodes.len() - 1, X_BF }
+}
+
+/// Frames, points, outputs, reactions and generalized forces of a leg, each in a program of its own.
+#[test]
+fn deriv_quantities_of_a_leg() {
+    let Some(base) = model(LEG) else { panic!("the model ships") };
+    let (s, n) = (&base.system, base.num_coordinates());
+    let f = outermost(s);
+    let three = || [wave(0.1), wave(0.2), wave(0.3)];
+    let cost = Mode::Cost { weight: 0.7 };
+    let plain = |q: Quantity, scalar: Scalar, when: When| {
+        goal::output("output", cost.clone(), s, vec![q], scalar, when)
+    };
+    let station = Station { body: f.body, p_BS: f.X_BF.p };
+    let reaction = Reaction { node: 1, sign: -1.0, at: station, axes: f };
+    let mut goals = Vec::new();
+    for motion in [
+        FrameMotion::Position,
+        FrameMotion::AngularVelocity,
+        FrameMotion::LinearAcceleration,
+        FrameMotion::ProperAcceleration,
+        FrameMotion::OwnAcceleration,
+        FrameMotion::AccelerationWithoutGravity,
+    ] {
+        goals.push(goal::frame_tracking("frame", 1.5, s, motion, vec![(f, three(), 2.0)]));
+    }
+    let turn = [Function::Constant(1.0), wave(0.1), wave(0.2), wave(0.3)];
+    goals.push(goal::orientation_tracking("orientation", 1.5, s, vec![(f, turn, 2.0)]));
+    goals.push(goal::joint_reaction("reaction", 1.0, s, reaction, [1.0, 2.0, 0.5, 1.0, 0.0, 3.0], 1e4));
+    let moments = vec![(0, wave(3.0), 1.0), (n - 1, wave(2.0), 0.5)];
+    goals.push(goal::generalized_force_tracking("moments", 0.01, s, moments, vec![0, 1]));
+    goals.push(plain(Quantity::MassCenter(2), scalar(Some(1), 2.0, Shape::Plain), When::Always));
+    goals.push(plain(
+        Quantity::Frame(f, FrameMotion::Velocity),
+        scalar(None, 3.0, Shape::Plain),
+        When::Always,
+    ));
+    goals.push(plain(Quantity::Point(station, 1), scalar(None, 1.0, Shape::Plain), When::Finally));
+    goals.push(plain(Quantity::KineticEnergy, scalar(None, 1.0, Shape::Minus(wave(1.0))), When::Always));
+    let soft = |beta: f64| Shape::Extremum { beta, smoothing: 0.6 };
+    goals.push(plain(
+        Quantity::Variable(PointVariable::State(0)),
+        scalar(None, 2.0, soft(1.0)),
+        When::Always,
+    ));
+    goals.push(plain(Quantity::PathLength(0), scalar(None, 1.0, soft(-1.0)), When::Always));
+    goals.push(plain(Quantity::ActuatorPower(1), scalar(None, 2.0, Shape::Plain), When::Initially));
+    let muscle = |q| Quantity::Muscle(0, q);
+    goals.push(plain(muscle(MuscleQuantity::FiberVelocity), scalar(None, 2.0, Shape::Plain), When::Always));
+    let joined = Scalar { operation: Some(Operation::Division), ..scalar(None, 2.0, Shape::Plain) };
+    let two = vec![muscle(MuscleQuantity::TendonForce), Quantity::Muscle(1, MuscleQuantity::FiberLength)];
+    goals.push(goal::output("joined", Mode::Cost { weight: 1e-8 }, s, two, joined, When::Always));
+    let held = Mode::Constraint { bounds: vec![Bounds::fixed(0.0)] };
+    let speed = vec![Quantity::Variable(PointVariable::State(n))];
+    goals.push(goal::output_periodicity("same", held, s, speed, scalar(None, 1.0, Shape::Plain)));
+    for g in goals {
+        let mut p = posed(&base);
+        p.goals.push(g);
+        check(p, &Settings::uniform(Scheme::Trapezoidal, 1), 0.02, 1e-6);
+    }
+}
+
+/// Constraints along the motion.
+#[test]
+fn deriv_path_constraints() {
+    let Some(base) = model(LEG) else { panic!("the model ships") };
+    let s = &base.system;
+    let f = outermost(s);
+    let mut p = posed(&base);
+    let bounds = TimeBounds { lower: Some(wave(0.1)), upper: Some(wave(0.8)), equal: false };
+    p.path_constraints.extend(goal::variable_bounds("control", s, &[PointVariable::Control(0)], &bounds));
+    let equal = TimeBounds { lower: Some(wave(0.1)), upper: None, equal: true };
+    p.path_constraints.extend(goal::variable_bounds("state", s, &[PointVariable::State(1)], &equal));
+    let length = [Quantity::PathLength(0)];
+    let squared = scalar(None, 2.0, Shape::Plain);
+    p.path_constraints.extend(goal::output_bounds("length", s, &length, &squared, &bounds));
+    p.path_constraints.push(goal::output_constraint(
+        "speed",
+        s,
+        vec![Quantity::Frame(f, FrameMotion::LinearVelocity)],
+        // A norm bends sharply near zero, where the start is; its square does not.
+        scalar(None, 2.0, Shape::Plain),
+        Bounds::new(0.0, 2.0),
+    ));
+    let ground = BodyFrame { body: 0, X_BF: Transform::identity() };
+    let across = Projection::Plane(vec3(0.6, 0.8, 0.0));
+    p.path_constraints.extend(goal::frame_distance("far", s, &[([ground, f], [0.1, 2.0])], across));
+    assert_eq!(p.path_constraints.len(), 7);
+    check(p, &small(), 0.02, 1e-6);
+}
+
+/// Goals about contacts and steps, metabolic power: a walking model.
+#[test]
+fn deriv_steps() {
+    let Some(base) = model(&format!("{SHARED}2D_gait.osim")) else { return };
+    let s = &base.system;
+    let contacts: Vec<(usize, usize)> = (0..s.forces.len())
+        .filter_map(|i| match &s.forces[i].actor {
+            Actor::Force(c) => c.touches().0.into_iter().find(|&b| b != 0).map(|b| (i, b)),
+            Actor::Muscle(_) => None,
+        })
+        .collect();
+    let foot = |k: usize| Foot {
+        contacts: vec![contacts[k]],
+        frame: BodyFrame { body: contacts[k].1, X_BF: Transform::identity() },
+    };
+    let settings = StepTimeSettings {
+        target: 0.1,
+        threshold: 25.0,
+        up: vec3(0.0, 1.0, 0.0),
+        forward: vec3(1.0, 0.0, 0.0),
+        contact_smoothing: 1e-3,
+        asymmetry_smoothing: 0.5,
+    };
+    let feet = [foot(1).frame, foot(0).frame];
+    for g in [
+        goal::contact_impulse_tracking("impulse", 1.0, s, contacts.clone(), 1, wave(300.0), 600.0),
+        goal::step_time_asymmetry("time", 1.0, s, foot(1), foot(0), &settings),
+        goal::step_length_asymmetry("length", 1.0, s, feet, vec3(1.0, 0.0, 0.0), 0.5, 0.1, 0.02),
+    ] {
+        let mut p = posed(&base);
+        // Feet near the ground: deep in it, forces are so large that differences see nothing but rounding.
+        for v in p.states.iter_mut().filter(|v| v.name.ends_with("pelvis_ty/value")) {
+            *v = soleus_control::Variable::new(v.name.clone(), Bounds::new(0.9, 1.0));
+        }
+        p.goals.push(g);
+        check(p, &Settings::uniform(Scheme::Trapezoidal, 1), 0.01, 1e-6);
+    }
+}
+
+/// The force balance at the start, and a formula of a parameter.
+#[test]
+fn deriv_force_equilibrium() {
+    let Some(base) = model(&format!("{SHARED}hanging_muscle.osim")) else { return };
+    for cost in [None, Some(0.01)] {
+        let mut p = posed(&base);
+        p.states[0] = soleus_control::Variable::new(p.states[0].name.clone(), Bounds::new(0.14, 0.16));
+        p.goals.extend(goal::initial_force_equilibrium("equilibrium", cost, &base.system));
+        assert_eq!(p.goals.len(), 1);
+        check(p, &small(), 1e-3, 1e-6);
+    }
+}
+
 /// Kinematic constraints by both methods.
 #[test]
 fn deriv_kinematic_constraints() {
@@ -162,11 +319,39 @@ fn deriv_parameters() {
     let value = body.mass;
     body.mass = value + 2.0;
     let system = System::compile(&heavier).unwrap_or_else(|e| panic!("{e}"));
-    let range = ParameterRange { base: value, other: value + 2.0, system: Arc::new(system) };
+    let range = ParameterRange { base: value, others: vec![(value + 2.0, Arc::new(system))] };
     let mut p = base.problem(Bounds::new(-5.0, 5.0), &[range]);
     p.final_time = Bounds::new(0.4, 1.2);
     p.parameters.push(soleus_control::Variable::new("mass", Bounds::new(1.0, 9.0)));
     let goal: Goal = goal::final_time("time", 1.0);
     p.goals.push(goal);
+    let formula = Expression::new("(m-2)^2+exp(0.1*m)", &["m"]).unwrap_or_else(|e| panic!("{e}"));
+    p.goals.push(goal::parameter_expression("formula", Mode::Cost { weight: 2.0 }, formula, &[0]));
     check(p, &small(), 0.2, 1e-7);
+}
+
+/// A tendon's slack length: no linear parameter, so a polynomial through several values.
+#[test]
+fn deriv_nonlinear_parameter() {
+    let Some(base) = model(&format!("{SHARED}hanging_muscle_rigid_act.osim")) else { return };
+    let at = |length: f64| {
+        let mut model = (*base.model).clone();
+        for f in &mut model.forces {
+            if let soleus_model::force::ForceKind::Muscle(m) = &mut f.kind {
+                m.tendon_slack_length = length;
+            }
+        }
+        Arc::new(System::compile(&model).unwrap_or_else(|e| panic!("{e}")))
+    };
+    let others = [0.045, 0.048, 0.052, 0.055].map(|x| (x, at(x))).to_vec();
+    let mut p = base.problem(Bounds::new(-5.0, 5.0), &[ParameterRange { base: 0.05, others }]);
+    p.final_time = Bounds::new(0.4, 1.2);
+    for v in &mut p.states[..1] {
+        *v = soleus_control::Variable::new(v.name.clone(), Bounds::new(0.14, 0.16));
+    }
+    p.states[2] = soleus_control::Variable::new(p.states[2].name.clone(), Bounds::new(0.2, 0.9));
+    p.parameters.push(soleus_control::Variable::new("slack", Bounds::new(0.045, 0.055)));
+    p.goals.push(goal::final_time("time", 1.0));
+    // Slopes of the polynomial are some 1e5 of its values: differences see them to 1e-6.
+    check(p, &small(), 1e-3, 1e-5);
 }

@@ -95,6 +95,75 @@ fn deriv_implicit_jacobians() {
     }
 }
 
+/// The Jacobians along seeded directions at random states of every model, against central differences of the residual.
+#[test]
+fn deriv_implicit_jacobians_by_differences() {
+    let (mut checked, mut rough) = (0, 0);
+    for (name, system, states) in systems() {
+        let implicit = ImplicitSystem::new(&system);
+        let (n, m) = (system.tree.num_mobilities, implicit.num_multipliers());
+        let (nx, nr) = (implicit.num_states(), implicit.num_residuals());
+        let (mut ws, mut jw) = (system.workspace(), implicit.jacobian_workspace());
+        let mut jac = implicit.jacobian();
+        for (k, (x, controls)) in states.iter().enumerate().take(3) {
+            let seed = 20 + k as u64;
+            let (x, controls) = (moved(x, seed), shifted(controls, seed));
+            let (xdot, lambda) = (direction(seed, nx, 2.0), direction(seed + 1, m, 5.0));
+            let mut r = vec![0.0; nr];
+            implicit.compute_jacobian(&x, &xdot, &controls, &lambda, &mut ws, &mut jw, &mut r, &mut jac);
+            let along = [nx, nx, controls.len(), m].map(|size| direction(seed + 2, size, 1.0));
+            let mut exact = vec![0.0; nr];
+            for (matrix, d) in [&jac.dx, &jac.dxdot, &jac.du, &jac.dlambda].into_iter().zip(&along) {
+                matrix.multiply_add(1.0, d, &mut exact);
+            }
+            let mut difference = |h: f64| {
+                let mut at = |h: f64| {
+                    let add = |v: &[f64], d: &[f64]| -> Vec<f64> {
+                        v.iter().zip(d).map(|(v, d)| v + h * d).collect()
+                    };
+                    let y = add(&[&x.q[..], &x.u, &x.z].concat(), &along[0]);
+                    let y = State {
+                        time: x.time,
+                        q: y[..n].to_vec(),
+                        u: y[n..2 * n].to_vec(),
+                        z: y[2 * n..].to_vec(),
+                    };
+                    let (v, e, l) =
+                        (add(&xdot, &along[1]), add(&controls, &along[2]), add(&lambda, &along[3]));
+                    let mut r = vec![0.0; nr];
+                    implicit.compute_residual(&y, &v, &e, &l, &mut ws, &mut r);
+                    r
+                };
+                let (up, down) = (at(h), at(-h));
+                up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * h)).collect::<Vec<f64>>()
+            };
+            let h = 2e-6;
+            let (coarse, fine) = (difference(h), difference(0.5 * h));
+            let scale = exact.iter().map(|e| e.abs()).filter(|e| e.is_finite()).fold(1.0, f64::max);
+            for i in 0..nr {
+                if !exact[i].is_finite() || !fine[i].is_finite() || !coarse[i].is_finite() {
+                    continue;
+                }
+                checked += 1;
+                // Rounding of residuals, which sum forces of the size of their slopes times a centimetre, over h; and what the
+                // length of the step changes: truncation, or a search that stops one step earlier on one side.
+                let step = (fine[i] - coarse[i]).abs();
+                let allowed = 1e-7 * scale + 1e-13 * (r[i].abs() + 1e-2 * scale) / h;
+                rough += usize::from(step > allowed);
+                assert!(
+                    (exact[i] - fine[i]).abs() <= allowed + 2.0 * step,
+                    "{name} state {k} row {i}: {} {} {}",
+                    exact[i],
+                    fine[i],
+                    coarse[i]
+                );
+            }
+        }
+    }
+    println!("{checked} rows, in {rough} of them the step matters");
+    assert!(rough * 20 <= checked, "differences say little in {rough} of {checked} rows");
+}
+
 /// Every entry of the Hessian of yᵀ f against central differences of yᵀ times the Jacobians, along every variable of
 /// small models and along a direction for large ones; nothing outside the pattern.
 #[test]

@@ -25,7 +25,7 @@ pub mod path;
 pub mod probe;
 pub mod scale;
 
-pub use build::{build, build_external_loads};
+pub use build::{build, build_external_loads, build_function};
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use document::{Content, Document, Element};

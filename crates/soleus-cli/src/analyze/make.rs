@@ -3,6 +3,7 @@
 use super::failed;
 use crate::failure::Failure;
 use crate::load;
+use crate::progress::CountRows;
 use soleus_dynamics::System;
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::{Table, Vec3};
@@ -55,6 +56,12 @@ pub fn make(m: &Motion, setups: &[AnalysisSetup]) -> Result<Vec<Scheduled>, Fail
         }
     }
     load::report(&log);
+    // The rows that are gone through, counted where the most frequent analysis is made.
+    if let Some(every) = list.iter().map(|s| s.step_interval.max(1)).min() {
+        let total = m.rows.end() / every - m.rows.start() / every + 1;
+        let analysis = Box::new(CountRows::new(total));
+        list.push(Scheduled { name: String::new(), step_interval: every, analysis });
+    }
     Ok(list)
 }
 

@@ -11,18 +11,21 @@ use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::ModelControls;
 use soleus_tools::analysis::{MotionSettings, Preparation, StateHistory, analyze};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs the tool of a setup file.
 pub fn run_setup(path: &Path, s: &AnalyzeSetup, opensim_faults: bool) -> Result<(), Failure> {
     let tool = &s.tool;
     let model_path = setup::required(path, "model_file", tool.model_file.as_deref())?;
+    std::fs::metadata(&model_path).map_err(|e| Failure::read(&model_path, e))?;
+    // The largest file first: what it took in memory serves for the rest.
+    let tables = MotionTables::read(path, s)?;
     let model = tool_model::model(path, &model_path, tool)?;
     let system = load::compile(&model_path, &model, &Options { opensim_faults })?;
     let folders = [tool_model::parent(path), tool_model::parent(&model_path)];
     let mut controls = drive::controllers(&model, &system, &folders)?;
 
-    let (history, motion_path) = history(path, s, &model, &system, opensim_faults)?;
+    let (history, motion_path) = (tables.history(s, &model, &system, opensim_faults)?, tables.file);
     let rows = history
         .range(tool.initial_time, tool.final_time)
         .map_err(|e| Failure::content(&motion_path, 0, "", e.to_string(), ""))?;
@@ -82,34 +85,52 @@ pub fn run_motion(
     write(folder, name, path, analyses)
 }
 
-/// The motion that the setup names, and the file it is in.
-fn history(
-    path: &Path,
-    s: &AnalyzeSetup,
-    model: &Model,
-    system: &System,
-    opensim_faults: bool,
-) -> Result<(StateHistory, std::path::PathBuf), Failure> {
-    if let Some(file) = &s.states_file {
-        let file = setup::beside(path, file);
+/// The tables of the motion that a setup names.
+struct MotionTables {
+    file: PathBuf,
+    table: Table,
+    /// Whether the table is one of states, not of coordinates.
+    is_states: bool,
+    speeds: Option<Table>,
+}
+
+impl MotionTables {
+    fn read(path: &Path, s: &AnalyzeSetup) -> Result<Self, Failure> {
+        if let Some(file) = &s.states_file {
+            let file = setup::beside(path, file);
+            return Ok(MotionTables {
+                table: drive::read_table(&file)?,
+                file,
+                is_states: true,
+                speeds: None,
+            });
+        }
+        let given = s.coordinates_file.as_deref();
+        let file = setup::required(path, "states_file` or `coordinates_file", given)?;
         let table = drive::read_table(&file)?;
-        let history = StateHistory::from_states(model, system, &table);
-        let history = history.map_err(|e| Failure::content(&file, 0, "", e.to_string(), ""))?;
-        warn_of_defaults(&file, &history);
-        return Ok((history, file));
+        let speeds = s.speeds_file.as_ref().map(|f| drive::read_table(&setup::beside(path, f)));
+        Ok(MotionTables { table, file, is_states: false, speeds: speeds.transpose()? })
     }
-    let file = setup::required(path, "states_file` or `coordinates_file", s.coordinates_file.as_deref())?;
-    let table = drive::read_table(&file)?;
-    let speeds = match &s.speeds_file {
-        Some(file) => Some(drive::read_table(&setup::beside(path, file))?),
-        None => None,
-    };
-    let cutoff = s.lowpass_cutoff_frequency_for_coordinates;
-    let settings = MotionSettings { cutoff_hz: (cutoff >= 0.0).then_some(cutoff), opensim_faults };
-    let history = StateHistory::from_coordinates(model, system, &table, speeds.as_ref(), &settings);
-    let history = history.map_err(|e| Failure::content(&file, 0, "", e.to_string(), ""))?;
-    warn_of_defaults(&file, &history);
-    Ok((history, file))
+
+    fn history(
+        &self,
+        s: &AnalyzeSetup,
+        model: &Model,
+        system: &System,
+        opensim_faults: bool,
+    ) -> Result<StateHistory, Failure> {
+        let cutoff = s.lowpass_cutoff_frequency_for_coordinates;
+        let settings = MotionSettings { cutoff_hz: (cutoff >= 0.0).then_some(cutoff), opensim_faults };
+        let history = match self.is_states {
+            true => StateHistory::from_states(model, system, &self.table),
+            false => {
+                StateHistory::from_coordinates(model, system, &self.table, self.speeds.as_ref(), &settings)
+            }
+        };
+        let history = history.map_err(|e| Failure::content(&self.file, 0, "", e.to_string(), ""))?;
+        warn_of_defaults(&self.file, &history);
+        Ok(history)
+    }
 }
 
 /// Names the states that the data lack.

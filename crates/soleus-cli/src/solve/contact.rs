@@ -1,26 +1,108 @@
-//! `MocoContactTrackingGoal`.
+//! Goals about contacts: `MocoContactTrackingGoal`, `MocoContactImpulseTrackingGoal`, `MocoStepTimeAsymmetryGoal`.
 
+use super::constraints::projected;
+use super::frames::{direction, heaviness};
 use super::references::spline;
 use crate::failure::Failure;
 use crate::setup;
 use crate::tables::{self, Take};
 use soleus_control::Goal;
-use soleus_control::goal::{ContactGroup, Projection, contact_tracking};
+use soleus_control::goal::{
+    ContactGroup, Foot, StepTimeSettings, contact_impulse_tracking, contact_tracking, step_time_asymmetry,
+};
 use soleus_control::musculoskeletal::ModelProblem;
-use soleus_dynamics::Resolve;
+use soleus_dynamics::force::Kernel;
 use soleus_dynamics::system::Actor;
+use soleus_dynamics::{BodyFrame, Resolve};
 use soleus_io::setup::moco::{GoalKind, MocoGoal};
-use soleus_math::vec3;
+use soleus_math::Transform;
 use soleus_model::id::FrameId;
 use std::path::Path;
 
 /// Reads the measured forces and pairs them with contacts of the model.
 pub fn build(path: &Path, g: &MocoGoal, base: &ModelProblem) -> Result<Goal, Failure> {
-    let GoalKind::ContactTracking { groups, loads_file, projection, vector, normalize } = &g.kind else {
-        return Err(Failure::content(path, g.line, &g.name, "no contact tracking".into(), ""));
-    };
     let refuse = |message: String| Failure::content(path, g.line, &g.name, message, "");
-    let file = setup::required(path, "external_loads_file", loads_file.as_deref())?;
+    let (name, weight, per) = (g.name.as_str(), g.weight, heaviness(base));
+    match &g.kind {
+        GoalKind::ContactTracking { groups, loads_file, projection, vector, normalize } => {
+            let groups = measured(path, g, base, groups, loads_file.as_deref(), *normalize)?;
+            let projection = projected(projection, *vector).map_err(refuse)?;
+            contact_tracking(name, weight, &base.system, groups, projection, per)
+                .ok_or_else(|| refuse("only forces of contacts can be tracked".into()))
+        }
+        GoalKind::ContactImpulse { groups, loads_file, axis } => {
+            let axis = [0.0, 1.0, 2.0].iter().position(|a| a == axis);
+            let axis = axis.ok_or_else(|| refuse("`impulse_axis` must be 0, 1 or 2".into()))?;
+            let mut groups = measured(path, g, base, groups, loads_file.as_deref(), false)?;
+            match (groups.pop(), groups.is_empty()) {
+                (Some(ContactGroup { contacts, force, .. }), true) => {
+                    let reference = force[axis].clone();
+                    Ok(contact_impulse_tracking(name, weight, &base.system, contacts, axis, reference, per))
+                }
+                _ => Err(refuse("one contact group is needed".into())),
+            }
+        }
+        GoalKind::StepTimeAsymmetry {
+            contacts,
+            feet,
+            target,
+            threshold,
+            up,
+            forward,
+            contact_smoothing,
+            smoothing,
+        } => {
+            let foot = |side: usize| -> Result<Foot, String> {
+                let mut list = Vec::new();
+                for name in &contacts[side] {
+                    list.push(sphere(base, name)?);
+                }
+                let (_, body) = sphere(base, &feet[side])?;
+                Ok(Foot { contacts: list, frame: BodyFrame { body, X_BF: Transform::identity() } })
+            };
+            let settings = StepTimeSettings {
+                target: *target,
+                threshold: *threshold,
+                up: direction(up).map_err(refuse)?,
+                forward: direction(forward).map_err(refuse)?,
+                contact_smoothing: *contact_smoothing,
+                asymmetry_smoothing: *smoothing,
+            };
+            let (left, right) = (foot(0).map_err(refuse)?, foot(1).map_err(refuse)?);
+            Ok(step_time_asymmetry(name, weight, &base.system, left, right, &settings))
+        }
+        _ => Err(refuse("no goal about contacts".into())),
+    }
+}
+
+/// A contact by name, and the body of its sphere.
+fn sphere(base: &ModelProblem, name: &str) -> Result<(usize, usize), String> {
+    let i = contact_named(base, name).ok_or_else(|| format!("there is no contact `{name}`"))?;
+    let Actor::Force(c) = &base.system.forces[i].actor else {
+        return Err(format!("`{name}` is no contact"));
+    };
+    match c.kernel() {
+        Kernel::SmoothSphereHalfSpace(s) => Ok((i, s.bodies()[0])),
+        _ => Err(format!("`{name}` is no SmoothSphereHalfSpaceForce")),
+    }
+}
+
+fn contact_named(base: &ModelProblem, name: &str) -> Option<usize> {
+    let forces = &base.model.forces;
+    forces.iter().position(|f| f.path == *name || f.name == *name || f.path == format!("/{name}"))
+}
+
+/// Groups of contacts with the measured forces of a file of loads.
+fn measured(
+    path: &Path,
+    g: &MocoGoal,
+    base: &ModelProblem,
+    groups: &[soleus_io::setup::moco::ContactGroup],
+    loads_file: Option<&str>,
+    normalize: bool,
+) -> Result<Vec<ContactGroup>, Failure> {
+    let refuse = |message: String| Failure::content(path, g.line, &g.name, message, "");
+    let file = setup::required(path, "external_loads_file", loads_file)?;
     let (document, mut log) = setup::document(&file)?;
     let loads = document.and_then(|mut d| {
         soleus_io::osim::upgrade(&mut d, &mut log);
@@ -45,7 +127,7 @@ pub fn build(path: &Path, g: &MocoGoal, base: &ModelProblem) -> Result<Goal, Fai
             let label = format!("{identifier}{axis}");
             let column =
                 table.column(&label).ok_or_else(|| refuse(format!("no column `{label}` in the data")))?;
-            if *normalize {
+            if normalize {
                 scale[k] = column.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
             }
             functions.push(spline(&data, &table, column)?);
@@ -53,11 +135,8 @@ pub fn build(path: &Path, g: &MocoGoal, base: &ModelProblem) -> Result<Goal, Fai
         let [x, y, z]: [_; 3] = functions.try_into().map_err(|_| refuse("three axes are needed".into()))?;
         let mut contacts = Vec::new();
         for name in &group.forces {
-            let forces = &base.model.forces;
-            let i = forces
-                .iter()
-                .position(|f| f.path == *name || f.name == *name || f.path == format!("/{name}"));
-            let i = i.ok_or_else(|| refuse(format!("there is no contact `{name}`")))?;
+            let i =
+                contact_named(base, name).ok_or_else(|| refuse(format!("there is no contact `{name}`")))?;
             contacts.push((
                 i,
                 counted_body(base, i, force.applied_to_body).ok_or_else(|| {
@@ -67,18 +146,7 @@ pub fn build(path: &Path, g: &MocoGoal, base: &ModelProblem) -> Result<Goal, Fai
         }
         made.push(ContactGroup { contacts, force: [x, y, z], scale });
     }
-    let [x, y, z] = *vector;
-    let direction = vec3(x, y, z);
-    let projection = match projection.as_str() {
-        "none" => Projection::None,
-        "vector" => Projection::Vector(direction.normalized()),
-        "plane" => Projection::Plane(direction.normalized()),
-        other => return Err(refuse(format!("there is no projection `{other}`"))),
-    };
-    let gravity = base.model.gravity.norm();
-    let per = base.model.total_mass() * if gravity > 0.0 { gravity } else { 1.0 };
-    contact_tracking(&g.name, g.weight, &base.system, made, projection, per)
-        .ok_or_else(|| refuse("only forces of contacts can be tracked".into()))
+    Ok(made)
 }
 
 /// The body of a contact on which a measured force acts; the moving one, if names do not tell.

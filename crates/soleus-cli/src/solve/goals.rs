@@ -5,8 +5,9 @@ use super::references::{Given, spline};
 use crate::failure::Failure;
 use soleus_control::goal::{self, Reference};
 use soleus_control::musculoskeletal::ModelProblem;
-use soleus_control::problem::{Goal, Mode, PointVariable};
+use soleus_control::problem::{Bounds, Goal, Mode, PointVariable};
 use soleus_io::setup::moco::{GoalKind, MocoGoal, MocoStudySetup, PeriodicPair, WeightedSet};
+use soleus_math::function::Expression;
 use soleus_math::vec3;
 use std::path::Path;
 
@@ -19,7 +20,7 @@ pub fn build(
 ) -> Result<Vec<Goal>, Failure> {
     let mut goals = Vec::new();
     for g in &s.goals {
-        goals.extend(one(path, g, base, given)?);
+        goals.extend(one(path, g, s, base, given)?);
     }
     let squares = |name: &str, weight: f64, list: Vec<PointVariable>| {
         let list: Vec<_> = list.into_iter().map(|v| (v, 1.0)).collect();
@@ -38,7 +39,13 @@ pub fn build(
 }
 
 /// One goal; none if it has nothing to say about this model.
-fn one(path: &Path, g: &MocoGoal, base: &ModelProblem, given: &Given) -> Result<Option<Goal>, Failure> {
+fn one(
+    path: &Path,
+    g: &MocoGoal,
+    study: &MocoStudySetup,
+    base: &ModelProblem,
+    given: &Given,
+) -> Result<Option<Goal>, Failure> {
     let refuse = |message: String| Failure::content(path, g.line, &g.name, message, "");
     let system = &base.system;
     // What the class does when the file does not say: minimize, or constrain.
@@ -126,10 +133,34 @@ fn one(path: &Path, g: &MocoGoal, base: &ModelProblem, given: &Given) -> Result<
             pairs.extend(paired(path, g, controls, &base.controls, PointVariable::Control)?);
             Some(goal::periodicity(name, &pairs))
         }
-        GoalKind::InitialForceEquilibrium => {
-            return Err(refuse("MocoInitialForceEquilibriumDGFGoal is not supported yet".into()));
+        GoalKind::InitialForceEquilibrium => goal::initial_force_equilibrium(name, cost, system),
+        GoalKind::Output { output, of } => Some(super::outputs::build(path, g, base, output, of)?),
+        GoalKind::FrameTracking { .. }
+        | GoalKind::JointReaction { .. }
+        | GoalKind::StepLengthAsymmetry { .. }
+        | GoalKind::GeneralizedForceTracking { .. } => Some(super::frames::build(path, g, base, given)?),
+        GoalKind::ContactTracking { .. }
+        | GoalKind::ContactImpulse { .. }
+        | GoalKind::StepTimeAsymmetry { .. } => Some(super::contact::build(path, g, base)?),
+        GoalKind::ParameterExpression { expression, parameters, variables } => {
+            let words: Vec<&str> = variables.iter().map(String::as_str).collect();
+            let formula = Expression::new(expression, &words).map_err(|e| refuse(e.to_string()))?;
+            let find = |name: &String| {
+                let i = study.parameters.iter().position(|p| p.name == *name);
+                i.ok_or_else(|| refuse(format!("the problem has no parameter `{name}`")))
+            };
+            let list = parameters.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+            if list.len() != words.len() {
+                return Err(refuse(format!("{} parameters, but {} variables", list.len(), words.len())));
+            }
+            let mode = match constraint {
+                true => Mode::Constraint {
+                    bounds: vec![g.bounds.first().map_or(Bounds::fixed(0.0), |b| super::pair(*b))],
+                },
+                false => Mode::Cost { weight },
+            };
+            Some(goal::parameter_expression(name, mode, formula, &list))
         }
-        GoalKind::ContactTracking { .. } => Some(super::contact::build(path, g, base)?),
     };
     let mass = g.divide_by_mass.then(|| base.model.total_mass());
     let made = made.map(|m| goal::divided(m, system, g.divide_by_displacement, g.divide_by_duration, mass));
@@ -142,7 +173,7 @@ fn one(path: &Path, g: &MocoGoal, base: &ModelProblem, given: &Given) -> Result<
 }
 
 /// Weight of every name: 1, or that of the last pattern that fits, or that of its own name.
-fn weighted(
+pub fn weighted(
     path: &Path,
     g: &MocoGoal,
     names: &[String],

@@ -1,11 +1,14 @@
 //! `soleus solve`: optimal control.
 
 mod bounds;
+mod constraints;
 mod contact;
+mod frames;
 mod goals;
 pub mod inverse;
 mod markers;
 mod model;
+mod outputs;
 mod page;
 mod parameters;
 mod prescribed;
@@ -154,6 +157,7 @@ fn solve(
     }
     prescribed::apply(path, &inputs.motions, &base, &mut problem)?;
     problem.goals = goals::build(path, s, &base, &inputs.given)?;
+    problem.path_constraints = constraints::build(path, s, &base)?;
     for name in problem.unused() {
         eprintln!("warning: nothing depends on `{name}`");
     }

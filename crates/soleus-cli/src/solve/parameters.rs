@@ -1,4 +1,8 @@
-//! Parameters of a study: properties of the model that the equations are linear in.
+//! Parameters of a study: numbers of the model's file.
+//!
+//! The equations at several values of a parameter make a polynomial that stands for all values: two values where they are
+//! linear in it (masses, stiffnesses, optimal forces), as many as it takes within the parameter's bounds where they are not
+//! (slack lengths, places of points). What the polynomial leaves out is measured, and refused if it matters.
 
 use super::model::Source;
 use crate::failure::Failure;
@@ -10,7 +14,13 @@ use soleus_io::setup::moco::{MocoParameter, MocoStudySetup};
 use soleus_model::Element;
 use std::sync::Arc;
 
-/// For each parameter the model at a second value; refuses those that do not enter linearly.
+/// What a polynomial may leave out of an equation, as a part of its size: well below the tolerance of any solve.
+const LEFT_OUT: f64 = 1e-9;
+
+/// Numbers of values to try, for parameters that are not linear.
+const NODES: [usize; 5] = [3, 5, 7, 10, 14];
+
+/// For each parameter the model at other values.
 ///
 /// The base system has the parameter at the value of the model file.
 pub fn ranges(
@@ -18,43 +28,146 @@ pub fn ranges(
     s: &MocoStudySetup,
     base: &ModelProblem,
 ) -> Result<Vec<ParameterRange>, Failure> {
-    s.parameters.iter().map(|p| range(source, p, &base.system)).collect()
+    if s.parameters.is_empty() {
+        return Ok(Vec::new());
+    }
+    let model = source.element()?;
+    let list: Vec<ParameterRange> =
+        s.parameters.iter().map(|p| range(source, &model, p, &base.system)).collect::<Result<_, _>>()?;
+    if list.len() > 1 {
+        check_together(source, &model, &s.parameters, &list, &base.system)?;
+    }
+    Ok(list)
 }
 
-fn range(source: &Source, p: &MocoParameter, base: &System) -> Result<ParameterRange, Failure> {
-    let path = source.path;
-    let refuse = |message: String| Failure::content(path, p.line, &p.name, message, "");
-    let model = source.element()?;
-    let value = property(&model, p).ok_or_else(|| {
+/// The model with parameters at some values.
+fn at(source: &Source, model: &Element, values: &[(&MocoParameter, f64)]) -> Result<System, Failure> {
+    let mut changed = model.clone();
+    for (p, x) in values {
+        for c in &p.component_paths {
+            set_property(&mut changed, c, p, *x);
+        }
+    }
+    load::compile(source.path, &source.build_from(changed)?, &Options::default())
+}
+
+fn range(
+    source: &Source,
+    model: &Element,
+    p: &MocoParameter,
+    base: &System,
+) -> Result<ParameterRange, Failure> {
+    let refuse = |message: String| Failure::content(source.path, p.line, &p.name, message, "");
+    let value = property(model, p).ok_or_else(|| {
         refuse(format!("no component of {:?} has a number `{}`", p.component_paths, p.property_name))
     })?;
-    let at = |x: f64| -> Result<System, Failure> {
-        let mut changed = model.clone();
-        for c in &p.component_paths {
-            set_property(&mut changed, c, p, x);
-        }
-        let model = source.build_from(changed)?;
-        load::compile(path, &model, &Options::default())
-    };
+    let [lower, upper] = p.bounds;
+    let system =
+        |x: f64| -> Result<(f64, Arc<System>), Failure> { Ok((x, Arc::new(at(source, model, &[(p, x)])?))) };
     // Shared by several components, the value may differ between them in the file: then none is the base.
-    let other = if p.bounds[1].is_finite() && p.bounds[1] != value { p.bounds[1] } else { value + 1.0 };
-    let system = at(other)?;
-    let third = 0.5 * (value + other);
-    if !is_linear(base, &system, &at(third)?, (third - value) / (other - value)) {
-        return Err(refuse(format!(
-            "`{}` does not enter the equations linearly; not supported",
-            p.property_name
-        )));
+    let other = if upper.is_finite() && upper != value { upper } else { value + 1.0 };
+    let linear = ParameterRange { base: value, others: vec![system(other)?] };
+    let between = 0.5 * (value + other);
+    if left_out(base, &linear, between, &system(between)?.1) <= LEFT_OUT {
+        return Ok(linear);
     }
-    Ok(ParameterRange { base: value, other, system: Arc::new(system) })
+    if !(lower.is_finite() && upper.is_finite() && lower < upper) {
+        let message = format!(
+            "`{}` does not enter the equations linearly, so both its bounds must be finite",
+            p.property_name
+        );
+        return Err(refuse(message));
+    }
+    let mut worst = f64::INFINITY;
+    for n in NODES {
+        // Chebyshev's points; those next to the value of the file add nothing.
+        let point = |k: usize| {
+            let c = (std::f64::consts::PI * (k as f64 + 0.5) / n as f64).cos();
+            0.5 * (lower + upper) + 0.5 * (upper - lower) * c
+        };
+        let near = |x: &f64| (x - value).abs() < 1e-3 * (upper - lower);
+        let others =
+            (0..n).map(point).filter(|x| !near(x)).map(system).collect::<Result<Vec<_>, Failure>>()?;
+        let made = ParameterRange { base: value, others };
+        worst = 0.0;
+        for share in [0.03, 0.31, 0.52, 0.77, 0.96] {
+            let x = lower + share * (upper - lower);
+            worst = f64::max(worst, left_out(base, &made, x, &system(x)?.1));
+        }
+        if worst <= LEFT_OUT {
+            return Ok(made);
+        }
+    }
+    Err(refuse(format!(
+        "the equations bend too much with `{}` between {lower} and {upper}: a polynomial through {} values is off by {worst:.1e}; \
+         choose narrower bounds",
+        p.property_name,
+        NODES[NODES.len() - 1]
+    )))
 }
 
-/// Whether f at a third value lies on the line between two, at a seeded state.
-fn is_linear(a: &System, b: &System, c: &System, share: f64) -> bool {
-    let residual = |s: &System| {
-        let implicit = ImplicitSystem::new(s);
+/// Parameters that act on each other cannot be added up.
+fn check_together(
+    source: &Source,
+    model: &Element,
+    parameters: &[MocoParameter],
+    ranges: &[ParameterRange],
+    base: &System,
+) -> Result<(), Failure> {
+    let inside = |(p, r): (&MocoParameter, &ParameterRange)| match p.bounds {
+        [a, b] if a.is_finite() && b.is_finite() => a + 0.7 * (b - a),
+        _ => r.base + 0.7,
+    };
+    let values: Vec<f64> = parameters.iter().zip(ranges).map(inside).collect();
+    let pairs: Vec<(&MocoParameter, f64)> = parameters.iter().zip(values.iter().copied()).collect();
+    let together = residuals(&at(source, model, &pairs)?);
+    let first = residuals(base);
+    let mut sum = first.clone();
+    for (r, &x) in ranges.iter().zip(&values) {
+        for ((s, v), f) in sum.iter_mut().zip(polynomial(&first, r, x)).zip(&first) {
+            *s += v - f;
+        }
+    }
+    let off = difference(&sum, &together);
+    if off <= LEFT_OUT {
+        return Ok(());
+    }
+    let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+    let message =
+        format!("parameters {} act on each other (by {off:.1e}), which is not supported", names.join(", "));
+    Err(Failure::content(source.path, parameters[0].line, "", message, "find one of them at a time"))
+}
+
+/// How far the polynomial is from the equations at x.
+fn left_out(base: &System, r: &ParameterRange, x: f64, exact: &System) -> f64 {
+    difference(&polynomial(&residuals(base), r, x), &residuals(exact))
+}
+
+/// The polynomial of a parameter at x, for seeded states.
+fn polynomial(base: &[f64], r: &ParameterRange, x: f64) -> Vec<f64> {
+    let basis = r.basis(x);
+    let mut sum: Vec<f64> = base.iter().map(|f| basis[0][0] * f).collect();
+    for (l, (_, system)) in basis[1..].iter().zip(&r.others) {
+        sum.iter_mut().zip(residuals(system)).for_each(|(s, f)| *s += l[0] * f);
+    }
+    sum
+}
+
+/// Largest difference, as a part of the size of the numbers.
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() != b.len() {
+        return f64::INFINITY;
+    }
+    a.iter().zip(b).fold(0.0, |w: f64, (a, b)| w.max((a - b).abs() / (1.0 + a.abs() + b.abs())))
+}
+
+/// The equations at two seeded states.
+fn residuals(s: &System) -> Vec<f64> {
+    let implicit = ImplicitSystem::new(s);
+    let mut all = Vec::new();
+    for seed in [0.3, 2.1] {
         let mut x = s.default_state.clone();
-        let wave = |i: usize| (1.7 * i as f64 + 0.3).sin();
+        let wave = |i: usize| (1.7 * i as f64 + seed).sin();
         x.q.iter_mut().enumerate().for_each(|(i, q)| *q += 0.1 * wave(i));
         x.u.iter_mut().enumerate().for_each(|(i, u)| *u += wave(i + 5));
         let xdot: Vec<f64> = (0..implicit.num_states()).map(|i| wave(i + 11)).collect();
@@ -62,16 +175,9 @@ fn is_linear(a: &System, b: &System, c: &System, share: f64) -> bool {
         let lambda = vec![0.7; implicit.num_multipliers()];
         let mut r = vec![0.0; implicit.num_residuals()];
         implicit.compute_residual(&x, &xdot, &e, &lambda, &mut s.workspace(), &mut r);
-        r
-    };
-    let (fa, fb, fc) = (residual(a), residual(b), residual(c));
-    fa.len() == fb.len()
-        && fa.len() == fc.len()
-        && (0..fa.len()).all(|i| {
-            let line = (1.0 - share) * fa[i] + share * fb[i];
-            // Rounding of the two ends.
-            (line - fc[i]).abs() <= 1e-9 * (1.0 + fa[i].abs() + fb[i].abs())
-        })
+        all.extend(r);
+    }
+    all
 }
 
 /// The value in the file, of the first component that has it.

@@ -51,7 +51,7 @@ pub struct ModelFlags {
     /// Factor of all muscles' largest isometric force
     #[arg(long, value_name = "FACTOR")]
     strength: Option<f64>,
-    /// File of function-based paths that replace those of the model, as `soleus fit-paths` makes them
+    /// File of FunctionBasedPath definitions that replace paths of the model
     #[arg(long, value_name = "PATHS.xml")]
     function_paths: Option<PathBuf>,
     /// An actuator for every coordinate that has none: optimal force (N m or N) and, if you like, the bound of their
@@ -130,6 +130,7 @@ pub struct TimeFlags {
 
 /// What comes out, and how it is solved.
 #[derive(Args)]
+#[command(next_help_heading = "Result and solver")]
 pub struct OutputFlags {
     /// File to write; by default NAME_solution.sto in the folder you are in
     #[arg(long, value_name = "OUT.sto")]
@@ -239,6 +240,7 @@ pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: MocoSolver) -> Moc
         controls: Vec::new(),
         parameters: Vec::new(),
         goals: Vec::new(),
+        path_constraints: Vec::new(),
         solver,
     }
 }

@@ -1,8 +1,10 @@
 //! Functions with exact first and second derivatives, as the transcription asks for them.
 
 mod differentiated;
+mod jetted;
 
 pub use differentiated::{Differentiated, SmoothFunction};
+pub use jetted::Jetted;
 
 use std::any::Any;
 

@@ -1,8 +1,9 @@
 //! Goals that need no model.
 
 use crate::function::SmoothFunction;
-use crate::problem::{Bounds, EndpointFunction, EndpointVariable, Goal, PointVariable, Term};
+use crate::problem::{Bounds, EndpointFunction, EndpointVariable, Goal, Mode, PointVariable, Term};
 use soleus_math::Real;
+use soleus_math::function::Expression;
 
 /// weight · |z|^exponent.
 struct Power {
@@ -86,6 +87,29 @@ impl SmoothFunction for Identity {
     fn couples(&self, _: usize, _: usize) -> bool {
         false
     }
+}
+
+/// A formula of some of its inputs.
+struct Formula(Expression, usize);
+
+impl SmoothFunction for Formula {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        self.1
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        values[0] = self.0.value(z);
+    }
+}
+
+/// A formula whose variables are parameters of the problem, in its order: minimized, or held within bounds.
+pub fn parameter_expression(name: &str, mode: Mode, expression: Expression, parameters: &[usize]) -> Goal {
+    let inputs: Vec<_> =
+        parameters.iter().map(|&i| EndpointVariable::Last(PointVariable::Parameter(i))).collect();
+    let n = inputs.len();
+    let endpoint = Some(EndpointFunction::new(inputs, Formula(expression, n)));
+    Goal { name: name.into(), mode, integrals: Vec::new(), is_mean: false, endpoint }
 }
 
 /// The final time.

@@ -17,6 +17,17 @@ pub enum Projection {
     Plane(Vec3<f64>),
 }
 
+impl Projection {
+    /// The part of a vector that counts.
+    pub(super) fn of<T: Real>(self, d: Vec3<T>) -> Vec3<T> {
+        match self {
+            Projection::None => d,
+            Projection::Vector(n) => Vec3::cst(n) * d.dot(Vec3::cst(n)),
+            Projection::Plane(n) => d - Vec3::cst(n) * d.dot(Vec3::cst(n)),
+        }
+    }
+}
+
 /// Contacts whose sum follows one measured force.
 #[derive(Clone, Debug)]
 pub struct ContactGroup {
@@ -41,14 +52,8 @@ impl OfForce for ForceError {
         let [a, b, c] = self.scale;
         let d = force - vec3(r(0), r(1), r(2));
         let d = vec3(d.x / a, d.y / b, d.z / c);
-        match self.projection {
-            Projection::None => d.dot(d),
-            Projection::Vector(n) => d.dot(Vec3::cst(n)).sq(),
-            Projection::Plane(n) => {
-                let across = d - Vec3::cst(n) * d.dot(Vec3::cst(n));
-                across.dot(across)
-            }
-        }
+        let d = self.projection.of(d);
+        d.dot(d)
     }
 }
 

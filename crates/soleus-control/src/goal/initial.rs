@@ -60,11 +60,12 @@ fn goal(name: &str, cost: Option<f64>, values: usize, f: EndpointFunction) -> Go
 }
 
 /// For every De Groote–Fregly muscle with a compliant tendon: the rate at which fiber and tendon force drift
-/// apart, N/s.
+/// apart, N/s, or, if so asked, the force balance in units of F₀ while the tendon's force does not change.
 struct ForceDrift {
     system: Arc<System>,
     muscles: Vec<usize>,
     squared: bool,
+    balance: bool,
 }
 
 impl SmoothFunction for ForceDrift {
@@ -99,7 +100,14 @@ impl SmoothFunction for ForceDrift {
             let Actor::Muscle(m) = &f.actor else { continue };
             let CompiledMuscle::DeGrooteFregly2016(m) = &**m else { continue };
             let (path, own, rate) = (&ws.paths[i], &states[f.states.clone()], &rates[f.states.clone()]);
-            let drift = m.force_drift(path.length(), path.speed(), controls[f.controls.start], own, rate);
+            let e = controls[f.controls.start];
+            let drift = if self.balance {
+                let (force, a) = (own.last().copied().unwrap_or(T::zero()), own.first().copied());
+                let a = if own.len() > 1 { a.unwrap_or(e) } else { e };
+                m.residual(path.length(), path.speed(), a, force, T::zero())
+            } else {
+                m.force_drift(path.length(), path.speed(), e, own, rate)
+            };
             *v = if self.squared { drift * drift } else { drift };
         }
     }
@@ -109,6 +117,17 @@ impl SmoothFunction for ForceDrift {
 ///
 /// Muscles of De Groote and Fregly with compliant tendons only; `None` if there are none.
 pub fn initial_velocity_equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>) -> Option<Goal> {
+    equilibrium(name, cost, system, false)
+}
+
+/// Fiber and tendon force balance at the initial time while the tendon's force does not change: zero, or squares minimized.
+///
+/// Muscles of De Groote and Fregly with compliant tendons only; `None` if there are none.
+pub fn initial_force_equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>) -> Option<Goal> {
+    equilibrium(name, cost, system, true)
+}
+
+fn equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>, balance: bool) -> Option<Goal> {
     let n = system.tree.num_mobilities;
     let muscles: Vec<usize> = (0..system.forces.len())
         .filter(|&i| match &system.forces[i].actor {
@@ -128,6 +147,6 @@ pub fn initial_velocity_equilibrium(name: &str, cost: Option<f64>, system: &Arc<
     inputs.extend((2 * n..nx).map(|i| at(PointVariable::Rate(i))));
     inputs.extend((0..system.num_controls).map(|i| at(PointVariable::Control(i))));
     let count = muscles.len();
-    let f = ForceDrift { system: system.clone(), muscles, squared: cost.is_some() };
-    Some(goal(name, cost, count, EndpointFunction::new(inputs, f)))
+    let f = ForceDrift { system: system.clone(), muscles, squared: cost.is_some(), balance };
+    Some(goal(name, cost, count, EndpointFunction::of_model(inputs, f)))
 }

@@ -1,16 +1,30 @@
 //! Goals. Each is made from functions written once; derivatives come by themselves.
 
 mod basic;
+mod constraints;
 mod contact;
 mod displacement;
+mod frames;
+mod gait;
 mod initial;
 mod kinematic;
+mod model_function;
+mod output;
+mod quantity;
 pub(crate) mod reaction;
 mod tracking;
 
-pub use basic::{control_effort, final_time, periodicity, sum_of_squares};
+pub use basic::{control_effort, final_time, parameter_expression, periodicity, sum_of_squares};
+pub use constraints::{TimeBounds, frame_distance, output_bounds, output_constraint, variable_bounds};
 pub use contact::{ContactGroup, Projection, contact_tracking};
 pub use displacement::{average_speed, divided};
-pub use initial::{initial_activation, initial_velocity_equilibrium};
+pub use frames::{frame_tracking, orientation_tracking};
+pub use gait::{
+    Foot, StepTimeSettings, contact_impulse_tracking, step_length_asymmetry, step_time_asymmetry,
+};
+pub use initial::{initial_activation, initial_force_equilibrium, initial_velocity_equilibrium};
 pub use kinematic::{marker_final, marker_tracking};
+pub use model_function::{Operation, Scalar, Shape};
+pub use output::{When, generalized_force_tracking, joint_reaction, output, output_periodicity, output_sum};
+pub use quantity::{FrameMotion, MuscleQuantity, Quantity, Reaction};
 pub use tracking::{Reference, tracking};

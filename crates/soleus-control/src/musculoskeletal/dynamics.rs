@@ -7,27 +7,51 @@ use soleus_dynamics::implicit::{
 use soleus_dynamics::{State, System, Workspace};
 use std::sync::Arc;
 
-/// A parameter that the equations are linear in: the same model at two of its values.
+/// A parameter: the same model at some of its values.
+///
+/// Two values are enough where the equations are linear in it; more make a polynomial through all of them.
 #[derive(Clone)]
 pub struct ParameterRange {
     /// Value in the base system.
     pub base: f64,
-    /// Another value, and the system with it.
-    pub other: f64,
-    /// The model with the other value.
-    pub system: Arc<System>,
+    /// Other values, and the systems with them.
+    pub others: Vec<(f64, Arc<System>)>,
+}
+
+impl ParameterRange {
+    /// Lagrange's polynomials of all nodes, the base first, at a value: themselves, slopes and second derivatives.
+    ///
+    ///   Lₖ(p) = Π_{j ≠ k} (p − xⱼ)/(xₖ − xⱼ)
+    pub fn basis(&self, p: f64) -> Vec<[f64; 3]> {
+        let nodes: Vec<f64> = std::iter::once(self.base).chain(self.others.iter().map(|o| o.0)).collect();
+        lagrange(&nodes, p)
+    }
+}
+
+fn lagrange(nodes: &[f64], p: f64) -> Vec<[f64; 3]> {
+    let each = |(k, &xk): (usize, &f64)| {
+        let (mut v, mut d, mut dd) = (1.0, 0.0, 0.0);
+        for (_, &xj) in nodes.iter().enumerate().filter(|(j, _)| *j != k) {
+            let (factor, slope) = ((p - xj) / (xk - xj), 1.0 / (xk - xj));
+            (v, d, dd) = (v * factor, d * factor + v * slope, dd * factor + 2.0 * d * slope);
+        }
+        [v, d, dd]
+    };
+    nodes.iter().enumerate().map(each).collect()
 }
 
 /// f(t, x, ẋ, e, λ, p) of a model.
 ///
-/// Parameters enter linearly: with the system f₀ at p = a and fᵢ at pᵢ = bᵢ,
+/// With the system f₀ at p = a and f_ik at pᵢ = b_ik, and Lagrange's polynomials L of the nodes of each parameter,
 ///
-///   f = f₀ + Σ sᵢ (fᵢ − f₀),   sᵢ = (pᵢ − aᵢ)/(bᵢ − aᵢ)
+///   f = f₀ + Σᵢ (L_i0(pᵢ) f₀ + Σₖ L_ik(pᵢ) f_ik − f₀)
 ///
-/// which is exact for masses, stiffnesses, optimal forces and all else that scales a force.
+/// which is exact, with two nodes, for masses, stiffnesses, optimal forces and all else that scales a force. Whoever
+/// makes the nodes sees to it that they are enough, and that parameters do not act on each other.
 pub struct SystemDynamics {
+    /// The base, then the nodes of each parameter.
     systems: Vec<Arc<System>>,
-    ranges: Vec<[f64; 2]>,
+    ranges: Vec<ParameterRange>,
     structure: ImplicitStructure,
     jacobian_places: Vec<(usize, usize)>,
     hessian_places: Vec<(usize, usize)>,
@@ -46,11 +70,10 @@ struct Memory {
     hessian: ImplicitHessian,
     hw: HessianWorkspace,
     r: Vec<f64>,
-    base: Vec<f64>,
 }
 
 impl SystemDynamics {
-    /// The dynamics of `system`, with parameters it is linear in.
+    /// The dynamics of `system`, with parameters.
     pub fn new(system: Arc<System>, parameters: &[ParameterRange]) -> SystemDynamics {
         let implicit = ImplicitSystem::new(&system);
         let (nx, ne, nl) = (implicit.num_states(), system.num_controls, implicit.num_multipliers());
@@ -73,13 +96,14 @@ impl SystemDynamics {
         for i in 0..parameters.len() {
             jacobian_places.extend((0..nx + nl).map(|r| (r, offset + i)));
             hessian_places.extend((1..offset).map(|c| (offset + i, c)));
+            hessian_places.push((offset + i, offset + i));
         }
         let structure = implicit.structure();
         let mut systems = vec![system];
-        systems.extend(parameters.iter().map(|p| p.system.clone()));
+        systems.extend(parameters.iter().flat_map(|p| &p.others).map(|o| o.1.clone()));
         SystemDynamics {
             systems,
-            ranges: parameters.iter().map(|p| [p.base, p.other]).collect(),
+            ranges: parameters.to_vec(),
             structure,
             jacobian_places,
             hessian_places,
@@ -95,15 +119,19 @@ impl SystemDynamics {
         1 + 2 * self.num_states + self.num_controls + self.num_multipliers
     }
 
-    /// Share of each system in f.
-    fn share(&self, z: &[f64], system: usize) -> f64 {
-        let s = |i: usize| {
-            let [a, b] = self.ranges[i];
-            (z[self.offset() + i] - a) / (b - a)
-        };
-        match system {
-            0 => 1.0 - (0..self.ranges.len()).map(s).sum::<f64>(),
-            i => s(i - 1),
+    /// Calls with every system, its share in f, and for each parameter that it stands for (number, slope and second
+    /// derivative of the share).
+    fn each_system(&self, z: &[f64], mut f: impl FnMut(&System, f64, &[(usize, f64, f64)])) {
+        let bases: Vec<Vec<[f64; 3]>> =
+            self.ranges.iter().enumerate().map(|(i, r)| r.basis(z[self.offset() + i])).collect();
+        let share = 1.0 - bases.iter().map(|b| 1.0 - b[0][0]).sum::<f64>();
+        let slopes: Vec<_> = bases.iter().enumerate().map(|(i, b)| (i, b[0][1], b[0][2])).collect();
+        f(&self.systems[0], share, &slopes);
+        let mut next = self.systems[1..].iter();
+        for (i, b) in bases.iter().enumerate() {
+            for (l, system) in b[1..].iter().zip(next.by_ref()) {
+                f(system, l[0], &[(i, l[1], l[2])]);
+            }
         }
     }
 
@@ -148,7 +176,6 @@ impl PointFunction for SystemDynamics {
             hessian: implicit.hessian(),
             hw: implicit.hessian_workspace(),
             r: vec![0.0; self.num_outputs()],
-            base: vec![0.0; self.num_outputs().max(self.offset())],
         })
     }
 
@@ -156,12 +183,11 @@ impl PointFunction for SystemDynamics {
         let Some(m) = scratch.downcast_mut::<Memory>() else { return values.fill(f64::NAN) };
         let (xdot, e, lambda) = self.split(z, &mut m.x);
         values.fill(0.0);
-        for (i, system) in self.systems.iter().enumerate() {
+        self.each_system(z, |system, share, _| {
             let implicit = self.structure.system(system);
             implicit.compute_residual(&m.x, xdot, e, lambda, &mut m.ws, &mut m.r);
-            let share = self.share(z, i);
             values.iter_mut().zip(&m.r).for_each(|(v, r)| *v += share * r);
-        }
+        });
     }
 
     fn compute_jacobian(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch) {
@@ -169,26 +195,20 @@ impl PointFunction for SystemDynamics {
         let (xdot, e, lambda) = self.split(z, &mut m.x);
         values.fill(0.0);
         let (plain, by_parameters) = values.split_at_mut(self.plain[0]);
-        for (i, system) in self.systems.iter().enumerate() {
+        self.each_system(z, |system, share, slopes| {
             let implicit = self.structure.system(system);
             let (ws, jw, jac) = (&mut m.ws, &mut m.jw, &mut m.jacobian);
             implicit.compute_jacobian(&m.x, xdot, e, lambda, ws, jw, &mut m.r, jac);
-            let share = self.share(z, i);
             let all = jac.dx.value.iter().chain(&jac.dxdot.value).chain(&jac.du.value);
             for (v, d) in plain.iter_mut().zip(all.chain(&jac.dlambda.value)) {
                 *v += share * d;
             }
-            if i == 0 {
-                m.base[..m.r.len()].copy_from_slice(&m.r);
-            } else {
-                let [a, b] = self.ranges[i - 1];
-                let rows = m.r.len();
-                let column = &mut by_parameters[(i - 1) * rows..i * rows];
-                for ((v, r), base) in column.iter_mut().zip(&m.r).zip(&m.base) {
-                    *v = (r - base) / (b - a);
-                }
+            let rows = m.r.len();
+            for &(i, slope, _) in slopes {
+                let column = &mut by_parameters[i * rows..(i + 1) * rows];
+                column.iter_mut().zip(&m.r).for_each(|(v, r)| *v += slope * r);
             }
-        }
+        });
     }
 
     fn compute_hessian(&self, z: &[f64], y: &[f64], values: &mut [f64], scratch: &mut Scratch) {
@@ -196,23 +216,24 @@ impl PointFunction for SystemDynamics {
         let (xdot, e, lambda) = self.split(z, &mut m.x);
         values.fill(0.0);
         let (plain, by_parameters) = values.split_at_mut(self.plain[1]);
-        for (i, system) in self.systems.iter().enumerate() {
+        self.each_system(z, |system, share, slopes| {
             let implicit = self.structure.system(system);
             implicit.compute_hessian(&m.x, xdot, e, lambda, y, &mut m.hw, &mut m.hessian);
-            let share = self.share(z, i);
             for (v, d) in plain.iter_mut().zip(&m.hessian.lower.value) {
                 *v += share * d;
             }
-            let columns = m.hessian.gradient.len();
-            if i == 0 {
-                m.base[..columns].copy_from_slice(&m.hessian.gradient);
-            } else {
-                let [a, b] = self.ranges[i - 1];
-                let row = &mut by_parameters[(i - 1) * columns..i * columns];
-                for ((v, g), base) in row.iter_mut().zip(&m.hessian.gradient).zip(&m.base) {
-                    *v = (g - base) / (b - a);
-                }
+            if slopes.is_empty() {
+                return;
             }
-        }
+            implicit.compute_residual(&m.x, xdot, e, lambda, &mut m.ws, &mut m.r);
+            let weighted: f64 = m.r.iter().zip(y).map(|(r, y)| r * y).sum();
+            // One row of mixed derivatives for each parameter, then its own.
+            let columns = m.hessian.gradient.len();
+            for &(i, slope, second) in slopes {
+                let row = &mut by_parameters[i * (columns + 1)..(i + 1) * (columns + 1)];
+                row.iter_mut().zip(&m.hessian.gradient).for_each(|(v, g)| *v += slope * g);
+                row[columns] += second * weighted;
+            }
+        });
     }
 }

@@ -1,7 +1,7 @@
 //! Costs and constraints.
 
 use super::{Bounds, PointVariable};
-use crate::function::{Differentiated, PointFunction, SmoothFunction};
+use crate::function::{Differentiated, Jetted, PointFunction, SmoothFunction};
 use std::sync::Arc;
 
 /// A function of variables at one point. An integrand is the sum of its outputs.
@@ -17,6 +17,11 @@ impl Term {
     /// A function of the variables `inputs`; derivatives by dual numbers.
     pub fn new(inputs: Vec<PointVariable>, function: impl SmoothFunction) -> Term {
         Term { inputs, function: Arc::new(Differentiated::new(function)) }
+    }
+
+    /// The same with derivatives by jets: for functions that run through a whole model.
+    pub fn of_model(inputs: Vec<PointVariable>, function: impl SmoothFunction) -> Term {
+        Term { inputs, function: Arc::new(Jetted::new(function)) }
     }
 }
 
@@ -44,6 +49,11 @@ impl EndpointFunction {
     /// A function of the variables `inputs`; derivatives by dual numbers.
     pub fn new(inputs: Vec<EndpointVariable>, function: impl SmoothFunction) -> EndpointFunction {
         EndpointFunction { inputs, function: Arc::new(Differentiated::new(function)) }
+    }
+
+    /// The same with derivatives by jets: for functions that run through a whole model.
+    pub fn of_model(inputs: Vec<EndpointVariable>, function: impl SmoothFunction) -> EndpointFunction {
+        EndpointFunction { inputs, function: Arc::new(Jetted::new(function)) }
     }
 }
 

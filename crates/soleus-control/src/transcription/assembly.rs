@@ -478,6 +478,13 @@ impl Assembly {
         all
     }
 
+    /// Values of all rows of the builder at the start.
+    pub fn rows_at_start(&mut self) -> Vec<f64> {
+        let mut x = vec![0.0; self.variables.len()];
+        self.compute_start(&mut x);
+        self.all_rows(&x)
+    }
+
     /// Constraints that are violated by more than `tolerance`, worst first.
     pub fn violations(&mut self, x: &[f64], tolerance: f64, unchangeable_only: bool) -> Vec<Violation> {
         let values = self.all_rows(x);

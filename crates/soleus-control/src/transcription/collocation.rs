@@ -53,7 +53,32 @@ impl Collocation {
         let mut full = assembly.start();
         set_slopes(&problem, settings.scheme, &layout, &mut full);
         assembly.set_start(&full);
-        Ok(Collocation { assembly, layout, problem, scheme: settings.scheme })
+        let mut c = Collocation { assembly, layout, problem, scheme: settings.scheme };
+        c.complete_start();
+        Ok(c)
+    }
+
+    /// Copies of initial values and growing sums follow from the rest of the start.
+    fn complete_start(&mut self) {
+        let mut full = self.assembly.start();
+        self.layout.copies.iter().for_each(|&(v, c)| full[c] = full[v]);
+        for &(_, sum) in self.layout.sums.iter().flatten() {
+            full[sum] = 0.0;
+        }
+        self.assembly.set_start(&full);
+        if self.layout.sums.is_empty() {
+            return;
+        }
+        // With all sums at zero, a row is minus what its interval adds.
+        let rows = self.assembly.rows_at_start();
+        for list in &self.layout.sums {
+            let mut sum = 0.0;
+            for &(row, variable) in list {
+                sum -= rows[row];
+                full[variable] = sum;
+            }
+        }
+        self.assembly.set_start(&full);
     }
 
     /// The problem.
@@ -93,6 +118,7 @@ impl Collocation {
         set_slopes(&self.problem, self.scheme, &self.layout, &mut full);
         guess.spread_others(&self.problem, &self.layout, &mut full);
         self.assembly.set_start(&full);
+        self.complete_start();
     }
 }
 
@@ -535,7 +561,7 @@ impl Transcription<'_> {
         let mut ends = Vec::new();
         for (k, terms) in goal.integrals.iter().enumerate() {
             let mut sum = self.b.variable(Bounds::fixed(0.0), 0.0, 0);
-            let mut rows = Vec::new();
+            let (mut rows, mut sums) = (Vec::new(), Vec::new());
             for interval in 0..self.num_intervals() {
                 let stage = interval as u32;
                 let next = self.b.variable(Bounds::FREE, 0.0, stage + 1);
@@ -544,8 +570,10 @@ impl Transcription<'_> {
                 self.b.linear(row, next, 1.0, false);
                 self.b.linear(row, sum, -1.0, false);
                 rows.push(row);
+                sums.push(next);
                 sum = next;
             }
+            self.layout.sums.push(rows.iter().copied().zip(sums).collect());
             let inner = self.inner();
             // A mesh point counts, with its whole weight, for the interval before it.
             self.add_integrand(terms, |point| Output {

@@ -39,6 +39,8 @@ pub(crate) struct Layout {
     pub parameters: Vec<usize>,
     /// Unknowns of the initial point with their copies in the border.
     pub copies: Vec<(usize, usize)>,
+    /// By integral: rows of the builder and the sums that they define, from interval to interval.
+    pub sums: Vec<Vec<(usize, usize)>>,
     /// t₀ and t_f.
     pub times: [usize; 2],
 }

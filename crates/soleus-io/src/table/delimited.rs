@@ -120,12 +120,14 @@ pub(super) fn read(
             && row.len() == all_labels.len()
         {
             row_lines.push(number);
+            // Time comes first as a rule.
             let (before, rest) = row.split_at(time.unwrap_or(row.len()));
-            let after = rest.split_first().map_or(rest, |(t, after)| {
+            let (mine, others) = columns.split_at_mut(before.len());
+            mine.iter_mut().zip(before).for_each(|(column, x)| column.push(*x));
+            if let Some((t, after)) = rest.split_first() {
                 times.push(*t);
-                after
-            });
-            columns.iter_mut().zip(before.iter().chain(after)).for_each(|(column, x)| column.push(*x));
+                others.iter_mut().zip(after).for_each(|(column, x)| column.push(*x));
+            }
             continue;
         }
         separator.split_row(line, all_labels.len(), &mut cells);

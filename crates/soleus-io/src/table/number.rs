@@ -63,7 +63,9 @@ pub(super) fn plain(text: &[u8]) -> Option<(f64, usize)> {
     let mut exponent = 0i64;
     if text.get(at) == Some(&b'.') {
         at += 1;
-        let decimals = push_digits(text, &mut at, &mut mantissa);
+        // Tables have eight decimals as a rule.
+        let eight = push_eight_digits(text, &mut at, &mut mantissa);
+        let decimals = eight + push_digits(text, &mut at, &mut mantissa);
         digits += decimals;
         exponent = -(decimals as i64);
     }
@@ -97,30 +99,35 @@ pub(super) fn plain(text: &[u8]) -> Option<(f64, usize)> {
 }
 
 /// Appends the digits that begin at `at` to a whole number, which may wrap; how many there are.
+#[inline]
 fn push_digits(text: &[u8], at: &mut usize, number: &mut u64) -> usize {
     let first = *at;
-    // Eight at a time: pairs, then fours, then all, side by side in one word.
-    while let Some(Ok(eight)) = text.get(*at..*at + 8).map(<[u8; 8]>::try_from) {
-        let word = u64::from_le_bytes(eight);
-        // Digits are 0x30 to 0x39: adding 6 must not leave the thirties.
-        let high = 0xf0f0_f0f0_f0f0_f0f0;
-        if word & high != 0x3030_3030_3030_3030
-            || word.wrapping_add(0x0606_0606_0606_0606) & high != 0x3030_3030_3030_3030
-        {
-            break;
-        }
-        let word = word & 0x0f0f_0f0f_0f0f_0f0f;
-        let word = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff_00ff_00ff;
-        let word = word.wrapping_mul(100).wrapping_add(word >> 16) & 0x0000_ffff_0000_ffff;
-        let word = word.wrapping_mul(10_000).wrapping_add(word >> 32) & 0xffff_ffff;
-        *number = number.wrapping_mul(100_000_000).wrapping_add(word);
-        *at += 8;
-    }
     while let Some(c @ b'0'..=b'9') = text.get(*at) {
         *number = number.wrapping_mul(10).wrapping_add(u64::from(c - b'0'));
         *at += 1;
     }
     *at - first
+}
+
+/// The same for eight digits at once: pairs, then fours, then all, side by side in one word. Nothing is done, and 0 returned,
+/// where fewer follow.
+#[inline]
+fn push_eight_digits(text: &[u8], at: &mut usize, number: &mut u64) -> usize {
+    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const THIRTIES: u64 = 0x3030_3030_3030_3030;
+    let Some(Ok(eight)) = text.get(*at..*at + 8).map(<[u8; 8]>::try_from) else { return 0 };
+    let word = u64::from_le_bytes(eight);
+    // Digits are 0x30 to 0x39: adding 6 must not leave the thirties.
+    if word & HIGH != THIRTIES || word.wrapping_add(0x0606_0606_0606_0606) & HIGH != THIRTIES {
+        return 0;
+    }
+    let word = word & 0x0f0f_0f0f_0f0f_0f0f;
+    let word = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff_00ff_00ff;
+    let word = word.wrapping_mul(100).wrapping_add(word >> 16) & 0x0000_ffff_0000_ffff;
+    let word = word.wrapping_mul(10_000).wrapping_add(word >> 32) & 0xffff_ffff;
+    *number = number.wrapping_mul(100_000_000).wrapping_add(word);
+    *at += 8;
+    8
 }
 
 /// Appends x as C's `%16.8f`.

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::properties::PropertyReader;
+use crate::diagnostic::Diagnostics;
 use crate::document::Element;
 use soleus_math::Function;
 use soleus_math::function::{
@@ -13,6 +14,14 @@ use soleus_math::function::{
 pub(crate) fn is_function_class(class: &str) -> bool {
     matches!(class, "Constant" | "LinearFunction" | "SimmSpline" | "GCVSpline" | "Sine" | "StepFunction")
         || class.ends_with("Function")
+}
+
+/// The function that an element of any file is. `None`, with an error in `diags`, when it is none.
+pub fn build_function(e: &Element, diags: &mut Diagnostics) -> Option<Function> {
+    let cx = Context::without_components(std::mem::take(diags));
+    let made = function(&cx, e, e.name());
+    *diags = cx.into_diagnostics();
+    made
 }
 
 /// The function that an element holds; `None`, with an error reported, when it holds none.

@@ -20,6 +20,7 @@ mod probes;
 pub(crate) mod properties;
 
 pub use external_loads::build_external_loads;
+pub use functions::build_function;
 
 use crate::diagnostic::Diagnostics;
 use crate::document::{Document, Element};

@@ -51,7 +51,7 @@ fn add(
     }
     let new: Vec<Force> = (0..model.coordinates.len())
         .map(CoordinateId)
-        .filter(|&id| !model.is_constrained(id) && !(skip && has_actuator(model, id)))
+        .filter(|&id| !(model.is_constrained(id) || (skip && has_actuator(model, id))))
         .filter_map(|id| Some(actuator(model, prefix, id, force(model, id)?, bound)))
         .collect();
     model.forces.extend(new);

@@ -14,17 +14,19 @@ const STRIDE: usize = 10;
 const SAME_POSE: f64 = 1e-4;
 
 /// How to share the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chunks {
+#[derive(Clone, Copy)]
+pub struct Chunks<'a> {
     /// Into how many chunks the frames are split. Numbers depend on it in their last digits.
     pub chunks: usize,
     /// How many threads solve them. Numbers do not depend on it.
     pub threads: usize,
+    /// Called by any thread after each frame, with how many there are in all.
+    pub watch: &'a (dyn Fn(usize) + Sync),
 }
 
-impl Default for Chunks {
+impl Default for Chunks<'_> {
     fn default() -> Self {
-        Chunks { chunks: 1, threads: 1 }
+        Chunks { chunks: 1, threads: 1, watch: &|_| {} }
     }
 }
 
@@ -48,10 +50,11 @@ pub(super) fn solve_chunks(
     ik: &InverseKinematics,
     markers: &Table,
     rows: Range<usize>,
-    chunks: Chunks,
+    chunks: Chunks<'_>,
 ) -> Vec<Frame> {
     let n = chunks.chunks.clamp(1, rows.len().div_ceil(2 * STRIDE).max(1));
     let bound = |k: usize| rows.start + rows.len() * k / n;
+    let watch = || (chunks.watch)(rows.len());
 
     // The coarse pass: a solver at the start of every chunk.
     let mut starts = vec![ik.clone()];
@@ -74,7 +77,7 @@ pub(super) fn solve_chunks(
             if k >= n {
                 return;
             }
-            let solved = solve_rows(&mut starts[k].clone(), markers, bound(k)..bound(k + 1));
+            let solved = solve_rows(&mut starts[k].clone(), markers, bound(k)..bound(k + 1), &watch);
             *results[k].lock().unwrap_or_else(PoisonError::into_inner) = solved;
         }
     };
@@ -91,11 +94,11 @@ pub(super) fn solve_chunks(
         if let (Some(last), Some(first)) = (all.last(), part.first()) {
             let mut from = starts[k].clone();
             from.set_coordinates(&last.q);
-            let joined = solve_rows(&mut from, markers, bound(k)..bound(k) + 1);
+            let joined = solve_rows(&mut from, markers, bound(k)..bound(k) + 1, &|| {});
             let near = |f: &Frame| f.q.iter().zip(&first.q).all(|(a, b)| (a - b).abs() < SAME_POSE);
             if !joined.iter().all(near) {
                 from.set_coordinates(&last.q);
-                part = solve_rows(&mut from, markers, bound(k)..bound(k + 1));
+                part = solve_rows(&mut from, markers, bound(k)..bound(k + 1), &|| {});
             }
         }
         all.append(&mut part);
@@ -111,7 +114,12 @@ fn look(markers: &Table, row: usize, places: &mut [Vec3<f64>]) {
 }
 
 /// One frame after the other.
-fn solve_rows(ik: &mut InverseKinematics, markers: &Table, rows: Range<usize>) -> Vec<Frame> {
+fn solve_rows(
+    ik: &mut InverseKinematics,
+    markers: &Table,
+    rows: Range<usize>,
+    watch: &dyn Fn(),
+) -> Vec<Frame> {
     let mut places = vec![Vec3::zero(); markers.labels().len()];
     let mut list = Vec::with_capacity(rows.len());
     for row in rows {
@@ -124,6 +132,7 @@ fn solve_rows(ik: &mut InverseKinematics, markers: &Table, rows: Range<usize>) -
             places: ik.marker_places().collect(),
             distances: ik.marker_errors().enumerate().map(seen).collect(),
         });
+        watch();
     }
     list
 }
@@ -167,7 +176,7 @@ mod tests {
         let (model, system, table) = motion();
         let solve = |chunks, threads| {
             let everything = [f64::NEG_INFINITY, f64::INFINITY];
-            let share = Chunks { chunks, threads };
+            let share = Chunks { chunks, threads, ..Chunks::default() };
             solve_trial_in_chunks(
                 &model,
                 &system,
@@ -180,6 +189,16 @@ mod tests {
             .unwrap()
         };
         let (one, four) = (solve(1, 1), solve(4, 1));
+        // Every frame is told of once, whoever solves it.
+        let (told, everything) = (AtomicUsize::new(0), [f64::NEG_INFINITY, f64::INFINITY]);
+        let watch = |total: usize| {
+            assert_eq!(total, 120);
+            told.fetch_add(1, Ordering::Relaxed);
+        };
+        let share = Chunks { chunks: 4, threads: 3, watch: &watch };
+        let (tasks, settings) = (Tasks::default(), Settings::default());
+        solve_trial_in_chunks(&model, &system, &table, &tasks, settings, everything, share).unwrap();
+        assert_eq!(told.into_inner(), 120);
         for threads in [2, 3, 8] {
             let again = solve(4, threads);
             assert_eq!(again.coordinates, four.coordinates, "{threads} threads");

@@ -78,7 +78,7 @@ pub fn solve_trial_in_chunks(
     tasks: &Tasks,
     settings: Settings,
     range: [f64; 2],
-    chunks: Chunks,
+    chunks: Chunks<'_>,
 ) -> Result<Trial, Error> {
     if markers.element().components() != 3 {
         return Err(Error::NotMarkers { reason: "they do not come as x, y, z".to_string() });

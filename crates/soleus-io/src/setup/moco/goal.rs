@@ -1,5 +1,6 @@
 //! Goals of a `MocoStudy`.
 
+use super::output::{self, OutputSource, OutputUse};
 use crate::setup::properties::Properties;
 use soleus_model::{Diagnostics, Element};
 
@@ -90,6 +91,24 @@ pub struct ContactGroup {
     pub alternative_frames: Vec<String>,
 }
 
+/// What of frames is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameTracking {
+    /// Their origins.
+    Translation,
+    /// Their axes.
+    Orientation,
+    /// Their angular velocities.
+    AngularVelocity,
+    /// The accelerations of their origins.
+    Acceleration {
+        /// `gravity_offset`: minus gravity.
+        gravity_offset: bool,
+        /// `express_accelerations_in_tracking_frames`.
+        in_frames: bool,
+    },
+}
+
 /// What goals ask for, by class.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GoalKind {
@@ -163,6 +182,105 @@ pub enum GoalKind {
         states: Vec<PeriodicPair>,
         /// Pairs of controls.
         controls: Vec<PeriodicPair>,
+    },
+    /// `MocoOutputGoal` and its kin.
+    Output {
+        /// The output.
+        output: OutputSource,
+        /// What becomes of it.
+        of: OutputUse,
+    },
+    /// `MocoTranslationTrackingGoal`, `MocoOrientationTrackingGoal`, `MocoAngularVelocityTrackingGoal` and
+    /// `MocoAccelerationTrackingGoal`.
+    FrameTracking {
+        /// What of the frames.
+        what: FrameTracking,
+        /// `states_reference`, from which the motion of the frames is computed.
+        states: TableSource,
+        /// The table of the frames themselves.
+        file: Option<String>,
+        /// `frame_paths`; all of the table's without any.
+        frames: Vec<String>,
+        /// Weights of frames.
+        weights: Vec<Weight>,
+    },
+    /// `MocoJointReactionGoal`.
+    JointReaction {
+        /// `joint_path`.
+        joint: String,
+        /// `loads_frame` is `child`. Default parent.
+        on_child: bool,
+        /// `expressed_in_frame_path`.
+        expressed_in: Option<String>,
+        /// `reaction_measures`: `moment-x` … `force-z`; all without any.
+        measures: Vec<String>,
+        /// `reaction_weights`.
+        weights: Vec<Weight>,
+    },
+    /// `MocoGeneralizedForceTrackingGoal`.
+    GeneralizedForceTracking {
+        /// `reference`.
+        reference: TableSource,
+        /// `force_paths`: patterns of forces that count as applied.
+        forces: Vec<String>,
+        /// Weights.
+        weights: WeightedSet,
+        /// `allow_unused_references`.
+        allow_unused: bool,
+        /// `normalize_tracking_error`.
+        normalize: bool,
+        /// `ignore_constrained_coordinates`. Default true.
+        ignore_constrained: bool,
+    },
+    /// `MocoContactImpulseTrackingGoal`.
+    ContactImpulse {
+        /// The group of contacts; one is allowed.
+        groups: Vec<ContactGroup>,
+        /// `external_loads_file`.
+        loads_file: Option<String>,
+        /// `impulse_axis`: 0, 1 or 2.
+        axis: f64,
+    },
+    /// `MocoStepTimeAsymmetryGoal`.
+    StepTimeAsymmetry {
+        /// `contact_force_paths` of the left and the right group.
+        contacts: [Vec<String>; 2],
+        /// `foot_position_contact_force_path` of both.
+        feet: [String; 2],
+        /// `target_asymmetry`.
+        target: f64,
+        /// `contact_force_threshold`, N.
+        threshold: f64,
+        /// `contact_force_direction`.
+        up: String,
+        /// `walking_direction`.
+        forward: String,
+        /// `contact_detection_smoothing`.
+        contact_smoothing: f64,
+        /// `asymmetry_smoothing`.
+        smoothing: f64,
+    },
+    /// `MocoStepLengthAsymmetryGoal`.
+    StepLengthAsymmetry {
+        /// `left_foot_frame`, `right_foot_frame`.
+        feet: [String; 2],
+        /// `walking_direction`.
+        forward: String,
+        /// `asymmetry_smoothing`.
+        smoothing: f64,
+        /// `target_asymmetry`.
+        target: f64,
+        /// `stride_length`, m.
+        stride: f64,
+    },
+    /// `MocoExpressionBasedParameterGoal`.
+    ParameterExpression {
+        /// `expression`.
+        expression: String,
+        /// Names of the parameters.
+        parameters: Vec<String>,
+        /// `variables`: their names in the expression.
+        variables: Vec<String>,
     },
     /// `MocoContactTrackingGoal`.
     ContactTracking {
@@ -269,6 +387,94 @@ fn kind(e: &Element, p: &mut Properties) -> Option<GoalKind> {
             states: pairs(p.find("state_pairs")),
             controls: pairs(p.find("control_pairs")),
         },
+        "MocoTranslationTrackingGoal" => frame_tracking(
+            e,
+            p,
+            FrameTracking::Translation,
+            "translation_reference_file",
+            "translation_weights",
+        ),
+        "MocoOrientationTrackingGoal" => {
+            frame_tracking(e, p, FrameTracking::Orientation, "rotation_reference_file", "rotation_weights")
+        }
+        "MocoAngularVelocityTrackingGoal" => {
+            let (file, weights) = ("angular_velocity_reference_file", "angular_velocity_weights");
+            frame_tracking(e, p, FrameTracking::AngularVelocity, file, weights)
+        }
+        "MocoAccelerationTrackingGoal" => {
+            let what = FrameTracking::Acceleration {
+                gravity_offset: p.boolean("gravity_offset", false),
+                in_frames: p.boolean("express_accelerations_in_tracking_frames", false),
+            };
+            frame_tracking(e, p, what, "acceleration_reference_file", "acceleration_weights")
+        }
+        "MocoJointReactionGoal" => {
+            p.skip(&["MocoWeightSet", "reaction_weights"]);
+            GoalKind::JointReaction {
+                joint: p.text("joint_path").unwrap_or_default(),
+                on_child: p.text("loads_frame").is_some_and(|f| f == "child"),
+                expressed_in: p.text("expressed_in_frame_path"),
+                measures: p.words("reaction_measures"),
+                weights: weights(e, "reaction_weights").names,
+            }
+        }
+        "MocoGeneralizedForceTrackingGoal" => {
+            p.skip(&["TableProcessor", "reference", "MocoWeightSet", "generalized_force_weights"]);
+            p.skip(&["generalized_force_weights_pattern"]);
+            GoalKind::GeneralizedForceTracking {
+                reference: table(e),
+                forces: p.words("force_paths"),
+                weights: weights(e, "generalized_force_weights"),
+                allow_unused: p.boolean("allow_unused_references", false),
+                normalize: p.boolean("normalize_tracking_error", false),
+                ignore_constrained: p.boolean("ignore_constrained_coordinates", true),
+            }
+        }
+        "MocoContactImpulseTrackingGoal" => {
+            p.skip(&["external_loads"]);
+            let groups = p.find("contact_groups");
+            GoalKind::ContactImpulse {
+                groups: groups.iter().flat_map(|g| g.children()).map(contact_group).collect(),
+                loads_file: p.text("external_loads_file"),
+                axis: p.number("impulse_axis", -1.0),
+            }
+        }
+        "MocoStepTimeAsymmetryGoal" => {
+            p.skip(&["MocoStepTimeAsymmetryGoalGroup", "left_contact_group", "right_contact_group"]);
+            let group = |name: &str| e.children().find(|c| c.name() == name || c.tag == name);
+            let text =
+                |name: &str, tag: &str| group(name).and_then(|g| g.child_text(tag)).unwrap_or_default();
+            let sides = ["left_contact_group", "right_contact_group"];
+            let words = |t: String| t.split_whitespace().map(str::to_string).collect();
+            GoalKind::StepTimeAsymmetry {
+                contacts: sides.map(|s| words(text(s, "contact_force_paths"))),
+                feet: sides.map(|s| text(s, "foot_position_contact_force_path")),
+                target: p.number("target_asymmetry", 0.0),
+                threshold: p.number("contact_force_threshold", 25.0),
+                up: p.text("contact_force_direction").unwrap_or_else(|| "positive-y".into()),
+                forward: p.text("walking_direction").unwrap_or_else(|| "positive-x".into()),
+                contact_smoothing: p.number("contact_detection_smoothing", 0.25),
+                smoothing: p.number("asymmetry_smoothing", 10.0),
+            }
+        }
+        "MocoStepLengthAsymmetryGoal" => GoalKind::StepLengthAsymmetry {
+            feet: [
+                p.text("left_foot_frame").unwrap_or_default(),
+                p.text("right_foot_frame").unwrap_or_default(),
+            ],
+            forward: p.text("walking_direction").unwrap_or_else(|| "positive-x".into()),
+            smoothing: p.number("asymmetry_smoothing", 5.0),
+            target: p.number("target_asymmetry", 0.0),
+            stride: p.number("stride_length", -1.0),
+        },
+        "MocoExpressionBasedParameterGoal" => {
+            let list = p.find("parameters");
+            GoalKind::ParameterExpression {
+                expression: p.text("expression").unwrap_or_default(),
+                parameters: list.iter().flat_map(|l| l.children()).map(|q| q.name().to_string()).collect(),
+                variables: p.words("variables"),
+            }
+        }
         "MocoContactTrackingGoal" => {
             p.skip(&["external_loads"]);
             let groups = p.find("contact_groups");
@@ -280,8 +486,28 @@ fn kind(e: &Element, p: &mut Properties) -> Option<GoalKind> {
                 normalize: p.boolean("normalize_tracking_error", false),
             }
         }
-        _ => return None,
+        _ => {
+            let of = output::use_of(e, p)?;
+            GoalKind::Output { output: output::read(p), of }
+        }
     })
+}
+
+fn frame_tracking(
+    e: &Element,
+    p: &mut Properties,
+    what: FrameTracking,
+    file: &'static str,
+    set: &'static str,
+) -> GoalKind {
+    p.skip(&["TableProcessor", "states_reference", "MocoWeightSet", set]);
+    GoalKind::FrameTracking {
+        what,
+        states: table_named(e, "states_reference"),
+        file: p.text(file),
+        frames: p.words("frame_paths"),
+        weights: weights(e, set).names,
+    }
 }
 
 fn contact_group(e: &Element) -> ContactGroup {

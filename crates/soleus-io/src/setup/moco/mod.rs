@@ -2,14 +2,19 @@
 
 mod goal;
 mod model_source;
+mod output;
+mod path_constraint;
 mod position_motion;
 mod solver;
 mod tools;
 
 pub use goal::{
-    ContactGroup, GoalKind, MocoGoal, PeriodicPair, TableOperator, TableSource, Weight, WeightedSet,
+    ContactGroup, FrameTracking, GoalKind, MocoGoal, PeriodicPair, TableOperator, TableSource, Weight,
+    WeightedSet,
 };
 pub use model_source::{ModelStep, ModelStepKind};
+pub use output::{OutputSource, OutputUse};
+pub use path_constraint::{FramePair, FunctionBounds, MocoPathConstraint, PathConstraintKind};
 pub use position_motion::PrescribedCoordinate;
 pub use solver::MocoSolver;
 pub use tools::{MocoInverseSetup, MocoToolSetup, MocoTrackSetup};
@@ -51,6 +56,8 @@ pub struct MocoStudySetup {
     pub parameters: Vec<MocoParameter>,
     /// `goals`, those that are enabled.
     pub goals: Vec<MocoGoal>,
+    /// `path_constraints`.
+    pub path_constraints: Vec<MocoPathConstraint>,
     /// `MocoCasADiSolver`.
     pub solver: MocoSolver,
 }
@@ -132,9 +139,6 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
         "kinematic_constraint_bounds",
     ]);
     p.finish();
-    if let Some(c) = constraints.and_then(|c| c.children().next()) {
-        log.error(c.line, c.name(), format!("path constraints (`{}`) are not supported yet", c.tag), "");
-    }
     let initial = phase.child("MocoInitialBounds").and_then(|e| bounds(e, log));
     let last = phase.child("MocoFinalBounds").and_then(|e| bounds(e, log));
     let infos = |range: std::ops::Range<usize>, log: &mut Diagnostics| {
@@ -158,6 +162,8 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
         .map(|e| parameter(e, log))
         .collect();
     let goals = goals.iter().flat_map(|e| e.children()).filter_map(|e| goal::read(e, log)).collect();
+    let path_constraints =
+        constraints.iter().flat_map(|e| e.children()).filter_map(|e| path_constraint::read(e, log)).collect();
     MocoStudySetup {
         name,
         model,
@@ -174,6 +180,7 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
         controls,
         parameters,
         goals,
+        path_constraints,
         solver,
     }
 }

@@ -1,0 +1,153 @@
+//! Derivatives of a generic function by jets: value, gradient and Hessian in one pass over a few variables.
+
+use super::{PointFunction, Scratch, SmoothFunction};
+use soleus_math::{Jet, Real};
+
+/// Variables of one pass: the size of the jets of the implicit equations, so that no other has to be compiled.
+const CAPACITY: usize = 12;
+type J = Jet<CAPACITY, 78>;
+
+/// A [`SmoothFunction`] with derivatives by jets.
+///
+/// Gives what [`Differentiated`](super::Differentiated) gives. Functions that run through a whole model are compiled for one
+/// scalar less, and cost fewer passes; every output is taken to depend on every input that
+/// [`depends`](SmoothFunction::depends) names.
+pub struct Jetted<F> {
+    function: F,
+    jacobian_places: Vec<(usize, usize)>,
+    hessian_places: Vec<(usize, usize)>,
+    /// Variables of each pass of the Jacobian, with the places it fills: (place, output, variable of the jet).
+    first: Vec<Pass>,
+    /// The same for the Hessian: (place, row, column) by variables of the jet.
+    second: Vec<Pass>,
+}
+
+struct Pass {
+    variables: Vec<usize>,
+    places: Vec<(usize, usize, usize)>,
+}
+
+struct Memory<F: SmoothFunction> {
+    plain: F::Scratch<f64>,
+    jets: F::Scratch<J>,
+    arguments: Vec<J>,
+    results: Vec<J>,
+}
+
+/// Sets of variables such that every pair meets in one: all at once if a jet holds them, else pairs of halves.
+fn sets(n: usize) -> Vec<Vec<usize>> {
+    if n <= CAPACITY {
+        return vec![(0..n).collect()];
+    }
+    let half = CAPACITY / 2;
+    let blocks: Vec<Vec<usize>> = (0..n).step_by(half).map(|b| (b..n.min(b + half)).collect()).collect();
+    let mut list = Vec::new();
+    for (i, a) in blocks.iter().enumerate() {
+        list.extend(blocks[i + 1..].iter().map(|b| [&a[..], b].concat()));
+    }
+    list
+}
+
+impl<F: SmoothFunction> Jetted<F> {
+    /// Finds the places of the derivatives.
+    pub fn new(function: F) -> Self {
+        let (n, m) = (function.num_inputs(), function.num_outputs());
+        let (mut jacobian_places, mut hessian_places) = (Vec::new(), Vec::new());
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let all: Vec<usize> = (0..n).collect();
+        for variables in all.chunks(CAPACITY) {
+            let mut places = Vec::new();
+            for (k, &i) in variables.iter().enumerate() {
+                for o in (0..m).filter(|&o| function.depends(o, i)) {
+                    places.push((jacobian_places.len(), o, k));
+                    jacobian_places.push((o, i));
+                }
+            }
+            first.push(Pass { variables: variables.to_vec(), places });
+        }
+        let mut seen = vec![false; n * n];
+        for variables in sets(n) {
+            let mut places = Vec::new();
+            for (a, &i) in variables.iter().enumerate() {
+                for (b, &j) in variables.iter().enumerate().filter(|(_, j)| **j <= i) {
+                    if !seen[i * n + j] && function.couples(i, j) {
+                        places.push((hessian_places.len(), a, b));
+                        hessian_places.push((i, j));
+                    }
+                    seen[i * n + j] = true;
+                }
+            }
+            if !places.is_empty() {
+                second.push(Pass { variables, places });
+            }
+        }
+        Jetted { function, jacobian_places, hessian_places, first, second }
+    }
+
+    /// Evaluates with the variables of a pass; `memory.arguments` are constants before and after.
+    fn pass(&self, variables: &[usize], memory: &mut Memory<F>) {
+        for (k, &i) in variables.iter().enumerate() {
+            memory.arguments[i].g[k] = 1.0;
+        }
+        self.function.evaluate(&memory.arguments, &mut memory.results, &mut memory.jets);
+        for (k, &i) in variables.iter().enumerate() {
+            memory.arguments[i].g[k] = 0.0;
+        }
+    }
+}
+
+impl<F: SmoothFunction> PointFunction for Jetted<F> {
+    fn num_inputs(&self) -> usize {
+        self.function.num_inputs()
+    }
+
+    fn num_outputs(&self) -> usize {
+        self.function.num_outputs()
+    }
+
+    fn jacobian_places(&self) -> &[(usize, usize)] {
+        &self.jacobian_places
+    }
+
+    fn hessian_places(&self) -> &[(usize, usize)] {
+        &self.hessian_places
+    }
+
+    fn scratch(&self) -> Scratch {
+        Box::new(Memory::<F> {
+            plain: self.function.scratch(),
+            jets: self.function.scratch(),
+            arguments: vec![J::zero(); self.num_inputs()],
+            results: vec![J::zero(); self.num_outputs()],
+        })
+    }
+
+    fn compute_values(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch) {
+        match scratch.downcast_mut::<Memory<F>>() {
+            Some(memory) => self.function.evaluate(z, values, &mut memory.plain),
+            None => values.fill(f64::NAN),
+        }
+    }
+
+    fn compute_jacobian(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch) {
+        let Some(memory) = scratch.downcast_mut::<Memory<F>>() else { return values.fill(f64::NAN) };
+        memory.arguments.iter_mut().zip(z).for_each(|(a, &z)| *a = J::cst(z));
+        for pass in &self.first {
+            self.pass(&pass.variables, memory);
+            for &(place, output, k) in &pass.places {
+                values[place] = memory.results[output].g[k];
+            }
+        }
+    }
+
+    fn compute_hessian(&self, z: &[f64], y: &[f64], values: &mut [f64], scratch: &mut Scratch) {
+        let Some(memory) = scratch.downcast_mut::<Memory<F>>() else { return values.fill(f64::NAN) };
+        memory.arguments.iter_mut().zip(z).for_each(|(a, &z)| *a = J::cst(z));
+        for pass in &self.second {
+            self.pass(&pass.variables, memory);
+            for &(place, a, b) in &pass.places {
+                values[place] = memory.results.iter().zip(y).map(|(r, y)| r.second(a, b) * y).sum();
+            }
+        }
+    }
+}

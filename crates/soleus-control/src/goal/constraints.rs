@@ -1,0 +1,99 @@
+//! Constraints along the motion.
+
+use super::contact::Projection;
+use super::model_function::{Make, ModelFunction, Scalar};
+use super::quantity::{FrameMotion, Quantity};
+use crate::problem::{Bounds, PathConstraint, PointVariable};
+use soleus_dynamics::{BodyFrame, System};
+use soleus_math::Function;
+use std::sync::Arc;
+
+/// Bounds that are functions of time: one, the other, both, or equality with the first.
+#[derive(Clone, Debug, Default)]
+pub struct TimeBounds {
+    /// Lower bound.
+    pub lower: Option<Function>,
+    /// Upper bound.
+    pub upper: Option<Function>,
+    /// Whether the value equals the lower bound.
+    pub equal: bool,
+}
+
+impl TimeBounds {
+    /// Functions to subtract, and what the differences are held to.
+    fn rows(&self) -> Vec<(Function, Bounds)> {
+        let mut rows = Vec::new();
+        if let Some(f) = &self.lower {
+            let upper = if self.equal { 0.0 } else { f64::INFINITY };
+            rows.push((f.clone(), Bounds::new(0.0, upper)));
+        }
+        if let (Some(f), false) = (&self.upper, self.equal) {
+            rows.push((f.clone(), Bounds::new(f64::NEG_INFINITY, 0.0)));
+        }
+        rows
+    }
+}
+
+/// Variables between functions of time.
+pub fn variable_bounds(
+    name: &str,
+    system: &Arc<System>,
+    variables: &[PointVariable],
+    bounds: &TimeBounds,
+) -> Vec<PathConstraint> {
+    let mut list = Vec::new();
+    for &v in variables {
+        for (f, b) in bounds.rows() {
+            let make = Make::Values(vec![Some(f)]);
+            let term = ModelFunction::new(system, vec![Quantity::Variable(v)], make).term();
+            list.push(PathConstraint { name: name.into(), term, bounds: vec![b] });
+        }
+    }
+    list
+}
+
+/// A quantity, or two that `scalar` joins, between functions of time.
+pub fn output_bounds(
+    name: &str,
+    system: &Arc<System>,
+    quantities: &[Quantity],
+    scalar: &Scalar,
+    bounds: &TimeBounds,
+) -> Vec<PathConstraint> {
+    let constraint = |(f, b): (Function, Bounds)| {
+        let make = Make::ScalarMinus(scalar.clone(), f);
+        let term = ModelFunction::new(system, quantities.to_vec(), make).term();
+        PathConstraint { name: name.into(), term, bounds: vec![b] }
+    };
+    bounds.rows().into_iter().map(constraint).collect()
+}
+
+/// A quantity, or two that `scalar` joins, between constants.
+pub fn output_constraint(
+    name: &str,
+    system: &Arc<System>,
+    quantities: Vec<Quantity>,
+    scalar: Scalar,
+    bounds: Bounds,
+) -> PathConstraint {
+    let term = ModelFunction::new(system, quantities, Make::Scalar(scalar)).term();
+    PathConstraint { name: name.into(), term, bounds: vec![bounds] }
+}
+
+/// Distances (m) of the origins of pairs of frames, along or across a direction if so asked, from least to greatest.
+///
+/// What is held is the squared distance, which is smooth at zero.
+pub fn frame_distance(
+    name: &str,
+    system: &Arc<System>,
+    pairs: &[([BodyFrame; 2], [f64; 2])],
+    projection: Projection,
+) -> Vec<PathConstraint> {
+    let constraint = |&(frames, [least, greatest]): &([BodyFrame; 2], [f64; 2])| {
+        let quantities = frames.map(|f| Quantity::Frame(f, FrameMotion::Position)).to_vec();
+        let term = ModelFunction::new(system, quantities, Make::SquaredDistances(projection)).term();
+        let bounds = vec![Bounds::new(least * least, greatest * greatest)];
+        PathConstraint { name: name.into(), term, bounds }
+    };
+    pairs.iter().map(constraint).collect()
+}
