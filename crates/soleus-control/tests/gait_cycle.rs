@@ -111,7 +111,7 @@ fn stored_walk(base: &ModelProblem, name: &str) -> Trajectory {
 /// prosthesis below the right knee.
 ///
 /// The files give 0.359714 and 0.701155; MODEL_NOTES.md of the data recomputes 0.20335 + 0.15639 and 0.52964 + 0.17154.
-/// Forces are held to 0.5 N, muscles and rates much better (`val_stored_walks_of_2011` of the dynamics tells).
+/// `val_stored_walks_of_2011` of the dynamics tells how well the equations hold.
 #[test]
 fn val_cost_of_the_stored_walks() {
     let Some(data) = winter() else { return };
@@ -129,11 +129,15 @@ fn val_cost_of_the_stored_walks() {
         c.compute_start(&mut x);
         let goals = c.objective_by_goal(&x);
         let of = |name: &str| goals.iter().filter(|g| g.0 == name).map(|g| g.1).sum::<f64>();
-        let worst = c.violations(&x, 0.0);
-        println!("{name}: {goals:?}, worst {:?}", worst.first());
+        // The file has states of muscles that are not there.
+        let absent = |v: &str| {
+            prosthesis.is_some() && ["gastroc_r", "soleus_r", "tibialis_ant_r"].iter().any(|m| v.contains(m))
+        };
+        let worst = c.violations(&x, 0.0).into_iter().find(|v| !absent(&v.name)).unwrap();
+        println!("{name}: {goals:?}, worst {worst:?}");
         assert!((of("tracking") + of("duration") - tracking).abs() < 5e-5, "{name}: {goals:?}");
         assert!((of("effort") - effort).abs() < 5e-6, "{name}: {goals:?}");
-        assert!(worst[0].amount < 0.5, "{name}: {:?}", worst[0]);
+        assert!(worst.amount < 1e-3, "{name}: {worst:?}");
     }
 }
 
@@ -145,11 +149,13 @@ fn val_stored_walk_is_optimal() {
     let mut problem = walker.problem();
     stored_cycle(&walker, &data).pose(&walker.base, &mut problem).unwrap();
     let settings = Settings { interpolate_controls: false, ..Settings::uniform(Scheme::BackwardEuler, 60) };
-    let options = Options { max_iterations: 200, constraint_tolerance: 1e-6, ..Options::with_tolerance(1e-5) };
+    let options =
+        Options { max_iterations: 200, constraint_tolerance: 1e-6, ..Options::with_tolerance(1e-6) };
     let fading = Fading { barriers: [1e-4; 2], ..Fading::none() };
     let guess = stored_walk(&walker.base, "able");
-    let o = solve_fading(&problem, &settings, &fading, &guess, &options, &mut |_, _| ControlFlow::Continue(()))
-        .unwrap();
+    let o =
+        solve_fading(&problem, &settings, &fading, &guess, &options, &mut |_, _| ControlFlow::Continue(()))
+            .unwrap();
     println!("{}", o.solution);
     assert!(o.solution.status.is_solved(), "{}", o.solution);
     assert!(o.solution.objective < 1.001 * 0.359_714, "{:?}", o.goals);

@@ -5,9 +5,7 @@ use soleus_control::gait::{Course, GaitCycle, Planar};
 use soleus_control::{Trajectory, continuation::Outcome};
 use soleus_dynamics::State;
 use soleus_dynamics::implicit::ReactionSum;
-use soleus_viewer::{
-    Band, Line, Plot, Recorder, Report, SceneOptions, Table, activation_plots, significant,
-};
+use soleus_viewer::{Band, Line, Plot, Recorder, Report, SceneOptions, Table, activation_plots, significant};
 
 /// A whole cycle, from one contact of the right heel to the next.
 pub struct Walk {
@@ -34,8 +32,7 @@ impl Walk {
             x.z.copy_from_slice(&row[2 * n..]);
             x
         };
-        let states: Vec<_> =
-            whole.states.rows.iter().zip(&whole.times).map(|(r, &t)| state(r, t)).collect();
+        let states: Vec<_> = whole.states.rows.iter().zip(&whole.times).map(|(r, &t)| state(r, t)).collect();
         let forces = [0, 1].map(|side| ground_forces(walker, &walker.feet[side], &states));
         let walk = Walk { times: whole.times, states, forces };
         walk.from_contact(walker, cycle.speed)
@@ -146,7 +143,9 @@ pub fn page(
         walk.signals(walker).into_iter().zip(labels).zip(courses).zip(scales)
     {
         let x: Vec<f64> = (0..=50).map(|i| 2.0 * f64::from(i)).collect();
-        let at = |c: &Course, p: f64| if p >= 100.0 { c.0.last().copied().unwrap_or(0.0) } else { c.at(p / 100.0) };
+        let at = |c: &Course, p: f64| {
+            if p >= 100.0 { c.0.last().copied().unwrap_or(0.0) } else { c.at(p / 100.0) }
+        };
         let edge = |sign: f64| {
             let y = |&p: &f64| scale * at(mean, p) + sign * scale.abs() * at(deviation, p);
             x.iter().map(y).collect::<Vec<_>>()

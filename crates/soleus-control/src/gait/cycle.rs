@@ -121,12 +121,10 @@ impl GaitCycle {
         };
         let mut inputs =
             vec![EndpointVariable::Initial(PointVariable::Time), EndpointVariable::Last(PointVariable::Time)];
-        let states = (0..base.states.len()).map(|i| {
-            (PointVariable::State(mirror(&base.states, i)), PointVariable::State(i))
-        });
-        let controls = (0..base.controls.len()).map(|i| {
-            (PointVariable::Control(mirror(&base.controls, i)), PointVariable::Control(i))
-        });
+        let states = (0..base.states.len())
+            .map(|i| (PointVariable::State(mirror(&base.states, i)), PointVariable::State(i)));
+        let controls = (0..base.controls.len())
+            .map(|i| (PointVariable::Control(mirror(&base.controls, i)), PointVariable::Control(i)));
         for (before, after) in states.chain(controls) {
             inputs.extend([EndpointVariable::Initial(before), EndpointVariable::Last(after)]);
         }
@@ -205,10 +203,14 @@ mod tests {
 
     #[test]
     fn analytic_mirror_images() {
-        let names: Vec<String> =
-            ["/jointset/hip_r/hip_angle_r/value", "/jointset/hip_l/hip_angle_l/value", "/trunk/value", "/x_r"]
-                .map(String::from)
-                .into();
+        let names: Vec<String> = [
+            "/jointset/hip_r/hip_angle_r/value",
+            "/jointset/hip_l/hip_angle_l/value",
+            "/trunk/value",
+            "/x_r",
+        ]
+        .map(String::from)
+        .into();
         assert_eq!([0, 1, 2, 3].map(|i| mirror_image(&names, i)), [1, 0, 2, 3]);
     }
 }

@@ -40,7 +40,7 @@ pub struct NoWalker {
 }
 
 /// Muscles that a right leg with a prosthesis below the knee lacks.
-const AT_RIGHT_ANKLE: [&str; 3] = ["gastrocnemius_r", "soleus_r", "tibialis_anterior_r"];
+const AT_RIGHT_ANKLE: [&str; 3] = ["gastroc_r", "soleus_r", "tibialis_ant_r"];
 
 /// Gives the walker a prosthesis below the right knee: no muscles at the ankle and no stops, a spring of this stiffness
 /// (N·m/rad) with a damping of 0.1 N·m·s/rad instead.
@@ -168,7 +168,9 @@ impl Planar {
                     shift,
                 });
             }
-            for ((axis, name), [mean, deviation]) in ["force_x", "force_y"].iter().enumerate().zip(&data.forces) {
+            for ((axis, name), [mean, deviation]) in
+                ["force_x", "force_y"].iter().enumerate().zip(&data.forces)
+            {
                 list.push(Signal {
                     name: format!("{name}_{side}"),
                     source: Source::Contact { contacts: self.feet[s].clone(), axis, per: weight },

@@ -65,10 +65,8 @@ impl<P: OfForce> OfReaction<P> {
 
     fn jet(&self, force: Vec3<f64>, time: f64) -> J4 {
         let [x, y, z] = force.to_array();
-        self.psi.evaluate(
-            vec3(J4::variable(x, 0), J4::variable(y, 1), J4::variable(z, 2)),
-            J4::variable(time, 3),
-        )
+        self.psi
+            .evaluate(vec3(J4::variable(x, 0), J4::variable(y, 1), J4::variable(z, 2)), J4::variable(time, 3))
     }
 }
 
@@ -121,17 +119,15 @@ impl<P: OfForce> PointFunction for OfReaction<P> {
         let r = &m.reaction;
         let n = r.first.len();
         // ∇²(ψ∘F) = (∂F)ᵀ ∇²ψ ∂F + Σ ∂ψ/∂F_c ∇²F_c.
-        let times = |d: Vec3<f64>, c: usize| {
-            psi.second(c, 0) * d.x + psi.second(c, 1) * d.y + psi.second(c, 2) * d.z
-        };
+        let times =
+            |d: Vec3<f64>, c: usize| psi.second(c, 0) * d.x + psi.second(c, 1) * d.y + psi.second(c, 2) * d.z;
         for (v, &(i, j)) in values.iter_mut().zip(&self.hessian_places) {
             let h = match (i, j) {
                 (0, _) => psi.second(3, 3),
                 (i, 0) => times(r.first[i - 1], 3),
                 (i, j) => {
                     let (a, d) = (r.first[i - 1], r.first[j - 1]);
-                    a.x * times(d, 0) + a.y * times(d, 1) + a.z * times(d, 2)
-                        + r.second[(i - 1) * n + j - 1]
+                    a.x * times(d, 0) + a.y * times(d, 1) + a.z * times(d, 2) + r.second[(i - 1) * n + j - 1]
                 }
             };
             *v = y[0] * h;

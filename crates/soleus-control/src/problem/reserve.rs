@@ -28,7 +28,8 @@ impl Helped {
     fn new(inner: Arc<dyn PointFunction>, reserves: Vec<Reserve>, first: usize) -> Helped {
         let n = reserves.len();
         let outer = |i: usize| if i < first { i } else { i + n };
-        let mut jacobian_places: Vec<_> = inner.jacobian_places().iter().map(|&(o, i)| (o, outer(i))).collect();
+        let mut jacobian_places: Vec<_> =
+            inner.jacobian_places().iter().map(|&(o, i)| (o, outer(i))).collect();
         jacobian_places.extend(reserves.iter().enumerate().map(|(k, r)| (r.state, first + k)));
         let hessian_places = inner.hessian_places().iter().map(|&(i, j)| (outer(i), outer(j))).collect();
         Helped { inner, reserves, first, jacobian_places, hessian_places }

@@ -106,7 +106,8 @@ fn stored(a: &Arguments, report: &mut Report) -> Result<Trajectory, Failure> {
 
 /// The problems of the paper, in the variants that its text leaves open.
 fn paper(a: &Arguments, able: &Trajectory, report: &mut Report) -> Result<(), Failure> {
-    report.heading("Problem of the paper: 1.1 m/s, 1.28 s, 100 nodes, midpoint rule, squares with weight 100");
+    report
+        .heading("Problem of the paper: 1.1 m/s, 1.28 s, 100 nodes, midpoint rule, squares with weight 100");
     let (slow, normal) = (Winter::read("slow")?, Winter::read("normal")?);
     let blend = slow.blend(&normal, (1.1 - slow.speed) / (normal.speed - slow.speed));
     let mut best: Option<(f64, String, Outcome, WalkingProblem)> = None;
@@ -132,7 +133,8 @@ fn paper(a: &Arguments, able: &Trajectory, report: &mut Report) -> Result<(), Fa
         report.row("able, nearest variant", "none solved", "2.04 = 0.49 + 1.55", false);
         return Ok(());
     };
-    let split = (o.goal("tracking") / 0.49 - 1.0).abs() <= 0.1 && (o.goal("effort") / 1.55 - 1.0).abs() <= 0.1;
+    let split =
+        (o.goal("tracking") / 0.49 - 1.0).abs() <= 0.1 && (o.goal("effort") / 1.55 - 1.0).abs() <= 0.1;
     report.row(
         &format!("able, nearest variant ({what})"),
         &format!("{:.3} = {:.3} + {:.3}", o.solution.objective, o.goal("tracking"), o.goal("effort")),
@@ -189,8 +191,8 @@ fn prostheses(a: &Arguments, p: &WalkingProblem, able: &Outcome, report: &mut Re
         let ours = describe(&o, teller.seconds());
         if stiffness == 5000.0 {
             let near = (o.solution.objective / 2.78 - 1.0).abs() <= 0.05;
-            let split =
-                (o.goal("tracking") / 1.52 - 1.0).abs() <= 0.1 && (o.goal("effort") / 1.26 - 1.0).abs() <= 0.1;
+            let split = (o.goal("tracking") / 1.52 - 1.0).abs() <= 0.1
+                && (o.goal("effort") / 1.26 - 1.0).abs() <= 0.1;
             let pass = holds(&o) && near && split;
             report.row("5000 N m/rad", &ours, "2.78 = 1.52 + 1.26, within 5 % and 10 %", pass);
             write_page(a, "paper prosthesis", &spring, &o)?;

@@ -33,8 +33,7 @@ pub struct WalkingProblem {
 pub fn model(leg: Leg) -> Result<Model, Failure> {
     let mut model = walk::model()?;
     if let Leg::Spring(stiffness) = leg {
-        fit_prosthesis(&mut model, stiffness)
-            .map_err(|e| Failure::NotSolved { message: e.to_string() })?;
+        fit_prosthesis(&mut model, stiffness).map_err(|e| Failure::NotSolved { message: e.to_string() })?;
     }
     Ok(model)
 }
