@@ -17,7 +17,7 @@ use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const GAIT: &str = include_str!("../../../../models/gait2d.osim");
 const GAIT_FILE: &str = "models/gait2d.osim";
@@ -43,13 +43,17 @@ pub struct Teller {
     price: f64,
     iterations: usize,
     watched: bool,
+    last: Option<Instant>,
 }
+
+/// Least time between two lines when nobody watches.
+const BETWEEN: Duration = Duration::from_secs(5);
 
 impl Teller {
     /// The clock starts now.
     pub fn new() -> Teller {
         let watched = std::io::stderr().is_terminal();
-        Teller { start: Instant::now(), price: f64::NAN, iterations: 0, watched }
+        Teller { start: Instant::now(), price: f64::NAN, iterations: 0, watched, last: None }
     }
 
     /// Seconds since the start.
@@ -67,7 +71,9 @@ impl Teller {
             }
             self.price = price;
         }
-        if changed || self.watched {
+        let due = self.watched || self.last.is_none_or(|t| t.elapsed() >= BETWEEN);
+        if changed || due {
+            self.last = Some(Instant::now());
             let help = match price {
                 0.0 => "on its own legs".to_string(),
                 p => format!("helped at price {p}"),

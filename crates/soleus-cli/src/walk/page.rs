@@ -35,7 +35,7 @@ impl Walk {
         let states: Vec<_> = whole.states.rows.iter().zip(&whole.times).map(|(r, &t)| state(r, t)).collect();
         let forces = [0, 1].map(|side| ground_forces(walker, &walker.feet[side], &states));
         let walk = Walk { times: whole.times, states, forces };
-        walk.from_contact(walker, cycle.speed)
+        walk.begun_at_contact(walker, cycle.speed)
     }
 
     /// s.
@@ -44,7 +44,7 @@ impl Walk {
     }
 
     /// Begins the cycle where the right foot comes down.
-    fn from_contact(self, walker: &Planar, speed: f64) -> Walk {
+    fn begun_at_contact(self, walker: &Planar, speed: f64) -> Walk {
         let last = self.times.len().saturating_sub(1);
         let up = |k: usize| self.forces[0][k][1] < CONTACT;
         let Some(start) = (0..last).find(|&k| up((k + last - 1) % last) && !up(k)) else { return self };

@@ -308,7 +308,8 @@ impl Transcription<'_> {
         let asked = |v: &EndpointVariable| {
             matches!(
                 v,
-                EndpointVariable::Initial(PointVariable::Rate(_)) | EndpointVariable::Last(PointVariable::Rate(_))
+                EndpointVariable::Initial(PointVariable::Rate(_))
+                    | EndpointVariable::Last(PointVariable::Rate(_))
             )
         };
         let goals = &self.problem.goals;
