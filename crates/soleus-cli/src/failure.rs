@@ -1,5 +1,6 @@
 //! What can go wrong at the command line, and the exit code that says so.
 
+pub use soleus_model::edit_distance;
 use soleus_model::{Diagnostic, Severity};
 use std::path::{Path, PathBuf};
 
@@ -134,33 +135,5 @@ pub fn nearest_hint<'n>(what: &str, wanted: &str, names: impl Iterator<Item = &'
     match near {
         Some((d, name)) if d <= 2.max(wanted.len() / 2) => format!("the nearest {what} is `{name}`"),
         _ => String::new(),
-    }
-}
-
-/// Levenshtein's distance: insertions, deletions and substitutions that turn `a` into `b`.
-pub fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn analytic_edit_distance() {
-        assert_eq!(edit_distance("gait.osim", "gait.osim"), 0);
-        assert_eq!(edit_distance("gait.osm", "gait.osim"), 1);
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
     }
 }

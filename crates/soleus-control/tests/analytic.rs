@@ -2,25 +2,15 @@
 
 mod common;
 
+use common::solved;
 use soleus_control::goal::{control_effort, final_time};
 use soleus_control::problem::{EndpointFunction, EndpointVariable, Point};
 use soleus_control::{
     Bounds, Collocation, Dynamics, Goal, PointVariable, Problem, Rocket, Scheme, Settings, SmoothFunction,
-    Trajectory, Variable,
+    Variable,
 };
 use soleus_math::Real;
-use soleus_optimization::nlp::{Options, Solution, solve};
-use std::ops::ControlFlow;
-
-fn solved(problem: Problem, settings: &Settings, tolerance: f64) -> (Collocation, Solution, Trajectory) {
-    let mut c = Collocation::new(problem, settings).unwrap_or_else(|e| panic!("{e:?}"));
-    let options = Options::with_tolerance(tolerance);
-    let s =
-        solve(&mut c, &options, None, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|e| panic!("{e}"));
-    assert!(s.status.is_solved(), "{}", s.status.describe());
-    let t = c.trajectory(&s.x);
-    (c, s, t)
-}
+use soleus_optimization::NonlinearProgram;
 
 /// ẋ = v, v̇ = u + v.
 struct Kirk;
@@ -66,6 +56,7 @@ fn analytic_kirk_5_1_1() {
     let cases = [
         (Scheme::Trapezoidal, 2e-2, 2e-2),
         (Scheme::HermiteSimpson, 1e-5, 1e-5),
+        (Scheme::HermiteSimpsonCompressed, 1e-5, 1e-5),
         (Scheme::LegendreGauss(3), 1e-5, 1e-5),
         (Scheme::LegendreGaussRadau(3), 1e-5, 1e-5),
         (Scheme::LegendreGauss(7), 1e-5, 1e-5),
@@ -150,38 +141,63 @@ fn opensim_val_linear_tangent_steering() {
     }
 }
 
-#[test]
-fn analytic_linear_tangent_steering() {
-    let p = steering();
+/// Speeds of the solution.
+fn steering_exact(t: f64) -> [f64; 2] {
     // tan θ = tan θ₀ − c t, θ₀ = 1.1701770056 (solved from the conditions at the end); by symmetry c = 2 tan θ₀.
     let a = 5.0;
     let tan0 = 1.1701770056f64.tan();
     let c = 2.0 * tan0;
-    let exact = |t: f64| {
-        let (s, s0) = (tan0 - c * t, tan0);
-        let (r, r0) = ((1.0 + s * s).sqrt(), (1.0 + s0 * s0).sqrt());
-        // ∫ cos θ = (asinh s₀ − asinh s)/c, ∫ sin θ = (r₀ − r)/c.
-        let vx = a / c * (s0.asinh() - s.asinh());
-        let vy = a / c * (r0 - r);
-        (vx, vy)
-    };
-    let (_, s, t) = solved(p, &Settings::uniform(Scheme::HermiteSimpson, 100), 1e-9);
-    let (mut worst, mut sum) = (0.0f64, 0.0);
-    for (&time, x) in t.times.iter().zip(&t.states.rows) {
-        let (vx, vy) = exact(time);
-        for d in [x[2] - vx, x[3] - vy] {
-            worst = worst.max(d.abs());
-            sum += d * d;
+    let (s, s0) = (tan0 - c * t, tan0);
+    let (r, r0) = ((1.0 + s * s).sqrt(), (1.0 + s0 * s0).sqrt());
+    // ∫ cos θ = (asinh s₀ − asinh s)/c, ∫ sin θ = (r₀ − r)/c.
+    [a / c * (s0.asinh() - s.asinh()), a / c * (r0 - r)]
+}
+
+/// With every scheme on 100 intervals; seed 002 asks for 1e-3 and a root mean square of 2.7e-5.
+#[test]
+fn analytic_linear_tangent_steering() {
+    let fine = (1e-3, 2.7e-5, 1e-6);
+    // Order 2: the third derivative of the speeds is about c² a/r³, up to 110, and the error h²/12 of it, 1e-3. Backward Euler does
+    // as well here, since what it errs in on the way up it errs in on the way down.
+    let second = (4e-3, 1.5e-3, 2e-3);
+    let cases = [
+        (Scheme::HermiteSimpson, fine),
+        (Scheme::HermiteSimpsonCompressed, fine),
+        (Scheme::LegendreGauss(2), fine),
+        (Scheme::LegendreGauss(3), fine),
+        (Scheme::LegendreGaussRadau(2), fine),
+        (Scheme::LegendreGaussRadau(3), fine),
+        (Scheme::LegendreGaussRadau(7), fine),
+        (Scheme::Trapezoidal, second),
+        (Scheme::Midpoint, second),
+        (Scheme::LegendreGauss(1), second),
+        (Scheme::BackwardEuler, second),
+    ];
+    for (scheme, (bound, bound_rms, bound_cost)) in cases {
+        let mut p = steering();
+        // Level flight at the end, at the height that bounds the flight, makes backward Euler be there one interval before:
+        // on a bound, where no interior is left.
+        if scheme == Scheme::BackwardEuler {
+            p.states[1].bounds.upper = 2.0;
         }
+        let (_, s, t) = solved(p, &Settings::uniform(scheme, 100), 1e-9);
+        let (mut worst, mut sum) = (0.0f64, 0.0);
+        for (&time, x) in t.times.iter().zip(&t.states.rows) {
+            let [vx, vy] = steering_exact(time);
+            for d in [x[2] - vx, x[3] - vy] {
+                worst = worst.max(d.abs());
+                sum += d * d;
+            }
+        }
+        let rms = (sum / (2.0 * t.times.len() as f64)).sqrt();
+        let cost = s.objective + 3.3763066212;
+        let (name, iterations) = (scheme.name(), s.counts.iterations);
+        println!(
+            "{name:<26} worst {worst:.2e}, rms {rms:.2e}, cost off by {cost:.2e}, {iterations} iterations"
+        );
+        assert!(worst < bound && rms < bound_rms, "{name}: worst {worst}, rms {rms}");
+        assert!(cost.abs() < bound_cost, "{name}: {}", s.objective);
     }
-    let rms = (sum / (2.0 * t.times.len() as f64)).sqrt();
-    println!(
-        "worst {worst:.2e}, rms {rms:.2e}, cost {:.10}, {} iterations",
-        s.objective, s.counts.iterations
-    );
-    // The bounds of seed 002: 1e-3 with 100 intervals, root mean square 2.7e-5.
-    assert!(worst < 1e-3 && rms < 2.7e-5, "worst {worst}, rms {rms}");
-    assert!((s.objective + 3.3763066212).abs() < 1e-6, "{}", s.objective);
 }
 
 /// A mass of 2 kg goes 1 m and stops, force at most 50 N: bang-bang, t_f = 2 √(m d/F) = 0.4 s.
@@ -212,7 +228,12 @@ fn analytic_minimum_time() {
         println!("{:<26} {:.10} s, {} iterations", scheme.name(), s.objective, s.counts.iterations);
         // The switch falls on a mesh point, but lines of controls need one interval to cross: h²-ish more time.
         assert!((s.objective - 0.4).abs() < 1e-4, "{scheme:?}: {}", s.objective);
-        assert!((t.controls.rows[10][0] - 50.0).abs() < 1e-3, "{:?}", t.controls.rows[10]);
+        // Full force forward, full force back; only around the switch it takes two intervals to get from one to the other.
+        for (&time, e) in t.times.iter().zip(&t.controls.rows) {
+            let wanted = if time < 0.5 * s.objective { 50.0 } else { -50.0 };
+            let near = (time / s.objective - 0.5).abs() < 0.021;
+            assert!(near || (e[0] - wanted).abs() < 1e-2, "{scheme:?}: {} N at {time} s", e[0]);
+        }
     }
 }
 
@@ -232,6 +253,7 @@ impl Rocket for Growth {
 fn order_of_all_schemes() {
     let mut schemes =
         vec![Scheme::BackwardEuler, Scheme::Trapezoidal, Scheme::Midpoint, Scheme::HermiteSimpson];
+    schemes.push(Scheme::HermiteSimpsonCompressed);
     schemes.extend((1..=4).flat_map(|n| [Scheme::LegendreGauss(n), Scheme::LegendreGaussRadau(n)]));
     for scheme in schemes {
         let error = |intervals: usize| {
@@ -263,4 +285,88 @@ fn identity_impossible_start_is_named() {
         Collocation::new(p, &Settings::uniform(Scheme::Trapezoidal, 4)).unwrap_or_else(|e| panic!("{e:?}"));
     let list = c.impossible(1e-9);
     assert!(list.len() == 1 && list[0].name.contains("far") && list[0].amount == 1.0, "{list:?}");
+}
+
+/// The compressed form has fewer variables and the same solution; its derivatives hold.
+#[test]
+fn identity_compressed_is_separated() {
+    let (a, separated, t) = solved(steering(), &Settings::uniform(Scheme::HermiteSimpson, 20), 1e-10);
+    let (mut b, compressed, u) =
+        solved(steering(), &Settings::uniform(Scheme::HermiteSimpsonCompressed, 20), 1e-10);
+    let states = t.states.rows.iter().flatten().zip(u.states.rows.iter().flatten());
+    let worst = states.fold(0.0f64, |m, (x, y)| m.max((x - y).abs()));
+    println!(
+        "{} and {} variables, objectives differ by {:.1e}, states by {worst:.1e}",
+        a.num_variables(),
+        b.num_variables(),
+        separated.objective - compressed.objective
+    );
+    assert_eq!(a.num_variables() - b.num_variables(), 4 * 20);
+    // Bounds at midpoints, which only one form has, are not active; their barrier is of the size of the tolerance.
+    assert!((separated.objective - compressed.objective).abs() < 1e-9 && worst < 1e-6, "{worst}");
+    let x = common::near_start(&b, 3, 0.1);
+    common::check_derivatives(&mut b, &x, 1e-6);
+    // Free times are refused.
+    let mut p = steering();
+    p.final_time = Bounds::new(0.5, 2.0);
+    let refused = Collocation::new(p, &Settings::uniform(Scheme::HermiteSimpsonCompressed, 20)).err();
+    assert!(refused.is_some_and(|e| e[0].to_string().contains("fixed times")));
+}
+
+/// What is possible but hardly meant is named: unused variables, goals without weight, equations too many.
+#[test]
+fn identity_diagnosis_names_what_is_odd() {
+    let mut p = kirk();
+    p.controls.push(Variable::new("idle", Bounds::new(0.0, 1.0)));
+    p.dynamics.function = std::sync::Arc::new(soleus_control::Differentiated::new(TwoControls));
+    p.goals.push(final_time("nothing", 0.0));
+    p.goals.push(final_time("more", -1.0));
+    let warnings = p.warnings().join("\n");
+    for words in ["nothing depends on `idle`", "`nothing` has weight 0", "`more` has a negative weight"] {
+        assert!(warnings.contains(words), "{warnings}");
+    }
+    // Position fixed at every point in time, and the control with it: more equations than variables.
+    let mut p = kirk();
+    p.states[0].bounds = Bounds::fixed(0.0);
+    p.states[0].last = Bounds::fixed(0.0);
+    p.states[1] = Variable::new("v", Bounds::fixed(0.0));
+    p.controls[0].bounds = Bounds::fixed(1.0);
+    let mut c =
+        Collocation::new(p, &Settings::uniform(Scheme::Trapezoidal, 4)).unwrap_or_else(|e| panic!("{e:?}"));
+    let dependent = c.dependent();
+    assert!(dependent.iter().any(|d| d.contains("of v")), "{dependent:?}");
+    assert!(c.impossible(1e-9).is_empty(), "{:?}", c.impossible(1e-9));
+    // A state that may begin only where it may not be, and one that would have to move too fast.
+    let mut p = kirk();
+    p.states[0].initial = Bounds::new(20.0, 30.0);
+    p.dynamics.chain[0] = Some(1);
+    p.states[1].bounds = Bounds::new(-1.0, 1.0);
+    let errors: Vec<String> = p.errors().iter().map(ToString::to_string).collect();
+    assert!(
+        errors.iter().any(|e| e.contains("x at the initial time") && e.contains("right beside")),
+        "{errors:?}"
+    );
+    assert!(errors.iter().any(|e| e.contains("x must change by -15")), "{errors:?}");
+}
+
+/// Kirk's mass with a second control that nothing depends on, and that says so.
+struct TwoControls;
+
+impl SmoothFunction for TwoControls {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        7
+    }
+    fn num_outputs(&self) -> usize {
+        2
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], r: &mut [T], (): &mut ()) {
+        // t, x, v, ẋ, v̇, u and the idle one.
+        r[0] = z[3] - z[2];
+        r[1] = z[4] - z[5] - z[2];
+    }
+    fn depends(&self, _: usize, input: usize) -> bool {
+        input != 6
+    }
 }

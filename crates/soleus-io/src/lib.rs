@@ -7,4 +7,5 @@ pub mod c3d;
 pub mod mesh;
 pub mod osim;
 pub mod setup;
+pub mod study;
 pub mod table;

@@ -50,7 +50,7 @@ fn set(path: &Path, infos: &[VariableInfo], variables: &mut [Variable]) -> Resul
         let pattern = if info.is_pattern { Some(regex(path, info.line, &info.name)?) } else { None };
         let mut found = false;
         for (k, v) in variables.iter_mut().enumerate() {
-            let fits = pattern.as_ref().map_or(v.name == info.name, |p| p.is_match(&v.name));
+            let fits = pattern.as_ref().map_or(is_called(&v.name, &info.name), |p| p.is_match(&v.name));
             if fits {
                 found = true;
                 let bounds = info.bounds.map_or(suggested[k], pair);
@@ -58,6 +58,11 @@ fn set(path: &Path, infos: &[VariableInfo], variables: &mut [Variable]) -> Resul
                 v.initial = info.initial.map_or(bounds, pair);
                 v.last = info.last.map_or(bounds, pair);
             }
+        }
+        let several = variables.iter().filter(|v| is_called(&v.name, &info.name)).count() > 1;
+        if several && !info.is_pattern {
+            let message = format!("`{}` may be several variables", info.name);
+            return Err(Failure::content(path, info.line, "", message, "give more of its path"));
         }
         if !found && !info.is_pattern {
             let near = variables
@@ -70,6 +75,12 @@ fn set(path: &Path, infos: &[VariableInfo], variables: &mut [Variable]) -> Resul
         }
     }
     Ok(())
+}
+
+/// Whether a variable is meant by a name: its path, or the end of it, `knee/value` for `/jointset/knee/knee/value`.
+pub fn is_called(path: &str, name: &str) -> bool {
+    path == name
+        || (!name.starts_with('/') && path.strip_suffix(name).is_some_and(|before| before.ends_with('/')))
 }
 
 /// A regular expression that has to match the whole name.

@@ -1,6 +1,6 @@
 //! Goals of a study as goals of a problem.
 
-use super::bounds::{implicit_states, regex};
+use super::bounds::{implicit_states, is_called, regex};
 use super::references::{Given, spline};
 use crate::failure::Failure;
 use soleus_control::goal::{self, Reference};
@@ -185,7 +185,7 @@ pub fn weighted(
         list.iter_mut().filter(|p| pattern.is_match(&names[p.0])).for_each(|p| p.1 = w.weight);
     }
     for w in &set.names {
-        let Some(i) = names.iter().position(|n| *n == w.name) else {
+        let Some(i) = names.iter().position(|n| is_called(n, &w.name)) else {
             let message = format!("a weight is given for `{}`, which there is not", w.name);
             return Err(Failure::content(path, g.line, &g.name, message, ""));
         };
@@ -203,7 +203,7 @@ fn paired(
 ) -> Result<Vec<(PointVariable, PointVariable, bool)>, Failure> {
     let find = |name: &String| {
         let message = || format!("there is no variable `{name}`");
-        let i = names.iter().position(|n| n == name);
+        let i = names.iter().position(|n| is_called(n, name));
         i.map(of).ok_or_else(|| Failure::content(path, g.line, &g.name, message(), ""))
     };
     pairs.iter().map(|p| Ok((find(&p.initial)?, find(&p.last)?, p.negate))).collect()

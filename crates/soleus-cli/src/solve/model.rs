@@ -9,6 +9,12 @@ use soleus_model::operator::{OperatorError, apply_all_to_element};
 use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};
 use std::path::Path;
 
+/// Models that need no file: `builtin:NAME`.
+const BUILTIN: &[(&str, &str)] = &[
+    ("reach", include_str!("../../../../models/reach.osim")),
+    ("leg_swing", include_str!("../../../../models/leg_swing.osim")),
+];
+
 /// Where a model comes from; file names are taken from the folder of `path`.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
@@ -43,9 +49,15 @@ impl<'a> Source<'a> {
         if let Some(e) = self.element {
             return Ok(e.clone());
         }
-        let file = setup::required(self.path, "model", self.file)?;
-        let (document, log) = setup::upgraded(&file)?;
-        load::report(&log);
+        let (file, document, log) = match self.file.and_then(|f| f.strip_prefix("builtin:")) {
+            Some(name) => (Path::new(name).to_path_buf(), builtin(self.path, name)?, Diagnostics::default()),
+            None => {
+                let file = setup::required(self.path, "model", self.file)?;
+                let (document, log) = setup::upgraded(&file)?;
+                load::report(&log);
+                (file, document, log)
+            }
+        };
         let mut root = document.root;
         let model = if root.tag == "Model" { Some(root) } else { root.take_child("Model") };
         let missing = || Failure::content(&file, 0, "", "the file holds no `Model`".to_string(), "");
@@ -131,6 +143,17 @@ impl<'a> Source<'a> {
     fn refuse(&self, step: &ModelStep, e: &OperatorError) -> Failure {
         Failure::content(self.path, step.line, "", e.to_string(), "")
     }
+}
+
+/// A model that is built in.
+fn builtin(path: &Path, name: &str) -> Result<Document, Failure> {
+    let Some((_, text)) = BUILTIN.iter().find(|m| m.0 == name) else {
+        let names: Vec<&str> = BUILTIN.iter().map(|m| m.0).collect();
+        let message = format!("there is no built-in model `{name}`");
+        return Err(Failure::content(path, 0, "", message, &format!("there are: {}", names.join(", "))));
+    };
+    let (document, log) = osim::read_document(text.as_bytes(), name);
+    document.ok_or_else(|| load::errors(Path::new(name), &log))
 }
 
 /// The folder of a file.

@@ -1,6 +1,6 @@
 //! What is wrong with a problem, found before it is solved.
 
-use super::{Bounds, EndpointVariable, Mode, PointVariable, Problem, Variable};
+use super::{Bounds, EndpointVariable, Goal, Mode, PointVariable, Problem, Variable};
 
 /// Why a problem cannot be solved as stated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,6 +23,38 @@ pub enum ProblemError {
         /// Greatest final time, s.
         last: f64,
     },
+    /// A state that may begin or end only where it may not be in between.
+    #[error(
+        "{what} has bounds [{end_lower}, {end_upper}], but may only be within [{lower}, {upper}] right beside"
+    )]
+    Disjoint {
+        /// Which state, and at which end.
+        what: String,
+        /// Bounds at the end.
+        end_lower: f64,
+        /// Bounds at the end.
+        end_upper: f64,
+        /// Bounds between the ends.
+        lower: f64,
+        /// Bounds between the ends.
+        upper: f64,
+    },
+    /// A coordinate that must go farther than its speed allows.
+    #[error(
+        "{name} must change by {distance:.4} in at most {duration:.4} s, but its speed stays within [{lower}, {upper}]"
+    )]
+    TooFast {
+        /// Which state.
+        name: String,
+        /// Least change from the initial to the final time.
+        distance: f64,
+        /// Longest duration, s.
+        duration: f64,
+        /// Least speed.
+        lower: f64,
+        /// Greatest speed.
+        upper: f64,
+    },
     /// A function is given another number of variables or bounds than it asks for.
     #[error("{what}: {expected} expected, {found} given")]
     Sizes {
@@ -41,9 +73,20 @@ pub enum ProblemError {
         /// What it asks for.
         variable: String,
     },
+    /// A link to a phase that there is not.
+    #[error("link {link} leads to phase {phase}, which the problem does not have")]
+    NoPhase {
+        /// Which link.
+        link: String,
+        /// Which phase, from 0.
+        phase: usize,
+    },
     /// A prescribed motion in a problem whose duration is not known.
     #[error("states are prescribed, so the initial and the final time must be fixed")]
     PrescribedNeedsTimes,
+    /// Compressed collocation of a problem whose duration is not known.
+    #[error("the compressed Hermite–Simpson scheme needs fixed times; fix them, or choose hermite-simpson")]
+    CompressedNeedsTimes,
     /// A mesh that does not rise from 0 to 1.
     #[error("the mesh must rise from 0 to 1; point {point} is {value}")]
     Mesh {
@@ -91,7 +134,65 @@ impl Problem {
             errors.push(ProblemError::PrescribedNeedsTimes);
         }
         self.size_errors(&mut errors);
+        self.motion_errors(&mut errors);
         errors
+    }
+
+    /// States that cannot get from where they begin to where they end.
+    fn motion_errors(&self, errors: &mut Vec<ProblemError>) {
+        for v in &self.states {
+            for (end, b) in [("initial", v.initial), ("final", v.last)] {
+                if b.is_possible() && (b.upper < v.bounds.lower || b.lower > v.bounds.upper) {
+                    errors.push(ProblemError::Disjoint {
+                        what: format!("{} at the {end} time", v.name),
+                        end_lower: b.lower,
+                        end_upper: b.upper,
+                        lower: v.bounds.lower,
+                        upper: v.bounds.upper,
+                    });
+                }
+            }
+        }
+        let duration = self.final_time.upper - self.initial_time.lower;
+        for (v, rate) in self.states.iter().zip(&self.dynamics.chain) {
+            let Some(speed) = rate.and_then(|r| self.states.get(r)) else { continue };
+            // The least change upwards, and downwards.
+            let (up, down) = (v.last.lower - v.initial.upper, v.last.upper - v.initial.lower);
+            let slack = (1.0 + 1e-9) * duration;
+            let distance = if up > 0.0 { up } else { down };
+            if up > 0.0 && up > speed.bounds.upper * slack || down < 0.0 && down < speed.bounds.lower * slack
+            {
+                errors.push(ProblemError::TooFast {
+                    name: v.name.clone(),
+                    distance,
+                    duration,
+                    lower: speed.bounds.lower,
+                    upper: speed.bounds.upper,
+                });
+            }
+        }
+    }
+
+    /// What is possible, but hardly meant.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut list: Vec<String> =
+            self.unused().iter().map(|name| format!("nothing depends on `{name}`")).collect();
+        let cost = |g: &Goal| matches!(g.mode, Mode::Cost { weight } if weight != 0.0);
+        if !self.goals.iter().any(cost) {
+            list.push("nothing is minimized: any motion that fulfils the constraints will do".into());
+        }
+        for g in &self.goals {
+            match g.mode {
+                Mode::Cost { weight: 0.0 } => {
+                    list.push(format!("goal `{}` has weight 0 and counts for nothing", g.name))
+                }
+                Mode::Cost { weight } if weight < 0.0 => {
+                    list.push(format!("goal `{}` has a negative weight: it is maximized", g.name));
+                }
+                _ => {}
+            }
+        }
+        list
     }
 
     /// Functions that are given too little, too much or what there is not.
@@ -143,9 +244,9 @@ impl Problem {
         }
     }
 
-    fn has(&self, v: PointVariable) -> bool {
+    pub(super) fn has(&self, v: PointVariable) -> bool {
         match v {
-            PointVariable::Time => true,
+            PointVariable::Time | PointVariable::Phase => true,
             PointVariable::State(i) | PointVariable::Rate(i) => i < self.states.len(),
             PointVariable::Control(i) => i < self.controls.len(),
             PointVariable::Multiplier(i) => i < self.multipliers.len(),

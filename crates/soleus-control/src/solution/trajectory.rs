@@ -74,6 +74,39 @@ impl Trajectory {
         full[layout.times[0]] = problem.initial_time.clamp(t0);
         full[layout.times[1]] = problem.final_time.clamp(tf);
         self.spread(&self.states, &problem.states, layout, full, |p| &p.states);
+        // Between two rows whose rates are known, Hermite's cubic is nearer to the motion than a line.
+        for (i, v) in problem.states.iter().enumerate() {
+            let place = |c: &Columns| c.names.iter().position(|n| *n == v.name);
+            let (Some(c), Some(r)) = (place(&self.states), place(&self.rates)) else { continue };
+            for p in layout.points.iter().chain(&layout.projected) {
+                if let Some(x) = self.cubic(c, r, t0 + p.tau * (tf - t0)) {
+                    full[p.states[i]] = x;
+                }
+            }
+        }
+    }
+
+    /// State `c` with rates in column `r` at a time, on the cubic between the two nearest rows; none beyond the ends.
+    fn cubic(&self, c: usize, r: usize, time: f64) -> Option<f64> {
+        let n = self.times.len().min(self.states.rows.len()).min(self.rates.rows.len());
+        let k = self.times[..n].partition_point(|&t| t <= time);
+        if k == 0 || k >= n {
+            return None;
+        }
+        let h = self.times[k] - self.times[k - 1];
+        let s = (time - self.times[k - 1]) / h;
+        let (s2, s3) = (s * s, s * s * s);
+        let (x, rate) = (|i: usize| self.states.rows[i][c], |i: usize| self.rates.rows[i][r]);
+        // Rates that have nothing to do with the states, as where a scheme does not ask for them, are of no use.
+        let (mean, sum) = ((x(k) - x(k - 1)) / h, rate(k).abs() + rate(k - 1).abs());
+        if !((mean - 0.5 * (rate(k) + rate(k - 1))).abs() <= 0.5 * sum) {
+            return None;
+        }
+        Some(
+            (1.0 - 3.0 * s2 + 2.0 * s3) * x(k - 1)
+                + (3.0 * s2 - 2.0 * s3) * x(k)
+                + h * ((s - 2.0 * s2 + s3) * rate(k - 1) + (s3 - s2) * rate(k)),
+        )
     }
 
     /// Writes all but the states.

@@ -1,58 +1,99 @@
 //! A problem on a mesh, as a nonlinear program.
 
-use super::assembly::{Assembly, Builder, Output, Target, Violation};
+use super::assembly::{Builder, Output, Target};
+use super::evaluation::{Assembly, Violation};
 use super::layout::{Input, Layout, PointUnknowns};
 use super::scheme::{Scheme, Stencil};
 use super::settings::{ConstraintMethod, Settings};
 use crate::function::PointFunction;
 use crate::problem::{
-    Bounds, EndpointFunction, EndpointVariable, Goal, KinematicConstraints, Mode, PointVariable, Problem,
-    ProblemError, Term,
+    Bounds, EndpointFunction, EndpointVariable, Goal, KinematicConstraints, Link, LinkVariable, Mode, Phases,
+    PointVariable, Problem, ProblemError, Term,
 };
 use crate::solution::{Trajectory, set_slopes};
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
 use std::sync::Arc;
 
-/// A problem on a mesh: a [`NonlinearProgram`] whose solution is a [`Trajectory`].
+/// A problem on a mesh: a [`NonlinearProgram`] whose solution is a [`Trajectory`], or one for each phase.
 pub struct Collocation {
     pub(super) assembly: Assembly,
-    pub(super) layout: Layout,
-    pub(super) problem: Problem,
+    pub(super) phases: Vec<Phase>,
+}
+
+/// One phase and its mesh.
+pub(super) struct Phase {
+    pub problem: Problem,
+    pub settings: Settings,
+    pub layout: Layout,
 }
 
 impl Collocation {
     /// Transcribes a problem; the start is each variable's [guess](crate::Variable::guess).
     pub fn new(problem: Problem, settings: &Settings) -> Result<Collocation, Vec<ProblemError>> {
-        let mut errors = problem.errors();
-        errors.extend(mesh_error(&settings.mesh));
-        let constrained = problem.dynamics.constraints.is_some() && settings.constraint_derivatives;
-        let posa = settings.constraint_method == ConstraintMethod::Posa2016;
-        if constrained && posa && settings.scheme != Scheme::HermiteSimpson {
-            errors.push(ProblemError::PosaNeedsHermiteSimpson);
+        Collocation::of_phases(
+            Phases { phases: vec![problem], links: Vec::new() },
+            std::slice::from_ref(settings),
+        )
+    }
+
+    /// Transcribes a problem of several phases, each with its own mesh and scheme.
+    pub fn of_phases(all: Phases, settings: &[Settings]) -> Result<Collocation, Vec<ProblemError>> {
+        let mut errors = all.errors();
+        if settings.len() != all.phases.len() {
+            let (expected, found) = (all.phases.len(), settings.len());
+            errors.push(ProblemError::Sizes { what: "settings of the phases".into(), expected, found });
+        }
+        for (problem, settings) in all.phases.iter().zip(settings) {
+            errors.extend(mesh_error(&settings.mesh));
+            let constrained = problem.dynamics.constraints.is_some() && settings.constraint_derivatives;
+            let posa = settings.constraint_method == ConstraintMethod::Posa2016;
+            let compressed = settings.scheme == Scheme::HermiteSimpsonCompressed;
+            if constrained && posa && settings.scheme != Scheme::HermiteSimpson && !compressed {
+                errors.push(ProblemError::PosaNeedsHermiteSimpson);
+            }
+            if compressed && !(problem.initial_time.is_fixed() && problem.final_time.is_fixed()) {
+                errors.push(ProblemError::CompressedNeedsTimes);
+            }
         }
         if !errors.is_empty() {
             return Err(errors);
         }
-        let stencil = settings.scheme.stencil();
-        let mut t = Transcription {
-            problem: &problem,
-            settings,
-            stencil: &stencil,
-            constraints: problem.dynamics.constraints.as_ref().filter(|_| problem.prescribed.is_empty()),
-            b: Builder::default(),
-            layout: Layout::default(),
-        };
-        t.add_unknowns();
-        t.add_dynamics();
-        t.add_defects();
-        t.add_constraints();
-        t.add_goals();
-        let Transcription { b, layout, .. } = t;
-        let mut assembly = b.finish(layout.times, problem.goals.len() + 1);
+        let Phases { phases: problems, links } = all;
+        let (mut b, mut phases) = (Builder::default(), Vec::new());
+        let (mut first_stage, mut num_goals) = (0, 0);
+        for (k, (problem, settings)) in problems.into_iter().zip(settings).enumerate() {
+            b.begin_phase(k);
+            let stencil = settings.scheme.stencil();
+            let mut t = Transcription {
+                problem: &problem,
+                settings,
+                stencil: &stencil,
+                constraints: problem.dynamics.constraints.as_ref().filter(|_| problem.prescribed.is_empty()),
+                b,
+                layout: Layout::default(),
+                first_stage,
+                first_goal: num_goals,
+            };
+            t.add_unknowns();
+            t.add_dynamics();
+            t.add_defects();
+            t.add_constraints();
+            t.add_goals();
+            let layout;
+            Transcription { b, layout, .. } = t;
+            first_stage += settings.mesh.len() as u32;
+            num_goals += problem.goals.len() + 1;
+            phases.push(Phase { problem, settings: settings.clone(), layout });
+        }
+        for link in &links {
+            add_link(link, &phases, &mut b);
+        }
+        let times = phases.iter().map(|p| p.layout.times).collect();
+        let mut assembly = b.finish(times, num_goals);
         let mut full = assembly.start();
-        set_slopes(&problem, &layout, &mut full);
+        phases.iter().for_each(|p| set_slopes(&p.problem, p.settings.scheme, &p.layout, &mut full));
         assembly.set_start(&full);
-        let mut c = Collocation { assembly, layout, problem };
+        let mut c = Collocation { assembly, phases };
         c.complete_start();
         Ok(c)
     }
@@ -60,17 +101,18 @@ impl Collocation {
     /// Copies of initial values and growing sums follow from the rest of the start.
     fn complete_start(&mut self) {
         let mut full = self.assembly.start();
-        self.layout.copies.iter().for_each(|&(v, c)| full[c] = full[v]);
-        for &(_, sum) in self.layout.sums.iter().flatten() {
+        let layouts = || self.phases.iter().map(|p| &p.layout);
+        layouts().flat_map(|l| &l.copies).for_each(|&(v, c)| full[c] = full[v]);
+        for &(_, sum) in layouts().flat_map(|l| &l.sums).flatten() {
             full[sum] = 0.0;
         }
         self.assembly.set_start(&full);
-        if self.layout.sums.is_empty() {
+        if layouts().all(|l| l.sums.is_empty()) {
             return;
         }
         // With all sums at zero, a row is minus what its interval adds.
         let rows = self.assembly.rows_at_start();
-        for list in &self.layout.sums {
+        for list in self.phases.iter().flat_map(|p| &p.layout.sums) {
             let mut sum = 0.0;
             for &(row, variable) in list {
                 sum -= rows[row];
@@ -80,27 +122,68 @@ impl Collocation {
         self.assembly.set_start(&full);
     }
 
-    /// The problem.
+    /// The problem; of several phases the first.
     pub fn problem(&self) -> &Problem {
-        &self.problem
+        &self.phases[0].problem
     }
 
-    /// The motion that the variables of the program stand for.
+    /// The motion that the variables of the program stand for; of several phases the first.
     pub fn trajectory(&mut self, x: &[f64]) -> Trajectory {
         let full = self.assembly.unknowns(x);
-        Trajectory::collect(&self.problem, &self.layout, full)
+        Trajectory::collect(&self.phases[0].problem, &self.phases[0].layout, full)
     }
 
-    /// The cost of each goal, weights included; last, what the transcription itself adds.
+    /// The motions of all phases.
+    pub fn trajectories(&mut self, x: &[f64]) -> Vec<Trajectory> {
+        let full = self.assembly.unknowns(x);
+        self.phases.iter().map(|p| Trajectory::collect(&p.problem, &p.layout, full)).collect()
+    }
+
+    /// The cost of each goal, weights included; after those of a phase, what the transcription itself adds.
     pub fn objective_by_goal(&mut self, x: &[f64]) -> Vec<(String, f64)> {
         let values = self.assembly.goals(x).to_vec();
-        let names = self.problem.goals.iter().map(|g| g.name.clone());
-        names.chain(["state_projection".to_string()]).zip(values).collect()
+        let of_phase = |p: &Phase| {
+            let names: Vec<String> = p.problem.goals.iter().map(|g| g.name.clone()).collect();
+            names.into_iter().chain(["state_projection".to_string()])
+        };
+        self.phases.iter().flat_map(of_phase).zip(values).collect()
+    }
+
+    /// How many threads evaluate the points of the mesh; results do not depend on it.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.assembly.set_threads(threads);
     }
 
     /// Constraints violated by more than `tolerance`, worst first.
     pub fn violations(&mut self, x: &[f64], tolerance: f64) -> Vec<Violation> {
         self.assembly.violations(x, tolerance, false)
+    }
+
+    /// Warnings about equations that cannot all be independent: too many for the variables they contain.
+    pub fn dependent(&self) -> Vec<String> {
+        let rows = self.assembly.unmatched_equations();
+        rows.iter().map(|name| format!("{name} depends on other equations, or contradicts them")).collect()
+    }
+
+    /// The bounds whose multipliers are largest, three at most: what keeps a motion from being better, or possible.
+    pub fn pressed_bounds(&mut self, x: &[f64], lower: &[f64], upper: &[f64]) -> Vec<String> {
+        let pairs = lower.iter().zip(upper).enumerate();
+        let mut list: Vec<(f64, usize, bool)> = pairs.map(|(i, (&l, &u))| (l.max(u), i, l > u)).collect();
+        list.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let full = self.assembly.unknowns(x).to_vec();
+        let mut names: Vec<String> = Vec::new();
+        for (_, i, is_lower) in list.into_iter().take_while(|p| p.0 > 0.0) {
+            let unknown = self.assembly.unknown_of(i);
+            let name =
+                unknown.and_then(|u| self.phases.iter().find_map(|p| p.layout.name(&p.problem, u, &full)));
+            let Some((name, time)) = name else { continue };
+            let side = if is_lower { "least" } else { "greatest" };
+            names.push(format!("{side} {name}{}", time.map_or(String::new(), |t| format!(" at {t:.4} s"))));
+            if names.len() == 3 {
+                break;
+            }
+        }
+        names
     }
 
     /// Constraints that nothing can change, because all they depend on is fixed, and that do not hold.
@@ -110,15 +193,47 @@ impl Collocation {
         self.assembly.violations(&x, tolerance, true)
     }
 
-    /// Starts from a given motion, by name and time; what it does not have stays as it was.
+    /// Starts from a given motion, by name and time; what it does not have stays as it was. Of several phases the
+    /// first.
     pub fn set_guess(&mut self, guess: &Trajectory) {
+        self.set_guess_of(0, guess);
+    }
+
+    /// The same for a phase; a phase that there is not changes nothing.
+    pub fn set_guess_of(&mut self, phase: usize, guess: &Trajectory) {
+        let Some(p) = self.phases.get(phase) else { return };
         let mut full = self.assembly.start();
-        guess.spread_states(&self.problem, &self.layout, &mut full);
-        set_slopes(&self.problem, &self.layout, &mut full);
-        guess.spread_others(&self.problem, &self.layout, &mut full);
+        guess.spread_states(&p.problem, &p.layout, &mut full);
+        set_slopes(&p.problem, p.settings.scheme, &p.layout, &mut full);
+        guess.spread_others(&p.problem, &p.layout, &mut full);
         self.assembly.set_start(&full);
         self.complete_start();
     }
+}
+
+/// Puts a link between the end of a phase and the beginning of the next.
+fn add_link(link: &Link, phases: &[Phase], b: &mut Builder) {
+    b.begin_phase(link.after);
+    let (before, after) = (&phases[link.after].layout, &phases[link.after + 1].layout);
+    let last = &before.points[before.points.len() - 1];
+    let mut inputs = Vec::new();
+    for v in &link.inputs {
+        let (layout, point, v, end) = match *v {
+            LinkVariable::Last(v) => (before, last, v, 1),
+            LinkVariable::Initial(v) => (after, &after.points[0], v, 0),
+        };
+        // A time is a variable of its own, whatever the phase.
+        inputs.push(match v {
+            PointVariable::Time => Input::Variable(layout.times[end]),
+            v => layout.input(point, v),
+        });
+    }
+    let mut outputs = Vec::new();
+    for (i, &bounds) in link.bounds.iter().enumerate() {
+        let row = b.row(bounds, last.stage, Some(1.0), format!("link {}, value {i}", link.name));
+        outputs.push(Output { target: Target::Row(row), factor: 1.0, by_duration: false });
+    }
+    b.block(&link.function, inputs, outputs);
 }
 
 fn mesh_error(mesh: &[f64]) -> Option<ProblemError> {
@@ -142,9 +257,16 @@ struct Transcription<'a> {
     constraints: Option<&'a KinematicConstraints>,
     b: Builder,
     layout: Layout,
+    /// Stage of the first point, and the number of the first goal.
+    first_stage: u32,
+    first_goal: usize,
 }
 
 impl Transcription<'_> {
+    fn stage(&self, interval: usize) -> u32 {
+        self.first_stage + interval as u32
+    }
+
     fn num_intervals(&self) -> usize {
         self.settings.mesh.len() - 1
     }
@@ -175,6 +297,27 @@ impl Transcription<'_> {
         self.posa() && !self.is_mesh(point)
     }
 
+    /// Whether nothing asks for the rates of a point: mesh points of the midpoint rule, the first point of backward
+    /// Euler. The dynamics are left out there.
+    fn idle(&self, point: usize) -> bool {
+        let skips = match self.settings.scheme {
+            Scheme::Midpoint => self.is_mesh(point),
+            Scheme::BackwardEuler => point == 0,
+            _ => false,
+        };
+        let asked = |v: &EndpointVariable| {
+            matches!(
+                v,
+                EndpointVariable::Initial(PointVariable::Rate(_))
+                    | EndpointVariable::Last(PointVariable::Rate(_))
+            )
+        };
+        let goals = &self.problem.goals;
+        skips
+            && self.constraints.is_none()
+            && !goals.iter().flat_map(|g| &g.endpoint).any(|e| e.inputs.iter().any(asked))
+    }
+
     fn add_unknowns(&mut self) {
         let p = self.problem;
         let mesh = &self.settings.mesh;
@@ -192,7 +335,7 @@ impl Transcription<'_> {
             let tau =
                 if k == 0 { mesh[i] } else { mesh[i] + (mesh[i + 1] - mesh[i]) * self.stencil.nodes[k] };
             let time = t0.1 + tau * (tf.1 - t0.1);
-            let unknowns = self.add_point(point, point == n * inner, tau, time, i as u32);
+            let unknowns = self.add_point(point, point == n * inner, tau, time, self.stage(i));
             self.layout.points.push(unknowns);
             if k == 0 {
                 self.layout.mesh.push(point);
@@ -200,6 +343,28 @@ impl Transcription<'_> {
         }
         for interval in 0..n {
             self.add_interval(interval);
+        }
+        if self.settings.scheme == Scheme::HermiteSimpsonCompressed {
+            (0..n).for_each(|interval| self.define_midpoint(interval));
+        }
+    }
+
+    /// x̄ = ½(x₀ + x₁) + h/8 (ẋ₀ − ẋ₁); the duration is known.
+    fn define_midpoint(&mut self, interval: usize) {
+        let p = self.problem;
+        let duration = p.final_time.lower - p.initial_time.lower;
+        let h = (self.settings.mesh[interval + 1] - self.settings.mesh[interval]) * duration;
+        let first = interval * self.inner();
+        let from = &self.layout.points[first];
+        let to = self.layout.projected.get(interval).unwrap_or(&self.layout.points[first + 2]);
+        for (i, &x) in self.layout.points[first + 1].states.iter().enumerate() {
+            let terms = vec![
+                (from.states[i], 0.5),
+                (to.states[i], 0.5),
+                (from.rates[i], h / 8.0),
+                (to.rates[i], -h / 8.0),
+            ];
+            self.b.define(x, terms);
         }
     }
 
@@ -214,19 +379,22 @@ impl Transcription<'_> {
                 v.bounds
             }
         };
-        let corrected = self.corrected(point);
-        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
+        let (corrected, idle) = (self.corrected(point), self.idle(point));
+        let is_sum = self.settings.scheme == Scheme::HermiteSimpsonCompressed && !self.is_mesh(point);
         let prescribed = |i: usize| p.prescribed.iter().find(|m| m.state == i).map(|m| (m.motion)(time));
         let states: Vec<usize> = (0..p.states.len())
             .map(|i| match prescribed(i) {
-                Some(m) => add(Bounds::fixed(m[0]), m[0]),
-                None => add(of(&p.states[i]), p.states[i].guess(tau)),
+                Some(m) => self.b.variable(Bounds::fixed(m[0]), m[0], stage),
+                None if is_sum => self.b.sum(p.states[i].guess(tau), stage),
+                None => self.b.variable(of(&p.states[i]), p.states[i].guess(tau), stage),
             })
             .collect();
+        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
         let rates = (0..p.states.len())
             .map(|i| match (p.dynamics.chain[i], prescribed(i)) {
                 (_, Some(m)) => add(Bounds::fixed(m[1]), m[1]),
                 (Some(rate), _) if !corrected => states[rate],
+                _ if idle => add(Bounds::fixed(0.0), 0.0),
                 _ => add(p.dynamics.rate_bounds[i], p.dynamics.rate_bounds[i].middle()),
             })
             .collect();
@@ -238,7 +406,7 @@ impl Transcription<'_> {
     /// Unknowns of an interval: velocity corrections, or projected states and the multipliers of the projection.
     fn add_interval(&mut self, interval: usize) {
         let p = self.problem;
-        let stage = interval as u32;
+        let stage = self.stage(interval);
         let Some(c) = self.constraints else { return };
         if self.posa() {
             let bounds = self.settings.correction_bounds;
@@ -268,14 +436,17 @@ impl Transcription<'_> {
         }
     }
 
-    fn equation(&mut self, stage: u32, name: String) -> Output {
-        let row = self.b.row(Bounds::fixed(0.0), stage, name);
+    fn equation(&mut self, stage: u32, tau: f64, name: String) -> Output {
+        let row = self.b.row(Bounds::fixed(0.0), stage, Some(tau), name);
         Output { target: Target::Row(row), factor: 1.0, by_duration: false }
     }
 
-    /// f = 0 at every point.
+    /// f = 0 at every point whose rates count.
     fn add_dynamics(&mut self) {
         for point in 0..self.layout.points.len() {
+            if self.idle(point) {
+                continue;
+            }
             let unknowns = self.layout.points[point].clone();
             let accelerations = self.constraints.is_some()
                 && self.settings.constraint_derivatives
@@ -305,7 +476,6 @@ impl Transcription<'_> {
         let nothing = Output { target: Target::Nothing, factor: 0.0, by_duration: false };
         let nx = p.states.len();
         let multibody = self.constraints.map_or(0, |c| 2 * c.num_coordinates);
-        let time = unknowns.tau;
         let mut outputs = Vec::with_capacity(p.dynamics.function.num_outputs());
         for i in 0..p.dynamics.function.num_outputs() {
             let wanted = if i >= nx {
@@ -316,7 +486,7 @@ impl Transcription<'_> {
             };
             outputs.push(if wanted {
                 let of = if i < nx { &p.states[i].name } else { &p.multipliers[i - nx].name };
-                self.equation(unknowns.stage, format!("dynamics of {of} at {time:.4} of the duration"))
+                self.equation(unknowns.stage, unknowns.tau, format!("dynamics of {of}"))
             } else {
                 nothing
             });
@@ -348,10 +518,11 @@ impl Transcription<'_> {
         for interval in 0..self.num_intervals() {
             let first = interval * self.inner();
             let h = self.settings.mesh[interval + 1] - self.settings.mesh[interval];
+            let (stage, tau) = (self.stage(interval), Some(self.settings.mesh[interval] + 0.5 * h));
             for (d, defect) in self.stencil.defects.iter().enumerate() {
                 for i in (0..p.states.len()).filter(|&i| !p.prescribed.iter().any(|m| m.state == i)) {
                     let name = format!("defect {d} of {} in interval {interval}", p.states[i].name);
-                    let row = self.b.row(Bounds::fixed(0.0), interval as u32, name);
+                    let row = self.b.row(Bounds::fixed(0.0), stage, tau, name);
                     for k in 0..self.stencil.nodes.len() {
                         let last = k + 1 == self.stencil.nodes.len();
                         let at = match self.layout.projected.get(interval) {
@@ -370,7 +541,7 @@ impl Transcription<'_> {
                 let (c, end) = (self.stencil.nodes[k], first + self.inner());
                 for i in 0..p.controls.len() {
                     let name = format!("control {} inside interval {interval}", p.controls[i].name);
-                    let row = self.b.row(Bounds::fixed(0.0), interval as u32, name);
+                    let row = self.b.row(Bounds::fixed(0.0), stage, tau, name);
                     let at = |point: usize| self.layout.points[point].controls[i];
                     let (mid, from, to) = (at(first + k), at(first), at(end));
                     self.b.linear(row, mid, 1.0, false);
@@ -404,11 +575,8 @@ impl Transcription<'_> {
                 let unknowns = self.layout.points[point].clone();
                 let mut outputs = Vec::new();
                 for (i, &bounds) in c.bounds.iter().enumerate() {
-                    let name = format!(
-                        "path constraint {}, value {i}, at {:.4} of the duration",
-                        c.name, unknowns.tau
-                    );
-                    let row = self.b.row(bounds, unknowns.stage, name);
+                    let name = format!("path constraint {}, value {i}", c.name);
+                    let row = self.b.row(bounds, unknowns.stage, Some(unknowns.tau), name);
                     outputs.push(Output { target: Target::Row(row), factor: 1.0, by_duration: false });
                 }
                 let inputs = self.layout.inputs(&unknowns, &c.term.inputs);
@@ -420,9 +588,7 @@ impl Transcription<'_> {
     fn add_values(&mut self, unknowns: &PointUnknowns, level: &str, f: &Arc<dyn PointFunction>) {
         let outputs = (0..f.num_outputs())
             .map(|i| {
-                let name =
-                    format!("kinematic constraint {i}, {level}, at {:.4} of the duration", unknowns.tau);
-                self.equation(unknowns.stage, name)
+                self.equation(unknowns.stage, unknowns.tau, format!("kinematic constraint {i}, {level}"))
             })
             .collect();
         let inputs = self.with_slacks(unknowns, &[]);
@@ -432,7 +598,7 @@ impl Transcription<'_> {
     /// x = x′ + (∂F/∂x)ᵀ μ at the end of every interval, and the cost of the distance.
     fn add_projections(&mut self) {
         let Some(c) = self.constraints else { return };
-        let goal = self.problem.goals.len();
+        let goal = self.first_goal + self.problem.goals.len();
         for interval in 0..self.layout.projected.len() {
             let unknowns = self.layout.points[self.layout.mesh[interval + 1]].clone();
             let projected = self.layout.projected[interval].clone();
@@ -440,7 +606,7 @@ impl Transcription<'_> {
             let mut outputs = Vec::new();
             for i in 0..2 * c.num_coordinates {
                 let name = format!("projection of {} in interval {interval}", self.problem.states[i].name);
-                let output = self.equation(interval as u32, name);
+                let output = self.equation(self.stage(interval), unknowns.tau, name);
                 if let Target::Row(row) = output.target {
                     self.b.linear(row, unknowns.states[i], 1.0, false);
                     self.b.linear(row, projected.states[i], -1.0, false);
@@ -465,7 +631,7 @@ impl Transcription<'_> {
     fn add_goals(&mut self) {
         let problem = self.problem;
         for (g, goal) in problem.goals.iter().enumerate() {
-            let target = Target::Objective(g);
+            let target = Target::Objective(self.first_goal + g);
             match (&goal.mode, &goal.endpoint) {
                 (Mode::Cost { weight }, None) => {
                     let weights = self.quadrature();
@@ -473,7 +639,7 @@ impl Transcription<'_> {
                         self.add_integrand(terms, |point| Output {
                             target,
                             factor: weight * weights[point],
-                            by_duration: true,
+                            by_duration: !goal.is_mean,
                         });
                     }
                 }
@@ -484,19 +650,19 @@ impl Transcription<'_> {
                 }
                 (Mode::Constraint { bounds }, Some(e)) => {
                     let integrals = self.add_integrals(goal);
-                    let stage = if self.is_at_start(e) { 0 } else { self.num_intervals() as u32 };
+                    let stage = self.stage(if self.is_at_start(e) { 0 } else { self.num_intervals() });
                     let mut outputs = Vec::new();
                     for (i, &bounds) in bounds.iter().enumerate() {
-                        let row = self.b.row(bounds, stage, format!("goal {}, value {i}", goal.name));
+                        let row = self.b.row(bounds, stage, None, format!("goal {}, value {i}", goal.name));
                         outputs.push(Output { target: Target::Row(row), factor: 1.0, by_duration: false });
                     }
                     self.add_endpoint(e, &integrals, &outputs);
                 }
                 (Mode::Constraint { bounds }, None) => {
                     let integrals = self.add_integrals(goal);
-                    let stage = self.num_intervals() as u32;
+                    let stage = self.stage(self.num_intervals());
                     for &bounds in bounds {
-                        let row = self.b.row(bounds, stage, format!("goal {}", goal.name));
+                        let row = self.b.row(bounds, stage, None, format!("goal {}", goal.name));
                         integrals.iter().for_each(|&s| self.b.linear(row, s, 1.0, false));
                     }
                 }
@@ -535,13 +701,13 @@ impl Transcription<'_> {
         let weights = self.quadrature();
         let mut ends = Vec::new();
         for (k, terms) in goal.integrals.iter().enumerate() {
-            let mut sum = self.b.variable(Bounds::fixed(0.0), 0.0, 0);
+            let mut sum = self.b.variable(Bounds::fixed(0.0), 0.0, self.first_stage);
             let (mut rows, mut sums) = (Vec::new(), Vec::new());
             for interval in 0..self.num_intervals() {
-                let stage = interval as u32;
+                let stage = self.stage(interval);
                 let next = self.b.variable(Bounds::FREE, 0.0, stage + 1);
                 let name = format!("integral {k} of {} to the end of interval {interval}", goal.name);
-                let row = self.b.row(Bounds::fixed(0.0), stage, name);
+                let row = self.b.row(Bounds::fixed(0.0), stage, None, name);
                 self.b.linear(row, next, 1.0, false);
                 self.b.linear(row, sum, -1.0, false);
                 rows.push(row);
@@ -554,7 +720,7 @@ impl Transcription<'_> {
             self.add_integrand(terms, |point| Output {
                 target: Target::Row(rows[point.saturating_sub(1) / inner]),
                 factor: -weights[point],
-                by_duration: true,
+                by_duration: !goal.is_mean,
             });
             ends.push(sum);
         }
@@ -591,7 +757,12 @@ impl Transcription<'_> {
                     return Input::Variable(c);
                 }
                 let c = self.b.variable(Bounds::FREE, self.b.start_of(v), Stages::BORDER);
-                let row = self.b.row(Bounds::fixed(0.0), 0, format!("copy of the initial {variable:?}"));
+                let row = self.b.row(
+                    Bounds::fixed(0.0),
+                    self.first_stage,
+                    None,
+                    format!("copy of the initial {variable:?}"),
+                );
                 self.b.linear(row, v, 1.0, false);
                 self.b.linear(row, c, -1.0, false);
                 self.layout.copies.push((v, c));

@@ -1,6 +1,6 @@
 //! Which unknown of the program is which variable of the problem.
 
-use crate::problem::PointVariable;
+use crate::problem::{PointVariable, Problem, Variable};
 
 /// What a function is given.
 #[derive(Clone, Copy, Debug)]
@@ -9,6 +9,8 @@ pub(crate) enum Input {
     Variable(usize),
     /// The time (1 − τ) t₀ + τ t_f.
     Time(f64),
+    /// A number.
+    Constant(f64),
 }
 
 /// The unknowns of one point of time. The rate of a state may be another state.
@@ -48,6 +50,7 @@ impl Layout {
     pub fn input(&self, point: &PointUnknowns, variable: PointVariable) -> Input {
         match variable {
             PointVariable::Time => Input::Time(point.tau),
+            PointVariable::Phase => Input::Constant(point.tau),
             PointVariable::State(i) => Input::Variable(point.states[i]),
             PointVariable::Rate(i) => Input::Variable(point.rates[i]),
             PointVariable::Control(i) => Input::Variable(point.controls[i]),
@@ -58,5 +61,28 @@ impl Layout {
 
     pub fn inputs(&self, point: &PointUnknowns, variables: &[PointVariable]) -> Vec<Input> {
         variables.iter().map(|&v| self.input(point, v)).collect()
+    }
+
+    /// What an unknown is called, and when it is, s; none for those that only the transcription has.
+    pub fn name(&self, p: &Problem, unknown: usize, full: &[f64]) -> Option<(String, Option<f64>)> {
+        let [t0, tf] = self.times;
+        if unknown == t0 || unknown == tf {
+            let which = if unknown == t0 { "initial" } else { "final" };
+            return Some((format!("{which} time"), None));
+        }
+        if let Some(i) = self.parameters.iter().position(|&u| u == unknown) {
+            return Some((p.parameters[i].name.clone(), None));
+        }
+        self.points.iter().find_map(|point| {
+            let in_list = |list: &[usize], names: &[Variable], before: &str| {
+                let i = list.iter().position(|&u| u == unknown)?;
+                Some(format!("{before}{}", names[i].name))
+            };
+            let name = in_list(&point.states, &p.states, "")
+                .or_else(|| in_list(&point.rates, &p.states, "rate of "))
+                .or_else(|| in_list(&point.controls, &p.controls, ""))
+                .or_else(|| in_list(&point.multipliers, &p.multipliers, ""))?;
+            Some((name, Some((1.0 - point.tau) * full[t0] + point.tau * full[tf])))
+        })
     }
 }

@@ -2,12 +2,17 @@
 
 mod assembly;
 mod collocation;
+mod evaluation;
+mod interpolation;
 pub(crate) mod layout;
 mod legendre;
+mod matching;
+mod refinement;
 mod scheme;
 mod settings;
 
-pub use assembly::Violation;
 pub use collocation::Collocation;
+pub use evaluation::Violation;
+pub use refinement::{MeshError, NoRates, refined_mesh};
 pub use scheme::Scheme;
 pub use settings::{ConstraintMethod, Settings};

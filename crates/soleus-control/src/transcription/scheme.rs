@@ -10,6 +10,9 @@ pub enum Scheme {
     /// Order 4, midpoints as variables (Betts 2010, separated form).
     #[default]
     HermiteSimpson,
+    /// The same with states at midpoints put in place of their equations (Betts 2010, compressed form): fewer variables
+    /// and denser matrices. States at midpoints have no bounds, and both times must be fixed.
+    HermiteSimpsonCompressed,
     /// Implicit midpoint rule, order 2.
     Midpoint,
     /// Order 1, strongly damped.
@@ -48,6 +51,7 @@ impl Scheme {
         match name {
             "trapezoidal" => Some(Scheme::Trapezoidal),
             "hermite-simpson" => Some(Scheme::HermiteSimpson),
+            "hermite-simpson-compressed" => Some(Scheme::HermiteSimpsonCompressed),
             "midpoint" => Some(Scheme::Midpoint),
             "backward-euler" => Some(Scheme::BackwardEuler),
             _ => match name.strip_prefix("legendre-gauss-radau-") {
@@ -62,6 +66,7 @@ impl Scheme {
         match self {
             Scheme::Trapezoidal => "trapezoidal".into(),
             Scheme::HermiteSimpson => "hermite-simpson".into(),
+            Scheme::HermiteSimpsonCompressed => "hermite-simpson-compressed".into(),
             Scheme::Midpoint => "midpoint".into(),
             Scheme::BackwardEuler => "backward-euler".into(),
             Scheme::LegendreGauss(n) => format!("legendre-gauss-{n}"),
@@ -74,7 +79,7 @@ impl Scheme {
         match *self {
             Scheme::BackwardEuler => 1,
             Scheme::Trapezoidal | Scheme::Midpoint => 2,
-            Scheme::HermiteSimpson => 4,
+            Scheme::HermiteSimpson | Scheme::HermiteSimpsonCompressed => 4,
             Scheme::LegendreGauss(n) => 2 * n,
             Scheme::LegendreGaussRadau(n) => 2 * n - 1,
         }
@@ -96,6 +101,11 @@ impl Scheme {
                 ],
                 quadrature: vec![1.0 / 6.0, 2.0 / 3.0, 1.0 / 6.0],
             },
+            Scheme::HermiteSimpsonCompressed => {
+                let mut separated = Scheme::HermiteSimpson.stencil();
+                separated.defects.remove(0);
+                separated
+            }
             Scheme::Midpoint => Stencil {
                 nodes: vec![0.0, 0.5, 1.0],
                 defects: vec![
@@ -159,7 +169,7 @@ mod tests {
     #[test]
     fn analytic_defects_vanish_for_low_polynomials() {
         let mut schemes = vec![(Scheme::Trapezoidal, 2), (Scheme::HermiteSimpson, 3), (Scheme::Midpoint, 1)];
-        schemes.push((Scheme::BackwardEuler, 1));
+        schemes.extend([(Scheme::BackwardEuler, 1), (Scheme::HermiteSimpsonCompressed, 3)]);
         for n in 1..=9 {
             schemes.extend([(Scheme::LegendreGauss(n), n), (Scheme::LegendreGaussRadau(n), n)]);
         }

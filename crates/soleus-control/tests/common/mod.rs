@@ -2,7 +2,13 @@
 
 #![allow(dead_code)] // Every test file uses its part.
 
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_control::{Collocation, Problem, Settings, Trajectory};
+use soleus_dynamics::System;
 use soleus_optimization::NonlinearProgram;
+use soleus_optimization::nlp::{Options, Solution, solve};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// A seeded sequence of numbers in [−1, 1].
 pub fn random(seed: u64) -> impl FnMut() -> f64 {
@@ -82,4 +88,34 @@ pub fn near_start(nlp: &dyn NonlinearProgram, seed: u64, by: f64) -> Vec<f64> {
     let mut next = random(seed);
     x.iter_mut().for_each(|x| *x += by * next());
     x
+}
+
+/// Solves a problem on a mesh; it has to succeed.
+pub fn solved(problem: Problem, settings: &Settings, tolerance: f64) -> (Collocation, Solution, Trajectory) {
+    let c = Collocation::new(problem, settings).unwrap_or_else(|e| panic!("{e:?}"));
+    let (mut c, s) = solved_program(c, tolerance);
+    let t = c.trajectory(&s.x);
+    (c, s, t)
+}
+
+/// Solves a program; it has to succeed.
+pub fn solved_program(mut c: Collocation, tolerance: f64) -> (Collocation, Solution) {
+    let options = Options::with_tolerance(tolerance);
+    let s =
+        solve(&mut c, &options, None, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|e| panic!("{e}"));
+    assert!(s.status.is_solved(), "{s}");
+    (c, s)
+}
+
+/// A model from a file of the project, or from text.
+pub fn model_of(text: &[u8], name: &str) -> ModelProblem {
+    let model = soleus_io::osim::read_model(text, name).0.unwrap_or_else(|| panic!("{name} has errors"));
+    let system = System::compile(&model).unwrap_or_else(|e| panic!("{name}: {e}"));
+    ModelProblem::new(Arc::new(model), Arc::new(system))
+}
+
+/// One of the models that ship with the project.
+pub fn shipped(name: &str) -> ModelProblem {
+    let path = format!("{}/../../models/{name}.osim", env!("CARGO_MANIFEST_DIR"));
+    model_of(&std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}")), name)
 }

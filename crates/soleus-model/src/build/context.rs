@@ -1,6 +1,6 @@
 //! What every part of `build` looks at: the components by path, the defaults, the diagnostics.
 
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostics, edit_distance};
 use crate::document::Element;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -418,22 +418,6 @@ pub(crate) fn join(owner: &str, text: &str) -> String {
     path
 }
 
-/// Number of letters to insert, delete or replace to turn one word into the other (Levenshtein 1966).
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 /// What a class is to the rest of the model.
 pub(crate) fn kind_of(class: &str) -> Kind {
     match class {
@@ -499,12 +483,5 @@ mod tests {
         assert_eq!(join("/bodyset/a/b", ".."), "/bodyset/a");
         assert_eq!(join("/bodyset/a", "/ground"), "/ground");
         assert_eq!(join("/a", "../../../.."), "");
-    }
-
-    #[test]
-    fn analytic_edit_distance() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("same", "same"), 0);
     }
 }

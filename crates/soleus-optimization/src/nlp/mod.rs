@@ -19,4 +19,4 @@ pub use options::{KktOrdering, Options};
 pub use pattern::SparsityPattern;
 pub use problem::{NonlinearProgram, Stages};
 pub use sequential::solve_from;
-pub use solution::{Certificate, Counts, Iteration, NlpError, Solution, Status, WarmStart};
+pub use solution::{Certificate, Counts, Duals, Iteration, NlpError, Solution, Status, WarmStart};

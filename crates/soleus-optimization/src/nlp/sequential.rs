@@ -221,6 +221,7 @@ impl Newton {
                 alpha_dual: if step > 0 { 1.0 } else { 0.0 },
                 trials: usize::from(step > 0),
                 x: scaled.full_x(),
+                duals: Some(scaled.duals(&self.best)),
             });
             if flow.is_break() {
                 return Some(Status::Stopped);

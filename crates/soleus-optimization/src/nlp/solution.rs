@@ -187,6 +187,51 @@ pub struct Iteration<'a> {
     pub trials: usize,
     /// Variables.
     pub x: &'a [f64],
+    /// Multipliers; none in restoration, whose own are of no use elsewhere.
+    pub duals: Option<Duals<'a>>,
+}
+
+impl Iteration<'_> {
+    /// Everything needed to go on from here another time; multipliers are zero where there are none.
+    pub fn warm_start(&self, num_constraints: usize) -> WarmStart {
+        let n = self.x.len();
+        let none = || (vec![0.0; num_constraints], vec![0.0; n], vec![0.0; n]);
+        let (multipliers, lower_multipliers, upper_multipliers) =
+            self.duals.map_or_else(none, |d| d.unscaled());
+        let barrier = Some(self.barrier).filter(|mu| *mu > 0.0);
+        WarmStart { x: self.x.to_vec(), multipliers, lower_multipliers, upper_multipliers, barrier }
+    }
+}
+
+/// Multipliers of an iterate as the solver has them; [`Duals::unscaled`] gives them in the problem's own units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Duals<'a> {
+    /// Of rows, of lower and of upper bounds.
+    pub(super) scaled: [&'a [f64]; 3],
+    /// Constraints and variables of the problem that they belong to.
+    pub(super) rows: &'a [usize],
+    pub(super) free: &'a [usize],
+    pub(super) row_scale: &'a [f64],
+    pub(super) objective_scale: f64,
+    /// Variables and constraints of the problem.
+    pub(super) sizes: (usize, usize),
+}
+
+impl Duals<'_> {
+    /// Multipliers of constraints, of lower and of upper bounds.
+    pub fn unscaled(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let (n, m) = self.sizes;
+        let [y, zl, zu] = self.scaled;
+        let (mut all_y, mut all_zl, mut all_zu) = (vec![0.0; m], vec![0.0; n], vec![0.0; n]);
+        for (r, &row) in self.rows.iter().enumerate() {
+            all_y[row] = y[r] * self.row_scale[r] / self.objective_scale;
+        }
+        for (k, &i) in self.free.iter().enumerate() {
+            all_zl[i] = zl[k] / self.objective_scale;
+            all_zu[i] = zu[k] / self.objective_scale;
+        }
+        (all_y, all_zl, all_zu)
+    }
 }
 
 /// A problem that contradicts itself.

@@ -96,7 +96,7 @@ pub struct MocoParameter {
     pub line: u32,
 }
 
-pub(super) fn read(study: &Element, log: &mut Diagnostics) -> MocoStudySetup {
+pub(crate) fn read(study: &Element, log: &mut Diagnostics) -> MocoStudySetup {
     let name = study.name().to_string();
     let mut p = Properties::new(study, log);
     p.skip(&["write_solution", "results_directory"]);

@@ -261,15 +261,7 @@ pub(in crate::nlp) fn take_stock<P: NonlinearProgram + ?Sized>(
         complementarity: e.complementarity / sf,
         scaled_error: e.total(),
     };
-    let (n, m) = (scaled.problem().num_variables(), scaled.problem().num_constraints());
-    let (mut y, mut zl, mut zu) = (vec![0.0; m], vec![0.0; n], vec![0.0; n]);
-    for (r, &row) in scaled.rows.iter().enumerate() {
-        y[row] = point.y[r] * scaled.row_scale[r] / sf;
-    }
-    for (k, &i) in scaled.free.iter().enumerate() {
-        zl[i] = point.zl[k] / sf;
-        zu[i] = point.zu[k] / sf;
-    }
+    let (y, zl, zu) = scaled.duals(point).unscaled();
     let mut total = scaled.counts;
     total.iterations = counts.iterations;
     total.restoration_iterations = counts.restoration_iterations;

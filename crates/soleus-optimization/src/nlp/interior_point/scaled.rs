@@ -1,6 +1,7 @@
 //! The problem as the method sees it: fixed variables and free constraints left out, functions scaled.
 
-use crate::nlp::{Counts, NlpError, NonlinearProgram, Options, SparsityPattern};
+use super::iterate::Point;
+use crate::nlp::{Counts, Duals, NlpError, NonlinearProgram, Options, SparsityPattern};
 
 /// A program without fixed variables and without constraints that cannot be active, scaled:
 ///
@@ -271,6 +272,18 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
     /// Variables of the problem as stated, at the place last asked for.
     pub fn full_x(&self) -> &[f64] {
         &self.full.x
+    }
+
+    /// Multipliers of a point, to be had in the problem's own units.
+    pub fn duals<'s>(&'s self, point: &'s Point) -> Duals<'s> {
+        Duals {
+            scaled: [&point.y, &point.zl, &point.zu],
+            rows: &self.rows,
+            free: &self.free,
+            row_scale: &self.row_scale,
+            objective_scale: self.objective_scale,
+            sizes: (self.problem().num_variables(), self.problem().num_constraints()),
+        }
     }
 
     /// Constraints of the problem as stated, as last computed.

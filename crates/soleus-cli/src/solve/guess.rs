@@ -1,0 +1,210 @@
+//! Guesses from tables of inverse kinematics and static optimization, and from a simulation.
+
+use super::bounds::is_called;
+use super::prescribed;
+use crate::failure::Failure;
+use crate::setup;
+use crate::tables::{self, Take};
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_control::solution::Columns;
+use soleus_control::{Collocation, Trajectory};
+use soleus_dynamics::State;
+use soleus_io::study::GuessSettings;
+use soleus_math::function::{Function, GcvSpline, PiecewiseLinear};
+use soleus_optimization::NonlinearProgram;
+use soleus_simulation::{End, ExplicitRungeKutta, ModelControls, StepOptions, SystemOde, integrate};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Points of a guess from tables: finer than most meshes.
+const POINTS: usize = 201;
+
+/// Accuracy of the simulation that makes a guess.
+const ACCURACY: f64 = 1e-4;
+
+/// Puts muscles of the program's guess in equilibrium: fibers and tendons as they are at the guessed coordinates and
+/// activations. Lengths in the middle of their bounds pull with forces that no motion survives.
+pub fn equilibrate(base: &ModelProblem, program: &mut Collocation) {
+    let mut guess = present(program);
+    let system = &base.system;
+    let n = base.num_coordinates();
+    let mut ws = system.workspace::<f64>();
+    let mut x = system.default_state.clone();
+    for ((row, controls), &time) in guess.states.rows.iter_mut().zip(&guess.controls.rows).zip(&guess.times) {
+        x.time = time;
+        x.q.copy_from_slice(&row[..n]);
+        x.u.copy_from_slice(&row[n..2 * n]);
+        x.z.copy_from_slice(&row[2 * n..]);
+        system.solve_equilibrium(&mut x, controls, &mut ws);
+        row[2 * n..].copy_from_slice(&x.z);
+    }
+    keep(&mut guess.states, |name| base.states[2 * n..].iter().any(|s| s == name));
+    program.set_guess(&Trajectory { times: guess.times, states: guess.states, ..Trajectory::default() });
+}
+
+/// Puts the guesses of a study over the program's own.
+pub fn apply(
+    path: &Path,
+    g: &GuessSettings,
+    base: &ModelProblem,
+    program: &mut Collocation,
+) -> Result<(), Failure> {
+    if g.coordinates.is_some() || g.activations.is_some() {
+        let guess = from_tables(path, g, base, program)?;
+        program.set_guess(&guess);
+    }
+    if g.time_stepping {
+        match simulated(base, program) {
+            Ok(guess) => program.set_guess(&guess),
+            Err(why) => eprintln!("warning: no guess from a simulation: {why}; starting without"),
+        }
+    }
+    Ok(())
+}
+
+/// The guess that a program has now.
+fn present(program: &mut Collocation) -> Trajectory {
+    let mut x = vec![0.0; program.num_variables()];
+    program.compute_start(&mut x);
+    program.trajectory(&x)
+}
+
+/// Coordinates and speeds from splines through one table, activations and excitations from another, and fibers in
+/// equilibrium with them.
+fn from_tables(
+    path: &Path,
+    g: &GuessSettings,
+    base: &ModelProblem,
+    program: &mut Collocation,
+) -> Result<Trajectory, Failure> {
+    let now = present(program);
+    let (t0, tf) = (now.times.first().copied().unwrap_or(0.0), now.times.last().copied().unwrap_or(1.0));
+    let n = base.num_coordinates();
+    let mut motions: Vec<Option<Function>> = vec![None; n];
+    if let Some(file) = &g.coordinates {
+        let file = setup::beside(path, file);
+        for m in prescribed::read(&file, base)? {
+            let i = base.states.iter().position(|s| *s == format!("{}/value", m.path));
+            let spline = GcvSpline::interpolate(m.degree, m.x, &m.y)
+                .map_err(|e| Failure::content(&file, 0, &m.path, e.to_string(), ""))?;
+            if let Some(i) = i {
+                motions[i] = Some(Function::from(spline));
+            }
+        }
+        if motions.iter().all(Option::is_none) {
+            let message = "no column is a coordinate of the model".to_string();
+            return Err(Failure::content(&file, 0, "", message, ""));
+        }
+    }
+    let mut activations: Vec<Option<Function>> = vec![None; base.controls.len()];
+    if let Some(file) = &g.activations {
+        let file = setup::beside(path, file);
+        let table = tables::read(&file, Take::Markers, 0.0)?;
+        for (label, column) in table.labels().iter().zip(table.columns()) {
+            let name = label.strip_suffix("/activation").unwrap_or(label);
+            let Some(i) = base.controls.iter().position(|c| is_called(c, name)) else { continue };
+            activations[i] =
+                PiecewiseLinear::new(table.times().to_vec(), column.clone()).ok().map(Function::from);
+        }
+        if activations.iter().all(Option::is_none) {
+            let message = "no column is an actuator of the model".to_string();
+            return Err(Failure::content(&file, 0, "", message, ""));
+        }
+    }
+
+    let system = &base.system;
+    let mut ws = system.workspace::<f64>();
+    let (mut states, mut controls) = (columns(&base.states), columns(&base.controls));
+    let mut times = Vec::new();
+    for k in 0..POINTS {
+        let t = t0 + (tf - t0) * k as f64 / (POINTS - 1) as f64;
+        let mut x = State { time: t, ..system.default_state.clone() };
+        for (i, m) in motions.iter().enumerate() {
+            if let Some([q, u, _]) = m.as_ref().map(|m| m.eval1(t)) {
+                (x.q[i], x.u[i]) = (q, u);
+            }
+        }
+        let mut e = vec![0.0; base.controls.len()];
+        for (f, s) in system.forces.iter().enumerate() {
+            for c in s.controls.clone() {
+                e[c] = activations[c].as_ref().map_or(0.05, |a| a.eval1(t)[0]);
+                let activation = format!("{}/activation", base.model.forces[f].path);
+                if let Some(i) = system.aux_names.iter().position(|a| *a == activation) {
+                    x.z[i] = e[c];
+                }
+            }
+        }
+        // A muscle without equilibrium keeps its default length: this is a guess.
+        system.solve_equilibrium(&mut x, &e, &mut ws);
+        times.push(t);
+        states.rows.push(x.q.iter().chain(&x.u).chain(&x.z).copied().collect());
+        controls.rows.push(e);
+    }
+    // What no table says stays as it was.
+    if g.coordinates.is_none() {
+        keep(&mut states, |name| !name.ends_with("/value") && !name.ends_with("/speed"));
+    }
+    if g.activations.is_none() {
+        controls = Columns::default();
+        keep(&mut states, |name| name.ends_with("/value") || name.ends_with("/speed"));
+    }
+    Ok(Trajectory { times, states, controls, ..Trajectory::default() })
+}
+
+fn columns(names: &[String]) -> Columns {
+    Columns { names: names.to_vec(), rows: Vec::new() }
+}
+
+fn keep(columns: &mut Columns, wanted: impl Fn(&str) -> bool) {
+    let kept: Vec<bool> = columns.names.iter().map(|n| wanted(n)).collect();
+    for row in &mut columns.rows {
+        let mut k = 0;
+        row.retain(|_| {
+            k += 1;
+            kept[k - 1]
+        });
+    }
+    let mut k = 0;
+    columns.names.retain(|_| {
+        k += 1;
+        kept[k - 1]
+    });
+}
+
+/// Simulates from the guessed start under the guessed controls; fibers begin in equilibrium.
+fn simulated(base: &ModelProblem, program: &mut Collocation) -> Result<Trajectory, String> {
+    let guess = present(program);
+    let (Some(first), Some(&t0), Some(&tf)) =
+        (guess.states.rows.first(), guess.times.first(), guess.times.last())
+    else {
+        return Err("there is no start".into());
+    };
+    let system = &base.system;
+    let n = base.num_coordinates();
+    let mut x = State { time: t0, ..system.default_state.clone() };
+    x.q.copy_from_slice(&first[..n]);
+    x.u.copy_from_slice(&first[n..2 * n]);
+    x.z.copy_from_slice(&first[2 * n..]);
+    let controls = guess.controls.rows.first().cloned().unwrap_or_default();
+    system.solve_equilibrium(&mut x, &controls, &mut system.workspace::<f64>());
+    let mut course = ModelControls::none(system);
+    for i in 0..base.controls.len() {
+        let values = guess.controls.rows.iter().map(|r| r[i]).collect();
+        let line = PiecewiseLinear::new(guess.times.clone(), values).map_err(|e| e.to_string())?;
+        course.add_function(i, Function::from(line));
+    }
+    let mut ode = SystemOde::new(system, course);
+    let mut integrator = ExplicitRungeKutta::merson(ode.error_norm(), StepOptions::with_accuracy(ACCURACY));
+    let start: Vec<f64> = x.q.iter().chain(&x.u).chain(&x.z).copied().collect();
+    let mut found = Trajectory { states: columns(&base.states), ..Trajectory::default() };
+    let outcome = integrate(&mut integrator, &mut ode, (t0, &start), tf, &mut [], &mut |view| {
+        found.times.push(view.t1);
+        found.states.rows.push(view.x.to_vec());
+        ControlFlow::Continue(())
+    });
+    match outcome.end {
+        End::Reached => Ok(found),
+        End::Stopped(stop) => Err(format!("it stopped at {:.4} s: {stop}", outcome.time)),
+        _ => Err("it was broken off".into()),
+    }
+}

@@ -1,0 +1,279 @@
+//! Study files of Soleus: the example, mistakes, stopping and going on, threads, meshes, guesses.
+
+mod common;
+
+use common::Folder;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The built-in example as a file, with changes.
+fn example(f: &Folder, changes: &[(&str, &str)]) {
+    let run = f.soleus(&["solve", "--print-example"]);
+    let mut text = run.stdout;
+    for (from, to) in changes {
+        assert!(text.contains(from), "no `{from}` in the example");
+        text = text.replace(from, to);
+    }
+    f.file("study.toml", text);
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+fn objective(text: &str) -> f64 {
+    let value = text.lines().find_map(|l| l.strip_prefix("objective="));
+    value.and_then(|v| v.parse().ok()).unwrap_or(f64::NAN)
+}
+
+#[test]
+fn identity_example_needs_no_file() {
+    let f = Folder::new("study_example");
+    let run = f.soleus(&["solve", "--example", "--out", "a.sto", "--report", "a.html"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    // The page has all it shows in itself.
+    let page = read(&f.0.join("a.html"));
+    assert!(page.contains("<svg") && page.contains("effort"), "no plots");
+    for outside in ["src=\"http", "href=\"http", "@import", "fetch("] {
+        assert!(!page.contains(outside), "the page asks for {outside}");
+    }
+    // The printed example is the same study.
+    example(&f, &[]);
+    let run = f.soleus(&["solve", "study.toml", "--out", "b.sto"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let (a, b) = (read(&f.0.join("a.sto")), read(&f.0.join("b.sto")));
+    assert_eq!(objective(&a), objective(&b));
+    assert!(a.contains("/jointset/elbow/elbow_flexion/value"), "{a}");
+    assert!(!f.0.join("b.sto.iterate").exists(), "an iterate is left after success");
+}
+
+/// Files of one and of two threads are the same but for the time it took.
+#[test]
+fn identity_threads_change_no_byte() {
+    let f = Folder::new("study_threads");
+    let solve = |threads: &str| {
+        let run = f.soleus(&["solve", "--example", "--out", threads, "--threads", threads]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let text = read(&f.0.join(threads));
+        text.lines().filter(|l| !l.starts_with("solver_duration")).collect::<Vec<_>>().join("\n")
+    };
+    let one = solve("1");
+    assert!(one.len() > 1000 && one == solve("2"), "threads change the solution");
+}
+
+#[test]
+fn identity_mistakes_have_line_and_suggestion() {
+    let f = Folder::new("study_mistakes");
+    for (from, to, words) in [
+        ("intervals = 20", "intervall = 20", "did you mean `intervals`?"),
+        ("type = \"final_time\"", "type = \"finaltime\"", "did you mean `final_time`?"),
+        ("builtin:reach", "builtin:raech", "there are: reach"),
+        (
+            "elbow_flexion/value",
+            "elbow_flexoin/value",
+            "the nearest name is `/jointset/elbow/elbow_flexion/value`",
+        ),
+        ("marker = \"wrist\"", "marker = \"wist\"", "no marker `wist`"),
+        ("hermite-simpson", "hermite-simson", "the nearest scheme is `hermite-simpson`"),
+        ("final = [0.2, 1.5]", "final = [1.5, 0.2]", "above the upper bound"),
+    ] {
+        example(&f, &[(from, to)]);
+        f.soleus(&["solve", "study.toml"]).is_refused(&["study.toml", words]);
+    }
+    // Contradictions that only the whole problem shows.
+    example(&f, &[("initial_deg = 5", "initial_deg = 5\nfinal_deg = 170")]);
+    f.soleus(&["solve", "study.toml"]).is_refused(&["elbow_flexion/value at the final time", "right beside"]);
+    example(
+        &f,
+        &[
+            ("initial_deg = 5", "initial_deg = 5\nfinal_deg = 140"),
+            ("speeds = [-20, 20]", "speeds = [-1, 1]"),
+        ],
+    );
+    f.soleus(&["solve", "study.toml"]).is_refused(&["elbow_flexion/value must change by", "its speed stays"]);
+}
+
+/// A solve that may only do a few iterations ends with code 1 and goes on from there to the same optimum.
+#[test]
+fn identity_limited_solve_resumes() {
+    let f = Folder::new("study_resume");
+    example(&f, &[]);
+    let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--max-iterations", "8"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    for word in ["stopped at the limit of iterations after 8", " s, off by", "--resume", "--max-iterations"] {
+        assert!(run.stderr.contains(word), "no `{word}` in {}", run.stderr);
+    }
+    let saved = f.0.join("a.sto.iterate");
+    assert!(saved.exists() && f.0.join("a.sto").exists());
+    let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("going on from iteration 8") && !saved.exists(), "{}", run.stderr);
+    let whole = f.soleus(&["solve", "study.toml", "--out", "b.sto"]);
+    assert_eq!(whole.code, Some(0));
+    let (a, b) = (objective(&read(&f.0.join("a.sto"))), objective(&read(&f.0.join("b.sto"))));
+    // Both stop at a scaled error of 1e-6; the objective is flat there.
+    assert!((a - b).abs() < 1e-6 * b.abs(), "{a} and {b}");
+
+    // An iterate of another problem is refused.
+    f.soleus(&["solve", "study.toml", "--out", "a.sto", "--max-iterations", "3"]);
+    example(
+        &f,
+        &[(
+            "pattern = \".*/speed\"                   # at rest at both ends\ninitial = 0\nfinal = 0",
+            "pattern = \".*/speed\"\ninitial = 0",
+        )],
+    );
+    f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume"]).is_refused(&["the study has changed"]);
+}
+
+/// Ctrl-C: the iterate is on disk, the exit code is 1, and --resume goes on.
+#[cfg(unix)]
+#[test]
+fn identity_interrupt_saves() {
+    let f = Folder::new("study_interrupt");
+    // Long enough to be interrupted: a fine mesh, and a tolerance that rounding does not allow.
+    example(
+        &f,
+        &[
+            ("intervals = 20", "intervals = 3000"),
+            ("[refine]\ntolerance = 1e-4", "[output]\nsave_every_s = 0.05"),
+        ],
+    );
+    let mut child = Command::new(env!("CARGO_BIN_EXE_soleus"))
+        .args(["solve", "study.toml", "--out", "a.sto", "--tolerance", "1e-30"])
+        .current_dir(&f.0)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|e| panic!("{e}"));
+    let saved = f.0.join("a.sto.iterate");
+    let start = Instant::now();
+    while !saved.exists() && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(saved.exists(), "no iterate after a minute");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|s| s.success()), "kill failed");
+    let code = child.wait().unwrap_or_else(|e| panic!("{e}")).code();
+    let mut words = String::new();
+    if let Some(mut pipe) = child.stderr.take() {
+        use std::io::Read;
+        let _ = pipe.read_to_string(&mut words);
+    }
+    assert_eq!(code, Some(1), "{words}");
+    assert!(
+        words.contains("stopping after this iteration") && words.contains("`--resume` goes on"),
+        "{words}"
+    );
+    assert!(read(&saved).contains("soleus iterate 1"));
+    let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume", "--max-iterations", "1"]);
+    assert!(run.stderr.contains("going on from iteration"), "{}", run.stderr);
+}
+
+/// What cannot be done is told with the constraint, the time and what to try.
+#[test]
+fn identity_infeasible_is_explained() {
+    let f = Folder::new("study_infeasible");
+    // From hanging to straight up in six hundredths of a second: stronger than this arm is.
+    example(
+        &f,
+        &[
+            ("final = [0.2, 1.5]                     # s; free between the two", "final = 0.06"),
+            ("initial_deg = 5", "initial_deg = 5\nfinal_deg = 100"),
+            ("speeds = [-20, 20]", "speeds = [-40, 40]"),
+        ],
+    );
+    let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--max-iterations", "300"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    // What is violated, when, by how much, and what is in the way: the strength of the arm.
+    for word in [
+        "elbow_flexion",
+        " s, off by",
+        "bounds that press most",
+        "elbow_moment",
+        "the best iterate is in a.sto",
+        "hint: ",
+    ] {
+        assert!(run.stderr.contains(word), "no `{word}` in {}", run.stderr);
+    }
+}
+
+/// Guesses from a simulation, from a coarser mesh and from tables lead to the same optimum.
+#[test]
+fn identity_guesses_lead_to_the_same_optimum() {
+    let f = Folder::new("study_guesses");
+    let solve = |changes: &[(&str, &str)], extra: &[&str]| {
+        example(&f, changes);
+        let mut all = vec!["solve", "study.toml", "--out", "a.sto"];
+        all.extend(extra);
+        let run = f.soleus(&all);
+        assert_eq!(run.code, Some(0), "{changes:?}: {}", run.stderr);
+        objective(&read(&f.0.join("a.sto")))
+    };
+    let no_refine = ("[refine]\ntolerance = 1e-4", "[output]\nsave_every_s = 60");
+    let plain = solve(&[no_refine], &[]);
+    let stepped = solve(&[no_refine, ("[output]", "[guess]\ntime_stepping = true\n[output]")], &[]);
+    let coarse = solve(&[no_refine], &["--coarse", "5,10"]);
+    std::fs::copy(f.0.join("a.sto"), f.0.join("motion.sto")).unwrap_or_else(|e| panic!("{e}"));
+    let tables = "[guess]\ncoordinates = \"motion.sto\"\nactivations = \"motion.sto\"\n[output]";
+    let tabled = solve(&[no_refine, ("[output]", tables)], &[]);
+    for (name, other) in [("stepped", stepped), ("coarse", coarse), ("tables", tabled)] {
+        assert!((other - plain).abs() < 1e-5 * plain, "{name}: {other}, not {plain}");
+    }
+}
+
+/// The guide holds the reference that the reader's own lists give.
+#[test]
+fn identity_guide_holds_the_reference() {
+    let guide = read(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/study.md")));
+    let (begin, end) = ("<!-- reference: begin -->\n", "<!-- reference: end -->");
+    let found = guide.split_once(begin).and_then(|(_, rest)| rest.split_once(end)).map(|p| p.0.trim());
+    let wanted = soleus_io::study::reference();
+    if std::env::var_os("SOLEUS_PRINT_REFERENCE").is_some() {
+        println!("{wanted}");
+    }
+    assert_eq!(
+        found,
+        Some(wanted.trim()),
+        "run with SOLEUS_PRINT_REFERENCE=1 and paste the text into docs/guide/study.md"
+    );
+}
+
+/// Operators of a study change the model: a leg without muscles, with a moment at each of its three joints.
+#[test]
+fn identity_operators_change_the_model() {
+    let f = Folder::new("study_operators");
+    f.file(
+        "kick.toml",
+        r#"
+model = "builtin:leg_swing"
+[[operators]]
+type = "remove_muscles"
+[[operators]]
+type = "add_reserves"
+optimal_force = 100
+[time]
+final = 0.5
+[[states]]
+name = "knee_angle/value"
+initial_deg = -90
+final_deg = -10
+[[states]]
+pattern = ".*/speed"
+initial = 0
+final = 0
+[[goals]]
+type = "control"
+[solver]
+intervals = 15
+"#,
+    );
+    let run = f.soleus(&["solve", "kick.toml", "--out", "kick.sto"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let text = read(&f.0.join("kick.sto"));
+    assert!(
+        text.contains("num_controls=3") && text.contains("num_states=6"),
+        "{}",
+        &text[..text.len().min(2000)]
+    );
+}

@@ -1,0 +1,183 @@
+//! Meshes that get finer, on a problem with boundary layers and a known answer.
+
+mod common;
+
+use common::solved_program;
+use soleus_control::problem::{Point, Term};
+use soleus_control::transcription::refined_mesh;
+use soleus_control::{
+    Bounds, Collocation, Dynamics, Goal, PointVariable, Problem, Rocket, Scheme, Settings, SmoothFunction,
+    Trajectory, Variable,
+};
+use soleus_math::Real;
+
+/// ẋ = −x³ + u.
+struct Hypersensitive;
+
+impl Rocket for Hypersensitive {
+    fn sizes(&self) -> (usize, usize, usize) {
+        (1, 1, 0)
+    }
+    fn residual<T: Real>(&self, p: Point<'_, T>, r: &mut [T]) {
+        let x = p.states[0];
+        r[0] = p.rates[0] + x * x * x - p.controls[0];
+    }
+}
+
+/// ½ (x² + u²).
+struct Half;
+
+impl SmoothFunction for Half {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        2
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        values[0] = (z[0].sq() + z[1].sq()) * 0.5;
+    }
+}
+
+const DURATION: f64 = 40.0;
+const BEGIN: f64 = 1.5;
+const END: f64 = 1.0;
+
+/// From 1.5 to 1 in 40 s (Rao & Mease 1999, with other numbers): x falls to nothing, waits, and rises at the end.
+fn problem() -> Problem {
+    let mut p = Problem::new(Dynamics::of(Hypersensitive), 1, 1);
+    p.final_time = Bounds::fixed(DURATION);
+    p.states[0] =
+        Variable::new("x", Bounds::new(-5.0, 5.0)).starting(Bounds::fixed(BEGIN)).ending(Bounds::fixed(END));
+    p.controls[0] = Variable::new("u", Bounds::new(-50.0, 50.0));
+    let inputs = vec![PointVariable::State(0), PointVariable::Control(0)];
+    p.goals.push(Goal::integral("cost", 1.0, vec![Term::new(inputs, Half)]));
+    p
+}
+
+/// The Hamiltonian is zero, up to e^−40: ẋ = ∓x √(x⁴ + 1) in the two layers, so 1/x² = sinh(asinh(1/x₀²) + 2 t).
+fn exact(t: f64) -> f64 {
+    let layer = |x0: f64, t: f64| ((1.0 / (x0 * x0)).asinh() + 2.0 * t).sinh().sqrt().recip();
+    layer(BEGIN, t) + layer(END, DURATION - t)
+}
+
+/// ∫ p dx of both layers, p = −x³ ± √(x⁶ + x²).
+fn exact_cost() -> f64 {
+    let part = |x: f64| 0.25 * (x * x * (x.powi(4) + 1.0).sqrt() + (x * x).asinh());
+    part(BEGIN) - BEGIN.powi(4) / 4.0 + part(END) + END.powi(4) / 4.0
+}
+
+/// How far the states are from a simulation under the controls, which are lines between the points.
+fn simulated_error(t: &Trajectory) -> f64 {
+    let (mut x, mut worst) = (BEGIN, 0.0f64);
+    let rate = |x: f64, u: f64| -x * x * x + u;
+    const STEPS: usize = 40;
+    for k in 1..t.times.len() {
+        let h = (t.times[k] - t.times[k - 1]) / STEPS as f64;
+        let (from, to) = (t.controls.rows[k - 1][0], t.controls.rows[k][0]);
+        for i in 0..STEPS {
+            let u = |s: f64| from + (to - from) * (i as f64 + s) / STEPS as f64;
+            // Runge and Kutta's fourth order, whose error is far below.
+            let k1 = rate(x, u(0.0));
+            let k2 = rate(x + 0.5 * h * k1, u(0.5));
+            let k3 = rate(x + 0.5 * h * k2, u(0.5));
+            let k4 = rate(x + h * k3, u(1.0));
+            x += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+        }
+        worst = worst.max((x - t.states.rows[k][0]).abs());
+    }
+    worst
+}
+
+/// How far they are from the optimal ones.
+fn distance_from_optimum(t: &Trajectory) -> f64 {
+    t.times.iter().zip(&t.states.rows).fold(0.0, |e, (&t, x)| e.max((x[0] - exact(t)).abs()))
+}
+
+/// The solution on a mesh, from that on another if given.
+fn on_mesh(scheme: Scheme, mesh: Vec<f64>, guess: Option<&Trajectory>) -> (Vec<f64>, f64, Trajectory, usize) {
+    let settings = Settings { mesh, ..Settings::uniform(scheme, 1) };
+    let mut c = Collocation::new(problem(), &settings).unwrap_or_else(|e| panic!("{e:?}"));
+    guess.into_iter().for_each(|g| c.set_guess(g));
+    let (mut c, s) = solved_program(c, 1e-10);
+    let t = c.trajectory(&s.x);
+    let error = c.mesh_error(&s.x).unwrap_or_else(|e| panic!("{e}"));
+    assert!((s.objective - exact_cost()).abs() < 0.5, "{}", s.objective);
+    (error.of_interval, s.objective, t, s.counts.iterations)
+}
+
+/// Refinement reaches the tolerance with far fewer intervals than a uniform mesh needs, and a simulation says so too.
+#[test]
+fn analytic_refined_mesh_beats_uniform() {
+    let tolerance = 1e-6;
+    for scheme in [Scheme::HermiteSimpson, Scheme::LegendreGaussRadau(3)] {
+        let tell = |what: &str, errors: &[f64], cost: f64, t: &Trajectory, iterations: usize| {
+            let worst = errors.iter().fold(0.0f64, |m, e| m.max(*e));
+            println!(
+                "{:<23} {:>4} {what}: estimate {worst:.1e}, simulated {:.1e}, optimum off by {:.1e}, cost by {:+.1e}, {iterations} iterations",
+                scheme.name(),
+                errors.len(),
+                simulated_error(t),
+                distance_from_optimum(t),
+                cost - exact_cost()
+            );
+            worst
+        };
+        let mut mesh = Settings::uniform_mesh(20);
+        let mut last: Option<Trajectory> = None;
+        let (intervals, found) = loop {
+            let (errors, cost, t, iterations) = on_mesh(scheme, mesh.clone(), last.as_ref());
+            if tell("intervals", &errors, cost, &t, iterations) <= tolerance {
+                break (errors.len(), t);
+            }
+            assert!(errors.len() < 1000, "the mesh does not converge");
+            mesh = refined_mesh(&mesh, &errors, scheme.error_exponent(), tolerance, 2000);
+            last = Some(t);
+        };
+        // The equation forgets: what is left of errors is about those of a few intervals.
+        let error = simulated_error(&found);
+        assert!(error < 5.0 * tolerance, "{scheme:?}: {error}");
+        // Three times as many equal intervals do not do it.
+        let (errors, cost, t, iterations) = on_mesh(scheme, Settings::uniform_mesh(3 * intervals), None);
+        let worst = tell("equal ones", &errors, cost, &t, iterations);
+        assert!(worst > tolerance && simulated_error(&t) > error, "{scheme:?}: {worst}");
+        // Lines of controls on the refined mesh are near to the best of all controls.
+        assert!(distance_from_optimum(&found) < 1e-2, "{scheme:?}");
+    }
+}
+
+/// The estimate falls as h^p with the exponent that refinement counts on.
+#[test]
+fn order_of_the_estimate() {
+    let schemes = [
+        Scheme::Trapezoidal,
+        Scheme::HermiteSimpson,
+        Scheme::LegendreGauss(2),
+        Scheme::LegendreGaussRadau(3),
+        Scheme::Midpoint,
+    ];
+    for scheme in schemes {
+        let worst = |n: usize| {
+            let (errors, ..) = on_mesh(scheme, Settings::uniform_mesh(n), None);
+            errors.iter().fold(0.0f64, |m, e| m.max(*e))
+        };
+        let (coarse, fine) = (worst(1000), worst(2000));
+        let order = (coarse / fine).log2();
+        println!(
+            "{:<26} {order:.2} of {} ({coarse:.1e}, {fine:.1e})",
+            scheme.name(),
+            scheme.error_exponent()
+        );
+        assert!((order - scheme.error_exponent() as f64).abs() < 0.4, "{scheme:?}: {order}");
+    }
+}
+
+#[test]
+fn analytic_refined_meshes() {
+    let mesh = [0.0, 0.5, 1.0];
+    // 2 ε/tolerance = 16: two parts at order 4.
+    assert_eq!(refined_mesh(&mesh, &[8.0, 0.5], 4, 1.0, 100), [0.0, 0.25, 0.5, 1.0]);
+    assert_eq!(refined_mesh(&mesh, &[1e9, 0.5], 4, 1.0, 100).len(), 7);
+    // No more than allowed, the worst first.
+    assert_eq!(refined_mesh(&mesh, &[8.0, 1e9], 4, 1.0, 4), [0.0, 0.5, 2.0 / 3.0, 0.5 + 1.0 / 3.0, 1.0]);
+    assert_eq!(refined_mesh(&mesh, &[8.0, 8.0], 4, 1.0, 2), mesh);
+}
