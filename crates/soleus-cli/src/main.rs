@@ -31,6 +31,7 @@ mod tables;
 mod tool_model;
 mod upgrade;
 mod view;
+mod walk;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -46,9 +47,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// A short tour: computes with a model that is built in
-    #[command(after_help = "Example:\n  soleus demo")]
-    Demo,
+    /// Predicts a walk with a model that is built in, and shows it
+    Demo(demo::Arguments),
 
     /// What a model contains, and what of it Soleus does not support
     #[command(
@@ -157,7 +157,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().verb {
-        Verb::Demo => demo::run(),
+        Verb::Demo(a) => demo::run(&a),
         Verb::Info { model, json } => info::run(&model, json),
         Verb::Eval { model, states, out, equilibrate, opensim_faults } => {
             eval::run(&model, &states, &out, equilibrate, opensim_faults)

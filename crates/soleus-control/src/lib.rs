@@ -15,7 +15,9 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, G.
 
+pub mod continuation;
 pub mod function;
+pub mod gait;
 pub mod goal;
 pub mod musculoskeletal;
 pub mod problem;

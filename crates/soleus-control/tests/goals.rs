@@ -133,7 +133,8 @@ fn deriv_contact_tracking() {
             force: [wave(10.0), wave(300.0), wave(1.0)],
             scale: [1.0, 2.0, 3.0],
         };
-        p.goals.push(goal::contact_tracking("contact", 1.0, &base.system, vec![group], projection, 600.0));
+        let goal = goal::contact_tracking("contact", 1.0, &base.system, vec![group], projection, 600.0);
+        p.goals.push(goal.unwrap());
         check(p, &Settings::uniform(Scheme::Trapezoidal, 1), 0.01, 1e-6);
     }
 }

@@ -5,6 +5,7 @@ mod millard;
 mod report;
 mod seth;
 mod sheet;
+mod walk;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -24,6 +25,9 @@ pub enum Experiment {
     /// running, walking and a crouch
     #[command(after_help = "Example:\n  soleus experiment seth --data ../shared/data --out seth")]
     Seth(seth::Arguments),
+    /// The walks of van den Bogert, Blana and Heinrich (2011): able and with a prosthesis, stored and published costs
+    #[command(after_help = "Example:\n  soleus experiment walk --out walks")]
+    Walk(walk::Arguments),
 }
 
 /// Runs one.
@@ -32,5 +36,6 @@ pub fn run(which: &Experiment) -> Result<(), Failure> {
         Experiment::Das3(a) => das3::run(a),
         Experiment::Millard(a) => millard::run(a),
         Experiment::Seth(a) => seth::run(a),
+        Experiment::Walk(a) => walk::run(a),
     }
 }

@@ -27,7 +27,8 @@ pub fn build(path: &Path, g: &MocoGoal, base: &ModelProblem) -> Result<Goal, Fai
         GoalKind::ContactTracking { groups, loads_file, projection, vector, normalize } => {
             let groups = measured(path, g, base, groups, loads_file.as_deref(), *normalize)?;
             let projection = projected(projection, *vector).map_err(refuse)?;
-            Ok(contact_tracking(name, weight, &base.system, groups, projection, per))
+            contact_tracking(name, weight, &base.system, groups, projection, per)
+                .ok_or_else(|| refuse("only forces of contacts can be tracked".into()))
         }
         GoalKind::ContactImpulse { groups, loads_file, axis } => {
             let axis = [0.0, 1.0, 2.0].iter().position(|a| a == axis);

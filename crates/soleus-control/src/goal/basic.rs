@@ -109,7 +109,7 @@ pub fn parameter_expression(name: &str, mode: Mode, expression: Expression, para
         parameters.iter().map(|&i| EndpointVariable::Last(PointVariable::Parameter(i))).collect();
     let n = inputs.len();
     let endpoint = Some(EndpointFunction::new(inputs, Formula(expression, n)));
-    Goal { name: name.into(), mode, integrals: Vec::new(), endpoint }
+    Goal { name: name.into(), mode, integrals: Vec::new(), is_mean: false, endpoint }
 }
 
 /// The final time.

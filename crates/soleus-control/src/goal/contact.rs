@@ -1,11 +1,9 @@
 //! Ground reactions that follow measured ones.
 
-use super::kinematic::{Motion, supports};
-use crate::function::SmoothFunction;
-use crate::problem::{Goal, PointVariable, Term};
-use soleus_dynamics::system::Actor;
-use soleus_dynamics::{Loads, System};
-use soleus_math::{Function, Real, SpatialVec, Vec3, vec3};
+use super::reaction::{OfForce, reaction_term};
+use crate::problem::{Goal, PointVariable};
+use soleus_dynamics::System;
+use soleus_math::{Function, Real, Vec3, vec3};
 use std::sync::Arc;
 
 /// What of the difference counts.
@@ -41,61 +39,27 @@ pub struct ContactGroup {
     pub scale: [f64; 3],
 }
 
-/// |projection of (Σ f − r(t))/scale|².
+/// |projection of (F − r(t))/scale|².
 struct ForceError {
-    system: Arc<System>,
-    group: ContactGroup,
-    mobilities: Vec<usize>,
+    force: [Function; 3],
+    scale: [f64; 3],
     projection: Projection,
 }
 
-struct Memory<T: Real> {
-    motion: Motion<T>,
-    body: Vec<SpatialVec<T>>,
-    mobility: Vec<T>,
-}
-
-impl SmoothFunction for ForceError {
-    type Scratch<T: Real> = Memory<T>;
-
-    fn num_inputs(&self) -> usize {
-        1 + 2 * self.mobilities.len()
-    }
-
-    fn scratch<T: Real>(&self) -> Memory<T> {
-        let tree = &self.system.tree;
-        Memory {
-            motion: Motion::new(&self.system),
-            body: vec![SpatialVec::zero(); tree.nodes.len()],
-            mobility: vec![T::zero(); tree.num_mobilities],
-        }
-    }
-
-    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], m: &mut Memory<T>) {
-        let (q, u) = z[1..].split_at(self.mobilities.len());
-        for ((&i, &q), &u) in self.mobilities.iter().zip(q).zip(u) {
-            (m.motion.q[i], m.motion.u[i]) = (q, u);
-        }
-        m.motion.compute(&self.system);
-        let kin = m.motion.kin.view(z[0]);
-        let mut sum = Vec3::zero();
-        for &(force, body) in &self.group.contacts {
-            let Actor::Force(contact) = &self.system.forces[force].actor else { continue };
-            m.body.fill(SpatialVec::zero());
-            let mut loads = Loads { body: &mut m.body, mobility: &mut m.mobility };
-            contact.apply(&kin, &[], &[], &mut [], &mut loads);
-            sum += m.body[body].v;
-        }
-        let r = |i: usize| self.group.force[i].value(&z[..1]);
-        let [a, b, c] = self.group.scale;
-        let d = sum - vec3(r(0), r(1), r(2));
+impl OfForce for ForceError {
+    fn evaluate<T: Real>(&self, force: Vec3<T>, time: T) -> T {
+        let r = |i: usize| self.force[i].value(&[time]);
+        let [a, b, c] = self.scale;
+        let d = force - vec3(r(0), r(1), r(2));
         let d = vec3(d.x / a, d.y / b, d.z / c);
         let d = self.projection.of(d);
-        values[0] = d.dot(d);
+        d.dot(d)
     }
 }
 
 /// ∫ Σ |projected difference of forces|² dt, divided by `per` (N; Moco takes the weight of the model).
+///
+/// `None` if something else than a contact is named.
 pub fn contact_tracking(
     name: &str,
     weight: f64,
@@ -103,21 +67,11 @@ pub fn contact_tracking(
     groups: Vec<ContactGroup>,
     projection: Projection,
     per: f64,
-) -> Goal {
+) -> Option<Goal> {
     let term = |group: ContactGroup| {
-        let mut mobilities: Vec<usize> = Vec::new();
-        for &(force, _) in &group.contacts {
-            if let Actor::Force(c) = &system.forces[force].actor {
-                mobilities.extend(c.touches().0.iter().flat_map(|&b| supports(system, b)));
-            }
-        }
-        mobilities.sort_unstable();
-        mobilities.dedup();
-        let n = system.tree.num_mobilities;
-        let mut inputs = vec![PointVariable::Time];
-        inputs.extend(mobilities.iter().map(|&m| PointVariable::State(m)));
-        inputs.extend(mobilities.iter().map(|&m| PointVariable::State(n + m)));
-        Term::of_model(inputs, ForceError { system: system.clone(), group, mobilities, projection })
+        let error = ForceError { force: group.force, scale: group.scale, projection };
+        reaction_term(system, &group.contacts, PointVariable::Time, error)
     };
-    Goal::integral(name, weight / per, groups.into_iter().map(term).collect())
+    let terms = groups.into_iter().map(term).collect::<Option<Vec<_>>>()?;
+    Some(Goal::integral(name, weight / per, terms))
 }

@@ -56,7 +56,7 @@ fn goal(name: &str, cost: Option<f64>, values: usize, f: EndpointFunction) -> Go
         Some(weight) => Mode::Cost { weight },
         None => Mode::Constraint { bounds: vec![Bounds::fixed(0.0); values] },
     };
-    Goal { name: name.into(), mode, integrals: Vec::new(), endpoint: Some(f) }
+    Goal { name: name.into(), mode, integrals: Vec::new(), is_mean: false, endpoint: Some(f) }
 }
 
 /// For every De Groote–Fregly muscle with a compliant tendon: the rate at which fiber and tendon force drift

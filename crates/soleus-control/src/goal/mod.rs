@@ -11,6 +11,7 @@ mod kinematic;
 mod model_function;
 mod output;
 mod quantity;
+pub(crate) mod reaction;
 mod tracking;
 
 pub use basic::{control_effort, final_time, parameter_expression, periodicity, sum_of_squares};

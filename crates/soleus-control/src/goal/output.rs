@@ -34,14 +34,14 @@ pub fn output(
         When::Initially => (Vec::new(), Some(f.at(EndpointVariable::Initial))),
         When::Finally => (Vec::new(), Some(f.at(EndpointVariable::Last))),
     };
-    Goal { name: name.into(), mode, integrals, endpoint }
+    Goal { name: name.into(), mode, integrals, is_mean: false, endpoint }
 }
 
 /// The integral of a sum of quantities, each a term of its own: metabolic power of many muscles, say.
 pub fn output_sum(name: &str, mode: Mode, system: &Arc<System>, quantities: Vec<Quantity>) -> Goal {
     let term = |q: Quantity| ModelFunction::new(system, vec![q], Make::Values(Vec::new())).term();
     let terms = quantities.into_iter().map(term).collect();
-    Goal { name: name.into(), mode, integrals: vec![terms], endpoint: None }
+    Goal { name: name.into(), mode, integrals: vec![terms], is_mean: false, endpoint: None }
 }
 
 /// A power of f at the final time minus f at the initial time.
@@ -82,7 +82,7 @@ pub fn output_periodicity(
     let of = |end: fn(PointVariable) -> EndpointVariable| f.inputs().iter().map(move |&v| end(v));
     let inputs = of(EndpointVariable::Initial).chain(of(EndpointVariable::Last)).collect();
     let endpoint = Some(EndpointFunction::of_model(inputs, Change { f, exponent }));
-    Goal { name: name.into(), mode, integrals: Vec::new(), endpoint }
+    Goal { name: name.into(), mode, integrals: Vec::new(), is_mean: false, endpoint }
 }
 
 /// ∫ Σ wᵢ Rᵢ² dt / per, where R is the moment and force of a joint, weights in this order; `per` is the weight of the

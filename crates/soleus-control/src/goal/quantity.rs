@@ -220,7 +220,7 @@ impl<T: Real> Memory<T> {
             PointVariable::Rate(i) => self.zdot[i - 2 * n] = value,
             PointVariable::Control(i) => self.controls[i] = value,
             PointVariable::Multiplier(i) => self.lambda[i] = value,
-            PointVariable::Parameter(_) => {}
+            PointVariable::Parameter(_) | PointVariable::Phase => {}
         }
     }
 

@@ -246,7 +246,7 @@ impl Problem {
 
     pub(super) fn has(&self, v: PointVariable) -> bool {
         match v {
-            PointVariable::Time => true,
+            PointVariable::Time | PointVariable::Phase => true,
             PointVariable::State(i) | PointVariable::Rate(i) => i < self.states.len(),
             PointVariable::Control(i) => i < self.controls.len(),
             PointVariable::Multiplier(i) => i < self.multipliers.len(),

@@ -81,6 +81,8 @@ pub struct Goal {
     pub mode: Mode,
     /// Integrals over time; each integrand is the sum of its terms.
     pub integrals: Vec<Vec<Term>>,
+    /// The integrals are divided by the duration.
+    pub is_mean: bool,
     /// What becomes of ends and integrals; without it the sum of the integrals counts.
     pub endpoint: Option<EndpointFunction>,
 }
@@ -88,7 +90,18 @@ pub struct Goal {
 impl Goal {
     /// weight · ∫ Σ terms dt.
     pub fn integral(name: impl Into<String>, weight: f64, terms: Vec<Term>) -> Goal {
-        Goal { name: name.into(), mode: Mode::Cost { weight }, integrals: vec![terms], endpoint: None }
+        Goal {
+            name: name.into(),
+            mode: Mode::Cost { weight },
+            integrals: vec![terms],
+            is_mean: false,
+            endpoint: None,
+        }
+    }
+
+    /// weight · mean of Σ terms over the duration.
+    pub fn mean(name: impl Into<String>, weight: f64, terms: Vec<Term>) -> Goal {
+        Goal { is_mean: true, ..Goal::integral(name, weight, terms) }
     }
 
     /// weight · Σ outputs of a function of the ends.
@@ -97,6 +110,7 @@ impl Goal {
             name: name.into(),
             mode: Mode::Cost { weight },
             integrals: Vec::new(),
+            is_mean: false,
             endpoint: Some(function),
         }
     }
@@ -111,6 +125,7 @@ impl Goal {
             name: name.into(),
             mode: Mode::Constraint { bounds },
             integrals: Vec::new(),
+            is_mean: false,
             endpoint: Some(function),
         }
     }

@@ -4,12 +4,14 @@ mod diagnosis;
 mod dynamics;
 mod goal;
 mod phases;
+mod reserve;
 mod variable;
 
 pub use diagnosis::ProblemError;
 pub use dynamics::{Dynamics, KinematicConstraints, Point, Rocket};
 pub use goal::{EndpointFunction, EndpointVariable, Goal, Mode, PathConstraint, Term};
 pub use phases::{Link, LinkVariable, Phases};
+pub use reserve::Reserve;
 pub use variable::{Bounds, PointVariable, Variable};
 
 use std::sync::Arc;

@@ -101,6 +101,8 @@ impl Variable {
 pub enum PointVariable {
     /// t.
     Time,
+    /// (t − t₀)/(t_f − t₀), from 0 to 1, whatever the duration.
+    Phase,
     /// State i.
     State(usize),
     /// Rate of state i.

@@ -269,6 +269,7 @@ impl<'a> Plan<'a> {
                 [(v, 1.0), (v, 0.0)]
             }
             Input::Time(tau) => [(t0, 1.0 - tau), (tf, tau)],
+            Input::Constant(_) => [(t0, 0.0); 2],
         };
         // A sum is no variable itself.
         let all = pair.into_iter().chain(sum.iter().copied()).filter(|p| p.1 != 0.0);

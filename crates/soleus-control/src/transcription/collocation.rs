@@ -91,7 +91,7 @@ impl Collocation {
         let times = phases.iter().map(|p| p.layout.times).collect();
         let mut assembly = b.finish(times, num_goals);
         let mut full = assembly.start();
-        phases.iter().for_each(|p| set_slopes(&p.problem, &p.layout, &mut full));
+        phases.iter().for_each(|p| set_slopes(&p.problem, p.settings.scheme, &p.layout, &mut full));
         assembly.set_start(&full);
         let mut c = Collocation { assembly, phases };
         c.complete_start();
@@ -204,7 +204,7 @@ impl Collocation {
         let Some(p) = self.phases.get(phase) else { return };
         let mut full = self.assembly.start();
         guess.spread_states(&p.problem, &p.layout, &mut full);
-        set_slopes(&p.problem, &p.layout, &mut full);
+        set_slopes(&p.problem, p.settings.scheme, &p.layout, &mut full);
         guess.spread_others(&p.problem, &p.layout, &mut full);
         self.assembly.set_start(&full);
         self.complete_start();
@@ -297,6 +297,26 @@ impl Transcription<'_> {
         self.posa() && !self.is_mesh(point)
     }
 
+    /// Whether nothing asks for the rates of a point: mesh points of the midpoint rule, the first point of backward
+    /// Euler. The dynamics are left out there.
+    fn idle(&self, point: usize) -> bool {
+        let skips = match self.settings.scheme {
+            Scheme::Midpoint => self.is_mesh(point),
+            Scheme::BackwardEuler => point == 0,
+            _ => false,
+        };
+        let asked = |v: &EndpointVariable| {
+            matches!(
+                v,
+                EndpointVariable::Initial(PointVariable::Rate(_)) | EndpointVariable::Last(PointVariable::Rate(_))
+            )
+        };
+        let goals = &self.problem.goals;
+        skips
+            && self.constraints.is_none()
+            && !goals.iter().flat_map(|g| &g.endpoint).any(|e| e.inputs.iter().any(asked))
+    }
+
     fn add_unknowns(&mut self) {
         let p = self.problem;
         let mesh = &self.settings.mesh;
@@ -358,7 +378,7 @@ impl Transcription<'_> {
                 v.bounds
             }
         };
-        let corrected = self.corrected(point);
+        let (corrected, idle) = (self.corrected(point), self.idle(point));
         let is_sum = self.settings.scheme == Scheme::HermiteSimpsonCompressed && !self.is_mesh(point);
         let prescribed = |i: usize| p.prescribed.iter().find(|m| m.state == i).map(|m| (m.motion)(time));
         let states: Vec<usize> = (0..p.states.len())
@@ -373,6 +393,7 @@ impl Transcription<'_> {
             .map(|i| match (p.dynamics.chain[i], prescribed(i)) {
                 (_, Some(m)) => add(Bounds::fixed(m[1]), m[1]),
                 (Some(rate), _) if !corrected => states[rate],
+                _ if idle => add(Bounds::fixed(0.0), 0.0),
                 _ => add(p.dynamics.rate_bounds[i], p.dynamics.rate_bounds[i].middle()),
             })
             .collect();
@@ -419,9 +440,12 @@ impl Transcription<'_> {
         Output { target: Target::Row(row), factor: 1.0, by_duration: false }
     }
 
-    /// f = 0 at every point.
+    /// f = 0 at every point whose rates count.
     fn add_dynamics(&mut self) {
         for point in 0..self.layout.points.len() {
+            if self.idle(point) {
+                continue;
+            }
             let unknowns = self.layout.points[point].clone();
             let accelerations = self.constraints.is_some()
                 && self.settings.constraint_derivatives
@@ -614,7 +638,7 @@ impl Transcription<'_> {
                         self.add_integrand(terms, |point| Output {
                             target,
                             factor: weight * weights[point],
-                            by_duration: true,
+                            by_duration: !goal.is_mean,
                         });
                     }
                 }
@@ -695,7 +719,7 @@ impl Transcription<'_> {
             self.add_integrand(terms, |point| Output {
                 target: Target::Row(rows[point.saturating_sub(1) / inner]),
                 factor: -weights[point],
-                by_duration: true,
+                by_duration: !goal.is_mean,
             });
             ends.push(sum);
         }

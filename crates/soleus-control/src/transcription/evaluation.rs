@@ -158,6 +158,7 @@ fn gather(p: &Program, full: &[f64], block: &Block, z: &mut [f64]) {
         *z = match *input {
             Input::Variable(v) => full[v],
             Input::Time(tau) => (1.0 - tau) * t0 + tau * tf,
+            Input::Constant(c) => c,
         };
     }
 }

@@ -9,6 +9,8 @@ pub(crate) enum Input {
     Variable(usize),
     /// The time (1 − τ) t₀ + τ t_f.
     Time(f64),
+    /// A number.
+    Constant(f64),
 }
 
 /// The unknowns of one point of time. The rate of a state may be another state.
@@ -48,6 +50,7 @@ impl Layout {
     pub fn input(&self, point: &PointUnknowns, variable: PointVariable) -> Input {
         match variable {
             PointVariable::Time => Input::Time(point.tau),
+            PointVariable::Phase => Input::Constant(point.tau),
             PointVariable::State(i) => Input::Variable(point.states[i]),
             PointVariable::Rate(i) => Input::Variable(point.rates[i]),
             PointVariable::Control(i) => Input::Variable(point.controls[i]),

@@ -21,7 +21,7 @@ mod scatter;
 mod sparse;
 
 pub use given_motion::{GivenMotion, MotionPoint};
-pub use hessian::{HessianWorkspace, ImplicitHessian};
+pub use hessian::{HessianWorkspace, ImplicitHessian, ReactionScratch, ReactionSum};
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
 pub use parameters::{Parameter, ParameterError, ParameterWorkspace};
 pub use sparse::SparseMatrix;

@@ -326,7 +326,7 @@ impl ImplicitSystem<'_> {
 }
 
 /// exp θ to second order, θ a twist about the origin of ground.
-fn displacement<T: Real>(theta: SpatialVec<T>) -> Transform<T> {
+pub(super) fn displacement<T: Real>(theta: SpatialVec<T>) -> Transform<T> {
     let (phi, t) = (theta.w, theta.v);
     let half = T::cst(0.5);
     let mut R = Rotation::identity();

@@ -11,7 +11,10 @@ mod constraints;
 mod forces;
 mod paths;
 mod places;
+mod reaction;
 mod scratch;
+
+pub use reaction::{ReactionScratch, ReactionSum};
 
 use super::ImplicitSystem;
 use super::sparse::SparseMatrix;

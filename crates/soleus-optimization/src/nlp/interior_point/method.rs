@@ -202,8 +202,9 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
         st.theta_max = 1e4 * theta.max(1.0);
         st.theta_min = 1e-4 * theta.max(1.0);
 
-        let mu_min =
-            self.options.tolerance.min(self.options.complementarity_tolerance) / (KAPPA_EPSILON + 1.0);
+        // The tolerance of complementarity is in units of the objective as stated.
+        let complementarity = self.scaled.objective_scale * self.options.complementarity_tolerance;
+        let mu_min = self.options.tolerance.min(complementarity) / (KAPPA_EPSILON + 1.0);
         let mut step = Step::default();
         let mut acceptable: Option<(Point, f64)> = None;
         let mut acceptable_count = 0;

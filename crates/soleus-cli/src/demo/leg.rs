@@ -1,4 +1,4 @@
-//! `soleus demo`: a short tour of a model that is built in.
+//! `soleus demo --leg`: a short tour of a leg that is built in.
 
 use crate::failure::Failure;
 use crate::load;
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// A planar leg with eight muscles; the sources of its figures stand in the file.
-const LEG: &str = include_str!("../../../models/leg_swing.osim");
+const LEG: &str = include_str!("../../../../models/leg_swing.osim");
 const LEG_FILE: &str = "models/leg_swing.osim";
 
 /// Prints the tour to stdout.

@@ -1,0 +1,93 @@
+//! The planar walker that is built in, and what is told of its walks.
+
+mod data;
+mod page;
+
+pub use data::Winter;
+pub use page::{Walk, page};
+
+use crate::failure::Failure;
+use crate::load;
+use soleus_control::gait::Planar;
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_dynamics::Options;
+use soleus_model::Model;
+use soleus_optimization::nlp::Iteration;
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+const GAIT: &str = include_str!("../../../../models/gait2d.osim");
+const GAIT_FILE: &str = "models/gait2d.osim";
+
+/// The model of the built-in walker: trunk and two legs in a plane, 9 coordinates, 16 muscles.
+pub fn model() -> Result<Model, Failure> {
+    let (model, diagnostics) = soleus_io::osim::read_model(GAIT.as_bytes(), GAIT_FILE);
+    load::report(&diagnostics);
+    model.ok_or_else(|| load::errors(Path::new(GAIT_FILE), &diagnostics))
+}
+
+/// A model as a walker.
+pub fn walker(model: Model) -> Result<Planar, Failure> {
+    let file = Path::new(GAIT_FILE);
+    let system = load::compile(file, &model, &Options::default())?;
+    let base = ModelProblem::new(Arc::new(model), Arc::new(system));
+    Planar::new(base).map_err(|e| Failure::content(file, 0, "", e.to_string(), ""))
+}
+
+/// Tells on stderr how a walk is found: one line for each price of the reserves, refreshed on a terminal.
+pub struct Teller {
+    start: Instant,
+    price: f64,
+    iterations: usize,
+    watched: bool,
+}
+
+impl Teller {
+    /// The clock starts now.
+    pub fn new() -> Teller {
+        let watched = std::io::stderr().is_terminal();
+        Teller { start: Instant::now(), price: f64::NAN, iterations: 0, watched }
+    }
+
+    /// Seconds since the start.
+    pub fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// One iteration.
+    pub fn tell(&mut self, price: f64, i: &Iteration<'_>) -> ControlFlow<()> {
+        self.iterations += 1;
+        let changed = price != self.price;
+        if changed {
+            if self.watched && !self.price.is_nan() {
+                eprintln!();
+            }
+            self.price = price;
+        }
+        if changed || self.watched {
+            let help = match price {
+                0.0 => "on its own legs".to_string(),
+                p => format!("helped at price {p}"),
+            };
+            let end = if self.watched { "\r" } else { "\n" };
+            eprint!(
+                "{:6.1} s  {:5} iterations  {help:<20} cost {:10.4e}  unbalanced {:8.1e}{end}",
+                self.seconds(),
+                self.iterations,
+                i.objective,
+                i.constraint_violation
+            );
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Ends the last line.
+    pub fn finish(&self) {
+        if self.watched {
+            eprintln!();
+        }
+    }
+}

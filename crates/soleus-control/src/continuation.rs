@@ -1,0 +1,136 @@
+//! Solving with reserves that fade.
+//!
+//! From a poor start the equations of motion are far from satisfied, and the shortest way to satisfy them leads nowhere. With
+//! [reserves](crate::problem::Reserve) they hold from the beginning, at a price; a series of problems with rising price,
+//! each started where the last one ended, leads to the problem without reserves.
+
+use crate::problem::{Problem, ProblemError, Reserve};
+use crate::solution::Trajectory;
+use crate::transcription::{Collocation, Settings};
+use soleus_optimization::nlp::{self, Iteration, NlpError, Options, Solution};
+use std::ops::ControlFlow;
+
+/// How reserves fade.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fading {
+    /// What helps.
+    pub reserves: Vec<Reserve>,
+    /// Price of the reserves in each problem before the last, which has none; rising.
+    pub prices: Vec<f64>,
+    /// Tolerance of the problems before the last.
+    pub tolerance: f64,
+    /// Most iterations of each of them. What was reached by then is good enough to go on from.
+    pub max_iterations: usize,
+    /// First barrier parameter of the first problem, and of the others.
+    pub barriers: [f64; 2],
+}
+
+impl Fading {
+    /// Prices of 10 and 100, found to work for gaits with a cost of the order of 1.
+    pub fn new(reserves: Vec<Reserve>) -> Fading {
+        Fading {
+            reserves,
+            prices: vec![10.0, 100.0],
+            tolerance: 1e-3,
+            max_iterations: 300,
+            barriers: [1e-2, 1e-3],
+        }
+    }
+
+    /// No reserves: the problem itself, from a good start.
+    pub fn none() -> Fading {
+        Fading { prices: Vec::new(), barriers: [1e-3; 2], ..Fading::new(Vec::new()) }
+    }
+}
+
+/// What comes out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The last program's solution.
+    pub solution: Solution,
+    /// The motion.
+    pub trajectory: Trajectory,
+    /// Cost of each goal.
+    pub goals: Vec<(String, f64)>,
+    /// Iterations of all programs together.
+    pub iterations: usize,
+    /// Constraints of the last program that are violated most, in words.
+    pub worst: Option<String>,
+}
+
+impl Outcome {
+    /// The cost of a goal; 0 if there is none of that name.
+    pub fn goal(&self, name: &str) -> f64 {
+        self.goals.iter().filter(|g| g.0 == name).map(|g| g.1).sum()
+    }
+}
+
+/// A problem that cannot be stated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ContinuationError {
+    /// The problem contradicts itself.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Problem(Vec<ProblemError>),
+    /// The program does.
+    #[error(transparent)]
+    Program(#[from] NlpError),
+}
+
+/// Solves `problem`, after it with reserves at each price. `options` are those of the last program. `progress` is told of
+/// the price, 0 in the last program, and every iteration; it may stop everything.
+pub fn solve_fading(
+    problem: &Problem,
+    settings: &Settings,
+    fading: &Fading,
+    guess: &Trajectory,
+    options: &Options,
+    progress: &mut dyn FnMut(f64, &Iteration<'_>) -> ControlFlow<()>,
+) -> Result<Outcome, ContinuationError> {
+    let mut guess = guess.clone();
+    let mut iterations = 0;
+    let mut stopped = false;
+    for (k, &price) in fading.prices.iter().enumerate() {
+        let mut helped = problem.clone();
+        helped.add_reserves(&fading.reserves, price);
+        let options = Options {
+            tolerance: fading.tolerance,
+            max_iterations: fading.max_iterations,
+            initial_barrier: fading.barriers[k.min(1)],
+            ..options.clone()
+        };
+        let outcome = solve_one(helped, settings, &guess, &options, &mut |i| {
+            let flow = progress(price, i);
+            stopped |= flow.is_break();
+            flow
+        })?;
+        iterations += outcome.iterations;
+        if stopped {
+            return Ok(Outcome { iterations, ..outcome });
+        }
+        guess = outcome.trajectory;
+    }
+    let barrier = if fading.prices.is_empty() { fading.barriers[0] } else { fading.barriers[1] };
+    let options = Options { initial_barrier: barrier, ..options.clone() };
+    let outcome = solve_one(problem.clone(), settings, &guess, &options, &mut |i| progress(0.0, i))?;
+    Ok(Outcome { iterations: iterations + outcome.iterations, ..outcome })
+}
+
+fn solve_one(
+    problem: Problem,
+    settings: &Settings,
+    guess: &Trajectory,
+    options: &Options,
+    progress: &mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
+) -> Result<Outcome, ContinuationError> {
+    let mut program = Collocation::new(problem, settings).map_err(ContinuationError::Problem)?;
+    program.set_guess(guess);
+    let solution = nlp::solve(&mut program, options, None, progress)?;
+    let outcome = Outcome {
+        trajectory: program.trajectory(&solution.x),
+        goals: program.objective_by_goal(&solution.x),
+        iterations: solution.counts.iterations,
+        worst: program.violations(&solution.x, options.constraint_tolerance).first().map(|v| v.name.clone()),
+        solution,
+    };
+    Ok(outcome)
+}

@@ -1,0 +1,216 @@
+//! The cycle of a gait as a problem.
+
+use super::Signal;
+use crate::function::SmoothFunction;
+use crate::goal::control_effort;
+use crate::musculoskeletal::ModelProblem;
+use crate::problem::{Bounds, EndpointFunction, EndpointVariable, Goal, PointVariable, Problem};
+use crate::solution::Trajectory;
+use soleus_math::Real;
+
+/// Whether both legs do the same half a cycle apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Symmetry {
+    /// The motion is a whole cycle.
+    #[default]
+    None,
+    /// The motion is half a cycle; at its end each state is what its mirror image was at the beginning.
+    HalfCycle,
+}
+
+/// How long the whole motion lasts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Duration {
+    /// Allowed durations, s.
+    pub bounds: Bounds,
+    /// Mean and standard deviation of a measured one, s; counts as one signal more.
+    pub measured: Option<[f64; 2]>,
+}
+
+/// Cost of the controls: weight/M Σ mean of e^exponent over M controls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// W.
+    pub weight: f64,
+    /// p.
+    pub exponent: f64,
+}
+
+/// A signal of ground forces names a force that is no contact.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("signal `{0}` is to follow ground forces, but names a force that is no contact")]
+pub struct NoContact(pub String);
+
+/// A gait that repeats itself while the model moves forward.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GaitCycle {
+    /// State that grows as the model moves forward; every other one repeats itself.
+    pub forward: usize,
+    /// Mean speed of it, m/s.
+    pub speed: f64,
+    /// Of the motion: a cycle, or half of it if symmetric.
+    pub duration: Duration,
+    /// Half a cycle or a whole one.
+    pub symmetry: Symmetry,
+    /// What is followed; none for a prediction.
+    pub signals: Vec<Signal>,
+    /// W_track.
+    pub tracking_weight: f64,
+    /// Cost of the controls.
+    pub effort: Effort,
+}
+
+impl GaitCycle {
+    /// Adds the cycle to the problem of a model: periodicity, tracking, effort, duration, and forward = 0 at the start.
+    pub fn pose(&self, base: &ModelProblem, problem: &mut Problem) -> Result<(), NoContact> {
+        problem.initial_time = Bounds::fixed(0.0);
+        problem.final_time = self.duration.bounds;
+        problem.states[self.forward].initial = Bounds::fixed(0.0);
+        problem.goals.push(self.periodicity(base));
+
+        let stretch = if self.symmetry == Symmetry::HalfCycle { 0.5 } else { 1.0 };
+        let count = self.signals.len() + usize::from(self.duration.measured.is_some());
+        let weight = self.tracking_weight / count.max(1) as f64;
+        if !self.signals.is_empty() {
+            let term = |s: &Signal| s.term(&base.system, stretch).ok_or_else(|| NoContact(s.name.clone()));
+            let terms = self.signals.iter().map(term).collect::<Result<_, _>>()?;
+            problem.goals.push(Goal::mean("tracking", weight, terms));
+        }
+        if let Some([mean, deviation]) = self.duration.measured {
+            let inputs = vec![EndpointVariable::Last(PointVariable::Time)];
+            let f = EndpointFunction::new(inputs, DurationError { mean, deviation });
+            problem.goals.push(Goal::endpoint("duration", weight, f));
+        }
+        if self.effort.weight != 0.0 {
+            let n = base.controls.len();
+            let all: Vec<(usize, f64)> = (0..n).map(|i| (i, 1.0)).collect();
+            let weight = self.effort.weight / n.max(1) as f64;
+            let goal = control_effort("effort", weight, &all, self.effort.exponent);
+            problem.goals.push(Goal { is_mean: true, ..goal });
+        }
+        Ok(())
+    }
+
+    /// The whole cycle of a motion; half a cycle is followed by its mirror image.
+    pub fn whole(&self, base: &ModelProblem, t: &Trajectory) -> Trajectory {
+        let mut whole = t.clone();
+        let (Some(&first), Some(&last)) = (t.times.first(), t.times.last()) else { return whole };
+        if self.symmetry == Symmetry::None {
+            return whole;
+        }
+        let mirrored = |names: &[String], row: &[f64]| -> Vec<f64> {
+            (0..row.len()).map(|i| row[mirror_image(names, i)]).collect()
+        };
+        for k in 1..t.times.len() {
+            whole.times.push(last + t.times[k] - first);
+            let mut row = mirrored(&base.states, &t.states.rows[k]);
+            row[self.forward] += self.speed * (last - first);
+            whole.states.rows.push(row);
+            whole.rates.rows.extend(t.rates.rows.get(k).map(|r| mirrored(&base.states, r)));
+            whole.controls.rows.extend(t.controls.rows.get(k).map(|r| mirrored(&base.controls, r)));
+            whole.multipliers.rows.extend(t.multipliers.rows.get(k).cloned());
+        }
+        whole
+    }
+
+    /// The end of the motion is its beginning, further on.
+    fn periodicity(&self, base: &ModelProblem) -> Goal {
+        let mirror = |names: &[String], i: usize| match self.symmetry {
+            Symmetry::None => i,
+            Symmetry::HalfCycle => mirror_image(names, i),
+        };
+        let mut inputs =
+            vec![EndpointVariable::Initial(PointVariable::Time), EndpointVariable::Last(PointVariable::Time)];
+        let states = (0..base.states.len())
+            .map(|i| (PointVariable::State(mirror(&base.states, i)), PointVariable::State(i)));
+        let controls = (0..base.controls.len())
+            .map(|i| (PointVariable::Control(mirror(&base.controls, i)), PointVariable::Control(i)));
+        for (before, after) in states.chain(controls) {
+            inputs.extend([EndpointVariable::Initial(before), EndpointVariable::Last(after)]);
+        }
+        let rows = base.states.len() + base.controls.len();
+        let f = Repeats { rows, forward: self.forward, speed: self.speed };
+        let bounds = vec![Bounds::fixed(0.0); rows];
+        Goal::endpoint_constraint("periodicity", bounds, EndpointFunction::new(inputs, f))
+    }
+}
+
+/// The entry whose name is that of entry i with `_r` and `_l` exchanged where a part of the path ends so; i itself if
+/// there is none.
+fn mirror_image(names: &[String], i: usize) -> usize {
+    let mirrored: Vec<String> = names[i]
+        .split('/')
+        .map(|part| match (part.strip_suffix("_r"), part.strip_suffix("_l")) {
+            (Some(stem), _) => format!("{stem}_l"),
+            (_, Some(stem)) => format!("{stem}_r"),
+            _ => part.to_string(),
+        })
+        .collect();
+    let mirrored = mirrored.join("/");
+    names.iter().position(|n| *n == mirrored).unwrap_or(i)
+}
+
+/// x_after − x_before, less speed · duration in the forward row. Inputs: t₀, t_f, then pairs (before, after).
+struct Repeats {
+    rows: usize,
+    forward: usize,
+    speed: f64,
+}
+
+impl SmoothFunction for Repeats {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        2 + 2 * self.rows
+    }
+    fn num_outputs(&self) -> usize {
+        self.rows
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        for (v, pair) in values.iter_mut().zip(z[2..].chunks_exact(2)) {
+            *v = pair[1] - pair[0];
+        }
+        values[self.forward] -= (z[1] - z[0]) * self.speed;
+    }
+    fn depends(&self, output: usize, input: usize) -> bool {
+        if input < 2 { output == self.forward } else { (input - 2) / 2 == output }
+    }
+    fn couples(&self, _: usize, _: usize) -> bool {
+        false
+    }
+}
+
+/// ((T − mean)/deviation)².
+struct DurationError {
+    mean: f64,
+    deviation: f64,
+}
+
+impl SmoothFunction for DurationError {
+    type Scratch<T: Real> = ();
+    fn num_inputs(&self) -> usize {
+        1
+    }
+    fn scratch<T: Real>(&self) {}
+    fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        values[0] = ((z[0] - self.mean) / self.deviation).sq();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_mirror_images() {
+        let names: Vec<String> = [
+            "/jointset/hip_r/hip_angle_r/value",
+            "/jointset/hip_l/hip_angle_l/value",
+            "/trunk/value",
+            "/x_r",
+        ]
+        .map(String::from)
+        .into();
+        assert_eq!([0, 1, 2, 3].map(|i| mirror_image(&names, i)), [1, 0, 2, 3]);
+    }
+}

@@ -1,0 +1,16 @@
+//! Walking and running as periodic optimal control problems.
+//!
+//! A [`GaitCycle`] asks for the cycle of a model that repeats itself while the model moves forward, and is as
+//! near as possible to measured signals, with as little effort as possible:
+//!
+//!   J = W_track (1/n) Σᵢ mean over the cycle of ((sᵢ − mᵢ)/σᵢ)²  +  W_effort (1/M) Σ_k mean of e_k^p
+//!
+//! van den Bogert, Blana and Heinrich (2011), eq. 20. Without signals the motion is predicted by effort alone.
+
+mod cycle;
+mod planar;
+mod signal;
+
+pub use cycle::{Duration, Effort, GaitCycle, NoContact, Symmetry};
+pub use planar::{LegData, NoWalker, Planar, fit_prosthesis};
+pub use signal::{Course, Signal, Source};
