@@ -3,6 +3,7 @@
 use crate::eval::{control_order, list, tree_order};
 use crate::failure::Failure;
 use crate::load;
+use crate::plot::matches;
 use crate::states::{self, Input};
 use clap::Args;
 use serde_json::{Value, json};
@@ -211,20 +212,6 @@ fn find_parameters(
 
 const LIST: &str = "`soleus jacobian MODEL --parameters list` prints the names of all there are";
 
-/// Whether a name is like a pattern, in which * stands for any letters.
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut name) = name.strip_prefix(start) else { return false };
-    // Each part at the first place it is found; the last one at the end.
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let end = parts.pop().unwrap_or("");
-    for part in parts {
-        let Some(i) = name.find(part) else { return false };
-        name = &name[i + part.len()..];
-    }
-    name.ends_with(end)
-}
-
 /// Where the four Jacobians have entries.
 fn picture(model: &Model, system: &System, j: &ImplicitJacobian) -> Sparsity {
     let (n, nx) = (system.tree.num_mobilities, j.dx.columns);
@@ -247,21 +234,5 @@ fn picture(model: &Model, system: &System, j: &ImplicitJacobian) -> Sparsity {
         rows: j.dx.rows,
         row_groups: groups.iter().map(|(name, row)| (name.to_string(), *row)).collect(),
         panels,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn analytic_patterns() {
-        let name = "/forceset/soleus_r/optimal_fiber_length";
-        for pattern in ["/forceset/*/optimal_fiber_length", "*", "*length", "/force*_r/*", "*a*e*i*", name] {
-            assert!(matches(pattern, name), "{pattern}");
-        }
-        for pattern in ["/bodyset/*", "/forceset/*/length_", "*_r", "*/optimal*/optimal*", "/forceset"] {
-            assert!(!matches(pattern, name), "{pattern}");
-        }
     }
 }

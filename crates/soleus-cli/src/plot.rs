@@ -84,7 +84,7 @@ fn choose(table: &Table, patterns: &[String]) -> Result<Vec<usize>, String> {
 }
 
 /// Whether a pattern with `*` fits a whole label.
-fn matches(pattern: &str, label: &str) -> bool {
+pub fn matches(pattern: &str, label: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == label };
     let Some(mut left) = label.strip_prefix(head) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();

@@ -162,7 +162,7 @@ fn derivatives_by_parameters(f: &Folder) {
     assert_eq!((units("kg"), units("m"), order.len()), (4, 8, 12));
     let dp = dense(&p["states"][0]["dp"]);
     assert_eq!((dp.len(), dp[0].len()), (22, 12));
-    // Masses are in the equations of motion alone, at rest as weights.
+    // Masses are in the equations of motion alone.
     assert!((3..6).any(|row| dp[row][1] != 0.0) && (6..22).all(|row| dp[row][1] == 0.0));
     let list = f.soleus(&["jacobian", LEG, "--parameters", "list"]);
     list.is_done();

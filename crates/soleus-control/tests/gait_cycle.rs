@@ -151,7 +151,7 @@ fn val_stored_walk_is_optimal() {
     let settings = Settings { interpolate_controls: false, ..Settings::uniform(Scheme::BackwardEuler, 60) };
     let options =
         Options { max_iterations: 200, constraint_tolerance: 1e-6, ..Options::with_tolerance(1e-6) };
-    let fading = Fading { barriers: [1e-4; 2], ..Fading::none() };
+    let fading = Fading { barriers: [1e-6; 2], ..Fading::none() };
     let guess = stored_walk(&walker.base, "able");
     let o =
         solve_fading(&problem, &settings, &fading, &guess, &options, &mut |_, _| ControlFlow::Continue(()))

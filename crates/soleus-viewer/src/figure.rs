@@ -2,6 +2,7 @@
 
 use crate::drawing::{Color, Drawing, Mark, Path, Stroke, hex};
 use crate::scene::{Frame, Scene, Shape, Solid};
+use crate::text::escape;
 use soleus_math::{Transform, Vec3, vec3};
 use std::f64::consts::TAU;
 
@@ -40,6 +41,26 @@ const FLOOR: Color = hex("#d9d9d9");
 /// A frame as an SVG file of its own.
 pub fn to_svg(scene: &Scene, frame: &Frame, camera: &Camera, title: &str) -> String {
     draw(scene, frame, camera, title).to_svg()
+}
+
+/// Frames side by side as an SVG file, on one floor.
+pub fn to_strip_svg(scene: &Scene, frames: &[&Frame], camera: &Camera, title: &str) -> String {
+    let drawings: Vec<Drawing> = frames.iter().map(|f| draw(scene, f, camera, "")).collect();
+    let height = drawings.iter().fold(0.0, |m: f64, d| m.max(d.size[1]));
+    let mut parts = String::new();
+    let mut x = 0.0;
+    for mut d in drawings {
+        let [w, h] = d.size;
+        d.attributes.push(("x", format!("{x:.1}")));
+        d.attributes.push(("y", format!("{:.1}", height - h)));
+        parts.push_str(&d.inline_svg());
+        x += w;
+    }
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {x:.1} {height:.1}\" width=\"{x:.1}\" height=\"{height:.1}\" \
+         role=\"img\" aria-label=\"{}\">\n{parts}</svg>\n",
+        escape(title)
+    )
 }
 
 /// A frame as the bytes of a PNG file, twice as many pixels wide and high as the SVG.

@@ -24,6 +24,9 @@ pub struct Arguments {
     /// Page to write
     #[arg(long, default_value = "walk.html", value_name = "PAGE.html")]
     out: PathBuf,
+    /// Picture of nine figures of the cycle to write
+    #[arg(long, value_name = "STRIP.svg")]
+    picture: Option<PathBuf>,
     /// Show muscles, moments and derivatives of a single leg instead
     #[arg(long)]
     leg: bool,
@@ -123,6 +126,9 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     ];
     let page = walk::page("A predicted walk", &walker, &walk, &outcome, &Winter::read("normal")?, &text);
     load::write_whole(Path::new(&a.out), &page)?;
+    if let Some(picture) = &a.picture {
+        load::write_whole(picture, &walk::strip(&walker, &walk, 9, "A predicted walk"))?;
+    }
     println!("open {}", a.out.display());
     Ok(())
 }

@@ -4,7 +4,7 @@ mod data;
 mod page;
 
 pub use data::Winter;
-pub use page::{Walk, page};
+pub use page::{Walk, page, strip};
 
 use crate::failure::Failure;
 use crate::load;

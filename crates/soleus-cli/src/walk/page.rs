@@ -5,7 +5,9 @@ use soleus_control::gait::{Course, GaitCycle, Planar};
 use soleus_control::{Trajectory, continuation::Outcome};
 use soleus_dynamics::State;
 use soleus_dynamics::implicit::ReactionSum;
-use soleus_viewer::{Band, Line, Plot, Recorder, Report, SceneOptions, Table, activation_plots, significant};
+use soleus_viewer::figure::to_strip_svg;
+use soleus_viewer::{
+    Band, Camera, Line, Plot, Recorder, Report, SceneOptions, Table, activation_plots, significant};
 
 /// A whole cycle, from one contact of the right heel to the next.
 pub struct Walk {
@@ -97,6 +99,17 @@ fn ground_forces(walker: &Planar, foot: &[(usize, usize)], states: &[State<f64>]
         [scratch.value.x / weight, scratch.value.y / weight]
     };
     states.iter().map(force).collect()
+}
+
+/// `count` figures of the cycle, from left to right, as an SVG file.
+pub fn strip(walker: &Planar, walk: &Walk, count: usize, title: &str) -> String {
+    let mut recorder =
+        Recorder::new(&walker.base.model, &walker.base.system, &SceneOptions::default()).with(true, true);
+    walk.states.iter().for_each(|x| recorder.record(x));
+    let animation = recorder.finish();
+    let last = animation.frames.len().saturating_sub(1);
+    let frames: Vec<_> = (0..count).map(|k| &animation.frames[k * last / count.max(1)]).collect();
+    to_strip_svg(&animation.scene, &frames, &Camera { yaw_deg: 0.0, pitch_deg: 0.0 }, title)
 }
 
 /// The page.

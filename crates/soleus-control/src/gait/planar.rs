@@ -149,10 +149,13 @@ impl Planar {
         (0..n).map(|i| Reserve { state: n + i, strength: strength(i) }).collect()
     }
 
-    /// Signals of both legs, the left half a cycle later. The least deviations that count are 2° and 2 % of body weight;
-    /// none for the measured deviations alone.
+    /// Signals of both legs, the left half a cycle later. `floors` are the least deviations of angles (rad) and forces (body
+    /// weights) that count; without them, the least of each signal's own that is not zero.
     pub fn signals(&self, data: &LegData, floors: Option<[f64; 2]>) -> Vec<Signal> {
-        let [angle_floor, force_floor] = floors.unwrap_or([1e-9; 2]);
+        let floor = |kind: usize, deviation: &Course| {
+            let least = deviation.0.iter().copied().filter(|&d| d > 0.0).fold(f64::INFINITY, f64::min);
+            floors.map_or(least, |f| f[kind])
+        };
         let weight = self.base.model.total_mass() * self.base.model.gravity.norm();
         let mut list = Vec::new();
         for (s, side) in SIDES.into_iter().enumerate() {
@@ -164,7 +167,7 @@ impl Planar {
                     source: Source::State(state),
                     mean: mean.clone(),
                     deviation: deviation.clone(),
-                    floor: angle_floor,
+                    floor: floor(0, deviation),
                     shift,
                 });
             }
@@ -176,7 +179,7 @@ impl Planar {
                     source: Source::Contact { contacts: self.feet[s].clone(), axis, per: weight },
                     mean: mean.clone(),
                     deviation: deviation.clone(),
-                    floor: force_floor,
+                    floor: floor(1, deviation),
                     shift,
                 });
             }

@@ -105,10 +105,20 @@ fn element(r: &mut Reader<'_>, t: Table<'_>, f: &Field, v: &Value<'_>, line: u32
         Kind::ContactGroups => Some(contact_groups(r, f, v, line)),
         Kind::FramePairs => Some(frame_pairs(r, f, v, line)),
         Kind::Constant => {
-            let mut e = Element::new("Constant", line);
-            e.set_attribute("name", f.property);
-            e.push(Element::with_text("value", format!("{:?}", r.as_number(v, name)?), line));
+            let mut constant = Element::new("Constant", line);
+            constant.push(Element::with_text("value", format!("{:?}", r.as_number(v, name)?), line));
+            let mut e = Element::new(f.property, line);
+            e.push(constant);
             Some(e)
+        }
+        Kind::Parameters => {
+            let mut list = Element::new(f.property, line);
+            for name in r.texts(t, name) {
+                let mut e = Element::new("MocoParameter", line);
+                e.set_attribute("name", name);
+                list.push(e);
+            }
+            Some(list)
         }
         Kind::Table | Kind::Tables => None,
     }

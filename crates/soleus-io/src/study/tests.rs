@@ -91,6 +91,43 @@ save_every_s = 5
     assert_eq!(s.output.save_every_s, Some(5.0));
 }
 
+/// Path constraints, operators and formulas arrive as a MocoStudy file would give them.
+#[test]
+fn identity_constraints_reach_the_setup() {
+    use crate::setup::moco::PathConstraintKind;
+    let text = format!(
+        "{SMALL}\
+[[operators]]
+type = \"remove_muscles\"
+[[path_constraints]]
+type = \"control_bound\"
+controls = [\"/forceset/a\", \"/forceset/b\"]
+lower = 0.1
+[[path_constraints]]
+type = \"frame_distance\"
+pairs = [{{ frames = [\"/bodyset/l\", \"/bodyset/r\"], bounds = [0.1, inf] }}]
+[[goals]]
+type = \"expression\"
+expression = \"p + 2*q\"
+parameters = [\"mass\", \"length\"]
+variables = [\"p\", \"q\"]
+"
+    );
+    let (study, log) = read_text(&text);
+    let Some(s) = study else { panic!("{log:?}") };
+    assert!(log.is_empty(), "{log:?}");
+    assert_eq!(s.setup.model_steps.len(), 1);
+    let [bound, distance] = &s.setup.path_constraints[..] else { panic!("{:?}", s.setup.path_constraints) };
+    let PathConstraintKind::ControlBound { paths, bounds } = &bound.kind else { panic!("{bound:?}") };
+    assert!(paths.len() == 2 && bounds.lower.is_some() && bounds.upper.is_none(), "{bounds:?}");
+    let PathConstraintKind::FrameDistance { pairs, .. } = &distance.kind else { panic!("{distance:?}") };
+    assert_eq!(pairs[0].distance, [0.1, f64::INFINITY]);
+    let GoalKind::ParameterExpression { parameters, variables, .. } = &s.setup.goals[0].kind else {
+        panic!("{:?}", s.setup.goals[0])
+    };
+    assert_eq!((parameters.len(), variables.join(" ")), (2, "p q".to_string()));
+}
+
 /// What is wrong is told with its line and what it should be.
 #[test]
 fn identity_mistakes_are_named() {

@@ -342,7 +342,18 @@ pub(in crate::study) const GOALS: &[Class] = &[
     Class {
         name: "expression",
         class: "MocoExpressionBasedParameterGoal",
-        fields: &[field("expression", "expression", Text, "", "needed", "formula of parameters")],
+        fields: &[
+            field("expression", "expression", Text, "", "needed", "formula of the variables"),
+            field("parameters", "parameters", Parameters, "", "needed", "names of parameters of the study"),
+            field(
+                "variables",
+                "variables",
+                Texts,
+                "",
+                "needed",
+                "what the formula calls them, in the same order",
+            ),
+        ],
         help: "a formula of parameters",
     },
 ];

@@ -33,6 +33,8 @@ pub(super) enum Kind {
     FramePairs,
     /// A constant function of time.
     Constant,
+    /// A list of names of parameters.
+    Parameters,
     /// Fields of their own.
     Table,
     /// A list of tables with fields of their own.
@@ -50,7 +52,7 @@ impl Kind {
             Kind::Boolean => "true or false",
             Kind::Bounds => "number or [lower, upper]",
             Kind::Numbers => "list of numbers",
-            Kind::Texts => "list of texts",
+            Kind::Texts | Kind::Parameters => "list of texts",
             Kind::Weights => "table name = number",
             Kind::Reference => "file, or { file, lowpass_hz, speeds }",
             Kind::Pairs => "list of names or [initial, final]",
