@@ -7,7 +7,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 /// A real number, perhaps with derivatives riding along.
 ///
-/// Implemented by `f64` and by [`Dual`](crate::Dual) over any `Real`. The contract that
+/// Implemented by `f64` and by [`Dual`] over any `Real`. The contract that
 /// the whole project leans on: **the value part of every operation is bit for bit what
 /// `f64` gives.** Branches look at [`value`](Real::value) alone, so every scalar takes
 /// the same branch and runs the same lines.

@@ -7,7 +7,8 @@ use soleus_dynamics::State;
 use soleus_dynamics::implicit::ReactionSum;
 use soleus_viewer::figure::to_strip_svg;
 use soleus_viewer::{
-    Band, Camera, Line, Plot, Recorder, Report, SceneOptions, Table, activation_plots, significant};
+    Band, Camera, Line, Plot, Recorder, Report, SceneOptions, Table, activation_plots, significant,
+};
 
 /// A whole cycle, from one contact of the right heel to the next.
 pub struct Walk {
