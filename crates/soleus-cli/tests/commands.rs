@@ -189,7 +189,7 @@ fn identity_upgrade_keeps_the_physics() {
 
 #[test]
 fn deriv_demo_shows_exact_derivatives() {
-    let run = Folder::new("demo").soleus(&["demo"]);
+    let run = Folder::new("demo").soleus(&["demo", "--leg"]);
     let text = run.is_done();
     assert_eq!(run.stderr, "");
     let mut rows = 0;
