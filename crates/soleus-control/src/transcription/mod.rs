@@ -7,6 +7,7 @@ mod interpolation;
 pub(crate) mod layout;
 mod legendre;
 mod matching;
+mod program;
 mod refinement;
 mod scheme;
 mod settings;

@@ -1,0 +1,558 @@
+//! A program in the making: unknowns, equations and costs of every point and interval.
+
+use super::assembly::{Builder, Output, Target};
+use super::layout::{Input, Layout, PointUnknowns};
+use super::scheme::{Scheme, Stencil};
+use super::settings::{ConstraintMethod, Settings};
+use crate::function::PointFunction;
+use crate::problem::{
+    Bounds, EndpointFunction, EndpointVariable, Goal, KinematicConstraints, Mode, PointVariable, Problem,
+    Term,
+};
+use soleus_optimization::Stages;
+use std::sync::Arc;
+
+/// A program in the making.
+pub(super) struct Transcription<'a> {
+    pub problem: &'a Problem,
+    pub settings: &'a Settings,
+    pub stencil: &'a Stencil,
+    /// Kinematic constraints that hold along the motion; none if the motion is prescribed.
+    pub constraints: Option<&'a KinematicConstraints>,
+    pub b: Builder,
+    pub layout: Layout,
+    /// Stage of the first point, and the number of the first goal.
+    pub first_stage: u32,
+    pub first_goal: usize,
+}
+
+impl Transcription<'_> {
+    fn stage(&self, interval: usize) -> u32 {
+        self.first_stage + interval as u32
+    }
+
+    fn num_intervals(&self) -> usize {
+        self.settings.mesh.len() - 1
+    }
+
+    /// Points of the grid per interval, the end not counted.
+    fn inner(&self) -> usize {
+        self.stencil.nodes.len() - 1
+    }
+
+    fn is_mesh(&self, point: usize) -> bool {
+        point.is_multiple_of(self.inner())
+    }
+
+    fn posa(&self) -> bool {
+        self.constraints.is_some()
+            && self.settings.constraint_derivatives
+            && self.settings.constraint_method == ConstraintMethod::Posa2016
+    }
+
+    fn bordalba(&self) -> bool {
+        self.constraints.is_some()
+            && self.settings.constraint_derivatives
+            && self.settings.constraint_method == ConstraintMethod::Bordalba2023
+    }
+
+    /// Whether the equations q̇ = u of a point get corrections.
+    fn corrected(&self, point: usize) -> bool {
+        self.posa() && !self.is_mesh(point)
+    }
+
+    /// Whether nothing asks for the rates of a point: mesh points of the midpoint rule, the first point of backward
+    /// Euler. The dynamics are left out there.
+    fn idle(&self, point: usize) -> bool {
+        let skips = match self.settings.scheme {
+            Scheme::Midpoint => self.is_mesh(point),
+            Scheme::BackwardEuler => point == 0,
+            _ => false,
+        };
+        let asked = |v: &EndpointVariable| {
+            matches!(
+                v,
+                EndpointVariable::Initial(PointVariable::Rate(_))
+                    | EndpointVariable::Last(PointVariable::Rate(_))
+            )
+        };
+        let goals = &self.problem.goals;
+        skips
+            && self.constraints.is_none()
+            && !goals.iter().flat_map(|g| &g.endpoint).any(|e| e.inputs.iter().any(asked))
+    }
+
+    pub fn add_unknowns(&mut self) {
+        let p = self.problem;
+        let mesh = &self.settings.mesh;
+        let (n, inner) = (self.num_intervals(), self.inner());
+        // Times first: prescribed motions need them.
+        let [t0, tf] = [p.initial_time, p.final_time].map(|b| (b, b.middle()));
+        self.layout.times = [t0, tf].map(|(b, start)| self.b.variable(b, start, Stages::BORDER));
+        self.layout.parameters = p
+            .parameters
+            .iter()
+            .map(|v| self.b.variable(v.bounds, v.bounds.middle(), Stages::BORDER))
+            .collect();
+        for point in 0..=n * inner {
+            let (i, k) = (point / inner, point % inner);
+            let tau =
+                if k == 0 { mesh[i] } else { mesh[i] + (mesh[i + 1] - mesh[i]) * self.stencil.nodes[k] };
+            let time = t0.1 + tau * (tf.1 - t0.1);
+            let unknowns = self.add_point(point, point == n * inner, tau, time, self.stage(i));
+            self.layout.points.push(unknowns);
+            if k == 0 {
+                self.layout.mesh.push(point);
+            }
+        }
+        for interval in 0..n {
+            self.add_interval(interval);
+        }
+        if self.settings.scheme == Scheme::HermiteSimpsonCompressed {
+            (0..n).for_each(|interval| self.define_midpoint(interval));
+        }
+    }
+
+    /// x̄ = ½(x₀ + x₁) + h/8 (ẋ₀ − ẋ₁); the duration is known.
+    fn define_midpoint(&mut self, interval: usize) {
+        let p = self.problem;
+        let duration = p.final_time.lower - p.initial_time.lower;
+        let h = (self.settings.mesh[interval + 1] - self.settings.mesh[interval]) * duration;
+        let first = interval * self.inner();
+        let from = &self.layout.points[first];
+        let to = self.layout.projected.get(interval).unwrap_or(&self.layout.points[first + 2]);
+        for (i, &x) in self.layout.points[first + 1].states.iter().enumerate() {
+            let terms = vec![
+                (from.states[i], 0.5),
+                (to.states[i], 0.5),
+                (from.rates[i], h / 8.0),
+                (to.rates[i], -h / 8.0),
+            ];
+            self.b.define(x, terms);
+        }
+    }
+
+    fn add_point(&mut self, point: usize, last: bool, tau: f64, time: f64, stage: u32) -> PointUnknowns {
+        let p = self.problem;
+        let of = |v: &crate::problem::Variable| {
+            if point == 0 {
+                v.initial
+            } else if last {
+                v.last
+            } else {
+                v.bounds
+            }
+        };
+        let (corrected, idle) = (self.corrected(point), self.idle(point));
+        let is_sum = self.settings.scheme == Scheme::HermiteSimpsonCompressed && !self.is_mesh(point);
+        let prescribed = |i: usize| p.prescribed.iter().find(|m| m.state == i).map(|m| (m.motion)(time));
+        let states: Vec<usize> = (0..p.states.len())
+            .map(|i| match prescribed(i) {
+                Some(m) => self.b.variable(Bounds::fixed(m[0]), m[0], stage),
+                None if is_sum => self.b.sum(p.states[i].guess(tau), stage),
+                None => self.b.variable(of(&p.states[i]), p.states[i].guess(tau), stage),
+            })
+            .collect();
+        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
+        let rates = (0..p.states.len())
+            .map(|i| match (p.dynamics.chain[i], prescribed(i)) {
+                (_, Some(m)) => add(Bounds::fixed(m[1]), m[1]),
+                (Some(rate), _) if !corrected => states[rate],
+                _ if idle => add(Bounds::fixed(0.0), 0.0),
+                _ => add(p.dynamics.rate_bounds[i], p.dynamics.rate_bounds[i].middle()),
+            })
+            .collect();
+        let controls = p.controls.iter().map(|v| add(of(v), v.guess(tau))).collect();
+        let multipliers = p.multipliers.iter().map(|v| add(of(v), v.guess(tau))).collect();
+        PointUnknowns { states, rates, controls, multipliers, tau, stage }
+    }
+
+    /// Unknowns of an interval: velocity corrections, or projected states and the multipliers of the projection.
+    fn add_interval(&mut self, interval: usize) {
+        let p = self.problem;
+        let stage = self.stage(interval);
+        let Some(c) = self.constraints else { return };
+        if self.posa() {
+            let bounds = self.settings.correction_bounds;
+            let slacks = (0..p.multipliers.len()).map(|_| self.b.variable(bounds, 0.0, stage)).collect();
+            self.layout.slacks.push(slacks);
+        } else if self.bordalba() {
+            let bounds = self.settings.projection_bounds;
+            let count = c.projection.num_inputs() - 1 - p.states.len();
+            let slacks = (0..count).map(|_| self.b.variable(bounds, 0.0, stage)).collect();
+            self.layout.slacks.push(slacks);
+            // The auxiliary states are not projected.
+            let end = &self.layout.points[self.layout.mesh[interval + 1]];
+            let last = interval + 1 == self.num_intervals();
+            let end_tau = end.tau;
+            let mut projected = PointUnknowns { stage, ..end.clone() };
+            for i in 0..2 * c.num_coordinates {
+                let bounds = if last { p.states[i].last } else { p.states[i].bounds };
+                projected.states[i] = self.b.variable(bounds, p.states[i].guess(end_tau), stage);
+            }
+            for i in 0..2 * c.num_coordinates {
+                projected.rates[i] = match p.dynamics.chain[i] {
+                    Some(rate) => projected.states[rate],
+                    None => self.b.variable(p.dynamics.rate_bounds[i], 0.0, stage),
+                };
+            }
+            self.layout.projected.push(projected);
+        }
+    }
+
+    fn equation(&mut self, stage: u32, tau: f64, name: String) -> Output {
+        let row = self.b.row(Bounds::fixed(0.0), stage, Some(tau), name);
+        Output { target: Target::Row(row), factor: 1.0, by_duration: false }
+    }
+
+    /// f = 0 at every point whose rates count.
+    pub fn add_dynamics(&mut self) {
+        for point in 0..self.layout.points.len() {
+            if self.idle(point) {
+                continue;
+            }
+            let unknowns = self.layout.points[point].clone();
+            let accelerations = self.constraints.is_some()
+                && self.settings.constraint_derivatives
+                && if self.bordalba() { point == 0 || !self.is_mesh(point) } else { self.is_mesh(point) };
+            let outputs = self.add_dynamics_at(&unknowns, self.corrected(point), accelerations, false);
+            if self.corrected(point) {
+                self.add_correction(point, &unknowns, &outputs);
+            }
+        }
+        for interval in 0..self.layout.projected.len() {
+            // Auxiliary states have their equations at the mesh point itself.
+            let unknowns = self.layout.projected[interval].clone();
+            self.add_dynamics_at(&unknowns, false, true, true);
+        }
+    }
+
+    /// The rows of f at a point: those of states that are no others' rates, and, if `accelerations`, those of the
+    /// constraints. At a `projected` point only the rows of coordinates and speeds.
+    fn add_dynamics_at(
+        &mut self,
+        unknowns: &PointUnknowns,
+        corrected: bool,
+        accelerations: bool,
+        projected: bool,
+    ) -> Vec<Output> {
+        let p = self.problem;
+        let nothing = Output { target: Target::Nothing, factor: 0.0, by_duration: false };
+        let nx = p.states.len();
+        let multibody = self.constraints.map_or(0, |c| 2 * c.num_coordinates);
+        let mut outputs = Vec::with_capacity(p.dynamics.function.num_outputs());
+        for i in 0..p.dynamics.function.num_outputs() {
+            let wanted = if i >= nx {
+                accelerations
+            } else {
+                let chained = p.dynamics.chain[i].is_some() && !corrected;
+                !chained && (!projected || i < multibody)
+            };
+            outputs.push(if wanted {
+                let of = if i < nx { &p.states[i].name } else { &p.multipliers[i - nx].name };
+                self.equation(unknowns.stage, unknowns.tau, format!("dynamics of {of}"))
+            } else {
+                nothing
+            });
+        }
+        let inputs = self.layout.inputs(unknowns, &p.point_variables());
+        self.b.block(&p.dynamics.function, inputs, outputs.clone());
+        outputs
+    }
+
+    /// q̇ = N u + Gᵀ γ at a midpoint.
+    fn add_correction(&mut self, point: usize, unknowns: &PointUnknowns, rows: &[Output]) {
+        let Some(c) = self.constraints else { return };
+        let slacks = self.layout.slacks[point / self.inner()].clone();
+        let inputs = self.with_slacks(unknowns, &slacks);
+        let outputs = (0..c.num_coordinates).map(|i| Output { factor: -1.0, ..rows[i] }).collect();
+        self.b.block(&c.correction, inputs, outputs);
+    }
+
+    /// t, x and slacks.
+    fn with_slacks(&self, unknowns: &PointUnknowns, slacks: &[usize]) -> Vec<Input> {
+        let mut inputs = vec![Input::Time(unknowns.tau)];
+        inputs.extend(unknowns.states.iter().chain(slacks).map(|&v| Input::Variable(v)));
+        inputs
+    }
+
+    /// The scheme's equations between points, and controls inside intervals.
+    pub fn add_defects(&mut self) {
+        let p = self.problem;
+        for interval in 0..self.num_intervals() {
+            let first = interval * self.inner();
+            let h = self.settings.mesh[interval + 1] - self.settings.mesh[interval];
+            let (stage, tau) = (self.stage(interval), Some(self.settings.mesh[interval] + 0.5 * h));
+            for (d, defect) in self.stencil.defects.iter().enumerate() {
+                for i in (0..p.states.len()).filter(|&i| !p.prescribed.iter().any(|m| m.state == i)) {
+                    let name = format!("defect {d} of {} in interval {interval}", p.states[i].name);
+                    let row = self.b.row(Bounds::fixed(0.0), stage, tau, name);
+                    for k in 0..self.stencil.nodes.len() {
+                        let last = k + 1 == self.stencil.nodes.len();
+                        let at = match self.layout.projected.get(interval) {
+                            Some(projected) if last => projected,
+                            _ => &self.layout.points[first + k],
+                        };
+                        self.b.linear(row, at.states[i], defect.state[k], false);
+                        self.b.linear(row, at.rates[i], h * defect.rate[k], true);
+                    }
+                }
+            }
+            if !self.settings.interpolate_controls {
+                continue;
+            }
+            for k in 1..self.inner() {
+                let (c, end) = (self.stencil.nodes[k], first + self.inner());
+                for i in 0..p.controls.len() {
+                    let name = format!("control {} inside interval {interval}", p.controls[i].name);
+                    let row = self.b.row(Bounds::fixed(0.0), stage, tau, name);
+                    let at = |point: usize| self.layout.points[point].controls[i];
+                    let (mid, from, to) = (at(first + k), at(first), at(end));
+                    self.b.linear(row, mid, 1.0, false);
+                    self.b.linear(row, from, c - 1.0, false);
+                    self.b.linear(row, to, -c, false);
+                }
+            }
+        }
+    }
+
+    /// Kinematic and path constraints.
+    pub fn add_constraints(&mut self) {
+        let p = self.problem;
+        for m in 0..self.layout.mesh.len() {
+            let Some(c) = self.constraints else { break };
+            let unknowns = self.layout.points[self.layout.mesh[m]].clone();
+            let mut levels = vec![("position", &c.position)];
+            if self.settings.constraint_derivatives {
+                levels.push(("speed", &c.velocity));
+            }
+            for (level, function) in levels {
+                self.add_values(&unknowns, level, function);
+            }
+        }
+        self.add_projections();
+        for c in &p.path_constraints {
+            for point in 0..self.layout.points.len() {
+                if !self.is_mesh(point) && !self.settings.constrain_interior {
+                    continue;
+                }
+                let unknowns = self.layout.points[point].clone();
+                let mut outputs = Vec::new();
+                for (i, &bounds) in c.bounds.iter().enumerate() {
+                    let name = format!("path constraint {}, value {i}", c.name);
+                    let row = self.b.row(bounds, unknowns.stage, Some(unknowns.tau), name);
+                    outputs.push(Output { target: Target::Row(row), factor: 1.0, by_duration: false });
+                }
+                let inputs = self.layout.inputs(&unknowns, &c.term.inputs);
+                self.b.block(&c.term.function, inputs, outputs);
+            }
+        }
+    }
+
+    fn add_values(&mut self, unknowns: &PointUnknowns, level: &str, f: &Arc<dyn PointFunction>) {
+        let outputs = (0..f.num_outputs())
+            .map(|i| {
+                self.equation(unknowns.stage, unknowns.tau, format!("kinematic constraint {i}, {level}"))
+            })
+            .collect();
+        let inputs = self.with_slacks(unknowns, &[]);
+        self.b.block(f, inputs, outputs);
+    }
+
+    /// x = x′ + (∂F/∂x)ᵀ μ at the end of every interval, and the cost of the distance.
+    fn add_projections(&mut self) {
+        let Some(c) = self.constraints else { return };
+        let goal = self.first_goal + self.problem.goals.len();
+        for interval in 0..self.layout.projected.len() {
+            let unknowns = self.layout.points[self.layout.mesh[interval + 1]].clone();
+            let projected = self.layout.projected[interval].clone();
+            let slacks = self.layout.slacks[interval].clone();
+            let mut outputs = Vec::new();
+            for i in 0..2 * c.num_coordinates {
+                let name = format!("projection of {} in interval {interval}", self.problem.states[i].name);
+                let output = self.equation(self.stage(interval), unknowns.tau, name);
+                if let Target::Row(row) = output.target {
+                    self.b.linear(row, unknowns.states[i], 1.0, false);
+                    self.b.linear(row, projected.states[i], -1.0, false);
+                }
+                outputs.push(Output { factor: -1.0, ..output });
+                if self.settings.projection_weight > 0.0 {
+                    let inputs =
+                        vec![Input::Variable(unknowns.states[i]), Input::Variable(projected.states[i])];
+                    let cost = Output {
+                        target: Target::Objective(goal),
+                        factor: self.settings.projection_weight,
+                        by_duration: false,
+                    };
+                    self.b.block(&SquaredDifference::shared(), inputs, vec![cost]);
+                }
+            }
+            let inputs = self.with_slacks(&unknowns, &slacks);
+            self.b.block(&c.projection, inputs, outputs);
+        }
+    }
+
+    pub fn add_goals(&mut self) {
+        let problem = self.problem;
+        for (g, goal) in problem.goals.iter().enumerate() {
+            let target = Target::Objective(self.first_goal + g);
+            match (&goal.mode, &goal.endpoint) {
+                (Mode::Cost { weight }, None) => {
+                    let weights = self.quadrature();
+                    for terms in &goal.integrals {
+                        self.add_integrand(terms, |point| Output {
+                            target,
+                            factor: weight * weights[point],
+                            by_duration: !goal.is_mean,
+                        });
+                    }
+                }
+                (Mode::Cost { weight }, Some(e)) => {
+                    let output = Output { target, factor: *weight, by_duration: false };
+                    let integrals = self.add_integrals(goal);
+                    self.add_endpoint(e, &integrals, &vec![output; e.function.num_outputs()]);
+                }
+                (Mode::Constraint { bounds }, Some(e)) => {
+                    let integrals = self.add_integrals(goal);
+                    let stage = self.stage(if self.is_at_start(e) { 0 } else { self.num_intervals() });
+                    let mut outputs = Vec::new();
+                    for (i, &bounds) in bounds.iter().enumerate() {
+                        let row = self.b.row(bounds, stage, None, format!("goal {}, value {i}", goal.name));
+                        outputs.push(Output { target: Target::Row(row), factor: 1.0, by_duration: false });
+                    }
+                    self.add_endpoint(e, &integrals, &outputs);
+                }
+                (Mode::Constraint { bounds }, None) => {
+                    let integrals = self.add_integrals(goal);
+                    let stage = self.stage(self.num_intervals());
+                    for &bounds in bounds {
+                        let row = self.b.row(bounds, stage, None, format!("goal {}", goal.name));
+                        integrals.iter().for_each(|&s| self.b.linear(row, s, 1.0, false));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Weight of every point of the grid in an integral over a duration of 1.
+    fn quadrature(&self) -> Vec<f64> {
+        let mut weights = vec![0.0; self.layout.points.len()];
+        for interval in 0..self.num_intervals() {
+            let h = self.settings.mesh[interval + 1] - self.settings.mesh[interval];
+            for (k, w) in self.stencil.quadrature.iter().enumerate() {
+                weights[interval * self.inner() + k] += h * w;
+            }
+        }
+        weights
+    }
+
+    fn add_integrand(&mut self, terms: &[Term], output: impl Fn(usize) -> Output) {
+        for point in 0..self.layout.points.len() {
+            let o = output(point);
+            if o.factor == 0.0 {
+                continue;
+            }
+            for t in terms {
+                let inputs = self.layout.inputs(&self.layout.points[point], &t.inputs);
+                self.b.block(&t.function, inputs, vec![o; t.function.num_outputs()]);
+            }
+        }
+    }
+
+    /// Integrals as sums that grow from interval to interval, so that no constraint spans all of time. Returns
+    /// the sums at the end.
+    fn add_integrals(&mut self, goal: &Goal) -> Vec<usize> {
+        let weights = self.quadrature();
+        let mut ends = Vec::new();
+        for (k, terms) in goal.integrals.iter().enumerate() {
+            let mut sum = self.b.variable(Bounds::fixed(0.0), 0.0, self.first_stage);
+            let (mut rows, mut sums) = (Vec::new(), Vec::new());
+            for interval in 0..self.num_intervals() {
+                let stage = self.stage(interval);
+                let next = self.b.variable(Bounds::FREE, 0.0, stage + 1);
+                let name = format!("integral {k} of {} to the end of interval {interval}", goal.name);
+                let row = self.b.row(Bounds::fixed(0.0), stage, None, name);
+                self.b.linear(row, next, 1.0, false);
+                self.b.linear(row, sum, -1.0, false);
+                rows.push(row);
+                sums.push(next);
+                sum = next;
+            }
+            self.layout.sums.push(rows.iter().copied().zip(sums).collect());
+            let inner = self.inner();
+            // A mesh point counts, with its whole weight, for the interval before it.
+            self.add_integrand(terms, |point| Output {
+                target: Target::Row(rows[point.saturating_sub(1) / inner]),
+                factor: -weights[point],
+                by_duration: !goal.is_mean,
+            });
+            ends.push(sum);
+        }
+        ends
+    }
+
+    /// Whether a function depends on the initial point alone.
+    fn is_at_start(&self, e: &EndpointFunction) -> bool {
+        e.inputs.iter().all(|v| matches!(v, EndpointVariable::Initial(_)))
+    }
+
+    fn add_endpoint(&mut self, e: &EndpointFunction, integrals: &[usize], outputs: &[Output]) {
+        let both = !self.is_at_start(e);
+        let mut inputs = Vec::new();
+        for v in &e.inputs {
+            inputs.push(match *v {
+                EndpointVariable::Initial(v) => self.initial(v, both),
+                EndpointVariable::Last(v) => {
+                    let last = &self.layout.points[self.layout.points.len() - 1];
+                    self.layout.input(last, v)
+                }
+                EndpointVariable::Integral(k) => Input::Variable(integrals.get(k).copied().unwrap_or(0)),
+            });
+        }
+        self.b.block(&e.function, inputs, outputs.to_vec());
+    }
+
+    /// A variable of the initial point; a copy of it in the border if a function of the final point asks.
+    fn initial(&mut self, variable: PointVariable, copy: bool) -> Input {
+        let input = self.layout.input(&self.layout.points[0], variable);
+        match input {
+            Input::Variable(v) if copy && !self.b.is_border_or_fixed(v) => {
+                if let Some(&(_, c)) = self.layout.copies.iter().find(|c| c.0 == v) {
+                    return Input::Variable(c);
+                }
+                let c = self.b.variable(Bounds::FREE, self.b.start_of(v), Stages::BORDER);
+                let row = self.b.row(
+                    Bounds::fixed(0.0),
+                    self.first_stage,
+                    None,
+                    format!("copy of the initial {variable:?}"),
+                );
+                self.b.linear(row, v, 1.0, false);
+                self.b.linear(row, c, -1.0, false);
+                self.layout.copies.push((v, c));
+                Input::Variable(c)
+            }
+            _ => input,
+        }
+    }
+}
+
+/// (a − b)².
+struct SquaredDifference;
+
+impl SquaredDifference {
+    fn shared() -> Arc<dyn PointFunction> {
+        Arc::new(crate::function::Differentiated::new(SquaredDifference))
+    }
+}
+
+impl crate::function::SmoothFunction for SquaredDifference {
+    type Scratch<T: soleus_math::Real> = ();
+    fn num_inputs(&self) -> usize {
+        2
+    }
+    fn scratch<T: soleus_math::Real>(&self) {}
+    fn evaluate<T: soleus_math::Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
+        values[0] = (z[0] - z[1]).sq();
+    }
+}
