@@ -216,11 +216,7 @@ impl ImplicitSystem<'_> {
                 let theta = SpatialVec::new(three(at, Vec3::zero()), three(at + 3, Vec3::zero()));
                 let V = SpatialVec::new(three(at + 6, first.V[b].w), three(at + 9, first.V[b].v));
                 let X = displacement(theta);
-                jets.X_GB[b] = X * Transform::cst(ws.kin.X_GB[b]);
-                // The body's own velocity, moved along, about its origin.
-                let w = X.R * V.w;
-                let v = X.R * V.v + X.p.cross(w);
-                jets.V_GB[b] = SpatialVec::new(w, v + w.cross(jets.X_GB[b].p));
+                (jets.X_GB[b], jets.V_GB[b]) = moved_along(X, ws.kin.X_GB[b], V);
                 jets.moved[b] = X;
                 jets.lifted[b] = one_round.then_some(at);
             }
@@ -336,6 +332,18 @@ pub(super) fn displacement<T: Real>(theta: SpatialVec<T>) -> Transform<T> {
         R.0.col[c] = e + d + phi.cross(d) * half;
     }
     Transform::new(R, t + phi.cross(t) * half)
+}
+
+/// Pose of a body displaced by X, and its own velocity V (about the origin of ground), moved along, about its origin.
+pub(super) fn moved_along<T: Real>(
+    X: Transform<T>,
+    X_GB: Transform<f64>,
+    V: SpatialVec<T>,
+) -> (Transform<T>, SpatialVec<T>) {
+    let pose = X * Transform::cst(X_GB);
+    let w = X.R * V.w;
+    let v = X.R * V.v + X.p.cross(w);
+    (pose, SpatialVec::new(w, v + w.cross(pose.p)))
 }
 
 /// Brings the second derivatives of one force from what it sees to the variables.

@@ -5,7 +5,7 @@
 //! (2) of [`forces`](super::forces) give that of any weighted component, at the price of a few contacts alone.
 
 use super::super::pattern::supports;
-use super::forces::displacement;
+use super::forces::{displacement, moved_along};
 use super::rounds;
 use super::scratch::J;
 use crate::kinematics::{Kinematics, Loads};
@@ -323,12 +323,7 @@ impl Contact {
             let at = PER_BODY * i;
             let theta = SpatialVec::new(three(at, Vec3::zero()), three(at + 3, Vec3::zero()));
             let V = SpatialVec::new(three(at + 6, d.V[b].w), three(at + 9, d.V[b].v));
-            let X = displacement(theta);
-            to.X_GB[b] = X * Transform::cst(kin.X_GB[b]);
-            // The body's own velocity, moved along, about its origin.
-            let w = X.R * V.w;
-            let v = X.R * V.v + X.p.cross(w);
-            to.V_GB[b] = SpatialVec::new(w, v + w.cross(to.X_GB[b].p));
+            (to.X_GB[b], to.V_GB[b]) = moved_along(displacement(theta), kin.X_GB[b], V);
         }
     }
 
