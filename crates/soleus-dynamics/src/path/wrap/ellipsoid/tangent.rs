@@ -147,14 +147,7 @@ pub(super) fn tangent_point<T: Real>(
 /// x xᵀ.
 #[inline(always)]
 fn outer<T: Real>(x: Vec3<T>) -> SymMat33<T> {
-    SymMat33 {
-        xx: x.x * x.x,
-        yy: x.y * x.y,
-        zz: x.z * x.z,
-        xy: x.x * x.y,
-        xz: x.x * x.z,
-        yz: x.y * x.z,
-    }
+    SymMat33 { xx: x.x * x.x, yy: x.y * x.y, zz: x.z * x.z, xy: x.x * x.y, xz: x.x * x.z, yz: x.y * x.z }
 }
 
 /// Solves M x = b for symmetric positive M, as L D Lᵀ without square roots.
