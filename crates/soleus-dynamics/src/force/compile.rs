@@ -6,6 +6,7 @@ use super::coordinate::{
     ActivationCoordinateActuator, CoordinateActuator, ExpressionCoordinateForce, SpringGeneralizedForce,
 };
 use super::coordinate_limit::CoordinateLimit;
+use super::drag::QuadraticDrag;
 use super::passive_joint::PassiveJoint;
 use super::path::{Blankevoort1991, PathForce};
 use super::point_to_point::{PointLaw, PointToPointForce};
@@ -269,6 +270,21 @@ impl CompiledForce {
                 };
                 let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
                 (Kernel::Bogert2011(contact), labels)
+            }
+            ForceKind::QuadraticDrag(m) => {
+                let frame = resolve.frame(m.frame);
+                let speed = at_least_0("transition_velocity", m.transition_velocity)?;
+                let drag = QuadraticDrag {
+                    body: frame.body,
+                    p_BP: frame.X_BF * m.location,
+                    factor: 0.5
+                        * at_least_0("air_density", m.air_density)?
+                        * at_least_0("drag_area", m.drag_area)?,
+                    speed2: speed * speed,
+                };
+                let mut labels = Vec::new();
+                xyz(&mut labels, name, resolve.frame_name(m.frame), "force");
+                (Kernel::Drag(drag), labels)
             }
             ForceKind::PassiveJointMoment(m) => (
                 Kernel::PassiveJoint(PassiveJoint {

@@ -20,7 +20,7 @@ mod pattern;
 mod scatter;
 mod sparse;
 
-pub use given_motion::{GivenMotion, MotionPoint};
+pub use given_motion::{GivenMotion, JointLoad, JointLoadPoint, MotionPoint, Reaction};
 pub use hessian::{HessianWorkspace, ImplicitHessian, ReactionScratch, ReactionSum};
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
 pub use parameters::{Parameter, ParameterError, ParameterWorkspace};
