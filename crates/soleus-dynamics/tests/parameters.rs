@@ -334,6 +334,8 @@ fn deriv_residual_by_parameters() {
         "Thelen2003Muscle optimal_fiber_length",
         "Millard2012EquilibriumMuscle tendon_slack_length",
         "Millard2012EquilibriumMuscle pennation_angle_at_optimal",
+        "Millard2012EquilibriumMuscle strain_at_one_norm_force",
+        "Millard2012EquilibriumMuscle isometric_slope",
         "Thelen2003Muscle FmaxTendonStrain",
         "Thelen2003Muscle location",
         "SmoothSphereHalfSpaceForce dissipation",
@@ -421,7 +423,6 @@ fn deriv_residual_by_parameters_of_limits_and_meshes() {
         "CoordinateLimitForce transition",
         "ElasticFoundationForce stiffness",
         "ElasticFoundationForce viscous_friction",
-        "ElasticFoundationForce transition_velocity",
         " location",
     ] {
         assert!(kinds.contains(wanted), "{wanted} is not in {kinds:?}");
