@@ -10,8 +10,10 @@ mod initial;
 mod kinematic;
 mod model_function;
 mod output;
+mod planar_sensor;
 mod quantity;
 pub(crate) mod reaction;
+mod sensor;
 mod tracking;
 
 pub use basic::{control_effort, final_time, parameter_expression, periodicity, sum_of_squares};
@@ -27,4 +29,5 @@ pub use kinematic::{marker_final, marker_tracking};
 pub use model_function::{Operation, Scalar, Shape};
 pub use output::{When, generalized_force_tracking, joint_reaction, output, output_periodicity, output_sum};
 pub use quantity::{FrameMotion, MuscleQuantity, Quantity, Reaction};
+pub use sensor::{Channel, Sensor, sensor_tracking};
 pub use tracking::{Reference, tracking};
