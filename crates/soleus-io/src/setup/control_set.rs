@@ -2,6 +2,7 @@
 
 use super::properties::Properties;
 use crate::osim::read_document;
+use crate::table::number::plain;
 use memchr::memmem;
 use soleus_model::{Diagnostics, Document, Element};
 use std::borrow::Cow;
@@ -84,25 +85,51 @@ fn nodes_apart(bytes: &[u8]) -> (Cow<'_, [u8]>, Vec<Nodes>) {
 fn plain_nodes(bytes: &[u8]) -> Option<(Nodes, usize)> {
     let mut rest = bytes;
     let mut nodes = Vec::new();
+    // Programs write all nodes alike: what stood before the two numbers of the last one is tried first.
+    let mut before: [&[u8]; 2] = [&[], &[]];
     loop {
-        rest = rest.trim_ascii_start();
-        if rest.starts_with(b"</x_nodes>") {
-            return (!nodes.is_empty()).then_some((nodes, bytes.len() - rest.len()));
+        let start = rest;
+        let known = !nodes.is_empty();
+        match rest.strip_prefix(before[0]).filter(|_| known) {
+            Some(number) => rest = number,
+            None => {
+                rest = rest.trim_ascii_start();
+                if rest.starts_with(b"</x_nodes>") {
+                    return (!nodes.is_empty()).then_some((nodes, bytes.len() - rest.len()));
+                }
+                rest = rest.strip_prefix(b"<ControlLinearNode>")?;
+                rest = rest.trim_ascii_start().strip_prefix(b"<t>")?;
+                before[0] = &start[..start.len() - rest.len()];
+            }
         }
-        rest = rest.strip_prefix(b"<ControlLinearNode>")?;
-        let t = plain_property(&mut rest, b"<t>", b"</t>")?;
-        let value = plain_property(&mut rest, b"<value>", b"</value>")?;
+        let t = number_before_tag(&mut rest)?;
+        let start = rest;
+        match rest.strip_prefix(before[1]).filter(|_| known) {
+            Some(number) => rest = number,
+            None => {
+                rest = rest.strip_prefix(b"</t>")?;
+                rest = rest.trim_ascii_start().strip_prefix(b"<value>")?;
+                before[1] = &start[..start.len() - rest.len()];
+            }
+        }
+        let value = number_before_tag(&mut rest)?;
+        rest = rest.strip_prefix(b"</value>")?;
         rest = rest.trim_ascii_start().strip_prefix(b"</ControlLinearNode>")?;
         nodes.push((t, value));
     }
 }
 
-/// The number between two tags, which is taken off.
-fn plain_property(rest: &mut &[u8], open: &[u8], close: &[u8]) -> Option<f64> {
-    let text = rest.trim_ascii_start().strip_prefix(open)?;
-    let end = memchr::memchr(b'<', text)?;
-    *rest = text[end..].strip_prefix(close)?;
-    let number: f64 = std::str::from_utf8(text[..end].trim_ascii()).ok()?.parse().ok()?;
+/// The number before the next tag, which is taken off.
+fn number_before_tag(rest: &mut &[u8]) -> Option<f64> {
+    // Seventeen digits need more than `plain` can do.
+    const LONG: usize = 18;
+    let end = rest.iter().position(|b| *b == b'<')?;
+    let text = &rest[..end];
+    *rest = &rest[end..];
+    let number = match (end < LONG).then(|| plain(text)).flatten() {
+        Some((number, length)) if length == end => number,
+        _ => std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()?,
+    };
     (!number.is_nan()).then_some(number)
 }
 
@@ -160,10 +187,12 @@ fn control(
                 log.error(e.line, "", format!("control `{}` has no nodes", e.name()), hint);
                 return None;
             }
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            points.reverse();
-            points.dedup_by(|a, b| a.0 == b.0);
-            points.reverse();
+            if !points.is_sorted_by(|a, b| a.0 < b.0) {
+                points.sort_by(|a, b| a.0.total_cmp(&b.0));
+                points.reverse();
+                points.dedup_by(|a, b| a.0 == b.0);
+                points.reverse();
+            }
             let (times, values) = points.into_iter().unzip();
             ControlCourse::Nodes { times, values, use_steps, extrapolate }
         }
