@@ -198,7 +198,8 @@ impl WalkingProblem {
             most: 120,
         };
         let second = Stage { price: 10.0, barrier: 1e-3, most: 80, ..first };
-        let third = Stage { scheme: self.scheme, nodes: self.nodes.div_ceil(2), price: 100.0, ..second };
+        let third =
+            Stage { scheme: self.scheme, nodes: self.nodes.div_ceil(2).max(20), price: 100.0, ..second };
         let last = Stage { nodes: self.nodes, price: 0.0, tolerance: 1e-6, most: MOST_ITERATIONS, ..third };
         [first, second, third, last]
     }
