@@ -192,9 +192,9 @@ impl Session<'_> {
         }
         let named = self.study.setup.solver.guess_file.as_ref().map(|g| setup::beside(self.path, g));
         if let Some(file) = self.a.guess.clone().or(named) {
-            program.set_guess(&trajectory::read(&file, &self.base)?);
+            guess::start_from(&self.base, program, &trajectory::read(&file, &self.base)?);
         }
-        self.guess.iter().for_each(|guess| program.set_guess(guess));
+        self.guess.iter().for_each(|guess| guess::start_from(&self.base, program, guess));
         guess::apply(self.path, &self.study.guess, &self.base, program)
     }
 
