@@ -4,7 +4,9 @@ use super::iterate::Iterate;
 use super::model::Source;
 use super::progress::Progress;
 use super::watch::{Stop, Store, Watch};
-use super::{Arguments, BESIDE, Inputs, blame, guess, name_of, page, problem, settings, trajectory};
+use super::{
+    Arguments, BESIDE, Inputs, again, blame, guess, name_of, page, parameters, problem, settings, trajectory,
+};
 use crate::failure::Failure;
 use crate::{load, setup};
 use soleus_control::musculoskeletal::ModelProblem;
@@ -25,6 +27,7 @@ const WARM_BARRIER: f64 = 1e-4;
 /// What a solve is made of.
 struct Session<'a> {
     path: &'a Path,
+    source: Source<'a>,
     study: &'a Study,
     is_toml: bool,
     a: &'a Arguments,
@@ -65,6 +68,7 @@ pub fn run(
     let iterate = a.resume.clone().filter(|r| r != Path::new(BESIDE));
     let mut session = Session {
         path,
+        source,
         study,
         is_toml,
         a,
@@ -282,6 +286,22 @@ impl Session<'_> {
             load::write_whole(&page, &html)?;
         }
         self.store.clear();
+        if self.a.simulate {
+            self.simulate_again(&found)?;
+        }
+        Ok(())
+    }
+
+    /// Tells how far a simulation under the controls found is from the solution.
+    fn simulate_again(&self, found: &Trajectory) -> Result<(), Failure> {
+        let changed = match found.parameters.is_empty() {
+            true => None,
+            false => Some(parameters::found(&self.source, &self.study.setup, &found.parameters)?),
+        };
+        match again::simulate(&self.base, changed.as_ref().unwrap_or(&self.base.system), found) {
+            Ok(distance) => eprintln!("{distance}"),
+            Err(why) => eprintln!("warning: not simulated again: {why}"),
+        }
         Ok(())
     }
 }
