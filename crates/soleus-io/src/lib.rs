@@ -4,6 +4,7 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BG.
 
 pub mod c3d;
+pub mod mat;
 pub mod mesh;
 pub mod osim;
 pub mod setup;

@@ -112,6 +112,8 @@ pub enum ForceKind {
     EllipsoidContact(EllipsoidContact),
     /// `Bogert2011ContactForce`: a point on level ground; not an OpenSim class.
     Bogert2011Contact(Bogert2011Contact),
+    /// `QuadraticDragForce`: drag of still air; not an OpenSim class.
+    QuadraticDrag(QuadraticDrag),
     /// Passive moment of a joint with a range; not an OpenSim class.
     PassiveJointMoment(PassiveJointMoment),
 }
@@ -609,6 +611,21 @@ pub struct Bogert2011Contact {
     /// `friction`, the largest ratio of friction to normal force. Default 1.
     pub friction: f64,
     /// `transition_velocity` of friction, m/s. Default 0.1.
+    pub transition_velocity: f64,
+}
+
+/// Drag of still air at a point of a body: −½ ρ C_d A √(|v|² + v₀²) v.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuadraticDrag {
+    /// Socket `frame` that carries the point.
+    pub frame: FrameId,
+    /// `location` of the point in it, m. Default 0.
+    pub location: Vec3<f64>,
+    /// `drag_area` C_d A, m². Default 0.5.
+    pub drag_area: f64,
+    /// `air_density` ρ, kg/m³. Default 1.2.
+    pub air_density: f64,
+    /// `transition_velocity` v₀, below which the force is smooth, m/s. Default 0.01.
     pub transition_velocity: f64,
 }
 

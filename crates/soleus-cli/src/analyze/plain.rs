@@ -82,7 +82,7 @@ impl Input {
         let settings = MotionSettings { cutoff_hz: self.cutoff_hz, opensim_faults: self.opensim_faults };
         let is_states = has_speeds(&model, &system, &table);
         let history = match is_states {
-            true => StateHistory::from_states(&model, &system, &table),
+            true => StateHistory::from_states(&model, &system, table),
             false => StateHistory::from_coordinates(&model, &system, &table, None, &settings),
         };
         let history = history.map_err(wrong)?;

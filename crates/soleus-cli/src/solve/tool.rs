@@ -235,21 +235,12 @@ pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: MocoSolver) -> Moc
     MocoStudySetup {
         name: t.name.clone(),
         model: t.model.clone(),
-        prescribed: Vec::new(),
-        external_loads: None,
         model_file: t.model_file.clone(),
         model_steps: t.model_steps.clone(),
         initial_time: Some([from, from]),
         final_time: Some([to, to]),
-        default_speed_bounds: [-50.0, 50.0],
-        bound_activation_from_excitation: true,
-        multiplier_bounds: [-1000.0, 1000.0],
-        states: Vec::new(),
-        controls: Vec::new(),
-        parameters: Vec::new(),
-        goals: Vec::new(),
-        path_constraints: Vec::new(),
         solver,
+        ..MocoStudySetup::default()
     }
 }
 

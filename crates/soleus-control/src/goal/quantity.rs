@@ -4,6 +4,7 @@ use super::kinematic::supports;
 use crate::problem::PointVariable;
 use soleus_dynamics::constraint::Station;
 use soleus_dynamics::force::Kernel;
+use soleus_dynamics::implicit::Reaction;
 use soleus_dynamics::metabolics::probe::MetabolicProbe;
 use soleus_dynamics::multibody::{compute_accelerations, compute_inverse_dynamics};
 use soleus_dynamics::muscle::MuscleInfo;
@@ -22,6 +23,8 @@ pub enum FrameMotion {
     LinearAcceleration,
     /// Angular velocity in ground, rad/s.
     AngularVelocity,
+    /// Angular velocity in the frame itself, rad/s: what a gyroscope measures.
+    OwnAngularVelocity,
     /// Angular acceleration in ground, rad/s².
     AngularAcceleration,
     /// Angular and linear velocity.
@@ -127,19 +130,6 @@ impl MuscleQuantity {
             Q::MusclePower => m.muscle_power,
         }
     }
-}
-
-/// The load that a joint exerts on one of its bodies.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reaction {
-    /// Node of the tree whose joint carries it.
-    pub node: usize,
-    /// 1 for the load on that node, −1 for that on its parent.
-    pub sign: f64,
-    /// Where it is taken.
-    pub at: Station,
-    /// In whose axes.
-    pub axes: BodyFrame,
 }
 
 /// A number or several that a model has at one point of time.
@@ -481,12 +471,7 @@ impl Quantity {
                 let mut loads = Loads { body: &mut m.ws.body_load, mobility: &mut m.ws.mobility_load };
                 s.constraints.add_reactions(&s.tree, &m.ws.kin, &m.lambda, &mut loads);
                 m.inverse_dynamics(s);
-                let wrench = m.F[r.node] * T::cst(r.sign);
-                let kin = &m.ws.kin;
-                let arm = kin.X_GB[r.at.body] * Vec3::cst(r.at.p_BS) - kin.X_GB[r.node].p;
-                let R = (kin.X_GB[r.axes.body] * soleus_math::Transform::cst(r.axes.X_BF)).R;
-                out.extend(R.inverse_mul(wrench.w - arm.cross(wrench.v)).to_array());
-                out.extend(R.inverse_mul(wrench.v).to_array());
+                out.extend(r.express(&m.ws.kin, m.F[r.node]));
             }
             Quantity::GeneralizedForces { mobilities, forces } => {
                 m.load(s, forces.iter().copied());
@@ -503,7 +488,7 @@ impl FrameMotion {
         use FrameMotion as F;
         match self {
             F::Position | F::Rotation => 0,
-            F::LinearVelocity | F::AngularVelocity | F::Velocity => 1,
+            F::LinearVelocity | F::AngularVelocity | F::OwnAngularVelocity | F::Velocity => 1,
             _ => 2,
         }
     }
@@ -519,6 +504,7 @@ impl FrameMotion {
             F::LinearVelocity => out.extend(v.to_array()),
             F::LinearAcceleration => out.extend(a.to_array()),
             F::AngularVelocity => out.extend(V.w.to_array()),
+            F::OwnAngularVelocity => out.extend(R().inverse_mul(V.w).to_array()),
             F::AngularAcceleration => out.extend(A.w.to_array()),
             F::Velocity => out.extend(V.w.to_array().into_iter().chain(v.to_array())),
             F::Acceleration => out.extend(A.w.to_array().into_iter().chain(a.to_array())),

@@ -6,6 +6,7 @@ use super::coordinate::{
     ActivationCoordinateActuator, CoordinateActuator, ExpressionCoordinateForce, SpringGeneralizedForce,
 };
 use super::coordinate_limit::CoordinateLimit;
+use super::drag::QuadraticDrag;
 use super::passive_joint::PassiveJoint;
 use super::path::{Blankevoort1991, PathForce};
 use super::point_to_point::{PointLaw, PointToPointForce};
@@ -181,11 +182,9 @@ impl CompiledForce {
                 (Kernel::HuntCrossley(kernel), labels)
             }
             ForceKind::ElasticFoundationForce(m) => {
-                let surfaces =
-                    surfaces(&m.contact_parameters, resolve, geometries, true, &mut |_, value| value)?;
-                let transition = above_0("transition_velocity", m.transition_velocity)?;
+                let kernel = elastic_foundation(m, resolve, geometries, &mut |_, value| value)?;
                 let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
-                (Kernel::ElasticFoundation(ElasticFoundation::new(surfaces, transition)), labels)
+                (Kernel::ElasticFoundation(kernel), labels)
             }
             ForceKind::SmoothSphereHalfSpaceForce(m) => (
                 Kernel::SmoothSphereHalfSpace(smooth(m, resolve, geometries, &mut |_, value| value)?),
@@ -271,6 +270,21 @@ impl CompiledForce {
                 };
                 let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
                 (Kernel::Bogert2011(contact), labels)
+            }
+            ForceKind::QuadraticDrag(m) => {
+                let frame = resolve.frame(m.frame);
+                let speed = at_least_0("transition_velocity", m.transition_velocity)?;
+                let drag = QuadraticDrag {
+                    body: frame.body,
+                    p_BP: frame.X_BF * m.location,
+                    factor: 0.5
+                        * at_least_0("air_density", m.air_density)?
+                        * at_least_0("drag_area", m.drag_area)?,
+                    speed2: speed * speed,
+                };
+                let mut labels = Vec::new();
+                xyz(&mut labels, name, resolve.frame_name(m.frame), "force");
+                (Kernel::Drag(drag), labels)
             }
             ForceKind::PassiveJointMoment(m) => (
                 Kernel::PassiveJoint(PassiveJoint {
@@ -584,6 +598,18 @@ pub(crate) fn hunt_crossley<P: Real>(
     let surfaces = surfaces(&m.contact_parameters, resolve, geometries, false, constant)?;
     let transition = above_0("transition_velocity", m.transition_velocity)?;
     Ok(HuntCrossley::new(surfaces, constant("transition_velocity", transition), options.opensim_faults))
+}
+
+/// An elastic foundation, with each property made a constant of type `P` by its name.
+pub(crate) fn elastic_foundation<P: Real>(
+    m: &model::ElasticFoundationForce,
+    resolve: &dyn ForceResolve,
+    geometries: &[ContactGeometry],
+    constant: &mut Constants<P>,
+) -> Result<ElasticFoundation<P>, ForceError> {
+    let surfaces = surfaces(&m.contact_parameters, resolve, geometries, true, constant)?;
+    let transition = above_0("transition_velocity", m.transition_velocity)?;
+    Ok(ElasticFoundation::new(surfaces, constant("transition_velocity", transition)))
 }
 
 fn exponential(

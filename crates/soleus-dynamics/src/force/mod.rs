@@ -4,6 +4,7 @@ pub mod body;
 pub mod bushing;
 pub mod coordinate;
 pub mod coordinate_limit;
+pub mod drag;
 pub mod passive_joint;
 pub mod path;
 pub mod point_to_point;
@@ -84,6 +85,8 @@ pub enum Kernel {
     Ellipsoid(EllipsoidContact),
     /// A point on level ground.
     Bogert2011(Bogert2011Contact),
+    /// Drag of air.
+    Drag(drag::QuadraticDrag),
     /// Passive moment of a joint.
     PassiveJoint(passive_joint::PassiveJoint),
     /// Tension along a path, which the system applies.
@@ -133,6 +136,7 @@ impl CompiledForce {
             Kernel::Exponential(c) => bodies(&[c.body]),
             Kernel::Ellipsoid(c) => bodies(&[c.point_body, c.ellipsoid.body]),
             Kernel::Bogert2011(c) => bodies(&[c.body]),
+            Kernel::Drag(d) => bodies(&[d.body]),
             Kernel::PassiveJoint(f) => mobility(f.mobility),
             Kernel::Path(_) => (Vec::new(), Vec::new()),
         }
@@ -239,6 +243,7 @@ impl CompiledForce {
             Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).touch.apply(kin, loads),
             Kernel::Ellipsoid(c) => c.apply(kin, loads),
             Kernel::Bogert2011(c) => c.touch(kin).apply(kin, loads),
+            Kernel::Drag(d) => d.apply(kin, loads),
             Kernel::PassiveJoint(f) => loads.mobility[f.mobility] += f.magnitude(kin),
             Kernel::Path(_) => {}
         }
@@ -310,6 +315,7 @@ impl CompiledForce {
             Kernel::Exponential(c) => self.record_wrenches(kin, [c.body(), 0].into_iter(), out),
             Kernel::Ellipsoid(c) => out.extend(c.force(kin).1.to_array()),
             Kernel::Bogert2011(c) => self.record_wrenches(kin, [c.body, 0].into_iter(), out),
+            Kernel::Drag(d) => out.extend(d.force(kin).to_array()),
             Kernel::PassiveJoint(f) => out.push(f.magnitude(kin)),
             Kernel::BodyActuator(_) | Kernel::Path(_) => {}
         }

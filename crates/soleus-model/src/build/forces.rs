@@ -61,6 +61,7 @@ impl Builder<'_> {
             "SmoothSphereHalfSpaceForce" => plain(self.smooth_sphere(p)),
             "ExponentialContactForce" => plain(self.exponential_contact(p)),
             "Bogert2011ContactForce" => plain(self.bogert2011_contact(p)),
+            "QuadraticDragForce" => plain(self.quadratic_drag(p)),
             "PathActuator" => on_path(Some(ForceKind::PathActuator(PathActuator {
                 control: self.control_range(p, ControlRange::default()),
                 optimal_force: p.finite("optimal_force", 1.0),
@@ -512,6 +513,19 @@ impl Builder<'_> {
             transition_velocity: p.positive("transition_velocity", 0.1),
         };
         frame.map(|f| ForceKind::Bogert2011Contact(made(f)))
+    }
+
+    fn quadratic_drag(&self, p: &PropertyReader) -> Option<ForceKind> {
+        let frame = self.frame_socket(p, &["socket_frame"]);
+        let location = p.vec3("location", Vec3::zero());
+        let made = |frame| QuadraticDrag {
+            frame,
+            location,
+            drag_area: p.nonnegative("drag_area", 0.5),
+            air_density: p.nonnegative("air_density", 1.2),
+            transition_velocity: p.nonnegative("transition_velocity", 0.01),
+        };
+        frame.map(|f| ForceKind::QuadraticDrag(made(f)))
     }
 
     fn ligament(&self, p: &PropertyReader) -> Option<ForceKind> {
