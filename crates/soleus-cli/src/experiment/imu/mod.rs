@@ -23,6 +23,9 @@ pub struct Arguments {
     /// Folder for tables (.csv, .md) and pictures (.svg)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// All sensors alone: no estimates from fewer
+    #[arg(long)]
+    short: bool,
 }
 
 /// What is compared: kind and name in the record, title, unit, factor from our number to the record's.
@@ -48,7 +51,8 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         ));
         let gait = Gait::new(recording)?;
         let mut guess = None;
-        for set in [SensorSet::All, SensorSet::NoFeet, SensorSet::RightLeg, SensorSet::Gyroscopes] {
+        let sets = [SensorSet::All, SensorSet::NoFeet, SensorSet::RightLeg, SensorSet::Gyroscopes];
+        for set in sets.into_iter().take(if a.short { 1 } else { sets.len() }) {
             compare(name, &gait, set, &mut guess, (&mut report, &mut sheet, &folder), a)?;
         }
     }

@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Seeds of the noise that the estimate with all channels is repeated with
     #[arg(long, default_value_t = 2, value_name = "N")]
     seeds: u64,
+    /// W of eq. 21: what effort counts beside the readings
+    #[arg(long, default_value_t = EFFORT, value_name = "W")]
+    effort: f64,
     /// The estimate with all channels alone: no missing ones, no perturbed landings
     #[arg(long)]
     short: bool,
@@ -48,7 +51,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let truth = the_truth(&skier, &report)?;
     let best = all_channels(a, &skier, &truth, (&mut report, &folder))?;
     if !a.short {
-        missing_channels(&skier, &truth, (&report, &folder))?;
+        missing_channels(&skier, &truth, a.effort, (&report, &folder))?;
         off_balance(&skier, &best, (&mut report, &folder))?;
     }
     report.close();
@@ -102,14 +105,15 @@ fn all_channels(
     (report, folder): (&mut Report, &Folder),
 ) -> Result<Outcome, Failure> {
     report.heading(&format!(
-        "Estimate: place and angle of the trunk and six joint angles at 180 Hz, noise 1 cm and 2 deg; W = {EFFORT}"
+        "Estimate: place and angle of the trunk and six joint angles at 180 Hz, noise 1 cm and 2 deg; W = {}",
+        a.effort
     ));
     let mut scores = Vec::new();
     let mut first = None;
     for seed in 1..=a.seeds.max(1) {
         let start = Instant::now();
         let records = whole(skier).read(skier, truth, seed)?;
-        let o = estimate(skier, &records, EFFORT, &stages())?;
+        let o = estimate(skier, &records, a.effort, &stages())?;
         let estimated = sampled(skier, &o.trajectory);
         let score = Score::new(skier, truth, &estimated);
         report.note(
@@ -156,6 +160,7 @@ fn all_channels(
 fn missing_channels(
     skier: &Skier,
     truth: &Motion,
+    effort: f64,
     (report, folder): (&Report, &Folder),
 ) -> Result<(), Failure> {
     report.heading("Fewer and other readings: worst joint deg, trunk deg, forces of one ski and of both % BW, excitations");
@@ -192,7 +197,7 @@ fn missing_channels(
     ]);
     for (name, sensors) in cases {
         let records = sensors.read(skier, truth, 1)?;
-        let o = estimate(skier, &records, EFFORT, &stages())?;
+        let o = estimate(skier, &records, effort, &stages())?;
         let s = Score::new(skier, truth, &sampled(skier, &o.trajectory));
         let solved = if o.solution.status.is_solved() { "yes" } else { "no" };
         let cells = [
