@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::load;
 use crate::tables::{self, Take};
 use soleus_io::table::sto::Digits;
-use soleus_io::table::{Format, csv, sto, trc};
+use soleus_io::table::{Format, csv, parquet, sto, trc};
 use soleus_math::signal::{SignalError, lowpass, resampled_at};
 use soleus_math::table::{Element, Table, meters_per};
 use soleus_math::{Mat33, Rotation, Vec3};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub struct Options {
     /// File to read: .sto, .mot, .trc, .csv, .c3d or .parquet
     input: PathBuf,
-    /// File to write: .sto, .mot, .trc, .csv or .parquet (if built with it)
+    /// File to write: .sto, .mot, .trc, .csv or .parquet
     output: PathBuf,
     /// What to take out of a .c3d [default: markers for .trc, forces for the others]
     #[arg(long, value_enum)]
@@ -137,7 +137,6 @@ fn times_at(times: &[f64], hz: f64) -> Result<Vec<f64>, String> {
 /// The file to write.
 fn bytes(table: &Table, format: Format, output: &Path, fixed: bool) -> Result<Vec<u8>, Failure> {
     let digits = if fixed { Digits::Fixed8 } else { Digits::Shortest };
-    let wrong = |message: String, hint: &str| Failure::content(output, 0, "", message, hint);
     Ok(match format {
         Format::Sto => sto::write(table, digits).into_bytes(),
         Format::Mot => sto::write(&table.flattened(), digits).into_bytes(),
@@ -145,15 +144,10 @@ fn bytes(table: &Table, format: Format, output: &Path, fixed: bool) -> Result<Ve
         Format::Trc => {
             let name = output.file_name().unwrap_or_default().to_string_lossy();
             let text = trc::write(table, &name);
-            text.map_err(|e| wrong(format!("{e}, so it cannot become a .trc"), ""))?.into_bytes()
+            let wrong = |e| Failure::content(output, 0, "", format!("{e}, so it cannot become a .trc"), "");
+            text.map_err(wrong)?.into_bytes()
         }
-        #[cfg(feature = "parquet")]
-        Format::Parquet => soleus_io::table::parquet::write(table).map_err(|e| wrong(e.to_string(), ""))?,
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => {
-            use soleus_io::table::{NO_PARQUET, NO_PARQUET_HINT};
-            return Err(wrong(NO_PARQUET.to_string(), NO_PARQUET_HINT));
-        }
+        Format::Parquet => parquet::write(table),
     })
 }
 

@@ -147,7 +147,7 @@ fn evaluate(
     implicit.compute_jacobian(x, &xdot, &input.controls, &lambda, &mut ws, &mut jw, &mut r, &mut j);
     let mut dp = vec![0.0; r.len() * parameters.len()];
     let mut room = implicit.parameter_workspace();
-    implicit.compute_parameter_jacobian(x, &xdot, &input.controls, parameters, &mut room, &mut dp);
+    implicit.compute_parameter_jacobian(x, &xdot, &input.controls, &lambda, parameters, &mut room, &mut dp);
     json!({
         "time": x.time,
         "x": list(&[&x.q[..], &x.u, &x.z].concat()),

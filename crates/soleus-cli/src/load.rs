@@ -55,7 +55,7 @@ pub fn changed_model(path: &Path, change: &Change) -> Result<Model, Failure> {
 /// Reads any file of OpenSim's and brings it to the newest version.
 fn upgraded(path: &Path) -> Result<Document, Failure> {
     let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
-    let (document, mut log) = osim::read_document(&bytes, &path.display().to_string());
+    let (document, mut log) = osim::read_elements(&bytes, &path.display().to_string());
     let document = document.map(|mut d| {
         osim::upgrade(&mut d, &mut log);
         d

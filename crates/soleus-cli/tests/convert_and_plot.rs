@@ -114,18 +114,37 @@ fn analytic_plot_has_axes_lines_and_legend() {
     assert_eq!(b, 3, "{svg}");
 }
 
-/// With the feature it is done and read back; without it, it is refused with what to do.
+/// Every format to every other and back: the same numbers, labels and gaps.
 #[test]
-fn identity_parquet_or_a_word_about_it() {
-    let f = Folder::new("convert_parquet");
-    f.file("a.sto", "a\nversion=1\nnRows=2\nnColumns=2\ninDegrees=yes\nendheader\ntime\tx\n0\t0.5\n1\t2\n");
-    let run = f.soleus(&["convert", "a.sto", "a.parquet"]);
-    if cfg!(feature = "parquet") {
-        run.is_done();
-        f.soleus(&["convert", "a.parquet", "b.sto"]).is_done();
-        assert_eq!(common::table(&f.0.join("b.sto")).columns(), common::table(&f.0.join("a.sto")).columns());
-    } else {
-        run.is_refused(&["--features parquet"]);
-        assert!(!f.0.join("a.parquet").exists());
+fn identity_every_format_to_every_other() {
+    let f = Folder::new("convert_pairs");
+    let head = "walk\nversion=1\nnRows=3\nnColumns=7\ninDegrees=no\nUnits=mm\nDataRate=10\nendheader\n";
+    let labels = "time\thip_tx\thip_ty\thip_tz\theel_tx\theel_ty\theel_tz\n";
+    let rows = "0\t0.5\t-2\t1e-7\t4\t5\t6\n0.1\t1.25\tnan\tnan\t7\t8\t0.1\n0.2\t0.3\t2\t3\t1e22\t5\t-0\n";
+    // A marker is seen or not: its three coordinates are missing together.
+    let rows = rows.replace("1.25\tnan\tnan", "nan\tnan\tnan");
+    f.file("start.sto", format!("{head}{labels}{rows}"));
+    let endings = ["sto", "mot", "trc", "csv", "parquet"];
+    for from in endings {
+        let one = format!("from.{from}");
+        f.soleus(&["convert", "start.sto", &one]).is_done();
+        for to in endings {
+            let (two, back) = (format!("{from}_to.{to}"), format!("{from}_{to}_back.sto"));
+            f.soleus(&["convert", &one, &two]).is_done();
+            f.soleus(&["convert", &two, &back]).is_done();
+            let (a, b) = (common::table(&f.0.join("start.sto")), common::table(&f.0.join(&back)).flattened());
+            assert_eq!((a.rows(), a.columns().len()), (b.rows(), b.columns().len()), "{from} {to}");
+            assert_eq!(a.times(), b.times(), "{from} {to}");
+            for (x, y) in a.columns().iter().flatten().zip(b.columns().iter().flatten()) {
+                assert!(x == y || (x.is_nan() && y.is_nan()), "{from} {to}: {x} {y}");
+            }
+            // Only files of markers have names for markers in place of labels for numbers.
+            if from != "trc" && to != "trc" {
+                assert_eq!(a.labels(), b.labels(), "{from} {to}");
+            }
+        }
     }
+    f.file("bad.parquet", "PAR1 and no more");
+    f.soleus(&["convert", "bad.parquet", "bad.sto"]).is_refused(&["bad.parquet", "as a Parquet file does"]);
+    assert!(!f.0.join("bad.sto").exists());
 }

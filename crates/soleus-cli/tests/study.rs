@@ -277,3 +277,38 @@ intervals = 15
         &text[..text.len().min(2000)]
     );
 }
+
+/// The examples of the guide solve: muscles, and phases that follow each other.
+#[test]
+fn identity_examples_of_the_guide_solve() {
+    let f = Folder::new("study_examples");
+    let example = |name: &str| format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"));
+    let run = f.soleus(&["solve", &example("kick.toml"), "--out", "kick.sto"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let text = read(&f.0.join("kick.sto"));
+    assert!(text.contains("num_controls=8") && text.contains("success=true"), "{}", &text[..400]);
+
+    let run = f.soleus(&["solve", &example("via_point.toml"), "--out", "via.sto", "--report", "via.html"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("rest, duration"), "{}", run.stderr);
+    let [touch, rest] = ["touch", "rest"].map(|p| {
+        assert!(read(&f.0.join(format!("via_{p}.html"))).contains("<svg"), "no page of {p}");
+        rows(&read(&f.0.join(format!("via_{p}.sto"))))
+    });
+    // Time and states go on.
+    let (last, first) = (&touch[touch.len() - 1], &rest[0]);
+    for (a, b) in last.iter().zip(first).take(5) {
+        assert!((a - b).abs() < 1e-6, "{last:?} {first:?}");
+    }
+    assert!(last[3].abs() > 0.1, "the arm stops at the point in between: {last:?}");
+    // What needs one phase is refused.
+    let run = f.soleus(&["solve", &example("via_point.toml"), "--refine", "1e-4"]);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("one phase"), "{}", run.stderr);
+}
+
+/// Numbers of a table.
+fn rows(text: &str) -> Vec<Vec<f64>> {
+    let lines = text.split_once("endheader\n").map_or("", |p| p.1).lines().skip(1);
+    lines.map(|l| l.split('\t').map(|x| x.parse().unwrap_or(f64::NAN)).collect()).collect()
+}

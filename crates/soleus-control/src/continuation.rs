@@ -124,6 +124,7 @@ fn solve_one(
 ) -> Result<Outcome, ContinuationError> {
     let mut program = Collocation::new(problem, settings).map_err(ContinuationError::Problem)?;
     program.set_guess(guess);
+    program.set_threads(options.threads);
     let solution = nlp::solve(&mut program, options, None, progress)?;
     let outcome = Outcome {
         trajectory: program.trajectory(&solution.x),

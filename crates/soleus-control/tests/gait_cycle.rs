@@ -9,7 +9,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Bounds, Collocation, Scheme, Settings, Trajectory};
 use soleus_dynamics::System;
 use soleus_optimization::NonlinearProgram;
-use soleus_optimization::nlp::Options;
+use soleus_optimization::nlp::{self, Options};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -196,12 +196,18 @@ fn deriv_gait_cycles() {
         angles: [course(0.3, -0.2), course(-0.1, -0.9), course(0.1, -0.1)],
         forces: [course(-0.1, 0.1), course(0.2, 1.0)],
     };
-    for (scheme, symmetry) in
-        [(Scheme::BackwardEuler, Symmetry::None), (Scheme::Midpoint, Symmetry::HalfCycle)]
-    {
+    for (scheme, symmetry, fixed) in [
+        (Scheme::BackwardEuler, Symmetry::None, false),
+        (Scheme::Midpoint, Symmetry::HalfCycle, false),
+        (Scheme::Midpoint, Symmetry::None, true),
+    ] {
         let mut problem = walker.problem();
         let half = symmetry == Symmetry::HalfCycle;
-        let cycle = GaitCycle { symmetry, ..stored_cycle(&walker, &data) };
+        let mut cycle = GaitCycle { symmetry, ..stored_cycle(&walker, &data) };
+        if fixed {
+            // Midpoints are put in place of their equations.
+            cycle.duration = Duration { bounds: Bounds::fixed(1.1), measured: None };
+        }
         cycle.pose(&walker.base, &mut problem).unwrap();
         problem.add_reserves(&walker.reserves(), 3.0);
         let settings = Settings { interpolate_controls: false, ..Settings::uniform(scheme, 2) };
@@ -209,5 +215,40 @@ fn deriv_gait_cycles() {
         c.set_guess(&walker.straight_line(SPEED, 0.9, 0.3, half));
         let x = near_start(&c, 7, 1e-3);
         check_derivatives(&mut c, &x, 1e-5);
+    }
+}
+
+/// With a known duration, states and rates at midpoints are no variables; the motion is the same as if they were.
+#[test]
+fn identity_midpoints_in_place_of_their_equations() {
+    let walker = walker(None);
+    let solve = |slack: f64| {
+        let mut problem = walker.problem();
+        let cycle = GaitCycle {
+            forward: walker.forward,
+            speed: 1.1,
+            duration: Duration { bounds: Bounds::new(0.6, 0.6 + slack), measured: None },
+            symmetry: Symmetry::HalfCycle,
+            signals: vec![walker.upright(0.1)],
+            tracking_weight: 1.0,
+            effort: Effort { weight: 20.0, exponent: 2.0 },
+        };
+        cycle.pose(&walker.base, &mut problem).unwrap();
+        problem.add_reserves(&walker.reserves(), 10.0);
+        let settings = Settings { interpolate_controls: false, ..Settings::uniform(Scheme::Midpoint, 5) };
+        let mut c = Collocation::new(problem, &settings).unwrap_or_else(|e| panic!("{e:?}"));
+        c.set_guess(&walker.straight_line(1.1, 0.6, 0.3, true));
+        let options = Options { initial_barrier: 1e-2, ..Options::with_tolerance(1e-8) };
+        let s = nlp::solve(&mut c, &options, None, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(s.status.is_solved(), "{s}");
+        (c.num_variables(), s.objective, c.trajectory(&s.x))
+    };
+    // A little room for the duration, and everything is a variable.
+    let ((few, a, t), (many, b, u)) = (solve(0.0), solve(1e-9));
+    assert!(2 * few < many, "{few} of {many} variables");
+    assert!((a - b).abs() < 1e-6 * a.abs(), "{a} and {b}");
+    for (row, other) in t.states.rows.iter().zip(&u.states.rows) {
+        // Two local optimizations with tolerance 1e-8 in a problem whose curvature is about 1e-2 to 1.
+        assert!(row.iter().zip(other).all(|(x, y)| (x - y).abs() < 1e-4), "{row:?}\n{other:?}");
     }
 }

@@ -10,7 +10,7 @@ use soleus_control::goal::{
     Reference, Scalar, Shape, StepTimeSettings, TimeBounds, When,
 };
 use soleus_control::musculoskeletal::{ModelProblem, ParameterRange};
-use soleus_control::problem::{Goal, Mode, PointVariable, Problem};
+use soleus_control::problem::{Goal, Mode, PointVariable, PrescribedState, Problem};
 use soleus_control::transcription::ConstraintMethod;
 use soleus_control::{Bounds, Collocation, Scheme, Settings};
 use soleus_dynamics::constraint::Station;
@@ -19,6 +19,7 @@ use soleus_dynamics::{BodyFrame, System};
 use soleus_math::function::{Expression, Function, Sine};
 use soleus_math::{Transform, vec3};
 use soleus_model::Model;
+use soleus_optimization::NonlinearProgram;
 use std::sync::Arc;
 
 const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/moco/models/");
@@ -218,6 +219,60 @@ fn deriv_quantities_of_a_leg() {
         let mut p = posed(&base);
         p.goals.push(g);
         check(p, &Settings::uniform(Scheme::Trapezoidal, 1), 0.02, 1e-6);
+    }
+}
+
+/// The load of a joint under a given motion is the same whether or not the motion's consequences are computed once, for
+/// muscles whose tension is linear in a state and for those where it is not, with and without kinematic constraints.
+#[test]
+fn identity_reaction_of_a_given_motion() {
+    for file in [LEG.to_string(), format!("{SHARED}squat_inverse.osim")] {
+        let Some(base) = model(&file) else { continue };
+        let (s, n) = (&base.system, base.num_coordinates());
+        // The knee, or what comes second.
+        let f = BodyFrame { body: 2, X_BF: outermost(s).X_BF };
+        let reaction = Reaction { node: 3, sign: -1.0, at: Station { body: 2, p_BS: f.X_BF.p }, axes: f };
+        let weights = [1.0, 2.0, 0.5, 1.0, 0.0, 3.0];
+        let mut p = posed(&base);
+        p.final_time = Bounds::fixed(0.7);
+        // Fibers a little shorter than in equilibrium near the motion, so that tendons pull.
+        let mut x = s.default_state.clone();
+        x.q.fill(0.11);
+        s.solve_equilibrium(&mut x, &vec![0.5; s.num_controls], &mut s.workspace::<f64>());
+        for (k, &z) in
+            x.z.iter().enumerate().filter(|(k, _)| base.states[2 * n + k].ends_with("fiber_length"))
+        {
+            let name = base.states[2 * n + k].clone();
+            p.states[2 * n + k] = soleus_control::Variable::new(name, Bounds::new(0.96 * z, 0.98 * z));
+        }
+        for i in 0..n {
+            let (q, u) = (wave(0.02), wave(0.02));
+            let value = move |t: f64| [q.eval1(t)[0], q.eval1(t)[1]];
+            let speed = move |t: f64| [u.eval1(t)[1], u.eval1(t)[2]];
+            p.prescribed.push(PrescribedState { state: i, motion: Arc::new(value) });
+            p.prescribed.push(PrescribedState { state: n + i, motion: Arc::new(speed) });
+        }
+        let mut programs = Vec::new();
+        for make in [goal::joint_reaction, goal::joint_reaction_of_motion] {
+            let mut p = p.clone();
+            p.goals.push(make("reaction", 1.0, s, reaction.clone(), weights, 1e4));
+            let settings = Settings::uniform(Scheme::Trapezoidal, 1);
+            programs.push(Collocation::new(p, &settings).unwrap_or_else(|e| panic!("{e:?}")));
+        }
+        let x = near_start(&programs[0], 11, 0.02);
+        let [plain, structured] = [0, 1].map(|i| {
+            let mut gradient = vec![0.0; x.len()];
+            programs[i].compute_gradient(&x, &mut gradient);
+            (programs[i].compute_objective(&x), gradient)
+        });
+        assert!((plain.0 - structured.0).abs() < 1e-10 * plain.0, "{file}: {} {}", plain.0, structured.0);
+        let largest = plain.1.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
+        assert!(largest > 1e-3, "{file}: nothing pulls: {largest}");
+        // Rounding of sums of some hundred terms.
+        for (i, (a, b)) in plain.1.iter().zip(&structured.1).enumerate() {
+            assert!((a - b).abs() < 1e-10 * largest, "{file}: entry {i}: {a} {b}");
+        }
+        check_derivatives(&mut programs[1], &x, 1e-6);
     }
 }
 

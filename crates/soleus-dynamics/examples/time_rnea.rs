@@ -42,7 +42,13 @@ fn offset(i: usize) -> [Vec3<f64>; 2] {
 fn model() -> Model {
     let mut m = Model { name: "humanoid".into(), gravity: STANDARD_GRAVITY, ..Model::default() };
     let frame = |m: &mut Model, body: usize, X_BF: Transform<f64>| {
-        m.frames.push(Frame { name: String::new(), path: String::new(), body: BodyId(body), X_BF });
+        m.frames.push(Frame {
+            name: String::new(),
+            path: String::new(),
+            body: BodyId(body),
+            X_BF,
+            offset_from: None,
+        });
         FrameId(m.frames.len() - 1)
     };
     for (i, &parent) in parents().iter().enumerate() {

@@ -14,6 +14,7 @@ pub fn ground() -> Model {
         path: "/ground".into(),
         body: BodyId::GROUND,
         X_BF: Transform::identity(),
+        offset_from: None,
     });
     m.bodies.push(Body {
         name: "ground".into(),
@@ -29,7 +30,13 @@ pub fn ground() -> Model {
 /// Adds a frame to a body.
 pub fn add_frame(m: &mut Model, body: BodyId, X_BF: Transform<f64>) -> FrameId {
     let id = FrameId(m.frames.len());
-    m.frames.push(Frame { name: format!("f{}", id.0), path: format!("/f{}", id.0), body, X_BF });
+    m.frames.push(Frame {
+        name: format!("f{}", id.0),
+        path: format!("/f{}", id.0),
+        body,
+        X_BF,
+        offset_from: None,
+    });
     id
 }
 

@@ -1,16 +1,20 @@
 //! Derivatives of the implicit equations by numbers of the model.
 
+#![allow(non_snake_case)] // X_BP is the pose of P in B.
+
 mod common;
 
 use common::{direction, moved, reference, shifted};
 use soleus_dynamics::implicit::{ImplicitSystem, Parameter, ParameterError};
 use soleus_dynamics::kinematics::Resolve;
 use soleus_dynamics::{Options, State, System};
+use soleus_math::{Transform, vec3};
 use soleus_model::Model;
-use soleus_model::contact::{ContactGeometry, ContactShape};
-use soleus_model::force::ForceKind;
+use soleus_model::contact::{ContactGeometry, ContactShape, TriangleMesh};
+use soleus_model::force::{ElasticFoundationForce, ForceKind, HuntCrossleyForce};
+use soleus_model::id::FrameId;
 use soleus_model::muscle::MuscleKind;
-use soleus_model::path::{Path, PathPointKind};
+use soleus_model::path::{Path, PathPointKind, WrapShape};
 
 fn read(file: &str) -> Option<Model> {
     let file = reference()?.join("models").join(file);
@@ -44,6 +48,38 @@ fn state(model: &Model, system: &System, controls: &[f64]) -> (State<f64>, Vec<f
     (x, direction(5, n, 3.0))
 }
 
+/// Gives a property another value.
+fn set(model: &mut Model, path: &str, value: f64) {
+    let of = |component: &str| path.strip_prefix(component).and_then(|p| p.strip_prefix('/'));
+    let changed = |X: Transform<f64>, property: &str| {
+        let (name, k) = property.split_once('/').unwrap();
+        let (mut p, mut angles) = (X.p, X.R.to_body_fixed_xyz());
+        let vector = if name == "translation" { &mut p } else { &mut angles };
+        vector[k.parse::<usize>().unwrap()] = value;
+        Transform::from_offset(p, angles)
+    };
+    if let Some(w) = model.wraps.iter_mut().find(|w| of(&w.path).is_some()) {
+        match (of(&w.path).unwrap(), &mut w.shape) {
+            ("radius", WrapShape::Cylinder { radius, .. } | WrapShape::Sphere { radius }) => *radius = value,
+            (property, _) => w.pose = changed(w.pose, property),
+        }
+    } else if let Some(i) = model.frames.iter().position(|f| f.offset_from.is_some() && of(&f.path).is_some())
+    {
+        let (before, from) = (model.frames[i].X_BF, model.frames[i].offset_from.unwrap());
+        let X_BP = model.frames[from.0].X_BF;
+        let after = X_BP * changed(X_BP.inverse() * before, of(&model.frames[i].path).unwrap());
+        model.frames[i].X_BF = after;
+        // What stands on it goes along.
+        for j in 0..model.frames.len() {
+            if model.frames[j].offset_from == Some(FrameId(i)) {
+                model.frames[j].X_BF = after * before.inverse() * model.frames[j].X_BF;
+            }
+        }
+    } else {
+        *slot(model, path) = value;
+    }
+}
+
 /// A property by its name, to change it.
 fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
     let of =
@@ -65,6 +101,9 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
     }
     if let Some(i) = model.contact_geometries.iter().position(|g| of(&g.path).is_some()) {
         let g = &mut model.contact_geometries[i];
+        if let (Some("radius"), ContactShape::Sphere { radius }) = (of(&g.path).as_deref(), &mut g.shape) {
+            return radius;
+        }
         let k = of(&g.path).unwrap().strip_prefix("location/").unwrap().parse::<usize>().unwrap();
         return &mut g.location[k];
     }
@@ -109,6 +148,54 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
                 &mut p.maximum_pennation_angle
             }
             (MuscleKind::Millard2012Equilibrium(p), "fiber_damping") => &mut p.fiber_damping,
+            (MuscleKind::Millard2012Equilibrium(p), "ActiveForceLengthCurve") => {
+                let c = &mut p.active_force_length_curve;
+                match words[1] {
+                    "min_norm_active_fiber_length" => &mut c.min_norm_active_fiber_length,
+                    "transition_norm_fiber_length" => &mut c.transition_norm_fiber_length,
+                    "max_norm_active_fiber_length" => &mut c.max_norm_active_fiber_length,
+                    "shallow_ascending_slope" => &mut c.shallow_ascending_slope,
+                    "minimum_value" => &mut c.minimum_value,
+                    other => panic!("{other}"),
+                }
+            }
+            (MuscleKind::Millard2012Equilibrium(p), "ForceVelocityCurve") => {
+                let c = &mut p.force_velocity_curve;
+                match words[1] {
+                    "concentric_slope_at_vmax" => &mut c.concentric_slope_at_vmax,
+                    "concentric_slope_near_vmax" => &mut c.concentric_slope_near_vmax,
+                    "isometric_slope" => &mut c.isometric_slope,
+                    "eccentric_slope_at_vmax" => &mut c.eccentric_slope_at_vmax,
+                    "eccentric_slope_near_vmax" => &mut c.eccentric_slope_near_vmax,
+                    "max_eccentric_velocity_force_multiplier" => {
+                        &mut c.max_eccentric_velocity_force_multiplier
+                    }
+                    "concentric_curviness" => &mut c.concentric_curviness,
+                    "eccentric_curviness" => &mut c.eccentric_curviness,
+                    other => panic!("{other}"),
+                }
+            }
+            (MuscleKind::Millard2012Equilibrium(p), "FiberForceLengthCurve") => {
+                let c = &mut p.fiber_force_length_curve;
+                match words[1] {
+                    "strain_at_zero_force" => &mut c.strain_at_zero_force,
+                    "strain_at_one_norm_force" => &mut c.strain_at_one_norm_force,
+                    "stiffness_at_low_force" => c.stiffness_at_low_force.as_mut().unwrap(),
+                    "stiffness_at_one_norm_force" => c.stiffness_at_one_norm_force.as_mut().unwrap(),
+                    "curviness" => c.curviness.as_mut().unwrap(),
+                    other => panic!("{other}"),
+                }
+            }
+            (MuscleKind::Millard2012Equilibrium(p), "TendonForceLengthCurve") => {
+                let c = &mut p.tendon_force_length_curve;
+                match words[1] {
+                    "strain_at_one_norm_force" => &mut c.strain_at_one_norm_force,
+                    "stiffness_at_one_norm_force" => c.stiffness_at_one_norm_force.as_mut().unwrap(),
+                    "norm_force_at_toe_end" => c.norm_force_at_toe_end.as_mut().unwrap(),
+                    "curviness" => c.curviness.as_mut().unwrap(),
+                    other => panic!("{other}"),
+                }
+            }
             (MuscleKind::DeGrooteFregly2016(p), "activation_time_constant") => {
                 &mut p.activation_time_constant
             }
@@ -160,6 +247,9 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
         (ForceKind::CoordinateLimitForce(a), "upper_stiffness") => &mut a.upper_stiffness,
         (ForceKind::CoordinateLimitForce(a), "lower_stiffness") => &mut a.lower_stiffness,
         (ForceKind::CoordinateLimitForce(a), "damping") => &mut a.damping,
+        (ForceKind::CoordinateLimitForce(a), "upper_limit") => &mut a.upper_limit,
+        (ForceKind::CoordinateLimitForce(a), "lower_limit") => &mut a.lower_limit,
+        (ForceKind::CoordinateLimitForce(a), "transition") => &mut a.transition,
         (ForceKind::PointToPointSpring(a), "stiffness") => &mut a.stiffness,
         (ForceKind::PointToPointSpring(a), "rest_length") => &mut a.rest_length,
         (ForceKind::PointToPointSpring(a), "point1") => &mut a.point1[index(1)],
@@ -195,8 +285,13 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
             &mut a.hunt_crossley_smoothing
         }
         (ForceKind::HuntCrossleyForce(a), "transition_velocity") => &mut a.transition_velocity,
-        (ForceKind::HuntCrossleyForce(a), "contact_parameters") => {
-            let p = &mut a.contact_parameters[words[1].parse::<usize>().unwrap()];
+        (ForceKind::ElasticFoundationForce(a), "transition_velocity") => &mut a.transition_velocity,
+        (
+            ForceKind::HuntCrossleyForce(HuntCrossleyForce { contact_parameters, .. })
+            | ForceKind::ElasticFoundationForce(ElasticFoundationForce { contact_parameters, .. }),
+            "contact_parameters",
+        ) => {
+            let p = &mut contact_parameters[words[1].parse::<usize>().unwrap()];
             match words[2] {
                 "stiffness" => &mut p.stiffness,
                 "dissipation" => &mut p.dissipation,
@@ -239,6 +334,8 @@ fn deriv_residual_by_parameters() {
         "Thelen2003Muscle optimal_fiber_length",
         "Millard2012EquilibriumMuscle tendon_slack_length",
         "Millard2012EquilibriumMuscle pennation_angle_at_optimal",
+        "Millard2012EquilibriumMuscle strain_at_one_norm_force",
+        "Millard2012EquilibriumMuscle isometric_slope",
         "Thelen2003Muscle FmaxTendonStrain",
         "Thelen2003Muscle location",
         "SmoothSphereHalfSpaceForce dissipation",
@@ -247,6 +344,10 @@ fn deriv_residual_by_parameters() {
         " location",
         "PathSpring resting_length",
         "CoordinateActuator optimal_force",
+        " translation",
+        " orientation",
+        " xyz_body_rotation",
+        " radius",
     ] {
         assert!(kinds.contains(wanted), "no model has {wanted}");
     }
@@ -278,11 +379,71 @@ fn deriv_residual_by_parameters_of_other_muscles() {
     }
 }
 
+/// A limit that is exceeded, and a box in the place of the sphere, on a bed of springs.
+#[test]
+fn deriv_residual_by_parameters_of_limits_and_meshes() {
+    let Some(mut model) = read("bouncing_block.osim") else { return };
+    let system = System::compile(&model).unwrap();
+    let controls = vec![0.0; system.num_controls];
+    let (x, xdot) = state(&model, &system, &controls);
+    for f in &mut model.forces {
+        match &mut f.kind {
+            ForceKind::CoordinateLimitForce(limit) => {
+                let q = x.q[system.tree.mobility(limit.coordinate)];
+                limit.upper_limit = q.to_degrees() - 2.0;
+            }
+            ForceKind::HuntCrossleyForce(c) => {
+                let mut parameters = c.contact_parameters.clone();
+                parameters[0].stiffness = 1e7;
+                f.class = "ElasticFoundationForce".to_string();
+                f.kind = ForceKind::ElasticFoundationForce(ElasticFoundationForce {
+                    contact_parameters: parameters,
+                    transition_velocity: c.transition_velocity,
+                });
+            }
+            _ => {}
+        }
+    }
+    // Two triangles on each of the six sides, counter-clockwise from outside.
+    let vertices = (0..8).map(|i| [0, 1, 2].map(|k| if i >> k & 1 == 1 { 0.06 } else { -0.06 }));
+    let sides = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let mesh = TriangleMesh {
+        vertices: vertices.map(|[x, y, z]| vec3(x, y, z)).collect(),
+        faces: sides.iter().flat_map(|s| [[s[0], s[1], s[2]], [s[0], s[2], s[3]]]).collect(),
+    };
+    for g in &mut model.contact_geometries {
+        if let ContactShape::Sphere { .. } = g.shape {
+            g.shape = ContactShape::Mesh { filename: String::new(), mesh: Some(mesh.clone()) };
+        }
+    }
+    let mut kinds = std::collections::BTreeSet::new();
+    check_model_at("limits and meshes", &model, (&x, &xdot, &controls), &mut kinds);
+    for wanted in [
+        "CoordinateLimitForce upper_limit",
+        "CoordinateLimitForce transition",
+        "ElasticFoundationForce stiffness",
+        "ElasticFoundationForce viscous_friction",
+        " location",
+    ] {
+        assert!(kinds.contains(wanted), "{wanted} is not in {kinds:?}");
+    }
+}
+
 fn check_model(file: &str, model: &Model, kinds: &mut std::collections::BTreeSet<String>) {
     let system = System::compile(model).unwrap();
-    let implicit = ImplicitSystem::new(&system);
     let controls = shifted(&vec![0.2; system.num_controls], 1);
     let (x, xdot) = state(model, &system, &controls);
+    check_model_at(file, model, (&x, &xdot, &controls), kinds);
+}
+
+fn check_model_at(
+    file: &str,
+    model: &Model,
+    (x, xdot, controls): (&State<f64>, &[f64], &[f64]),
+    kinds: &mut std::collections::BTreeSet<String>,
+) {
+    let system = System::compile(model).unwrap();
+    let implicit = ImplicitSystem::new(&system);
     let all = implicit.parameter_names(model, &Options::default());
     // The first four of each kind, and two further on.
     let mut count = std::collections::BTreeMap::<String, usize>::new();
@@ -296,23 +457,23 @@ fn check_model(file: &str, model: &Model, kinds: &mut std::collections::BTreeSet
     let nr = implicit.num_residuals();
     let mut df_dp = vec![f64::NAN; nr * parameters.len()];
     let mut room = implicit.parameter_workspace();
-    implicit.compute_parameter_jacobian(&x, &xdot, &controls, &parameters, &mut room, &mut df_dp);
+    let lambda = direction(6, implicit.num_multipliers(), 10.0);
+    implicit.compute_parameter_jacobian(x, xdot, controls, &lambda, &parameters, &mut room, &mut df_dp);
     for (p, column) in parameters.iter().zip(df_dp.chunks(nr)) {
         let at = |v: f64| {
             let mut changed = model.clone();
-            *slot(&mut changed, &p.path) = v;
+            set(&mut changed, &p.path, v);
             let system = System::compile(&changed).unwrap();
             let implicit = ImplicitSystem::new(&system);
             let mut r = vec![0.0; nr];
-            let lambda = vec![0.0; implicit.num_multipliers()];
-            implicit.compute_residual(&x, &xdot, &controls, &lambda, &mut system.workspace(), &mut r);
+            implicit.compute_residual(x, xdot, controls, &lambda, &mut system.workspace(), &mut r);
             r
         };
         let scale = column.iter().map(|x| x.abs()).fold(0.0, f64::max);
         let size = p.value.abs().max(1e-2);
         // A value at the end of its range has no value beyond it to compare with.
         let mut beyond = model.clone();
-        *slot(&mut beyond, &p.path) = p.value - 1e-4 * size;
+        set(&mut beyond, &p.path, p.value - 1e-4 * size);
         if System::compile(&beyond).is_err() {
             continue;
         }
@@ -356,4 +517,10 @@ fn analytic_unknown_parameters_are_refused() {
     assert!(matches!(ask(&format!("{body}/mass_center/3")), Err(ParameterError::NotSupported { .. })));
     assert_eq!(ask(&format!("{body}/mass")).unwrap().unit, "kg");
     assert_eq!(ask(&format!("{}/optimal_fiber_length", muscle.path)).unwrap().unit, "m");
+    // The whole body is moved by its joint, not by a property; markers are in no equation.
+    assert!(matches!(ask(&format!("{body}/translation/0")), Err(ParameterError::NotSupported { .. })));
+    if let Some(marker) = model.markers.first() {
+        let e = ask(&format!("{}/location/0", marker.path)).unwrap_err();
+        assert!(e.to_string().contains("in no equation of motion"), "{e}");
+    }
 }

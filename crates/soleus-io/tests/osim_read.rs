@@ -95,6 +95,22 @@ fn analytic_refusals_name_line_and_cause() {
 }
 
 #[test]
+fn analytic_comments_are_left_out_on_demand() {
+    let text = "<!-- a --><?xml version=\"1.0\"?>\n<OpenSimDocument Version=\"40600\"><!-- b\n --><x> 1 <!-- c --> 2 </x>\n\
+                <y/></OpenSimDocument><!-- d -->";
+    let kept = read(text);
+    let (bare, log) = soleus_io::osim::read_elements(text.as_bytes(), "x.osim");
+    let bare = bare.unwrap();
+    assert!(log.list.is_empty());
+    assert_eq!((kept.preamble.len(), kept.epilogue.len()), (1, 1));
+    assert!(bare.preamble.is_empty() && bare.epilogue.is_empty());
+    // Texts and lines are the same.
+    let of = |d: &Document| d.root.children().map(|e| (e.tag.clone(), e.text(), e.line)).collect::<Vec<_>>();
+    assert_eq!(of(&bare), of(&kept));
+    assert!(bare.root.content.iter().all(|c| matches!(c, Content::Element(_))));
+}
+
+#[test]
 fn analytic_depth_limit() {
     let nested = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
     assert!(read_document(nested(MAX_DEPTH).as_bytes(), "f").0.is_some());

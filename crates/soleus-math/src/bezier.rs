@@ -26,17 +26,17 @@ use pieces::Pieces;
 
 /// A point that a chain passes through, with the slope it has there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Knot {
+pub struct Knot<P = f64> {
     /// Abscissa.
-    pub x: f64,
+    pub x: P,
     /// Ordinate.
-    pub y: f64,
+    pub y: P,
     /// dy/dx.
-    pub slope: f64,
+    pub slope: P,
 }
 
 /// Short for a [`Knot`].
-pub fn knot(x: f64, y: f64, slope: f64) -> Knot {
+pub fn knot<P>(x: P, y: P, slope: P) -> Knot<P> {
     Knot { x, y, slope }
 }
 
@@ -92,7 +92,7 @@ const LAST_STEP_BELOW: f64 = 3e-6;
 
 /// Value of the polynomial Σ cⱼ uʲ.
 #[inline(always)]
-fn poly<T: Real>(c: &[f64; 6], u: T) -> T {
+fn poly<P: Real, T: Over<P>>(c: &[P; 6], u: T) -> T {
     // Even and odd halves: two short dependency chains instead of one long one.
     let w = u * u;
     let even = (w * c[4] + c[2]) * w + c[0];
@@ -102,10 +102,10 @@ fn poly<T: Real>(c: &[f64; 6], u: T) -> T {
 
 /// First derivative of the polynomial.
 #[inline(always)]
-fn poly1<T: Real>(c: &[f64; 6], u: T) -> T {
+fn poly1<P: Real, T: Over<P>>(c: &[P; 6], u: T) -> T {
     let w = u * u;
-    let even = (w * (5.0 * c[5]) + 3.0 * c[3]) * w + c[1];
-    let odd = w * (4.0 * c[4]) + 2.0 * c[2];
+    let even = (w * (c[5] * 5.0) + c[3] * 3.0) * w + c[1];
+    let odd = w * (c[4] * 4.0) + c[2] * 2.0;
     odd * u + even
 }
 
@@ -119,10 +119,10 @@ fn poly2<T: Real>(c: &[f64; 6], u: T) -> T {
 }
 
 /// Coefficients in powers of u from the increments a, m, b of (2) and the start value.
-fn power_basis(start: f64, [a, m, b]: [f64; 3]) -> [f64; 6] {
+fn power_basis<P: Real>(start: P, [a, m, b]: [P; 3]) -> [P; 6] {
     // x′/5 = a (1 − 4u + 6u² − 4u³ + u⁴) + 6m (u² − 2u³ + u⁴) + b u⁴, integrated term by term.
-    let q = 6.0 * (a + m);
-    [start, 5.0 * a, -10.0 * a, 5.0 * q / 3.0, -5.0 * (a + 3.0 * m), a + 6.0 * m + b]
+    let q = (a + m) * 6.0;
+    [start, a * 5.0, a * -10.0, q * 5.0 / 3.0, (a + m * 3.0) * -5.0, a + m * 6.0 + b]
 }
 
 /// Half the rise of a polynomial of the family (2): its value at u = ½ above its start.
@@ -185,57 +185,68 @@ fn solve_safely(c: &[f64; 6], target: f64, guess: f64) -> f64 {
 
 /// One corner, ready for computing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Corner {
+struct Corner<P = f64> {
     /// x(u) and y(u) in powers of u.
-    x: [f64; 6],
-    y: [f64; 6],
+    x: [P; 6],
+    y: [P; 6],
     /// Far end.
-    x1: f64,
-    y1: f64,
+    x1: P,
+    y1: P,
     /// Increments a, m, b of x and of y.
-    dx: [f64; 3],
-    dy: [f64; 3],
+    dx: [P; 3],
+    dy: [P; 3],
 }
 
-impl Corner {
-    fn new(p0: Knot, p1: Knot, curviness: f64) -> Option<Corner> {
+impl<P: Real> Corner<P> {
+    fn new(p0: Knot<P>, p1: Knot<P>, curviness: P) -> Option<Corner<P>> {
         // OpenSim maps the user's [0, 1] to [0.1, 0.9] to keep x′ away from zero.
-        let c = 0.1 + 0.8 * curviness;
-        let xc = if (p0.slope - p1.slope).abs() > PARALLEL_BELOW {
+        let c = curviness * 0.8 + 0.1;
+        let xc = if (p0.slope - p1.slope).value().abs() > PARALLEL_BELOW {
             (p1.y - p0.y - p1.x * p1.slope + p0.x * p0.slope) / (p0.slope - p1.slope)
         } else {
-            0.5 * (p0.x + p1.x)
+            (p0.x + p1.x) * 0.5
         };
         let yc = (xc - p1.x) * p1.slope + p1.y;
-        let d2 = |x0: f64, y0: f64, x1: f64, y1: f64| (x1 - x0) * (x1 - x0) + (y1 - y0) * (y1 - y0);
+        let d2 = |x0: P, y0: P, x1: P, y1: P| ((x1 - x0).sq() + (y1 - y0).sq()).value();
         let across = d2(p0.x, p0.y, p1.x, p1.y);
         let bends = across > d2(p0.x, p0.y, xc, yc) && across > d2(p1.x, p1.y, xc, yc);
-        let dx = [c * (xc - p0.x), (1.0 - c) * (p1.x - p0.x), c * (p1.x - xc)];
-        if !(bends && dx.iter().all(|d| *d > 0.0)) {
+        let rest = P::one() - c;
+        let dx = [c * (xc - p0.x), rest * (p1.x - p0.x), c * (p1.x - xc)];
+        if !(bends && dx.iter().all(|d| d.value() > 0.0)) {
             return None;
         }
-        let dy = [c * (yc - p0.y), (1.0 - c) * (p1.y - p0.y), c * (p1.y - yc)];
+        let dy = [c * (yc - p0.y), rest * (p1.y - p0.y), c * (p1.y - yc)];
         Some(Corner { x: power_basis(p0.x, dx), y: power_basis(p0.y, dy), x1: p1.x, y1: p1.y, dx, dy })
     }
 
-    /// The u where the abscissa is x, with the derivatives of x carried along.
-    fn parameter<T: Real>(&self, x: T) -> T {
+    /// The same without derivatives.
+    fn value(&self) -> Corner {
+        let (x, y) = (self.x.map(P::value), self.y.map(P::value));
+        let (dx, dy) = (self.dx.map(P::value), self.dy.map(P::value));
+        Corner { x, y, x1: self.x1.value(), y1: self.y1.value(), dx, dy }
+    }
+
+    /// The u where the abscissa is x, with the derivatives of x and of the corner carried along.
+    fn parameter<T: Over<P>>(&self, x: T) -> T {
         let xv = x.value();
-        let (d, rise) = (self.dx, half_rise(self.dx));
-        let guess = if xv > self.x[0] + rise {
-            let above = self.x1 - self.x[0] - rise;
-            1.0 - rough_guess([d[2], d[1], d[0]], above, (self.x1 - xv) / above)
+        let Corner { x: c, dx: d, x1, .. } = self.value();
+        let rise = half_rise(d);
+        let guess = if xv > c[0] + rise {
+            let above = x1 - c[0] - rise;
+            1.0 - rough_guess([d[2], d[1], d[0]], above, (x1 - xv) / above)
         } else {
-            rough_guess(d, rise, (xv - self.x[0]) / rise)
+            rough_guess(d, rise, (xv - c[0]) / rise)
         };
-        let root = solve_increasing(&self.x, xv, guess);
+        let root = solve_increasing(&c, xv, guess);
         let mut u = T::cst(root);
         for _ in 0..T::ORDER {
             u = u.refine(poly(&self.x, u) - x, poly1(&self.x, u));
         }
         u
     }
+}
 
+impl Corner {
     /// ∫ y dx from the start of the corner to the parameter u: a polynomial of degree ten.
     fn area<T: Real>(&self, u: T) -> T {
         let mut c = [0.0; 10];
@@ -257,20 +268,22 @@ impl Corner {
 /// Values and slopes come from piecewise polynomials in x that agree with the exact curve to 1e-13 of the range
 /// of y and 1e-11 of its steepest slope; curvature and integral are exact, and so is everything about a
 /// chain whose corners are too sharp for such polynomials, or that has more than six.
+///
+/// With knots that carry derivatives so do the values, by the shape of the curve as well as by x, from the exact curve.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BezierCurve {
-    first: Knot,
-    last: Knot,
-    corners: Vec<Corner>,
+pub struct BezierCurve<P = f64> {
+    first: Knot<P>,
+    last: Knot<P>,
+    corners: Vec<Corner<P>>,
     pieces: Option<Pieces>,
     /// ∫ y dx from the first knot to the start of each corner, and to the end.
     area: Vec<f64>,
 }
 
-impl BezierCurve {
+impl<P: Real> BezierCurve<P> {
     /// A chain through `knots`, with one `curviness` ∈ [0, 1] for each pair of neighbors: 0 is
     /// nearly a straight line between the knots, 1 follows the tangents into a sharp corner.
-    pub fn new(knots: &[Knot], curviness: &[f64]) -> Result<BezierCurve, BezierError> {
+    pub fn new(knots: &[Knot<P>], curviness: &[P]) -> Result<BezierCurve<P>, BezierError> {
         let (Some(first), Some(last)) = (knots.first(), knots.last()) else {
             return Err(BezierError::Count { knots: 0, curviness: curviness.len() });
         };
@@ -281,25 +294,27 @@ impl BezierCurve {
         let mut area = vec![0.0];
         let mut sum = 0.0;
         for (i, (pair, &value)) in knots.windows(2).zip(curviness).enumerate() {
-            if !(0.0..=1.0).contains(&value) {
-                return Err(BezierError::Curviness { corner: i, value });
+            if !(0.0..=1.0).contains(&value.value()) {
+                return Err(BezierError::Curviness { corner: i, value: value.value() });
             }
             let corner = Corner::new(pair[0], pair[1], value).ok_or(BezierError::NotACorner { corner: i })?;
-            sum += corner.area(1.0);
+            sum += corner.value().area(1.0);
             area.push(sum);
             corners.push(corner);
         }
-        let pieces = Pieces::new(&corners);
+        // Pieces have no derivatives by the shape.
+        let values: Vec<Corner> = corners.iter().map(Corner::value).collect();
+        let pieces = if P::ORDER == 0 { Pieces::new(&values) } else { None };
         Ok(BezierCurve { first: *first, last: *last, corners, pieces, area })
     }
 
     /// The knot where the chain begins; to the left the curve is straight.
-    pub fn first(&self) -> Knot {
+    pub fn first(&self) -> Knot<P> {
         self.first
     }
 
     /// The knot where the chain ends; to the right the curve is straight.
-    pub fn last(&self) -> Knot {
+    pub fn last(&self) -> Knot<P> {
         self.last
     }
 
@@ -308,16 +323,16 @@ impl BezierCurve {
     fn find(&self, x: f64) -> usize {
         // Counting needs no branch that could be mispredicted.
         let inner = self.corners.len() - 1;
-        self.corners[..inner].iter().map(|c| usize::from(x > c.x1)).sum()
+        self.corners[..inner].iter().map(|c| usize::from(x > c.x1.value())).sum()
     }
 
     /// y(x).
     #[inline]
-    pub fn value<T: Real>(&self, x: T) -> T {
+    pub fn value<T: Over<P>>(&self, x: T) -> T {
         let xv = x.value();
-        if xv < self.first.x {
+        if xv < self.first.x.value() {
             (x - self.first.x) * self.first.slope + self.first.y
-        } else if xv > self.last.x {
+        } else if xv > self.last.x.value() {
             (x - self.last.x) * self.last.slope + self.last.y
         } else if let Some(pieces) = &self.pieces {
             pieces.value(x)
@@ -326,6 +341,63 @@ impl BezierCurve {
         }
     }
 
+    /// y(x) and dy/dx between the end knots by inverting x(u).
+    #[cold]
+    fn exact<T: Over<P>>(&self, x: T) -> (T, T) {
+        let corner = &self.corners[self.find(x.value())];
+        let u = corner.parameter(x);
+        (poly(&corner.y, u), poly1(&corner.y, u) / poly1(&corner.x, u))
+    }
+
+    /// The point (x, y) of a curve that never falls where
+    ///
+    ///   w y(x) + b x = r,      w ≥ 0, b ≥ 0, not both zero
+    ///
+    /// Solved in the parameter u of the corner that holds it, so there is no inversion of x(u)
+    /// inside the iteration. This is the force balance of a damped muscle.
+    #[inline]
+    pub fn solve_with_damper<T: Over<P>>(&self, w: T, b: P, r: T) -> (T, T) {
+        let (wv, bv, rv) = (w.value(), b.value(), r.value());
+        let mut start = wv * self.first.y.value() + bv * self.first.x.value();
+        if rv < start {
+            let x = (r - w * self.first.y - b * self.first.x) / (w * self.first.slope + b);
+            return (x + self.first.x, x * self.first.slope + self.first.y);
+        }
+        for corner in &self.corners {
+            let end = wv * corner.y1.value() + bv * corner.x1.value();
+            if rv <= end || rv.is_nan() {
+                // The weighted sum is again a polynomial of the family (2).
+                let g: [f64; 6] =
+                    std::array::from_fn(|j| wv * corner.y[j].value() + bv * corner.x[j].value());
+                let d: [f64; 3] =
+                    std::array::from_fn(|j| wv * corner.dy[j].value() + bv * corner.dx[j].value());
+                let rise = half_rise(d);
+                // Reciprocals below do not wait for r, which comes last.
+                let above = rv > start + rise;
+                let guess = if above {
+                    let (mirrored, rise) = ([d[2], d[1], d[0]], end - start - rise);
+                    1.0 - rough_guess(mirrored, rise, (end - rv) * (1.0 / rise))
+                } else {
+                    rough_guess(d, rise, (rv - start) * (1.0 / rise))
+                };
+                let root = solve_increasing(&g, rv, guess);
+                let mut u = T::cst(root);
+                for _ in 0..T::ORDER {
+                    u = u.refine(
+                        w * poly(&corner.y, u) + poly(&corner.x, u) * b - r,
+                        w * poly1(&corner.y, u) + poly1(&corner.x, u) * b,
+                    );
+                }
+                return (poly(&corner.x, u), poly(&corner.y, u));
+            }
+            start = end;
+        }
+        let x = (r - w * self.last.y - b * self.last.x) / (w * self.last.slope + b);
+        (x + self.last.x, x * self.last.slope + self.last.y)
+    }
+}
+
+impl BezierCurve {
     /// y(x) and dy/dx. Derivatives that ride along with the slope are good to about 1e-7 of the curvature;
     /// [`curvature`](Self::curvature) itself is exact.
     #[inline]
@@ -340,14 +412,6 @@ impl BezierCurve {
         } else {
             self.exact(x)
         }
-    }
-
-    /// y(x) and dy/dx between the end knots by inverting x(u).
-    #[cold]
-    fn exact<T: Real>(&self, x: T) -> (T, T) {
-        let corner = &self.corners[self.find(x.value())];
-        let u = corner.parameter(x);
-        (poly(&corner.y, u), poly1(&corner.y, u) / poly1(&corner.x, u))
     }
 
     /// d²y/dx² = (y″ x′ − y′ x″) / x′³, primes for d/du.
@@ -375,51 +439,6 @@ impl BezierCurve {
             let i = self.find(xv);
             self.corners[i].area(self.corners[i].parameter(x)) + self.area[i]
         }
-    }
-
-    /// The point (x, y) of a curve that never falls where
-    ///
-    ///   w y(x) + b x = r,      w ≥ 0, b ≥ 0, not both zero
-    ///
-    /// Solved in the parameter u of the corner that holds it, so there is no inversion of x(u)
-    /// inside the iteration. This is the force balance of a damped muscle.
-    #[inline]
-    pub fn solve_with_damper<P: Real, T: Over<P>>(&self, w: T, b: P, r: T) -> (T, T) {
-        let (wv, bv, rv) = (w.value(), b.value(), r.value());
-        let mut start = wv * self.first.y + bv * self.first.x;
-        if rv < start {
-            let x = (r - w * self.first.y - b * self.first.x) / (w * self.first.slope + b);
-            return (x + self.first.x, x * self.first.slope + self.first.y);
-        }
-        for corner in &self.corners {
-            let end = wv * corner.y1 + bv * corner.x1;
-            if rv <= end || rv.is_nan() {
-                // The weighted sum is again a polynomial of the family (2).
-                let g: [f64; 6] = std::array::from_fn(|j| wv * corner.y[j] + bv * corner.x[j]);
-                let d: [f64; 3] = std::array::from_fn(|j| wv * corner.dy[j] + bv * corner.dx[j]);
-                let rise = half_rise(d);
-                // Reciprocals below do not wait for r, which comes last.
-                let above = rv > start + rise;
-                let guess = if above {
-                    let (mirrored, rise) = ([d[2], d[1], d[0]], end - start - rise);
-                    1.0 - rough_guess(mirrored, rise, (end - rv) * (1.0 / rise))
-                } else {
-                    rough_guess(d, rise, (rv - start) * (1.0 / rise))
-                };
-                let root = solve_increasing(&g, rv, guess);
-                let mut u = T::cst(root);
-                for _ in 0..T::ORDER {
-                    u = u.refine(
-                        w * poly(&corner.y, u) + poly(&corner.x, u) * b - r,
-                        w * poly1(&corner.y, u) + poly1(&corner.x, u) * b,
-                    );
-                }
-                return (poly(&corner.x, u), poly(&corner.y, u));
-            }
-            start = end;
-        }
-        let x = (r - w * self.last.y - b * self.last.x) / (w * self.last.slope + b);
-        (x + self.last.x, x * self.last.slope + self.last.y)
     }
 }
 
@@ -567,7 +586,7 @@ mod tests {
         assert_eq!(bad, Err(BezierError::NotACorner { corner: 0 }));
         let bad = BezierCurve::new(&[knot(0.0, 0.0, 0.0), knot(1.0, 1.0, 2.0)], &[1.5]);
         assert_eq!(bad, Err(BezierError::Curviness { corner: 0, value: 1.5 }));
-        assert!(BezierCurve::new(&[], &[]).is_err());
+        assert!(BezierCurve::<f64>::new(&[], &[]).is_err());
         assert!(BezierCurve::new(&[knot(0.0, f64::NAN, 0.0), knot(1.0, 1.0, 2.0)], &[0.5]).is_err());
     }
 }

@@ -33,6 +33,16 @@ impl<T: Real> Transform<T> {
     pub fn from_offset(translation: Vec3<T>, orientation: Vec3<T>) -> Self {
         Transform { R: Rotation::body_fixed_xyz(orientation), p: translation }
     }
+    /// B turned about its origin by small angles about the axes of A, and then shifted in A. To first order in the angles: it
+    /// is meant for angles that are derivatives alone.
+    pub fn nudged(&self, turn: Vec3<T>, shift: Vec3<T>) -> Self {
+        let mut X = *self;
+        for c in &mut X.R.0.col {
+            *c += turn.cross(*c);
+        }
+        X.p += shift;
+        X
+    }
     /// X_BA.
     #[inline]
     pub fn inverse(&self) -> Self {

@@ -31,6 +31,9 @@ pub struct Frame {
     pub body: BodyId,
     /// Pose in that body.
     pub X_BF: Transform<f64>,
+    /// The frame that an offset frame's `translation` and `orientation` are given in; nothing for bodies and frames
+    /// without these two.
+    pub offset_from: Option<FrameId>,
 }
 
 /// A point of interest: a `Marker` or a `Station`.

@@ -61,7 +61,13 @@ fn coordinate(joint: JointId, name: String, motion_type: MotionType) -> Coordina
 fn push_frame(m: &mut Model, body: BodyId, p: Vec3<f64>, angles: Vec3<f64>) -> FrameId {
     let id = FrameId(m.frames.len());
     let X_BF = Transform::from_offset(p, angles);
-    m.frames.push(Frame { name: format!("f{}", id.0), path: format!("/f{}", id.0), body, X_BF });
+    m.frames.push(Frame {
+        name: format!("f{}", id.0),
+        path: format!("/f{}", id.0),
+        body,
+        X_BF,
+        offset_from: None,
+    });
     id
 }
 

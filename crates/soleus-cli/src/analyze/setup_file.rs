@@ -11,6 +11,7 @@ use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::ModelControls;
 use soleus_tools::analysis::{MotionSettings, Preparation, StateHistory, analyze};
+use soleus_tools::quality::check_angles;
 use std::path::{Path, PathBuf};
 
 /// Runs the tool of a setup file.
@@ -25,7 +26,8 @@ pub fn run_setup(path: &Path, s: &AnalyzeSetup, opensim_faults: bool) -> Result<
     let folders = [tool_model::parent(path), tool_model::parent(&model_path)];
     let mut controls = drive::controllers(&model, &system, &folders)?;
 
-    let (history, motion_path) = (tables.history(s, &model, &system, opensim_faults)?, tables.file);
+    let motion_path = tables.file.clone();
+    let history = tables.history(s, &model, &system, opensim_faults)?;
     let rows = history
         .range(tool.initial_time, tool.final_time)
         .map_err(|e| Failure::content(&motion_path, 0, "", e.to_string(), ""))?;
@@ -63,7 +65,7 @@ pub fn run_motion(
     controls: &mut ModelControls,
     opensim_faults: bool,
 ) -> Result<(), Failure> {
-    let history = StateHistory::from_states(model, system, states)
+    let history = StateHistory::from_states(model, system, states.clone())
         .map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))?;
     let rows = 0..=states.rows().saturating_sub(1);
     let motion = Motion {
@@ -113,16 +115,17 @@ impl MotionTables {
     }
 
     fn history(
-        &self,
+        self,
         s: &AnalyzeSetup,
         model: &Model,
         system: &System,
         opensim_faults: bool,
     ) -> Result<StateHistory, Failure> {
+        warn_of_units(&self.file, model, &self.table);
         let cutoff = s.lowpass_cutoff_frequency_for_coordinates;
         let settings = MotionSettings { cutoff_hz: (cutoff >= 0.0).then_some(cutoff), opensim_faults };
         let history = match self.is_states {
-            true => StateHistory::from_states(model, system, &self.table),
+            true => StateHistory::from_states(model, system, self.table),
             false => {
                 StateHistory::from_coordinates(model, system, &self.table, self.speeds.as_ref(), &settings)
             }
@@ -131,6 +134,13 @@ impl MotionTables {
         warn_of_defaults(&self.file, &history);
         Ok(history)
     }
+}
+
+/// Says if angles look like degrees where radians are expected.
+pub fn warn_of_units(file: &Path, model: &Model, motion: &Table) {
+    let mut log = Diagnostics::new(file.display().to_string());
+    check_angles(model, motion, &mut log);
+    load::report(&log);
 }
 
 /// Names the states that the data lack.

@@ -6,10 +6,7 @@ use crate::failure::Failure;
 use crate::load;
 use crate::walk::{self, Teller, Walk, Winter};
 use clap::Args;
-use soleus_control::continuation::{Fading, Outcome, solve_fading};
-use soleus_control::gait::{Duration, Effort, GaitCycle, Planar, Symmetry};
-use soleus_control::{Bounds, Scheme, Settings};
-use soleus_optimization::nlp::Options;
+use soleus_control::continuation::Fading;
 use std::path::{Path, PathBuf};
 
 /// What `soleus demo` is told.
@@ -41,51 +38,8 @@ fn walking_speed(text: &str) -> Result<f64, String> {
 
 /// Points of half a cycle: first few, then more.
 const MESHES: [usize; 2] = [20, 40];
-/// Allowed durations of half a cycle, s.
-const HALF: [f64; 2] = [0.3, 0.9];
 /// Where the solver starts: duration of half a cycle, s, and swing of the hips, rad.
 const START: (f64, f64) = (0.55, 0.35);
-
-/// The walk that is asked for: half a cycle, effort with the cube of excitation, an upright trunk.
-fn cycle(walker: &Planar, speed: f64) -> GaitCycle {
-    GaitCycle {
-        forward: walker.forward,
-        speed,
-        duration: Duration { bounds: Bounds::new(HALF[0], HALF[1]), measured: None },
-        symmetry: Symmetry::HalfCycle,
-        signals: vec![walker.upright(0.1)],
-        tracking_weight: 0.1,
-        effort: Effort { weight: 20.0, exponent: 3.0 },
-    }
-}
-
-fn predict(walker: &Planar, cycle: &GaitCycle, teller: &mut Teller) -> Result<Outcome, Failure> {
-    let fail = |message: String| Failure::NotSolved { message };
-    let mut problem = walker.problem();
-    cycle.pose(&walker.base, &mut problem).map_err(|e| fail(e.to_string()))?;
-    let mut guess = walker.straight_line(cycle.speed, START.0, START.1, true);
-    let mut fading = Fading::new(walker.reserves());
-    let mut iterations = 0;
-    let mut last = None;
-    for intervals in MESHES {
-        let settings =
-            Settings { interpolate_controls: false, ..Settings::uniform(Scheme::BackwardEuler, intervals) };
-        let options = Options { threads: 2, constraint_tolerance: 1e-6, ..Options::with_tolerance(1e-4) };
-        let outcome =
-            solve_fading(&problem, &settings, &fading, &guess, &options, &mut |p, i| teller.tell(p, i))
-                .map_err(|e| fail(e.to_string()))?;
-        iterations += outcome.iterations;
-        guess = outcome.trajectory.clone();
-        fading = Fading::none();
-        let solved = outcome.solution.status.is_solved();
-        last = Some(Outcome { iterations, ..outcome });
-        if !solved {
-            break;
-        }
-    }
-    teller.finish();
-    last.ok_or_else(|| fail("no mesh".into()))
-}
 
 /// Predicts a walk, tells of it and writes the page.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
@@ -93,13 +47,15 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         return leg::run();
     }
     let walker = walk::walker(walk::model()?)?;
-    let cycle = cycle(&walker, a.speed);
+    let cycle = walk::predicted_cycle(&walker, a.speed);
     eprintln!(
         "planar walker, 9 coordinates, 16 muscles: the walk of least effort at {} m/s, from straight lines",
         a.speed
     );
     let mut teller = Teller::new();
-    let outcome = predict(&walker, &cycle, &mut teller)?;
+    let start = walker.straight_line(a.speed, START.0, START.1, true);
+    let fading = Fading::new(walker.reserves());
+    let outcome = walk::predict(&walker, &cycle, &start, &fading, &MESHES, &mut teller)?;
     let seconds = teller.seconds();
     if !outcome.solution.status.is_solved() {
         let worst = outcome.worst.map_or(String::new(), |w| format!("; worst is {w}"));

@@ -3,6 +3,7 @@
 mod das3;
 mod imu;
 mod millard;
+mod moco;
 mod random;
 mod report;
 mod sample;
@@ -30,6 +31,10 @@ pub enum Experiment {
     /// their speed and their forces beside measured ones
     #[command(after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard")]
     Millard(millard::Arguments),
+    /// The examples of Dembia, Bianco, Falisse, Hicks and Delp (2020), OpenSim Moco: a mass on three muscles, a squat with and without
+    /// a spring at the knee, a walk with less load on the knees
+    #[command(after_help = "Example:\n  soleus experiment moco --data ../shared/data --out moco")]
+    Moco(moco::Arguments),
     /// The induced accelerations of Seth, Sherman, Reinbolt and Delp (2011): what muscles contribute to support and propulsion in
     /// running, walking and a crouch
     #[command(after_help = "Example:\n  soleus experiment seth --data ../shared/data --out seth")]
@@ -49,6 +54,7 @@ pub fn run(which: &Experiment) -> Result<(), Failure> {
         Experiment::Das3(a) => das3::run(a),
         Experiment::Imu(a) => imu::run(a),
         Experiment::Millard(a) => millard::run(a),
+        Experiment::Moco(a) => moco::run(a),
         Experiment::Seth(a) => seth::run(a),
         Experiment::Ski(a) => ski::run(a),
         Experiment::Walk(a) => walk::run(a),

@@ -74,6 +74,12 @@ impl Folder {
         load::write_whole(&folder.join(format!("{name}.md")), &sheet.markdown(title))
     }
 
+    /// Writes NAME.html, if there is a folder.
+    pub fn page(&self, name: &str, html: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
+        let Some(folder) = &self.0 else { return Ok(()) };
+        load::write_whole(&folder.join(format!("{name}.html")), &html()?)
+    }
+
     /// Writes NAME.svg: the title, the labels of both axes, and the lines.
     pub fn picture(&self, name: &str, [title, x, y]: [&str; 3], lines: &[Series]) -> Result<(), Failure> {
         let Some(folder) = &self.0 else { return Ok(()) };

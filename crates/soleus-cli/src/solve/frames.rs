@@ -18,7 +18,13 @@ use soleus_model::joint::MotionType;
 use std::path::Path;
 
 /// One of the goals about frames, joints and steps.
-pub fn build(path: &Path, g: &MocoGoal, base: &ModelProblem, given: &Given) -> Result<Goal, Failure> {
+pub fn build(
+    path: &Path,
+    g: &MocoGoal,
+    base: &ModelProblem,
+    given: &Given,
+    is_prescribed: bool,
+) -> Result<Goal, Failure> {
     let refuse = |message: String| Failure::content(path, g.line, &g.name, message, "");
     let (name, weight, system) = (g.name.as_str(), g.weight, &base.system);
     match &g.kind {
@@ -36,7 +42,8 @@ pub fn build(path: &Path, g: &MocoGoal, base: &ModelProblem, given: &Given) -> R
                 true => weights.iter().find(|w| w.name == word).map_or(1.0, |w| w.weight),
                 false => 0.0,
             };
-            Ok(goal::joint_reaction(name, weight, system, r, words.map(of), heaviness(base)))
+            let make = if is_prescribed { goal::joint_reaction_of_motion } else { goal::joint_reaction };
+            Ok(make(name, weight, system, r, words.map(of), heaviness(base)))
         }
         GoalKind::StepLengthAsymmetry { feet, forward, smoothing, target, stride } => {
             let [left, right] = feet;

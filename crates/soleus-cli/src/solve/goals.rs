@@ -1,7 +1,8 @@
 //! Goals of a study as goals of a problem.
 
+use super::Inputs;
 use super::bounds::{implicit_states, is_called, regex};
-use super::references::{Given, spline};
+use super::references::spline;
 use crate::failure::Failure;
 use soleus_control::goal::{self, Reference};
 use soleus_control::musculoskeletal::ModelProblem;
@@ -16,11 +17,11 @@ pub fn build(
     path: &Path,
     s: &MocoStudySetup,
     base: &ModelProblem,
-    given: &Given,
+    inputs: &Inputs,
 ) -> Result<Vec<Goal>, Failure> {
     let mut goals = Vec::new();
     for g in &s.goals {
-        goals.extend(one(path, g, s, base, given)?);
+        goals.extend(one(path, g, s, base, inputs)?);
     }
     let squares = |name: &str, weight: f64, list: Vec<PointVariable>| {
         let list: Vec<_> = list.into_iter().map(|v| (v, 1.0)).collect();
@@ -44,8 +45,11 @@ fn one(
     g: &MocoGoal,
     study: &MocoStudySetup,
     base: &ModelProblem,
-    given: &Given,
+    inputs: &Inputs,
 ) -> Result<Option<Goal>, Failure> {
+    let given = &inputs.given;
+    // With parameters, the motion's consequences change too.
+    let is_prescribed = !inputs.motions.is_empty() && study.parameters.is_empty();
     let refuse = |message: String| Failure::content(path, g.line, &g.name, message, "");
     let system = &base.system;
     // What the class does when the file does not say: minimize, or constrain.
@@ -138,7 +142,9 @@ fn one(
         GoalKind::FrameTracking { .. }
         | GoalKind::JointReaction { .. }
         | GoalKind::StepLengthAsymmetry { .. }
-        | GoalKind::GeneralizedForceTracking { .. } => Some(super::frames::build(path, g, base, given)?),
+        | GoalKind::GeneralizedForceTracking { .. } => {
+            Some(super::frames::build(path, g, base, given, is_prescribed)?)
+        }
         GoalKind::ContactTracking { .. }
         | GoalKind::ContactImpulse { .. }
         | GoalKind::StepTimeAsymmetry { .. } => Some(super::contact::build(path, g, base)?),

@@ -9,6 +9,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::solution::Columns;
 use soleus_control::{Collocation, Trajectory};
 use soleus_dynamics::State;
+use soleus_dynamics::system::Actor;
 use soleus_io::study::GuessSettings;
 use soleus_math::function::{Function, GcvSpline, PiecewiseLinear};
 use soleus_optimization::NonlinearProgram;
@@ -22,24 +23,68 @@ const POINTS: usize = 201;
 /// Accuracy of the simulation that makes a guess.
 const ACCURACY: f64 = 1e-4;
 
+/// Activation of muscles of which a guess says nothing. In the middle of their bounds, where Moco begins, they would pull
+/// with half of their strength, and the guessed motion would be torn apart.
+const REST: f64 = 0.05;
+
+/// Starts from a motion. Muscles of which it says nothing are nearly at rest, fibers in equilibrium with that.
+pub fn start_from(base: &ModelProblem, program: &mut Collocation, phase: usize, guess: &Trajectory) {
+    program.set_guess_of(phase, guess);
+    if !guess.states.names.iter().any(|n| n.ends_with("/value")) {
+        return;
+    }
+    let (mut states, mut controls) = (Columns::default(), Columns::default());
+    for (f, s) in base.model.forces.iter().zip(&base.system.forces) {
+        let own = |name: &String| name.strip_prefix(f.path.as_str()).is_some_and(|n| n.starts_with('/'));
+        let told = guess.controls.names.contains(&f.path) || guess.states.names.iter().any(own);
+        if !matches!(s.actor, Actor::Muscle(_)) || told {
+            continue;
+        }
+        controls.names.push(f.path.clone());
+        let activation = format!("{}/activation", f.path);
+        if base.states.contains(&activation) {
+            states.names.push(activation);
+        }
+    }
+    if controls.names.is_empty() {
+        return;
+    }
+    let times = present(program, phase).times;
+    states.rows = vec![vec![REST; states.names.len()]; times.len()];
+    controls.rows = vec![vec![REST; controls.names.len()]; times.len()];
+    let resting = controls.names.clone();
+    let rest = Trajectory { times, states, controls, ..Trajectory::default() };
+    program.set_guess_of(phase, &rest);
+    equilibrate_some(base, program, phase, |state| {
+        resting.iter().any(|path| state.strip_prefix(path.as_str()).is_some_and(|n| n.starts_with('/')))
+    });
+}
+
 /// Puts muscles of the program's guess in equilibrium: fibers and tendons as they are at the guessed coordinates and
 /// activations. Lengths in the middle of their bounds pull with forces that no motion survives.
-pub fn equilibrate(base: &ModelProblem, program: &mut Collocation) {
-    let mut guess = present(program);
+pub fn equilibrate(base: &ModelProblem, program: &mut Collocation, phase: usize) {
+    equilibrate_some(base, program, phase, |_| true);
+}
+
+/// The same for the auxiliary states that are wanted.
+fn equilibrate_some(
+    base: &ModelProblem,
+    program: &mut Collocation,
+    phase: usize,
+    wanted: impl Fn(&str) -> bool,
+) {
+    let mut guess = present(program, phase);
     let system = &base.system;
     let n = base.num_coordinates();
     let mut ws = system.workspace::<f64>();
-    let mut x = system.default_state.clone();
     for ((row, controls), &time) in guess.states.rows.iter_mut().zip(&guess.controls.rows).zip(&guess.times) {
-        x.time = time;
-        x.q.copy_from_slice(&row[..n]);
-        x.u.copy_from_slice(&row[n..2 * n]);
-        x.z.copy_from_slice(&row[2 * n..]);
+        let mut x = state(base, time, row);
         system.solve_equilibrium(&mut x, controls, &mut ws);
         row[2 * n..].copy_from_slice(&x.z);
     }
-    keep(&mut guess.states, |name| base.states[2 * n..].iter().any(|s| s == name));
-    program.set_guess(&Trajectory { times: guess.times, states: guess.states, ..Trajectory::default() });
+    keep(&mut guess.states, |name| base.states[2 * n..].iter().any(|s| s == name) && wanted(name));
+    let states = Trajectory { times: guess.times, states: guess.states, ..Trajectory::default() };
+    program.set_guess_of(phase, &states);
 }
 
 /// Puts the guesses of a study over the program's own.
@@ -48,25 +93,26 @@ pub fn apply(
     g: &GuessSettings,
     base: &ModelProblem,
     program: &mut Collocation,
+    phase: usize,
 ) -> Result<(), Failure> {
     if g.coordinates.is_some() || g.activations.is_some() {
-        let guess = from_tables(path, g, base, program)?;
-        program.set_guess(&guess);
+        let guess = from_tables(path, g, base, &present(program, phase))?;
+        program.set_guess_of(phase, &guess);
     }
     if g.time_stepping {
-        match simulated(base, program) {
-            Ok(guess) => program.set_guess(&guess),
+        match simulated(base, present(program, phase)) {
+            Ok(guess) => program.set_guess_of(phase, &guess),
             Err(why) => eprintln!("warning: no guess from a simulation: {why}; starting without"),
         }
     }
     Ok(())
 }
 
-/// The guess that a program has now.
-fn present(program: &mut Collocation) -> Trajectory {
+/// The guess that a program has now for a phase.
+fn present(program: &mut Collocation, phase: usize) -> Trajectory {
     let mut x = vec![0.0; program.num_variables()];
     program.compute_start(&mut x);
-    program.trajectory(&x)
+    program.trajectories(&x).into_iter().nth(phase).unwrap_or_default()
 }
 
 /// Coordinates and speeds from splines through one table, activations and excitations from another, and fibers in
@@ -75,9 +121,8 @@ fn from_tables(
     path: &Path,
     g: &GuessSettings,
     base: &ModelProblem,
-    program: &mut Collocation,
+    now: &Trajectory,
 ) -> Result<Trajectory, Failure> {
-    let now = present(program);
     let (t0, tf) = (now.times.first().copied().unwrap_or(0.0), now.times.last().copied().unwrap_or(1.0));
     let n = base.num_coordinates();
     let mut motions: Vec<Option<Function>> = vec![None; n];
@@ -172,38 +217,53 @@ fn keep(columns: &mut Columns, wanted: impl Fn(&str) -> bool) {
 }
 
 /// Simulates from the guessed start under the guessed controls; fibers begin in equilibrium.
-fn simulated(base: &ModelProblem, program: &mut Collocation) -> Result<Trajectory, String> {
-    let guess = present(program);
-    let (Some(first), Some(&t0), Some(&tf)) =
-        (guess.states.rows.first(), guess.times.first(), guess.times.last())
+fn simulated(base: &ModelProblem, mut guess: Trajectory) -> Result<Trajectory, String> {
+    let system = &base.system;
+    let n = base.num_coordinates();
+    if let (Some(row), Some(controls)) = (guess.states.rows.first_mut(), guess.controls.rows.first()) {
+        let mut x = state(base, guess.times[0], row);
+        system.solve_equilibrium(&mut x, controls, &mut system.workspace::<f64>());
+        row[2 * n..].copy_from_slice(&x.z);
+    }
+    simulate(base, &guess, ACCURACY)
+}
+
+fn state(base: &ModelProblem, time: f64, row: &[f64]) -> State<f64> {
+    let n = base.num_coordinates();
+    let mut x = State { time, ..base.system.default_state.clone() };
+    x.q.copy_from_slice(&row[..n]);
+    x.u.copy_from_slice(&row[n..2 * n]);
+    x.z.copy_from_slice(&row[2 * n..]);
+    x
+}
+
+/// The states of a simulation at the times of a motion: from its first state, under its controls with lines between
+/// them. The motion has all states and controls of the model.
+pub fn simulate(base: &ModelProblem, motion: &Trajectory, accuracy: f64) -> Result<Trajectory, String> {
+    let times = &motion.times;
+    let (Some(first), Some(&t0), Some(&tf)) = (motion.states.rows.first(), times.first(), times.last())
     else {
         return Err("there is no start".into());
     };
-    let system = &base.system;
-    let n = base.num_coordinates();
-    let mut x = State { time: t0, ..system.default_state.clone() };
-    x.q.copy_from_slice(&first[..n]);
-    x.u.copy_from_slice(&first[n..2 * n]);
-    x.z.copy_from_slice(&first[2 * n..]);
-    let controls = guess.controls.rows.first().cloned().unwrap_or_default();
-    system.solve_equilibrium(&mut x, &controls, &mut system.workspace::<f64>());
-    let mut course = ModelControls::none(system);
+    let mut course = ModelControls::none(&base.system);
     for i in 0..base.controls.len() {
-        let values = guess.controls.rows.iter().map(|r| r[i]).collect();
-        let line = PiecewiseLinear::new(guess.times.clone(), values).map_err(|e| e.to_string())?;
+        let values = motion.controls.rows.iter().map(|r| r[i]).collect();
+        let line = PiecewiseLinear::new(times.clone(), values).map_err(|e| e.to_string())?;
         course.add_function(i, Function::from(line));
     }
-    let mut ode = SystemOde::new(system, course);
-    let mut integrator = ExplicitRungeKutta::merson(ode.error_norm(), StepOptions::with_accuracy(ACCURACY));
-    let start: Vec<f64> = x.q.iter().chain(&x.u).chain(&x.z).copied().collect();
-    let mut found = Trajectory { states: columns(&base.states), ..Trajectory::default() };
-    let outcome = integrate(&mut integrator, &mut ode, (t0, &start), tf, &mut [], &mut |view| {
-        found.times.push(view.t1);
-        found.states.rows.push(view.x.to_vec());
+    let mut ode = SystemOde::new(&base.system, course);
+    let mut integrator = ExplicitRungeKutta::merson(ode.error_norm(), StepOptions::with_accuracy(accuracy));
+    let mut states = columns(&base.states);
+    let mut row = first.clone();
+    let outcome = integrate(&mut integrator, &mut ode, (t0, first), tf, &mut [], &mut |view| {
+        while let Some(&t) = times.get(states.rows.len()).filter(|&&t| t <= view.t1) {
+            view.interpolate(t, &mut row);
+            states.rows.push(row.clone());
+        }
         ControlFlow::Continue(())
     });
     match outcome.end {
-        End::Reached => Ok(found),
+        End::Reached => Ok(Trajectory { times: times.clone(), states, ..Trajectory::default() }),
         End::Stopped(stop) => Err(format!("it stopped at {:.4} s: {stop}", outcome.time)),
         _ => Err("it was broken off".into()),
     }

@@ -10,7 +10,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::assembly::Assembler;
 use soleus_io::setup::Setup;
 use soleus_io::setup::moco::{
-    GoalKind, MocoInverseSetup, MocoSolver, PrescribedCoordinate, Weight, WeightedSet,
+    GoalKind, MocoInverseSetup, MocoSolver, MocoStudySetup, PrescribedCoordinate, Weight, WeightedSet,
 };
 use soleus_math::Table;
 use soleus_model::id::CoordinateId;
@@ -85,6 +85,12 @@ fn run_with(path: &Path, s: &MocoInverseSetup, a: &Solve) -> Result<(), Failure>
     for name in &s.output_paths {
         eprintln!("warning: output `{name}` is not written; `soleus analyze` reports outputs of a motion");
     }
+    let (study, base, inputs) = pose(path, s)?;
+    super::solve(model::Source::of_tool(path, &s.tool), &study, a, base, inputs)
+}
+
+/// The study that the tool makes, its model and the motion.
+pub fn pose(path: &Path, s: &MocoInverseSetup) -> Result<(MocoStudySetup, ModelProblem, Inputs), Failure> {
     let base = tool::posed(path, &s.tool)?;
     let table = references::process(path, 0, &s.kinematics, &base.model)?;
     let table = references::absolute_names(table, &base.model);
@@ -114,8 +120,7 @@ fn run_with(path: &Path, s: &MocoInverseSetup, a: &Solve) -> Result<(), Failure>
         };
         study.goals.push(tool::goal("activation_effort", 1.0, kind));
     }
-    let inputs = Inputs { motions, ..Inputs::default() };
-    super::solve(model::Source::of_tool(path, &s.tool), &study, a, base, inputs)
+    Ok((study, base, Inputs { motions, ..Inputs::default() }))
 }
 
 /// First and last time of a table.

@@ -1,19 +1,23 @@
 //! `soleus solve`: optimal control.
 
+mod again;
 mod blame;
 mod bounds;
 mod constraints;
 mod contact;
+pub mod found;
 mod frames;
 mod goals;
-mod guess;
+pub mod guess;
 pub mod inverse;
 mod iterate;
+pub mod loads;
 mod markers;
 mod model;
 mod outputs;
 mod page;
 mod parameters;
+mod phases;
 mod prescribed;
 mod progress;
 mod references;
@@ -24,14 +28,16 @@ pub mod track;
 mod trajectory;
 mod watch;
 
+pub use tool::goal;
+
 use crate::failure::Failure;
 use crate::{load, setup};
 use clap::Args;
 use soleus_control::musculoskeletal::ModelProblem;
-use soleus_control::{Bounds, Problem, Trajectory};
+use soleus_control::{Bounds, Collocation, Problem, Trajectory};
 use soleus_dynamics::Options;
 use soleus_io::setup::Setup;
-use soleus_io::setup::moco::{MocoStudySetup, PrescribedCoordinate};
+use soleus_io::setup::moco::{MocoStudySetup, MocoToolSetup, PrescribedCoordinate};
 use soleus_io::study::{self, Study};
 use soleus_model::Diagnostics;
 use std::path::{Path, PathBuf};
@@ -110,6 +116,9 @@ pub struct Arguments {
     /// First barrier parameter; smaller ones stay closer to the guess
     #[arg(long, value_name = "MU")]
     barrier: Option<f64>,
+    /// Simulate the solution from its first state under its controls, and say how far that ends from it
+    #[arg(long)]
+    simulate: bool,
     /// Say nothing about progress
     #[arg(long)]
     quiet: bool,
@@ -155,27 +164,43 @@ pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
 }
 
 fn run_study(path: &Path, study: &Study, is_toml: bool, a: &Arguments) -> Result<(), Failure> {
+    if !study.phases.is_empty() {
+        return phases::run(path, study, a);
+    }
     let source = model::Source::of_study(path, &study.setup);
     let base = posed(&source)?;
+    let inputs = inputs_of(path, study, &base, a)?;
+    session::run((source, base), study, is_toml, a, inputs)
+}
+
+/// The motion and the tables that a study or the command line names.
+fn inputs_of(path: &Path, study: &Study, base: &ModelProblem, a: &Arguments) -> Result<Inputs, Failure> {
     let kinematics =
         a.kinematics.clone().or_else(|| study.kinematics.as_ref().map(|k| setup::beside(path, k)));
     let motions = match &kinematics {
-        Some(file) => prescribed::read(file, &base)?,
+        Some(file) => prescribed::read(file, base)?,
         None => study.setup.prescribed.clone(),
     };
-    let inputs = Inputs { motions, given: references::Given::parse(path, &a.reference)?, guess: None };
-    session::run((source, base), study, is_toml, a, inputs)
+    Ok(Inputs { motions, given: references::Given::parse(path, &a.reference)?, guess: None })
+}
+
+/// Names a constraint that nothing can change and that does not hold.
+fn refuse_impossible(path: &Path, program: &mut Collocation) -> Result<(), Failure> {
+    let list = program.impossible(1e-6);
+    let Some(first) = list.first() else { return Ok(()) };
+    let message = format!("{first} cannot hold: it is off by {:.3e} whatever is chosen", first.amount);
+    Err(Failure::content(path, 0, "", message, "check the bounds at the initial and final time"))
 }
 
 /// What a study is given beside its file.
 #[derive(Default)]
-struct Inputs {
+pub struct Inputs {
     /// Coordinates that are prescribed.
-    motions: Vec<PrescribedCoordinate>,
+    pub motions: Vec<PrescribedCoordinate>,
     /// Tables that goals follow.
-    given: references::Given,
+    pub given: references::Given,
     /// Motion to start from, where no file is named.
-    guess: Option<Trajectory>,
+    pub guess: Option<Trajectory>,
 }
 
 /// The model of a study, ready to be asked.
@@ -214,9 +239,14 @@ fn problem(
         return Err(Failure::content(path, 0, "", message, "give the time bounds one value each"));
     }
     prescribed::apply(path, &inputs.motions, base, &mut problem)?;
-    problem.goals = goals::build(path, s, base, &inputs.given)?;
+    problem.goals = goals::build(path, s, base, inputs)?;
     problem.path_constraints = constraints::build(path, s, base)?;
     Ok(problem)
+}
+
+/// Where the model of a tool comes from.
+pub fn source_of_tool<'a>(path: &'a Path, t: &'a MocoToolSetup) -> model::Source<'a> {
+    model::Source::of_tool(path, t)
 }
 
 fn name_of(path: &Path, s: &MocoStudySetup) -> String {

@@ -13,6 +13,7 @@ use std::path::Path;
 const BUILTIN: &[(&str, &str)] = &[
     ("reach", include_str!("../../../../models/reach.osim")),
     ("leg_swing", include_str!("../../../../models/leg_swing.osim")),
+    ("suspended_mass", include_str!("../../../../models/suspended_mass.osim")),
 ];
 
 /// Where a model comes from; file names are taken from the folder of `path`.

@@ -4,7 +4,10 @@ use super::iterate::Iterate;
 use super::model::Source;
 use super::progress::Progress;
 use super::watch::{Stop, Store, Watch};
-use super::{Arguments, BESIDE, Inputs, blame, guess, name_of, page, problem, settings, trajectory};
+use super::{
+    Arguments, BESIDE, Inputs, again, blame, guess, name_of, page, parameters, problem, refuse_impossible,
+    settings, trajectory,
+};
 use crate::failure::Failure;
 use crate::{load, setup};
 use soleus_control::musculoskeletal::ModelProblem;
@@ -23,16 +26,17 @@ const SAVE_EVERY_S: f64 = 30.0;
 const WARM_BARRIER: f64 = 1e-4;
 
 /// What a solve is made of.
-struct Session<'a> {
+pub struct Session<'a> {
     path: &'a Path,
+    source: Source<'a>,
     study: &'a Study,
     is_toml: bool,
     a: &'a Arguments,
-    base: ModelProblem,
+    pub base: ModelProblem,
     problem: Problem,
     /// A start that no file names.
     guess: Option<Trajectory>,
-    options: nlp::Options,
+    pub options: nlp::Options,
     stop: Stop,
     store: Store,
     out: PathBuf,
@@ -47,40 +51,14 @@ struct Solved {
 
 /// Solves a study and writes its files.
 pub fn run(
-    (source, base): (Source<'_>, ModelProblem),
+    model: (Source<'_>, ModelProblem),
     study: &Study,
     is_toml: bool,
     a: &Arguments,
     inputs: Inputs,
 ) -> Result<(), Failure> {
-    let path = source.path;
-    let problem = problem(&source, &study.setup, &base, &inputs)?;
-    for w in problem.warnings() {
-        eprintln!("warning: {w}");
-    }
-    let named = |file: &Option<String>| file.as_ref().map(|f| setup::beside(path, f));
-    let usual = || PathBuf::from(format!("{}_solution.sto", name_of(path, &study.setup)));
-    let out = a.out.clone().or_else(|| named(&study.output.solution)).unwrap_or_else(usual);
-    let every = a.save_every.or(study.output.save_every_s).unwrap_or(SAVE_EVERY_S);
-    let iterate = a.resume.clone().filter(|r| r != Path::new(BESIDE));
-    let mut session = Session {
-        path,
-        study,
-        is_toml,
-        a,
-        base,
-        problem,
-        guess: inputs.guess,
-        options: settings::solver(study, is_toml, a),
-        stop: Stop::listen(),
-        store: Store {
-            path: iterate.or_else(|| named(&study.output.iterate)).unwrap_or_else(|| beside(&out)),
-            every: Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX),
-            scheme: String::new(),
-            mesh: Vec::new(),
-        },
-        out,
-    };
+    let mut session = Session::new(model, study, is_toml, a, inputs)?;
+    session.stop = Stop::listen();
     let solved = session.solve_all()?;
     session.write(solved)
 }
@@ -92,7 +70,46 @@ fn beside(out: &Path) -> PathBuf {
     out.with_file_name(name)
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
+    /// Poses the problem of a study; nobody listens to Ctrl-C yet.
+    pub fn new(
+        (source, base): (Source<'a>, ModelProblem),
+        study: &'a Study,
+        is_toml: bool,
+        a: &'a Arguments,
+        inputs: Inputs,
+    ) -> Result<Session<'a>, Failure> {
+        let path = source.path;
+        let problem = problem(&source, &study.setup, &base, &inputs)?;
+        for w in problem.warnings() {
+            eprintln!("warning: {w}");
+        }
+        let named = |file: &Option<String>| file.as_ref().map(|f| setup::beside(path, f));
+        let usual = || PathBuf::from(format!("{}_solution.sto", name_of(path, &study.setup)));
+        let out = a.out.clone().or_else(|| named(&study.output.solution)).unwrap_or_else(usual);
+        let every = a.save_every.or(study.output.save_every_s).unwrap_or(SAVE_EVERY_S);
+        let iterate = a.resume.clone().filter(|r| r != Path::new(BESIDE));
+        Ok(Session {
+            path,
+            source,
+            study,
+            is_toml,
+            a,
+            base,
+            problem,
+            guess: inputs.guess,
+            options: settings::solver(study, is_toml, a),
+            stop: Stop::default(),
+            store: Store {
+                path: iterate.or_else(|| named(&study.output.iterate)).unwrap_or_else(|| beside(&out)),
+                every: Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX),
+                scheme: String::new(),
+                mesh: Vec::new(),
+            },
+            out,
+        })
+    }
+
     /// Solves on one mesh after the other.
     fn solve_all(&mut self) -> Result<Solved, Failure> {
         let mut transcription = settings::transcription(self.path, self.study, self.a)?;
@@ -166,7 +183,7 @@ impl Session<'_> {
         }
     }
 
-    fn program(&self, transcription: &Settings) -> Result<Collocation, Failure> {
+    pub fn program(&self, transcription: &Settings) -> Result<Collocation, Failure> {
         let mut program = Collocation::new(self.problem.clone(), transcription).map_err(|errors| {
             let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
             Failure::content(self.path, 0, "", text.join("\n  "), "")
@@ -176,26 +193,21 @@ impl Session<'_> {
     }
 
     /// What is wrong before anything is solved, and where to start.
-    fn check_first(&self, program: &mut Collocation) -> Result<(), Failure> {
-        if let Some(first) = program.impossible(1e-6).first() {
-            let message =
-                format!("{first} cannot hold: it is off by {:.3e} whatever is chosen", first.amount);
-            let hint = "check the bounds at the initial and final time";
-            return Err(Failure::content(self.path, 0, "", message, hint));
-        }
+    pub fn check_first(&self, program: &mut Collocation) -> Result<(), Failure> {
+        refuse_impossible(self.path, program)?;
         for w in program.dependent() {
             eprintln!("warning: {w}");
         }
         // A MocoStudy begins where Moco does.
         if self.is_toml {
-            guess::equilibrate(&self.base, program);
+            guess::equilibrate(&self.base, program, 0);
         }
         let named = self.study.setup.solver.guess_file.as_ref().map(|g| setup::beside(self.path, g));
         if let Some(file) = self.a.guess.clone().or(named) {
-            program.set_guess(&trajectory::read(&file, &self.base)?);
+            guess::start_from(&self.base, program, 0, &trajectory::read(&file, &self.base)?);
         }
-        self.guess.iter().for_each(|guess| program.set_guess(guess));
-        guess::apply(self.path, &self.study.guess, &self.base, program)
+        self.guess.iter().for_each(|guess| guess::start_from(&self.base, program, 0, guess));
+        guess::apply(self.path, &self.study.guess, &self.base, program, 0)
     }
 
     /// Solves on one mesh. What does not succeed is on disk when this returns.
@@ -282,6 +294,22 @@ impl Session<'_> {
             load::write_whole(&page, &html)?;
         }
         self.store.clear();
+        if self.a.simulate {
+            self.simulate_again(&found)?;
+        }
+        Ok(())
+    }
+
+    /// Tells how far a simulation under the controls found is from the solution.
+    fn simulate_again(&self, found: &Trajectory) -> Result<(), Failure> {
+        let changed = match found.parameters.is_empty() {
+            true => None,
+            false => Some(parameters::found(&self.source, &self.study.setup, &found.parameters)?),
+        };
+        match again::simulate(&self.base, changed.as_ref().unwrap_or(&self.base.system), found) {
+            Ok(distance) => eprintln!("{distance}"),
+            Err(why) => eprintln!("warning: not simulated again: {why}"),
+        }
         Ok(())
     }
 }

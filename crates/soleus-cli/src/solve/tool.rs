@@ -147,6 +147,12 @@ pub struct OutputFlags {
     /// Most iterations
     #[arg(long)]
     max_iterations: Option<usize>,
+    /// Threads; by default as many as there are cores. Results do not depend on it
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Simulate the solution from its first state under its controls, and say how far that ends from it
+    #[arg(long)]
+    simulate: bool,
     /// Say nothing about progress
     #[arg(long)]
     quiet: bool,
@@ -161,6 +167,8 @@ impl OutputFlags {
             report: self.report.clone(),
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
+            threads: self.threads,
+            simulate: self.simulate,
             quiet: self.quiet,
             ..Arguments::of_file(path)
         }
@@ -227,21 +235,12 @@ pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: MocoSolver) -> Moc
     MocoStudySetup {
         name: t.name.clone(),
         model: t.model.clone(),
-        prescribed: Vec::new(),
-        external_loads: None,
         model_file: t.model_file.clone(),
         model_steps: t.model_steps.clone(),
         initial_time: Some([from, from]),
         final_time: Some([to, to]),
-        default_speed_bounds: [-50.0, 50.0],
-        bound_activation_from_excitation: true,
-        multiplier_bounds: [-1000.0, 1000.0],
-        states: Vec::new(),
-        controls: Vec::new(),
-        parameters: Vec::new(),
-        goals: Vec::new(),
-        path_constraints: Vec::new(),
         solver,
+        ..MocoStudySetup::default()
     }
 }
 

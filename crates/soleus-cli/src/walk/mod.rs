@@ -2,9 +2,11 @@
 
 mod data;
 mod page;
+mod predict;
 
 pub use data::Winter;
 pub use page::{Walk, page, strip};
+pub use predict::{at_speed, predict, predicted_cycle};
 
 use crate::failure::Failure;
 use crate::load;
@@ -40,10 +42,20 @@ pub fn walker(model: Model) -> Result<Planar, Failure> {
 /// Tells on stderr how a walk is found: one line for each price of the reserves, refreshed on a terminal.
 pub struct Teller {
     start: Instant,
+    cpu: Option<f64>,
     price: f64,
     iterations: usize,
     watched: bool,
     last: Option<Instant>,
+}
+
+/// Seconds that this program has computed on all processors together, where the system tells (Linux: /proc/self/stat, fields utime and
+/// stime, in hundredths of a second).
+fn processor_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |i: usize| fields.get(i)?.parse::<f64>().ok();
+    Some((ticks(11)? + ticks(12)?) / 100.0)
 }
 
 /// Least time between two lines when nobody watches.
@@ -53,12 +65,22 @@ impl Teller {
     /// The clock starts now.
     pub fn new() -> Teller {
         let watched = std::io::stderr().is_terminal();
-        Teller { start: Instant::now(), price: f64::NAN, iterations: 0, watched, last: None }
+        let cpu = processor_seconds();
+        Teller { start: Instant::now(), cpu, price: f64::NAN, iterations: 0, watched, last: None }
     }
 
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
+    }
+
+    /// The time in words: by the clock, and of all processors together where that is known.
+    pub fn time(&self) -> String {
+        let cpu = self
+            .cpu
+            .zip(processor_seconds())
+            .map_or(String::new(), |(a, b)| format!(" ({:.1} s CPU)", b - a));
+        format!("{:.1} s{cpu}", self.seconds())
     }
 
     /// One iteration.

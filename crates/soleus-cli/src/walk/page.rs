@@ -74,6 +74,13 @@ impl Walk {
         self.forces[0][..n].iter().filter(|f| f[1] >= CONTACT).count() as f64 / n as f64
     }
 
+    /// Share of the cycle that both feet are in the air.
+    pub fn aerial(&self) -> f64 {
+        let n = self.times.len().saturating_sub(1).max(1);
+        let up = |k: &usize| self.forces.iter().all(|f| f[*k][1] < CONTACT);
+        (0..n).filter(up).count() as f64 / n as f64
+    }
+
     /// Percent of the cycle of every point.
     fn percent(&self) -> Vec<f64> {
         self.times.iter().map(|t| 100.0 * (t - self.times[0]) / self.duration()).collect()

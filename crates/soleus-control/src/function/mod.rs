@@ -1,5 +1,26 @@
 //! Functions with exact first and second derivatives, as the transcription asks for them.
 
+/// What a [`PointFunction`] says of itself that keeps a [`SmoothFunction`] in `function` and its places in fields.
+macro_rules! sizes_and_places {
+    () => {
+        fn num_inputs(&self) -> usize {
+            self.function.num_inputs()
+        }
+
+        fn num_outputs(&self) -> usize {
+            self.function.num_outputs()
+        }
+
+        fn jacobian_places(&self) -> &[(usize, usize)] {
+            &self.jacobian_places
+        }
+
+        fn hessian_places(&self) -> &[(usize, usize)] {
+            &self.hessian_places
+        }
+    };
+}
+
 mod differentiated;
 mod jetted;
 

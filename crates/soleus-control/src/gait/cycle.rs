@@ -1,6 +1,7 @@
 //! The cycle of a gait as a problem.
 
 use super::Signal;
+use super::signal::terms;
 use crate::function::SmoothFunction;
 use crate::goal::control_effort;
 use crate::musculoskeletal::ModelProblem;
@@ -72,8 +73,7 @@ impl GaitCycle {
         let count = self.signals.len() + usize::from(self.duration.measured.is_some());
         let weight = self.tracking_weight / count.max(1) as f64;
         if !self.signals.is_empty() {
-            let term = |s: &Signal| s.term(&base.system, stretch).ok_or_else(|| NoContact(s.name.clone()));
-            let terms = self.signals.iter().map(term).collect::<Result<_, _>>()?;
+            let terms = terms(&self.signals, &base.system, stretch).map_err(NoContact)?;
             problem.goals.push(Goal::mean("tracking", weight, terms));
         }
         if let Some([mean, deviation]) = self.duration.measured {

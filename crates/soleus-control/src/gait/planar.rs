@@ -1,7 +1,7 @@
 //! A planar model with a trunk and two legs as a walker.
 
 use super::{Course, Signal, Source};
-use crate::musculoskeletal::ModelProblem;
+use crate::musculoskeletal::{ModelProblem, ParameterRange};
 use crate::problem::{Bounds, Problem, Reserve, Variable};
 use crate::solution::Trajectory;
 use soleus_dynamics::system::Actor;
@@ -111,7 +111,12 @@ impl Planar {
     /// The dynamics with the bounds of the stored solutions of van den Bogert (2011): height 0.7 to 1.3 m, trunk ±45°,
     /// joints ±180°, 5 m/s and 20 rad/s, activation and excitation 0 to 2, fibers −1 to 5 optimal lengths.
     pub fn problem(&self) -> Problem {
-        let mut p = self.base.problem(Bounds::FREE, &[]);
+        self.problem_with(&[])
+    }
+
+    /// The same with parameters of the model; the caller adds their names and bounds to the problem.
+    pub fn problem_with(&self, parameters: &[ParameterRange]) -> Problem {
+        let mut p = self.base.problem(Bounds::FREE, parameters);
         let n = self.base.num_coordinates();
         for (i, v) in p.states.iter_mut().enumerate() {
             let translates = [self.forward, self.height].contains(&(i % n));

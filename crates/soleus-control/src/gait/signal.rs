@@ -58,20 +58,33 @@ pub struct Signal {
     pub shift: f64,
 }
 
-impl Signal {
-    /// ((s − m)/σ)² as a term of an integrand; `stretch` is the part of a cycle that the motion covers.
-    pub(super) fn term(&self, system: &Arc<System>, stretch: f64) -> Option<Term> {
-        let data = Data { signal: self.clone(), stretch };
-        match &self.source {
+/// ((s − m)/σ)² of all signals as terms of an integrand; `stretch` is the part of a cycle that the motion covers. Signals of the
+/// same contacts are one term, because their forces and derivatives are the same. The name of a signal that follows no
+/// contact but should is the error.
+pub(super) fn terms(signals: &[Signal], system: &Arc<System>, stretch: f64) -> Result<Vec<Term>, String> {
+    let mut list = Vec::new();
+    let mut feet: Vec<(&[(usize, usize)], &str, ForceErrors)> = Vec::new();
+    for s in signals {
+        let data = Data { signal: s.clone(), stretch };
+        match &s.source {
             Source::State(i) => {
-                Some(Term::new(vec![PointVariable::Phase, PointVariable::State(*i)], StateError(data)))
+                let inputs = vec![PointVariable::Phase, PointVariable::State(*i)];
+                list.push(Term::new(inputs, StateError(data)));
             }
             Source::Contact { contacts, axis, per } => {
                 let error = ForceError { data, axis: *axis, per: *per };
-                reaction_term(system, contacts, PointVariable::Phase, error)
+                match feet.iter_mut().find(|f| f.0 == &contacts[..]) {
+                    Some(foot) => foot.2.0.push(error),
+                    None => feet.push((contacts, &s.name, ForceErrors(vec![error]))),
+                }
             }
         }
     }
+    for (contacts, name, errors) in feet {
+        let term = reaction_term(system, contacts, PointVariable::Phase, errors);
+        list.push(term.ok_or_else(|| name.to_string())?);
+    }
+    Ok(list)
 }
 
 struct Data {
@@ -111,8 +124,12 @@ struct ForceError {
     per: f64,
 }
 
-impl OfForce for ForceError {
+/// The sum of what several signals make of one force.
+struct ForceErrors(Vec<ForceError>);
+
+impl OfForce for ForceErrors {
     fn evaluate<T: Real>(&self, force: Vec3<T>, phase: T) -> T {
-        self.data.squared(phase, force.to_array()[self.axis] / self.per)
+        let force = force.to_array();
+        self.0.iter().map(|e| e.data.squared(phase, force[e.axis] / e.per)).sum()
     }
 }

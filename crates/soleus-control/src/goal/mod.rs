@@ -11,6 +11,7 @@ mod kinematic;
 mod model_function;
 mod output;
 mod planar_sensor;
+mod prescribed;
 mod quantity;
 pub(crate) mod reaction;
 mod sensor;
@@ -28,6 +29,8 @@ pub use initial::{initial_activation, initial_force_equilibrium, initial_velocit
 pub use kinematic::{marker_final, marker_tracking};
 pub use model_function::{Operation, Scalar, Shape};
 pub use output::{When, generalized_force_tracking, joint_reaction, output, output_periodicity, output_sum};
-pub use quantity::{FrameMotion, MuscleQuantity, Quantity, Reaction};
+pub use prescribed::joint_reaction_of_motion;
+pub use quantity::{FrameMotion, MuscleQuantity, Quantity};
+pub use soleus_dynamics::implicit::Reaction;
 pub use sensor::{Channel, Sensor, sensor_tracking};
 pub use tracking::{Reference, tracking};

@@ -1,7 +1,8 @@
 //! Goals about any quantity of a model.
 
+use super::Reaction;
 use super::model_function::{Make, ModelFunction, Scalar, power};
-use super::quantity::{Quantity, Reaction};
+use super::quantity::Quantity;
 use crate::function::SmoothFunction;
 use crate::problem::{EndpointFunction, EndpointVariable, Goal, Mode, PointVariable};
 use soleus_dynamics::System;

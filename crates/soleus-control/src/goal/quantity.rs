@@ -4,6 +4,7 @@ use super::kinematic::supports;
 use crate::problem::PointVariable;
 use soleus_dynamics::constraint::Station;
 use soleus_dynamics::force::Kernel;
+use soleus_dynamics::implicit::Reaction;
 use soleus_dynamics::metabolics::probe::MetabolicProbe;
 use soleus_dynamics::multibody::{compute_accelerations, compute_inverse_dynamics};
 use soleus_dynamics::muscle::MuscleInfo;
@@ -129,19 +130,6 @@ impl MuscleQuantity {
             Q::MusclePower => m.muscle_power,
         }
     }
-}
-
-/// The load that a joint exerts on one of its bodies.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reaction {
-    /// Node of the tree whose joint carries it.
-    pub node: usize,
-    /// 1 for the load on that node, −1 for that on its parent.
-    pub sign: f64,
-    /// Where it is taken.
-    pub at: Station,
-    /// In whose axes.
-    pub axes: BodyFrame,
 }
 
 /// A number or several that a model has at one point of time.
@@ -483,12 +471,7 @@ impl Quantity {
                 let mut loads = Loads { body: &mut m.ws.body_load, mobility: &mut m.ws.mobility_load };
                 s.constraints.add_reactions(&s.tree, &m.ws.kin, &m.lambda, &mut loads);
                 m.inverse_dynamics(s);
-                let wrench = m.F[r.node] * T::cst(r.sign);
-                let kin = &m.ws.kin;
-                let arm = kin.X_GB[r.at.body] * Vec3::cst(r.at.p_BS) - kin.X_GB[r.node].p;
-                let R = (kin.X_GB[r.axes.body] * soleus_math::Transform::cst(r.axes.X_BF)).R;
-                out.extend(R.inverse_mul(wrench.w - arm.cross(wrench.v)).to_array());
-                out.extend(R.inverse_mul(wrench.v).to_array());
+                out.extend(r.express(&m.ws.kin, m.F[r.node]));
             }
             Quantity::GeneralizedForces { mobilities, forces } => {
                 m.load(s, forces.iter().copied());

@@ -6,5 +6,6 @@ mod prescribed;
 mod problem;
 
 pub use dynamics::{ParameterRange, SystemDynamics};
+pub(crate) use prescribed::MotionPoints;
 pub use prescribed::PrescribedDynamics;
 pub use problem::{ModelProblem, state_names};

@@ -21,20 +21,43 @@ pub struct PrescribedDynamics {
 }
 
 struct Memory {
-    x: State<f64>,
-    ws: Workspace<f64>,
-    /// By the bits of time.
-    points: HashMap<u64, Known>,
+    points: MotionPoints<MotionPoint>,
     v: Vec<f64>,
     y: Vec<f64>,
     r: Vec<f64>,
 }
 
-/// A point of the motion, and the q, u, u̇ that it is made of.
-#[derive(Default)]
-struct Known {
-    motion: Vec<f64>,
-    point: MotionPoint,
+/// What follows from a motion at its points of time, each computed once.
+pub(crate) struct MotionPoints<P> {
+    x: State<f64>,
+    ws: Workspace<f64>,
+    /// q, u, u̇ and what follows from them, by the bits of time.
+    known: HashMap<u64, (Vec<f64>, P)>,
+}
+
+impl<P: Default> MotionPoints<P> {
+    pub fn new(system: &System) -> MotionPoints<P> {
+        MotionPoints { x: system.default_state.clone(), ws: system.workspace(), known: HashMap::new() }
+    }
+
+    /// What follows from q, u, u̇ at a time; `make` computes it if it is not known.
+    pub fn at<'z>(
+        &mut self,
+        time: f64,
+        motion: impl Iterator<Item = &'z f64> + Clone,
+        make: impl FnOnce(&State<f64>, &[f64], &mut Workspace<f64>) -> P,
+    ) -> &P {
+        let n = self.x.q.len();
+        let (known, point) = self.known.entry(time.to_bits()).or_default();
+        if known.len() != 3 * n || !known.iter().eq(motion.clone()) {
+            *known = motion.copied().collect();
+            self.x.time = time;
+            self.x.q.copy_from_slice(&known[..n]);
+            self.x.u.copy_from_slice(&known[n..2 * n]);
+            *point = make(&self.x, &known[2 * n..], &mut self.ws);
+        }
+        point
+    }
 }
 
 impl PrescribedDynamics {
@@ -65,21 +88,13 @@ impl PrescribedDynamics {
 
     /// Splits the inputs and finds the point of the motion.
     fn prepare<'m>(&self, z: &[f64], m: &'m mut Memory) -> (&'m MotionPoint, &'m [f64]) {
-        let (n, nx) = (m.x.q.len(), self.num_states);
+        let (n, nx) = (self.system.tree.num_mobilities, self.num_states);
         let (x, xdot) = (&z[1..1 + nx], &z[1 + nx..1 + 2 * nx]);
-        let rest = &z[1 + 2 * nx..];
         m.v.clear();
-        m.v.extend(x[2 * n..].iter().chain(&xdot[2 * n..]).chain(rest));
-        let motion = || x[..2 * n].iter().chain(&xdot[n..2 * n]);
-        let known = m.points.entry(z[0].to_bits()).or_default();
-        if known.motion.len() != 3 * n || !known.motion.iter().eq(motion()) {
-            known.motion = motion().copied().collect();
-            m.x.time = z[0];
-            m.x.q.copy_from_slice(&x[..n]);
-            m.x.u.copy_from_slice(&x[n..2 * n]);
-            known.point = self.equations.point(&self.system, &m.x, &xdot[n..2 * n], &mut m.ws);
-        }
-        (&known.point, &m.v)
+        m.v.extend(x[2 * n..].iter().chain(&xdot[2 * n..]).chain(&z[1 + 2 * nx..]));
+        let motion = x[..2 * n].iter().chain(&xdot[n..2 * n]);
+        let point = m.points.at(z[0], motion, |x, udot, ws| self.equations.point(&self.system, x, udot, ws));
+        (point, &m.v)
     }
 }
 
@@ -102,9 +117,7 @@ impl PointFunction for PrescribedDynamics {
 
     fn scratch(&self) -> Scratch {
         Box::new(Memory {
-            x: self.system.default_state.clone(),
-            ws: self.system.workspace(),
-            points: HashMap::new(),
+            points: MotionPoints::new(&self.system),
             v: Vec::with_capacity(self.equations.num_variables()),
             y: vec![0.0; self.equations.num_rows()],
             r: vec![0.0; self.equations.num_rows()],

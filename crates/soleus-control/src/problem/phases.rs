@@ -52,35 +52,38 @@ impl Link {
 
     /// The next phase begins when and where this one ends: time and the given states, by their places in both.
     pub fn continuous(after: usize, states: &[(usize, usize)]) -> Link {
-        let mut inputs =
-            vec![LinkVariable::Last(PointVariable::Time), LinkVariable::Initial(PointVariable::Time)];
-        for &(before, next) in states {
-            inputs.push(LinkVariable::Last(PointVariable::State(before)));
-            inputs.push(LinkVariable::Initial(PointVariable::State(next)));
-        }
-        Link::zero("continuity", after, inputs, Differences(1 + states.len()))
+        let pair = |&(a, b): &(usize, usize)| (PointVariable::State(a), PointVariable::State(b), 1.0);
+        Link::proportional(after, &states.iter().map(pair).collect::<Vec<_>>())
+    }
+
+    /// The next phase begins when this one ends, with variables that are multiples of those at its end: (a, b, f) for b = f a.
+    pub fn proportional(after: usize, pairs: &[(PointVariable, PointVariable, f64)]) -> Link {
+        let time = (PointVariable::Time, PointVariable::Time, 1.0);
+        let all = || std::iter::once(&time).chain(pairs);
+        let inputs = all().flat_map(|p| [LinkVariable::Last(p.0), LinkVariable::Initial(p.1)]).collect();
+        Link::zero("continuity", after, inputs, Multiples(all().map(|p| p.2).collect()))
     }
 }
 
-/// a − b of so many pairs.
-struct Differences(usize);
+/// f a − b of pairs, f one for each.
+struct Multiples(Vec<f64>);
 
-impl SmoothFunction for Differences {
+impl SmoothFunction for Multiples {
     type Scratch<T: Real> = ();
 
     fn num_inputs(&self) -> usize {
-        2 * self.0
+        2 * self.0.len()
     }
 
     fn num_outputs(&self) -> usize {
-        self.0
+        self.0.len()
     }
 
     fn scratch<T: Real>(&self) {}
 
     fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], (): &mut ()) {
-        for (v, pair) in values.iter_mut().zip(z.chunks(2)) {
-            *v = pair[0] - pair[1];
+        for ((v, pair), &f) in values.iter_mut().zip(z.chunks(2)).zip(&self.0) {
+            *v = pair[0] * f - pair[1];
         }
     }
 

@@ -63,6 +63,14 @@ impl Trajectory {
             t.controls.rows.push(values(&p.controls));
             t.multipliers.rows.push(values(&p.multipliers));
         }
+        // Controls that nothing asks for are half-way between their neighbours, or those of the only one.
+        for (k, _) in layout.points.iter().enumerate().filter(|(_, p)| p.without_controls) {
+            let last = layout.points.len() - 1;
+            let (a, b) = (if k > 0 { k - 1 } else { 1 }, if k < last { k + 1 } else { last - 1 });
+            let rows = &t.controls.rows;
+            let mean = rows[a].iter().zip(&rows[b]).map(|(a, b)| 0.5 * (a + b)).collect();
+            t.controls.rows[k] = mean;
+        }
         let values = layout.parameters.iter().map(|&i| full[i]);
         t.parameters = problem.parameters.iter().map(|p| p.name.clone()).zip(values).collect();
         t

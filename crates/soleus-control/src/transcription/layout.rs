@@ -20,6 +20,8 @@ pub(crate) struct PointUnknowns {
     pub rates: Vec<usize>,
     pub controls: Vec<usize>,
     pub multipliers: Vec<usize>,
+    /// Whether nothing asks for the controls, which are fixed then and mean nothing.
+    pub without_controls: bool,
     /// Fraction τ of the duration.
     pub tau: f64,
     pub stage: u32,

@@ -82,6 +82,51 @@ impl Transcription<'_> {
             && !goals.iter().flat_map(|g| &g.endpoint).any(|e| e.inputs.iter().any(asked))
     }
 
+    /// Whether states and rates at midpoints are put in place of their equations: with the midpoint rule and known times both
+    /// are sums of the states at mesh points. Bounds hold there by themselves.
+    ///
+    ///   x̄ = ½(x₀ + x₁),   ẋ̄ = (x₁ − x₀)/h
+    fn midpoints_follow(&self) -> bool {
+        let p = self.problem;
+        let inside = |v: &crate::problem::Variable| {
+            [v.initial, v.last].iter().all(|b| b.lower >= v.bounds.lower && b.upper <= v.bounds.upper)
+        };
+        self.settings.scheme == Scheme::Midpoint
+            && p.initial_time.is_fixed()
+            && p.final_time.is_fixed()
+            && self.constraints.is_none()
+            && p.prescribed.is_empty()
+            && p.dynamics.rate_bounds.iter().all(|b| *b == Bounds::FREE)
+            && p.states.iter().all(inside)
+    }
+
+    /// Whether nothing asks for the controls of a point: those at mesh points of the midpoint rule, the first of backward
+    /// Euler. An equation between such controls alone, say that they repeat, asks for nothing.
+    fn without_controls(&self, point: usize) -> bool {
+        let p = self.problem;
+        let last = self.num_intervals() * self.inner();
+        let in_path = |v: &PointVariable| matches!(v, PointVariable::Control(_));
+        let of_control = |v: &EndpointVariable| match v {
+            EndpointVariable::Initial(PointVariable::Control(_)) => self.idle(0),
+            EndpointVariable::Last(PointVariable::Control(_)) => self.idle(last),
+            _ => false,
+        };
+        let asks = |g: &Goal| {
+            let Some(e) = &g.endpoint else { return false };
+            let idle: Vec<bool> = e.inputs.iter().map(of_control).collect();
+            let places = e.function.jacobian_places();
+            let mixed = (0..e.function.num_outputs()).any(|o| {
+                let inputs = || places.iter().filter(|p| p.0 == o).map(|p| idle[p.1]);
+                inputs().any(|i| i) && inputs().any(|i| !i)
+            });
+            mixed || matches!(g.mode, Mode::Cost { .. }) && idle.contains(&true)
+        };
+        self.idle(point)
+            && !self.settings.interpolate_controls
+            && !p.goals.iter().any(asks)
+            && !p.path_constraints.iter().any(|c| c.term.inputs.iter().any(in_path))
+    }
+
     pub fn add_unknowns(&mut self) {
         let p = self.problem;
         let mesh = &self.settings.mesh;
@@ -111,6 +156,24 @@ impl Transcription<'_> {
         if self.settings.scheme == Scheme::HermiteSimpsonCompressed {
             (0..n).for_each(|interval| self.define_midpoint(interval));
         }
+        if self.midpoints_follow() {
+            (0..n).for_each(|interval| self.define_midpoint_rule(interval));
+        }
+    }
+
+    /// x̄ = ½(x₀ + x₁) and ẋ̄ = (x₁ − x₀)/h; the duration is known.
+    fn define_midpoint_rule(&mut self, interval: usize) {
+        let p = self.problem;
+        let duration = p.final_time.lower - p.initial_time.lower;
+        let h = (self.settings.mesh[interval + 1] - self.settings.mesh[interval]) * duration;
+        let first = interval * self.inner();
+        let [from, middle, to] = [0, 1, 2].map(|k| &self.layout.points[first + k]);
+        for i in 0..p.states.len() {
+            self.b.define(middle.states[i], vec![(from.states[i], 0.5), (to.states[i], 0.5)]);
+            if p.dynamics.chain[i].is_none() {
+                self.b.define(middle.rates[i], vec![(to.states[i], 1.0 / h), (from.states[i], -1.0 / h)]);
+            }
+        }
     }
 
     /// x̄ = ½(x₀ + x₁) + h/8 (ẋ₀ − ẋ₁); the duration is known.
@@ -134,6 +197,7 @@ impl Transcription<'_> {
 
     fn add_point(&mut self, point: usize, last: bool, tau: f64, time: f64, stage: u32) -> PointUnknowns {
         let p = self.problem;
+        let without_controls = self.without_controls(point);
         let of = |v: &crate::problem::Variable| {
             if point == 0 {
                 v.initial
@@ -144,7 +208,9 @@ impl Transcription<'_> {
             }
         };
         let (corrected, idle) = (self.corrected(point), self.idle(point));
-        let is_sum = self.settings.scheme == Scheme::HermiteSimpsonCompressed && !self.is_mesh(point);
+        let follows = self.midpoints_follow() && !self.is_mesh(point);
+        let is_sum =
+            follows || self.settings.scheme == Scheme::HermiteSimpsonCompressed && !self.is_mesh(point);
         let prescribed = |i: usize| p.prescribed.iter().find(|m| m.state == i).map(|m| (m.motion)(time));
         let states: Vec<usize> = (0..p.states.len())
             .map(|i| match prescribed(i) {
@@ -153,18 +219,29 @@ impl Transcription<'_> {
                 None => self.b.variable(of(&p.states[i]), p.states[i].guess(tau), stage),
             })
             .collect();
-        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
         let rates = (0..p.states.len())
             .map(|i| match (p.dynamics.chain[i], prescribed(i)) {
-                (_, Some(m)) => add(Bounds::fixed(m[1]), m[1]),
+                (_, Some(m)) => self.b.variable(Bounds::fixed(m[1]), m[1], stage),
                 (Some(rate), _) if !corrected => states[rate],
-                _ if idle => add(Bounds::fixed(0.0), 0.0),
-                _ => add(p.dynamics.rate_bounds[i], p.dynamics.rate_bounds[i].middle()),
+                _ if idle => self.b.variable(Bounds::fixed(0.0), 0.0, stage),
+                _ if follows => self.b.sum(0.0, stage),
+                _ => {
+                    let bounds = p.dynamics.rate_bounds[i];
+                    self.b.variable(bounds, bounds.middle(), stage)
+                }
             })
             .collect();
-        let controls = p.controls.iter().map(|v| add(of(v), v.guess(tau))).collect();
+        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
+        let controls = p
+            .controls
+            .iter()
+            .map(|v| {
+                let guess = v.guess(tau);
+                add(if without_controls { Bounds::fixed(guess) } else { of(v) }, guess)
+            })
+            .collect();
         let multipliers = p.multipliers.iter().map(|v| add(of(v), v.guess(tau))).collect();
-        PointUnknowns { states, rates, controls, multipliers, tau, stage }
+        PointUnknowns { states, rates, controls, multipliers, without_controls, tau, stage }
     }
 
     /// Unknowns of an interval: velocity corrections, or projected states and the multipliers of the projection.
@@ -279,12 +356,16 @@ impl Transcription<'_> {
     /// The scheme's equations between points, and controls inside intervals.
     pub fn add_defects(&mut self) {
         let p = self.problem;
+        let midpoints_follow = self.midpoints_follow();
+        let given = |i: usize| p.prescribed.iter().any(|m| m.state == i);
         for interval in 0..self.num_intervals() {
             let first = interval * self.inner();
             let h = self.settings.mesh[interval + 1] - self.settings.mesh[interval];
             let (stage, tau) = (self.stage(interval), Some(self.settings.mesh[interval] + 0.5 * h));
             for (d, defect) in self.stencil.defects.iter().enumerate() {
-                for i in (0..p.states.len()).filter(|&i| !p.prescribed.iter().any(|m| m.state == i)) {
+                // Where midpoints follow, what is left are the equations of states that have other states as their rates.
+                let follows = |i: usize| midpoints_follow && (d == 0 || p.dynamics.chain[i].is_none());
+                for i in (0..p.states.len()).filter(|&i| !follows(i) && !given(i)) {
                     let name = format!("defect {d} of {} in interval {interval}", p.states[i].name);
                     let row = self.b.row(Bounds::fixed(0.0), stage, tau, name);
                     for k in 0..self.stencil.nodes.len() {

@@ -18,7 +18,7 @@ use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};
 use soleus_math::{Real, SpatialVec};
 
 /// All enforced constraints of a model, in the order of their multipliers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConstraintSet {
     /// Constraints; each contributes [`CompiledConstraint::num_position`] rows, then, after all of
     /// those, [`CompiledConstraint::num_speed`] rows.

@@ -6,7 +6,7 @@ use crate::multibody::{Tree, TreeKinematics};
 use soleus_math::{Dual, Function, Real, SpatialVec, Vec3, vec3};
 
 /// A constraint ready for computing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum CompiledConstraint {
     /// q − value = 0: a locked coordinate.
     Locked {

@@ -4,18 +4,18 @@ use super::geometry::{Surface, SurfaceShape};
 use super::mesh::{MeshSurface, box_distance_sq};
 use super::{Friction, Touch};
 use crate::Kinematics;
-use soleus_math::{Real, Transform, Vec3};
+use soleus_math::{Over, Real, Transform, Vec3};
 
 /// Foundation of one mesh against one partner.
 #[derive(Clone, Debug, PartialEq)]
-struct Bed {
+struct Bed<P> {
     mesh: usize,
     other: usize,
     /// Stiffness per area, N/m³; halved when both sides are meshes.
-    stiffness: f64,
+    stiffness: P,
     /// s/m.
-    dissipation: f64,
-    friction: Friction,
+    dissipation: P,
+    friction: Friction<P>,
 }
 
 /// Elastic foundation: a spring at the centroid of every face that is inside the other shape.
@@ -34,17 +34,17 @@ struct Bed {
 /// Simbody sees no contact between two meshes whose surfaces do not cross (one wholly inside
 /// the other); we do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ElasticFoundation {
+pub struct ElasticFoundation<P = f64> {
     surfaces: Vec<Surface>,
-    beds: Vec<Bed>,
+    beds: Vec<Bed<P>>,
 }
 
 /// Stiffness k (N/m³), dissipation (s/m) and friction (μ_s, μ_d, μ_v) of a mesh.
-pub type Material = super::hunt_crossley1975::Material;
+pub type Material<P = f64> = super::hunt_crossley1975::Material<P>;
 
-impl ElasticFoundation {
+impl<P: Real> ElasticFoundation<P> {
     /// From surfaces with materials; only the meshes' materials count.
-    pub fn new(surfaces: Vec<(Surface, Material)>, transition_velocity: f64) -> Self {
+    pub fn new(surfaces: Vec<(Surface, Material<P>)>, transition_velocity: P) -> Self {
         let mut beds = Vec::new();
         for (mesh, (a, m)) in surfaces.iter().enumerate() {
             if !matches!(a.shape, SurfaceShape::Mesh(_)) {
@@ -62,7 +62,7 @@ impl ElasticFoundation {
                 beds.push(Bed {
                     mesh,
                     other,
-                    stiffness: share * m.stiffness,
+                    stiffness: m.stiffness * share,
                     dissipation: m.dissipation,
                     friction: Friction::new(
                         m.static_friction,
@@ -78,7 +78,7 @@ impl ElasticFoundation {
 
     /// Calls `each` for every spring with a force; returns the stored energy ½ Σ k A d², J.
     #[inline]
-    pub fn visit<T: Real>(&self, kin: &Kinematics<T>, mut each: impl FnMut(&Touch<T>)) -> T {
+    pub fn visit<T: Over<P>>(&self, kin: &Kinematics<T>, mut each: impl FnMut(&Touch<T>)) -> T {
         let mut energy = T::zero();
         for bed in &self.beds {
             let (a, b) = (&self.surfaces[bed.mesh], &self.surfaces[bed.other]);
@@ -105,12 +105,19 @@ impl ElasticFoundation {
                         let force = u * f + vt * (f * mu);
                         each(&Touch { body1: b2, body2: b1, point: near, force });
                     }
-                    d.sq() * (0.5 * bed.stiffness * area)
+                    d.sq() * (bed.stiffness * (0.5 * area))
                 },
                 X_GM,
             );
         }
         energy
+    }
+
+    /// The springs between one surface and the others.
+    pub(crate) fn of_surface(&self, surface: usize) -> ElasticFoundation<P> {
+        let mut some = self.clone();
+        some.beds.retain(|b| b.mesh == surface || b.other == surface);
+        some
     }
 
     /// The body of each surface, in the order they were given.
@@ -119,7 +126,7 @@ impl ElasticFoundation {
     }
 }
 
-impl Bed {
+impl<P> Bed<P> {
     /// Calls `spring` with centroid (ground), nearest point (frame O) and area of each face
     /// whose centroid is inside `other`, and adds up the energies it returns. Boxes of faces
     /// that cannot be inside are passed over.

@@ -72,37 +72,37 @@ pub mod point_contact {
         matches!((&a.shape, &b.shape), (HalfSpace | Sphere(_) | Ellipsoid(_), Sphere(_) | Ellipsoid(_)))
     }
 
-    /// The overlap of `a` and `b`, if there is one.
+    /// The overlap of `a` and `b`, if there is one. Spheres come with their radius, which may carry derivatives.
     #[inline]
     pub fn find<T: Real>(
-        a: &Surface,
-        b: &Surface,
+        (a, r1): (&Surface, T),
+        (b, r2): (&Surface, T),
         kin: &Kinematics<T>,
         compatible: bool,
     ) -> Option<PointContact<T>> {
         match (&a.shape, &b.shape) {
-            (SurfaceShape::HalfSpace, SurfaceShape::Sphere(r)) => half_space_sphere(a, b, *r, kin),
-            (SurfaceShape::Sphere(r1), SurfaceShape::Sphere(r2)) => sphere_sphere(a, *r1, b, *r2, kin),
+            (SurfaceShape::HalfSpace, SurfaceShape::Sphere(_)) => half_space_sphere(a, b, r2, kin),
+            (SurfaceShape::Sphere(_), SurfaceShape::Sphere(_)) => sphere_sphere(a, r1, b, r2, kin),
             (SurfaceShape::HalfSpace, SurfaceShape::Ellipsoid(r)) => {
                 half_space_ellipsoid(a, b, *r, kin, compatible)
             }
             (
                 SurfaceShape::Sphere(_) | SurfaceShape::Ellipsoid(_),
                 SurfaceShape::Sphere(_) | SurfaceShape::Ellipsoid(_),
-            ) => convex::overlap(&ellipsoid(a, kin), &ellipsoid(b, kin)),
+            ) => convex::overlap(&ellipsoid(a, r1, kin), &ellipsoid(b, r2, kin)),
             _ => None,
         }
     }
 
     /// A sphere or an ellipsoid, in ground.
     #[inline]
-    fn ellipsoid<T: Real>(e: &Surface, kin: &Kinematics<T>) -> convex::Ellipsoid<T> {
+    fn ellipsoid<T: Real>(e: &Surface, radius: T, kin: &Kinematics<T>) -> convex::Ellipsoid<T> {
         let r = match e.shape {
-            SurfaceShape::Ellipsoid(r) => r,
-            _ => Vec3 { x: e.bounding_radius(), y: e.bounding_radius(), z: e.bounding_radius() },
+            SurfaceShape::Ellipsoid(r) => Vec3::cst(r),
+            _ => Vec3 { x: radius, y: radius, z: radius },
         };
         let zero = T::zero();
-        let [xx, yy, zz] = r.mul_elem(r).to_array().map(T::cst);
+        let [xx, yy, zz] = r.mul_elem(r).to_array();
         let X_GE = kin.pose(&e.frame);
         let Q = X_GE.R.reexpress(SymMat33 { xx, yy, zz, xy: zero, xz: zero, yz: zero });
         convex::Ellipsoid { centre: X_GE.p, Q, reach: e.bounding_radius() }
@@ -120,7 +120,7 @@ pub mod point_contact {
     fn half_space_sphere<T: Real>(
         h: &Surface,
         s: &Surface,
-        r: f64,
+        r: T,
         kin: &Kinematics<T>,
     ) -> Option<PointContact<T>> {
         let (n, o) = plane(h, kin);
@@ -129,34 +129,29 @@ pub mod point_contact {
         if depth.value() <= 0.0 {
             return None;
         }
-        Some(PointContact { point: c + n * (depth * 0.5 - r), normal: n, depth, radius: T::cst(r) })
+        Some(PointContact { point: c + n * (depth * 0.5 - r), normal: n, depth, radius: r })
     }
 
     /// d = r₁ + r₂ − |c₂ − c₁|, R = r₁ r₂/(r₁ + r₂). Concentric spheres have no direction.
     #[inline]
     fn sphere_sphere<T: Real>(
         a: &Surface,
-        r1: f64,
+        r1: T,
         b: &Surface,
-        r2: f64,
+        r2: T,
         kin: &Kinematics<T>,
     ) -> Option<PointContact<T>> {
         let c1 = kin.point(a.frame.body, a.frame.X_BF.p);
         let delta = kin.point(b.frame.body, b.frame.X_BF.p) - c1;
         let reach = r1 + r2;
         let dist_sq = delta.norm_sq();
-        if dist_sq.value() >= reach * reach || dist_sq.value() == 0.0 {
+        if dist_sq.value() >= reach.value() * reach.value() || dist_sq.value() == 0.0 {
             return None;
         }
         let dist = dist_sq.sqrt();
         let depth = -dist + reach;
         let n = delta / dist;
-        Some(PointContact {
-            point: c1 + n * (depth * -0.5 + r1),
-            normal: n,
-            depth,
-            radius: T::cst(r1 * r2 / reach),
-        })
+        Some(PointContact { point: c1 + n * (depth * -0.5 + r1), normal: n, depth, radius: r1 * r2 / reach })
     }
 
     /// The deepest point of the ellipsoid with semi-axes r_i, in its own frame (n the outward

@@ -53,6 +53,8 @@ struct Pair<P> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HuntCrossley<P = f64> {
     surfaces: Vec<Surface>,
+    /// Of the surfaces that are spheres, m.
+    radii: Vec<P>,
     pairs: Vec<Pair<P>>,
     compatible: bool,
 }
@@ -95,7 +97,18 @@ impl<P: Real> HuntCrossley<P> {
                 });
             }
         }
-        HuntCrossley { surfaces: surfaces.into_iter().map(|s| s.0).collect(), pairs, compatible }
+        let surfaces: Vec<Surface> = surfaces.into_iter().map(|s| s.0).collect();
+        let radii = surfaces.iter().map(|s| match s.shape {
+            SurfaceShape::Sphere(r) => P::cst(r),
+            _ => P::zero(),
+        });
+        HuntCrossley { radii: radii.collect(), surfaces, pairs, compatible }
+    }
+
+    /// The same with the radius of a sphere, by its number, seeded for derivatives.
+    pub(crate) fn with_radius(mut self, surface: usize, radius: P) -> Self {
+        self.radii[surface] = radius;
+        self
     }
 
     /// Calls `each` for every contact with a force; returns the stored energy 2/5 Σ f_H d, J.
@@ -123,7 +136,8 @@ impl<P: Real> HuntCrossley<P> {
 
     #[inline]
     fn find<T: Over<P>>(&self, pair: &Pair<P>, kin: &Kinematics<T>) -> Option<PointContact<T>> {
-        point_contact::find(&self.surfaces[pair.first], &self.surfaces[pair.second], kin, self.compatible)
+        let [a, b] = [pair.first, pair.second].map(|i| (&self.surfaces[i], T::lift(self.radii[i])));
+        point_contact::find(a, b, kin, self.compatible)
     }
 
     /// Equations (2) to (4) for one contact, and its energy.

@@ -182,11 +182,9 @@ impl CompiledForce {
                 (Kernel::HuntCrossley(kernel), labels)
             }
             ForceKind::ElasticFoundationForce(m) => {
-                let surfaces =
-                    surfaces(&m.contact_parameters, resolve, geometries, true, &mut |_, value| value)?;
-                let transition = above_0("transition_velocity", m.transition_velocity)?;
+                let kernel = elastic_foundation(m, resolve, geometries, &mut |_, value| value)?;
                 let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
-                (Kernel::ElasticFoundation(ElasticFoundation::new(surfaces, transition)), labels)
+                (Kernel::ElasticFoundation(kernel), labels)
             }
             ForceKind::SmoothSphereHalfSpaceForce(m) => (
                 Kernel::SmoothSphereHalfSpace(smooth(m, resolve, geometries, &mut |_, value| value)?),
@@ -600,6 +598,18 @@ pub(crate) fn hunt_crossley<P: Real>(
     let surfaces = surfaces(&m.contact_parameters, resolve, geometries, false, constant)?;
     let transition = above_0("transition_velocity", m.transition_velocity)?;
     Ok(HuntCrossley::new(surfaces, constant("transition_velocity", transition), options.opensim_faults))
+}
+
+/// An elastic foundation, with each property made a constant of type `P` by its name.
+pub(crate) fn elastic_foundation<P: Real>(
+    m: &model::ElasticFoundationForce,
+    resolve: &dyn ForceResolve,
+    geometries: &[ContactGeometry],
+    constant: &mut Constants<P>,
+) -> Result<ElasticFoundation<P>, ForceError> {
+    let surfaces = surfaces(&m.contact_parameters, resolve, geometries, true, constant)?;
+    let transition = above_0("transition_velocity", m.transition_velocity)?;
+    Ok(ElasticFoundation::new(surfaces, constant("transition_velocity", transition)))
 }
 
 fn exponential(

@@ -2,7 +2,8 @@
 
 use super::ForceError;
 use crate::Kinematics;
-use soleus_math::Real;
+use crate::constants::Constants;
+use soleus_math::{Over, Real};
 use soleus_model::force as model;
 
 /// Limit force on a coordinate (OpenSim's `CoordinateLimitForce`).
@@ -16,15 +17,15 @@ use soleus_model::force as model;
 /// OpenSim divides the damping term by the stiffness it multiplied before, so a stiffness of
 /// zero gives NaN there and a plain damper here.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CoordinateLimit {
+pub struct CoordinateLimit<P = f64> {
     /// Mobility it acts on.
     pub mobility: usize,
-    upper: f64,
-    lower: f64,
+    upper: P,
+    lower: P,
     upper_stiffness: f64,
     lower_stiffness: f64,
     damping: f64,
-    transition: f64,
+    transition: P,
     /// Whether `dissipatedEnergy` is a state.
     pub dissipation_state: bool,
 }
@@ -43,8 +44,8 @@ pub(crate) fn quintic_step<T: Real>(x: T) -> T {
 
 /// S(x/t), a jump when t = 0.
 #[inline]
-fn rise<T: Real>(x: T, t: f64) -> T {
-    if t > 0.0 {
+fn rise<P: Real, T: Over<P>>(x: T, t: P) -> T {
+    if t.value() > 0.0 {
         quintic_step(x / t)
     } else if x.value() > 0.0 {
         T::one()
@@ -60,6 +61,18 @@ impl CoordinateLimit {
         mobility: usize,
         rotational: bool,
     ) -> Result<Self, ForceError> {
+        CoordinateLimit::new_over(m, mobility, rotational, &mut |_, value| value)
+    }
+}
+
+impl<P: Real> CoordinateLimit<P> {
+    /// The same with limits and transition made constants of type `P` by their names. In the other numbers the force is affine.
+    pub fn new_over(
+        m: &model::CoordinateLimitForce,
+        mobility: usize,
+        rotational: bool,
+        constant: &mut Constants<P>,
+    ) -> Result<Self, ForceError> {
         let w = if rotational { std::f64::consts::PI / 180.0 } else { 1.0 };
         if m.transition.is_nan() || m.transition < 0.0 {
             return Err(ForceError::Property {
@@ -70,19 +83,19 @@ impl CoordinateLimit {
         }
         Ok(CoordinateLimit {
             mobility,
-            upper: w * m.upper_limit,
-            lower: w * m.lower_limit,
+            upper: constant("upper_limit", m.upper_limit) * w,
+            lower: constant("lower_limit", m.lower_limit) * w,
             upper_stiffness: m.upper_stiffness / w,
             lower_stiffness: m.lower_stiffness / w,
             damping: m.damping / w,
-            transition: w * m.transition,
+            transition: constant("transition", m.transition) * w,
             dissipation_state: m.compute_dissipation_energy,
         })
     }
 
     /// The generalized force (N or N·m) and the power it dissipates (W).
     #[inline]
-    pub fn magnitude<T: Real>(&self, kin: &Kinematics<T>) -> (T, T) {
+    pub fn magnitude<T: Over<P>>(&self, kin: &Kinematics<T>) -> (T, T) {
         let (q, u) = (kin.q[self.mobility], kin.u[self.mobility]);
         // (1) How far each end is engaged.
         let s_u = rise(q - self.upper, self.transition);
@@ -94,7 +107,9 @@ impl CoordinateLimit {
             + damper;
         (tau, -u * damper)
     }
+}
 
+impl CoordinateLimit {
     /// Energy stored beyond the limit, J: the integral of (2) without damping,
     ///
     ///   δ ≥ t: K (δ²/2 − t²/7);   δ < t: K x³ (2 − 5x/2 + 6x²/7) δ²  with x = δ/t.

@@ -13,11 +13,15 @@
 //! The first rows are linear in tensions, controls and multipliers. A muscle sees its own few variables, so its
 //! second derivatives are one jet over them.
 
+mod joint_load;
+
+pub use joint_load::{JointLoad, JointLoadPoint, Reaction};
+
 use super::pattern::Pattern;
 use super::{ImplicitSystem, path_law};
 use crate::force::Kernel;
 use crate::kinematics::Loads;
-use crate::multibody::{compute_generalized_forces, compute_inverse_dynamics};
+use crate::multibody::{TreeKinematics, compute_generalized_forces, compute_inverse_dynamics};
 use crate::muscle::CompiledMuscle;
 use crate::system::{Actor, State, System, Workspace};
 use soleus_math::{Jet, Real, SpatialVec};
@@ -93,6 +97,20 @@ pub struct MotionPoint {
     /// G at the places of the reactions.
     reactions: Vec<f64>,
 }
+
+/// Whose loads are looked at.
+enum Share {
+    /// Motion, gravity and all forces without controls or states.
+    Motion,
+    /// A unit tension of a law.
+    Law(usize),
+    /// A unit of a column's variable.
+    Column(usize),
+}
+
+/// Sees, for each share, wrenches by node: what the joints carry for the motion, and for a unit of the others the sum of loads on
+/// the node and all bodies beyond, about the node's origin.
+type Seen<'a> = &'a mut dyn FnMut(&TreeKinematics<f64>, Share, &[SpatialVec<f64>]);
 
 impl ImplicitSystem<'_> {
     /// The equations for a given motion.
@@ -234,6 +252,18 @@ impl GivenMotion {
 
     /// The numbers at a state (time, q, u count; z does not) with accelerations `udot`.
     pub fn point(&self, s: &System, x: &State<f64>, udot: &[f64], ws: &mut Workspace<f64>) -> MotionPoint {
+        self.point_with(s, x, udot, ws, &mut |_, _, _| {})
+    }
+
+    /// The same for somebody who wants to see loads on bodies.
+    fn point_with(
+        &self,
+        s: &System,
+        x: &State<f64>,
+        udot: &[f64],
+        ws: &mut Workspace<f64>,
+        seen: Seen<'_>,
+    ) -> MotionPoint {
         let n = self.n;
         s.compute_kinematics(x, ws);
         s.compute_paths(x, ws);
@@ -265,12 +295,13 @@ impl GivenMotion {
         let nb = s.tree.nodes.len();
         let (mut A, mut F) = (vec![SpatialVec::zero(); nb], vec![SpatialVec::zero(); nb]);
         compute_inverse_dynamics(&s.tree, &ws.kin, udot, &ws.body_load, &mut A, &mut F, &mut tau);
+        seen(&ws.kin, Share::Motion, &F);
         tau.iter_mut().zip(&ws.mobility_load).for_each(|(t, m)| *t -= m);
         p.required = tau;
 
         // What a unit of tension, control or activation does.
         let (mut body, mut force) = (F, vec![0.0; n]);
-        for l in &self.laws {
+        for (i, l) in self.laws.iter().enumerate() {
             let (f, st) = (&s.forces[l.force], &ws.paths[l.force]);
             p.paths.push([st.length(), st.speed()]);
             body.fill(SpatialVec::zero());
@@ -280,10 +311,11 @@ impl GivenMotion {
                 path.apply_tension(&kin, st, 1.0, &mut loads);
             }
             compute_generalized_forces(&s.tree, &ws.kin, &mut body, &mut force);
+            seen(&ws.kin, Share::Law(i), &body);
             p.arms.extend(l.mobilities.iter().map(|&m| force[m]));
         }
         let mut unit = zeros;
-        for c in &self.columns {
+        for (i, c) in self.columns.iter().enumerate() {
             let f = &s.forces[c.force];
             let Actor::Force(actor) = &f.actor else { continue };
             body.fill(SpatialVec::zero());
@@ -295,6 +327,7 @@ impl GivenMotion {
             actor.apply(&kin, e, z, &mut rate[..f.states.len()], &mut loads);
             unit[c.control] = 0.0;
             compute_generalized_forces(&s.tree, &ws.kin, &mut body, &mut force);
+            seen(&ws.kin, Share::Column(i), &body);
             p.columns.extend(c.mobilities.iter().map(|&m| force[m]));
         }
         p.reactions = self.reactions.iter().map(|&(m, r)| ws.constraints.G[r * n + m]).collect();
@@ -384,12 +417,7 @@ impl GivenMotion {
                     }
                 }
             };
-            // The smallest jet that holds the variables.
-            match l.variables.len() {
-                0..=3 => l.curvature::<3, 6>(s, path, v, weight, own, put),
-                4..=5 => l.curvature::<5, 15>(s, path, v, weight, own, put),
-                _ => l.curvature::<MOST, 28>(s, path, v, weight, own, put),
-            }
+            l.second(s, path, v, weight, own, put);
         }
     }
 }
@@ -423,7 +451,30 @@ impl Law {
         (tension.d, r.map(|r| r.d))
     }
 
-    /// Passes on the second derivatives of weight · tension + y · residuals.
+    /// Whether the tension is linear in activation, or a state itself.
+    fn is_tension_linear(&self, s: &System) -> bool {
+        let actor = &s.forces[self.force].actor;
+        matches!(actor, Actor::Muscle(m) if matches!(**m, CompiledMuscle::DeGrooteFregly2016(_)))
+    }
+
+    /// Passes on the second derivatives of weight · tension + y · residuals, from the smallest jet that holds the variables.
+    fn second(
+        &self,
+        s: &System,
+        path: [f64; 2],
+        v: &[f64],
+        weight: f64,
+        y: &[f64],
+        put: impl FnOnce(&dyn Fn(usize, usize) -> f64),
+    ) {
+        match self.variables.len() {
+            0..=3 => self.curvature::<3, 6>(s, path, v, weight, y, put),
+            4..=5 => self.curvature::<5, 15>(s, path, v, weight, y, put),
+            _ => self.curvature::<MOST, 28>(s, path, v, weight, y, put),
+        }
+    }
+
+    /// The same from a jet of N variables.
     fn curvature<const N: usize, const H: usize>(
         &self,
         s: &System,

@@ -20,7 +20,7 @@ mod pattern;
 mod scatter;
 mod sparse;
 
-pub use given_motion::{GivenMotion, MotionPoint};
+pub use given_motion::{GivenMotion, JointLoad, JointLoadPoint, MotionPoint, Reaction};
 pub use hessian::{HessianWorkspace, ImplicitHessian, ReactionScratch, ReactionSum};
 pub use jacobian::{ImplicitJacobian, JacobianWorkspace};
 pub use parameters::{Parameter, ParameterError, ParameterWorkspace};
@@ -97,11 +97,24 @@ impl<'a> ImplicitSystem<'a> {
         ws: &mut Workspace<T>,
         r: &mut [T],
     ) {
+        self.system.compute_kinematics(x, ws);
+        self.compute_residual_of_motion(x, xdot, controls, lambda, ws, r);
+    }
+
+    /// The residual for the motion of the bodies in the workspace.
+    fn compute_residual_of_motion<T: Real>(
+        &self,
+        x: &State<T>,
+        xdot: &[T],
+        controls: &[T],
+        lambda: &[T],
+        ws: &mut Workspace<T>,
+        r: &mut [T],
+    ) {
         let s = self.system;
         let n = s.tree.num_mobilities;
         let (qdot, rest) = xdot.split_at(n);
         let (udot, zdot) = rest.split_at(n);
-        s.compute_kinematics(x, ws);
         s.compute_paths(x, ws);
 
         let (rq, rest) = r.split_at_mut(n);

@@ -86,6 +86,15 @@ impl Axis {
     fn is_still(&self) -> bool {
         matches!(self.motion, AxisMotion::Fixed(_))
     }
+
+    /// The coordinates it follows.
+    fn coordinates(&self) -> &[usize] {
+        match &self.motion {
+            AxisMotion::Fixed(_) => &[],
+            AxisMotion::Direct(k) | AxisMotion::One(k, _) => std::slice::from_ref(k),
+            AxisMotion::Many(list, _) => list,
+        }
+    }
 }
 
 impl CustomJoint {
@@ -152,11 +161,23 @@ impl CustomJoint {
         m.A = SpatialVec::new(alpha, acc);
     }
 
+    /// Whether `simbody_bias` is another vector than that of (4).
+    ///
+    /// It is not if Simbody's Ω × w of each moving rotation is the right one: if coordinate 0 alone drives the first rotation
+    /// and not the third, as far as the second moves, and if coordinate 2 drives neither of the first two, as far as the third
+    /// moves. What an axis adds to its own Ω is along w and does not count.
+    pub(crate) fn simbody_bias_differs(&self) -> bool {
+        let [first, second, third] = [0, 1, 2].map(|i| self.axes[i].coordinates());
+        let at_second = first.iter().any(|&k| k != 0) || third.contains(&0);
+        let at_third = first.contains(&2) || second.contains(&2);
+        (!second.is_empty() && at_second) || (!third.is_empty() && at_third)
+    }
+
     /// The angular bias as Simbody computes it (version in OpenSim 4.6, `MobilizedBody::FunctionBased`).
     ///
     /// In (4) it takes for Ω₂ the angular velocity of coordinate 0 alone and for Ω₃ that of all
     /// coordinates but number 2, instead of that of the earlier axes. The two agree when each rotation
-    /// has a coordinate of its own, in order; they differ, for instance, for a knee whose three
+    /// has a coordinate of its own, in order (`simbody_bias_differs`); they differ, for instance, for a knee whose three
     /// rotations all follow the flexion angle.
     fn simbody_bias<T: Real>(&self, q: &[T], u: &[T], m: &JointMotion<T>) -> Vec3<T> {
         let first = m.H[0].w * u[0];

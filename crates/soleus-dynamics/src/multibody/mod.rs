@@ -13,7 +13,7 @@ mod tests;
 mod tree;
 
 pub use crba::MassFactor;
-pub(crate) use passes::{Moved, move_body};
+pub(crate) use passes::{JointFrames, Moved, compute_kinematics_between, move_body};
 pub use passes::{TreeKinematics, compute_accelerations, compute_kinematics};
 pub use rnea::{NewtonEuler, compute_generalized_forces, compute_inverse_dynamics, compute_newton_euler};
 pub use rnea_derivatives::InverseDynamicsDerivatives;

@@ -62,13 +62,25 @@ impl<T: Real> TreeKinematics<T> {
 ///
 /// where ω_J, v_J, α_J, a_J are the joint's velocity and bias at the body's origin.
 pub fn compute_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKinematics<T>) {
+    compute_kinematics_between(tree, q, u, k, |_, node| JointFrames::of(node));
+}
+
+/// The same with joint frames as `frames` says, by the number of the node.
+#[inline(always)]
+pub(crate) fn compute_kinematics_between<T: Real>(
+    tree: &Tree,
+    q: &[T],
+    u: &[T],
+    k: &mut TreeKinematics<T>,
+    frames: impl Fn(usize, &Node) -> JointFrames<T>,
+) {
     k.q.copy_from_slice(q);
     k.u.copy_from_slice(u);
     let mut m = JointMotion::rest();
     for (i, node) in tree.nodes.iter().enumerate().skip(1) {
         let X_GP = k.X_GB[node.parent];
         let Moved { R_GB, p_PB, V_GB, coriolis } =
-            move_body(node, X_GP.R, k.V_GB[node.parent], q, u, &mut m, &mut k.H);
+            move_body_between(node, &frames(i, node), X_GP.R, k.V_GB[node.parent], q, u, &mut m, &mut k.H);
         k.X_GB[i] = Transform::new(R_GB, X_GP.p + p_PB);
         k.p_PB[i] = p_PB;
         k.V_GB[i] = V_GB;
@@ -80,6 +92,35 @@ pub fn compute_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKi
             k.gyro[i] = gyroscopic(&inertia, V_GB.w);
             k.inertia[i] = inertia;
         }
+    }
+}
+
+/// Where a joint is on its two bodies, and what is special about it.
+pub(crate) struct JointFrames<T: Real> {
+    pub X_PF: Transform<T>,
+    pub X_MB: Transform<T>,
+    /// Whether R_PF is exactly the identity, R_MB is, p_MB is exactly zero.
+    F_is_aligned: bool,
+    M_is_aligned: bool,
+    M_is_at_origin: bool,
+}
+
+impl<T: Real> JointFrames<T> {
+    /// Those of a node.
+    #[inline(always)]
+    pub fn of(node: &Node) -> Self {
+        JointFrames {
+            X_PF: Transform::cst(node.X_PF),
+            X_MB: Transform::cst(node.X_MB),
+            F_is_aligned: node.F_is_aligned,
+            M_is_aligned: node.M_is_aligned,
+            M_is_at_origin: node.M_is_at_origin,
+        }
+    }
+
+    /// Any others.
+    pub fn new(X_PF: Transform<T>, X_MB: Transform<T>) -> Self {
+        JointFrames { X_PF, X_MB, F_is_aligned: false, M_is_aligned: false, M_is_at_origin: false }
     }
 }
 
@@ -102,6 +143,21 @@ pub(crate) fn move_body<T: Real>(
     m: &mut JointMotion<T>,
     H: &mut [SpatialVec<T>],
 ) -> Moved<T> {
+    move_body_between(node, &JointFrames::of(node), R_GP, V_P, q, u, m, H)
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn move_body_between<T: Real>(
+    node: &Node,
+    at: &JointFrames<T>,
+    R_GP: Rotation<T>,
+    V_P: SpatialVec<T>,
+    q: &[T],
+    u: &[T],
+    m: &mut JointMotion<T>,
+    H: &mut [SpatialVec<T>],
+) -> Moved<T> {
     let range = node.u0..node.u0 + node.nu;
     let u = &u[range.clone()];
     node.joint.compute(&q[range.clone()], u, m);
@@ -110,18 +166,18 @@ pub(crate) fn move_body<T: Real>(
     }
 
     // (1), keeping the pieces that H needs.
-    let R_GF = if node.F_is_aligned { R_GP } else { R_GP * Rotation::cst(node.X_PF.R) };
-    let p_PF = R_GP * Vec3::cst(node.X_PF.p);
+    let R_GF = if at.F_is_aligned { R_GP } else { R_GP * at.X_PF.R };
+    let p_PF = R_GP * at.X_PF.p;
     let R_GM = R_GF * m.X_FM.R;
-    let p_MB = if node.M_is_at_origin { Vec3::zero() } else { R_GM * Vec3::cst(node.X_MB.p) };
-    let R_GB = if node.M_is_aligned { R_GM } else { R_GM * Rotation::cst(node.X_MB.R) };
+    let p_MB = if at.M_is_at_origin { Vec3::zero() } else { R_GM * at.X_MB.p };
+    let R_GB = if at.M_is_aligned { R_GM } else { R_GM * at.X_MB.R };
     let p_PB = p_PF + R_GF * m.X_FM.p + p_MB;
 
     // Motion subspace in ground, at the body's origin, and the velocity it adds.
     let (mut w_J, mut v_J) = (Vec3::zero(), Vec3::zero());
     for ((h, H), &u) in m.H.iter().zip(&mut H[range]).zip(u) {
         let (w, mut v) = (R_GF * h.w, R_GF * h.v);
-        if !node.M_is_at_origin {
+        if !at.M_is_at_origin {
             v += w.cross(p_MB);
         }
         *H = SpatialVec::new(w, v);
@@ -134,7 +190,7 @@ pub(crate) fn move_body<T: Real>(
     let wxp = w_P.cross(p_PB);
     let V_GB = SpatialVec::new(w_P + w_J, V_P.v + wxp + v_J);
     let mut coriolis = SpatialVec::new(w_P.cross(w_J), w_P.cross(wxp + v_J + v_J));
-    if !node.M_is_at_origin {
+    if !at.M_is_at_origin {
         coriolis.v += w_J.cross(w_J.cross(p_MB));
     }
     if node.has_bias {

@@ -66,6 +66,28 @@ pub(crate) struct JointSecond {
     pub V: Vec<SpatialVec<f64>>,
 }
 
+impl JointSecond {
+    /// Takes them from a joint of `nu` mobilities, if they are to be kept.
+    fn keep<const D: usize, const H: usize>(
+        &mut self,
+        nu: usize,
+        X_GF: &Transform<f64>,
+        seen: &Seen<Jet<D, H>>,
+    ) {
+        if self.V.is_empty() {
+            return;
+        }
+        let turn = |x: &SpatialVec<Jet<D, H>>, p: usize| {
+            let pick = |v: &Vec3<Jet<D, H>>| vec3(v.x.h[p], v.y.h[p], v.z.h[p]);
+            to_origin(SpatialVec::new(X_GF.R * pick(&x.w), X_GF.R * pick(&x.v)), X_GF.p)
+        };
+        for p in 0..nu * (2 * nu + 1) {
+            self.V[p] = turn(&seen.V, p);
+            self.twist[p] = turn(&seen.twist, p);
+        }
+    }
+}
+
 /// What the subtree outboard of a joint makes of changes of the joint: the factors of (1), in the joint's frame F.
 struct Factors {
     F: SpatialVec<f64>,
@@ -152,6 +174,39 @@ impl InverseDynamicsHessian {
         }
     }
 
+    /// Of all that, only the second derivatives within the joints of these nodes, which are to be kept.
+    pub(crate) fn compute_joints(
+        &mut self,
+        tree: &Tree,
+        k: &TreeKinematics<f64>,
+        d: &InverseDynamicsDerivatives<f64>,
+        nodes: &[usize],
+    ) {
+        for &i in nodes {
+            match tree.nodes[i].nu {
+                0 => {}
+                1 => self.joint_sized::<2, 3>(tree, k, d, i),
+                2 | 3 => self.joint_sized::<6, 21>(tree, k, d, i),
+                _ => self.joint_sized::<12, 78>(tree, k, d, i),
+            }
+        }
+    }
+
+    fn joint_sized<const D: usize, const H: usize>(
+        &mut self,
+        tree: &Tree,
+        k: &TreeKinematics<f64>,
+        d: &InverseDynamicsDerivatives<f64>,
+        i: usize,
+    ) {
+        let node = &tree.nodes[i];
+        let X_GF = joint_frame(tree, k, i);
+        let range = node.u0..node.u0 + node.nu;
+        let V = motion_in(&X_GF, d.V[node.parent]);
+        let seen = seen_from_body::<D, H>(tree, i, [&k.q[range.clone()], &k.u[range]], V, None);
+        self.second[i].keep(node.nu, &X_GF, &seen);
+    }
+
     /// Gradient by the joint of node `i`, and all pairs in which it is the outboard one.
     fn pairs(&mut self, tree: &Tree, d: &InverseDynamicsDerivatives<f64>, i: usize) {
         let n = self.n;
@@ -230,31 +285,22 @@ impl InverseDynamicsHessian {
     ) {
         let (n, node) = (self.n, &tree.nodes[i]);
         let (u0, nu) = (node.u0, node.nu);
-        let X_GP = k.X_GB[node.parent];
-        let X_GF = Transform::new(X_GP.R * node.X_PF.R, X_GP * node.X_PF.p);
+        let X_GF = joint_frame(tree, k, i);
         let factors = Factors {
             F: wrench_in(&X_GF, d.F[i]),
             M: wrench_in(&X_GF, self.M[i]),
             Z: X_GF.R.inverse_mul(self.Z[i]),
         };
-        let inboard = [d.V[node.parent], d.A[node.parent], self.W[node.parent]].map(|x| motion_in(&X_GF, x));
+        let [V_p, A_p, W_p] =
+            [d.V[node.parent], d.A[node.parent], self.W[node.parent]].map(|x| motion_in(&X_GF, x));
         let range = u0..u0 + nu;
-        let own = [&k.q[range.clone()], &k.u[range.clone()], &udot[range.clone()], &y[range.clone()]];
-        let seen = seen_from_body::<D, H>(tree, i, own, inboard);
+        let own = [&k.q[range.clone()], &k.u[range.clone()]];
+        let others = Others { udot: &udot[range.clone()], y: &y[range.clone()], A_p, W_p };
+        let seen = seen_from_body::<D, H>(tree, i, own, V_p, Some(others));
         let V_k = motion_in(&X_GF, d.V[i]);
         let zeta = seen.A - cross(seen.V, constant(V_k));
         let linear = dot(seen.W, factors.F) + dot(zeta, factors.M) + dot3(seen.V.w, factors.Z); // (5), first part
-        let keep = &mut self.second[i];
-        if !keep.V.is_empty() {
-            let turn = |x: SpatialVec<Jet<D, H>>, p: usize| {
-                let pick = |v: Vec3<Jet<D, H>>| vec3(v.x.h[p], v.y.h[p], v.z.h[p]);
-                to_origin(SpatialVec::new(X_GF.R * pick(x.w), X_GF.R * pick(x.v)), X_GF.p)
-            };
-            for p in 0..nu * (2 * nu + 1) {
-                keep.V[p] = turn(seen.V, p);
-                keep.twist[p] = turn(seen.twist, p);
-            }
-        }
+        self.second[i].keep(nu, &X_GF, &seen);
 
         // The rest of (5).
         let I = &d.inertia[i];
@@ -326,13 +372,29 @@ struct Seen<T> {
     W: SpatialVec<T>,
 }
 
-/// By the joint's own coordinates (variables 0 ..) and speeds (after them). `own`: q, u, u̇, y of the joint; `inboard`: V, A
-/// and W of the parent, in F.
+/// What the accelerations and weights of a joint need: u̇ and y of the joint, A and W of its parent in F.
+struct Others<'a> {
+    udot: &'a [f64],
+    y: &'a [f64],
+    A_p: SpatialVec<f64>,
+    W_p: SpatialVec<f64>,
+}
+
+/// Frame F of the joint of node `i` in ground.
+fn joint_frame(tree: &Tree, k: &TreeKinematics<f64>, i: usize) -> Transform<f64> {
+    let node = &tree.nodes[i];
+    let X_GP = k.X_GB[node.parent];
+    Transform::new(X_GP.R * node.X_PF.R, X_GP * node.X_PF.p)
+}
+
+/// By the joint's own coordinates (variables 0 ..) and speeds (after them), q and u; `V_p`: velocity of the parent, in F. Without
+/// `others`, A and W stay zero.
 fn seen_from_body<const D: usize, const H: usize>(
     tree: &Tree,
     i: usize,
-    [q0, u_0, udot, y]: [&[f64]; 4],
-    [V_p, A_p, W_p]: [SpatialVec<f64>; 3],
+    [q0, u_0]: [&[f64]; 2],
+    V_p: SpatialVec<f64>,
+    others: Option<Others<'_>>,
 ) -> Seen<Jet<D, H>> {
     type J<const D: usize, const H: usize> = Jet<D, H>;
     let node = &tree.nodes[i];
@@ -352,28 +414,32 @@ fn seen_from_body<const D: usize, const H: usize>(
     let p = m.X_FM.p;
     let about_F = |x: SpatialVec<J<D, H>>| SpatialVec::new(x.w, x.v + p.cross(x.w));
     let V_J = about_F(m.V);
-    let mut A = constant(A_p)
-        + about_F(SpatialVec::new(m.A.w, m.A.v - m.V.w.cross(m.V.v)))
-        + cross(constant(V_p), V_J);
-    let mut W = constant(W_p);
-    for c in 0..nu {
-        let S = about_F(m.H[c]);
-        A += S * Jet::cst(udot[c]);
-        W += S * Jet::cst(y[c]);
-    }
     let V = constant(V_p) + V_J;
 
     // The displacement from where the joint is, and everything brought back along it.
     let X0 = Transform::new(value_of(m.X_FM.R), p.value());
     let R = m.X_FM.R * Rotation::cst(X0.inverse().R);
-    let p = p - R * Vec3::cst(X0.p);
+    let moved = p - R * Vec3::cst(X0.p);
     let back =
-        |x: SpatialVec<J<D, H>>| SpatialVec::new(R.inverse_mul(x.w), R.inverse_mul(x.v - p.cross(x.w)));
+        |x: SpatialVec<J<D, H>>| SpatialVec::new(R.inverse_mul(x.w), R.inverse_mul(x.v - moved.cross(x.w)));
+    let (mut A, mut W) = (SpatialVec::zero(), SpatialVec::zero());
+    if let Some(Others { udot, y, A_p, W_p }) = others {
+        A = constant(A_p)
+            + about_F(SpatialVec::new(m.A.w, m.A.v - m.V.w.cross(m.V.v)))
+            + cross(constant(V_p), V_J);
+        W = constant(W_p);
+        for c in 0..nu {
+            let S = about_F(m.H[c]);
+            A += S * Jet::cst(udot[c]);
+            W += S * Jet::cst(y[c]);
+        }
+        (A, W) = (back(A), back(W));
+    }
     // To second order the rotation vector is the skew part of R, and the translation loses half of φ × p.
     let axis = |c: usize| R.axis(c);
     let half = Jet::cst(0.5);
     let phi = vec3(axis(1).z - axis(2).y, axis(2).x - axis(0).z, axis(0).y - axis(1).x) * half;
-    Seen { twist: SpatialVec::new(phi, p - phi.cross(p) * half), V: back(V), A: back(A), W: back(W) }
+    Seen { twist: SpatialVec::new(phi, moved - phi.cross(moved) * half), V: back(V), A, W }
 }
 
 /// The rotation without its derivatives.

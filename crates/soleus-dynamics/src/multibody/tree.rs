@@ -455,7 +455,9 @@ fn compile_custom(s: &SpatialTransform, num_coordinates: usize, options: &Option
         };
         Axis { axis: a.axis, motion }
     });
-    CustomJoint { num_coordinates, axes, as_simbody: options.opensim_faults }
+    let mut joint = CustomJoint { num_coordinates, axes, as_simbody: false };
+    joint.as_simbody = options.opensim_faults && joint.simbody_bias_differs();
+    joint
 }
 
 /// Which joint carries which body, in the order of the tree.

@@ -1,26 +1,32 @@
 //! Curves that muscles share.
 
-use soleus_math::BezierCurve;
 use soleus_math::bezier::{BezierError, Knot};
+use soleus_math::{BezierCurve, Real};
 use std::sync::Arc;
 
 /// The Bézier curves drawn so far. Muscles with equal curve parameters get the same curve, which saves the time
 /// to draw it and, while computing, keeps what they read close together.
-#[derive(Debug, Default)]
-pub struct CurveCache {
-    drawn: Vec<Drawn>,
+#[derive(Debug)]
+pub struct CurveCache<P = f64> {
+    drawn: Vec<Drawn<P>>,
 }
 
 #[derive(Debug)]
-struct Drawn {
-    knots: Vec<Knot>,
-    curviness: Vec<f64>,
-    curve: Arc<BezierCurve>,
+struct Drawn<P> {
+    knots: Vec<Knot<P>>,
+    curviness: Vec<P>,
+    curve: Arc<BezierCurve<P>>,
 }
 
-impl CurveCache {
+impl<P> Default for CurveCache<P> {
+    fn default() -> Self {
+        CurveCache { drawn: Vec::new() }
+    }
+}
+
+impl<P: Real + PartialEq> CurveCache<P> {
     /// The chain through `knots`, as [`BezierCurve::new`] draws it.
-    pub fn chain(&mut self, knots: &[Knot], curviness: &[f64]) -> Result<Arc<BezierCurve>, BezierError> {
+    pub fn chain(&mut self, knots: &[Knot<P>], curviness: &[P]) -> Result<Arc<BezierCurve<P>>, BezierError> {
         // The newest first: neighbors are often alike.
         let known = self.drawn.iter().rev().find(|d| d.knots == knots && d.curviness == curviness);
         if let Some(d) = known {

@@ -5,11 +5,11 @@ use super::curve_cache::CurveCache;
 use super::equilibrium::{Balance, Equilibrium, balance, not_found};
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
-use super::millard2012_curves as curves;
+use super::millard2012_curves::{self as curves, ActiveShape, VelocityShape};
 use super::pennation::{AT_SHORTEST, FixedWidthPennation, SIGNIFICANT};
 use crate::constants::Constants;
 use soleus_math::{BezierCurve, Over, Real};
-use soleus_model::muscle::{ForceVelocityCurve, Millard2012Equilibrium, Muscle};
+use soleus_model::muscle::{Millard2012Equilibrium, Muscle};
 use std::sync::Arc;
 
 /// Damping below this counts as none (OpenSim's threshold).
@@ -17,13 +17,13 @@ const LEAST_DAMPING: f64 = 0.001;
 
 /// The tendon and how the fiber velocity follows from it.
 #[derive(Clone, Debug, PartialEq)]
-enum Tendon {
+enum Tendon<P> {
     /// Rigid: the fiber moves with the path.
     Rigid,
     /// Elastic, with damping: a f_L f_V(v) + f_P + β v = f_T/cos φ is solved for v.
-    Damped(Arc<BezierCurve>),
+    Damped(Arc<BezierCurve<P>>),
     /// Elastic, without damping: f_V = (f_T/cos φ − f_P)/(a f_L), v from the inverse curve.
-    Undamped(Arc<BezierCurve>, Arc<BezierCurve>),
+    Undamped(Arc<BezierCurve<P>>, Arc<BezierCurve<P>>),
 }
 
 /// A Millard2012EquilibriumMuscle, ready for computing.
@@ -45,10 +45,10 @@ pub struct Millard2012EquilibriumMuscle<P = f64> {
     activation: FirstOrderActivation<P>,
     has_activation: bool,
     pennation: FixedWidthPennation<P>,
-    tendon: Tendon,
-    active: Arc<BezierCurve>,
-    passive: Arc<BezierCurve>,
-    velocity: Arc<BezierCurve>,
+    tendon: Tendon<P>,
+    active: Arc<BezierCurve<P>>,
+    passive: Arc<BezierCurve<P>>,
+    velocity: Arc<BezierCurve<P>>,
     beta: P,
     f0: P,
     l0: P,
@@ -87,7 +87,7 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
     pub fn compile_over(
         m: &Muscle,
         p: &Millard2012Equilibrium,
-        cache: &mut CurveCache,
+        cache: &mut CurveCache<P>,
         constant: &mut Constants<P>,
     ) -> Result<Millard2012EquilibriumMuscle<P>, MuscleError> {
         let positive = [
@@ -111,26 +111,26 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
 
         // Adjustments: the classic Hill model needs to stay away from zero, the others need not.
         let mut amin = p.minimum_activation;
-        let mut active = p.active_force_length_curve.clone();
-        let mut velocity = p.force_velocity_curve.clone();
-        let (near_c, near_e) = (velocity.concentric_slope_near_vmax, velocity.eccentric_slope_near_vmax);
+        let mut active = ActiveShape::new(&p.active_force_length_curve, constant);
+        let mut velocity = VelocityShape::new(&p.force_velocity_curve, constant);
+        let (near_c, near_e) = (velocity.near_c.value(), velocity.near_e.value());
+        // A number that is held at a bound does not change with the one that is.
+        let at_least = |x: P, low: P| if x.value() > low.value() { x } else { low };
+        let at_most = |x: P, high: P| if x.value() < high.value() { x } else { high };
         for (name, near) in [("concentric_slope_near_vmax", near_c), ("eccentric_slope_near_vmax", near_e)] {
             require(name, near, near >= f64::EPSILON.sqrt(), "at least 1.49e-8")?;
         }
         if classic {
             require("minimum_activation", amin, amin >= 0.01, "at least 0.01 without damping")?;
-            active.minimum_value = active.minimum_value.max(0.1);
-            velocity = ForceVelocityCurve {
-                concentric_slope_at_vmax: velocity.concentric_slope_at_vmax.max(0.5 * near_c),
-                eccentric_slope_at_vmax: velocity.eccentric_slope_at_vmax.max(0.5 * near_e),
-                ..velocity
-            };
+            active.low = at_least(active.low, P::cst(0.1));
+            velocity.at_c = at_least(velocity.at_c, velocity.near_c * 0.5);
+            velocity.at_e = at_least(velocity.at_e, velocity.near_e * 0.5);
         } else {
             require("minimum_activation", amin, amin >= 0.0, "at least zero")?;
             amin = amin.min(1.0);
-            active.minimum_value = active.minimum_value.min(0.0);
-            velocity.concentric_slope_at_vmax = velocity.concentric_slope_at_vmax.min(0.0);
-            velocity.eccentric_slope_at_vmax = velocity.eccentric_slope_at_vmax.min(0.0);
+            active.low = at_most(active.low, P::zero());
+            velocity.at_c = at_most(velocity.at_c, P::zero());
+            velocity.at_e = at_most(velocity.at_e, P::zero());
         }
         require("min_control", m.min_control, m.min_control >= amin, "at least minimum_activation")?;
 
@@ -151,14 +151,14 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
             constant("pennation_angle_at_optimal", m.pennation_angle_at_optimal),
             constant("maximum_pennation_angle", p.maximum_pennation_angle),
         )?;
-        let shortest = (l0 * active.min_norm_active_fiber_length).max(pennation.min_length());
+        let shortest = (l0 * active.shortest).max(pennation.min_length());
         let min_length = P::cst(SIGNIFICANT).max(shortest);
         let tendon = if rigid {
             Tendon::Rigid
         } else {
-            let elastic = curves::tendon_force_length(&p.tendon_force_length_curve, cache)?;
+            let elastic = curves::tendon_curve(&p.tendon_force_length_curve, cache, constant)?;
             if classic {
-                Tendon::Undamped(elastic, curves::force_velocity_inverse(&velocity, cache)?)
+                Tendon::Undamped(elastic, curves::inverse_velocity_curve(&velocity, cache)?)
             } else {
                 Tendon::Damped(elastic)
             }
@@ -177,9 +177,9 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
             has_activation,
             pennation,
             tendon,
-            active: curves::active_force_length(&active, cache)?,
-            passive: curves::fiber_force_length(&p.fiber_force_length_curve, cache)?,
-            velocity: curves::force_velocity(&velocity, cache)?,
+            active: curves::active_curve(&active, cache)?,
+            passive: curves::fiber_curve(&p.fiber_force_length_curve, cache, constant)?,
+            velocity: curves::velocity_curve(&velocity, cache)?,
             // Below the threshold the damping counts as none, however it changes.
             beta: if classic || beta == 0.0 { P::zero() } else { constant("fiber_damping", beta) },
             f0: constant("max_isometric_force", m.max_isometric_force),

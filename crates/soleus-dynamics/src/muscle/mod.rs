@@ -211,7 +211,7 @@ impl<P: Real> CompiledMuscle<P> {
     /// whose parameters are plain numbers.
     pub fn compile_over(
         m: &Muscle,
-        cache: &mut CurveCache,
+        cache: &mut CurveCache<P>,
         constant: &mut Constants<P>,
     ) -> Result<Option<CompiledMuscle<P>>, MuscleError> {
         Ok(Some(match &m.kind {

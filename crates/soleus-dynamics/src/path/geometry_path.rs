@@ -45,6 +45,30 @@ struct Wrap {
     /// First and last path point, from 0.
     first: usize,
     last: usize,
+    /// By the number of its first point, the outcome of a segment between two points that are fixed to the body of the
+    /// surface and get no curve: it is the same in every pose.
+    settled: Vec<Option<Attempt<f64>>>,
+}
+
+/// A change of a path, which carries derivatives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change<T: Real> {
+    /// None.
+    None,
+    /// The path point of that number is shifted, in its body.
+    Point(usize, Vec3<T>),
+    /// The wrap object of that number has another pose: turned by small angles and shifted, in its body. Its value is the
+    /// same.
+    Pose {
+        /// Number of the wrap object in the model.
+        object: usize,
+        /// Small angles about the axes of the body.
+        turn: Vec3<T>,
+        /// Of its origin.
+        shift: Vec3<T>,
+    },
+    /// The sphere or cylinder of that number is that many times as large.
+    Size(usize, T),
 }
 
 /// A path through points and around surfaces.
@@ -62,6 +86,8 @@ struct Wrap {
 pub struct CompiledGeometryPath {
     points: Vec<(usize, Point)>,
     wraps: Vec<Wrap>,
+    /// Whether one of the points moves on its body.
+    has_moving: bool,
 }
 
 /// Scratch of a geometry path.
@@ -75,6 +101,8 @@ pub struct Scratch<T: Real> {
     first_G: Vec<Option<[Vec3<T>; 2]>>,
     /// What each path wrap came to in this evaluation, so that it is not tried again in vain.
     last: Vec<Last<T>>,
+    /// A wrap object that is that many times as large; derivatives alone ask.
+    resized: Option<(usize, T)>,
 }
 
 /// The last attempt of one path wrap. Attempts are counted from 1 in each evaluation.
@@ -99,6 +127,7 @@ impl<T: Real> Scratch<T> {
             order: (0..wraps).collect(),
             first_G: vec![None; wraps],
             last: vec![Last::NEVER; wraps],
+            resized: None,
         }
     }
 }
@@ -114,7 +143,8 @@ impl CompiledGeometryPath {
         if count < 2 {
             return Err(PathError::TooFewPoints { count });
         }
-        let points = path.points.iter().map(|p| compile_point(p, resolve)).collect::<Result<_, _>>()?;
+        let points: Vec<_> =
+            path.points.iter().map(|p| compile_point(p, resolve)).collect::<Result<_, _>>()?;
         let mut wraps = Vec::with_capacity(path.wraps.len());
         for w in &path.wraps {
             let index = w.wrap.0;
@@ -129,17 +159,26 @@ impl CompiledGeometryPath {
                 return Err(PathError::BadWrapRange { name: object.name.clone(), first, last, count });
             }
             let BodyFrame { body, X_BF } = resolve.frame(object.frame);
+            let X_BW = X_BF * object.pose;
+            let alone = path.wraps.len() == 1;
+            let settled = points.windows(2).map(|pair| {
+                let [p1, p2] = [0, 1].map(|i| pair[i].1.place_on(pair[i].0 == body));
+                let outcome = surface.wrap(X_BW.inverse_mul(p1?), X_BW.inverse_mul(p2?), alone);
+                outcome.curve().is_none().then_some(outcome)
+            });
             wraps.push(Wrap {
                 object: w.wrap.0,
                 active: object.active,
                 body,
-                X_BW: X_BF * object.pose,
+                X_BW,
+                settled: settled.collect(),
                 surface,
                 first: range.0,
                 last: range.1,
             });
         }
-        Ok(CompiledGeometryPath { points, wraps })
+        let has_moving = points.iter().any(|(_, p)| matches!(p, Point::Moving(_)));
+        Ok(CompiledGeometryPath { points, wraps, has_moving })
     }
 
     /// Most points the current path can have.
@@ -170,7 +209,7 @@ impl CompiledGeometryPath {
 
     /// Whether it runs straight between points fixed to bodies.
     pub(super) fn is_straight(&self) -> bool {
-        self.wraps.is_empty() && !self.points.iter().any(|(_, p)| matches!(p, Point::Moving(_)))
+        self.wraps.is_empty() && !self.has_moving
     }
 
     /// Number of path wraps.
@@ -180,16 +219,16 @@ impl CompiledGeometryPath {
 
     /// Points and length (1).
     pub fn compute_position<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
-        self.compute_position_moved(kin, st, None);
+        self.compute_position_changed(kin, st, Change::None);
     }
 
-    /// The same with one of the points shifted in its body, given by its number.
+    /// The same with a change of the path.
     #[inline]
-    pub(crate) fn compute_position_moved<T: Real>(
+    pub(crate) fn compute_position_changed<T: Real>(
         &self,
         kin: &Kinematics<T>,
         st: &mut PathState<T>,
-        shift: Option<(usize, Vec3<T>)>,
+        change: Change<T>,
     ) {
         st.points.clear();
         for (i, (body, point)) in self.points.iter().enumerate() {
@@ -208,8 +247,8 @@ impl CompiledGeometryPath {
                     (p_B, X_GB.R * dp_dq_B)
                 }
             };
-            let p_B = match shift {
-                Some((moved, by)) if moved == i => p_B + by,
+            let p_B = match change {
+                Change::Point(moved, by) if moved == i => p_B + by,
                 _ => p_B,
             };
             let p_G = *X_GB * p_B;
@@ -223,7 +262,7 @@ impl CompiledGeometryPath {
             });
         }
         if !self.wraps.is_empty() {
-            self.wrap(kin, st);
+            self.wrap(kin, st, change);
         }
         self.compute_length(st);
     }
@@ -248,7 +287,7 @@ impl CompiledGeometryPath {
     /// Whether two points are wrap points of one object, with its surface between them.
     fn on_one_surface(&self, a: PointOrigin, b: PointOrigin) -> bool {
         match (wrap_of(a), wrap_of(b)) {
-            (Some(a), Some(b)) => self.wraps[a].object == self.wraps[b].object,
+            (Some(a), Some(b)) if !self.wraps.is_empty() => self.wraps[a].object == self.wraps[b].object,
             _ => false,
         }
     }
@@ -258,12 +297,22 @@ impl CompiledGeometryPath {
     /// One surface is tried once. Several are gone through in order, each with the curves of the others
     /// in place, until the length settles; when an end is inside the second surface and the first was
     /// not met, these two change places after the first round.
-    fn wrap<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
+    fn wrap<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>, change: Change<T>) {
         for (X, w) in st.geometry.X_GW.iter_mut().zip(&self.wraps) {
             if w.active {
-                *X = kin.X_GB[w.body] * Transform::cst(w.X_BW);
+                let mut X_BW = Transform::cst(w.X_BW);
+                if let Change::Pose { object, turn, shift } = change
+                    && object == w.object
+                {
+                    X_BW = X_BW.nudged(turn, shift);
+                }
+                *X = kin.X_GB[w.body] * X_BW;
             }
         }
+        st.geometry.resized = match change {
+            Change::Size(object, times) => Some((object, times)),
+            _ => None,
+        };
         let count = self.wraps.len();
         st.geometry.first_G.fill(None);
         if count == 1 {
@@ -347,10 +396,12 @@ impl CompiledGeometryPath {
         let mut best: Option<(usize, SurfaceCurve<f64>)> = None;
         let mut least = f64::INFINITY;
         let mut outcome = Attempt::Clear;
-        let mut p1 = X.inverse_mul(st.points[start].held_G.value());
         for i in start..end {
-            let p2 = X.inverse_mul(st.points[i + 1].held_G.value());
-            if !self.on_one_surface(st.points[i].origin, st.points[i + 1].origin) {
+            let (from, to) = (&st.points[i], &st.points[i + 1]);
+            if let Some(known) = wrap.outcome_between(from.origin, to.origin) {
+                outcome = known;
+            } else if !self.on_one_surface(from.origin, to.origin) {
+                let [p1, p2] = [from, to].map(|p| X.inverse_mul(p.held_G.value()));
                 outcome = wrap.surface.wrap(p1, p2, alone);
                 match outcome {
                     Attempt::Mandatory(c) => {
@@ -358,7 +409,7 @@ impl CompiledGeometryPath {
                         break;
                     }
                     Attempt::Optional(c) => {
-                        let (a, b) = (st.points[i].p_G.value(), st.points[i + 1].p_G.value());
+                        let (a, b) = (from.p_G.value(), to.p_G.value());
                         let around = (a - X * c.r1).norm() + c.length + (b - X * c.r2).norm();
                         let detour = around - (a - b).norm();
                         if detour < least {
@@ -368,7 +419,6 @@ impl CompiledGeometryPath {
                     _ => {}
                 }
             }
-            p1 = p2;
         }
         if let Some((i, c)) = best {
             self.insert(w, i, c, st);
@@ -386,9 +436,15 @@ impl CompiledGeometryPath {
             // The segment is known; once more, now with derivatives.
             let local = |p: &CurrentPoint<T>| X_GW.inverse_mul(p.held_G);
             let (p1, p2) = (local(&st.points[i]), local(&st.points[i + 1]));
-            match wrap.surface.wrap_with_derivatives(p1, p2, self.wraps.len() == 1).curve() {
-                Some(c) => *c,
-                None => return,
+            // With everything twice as large the curve is too: a larger surface is one of its own size seen from nearer.
+            let times =
+                st.geometry.resized.filter(|(object, _)| *object == wrap.object).map(|(_, times)| times);
+            let (p1, p2) = times.map_or((p1, p2), |times| (p1 / times, p2 / times));
+            let attempt = wrap.surface.wrap_with_derivatives(p1, p2, self.wraps.len() == 1);
+            match (attempt.curve(), times) {
+                (Some(c), None) => *c,
+                (Some(c), Some(s)) => SurfaceCurve { r1: c.r1 * s, r2: c.r2 * s, length: c.length * s },
+                (None, _) => return,
             }
         };
         let held_G = [X_GW * curve.r1, X_GW * curve.r2];
@@ -468,11 +524,32 @@ impl CompiledGeometryPath {
     #[inline]
     fn moves<T>(&self, p: &CurrentPoint<T>) -> Option<usize> {
         match p.origin {
-            PointOrigin::Point(i) => match &self.points[i].1 {
+            PointOrigin::Point(i) if self.has_moving => match &self.points[i].1 {
                 Point::Moving(m) => m.mobility,
                 _ => None,
             },
             _ => None,
+        }
+    }
+}
+
+impl Wrap {
+    /// The outcome of the segment between two points of the current path, if it is the same in every pose.
+    #[inline]
+    fn outcome_between(&self, from: PointOrigin, to: PointOrigin) -> Option<Attempt<f64>> {
+        match (from, to) {
+            (PointOrigin::Point(i), PointOrigin::Point(j)) if j == i + 1 => self.settled[i],
+            _ => None,
+        }
+    }
+}
+
+impl Point {
+    /// Its place, if it is fixed to its body and that is the body meant.
+    fn place_on(&self, is_the_body: bool) -> Option<Vec3<f64>> {
+        match self {
+            Point::Fixed(p_B) | Point::Conditional { p_B, .. } => is_the_body.then_some(*p_B),
+            Point::Moving(_) => None,
         }
     }
 }

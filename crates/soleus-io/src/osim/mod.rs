@@ -9,7 +9,7 @@ mod sets;
 pub mod upgrade;
 mod writer;
 
-pub use reader::{MAX_DEPTH, read_document};
+pub use reader::{MAX_DEPTH, read_document, read_elements};
 pub use sets::{add_to_set, clear_set, set_members};
 pub use upgrade::{LATEST_VERSION, UpgradeOptions, upgrade, upgrade_with};
 pub use writer::write_document;
@@ -21,7 +21,7 @@ use soleus_model::{Diagnostics, Document, Element, Model};
 ///
 /// The model is `None` if and only if the diagnostics hold an error.
 pub fn read_model(bytes: &[u8], file: &str) -> (Option<Model>, Diagnostics) {
-    let (document, mut diagnostics) = read_document(bytes, file);
+    let (document, mut diagnostics) = read_elements(bytes, file);
     let Some(mut document) = document else { return (None, diagnostics) };
     let file_version = document.version;
     upgrade(&mut document, &mut diagnostics);

@@ -34,11 +34,20 @@ const MAX_ENCODING_WARNINGS: usize = 10;
 ///
 /// Files without an `OpenSimDocument` root (before OpenSim 1.6) give version 0.
 pub fn read_document(bytes: &[u8], file: &str) -> (Option<Document>, Diagnostics) {
+    read(bytes, file, true)
+}
+
+/// As [`read_document`], but comments are left out: a third of many a model file, and nothing to build a model from.
+pub fn read_elements(bytes: &[u8], file: &str) -> (Option<Document>, Diagnostics) {
+    read(bytes, file, false)
+}
+
+fn read(bytes: &[u8], file: &str, keep_comments: bool) -> (Option<Document>, Diagnostics) {
     let mut diags = Diagnostics::new(file);
     let Some(text) = decode(bytes, &mut diags) else {
         return (None, diags);
     };
-    let mut lexer = Lexer { text: &text, at: 0, line: 1, diags };
+    let mut lexer = Lexer { text: &text, at: 0, line: 1, keep_comments, diags };
     let document = lexer.document(file);
     let diags = lexer.diags;
     match document {
@@ -161,6 +170,7 @@ struct Lexer<'a> {
     text: &'a str,
     at: usize,
     line: u32,
+    keep_comments: bool,
     diags: Diagnostics,
 }
 
@@ -258,7 +268,8 @@ impl<'a> Lexer<'a> {
     fn misc(&mut self) -> Result<Misc, Stop> {
         let rest = self.rest();
         if rest.starts_with("<!--") {
-            return self.comment().map(Misc::Comment);
+            let comment = self.comment()?;
+            return Ok(if self.keep_comments { Misc::Comment(comment) } else { Misc::Skipped });
         }
         if rest.starts_with("<?") {
             self.until("?>", "processing instruction")?;
@@ -270,9 +281,11 @@ impl<'a> Lexer<'a> {
         Ok(Misc::None)
     }
 
+    /// A comment, empty if it is not to be kept.
     fn comment(&mut self) -> Result<String, Stop> {
         self.advance("<!--".len());
-        self.until("-->", "comment").map(|c| line_ends(c).into_owned())
+        let text = self.until("-->", "comment")?;
+        Ok(if self.keep_comments { line_ends(text).into_owned() } else { String::new() })
     }
 
     /// `<!` that is neither a comment nor character data.
@@ -419,7 +432,7 @@ impl<'a> Lexer<'a> {
                 }
             } else if rest.starts_with("<!--") {
                 let c = self.comment()?;
-                if let Some(e) = open.last_mut() {
+                if let Some(e) = open.last_mut().filter(|_| self.keep_comments) {
                     e.content.push(Content::Comment(c));
                 }
             } else if rest.starts_with("<![CDATA[") {

@@ -2,6 +2,7 @@
 
 use super::properties::Properties;
 use crate::osim::read_document;
+use crate::table::number::plain;
 use memchr::memmem;
 use soleus_model::{Diagnostics, Document, Element};
 use std::borrow::Cow;
@@ -60,9 +61,11 @@ fn nodes_apart(bytes: &[u8]) -> (Cow<'_, [u8]>, Vec<Nodes>) {
     if memchr::memchr(APART, bytes).is_some() {
         return (Cow::Borrowed(bytes), lists);
     }
+    // Times of the control before, as they are written: as a rule all controls have the same.
+    let mut times = Vec::new();
     for at in memmem::find_iter(bytes, BEGIN) {
         let first = at + BEGIN.len();
-        let Some((nodes, length)) = plain_nodes(&bytes[first..]) else { continue };
+        let Some((nodes, length)) = plain_nodes(&bytes[first..], &mut times) else { continue };
         short.extend_from_slice(&bytes[from..first]);
         short.push(APART);
         short.extend_from_slice(lists.len().to_string().as_bytes());
@@ -80,30 +83,73 @@ fn nodes_apart(bytes: &[u8]) -> (Cow<'_, [u8]>, Vec<Nodes>) {
 }
 
 /// The nodes up to `</x_nodes>` and how many bytes they take; `None` if there are none, or if anything but time and value of
-/// nodes is there.
-fn plain_nodes(bytes: &[u8]) -> Option<(Nodes, usize)> {
+/// nodes is there. Takes the times of the control before and leaves its own.
+fn plain_nodes<'a>(bytes: &'a [u8], times: &mut Vec<Written<'a>>) -> Option<(Nodes, usize)> {
     let mut rest = bytes;
-    let mut nodes = Vec::new();
+    let mut nodes: Nodes = Vec::with_capacity(times.len());
+    let mut last = Written { text: &[], number: 0.0 };
+    // Programs write all nodes alike: what stood before the two numbers of the last one is tried first.
+    let mut before: [&[u8]; 2] = [&[], &[]];
     loop {
-        rest = rest.trim_ascii_start();
-        if rest.starts_with(b"</x_nodes>") {
-            return (!nodes.is_empty()).then_some((nodes, bytes.len() - rest.len()));
+        let start = rest;
+        let known = !nodes.is_empty();
+        match rest.strip_prefix(before[0]).filter(|_| known) {
+            Some(number) => rest = number,
+            None => {
+                rest = rest.trim_ascii_start();
+                if rest.starts_with(b"</x_nodes>") {
+                    return (!nodes.is_empty()).then_some((nodes, bytes.len() - rest.len()));
+                }
+                rest = rest.strip_prefix(b"<ControlLinearNode>")?;
+                rest = rest.trim_ascii_start().strip_prefix(b"<t>")?;
+                before[0] = &start[..start.len() - rest.len()];
+            }
         }
-        rest = rest.strip_prefix(b"<ControlLinearNode>")?;
-        let t = plain_property(&mut rest, b"<t>", b"</t>")?;
-        let value = plain_property(&mut rest, b"<value>", b"</value>")?;
+        let t = number_before_tag(&mut rest, times.get(nodes.len()))?;
+        match times.get_mut(nodes.len()) {
+            Some(time) => *time = t,
+            None => times.push(t),
+        }
+        let start = rest;
+        match rest.strip_prefix(before[1]).filter(|_| known) {
+            Some(number) => rest = number,
+            None => {
+                rest = rest.strip_prefix(b"</t>")?;
+                rest = rest.trim_ascii_start().strip_prefix(b"<value>")?;
+                before[1] = &start[..start.len() - rest.len()];
+            }
+        }
+        last = number_before_tag(&mut rest, Some(&last))?;
+        rest = rest.strip_prefix(b"</value>")?;
         rest = rest.trim_ascii_start().strip_prefix(b"</ControlLinearNode>")?;
-        nodes.push((t, value));
+        nodes.push((t.number, last.number));
     }
 }
 
-/// The number between two tags, which is taken off.
-fn plain_property(rest: &mut &[u8], open: &[u8], close: &[u8]) -> Option<f64> {
-    let text = rest.trim_ascii_start().strip_prefix(open)?;
-    let end = memchr::memchr(b'<', text)?;
-    *rest = text[end..].strip_prefix(close)?;
-    let number: f64 = std::str::from_utf8(text[..end].trim_ascii()).ok()?.parse().ok()?;
-    (!number.is_nan()).then_some(number)
+/// A number and how it is written.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    text: &'a [u8],
+    number: f64,
+}
+
+/// The number before the next tag, which is taken off; `likely` is tried first.
+fn number_before_tag<'a>(rest: &mut &'a [u8], likely: Option<&Written<'a>>) -> Option<Written<'a>> {
+    // Seventeen digits need more than `plain` can do.
+    const LONG: usize = 18;
+    let same = likely.filter(|l| !l.text.is_empty() && rest.starts_with(l.text));
+    if let Some(same) = same.filter(|l| rest.get(l.text.len()) == Some(&b'<')) {
+        *rest = &rest[same.text.len()..];
+        return Some(*same);
+    }
+    let end = rest.iter().position(|b| *b == b'<')?;
+    let text = &rest[..end];
+    *rest = &rest[end..];
+    let number = match (end < LONG).then(|| plain(text)).flatten() {
+        Some((number, length)) if length == end => number,
+        _ => std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()?,
+    };
+    (!f64::is_nan(number)).then_some(Written { text, number })
 }
 
 /// The controls of a document, some of whose nodes are apart.
@@ -160,10 +206,12 @@ fn control(
                 log.error(e.line, "", format!("control `{}` has no nodes", e.name()), hint);
                 return None;
             }
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            points.reverse();
-            points.dedup_by(|a, b| a.0 == b.0);
-            points.reverse();
+            if !points.is_sorted_by(|a, b| a.0 < b.0) {
+                points.sort_by(|a, b| a.0.total_cmp(&b.0));
+                points.reverse();
+                points.dedup_by(|a, b| a.0 == b.0);
+                points.reverse();
+            }
             let (times, values) = points.into_iter().unzip();
             ControlCourse::Nodes { times, values, use_steps, extrapolate }
         }

@@ -4,6 +4,7 @@
 //! study, so both formats mean the same by construction; the rest is Soleus's own.
 
 mod elements;
+mod phases;
 mod reference;
 mod schema;
 mod value;
@@ -36,6 +37,23 @@ pub struct Study {
     pub guess: GuessSettings,
     /// `[output]`.
     pub output: OutputSettings,
+    /// `[[phases]]`: each a study of its own under its own name, without phases. `setup` is then that of the first.
+    pub phases: Vec<Study>,
+    /// `[[links]]`.
+    pub links: Vec<LinkSettings>,
+}
+
+/// `[[links]]`: what is different from plain continuity where one phase follows another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSettings {
+    /// Number of the phase before.
+    pub after: usize,
+    /// Patterns of states that may jump.
+    pub free: Vec<String>,
+    /// States of the next phase that begin at a multiple of this one's.
+    pub factors: Vec<(String, f64)>,
+    /// Line in the file.
+    pub line: u32,
 }
 
 impl From<MocoStudySetup> for Study {
@@ -49,6 +67,8 @@ impl From<MocoStudySetup> for Study {
             refine: None,
             guess: GuessSettings::default(),
             output: OutputSettings::default(),
+            phases: Vec::new(),
+            links: Vec::new(),
         }
     }
 }
@@ -115,10 +135,27 @@ pub fn read(text: &str, log: &mut Diagnostics) -> Option<Study> {
     let r = &mut reader;
     let t = r.root(root.get_ref());
     r.check(t, "a study", &[schema::STUDY]);
+    let study = if t.has("phases") { several(r, t) } else { one(r, t) };
+    (!log.has_errors()).then_some(study)
+}
+
+/// A study of one phase.
+fn one(r: &mut Reader<'_>, t: Table<'_>) -> Study {
     let element = study_element(r, t);
     let setup = moco::read(&element, r.log);
-    let study = own_settings(r, t, setup);
-    (!log.has_errors()).then_some(study)
+    own_settings(r, t, setup)
+}
+
+/// A study of several; what concerns them all is said outside of them.
+fn several(r: &mut Reader<'_>, t: Table<'_>) -> Study {
+    let (phases, links) = phases::read(r, t);
+    let Some(first) = phases.first() else {
+        r.log.error(t.line, "", "`phases` is empty", "add [[phases]], or leave it out");
+        return Study::from(MocoStudySetup::default());
+    };
+    let mut setup = first.setup.clone();
+    setup.name = r.text(t, "name").unwrap_or_default();
+    Study { phases, links, ..own_settings(r, t, setup) }
 }
 
 /// What Moco has no word for, beside what it has.
@@ -160,6 +197,8 @@ fn own_settings(r: &mut Reader<'_>, t: Table<'_>, setup: MocoStudySetup) -> Stud
         refine,
         guess,
         output,
+        phases: Vec::new(),
+        links: Vec::new(),
     }
 }
 

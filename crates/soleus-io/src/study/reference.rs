@@ -16,6 +16,8 @@ pub fn reference() -> String {
         ("`[refine]`", schema::REFINE),
         ("`[guess]`", schema::GUESS),
         ("`[output]`", schema::OUTPUT_FILES),
+        ("`[[phases]]`", schema::PHASE),
+        ("`[[links]]`", schema::LINK),
         ("`[[goals]]`", schema::GOAL),
     ] {
         let _ = write!(s, "### {title}\n\n{}", fields_table(fields));

@@ -170,3 +170,66 @@ fn identity_fields_are_unique() {
         assert_eq!(list.len(), before, "{list:?}");
     }
 }
+
+const PHASES: &str = "\
+model = \"leg.osim\"
+[defaults]
+speeds = [-9, 9]
+[[goals]]
+type = \"control\"
+[solver]
+intervals = 12
+scheme = \"trapezoidal\"
+[[phases]]
+name = \"swing\"
+[phases.time]
+final = [0.2, 1]
+[[phases.goals]]
+type = \"final_time\"
+[phases.solver]
+intervals = 5
+[[phases]]
+model = \"other.osim\"
+[phases.time]
+initial = [0.2, 1]
+final = 2
+[[links]]
+after = \"swing\"
+free = [\".*activation\"]
+factors = { \"knee/speed\" = -0.8 }
+";
+
+/// A phase has what the study says for all, and its own over it.
+#[test]
+fn identity_phases_take_from_the_study() {
+    let (study, log) = read_text(PHASES);
+    let Some(s) = study else { panic!("{log:?}") };
+    assert!(log.is_empty(), "{log:?}");
+    let [a, b] = &s.phases[..] else { panic!("{} phases", s.phases.len()) };
+    assert_eq!((a.setup.name.as_str(), b.setup.name.as_str()), ("swing", "phase2"));
+    assert_eq!((a.setup.goals.len(), b.setup.goals.len()), (2, 1));
+    assert_eq!((a.setup.solver.num_mesh_intervals, b.setup.solver.num_mesh_intervals), (5, 12));
+    assert_eq!(b.setup.solver.transcription_scheme, "trapezoidal");
+    assert_eq!(b.setup.model_file.as_deref(), Some("other.osim"));
+    assert_eq!((a.setup.default_speed_bounds, b.setup.final_time), ([-9.0, 9.0], Some([2.0, 2.0])));
+    let [link] = &s.links[..] else { panic!("{:?}", s.links) };
+    assert_eq!((link.after, &link.factors[..]), (0, &[("knee/speed".to_string(), -0.8)][..]));
+    assert!(a.phases.is_empty() && a.output == OutputSettings::default());
+}
+
+#[test]
+fn identity_wrong_phases_are_named() {
+    for (from, to, line, word) in [
+        ("after = \"swing\"", "after = \"phase2\"", 22, "no such phase"),
+        ("intervals = 5", "intervall = 5", 16, "intervall"),
+        // A mistake of the study is told once, not once for each phase.
+        ("intervals = 12", "intervall = 12", 7, "intervall"),
+        ("name = \"swing\"", "nam = \"swing\"", 10, "nam"),
+        ("model = \"other.osim\"", "name = \"swing\"", 17, "two phases"),
+    ] {
+        let (study, log) = read_text(&PHASES.replace(from, to));
+        assert!(study.is_none());
+        let hits: Vec<_> = log.iter().filter(|l| l.contains(word)).collect();
+        assert!(hits.len() == 1 && hits[0].starts_with(&format!("{line}: ")), "{to}: {log:?}");
+    }
+}

@@ -211,6 +211,11 @@ impl<'l> Reader<'l> {
 }
 
 impl<'t> Table<'t> {
+    /// All fields.
+    pub fn fields(self) -> &'t DeTable<'t> {
+        self.table
+    }
+
     pub fn get(self, name: &str) -> Option<&'t Value<'t>> {
         self.table.get(name)
     }

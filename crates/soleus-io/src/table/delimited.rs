@@ -1,6 +1,6 @@
 //! Header, labels and rows: the shape that `.sto`, `.mot` and `.csv` share.
 
-use super::number::plain;
+use super::number::{plain, short};
 use super::text::{
     MOST_COMPLAINTS, Numbers, Separator, check_labels, check_times, decode, line_number, lines, place,
 };
@@ -207,7 +207,7 @@ fn plain_row(line: &str, row: &mut Vec<f64>) -> bool {
     loop {
         let Some(start) = rest.iter().position(|b| !matches!(b, b' ' | b'\t')) else { return true };
         rest = &rest[start..];
-        let (x, length) = match plain(rest) {
+        let (x, length) = match short(rest).or_else(|| plain(rest)) {
             Some(found) => found,
             // Many digits, NaN and infinity.
             None => {

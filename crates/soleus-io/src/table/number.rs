@@ -50,11 +50,7 @@ pub(super) fn cell(text: &str) -> Cell {
 ///
 /// With a mantissa below 2⁵³ and a power of ten up to 10²², both exact, their product or quotient is rounded once, so it is
 /// the nearest double (Clinger 1990, How to read floating point numbers accurately).
-pub(super) fn plain(text: &[u8]) -> Option<(f64, usize)> {
-    const POWERS: [f64; 23] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-        1e18, 1e19, 1e20, 1e21, 1e22,
-    ];
+pub(crate) fn plain(text: &[u8]) -> Option<(f64, usize)> {
     let mut at = usize::from(matches!(text.first(), Some(b'-' | b'+')));
     let negative = text.first() == Some(&b'-');
     // The digits before and after the point as one whole number.
@@ -63,9 +59,9 @@ pub(super) fn plain(text: &[u8]) -> Option<(f64, usize)> {
     let mut exponent = 0i64;
     if text.get(at) == Some(&b'.') {
         at += 1;
-        // Tables have eight decimals as a rule.
-        let eight = push_eight_digits(text, &mut at, &mut mantissa);
-        let decimals = eight + push_digits(text, &mut at, &mut mantissa);
+        // Tables have up to eight decimals as a rule.
+        let first = push_up_to_eight_digits(text, &mut at, &mut mantissa);
+        let decimals = first + push_digits(text, &mut at, &mut mantissa);
         digits += decimals;
         exponent = -(decimals as i64);
     }
@@ -98,6 +94,30 @@ pub(super) fn plain(text: &[u8]) -> Option<(f64, usize)> {
     Some((if negative { -x } else { x }, at))
 }
 
+/// As [`plain`], for numbers of up to eight digits before and up to eight after the point, as most in tables are, with enough
+/// bytes behind them: no step depends on how many digits there are.
+pub(super) fn short(text: &[u8]) -> Option<(f64, usize)> {
+    let text = text.first_chunk::<24>()?;
+    let negative = text[0] == b'-';
+    let first = usize::from(negative);
+    let (whole, before) = digits(text[first..first + 8].try_into().ok()?);
+    let mut end = first + before;
+    let (mut mantissa, mut after) = (whole, 0);
+    if text[end] == b'.' {
+        let decimals;
+        (decimals, after) = digits(text[end + 1..end + 9].try_into().ok()?);
+        mantissa = whole * TENS[after] + decimals;
+        end += 1 + after;
+    }
+    // Exact in a double, and so is the power of ten: one rounding.
+    if before + after == 0 || mantissa >= 1 << 53 || !matches!(text[end], b' ' | b'\t') {
+        return None;
+    }
+    // Signed whole numbers become doubles in one step.
+    let x = mantissa as i64 as f64 / POWERS[after];
+    Some((if negative { -x } else { x }, end))
+}
+
 /// Appends the digits that begin at `at` to a whole number, which may wrap; how many there are.
 #[inline]
 fn push_digits(text: &[u8], at: &mut usize, number: &mut u64) -> usize {
@@ -109,25 +129,41 @@ fn push_digits(text: &[u8], at: &mut usize, number: &mut u64) -> usize {
     *at - first
 }
 
-/// The same for eight digits at once: pairs, then fours, then all, side by side in one word. Nothing is done, and 0 returned,
-/// where fewer follow.
+/// The same for up to eight digits at once. Nothing is done, and 0 returned, where fewer than eight bytes follow.
 #[inline]
-fn push_eight_digits(text: &[u8], at: &mut usize, number: &mut u64) -> usize {
+fn push_up_to_eight_digits(text: &[u8], at: &mut usize, number: &mut u64) -> usize {
+    let Some(Ok(eight)) = text.get(*at..*at + 8).map(<[u8; 8]>::try_from) else { return 0 };
+    let (value, count) = digits(eight);
+    *number = number.wrapping_mul(TENS[count]).wrapping_add(value);
+    *at += count;
+    count
+}
+
+/// Powers of ten that a double holds exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
+
+/// 10⁰ to 10⁸.
+const TENS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// The digits that eight bytes begin with, as a number, and how many they are: pairs, then fours, then all, side by side in
+/// one word.
+#[inline]
+fn digits(eight: [u8; 8]) -> (u64, usize) {
     const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
     const THIRTIES: u64 = 0x3030_3030_3030_3030;
-    let Some(Ok(eight)) = text.get(*at..*at + 8).map(<[u8; 8]>::try_from) else { return 0 };
     let word = u64::from_le_bytes(eight);
-    // Digits are 0x30 to 0x39: adding 6 must not leave the thirties.
-    if word & HIGH != THIRTIES || word.wrapping_add(0x0606_0606_0606_0606) & HIGH != THIRTIES {
-        return 0;
-    }
-    let word = word & 0x0f0f_0f0f_0f0f_0f0f;
+    // Digits are 0x30 to 0x39: adding 6 must not leave the thirties. What an addition carries over comes from a byte that is
+    // no digit, and goes to bytes behind it, which do not count.
+    let other = (word & HIGH ^ THIRTIES) | (word.wrapping_add(0x0606_0606_0606_0606) & HIGH ^ THIRTIES);
+    let count = (other.trailing_zeros() / 8) as usize;
+    // The digits to the end of the word, zeros before them; in two steps, as a shift by 64 is none.
+    let word = (word & 0x0f0f_0f0f_0f0f_0f0f) << (4 * (8 - count)) << (4 * (8 - count));
     let word = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00ff_00ff_00ff_00ff;
     let word = word.wrapping_mul(100).wrapping_add(word >> 16) & 0x0000_ffff_0000_ffff;
-    let word = word.wrapping_mul(10_000).wrapping_add(word >> 32) & 0xffff_ffff;
-    *number = number.wrapping_mul(100_000_000).wrapping_add(word);
-    *at += 8;
-    8
+    (word.wrapping_mul(10_000).wrapping_add(word >> 32) & 0xffff_ffff, count)
 }
 
 /// Appends x as C's `%16.8f`.
@@ -319,10 +355,24 @@ mod tests {
             }
         }
         assert!(read > 100_000, "only {read} were plain");
+        // The same with other columns behind them.
+        let mut read = 0;
+        for x in many() {
+            for text in [format!("{x:.8}"), format!("{x:.3}"), format!("{x}"), format!("{x:.0}")] {
+                let row = format!("{text}\t0.5 next cell and more of them");
+                if let Some((y, n)) = short(row.as_bytes()) {
+                    let standard: f64 = text.parse().unwrap();
+                    assert_eq!((y.to_bits(), n), (standard.to_bits(), text.len()), "{text}");
+                    read += 1;
+                }
+            }
+        }
+        assert!(read > 50_000, "only {read} were short");
         assert_eq!(plain(b"1.5\t2"), Some((1.5, 3)));
         for text in ["", "-", ".", "e5", "1e", "1e+", "1..2", "1,5", "nan", "1e9999", "12345678901234567890"]
         {
             assert_eq!(plain(text.as_bytes()), None, "{text}");
+            assert_eq!(short(format!("{text}\t0.5 next cell and more of them").as_bytes()), None, "{text}");
         }
     }
 

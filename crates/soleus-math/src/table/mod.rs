@@ -134,6 +134,11 @@ impl Table {
         Ok(t)
     }
 
+    /// The times and the columns, without labels and header.
+    pub fn into_rows(self) -> (Vec<f64>, Vec<Vec<f64>>) {
+        (self.times, self.columns)
+    }
+
     /// What one label stands for.
     pub fn element(&self) -> Element {
         self.element

@@ -34,6 +34,7 @@ impl Builder<'_> {
                     path: c.path.clone(),
                     body,
                     X_BF: Transform::identity(),
+                    offset_from: None,
                 });
                 let (mass, mass_center, inertia) = match kind {
                     Kind::Body => self.mass_properties(id),
@@ -69,6 +70,7 @@ impl Builder<'_> {
                 path: c.path.clone(),
                 body: BodyId::GROUND,
                 X_BF: Transform::identity(),
+                offset_from: None,
             });
         }
         let mut progress = vec![Progress::Done; cx.components.len()];
@@ -128,14 +130,17 @@ impl Builder<'_> {
         }
         progress[id] = Progress::Entered;
         let placed = match self.cx.components[id].kind {
-            Kind::StationFrame => self.station_frame_pose(id, progress),
+            Kind::StationFrame => {
+                self.station_frame_pose(id, progress).map(|(body, X_BF)| (body, X_BF, None))
+            }
             _ => self.offset_frame_pose(id, progress),
         };
         match (placed, self.frame_of.get(&id)) {
-            (Some((body, X_BF)), Some(frame)) => {
+            (Some((body, X_BF, offset_from)), Some(frame)) => {
                 let frame = &mut self.model.frames[frame.0];
                 frame.body = body;
                 frame.X_BF = X_BF;
+                frame.offset_from = offset_from;
             }
             // What stands on a frame without a place is not reported a second time.
             _ => {
@@ -149,7 +154,7 @@ impl Builder<'_> {
         &mut self,
         id: usize,
         progress: &mut [Progress],
-    ) -> Option<(BodyId, Transform<f64>)> {
+    ) -> Option<(BodyId, Transform<f64>, Option<FrameId>)> {
         let c = &self.cx.components[id];
         let p = PropertyReader::new(self.cx, c.element, &c.path);
         let translation = p.vec3("translation", Vec3::zero());
@@ -159,8 +164,9 @@ impl Builder<'_> {
         p.finish();
         let parent = parent?;
         self.place_frame(parent, progress);
-        let base = &self.model.frames[self.frame_of.get(&parent)?.0];
-        Some((base.body, base.X_BF * Transform::from_offset(translation, orientation)))
+        let on = *self.frame_of.get(&parent)?;
+        let base = &self.model.frames[on.0];
+        Some((base.body, base.X_BF * Transform::from_offset(translation, orientation), Some(on)))
     }
 
     /// A frame from four stations of one body: with ab and ac the unit vectors from point a to b and c,

@@ -19,11 +19,13 @@ const DEGREE: usize = 5;
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateHistory {
     times: Vec<f64>,
-    /// Row by row q, u, z.
-    rows: Vec<f64>,
-    /// Numbers of mobilities and of auxiliary states.
+    /// q, u, z over time; empty where a state stays at its default.
+    columns: Vec<Vec<f64>>,
+    defaults: Vec<f64>,
+    /// Number of mobilities.
     n: usize,
-    nz: usize,
+    /// First and last time of the data, where a filter has added rows before and after them.
+    span: [f64; 2],
     /// States that the data lack, by label; they stay at their defaults.
     pub at_default: Vec<String>,
 }
@@ -102,21 +104,25 @@ pub struct MotionSettings {
 
 impl StateHistory {
     /// From a table of states, labelled as any version of OpenSim does; rad and m. What is left out takes its default.
-    pub fn from_states(model: &Model, system: &System, table: &Table) -> Result<Self, HistoryError> {
+    /// The columns of the table become those of the history: such tables are long, and copies take their time.
+    pub fn from_states(model: &Model, system: &System, table: Table) -> Result<Self, HistoryError> {
         if table.in_degrees == Some(true) {
             return Err(HistoryError::Degrees);
         }
-        let mut h = StateHistory::at_rest(system, table.times());
-        let labels = state_labels(model, system);
-        let count = labels.len();
-        for (label, at) in labels {
-            match state_column(table.labels(), &label) {
-                Some(c) => h.set(at, &table.columns()[c], &label)?,
+        let mut labels = state_labels(model, system);
+        let found: Vec<_> = labels.iter().map(|(label, _)| state_column(table.labels(), label)).collect();
+        if found.iter().all(Option::is_none) {
+            return Err(HistoryError::Nothing);
+        }
+        let (times, mut columns) = table.into_rows();
+        let mut h = StateHistory::at_rest(system, times);
+        for (i, (label, at)) in labels.drain(..).enumerate() {
+            match found[i] {
+                // A column that a later state asks for too.
+                Some(c) if found[i + 1..].contains(&found[i]) => h.set(at, columns[c].clone(), &label)?,
+                Some(c) => h.set(at, std::mem::take(&mut columns[c]), &label)?,
                 None => h.at_default.push(label),
             }
-        }
-        if h.at_default.len() == count {
-            return Err(HistoryError::Nothing);
         }
         Ok(h)
     }
@@ -143,8 +149,15 @@ impl StateHistory {
             return Err(HistoryError::Speeds { speeds: s.rows(), coordinates: table.rows() });
         }
         let tree = &system.tree;
-        let mut h = StateHistory::at_rest(system, table.times());
-        let mut y = Vec::with_capacity(table.rows());
+        let mut h = StateHistory::at_rest(system, table.times().to_vec());
+        if let (Some(&first), Some(&last), Some(_), false) = (
+            coordinates.times().first(),
+            coordinates.times().last(),
+            settings.cutoff_hz,
+            settings.opensim_faults,
+        ) {
+            h.span = [first, last];
+        }
         let mut found = 0;
         for (c, coordinate) in model.coordinates.iter().enumerate() {
             let m = tree.mobility_of_coordinate[c];
@@ -154,7 +167,7 @@ impl StateHistory {
             let label = format!("{}/value", coordinate.path);
             let Some(column) = state_column(table.labels(), &label) else {
                 if settings.opensim_faults {
-                    h.set(m, &vec![0.0; table.rows()], &label)?;
+                    h.set(m, vec![0.0; table.rows()], &label)?;
                 }
                 h.at_default.push(label);
                 continue;
@@ -163,9 +176,7 @@ impl StateHistory {
             let rotates = coordinate.motion_type == MotionType::Rotational;
             let unit = |degrees: bool| if degrees && rotates { std::f64::consts::PI / 180.0 } else { 1.0 };
             let factor = unit(in_degrees);
-            y.clear();
-            y.extend(table.columns()[column].iter().map(|y| y * factor));
-            h.set(m, &y, &label)?;
+            let y: Vec<f64> = table.columns()[column].iter().map(|y| y * factor).collect();
             let given = speeds.and_then(|s| {
                 let c = state_column(s.labels(), &format!("{}/speed", coordinate.path))?;
                 let factor = unit(s.in_degrees == Some(true));
@@ -179,7 +190,8 @@ impl StateHistory {
                     table.times().iter().map(|&t| spline.eval(t)[1]).collect()
                 }
             };
-            h.set(h.n + m, &u, &label)?;
+            h.set(m, y, &label)?;
+            h.set(h.n + m, u, &label)?;
         }
         if found == 0 {
             return Err(HistoryError::Nothing);
@@ -192,43 +204,50 @@ impl StateHistory {
     }
 
     /// Defaults at every time.
-    fn at_rest(system: &System, times: &[f64]) -> Self {
+    fn at_rest(system: &System, times: Vec<f64>) -> Self {
         let x = &system.default_state;
-        let row: Vec<f64> = x.q.iter().chain(&x.u).chain(&x.z).copied().collect();
+        let defaults: Vec<f64> = x.q.iter().chain(&x.u).chain(&x.z).copied().collect();
         StateHistory {
-            times: times.to_vec(),
-            rows: row.repeat(times.len()),
+            times,
+            columns: vec![Vec::new(); defaults.len()],
+            defaults,
             n: x.q.len(),
-            nz: x.z.len(),
+            span: [f64::NEG_INFINITY, f64::INFINITY],
             at_default: Vec::new(),
         }
     }
 
-    fn width(&self) -> usize {
-        2 * self.n + self.nz
+    /// Sets one state at all times.
+    fn set(&mut self, at: usize, values: Vec<f64>, label: &str) -> Result<(), HistoryError> {
+        if let Some(k) = values.iter().position(|v| !v.is_finite()) {
+            return Err(HistoryError::Missing { label: label.to_string(), time: self.times[k] });
+        }
+        self.columns[at] = values;
+        Ok(())
     }
 
-    /// Sets one state at all times.
-    fn set(&mut self, at: usize, values: &[f64], label: &str) -> Result<(), HistoryError> {
-        let width = self.width();
-        for (k, &v) in values.iter().enumerate() {
-            if !v.is_finite() {
-                return Err(HistoryError::Missing { label: label.to_string(), time: self.times[k] });
+    /// Gives the coordinates and speeds that stay at their defaults columns of their own.
+    fn spell_out(&mut self) {
+        let rows = self.times.len();
+        for (column, default) in self.columns.iter_mut().zip(&self.defaults).take(2 * self.n) {
+            if column.is_empty() {
+                *column = vec![*default; rows];
             }
-            self.rows[k * width + at] = v;
         }
-        Ok(())
     }
 
     /// Turns rates of angles into the angular velocities that ball joints have for speeds.
     fn rates_to_speeds(&mut self, system: &System) {
-        let (n, width) = (self.n, self.width());
         let nodes = system.tree.nodes.iter().filter(|node| node.joint.speeds_are_angular_velocity());
         for u0 in nodes.map(|node| node.u0) {
-            for row in self.rows.chunks_exact_mut(width) {
-                let at = |k: usize| vec3(row[k], row[k + 1], row[k + 2]);
-                let w = speeds_from_rates(at(u0), at(n + u0)).to_array();
-                row[n + u0..n + u0 + 3].copy_from_slice(&w);
+            self.spell_out();
+            for row in 0..self.times.len() {
+                let at =
+                    |k: usize| vec3(self.columns[k][row], self.columns[k + 1][row], self.columns[k + 2][row]);
+                let w = speeds_from_rates(at(u0), at(self.n + u0)).to_array();
+                for (k, w) in w.into_iter().enumerate() {
+                    self.columns[self.n + u0 + k][row] = w;
+                }
             }
         }
     }
@@ -238,17 +257,17 @@ impl StateHistory {
         if system.constraints.num_rows() == 0 {
             return Ok(());
         }
+        self.spell_out();
         let assembler = Assembler::new(model, system);
         let mut ws = system.workspace();
         let mut x = system.default_state.clone();
-        let (n, width) = (self.n, self.width());
         for row in 0..self.times.len() {
             self.state(row, &mut x);
             super::assemble(&assembler, (model, system), &mut x, &mut ws, opensim_faults)
                 .map_err(|source| HistoryError::Assembly { time: x.time, source })?;
-            let at = &mut self.rows[row * width..(row + 1) * width];
-            at[..n].copy_from_slice(&x.q);
-            at[n..2 * n].copy_from_slice(&x.u);
+            for (column, value) in self.columns.iter_mut().zip(x.q.iter().chain(&x.u)) {
+                column[row] = *value;
+            }
         }
         Ok(())
     }
@@ -260,43 +279,56 @@ impl StateHistory {
 
     /// Copies the state of a row.
     pub fn state(&self, row: usize, x: &mut State<f64>) {
-        let (n, width) = (self.n, self.width());
-        let at = &self.rows[row * width..(row + 1) * width];
         x.time = self.times[row];
-        x.q.copy_from_slice(&at[..n]);
-        x.u.copy_from_slice(&at[n..2 * n]);
-        x.z.copy_from_slice(&at[2 * n..]);
+        let states = x.q.iter_mut().chain(&mut x.u).chain(&mut x.z);
+        for ((state, column), default) in states.zip(&self.columns).zip(&self.defaults) {
+            *state = if column.is_empty() { *default } else { column[row] };
+        }
     }
 
-    /// Rows from the last that is not after `from` to the last that is not after `to`, as OpenSim takes them.
+    /// Rows from the last that is not after `from` to the last that is not after `to`, as OpenSim takes them; but none that a
+    /// filter added beyond the data.
     pub fn range(&self, from: f64, to: f64) -> Result<RangeInclusive<usize>, HistoryError> {
         let (first, last) = match (self.times.first(), self.times.last()) {
-            (Some(&first), Some(&last)) => (first, last),
+            (Some(&first), Some(&last)) => (first.max(self.span[0]), last.min(self.span[1])),
             _ => (f64::NAN, f64::NAN),
         };
         if !(from <= to && from <= last && to >= first) {
             return Err(HistoryError::NoRows { first, last, from, to });
         }
-        let row = |t: f64| self.times.partition_point(|&x| x <= t).max(1) - 1;
-        Ok(row(from)..=row(to))
+        Ok(rows_within(&self.times, self.span, [from, to]))
     }
 
     /// Accelerations u̇ of the given rows, mobility by mobility: slopes of splines of degree 5 through the speeds.
     pub fn accelerations(&self, rows: RangeInclusive<usize>) -> Result<Vec<Vec<f64>>, HistoryError> {
-        let width = self.width();
         let mut list = Vec::with_capacity(self.n);
         for m in 0..self.n {
-            let u: Vec<f64> = self.rows.chunks_exact(width).map(|row| row[self.n + m]).collect();
+            let u = &self.columns[self.n + m];
+            // An empty column is a constant.
             if u.iter().all(|&x| x == 0.0) {
                 list.push(vec![0.0; rows.clone().count()]);
                 continue;
             }
-            let spline = spline(&self.times, &u)
+            let spline = spline(&self.times, u)
                 .map_err(|source| HistoryError::Column { name: format!("speed {m}"), source })?;
             list.push(rows.clone().map(|r| spline.eval(self.times[r])[1]).collect());
         }
         Ok(list)
     }
+}
+
+/// Rows from the last not after the begin of a range to the last not after its end, as OpenSim takes them, and inside the span
+/// of the data. There is at least one time.
+pub(crate) fn rows_within(times: &[f64], span: [f64; 2], range: [f64; 2]) -> RangeInclusive<usize> {
+    let row = |t: f64| times.partition_point(|&x| x <= t).max(1) - 1;
+    // Filtered rows have even steps, which meet the ends of the data to rounding.
+    let little = match times {
+        [first, .., last] => NO_STEP * (last - first) / times.len() as f64,
+        _ => 0.0,
+    };
+    let first = times.partition_point(|&x| x < span[0] - little).min(times.len() - 1);
+    let last = row(range[1].min(span[1] + little));
+    row(range[0]).max(first).min(last)..=last
 }
 
 /// A step between rows that is this part of the mean step is none: writers that add up steps may end with one.

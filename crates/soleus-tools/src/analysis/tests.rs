@@ -1,4 +1,5 @@
 use super::*;
+use crate::inverse_dynamics;
 use crate::testing::{chain, numbers};
 use soleus_math::table::Element;
 use soleus_math::{SpatialVec, Table, Vec3, vec3};
@@ -201,4 +202,28 @@ fn analytic_unknown_names_are_refused() {
     let history =
         StateHistory::from_coordinates(&model, &system, &swing(&model), None, &MotionSettings::default());
     assert!(matches!(history.unwrap().range(5.0, 6.0), Err(HistoryError::NoRows { .. })));
+}
+
+/// A filter needs more rows than there are, at both ends; they are nobody's motion.
+#[test]
+fn analytic_filtered_motions_keep_their_time() {
+    let model = chain(vec![(Pin, 1), (Slider, 1)]);
+    let system = System::compile(&model).unwrap();
+    let table = swing(&model);
+    let rows = |opensim_faults, from, to| {
+        let settings = MotionSettings { cutoff_hz: Some(6.0), opensim_faults };
+        let history = StateHistory::from_coordinates(&model, &system, &table, None, &settings).unwrap();
+        let rows = history.range(from, to).unwrap();
+        (history.times()[*rows.start()], history.times()[*rows.end()], rows.count())
+    };
+    let (first, last, count) = rows(false, f64::NEG_INFINITY, f64::INFINITY);
+    assert!(first.abs() < 1e-9 && (last - 0.6).abs() < 1e-9 && count == 61, "{first} {last} {count}");
+    let (first, last, count) = rows(false, 0.2, 5.0);
+    assert!((first - 0.2).abs() < 0.011 && (last - 0.6).abs() < 1e-9 && count < 43, "{first} {last} {count}");
+    assert!(rows(true, f64::NEG_INFINITY, f64::INFINITY).2 > 100);
+
+    let range = [f64::NEG_INFINITY, f64::INFINITY];
+    let settings = inverse_dynamics::Settings { cutoff_hz: Some(6.0), range, ..Default::default() };
+    let loads = inverse_dynamics::inverse_dynamics(model.clone(), Vec::new(), &table, &settings).unwrap();
+    assert_eq!(loads.generalized_forces.rows(), 61);
 }

@@ -9,6 +9,7 @@ mod joint_loads;
 
 pub use joint_loads::equivalent_joint_load;
 
+use crate::analysis::rows_within;
 use crate::external_loads::LoadsError;
 use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::multibody::compute_inverse_dynamics;
@@ -131,7 +132,12 @@ pub fn inverse_dynamics(
         Some(fc) => lowpass_butterworth(&padded(&table, table.rows() / 2)?, fc)?,
         None => table,
     };
-    let times = frames(table.times(), settings.range)?;
+    // Without OpenSim's faults, no frame that the filter added beyond the data.
+    let span = match (coordinates.times().first(), coordinates.times().last(), settings.opensim_faults) {
+        (Some(&first), Some(&last), false) => [first, last],
+        _ => [f64::NEG_INFINITY, f64::INFINITY],
+    };
+    let times = frames(table.times(), span, settings.range)?;
     let in_degrees = coordinates.in_degrees == Some(true);
     let motion = Motion::new(model, &system, (&table, &columns), in_degrees, times, settings)?;
 
@@ -337,17 +343,17 @@ fn chosen(model: &Model, table: &Table, settings: &Settings) -> Result<(Table, V
     Ok((table.selected(&labels)?, columns))
 }
 
-/// Times from the last row not after the begin of the range to the last row not after its end, as OpenSim takes them.
-fn frames(times: &[f64], [from, to]: [f64; 2]) -> Result<&[f64], Error> {
+/// Times from the last row not after the begin of the range to the last row not after its end, as OpenSim takes them, and
+/// inside the span of the data.
+fn frames(times: &[f64], span: [f64; 2], [from, to]: [f64; 2]) -> Result<&[f64], Error> {
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
         return Err(Error::Signal(SignalError::TooFew { what: "a motion", needed: 1, found: 0 }));
     };
-    let (start, end) = (first.max(from), last.min(to));
-    if !(start <= end) {
+    let (first, last) = (first.max(span[0]), last.min(span[1]));
+    if !(first.max(from) <= last.min(to)) {
         return Err(Error::NoFrames { first, last, from, to });
     }
-    let row = |t: f64| times.partition_point(|&x| x <= t).max(1) - 1;
-    Ok(&times[row(start)..=row(end)])
+    Ok(&times[rows_within(times, span, [from, to])])
 }
 
 /// Takes out the forces that do not act; returns the names that were not found.

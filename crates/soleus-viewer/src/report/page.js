@@ -41,6 +41,13 @@
       for (let i = 0; i < v.length; i += 3) s.points.push([0, 1, 2].map((k) => s.low[k] + s.step[k] * v[i + k]));
       s.faces = words(s.f);
     }
+    // Corners of the box around a shape, in its body.
+    for (const s of scene.shapes) {
+      const reach = s.e ? Math.max(...s.e.slice(7, 10)) : 0, around = s.e ? [s.e.slice(0, 3)] : s.points;
+      const ends = [[Math.min, -reach], [Math.max, reach]].map(([end, by]) =>
+        [0, 1, 2].map((k) => around.reduce((x, p) => end(x, p[k]), end === Math.min ? Infinity : -Infinity) + by));
+      s.corners = around.length === 0 ? [] : [0, 1, 2, 3, 4, 5, 6, 7].map((c) => [0, 1, 2].map((k) => ends[c >> k & 1][k]));
+    }
     // Paths have changing numbers of points: where each frame begins.
     const start = [0];
     for (let f = 0, i = 0; f < count; f++) {
@@ -63,6 +70,7 @@
       const grow = (p) => p.forEach((x, k) => { low[k] = Math.min(low[k], x); high[k] = Math.max(high[k], x); });
       const body = bodies(f);
       for (let b = 1; b < nb; b++) grow(body[b].p);
+      for (const s of scene.shapes) if (s.b > 0 && s.l === "body") for (const c of s.corners) grow(add(body[s.b].p, turn(body[s.b].R, c)));
       for (const m of scene.markers) grow(add(body[m[0]].p, turn(body[m[0]].R, m.slice(1, 4))));
       for (const b of scene.bones) grow(add(body[b[0]].p, turn(body[b[0]].R, b.slice(4, 7))));
       for (let k = 0, i = start[f]; k < scene.paths.length; k++) {
@@ -272,7 +280,7 @@
     for (const s of scene.shapes) there[s.l] = 1;
     there.body = there.body || scene.bones.length;
     for (const box of root.querySelectorAll("[data-layer]")) if (!there[box.dataset.layer]) box.parentNode.hidden = true;
-    root.querySelector("[data-layer=follow]").checked = travel > radius;
+    root.querySelector("[data-layer=follow]").checked = travel > radius / 2;
     root.querySelector(".still").hidden = true;
     canvas.hidden = false;
     for (const c of root.querySelectorAll(".controls")) c.hidden = false;

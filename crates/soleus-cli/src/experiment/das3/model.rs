@@ -164,7 +164,13 @@ pub fn build(file: &File) -> Result<(Model, Others), Problem> {
             },
             frame: FrameId(body.0),
         });
-        m.frames.push(Frame { name: s.name.clone(), path, body, X_BF: Transform::identity() });
+        m.frames.push(Frame {
+            name: s.name.clone(),
+            path,
+            body,
+            X_BF: Transform::identity(),
+            offset_from: None,
+        });
     }
     for j in &file.joints {
         joint(&mut m, file, j)?;
@@ -206,6 +212,7 @@ fn joint(m: &mut Model, file: &File, j: &FileJoint) -> Result<(), Problem> {
         path: format!("{path}/{}_offset", j.parent_segment),
         body: parent_body,
         X_BF: Transform::new(Rotation::identity(), v(j.location)),
+        offset_from: Some(parent),
     });
     let turns =
         [(j.r1_axis, &j.r1_coordinates), (j.r2_axis, &j.r2_coordinates), (j.r3_axis, &j.r3_coordinates)];

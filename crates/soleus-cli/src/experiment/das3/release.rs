@@ -11,6 +11,11 @@ const RAMP: Stretches = &[(0.5, |t| t / 0.5)];
 /// All muscles: to 1 within 0.2 s, there until 2 s, then off until 4 s. The paper says neither how large the maximum nor
 /// how quick the end was.
 const PAPER: Stretches = &[(0.2, |t| t / 0.2), (2.0, |_| 1.0), (4.0, |_| 0.0)];
+/// What the paper gives for its protocol at 3 ms, on a model that is not public.
+const PAPER_RMS_DEG: f64 = 0.11;
+/// The same with an end as slow as the beginning.
+const PAPER_FADING: Stretches =
+    &[(0.2, |t| t / 0.2), (2.0, |_| 1.0), (2.2, |t| (2.2 - t) / 0.2), (4.0, |_| 0.0)];
 /// The same with smaller maxima.
 const PAPER_SMALLER: [(&str, Stretches); 3] = [
     ("0.5", &[(0.2, |t| 0.5 * t / 0.2), (2.0, |_| 0.5), (4.0, |_| 0.0)]),
@@ -35,7 +40,18 @@ fn slope(steps: &[f64], errors: &[f64]) -> f64 {
 
 /// The error of one step length against a reference, deg; infinite when it broke off.
 fn error(d: &Das3, what: Stretches, h: f64, reference: &Run, part: f64) -> (Vec<f64>, f64) {
-    match rosenbrock(d, what, GRID, h, part, Equations::Complete) {
+    error_of(d, what, h, reference, part, Equations::Complete)
+}
+
+fn error_of(
+    d: &Das3,
+    what: Stretches,
+    h: f64,
+    reference: &Run,
+    part: f64,
+    equations: Equations,
+) -> (Vec<f64>, f64) {
+    match rosenbrock(d, what, GRID, h, part, equations) {
         Ok(run) => run.rms_deg(reference),
         Err(_) => (Vec::new(), f64::INFINITY),
     }
@@ -179,8 +195,8 @@ pub fn paper(d: &Das3, report: &mut Report) {
     report.row(
         "RMS at 3 ms (deg)",
         &format!("{:.3}", errors[4]),
-        "0.11 with the model of 2011",
-        errors[4] <= 0.11,
+        "0.11 with the model of 2011, which is not public: within a factor of two",
+        errors[4] <= 2.0 * PAPER_RMS_DEG,
     );
     let parts = [0.0, 0.5].map(|part| error(d, PAPER, 3e-3, &exact, part).1);
     report.note(
@@ -188,6 +204,25 @@ pub fn paper(d: &Das3, report: &mut Report) {
         &list(&parts, 3),
         "not said in the paper",
     );
+    if let Ok(exact) = reference(d, PAPER, GRID, 1e-8, Equations::Released) {
+        let parts = [1.0, 0.0, 0.5].map(|p| error_of(d, PAPER, 3e-3, &exact, p, Equations::Released).1);
+        let what =
+            "the same with the equations of release 2, u at the end, at the start, in the middle of steps";
+        report.note(what, &list(&parts, 3), "");
+    }
+    if let Ok(exact) = reference(d, PAPER_FADING, GRID, 1e-8, Equations::Complete) {
+        let of = error(d, PAPER_FADING, 3e-3, &exact, 1.0).1;
+        report.note(
+            "the same with excitations off within 0.2 s",
+            &format!("{of:.3}"),
+            "not said in the paper",
+        );
+    }
+    // Where the error comes from: up to the end of the ramp, while excitations are on, and after.
+    if let Ok(run) = rosenbrock(d, PAPER, GRID, 3e-3, 1.0, Equations::Complete) {
+        let spans = [(0.0, 0.2), (0.2, 2.0), (2.0, 4.0)].map(|span| run.rms_deg_within(&exact, GRID, span));
+        report.note("the same from 0 to 0.2, to 2, to 4 s", &list(&spans, 3), "");
+    }
     for (maximum, what) in PAPER_SMALLER {
         if let Ok(exact) = reference(d, what, GRID, 1e-8, Equations::Complete) {
             let of = error(d, what, 3e-3, &exact, 1.0).1;

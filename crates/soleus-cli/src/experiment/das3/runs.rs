@@ -113,6 +113,18 @@ impl Run {
         let overall = (sum.iter().sum::<f64>() / (count * n as f64)).sqrt();
         (sum.into_iter().map(|s| (s / count).sqrt()).collect(), overall)
     }
+
+    /// The same over all coordinates, for the times after `from` up to `to`, s.
+    pub fn rms_deg_within(&self, reference: &Run, grid: f64, (from, to): (f64, f64)) -> f64 {
+        let row = |t: f64| (t / grid).round() as usize;
+        let rows = self.angles.iter().zip(&reference.angles).take(row(to) + 1).skip(row(from) + 1);
+        let (mut sum, mut count) = (0.0, 0);
+        for (a, b) in rows.flat_map(|(a, b)| a.iter().zip(b)) {
+            sum += (a - b).to_degrees().powi(2);
+            count += 1;
+        }
+        (sum / f64::from(count)).sqrt()
+    }
 }
 
 /// Takes the problem through stretches that begin and end at kinks of the input, which has a value on either side, and

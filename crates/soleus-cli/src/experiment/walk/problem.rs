@@ -4,10 +4,15 @@ use crate::failure::Failure;
 use crate::walk::{self, Winter};
 use soleus_control::continuation::{Fading, Outcome, solve_fading};
 use soleus_control::gait::{Duration, Effort, GaitCycle, Planar, Symmetry, fit_prosthesis};
-use soleus_control::{Bounds, Scheme, Settings, Trajectory};
+use soleus_control::musculoskeletal::ParameterRange;
+use soleus_control::{Bounds, Problem, Scheme, Settings, Trajectory, Variable};
 use soleus_model::Model;
+use soleus_model::force::ForceKind;
 use soleus_optimization::nlp::{Iteration, Options};
 use std::ops::ControlFlow;
+
+/// Told of the price of the reserves and of every iteration.
+type Progress<'a> = &'a mut dyn FnMut(f64, &Iteration<'_>) -> ControlFlow<()>;
 
 /// The floors of standard deviations: 2° and 2 % of body weight.
 pub const FLOORS: [f64; 2] = [2.0 * std::f64::consts::PI / 180.0, 0.02];
@@ -18,6 +23,27 @@ pub enum Leg {
     Able,
     /// Below the knee: no muscles at the ankle, a spring of this stiffness instead (N·m/rad).
     Spring(f64),
+    /// The same with a stiffness that is to be found between these two.
+    FreeSpring([f64; 2]),
+}
+
+/// The parameter of a free spring, in kN·m/rad so that it is of the order of 1.
+const STIFFNESS: &str = "stiffness";
+
+/// Most iterations on the mesh that counts.
+const MOST_ITERATIONS: usize = 1000;
+
+/// One step on the way from nothing to a solution.
+#[derive(Clone, Copy)]
+struct Stage {
+    scheme: Scheme,
+    nodes: u32,
+    /// Of reserves; 0 without them.
+    price: f64,
+    tolerance: f64,
+    barrier: f64,
+    /// Most iterations.
+    most: usize,
 }
 
 /// One problem: what is followed, at which speed, on which mesh.
@@ -27,12 +53,20 @@ pub struct WalkingProblem {
     pub cycle: GaitCycle,
     pub scheme: Scheme,
     pub nodes: u32,
+    pub leg: Leg,
+    /// Stiffness of the ground, N/m; none for that of the model, 20 000.
+    pub ground: Option<f64>,
 }
 
-/// The model with that leg.
-pub fn model(leg: Leg) -> Result<Model, Failure> {
+/// The model with that leg, on a ground of another stiffness (N/m) if one is given.
+fn model(leg: Leg, ground: Option<f64>) -> Result<Model, Failure> {
     let mut model = walk::model()?;
-    if let Leg::Spring(stiffness) = leg {
+    for f in &mut model.forces {
+        if let (ForceKind::Bogert2011Contact(c), Some(stiffness)) = (&mut f.kind, ground) {
+            c.stiffness = stiffness;
+        }
+    }
+    if let Leg::Spring(stiffness) | Leg::FreeSpring([stiffness, _]) = leg {
         fit_prosthesis(&mut model, stiffness).map_err(|e| Failure::NotSolved { message: e.to_string() })?;
     }
     Ok(model)
@@ -42,7 +76,7 @@ impl WalkingProblem {
     /// The stored problem of 2011: 60 nodes, backward Euler, Winter's normal cadence, the cycle near its 1.1396 s, cubes
     /// of excitations with a weight of 20.
     pub fn stored(leg: Leg) -> Result<Self, Failure> {
-        let (walker, data) = (walk::walker(model(leg)?)?, Winter::read("normal")?);
+        let (walker, data) = (walk::walker(model(leg, None)?)?, Winter::read("normal")?);
         let cycle = GaitCycle {
             forward: walker.forward,
             speed: data.speed,
@@ -52,12 +86,12 @@ impl WalkingProblem {
             tracking_weight: 1.0,
             effort: Effort { weight: 20.0, exponent: 3.0 },
         };
-        Ok(WalkingProblem { walker, cycle, scheme: Scheme::BackwardEuler, nodes: 60 })
+        Ok(WalkingProblem { walker, cycle, scheme: Scheme::BackwardEuler, nodes: 60, leg, ground: None })
     }
 
     /// The problem of the paper: 1.1 m/s, 1.28 s, midpoint rule, squares of excitations with a weight of 100.
     pub fn paper(leg: Leg, data: &Winter, floors: Option<[f64; 2]>, nodes: u32) -> Result<Self, Failure> {
-        let walker = walk::walker(model(leg)?)?;
+        let walker = walk::walker(model(leg, None)?)?;
         let cycle = GaitCycle {
             forward: walker.forward,
             speed: 1.1,
@@ -67,52 +101,124 @@ impl WalkingProblem {
             tracking_weight: 1.0,
             effort: Effort { weight: 100.0, exponent: 2.0 },
         };
-        Ok(WalkingProblem { walker, cycle, scheme: Scheme::Midpoint, nodes })
+        Ok(WalkingProblem { walker, cycle, scheme: Scheme::Midpoint, nodes, leg, ground: None })
     }
 
     /// The same problem with another leg.
     pub fn with_leg(&self, leg: Leg) -> Result<Self, Failure> {
-        Ok(WalkingProblem { walker: walk::walker(model(leg)?)?, ..self.clone() })
+        Ok(WalkingProblem { walker: walk::walker(model(leg, self.ground)?)?, leg, ..self.clone() })
     }
 
-    fn settings(&self, nodes: u32) -> Settings {
-        Settings { interpolate_controls: false, ..Settings::uniform(self.scheme, nodes as usize) }
+    /// The same problem on a ground of another stiffness, N/m.
+    pub fn on_ground(&self, stiffness: f64) -> Result<Self, Failure> {
+        let ground = Some(stiffness);
+        Ok(WalkingProblem { walker: walk::walker(model(self.leg, ground)?)?, ground, ..self.clone() })
     }
 
-    /// Solves on the mesh of the problem, from a motion, reserves fading or not.
+    fn settings(scheme: Scheme, nodes: u32) -> Settings {
+        Settings { interpolate_controls: false, ..Settings::uniform(scheme, nodes as usize) }
+    }
+
+    /// A stiffness (N·m/rad) as the parameter of the problem.
+    pub fn stiffness(&self, stiffness: f64) -> (String, f64) {
+        (STIFFNESS.to_string(), 1e-3 * stiffness)
+    }
+
+    /// The stiffness that was found, N·m/rad.
+    pub fn stiffness_of(&self, o: &Outcome) -> Option<f64> {
+        o.trajectory.parameters.iter().find(|p| p.0 == STIFFNESS).map(|p| 1e3 * p.1)
+    }
+
+    /// Dynamics, parameters and goals.
+    fn problem(&self) -> Result<Problem, Failure> {
+        let mut problem = match self.leg {
+            Leg::Able | Leg::Spring(_) => self.walker.problem(),
+            Leg::FreeSpring([least, most]) => {
+                // The equations are linear in the stiffness: two systems tell all.
+                let other = walk::walker(model(Leg::Spring(most), self.ground)?)?.base.system;
+                let range = ParameterRange { base: 1e-3 * least, others: vec![(1e-3 * most, other)] };
+                let mut problem = self.walker.problem_with(&[range]);
+                let bounds = Bounds::new(1e-3 * least, 1e-3 * most);
+                problem.parameters.push(Variable::new(STIFFNESS, bounds));
+                problem
+            }
+        };
+        let posed = self.cycle.pose(&self.walker.base, &mut problem);
+        posed.map_err(|e| Failure::NotSolved { message: e.to_string() })?;
+        Ok(problem)
+    }
+
+    fn options(tolerance: f64) -> Options {
+        Options {
+            threads: 2,
+            constraint_tolerance: 1e-6,
+            max_iterations: MOST_ITERATIONS,
+            ..Options::with_tolerance(tolerance)
+        }
+    }
+
+    /// Solves on a mesh of so many nodes, from a motion, reserves fading or not.
     pub fn solve(
         &self,
         guess: &Trajectory,
         fading: &Fading,
         nodes: u32,
         tolerance: f64,
-        progress: &mut dyn FnMut(f64, &Iteration<'_>) -> ControlFlow<()>,
+        progress: Progress<'_>,
     ) -> Result<Outcome, Failure> {
-        let fail = |message: String| Failure::NotSolved { message };
-        let base = &self.walker.base;
-        let mut problem = self.walker.problem();
-        self.cycle.pose(base, &mut problem).map_err(|e| fail(e.to_string()))?;
-        let options = Options {
-            threads: 2,
-            constraint_tolerance: 1e-6,
-            max_iterations: 1000,
-            ..Options::with_tolerance(tolerance)
-        };
-        solve_fading(&problem, &self.settings(nodes), fading, guess, &options, progress)
-            .map_err(|e| fail(e.to_string()))
+        let options = Self::options(tolerance);
+        solve_fading(&self.problem()?, &Self::settings(self.scheme, nodes), fading, guess, &options, progress)
+            .map_err(|e| Failure::NotSolved { message: e.to_string() })
     }
 
-    /// Solves from nothing: on a few nodes with reserves that fade, then on all.
-    pub fn solve_from(
+    /// Solves from nothing, stage by stage.
+    pub fn solve_from(&self, guess: &Trajectory, progress: Progress<'_>) -> Result<Outcome, Failure> {
+        let mut iterations = 0;
+        let mut guess = guess.clone();
+        let mut last = None;
+        for stage in self.stages() {
+            let o = self.solve_stage(&stage, &guess, progress)?;
+            iterations += o.iterations;
+            guess.clone_from(&o.trajectory);
+            last = Some(o);
+        }
+        let o = last.ok_or_else(|| Failure::NotSolved { message: "no stage".into() })?;
+        Ok(Outcome { iterations, ..o })
+    }
+
+    /// Reserves that become dearer on finer and finer meshes, at last none. The first stages need not be finished: what counts is that
+    /// they lead into the neighbourhood. They are by backward Euler, which damps what the midpoint rule would let ring.
+    fn stages(&self) -> [Stage; 4] {
+        let first = Stage {
+            scheme: Scheme::BackwardEuler,
+            nodes: 20,
+            price: 1.0,
+            tolerance: 1e-2,
+            barrier: 1e-2,
+            most: 120,
+        };
+        let second = Stage { price: 10.0, barrier: 1e-3, most: 80, ..first };
+        let third =
+            Stage { scheme: self.scheme, nodes: self.nodes.div_ceil(2).max(20), price: 100.0, ..second };
+        let last = Stage { nodes: self.nodes, price: 0.0, tolerance: 1e-6, most: MOST_ITERATIONS, ..third };
+        [first, second, third, last]
+    }
+
+    fn solve_stage(
         &self,
+        stage: &Stage,
         guess: &Trajectory,
-        progress: &mut dyn FnMut(f64, &Iteration<'_>) -> ControlFlow<()>,
+        progress: Progress<'_>,
     ) -> Result<Outcome, Failure> {
-        const FEW: u32 = 20;
-        let fading = Fading { prices: vec![1.0, 10.0, 100.0], ..Fading::new(self.walker.reserves()) };
-        let first = self.solve(guess, &fading, FEW, 1e-3, progress)?;
-        let second = self.solve(&first.trajectory, &Fading::none(), self.nodes, 1e-6, progress)?;
-        Ok(Outcome { iterations: first.iterations + second.iterations, ..second })
+        let mut problem = self.problem()?;
+        if stage.price > 0.0 {
+            problem.add_reserves(&self.walker.reserves(), stage.price);
+        }
+        let fading = Fading { barriers: [stage.barrier; 2], ..Fading::none() };
+        let options = Options { max_iterations: stage.most, ..Self::options(stage.tolerance) };
+        let settings = Self::settings(stage.scheme, stage.nodes);
+        solve_fading(&problem, &settings, &fading, guess, &options, &mut |_, i| progress(stage.price, i))
+            .map_err(|e| Failure::NotSolved { message: e.to_string() })
     }
 
     /// The straight-line start for this problem.

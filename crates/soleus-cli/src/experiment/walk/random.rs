@@ -1,30 +1,17 @@
-//! The stored problem from random starts.
+//! The stored problems from random starts.
 
 use super::problem::{Leg, WalkingProblem};
+use super::stored;
+use crate::experiment::random::Random;
 use crate::experiment::report::Report;
 use crate::failure::Failure;
 use crate::walk::Teller;
 use soleus_control::Trajectory;
 
-/// Numbers from a seed, the same everywhere (Steele, Lea and Flood 2014: SplitMix64).
-struct Random(u64);
-
-impl Random {
-    /// Uniform in −1 to 1.
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let bits = (z ^ (z >> 31)) >> 11;
-        2.0 * bits as f64 / (1u64 << 53) as f64 - 1.0
-    }
-}
-
 /// Straight lines with a random swing (5° to 40°), and at every point every angle off by up to 15°, the height by up to
 /// 5 cm, every activation between 0 and 0.5.
 fn start(p: &WalkingProblem, seed: u64) -> Trajectory {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let swing = (22.5 + 17.5 * random.next()).to_radians();
     let mut t = p.start(swing);
     let n = p.walker.base.num_coordinates();
@@ -44,27 +31,54 @@ fn start(p: &WalkingProblem, seed: u64) -> Trajectory {
     t
 }
 
-/// Solves from `count` seeds: how many converge, and to which cost.
-pub fn check(count: u32, report: &mut Report) -> Result<(), Failure> {
-    report.heading("Stored able problem from random starts");
-    let p = WalkingProblem::stored(Leg::Able)?;
-    let (mut costs, mut teller) = (Vec::new(), Teller::new());
-    for seed in 1..=u64::from(count) {
-        let o = p.solve_from(&start(&p, seed), &mut |price, i| teller.tell(price, i))?;
-        teller.finish();
-        if super::holds(&o) {
-            costs.push(o.solution.objective);
+/// Solves each stored problem from `count` seeds: how many converge, and to which costs.
+pub fn check(count: u32, first: u64, report: &mut Report) -> Result<(), Failure> {
+    let problems = [
+        ("able", Leg::Able, stored::ABLE),
+        ("below-knee prosthesis", Leg::Spring(450.0), stored::BELOW_KNEE),
+    ];
+    for (name, leg, known) in problems {
+        report.heading(&format!("Stored problem, {name}, from {count} random starts"));
+        let p = WalkingProblem::stored(leg)?;
+        let (mut costs, mut iterations) = (Vec::new(), 0);
+        let mut teller = Teller::new();
+        for seed in first..first + u64::from(count) {
+            let o = p.solve_from(&start(&p, seed), &mut |price, i| teller.tell(price, i))?;
+            teller.finish();
+            iterations += o.iterations;
+            if super::holds(&o) {
+                costs.push(o.solution.objective);
+            } else {
+                report.note(&format!("seed {seed}"), &o.solution.to_string(), "");
+            }
         }
-        report.note(&format!("seed {seed}"), &super::describe(&o, teller.seconds()), "");
+        tell(&costs, known, report);
+        let best = costs.iter().filter(|&&c| c <= 1.001 * known).count();
+        report.row(
+            &format!("{count} random starts"),
+            &format!(
+                "{} converge, {best} of them to the stored cost or below; {iterations} iterations, {}",
+                costs.len(),
+                teller.time()
+            ),
+            "90 % converge",
+            10 * costs.len() >= 9 * count as usize,
+        );
     }
-    costs.sort_by(f64::total_cmp);
-    let best = costs.iter().filter(|&&c| c <= 1.001 * 0.359_714).count();
-    let range = costs.first().zip(costs.last()).map_or(String::new(), |(a, b)| format!(", {a:.4} to {b:.4}"));
-    report.row(
-        &format!("{count} random starts"),
-        &format!("{} converge{range}; {best} to the stored cost or below", costs.len()),
-        "90 % converge",
-        10 * costs.len() >= 9 * count as usize,
-    );
     Ok(())
+}
+
+/// How many ended at which cost: one line for each cost to three digits.
+fn tell(costs: &[f64], known: f64, report: &Report) {
+    let mut costs: Vec<i64> = costs.iter().map(|c| (1e3 * c).round() as i64).collect();
+    costs.sort_unstable();
+    for same in costs.chunk_by(|a, b| a == b) {
+        let cost = 1e-3 * same[0] as f64;
+        let times = format!("{} {}", same.len(), "|".repeat(same.len()));
+        report.note(
+            &format!("cost {cost:.3}"),
+            &times,
+            &format!("{:+.1} % of the stored", 100.0 * (cost / known - 1.0)),
+        );
+    }
 }

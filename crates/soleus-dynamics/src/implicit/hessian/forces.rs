@@ -321,17 +321,19 @@ impl ImplicitSystem<'_> {
     }
 }
 
-/// exp θ to second order, θ a twist about the origin of ground.
+/// exp θ to second order, θ = (φ, t) a twist about the origin of ground:
+///
+///   R = 1 + [φ]× + ½ (φ φᵀ − φ² 1),   p = t + ½ φ × t
 pub(super) fn displacement<T: Real>(theta: SpatialVec<T>) -> Transform<T> {
     let (phi, t) = (theta.w, theta.v);
-    let half = T::cst(0.5);
+    let [x, y, z] = phi.to_array();
+    let [xx, yy, zz] = [x, y, z].map(|a| a * a * 0.5);
+    let [xy, xz, yz] = [x * y, x * z, y * z].map(|a| a * 0.5);
     let mut R = Rotation::identity();
-    for c in 0..3 {
-        let e = Vec3::unit(c);
-        let d = phi.cross(e);
-        R.0.col[c] = e + d + phi.cross(d) * half;
-    }
-    Transform::new(R, t + phi.cross(t) * half)
+    R.0.col[0] = vec3(-(yy + zz) + 1.0, xy + z, xz - y);
+    R.0.col[1] = vec3(xy - z, -(xx + zz) + 1.0, yz + x);
+    R.0.col[2] = vec3(xz + y, yz - x, -(xx + yy) + 1.0);
+    Transform::new(R, t + phi.cross(t) * T::cst(0.5))
 }
 
 /// Pose of a body displaced by X, and its own velocity V (about the origin of ground), moved along, about its origin.
@@ -340,7 +342,19 @@ pub(super) fn moved_along<T: Real>(
     X_GB: Transform<f64>,
     V: SpatialVec<T>,
 ) -> (Transform<T>, SpatialVec<T>) {
-    let pose = X * Transform::cst(X_GB);
+    // Products with plain numbers are much cheaper than with jets.
+    let turned = |a: Vec3<f64>| {
+        let along = |c: usize, k: f64| {
+            let e = X.R.axis(c);
+            vec3(e.x * k, e.y * k, e.z * k)
+        };
+        along(0, a.x) + along(1, a.y) + along(2, a.z)
+    };
+    let mut R = Rotation::identity();
+    for c in 0..3 {
+        R.0.col[c] = turned(X_GB.R.axis(c));
+    }
+    let pose = Transform::new(R, X.p + turned(X_GB.p));
     let w = X.R * V.w;
     let v = X.R * V.v + X.p.cross(w);
     (pose, SpatialVec::new(w, v + w.cross(pose.p)))

@@ -24,6 +24,8 @@ type D = Dual<f64, PER_BODY>;
 pub struct ReactionSum {
     contacts: Vec<Contact>,
     mobilities: Vec<usize>,
+    /// Nodes of the tree that have these mobilities.
+    nodes: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -106,7 +108,12 @@ impl ReactionSum {
         }
         mobilities.sort_unstable();
         mobilities.dedup();
-        Some(ReactionSum { contacts: made, mobilities })
+        let has = |i: &usize| {
+            let node = &s.tree.nodes[*i];
+            mobilities.iter().any(|j| (node.u0..node.u0 + node.nu).contains(j))
+        };
+        let nodes = (0..s.tree.nodes.len()).filter(has).collect();
+        Some(ReactionSum { contacts: made, mobilities, nodes })
     }
 
     /// Mobilities on which the sum depends, rising.
@@ -157,11 +164,13 @@ impl ReactionSum {
         self.compute_twists(s, w);
         w.first.fill(Vec3::zero());
         let k = self.mobilities.len();
-        for c in &self.contacts {
+        for (number, c) in self.contacts.iter().enumerate() {
             // Twelve at a time are one body.
             for (i, &b) in c.bodies.iter().enumerate() {
                 let one: [usize; PER_BODY] = std::array::from_fn(|v| PER_BODY * i + v);
-                c.lift(&one, &w.kin, &w.derivatives, &mut w.duals, D::variable);
+                if !self.is_lifted(number) {
+                    c.lift(&one, &w.kin, &w.derivatives, &mut w.duals, D::variable);
+                }
                 let F = c.apply(s, &mut w.duals);
                 for (a, &j) in self.mobilities.iter().enumerate() {
                     if !moves(s, j, b) {
@@ -182,15 +191,23 @@ impl ReactionSum {
 
     /// ∂²(c·F)/∂(q, u)²; the first derivatives must be those of the same motion.
     pub fn compute_second(&self, s: &System, c: Vec3<f64>, w: &mut ReactionScratch) {
-        let ReactionScratch { kin, derivatives: d, hessian, zeros, theta, nu, second, .. } = w;
-        hessian.compute(&s.tree, kin, d, zeros, zeros);
+        let ReactionScratch { kin, derivatives: d, hessian, theta, nu, second, .. } = w;
+        hessian.compute_joints(&s.tree, kin, d, &self.nodes);
         theta.fill(SpatialVec::zero());
         nu.fill(SpatialVec::zero());
         second.fill(0.0);
-        for contact in &self.contacts {
-            self.second_of_contact(s, contact, c, w);
+        for number in 0..self.contacts.len() {
+            self.second_of_contact(s, number, c, w);
         }
         self.second_of_bodies(s, w);
+    }
+
+    /// Whether the contact before this one saw the same single body, which is lifted still.
+    fn is_lifted(&self, number: usize) -> bool {
+        let now = &self.contacts[number];
+        let before = number.checked_sub(1).map(|n| &self.contacts[n]);
+        now.rounds.len() == 1
+            && before.is_some_and(|b| b.bodies.len() == 1 && b.bodies == now.bodies && b.still == now.still)
     }
 
     /// Twists, and what speeds and coordinates change in velocities.
@@ -198,10 +215,13 @@ impl ReactionSum {
         w.derivatives.compute(&s.tree, &w.kin, &w.zeros, Vec3::zero(), &w.no_loads);
     }
 
-    fn second_of_contact(&self, s: &System, contact: &Contact, c: Vec3<f64>, w: &mut ReactionScratch) {
+    fn second_of_contact(&self, s: &System, number: usize, c: Vec3<f64>, w: &mut ReactionScratch) {
+        let contact = &self.contacts[number];
         let seen = PER_BODY * contact.bodies.len();
         for round in &contact.rounds {
-            contact.lift(round, &w.kin, &w.derivatives, &mut w.jets, J::variable);
+            if !self.is_lifted(number) {
+                contact.lift(round, &w.kin, &w.derivatives, &mut w.jets, J::variable);
+            }
             let F = contact.apply(s, &mut w.jets);
             let phi = F.x * c.x + F.y * c.y + F.z * c.z;
             for (a, &r) in round.iter().enumerate() {

@@ -2,21 +2,23 @@
 
 use super::affine::{NAMES, affine_property};
 use super::inertial::{OF_BODIES, body_change, nodes_of_body};
-use super::{Contact, D, Kind, Parameter, Place, unit};
+use super::{Contacts, D, Kind, Motion, Parameter, Place, Seeded, seed, unit};
 use crate::Options;
 use crate::constants::Constants;
-use crate::force::compile::{hunt_crossley, smooth};
+use crate::force::compile::{elastic_foundation, hunt_crossley, smooth};
+use crate::force::coordinate_limit::CoordinateLimit;
 use crate::implicit::ImplicitSystem;
 use crate::kinematics::{BodyFrame, Resolve};
 use crate::muscle::{CompiledMuscle, CurveCache};
+use crate::path::geometry_path::Change;
 use crate::system::{Named, System, SystemError};
-use soleus_math::{Dual, Real, Transform, Vec3};
+use soleus_math::{Dual, Real, Rotation, Transform, Vec3};
 use soleus_model::Model;
 use soleus_model::contact::ContactShape;
-use soleus_model::force::{Force, ForceKind};
+use soleus_model::force::{ContactParameters, Force, ForceKind};
 use soleus_model::id::{CoordinateId, FrameId};
 use soleus_model::joint::MotionType;
-use soleus_model::path::{Path, PathPointKind};
+use soleus_model::path::{Path, PathPointKind, WrapShape};
 
 /// Why the equations cannot be differentiated by a number of the model.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -37,6 +39,14 @@ pub enum ParameterError {
         /// Properties of this class that can be had.
         supported: String,
     },
+    /// A frame that something stands on whose derivatives there are not.
+    #[error("no derivative by `{path}`: the frame also holds {component}, and by its place there is none")]
+    FrameInUse {
+        /// What was asked for.
+        path: String,
+        /// What else is in the frame.
+        component: String,
+    },
     /// The model does not compile with another value.
     #[error(transparent)]
     System(#[from] SystemError),
@@ -51,17 +61,22 @@ impl ImplicitSystem<'_> {
         path: &str,
     ) -> Result<Parameter, ParameterError> {
         let search = Search { implicit: self, model, options, path };
-        let body = |(b, property)| search.of_body(b, property);
-        let force = |(f, property)| search.of_force(f, property);
-        let geometry = |(g, property)| search.of_geometry(g, property);
-        // Of components inside each other the innermost is meant, whose path is the longest.
-        let bodies = owner(path, model.bodies.iter().map(|b| &b.path));
-        let forces = owner(path, model.forces.iter().map(|f| &f.path));
-        let geometries = owner(path, model.contact_geometries.iter().map(|g| &g.path));
-        None.or(forces.map(force))
-            .or(geometries.map(geometry))
-            .or(bodies.map(body))
-            .unwrap_or_else(|| Err(ParameterError::NotFound { path: path.to_string() }))
+        type Found<'a> = Option<(usize, &'a str)>;
+        type Of<'a> = fn(&Search<'a>, usize, &str) -> Result<Parameter, ParameterError>;
+        let candidates: [(Found, Of); 6] = [
+            (owner(path, model.bodies.iter().map(|b| &b.path)), Search::of_body),
+            (owner(path, model.forces.iter().map(|f| &f.path)), Search::of_force),
+            (owner(path, model.contact_geometries.iter().map(|g| &g.path)), Search::of_geometry),
+            (owner(path, model.wraps.iter().map(|w| &w.path)), Search::of_wrap),
+            (owner(path, model.frames.iter().map(|f| &f.path)), Search::of_frame),
+            (owner(path, model.markers.iter().map(|m| &m.path)), Search::of_marker),
+        ];
+        // Of components inside each other the innermost is meant, whose path is the longest; a body comes before its frame.
+        let innermost = candidates.into_iter().filter_map(|(found, of)| Some((found?, of)));
+        match innermost.min_by_key(|((_, property), _)| property.len()) {
+            Some(((index, property), of)) => of(&search, index, property),
+            None => Err(ParameterError::NotFound { path: path.to_string() }),
+        }
     }
 
     /// Names of all parameters there are, in the order of the model.
@@ -83,6 +98,16 @@ impl ImplicitSystem<'_> {
         }
         for g in &model.contact_geometries {
             add(&g.path, (0..3).map(|k| format!("location/{k}")).collect());
+            let sphere = matches!(g.shape, ContactShape::Sphere { .. });
+            add(&g.path, sphere.then(|| "radius".to_string()).into_iter().collect());
+        }
+        for w in &model.wraps {
+            let names = search.names_of_wrap(&w.shape);
+            add(&w.path, names);
+        }
+        for f in model.frames.iter().filter(|f| f.offset_from.is_some()) {
+            let names = (0..6).map(|k| format!("{}/{}", ["translation", "orientation"][k / 3], k % 3));
+            add(&f.path, names.collect());
         }
         list
     }
@@ -97,26 +122,57 @@ fn owner<'a, 'p>(path: &'p str, components: impl Iterator<Item = &'a String>) ->
     found.min_by_key(|(_, property)| property.len())
 }
 
+/// One of the body-fixed X-Y-Z angles of a rotation, and the axis it turns about, in the frame that the angles begin from.
+pub(super) fn angle_and_axis(R: Rotation<f64>, k: usize) -> (f64, Vec3<f64>) {
+    let angles = R.to_body_fixed_xyz();
+    let Rx = Rotation::about_x(angles.x);
+    let axis = match k {
+        0 => Vec3::unit(0),
+        1 => Rx.axis(1),
+        _ => (Rx * Rotation::about_y(angles.y)).axis(2),
+    };
+    (angles[k], axis)
+}
+
+fn class_of_wrap(shape: &WrapShape) -> &'static str {
+    match shape {
+        WrapShape::Cylinder { .. } => "WrapCylinder",
+        WrapShape::Sphere { .. } => "WrapSphere",
+        WrapShape::Ellipsoid { .. } => "WrapEllipsoid",
+        WrapShape::Torus { .. } => "WrapTorus",
+    }
+}
+
+/// Where a contact geometry stands in the list of a force.
+fn position_of(geometry: usize, parameters: &[ContactParameters]) -> Option<usize> {
+    parameters.iter().flat_map(|p| &p.geometry).position(|id| id.0 == geometry)
+}
+
 /// A name ending in a component of a vector: what is before it, and which.
-fn component(property: &str) -> Option<(&str, usize)> {
+pub(super) fn component(property: &str) -> Option<(&str, usize)> {
     let (name, k) = property.rsplit_once('/')?;
     k.parse().ok().filter(|&k: &usize| k < 3).map(|k| (name, k))
 }
 
 /// A parameter that is looked for.
-struct Search<'a> {
-    implicit: &'a ImplicitSystem<'a>,
-    model: &'a Model,
-    options: &'a Options,
-    path: &'a str,
+pub(super) struct Search<'a> {
+    pub implicit: &'a ImplicitSystem<'a>,
+    pub model: &'a Model,
+    pub options: &'a Options,
+    pub path: &'a str,
 }
 
 impl Search<'_> {
-    fn found(&self, value: f64, unit: &'static str, kind: Kind) -> Result<Parameter, ParameterError> {
-        Ok(Parameter { path: self.path.to_string(), value, unit, kind })
+    pub(super) fn found(
+        &self,
+        value: f64,
+        unit: &'static str,
+        kinds: Vec<Kind>,
+    ) -> Result<Parameter, ParameterError> {
+        Ok(Parameter { path: self.path.to_string(), value, unit, kinds })
     }
 
-    fn not_supported<T>(&self, class: &str, supported: &str) -> Result<T, ParameterError> {
+    pub(super) fn not_supported<T>(&self, class: &str, supported: &str) -> Result<T, ParameterError> {
         let supported = if supported.is_empty() { "nothing" } else { supported };
         Err(ParameterError::NotSupported {
             path: self.path.to_string(),
@@ -125,7 +181,7 @@ impl Search<'_> {
         })
     }
 
-    fn frame(&self, id: FrameId) -> BodyFrame {
+    pub(super) fn frame(&self, id: FrameId) -> BodyFrame {
         self.implicit.system.tree.frame(id)
     }
 
@@ -134,7 +190,7 @@ impl Search<'_> {
             return self.not_supported("Body", OF_BODIES);
         };
         let nodes = nodes_of_body(&self.implicit.system.tree, body, change);
-        self.found(value, unit::of_body(property), Kind::Inertial(nodes))
+        self.found(value, unit::of_body(property), vec![Kind::Inertial(nodes)])
     }
 
     fn of_force(&self, index: usize, property: &str) -> Result<Parameter, ParameterError> {
@@ -149,7 +205,7 @@ impl Search<'_> {
             None => self.affine(index, property)?,
         };
         match found {
-            Some((value, kind)) => self.found(value, unit, kind),
+            Some((value, kind)) => self.found(value, unit, vec![kind]),
             None => self.not_supported(&force.class, &self.names_of_force(force).join(", ")),
         }
     }
@@ -173,17 +229,26 @@ impl Search<'_> {
         let (path, geometries) = (&force.path, &self.model.contact_geometries);
         let named = Named { model: self.model, tree: &self.implicit.system.tree };
         let failed = |source| SystemError::Force { path: path.clone(), source };
+        let seeded = |law| Some(Kind::Seeded { force: index, law: Box::new(law) });
         Ok(match &force.kind {
             ForceKind::Muscle(m) => CompiledMuscle::compile_over(m, &mut CurveCache::default(), constant)
                 .map_err(|source| SystemError::Muscle { path: path.clone(), source })?
                 .map(|muscle| Kind::Muscle { force: index, muscle: Box::new(muscle) }),
             ForceKind::SmoothSphereHalfSpaceForce(m) => {
-                let contact = Contact::Smooth(smooth(m, &named, geometries, constant).map_err(failed)?);
-                Some(Kind::Contact { force: index, contact: Box::new(contact) })
+                seeded(Seeded::Smooth(smooth(m, &named, geometries, constant).map_err(failed)?))
             }
             ForceKind::HuntCrossleyForce(m) => {
                 let contact = hunt_crossley(m, &named, geometries, self.options, constant).map_err(failed)?;
-                Some(Kind::Contact { force: index, contact: Box::new(Contact::HuntCrossley(contact)) })
+                seeded(Seeded::HuntCrossley(contact))
+            }
+            ForceKind::ElasticFoundationForce(m) => {
+                let contact = elastic_foundation(m, &named, geometries, constant).map_err(failed)?;
+                seeded(Seeded::ElasticFoundation(contact))
+            }
+            ForceKind::CoordinateLimitForce(m) => {
+                let (mobility, angular) = (named.mobility(m.coordinate), self.is_angular(force));
+                let limit = CoordinateLimit::new_over(m, mobility, angular, constant).map_err(failed)?;
+                seeded(Seeded::Limit(limit))
             }
             _ => None,
         })
@@ -240,7 +305,8 @@ impl Search<'_> {
                 return None;
             };
             let direction = self.frame(path.points[i].frame).X_BF.R * Vec3::unit(k);
-            return Some((place[k], Kind::Point { force: index, point: i, direction }));
+            let change = Change::Point(i, seed(direction));
+            return Some((place[k], Kind::Path { force: index, change }));
         }
         let (frames, place, which) = match (&force.kind, name) {
             (ForceKind::PointToPointSpring(f), "point1") => ([f.body1, f.body2], f.point1, 0),
@@ -256,18 +322,64 @@ impl Search<'_> {
         // OpenSim's springs read their points in the body, whatever the frame.
         let X_BF = if self.options.opensim_faults { Transform::identity() } else { X_BF };
         let direction = X_BF.R * Vec3::unit(k);
-        let place_of = Place { force: index, contacts: None, body, direction };
-        Some((place[k], Kind::Places(vec![place_of])))
+        let motion = Motion::shift(direction);
+        Some((place[k], Kind::Place(Place { force: index, contacts: None, body, motion })))
     }
 
     /// The place of a contact geometry, in all forces that know it.
     fn of_geometry(&self, index: usize, property: &str) -> Result<Parameter, ParameterError> {
         let g = &self.model.contact_geometries[index];
+        if let ("radius", ContactShape::Sphere { radius }) = (property, &g.shape) {
+            return self.found(*radius, "m", self.seeded_radius(index)?);
+        }
         let Some(("location", k)) = component(property) else {
-            return self.not_supported(g.shape.class(), "location/0 to 2");
+            let radius = if matches!(g.shape, ContactShape::Sphere { .. }) { ", radius" } else { "" };
+            return self.not_supported(g.shape.class(), &format!("location/0 to 2{radius}"));
         };
-        let BodyFrame { body, X_BF } = self.frame(g.frame);
-        let direction = X_BF.R * Vec3::unit(k);
+        let direction = self.frame(g.frame).X_BF.R * Vec3::unit(k);
+        let places = self.places_of_geometry(index, Motion::shift(direction))?;
+        self.found(g.location[k], "m", places)
+    }
+
+    /// The radius of a contact sphere, in all forces that know it.
+    fn seeded_radius(&self, index: usize) -> Result<Vec<Kind>, ParameterError> {
+        let named = Named { model: self.model, tree: &self.implicit.system.tree };
+        let geometries = &self.model.contact_geometries;
+        let mut kinds = Vec::new();
+        for (force, f) in self.model.forces.iter().enumerate() {
+            let failed = |source| SystemError::Force { path: f.path.clone(), source };
+            match &f.kind {
+                ForceKind::SmoothSphereHalfSpaceForce(m) if m.sphere.0 == index => {
+                    kinds.extend(self.seeded(force, "radius")?.map(|(_, kind)| kind));
+                }
+                ForceKind::HuntCrossleyForce(m) => {
+                    let Some(surface) = position_of(index, &m.contact_parameters) else { continue };
+                    let constant: &mut Constants<D> = &mut |_, value| D::cst(value);
+                    let all = hunt_crossley(m, &named, geometries, self.options, constant).map_err(failed)?;
+                    if let ContactShape::Sphere { radius } = geometries[index].shape {
+                        let law = Seeded::HuntCrossley(all.with_radius(surface, Dual::variable(radius, 0)));
+                        kinds.push(Kind::Seeded { force, law: Box::new(law) });
+                    }
+                }
+                ForceKind::ElasticFoundationForce(m)
+                    if position_of(index, &m.contact_parameters).is_some() =>
+                {
+                    return self.not_supported("sphere of an ElasticFoundationForce", "location/0 to 2");
+                }
+                _ => {}
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// A contact geometry that moves in its body, in all forces that know it.
+    pub(super) fn places_of_geometry(
+        &self,
+        index: usize,
+        motion: Motion,
+    ) -> Result<Vec<Kind>, ParameterError> {
+        let g = &self.model.contact_geometries[index];
+        let body = self.frame(g.frame).body;
         let named = Named { model: self.model, tree: &self.implicit.system.tree };
         let mut places = Vec::new();
         for (i, f) in self.model.forces.iter().enumerate() {
@@ -278,27 +390,74 @@ impl Search<'_> {
                     None
                 }
                 ForceKind::HuntCrossleyForce(m) => {
-                    let mut order = m.contact_parameters.iter().flat_map(|p| &p.geometry);
-                    let Some(surface) = order.position(|id| id.0 == index) else { continue };
+                    let Some(surface) = position_of(index, &m.contact_parameters) else { continue };
                     let geometries = &self.model.contact_geometries;
                     let all = hunt_crossley(m, &named, geometries, self.options, &mut |_, value| value)
                         .map_err(|source| SystemError::Force { path: f.path.clone(), source })?;
-                    Some(Box::new(all.of_surface(surface)))
+                    Some(Box::new(Contacts::HuntCrossley(all.of_surface(surface))))
                 }
-                ForceKind::ElasticFoundationForce(m)
-                    if m.contact_parameters.iter().flat_map(|p| &p.geometry).any(|id| id.0 == index) =>
-                {
-                    return self.not_supported("geometry of an ElasticFoundationForce", "");
+                ForceKind::ElasticFoundationForce(m) => {
+                    let Some(surface) = position_of(index, &m.contact_parameters) else { continue };
+                    let geometries = &self.model.contact_geometries;
+                    let all = elastic_foundation(m, &named, geometries, &mut |_, value| value)
+                        .map_err(|source| SystemError::Force { path: f.path.clone(), source })?;
+                    Some(Box::new(Contacts::ElasticFoundation(all.of_surface(surface))))
                 }
                 _ => continue,
             };
-            places.push(Place { force: i, contacts, body, direction });
+            places.push(Kind::Place(Place { force: i, contacts, body, motion }));
         }
-        // A mesh that nothing touches has no place in the equations, as has any other shape.
-        if matches!(g.shape, ContactShape::Mesh { .. }) && !places.is_empty() {
-            return self.not_supported("ContactMesh", "");
+        Ok(places)
+    }
+
+    /// A marker, which no equation knows.
+    fn of_marker(&self, _: usize, _: &str) -> Result<Parameter, ParameterError> {
+        self.not_supported("Marker, which is in no equation of motion", "")
+    }
+
+    /// A surface that paths wrap.
+    fn of_wrap(&self, index: usize, property: &str) -> Result<Parameter, ParameterError> {
+        let w = &self.model.wraps[index];
+        let X_BF = self.frame(w.frame).X_BF;
+        let (value, unit, change) = match (component(property), property, &w.shape) {
+            (Some(("translation", k)), ..) => {
+                let shift = seed(X_BF.R * Vec3::unit(k));
+                (w.pose.p[k], "m", Change::Pose { object: index, turn: Vec3::zero(), shift })
+            }
+            (Some(("xyz_body_rotation", k)), ..) => {
+                let (angle, axis) = angle_and_axis(w.pose.R, k);
+                let turn = seed(X_BF.R * axis);
+                (angle, "rad", Change::Pose { object: index, turn, shift: Vec3::zero() })
+            }
+            (_, "radius", WrapShape::Cylinder { radius, .. } | WrapShape::Sphere { radius }) => {
+                (*radius, "m", Change::Size(index, D::new(1.0, [1.0 / radius])))
+            }
+            _ => {
+                let names = self.names_of_wrap(&w.shape).join(", ");
+                return self.not_supported(class_of_wrap(&w.shape), &names);
+            }
+        };
+        let kinds = self.paths_around(index).map(|force| Kind::Path { force, change }).collect();
+        self.found(value, unit, kinds)
+    }
+
+    /// Forces whose paths may wrap around a surface.
+    pub(super) fn paths_around(&self, object: usize) -> impl Iterator<Item = usize> + '_ {
+        self.model.forces.iter().enumerate().filter_map(move |(i, f)| match &f.line_of_action {
+            Some(Path::Geometry(path)) => path.wraps.iter().any(|w| w.wrap.0 == object).then_some(i),
+            _ => None,
+        })
+    }
+
+    /// Names of the properties of a wrap object that there are derivatives by.
+    fn names_of_wrap(&self, shape: &WrapShape) -> Vec<String> {
+        let place = ["translation", "xyz_body_rotation"];
+        let mut names: Vec<String> =
+            place.iter().flat_map(|n| (0..3).map(move |k| format!("{n}/{k}"))).collect();
+        if matches!(shape, WrapShape::Cylinder { .. } | WrapShape::Sphere { .. }) {
+            names.push("radius".to_string());
         }
-        self.found(g.location[k], "m", Kind::Places(places))
+        names
     }
 
     /// Names of the properties of a force that there are derivatives by.

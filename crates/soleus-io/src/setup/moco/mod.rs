@@ -62,6 +62,31 @@ pub struct MocoStudySetup {
     pub solver: MocoSolver,
 }
 
+impl Default for MocoStudySetup {
+    /// No model, no goals, Moco's bounds.
+    fn default() -> Self {
+        MocoStudySetup {
+            name: String::new(),
+            model: None,
+            prescribed: Vec::new(),
+            external_loads: None,
+            model_file: None,
+            model_steps: Vec::new(),
+            initial_time: None,
+            final_time: None,
+            default_speed_bounds: [-50.0, 50.0],
+            bound_activation_from_excitation: true,
+            multiplier_bounds: [-1000.0, 1000.0],
+            states: Vec::new(),
+            controls: Vec::new(),
+            parameters: Vec::new(),
+            goals: Vec::new(),
+            path_constraints: Vec::new(),
+            solver: MocoSolver::default(),
+        }
+    }
+}
+
 /// Bounds of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariableInfo {

@@ -1,67 +1,30 @@
 //! Types of goals.
 
-use super::Kind::*;
-use super::{Class, Field, field};
+use super::{Class, Field, Kind};
 
-const FRAMES: Field = field("frames", "frame_paths", Texts, "", "all in the table", "paths of the frames");
-const EXPONENT: Field = field("exponent", "exponent", Number, "", "2", "power of each value");
-const STATES_TABLE: Field = field(
-    "states_reference",
-    "states_reference",
-    Reference,
-    "",
-    "none",
-    "states to compute the reference from",
-);
-const UNUSED: Field = field(
-    "allow_unused",
-    "allow_unused_references",
-    Boolean,
-    "",
-    "false",
-    "columns that the model has nothing for are ignored",
-);
-const CONTACT_GROUPS: Field = field(
-    "groups",
-    "contact_groups",
-    ContactGroups,
-    "",
-    "needed",
-    "contacts and the measured force they stand for",
-);
-const LOADS: Field = field(
-    "loads",
-    "external_loads_file",
-    File,
-    "",
-    "needed",
-    "measured forces: an XML file with ExternalLoads",
-);
+const FRAMES: Field = row!("frames" => "frame_paths", Texts, "", "all in the table", "paths of the frames");
+const EXPONENT: Field = row!("exponent" => "exponent", Number, "", "2", "power of each value");
+const STATES_TABLE: Field = row!("states_reference" => "states_reference", Reference, "", "none",
+    "states to compute the reference from");
+const UNUSED: Field = row!("allow_unused" => "allow_unused_references", Boolean, "", "false",
+    "columns that the model has nothing for are ignored");
+const CONTACT_GROUPS: Field = row!("groups" => "contact_groups", ContactGroups, "", "needed",
+    "contacts and the measured force they stand for");
+const LOADS: Field = row!("loads" => "external_loads_file", File, "", "needed",
+    "measured forces: an XML file with ExternalLoads");
 pub(super) const PROJECTION: Field =
-    field("projection", "projection", Text, "", "none", "`none`, `vector` or `plane`: which part counts");
-pub(super) const PROJECTION_VECTOR: Field = field(
-    "projection_vector",
-    "projection_vector",
-    Numbers,
-    "",
-    "needed by projection",
-    "direction in ground",
-);
-const STATE_WEIGHTS: Field = field("weights", "state_weights", Weights, "", "1", "by name of the state");
-const PATTERN: Field = field("pattern", "pattern", Text, "", "all", "regular expression: only these");
-const OUTPUT: &[Field] = &[
-    field("output", "output_path", Text, "", "needed", "path of the output, `/component|output`"),
-    field("second_output", "second_output_path", Text, "", "none", "another output to combine it with"),
-    field(
-        "operation",
-        "operation",
-        Text,
-        "",
-        "none",
-        "`addition`, `subtraction`, `multiplication` or `division`",
-    ),
-    field("exponent", "exponent", Number, "", "1", "power of the value"),
-    field("index", "output_index", Number, "", "norm", "which number of a vector, from 0"),
+    row!("projection" => "projection", Text, "", "none", "`none`, `vector` or `plane`: which part counts");
+pub(super) const PROJECTION_VECTOR: Field = row!("projection_vector" => "projection_vector", Numbers, "", "needed by projection",
+    "direction in ground");
+const STATE_WEIGHTS: Field = row!("weights" => "state_weights", Weights, "", "1", "by name of the state");
+const PATTERN: Field = row!("pattern" => "pattern", Text, "", "all", "regular expression: only these");
+pub(super) const OUTPUT: &[Field] = &[
+    row!("output" => "output_path", Text, "", "needed", "path of the output, `/component|output`"),
+    row!("second_output" => "second_output_path", Text, "", "none", "another output to combine it with"),
+    row!("operation" => "operation", Text, "", "none",
+        "`addition`, `subtraction`, `multiplication` or `division`"),
+    row!("exponent" => "exponent", Number, "", "1", "power of the value"),
+    row!("index" => "output_index", Number, "", "norm", "which number of a vector, from 0"),
 ];
 
 /// Types of goals.
@@ -70,7 +33,7 @@ pub(in crate::study) const GOALS: &[Class] = &[
     Class {
         name: "average_speed",
         class: "MocoAverageSpeedGoal",
-        fields: &[field("speed", "desired_average_speed", Number, "m/s", "0", "of the center of mass")],
+        fields: &[row!("speed" => "desired_average_speed", Number, "m/s", "0", "of the center of mass")],
         help: "distance over duration is a given speed (constraint)",
     },
     Class {
@@ -78,8 +41,8 @@ pub(in crate::study) const GOALS: &[Class] = &[
         class: "MocoControlGoal",
         fields: &[
             EXPONENT,
-            field("weights", "control_weights", Weights, "", "1", "by name of the control"),
-            field("weight_patterns", "control_weights_pattern", Weights, "", "none", "by regular expression"),
+            row!("weights" => "control_weights", Weights, "", "1", "by name of the control"),
+            row!("weight_patterns" => "control_weights_pattern", Weights, "", "none", "by regular expression"),
         ],
         help: "∫ Σ w |e|ᵖ dt: effort",
     },
@@ -93,17 +56,11 @@ pub(in crate::study) const GOALS: &[Class] = &[
         name: "state_tracking",
         class: "MocoStateTrackingGoal",
         fields: &[
-            field("reference", "TableProcessor", Reference, "", "needed", "states or coordinates over time"),
+            row!("reference" => "TableProcessor", Reference, "", "needed", "states or coordinates over time"),
             PATTERN,
             STATE_WEIGHTS,
-            field(
-                "scale_weights_with_range",
-                "scale_weights_with_range",
-                Boolean,
-                "",
-                "false",
-                "weights over the range of the data",
-            ),
+            row!("scale_weights_with_range" => "scale_weights_with_range", Boolean, "", "false",
+                "weights over the range of the data"),
             UNUSED,
         ],
         help: "∫ Σ w (x − x_ref)² dt",
@@ -112,8 +69,8 @@ pub(in crate::study) const GOALS: &[Class] = &[
         name: "control_tracking",
         class: "MocoControlTrackingGoal",
         fields: &[
-            field("reference", "TableProcessor", Reference, "", "needed", "controls over time"),
-            field("weights", "control_weights", Weights, "", "1", "by name of the control"),
+            row!("reference" => "TableProcessor", Reference, "", "needed", "controls over time"),
+            row!("weights" => "control_weights", Weights, "", "1", "by name of the control"),
             UNUSED,
         ],
         help: "∫ Σ w (e − e_ref)² dt",
@@ -122,8 +79,8 @@ pub(in crate::study) const GOALS: &[Class] = &[
         name: "marker_final",
         class: "MocoMarkerFinalGoal",
         fields: &[
-            field("marker", "point_name", Text, "", "needed", "path or name of the marker"),
-            field("location", "reference_location", Numbers, "m", "[0, 0, 0]", "in ground"),
+            row!("marker" => "point_name", Text, "", "needed", "path or name of the marker"),
+            row!("location" => "reference_location", Numbers, "m", "[0, 0, 0]", "in ground"),
         ],
         help: "squared distance of a marker from a place at the end, m²",
     },
@@ -132,16 +89,9 @@ pub(in crate::study) const GOALS: &[Class] = &[
         class: "MocoTranslationTrackingGoal",
         fields: &[
             STATES_TABLE,
-            field(
-                "reference",
-                "translation_reference_file",
-                File,
-                "m",
-                "none",
-                "positions of frames over time",
-            ),
+            row!("reference" => "translation_reference_file", File, "m", "none", "positions of frames over time"),
             FRAMES,
-            field("weights", "translation_weights", Weights, "", "1", "by path of the frame"),
+            row!("weights" => "translation_weights", Weights, "", "1", "by path of the frame"),
         ],
         help: "positions of frames follow a table",
     },
@@ -150,16 +100,9 @@ pub(in crate::study) const GOALS: &[Class] = &[
         class: "MocoOrientationTrackingGoal",
         fields: &[
             STATES_TABLE,
-            field(
-                "reference",
-                "rotation_reference_file",
-                File,
-                "",
-                "none",
-                "orientations of frames over time",
-            ),
+            row!("reference" => "rotation_reference_file", File, "", "none", "orientations of frames over time"),
             FRAMES,
-            field("weights", "rotation_weights", Weights, "", "1", "by path of the frame"),
+            row!("weights" => "rotation_weights", Weights, "", "1", "by path of the frame"),
         ],
         help: "orientations of frames follow a table",
     },
@@ -168,16 +111,10 @@ pub(in crate::study) const GOALS: &[Class] = &[
         class: "MocoAngularVelocityTrackingGoal",
         fields: &[
             STATES_TABLE,
-            field(
-                "reference",
-                "angular_velocity_reference_file",
-                File,
-                "rad/s",
-                "none",
-                "angular velocities over time",
-            ),
+            row!("reference" => "angular_velocity_reference_file", File, "rad/s", "none",
+                "angular velocities over time"),
             FRAMES,
-            field("weights", "angular_velocity_weights", Weights, "", "1", "by path of the frame"),
+            row!("weights" => "angular_velocity_weights", Weights, "", "1", "by path of the frame"),
         ],
         help: "angular velocities of frames follow a table",
     },
@@ -185,32 +122,13 @@ pub(in crate::study) const GOALS: &[Class] = &[
         name: "acceleration_tracking",
         class: "MocoAccelerationTrackingGoal",
         fields: &[
-            field(
-                "reference",
-                "acceleration_reference_file",
-                File,
-                "m/s²",
-                "needed",
-                "accelerations over time",
-            ),
+            row!("reference" => "acceleration_reference_file", File, "m/s²", "needed", "accelerations over time"),
             FRAMES,
-            field("weights", "acceleration_weights", Weights, "", "1", "by path of the frame"),
-            field(
-                "gravity_offset",
-                "gravity_offset",
-                Boolean,
-                "",
-                "false",
-                "gravity is subtracted, as accelerometers do",
-            ),
-            field(
-                "in_frames",
-                "express_accelerations_in_tracking_frames",
-                Boolean,
-                "",
-                "false",
-                "in the frames themselves, not in ground",
-            ),
+            row!("weights" => "acceleration_weights", Weights, "", "1", "by path of the frame"),
+            row!("gravity_offset" => "gravity_offset", Boolean, "", "false",
+                "gravity is subtracted, as accelerometers do"),
+            row!("in_frames" => "express_accelerations_in_tracking_frames", Boolean, "", "false",
+                "in the frames themselves, not in ground"),
         ],
         help: "accelerations of frames follow a table",
     },
@@ -222,14 +140,8 @@ pub(in crate::study) const GOALS: &[Class] = &[
             LOADS,
             PROJECTION,
             PROJECTION_VECTOR,
-            field(
-                "normalize",
-                "normalize_tracking_error",
-                Boolean,
-                "",
-                "false",
-                "errors over the peak of the data",
-            ),
+            row!("normalize" => "normalize_tracking_error", Boolean, "", "false",
+                "errors over the peak of the data"),
         ],
         help: "contact forces follow measured ones",
     },
@@ -239,7 +151,7 @@ pub(in crate::study) const GOALS: &[Class] = &[
         fields: &[
             CONTACT_GROUPS,
             LOADS,
-            field("axis", "impulse_axis", Number, "", "needed", "0, 1 or 2: x, y or z"),
+            row!("axis" => "impulse_axis", Number, "", "needed", "0, 1 or 2: x, y or z"),
         ],
         help: "impulses of contacts follow measured ones",
     },
@@ -247,41 +159,16 @@ pub(in crate::study) const GOALS: &[Class] = &[
         name: "generalized_force_tracking",
         class: "MocoGeneralizedForceTrackingGoal",
         fields: &[
-            field("reference", "TableProcessor", Reference, "", "needed", "generalized forces over time"),
-            field("forces", "force_paths", Texts, "", "all", "forces that count"),
-            field(
-                "weights",
-                "generalized_force_weights",
-                Weights,
-                "",
-                "1",
-                "by name of the generalized force",
-            ),
-            field(
-                "weight_patterns",
-                "generalized_force_weights_pattern",
-                Weights,
-                "",
-                "none",
-                "by regular expression",
-            ),
+            row!("reference" => "TableProcessor", Reference, "", "needed", "generalized forces over time"),
+            row!("forces" => "force_paths", Texts, "", "all", "forces that count"),
+            row!("weights" => "generalized_force_weights", Weights, "", "1", "by name of the generalized force"),
+            row!("weight_patterns" => "generalized_force_weights_pattern", Weights, "", "none",
+                "by regular expression"),
             UNUSED,
-            field(
-                "normalize",
-                "normalize_tracking_error",
-                Boolean,
-                "",
-                "false",
-                "errors over the peak of the data",
-            ),
-            field(
-                "ignore_constrained",
-                "ignore_constrained_coordinates",
-                Boolean,
-                "",
-                "true",
-                "coordinates that constraints hold do not count",
-            ),
+            row!("normalize" => "normalize_tracking_error", Boolean, "", "false",
+                "errors over the peak of the data"),
+            row!("ignore_constrained" => "ignore_constrained_coordinates", Boolean, "", "true",
+                "coordinates that constraints hold do not count"),
         ],
         help: "joint moments follow a table",
     },
@@ -289,13 +176,13 @@ pub(in crate::study) const GOALS: &[Class] = &[
         name: "joint_reaction",
         class: "MocoJointReactionGoal",
         fields: &[
-            field("joint", "joint_path", Text, "", "needed", "path of the joint"),
-            field("on", "loads_frame", Text, "", "parent", "`parent` or `child`: the body the load acts on"),
-            field("in_frame", "expressed_in_frame_path", Text, "", "/ground", "frame of its components"),
-            field("measures", "reaction_measures", Texts, "", "all", "`force-x`, …, `moment-z`"),
-            field("weights", "reaction_weights", Weights, "", "1", "by measure"),
+            row!("joint" => "joint_path", Text, "", "needed", "path of the joint"),
+            row!("on" => "loads_frame", Text, "", "parent", "`parent` or `child`: the body the load acts on"),
+            row!("in_frame" => "expressed_in_frame_path", Text, "", "the joint's on that body", "frame of its components"),
+            row!("measures" => "reaction_measures", Texts, "", "all", "`force-x`, …, `moment-z`"),
+            row!("weights" => "reaction_weights", Weights, "", "1", "by measure"),
         ],
-        help: "∫ Σ w R² dt over (m g)²: joint loads",
+        help: "∫ Σ w R² dt over m g: joint loads",
     },
     Class {
         name: "initial_activation",
@@ -319,10 +206,10 @@ pub(in crate::study) const GOALS: &[Class] = &[
         name: "periodicity",
         class: "MocoPeriodicityGoal",
         fields: &[
-            field("states", "state_pairs", Pairs, "", "none", "states that end where they, or others, began"),
-            field("controls", "control_pairs", Pairs, "", "none", "controls that do"),
-            field("negated_states", "state_pairs", Pairs, "", "none", "states that end at minus the value"),
-            field("negated_controls", "control_pairs", Pairs, "", "none", "controls that do"),
+            row!("states" => "state_pairs", Pairs, "", "none", "states that end where they, or others, began"),
+            row!("controls" => "control_pairs", Pairs, "", "none", "controls that do"),
+            row!("negated_states" => "state_pairs", Pairs, "", "none", "states that end at minus the value"),
+            row!("negated_controls" => "control_pairs", Pairs, "", "none", "controls that do"),
         ],
         help: "the end meets the beginning (constraint)",
     },
@@ -343,16 +230,10 @@ pub(in crate::study) const GOALS: &[Class] = &[
         name: "expression",
         class: "MocoExpressionBasedParameterGoal",
         fields: &[
-            field("expression", "expression", Text, "", "needed", "formula of the variables"),
-            field("parameters", "parameters", Parameters, "", "needed", "names of parameters of the study"),
-            field(
-                "variables",
-                "variables",
-                Texts,
-                "",
-                "needed",
-                "what the formula calls them, in the same order",
-            ),
+            row!("expression" => "expression", Text, "", "needed", "formula of the variables"),
+            row!("parameters" => "parameters", Parameters, "", "needed", "names of parameters of the study"),
+            row!("variables" => "variables", Texts, "", "needed",
+                "what the formula calls them, in the same order"),
         ],
         help: "a formula of parameters",
     },

@@ -1,45 +1,32 @@
 //! Operators on the model.
 
-use super::Kind::*;
-use super::{Class, Field, field};
+use super::{Class, Field, Kind};
 
-const BOUND: Field = field("bound", "bound", Number, "", "none", "controls lie between −bound and bound");
-const SKIP: Field = field(
-    "skip_actuated",
-    "skip_coordinates_with_actuators",
-    Boolean,
-    "",
-    "true",
-    "coordinates that have an actuator get none",
-);
+const BOUND: Field = row!("bound" => "bound", Number, "", "none", "controls lie between −bound and bound");
+const SKIP: Field = row!("skip_actuated" => "skip_coordinates_with_actuators", Boolean, "", "true",
+    "coordinates that have an actuator get none");
 
 /// Fields that all operators have.
 pub(in crate::study) const OPERATOR: &[Field] =
-    &[field("type", "", Text, "", "needed", "one of those below")];
+    &[row!("type" => "", Text, "", "needed", "one of those below")];
 
 /// Operators on the model.
 pub(in crate::study) const OPERATORS: &[Class] = &[
     Class {
         name: "add_external_loads",
         class: "ModOpAddExternalLoads",
-        fields: &[field("file", "filepath", File, "", "needed", "an XML file with ExternalLoads")],
+        fields: &[row!("file" => "filepath", File, "", "needed", "an XML file with ExternalLoads")],
         help: "measured forces act on the model",
     },
     Class {
         name: "add_reserves",
         class: "ModOpAddReserves",
         fields: &[
-            field("optimal_force", "optimal_force", Number, "N, N·m", "1", "force at a control of 1"),
+            row!("optimal_force" => "optimal_force", Number, "N, N·m", "1", "force at a control of 1"),
             BOUND,
             SKIP,
-            field(
-                "skip_residuals",
-                "skip_residual_coordinates",
-                Boolean,
-                "",
-                "false",
-                "coordinates between ground and the first body get none",
-            ),
+            row!("skip_residuals" => "skip_residual_coordinates", Boolean, "", "false",
+                "coordinates between ground and the first body get none"),
         ],
         help: "an actuator for every coordinate",
     },
@@ -47,22 +34,9 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
         name: "add_residuals",
         class: "ModOpAddResiduals",
         fields: &[
-            field(
-                "rotational_force",
-                "rotational_optimal_force",
-                Number,
-                "N·m",
-                "1",
-                "moment at a control of 1",
-            ),
-            field(
-                "translational_force",
-                "translational_optimal_force",
-                Number,
-                "N",
-                "1",
-                "force at a control of 1",
-            ),
+            row!("rotational_force" => "rotational_optimal_force", Number, "N·m", "1", "moment at a control of 1"),
+            row!("translational_force" => "translational_optimal_force", Number, "N", "1",
+                "force at a control of 1"),
             BOUND,
             SKIP,
         ],
@@ -72,7 +46,7 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
     Class {
         name: "replace_joints_with_welds",
         class: "ModOpReplaceJointsWithWelds",
-        fields: &[field("joints", "joint_paths", Texts, "", "needed", "paths of the joints")],
+        fields: &[row!("joints" => "joint_paths", Texts, "", "needed", "paths of the joints")],
         help: "joints that do not move",
     },
     Class {
@@ -90,7 +64,7 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
     Class {
         name: "scale_max_isometric_force",
         class: "ModOpScaleMaxIsometricForce",
-        fields: &[field("factor", "scale_factor", Number, "", "1", "for all muscles")],
+        fields: &[row!("factor" => "scale_factor", Number, "", "1", "for all muscles")],
         help: "stronger or weaker muscles",
     },
     Class {
@@ -108,20 +82,14 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
     Class {
         name: "replace_paths",
         class: "ModOpReplacePathsWithFunctionBasedPaths",
-        fields: &[field(
-            "file",
-            "paths_file",
-            File,
-            "",
-            "needed",
-            "FunctionBasedPaths, as `soleus fit-paths` writes",
-        )],
+        fields: &[row!("file" => "paths_file", File, "", "needed",
+            "FunctionBasedPaths, as `soleus fit-paths` writes")],
         help: "polynomials in place of muscle paths",
     },
     Class {
         name: "tendon_compliance_dynamics_mode",
         class: "ModOpTendonComplianceDynamicsModeDGF",
-        fields: &[field("mode", "mode", Text, "", "explicit", "`explicit` or `implicit`")],
+        fields: &[row!("mode" => "mode", Text, "", "explicit", "`explicit` or `implicit`")],
         help: "which equation De Groote–Fregly muscles solve",
     },
     Class {
@@ -133,26 +101,20 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
     Class {
         name: "passive_fiber_strain",
         class: "ModOpPassiveFiberStrainAtOneNormForceDGF",
-        fields: &[field(
-            "strain",
-            "passive_fiber_strain_at_one_norm_force",
-            Number,
-            "",
-            "0.6",
-            "at maximal isometric force",
-        )],
+        fields: &[row!("strain" => "passive_fiber_strain_at_one_norm_force", Number, "", "0.6",
+            "at maximal isometric force")],
         help: "how stiff fibers are",
     },
     Class {
         name: "scale_active_fiber_force_curve_width",
         class: "ModOpScaleActiveFiberForceCurveWidthDGF",
-        fields: &[field("factor", "scale_factor", Number, "", "1", "for all muscles")],
+        fields: &[row!("factor" => "scale_factor", Number, "", "1", "for all muscles")],
         help: "wider or narrower force–length curves",
     },
     Class {
         name: "fiber_damping",
         class: "ModOpFiberDampingDGF",
-        fields: &[field("damping", "fiber_damping", Number, "", "0", "for all muscles")],
+        fields: &[row!("damping" => "fiber_damping", Number, "", "0", "for all muscles")],
         help: "damping of fibers",
     },
 ];

@@ -27,6 +27,8 @@ const SHORT_CHORD: f64 = 1.3;
 /// Steps taken side by side for the points of a short rule, which start from afar; one Newton step on the polynomial is
 /// usually left.
 const NODE_STEPS: usize = 3;
+/// Above half the second derivative of the polynomial, in units of about the mean radius.
+const BEND: f64 = 100.0;
 /// Newton steps on the polynomial after these at most.
 const POLISH_STEPS: usize = 4;
 /// Size, relative to the mean, of the last two coefficients of the expansion at which a short rule counts. They fall
@@ -207,21 +209,22 @@ fn directions(
     let m = squares(closest, r, d, s);
     let mut t = [0.0; LANES];
     approach(closest, &m, &mut t);
-    let (mut f, mut slope) = ([0.0; LANES], [0.0; LANES]);
+    let mut slope = [0.0; LANES];
     let mut found = false;
     for _ in 0..POLISH_STEPS {
+        // What a Newton step leaves, f″/2 (f/f′)², in place of the residual after it; NaN is no root.
         let mut worst = 0.0_f64;
         for k in 0..LANES {
-            (f[k], slope[k]) = closest.sextic(m[k], t[k]);
-            // Keeps NaN, which is no root.
-            worst = if f[k].abs() <= worst { worst } else { f[k].abs() };
+            let f;
+            (f, slope[k]) = closest.sextic(m[k], t[k]);
+            let step = f / slope[k];
+            t[k] -= step;
+            let left = BEND * (step * step);
+            worst = if left <= worst { worst } else { left };
         }
         found = worst < RESIDUAL;
         if found {
             break;
-        }
-        for k in 0..LANES {
-            t[k] -= f[k] / slope[k];
         }
     }
     let right = (0..LANES).all(|k| is_largest(closest, t[k]) && is_sharp(closest, t[k], slope[k]));

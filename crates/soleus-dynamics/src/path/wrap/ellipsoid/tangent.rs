@@ -1,6 +1,6 @@
 //! The point where a line in a plane touches an ellipsoid.
 
-use soleus_math::{Real, Vec3};
+use soleus_math::{Real, SymMat33, Vec3};
 
 /// Sum of squared residuals at which the search stops (OpenSim 4.6).
 const RESIDUAL_SQ: f64 = 1e-8;
@@ -16,11 +16,48 @@ const MAX_STEPS: usize = 1000;
 ///   E₂ = N·r + d,  N = 2 rᵢ/aᵢ²    N·x + d = 0 is the tangent plane at r …
 ///   E₃ = N·p + d             … and p is in it
 #[derive(Clone, Copy)]
-struct Trial<T> {
-    r: Vec3<T>,
-    d: T,
+struct Residuals<T> {
     E: [T; 4],
     sum_sq: T,
+}
+
+impl<T: Real> Residuals<T> {
+    #[inline(always)]
+    fn new(E: [T; 4]) -> Self {
+        Residuals { E, sum_sq: E[0].sq() + E[1].sq() + (E[2].sq() + E[3].sq()) }
+    }
+}
+
+/// The residuals k steps away from a trial point: polynomials of degree two in k.
+struct Line<T> {
+    from: [T; 4],
+    slope: [T; 4],
+    /// Of E₁; that of E₂ is twice as much, the others are straight.
+    bend: T,
+}
+
+impl<T: Real> Line<T> {
+    /// With steps s of r and δ of d, where N = 2 rᵢ/aᵢ², P = 2 pᵢ/aᵢ² and w = 1/a²:
+    ///
+    ///   E₀ + k n·s,   E₁ + k N·s + k² w s·s,   E₂ + k (2 N·s + δ) + 2 k² w s·s,   E₃ + k (P·s + δ)
+    #[inline(always)]
+    fn new(from: [T; 4], [n, N, P, w]: [Vec3<T>; 4], s: Vec3<T>, delta: T) -> Self {
+        let on_surface = N.dot(s);
+        let slope = [n.dot(s), on_surface, on_surface * 2.0 + delta, P.dot(s) + delta];
+        Line { from, slope, bend: s.mul_elem(w).dot(s) }
+    }
+
+    #[inline(always)]
+    fn at(&self, k: f64) -> Residuals<T> {
+        let bend = self.bend * k;
+        let (E, slope) = (self.from, self.slope);
+        Residuals::new([
+            E[0] + slope[0] * k,
+            E[1] + (slope[1] + bend) * k,
+            E[2] + (slope[2] + bend * 2.0) * k,
+            E[3] + slope[3] * k,
+        ])
+    }
 }
 
 /// The tangent point in the plane n·x + n₄ = 0 of the line from `p`, sought from `start`.
@@ -38,113 +75,91 @@ pub(super) fn tangent_point<T: Real>(
     start: Vec3<T>,
 ) -> Vec3<T> {
     let w = Vec3::<T>::cst(inv_a.mul_elem(inv_a)); // 1/a²
-    let evaluate = |r: Vec3<T>, d: T| {
-        let rw = r.mul_elem(w);
-        let r_sq = rw.dot(r);
-        let E = [n.dot(r) + n4, r_sq - 1.0, r_sq * 2.0 + d, rw.dot(p) * 2.0 + d];
-        Trial { r, d, E, sum_sq: E[0].sq() + E[1].sq() + E[2].sq() + E[3].sq() }
-    };
-    let mut at = evaluate(start, -(start.mul_elem(w).dot(start) * 2.0));
-    let mut previous = at.sum_sq.value();
+    let normal = |r: Vec3<T>| r.mul_elem(w) * T::cst(2.0);
+    let P = normal(p);
+    let mut r = start;
+    let mut N = normal(r);
+    // The search starts with d = −N·r.
+    let mut at = Residuals::new([n.dot(r) + n4, N.dot(r) * 0.5 - 1.0, T::zero(), N.dot(p - r)]);
     let mut damping = 0.01;
     let p_hat = super::unit_or_zero(p);
-    let pw = p.mul_elem(w) * T::cst(2.0);
-
     // What stays of the square of the Jacobian.
-    let mut fixed = [[T::zero(); 3]; 3];
-    for i in 0..3 {
-        for j in 0..=i {
-            fixed[i][j] = n[i] * n[j] + pw[i] * pw[j];
-        }
-    }
+    let fixed = outer(n) + outer(P);
+
     for _ in 0..MAX_ITERATIONS {
         if at.sum_sq.value().is_nan() || at.sum_sq.value() <= RESIDUAL_SQ {
             break;
         }
-        let rw = at.r.mul_elem(w) * T::cst(2.0);
-        let cos = super::unit_or_zero(p - at.r).dot(p_hat);
-        let shorten = if cos.value() > 0.1 { T::one() - cos.powi(100) } else { T::one() };
-        // Of the Jacobian (n, 0), (N, 0), (2N, 1), (P, 1) by residual over (r, d), with N = 2 rᵢ/aᵢ² and P = 2 pᵢ/aᵢ²:
-        // minus its transpose times the residuals, and the lower half of its square.
+        // 1 − cos¹⁰⁰ of the angle between p − r and p, where the cosine is above 0.1.
+        let away = p - r;
+        let (along, away_sq) = (away.dot(p_hat), away.norm_sq());
+        let faces = along.value() > 0.0 && along.value().powi(2) > 0.01 * away_sq.value();
+        let shorten = if faces { T::one() - (along.sq() / away_sq).powi(50) } else { T::one() };
+        // Of the Jacobian (n, 0), (N, 0), (2N, 1), (P, 1) by residual over (r, d): minus its transpose times the
+        // residuals, and its square, whose last row is (v, 2).
         let E = at.E;
-        let g = -(n * E[0] + rw * (E[1] + E[2] * 2.0) + pw * E[3]);
-        let gradient = [g.x, g.y, g.z, -(E[2] + E[3])];
-        let mut JtJ = [[T::zero(); 4]; 4];
-        for i in 0..3 {
-            for j in 0..=i {
-                JtJ[i][j] = fixed[i][j] + rw[i] * rw[j] * 5.0;
-            }
-            JtJ[3][i] = rw[i] * 2.0 + pw[i];
-        }
-        JtJ[3][3] = T::cst(2.0);
+        let gradient = -(n * E[0] + N * (E[1] + E[2] * 2.0) + P * E[3]);
+        let gradient_d = -(E[2] + E[3]);
+        let square = fixed + outer(N).scale(T::cst(5.0));
+        let v = N * T::cst(2.0) + P;
         // Damped steps, each on top of the last, until one brings the residual down.
-        let mut step = [T::zero(); 4];
-        let mut count = 0;
-        while at.sum_sq.value() >= previous && count < MAX_STEPS {
-            let x = solve_damped(&JtJ, 1.0 + damping, gradient);
-            step = x.map(|x| shorten * x / 16.0);
-            previous = at.sum_sq.value();
-            at = evaluate(at.r + Vec3 { x: step[0], y: step[1], z: step[2] }, at.d + step[3]);
+        let (mut count, mut previous) = (0, at.sum_sq.value());
+        let (line, step) = loop {
+            // The last unknown is eliminated first; its pivot is a number.
+            let factor = 1.0 + damping;
+            let half = 0.5 / factor;
+            let mut M = square;
+            (M.xx, M.yy, M.zz) = (M.xx * factor, M.yy * factor, M.zz * factor);
+            let x = solve(M - outer(v).scale(T::cst(half)), gradient - v * (gradient_d * half));
+            let step = x * (shorten * 0.0625);
+            let step_d = (gradient_d * shorten * 0.0625 - v.dot(step)) * half;
+            let line = Line::new(at.E, [n, N, P, w], step, step_d);
+            at = line.at(1.0);
             damping *= 4.0;
             count += 1;
-        }
+            if !(at.sum_sq.value() >= previous) || count == MAX_STEPS {
+                break (line, step);
+            }
+            previous = at.sum_sq.value();
+            r += step;
+            N = normal(r);
+        };
         damping /= 8.0;
-        // Ever longer steps the same way until the residual rises; the last one is taken back.
-        let mut stretch = 0.5;
-        let mut last = at;
+        // Ever longer steps the same way until the residual rises; the last one is taken back. If the first one rises
+        // already, half of it is, as in the original.
+        let (mut k, mut last) = (1.0, at);
         count = 0;
         while at.sum_sq.value() <= previous && count < MAX_STEPS {
-            stretch *= 2.0;
-            last = at;
-            let k = T::cst(stretch);
-            let r = at.r + Vec3 { x: step[0] * k, y: step[1] * k, z: step[2] * k };
-            previous = at.sum_sq.value();
-            at = evaluate(r, at.d + step[3] * k);
             count += 1;
+            k *= 2.0;
+            last = at;
+            previous = at.sum_sq.value();
+            at = line.at(k);
         }
-        if count == 0 {
-            // Nothing to take back in full: half a step is, as in the original.
-            let k = T::cst(stretch);
-            let back = Vec3 { x: step[0] * k, y: step[1] * k, z: step[2] * k };
-            last = evaluate(at.r - back, at.d - step[3] * k);
-        }
-        at = last;
-        previous = at.sum_sq.value();
+        k *= 0.5;
+        at = if count == 0 { line.at(k) } else { last };
+        r += step * T::cst(k);
+        N = normal(r);
     }
-    at.r
+    r
 }
 
-/// Solves (M + (damping factor − 1) diag M) x = b for symmetric positive M, given by its lower half.
-fn solve_damped<T: Real>(M: &[[T; 4]; 4], factor: f64, b: [T; 4]) -> [T; 4] {
-    // L D Lᵀ without square roots.
-    let mut L = [[T::zero(); 4]; 4];
-    let mut inv_D = [T::zero(); 4];
-    let mut y = b;
-    for i in 0..4 {
-        let mut pivot = M[i][i] * factor;
-        for j in 0..i {
-            // This row of L holds L·D until its pivot is done.
-            let (above, row) = L.split_at(i);
-            let done = row[0].iter().zip(above[j]).take(j).fold(M[i][j], |sum, (c, l)| sum - *c * l);
-            L[i][j] = done;
-        }
-        for j in 0..i {
-            let l = L[i][j] * inv_D[j];
-            pivot -= l * L[i][j];
-            let below = l * y[j];
-            y[i] -= below;
-        }
-        inv_D[i] = pivot.recip();
-        for j in 0..i {
-            L[i][j] *= inv_D[j];
-        }
-    }
-    for i in (0..4).rev() {
-        let mut x = y[i] * inv_D[i];
-        for k in i + 1..4 {
-            x -= L[k][i] * y[k];
-        }
-        y[i] = x;
-    }
-    y
+/// x xᵀ.
+#[inline(always)]
+fn outer<T: Real>(x: Vec3<T>) -> SymMat33<T> {
+    SymMat33 { xx: x.x * x.x, yy: x.y * x.y, zz: x.z * x.z, xy: x.x * x.y, xz: x.x * x.z, yz: x.y * x.z }
+}
+
+/// Solves M x = b for symmetric positive M, as L D Lᵀ without square roots.
+#[inline(always)]
+fn solve<T: Real>(M: SymMat33<T>, b: Vec3<T>) -> Vec3<T> {
+    let per_x = M.xx.recip();
+    let (l_yx, l_zx) = (M.xy * per_x, M.xz * per_x);
+    let (yy, yz, zz) = (M.yy - l_yx * M.xy, M.yz - l_zx * M.xy, M.zz - l_zx * M.xz);
+    let per_y = yy.recip();
+    let l_zy = yz * per_y;
+    let y = b.y - l_yx * b.x;
+    let z = (b.z - l_zx * b.x - l_zy * y) / (zz - l_zy * yz);
+    let y = y * per_y - l_zy * z;
+    Vec3 { x: b.x * per_x - l_yx * y - l_zx * z, y, z }
 }
