@@ -97,21 +97,7 @@ impl<F: SmoothFunction> Jetted<F> {
 }
 
 impl<F: SmoothFunction> PointFunction for Jetted<F> {
-    fn num_inputs(&self) -> usize {
-        self.function.num_inputs()
-    }
-
-    fn num_outputs(&self) -> usize {
-        self.function.num_outputs()
-    }
-
-    fn jacobian_places(&self) -> &[(usize, usize)] {
-        &self.jacobian_places
-    }
-
-    fn hessian_places(&self) -> &[(usize, usize)] {
-        &self.hessian_places
-    }
+    sizes_and_places!();
 
     fn scratch(&self) -> Scratch {
         Box::new(Memory::<F> {

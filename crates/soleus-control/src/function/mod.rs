@@ -1,5 +1,35 @@
 //! Functions with exact first and second derivatives, as the transcription asks for them.
 
+/// The places of a [`PointFunction`] that keeps them in fields.
+macro_rules! places {
+    () => {
+        fn jacobian_places(&self) -> &[(usize, usize)] {
+            &self.jacobian_places
+        }
+
+        fn hessian_places(&self) -> &[(usize, usize)] {
+            &self.hessian_places
+        }
+    };
+}
+
+/// Sizes and places of one that keeps a [`SmoothFunction`] in `function`.
+macro_rules! sizes_and_places {
+    () => {
+        fn num_inputs(&self) -> usize {
+            self.function.num_inputs()
+        }
+
+        fn num_outputs(&self) -> usize {
+            self.function.num_outputs()
+        }
+
+        places!();
+    };
+}
+
+pub(crate) use places;
+
 mod differentiated;
 mod jetted;
 

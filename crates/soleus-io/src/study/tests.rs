@@ -221,11 +221,11 @@ fn identity_phases_take_from_the_study() {
 fn identity_wrong_phases_are_named() {
     for (from, to, line, word) in [
         ("after = \"swing\"", "after = \"phase2\"", 22, "no such phase"),
-        ("intervals = 5", "intervall = 5", 15, "intervall"),
+        ("intervals = 5", "intervall = 5", 16, "intervall"),
         // A mistake of the study is told once, not once for each phase.
         ("intervals = 12", "intervall = 12", 7, "intervall"),
         ("name = \"swing\"", "nam = \"swing\"", 10, "nam"),
-        ("model = \"other.osim\"", "name = \"swing\"", 16, "two phases"),
+        ("model = \"other.osim\"", "name = \"swing\"", 17, "two phases"),
     ] {
         let (study, log) = read_text(&PHASES.replace(from, to));
         assert!(study.is_none());

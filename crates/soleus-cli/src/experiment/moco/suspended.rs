@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::solve::found::{self, Found};
 use crate::solve::{Inputs, guess};
 use soleus_control::Trajectory;
+use soleus_control::solution::Columns;
 use soleus_math::Table;
 use soleus_math::table::Element;
 use std::path::Path;
@@ -41,7 +42,7 @@ pub fn run(report: &mut Report, folder: &Folder) -> Result<(), Failure> {
     let rms = root_mean_square(states(&stepped), states(motion), |n| n.ends_with("/value"));
     report.row(
         "simulated under the predicted excitations: RMS of the place (m, % of the distance)",
-        &format!("{rms:.6} {:.2}", 100.0 * rms / DISTANCE),
+        &format!("{rms:.1e} {:.5}", 100.0 * rms / DISTANCE),
         "0.0051 1.8",
         rms <= 0.0051,
     );
@@ -79,9 +80,21 @@ fn track(motion: &Trajectory) -> Result<Found, Failure> {
     let columns = names.iter().filter_map(|n| motion.states.column(n)).collect();
     let table = Table::new(Element::Scalar, names, motion.times.clone(), columns)
         .map_err(|e| Failure::NotSolved { message: e.to_string() })?;
-    let mut inputs = Inputs::default();
+    let mut inputs = Inputs { guess: Some(kinematics(motion)), ..Inputs::default() };
     inputs.given.add("state_tracking", table);
     found::find(found::pose(name, &study)?, &study, true, inputs)
+}
+
+/// Coordinates and speeds of a motion alone.
+fn kinematics(motion: &Trajectory) -> Trajectory {
+    let all = &motion.states;
+    let places: Vec<usize> =
+        (0..all.names.len()).filter(|&i| !all.names[i].ends_with("/activation")).collect();
+    let states = Columns {
+        names: places.iter().map(|&i| all.names[i].clone()).collect(),
+        rows: all.rows.iter().map(|r| places.iter().map(|&i| r[i]).collect()).collect(),
+    };
+    Trajectory { times: motion.times.clone(), states, ..Trajectory::default() }
 }
 
 /// The way of the mass, and the activations.
