@@ -1,4 +1,4 @@
-//! The estimate: eq. 21 of van den Bogert, Blana and Heinrich (2011) on the midpoint rule, from few nodes to many.
+//! The estimate: eq. 21 of van den Bogert, Blana and Heinrich (2011) on the midpoint rule.
 
 use super::landing::{self, DURATION};
 use super::motion::Motion;
