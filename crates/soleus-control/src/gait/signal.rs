@@ -63,7 +63,7 @@ pub struct Signal {
 /// contact but should is the error.
 pub(super) fn terms(signals: &[Signal], system: &Arc<System>, stretch: f64) -> Result<Vec<Term>, String> {
     let mut list = Vec::new();
-    let mut feet: Vec<(&[(usize, usize)], &str, ForceErrors)> = Vec::new();
+    let mut feet: Vec<Foot<'_>> = Vec::new();
     for s in signals {
         let data = Data { signal: s.clone(), stretch };
         match &s.source {
@@ -73,18 +73,25 @@ pub(super) fn terms(signals: &[Signal], system: &Arc<System>, stretch: f64) -> R
             }
             Source::Contact { contacts, axis, per } => {
                 let error = ForceError { data, axis: *axis, per: *per };
-                match feet.iter_mut().find(|f| f.0 == &contacts[..]) {
-                    Some(foot) => foot.2.0.push(error),
-                    None => feet.push((contacts, &s.name, ForceErrors(vec![error]))),
+                match feet.iter_mut().find(|f| f.contacts == contacts) {
+                    Some(foot) => foot.errors.push(error),
+                    None => feet.push(Foot { contacts, name: &s.name, errors: vec![error] }),
                 }
             }
         }
     }
-    for (contacts, name, errors) in feet {
-        let term = reaction_term(system, contacts, PointVariable::Phase, errors);
+    for Foot { contacts, name, errors } in feet {
+        let term = reaction_term(system, contacts, PointVariable::Phase, ForceErrors(errors));
         list.push(term.ok_or_else(|| name.to_string())?);
     }
     Ok(list)
+}
+
+/// Signals of the same contacts; the name is that of the first.
+struct Foot<'a> {
+    contacts: &'a [(usize, usize)],
+    name: &'a str,
+    errors: Vec<ForceError>,
 }
 
 struct Data {
