@@ -31,6 +31,6 @@ pub use model_function::{Operation, Scalar, Shape};
 pub use output::{When, generalized_force_tracking, joint_reaction, output, output_periodicity, output_sum};
 pub use prescribed::joint_reaction_of_motion;
 pub use quantity::{FrameMotion, MuscleQuantity, Quantity};
-pub use soleus_dynamics::implicit::Reaction;
 pub use sensor::{Channel, Sensor, sensor_tracking};
+pub use soleus_dynamics::implicit::Reaction;
 pub use tracking::{Reference, tracking};
