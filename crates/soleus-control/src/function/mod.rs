@@ -1,6 +1,19 @@
 //! Functions with exact first and second derivatives, as the transcription asks for them.
 
-/// What a [`PointFunction`] says of itself that keeps a [`SmoothFunction`] in `function` and its places in fields.
+/// The places of a [`PointFunction`] that keeps them in fields.
+macro_rules! places {
+    () => {
+        fn jacobian_places(&self) -> &[(usize, usize)] {
+            &self.jacobian_places
+        }
+
+        fn hessian_places(&self) -> &[(usize, usize)] {
+            &self.hessian_places
+        }
+    };
+}
+
+/// Sizes and places of one that keeps a [`SmoothFunction`] in `function`.
 macro_rules! sizes_and_places {
     () => {
         fn num_inputs(&self) -> usize {
@@ -11,15 +24,11 @@ macro_rules! sizes_and_places {
             self.function.num_outputs()
         }
 
-        fn jacobian_places(&self) -> &[(usize, usize)] {
-            &self.jacobian_places
-        }
-
-        fn hessian_places(&self) -> &[(usize, usize)] {
-            &self.hessian_places
-        }
+        places!();
     };
 }
+
+pub(crate) use places;
 
 mod differentiated;
 mod jetted;

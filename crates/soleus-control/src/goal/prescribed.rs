@@ -1,6 +1,6 @@
 //! Goals about a model whose motion is given: what follows from the motion is computed once.
 
-use crate::function::{PointFunction, Scratch};
+use crate::function::{PointFunction, Scratch, places};
 use crate::musculoskeletal::MotionPoints;
 use crate::problem::{Goal, PointVariable, Term};
 use soleus_dynamics::System;
@@ -95,13 +95,7 @@ impl PointFunction for SquaredLoad {
         1
     }
 
-    fn jacobian_places(&self) -> &[(usize, usize)] {
-        &self.jacobian_places
-    }
-
-    fn hessian_places(&self) -> &[(usize, usize)] {
-        &self.hessian_places
-    }
+    places!();
 
     fn scratch(&self) -> Scratch {
         Box::new(Memory {

@@ -1,6 +1,6 @@
 //! Functions of the sum of contact forces, differentiated by structure.
 
-use crate::function::{PointFunction, Scratch};
+use crate::function::{PointFunction, Scratch, places};
 use crate::problem::{PointVariable, Term};
 use soleus_dynamics::System;
 use soleus_dynamics::implicit::{ReactionScratch, ReactionSum};
@@ -79,13 +79,7 @@ impl<P: OfForce> PointFunction for OfReaction<P> {
         1
     }
 
-    fn jacobian_places(&self) -> &[(usize, usize)] {
-        &self.jacobian_places
-    }
-
-    fn hessian_places(&self) -> &[(usize, usize)] {
-        &self.hessian_places
-    }
+    places!();
 
     fn scratch(&self) -> Scratch {
         let x = self.system.default_state.clone();

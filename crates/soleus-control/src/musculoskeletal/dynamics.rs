@@ -1,6 +1,6 @@
 //! The dynamics of a model, with the exact derivatives of its implicit form.
 
-use crate::function::{PointFunction, Scratch};
+use crate::function::{PointFunction, Scratch, places};
 use soleus_dynamics::implicit::{
     HessianWorkspace, ImplicitHessian, ImplicitJacobian, ImplicitStructure, ImplicitSystem, JacobianWorkspace,
 };
@@ -157,13 +157,7 @@ impl PointFunction for SystemDynamics {
         self.num_states + self.num_multipliers
     }
 
-    fn jacobian_places(&self) -> &[(usize, usize)] {
-        &self.jacobian_places
-    }
-
-    fn hessian_places(&self) -> &[(usize, usize)] {
-        &self.hessian_places
-    }
+    places!();
 
     fn scratch(&self) -> Scratch {
         let system = &self.systems[0];

@@ -1,6 +1,6 @@
 //! The dynamics of a model whose motion is given.
 
-use crate::function::{PointFunction, Scratch};
+use crate::function::{PointFunction, Scratch, places};
 use soleus_dynamics::implicit::{GivenMotion, ImplicitSystem, MotionPoint};
 use soleus_dynamics::{State, System, Workspace};
 use std::collections::HashMap;
@@ -107,13 +107,7 @@ impl PointFunction for PrescribedDynamics {
         self.num_states + self.num_multipliers
     }
 
-    fn jacobian_places(&self) -> &[(usize, usize)] {
-        &self.jacobian_places
-    }
-
-    fn hessian_places(&self) -> &[(usize, usize)] {
-        &self.hessian_places
-    }
+    places!();
 
     fn scratch(&self) -> Scratch {
         Box::new(Memory {

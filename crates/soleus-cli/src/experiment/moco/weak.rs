@@ -98,11 +98,11 @@ fn pair(name: &str) -> PeriodicPair {
 
 /// Leaves a part of the strength of all muscles whose names begin so, wherever they are in the model.
 fn weaken(element: &mut Element, beginning: &str, strength: f64) {
-    if element.name().starts_with(beginning) {
-        if let Some(force) = element.child_mut("max_isometric_force") {
-            let value: f64 = force.text().parse().unwrap_or(0.0);
-            force.set_text((strength * value).to_string());
-        }
+    if element.name().starts_with(beginning)
+        && let Some(force) = element.child_mut("max_isometric_force")
+    {
+        let value: f64 = force.text().parse().unwrap_or(0.0);
+        force.set_text((strength * value).to_string());
     }
     element.children_mut().for_each(|e| weaken(e, beginning, strength));
 }
