@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Static optimization and analyses from setup files in Soleus and in OpenSim: both in this run, one core.
 
-usage: benches/analyze_against_opensim.py [--reference DIR] [--turns 5] [--opensim-turns 1] [--only TEXT] [--json FILE]
+usage: benches/analyze_against_opensim.py [--reference DIR] [--turns 5] [--opensim-turns 1] [--only TEXT] [--each] [--json FILE]
 
 DIR holds the pipelines (default: ../shared/reference/pipelines beside this repository). Each is copied to a temporary folder, with
 what earlier steps made. Time is CPU time: for OpenSim construction and run of the tool inside a running interpreter, without its
 start and imports; for Soleus the whole command from start to written files, less that of `soleus --version`, which only starts.
-The two take turns, and the least of several turns counts. OpenSim's optimizer stops at the tolerance in its setup (1e-4); Soleus
+The two take turns, and the least of several turns counts; results of the turn before are removed first. With --each, every kind
+of analysis is made alone, on the motion of one setup. OpenSim's optimizer stops at the tolerance in its setup (1e-4); Soleus
 goes on to rounding. Needs `cargo build --release -p soleus-cli`; without OpenSim's Python package its columns stay empty.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -37,6 +39,40 @@ CASES = [
     ("Rajagopal_walk", "Analyze_walk/ma_setup_walk.xml"),
     ("Rajagopal_walk", "Analyze_walk/jr_setup_walk.xml"),
 ]
+
+
+# Kinds of analyses for --each, on the motion and with the step interval of this setup.
+EACH = ("Gait10dof18musc", "Analyze/walk_Setup_BK.xml")
+KINDS = {
+    "BodyKinematics": "<bodies>all</bodies>",
+    "Kinematics": "<coordinates>all</coordinates>",
+    "PointKinematics": "<body_name>toes_r</body_name><relative_to_body_name>ground</relative_to_body_name><point_name>pt</point_name><point>0.05 0 0</point>",
+    "StatesReporter": "",
+    "ForceReporter": "",
+    "Actuation": "",
+    "ProbeReporter": "",
+    "MuscleAnalysis": "<muscle_list>all</muscle_list><moment_arm_coordinate_list>all</moment_arm_coordinate_list><compute_moments>true</compute_moments>",
+    "JointReaction": "<joint_names>ALL</joint_names><apply_on_bodies>child</apply_on_bodies><express_in_frame>ground</express_in_frame>",
+}
+
+
+def alone(case, kind):
+    """A setup with one analysis, beside the one it comes from."""
+    source = case / EACH[1]
+    one = f'<{kind} name="{kind}"><on>true</on><step_interval>10</step_interval><in_degrees>true</in_degrees>{KINDS[kind]}</{kind}>'
+    text = re.sub(r"(<AnalysisSet[^>]*>\s*<objects>).*?(</objects>)", lambda m: m[1] + one + m[2], source.read_text(), flags=re.S)
+    made = source.with_name(f"{kind}.xml")
+    made.write_text(text)
+    return made
+
+
+def clean(setup):
+    """Removes what the tool wrote before, but nothing that it reads."""
+    text = setup.read_text()
+    found = re.search(r"<results_directory>\s*(.*?)\s*</results_directory>", text)
+    for file in (setup.parent / found[1]).glob("*") if found else ():
+        if file.is_file() and file.name not in text:
+            file.unlink()
 
 
 def soleus(*arguments):
@@ -74,6 +110,7 @@ def main():
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--opensim-turns", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--each", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
     if not args.reference.is_dir():
@@ -83,18 +120,22 @@ def main():
     rows = []
     print(f"{'pipeline':<18} {'setup':<36} {'Soleus ms':>10} {'OpenSim ms':>11} {'ratio':>7}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, setup in CASES:
-            if args.only not in f"{name}/{setup}":
+        for name, setup, kind in [(*EACH, k) for k in KINDS] if args.each else [(*c, None) for c in CASES]:
+            if args.only not in f"{name}/{setup}/{kind}":
                 continue
-            case = pathlib.Path(folder) / f"{name}_{pathlib.Path(setup).stem}"
+            case = pathlib.Path(folder) / f"{name}_{kind or pathlib.Path(setup).stem}"
             shutil.copytree(args.reference / name / "input", case)
             shutil.copytree(args.reference / name / "reference", case, dirs_exist_ok=True)
+            path = alone(case, kind) if kind else case / setup
+            setup = str(path.relative_to(case))
             ours, theirs, start = [], [], []
             for turn in range(args.turns):
                 start.append(soleus("--version"))
-                ours.append(soleus("run", case / setup))
+                clean(path)
+                ours.append(soleus("run", path))
                 if turn < args.opensim_turns:
-                    theirs.append(opensim(case / setup))
+                    clean(path)
+                    theirs.append(opensim(path))
             a, b = min(ours) - min(start), None if None in theirs else min(theirs)
             rows.append({"pipeline": name, "setup": setup, "soleus_s": a, "start_s": min(start), "opensim_s": b})
             other = "" if b is None else f"{1e3 * b:11.1f} {b / a:7.1f}"

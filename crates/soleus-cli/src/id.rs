@@ -12,7 +12,7 @@ use soleus_model::force::Force;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::external_forces;
 use soleus_tools::inverse_dynamics::{Loads, Settings, inverse_dynamics};
-use soleus_tools::quality::{check_ground_reactions, residuals};
+use soleus_tools::quality::{check_angles, check_ground_reactions, residuals};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus id`.
@@ -96,6 +96,8 @@ pub fn run_setup(path: &Path, s: &InverseDynamicsSetup, opensim_faults: bool) ->
 
 fn solve(mut model: Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -> Result<Loads, Failure> {
     let table = tables::read_in_order(motion, Take::Markers)?;
+    let mut log = Diagnostics::new(motion.display().to_string());
+    check_angles(&model, &table, &mut log);
     let has_loads = !forces.is_empty();
     // Residuals are judged by masses and joints alone; muscles are most of a model.
     let own = std::mem::take(&mut model.forces);
@@ -103,7 +105,6 @@ fn solve(mut model: Model, forces: Vec<Force>, motion: &Path, settings: &Setting
     model.forces = own;
     let found = inverse_dynamics(model, forces, &table, settings)
         .map_err(|e| Failure::content(motion, 0, "", e.to_string(), ""))?;
-    let mut log = Diagnostics::new(motion.display().to_string());
     for name in &found.at_default {
         log.warn(0, "", format!("no column for coordinate `{name}`: it stays at its default value"), "");
     }

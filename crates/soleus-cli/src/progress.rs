@@ -63,6 +63,10 @@ impl Analysis for CountRows {
         Ok(())
     }
 
+    fn needs_motion(&self) -> bool {
+        false
+    }
+
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
         Ok(Vec::new())
     }

@@ -182,6 +182,29 @@ fn refuses_loads_that_are_not_there() {
     }
 }
 
+/// Degrees in a table that says radians.
+#[test]
+fn warns_of_angles_in_the_wrong_unit() {
+    let b = Bench::new("motion_degrees");
+    let motion = |said: &str| {
+        let rows: String = (0..6).map(|i| format!("{}\t{}\n", 0.1 * f64::from(i), 10 * i)).collect();
+        format!(
+            "coordinates\nversion=1\nnRows=6\nnColumns=2\ninDegrees={said}\nendheader\ntime\tangle\n{rows}"
+        )
+    };
+    for verb in [&["id", "--out", "id.sto"][..], &["analyze", "--analyses", "kinematics", "--out", "."]] {
+        let args: Vec<&str> = [verb, &["--model", "rod.osim", "--motion", "a.mot"]].concat();
+        b.0.file("a.mot", motion("no"));
+        let run = b.0.soleus(&args);
+        run.is_done();
+        assert!(run.stderr.contains("`angle` reaches 50: these look like degrees"), "{}", run.stderr);
+        b.0.file("a.mot", motion("yes"));
+        let run = b.0.soleus(&args);
+        run.is_done();
+        assert!(!run.stderr.contains("look like degrees"), "{}", run.stderr);
+    }
+}
+
 /// A body that floats while the plate carries next to nothing of it: the residual is its weight.
 #[test]
 fn warns_of_large_residuals() {

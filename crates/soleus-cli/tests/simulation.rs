@@ -20,17 +20,20 @@ fn last_row(t: &Table) -> Vec<f64> {
     t.columns().iter().map(|c| *c.last().unwrap()).collect()
 }
 
-/// A force that is no number beyond an angle ends the simulation near it: the angle is named, and the rows up to then are
-/// on disk.
+/// A force that is no number beyond an angle ends the simulation near it: the angle and the force are named, and the rows up to
+/// then are on disk.
 #[test]
 fn analytic_not_a_number_ends_with_time_state_and_rows() {
     let f = Folder::new("simulate_nan");
     f.file("m.osim", pendulum(&formula("5+sqrt(0.3-q)")));
     let run = f.soleus(&["simulate", "m.osim", "--duration", "5", "--out", "o"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    for word in
-        ["not finite at t = ", "most to blame: /jointset/hinge/angle/", "everything up to then is in o"]
-    {
+    for word in [
+        "not finite at t = ",
+        "most to blame: /jointset/hinge/angle/",
+        ", through /forceset/law\n",
+        "everything up to then is in o",
+    ] {
         assert!(run.stderr.contains(word), "no `{word}` in:\n{}", run.stderr);
     }
     let t = table(&f.0.join("o/m_states.sto"));

@@ -174,6 +174,18 @@ fn deriv_quantities_of_a_leg() {
     ] {
         goals.push(goal::frame_tracking("frame", 1.5, s, motion, vec![(f, three(), 2.0)]));
     }
+    let channel = |sensor| goal::Channel { sensor, reading: wave(0.4), per_deviation: wave(2.0) };
+    let sensors = [
+        goal::Sensor::State(1),
+        goal::Sensor::Gyroscope(f, 2),
+        goal::Sensor::Accelerometer(f, 0),
+        goal::Sensor::Accelerometer(f, 1),
+        goal::Sensor::Accelerometer(f, 1),
+        goal::Sensor::Gyroscope(BodyFrame { X_BF: Transform::identity(), ..f }, 2),
+        goal::Sensor::Accelerometer(BodyFrame { X_BF: Transform::identity(), ..f }, 1),
+    ];
+    let channels = sensors.into_iter().map(channel).collect();
+    goals.push(goal::sensor_tracking("sensors", 1.5, s, channels));
     let turn = [Function::Constant(1.0), wave(0.1), wave(0.2), wave(0.3)];
     goals.push(goal::orientation_tracking("orientation", 1.5, s, vec![(f, turn, 2.0)]));
     goals.push(goal::joint_reaction("reaction", 1.0, s, reaction, [1.0, 2.0, 0.5, 1.0, 0.0, 3.0], 1e4));

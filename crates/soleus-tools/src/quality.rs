@@ -6,7 +6,9 @@
 use soleus_dynamics::System;
 use soleus_math::{Table, Vec3};
 use soleus_model::force::{ExternalForce, Force, ForceKind};
+use soleus_model::joint::MotionType;
 use soleus_model::{Diagnostics, Model};
+use soleus_simulation::system::state_column;
 
 /// Below this a plate is taken for unloaded, N.
 const UNLOADED_N: f64 = 20.0;
@@ -46,6 +48,29 @@ pub fn check_times(table: &Table, log: &mut Diagnostics) {
             let message = format!("the header states {hz} frames per second, but the times say {mean:.2}");
             log.warn(0, "", message, "the times are believed");
         }
+    }
+}
+
+/// Checks the unit of the angles of a motion: a table in radians, by what its header says, in which a joint turns farther than
+/// three times what it can, and would not in degrees, is in degrees.
+pub fn check_angles(model: &Model, motion: &Table, log: &mut Diagnostics) {
+    if motion.in_degrees == Some(true) || motion.element().components() != 1 {
+        return;
+    }
+    let mut worst: Option<(&str, f64, f64)> = None;
+    for c in model.coordinates.iter().filter(|c| c.motion_type == MotionType::Rotational) {
+        let Some(column) = state_column(motion.labels(), &format!("{}/value", c.path)) else { continue };
+        let largest = motion.columns()[column].iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let possible = c.range[0].abs().max(c.range[1].abs()).max(std::f64::consts::PI);
+        let times = largest / possible;
+        if times > 3.0 && largest.to_radians() < possible && worst.is_none_or(|w| times > w.1) {
+            worst = Some((c.name.as_str(), times, largest));
+        }
+    }
+    if let Some((name, _, largest)) = worst {
+        let message =
+            format!("angles are read as radians, but `{name}` reaches {largest:.0}: these look like degrees");
+        log.warn(0, "", message, "write `inDegrees=yes` into the header of the table");
     }
 }
 

@@ -44,9 +44,8 @@ pub fn make(m: &Motion, setups: &[AnalysisSetup]) -> Result<Vec<Scheduled>, Fail
     for s in setups.iter().filter(|s| s.on) {
         match analysis(m, s)? {
             Some(analysis) => {
-                // Probes may look back over all rows, and thin them out themselves.
-                let is_probes = s.kind == AnalysisKind::ProbeReporter;
-                let step_interval = if is_probes { 1 } else { s.step_interval };
+                // Who looks back thins rows out himself.
+                let step_interval = if analysis.looks_back() { 1 } else { s.step_interval };
                 list.push(Scheduled { name: s.name.clone(), step_interval, analysis });
             }
             None => {

@@ -80,6 +80,7 @@ impl Input {
         let wrong = |e: HistoryError| Failure::content(&self.motion, 0, "", e.to_string(), "");
         let table = drive::read_table(&self.motion)?;
         let settings = MotionSettings { cutoff_hz: self.cutoff_hz, opensim_faults: self.opensim_faults };
+        setup_file::warn_of_units(&self.motion, &model, &table);
         let is_states = has_speeds(&model, &system, &table);
         let history = match is_states {
             true => StateHistory::from_states(&model, &system, table),

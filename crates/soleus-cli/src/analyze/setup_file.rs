@@ -11,6 +11,7 @@ use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::ModelControls;
 use soleus_tools::analysis::{MotionSettings, Preparation, StateHistory, analyze};
+use soleus_tools::quality::check_angles;
 use std::path::{Path, PathBuf};
 
 /// Runs the tool of a setup file.
@@ -120,6 +121,7 @@ impl MotionTables {
         system: &System,
         opensim_faults: bool,
     ) -> Result<StateHistory, Failure> {
+        warn_of_units(&self.file, model, &self.table);
         let cutoff = s.lowpass_cutoff_frequency_for_coordinates;
         let settings = MotionSettings { cutoff_hz: (cutoff >= 0.0).then_some(cutoff), opensim_faults };
         let history = match self.is_states {
@@ -132,6 +134,13 @@ impl MotionTables {
         warn_of_defaults(&self.file, &history);
         Ok(history)
     }
+}
+
+/// Says if angles look like degrees where radians are expected.
+pub fn warn_of_units(file: &Path, model: &Model, motion: &Table) {
+    let mut log = Diagnostics::new(file.display().to_string());
+    check_angles(model, motion, &mut log);
+    load::report(&log);
 }
 
 /// Names the states that the data lack.

@@ -1,11 +1,16 @@
 //! Published experiments, repeated: one line for each number, ours beside the published one.
 
 mod das3;
+mod imu;
 mod millard;
 mod moco;
+mod random;
 mod report;
+mod sample;
 mod seth;
 mod sheet;
+mod ski;
+mod stages;
 mod walk;
 
 use crate::failure::Failure;
@@ -18,6 +23,10 @@ pub enum Experiment {
     /// speed of real-time simulation
     #[command(after_help = "Example:\n  soleus experiment das3 --data ../shared/data")]
     Das3(das3::Arguments),
+    /// Gaits from inertial sensors alone, with the records of Dorschky et al. (2019): angles and ground forces beside measured
+    /// ones, with all sensors and with few
+    #[command(after_help = "Example:\n  soleus experiment imu --data ../shared/data --out imu")]
+    Imu(imu::Arguments),
     /// The muscle models of Millard, Uchida, Seth and Delp (2013): elastic and rigid tendons, with and without damping,
     /// their speed and their forces beside measured ones
     #[command(after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard")]
@@ -30,6 +39,10 @@ pub enum Experiment {
     /// running, walking and a crouch
     #[command(after_help = "Example:\n  soleus experiment seth --data ../shared/data --out seth")]
     Seth(seth::Arguments),
+    /// State estimation on a ski landing, after van den Bogert, Blana and Heinrich (2011): forces and muscles from noisy and
+    /// missing readings, and what a perturbed landing does to the knees
+    #[command(after_help = "Example:\n  soleus experiment ski --out ski")]
+    Ski(ski::Arguments),
     /// The walks of van den Bogert, Blana and Heinrich (2011): able and with a prosthesis, stored and published costs
     #[command(after_help = "Example:\n  soleus experiment walk --out walks")]
     Walk(walk::Arguments),
@@ -39,9 +52,11 @@ pub enum Experiment {
 pub fn run(which: &Experiment) -> Result<(), Failure> {
     match which {
         Experiment::Das3(a) => das3::run(a),
+        Experiment::Imu(a) => imu::run(a),
         Experiment::Millard(a) => millard::run(a),
         Experiment::Moco(a) => moco::run(a),
         Experiment::Seth(a) => seth::run(a),
+        Experiment::Ski(a) => ski::run(a),
         Experiment::Walk(a) => walk::run(a),
     }
 }

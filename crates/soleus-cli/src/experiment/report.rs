@@ -1,5 +1,7 @@
 //! Lines that say what we found, what was published, and whether it is enough.
 
+use std::io::Write;
+
 /// Rows of an experiment, printed as they come.
 #[derive(Default)]
 pub struct Report {
@@ -10,25 +12,30 @@ pub struct Report {
 impl Report {
     /// A heading between rows.
     pub fn heading(&self, text: &str) {
-        println!("\n{text}");
+        say(&format!("\n{text}"));
     }
 
     /// One number or list of numbers: what it is, ours, what was published or wanted, and whether it will do.
     pub fn row(&mut self, what: &str, ours: &str, published: &str, pass: bool) {
         self.rows += 1;
         self.short += usize::from(!pass);
-        println!("{}  {what}: {ours}  | {published}", if pass { "pass " } else { "short" });
+        say(&format!("{}  {what}: {ours}  | {published}", if pass { "pass " } else { "short" }));
     }
 
     /// A number without a bar.
     pub fn note(&self, what: &str, ours: &str, published: &str) {
-        println!("       {what}: {ours}  | {published}");
+        say(&format!("       {what}: {ours}  | {published}"));
     }
 
     /// The closing line.
     pub fn close(&self) {
-        println!("\n{} of {} bars reached", self.rows - self.short, self.rows);
+        say(&format!("\n{} of {} bars reached", self.rows - self.short, self.rows));
     }
+}
+
+/// A line to stdout. Whoever reads may have seen enough, as `head` has.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// Numbers in a row with so many decimals.

@@ -7,10 +7,11 @@ use soleus_model::Model;
 use soleus_simulation::linear::SparseLu;
 use soleus_simulation::system::state_name;
 use soleus_simulation::{
-    End, ExplicitRungeKutta, ImplicitMidpoint, ImplicitSystemOde, Integrator, ModelControls, Outcome,
-    RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions, SystemOde, Trajectory, View, integrate,
+    Controls, End, ExplicitRungeKutta, ImplicitMidpoint, ImplicitSystemOde, Integrator, ModelControls,
+    Outcome, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions, Stop, SystemOde, Trajectory, View,
+    integrate,
 };
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -63,6 +64,8 @@ pub struct Motion {
     limiting: Option<usize>,
     /// The deadline that passed, s.
     deadline: Option<f64>,
+    /// The force that is not finite in the last state.
+    at_fault: Option<usize>,
 }
 
 /// Integrates from `start`.
@@ -111,7 +114,12 @@ pub fn simulate(system: &System, controls: &ModelControls, start: &State<f64>, p
             _ => job.run(&mut ExplicitRungeKutta::merson(norm, options), &mut ode, &x0),
         }
     };
+    let at_fault = match &outcome.end {
+        End::Stopped(Stop::NotFinite { .. }) => force_at_fault(system, controls, &outcome),
+        _ => None,
+    };
     Motion {
+        at_fault,
         rows: job.recorder.rows,
         outcome,
         wall: job.wall,
@@ -119,6 +127,42 @@ pub fn simulate(system: &System, controls: &ModelControls, start: &State<f64>, p
         limiting: job.limiting,
         deadline: plan.deadline.filter(|_| job.late),
     }
+}
+
+/// The first force that gives loads or rates that are not finite in the state that was reached, or a little ahead of it.
+fn force_at_fault(system: &System, controls: &ModelControls, reached: &Outcome) -> Option<usize> {
+    let n = system.tree.num_mobilities;
+    let part = |range: Range<usize>| Some(reached.state.get(range)?.to_vec());
+    let z = part(2 * n..2 * n + system.num_aux)?;
+    let x = State { time: reached.time, q: part(0..n)?, u: part(n..2 * n)?, z };
+    let (mut controls, mut values) = (controls.clone(), vec![0.0; system.num_controls]);
+    let (mut alone, mut ws) = (system.clone(), system.workspace());
+    // Rates that are not finite themselves lead nowhere.
+    controls.compute(x.time, &x, &mut values);
+    let moves = system.compute_motion(&x, &values, &mut ws).is_ok();
+    let rates = [system.coordinate_rates(&x), ws.udot.clone(), ws.zdot.clone()];
+    let moves = moves && rates.iter().flatten().all(|r| r.is_finite());
+    alone.forces.iter_mut().for_each(|f| f.enabled = false);
+    let ahead: &[f64] = if moves { &[0.0, 1e-12, 1e-9, 1e-6, 1e-3] } else { &[0.0] };
+    ahead.iter().find_map(|dt| {
+        let mut x = x.clone();
+        x.time += dt;
+        for (x, rate) in [&mut x.q, &mut x.u, &mut x.z].into_iter().zip(&rates) {
+            x.iter_mut().zip(rate).filter(|_| *dt > 0.0).for_each(|(x, rate)| *x += dt * rate);
+        }
+        controls.compute(x.time, &x, &mut values);
+        alone.compute_kinematics(&x, &mut ws);
+        alone.compute_paths(&x, &mut ws);
+        // One force at a time.
+        (0..system.forces.len()).filter(|&i| system.forces[i].enabled).find(|&i| {
+            alone.forces[i].enabled = true;
+            alone.compute_forces(&x, &values, &mut ws);
+            alone.forces[i].enabled = false;
+            let bodies = ws.body_load.iter().flat_map(|f| [f.w, f.v]).flat_map(|v| v.to_array());
+            let rates = ws.zdot[system.forces[i].states.clone()].iter().copied();
+            !bodies.chain(ws.mobility_load.iter().copied()).chain(rates).all(f64::is_finite)
+        })
+    })
 }
 
 impl Motion {
@@ -154,7 +198,8 @@ impl Motion {
             }
             _ => return Ok(()),
         };
-        let blame = blame.map(|c| state_name(model, system, c));
+        let through = self.at_fault.map(|f| format!(", through {}", model.forces[f].path));
+        let blame = blame.map(|c| state_name(model, system, c) + through.as_deref().unwrap_or(""));
         Err(Failure::NotFinished { message, blame, saved: saved.to_path_buf() })
     }
 }

@@ -9,6 +9,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::solution::Columns;
 use soleus_control::{Collocation, Trajectory};
 use soleus_dynamics::State;
+use soleus_dynamics::system::Actor;
 use soleus_io::study::GuessSettings;
 use soleus_math::function::{Function, GcvSpline, PiecewiseLinear};
 use soleus_optimization::NonlinearProgram;
@@ -22,9 +23,56 @@ const POINTS: usize = 201;
 /// Accuracy of the simulation that makes a guess.
 const ACCURACY: f64 = 1e-4;
 
+/// Activation of muscles of which a guess says nothing. In the middle of their bounds, where Moco begins, they would pull
+/// with half of their strength, and the guessed motion would be torn apart.
+const REST: f64 = 0.05;
+
+/// Starts from a motion. Muscles of which it says nothing are nearly at rest, fibers in equilibrium with that.
+pub fn start_from(base: &ModelProblem, program: &mut Collocation, phase: usize, guess: &Trajectory) {
+    program.set_guess_of(phase, guess);
+    if !guess.states.names.iter().any(|n| n.ends_with("/value")) {
+        return;
+    }
+    let (mut states, mut controls) = (Columns::default(), Columns::default());
+    for (f, s) in base.model.forces.iter().zip(&base.system.forces) {
+        let own = |name: &String| name.strip_prefix(f.path.as_str()).is_some_and(|n| n.starts_with('/'));
+        let told = guess.controls.names.contains(&f.path) || guess.states.names.iter().any(own);
+        if !matches!(s.actor, Actor::Muscle(_)) || told {
+            continue;
+        }
+        controls.names.push(f.path.clone());
+        let activation = format!("{}/activation", f.path);
+        if base.states.contains(&activation) {
+            states.names.push(activation);
+        }
+    }
+    if controls.names.is_empty() {
+        return;
+    }
+    let times = present(program, phase).times;
+    states.rows = vec![vec![REST; states.names.len()]; times.len()];
+    controls.rows = vec![vec![REST; controls.names.len()]; times.len()];
+    let resting = controls.names.clone();
+    let rest = Trajectory { times, states, controls, ..Trajectory::default() };
+    program.set_guess_of(phase, &rest);
+    equilibrate_some(base, program, phase, |state| {
+        resting.iter().any(|path| state.strip_prefix(path.as_str()).is_some_and(|n| n.starts_with('/')))
+    });
+}
+
 /// Puts muscles of the program's guess in equilibrium: fibers and tendons as they are at the guessed coordinates and
 /// activations. Lengths in the middle of their bounds pull with forces that no motion survives.
 pub fn equilibrate(base: &ModelProblem, program: &mut Collocation, phase: usize) {
+    equilibrate_some(base, program, phase, |_| true);
+}
+
+/// The same for the auxiliary states that are wanted.
+fn equilibrate_some(
+    base: &ModelProblem,
+    program: &mut Collocation,
+    phase: usize,
+    wanted: impl Fn(&str) -> bool,
+) {
     let mut guess = present(program, phase);
     let system = &base.system;
     let n = base.num_coordinates();
@@ -34,7 +82,7 @@ pub fn equilibrate(base: &ModelProblem, program: &mut Collocation, phase: usize)
         system.solve_equilibrium(&mut x, controls, &mut ws);
         row[2 * n..].copy_from_slice(&x.z);
     }
-    keep(&mut guess.states, |name| base.states[2 * n..].iter().any(|s| s == name));
+    keep(&mut guess.states, |name| base.states[2 * n..].iter().any(|s| s == name) && wanted(name));
     let states = Trajectory { times: guess.times, states: guess.states, ..Trajectory::default() };
     program.set_guess_of(phase, &states);
 }

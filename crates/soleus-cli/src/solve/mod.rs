@@ -1,5 +1,6 @@
 //! `soleus solve`: optimal control.
 
+mod again;
 mod blame;
 mod bounds;
 mod constraints;
@@ -115,6 +116,9 @@ pub struct Arguments {
     /// First barrier parameter; smaller ones stay closer to the guess
     #[arg(long, value_name = "MU")]
     barrier: Option<f64>,
+    /// Simulate the solution from its first state under its controls, and say how far that ends from it
+    #[arg(long)]
+    simulate: bool,
     /// Say nothing about progress
     #[arg(long)]
     quiet: bool,

@@ -40,6 +40,13 @@ pub fn ranges(
     Ok(list)
 }
 
+/// The model with parameters at the values that were found for them.
+pub fn found(source: &Source, s: &MocoStudySetup, values: &[(String, f64)]) -> Result<System, Failure> {
+    let of = |p: &MocoParameter| values.iter().find(|v| v.0 == p.name).map(|v| v.1);
+    let list: Vec<_> = s.parameters.iter().filter_map(|p| of(p).map(|x| (p, x))).collect();
+    at(source, &source.element()?, &list)
+}
+
 /// The model with parameters at some values.
 fn at(source: &Source, model: &Element, values: &[(&MocoParameter, f64)]) -> Result<System, Failure> {
     let mut changed = model.clone();

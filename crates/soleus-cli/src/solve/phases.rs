@@ -120,7 +120,7 @@ fn start(
     for (k, (phase, base)) in study.phases.iter().zip(bases).enumerate() {
         guess::equilibrate(base, program, k);
         if let Some(file) = &phase.setup.solver.guess_file {
-            program.set_guess_of(k, &trajectory::read(&setup::beside(path, file), base)?);
+            guess::start_from(base, program, k, &trajectory::read(&setup::beside(path, file), base)?);
         }
         guess::apply(path, &phase.guess, base, program, k)?;
     }

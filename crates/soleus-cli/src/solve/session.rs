@@ -5,7 +5,8 @@ use super::model::Source;
 use super::progress::Progress;
 use super::watch::{Stop, Store, Watch};
 use super::{
-    Arguments, BESIDE, Inputs, blame, guess, name_of, page, problem, refuse_impossible, settings, trajectory,
+    Arguments, BESIDE, Inputs, again, blame, guess, name_of, page, parameters, problem, refuse_impossible,
+    settings, trajectory,
 };
 use crate::failure::Failure;
 use crate::{load, setup};
@@ -27,6 +28,7 @@ const WARM_BARRIER: f64 = 1e-4;
 /// What a solve is made of.
 pub struct Session<'a> {
     path: &'a Path,
+    source: Source<'a>,
     study: &'a Study,
     is_toml: bool,
     a: &'a Arguments,
@@ -89,6 +91,7 @@ impl<'a> Session<'a> {
         let iterate = a.resume.clone().filter(|r| r != Path::new(BESIDE));
         Ok(Session {
             path,
+            source,
             study,
             is_toml,
             a,
@@ -201,9 +204,9 @@ impl<'a> Session<'a> {
         }
         let named = self.study.setup.solver.guess_file.as_ref().map(|g| setup::beside(self.path, g));
         if let Some(file) = self.a.guess.clone().or(named) {
-            program.set_guess(&trajectory::read(&file, &self.base)?);
+            guess::start_from(&self.base, program, 0, &trajectory::read(&file, &self.base)?);
         }
-        self.guess.iter().for_each(|guess| program.set_guess(guess));
+        self.guess.iter().for_each(|guess| guess::start_from(&self.base, program, 0, guess));
         guess::apply(self.path, &self.study.guess, &self.base, program, 0)
     }
 
@@ -291,6 +294,22 @@ impl<'a> Session<'a> {
             load::write_whole(&page, &html)?;
         }
         self.store.clear();
+        if self.a.simulate {
+            self.simulate_again(&found)?;
+        }
+        Ok(())
+    }
+
+    /// Tells how far a simulation under the controls found is from the solution.
+    fn simulate_again(&self, found: &Trajectory) -> Result<(), Failure> {
+        let changed = match found.parameters.is_empty() {
+            true => None,
+            false => Some(parameters::found(&self.source, &self.study.setup, &found.parameters)?),
+        };
+        match again::simulate(&self.base, changed.as_ref().unwrap_or(&self.base.system), found) {
+            Ok(distance) => eprintln!("{distance}"),
+            Err(why) => eprintln!("warning: not simulated again: {why}"),
+        }
         Ok(())
     }
 }

@@ -147,6 +147,12 @@ pub struct OutputFlags {
     /// Most iterations
     #[arg(long)]
     max_iterations: Option<usize>,
+    /// Threads; by default as many as there are cores. Results do not depend on it
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Simulate the solution from its first state under its controls, and say how far that ends from it
+    #[arg(long)]
+    simulate: bool,
     /// Say nothing about progress
     #[arg(long)]
     quiet: bool,
@@ -161,6 +167,8 @@ impl OutputFlags {
             report: self.report.clone(),
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
+            threads: self.threads,
+            simulate: self.simulate,
             quiet: self.quiet,
             ..Arguments::of_file(path)
         }

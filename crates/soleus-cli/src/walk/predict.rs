@@ -10,6 +10,9 @@ use soleus_optimization::nlp::Options;
 /// Allowed durations of half a cycle, s.
 const HALF: [f64; 2] = [0.3, 0.9];
 
+/// Most iterations on each mesh; walks that are found take a few hundred.
+const MOST_ITERATIONS: usize = 600;
+
 /// The walk that is asked for: half a cycle, effort with the cube of excitation, an upright trunk.
 pub fn predicted_cycle(walker: &Planar, speed: f64) -> GaitCycle {
     GaitCycle {
@@ -41,7 +44,12 @@ pub fn predict(
     for &intervals in meshes {
         let settings =
             Settings { interpolate_controls: false, ..Settings::uniform(Scheme::BackwardEuler, intervals) };
-        let options = Options { threads: 2, constraint_tolerance: 1e-6, ..Options::with_tolerance(1e-4) };
+        let options = Options {
+            threads: 2,
+            constraint_tolerance: 1e-6,
+            max_iterations: MOST_ITERATIONS,
+            ..Options::with_tolerance(1e-4)
+        };
         let outcome =
             solve_fading(&problem, &settings, &fading, &guess, &options, &mut |p, i| teller.tell(p, i))
                 .map_err(|e| fail(e.to_string()))?;

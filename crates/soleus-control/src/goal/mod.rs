@@ -10,9 +10,11 @@ mod initial;
 mod kinematic;
 mod model_function;
 mod output;
+mod planar_sensor;
 mod prescribed;
 mod quantity;
 pub(crate) mod reaction;
+mod sensor;
 mod tracking;
 
 pub use basic::{control_effort, final_time, parameter_expression, periodicity, sum_of_squares};
@@ -30,4 +32,5 @@ pub use output::{When, generalized_force_tracking, joint_reaction, output, outpu
 pub use prescribed::joint_reaction_of_motion;
 pub use quantity::{FrameMotion, MuscleQuantity, Quantity};
 pub use soleus_dynamics::implicit::Reaction;
+pub use sensor::{Channel, Sensor, sensor_tracking};
 pub use tracking::{Reference, tracking};

@@ -2,6 +2,7 @@
 
 use super::contact::Projection;
 use super::quantity::{Memory, Quantity};
+use super::sensor::Reading;
 use crate::function::SmoothFunction;
 use crate::problem::{EndpointFunction, EndpointVariable, PointVariable, Term};
 use soleus_dynamics::System;
@@ -20,6 +21,8 @@ pub enum Make {
         /// w, one for each number.
         weights: Vec<f64>,
     },
+    /// Σ ((vᵢ − mᵢ(t))/σᵢ(t))² over the numbers that are read.
+    Readings(Vec<Option<Reading>>),
     /// Σ wᵢ vᵢ².
     WeightedSquares(Vec<f64>),
     /// Squared angle (rad²) between the axes in v and a quaternion (w, x, y, z) over time, times a weight.
@@ -189,7 +192,10 @@ impl Make {
     fn needs_time(&self) -> bool {
         match self {
             Make::Values(list) => list.iter().any(Option::is_some),
-            Make::SquaredErrors { .. } | Make::SquaredAngle(..) | Make::ScalarMinus(..) => true,
+            Make::SquaredErrors { .. }
+            | Make::Readings(_)
+            | Make::SquaredAngle(..)
+            | Make::ScalarMinus(..) => true,
             Make::Scalar(s) => matches!(s.shape, Shape::Minus(_)),
             _ => false,
         }
@@ -209,6 +215,10 @@ impl Make {
             Make::SquaredErrors { references, weights } => {
                 let each = v.iter().zip(references).zip(weights);
                 out[0] = each.map(|((&v, r), &w)| (v - r.value(t)).sq() * w).sum();
+            }
+            Make::Readings(list) => {
+                let read = v.iter().zip(list).filter_map(|(&v, r)| r.as_ref().map(|r| (v, r)));
+                out[0] = read.map(|(v, r)| r.squared_error(v, t)).sum();
             }
             Make::WeightedSquares(weights) => {
                 out[0] = v.iter().zip(weights).map(|(v, &w)| v.sq() * w).sum();

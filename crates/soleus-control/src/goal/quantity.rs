@@ -23,6 +23,8 @@ pub enum FrameMotion {
     LinearAcceleration,
     /// Angular velocity in ground, rad/s.
     AngularVelocity,
+    /// Angular velocity in the frame itself, rad/s: what a gyroscope measures.
+    OwnAngularVelocity,
     /// Angular acceleration in ground, rad/s².
     AngularAcceleration,
     /// Angular and linear velocity.
@@ -486,7 +488,7 @@ impl FrameMotion {
         use FrameMotion as F;
         match self {
             F::Position | F::Rotation => 0,
-            F::LinearVelocity | F::AngularVelocity | F::Velocity => 1,
+            F::LinearVelocity | F::AngularVelocity | F::OwnAngularVelocity | F::Velocity => 1,
             _ => 2,
         }
     }
@@ -502,6 +504,7 @@ impl FrameMotion {
             F::LinearVelocity => out.extend(v.to_array()),
             F::LinearAcceleration => out.extend(a.to_array()),
             F::AngularVelocity => out.extend(V.w.to_array()),
+            F::OwnAngularVelocity => out.extend(R().inverse_mul(V.w).to_array()),
             F::AngularAcceleration => out.extend(A.w.to_array()),
             F::Velocity => out.extend(V.w.to_array().into_iter().chain(v.to_array())),
             F::Acceleration => out.extend(A.w.to_array().into_iter().chain(a.to_array())),

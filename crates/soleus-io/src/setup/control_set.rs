@@ -61,9 +61,11 @@ fn nodes_apart(bytes: &[u8]) -> (Cow<'_, [u8]>, Vec<Nodes>) {
     if memchr::memchr(APART, bytes).is_some() {
         return (Cow::Borrowed(bytes), lists);
     }
+    // Times of the control before, as they are written: as a rule all controls have the same.
+    let mut times = Vec::new();
     for at in memmem::find_iter(bytes, BEGIN) {
         let first = at + BEGIN.len();
-        let Some((nodes, length)) = plain_nodes(&bytes[first..]) else { continue };
+        let Some((nodes, length)) = plain_nodes(&bytes[first..], &mut times) else { continue };
         short.extend_from_slice(&bytes[from..first]);
         short.push(APART);
         short.extend_from_slice(lists.len().to_string().as_bytes());
@@ -81,10 +83,11 @@ fn nodes_apart(bytes: &[u8]) -> (Cow<'_, [u8]>, Vec<Nodes>) {
 }
 
 /// The nodes up to `</x_nodes>` and how many bytes they take; `None` if there are none, or if anything but time and value of
-/// nodes is there.
-fn plain_nodes(bytes: &[u8]) -> Option<(Nodes, usize)> {
+/// nodes is there. Takes the times of the control before and leaves its own.
+fn plain_nodes<'a>(bytes: &'a [u8], times: &mut Vec<Written<'a>>) -> Option<(Nodes, usize)> {
     let mut rest = bytes;
-    let mut nodes = Vec::new();
+    let mut nodes: Nodes = Vec::with_capacity(times.len());
+    let mut last = Written { text: &[], number: 0.0 };
     // Programs write all nodes alike: what stood before the two numbers of the last one is tried first.
     let mut before: [&[u8]; 2] = [&[], &[]];
     loop {
@@ -102,7 +105,11 @@ fn plain_nodes(bytes: &[u8]) -> Option<(Nodes, usize)> {
                 before[0] = &start[..start.len() - rest.len()];
             }
         }
-        let t = number_before_tag(&mut rest)?;
+        let t = number_before_tag(&mut rest, times.get(nodes.len()))?;
+        match times.get_mut(nodes.len()) {
+            Some(time) => *time = t,
+            None => times.push(t),
+        }
         let start = rest;
         match rest.strip_prefix(before[1]).filter(|_| known) {
             Some(number) => rest = number,
@@ -112,17 +119,29 @@ fn plain_nodes(bytes: &[u8]) -> Option<(Nodes, usize)> {
                 before[1] = &start[..start.len() - rest.len()];
             }
         }
-        let value = number_before_tag(&mut rest)?;
+        last = number_before_tag(&mut rest, Some(&last))?;
         rest = rest.strip_prefix(b"</value>")?;
         rest = rest.trim_ascii_start().strip_prefix(b"</ControlLinearNode>")?;
-        nodes.push((t, value));
+        nodes.push((t.number, last.number));
     }
 }
 
-/// The number before the next tag, which is taken off.
-fn number_before_tag(rest: &mut &[u8]) -> Option<f64> {
+/// A number and how it is written.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    text: &'a [u8],
+    number: f64,
+}
+
+/// The number before the next tag, which is taken off; `likely` is tried first.
+fn number_before_tag<'a>(rest: &mut &'a [u8], likely: Option<&Written<'a>>) -> Option<Written<'a>> {
     // Seventeen digits need more than `plain` can do.
     const LONG: usize = 18;
+    let same = likely.filter(|l| !l.text.is_empty() && rest.starts_with(l.text));
+    if let Some(same) = same.filter(|l| rest.get(l.text.len()) == Some(&b'<')) {
+        *rest = &rest[same.text.len()..];
+        return Some(*same);
+    }
     let end = rest.iter().position(|b| *b == b'<')?;
     let text = &rest[..end];
     *rest = &rest[end..];
@@ -130,7 +149,7 @@ fn number_before_tag(rest: &mut &[u8]) -> Option<f64> {
         Some((number, length)) if length == end => number,
         _ => std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()?,
     };
-    (!number.is_nan()).then_some(number)
+    (!f64::is_nan(number)).then_some(Written { text, number })
 }
 
 /// The controls of a document, some of whose nodes are apart.

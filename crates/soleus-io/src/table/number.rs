@@ -51,10 +51,6 @@ pub(super) fn cell(text: &str) -> Cell {
 /// With a mantissa below 2⁵³ and a power of ten up to 10²², both exact, their product or quotient is rounded once, so it is
 /// the nearest double (Clinger 1990, How to read floating point numbers accurately).
 pub(crate) fn plain(text: &[u8]) -> Option<(f64, usize)> {
-    const POWERS: [f64; 23] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-        1e18, 1e19, 1e20, 1e21, 1e22,
-    ];
     let mut at = usize::from(matches!(text.first(), Some(b'-' | b'+')));
     let negative = text.first() == Some(&b'-');
     // The digits before and after the point as one whole number.
@@ -117,7 +113,8 @@ pub(super) fn short(text: &[u8]) -> Option<(f64, usize)> {
     if before + after == 0 || mantissa >= 1 << 53 || !matches!(text[end], b' ' | b'\t') {
         return None;
     }
-    let x = mantissa as f64 / TENS[after] as f64;
+    // Signed whole numbers become doubles in one step.
+    let x = mantissa as i64 as f64 / POWERS[after];
     Some((if negative { -x } else { x }, end))
 }
 
@@ -141,6 +138,12 @@ fn push_up_to_eight_digits(text: &[u8], at: &mut usize, number: &mut u64) -> usi
     *at += count;
     count
 }
+
+/// Powers of ten that a double holds exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
 
 /// 10⁰ to 10⁸.
 const TENS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];

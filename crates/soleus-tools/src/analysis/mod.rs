@@ -64,7 +64,7 @@ pub struct Moment<'a> {
     pub x: &'a State<f64>,
     /// Controls of the actuators.
     pub controls: &'a [f64],
-    /// Kinematics, paths, loads and accelerations, those of the bodies included.
+    /// Kinematics, paths, loads and accelerations, those of the bodies included, if an analysis needs them.
     pub ws: &'a Workspace<f64>,
     /// Number of the row in the history.
     pub row: usize,
@@ -74,6 +74,14 @@ pub struct Moment<'a> {
 pub trait Analysis {
     /// Writes down what the instant has to say.
     fn record(&mut self, now: &Moment) -> Result<(), AnalysisError>;
+    /// Whether forces and accelerations of the instant are needed, or its state alone.
+    fn needs_motion(&self) -> bool {
+        true
+    }
+    /// Whether every row must be recorded, however few are asked for.
+    fn looks_back(&self) -> bool {
+        false
+    }
     /// What went less than well, in words.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
@@ -206,11 +214,13 @@ pub fn analyze(
                 report.not_in_equilibrium.push((x.time, force, why.to_string()));
             }
         }
-        if system.compute_motion(&x, &values, &mut ws).is_err() {
-            ws.udot.fill(f64::NAN);
-            report.without_accelerations.push(x.time);
+        if analyses.iter().any(|a| due(a) && a.analysis.needs_motion()) {
+            if system.compute_motion(&x, &values, &mut ws).is_err() {
+                ws.udot.fill(f64::NAN);
+                report.without_accelerations.push(x.time);
+            }
+            system.compute_body_accelerations(&mut ws);
         }
-        system.compute_body_accelerations(&mut ws);
         let now = Moment { model, system, x: &x, controls: &values, ws: &ws, row };
         for a in analyses.iter_mut().filter(|a| due(a)) {
             a.analysis.record(&now)?;

@@ -7,7 +7,7 @@ use soleus_dynamics::System;
 use soleus_dynamics::metabolics::probe::MetabolicProbe;
 use soleus_dynamics::system::Actor;
 use soleus_model::Model;
-use soleus_model::probe::{Probe, ProbeKind};
+use soleus_model::probe::{Probe, ProbeKind, ProbeOperation};
 
 const TEXT: &str =
     "\nProbes of the model: metabolic and mechanical power in W, forces in N, energies in J.\n\n";
@@ -47,7 +47,7 @@ enum Quantity {
 }
 
 impl ProbeReporter {
-    /// For a model. Every row of the motion is to be recorded, as integrals need them all; `every` so many are reported.
+    /// For a model. Where a probe looks back every row of the motion is to be recorded; `every` so many are reported.
     pub fn new(model: &Model, every: usize, look_back: LookBack) -> Self {
         let (mut probes, mut labels, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for p in model.probes.iter().filter(|p| p.enabled) {
@@ -115,6 +115,11 @@ pub(super) fn energy(system: &System, now: &Moment) -> [f64; 2] {
 }
 
 impl Analysis for ProbeReporter {
+    fn looks_back(&self) -> bool {
+        let forgets = self.look_back == LookBack::OpenSimAnalyze;
+        !forgets && self.probes.iter().any(|(p, _)| p.operation != ProbeOperation::Value)
+    }
+
     fn record(&mut self, now: &Moment) -> Result<(), AnalysisError> {
         for (_, probe) in &self.probes {
             match probe {

@@ -32,6 +32,10 @@ impl Analysis for StatesReporter {
         Ok(())
     }
 
+    fn needs_motion(&self) -> bool {
+        false
+    }
+
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
         Ok(vec![Output { suffix: "_states".to_string(), table: self.table.table()? }])
     }

@@ -35,8 +35,8 @@ pub fn run(data: &Path, more_deg: f64, report: &mut Report, folder: &Folder) -> 
     report.heading(&format!(
         "Single-limb stance, {from:.3} to {to:.3} s, one subject: walking, and knees bent by {more_deg} deg more (Fig. 9)"
     ));
-    let normal = contributions(&walking, from, to)?;
-    let crouch = contributions(&crouching, from, to)?;
+    let normal = contributions(&walking, from, to, EVERY)?;
+    let crouch = contributions(&crouching, from, to, EVERY)?;
 
     let worst = [Axis::Forward, Axis::Up].map(|a| normal.worst_sum(a).max(crouch.worst_sum(a)));
     let worst = worst[0].max(worst[1]);
@@ -170,8 +170,8 @@ fn same_muscles(
     Ok(())
 }
 
-/// Muscle forces by static optimization, then their contributions.
-fn contributions(trial: &Trial, from: f64, to: f64) -> Result<Contributions, Failure> {
+/// Muscle forces by static optimization, then their contributions, of every `every`th row.
+pub fn contributions(trial: &Trial, from: f64, to: f64, every: usize) -> Result<Contributions, Failure> {
     let rows = trial.rows(from, to)?;
     let made = StaticOptimization::new(
         &trial.model,
@@ -181,9 +181,9 @@ fn contributions(trial: &Trial, from: f64, to: f64) -> Result<Contributions, Fai
         &Settings::default(),
     );
     let made = made.map_err(|e| Failure::content(&trial.source, 0, "", e.to_string(), ""))?;
-    let outputs = trial.analyse(rows.clone(), EVERY, vec![Box::new(made)])?;
+    let outputs = trial.analyse(rows.clone(), every, vec![Box::new(made)])?;
     let forces = outputs.into_iter().flatten().find(|o| o.suffix == "_force").map(|o| o.table);
-    trial.contributions(rows, EVERY, &forces.unwrap_or_default())
+    trial.contributions(rows, every, &forces.unwrap_or_default())
 }
 
 /// The motion with hips, knees and ankles bent further. With the knee bent by δ more, hip and ankle take δ/2 each, which

@@ -3,6 +3,7 @@
 
 mod crouch;
 mod momentum;
+mod other_runner;
 mod running;
 mod trial;
 
@@ -31,7 +32,14 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let folder = Folder::create(a.out.as_ref())?;
     let mut report = Report::default();
     println!("Muscles that support and propel. Ours | published or wanted");
-    running::run(&a.data.join("running/hamner_subject02"), &mut report, &folder)?;
+    let running = a.data.join("running");
+    let subject = running.join("hamner_subject02");
+    running::run(&subject, &mut report, &folder)?;
+    other_runner::run(
+        &running.join("hamner2013_subject01"),
+        &subject.join("Actuators_CMC.xml"),
+        &mut report,
+    )?;
     crouch::run(&a.data.join("walking/gait2354_subject01"), a.crouch_deg, &mut report, &folder)?;
     report.close();
     Ok(())

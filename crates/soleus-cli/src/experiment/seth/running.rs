@@ -5,12 +5,13 @@ use super::trial::{Axis, CALF, Contributions, GROUPS, QUADRICEPS, Trial, column,
 use crate::experiment::report::{Report, list};
 use crate::experiment::sheet::{Folder, Series};
 use crate::failure::Failure;
+use soleus_math::Table;
 use std::path::Path;
 
 /// Torques that move the arms.
 const ARMS: &[&str] = &["arm_", "elbow", "pro_sup", "wrist", "shoulder"];
 /// A foot is on the ground while it presses with more than this, N.
-const CONTACT: f64 = 20.0;
+pub const CONTACT: f64 = 20.0;
 
 /// Motion and muscle forces of OpenSim's CMC; contacts in place of the measured reactions.
 pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Failure> {
@@ -37,45 +38,12 @@ pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Fail
     );
     let path = data.join("subject02_running_grf.mot");
     let grf = table(&path)?;
-    let plates = [column(&grf, "ground_force_vy", &path)?, column(&grf, "1_ground_force_vy", &path)?];
-    reaction(grf.times(), plates, &c, report);
-    let stances = stances(grf.times(), plates);
-    let forward = c.total(Axis::Forward);
-    let ends: Vec<f64> = stances
-        .iter()
-        .filter(|(a, b)| c.times()[0] <= *a && *b <= c.times()[c.times().len() - 1])
-        .map(|&(a, b)| 100.0 * (braking_ends(c.times(), &forward, a, b) - a) / (b - a))
-        .collect();
-    report.note("braking ends (% of stance, each foot)", &list(&ends, 0), "60");
-
-    // Peaks against those of the mass centre; up, its weight included, as a force plate reads it.
-    let (brake, push) = (peak(&forward, -1.0), peak(&forward, 1.0));
-    let lift = peak(&c.total(Axis::Up), 1.0) + 9.81;
-    let of = |axis, words, sign| peak(&c.sum(axis, words), sign);
-    report.note("peaks of the mass centre: back, forward, up (m/s2)", &list(&[brake, push, lift], 1), "");
-    let quad = [of(Axis::Forward, QUADRICEPS, -1.0) / brake, of(Axis::Up, QUADRICEPS, 1.0) / lift];
-    let pass = (quad[0] - 2.0).abs() < 0.25;
-    report.row("quadriceps: back (of the peak)", &list(&quad[..1], 2), "twice", pass);
-    report.note("quadriceps: up (of the peak)", &list(&quad[1..], 2), "nearly half");
-    let calf = [of(Axis::Forward, CALF, 1.0) / push, of(Axis::Up, CALF, 1.0) / lift];
-    let pass = calf[0] > 2.0 && calf[1] > 0.5;
-    report.row(
-        "soleus and gastrocnemius: forward, up (of the peaks)",
-        &list(&calf, 2),
-        "over twice, over half",
-        pass,
-    );
-    let arms = |axis, most: f64| {
-        let sum = c.sum(axis, ARMS);
-        100.0 * peak(&sum, 1.0).max(peak(&sum, -1.0)) / most
-    };
-    let arms = [arms(Axis::Forward, brake.max(push)), arms(Axis::Up, lift)];
-    report.row(
-        "arms: fore and aft, up (% of the peaks)",
-        &list(&arms, 1),
-        "below 1",
-        arms.iter().all(|a| *a < 1.0),
-    );
+    let plates =
+        [Plate::new(&grf, "ground_force", 'r', &path)?, Plate::new(&grf, "1_ground_force", 'l', &path)?];
+    reaction(grf.times(), plates.each_ref().map(|p| p.up), &c, report);
+    let mass = trial.model.bodies.iter().map(|b| b.mass).sum();
+    let steps: Vec<Step> = plates.iter().flat_map(|p| steps(grf.times(), p, mass, &c)).collect();
+    shares(&steps, &mut |what, ours, published, pass| report.row(what, ours, published, pass));
 
     momentum(&trial, rows, report, folder)?;
     for (axis, name, what) in [(Axis::Forward, "running_forward", "forward"), (Axis::Up, "running_up", "up")]
@@ -86,7 +54,18 @@ pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Fail
 }
 
 /// Reactions of the contacts against the measured force.
-fn reaction(times: &[f64], [a, b]: [&[f64]; 2], c: &Contributions, report: &mut Report) {
+fn reaction(times: &[f64], plates: [&[f64]; 2], c: &Contributions, report: &mut Report) {
+    let (rms, most) = reaction_rms(times, plates, c);
+    report.row(
+        "reactions of the contacts less the measured force, RMS (N)",
+        &format!("{rms:.0}, {:.1} %", 100.0 * rms / most),
+        &format!("the measured force, {most:.0} at most"),
+        rms < 0.05 * most,
+    );
+}
+
+/// RMS of the vertical reactions of the contacts less the measured force, and the largest measured force, N.
+pub fn reaction_rms(times: &[f64], [a, b]: [&[f64]; 2], c: &Contributions) -> (f64, f64) {
     // The measured force on straight lines between samples.
     let measured = |t: f64| {
         let k = times.partition_point(|x| *x <= t).clamp(1, times.len() - 1);
@@ -95,43 +74,126 @@ fn reaction(times: &[f64], [a, b]: [&[f64]; 2], c: &Contributions, report: &mut 
     };
     let difference = c.times().iter().zip(c.vertical_reaction()).map(|(&t, f)| f - measured(t));
     let rms = (difference.map(|d| d * d).sum::<f64>() / c.times().len() as f64).sqrt();
-    let most = a.iter().zip(b).map(|(a, b)| a + b).fold(0.0, f64::max);
-    let ours = format!("{rms:.0}, {:.1} %", 100.0 * rms / most);
-    let wanted = format!("the measured force, {most:.0} at most");
-    report.row(
-        "reactions of the contacts less the measured force, RMS (N)",
-        &ours,
-        &wanted,
-        rms < 0.05 * most,
-    );
+    (rms, a.iter().zip(b).map(|(a, b)| a + b).fold(0.0, f64::max))
 }
 
-/// Begin and end of every stance, s.
-fn stances(times: &[f64], plates: [&[f64]; 2]) -> Vec<(f64, f64)> {
-    let mut spans = Vec::new();
-    for force in plates {
-        let mut start = None;
-        for (&t, &f) in times.iter().zip(force) {
-            match (start, f > CONTACT) {
-                (None, true) => start = Some(t),
-                (Some(a), false) => {
-                    spans.push((a, t));
-                    start = None;
+/// The force under one foot, N.
+pub struct Plate<'t> {
+    forward: &'t [f64],
+    /// Upward.
+    pub up: &'t [f64],
+    /// The end of the names of its muscles.
+    side: char,
+}
+
+impl<'t> Plate<'t> {
+    /// The columns of a foot.
+    pub fn new(grf: &'t Table, name: &str, side: char, path: &Path) -> Result<Self, Failure> {
+        let of = |axis| column(grf, &format!("{name}_v{axis}"), path);
+        Ok(Plate { forward: of('x')?, up: of('y')?, side })
+    }
+}
+
+/// One stance: contributions over the peaks of the mass centre's acceleration, which the plate measured.
+pub struct Step {
+    /// When braking ends, % of stance.
+    braking: f64,
+    /// Quadriceps of the leg: back, up.
+    quadriceps: [f64; 2],
+    /// Soleus and gastrocnemius of the leg: forward, up.
+    calf: [f64; 2],
+    /// Both arms: fore or aft, up or down.
+    arms: [f64; 2],
+}
+
+/// Every stance on a plate that the motion holds from begin to end.
+pub fn steps(times: &[f64], plate: &Plate, mass: f64, c: &Contributions) -> Vec<Step> {
+    let (first, last) = (c.times()[0], c.times()[c.times().len() - 1]);
+    let mut list = Vec::new();
+    let mut start = None;
+    for k in 0..times.len() {
+        match (start, plate.up[k] > CONTACT) {
+            (None, true) => start = Some(k),
+            (Some(a), false) => {
+                start = None;
+                if first <= times[a] && times[k] <= last {
+                    list.push(step(
+                        &times[a..=k],
+                        &plate.forward[a..=k],
+                        &plate.up[a..=k],
+                        plate.side,
+                        mass,
+                        c,
+                    ));
                 }
-                _ => {}
             }
+            _ => {}
         }
     }
-    spans
+    list
 }
 
-/// When the mass centre is no longer slowed down, after it was slowed down most.
-fn braking_ends(times: &[f64], forward: &[f64], from: f64, to: f64) -> f64 {
-    let inside: Vec<usize> = (0..times.len()).filter(|&k| (from..=to).contains(&times[k])).collect();
-    let Some(&hardest) = inside.iter().min_by(|a, b| forward[**a].total_cmp(&forward[**b])) else {
-        return to;
+fn step(times: &[f64], forward: &[f64], up: &[f64], side: char, mass: f64, c: &Contributions) -> Step {
+    let (from, to) = (times[0], times[times.len() - 1]);
+    // Braking ends when the foot no longer pushes back, after it did so hardest; forward counts from there.
+    let hardest = (0..forward.len()).min_by(|a, b| forward[*a].total_cmp(&forward[*b])).unwrap_or(0);
+    let end = (hardest..forward.len()).find(|&k| forward[k] > 0.0).unwrap_or(forward.len() - 1);
+    let [back, ahead, lift] =
+        [peak(forward, -1.0), peak(&forward[hardest..], 1.0), peak(up, 1.0)].map(|f| f / mass);
+    let inside = |values: Vec<f64>| -> Vec<f64> {
+        let pairs = c.times().iter().zip(values);
+        pairs.filter(|(t, _)| (from..=to).contains(*t)).map(|(_, v)| v).collect()
     };
-    inside.iter().find(|&&k| k > hardest && forward[k] > 0.0).map_or(to, |&k| times[k])
+    let of = |axis, words, sign| peak(&inside(c.sum_of_leg(axis, words, side)), sign);
+    let most = |axis| {
+        let sum = inside(c.sum(axis, ARMS));
+        peak(&sum, 1.0).max(peak(&sum, -1.0))
+    };
+    Step {
+        braking: 100.0 * (times[end] - from) / (to - from),
+        quadriceps: [of(Axis::Forward, QUADRICEPS, -1.0) / back, of(Axis::Up, QUADRICEPS, 1.0) / lift],
+        calf: [of(Axis::Forward, CALF, 1.0) / ahead, of(Axis::Up, CALF, 1.0) / lift],
+        arms: [most(Axis::Forward) / back.max(ahead), most(Axis::Up) / lift],
+    }
+}
+
+/// Tells what the stances come to, each and their mean, beside the paper's words: what it is, ours, published, whether it will
+/// do. A number that the paper gives passes if it lies within one standard deviation of the mean.
+pub fn shares(steps: &[Step], tell: &mut dyn FnMut(&str, &str, &str, bool)) {
+    let each = |of: fn(&Step) -> f64| steps.iter().map(of).collect::<Vec<f64>>();
+    let told = |values: &[f64], digits: usize| {
+        let (mean, deviation) = mean_and_deviation(values);
+        format!("{} ({mean:.digits$} ± {deviation:.digits$})", list(values, digits))
+    };
+    let mean = |values: &[f64]| mean_and_deviation(values).0;
+    let is = |values: &[f64], published: f64| {
+        let (mean, deviation) = mean_and_deviation(values);
+        (mean - published).abs() <= deviation
+    };
+    let below = |values: &[f64], most: f64| values.iter().all(|v| *v < most);
+
+    let v = each(|s| s.braking);
+    tell("braking ends, each stance (mean ± SD) (% of stance)", &told(&v, 0), "60", is(&v, 60.0));
+    let v = each(|s| s.quadriceps[0]);
+    tell("quadriceps: back (of the peak)", &told(&v, 2), "twice", is(&v, 2.0));
+    let v = each(|s| s.quadriceps[1]);
+    tell("quadriceps: up (of the peak)", &told(&v, 2), "nearly half", is(&v, 0.5));
+    let v = each(|s| s.calf[0]);
+    tell("soleus and gastrocnemius: forward (of the peak)", &told(&v, 2), "over twice", mean(&v) > 2.0);
+    let v = each(|s| s.calf[1]);
+    tell("soleus and gastrocnemius: up (of the peak)", &told(&v, 2), "over half", mean(&v) > 0.5);
+    let v = each(|s| 100.0 * s.arms[0]);
+    tell("arms: fore and aft (% of the peak)", &told(&v, 2), "below 1", below(&v, 1.0));
+    let v = each(|s| 100.0 * s.arms[1]);
+    tell("arms: up and down (% of the peak)", &told(&v, 2), "below 1", below(&v, 1.0));
+}
+
+/// Mean, and standard deviation of the values as a sample.
+fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0).max(1.0)).sqrt())
 }
 
 /// Angular momenta about the vertical of arms and legs.

@@ -162,10 +162,19 @@ impl Contributions {
 
     /// The sum of all contributors whose names begin with one of the words.
     pub fn sum(&self, axis: Axis, beginnings: &[&str]) -> Vec<f64> {
+        self.sum_where(axis, |name| beginnings.iter().any(|b| name.starts_with(b)))
+    }
+
+    /// The same for those of one leg, whose names end in `_r` or `_l`.
+    pub fn sum_of_leg(&self, axis: Axis, beginnings: &[&str], side: char) -> Vec<f64> {
+        let is_mine = |name: &str| name.strip_suffix(side).is_some_and(|n| n.ends_with('_'));
+        self.sum_where(axis, |name| is_mine(name) && beginnings.iter().any(|b| name.starts_with(b)))
+    }
+
+    fn sum_where(&self, axis: Axis, wanted: impl Fn(&str) -> bool) -> Vec<f64> {
         let mut sum = vec![0.0; self.com.rows()];
         for (label, column) in self.com.labels().iter().zip(self.com.columns()) {
-            let Some(name) = label.strip_suffix(axis.ending()) else { continue };
-            if beginnings.iter().any(|b| name.starts_with(b)) {
+            if label.strip_suffix(axis.ending()).is_some_and(&wanted) {
                 sum.iter_mut().zip(column).for_each(|(s, x)| *s += x);
             }
         }

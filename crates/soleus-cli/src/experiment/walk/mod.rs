@@ -25,6 +25,9 @@ pub struct Arguments {
     /// Parts to run, separated by commas; without it all but `random`
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PART,...")]
     part: Vec<Part>,
+    /// Winter's data for the part `variants`: slow, normal, blend; without it all three
+    #[arg(long, value_delimiter = ',', value_parser = ["slow", "normal", "blend"], value_name = "DATA,...")]
+    data: Vec<String>,
     /// Random starts of each problem in the part `random`
     #[arg(long, default_value_t = 50, value_name = "N")]
     starts: u32,
@@ -67,7 +70,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
             _ if !wanted => {}
             Part::Stored => stored::check(&folder, r)?,
             Part::Time => paper::time(&folder, r)?,
-            Part::Variants => paper::variants(&folder, r)?,
+            Part::Variants => paper::variants(&a.data, &folder, r)?,
             Part::Meshes => paper::meshes(&folder, r)?,
             Part::Prosthesis => device::check(&folder, r)?,
             Part::Random => random::check(a.starts, a.seed, r)?,

@@ -171,13 +171,27 @@ impl WalkingProblem {
             .map_err(|e| Failure::NotSolved { message: e.to_string() })
     }
 
-    /// Solves from nothing, stage by stage.
+    /// Solves from nothing, stage by stage; where that fails, again with patience.
     pub fn solve_from(&self, guess: &Trajectory, progress: Progress<'_>) -> Result<Outcome, Failure> {
+        let quick = self.solve_stages(&self.stages(), guess, progress)?;
+        if quick.solution.status.is_solved() {
+            return Ok(quick);
+        }
+        let patient = self.solve_stages(&self.patient_stages(), guess, progress)?;
+        Ok(Outcome { iterations: quick.iterations + patient.iterations, ..patient })
+    }
+
+    fn solve_stages(
+        &self,
+        stages: &[Stage],
+        guess: &Trajectory,
+        progress: Progress<'_>,
+    ) -> Result<Outcome, Failure> {
         let mut iterations = 0;
         let mut guess = guess.clone();
         let mut last = None;
-        for stage in self.stages() {
-            let o = self.solve_stage(&stage, &guess, progress)?;
+        for stage in stages {
+            let o = self.solve_stage(stage, &guess, progress)?;
             iterations += o.iterations;
             guess.clone_from(&o.trajectory);
             last = Some(o);
@@ -198,9 +212,18 @@ impl WalkingProblem {
             most: 120,
         };
         let second = Stage { price: 10.0, barrier: 1e-3, most: 80, ..first };
-        let third = Stage { scheme: self.scheme, nodes: self.nodes.div_ceil(2), price: 100.0, ..second };
-        let last = Stage { nodes: self.nodes, price: 0.0, tolerance: 1e-6, most: MOST_ITERATIONS, ..third };
+        let third =
+            Stage { scheme: self.scheme, nodes: self.nodes.div_ceil(2).max(20), price: 100.0, ..second };
+        let last = Stage { nodes: self.nodes, price: 0.0, tolerance: 1e-6, most: 500, ..third };
         [first, second, third, last]
+    }
+
+    /// Every stage nearly to its end, the last of the coarse ones without reserves.
+    fn patient_stages(&self) -> [Stage; 5] {
+        let [first, .., last] = self.stages();
+        let coarse = |price: f64, barrier: f64| Stage { price, barrier, tolerance: 1e-3, most: 300, ..first };
+        let last = Stage { most: MOST_ITERATIONS, ..last };
+        [coarse(1.0, 1e-2), coarse(10.0, 1e-3), coarse(100.0, 1e-3), coarse(0.0, 1e-3), last]
     }
 
     fn solve_stage(

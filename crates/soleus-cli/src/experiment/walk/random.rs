@@ -2,30 +2,16 @@
 
 use super::problem::{Leg, WalkingProblem};
 use super::stored;
+use crate::experiment::random::Random;
 use crate::experiment::report::Report;
 use crate::failure::Failure;
 use crate::walk::Teller;
 use soleus_control::Trajectory;
 
-/// Numbers from a seed, the same everywhere (Steele, Lea and Flood 2014: SplitMix64).
-struct Random(u64);
-
-impl Random {
-    /// Uniform in −1 to 1.
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let bits = (z ^ (z >> 31)) >> 11;
-        2.0 * bits as f64 / (1u64 << 53) as f64 - 1.0
-    }
-}
-
 /// Straight lines with a random swing (5° to 40°), and at every point every angle off by up to 15°, the height by up to
 /// 5 cm, every activation between 0 and 0.5.
 fn start(p: &WalkingProblem, seed: u64) -> Trajectory {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let swing = (22.5 + 17.5 * random.next()).to_radians();
     let mut t = p.start(swing);
     let n = p.walker.base.num_coordinates();

@@ -9,7 +9,7 @@ use soleus_control::gait::Planar;
 
 /// Speeds of the walks, m/s, and where the first walk is found from straight lines.
 const SPEEDS: [f64; 7] = [0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0];
-const FIRST: usize = 2;
+const FIRST: usize = 3;
 /// Speeds on the way to a run, m/s.
 const RUNS: [f64; 4] = [2.0, 2.4, 2.7, 3.0];
 /// Points of half a cycle.
@@ -57,7 +57,15 @@ impl<'a> Family<'a> {
         let half = half * (self.speeds[from] / self.speeds[to]).sqrt();
         let cycle = predicted_cycle(self.walker, self.speeds[to]);
         let start = at_speed(t, cycle.forward, self.speeds[to], half);
-        let o = predict(self.walker, &cycle, &start, &Fading::none(), &[MESH], teller)?;
+        // A little help over the step.
+        let fading = Fading {
+            prices: vec![100.0],
+            tolerance: 1e-2,
+            max_iterations: 60,
+            barriers: [1e-3; 2],
+            ..Fading::new(self.walker.reserves())
+        };
+        let o = predict(self.walker, &cycle, &start, &fading, &[MESH], teller)?;
         self.keep(to, o);
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::super::jacobian::MAX_STATES;
 use super::super::pattern::supports;
 use super::super::sparse::SparseMatrix;
 use super::super::{ImplicitSystem, path_law};
-use super::scratch::{J, JetScratch};
+use super::scratch::{FEW, PathJets};
 use super::{HessianWorkspace, ImplicitHessian, rounds};
 use crate::joint::JointMotion;
 use crate::kinematics::{Kinematics, Loads};
@@ -58,6 +58,11 @@ impl PathPlan {
     /// Whether it needs jets through points.
     pub fn has_points(&self) -> bool {
         matches!(self.how, How::Points { .. })
+    }
+
+    /// Whether small jets hold all variables of its points.
+    pub fn crosses_few(&self) -> bool {
+        matches!(&self.how, How::Points { rounds, .. } if rounds.iter().all(|r| r.len() <= FEW))
     }
 
     pub fn num_mobilities(&self) -> usize {
@@ -188,7 +193,10 @@ impl ImplicitSystem<'_> {
             path.clear();
             match &plan.how {
                 How::Function(map) => self.function_path(plan, map, &ws.kin.q, &ws.kin.u, y_u, path),
-                How::Points { .. } => self.points_path(plan, x.time, ws, tree, y_u, jets, path),
+                How::Points { .. } if plan.crosses_few() => {
+                    self.points_path(plan, x.time, ws, tree, y_u, &mut jets.few, path);
+                }
+                How::Points { .. } => self.points_path(plan, x.time, ws, tree, y_u, &mut jets.many, path),
             }
             let mut inputs = [0.0; 3 + 2 * MAX_STATES];
             inputs[0] = ws.paths[plan.force].length();
@@ -245,14 +253,14 @@ impl ImplicitSystem<'_> {
 
     /// A path through points, by jets over its coordinates, and over its speeds where they do not follow from the length.
     #[allow(clippy::too_many_arguments)]
-    fn points_path(
+    fn points_path<const N: usize, const H: usize>(
         &self,
         plan: &PathPlan,
         time: f64,
         ws: &Workspace<f64>,
         tree: &InverseDynamicsHessian,
         y: &[f64],
-        jets: &mut JetScratch,
+        jets: &mut PathJets<N, H>,
         out: &mut PathSecond,
     ) {
         let s = self.system;
@@ -262,7 +270,7 @@ impl ImplicitSystem<'_> {
             return;
         };
         let (k, m) = (plan.list.len(), 2 * plan.list.len());
-        let cst = |v: Vec3<f64>| Vec3::<J>::cst(v);
+        let cst = |v: Vec3<f64>| Vec3::<Jet<N, H>>::cst(v);
         for &b in still {
             let (X, V, W) = (ws.kin.X_GB[b], ws.kin.V_GB[b], tree.W[b]);
             jets.X_GB[b] = Transform::cst(X);

@@ -13,20 +13,18 @@ use soleus_math::{Jet, Real, SpatialVec, Transform};
 pub(super) const CAPACITY: usize = 12;
 pub(super) type J = Jet<CAPACITY, 78>;
 
-/// Poses, velocities and loads as jets, and the paths and constraints that see them.
+/// The few coordinates that most paths cross. Their jets cost a sixth of the larger ones.
+pub(super) const FEW: usize = 4;
+
+/// Poses, velocities and loads as jets, and the constraints that see them.
 #[derive(Clone, Debug)]
 pub(super) struct JetScratch {
     pub X_GB: Vec<Transform<J>>,
     pub V_GB: Vec<SpatialVec<J>>,
-    /// Velocities for the weights as speeds.
-    pub W_GB: Vec<SpatialVec<J>>,
-    pub H_B: Vec<SpatialVec<J>>,
     pub q: Vec<J>,
     pub u: Vec<J>,
     pub body: Vec<SpatialVec<J>>,
     pub mobility: Vec<J>,
-    /// By force; empty for those without points.
-    pub paths: Vec<PathState<J>>,
     /// Displacement of each body, and the first of its variables: which lifts are still good.
     pub lifted: Vec<Option<usize>>,
     pub moved: Vec<Transform<J>>,
@@ -35,43 +33,78 @@ pub(super) struct JetScratch {
     pub all_u: Vec<J>,
     pub kinematics: Option<TreeKinematics<J>>,
     pub rows: Option<ConstraintWorkspace<J>>,
+    /// Paths through points that cross few coordinates, and many.
+    pub few: PathJets<FEW, 10>,
+    pub many: PathJets<CAPACITY, 78>,
+}
+
+/// The same for paths through points.
+#[derive(Clone, Debug)]
+pub(super) struct PathJets<const N: usize, const H: usize> {
+    pub X_GB: Vec<Transform<Jet<N, H>>>,
+    pub V_GB: Vec<SpatialVec<Jet<N, H>>>,
+    /// Velocities for the weights as speeds.
+    pub W_GB: Vec<SpatialVec<Jet<N, H>>>,
+    pub H_B: Vec<SpatialVec<Jet<N, H>>>,
+    pub q: Vec<Jet<N, H>>,
+    pub u: Vec<Jet<N, H>>,
+    pub body: Vec<SpatialVec<Jet<N, H>>>,
+    pub mobility: Vec<Jet<N, H>>,
+    /// By force; empty for those that these jets are not for.
+    pub paths: Vec<PathState<Jet<N, H>>>,
+}
+
+impl<const N: usize, const H: usize> PathJets<N, H> {
+    fn new<'a>(s: &System, plans: impl Iterator<Item = &'a PathPlan>) -> Self {
+        let mut paths: Vec<PathState<Jet<N, H>>> = Vec::new();
+        for plan in plans {
+            paths.resize_with(s.forces.len(), PathState::empty);
+            if let Some(path) = &s.forces[plan.force].path {
+                paths[plan.force] = PathState::new(path);
+            }
+        }
+        let used = !paths.is_empty();
+        let n = if used { s.tree.num_mobilities } else { 0 };
+        let nb = if used { s.tree.nodes.len() } else { 0 };
+        let zero = SpatialVec::zero();
+        PathJets {
+            X_GB: vec![Transform::identity(); nb],
+            V_GB: vec![zero; nb],
+            W_GB: vec![zero; nb],
+            H_B: vec![zero; n],
+            q: vec![Jet::zero(); n],
+            u: vec![Jet::zero(); n],
+            body: vec![zero; nb],
+            mobility: vec![Jet::zero(); n],
+            paths,
+        }
+    }
 }
 
 impl JetScratch {
     pub fn new(s: &System, paths: &[PathPlan], forces: &[ForcePlan], constraints: &[ConstraintPlan]) -> Self {
-        let by_paths = paths.iter().any(|p| p.has_points());
         let by_forces = !forces.is_empty();
         let by_constraints = !constraints.is_empty();
         let (n, nb) = (s.tree.num_mobilities, s.tree.nodes.len());
         let (zero, still) = (SpatialVec::zero(), Transform::identity());
-        let used = by_paths || by_forces;
-        let bodies = if used { nb } else { 0 };
-        let mobilities = if used { n } else { 0 };
-        let mut states: Vec<PathState<J>> = Vec::new();
-        if by_paths {
-            states = s.forces.iter().map(|_| PathState::empty()).collect();
-            for p in paths.iter().filter(|p| p.has_points()) {
-                if let Some(path) = &s.forces[p.force].path {
-                    states[p.force] = PathState::new(path);
-                }
-            }
-        }
+        let bodies = if by_forces { nb } else { 0 };
+        let mobilities = if by_forces { n } else { 0 };
+        let all = if by_constraints { n } else { 0 };
         JetScratch {
             X_GB: vec![still; bodies],
             V_GB: vec![zero; bodies],
-            W_GB: vec![zero; if by_paths { nb } else { 0 }],
-            H_B: vec![zero; if by_paths { n } else { 0 }],
             q: vec![J::zero(); mobilities],
             u: vec![J::zero(); mobilities],
             body: vec![zero; bodies],
             mobility: vec![J::zero(); mobilities],
-            paths: states,
-            lifted: vec![None; if by_forces { nb } else { 0 }],
-            moved: vec![still; if by_forces { nb } else { 0 }],
-            all_q: vec![J::zero(); if by_constraints { n } else { 0 }],
-            all_u: vec![J::zero(); if by_constraints { n } else { 0 }],
+            lifted: vec![None; bodies],
+            moved: vec![still; bodies],
+            all_q: vec![J::zero(); all],
+            all_u: vec![J::zero(); all],
             kinematics: by_constraints.then(|| TreeKinematics::new(&s.tree)),
             rows: by_constraints.then(|| s.constraints.workspace(&s.tree)),
+            few: PathJets::new(s, paths.iter().filter(|p| p.has_points() && p.crosses_few())),
+            many: PathJets::new(s, paths.iter().filter(|p| p.has_points() && !p.crosses_few())),
         }
     }
 }

@@ -39,6 +39,12 @@ pub enum ParameterError {
         /// Properties of this class that can be had.
         supported: String,
     },
+    /// A marker.
+    #[error("no derivative by `{path}`: markers are in no equation of motion")]
+    InNoEquation {
+        /// What was asked for.
+        path: String,
+    },
     /// A frame that something stands on whose derivatives there are not.
     #[error("no derivative by `{path}`: the frame also holds {component}, and by its place there is none")]
     FrameInUse {
@@ -412,7 +418,7 @@ impl Search<'_> {
 
     /// A marker, which no equation knows.
     fn of_marker(&self, _: usize, _: &str) -> Result<Parameter, ParameterError> {
-        self.not_supported("Marker, which is in no equation of motion", "")
+        Err(ParameterError::InNoEquation { path: self.path.to_string() })
     }
 
     /// A surface that paths wrap.

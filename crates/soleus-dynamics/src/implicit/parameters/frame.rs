@@ -123,11 +123,8 @@ impl Search<'_> {
                 // X_PF moves in the parent.
                 let (X_PF, X_MB) = frames(first);
                 let shift = motion.of_point(nodes[first].X_PF.p);
-                kinds.push(Kind::Joint {
-                    node: first,
-                    X_PF: X_PF.nudged(seed(motion.turn), seed(shift)),
-                    X_MB,
-                });
+                let X_PF = X_PF.nudged(seed(motion.turn), seed(shift));
+                kinds.push(Kind::Joint { node: first, frames: Box::new([X_PF, X_MB]) });
             }
             if moved[outboard.0] {
                 // X_BM moves in the body, and X_MB is its inverse.
@@ -135,8 +132,8 @@ impl Search<'_> {
                 let X_BM = nodes[last].X_MB.inverse();
                 let shift = motion.of_point(X_BM.p);
                 let X_BM = Transform::cst(X_BM).nudged(seed(motion.turn), seed(shift));
-                let inverse = X_BM.inverse();
-                kinds.push(Kind::Joint { node: last, X_PF, X_MB: exactly(X_MB, inverse) });
+                let X_MB = exactly(X_MB, X_BM.inverse());
+                kinds.push(Kind::Joint { node: last, frames: Box::new([X_PF, X_MB]) });
             }
         }
         Ok(kinds)

@@ -71,8 +71,8 @@ enum Kind {
     Path { force: usize, change: Change<D> },
     /// A place where a force holds on to a body.
     Place(Place),
-    /// The frames of a joint with the parameter seeded, by the node it carries.
-    Joint { node: usize, X_PF: Transform<D>, X_MB: Transform<D> },
+    /// The frames X_PF and X_MB of a joint with the parameter seeded, by the node it carries.
+    Joint { node: usize, frames: Box<[Transform<D>; 2]> },
 }
 
 /// A law whose parameters carry derivatives; parameters box it.
@@ -229,8 +229,8 @@ impl ImplicitSystem<'_> {
                 *r = -(*r + m);
             }
             for kind in &p.kinds {
-                if let Kind::Joint { node, X_PF, X_MB } = kind {
-                    self.add_change_of_joint((*node, X_PF, X_MB), room, column);
+                if let Kind::Joint { node, frames } = kind {
+                    self.add_change_of_joint(*node, frames, room, column);
                 }
             }
         }
@@ -239,13 +239,14 @@ impl ImplicitSystem<'_> {
     /// Adds the change of the residual when a joint is elsewhere on its bodies.
     fn add_change_of_joint(
         &self,
-        (node, X_PF, X_MB): (usize, &Transform<D>, &Transform<D>),
+        node: usize,
+        &[X_PF, X_MB]: &[Transform<D>; 2],
         room: &mut ParameterWorkspace,
         column: &mut [f64],
     ) {
         let (x, tree, ws) = (&room.x, &self.system.tree, &mut room.dual);
         compute_kinematics_between(tree, &x.q, &x.u, &mut ws.kin, |i, n| {
-            if i == node { JointFrames::new(*X_PF, *X_MB) } else { JointFrames::of(n) }
+            if i == node { JointFrames::new(X_PF, X_MB) } else { JointFrames::of(n) }
         });
         let r = &mut room.whole_residual;
         self.compute_residual_of_motion(x, &room.xdot, &room.controls, &room.lambda, ws, r);

@@ -8,6 +8,8 @@ use soleus_math::{Mat33, Real, Vec3};
 const PARTS: usize = 300;
 /// Points whose roots are sought side by side, which the compiler turns into vector instructions.
 const LANES: usize = 8;
+/// A number of each of these points. Vectors are kept by component, so that lanes lie side by side.
+type Lanes = [f64; LANES];
 /// Newton steps taken side by side from guesses that continue the roots so far as a parabola.
 const COMMON_STEPS: usize = 3;
 /// Newton steps from a good guess before the search starts anew.
@@ -27,8 +29,6 @@ const SHORT_CHORD: f64 = 1.3;
 /// Steps taken side by side for the points of a short rule, which start from afar; one Newton step on the polynomial is
 /// usually left.
 const NODE_STEPS: usize = 3;
-/// Above half the second derivative of the polynomial, in units of about the mean radius.
-const BEND: f64 = 100.0;
 /// Newton steps on the polynomial after these at most.
 const POLISH_STEPS: usize = 4;
 /// Size, relative to the mean, of the last two coefficients of the expansion at which a short rule counts. They fall
@@ -171,7 +171,7 @@ fn short_sum<T: Real, const N: usize>(
     // Sums of x, y and z over the points of each lane: of the directions, and for their last two coefficients.
     let mut sums = [[[0.0; LANES]; 3]; 3];
     for first in (0..N).step_by(LANES) {
-        let s: [f64; LANES] = std::array::from_fn(|k| rule.s[first + k]);
+        let s: Lanes = std::array::from_fn(|k| rule.s[first + k]);
         let (t, v) = directions(closest, r0, d0, &s)?;
         for (c, v) in v.iter().enumerate() {
             for k in 0..LANES {
@@ -182,8 +182,7 @@ fn short_sum<T: Real, const N: usize>(
         }
         if T::ORDER > 0 {
             for k in 0..LANES {
-                let v = Vec3 { x: v[0][k], y: v[1][k], z: v[2][k] };
-                fan.add_derivatives(s[k], rule.weight[first + k], t[k], v);
+                fan.add_derivatives(s[k], rule.weight[first + k], t[k], lane(&v, k));
             }
         }
     }
@@ -199,32 +198,27 @@ fn short_sum<T: Real, const N: usize>(
 /// Roots and directions, by component, of the points at `s` of the chord, side by side; nothing unless all of them are found
 /// and are the ones that a search from afar finds.
 #[inline(always)]
-#[allow(clippy::type_complexity)]
-fn directions(
-    closest: &Closest,
-    r: Vec3<f64>,
-    d: Vec3<f64>,
-    s: &[f64; LANES],
-) -> Option<([f64; LANES], [[f64; LANES]; 3])> {
+fn directions(closest: &Closest, r: Vec3<f64>, d: Vec3<f64>, s: &Lanes) -> Option<(Lanes, [Lanes; 3])> {
     let m = squares(closest, r, d, s);
     let mut t = [0.0; LANES];
     approach(closest, &m, &mut t);
-    let mut slope = [0.0; LANES];
+    let (mut f, mut slope) = ([0.0; LANES], [0.0; LANES]);
     let mut found = false;
     for _ in 0..POLISH_STEPS {
-        // What a Newton step leaves, f″/2 (f/f′)², in place of the residual after it; NaN is no root.
         let mut worst = 0.0_f64;
         for k in 0..LANES {
-            let f;
-            (f, slope[k]) = closest.sextic(m[k], t[k]);
-            let step = f / slope[k];
-            t[k] -= step;
-            let left = BEND * (step * step);
-            worst = if left <= worst { worst } else { left };
+            (f[k], slope[k]) = closest.sextic(lane(&m, k), t[k]);
+        }
+        // Keeps NaN, which is no root.
+        for f in f {
+            worst = if f.abs() <= worst { worst } else { f.abs() };
         }
         found = worst < RESIDUAL;
         if found {
             break;
+        }
+        for k in 0..LANES {
+            t[k] -= f[k] / slope[k];
         }
     }
     let right = (0..LANES).all(|k| is_largest(closest, t[k]) && is_sharp(closest, t[k], slope[k]));
@@ -344,29 +338,40 @@ fn guesses(known: Option<[f64; LANES]>) -> [f64; LANES] {
 ///
 ///   t ← t − N (1 − √N)/Σ aᵢ² qᵢ²/(t + aᵢ²)³
 ///
+/// Both sums are brought to common denominators, D² and D³ with D = Π (t + aᵢ²), which leaves A (D − √A)/B of their numerators A
+/// and B.
+///
 /// Source: Hebden (1973) and Moré (1978), for trust regions.
 #[inline(always)]
-fn approach(closest: &Closest, m: &[Vec3<f64>; LANES], t: &mut [f64; LANES]) {
+fn approach(closest: &Closest, m: &[Lanes; 3], t: &mut Lanes) {
     for _ in 0..NODE_STEPS {
-        for (t, m) in t.iter_mut().zip(m) {
-            let (P, Q, R) = (*t + closest.a_sq.x, *t + closest.a_sq.y, *t + closest.a_sq.z);
+        for k in 0..LANES {
+            let (P, Q, R) = (t[k] + closest.a_sq.x, t[k] + closest.a_sq.y, t[k] + closest.a_sq.z);
             let (PQ, QR, PR) = (P * Q, Q * R, P * R);
-            let w = 1.0 / (PQ * R);
-            let (x, y, z) = (QR * w, PR * w, PQ * w);
-            let (nx, ny, nz) = (m.x * (x * x), m.y * (y * y), m.z * (z * z));
-            let N = nx + ny + nz;
-            *t -= N * (1.0 - N.sqrt()) / (nx * x + ny * y + nz * z);
+            let (x, y, z) = (m[0][k] * (QR * QR), m[1][k] * (PR * PR), m[2][k] * (PQ * PQ));
+            let A = x + y + z;
+            t[k] -= A * (PQ * R - A.sqrt()) / (x * QR + y * PR + z * PQ);
         }
     }
 }
 
-/// aᵢ² qᵢ² of the points at `s` of the chord.
+/// aᵢ² qᵢ² of the points at `s` of the chord, by component.
 #[inline(always)]
-fn squares(closest: &Closest, r: Vec3<f64>, d: Vec3<f64>, s: &[f64; LANES]) -> [Vec3<f64>; LANES] {
-    s.map(|s| {
-        let q = (r + d * s).mul_elem(closest.a);
-        q.mul_elem(q)
-    })
+fn squares(closest: &Closest, r: Vec3<f64>, d: Vec3<f64>, s: &Lanes) -> [Lanes; 3] {
+    let mut m = [[0.0; LANES]; 3];
+    for (i, m) in m.iter_mut().enumerate() {
+        for k in 0..LANES {
+            let q = (r[i] + d[i] * s[k]) * closest.a[i];
+            m[k] = q * q;
+        }
+    }
+    m
+}
+
+/// One lane of what is given by component.
+#[inline(always)]
+fn lane(v: &[Lanes; 3], k: usize) -> Vec3<f64> {
+    Vec3 { x: v[0][k], y: v[1][k], z: v[2][k] }
 }
 
 /// Takes `steps` Newton steps for the points at `s` of the chord, side by side.
@@ -381,9 +386,9 @@ fn improve(
 ) {
     let m = squares(closest, r, d, s);
     for _ in 0..steps {
-        for (t, m) in t.iter_mut().zip(&m) {
-            let (f, slope) = closest.sextic(*m, *t);
-            *t -= f / slope;
+        for k in 0..LANES {
+            let (f, slope) = closest.sextic(lane(&m, k), t[k]);
+            t[k] -= f / slope;
         }
     }
 }
