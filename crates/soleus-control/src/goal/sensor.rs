@@ -92,14 +92,13 @@ pub fn sensor_tracking(name: &str, weight: f64, system: &Arc<System>, channels: 
 impl OfFrame {
     /// In closed form if the sensors see a plane and their frame moves in it, else through the model.
     fn term(self, system: &Arc<System>) -> Term {
-        if let (OfFrame { gyroscopes: [None, None, z], accelerometers: [x, y, None], .. }, frame) =
-            (&self, &self.frame)
-        {
-            if let Some(term) = PlanarSensor::term(system, frame, z.clone(), [x.clone(), y.clone()]) {
-                return term;
+        let plane = match &self {
+            OfFrame { frame, gyroscopes: [None, None, z], accelerometers: [x, y, None] } => {
+                PlanarSensor::term(system, frame, z.clone(), [x.clone(), y.clone()])
             }
-        }
-        self.general(system)
+            _ => None,
+        };
+        plane.unwrap_or_else(|| self.general(system))
     }
 
     fn general(self, system: &Arc<System>) -> Term {
