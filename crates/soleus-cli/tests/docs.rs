@@ -9,7 +9,7 @@ fn root() -> PathBuf {
 /// Every document for users, with its text.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut files = vec![root().join("README.md")];
-    for folder in ["docs", "docs/guide"] {
+    for folder in ["docs", "docs/guide", "docs/guide/experiments"] {
         let entries = std::fs::read_dir(root().join(folder)).unwrap();
         files
             .extend(entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "md")));
@@ -23,7 +23,8 @@ fn identity_code_in_documents_is_that_of_the_examples() {
     let mut found = 0;
     for (file, text) in documents() {
         for block in text.split("<!-- code: ").skip(1) {
-            let (example, rest) = block.split_once(" -->\n```rust\n").unwrap();
+            let (example, rest) = block.split_once(" -->\n```").unwrap();
+            let (_language, rest) = rest.split_once('\n').unwrap();
             let (code, _) = rest.split_once("```\n").unwrap();
             let source = std::fs::read_to_string(root().join(example)).unwrap();
             // The comment at the head of the file is left out.
@@ -35,7 +36,7 @@ fn identity_code_in_documents_is_that_of_the_examples() {
             found += 1;
         }
     }
-    assert_eq!(found, 2, "README.md and docs/guide/library.md");
+    assert_eq!(found, 4, "README.md, docs/guide/library.md and twice docs/guide/study.md");
 }
 
 #[test]
