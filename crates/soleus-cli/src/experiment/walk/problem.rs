@@ -177,8 +177,13 @@ impl WalkingProblem {
         if quick.solution.status.is_solved() {
             return Ok(quick);
         }
-        let patient = self.solve_stages(&self.patient_stages(), guess, progress)?;
+        let patient = self.solve_patiently(guess, progress)?;
         Ok(Outcome { iterations: quick.iterations + patient.iterations, ..patient })
+    }
+
+    /// Solves from a start of which nothing good is known.
+    pub fn solve_patiently(&self, guess: &Trajectory, progress: Progress<'_>) -> Result<Outcome, Failure> {
+        self.solve_stages(&self.patient_stages(), guess, progress)
     }
 
     fn solve_stages(

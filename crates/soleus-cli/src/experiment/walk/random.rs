@@ -43,14 +43,13 @@ pub fn check(count: u32, first: u64, report: &mut Report) -> Result<(), Failure>
         let (mut costs, mut iterations) = (Vec::new(), 0);
         let mut teller = Teller::new();
         for seed in first..first + u64::from(count) {
-            let o = p.solve_from(&start(&p, seed), &mut |price, i| teller.tell(price, i))?;
+            let o = p.solve_patiently(&start(&p, seed), &mut |price, i| teller.tell(price, i))?;
             teller.finish();
             iterations += o.iterations;
             if super::holds(&o) {
                 costs.push(o.solution.objective);
-            } else {
-                report.note(&format!("seed {seed}"), &o.solution.to_string(), "");
             }
+            report.note(&format!("seed {seed}"), &super::describe(&o, &teller), "");
         }
         tell(&costs, known, report);
         let best = costs.iter().filter(|&&c| c <= 1.001 * known).count();
