@@ -43,7 +43,7 @@ pub fn solve_stages(
         let options = Options {
             threads: 2,
             constraint_tolerance: 1e-6,
-            max_iterations: 1500,
+            max_iterations: 300,
             ..Options::with_tolerance(s.tolerance)
         };
         let o =

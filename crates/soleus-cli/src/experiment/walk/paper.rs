@@ -86,7 +86,7 @@ pub fn variants(wanted: &[String], folder: &Folder, report: &mut Report) -> Resu
     }
     for (name, floor, ground, p) in list {
         let mut teller = Teller::new();
-        let o = p.solve_from(&p.start(SWING), &mut |price, i| teller.tell(price, i))?;
+        let o = p.solve_patiently(&p.start(SWING), &mut |price, i| teller.tell(price, i))?;
         teller.finish();
         let what = format!("{name} data, {floor}, ground of {ground}");
         report.note(&what, &describe(&o, &teller), "2.04 = 0.49 + 1.55");
