@@ -5,7 +5,7 @@ use super::{SWING, describe, holds, is_near, write_page};
 use crate::experiment::report::Report;
 use crate::experiment::sheet::{Folder, Series, Sheet};
 use crate::failure::Failure;
-use crate::walk::{Teller, Winter, at_speed};
+use crate::walk::{Teller, Winter};
 use soleus_control::Trajectory;
 use soleus_control::continuation::{Fading, Outcome};
 use soleus_optimization::nlp::Iteration;
@@ -45,19 +45,24 @@ pub fn time(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
     // From half as many nodes, and from a neighbour in speed.
     let half =
         p.solve(&able.trajectory, &Fading::none(), NODES / 2, 1e-6, &mut |_, _| ControlFlow::Continue(()))?;
-    let mut faster = p.clone();
-    faster.cycle.speed = 1.12;
-    let quicker = at_speed(&able.trajectory, p.cycle.forward, 1.12, 1.28);
+    let mut teller = Teller::new();
     // A large barrier would only drive it away.
     let near = Fading { barriers: [1e-5; 2], ..Fading::none() };
-    for (what, next, start) in [
-        ("from the solution on 50 nodes", &p, &half.trajectory),
-        ("from the solution at 1.1 m/s, to 1.12 m/s", &faster, &quicker),
-    ] {
+    let o = p.solve(&half.trajectory, &near, NODES, 1e-6, &mut |price, i| teller.tell(price, i))?;
+    teller.finish();
+    let what = "from the solution on 50 nodes";
+    report.row(what, &describe(&o, &teller), "5 s", quick(&o, teller.seconds(), 5.0));
+    // With multipliers, step by step through a range of speeds.
+    let (mut known, mut before) = (able, p);
+    for speed in [1.12, 1.14, 1.16] {
+        let mut next = before.clone();
+        next.cycle.speed = speed;
         let mut teller = Teller::new();
-        let o = next.solve(start, &near, NODES, 1e-6, &mut |price, i| teller.tell(price, i))?;
+        let o = next.solve_next(&before, &known, &mut |price, i| teller.tell(price, i))?;
         teller.finish();
-        report.row(what, &describe(&o, &teller), "5 s", quick(&o, teller.seconds(), 5.0));
+        let what = format!("from the solution at {} m/s, to {speed} m/s", before.cycle.speed);
+        report.row(&what, &describe(&o, &teller), "5 s", quick(&o, teller.seconds(), 5.0));
+        (known, before) = (o, next);
     }
     Ok(())
 }

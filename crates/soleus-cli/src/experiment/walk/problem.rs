@@ -3,10 +3,10 @@
 use super::SWING;
 use crate::failure::Failure;
 use crate::walk::{self, Winter};
-use soleus_control::continuation::{Fading, Outcome, solve_fading};
+use soleus_control::continuation::{ContinuationError, Fading, Outcome, solve_fading, solve_next};
 use soleus_control::gait::{Duration, Effort, GaitCycle, Planar, Symmetry, fit_prosthesis};
 use soleus_control::musculoskeletal::ParameterRange;
-use soleus_control::{Bounds, Problem, Scheme, Settings, Trajectory, Variable};
+use soleus_control::{Bounds, Collocation, Problem, Scheme, Settings, Trajectory, Variable};
 use soleus_model::Model;
 use soleus_model::force::ForceKind;
 use soleus_optimization::nlp::{Iteration, Options};
@@ -211,6 +211,24 @@ impl WalkingProblem {
         }
         let o = self.solve_patiently(&self.start(SWING), progress)?;
         Ok(Outcome { iterations: wasted + o.iterations, ..o })
+    }
+
+    /// Solves from the solution of a problem that differs in numbers, on the same mesh, with its multipliers.
+    pub fn solve_next(
+        &self,
+        neighbour: &WalkingProblem,
+        known: &Outcome,
+        progress: Progress<'_>,
+    ) -> Result<Outcome, Failure> {
+        let mut before = neighbour.program()?;
+        let known = (&mut before, &known.solution);
+        solve_next(self.program()?, known, &Self::options(1e-6), &mut |i| progress(0.0, i))
+            .map_err(|e| Failure::NotSolved { message: e.to_string() })
+    }
+
+    fn program(&self) -> Result<Collocation, Failure> {
+        Collocation::new(self.problem()?, &Self::settings(self.scheme, self.nodes))
+            .map_err(|e| Failure::NotSolved { message: ContinuationError::Problem(e).to_string() })
     }
 
     fn solve_stages(
