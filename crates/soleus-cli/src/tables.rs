@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::load;
 use clap::ValueEnum;
+use soleus_io::c3d::C3d;
 use soleus_math::Table;
 use soleus_model::Diagnostics;
 use std::path::Path;
@@ -50,10 +51,41 @@ pub fn read_in_order(path: &Path, take: Take) -> Result<Table, Failure> {
 
 fn read_c3d(bytes: &[u8], name: &str, take: Take, threshold: f64) -> (Option<Table>, Diagnostics) {
     let (trial, mut log) = soleus_io::c3d::read(bytes, name);
-    let table = trial.and_then(|trial| match take {
+    let Some(trial) = trial else { return (None, log) };
+    let holds = contents(&trial);
+    let table = match take {
         Take::Markers => Some(trial.markers()),
         Take::Forces => trial.ground_reactions(threshold, &mut log),
         Take::Analog => Some(trial.analog),
-    });
+    };
+    if table.as_ref().is_some_and(|t| t.labels().is_empty()) {
+        let wanted = match take {
+            Take::Markers => "markers",
+            Take::Forces => "force plates that can be read",
+            Take::Analog => "analog channels",
+        };
+        log.error(0, "", format!("the file has no {wanted}"), &holds);
+        return (None, log);
+    }
     (table, log)
+}
+
+/// What a trial holds, for somebody who looked for something else.
+fn contents(trial: &C3d) -> String {
+    let markers = trial.markers().labels().len();
+    let others = trial.points.labels().len() - markers;
+    let rotations = trial.parameters.counts("ROTATION", "USED").first().copied().unwrap_or(0);
+    let parts = [
+        (markers, "markers (`--take markers`)"),
+        (trial.analog.labels().len(), "analog channels (`--take analog`)"),
+        (others, "points that are angles, forces, moments, powers or scalars of a model, which are not read"),
+        (rotations, "orientations of segments (group ROTATION), which are not read"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    if parts.is_empty() {
+        "it has no data at all".to_string()
+    } else {
+        format!("it has {}", parts.join(", "))
+    }
 }
