@@ -79,6 +79,25 @@ fn identity_good_markers_raise_no_complaint() {
     assert!(!run.stderr.contains("warning"), "{}", run.stderr);
 }
 
+/// Frame by frame through stdout, the poses are those of the whole file.
+#[test]
+fn identity_a_stream_gives_the_same_poses() {
+    let b = Bench::new("stream");
+    b.ik(&trc(&NAMES, "mm", "100", "5", &TIMES)).is_done();
+    let whole = common::table(&b.0.0.join("a.mot"));
+    let stream = b.0.soleus(&["ik", "--model", "rod.osim", "--markers", "a.trc", "--stream"]);
+    let mut lines = stream.is_done().lines();
+    assert_eq!(lines.next(), Some("time,angle"));
+    for (i, line) in lines.enumerate() {
+        assert_eq!(line, format!("{},{}", whole.times()[i], whole.columns()[0][i]));
+    }
+    assert!(
+        stream.stderr.contains("5 frames") && stream.stderr.contains("99th percentile"),
+        "{}",
+        stream.stderr
+    );
+}
+
 #[test]
 fn refuses_empty_and_truncated_files() {
     let b = Bench::new("motion_empty");

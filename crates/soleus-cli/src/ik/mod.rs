@@ -1,11 +1,13 @@
 //! `soleus ik`, and the inverse kinematics of `soleus run`.
 
+mod stream;
+
 use crate::failure::{Failure, nearest_hint};
 use crate::progress::Progress;
 use crate::tables::{self, Take};
 use crate::{imu, load, setup};
 use clap::Args;
-use soleus_dynamics::Options;
+use soleus_dynamics::{Options, System};
 use soleus_io::setup::{IkTask, InverseKinematicsSetup, ValueType};
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::function::{Function, GcvSpline};
@@ -22,13 +24,17 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     soleus ik --model subject01.osim --markers walk.trc --out walk.mot\n  \
-    soleus ik --model calibrated.osim --orientations walk_imus.sto --sensor-to-ground-deg=-90,0,0 --out walk.mot")]
+    soleus ik --model calibrated.osim --orientations walk_imus.sto --sensor-to-ground-deg=-90,0,0 --out walk.mot\n  \
+    cameras | soleus ik --model subject01.osim --stream | robot\n\n\
+    With --stream, lines of text come on stdin: first the labels, `time` and three for each marker (KNEE_1, KNEE_2,\n\
+    KNEE_3), then one line for each frame, in s and m, with commas between; the lines on stdout are the time and the\n\
+    coordinates, in degrees and m. The time that frames took is told at the end.")]
 pub struct Arguments {
     /// Model file (.osim, any version) with markers
     #[arg(long)]
     model: PathBuf,
     /// Marker file (.trc, .sto or .c3d)
-    #[arg(long, required_unless_present = "orientations")]
+    #[arg(long, required_unless_present_any = ["orientations", "stream"])]
     markers: Option<PathBuf>,
     /// Orientations of inertial sensors in place of markers (.sto with quaternions, one column per frame of the model)
     #[arg(long, value_name = "IMUS.sto", conflicts_with_all = ["markers", "tasks"])]
@@ -52,11 +58,14 @@ pub struct Arguments {
     #[arg(long)]
     threads: Option<usize>,
     /// Motion file to write (.mot, degrees)
-    #[arg(long, value_name = "OUT.mot")]
-    out: PathBuf,
+    #[arg(long, value_name = "OUT.mot", required_unless_present = "stream")]
+    out: Option<PathBuf>,
     /// File for the distances of the markers, or angles of the sensors, frame by frame (.sto)
     #[arg(long, value_name = "ERRORS.sto")]
     errors: Option<PathBuf>,
+    /// One frame in, one pose out: from stdin, or from the file of markers, to stdout
+    #[arg(long, conflicts_with_all = ["orientations", "from", "to", "chunks", "threads", "out", "errors"])]
+    stream: bool,
 }
 
 /// Three numbers with commas between.
@@ -68,29 +77,32 @@ fn parse_three(text: &str) -> Result<[f64; 3], String> {
 
 /// Runs `soleus ik`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let Some(markers) = &a.markers else {
-        return run_orientations(a);
-    };
+    if let Some(file) = &a.orientations {
+        return run_orientations(a, file);
+    }
     let model = load::model(&a.model)?;
     let tasks = match &a.tasks {
         None => Tasks::default(),
         Some(path) => tasks_of(&model, path, &setup::tasks(path)?, None)?,
     };
+    let (Some(markers), Some(out)) = (&a.markers, &a.out) else {
+        return stream::run(model, &a.model, a.markers.as_deref(), &tasks);
+    };
     let threads = a.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let share = Chunks { chunks: a.chunks, threads, ..Chunks::default() };
     let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to], share)?;
-    load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
+    load::write_whole(out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
         load::write_whole(path, &sto::write(&trial.marker_errors, Digits::Shortest))?;
     }
     close(&trial.summary, markers)
 }
 
-fn run_orientations(a: &Arguments) -> Result<(), Failure> {
-    let Some(file) = &a.orientations else { return Ok(()) };
+fn run_orientations(a: &Arguments, file: &Path) -> Result<(), Failure> {
+    let Some(out) = &a.out else { return Ok(()) };
     let turn = a.sensor_to_ground_deg.unwrap_or_default().map(f64::to_radians);
     let trial = imu::solve(&a.model, file, turn, &[], [a.from, a.to])?;
-    load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
+    load::write_whole(out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
         load::write_whole(path, &sto::write(&trial.errors, Digits::Shortest))?;
     }
@@ -144,8 +156,17 @@ fn solve(
     model.forces.clear();
     let system = load::compile(model_path, &model, &Options::default())?;
     let markers = marker_table(markers_path)?;
-    let mut log = Diagnostics::new(markers_path.display().to_string());
-    check_markers(&model, &system, &markers, &mut log);
+    check(&model, &system, markers_path, &markers, tasks)?;
+    let progress = Progress::new("frames");
+    let share = Chunks { watch: &|total| progress.step(total), ..share };
+    solve_trial_in_chunks(&model, &system, &markers, tasks, Settings::default(), range, share)
+        .map_err(|e| Failure::content(markers_path, 0, "", e.to_string(), ""))
+}
+
+/// Looks at measured markers before anything is computed from them; tells what is odd.
+fn check(model: &Model, system: &System, path: &Path, markers: &Table, tasks: &Tasks) -> Result<(), Failure> {
+    let mut log = Diagnostics::new(path.display().to_string());
+    check_markers(model, system, markers, &mut log);
     let strangers = markers.labels().iter().filter(|l| !model.markers.iter().any(|m| m.name == **l));
     let strangers: Vec<&str> = strangers.map(String::as_str).collect();
     if tasks.markers.is_empty() && !strangers.is_empty() && !log.has_errors() {
@@ -159,22 +180,19 @@ fn solve(
     }
     load::report(&log);
     if log.has_errors() {
-        return Err(load::errors(markers_path, &log));
+        return Err(load::errors(path, &log));
     }
     for t in &tasks.markers {
         if markers.labels().contains(&t.name) && !model.markers.iter().any(|m| m.name == t.name) {
             let near = model.markers.iter().map(|m| m.name.as_str());
             let hint = nearest_hint("model marker", &t.name, near);
-            let mut log = Diagnostics::new(markers_path.display().to_string());
+            let mut log = Diagnostics::new(path.display().to_string());
             let message = format!("marker `{}` is in the data and the tasks, but not in the model", t.name);
             log.warn(0, "", message, &hint);
             load::report(&log);
         }
     }
-    let progress = Progress::new("frames");
-    let share = Chunks { watch: &|total| progress.step(total), ..share };
-    solve_trial_in_chunks(&model, &system, &markers, tasks, Settings::default(), range, share)
-        .map_err(|e| Failure::content(markers_path, 0, "", e.to_string(), ""))
+    Ok(())
 }
 
 /// Markers in meters.
