@@ -10,8 +10,9 @@ use clap::Args;
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::{IkTask, InverseKinematicsSetup, ValueType};
 use soleus_io::table::sto::{self, Digits};
+use soleus_math::Table;
 use soleus_math::function::{Function, GcvSpline};
-use soleus_math::{Table, table::Element};
+use soleus_math::table::{Element, meters_per};
 use soleus_model::joint::MotionType;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
@@ -110,10 +111,10 @@ fn run_orientations(a: &Arguments, file: &Path) -> Result<(), Failure> {
 }
 
 /// Runs the tool of a setup file.
-pub fn run_setup(path: &Path, s: &InverseKinematicsSetup) -> Result<(), Failure> {
+pub fn run_setup(path: &Path, s: &InverseKinematicsSetup, warnings: load::Warnings) -> Result<(), Failure> {
     let model_path = setup::required(path, "model_file", s.model_file.as_deref())?;
     let markers = setup::required(path, "marker_file", s.marker_file.as_deref())?;
-    let model = load::model(&model_path)?;
+    let model = load::model_with(&model_path, warnings)?;
     let mut list = s.tasks.clone();
     if let Some(file) = &s.task_file {
         list.extend(setup::tasks(&setup::beside(path, file))?);
@@ -197,14 +198,22 @@ fn check(model: &Model, system: &System, path: &Path, markers: &Table, tasks: &T
 
 /// Markers in meters.
 pub fn marker_table(path: &Path) -> Result<Table, Failure> {
+    Ok(markers_and_unit(path)?.0)
+}
+
+/// Markers in meters, and how many meters the unit of the file is.
+pub fn markers_and_unit(path: &Path) -> Result<(Table, f64), Failure> {
     let mut table = tables::read_in_order(path, Take::Markers)?;
     let wrong = |e: String| Failure::content(path, 0, "", e, "");
     if table.element() == Element::Scalar {
         table = table.packed().map_err(|e| wrong(format!("the file holds no markers: {e}")))?;
     }
     match table.metadata_value("Units").map(str::to_string) {
-        None => Ok(table),
-        Some(unit) => table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is no unit of length"))),
+        None => Ok((table, 1.0)),
+        Some(unit) => {
+            let table = table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is no unit of length")))?;
+            Ok((table, meters_per(&unit).unwrap_or(1.0)))
+        }
     }
 }
 
@@ -251,6 +260,16 @@ fn recorded(model: &Model, table: &Table, name: &str) -> Option<Function> {
     GcvSpline::interpolate(5, table.times().to_vec(), &y).ok().map(Function::from)
 }
 
+/// Markers that are missing in some frames, those with the longest gaps first.
+fn gaps(s: &Summary) -> String {
+    let mut list: Vec<&(String, usize)> = s.gaps.iter().collect();
+    list.sort_by(|a, b| b.1.cmp(&a.1));
+    let named: Vec<String> = list.iter().take(6).map(|(name, n)| format!("{name} in {n}")).collect();
+    let more = list.len() - named.len();
+    let more = if more > 0 { format!(", and {more} more markers") } else { String::new() };
+    format!("markers are missing in some of {} frames: {}{more}", s.frames, named.join(", "))
+}
+
 /// The closing lines; a failure when frames did not converge.
 fn close(s: &Summary, markers: &Path) -> Result<(), Failure> {
     let mm = |x: f64| 1e3 * x;
@@ -268,8 +287,8 @@ fn close(s: &Summary, markers: &Path) -> Result<(), Failure> {
     for name in &s.absent {
         log.warn(0, "", format!("marker `{name}` of the tasks is not in the data"), "");
     }
-    for (name, frames) in &s.gaps {
-        log.warn(0, "", format!("marker `{name}` is missing in {frames} of {} frames", s.frames), "");
+    if !s.gaps.is_empty() {
+        log.warn(0, "", gaps(s), "a marker does not count in frames in which it is missing");
     }
     // Half a meter apart on average is no measurement error.
     if s.rms > 0.5 {
