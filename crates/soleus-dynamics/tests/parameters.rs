@@ -234,6 +234,29 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
             (MuscleKind::Chadwick2009(p), "parallel_stiffness") => &mut p.parallel_stiffness,
             (MuscleKind::Chadwick2009(p), "linear_stiffness") => &mut p.linear_stiffness,
             (MuscleKind::Chadwick2009(p), "damping") => &mut p.damping,
+            (MuscleKind::Schutte1993(p), "time_scale") => &mut p.time_scale,
+            (MuscleKind::Schutte1993(p), "activation1") => &mut p.activation1,
+            (MuscleKind::Schutte1993(p), "activation2") => &mut p.activation2,
+            (MuscleKind::Schutte1993(p), "damping") => &mut p.damping,
+            (MuscleKind::Delp1990(p), "time_scale") => &mut p.time_scale,
+            (MuscleKind::Delp1990(p), "activation1") => &mut p.activation1,
+            (MuscleKind::Delp1990(p), "activation2") => &mut p.activation2,
+            (MuscleKind::Delp1990(p), "mass") => &mut p.mass,
+            (MuscleKind::Thelen2003Deprecated(p), "activation_time_constant") => {
+                &mut p.activation_time_constant
+            }
+            (MuscleKind::Thelen2003Deprecated(p), "deactivation_time_constant") => {
+                &mut p.deactivation_time_constant
+            }
+            (MuscleKind::Thelen2003Deprecated(p), "Vmax") => &mut p.vmax,
+            (MuscleKind::Thelen2003Deprecated(p), "Vmax0") => &mut p.vmax0,
+            (MuscleKind::Thelen2003Deprecated(p), "FmaxTendonStrain") => &mut p.fmax_tendon_strain,
+            (MuscleKind::Thelen2003Deprecated(p), "FmaxMuscleStrain") => &mut p.fmax_muscle_strain,
+            (MuscleKind::Thelen2003Deprecated(p), "KshapeActive") => &mut p.kshape_active,
+            (MuscleKind::Thelen2003Deprecated(p), "KshapePassive") => &mut p.kshape_passive,
+            (MuscleKind::Thelen2003Deprecated(p), "damping") => &mut p.damping,
+            (MuscleKind::Thelen2003Deprecated(p), "Af") => &mut p.af,
+            (MuscleKind::Thelen2003Deprecated(p), "Flen") => &mut p.flen,
             (_, other) => panic!("{other}"),
         },
         (ForceKind::CoordinateActuator(a), "optimal_force") => &mut a.optimal_force,
@@ -353,7 +376,7 @@ fn deriv_residual_by_parameters() {
     }
 }
 
-/// The muscles of optimal control, in the places of a model's own.
+/// The muscles of optimal control and those of old files, in the places of a model's own.
 #[test]
 fn deriv_residual_by_parameters_of_other_muscles() {
     let Some(model) = read("gait10dof18musc.osim") else { return };
@@ -362,6 +385,10 @@ fn deriv_residual_by_parameters_of_other_muscles() {
         MuscleKind::Bogert2011(Default::default()),
         MuscleKind::Chadwick2009(Default::default()),
         MuscleKind::Millard2012Equilibrium(Default::default()),
+        MuscleKind::Schutte1993(Default::default()),
+        MuscleKind::Delp1990(Default::default()),
+        MuscleKind::Thelen2003Deprecated(Default::default()),
+        MuscleKind::RigidTendon(Default::default()),
     ] {
         let mut changed = model.clone();
         for f in &mut changed.forces {
@@ -372,7 +399,16 @@ fn deriv_residual_by_parameters_of_other_muscles() {
             }
         }
         let mut kinds = std::collections::BTreeSet::new();
-        check_model("muscles", &changed, &mut kinds);
+        let system = System::compile(&changed).unwrap();
+        let controls = shifted(&vec![0.2; system.num_controls], 1);
+        let (x, xdot) = state(&changed, &system, &controls);
+        // Tendons a little shorter than in equilibrium, so that all of them pull.
+        for f in &mut changed.forces {
+            if let ForceKind::Muscle(m) = &mut f.kind {
+                m.tendon_slack_length *= 0.985;
+            }
+        }
+        check_model_at("muscles", &changed, (&x, &xdot, &controls), &mut kinds);
         for wanted in ["optimal_fiber_length", "tendon_slack_length", "pennation_angle_at_optimal"] {
             assert!(kinds.contains(&format!("muscle {wanted}")), "{kinds:?}");
         }

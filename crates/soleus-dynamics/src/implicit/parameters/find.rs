@@ -237,9 +237,11 @@ impl Search<'_> {
         let failed = |source| SystemError::Force { path: path.clone(), source };
         let seeded = |law| Some(Kind::Seeded { force: index, law: Box::new(law) });
         Ok(match &force.kind {
-            ForceKind::Muscle(m) => CompiledMuscle::compile_over(m, &mut CurveCache::default(), constant)
-                .map_err(|source| SystemError::Muscle { path: path.clone(), source })?
-                .map(|muscle| Kind::Muscle { force: index, muscle: Box::new(muscle) }),
+            ForceKind::Muscle(m) => {
+                let muscle = CompiledMuscle::compile_over(m, &mut CurveCache::default(), constant)
+                    .map_err(|source| SystemError::Muscle { path: path.clone(), source })?;
+                Some(Kind::Muscle { force: index, muscle: Box::new(muscle) })
+            }
             ForceKind::SmoothSphereHalfSpaceForce(m) => {
                 seeded(Seeded::Smooth(smooth(m, &named, geometries, constant).map_err(failed)?))
             }
