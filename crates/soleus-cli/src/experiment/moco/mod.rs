@@ -4,6 +4,7 @@
 
 mod compare;
 mod knee;
+mod spatial;
 mod squat;
 mod suspended;
 mod walking;
