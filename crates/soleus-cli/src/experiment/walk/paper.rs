@@ -48,14 +48,13 @@ pub fn time(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
     let mut faster = p.clone();
     faster.cycle.speed = 1.12;
     let quicker = at_speed(&able.trajectory, p.cycle.forward, 1.12, 1.28);
-    // A large barrier would only drive it away.
-    let near = Fading { barriers: [1e-5; 2], ..Fading::none() };
     for (what, next, start) in [
         ("from the solution on 50 nodes", &p, &half.trajectory),
         ("from the solution at 1.1 m/s, to 1.12 m/s", &faster, &quicker),
     ] {
         let mut teller = Teller::new();
-        let o = next.solve(start, &near, NODES, 1e-6, &mut |price, i| teller.tell(price, i))?;
+        let o =
+            next.solve(start, &WalkingProblem::near(), NODES, 1e-6, &mut |price, i| teller.tell(price, i))?;
         teller.finish();
         report.row(what, &describe(&o, &teller), "5 s", quick(&o, teller.seconds(), 5.0));
     }
