@@ -51,7 +51,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let truth = the_truth(&skier, &report)?;
     let best = all_channels(a, &skier, &truth, (&mut report, &folder))?;
     if !a.short {
-        missing_channels(&skier, &truth, a.effort, (&report, &folder))?;
+        missing_channels(&skier, &truth, &best, a.effort, (&report, &folder))?;
         off_balance(&skier, &best, (&mut report, &folder))?;
     }
     report.close();
@@ -172,6 +172,7 @@ fn all_channels(
 fn missing_channels(
     skier: &Skier,
     truth: &Motion,
+    best: &Outcome,
     effort: f64,
     (report, folder): (&Report, &Folder),
 ) -> Result<(), Failure> {
@@ -185,7 +186,6 @@ fn missing_channels(
     let [r, l] = p.legs;
     let none = Sensors { coordinates: Vec::new(), inertial: true, ..all.clone() };
     let cases = [
-        ("all nine coordinates", all.clone()),
         ("no noise", Sensors { noise: 0.0, ..all.clone() }),
         ("half the noise", Sensors { noise: 0.5, ..all.clone() }),
         ("twice the noise", Sensors { noise: 2.0, ..all.clone() }),
@@ -207,9 +207,7 @@ fn missing_channels(
         "muscle forces, F0",
         "solved",
     ]);
-    let mut row = |name: &str, sensors: &Sensors, skier: &Skier, truth: &Motion| -> Result<(), Failure> {
-        let records = sensors.read(skier, truth, 1)?;
-        let o = estimate(skier, &records, effort)?;
+    let mut row = |name: &str, skier: &Skier, truth: &Motion, o: &Outcome| {
         let s = Score::new(skier, truth, &sampled(skier, &o.trajectory));
         let solved = if o.solution.status.is_solved() { "yes" } else { "no" };
         let cells = [
@@ -222,14 +220,16 @@ fn missing_channels(
         ];
         report.note(name, &cells[..5].join("  "), if solved == "yes" { "" } else { "not solved" });
         sheet.row([vec![name.to_string()], cells.to_vec(), vec![solved.to_string()]].concat());
-        Ok(())
     };
+    row("all nine coordinates", skier, truth, best);
     for (name, sensors) in &cases {
-        row(name, sensors, skier, truth)?;
+        let records = sensors.read(skier, truth, 1)?;
+        row(name, skier, truth, &estimate(skier, &records, effort)?);
     }
     let other = Skier::new(Gear { firmness: FIRMNESS, ..USUAL })?;
     let landed = landing::truth(&other)?.at(&other, &readings::times(DURATION));
-    row("all nine, on snow four times as firm", &all, &other, &landed)?;
+    let records = all.read(&other, &landed, 1)?;
+    row("all nine, on snow four times as firm", &other, &landed, &estimate(&other, &records, effort)?);
     folder.table("readings", "Estimates from fewer and other readings", &sheet)
 }
 
