@@ -312,3 +312,61 @@ fn rows(text: &str) -> Vec<Vec<f64>> {
     let lines = text.split_once("endheader\n").map_or("", |p| p.1).lines().skip(1);
     lines.map(|l| l.split('\t').map(|x| x.parse().unwrap_or(f64::NAN)).collect()).collect()
 }
+
+/// A leg swings with eight muscles: paths over a wrapping surface, activation dynamics. The mesh gets finer, and what was
+/// found is what a simulation does under the same excitations.
+#[test]
+fn identity_muscles_swing_a_leg() {
+    let f = Folder::new("study_muscles");
+    f.file(
+        "swing.toml",
+        r#"
+model = "builtin:leg_swing"
+operators = [
+  { type = "ignore_tendon_compliance" },
+  { type = "replace_muscles_with_degroote_fregly_2016" },
+]
+time = { final = 0.5 }
+solver = { intervals = 8 }
+refine = { tolerance = 0.01 }
+
+[[states]]
+name = "hip_flexion/value"
+initial_deg = -15
+final_deg = 30
+
+[[states]]
+name = "knee_angle/value"
+initial_deg = -40
+final_deg = -10
+
+[[states]]
+name = "ankle_angle/value"
+initial_deg = 0
+
+[[states]]
+pattern = ".*/speed"
+initial = 0
+
+[[goals]]
+type = "control"
+
+[[goals]]
+type = "initial_activation"
+"#,
+    );
+    let run = f.soleus(&["solve", "swing.toml", "--out", "a.sto", "--simulate"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let counts = |word: &str, line: &str| -> usize {
+        let before = line.split(word).next().unwrap_or_default();
+        before.split_whitespace().last().and_then(|w| w.parse().ok()).unwrap_or(0)
+    };
+    let solves: Vec<usize> =
+        run.stderr.lines().filter(|l| l.starts_with("solved")).map(|l| counts(" iterations", l)).collect();
+    assert!(solves.len() > 2, "{}", run.stderr);
+    // With the multipliers of the mesh before, a finer one takes less than half the iterations of the first.
+    assert!(solves[1..].iter().all(|&n| 2 * n < solves[0]), "{solves:?}");
+    // The first mesh is off by half of what a state does; states on the last one stay within 1 % of a simulation.
+    let again = run.stderr.lines().find(|l| l.starts_with("simulated again")).unwrap_or_default();
+    assert!(again.contains("within 1 % for 0.500 of 0.500 s"), "{again}");
+}

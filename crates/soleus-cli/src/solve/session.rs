@@ -22,8 +22,11 @@ use std::time::Duration;
 /// Seconds between two iterates on disk, unless the study says otherwise.
 const SAVE_EVERY_S: f64 = 30.0;
 
-/// First barrier parameter where the guess is the solution on a coarser mesh.
-const WARM_BARRIER: f64 = 1e-4;
+/// Limits of the first barrier parameter where the start is the solution on a coarser mesh.
+const WARM_BARRIER: [f64; 2] = [1e-8, 1e-4];
+
+/// What the barrier may add to the objective then, as a part of it.
+const WARM_SHARE: f64 = 1e-2;
 
 /// What a solve is made of.
 pub struct Session<'a> {
@@ -61,6 +64,12 @@ pub fn run(
     session.stop = Stop::listen();
     let solved = session.solve_all()?;
     session.write(solved)
+}
+
+/// The first barrier parameter after a coarser mesh. Every bound that does not press adds it to the objective.
+fn warm_barrier(previous: &Solved) -> f64 {
+    let bounds = 2.0 * previous.solution.x.len() as f64;
+    (WARM_SHARE * previous.solution.objective.abs() / bounds).clamp(WARM_BARRIER[0], WARM_BARRIER[1])
 }
 
 /// The iterate of a solution.
@@ -140,7 +149,7 @@ impl<'a> Session<'a> {
             mesh_count += 1;
             let mut program = self.program(&transcription)?;
             let mut options = self.options.clone();
-            let warm = match (&resumed, &last) {
+            let warm = match (&resumed, &mut last) {
                 (Some(iterate), _) => {
                     let sizes = (program.num_variables(), program.num_constraints());
                     eprintln!("going on from iteration {}", iterate.iteration);
@@ -149,11 +158,9 @@ impl<'a> Session<'a> {
                     Some(iterate.warm_start(&self.store.path, sizes.0, sizes.1)?)
                 }
                 (None, Some(previous)) => {
-                    program.set_guess(previous);
-                    options.initial_barrier = options.initial_barrier.min(WARM_BARRIER);
-                    options.bound_push = options.bound_push.min(WARM_BARRIER);
-                    options.bound_fraction = options.bound_fraction.min(WARM_BARRIER);
-                    None
+                    let barrier = warm_barrier(previous).min(options.initial_barrier);
+                    (options.initial_barrier, options.warm_start_push) = (barrier, barrier);
+                    Some(program.warm_start(&mut previous.program, &previous.solution.warm_start()))
                 }
                 (None, None) => {
                     self.check_first(&mut program)?;
@@ -162,7 +169,6 @@ impl<'a> Session<'a> {
             };
             resumed = None;
             let mut solved = self.solve(program, &transcription, &options, warm)?;
-            let found = solved.program.trajectory(&solved.solution.x);
             if meshes.is_empty() {
                 let Some(finer) = self.finer(&mut solved, &transcription, refine.as_ref(), mesh_count)?
                 else {
@@ -170,7 +176,7 @@ impl<'a> Session<'a> {
                 };
                 meshes.push(finer);
             }
-            last = Some(found);
+            last = Some(solved);
         }
     }
 

@@ -74,7 +74,8 @@ impl GaitCycle {
         let weight = self.tracking_weight / count.max(1) as f64;
         if !self.signals.is_empty() {
             let terms = terms(&self.signals, &base.system, stretch).map_err(NoContact)?;
-            problem.goals.push(Goal::mean("tracking", weight, terms));
+            let name = if let [only] = self.signals.as_slice() { &only.name } else { "tracking" };
+            problem.goals.push(Goal::mean(name, weight, terms));
         }
         if let Some([mean, deviation]) = self.duration.measured {
             let inputs = vec![EndpointVariable::Last(PointVariable::Time)];

@@ -45,6 +45,10 @@ pub struct Options {
     pub bound_fraction: f64,
     /// The same two when multipliers are given (`warm_start_bound_push`, `warm_start_bound_frac`).
     pub warm_start_push: f64,
+    /// Full steps that a start with multipliers may take before its progress is judged. Next to a solution Newton's method
+    /// finds the way, but its first steps often violate the constraints more than the start does, which no filter lets pass;
+    /// if they lead nowhere, the search begins anew from the start.
+    pub warm_start_trust: usize,
     /// Multipliers of constraints that are larger at the start are set to zero (`constr_mult_init_max`).
     pub multiplier_start_max: f64,
     /// Second-order corrections tried in one step (`max_soc`).
@@ -74,6 +78,7 @@ impl Default for Options {
             bound_push: 1e-2,
             bound_fraction: 1e-2,
             warm_start_push: 1e-3,
+            warm_start_trust: 0,
             multiplier_start_max: 1e3,
             max_second_order_corrections: 4,
             diverging_above: 1e20,

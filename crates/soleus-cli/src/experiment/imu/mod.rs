@@ -5,6 +5,7 @@ mod problem;
 mod record;
 mod start;
 
+use super::places::Places;
 use super::report::Report;
 use super::sheet::{Folder, Series, Sheet};
 use crate::failure::Failure;
@@ -13,17 +14,12 @@ use crate::walk::{Walk, strip};
 use clap::Args;
 use problem::{EFFORT, Gait, SensorSet};
 use record::Recording;
-use std::path::PathBuf;
 
 /// What `soleus experiment imu` is told.
 #[derive(Args)]
 pub struct Arguments {
-    /// Folder that holds gait2d/biomac
-    #[arg(long, default_value = "../shared/data", value_name = "DIR")]
-    data: PathBuf,
-    /// Folder for tables (.csv, .md) and pictures (.svg)
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    places: Places,
     /// W of eq. 21: what effort counts beside the readings
     #[arg(long, default_value_t = EFFORT, value_name = "W")]
     effort: f64,
@@ -46,12 +42,12 @@ const OTHER_EFFORTS: [f64; 3] = [1.0, 10.0, 30.0];
 
 /// Runs everything and prints a line for each number.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let folder = Folder::create(a.out.as_ref())?;
+    let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
     println!("Gaits of one person from inertial sensors alone. Ours | published or wanted");
     let mut sheet = Sheet::new(&["gait", "sensors", "signal", "correlation", "rms", "rms without offset"]);
     for (name, file) in [("walking", "P01_normwalking.mat"), ("running", "P01_normrunning.mat")] {
-        let recording = Recording::read(&a.data.join("gait2d/biomac").join(file))?;
+        let recording = Recording::read(&a.places.data.join("gait2d/biomac").join(file))?;
         report.heading(&format!(
             "{name}: {:.2} m/s, cycle of {:.3} s, {} kg, {} m",
             recording.speed, recording.duration, recording.mass, recording.height
@@ -144,7 +140,7 @@ fn compare(
             "angles ≥ 0.93, forces ≥ 0.90 (Dorschky et al. 2019, means of ten people, model scaled to each)",
             solved && worst[0] >= 0.93 && worst[1] >= 0.90,
         );
-        if let Some(out) = &a.out {
+        if let Some(out) = &a.places.out {
             let walk = Walk::new(&gait.walker, &gait.cycle(), &o.trajectory);
             let title = format!("{name} estimated from inertial sensors");
             load::write_whole(&out.join(format!("{name}.svg")), &strip(&gait.walker, &walk, 9, &title))?;

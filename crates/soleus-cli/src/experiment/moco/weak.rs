@@ -1,15 +1,16 @@
-//! Weak muscles: a walk that follows a measured one with dorsiflexors that have lost their strength, and what a given walk asks of
+//! Weak muscles: walks that follow a measured one with muscles that have lost their strength, and what a given walk asks of
 //! muscles that cannot give it.
 
 use super::super::report::{Report, list};
 use super::super::sheet::{Folder, Series};
-use super::describe;
 use super::walking::{self, Variant};
+use super::{describe, spatial};
 use crate::failure::Failure;
 use crate::solve::Inputs;
 use crate::solve::found::{self, Found};
 use soleus_control::Trajectory;
-use soleus_io::setup::moco::{GoalKind, PeriodicPair};
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_io::setup::moco::{GoalKind, MocoGoal, PeriodicPair};
 use soleus_model::Element;
 use std::path::Path;
 
@@ -17,10 +18,13 @@ const WALK: &str = include_str!("walk2d.toml");
 /// Part of their strength that weak dorsiflexors and weak abductors keep.
 const DORSIFLEXORS: f64 = 0.05;
 const ABDUCTORS: f64 = 0.1;
+/// How their names begin in the model of Rajagopal et al. (2016).
+const DORSIFLEXOR_NAMES: &[&str] = &["tibant", "edl", "ehl"];
+const ABDUCTOR_NAMES: &[&str] = &["glmed", "glmin", "tfl"];
 /// First barrier parameter of a problem that starts from its neighbour's solution: larger ones leave the neighbourhood.
 const NEAR: f64 = 1e-2;
 
-/// Both parts.
+/// All parts.
 pub fn run(
     examples: &Path,
     walk: &Path,
@@ -29,7 +33,8 @@ pub fn run(
     folder: &Folder,
 ) -> Result<(), Failure> {
     planar(examples, report, folder)?;
-    spatial(walk, model, report)
+    in_space(walk, report, folder)?;
+    given(walk, model, report)
 }
 
 /// Half a cycle in the plane, normal and with weak dorsiflexors.
@@ -42,14 +47,11 @@ fn planar(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), F
     let solved = |f: &Found| f.solution.status.is_solved();
     report.row("normal: objective", &describe(&normal), "(in space: 130 min)", solved(&normal));
     report.row("weak dorsiflexors: objective", &describe(&weak), "(in space: 101 min)", solved(&weak));
-    let degrees = |f: &Found, side: char| -> Vec<f64> {
-        let name = format!("/jointset/ankle_{side}/ankle_angle_{side}/value");
-        f.trajectory.states.column(&name).unwrap_or_default().iter().map(|q| q.to_degrees()).collect()
-    };
+    let ankle = |f: &Found, side: char| degrees(f, &format!("ankle_angle_{side}"));
     // The left leg swings; the right one has just touched the ground.
     let lowest = |q: &[f64]| q.iter().copied().fold(f64::INFINITY, f64::min);
-    let swing = [&normal, &weak].map(|f| lowest(&degrees(f, 'l')));
-    let stance = [&normal, &weak].map(|f| degrees(f, 'r').first().copied().unwrap_or(f64::NAN));
+    let swing = [&normal, &weak].map(|f| lowest(&ankle(f, 'l')));
+    let stance = [&normal, &weak].map(|f| ankle(f, 'r').first().copied().unwrap_or(f64::NAN));
     let drops = |[a, b]: [f64; 2]| b < a - 5.0;
     report.row(
         "lowest ankle angle in swing, normal and weak (deg)",
@@ -59,7 +61,7 @@ fn planar(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), F
     );
     report.row("ankle angle when the foot lands (deg)", &list(&stance, 1), "the foot drops", drops(stance));
     for (name, side) in [("swing", 'l'), ("stance", 'r')] {
-        let courses = [degrees(&normal, side), degrees(&weak, side)];
+        let courses = [ankle(&normal, side), ankle(&weak, side)];
         let lines = [
             Series { name: "normal", x: &normal.trajectory.times, y: &courses[0] },
             Series { name: "weak dorsiflexors", x: &weak.trajectory.times, y: &courses[1] },
@@ -70,6 +72,14 @@ fn planar(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), F
     Ok(())
 }
 
+/// A coordinate over time, deg.
+fn degrees(f: &Found, coordinate: &str) -> Vec<f64> {
+    let end = format!("/{coordinate}/value");
+    let name = f.trajectory.states.names.iter().find(|n| n.ends_with(&end));
+    let values = name.and_then(|n| f.trajectory.states.column(n)).unwrap_or_default();
+    values.iter().map(|q| q.to_degrees()).collect()
+}
+
 /// The tracking problem with dorsiflexors of a part of their strength, from nothing or from another solution.
 fn track(examples: &Path, strength: f64, from: Option<&Trajectory>) -> Result<Found, Failure> {
     let path = examples.join("walk2d.toml");
@@ -77,10 +87,8 @@ fn track(examples: &Path, strength: f64, from: Option<&Trajectory>) -> Result<Fo
     let (source, base) = found::pose(&path, &study)?;
     let mut element = source.element()?;
     weaken(&mut element, "tib_ant", strength);
-    let states = base.states.iter().filter(|n| !n.ends_with("pelvis_tx/value")).map(|n| pair(n));
-    let controls = base.controls.iter().filter(|n| n.contains("lumbar")).map(|n| pair(n));
-    let kind = GoalKind::Periodicity { states: states.collect(), controls: controls.collect() };
-    study.setup.goals.push(crate::solve::goal("symmetry", 1.0, kind));
+    let is_torque = |name: &&String| name.contains("lumbar");
+    study.setup.goals.push(cycle(&base, other_side, base.controls.iter().filter(is_torque)));
     study.setup.model = Some(element);
     if from.is_some() {
         study.barrier = Some(NEAR);
@@ -90,14 +98,26 @@ fn track(examples: &Path, strength: f64, from: Option<&Trajectory>) -> Result<Fo
     found::find(found::pose(&path, &study)?, &study, true, inputs)
 }
 
+/// States, but for the way that was gone, and some controls end as those called `last` began.
+pub fn cycle<'a>(
+    base: &ModelProblem,
+    last: impl Fn(String) -> String,
+    controls: impl Iterator<Item = &'a String>,
+) -> MocoGoal {
+    let pair =
+        |name: &String| PeriodicPair { initial: name.clone(), last: last(name.clone()), negate: false };
+    let states = base.states.iter().filter(|n| !n.ends_with("pelvis_tx/value")).map(pair).collect();
+    let kind = GoalKind::Periodicity { states, controls: controls.map(pair).collect() };
+    crate::solve::goal("cycle", 1.0, kind)
+}
+
 /// What is left at first is right in the end.
-fn pair(name: &str) -> PeriodicPair {
-    let other = name.replace("_l/", "_?/").replace("_r/", "_l/").replace("_?/", "_r/");
-    PeriodicPair { initial: name.to_string(), last: other, negate: false }
+fn other_side(name: String) -> String {
+    name.replace("_l/", "_?/").replace("_r/", "_l/").replace("_?/", "_r/")
 }
 
 /// Leaves a part of the strength of all muscles whose names begin so, wherever they are in the model.
-fn weaken(element: &mut Element, beginning: &str, strength: f64) {
+pub fn weaken(element: &mut Element, beginning: &str, strength: f64) {
     if element.name().starts_with(beginning)
         && let Some(force) = element.child_mut("max_isometric_force")
     {
@@ -107,19 +127,58 @@ fn weaken(element: &mut Element, beginning: &str, strength: f64) {
     element.children_mut().for_each(|e| weaken(e, beginning, strength));
 }
 
+/// A cycle in space, normal and with each group of weak muscles.
+fn in_space(walk: &Path, report: &mut Report, folder: &Folder) -> Result<(), Failure> {
+    report.heading(
+        "Walk in space that follows a measured one, 80 muscles, 40 intervals: weak muscles of both legs",
+    );
+    let normal = spatial::solve(walk, (&[], 1.0), None)?;
+    let solved = |f: &Found| f.solution.status.is_solved();
+    report.row("normal: objective", &describe(&normal), "130 min", solved(&normal));
+    for (what, muscles, strength, published, coordinate) in [
+        (
+            "dorsiflexors with 5 % of their strength",
+            DORSIFLEXOR_NAMES,
+            DORSIFLEXORS,
+            "101 min",
+            "ankle_angle",
+        ),
+        ("abductors with 10 % of their strength", ABDUCTOR_NAMES, ABDUCTORS, "148 min", "hip_adduction"),
+    ] {
+        let weak = spatial::solve(walk, (muscles, strength), Some(&normal.trajectory))?;
+        report.row(&format!("{what}: objective"), &describe(&weak), published, solved(&weak));
+        for side in ["r", "l"] {
+            let name = format!("{coordinate}_{side}");
+            let courses = [&normal, &weak].map(|f| degrees(f, &name));
+            let apart = courses[0].iter().zip(&courses[1]).map(|(a, b)| b - a);
+            let most = apart.fold(0.0, |m: f64, d| if d.abs() > m.abs() { d } else { m });
+            report.note(
+                &format!("{name}: most that it leaves the normal walk"),
+                &format!("{most:.1} deg"),
+                "",
+            );
+            let lines = [("normal", &normal, &courses[0]), ("weak", &weak, &courses[1])]
+                .map(|(name, f, y)| Series { name, x: &f.trajectory.times, y });
+            let file = format!("weak_{name}");
+            folder.picture(&file, [&format!("{name}: {what}"), "time (s)", "angle (deg)"], &lines)?;
+        }
+    }
+    Ok(())
+}
+
 /// The walk that is given, with reserves that may do what muscles cannot.
-fn spatial(walk: &Path, model: &Path, report: &mut Report) -> Result<(), Failure> {
+fn given(walk: &Path, model: &Path, report: &mut Report) -> Result<(), Failure> {
     report.heading("Walk that is given, 80 muscles: moments that weak muscles leave to reserves");
     let groups: [(&str, &[&str], f64, &str); 2] = [
         (
             "dorsiflexors with 5 % of their strength: moment at the ankle",
-            &["tibant", "edl", "ehl"],
+            DORSIFLEXOR_NAMES,
             DORSIFLEXORS,
             "ankle_angle",
         ),
         (
             "abductors with 10 % of their strength: moment of hip adduction",
-            &["glmed", "glmin", "tfl"],
+            ABDUCTOR_NAMES,
             ABDUCTORS,
             "hip_adduction",
         ),

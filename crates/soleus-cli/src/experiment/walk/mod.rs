@@ -90,16 +90,16 @@ fn tracking(o: &Outcome) -> f64 {
     o.goal("tracking") + o.goal("duration")
 }
 
-/// Cost and its parts, how well it is solved and how long it took.
-fn describe(o: &Outcome, teller: &Teller) -> String {
+/// Cost and its parts, and how well it is solved.
+fn state(o: &Outcome) -> String {
     let end = if o.solution.status.is_solved() { "" } else { ", not solved" };
-    format!(
-        "{}, violation {:.1e}, {} iterations, {}{end}",
-        costs(o),
-        o.solution.certificate.constraint_violation,
-        o.iterations,
-        teller.time()
-    )
+    let violation = o.solution.certificate.constraint_violation;
+    format!("{}, violation {violation:.1e}, {} iterations{end}", costs(o), o.iterations)
+}
+
+/// The same and how long it took.
+fn describe(o: &Outcome, teller: &Teller) -> String {
+    format!("{}, {}", state(o), teller.time())
 }
 
 /// Whether the equations hold and the solver says so.

@@ -1,5 +1,6 @@
 //! The walking problems of van den Bogert, Blana and Heinrich (2011) and of the solutions their authors stored.
 
+use super::SWING;
 use crate::failure::Failure;
 use crate::walk::{self, Winter};
 use soleus_control::continuation::{Fading, Outcome, solve_fading};
@@ -184,6 +185,32 @@ impl WalkingProblem {
     /// Solves from a start of which nothing good is known.
     pub fn solve_patiently(&self, guess: &Trajectory, progress: Progress<'_>) -> Result<Outcome, Failure> {
         self.solve_stages(&self.patient_stages(), guess, progress)
+    }
+
+    /// Solves from the solution of a neighbour, with a little help over the step; without one, or where that fails, from straight
+    /// lines.
+    pub fn solve_near(
+        &self,
+        neighbour: Option<&Trajectory>,
+        progress: Progress<'_>,
+    ) -> Result<Outcome, Failure> {
+        let mut wasted = 0;
+        if let Some(guess) = neighbour {
+            let help = Fading {
+                prices: vec![100.0],
+                tolerance: 1e-2,
+                max_iterations: 60,
+                barriers: [1e-3; 2],
+                ..Fading::new(self.walker.reserves())
+            };
+            let o = self.solve(guess, &help, self.nodes, 1e-6, progress)?;
+            if o.solution.status.is_solved() {
+                return Ok(o);
+            }
+            wasted = o.iterations;
+        }
+        let o = self.solve_patiently(&self.start(SWING), progress)?;
+        Ok(Outcome { iterations: wasted + o.iterations, ..o })
     }
 
     fn solve_stages(

@@ -32,6 +32,8 @@ pub(super) struct Method<'a, 'p, P: ?Sized> {
     pub options: &'a Options,
     pub progress: &'a mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
     pub counts: Counts,
+    /// Full steps that are not judged at the beginning.
+    pub trust: usize,
 }
 
 // Constants of the barrier update (eqs. 7, 8): `barrier_tol_factor`, `mu_linear_decrease_factor`,
@@ -179,7 +181,7 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
         options: &'a Options,
         progress: &'a mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
     ) -> Self {
-        Method { scaled, system, options, progress, counts: Counts::default() }
+        Method { scaled, system, options, progress, counts: Counts::default(), trust: 0 }
     }
 
     /// Runs the loop for the program (`parent` is `None`) or for its restoration. The point and μ where it ended.
@@ -191,6 +193,9 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
         parent: Option<&Parent<'_>>,
     ) -> (End, Point, f64) {
         let mut st = State::new(&self.scaled, layer, point, mu);
+        if parent.is_none() {
+            st.search.trust = self.trust;
+        }
         layer.set_barrier(mu);
         st.widen(layer);
         let finite = st.values.compute(&mut self.scaled, layer, &st.point.w)
