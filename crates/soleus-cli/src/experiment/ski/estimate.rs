@@ -32,7 +32,7 @@ const STAGES: [Stage; 2] = {
         tolerance: 1e-3,
         most: 25,
     };
-    [near, Stage { curved: true, tolerance: 1e-5, most: 200, ..near }]
+    [near, Stage { curved: true, tolerance: 1e-5, most: 120, ..near }]
 };
 
 /// Cost (21) over the readings, on a mesh: no task, no constraint but the dynamics. Where nothing tells the place along the slope,

@@ -51,8 +51,8 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let truth = the_truth(&skier, &report)?;
     let best = all_channels(a, &skier, &truth, (&mut report, &folder))?;
     if !a.short {
+        off_balance(&skier, &best, (&report, &folder))?;
         missing_channels(&skier, &truth, &best, a.effort, (&report, &folder))?;
-        off_balance(&skier, &best, (&mut report, &folder))?;
     }
     report.close();
     Ok(())
@@ -237,7 +237,7 @@ fn missing_channels(
 fn off_balance(
     skier: &Skier,
     estimated: &Outcome,
-    (report, folder): (&mut Report, &Folder),
+    (report, folder): (&Report, &Folder),
 ) -> Result<(), Failure> {
     report.heading("Off balance: turned backwards at the start, simulated with the estimated excitations; peaks of ACL and PCL, N");
     let start = Motion::sampled(skier, &estimated.trajectory, &[0.0]).states[0].clone();
