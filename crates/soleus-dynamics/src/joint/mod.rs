@@ -204,7 +204,7 @@ mod tests {
     use soleus_math::{Dual, Function};
 
     fn custom() -> JointKernel {
-        let axis = |v: Vec3<f64>, motion| Axis { axis: v.normalized(), motion };
+        let axis = |v: Vec3<f64>, motion| Axis { axis: v.normalized(), motion, change: None };
         let line = Function::Linear { slope: 0.7, intercept: 0.1 };
         JointKernel::Custom(Box::new(CustomJoint {
             num_coordinates: 2,
