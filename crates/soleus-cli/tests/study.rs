@@ -301,14 +301,93 @@ fn identity_examples_of_the_guide_solve() {
         assert!((a - b).abs() < 1e-6, "{last:?} {first:?}");
     }
     assert!(last[3].abs() > 0.1, "the arm stops at the point in between: {last:?}");
-    // What needs one phase is refused.
-    let run = f.soleus(&["solve", &example("via_point.toml"), "--refine", "1e-4"]);
-    assert_eq!(run.code, Some(2), "{}", run.stderr);
-    assert!(run.stderr.contains("one phase"), "{}", run.stderr);
+    // Meshes, guesses and a stop are the same as with one phase.
+    let via = example("via_point.toml");
+    let solved = |words: &[&str]| {
+        let run = f.soleus(&[&["solve", &via][..], words].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr
+    };
+    let words = solved(&["--coarse", "5", "--refine", "1e-4", "--out", "fine.sto"]);
+    assert!(words.contains("phase 1: ") && words.contains("phase 2: "), "{words}");
+    assert!(rows(&read(&f.0.join("fine_rest.sto"))).len() > 3, "{words}");
+    solved(&["--guess", "via.sto", "--out", "again.sto"]);
+    let run = f.soleus(&["solve", &via, "--max-iterations", "3", "--out", "half.sto"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let words = solved(&["--resume", "--out", "half.sto"]);
+    assert!(words.contains("going on from iteration 3"), "{words}");
+    let objective = |name: &str| -> f64 {
+        let text = read(&f.0.join(name));
+        let line = text.lines().find_map(|l| l.strip_prefix("objective="));
+        line.and_then(|v| v.parse().ok()).unwrap_or(f64::NAN)
+    };
+    let first = objective("via_rest.sto");
+    for name in ["again_rest.sto", "half_rest.sto"] {
+        // Both are solved to 1e-6.
+        assert!((objective(name) - first).abs() < 1e-5 * first.abs(), "{name}: {} {first}", objective(name));
+    }
 }
 
 /// Numbers of a table.
 fn rows(text: &str) -> Vec<Vec<f64>> {
     let lines = text.split_once("endheader\n").map_or("", |p| p.1).lines().skip(1);
     lines.map(|l| l.split('\t').map(|x| x.parse().unwrap_or(f64::NAN)).collect()).collect()
+}
+
+/// A leg swings with eight muscles: paths over a wrapping surface, activation dynamics. The mesh gets finer, and what was
+/// found is what a simulation does under the same excitations.
+#[test]
+fn identity_muscles_swing_a_leg() {
+    let f = Folder::new("study_muscles");
+    f.file(
+        "swing.toml",
+        r#"
+model = "builtin:leg_swing"
+operators = [
+  { type = "ignore_tendon_compliance" },
+  { type = "replace_muscles_with_degroote_fregly_2016" },
+]
+time = { final = 0.5 }
+solver = { intervals = 8 }
+refine = { tolerance = 0.01 }
+
+[[states]]
+name = "hip_flexion/value"
+initial_deg = -15
+final_deg = 30
+
+[[states]]
+name = "knee_angle/value"
+initial_deg = -40
+final_deg = -10
+
+[[states]]
+name = "ankle_angle/value"
+initial_deg = 0
+
+[[states]]
+pattern = ".*/speed"
+initial = 0
+
+[[goals]]
+type = "control"
+
+[[goals]]
+type = "initial_activation"
+"#,
+    );
+    let run = f.soleus(&["solve", "swing.toml", "--out", "a.sto", "--simulate"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let counts = |word: &str, line: &str| -> usize {
+        let before = line.split(word).next().unwrap_or_default();
+        before.split_whitespace().last().and_then(|w| w.parse().ok()).unwrap_or(0)
+    };
+    let solves: Vec<usize> =
+        run.stderr.lines().filter(|l| l.starts_with("solved")).map(|l| counts(" iterations", l)).collect();
+    assert!(solves.len() > 2, "{}", run.stderr);
+    // With the multipliers of the mesh before, a finer one takes less than half the iterations of the first.
+    assert!(solves[1..].iter().all(|&n| 2 * n < solves[0]), "{solves:?}");
+    // The first mesh is off by half of what a state does; states on the last one stay within 1 % of a simulation.
+    let again = run.stderr.lines().find(|l| l.starts_with("simulated again")).unwrap_or_default();
+    assert!(again.contains("within 1 % for 0.500 of 0.500 s"), "{again}");
 }

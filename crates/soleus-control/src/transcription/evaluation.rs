@@ -3,7 +3,7 @@
 //! Every block is evaluated for itself into a place of its own; sums are then formed in the order of the blocks by
 //! one thread. So the bits of a result do not depend on the number of threads.
 
-use super::assembly::{Block, BlockPlaces, NONE, Program, Scatter, Target};
+use super::assembly::{Block, BlockPlaces, NONE, Program, Row, Scatter, Target};
 use super::layout::Input;
 use super::matching::unmatched_rows;
 use crate::function::Scratch;
@@ -337,6 +337,16 @@ impl Assembly {
             (0..p.rows.len()).filter(|&r| p.builder.rows[p.rows[r]].bounds.is_fixed()).collect();
         let unmatched = unmatched_rows(&p.jacobian, &equations, p.variables.len());
         unmatched.into_iter().map(name).collect()
+    }
+
+    /// The constraints of the program.
+    pub fn constraints(&self) -> impl Iterator<Item = &Row> {
+        self.program.rows.iter().map(|&r| &self.program.builder.rows[r])
+    }
+
+    /// The variable of the program that an unknown is, if it is one.
+    pub fn variable_of(&self, unknown: usize) -> Option<usize> {
+        self.program.variables.binary_search(&unknown).ok()
     }
 
     /// The unknown behind a variable of the program.

@@ -11,6 +11,7 @@ mod program;
 mod refinement;
 mod scheme;
 mod settings;
+mod warm_start;
 
 pub use collocation::Collocation;
 pub use evaluation::Violation;

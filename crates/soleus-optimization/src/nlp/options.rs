@@ -45,10 +45,17 @@ pub struct Options {
     pub bound_fraction: f64,
     /// The same two when multipliers are given (`warm_start_bound_push`, `warm_start_bound_frac`).
     pub warm_start_push: f64,
+    /// Full steps that a start with multipliers may take before its progress is judged. Next to a solution Newton's method
+    /// finds the way, but its first steps often violate the constraints more than the start does, which no filter lets pass;
+    /// if they lead nowhere, the search begins anew from the start.
+    pub warm_start_trust: usize,
     /// Multipliers of constraints that are larger at the start are set to zero (`constr_mult_init_max`).
     pub multiplier_start_max: f64,
     /// Second-order corrections tried in one step (`max_soc`).
     pub max_second_order_corrections: usize,
+    /// Newton steps at the end that are kept if they leave the constraints violated less. Near the solution one step squares what is
+    /// left of the violation.
+    pub polishing_steps: usize,
     /// Iterates of this size are called divergent (`diverging_iterates_tol`).
     pub diverging_above: f64,
     /// Order of elimination in the linear systems.
@@ -74,8 +81,10 @@ impl Default for Options {
             bound_push: 1e-2,
             bound_fraction: 1e-2,
             warm_start_push: 1e-3,
+            warm_start_trust: 0,
             multiplier_start_max: 1e3,
             max_second_order_corrections: 4,
+            polishing_steps: 0,
             diverging_above: 1e20,
             ordering: KktOrdering::Automatic,
             threads: 1,
@@ -87,5 +96,11 @@ impl Options {
     /// The usual settings with another tolerance.
     pub fn with_tolerance(tolerance: f64) -> Self {
         Options { tolerance, ..Default::default() }
+    }
+
+    /// For a start with the multipliers of a solution next to this one: the barrier as it is at the end, hardly anything pushed away
+    /// from its bound, and trust in the first steps. A larger barrier would lead away from the start and back again.
+    pub fn near_solution(self) -> Self {
+        Options { initial_barrier: 0.1 * self.tolerance, warm_start_push: 1e-8, warm_start_trust: 15, ..self }
     }
 }

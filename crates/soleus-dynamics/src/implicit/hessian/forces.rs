@@ -14,7 +14,7 @@
 use super::super::pattern::supports;
 use super::super::sparse::SparseMatrix;
 use super::super::{ImplicitSystem, jacobian::MAX_STATES, to_ground};
-use super::scratch::{J, JetScratch};
+use super::scratch::{FEW, ForceJets};
 use super::{HessianWorkspace, ImplicitHessian, rounds};
 use crate::kinematics::{Kinematics, Loads};
 use crate::multibody::{InverseDynamicsDerivatives, InverseDynamicsHessian, cross};
@@ -53,6 +53,10 @@ impl ForcePlan {
     }
     fn num_variables(&self) -> usize {
         2 * self.list.len() + self.extra.len()
+    }
+    /// Whether small jets hold all that it sees.
+    pub fn sees_few(&self) -> bool {
+        self.num_seen() <= FEW
     }
 }
 
@@ -167,9 +171,14 @@ impl ImplicitSystem<'_> {
         }
         loads.theta.fill(SpatialVec::zero());
         loads.nu.fill(SpatialVec::zero());
-        jets.lifted.fill(None);
+        jets.many_forces.lifted.fill(None);
         for plan in forces.iter() {
-            self.seen_by_force(plan, x, controls, (y_u, y_z), ws, (first, tree), jets, loads);
+            let (y, parts) = ((y_u, y_z), (&*first, &*tree));
+            if plan.sees_few() {
+                self.seen_by_force(plan, x, controls, y, ws, parts, &mut jets.few_forces, loads);
+            } else {
+                self.seen_by_force(plan, x, controls, y, ws, parts, &mut jets.many_forces, loads);
+            }
             chain(plan, first, tree, loads, hessian);
         }
         self.second_of_bodies(first, tree, loads);
@@ -177,7 +186,7 @@ impl ImplicitSystem<'_> {
 
     /// φ of (1) and F̃ to second and first order in what the force sees.
     #[allow(clippy::too_many_arguments)]
-    fn seen_by_force(
+    fn seen_by_force<const N: usize, const H: usize>(
         &self,
         plan: &ForcePlan,
         x: &State<f64>,
@@ -185,7 +194,7 @@ impl ImplicitSystem<'_> {
         (y_u, y_z): (&[f64], &[f64]),
         ws: &Workspace<f64>,
         (first, tree): (&InverseDynamicsDerivatives<f64>, &InverseDynamicsHessian),
-        jets: &mut JetScratch,
+        jets: &mut ForceJets<N, H>,
         out: &mut BodyGradient,
     ) {
         let f = &self.system.forces[plan.force];
@@ -201,7 +210,7 @@ impl ImplicitSystem<'_> {
         for round in &plan.rounds {
             // Variable number `v` of what the force sees, about `value`.
             let variable = |v: usize, value: f64| match round.iter().position(|&r| r == v) {
-                Some(d) => J::variable(value, d),
+                Some(d) => Jet::<N, H>::variable(value, d),
                 None => Jet::cst(value),
             };
             for (i, &b) in plan.bodies.iter().enumerate() {
@@ -248,13 +257,13 @@ impl ImplicitSystem<'_> {
             law.apply(&kin, &e[..ne], &z[..nz], &mut rate[..nz], &mut loads);
 
             // (1).
-            let mut phi = J::zero();
+            let mut phi = Jet::<N, H>::zero();
             for (i, &b) in plan.bodies.iter().enumerate() {
                 let (F, X, W) = (to_ground(jets.body[b], jets.X_GB[b].p), jets.moved[b], tree.W[b]);
                 let (w, v) = (X.R.inverse_mul(F.w - X.p.cross(F.v)), X.R.inverse_mul(F.v));
                 phi -= w.x * W.w.x + w.y * W.w.y + w.z * W.w.z + v.x * W.v.x + v.y * W.v.y + v.z * W.v.z;
                 for (d, &r) in round.iter().enumerate() {
-                    let part = |x: Vec3<J>| vec3(x.x.g[d], x.y.g[d], x.z.g[d]);
+                    let part = |x: Vec3<Jet<N, H>>| vec3(x.x.g[d], x.y.g[d], x.z.g[d]);
                     out.F[r * nb + i] = SpatialVec::new(part(w), part(v));
                 }
             }

@@ -194,9 +194,11 @@ impl ImplicitSystem<'_> {
             match &plan.how {
                 How::Function(map) => self.function_path(plan, map, &ws.kin.q, &ws.kin.u, y_u, path),
                 How::Points { .. } if plan.crosses_few() => {
-                    self.points_path(plan, x.time, ws, tree, y_u, &mut jets.few, path);
+                    self.points_path(plan, x.time, ws, tree, y_u, &mut jets.few_paths, path);
                 }
-                How::Points { .. } => self.points_path(plan, x.time, ws, tree, y_u, &mut jets.many, path),
+                How::Points { .. } => {
+                    self.points_path(plan, x.time, ws, tree, y_u, &mut jets.many_paths, path)
+                }
             }
             let mut inputs = [0.0; 3 + 2 * MAX_STATES];
             inputs[0] = ws.paths[plan.force].length();

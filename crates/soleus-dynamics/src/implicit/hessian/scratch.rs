@@ -13,29 +13,52 @@ use soleus_math::{Jet, Real, SpatialVec, Transform};
 pub(super) const CAPACITY: usize = 12;
 pub(super) type J = Jet<CAPACITY, 78>;
 
-/// The few coordinates that most paths cross. Their jets cost a sixth of the larger ones.
+/// The few coordinates that most paths cross and most actuators see. Jets over them cost a sixth of the larger ones.
 pub(super) const FEW: usize = 4;
 
-/// Poses, velocities and loads as jets, and the constraints that see them.
+/// Jets of forces, paths and constraints; of the first two for those that see few variables, and many.
 #[derive(Clone, Debug)]
 pub(super) struct JetScratch {
-    pub X_GB: Vec<Transform<J>>,
-    pub V_GB: Vec<SpatialVec<J>>,
-    pub q: Vec<J>,
-    pub u: Vec<J>,
-    pub body: Vec<SpatialVec<J>>,
-    pub mobility: Vec<J>,
-    /// Displacement of each body, and the first of its variables: which lifts are still good.
-    pub lifted: Vec<Option<usize>>,
-    pub moved: Vec<Transform<J>>,
+    pub few_forces: ForceJets<FEW, 10>,
+    pub many_forces: ForceJets<CAPACITY, 78>,
+    pub few_paths: PathJets<FEW, 10>,
+    pub many_paths: PathJets<CAPACITY, 78>,
     /// Coordinates, speeds and all bodies, for constraints.
     pub all_q: Vec<J>,
     pub all_u: Vec<J>,
     pub kinematics: Option<TreeKinematics<J>>,
     pub rows: Option<ConstraintWorkspace<J>>,
-    /// Paths through points that cross few coordinates, and many.
-    pub few: PathJets<FEW, 10>,
-    pub many: PathJets<CAPACITY, 78>,
+}
+
+/// Poses, velocities and loads as forces see them.
+#[derive(Clone, Debug)]
+pub(super) struct ForceJets<const N: usize, const H: usize> {
+    pub X_GB: Vec<Transform<Jet<N, H>>>,
+    pub V_GB: Vec<SpatialVec<Jet<N, H>>>,
+    pub q: Vec<Jet<N, H>>,
+    pub u: Vec<Jet<N, H>>,
+    pub body: Vec<SpatialVec<Jet<N, H>>>,
+    pub mobility: Vec<Jet<N, H>>,
+    /// Displacement of each body, and the first of its variables: which lifts are still good.
+    pub lifted: Vec<Option<usize>>,
+    pub moved: Vec<Transform<Jet<N, H>>>,
+}
+
+impl<const N: usize, const H: usize> ForceJets<N, H> {
+    fn new(s: &System, used: bool) -> Self {
+        let n = if used { s.tree.num_mobilities } else { 0 };
+        let nb = if used { s.tree.nodes.len() } else { 0 };
+        ForceJets {
+            X_GB: vec![Transform::identity(); nb],
+            V_GB: vec![SpatialVec::zero(); nb],
+            q: vec![Jet::zero(); n],
+            u: vec![Jet::zero(); n],
+            body: vec![SpatialVec::zero(); nb],
+            mobility: vec![Jet::zero(); n],
+            lifted: vec![None; nb],
+            moved: vec![Transform::identity(); nb],
+        }
+    }
 }
 
 /// The same for paths through points.
@@ -83,28 +106,17 @@ impl<const N: usize, const H: usize> PathJets<N, H> {
 
 impl JetScratch {
     pub fn new(s: &System, paths: &[PathPlan], forces: &[ForcePlan], constraints: &[ConstraintPlan]) -> Self {
-        let by_forces = !forces.is_empty();
         let by_constraints = !constraints.is_empty();
-        let (n, nb) = (s.tree.num_mobilities, s.tree.nodes.len());
-        let (zero, still) = (SpatialVec::zero(), Transform::identity());
-        let bodies = if by_forces { nb } else { 0 };
-        let mobilities = if by_forces { n } else { 0 };
-        let all = if by_constraints { n } else { 0 };
+        let all = if by_constraints { s.tree.num_mobilities } else { 0 };
         JetScratch {
-            X_GB: vec![still; bodies],
-            V_GB: vec![zero; bodies],
-            q: vec![J::zero(); mobilities],
-            u: vec![J::zero(); mobilities],
-            body: vec![zero; bodies],
-            mobility: vec![J::zero(); mobilities],
-            lifted: vec![None; bodies],
-            moved: vec![still; bodies],
+            few_forces: ForceJets::new(s, forces.iter().any(|f| f.sees_few())),
+            many_forces: ForceJets::new(s, forces.iter().any(|f| !f.sees_few())),
+            few_paths: PathJets::new(s, paths.iter().filter(|p| p.has_points() && p.crosses_few())),
+            many_paths: PathJets::new(s, paths.iter().filter(|p| p.has_points() && !p.crosses_few())),
             all_q: vec![J::zero(); all],
             all_u: vec![J::zero(); all],
             kinematics: by_constraints.then(|| TreeKinematics::new(&s.tree)),
             rows: by_constraints.then(|| s.constraints.workspace(&s.tree)),
-            few: PathJets::new(s, paths.iter().filter(|p| p.has_points() && p.crosses_few())),
-            many: PathJets::new(s, paths.iter().filter(|p| p.has_points() && !p.crosses_few())),
         }
     }
 }

@@ -112,6 +112,9 @@ pub fn solve<P: NonlinearProgram + ?Sized>(
     }
 
     let mut method = Method::new(scaled, system, options, progress);
+    if warm.is_some() {
+        method.trust = options.warm_start_trust;
+    }
     let end = if finite {
         let (end, end_point, end_mu) = method.minimize(&mut layer, point, mu, None);
         point = end_point;

@@ -37,6 +37,8 @@ pub(super) struct Search {
     /// Iterations in a row with a shortened step.
     shortened: usize,
     pub watchdog: Option<Watchdog>,
+    /// Full steps that a warm start may still ask for before its progress is judged.
+    pub trust: usize,
     /// Steps in a row that only reduced the primal–dual error.
     soft: usize,
 }
@@ -48,6 +50,7 @@ pub(super) struct Watchdog {
     dy: Vec<f64>,
     reference: Reference,
     trials: usize,
+    most_trials: usize,
 }
 
 impl Search {
@@ -146,20 +149,22 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
         };
 
         // After many short steps, let a few full ones pass unchecked and see where they lead.
-        if st.search.watchdog.is_none() && st.search.shortened >= WATCHDOG_AFTER {
+        let trust = std::mem::take(&mut st.search.trust);
+        if st.search.watchdog.is_none() && (st.search.shortened >= WATCHDOG_AFTER || trust > 0) {
             st.search.watchdog = Some(Watchdog {
                 point: st.point.clone(),
                 dw: st.dw.clone(),
                 dy: st.dy.clone(),
                 reference: here,
                 trials: 0,
+                most_trials: trust.max(WATCHDOG_TRIALS),
             });
         }
         let mut first_known_bad = false;
         if let Some(mut dog) = st.search.watchdog.take() {
             let step = self.try_unchecked(layer, st, &mut dog, alpha_max);
             if step.taken {
-                if dog.trials <= WATCHDOG_TRIALS && dog.trials > 0 {
+                if dog.trials <= dog.most_trials && dog.trials > 0 {
                     st.search.watchdog = Some(dog);
                 } else {
                     st.search.shortened = 0;
@@ -322,7 +327,7 @@ impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
             return self.finish(layer, st, &from, found);
         }
         dog.trials += 1;
-        if dog.trials > WATCHDOG_TRIALS || theta > st.theta_max {
+        if dog.trials > dog.most_trials || theta > st.theta_max {
             return none;
         }
         if !st.trial_values.differentiate(&mut self.scaled, layer, &st.trial.w) {
