@@ -93,6 +93,9 @@ pub fn run(o: &Options) -> Result<(), Failure> {
     };
     let take = o.take.unwrap_or(if format == Format::Trc { Take::Markers } else { Take::Forces });
     let mut table = tables::read(&o.input, take, o.force_threshold_n)?;
+    if table.rows() == 0 {
+        eprintln!("warning: {} has no rows", o.input.display());
+    }
     for turn in &o.rotate {
         table = rotated(&table, turn.rotation()).map_err(content)?;
     }

@@ -13,6 +13,7 @@ use soleus_dynamics::muscle::MuscleInfo;
 use soleus_dynamics::system::{Actor, MotionError, System, Workspace};
 use soleus_math::{SpatialVec, Vec3};
 use soleus_model::Model;
+use soleus_tools::analysis::mass_center_motion;
 use std::path::Path;
 
 /// The columns of `muscles`, in order.
@@ -233,7 +234,7 @@ fn evaluate(
         "markers",
         Value::Object(markers.map(|(m, s)| (m.name.clone(), vector(ws.kin.X_GB[s.body] * s.p_BS))).collect()),
     );
-    let com = centre_of_mass(ws);
+    let com = mass_center_motion(ws);
     put(
         "com",
         json!({"position": vector(com[0]), "velocity": vector(com[1]), "acceleration": vector(com[2])}),
@@ -262,20 +263,6 @@ fn bodies(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {
         );
     }
     Value::Object(out)
-}
-
-/// Position, velocity and acceleration of the centre of mass.
-fn centre_of_mass(ws: &Workspace<f64>) -> [Vec3<f64>; 3] {
-    let mut mass = 0.0;
-    let mut sum = [Vec3::zero(); 3];
-    for (b, i) in ws.kin.inertia.iter().enumerate() {
-        let (V, A, h) = (ws.kin.V_GB[b], ws.A_GB[b], i.moment);
-        mass += i.mass;
-        sum[0] += ws.kin.X_GB[b].p * i.mass + h;
-        sum[1] += V.v * i.mass + V.w.cross(h);
-        sum[2] += A.v * i.mass + A.w.cross(h) + V.w.cross(V.w.cross(h));
-    }
-    sum.map(|s| s / mass)
 }
 
 fn muscle_row(i: &MuscleInfo<f64>) -> [f64; 23] {

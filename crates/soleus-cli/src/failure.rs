@@ -50,6 +50,16 @@ pub enum Failure {
         /// Which.
         message: String,
     },
+    /// Steps of a study failed; each was reported.
+    #[error("error: {count} step{} failed, `{first}` first; what was wrong is said above", if *count == 1 { "" } else { "s" })]
+    Steps {
+        /// How many.
+        count: usize,
+        /// The first.
+        first: String,
+        /// Exit code of the first.
+        code: u8,
+    },
     /// A simulation did not reach its end.
     #[error("error: {message}{}\n  everything up to then is in {}", blame.as_ref().map_or(String::new(), |b| format!("\n  most to blame: {b}")), saved.display())]
     NotFinished {
@@ -66,6 +76,7 @@ impl Failure {
     /// Exit code of the command.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Failure::Steps { code, .. } => *code,
             Failure::NotConverged { .. } | Failure::NotFinished { .. } | Failure::NotSolved { .. } => 1,
             _ => 2,
         }

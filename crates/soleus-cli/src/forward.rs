@@ -84,7 +84,7 @@ fn named(mut table: Table, name: &str) -> Table {
 
 /// The model with what the setup adds, and actuators for corrections.
 fn model(path: &Path, model_path: &Path, tool: &ToolSetup) -> Result<Model, Failure> {
-    let mut model = tool_model::model(path, model_path, tool)?;
+    let mut model = tool_model::model(path, model_path, tool, load::Warnings::Tell)?;
     let enabled = |c: &&Controller| c.enabled;
     for c in model.controllers.iter().filter(enabled) {
         if let ControllerKind::Other = c.kind {

@@ -1,7 +1,7 @@
 //! `soleus id`, and the inverse dynamics of `soleus run`.
 
-use crate::failure::Failure;
-use crate::tables::{self, Take};
+use crate::failure::{Failure, nearest_hint};
+use crate::tables::{self, GAP_HINT, Take};
 use crate::{load, setup};
 use clap::Args;
 use soleus_io::setup::InverseDynamicsSetup;
@@ -11,7 +11,7 @@ use soleus_model::external_loads::ExternalLoads;
 use soleus_model::force::Force;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::external_forces;
-use soleus_tools::inverse_dynamics::{Loads, Settings, inverse_dynamics};
+use soleus_tools::inverse_dynamics::{Error, Loads, Settings, inverse_dynamics};
 use soleus_tools::quality::{check_angles, check_ground_reactions, residuals};
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,12 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
 }
 
 /// Runs the tool of a setup file.
-pub fn run_setup(path: &Path, s: &InverseDynamicsSetup, opensim_faults: bool) -> Result<(), Failure> {
+pub fn run_setup(
+    path: &Path,
+    s: &InverseDynamicsSetup,
+    opensim_faults: bool,
+    warnings: load::Warnings,
+) -> Result<(), Failure> {
     let model_path = setup::required(path, "model_file", s.model_file.as_deref())?;
     let motion = setup::required(path, "coordinates_file", s.coordinates_file.as_deref())?;
     let cutoff = s.lowpass_cutoff_frequency_for_coordinates;
@@ -77,7 +82,7 @@ pub fn run_setup(path: &Path, s: &InverseDynamicsSetup, opensim_faults: bool) ->
         joints: s.joints_to_report_body_forces.clone(),
         opensim_faults,
     };
-    let model = load::model(&model_path)?;
+    let model = load::model_with(&model_path, warnings)?;
     let loads = s.external_loads_file.as_ref().map(|f| setup::beside(path, f));
     let forces = measured(&model, loads.as_deref(), path.parent().unwrap_or(Path::new("")))?;
     let found = solve(model, forces, &motion, &settings)?;
@@ -103,10 +108,18 @@ fn solve(mut model: Model, forces: Vec<Force>, motion: &Path, settings: &Setting
     let own = std::mem::take(&mut model.forces);
     let bare = model.clone();
     model.forces = own;
-    let found = inverse_dynamics(model, forces, &table, settings)
-        .map_err(|e| Failure::content(motion, 0, "", e.to_string(), ""))?;
+    let found = inverse_dynamics(model, forces, &table, settings).map_err(|e| {
+        let hint = match &e {
+            Error::NoCoordinates => "columns are named after coordinates, such as knee_angle",
+            Error::Missing { .. } => GAP_HINT,
+            _ => "",
+        };
+        Failure::content(motion, 0, "", e.to_string(), hint)
+    })?;
     for name in &found.at_default {
-        log.warn(0, "", format!("no column for coordinate `{name}`: it stays at its default value"), "");
+        let strangers = table.labels().iter().map(String::as_str).filter(|l| bare.coordinate(l).is_none());
+        let hint = nearest_hint("other column", name, strangers);
+        log.warn(0, "", format!("no column for coordinate `{name}`: it stays at its default value"), &hint);
     }
     for name in &found.unknown_forces {
         log.warn(0, "", format!("there is no force or group `{name}` to leave out"), "");
@@ -125,7 +138,7 @@ fn solve(mut model: Model, forces: Vec<Force>, motion: &Path, settings: &Setting
         // Walking trials that were not made consistent have some percent; half the weight is a mistake.
         if r.force_rms > 0.5 * r.weight {
             let message =
-                format!("the residual force is {part:.0} % of the weight, largest at {} s", r.worst_time);
+                format!("the residual force is {part:.0} % of the weight, largest at {:.3} s", r.worst_time);
             let hint = "check that loads and motion are of the same trial, that both plates act on the right foot, and the axes";
             log.warn(0, "", message, hint);
         }

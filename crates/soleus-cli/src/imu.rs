@@ -32,7 +32,7 @@ pub fn run_placer(path: &Path, s: &ImuPlacerSetup) -> Result<(), Failure> {
     let model = soleus_model::build(&document, &mut log);
     load::report(&log);
     let Some(model) = model else { return Err(load::errors(&model_path, &log)) };
-    let table = tables::read(&file, Take::Markers, 0.0)?;
+    let table = tables::read_motion(&file, Take::Markers)?;
     let to_ground = space_fixed_xyz(Vec3::from_array(s.sensor_to_opensim_rotations));
     let placed = place_imus(&document, &model, &table, to_ground, heading.as_ref())
         .map_err(|e| Failure::content(&file, 0, "", e.to_string(), ""))?;
@@ -100,7 +100,7 @@ pub fn solve(
         c.locked = true;
     }
     let system = load::compile(model_path, &model, &Options::default())?;
-    let table = tables::read(file, Take::Markers, 0.0)?;
+    let table = tables::read_in_order(file, Take::Markers)?;
     let sensors = weights.iter().map(|(name, weight)| MarkerTask { name: name.clone(), weight: *weight });
     let tasks = Tasks { sensors: sensors.collect(), ..Tasks::default() };
     let to_ground = space_fixed_xyz(Vec3::from_array(sensor_to_ground));

@@ -8,11 +8,33 @@ use soleus_model::{Diagnostics, Document, Element, Model, Severity};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// Whether warnings about a model are printed. A command of many steps prints them in the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warnings {
+    /// They are.
+    Tell,
+    /// They were before.
+    Told,
+}
+
+impl Warnings {
+    fn report(self, diagnostics: &Diagnostics) {
+        if self == Warnings::Tell || diagnostics.has_errors() {
+            report(diagnostics);
+        }
+    }
+}
+
 /// Reads and builds a model; prints its diagnostics to stderr.
 pub fn model(path: &Path) -> Result<Model, Failure> {
+    model_with(path, Warnings::Tell)
+}
+
+/// As [`model`], with or without its warnings.
+pub fn model_with(path: &Path, warnings: Warnings) -> Result<Model, Failure> {
     let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
     let (model, diagnostics) = soleus_io::osim::read_model(&bytes, &path.display().to_string());
-    report(&diagnostics);
+    warnings.report(&diagnostics);
     match model {
         Some(m) if !diagnostics.has_errors() => Ok(m),
         _ => Err(errors(path, &diagnostics)),
@@ -31,14 +53,14 @@ pub struct Change<'a> {
 }
 
 /// Reads a model, changes it, and builds it; prints its diagnostics to stderr.
-pub fn changed_model(path: &Path, change: &Change) -> Result<Model, Failure> {
-    let mut document = upgraded(path)?;
+pub fn changed_model(path: &Path, change: &Change, warnings: Warnings) -> Result<Model, Failure> {
+    let mut document = upgraded(path, warnings)?;
     let version = document.version;
     if change.replace_forces {
         osim::clear_set(&mut document, "ForceSet");
     }
     for file in change.force_sets {
-        let Some(members) = osim::set_members(&upgraded(file)?, "ForceSet") else {
+        let Some(members) = osim::set_members(&upgraded(file, Warnings::Tell)?, "ForceSet") else {
             return Err(Failure::content(file, 0, "", "the file holds no `ForceSet`".to_string(), ""));
         };
         osim::add_to_set(&mut document, "ForceSet", members);
@@ -46,21 +68,21 @@ pub fn changed_model(path: &Path, change: &Change) -> Result<Model, Failure> {
     osim::add_to_set(&mut document, "ControllerSet", change.controllers.to_vec());
     let mut diagnostics = Diagnostics::new(path.display().to_string());
     let model = soleus_model::build(&document, &mut diagnostics);
-    report(&diagnostics);
+    warnings.report(&diagnostics);
     let mut model = model.ok_or_else(|| errors(path, &diagnostics))?;
     model.file_version = version;
     Ok(model)
 }
 
 /// Reads any file of OpenSim's and brings it to the newest version.
-fn upgraded(path: &Path) -> Result<Document, Failure> {
+fn upgraded(path: &Path, warnings: Warnings) -> Result<Document, Failure> {
     let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
     let (document, mut log) = osim::read_elements(&bytes, &path.display().to_string());
     let document = document.map(|mut d| {
         osim::upgrade(&mut d, &mut log);
         d
     });
-    report(&log);
+    warnings.report(&log);
     document.filter(|_| !log.has_errors()).ok_or_else(|| errors(path, &log))
 }
 
@@ -124,10 +146,16 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
             done => done.map_err(failed),
         };
     }
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    // A link stays, and what it leads to is written. A device or a pipe, such as /dev/null, is written to: a file that is renamed
+    // to it would take its place.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if std::fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        return std::fs::write(&target, bytes).map_err(failed);
+    }
+    let mut name = target.file_name().unwrap_or_default().to_os_string();
     name.push(".partial");
-    let partial = path.with_file_name(name);
-    let done = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));
+    let partial = target.with_file_name(name);
+    let done = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, &target));
     done.map_err(|e| {
         // The part that was written is of no use; if it cannot be removed, the first error matters more.
         let _ = std::fs::remove_file(&partial);

@@ -31,10 +31,16 @@ pub struct Options {
     take: Take,
 }
 
+/// Words in the labels of forces and moments.
+const LOADS: [&str; 3] = ["force", "moment", "torque"];
+
 /// Reads the table and writes the chart.
 pub fn run(o: &Options) -> Result<(), Failure> {
     let table = tables::read(&o.file, o.take, 0.0)?.flattened();
     let content = |message: String| Failure::content(&o.file, 0, "", message, "");
+    if table.rows() == 0 {
+        return Err(content("there is nothing to draw: the table has no rows".to_string()));
+    }
     let chosen = choose(&table, &o.columns).map_err(content)?;
     if o.columns.is_empty() && table.labels().len() > chosen.len() {
         // A closed stderr is no reason to stop.
@@ -47,10 +53,14 @@ pub fn run(o: &Options) -> Result<(), Failure> {
     }
     let line =
         |&i: &usize| Line::new(table.labels()[i].clone(), table.times().to_vec(), table.columns()[i].clone());
+    // Tables of forces say that angles are in degrees too, and have none.
+    let is_load = |&i: &usize| LOADS.iter().any(|word| table.labels()[i].contains(word));
+    let are_loads = chosen.iter().all(is_load);
     let plot = Plot {
         title: o.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         x_label: "time (s)".to_string(),
-        y_label: if table.in_degrees == Some(true) { "angles in degrees" } else { "" }.to_string(),
+        y_label: if table.in_degrees == Some(true) && !are_loads { "angles in degrees" } else { "" }
+            .to_string(),
         lines: chosen.iter().map(line).collect(),
         ..Plot::default()
     };

@@ -1,6 +1,7 @@
 //! `soleus run`: a setup file of one of OpenSim's tools.
 
 use crate::failure::Failure;
+use crate::load::Warnings;
 use crate::{analyze, forward, id, ik, imu, scale, setup, solve};
 use clap::Args;
 use soleus_io::setup::Setup;
@@ -36,14 +37,14 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     }
     match setup {
         Setup::Scale(s) => scale::run_setup(&a.setup, &s, a.opensim_faults),
-        Setup::InverseKinematics(s) => ik::run_setup(&a.setup, &s),
+        Setup::InverseKinematics(s) => ik::run_setup(&a.setup, &s, Warnings::Tell),
         Setup::MocoStudy(s) => solve::run_setup(&a.setup, &s),
         Setup::MocoInverse(s) => solve::inverse::run_setup(&a.setup, &s),
         Setup::MocoTrack(s) => solve::track::run_setup(&a.setup, &s),
-        Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults, Warnings::Tell),
         Setup::ImuPlacer(s) => imu::run_placer(&a.setup, &s),
         Setup::ImuInverseKinematics(s) => imu::run_setup(&a.setup, &s),
         Setup::Forward(s) => forward::run_setup(&a.setup, &s, a.opensim_faults),
-        Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, a.opensim_faults, Warnings::Tell),
     }
 }

@@ -8,7 +8,6 @@ use soleus_io::setup::{
     IkTask, ManualScale, MarkerPlacer, MeasurementSetup, ModelScaler, ScaleSetup, ScalingStep, read_scale_set,
 };
 use soleus_io::table::sto::{self, Digits};
-use soleus_math::table::meters_per;
 use soleus_math::{Table, Vec3};
 use soleus_model::marker_set::{marker_set_document, markers_of, update_markers};
 use soleus_model::{Diagnostics, Document, Element, Model, ScaleOptions};
@@ -18,7 +17,8 @@ use std::path::{Path, PathBuf};
 /// Arguments of `soleus scale`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    soleus scale --model gait2354.osim --markers static.trc --measurements scale_setup.xml --mass 72.6 --out subject01.osim\n  \
+    soleus scale --model gait2354.osim --marker-set markers.xml --markers static.trc --measurements scale_setup.xml \\\n    \
+    --tasks scale_setup.xml --mass 72.6 --out subject01.osim\n  \
     soleus scale --model arm26.osim --factor r_humerus=1.05,1.1,1.05 --factor r_ulna_radius_hand=1.02 --out tall.osim\n\n\
     Measurements are marker pairs and the bodies they scale: a setup file of the ScaleTool, or an XML file with a\n\
     MeasurementSet. Factors given by hand win over measured ones. With markers, those of the model that are not fixed\n\
@@ -241,7 +241,7 @@ fn compute(path: &Path, s: &ScaleSetup, opensim_faults: bool) -> Result<Vec<(Pat
             eprintln!("the model is not scaled: the setup has no ModelScaler, or one that does not apply")
         }
         Some(scaler) => {
-            let factors = factors(path, scaler, &model)?;
+            let factors = factors(path, scaler, (&model, &model_path))?;
             let options = ScaleOptions {
                 preserve_mass_distribution: scaler.preserve_mass_distribution,
                 mass: (s.mass > 0.0).then_some(s.mass),
@@ -293,7 +293,11 @@ fn marker_set(path: &Path) -> Result<Vec<Element>, Failure> {
 }
 
 /// The factors of all bodies, in the order the setup wants them set.
-fn factors(path: &Path, scaler: &ModelScaler, model: &Model) -> Result<Factors, Failure> {
+fn factors(
+    path: &Path,
+    scaler: &ModelScaler,
+    (model, model_path): (&Model, &Path),
+) -> Result<Factors, Failure> {
     let mut factors = Factors::unity(model);
     for step in &scaler.scaling_order {
         match step {
@@ -312,7 +316,7 @@ fn factors(path: &Path, scaler: &ModelScaler, model: &Model) -> Result<Factors, 
                 let markers = ik::marker_table(&file)?;
                 let found = measure(model, &markers, scaler.time_range, &list, &mut factors)
                     .map_err(|e| Failure::content(&file, 0, "", e.to_string(), "check `time_range`"))?;
-                report_measurements(&file, model, &markers, &found);
+                report_measurements(&file, (model, model_path), &markers, &found);
             }
             ScalingStep::Manual => {
                 let mut manual = scaler.manual.clone();
@@ -344,8 +348,14 @@ fn factors(path: &Path, scaler: &ModelScaler, model: &Model) -> Result<Factors, 
 }
 
 /// Says what was measured, and what was not and why.
-fn report_measurements(file: &Path, model: &Model, markers: &Table, found: &[Measured]) {
+fn report_measurements(
+    file: &Path,
+    (model, model_path): (&Model, &Path),
+    markers: &Table,
+    found: &[Measured],
+) {
     let mut log = Diagnostics::new(file.display().to_string());
+    let mut of_model = Diagnostics::new(model_path.display().to_string());
     for m in found {
         if let Some(factor) = m.factor {
             eprintln!("measurement {}: {factor:.6} from {} pair(s)", m.name, m.distances.len());
@@ -361,7 +371,12 @@ fn report_measurements(file: &Path, model: &Model, markers: &Table, found: &[Mea
         for name in &m.not_in_model {
             let near = model.markers.iter().map(|m| m.name.as_str());
             let hint = crate::failure::nearest_hint("model marker", name, near);
-            log.warn(0, "", format!("measurement `{}`: the model has no marker `{name}`", m.name), &hint);
+            of_model.warn(
+                0,
+                "",
+                format!("measurement `{}`: the model has no marker `{name}`", m.name),
+                &hint,
+            );
         }
         for name in &m.not_in_data {
             let near = markers.labels().iter().map(String::as_str).filter(|l| l != name);
@@ -371,17 +386,16 @@ fn report_measurements(file: &Path, model: &Model, markers: &Table, found: &[Mea
         for name in &m.unknown_bodies {
             let near = model.bodies.iter().map(|b| b.name.as_str());
             let hint = crate::failure::nearest_hint("body of the model", name, near);
-            log.warn(0, "", format!("measurement `{}`: there is no body `{name}`", m.name), &hint);
+            of_model.warn(0, "", format!("measurement `{}`: the model has no body `{name}`", m.name), &hint);
         }
     }
     load::report(&log);
+    load::report(&of_model);
 }
 
 fn place(path: &Path, placer: &MarkerPlacer, document: &Document, model: &Model) -> Result<Placed, Failure> {
     let file = setup::required(path, "marker_file", placer.marker_file.as_deref())?;
-    let unit = crate::tables::read(&file, crate::tables::Take::Markers, 0.0)?;
-    let per_unit = unit.metadata_value("Units").and_then(meters_per).unwrap_or(1.0);
-    let markers = ik::marker_table(&file)?;
+    let (markers, per_unit) = ik::markers_and_unit(&file)?;
     let mut list = placer.tasks.clone();
     if let Some(tasks) = &placer.task_file {
         list.extend(setup::tasks(&setup::beside(path, tasks))?);

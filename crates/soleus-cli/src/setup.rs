@@ -22,16 +22,15 @@ pub fn measurements(path: &Path) -> Result<Vec<MeasurementSetup>, Failure> {
     list.ok_or_else(|| load::errors(path, &log))
 }
 
-/// The tasks of a file with an `IKTaskSet`, or of a setup file.
+/// The tasks of a file with an `IKTaskSet`, or of a setup file of inverse kinematics or scaling.
 pub fn tasks(path: &Path) -> Result<Vec<IkTask>, Failure> {
     let (document, mut log) = document(path)?;
     let tasks = document.and_then(|d| {
-        let tool = d.root.child("InverseKinematicsTool");
-        match tool {
-            Some(_) => match soleus_io::setup::read(&d, &mut log) {
-                Some(Setup::InverseKinematics(s)) => Some(s.tasks),
-                _ => None,
-            },
+        let is_setup = ["InverseKinematicsTool", "ScaleTool"].iter().any(|t| d.root.child(t).is_some());
+        match is_setup.then(|| soleus_io::setup::read(&d, &mut log)) {
+            Some(Some(Setup::InverseKinematics(s))) => Some(s.tasks),
+            Some(Some(Setup::Scale(s))) => s.placer.map(|p| p.tasks),
+            Some(_) => None,
             None => read_ik_tasks(&d, &mut log),
         }
     });

@@ -79,10 +79,29 @@ fn identity_good_markers_raise_no_complaint() {
     assert!(!run.stderr.contains("warning"), "{}", run.stderr);
 }
 
+/// Frame by frame through stdout, the poses are those of the whole file.
+#[test]
+fn identity_a_stream_gives_the_same_poses() {
+    let b = Bench::new("stream");
+    b.ik(&trc(&NAMES, "mm", "100", "5", &TIMES)).is_done();
+    let whole = common::table(&b.0.0.join("a.mot"));
+    let stream = b.0.soleus(&["ik", "--model", "rod.osim", "--markers", "a.trc", "--stream"]);
+    let mut lines = stream.is_done().lines();
+    assert_eq!(lines.next(), Some("time,angle"));
+    for (i, line) in lines.enumerate() {
+        assert_eq!(line, format!("{},{}", whole.times()[i], whole.columns()[0][i]));
+    }
+    assert!(
+        stream.stderr.contains("5 frames") && stream.stderr.contains("99th percentile"),
+        "{}",
+        stream.stderr
+    );
+}
+
 #[test]
 fn refuses_empty_and_truncated_files() {
     let b = Bench::new("motion_empty");
-    b.refuses("", &["a.trc"]);
+    b.refuses("", &["a.trc", "the file is empty"]);
     b.refuses(&trc(&NAMES, "mm", "100", "5", &[]), &["no rows"]);
     b.refuses("\0\0\0\0", &["a.trc"]);
 }
@@ -90,7 +109,8 @@ fn refuses_empty_and_truncated_files() {
 #[test]
 fn refuses_times_out_of_order() {
     let b = Bench::new("motion_order");
-    b.refuses(&trc(&NAMES, "mm", "100", "4", &["0.00", "0.02", "0.01", "0.03"]), &["0.01", "order of time"]);
+    let words = ["error: time 0.01 s does not follow 0.02 s", "a.trc:9", "order of time"];
+    b.refuses(&trc(&NAMES, "mm", "100", "4", &["0.00", "0.02", "0.01", "0.03"]), &words);
 }
 
 #[test]
@@ -116,7 +136,42 @@ fn warns_of_units_rates_and_promises() {
     b.warns(&trc(&NAMES, "mm", "100", "5", &["0.00", "0.01", "0.02", "0.20", "0.21"]), &["0.1800 s pass"]);
     b.refuses(&trc(&NAMES, "parsec", "100", "5", &TIMES), &["parsec"]);
     let gap = trc(&NAMES, "mm", "100", "5", &TIMES).replacen("\t0\t-400\t0\t", "\t\t\t\t", 2);
-    b.warns(&gap, &["knee", "missing in 2 of 5"]);
+    b.warns(&gap, &["some of 5 frames: knee in 2"]);
+}
+
+/// Every verb that takes a motion, and every way in which one can be wrong.
+#[test]
+fn refuses_motions_that_are_none() {
+    let b = Bench::new("motion_wrong");
+    let head = "coordinates\nversion=1\nnRows=7\nnColumns=2\ninDegrees=yes\nendheader\ntime\tangle\n";
+    let rows = "0\t0\n0.1\t1\n0.2\t2\n0.3\t3\n0.4\t4\n0.5\t5\n0.6\t6\n";
+    let changed = |a: &str, b: &str| format!("{head}{rows}").replacen(a, b, 1);
+    let cases = [
+        (String::new(), &["the file is empty"][..]),
+        (head.to_string(), &["the table has no rows"]),
+        (
+            changed("0.3\t3", "0.1\t3"),
+            &["error: time 0.1 s does not follow 0.2 s", "a.mot:11", "order of time"],
+        ),
+        (changed("0.3\t3", "0.3\tnan"), &["has no number at 0.3 s", "fill the gap"]),
+        (changed("0.3\t3", "0.3\tleft"), &["`left` is not a number", "a.mot:11"]),
+        (changed("time\tangle", "time\telbow"), &["none of the columns", "named after coordinates"]),
+        (changed("time\tangle", "t\tangle"), &["no column is called `time`", "a.mot:7"]),
+    ];
+    for verb in [&["id", "--out", "id.sto"][..], &["analyze", "--analyses", "kinematics", "--out", "out"]] {
+        let args: Vec<&str> = [verb, &["--model", "rod.osim", "--motion", "a.mot"]].concat();
+        for (table, words) in &cases {
+            b.0.file("a.mot", table);
+            b.0.soleus(&args).is_refused(words);
+            assert!(!b.0.0.join("id.sto").exists() && !b.0.0.join("out").exists());
+        }
+        // A billion rows that are not there.
+        b.0.file("a.mot", changed("nRows=7", "nRows=1000000000"));
+        let run = b.0.soleus(&args);
+        run.is_done();
+        assert!(run.stderr.contains("promises 1000000000 rows, found 7"), "{}", run.stderr);
+        let _ = (std::fs::remove_file(b.0.0.join("id.sto")), std::fs::remove_dir_all(b.0.0.join("out")));
+    }
 }
 
 /// Loads on the rod: a table and the file that names it.

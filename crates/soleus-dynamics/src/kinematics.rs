@@ -1,16 +1,16 @@
 //! The view of a pose that forces, paths and contacts see, and where they put their loads.
 
-use soleus_math::{Real, SpatialVec, Transform, Vec3};
+use soleus_math::{Over, Real, SpatialVec, Transform, Vec3};
 use soleus_model::id::{CoordinateId, FrameId};
 
 /// A frame fixed to a body, ready for computing: the body's index in [`Kinematics`] and the
 /// frame's constant pose on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BodyFrame {
+pub struct BodyFrame<P: Real = f64> {
     /// Index of the body; 0 is ground.
     pub body: usize,
     /// Pose of the frame in the body.
-    pub X_BF: Transform<f64>,
+    pub X_BF: Transform<P>,
 }
 
 /// Turns the handles of a model into indices for computing. Passed to every `compile`.
@@ -39,8 +39,11 @@ pub struct Kinematics<'a, T: Real> {
 impl<T: Real> Kinematics<'_, T> {
     /// Place in ground of a point given in a body.
     #[inline(always)]
-    pub fn point(&self, body: usize, p_BS: Vec3<f64>) -> Vec3<T> {
-        self.X_GB[body] * Vec3::cst(p_BS)
+    pub fn point<P: Real>(&self, body: usize, p_BS: Vec3<P>) -> Vec3<T>
+    where
+        T: Over<P>,
+    {
+        self.X_GB[body] * Vec3::lift(p_BS)
     }
     /// Velocity in ground of the body-fixed point that is at ground place `p_GS` now.
     #[inline(always)]
@@ -50,8 +53,11 @@ impl<T: Real> Kinematics<'_, T> {
     }
     /// Pose in ground of a frame.
     #[inline]
-    pub fn pose(&self, frame: &BodyFrame) -> Transform<T> {
-        self.X_GB[frame.body] * Transform::cst(frame.X_BF)
+    pub fn pose<P: Real>(&self, frame: &BodyFrame<P>) -> Transform<T>
+    where
+        T: Over<P>,
+    {
+        self.X_GB[frame.body] * Transform::lift(frame.X_BF)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A model ready for computing: flat, indexed, immutable, shared by all threads.
 
 use crate::Options;
+use crate::constants::Numbers;
 use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Rolling, Station};
 use crate::force::{CompiledForce, ForceError, ForceResolve};
 use crate::joint::angles_rate;
@@ -11,7 +12,7 @@ use crate::multibody::{
 };
 use crate::muscle::{CompiledMuscle, CurveCache, MuscleError};
 use crate::path::{CompiledPath, PathError, PathState};
-use soleus_math::{Real, SpatialVec, Vec3, vec3};
+use soleus_math::{Real, SpatialVec, Transform, Vec3, vec3};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::force::ForceKind;
 use soleus_model::id::{CoordinateId, FrameId};
@@ -65,11 +66,11 @@ impl SystemError {
 
 /// What a force of the system is made of.
 #[derive(Clone, Debug)]
-pub enum Actor {
+pub enum Actor<P: Real = f64> {
     /// A muscle, which pulls along its path.
-    Muscle(Box<CompiledMuscle>),
+    Muscle(Box<CompiledMuscle<P>>),
     /// Anything else; along its path if it has one.
-    Force(Box<CompiledForce>),
+    Force(Box<CompiledForce<P>>),
 }
 
 /// One force of the system.
@@ -181,7 +182,8 @@ impl System {
     /// Compiles a model.
     pub fn compile_with(model: &Model, options: &Options) -> Result<System, SystemError> {
         let tree = Tree::build(model, options)?;
-        let constraints = compile_constraints(model, &tree);
+        let mut numbers = Numbers { constant: &mut |_, value| value, pose: &|_, X_BF| X_BF };
+        let constraints = compile_constraints(model, &tree, &mut numbers);
 
         let (mut forces, mut aux_names, mut z) = (Vec::new(), Vec::new(), Vec::new());
         let mut num_controls = 0;
@@ -507,10 +509,15 @@ fn common_ancestor(tree: &Tree, mut a: usize, mut b: usize) -> usize {
 }
 
 /// Constraints in Simbody's order: along the tree the locks and prescriptions of each joint's
-/// coordinates and the welds that close loops, then the model's own.
-fn compile_constraints(model: &Model, tree: &Tree) -> ConstraintSet {
+/// coordinates and the welds that close loops, then the model's own. Their numbers are named by the path of the constraint and the
+/// property.
+pub(crate) fn compile_constraints<P: Real>(
+    model: &Model,
+    tree: &Tree,
+    n: &mut Numbers<P>,
+) -> ConstraintSet<P> {
     let mut list = Vec::new();
-    let weld = |first: BodyFrame, second: BodyFrame| CompiledConstraint::Weld {
+    let weld = |first: BodyFrame<P>, second: BodyFrame<P>| CompiledConstraint::Weld {
         ancestor: common_ancestor(tree, first.body, second.body),
         first,
         second,
@@ -525,38 +532,48 @@ fn compile_constraints(model: &Model, tree: &Tree) -> ConstraintSet {
                 list.push(CompiledConstraint::Prescribed { mobility, function: f.clone() });
             }
         }
+        // A body and its copy.
         for l in tree.loops.iter().filter(|l| l.joint == j) {
-            list.push(weld(l.first, l.second));
+            let [first, second] =
+                [l.first, l.second].map(|f| BodyFrame { body: f.body, X_BF: Transform::cst(f.X_BF) });
+            list.push(weld(first, second));
         }
     }
     for l in tree.loops.iter().filter(|l| !tree.joint_order.contains(&l.joint)) {
-        list.push(weld(l.first, l.second));
+        let joint = &model.joints[l.joint.0];
+        list.push(weld(n.frame(tree, joint.parent), n.frame(tree, joint.child)));
     }
     for c in model.constraints.iter().filter(|c| c.enforced) {
         // OpenSim reads the points of these constraints in the frame's body, whatever the frame.
-        let station = |frame, p_BS| Station { body: tree.frame(frame).body, p_BS };
+        let station = |n: &mut Numbers<P>, frame, property: &str, p_BS| {
+            let p_BS = n.vector(&format!("{}/{property}", c.path), p_BS);
+            Station { body: tree.frame(frame).body, p_BS }
+        };
         list.push(match &c.kind {
             ConstraintKind::CoordinateCoupler { independent, dependent, function, scale } => {
                 CompiledConstraint::Coupler {
                     independent: independent.iter().map(|&c| tree.mobility(c)).collect(),
                     dependent: tree.mobility(*dependent),
                     function: function.clone(),
-                    scale: *scale,
+                    scale: n.number(&format!("{}/scale_factor", c.path), *scale),
                 }
             }
             ConstraintKind::Point { body_1, body_2, location_1, location_2 } => {
-                let (first, second) = (station(*body_1, *location_1), station(*body_2, *location_2));
+                let first = station(n, *body_1, "location_body_1", *location_1);
+                let second = station(n, *body_2, "location_body_2", *location_2);
                 CompiledConstraint::Point {
                     ancestor: common_ancestor(tree, first.body, second.body),
                     first,
                     second,
                 }
             }
-            ConstraintKind::Weld { frame_1, frame_2 } => weld(tree.frame(*frame_1), tree.frame(*frame_2)),
+            ConstraintKind::Weld { frame_1, frame_2 } => {
+                weld(n.frame(tree, *frame_1), n.frame(tree, *frame_2))
+            }
             ConstraintKind::ConstantDistance { body_1, body_2, location_1, location_2, distance } => {
                 CompiledConstraint::Distance {
-                    first: station(*body_1, *location_1),
-                    second: station(*body_2, *location_2),
+                    first: station(n, *body_1, "location_body_1", *location_1),
+                    second: station(n, *body_2, "location_body_2", *location_2),
                     distance: *distance,
                 }
             }
@@ -567,19 +584,19 @@ fn compile_constraints(model: &Model, tree: &Tree) -> ConstraintSet {
                 point_on_line,
                 point_on_follower,
             } => {
-                let z = direction.normalized();
+                let z = n.vector(&format!("{}/line_direction_vec", c.path), *direction).normalized();
                 let x = perpendicular(z);
                 CompiledConstraint::PointOnLine {
-                    line: station(*line_body, *point_on_line),
+                    line: station(n, *line_body, "point_on_line", *point_on_line),
                     across: [x, z.cross(x).normalized()],
-                    follower: station(*follower_body, *point_on_follower),
+                    follower: station(n, *follower_body, "point_on_follower", *point_on_follower),
                 }
             }
             ConstraintKind::RollingOnSurface { rolling_body, surface_body, normal, height, .. } => {
                 CompiledConstraint::Rolling(Rolling {
                     roller: tree.frame(*rolling_body).body,
                     surface: tree.frame(*surface_body).body,
-                    normal: normal.normalized(),
+                    normal: n.vector(&format!("{}/surface_normal", c.path), *normal).normalized(),
                     height: *height,
                     p_R: Vec3::zero(),
                     axis_R: Vec3::unit(2),
@@ -594,8 +611,8 @@ fn compile_constraints(model: &Model, tree: &Tree) -> ConstraintSet {
 
 /// A unit vector across `z`: the cross product with the axis that `z` has least of, as Simbody
 /// chooses it, so that multipliers compare.
-fn perpendicular(z: Vec3<f64>) -> Vec3<f64> {
-    let a = [z.x.abs(), z.y.abs(), z.z.abs()];
+fn perpendicular<P: Real>(z: Vec3<P>) -> Vec3<P> {
+    let a = z.value().to_array().map(f64::abs);
     let min = if a[0] <= a[1] {
         if a[0] <= a[2] { 0 } else { 2 }
     } else if a[1] <= a[2] {

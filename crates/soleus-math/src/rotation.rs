@@ -1,6 +1,6 @@
 //! Rotations: orthogonal matrices and the angles files describe them with.
 
-use crate::{Mat33, Real, SymMat33, Vec3, vec3};
+use crate::{Mat33, Over, Real, SymMat33, Vec3, vec3};
 use std::ops::Mul;
 
 /// An orthonormal matrix R_AB: it takes components in frame B to components in frame A.
@@ -23,6 +23,14 @@ impl<T: Real> Rotation<T> {
     #[inline]
     pub fn cst(r: Rotation<f64>) -> Self {
         Rotation(Mat33::cst(r.0))
+    }
+    /// A rotation of constants that may carry derivatives of their own.
+    #[inline]
+    pub fn lift<P: Real>(r: Rotation<P>) -> Self
+    where
+        T: Over<P>,
+    {
+        Rotation(Mat33 { col: r.0.col.map(Vec3::lift) })
     }
     /// About the first axis by `a` rad.
     #[inline]
@@ -47,7 +55,10 @@ impl<T: Real> Rotation<T> {
     }
     /// About the constant unit vector `axis` by `angle` rad (Rodrigues).
     #[inline]
-    pub fn about(axis: Vec3<f64>, angle: T) -> Self {
+    pub fn about<P: Real>(axis: Vec3<P>, angle: T) -> Self
+    where
+        T: Over<P>,
+    {
         let (s, c) = angle.sin_cos();
         let k = T::one() - c;
         let (x, y, z) = (axis.x, axis.y, axis.z);
@@ -163,10 +174,15 @@ impl<T: Real> Rotation<T> {
     ///
     /// About an axis of the frame itself only two columns change.
     #[inline]
-    pub fn then_about(self, axis: Vec3<f64>, angle: T) -> Self {
+    pub fn then_about<P: Real>(self, axis: Vec3<P>, angle: T) -> Self
+    where
+        T: Over<P>,
+    {
         let [x, y, z] = self.0.col;
         // The plane that turns, and the sense.
-        let (i, sense) = match axis {
+        let (i, sense) = match axis.value() {
+            // An axis with derivatives turns all three columns.
+            _ if P::ORDER > 0 => return self * Rotation::about(axis, angle),
             Vec3 { x: s, y: 0.0, z: 0.0 } if s.abs() == 1.0 => (0, s),
             Vec3 { x: 0.0, y: s, z: 0.0 } if s.abs() == 1.0 => (1, s),
             Vec3 { x: 0.0, y: 0.0, z: s } if s.abs() == 1.0 => (2, s),

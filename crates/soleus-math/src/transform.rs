@@ -1,6 +1,6 @@
 //! Poses: a rotation and a place.
 
-use crate::{Real, Rotation, Vec3};
+use crate::{Over, Real, Rotation, Vec3};
 use std::ops::Mul;
 
 /// The pose X_AB of frame B in frame A: `p_A = R p_B + p`.
@@ -27,6 +27,14 @@ impl<T: Real> Transform<T> {
     #[inline]
     pub fn cst(x: Transform<f64>) -> Self {
         Transform { R: Rotation::cst(x.R), p: Vec3::cst(x.p) }
+    }
+    /// A pose of constants that may carry derivatives of their own.
+    #[inline]
+    pub fn lift<P: Real>(x: Transform<P>) -> Self
+    where
+        T: Over<P>,
+    {
+        Transform { R: Rotation::lift(x.R), p: Vec3::lift(x.p) }
     }
     /// From a translation and body-fixed X-Y-Z angles, as model files give offset frames.
     #[inline]

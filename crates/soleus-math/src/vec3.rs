@@ -1,6 +1,6 @@
 //! Vectors and matrices of three-dimensional space.
 
-use crate::Real;
+use crate::{Over, Real};
 use std::ops::{Add, AddAssign, Div, Index, IndexMut, Mul, Neg, Sub, SubAssign};
 
 /// A vector of ordinary space.
@@ -30,6 +30,14 @@ impl<T: Real> Vec3<T> {
     #[inline(always)]
     pub fn cst(v: Vec3<f64>) -> Self {
         vec3(T::cst(v.x), T::cst(v.y), T::cst(v.z))
+    }
+    /// A vector of constants that may carry derivatives of their own.
+    #[inline(always)]
+    pub fn lift<P: Real>(v: Vec3<P>) -> Self
+    where
+        T: Over<P>,
+    {
+        vec3(T::lift(v.x), T::lift(v.y), T::lift(v.z))
     }
     /// The unit vector along axis `i`.
     #[inline]

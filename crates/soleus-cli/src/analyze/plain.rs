@@ -65,7 +65,7 @@ impl Input {
         choose: &dyn Fn(&Model) -> Result<Vec<AnalysisSetup>, Failure>,
     ) -> Result<(), Failure> {
         let change = load::Change { force_sets: &self.reserves, ..load::Change::default() };
-        let mut model = load::changed_model(&self.model, &change)?;
+        let mut model = load::changed_model(&self.model, &change, load::Warnings::Tell)?;
         model.forces.extend(id::measured(&model, self.loads.as_deref(), Path::new(""))?);
         load::contact_meshes(&self.model, &mut model)?;
         let options = Options { opensim_faults: self.opensim_faults };
@@ -77,8 +77,8 @@ impl Input {
             drive::add_table(&mut controls, &labels, &table, path, 1, &|_| true)?;
         }
 
-        let wrong = |e: HistoryError| Failure::content(&self.motion, 0, "", e.to_string(), "");
-        let table = drive::read_table(&self.motion)?;
+        let wrong = |e: HistoryError| setup_file::no_motion(&self.motion, &e);
+        let table = drive::read_motion(&self.motion)?;
         let settings = MotionSettings { cutoff_hz: self.cutoff_hz, opensim_faults: self.opensim_faults };
         setup_file::warn_of_units(&self.motion, &model, &table);
         let is_states = has_speeds(&model, &system, &table);

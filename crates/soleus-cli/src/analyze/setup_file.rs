@@ -4,24 +4,30 @@ use super::make::{Motion, make};
 use super::{failed, report, write};
 use crate::failure::Failure;
 use crate::simulate::drive;
+use crate::tables::GAP_HINT;
 use crate::{load, setup, tool_model};
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::{AnalysisSetup, AnalyzeSetup};
 use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::ModelControls;
-use soleus_tools::analysis::{MotionSettings, Preparation, StateHistory, analyze};
+use soleus_tools::analysis::{HistoryError, MotionSettings, Preparation, StateHistory, analyze};
 use soleus_tools::quality::check_angles;
 use std::path::{Path, PathBuf};
 
 /// Runs the tool of a setup file.
-pub fn run_setup(path: &Path, s: &AnalyzeSetup, opensim_faults: bool) -> Result<(), Failure> {
+pub fn run_setup(
+    path: &Path,
+    s: &AnalyzeSetup,
+    opensim_faults: bool,
+    warnings: load::Warnings,
+) -> Result<(), Failure> {
     let tool = &s.tool;
     let model_path = setup::required(path, "model_file", tool.model_file.as_deref())?;
     std::fs::metadata(&model_path).map_err(|e| Failure::read(&model_path, e))?;
     // The largest file first: what it took in memory serves for the rest.
     let tables = MotionTables::read(path, s)?;
-    let model = tool_model::model(path, &model_path, tool)?;
+    let model = tool_model::model(path, &model_path, tool, warnings)?;
     let system = load::compile(&model_path, &model, &Options { opensim_faults })?;
     let folders = [tool_model::parent(path), tool_model::parent(&model_path)];
     let mut controls = drive::controllers(&model, &system, &folders)?;
@@ -101,7 +107,7 @@ impl MotionTables {
         if let Some(file) = &s.states_file {
             let file = setup::beside(path, file);
             return Ok(MotionTables {
-                table: drive::read_table(&file)?,
+                table: drive::read_motion(&file)?,
                 file,
                 is_states: true,
                 speeds: None,
@@ -109,8 +115,8 @@ impl MotionTables {
         }
         let given = s.coordinates_file.as_deref();
         let file = setup::required(path, "states_file` or `coordinates_file", given)?;
-        let table = drive::read_table(&file)?;
-        let speeds = s.speeds_file.as_ref().map(|f| drive::read_table(&setup::beside(path, f)));
+        let table = drive::read_motion(&file)?;
+        let speeds = s.speeds_file.as_ref().map(|f| drive::read_motion(&setup::beside(path, f)));
         Ok(MotionTables { table, file, is_states: false, speeds: speeds.transpose()? })
     }
 
@@ -130,10 +136,22 @@ impl MotionTables {
                 StateHistory::from_coordinates(model, system, &self.table, self.speeds.as_ref(), &settings)
             }
         };
-        let history = history.map_err(|e| Failure::content(&self.file, 0, "", e.to_string(), ""))?;
+        let history = history.map_err(|e| no_motion(&self.file, &e))?;
         warn_of_defaults(&self.file, &history);
         Ok(history)
     }
+}
+
+/// A table that is no motion of the model.
+pub fn no_motion(file: &Path, e: &HistoryError) -> Failure {
+    let hint = match e {
+        HistoryError::Nothing => {
+            "columns are named after coordinates (knee_angle) or states (/jointset/…/value)"
+        }
+        HistoryError::Missing { .. } => GAP_HINT,
+        _ => "",
+    };
+    Failure::content(file, 0, "", e.to_string(), hint)
 }
 
 /// Says if angles look like degrees where radians are expected.

@@ -4,6 +4,7 @@ mod das3;
 mod imu;
 mod millard;
 mod moco;
+mod places;
 mod random;
 mod report;
 mod sample;
@@ -25,19 +26,27 @@ pub enum Experiment {
     Das3(das3::Arguments),
     /// Gaits from inertial sensors alone, with the records of Dorschky et al. (2019): angles and ground forces beside measured
     /// ones, with all sensors and with few
-    #[command(after_help = "Example:\n  soleus experiment imu --data ../shared/data --out imu")]
+    #[command(
+        after_help = "Example:\n  soleus experiment imu --data ../shared/data --out imu\n\nIts data lie in gait2d/biomac of that folder."
+    )]
     Imu(imu::Arguments),
     /// The muscle models of Millard, Uchida, Seth and Delp (2013): elastic and rigid tendons, with and without damping,
     /// their speed and their forces beside measured ones
-    #[command(after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard")]
+    #[command(
+        after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard\n\nIts data lie in muscle and walking of that folder."
+    )]
     Millard(millard::Arguments),
     /// The examples of Dembia, Bianco, Falisse, Hicks and Delp (2020), OpenSim Moco: a mass on three muscles, a squat with and without
     /// a spring at the knee, a walk with less load on the knees
-    #[command(after_help = "Example:\n  soleus experiment moco --data ../shared/data --out moco")]
+    #[command(
+        after_help = "Example:\n  soleus experiment moco --data ../shared/data --out moco\n\nIts data lie in moco and walking of that folder."
+    )]
     Moco(moco::Arguments),
     /// The induced accelerations of Seth, Sherman, Reinbolt and Delp (2011): what muscles contribute to support and propulsion in
     /// running, walking and a crouch
-    #[command(after_help = "Example:\n  soleus experiment seth --data ../shared/data --out seth")]
+    #[command(
+        after_help = "Example:\n  soleus experiment seth --data ../shared/data --out seth\n\nIts data lie in running and walking of that folder."
+    )]
     Seth(seth::Arguments),
     /// State estimation on a ski landing, after van den Bogert, Blana and Heinrich (2011): forces and muscles from noisy and
     /// missing readings, and what a perturbed landing does to the knees

@@ -1,4 +1,4 @@
-//! From few nodes to many: a series of meshes and schemes, each started where the last one ended.
+//! From a poor start to a solution: a series of programs, each started where the last one ended.
 
 use crate::failure::Failure;
 use crate::walk::Teller;
@@ -7,19 +7,23 @@ use soleus_control::problem::Reserve;
 use soleus_control::{Problem, Scheme, Settings, Trajectory};
 use soleus_optimization::nlp::Options;
 
-/// One problem of the series.
-#[derive(Clone, Debug, PartialEq)]
+/// One program of the series.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
     /// Collocation scheme.
     pub scheme: Scheme,
     /// Intervals.
     pub nodes: usize,
-    /// Prices of reserves before the problem without any; none for a start that nearly satisfies the equations.
-    pub prices: Vec<f64>,
+    /// Price of reserves; without one there are none.
+    pub price: Option<f64>,
+    /// Whether the curvature of the equations of motion counts; without it steps are those of Gauss and Newton.
+    pub curved: bool,
     /// First barrier parameter.
     pub barrier: f64,
-    /// Tolerance of the problem without reserves.
+    /// Tolerance.
     pub tolerance: f64,
+    /// Most iterations. A stage before the last may end anywhere.
+    pub most: usize,
 }
 
 /// Solves the stages one after another; `problem` states the problem for the nodes of a stage.
@@ -33,24 +37,26 @@ pub fn solve_stages(
     let mut teller = Teller::new();
     let (mut trajectory, mut iterations, mut last) = (guess, 0, None);
     for s in stages {
-        let fading = Fading {
-            prices: s.prices.clone(),
-            max_iterations: 80,
-            barriers: [s.barrier, s.barrier.min(1e-3)],
-            ..Fading::new(reserves.to_vec())
-        };
+        let mut problem = problem(s.nodes)?;
+        if !s.curved {
+            problem.straighten_dynamics();
+        }
+        if let Some(price) = s.price {
+            problem.add_reserves(reserves, price);
+        }
         let settings = Settings { interpolate_controls: false, ..Settings::uniform(s.scheme, s.nodes) };
         let options = Options {
             threads: 2,
             constraint_tolerance: 1e-6,
-            max_iterations: 300,
+            max_iterations: s.most,
             ..Options::with_tolerance(s.tolerance)
         };
-        let o =
-            solve_fading(&problem(s.nodes)?, &settings, &fading, &trajectory, &options, &mut |price, i| {
-                teller.tell(price, i)
-            })
-            .map_err(|e| fail(e.to_string()))?;
+        let fading = Fading { barriers: [s.barrier; 2], ..Fading::none() };
+        let price = s.price.unwrap_or(0.0);
+        let o = solve_fading(&problem, &settings, &fading, &trajectory, &options, &mut |_, i| {
+            teller.tell(price, i)
+        })
+        .map_err(|e| fail(e.to_string()))?;
         iterations += o.iterations;
         trajectory.clone_from(&o.trajectory);
         last = Some(o);

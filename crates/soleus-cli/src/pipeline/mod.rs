@@ -5,6 +5,7 @@ pub mod study;
 mod summary;
 
 use crate::failure::Failure;
+use crate::load::Warnings;
 use crate::tables::{self, Take};
 use crate::{analyze, id, ik, imu, load, scale, setup};
 use cache::{Cache, Digest, digest};
@@ -22,7 +23,8 @@ use study::{Study, Trial};
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus pipeline walking.toml\n\n\
     with walking.toml:\n\n  \
-    [scale]\n  model = \"gait2354.osim\"\n  markers = \"static.trc\"\n  measurements = \"scale_setup.xml\"\n  mass = 72.6\n\n  \
+    [scale]\n  model = \"gait2354.osim\"\n  marker_set = \"markers.xml\"\n  markers = \"static.trc\"\n  \
+    measurements = \"scale_setup.xml\"\n  tasks = \"scale_setup.xml\"\n  mass = 72.6\n\n  \
     [ik]\n  tasks = \"ik_tasks.xml\"\n\n  \
     [filter]\n  lowpass_hz = 6\n\n  \
     [so]\n  actuators = [\"reserves.xml\"]\n\n  \
@@ -66,10 +68,15 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         first_failure: None,
     };
     setup::make_folder(&run.results)?;
-    let model = match &study.model {
+    let mut model = match &study.model {
         Some(file) => Some(run.at(file)),
         None => run.scale(&study),
     };
+    // What is odd about the model is said once, for all trials.
+    if let Some(Err(e)) = model.as_deref().map(load::model) {
+        run.fail("model", e);
+        model = None;
+    }
     if let Some(model) = &model {
         // Sensors are placed once; the model is the same for trials with markers.
         let with_sensors = match study.trials.iter().any(|t| t.orientations.is_some()) {
@@ -94,7 +101,9 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let file = run.results.join("summary.html");
     load::write_whole(&file, &page)?;
     eprintln!("summary: {}", file.display());
-    run.first_failure.map_or(Ok(()), Err)
+    let failed = run.outcomes.iter().filter(|o| o.result.is_err());
+    run.first_failure
+        .map_or(Ok(()), |(first, code)| Err(Failure::Steps { count: failed.count(), first, code }))
 }
 
 /// A run of a study.
@@ -104,7 +113,8 @@ struct Run {
     cache: Cache,
     again: bool,
     outcomes: Vec<Outcome>,
-    first_failure: Option<Failure>,
+    /// Its step and exit code.
+    first_failure: Option<(String, u8)>,
 }
 
 /// A step failed; why is in the run.
@@ -156,7 +166,7 @@ impl Run {
     fn fail(&mut self, name: &str, e: Failure) -> Failed {
         eprintln!("{e}\n{name}: failed\n");
         self.outcomes.push(Outcome { step: name.to_string(), result: Err(e.to_string()) });
-        self.first_failure.get_or_insert(e);
+        self.first_failure.get_or_insert((name.to_string(), e.exit_code()));
         Failed
     }
 
@@ -282,7 +292,7 @@ impl Run {
                 output_motion_file: Some(text(&angles)),
                 report_marker_locations: false,
             };
-            ik::run_setup(&path, &s)?;
+            ik::run_setup(&path, &s, Warnings::Told)?;
             Ok(vec![angles.clone(), folder.join(format!("{}_ik_marker_errors.sto", trial.name))])
         })?;
         Ok(angles)
@@ -331,7 +341,7 @@ impl Run {
                     joints_to_report_body_forces: Vec::new(),
                     output_body_forces_file: "joint_loads.sto".into(),
                 };
-                id::run_setup(&path, &s, false)?;
+                id::run_setup(&path, &s, false, Warnings::Told)?;
                 Ok(vec![folder.join("id.sto")])
             })?;
         }
@@ -383,7 +393,7 @@ impl Run {
                 exponent: so.exponent.unwrap_or(2.0),
                 use_muscle_physiology: so.physiology.unwrap_or(true),
             };
-            analyze::run_setup(&path, &analysis(kind, "StaticOptimization")?, false)?;
+            analyze::run_setup(&path, &analysis(kind, "StaticOptimization")?, false, Warnings::Told)?;
             let activation = folder.join(format!("{}_StaticOptimization_activation.sto", trial.name));
             Ok(vec![activation, forces.clone()])
         })?;
@@ -396,7 +406,7 @@ impl Run {
                 on_bodies: vec![jr.on.clone().unwrap_or_else(|| "child".into())],
                 in_frames: vec![jr.frame.clone().unwrap_or_else(|| "ground".into())],
             };
-            analyze::run_setup(&path, &analysis(kind, "JointReaction")?, false)?;
+            analyze::run_setup(&path, &analysis(kind, "JointReaction")?, false, Warnings::Told)?;
             Ok(vec![folder.join(format!("{}_JointReaction_ReactionLoads.sto", trial.name))])
         })
     }

@@ -4,6 +4,7 @@ use super::study::{Study, Trial};
 use super::{Outcome, SENSOR_ERRORS};
 use soleus_math::Table;
 use soleus_model::Model;
+use soleus_model::joint::MotionType;
 use soleus_tools::quality::residuals;
 use soleus_viewer::{Line, Plot, Report, Table as Rows};
 use std::path::Path;
@@ -29,12 +30,18 @@ pub fn page(name: &str, study: &Study, results: &Path, model: Option<&Path>, out
             m.markers.len()
         ));
     }
+    let sensors = study.trials.iter().filter(|t| t.orientations.is_some()).count();
+    let fit = match sensors {
+        0 => "RMS of markers, mm",
+        n if n == study.trials.len() => "RMS of sensors, °",
+        _ => "RMS of markers, mm, or sensors, °",
+    };
     let mut quality = Rows::new(
         "Quality",
         [
             "trial",
             "frames",
-            "RMS of markers, mm, or sensors, °",
+            fit,
             "worst frame",
             "largest",
             "residual force, N",
@@ -51,7 +58,7 @@ pub fn page(name: &str, study: &Study, results: &Path, model: Option<&Path>, out
         page = page.table(quality);
     }
     for t in &study.trials {
-        page = trial(page, t, &results.join(&t.name));
+        page = trial(page, t, &results.join(&t.name), model.as_ref());
     }
     page.to_html()
 }
@@ -102,46 +109,94 @@ fn quality_row(t: &Trial, folder: &Path, model: Option<&Model>) -> Option<Vec<St
 }
 
 /// The curves of one trial.
-fn trial(mut page: Report, t: &Trial, folder: &Path) -> Report {
+fn trial(mut page: Report, t: &Trial, folder: &Path, model: Option<&Model>) -> Report {
     page = page.heading(t.name.as_str());
     let so = |what: &str| folder.join(format!("{}_StaticOptimization_{what}.sto", t.name));
     let smooth = folder.join("filtered.mot");
     let angles = if smooth.is_file() { smooth } else { folder.join("ik.mot") };
     let parts = [
-        ("Marker errors, m", folder.join(format!("{}_ik_marker_errors.sto", t.name))),
-        ("Angles between sensors and model", folder.join(SENSOR_ERRORS)),
-        ("Coordinates, degrees and m", angles),
-        ("Joint moments and forces, N m and N", folder.join("id.sto")),
-        ("Activations", so("activation")),
-        ("Joint reactions, N and N m", folder.join(format!("{}_JointReaction_ReactionLoads.sto", t.name))),
+        ("Distances of markers", folder.join(format!("{}_ik_marker_errors.sto", t.name)), Kind::Markers),
+        ("Angles between sensors and model", folder.join(SENSOR_ERRORS), Kind::Sensors),
+        ("Coordinates", angles, Kind::Coordinates),
+        ("Joint moments and forces", folder.join("id.sto"), Kind::Loads),
+        ("Activations of muscles, controls of reserves", so("activation"), Kind::Activations),
+        ("Joint reactions", folder.join(format!("{}_JointReaction_ReactionLoads.sto", t.name)), Kind::Loads),
     ];
-    for (title, file) in parts {
+    for (title, file, kind) in parts {
         if let Some(table) = table(&file) {
-            let plots = plots(&table);
+            let plots = plots(&table, kind, model);
             if !plots.is_empty() {
-                page = page.text(title).plots(plots);
+                page = page.subheading(title).plots(plots);
             }
         }
     }
     page
 }
 
+/// What a table holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Markers,
+    Sensors,
+    Coordinates,
+    Loads,
+    Activations,
+}
+
+impl Kind {
+    /// The unit of a column, and what its numbers are multiplied with to have it.
+    fn unit(self, label: &str, in_degrees: bool, model: Option<&Model>) -> (&'static str, f64) {
+        let rotates = || {
+            let coordinate = model.and_then(|m| m.coordinate(label).map(|id| &m.coordinates[id.0]));
+            coordinate.is_none_or(|c| c.motion_type == MotionType::Rotational)
+        };
+        let last = label.rsplit('_').next().unwrap_or("");
+        match self {
+            Kind::Markers => ("mm", 1e3),
+            Kind::Sensors => ("degrees", if in_degrees { 1.0 } else { 1f64.to_degrees() }),
+            Kind::Coordinates if rotates() => ("degrees", 1.0),
+            Kind::Coordinates => ("m", 1.0),
+            Kind::Loads => match last {
+                "moment" | "mx" | "my" | "mz" => ("N m", 1.0),
+                "px" | "py" | "pz" => ("m", 1.0),
+                _ => ("N", 1.0),
+            },
+            Kind::Activations => ("", 1.0),
+        }
+    }
+}
+
+/// A coordinate that moves less, degrees or m, is held where it is: its curve shows rounding.
+const STILL: f64 = 1e-4;
+
 /// One plot for each quantity, left and right together; what is constant is left out.
-fn plots(table: &Table) -> Vec<Plot> {
+fn plots(table: &Table, kind: Kind, model: Option<&Model>) -> Vec<Plot> {
     let mut list: Vec<Plot> = Vec::new();
     for (label, y) in table.labels().iter().zip(table.columns()) {
-        let same = y.first().is_none_or(|first| y.iter().all(|x| x == first));
-        if same || label == "total_squared_error" {
+        let (low, high) = y.iter().fold((f64::MAX, f64::MIN), |(l, h), &y| (l.min(y), h.max(y)));
+        let still = if kind == Kind::Coordinates { STILL } else { 0.0 };
+        if !(high - low > still) || label == "total_squared_error" {
             continue;
         }
-        let title = without_side(label);
-        let line = Line::new(label.as_str(), table.times().to_vec(), y.clone());
+        let (unit, factor) = kind.unit(label, table.in_degrees == Some(true), model);
+        let title = match label.as_str() {
+            "marker_error_RMS" => "RMS of all markers".to_string(),
+            "marker_error_max" => "the farthest marker".to_string(),
+            other => without_side(other),
+        };
+        let y = y.iter().map(|y| factor * y).collect();
+        let name = if kind == Kind::Markers { &title } else { label };
+        let line = Line::new(name.as_str(), table.times().to_vec(), y);
+        // Muscles have a scale in common; reserves have none.
+        let y_range = (kind == Kind::Activations && low >= 0.0 && high <= 1.0).then_some([0.0, 1.0]);
         match list.iter_mut().find(|p| p.title == title) {
             Some(p) => p.lines.push(line),
             None => list.push(Plot {
                 title,
                 x_label: "time (s)".to_string(),
+                y_label: unit.to_string(),
                 lines: vec![line],
+                y_range,
                 ..Plot::default()
             }),
         }

@@ -127,7 +127,15 @@ pub fn add_table(
 
 /// Reads a table of numbers.
 pub fn read_table(path: &Path) -> Result<Table, Failure> {
-    let table = tables::read(path, tables::Take::Analog, 0.0)?;
+    numbers(path, tables::read(path, tables::Take::Analog, 0.0)?)
+}
+
+/// Reads a table of coordinates or states, in the order of time.
+pub fn read_motion(path: &Path) -> Result<Table, Failure> {
+    numbers(path, tables::read_motion(path, tables::Take::Analog)?)
+}
+
+fn numbers(path: &Path, table: Table) -> Result<Table, Failure> {
     match table.element() {
         Element::Scalar => Ok(table),
         _ => Err(Failure::content(path, 0, "", "the columns of the table are no numbers".to_string(), "")),

@@ -5,6 +5,7 @@ mod dynamics;
 mod goal;
 mod phases;
 mod reserve;
+mod straight;
 mod variable;
 
 pub use diagnosis::ProblemError;

@@ -15,14 +15,14 @@ pub use row::{CompiledConstraint, Rolling, Station};
 pub use solve::solve_min_norm;
 
 use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};
-use soleus_math::{Real, SpatialVec};
+use soleus_math::{Over, Real, SpatialVec};
 
 /// All enforced constraints of a model, in the order of their multipliers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConstraintSet {
+pub struct ConstraintSet<P: Real = f64> {
     /// Constraints; each contributes [`CompiledConstraint::num_position`] rows, then, after all of
     /// those, [`CompiledConstraint::num_speed`] rows.
-    pub list: Vec<CompiledConstraint>,
+    pub list: Vec<CompiledConstraint<P>>,
 }
 
 /// Scratch and results of the constraint equations.
@@ -52,7 +52,7 @@ pub struct ConstraintWorkspace<T: Real> {
     nonzero: Vec<usize>,
 }
 
-impl ConstraintSet {
+impl<P: Real> ConstraintSet<P> {
     /// Holonomic equations.
     pub fn num_position(&self) -> usize {
         self.list.iter().map(CompiledConstraint::num_position).sum()
@@ -84,7 +84,7 @@ impl ConstraintSet {
     }
 
     /// Errors, Jacobian and bias at the current motion.
-    pub fn compute<T: Real>(
+    pub fn compute<T: Over<P>>(
         &self,
         tree: &Tree,
         k: &TreeKinematics<T>,
@@ -102,7 +102,7 @@ impl ConstraintSet {
     }
 
     /// As [`compute`](Self::compute), with the accelerations of the bodies at u̇ = 0 already at hand.
-    pub fn compute_with<T: Real>(
+    pub fn compute_with<T: Over<P>>(
         &self,
         tree: &Tree,
         k: &TreeKinematics<T>,

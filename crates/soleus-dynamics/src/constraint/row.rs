@@ -3,11 +3,11 @@
 use crate::joint::angles_rate;
 use crate::kinematics::BodyFrame;
 use crate::multibody::{Tree, TreeKinematics};
-use soleus_math::{Dual, Function, Real, SpatialVec, Vec3, vec3};
+use soleus_math::{Dual, Function, Over, Real, SpatialVec, Transform, Vec3, vec3};
 
 /// A constraint ready for computing.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CompiledConstraint {
+pub enum CompiledConstraint<P: Real = f64> {
     /// q − value = 0: a locked coordinate.
     Locked {
         /// Mobility of the coordinate.
@@ -31,77 +31,77 @@ pub enum CompiledConstraint {
         /// The function.
         function: Function,
         /// Its factor.
-        scale: f64,
+        scale: P,
     },
     /// A point of body 2 on a point of body 1.
     Point {
         /// Point on body 1.
-        first: Station,
+        first: Station<P>,
         /// Point on body 2.
-        second: Station,
+        second: Station<P>,
         /// Nearest body that carries both; the equations are written in its axes.
         ancestor: usize,
     },
     /// Frame 2 on frame 1.
     Weld {
         /// Frame on body 1.
-        first: BodyFrame,
+        first: BodyFrame<P>,
         /// Frame on body 2.
-        second: BodyFrame,
+        second: BodyFrame<P>,
         /// Nearest body that carries both.
         ancestor: usize,
     },
     /// Distance of two points.
     Distance {
         /// Point on body 1.
-        first: Station,
+        first: Station<P>,
         /// Point on body 2.
-        second: Station,
+        second: Station<P>,
         /// m.
         distance: f64,
     },
     /// A point of the follower on a line of the first body.
     PointOnLine {
         /// Point on the line, and the body that carries the line.
-        line: Station,
+        line: Station<P>,
         /// Two directions across the line, in that body.
-        across: [Vec3<f64>; 2],
+        across: [Vec3<P>; 2],
         /// Point on the follower.
-        follower: Station,
+        follower: Station<P>,
     },
     /// A body rolls on a plane of another without slip.
-    Rolling(Rolling),
+    Rolling(Rolling<P>),
 }
 
 /// A body that rolls on a plane without slip (Hamner, Seth, Steele, Delp 2013): its point p_R stays at the height of the plane,
 /// its axis square to the x axis of the surface, and where p_S is it has the velocity of the surface along x and z.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rolling {
+pub struct Rolling<P: Real = f64> {
     /// The rolling body.
     pub roller: usize,
     /// The body with the plane.
     pub surface: usize,
     /// Normal of the plane, in that body.
-    pub normal: Vec3<f64>,
+    pub normal: Vec3<P>,
     /// Height of the plane along the normal, m.
     pub height: f64,
     /// Point that stays on the plane, in the roller. OpenSim: its origin, except in induced accelerations.
-    pub p_R: Vec3<f64>,
+    pub p_R: Vec3<P>,
     /// Axis that does not turn about the normal, in the roller. OpenSim: its z axis, except in induced accelerations.
-    pub axis_R: Vec3<f64>,
+    pub axis_R: Vec3<P>,
     /// Point without slip, in the surface. OpenSim: its origin, except in induced accelerations.
-    pub p_S: Vec3<f64>,
+    pub p_S: Vec3<P>,
     /// Which equations hold: on the plane, no twist, no slip along x, no slip along z.
     pub active: [bool; 4],
 }
 
 /// A point fixed to a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Station {
+pub struct Station<P: Real = f64> {
     /// Node of the body.
     pub body: usize,
     /// Place in the body.
-    pub p_BS: Vec3<f64>,
+    pub p_BS: Vec3<P>,
 }
 
 /// Where a constraint writes its equations.
@@ -177,7 +177,7 @@ fn relative_acceleration<T: Real>(
     acceleration_at(k, A, body, p) - acceleration_at(k, A, base, p) - (w.cross(v)) * T::cst(2.0)
 }
 
-impl CompiledConstraint {
+impl<P: Real> CompiledConstraint<P> {
     /// Holonomic equations.
     pub fn num_position(&self) -> usize {
         match self {
@@ -225,7 +225,7 @@ impl CompiledConstraint {
     }
 
     /// Errors, rows of G and bias of the holonomic equations. `A` are the bodies' accelerations at u̇ = 0.
-    pub fn compute_position_rows<T: Real>(
+    pub fn compute_position_rows<T: Over<P>>(
         &self,
         tree: &Tree,
         k: &TreeKinematics<T>,
@@ -279,8 +279,8 @@ impl CompiledConstraint {
                 out.bias[0] = bias;
             }
             CompiledConstraint::Point { first, second, ancestor } => {
-                let p1 = k.X_GB[first.body] * Vec3::cst(first.p_BS);
-                let p2 = k.X_GB[second.body] * Vec3::cst(second.p_BS);
+                let p1 = k.X_GB[first.body] * Vec3::lift(first.p_BS);
+                let p2 = k.X_GB[second.body] * Vec3::lift(second.p_BS);
                 let pair = (second.body, first.body);
                 let a = relative_acceleration(k, A, pair, p2);
                 for i in 0..3 {
@@ -292,8 +292,8 @@ impl CompiledConstraint {
             }
             CompiledConstraint::Weld { first, second, ancestor } => {
                 let (X1, X2) = (
-                    k.X_GB[first.body] * soleus_math::Transform::cst(first.X_BF),
-                    k.X_GB[second.body] * soleus_math::Transform::cst(second.X_BF),
+                    k.X_GB[first.body] * Transform::lift(first.X_BF),
+                    k.X_GB[second.body] * Transform::lift(second.X_BF),
                 );
                 let pair = (second.body, first.body);
                 let (w1, w2) = (k.V_GB[first.body].w, k.V_GB[second.body].w);
@@ -318,8 +318,8 @@ impl CompiledConstraint {
                 }
             }
             CompiledConstraint::Distance { first, second, distance } => {
-                let p1 = k.X_GB[first.body] * Vec3::cst(first.p_BS);
-                let p2 = k.X_GB[second.body] * Vec3::cst(second.p_BS);
+                let p1 = k.X_GB[first.body] * Vec3::lift(first.p_BS);
+                let p2 = k.X_GB[second.body] * Vec3::lift(second.p_BS);
                 let r = p2 - p1;
                 let len = r.norm();
                 let d = r / len;
@@ -334,12 +334,12 @@ impl CompiledConstraint {
                 add_wrench(tree, k, out.G, first.body, SpatialVec::new(-r1.cross(d), -d));
             }
             CompiledConstraint::PointOnLine { line, across, follower } => {
-                let p = k.X_GB[follower.body] * Vec3::cst(follower.p_BS);
-                let p0 = k.X_GB[line.body] * Vec3::cst(line.p_BS);
+                let p = k.X_GB[follower.body] * Vec3::lift(follower.p_BS);
+                let p0 = k.X_GB[line.body] * Vec3::lift(line.p_BS);
                 let pair = (follower.body, line.body);
                 let a = relative_acceleration(k, A, pair, p);
                 for i in 0..2 {
-                    let d = k.X_GB[line.body].R * Vec3::cst(across[i]);
+                    let d = k.X_GB[line.body].R * Vec3::lift(across[i]);
                     out.error[i] = d.dot(p - p0);
                     out.bias[i] = d.dot(a);
                     add_force_pair(tree, k, &mut out.G[i * n..(i + 1) * n], pair, p, d);
@@ -358,8 +358,8 @@ impl CompiledConstraint {
                 // A point of the roller stays at the height of the plane …
                 let mut i = 0;
                 if active[0] {
-                    let p = k.X_GB[*roller] * Vec3::cst(*p_R);
-                    let d = k.X_GB[*surface].R * Vec3::cst(*normal);
+                    let p = k.X_GB[*roller] * Vec3::lift(*p_R);
+                    let d = k.X_GB[*surface].R * Vec3::lift(*normal);
                     let pair = (*roller, *surface);
                     out.error[i] = d.dot(p - k.X_GB[*surface].p) - *height;
                     out.bias[i] = d.dot(relative_acceleration(k, A, pair, p));
@@ -368,7 +368,7 @@ impl CompiledConstraint {
                 }
                 // … and its axis stays square to the surface's x axis.
                 if active[1] {
-                    let (b, f) = (k.X_GB[*surface].R.axis(0), k.X_GB[*roller].R * Vec3::cst(*axis_R));
+                    let (b, f) = (k.X_GB[*surface].R.axis(0), k.X_GB[*roller].R * Vec3::lift(*axis_R));
                     let (w1, w2) = (k.V_GB[*surface].w, k.V_GB[*roller].w);
                     let t = f.cross(b);
                     out.error[i] = f.dot(b);
@@ -386,7 +386,7 @@ impl CompiledConstraint {
     }
 
     /// Rows of G and bias of the equations on speeds.
-    pub fn compute_speed_rows<T: Real>(
+    pub fn compute_speed_rows<T: Over<P>>(
         &self,
         tree: &Tree,
         k: &TreeKinematics<T>,
@@ -399,7 +399,7 @@ impl CompiledConstraint {
         //   (a_R − a_S − ω_S × (v_R − v_S))·d = 0,
         // which is the rate of the speed equation only for a contact that travels with the points; so do we.
         let n = out.n;
-        let p = k.X_GB[*surface] * Vec3::cst(*p_S);
+        let p = k.X_GB[*surface] * Vec3::lift(*p_S);
         let v = velocity_at(k, *roller, p) - velocity_at(k, *surface, p);
         let a = acceleration_at(k, A, *roller, p) - acceleration_at(k, A, *surface, p);
         let along = [(0, active[2]), (2, active[3])].into_iter().filter(|(_, on)| *on);

@@ -2,7 +2,7 @@
 
 use super::Touch;
 use crate::Kinematics;
-use soleus_math::{Real, Vec3, vec3};
+use soleus_math::{Over, Real, Vec3, vec3};
 
 /// A point P of a body above the plane y = 0 of ground, with velocity v:
 ///
@@ -18,26 +18,26 @@ use soleus_math::{Real, Vec3, vec3};
 /// planar and v_t is a number. The papers do not print κ; the solutions stored with the release of 2011 satisfy the
 /// equations of motion to 5e-7 N with κ = 1 N/m, and miss them by 0.35 N without. Smooth for y₀, v₀ > 0.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bogert2011Contact {
+pub struct Bogert2011Contact<P: Real = f64> {
     /// Body of the point.
     pub(crate) body: usize,
     /// The point on it, m.
-    pub(crate) p_BP: Vec3<f64>,
-    pub(crate) stiffness: f64,
-    pub(crate) damping: f64,
+    pub(crate) p_BP: Vec3<P>,
+    pub(crate) stiffness: P,
+    pub(crate) damping: P,
     /// κ.
-    pub(crate) linear_stiffness: f64,
+    pub(crate) linear_stiffness: P,
     /// y₀².
-    pub(crate) height2: f64,
-    pub(crate) friction: f64,
+    pub(crate) height2: P,
+    pub(crate) friction: P,
     /// v₀².
-    pub(crate) speed2: f64,
+    pub(crate) speed2: P,
 }
 
-impl Bogert2011Contact {
+impl<P: Real> Bogert2011Contact<P> {
     /// The touch; its force is the one on the ground.
     #[inline]
-    pub fn touch<T: Real>(&self, kin: &Kinematics<T>) -> Touch<T> {
+    pub fn touch<T: Over<P>>(&self, kin: &Kinematics<T>) -> Touch<T> {
         let P = kin.point(self.body, self.p_BP);
         let v = kin.velocity_at(self.body, P);
         let d = ((P.y * P.y + self.height2).sqrt() - P.y) * 0.5; // (1)
@@ -47,7 +47,9 @@ impl Bogert2011Contact {
         let force = -vec3(v.x * per_speed, fy, v.z * per_speed);
         Touch { body1: self.body, body2: 0, point: P, force }
     }
+}
 
+impl Bogert2011Contact {
     /// Energy stored, J: −dV/dy is (2) at rest.
     ///
     ///   V = ¼ k (y² − y √(y² + y₀²) − y₀² asinh(y/y₀)) + ½ κ y²

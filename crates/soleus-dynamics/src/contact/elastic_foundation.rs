@@ -83,7 +83,7 @@ impl<P: Real> ElasticFoundation<P> {
         for bed in &self.beds {
             let (a, b) = (&self.surfaces[bed.mesh], &self.surfaces[bed.other]);
             let SurfaceShape::Mesh(mesh) = &a.shape else { continue };
-            let (X_GM, X_GO) = (kin.pose(&a.frame), kin.pose(&b.frame));
+            let (X_GM, X_GO) = (kin.pose::<f64>(&a.frame), kin.pose::<f64>(&b.frame));
             // The mesh as the other shape sees it.
             let X_OM = X_GO.inverse() * X_GM;
             energy += bed.visit_faces(

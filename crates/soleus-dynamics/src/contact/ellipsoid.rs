@@ -1,7 +1,7 @@
 //! A point on an ellipsoid: the shoulder blade on the rib cage.
 
 use crate::{BodyFrame, Kinematics, Loads};
-use soleus_math::{Real, Vec3, vec3};
+use soleus_math::{Over, Real, Vec3, vec3};
 
 /// A point P of one body that an ellipsoid of another pushes out, without friction.
 ///
@@ -15,25 +15,25 @@ use soleus_math::{Real, Vec3, vec3};
 /// Source: DAS3 (Chadwick et al. 2009; van den Bogert, Blana and Heinrich 2011), numbers of release 2 (2015).
 /// Smooth for ε > 0.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EllipsoidContact {
+pub struct EllipsoidContact<P: Real = f64> {
     /// Body of the point.
     pub(crate) point_body: usize,
     /// The point on it, m.
-    pub(crate) p_BP: Vec3<f64>,
+    pub(crate) p_BP: Vec3<P>,
     /// Body and pose of the ellipsoid: origin at the centre, axes along the half axes.
-    pub(crate) ellipsoid: BodyFrame,
+    pub(crate) ellipsoid: BodyFrame<P>,
     /// 1/aₖ².
-    pub(crate) per_radius2: Vec3<f64>,
+    pub(crate) per_radius2: Vec3<P>,
     /// k Σ a².
-    pub(crate) factor: f64,
+    pub(crate) factor: P,
     /// ε².
-    pub(crate) smoothing2: f64,
+    pub(crate) smoothing2: P,
 }
 
-impl EllipsoidContact {
+impl<P: Real> EllipsoidContact<P> {
     /// The point in ground, the force on it in the ellipsoid's frame (N) and the surface function.
     #[inline]
-    pub fn force<T: Real>(&self, kin: &Kinematics<T>) -> (Vec3<T>, Vec3<T>, T) {
+    pub fn force<T: Over<P>>(&self, kin: &Kinematics<T>) -> (Vec3<T>, Vec3<T>, T) {
         let P = kin.point(self.point_body, self.p_BP);
         let r = kin.pose(&self.ellipsoid).inverse_mul(P);
         let w = self.per_radius2;
@@ -45,13 +45,15 @@ impl EllipsoidContact {
 
     /// Adds the forces on both bodies.
     #[inline]
-    pub fn apply<T: Real>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) {
+    pub fn apply<T: Over<P>>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) {
         let (P, f_E, _) = self.force(kin);
         let f = kin.pose(&self.ellipsoid).R * f_E;
         loads.add_force_at(kin, self.point_body, P, f);
         loads.add_force_at(kin, self.ellipsoid.body, P, -f);
     }
+}
 
+impl EllipsoidContact {
     /// Energy stored, J: the force is minus its gradient.
     ///
     ///   V = ½ k Σ a² ∫ F₋ dF,   ∫ F₋ dF = ¼ (F² − F √(F² + ε²) − ε² asinh(F/ε))

@@ -3,7 +3,7 @@
 use super::Touch;
 use crate::Kinematics;
 use crate::force::coordinate_limit::quintic_step;
-use soleus_math::{Real, Transform, Vec3, vec3};
+use soleus_math::{Over, Real, Transform, Vec3, vec3};
 
 /// What a contact remembers from one step to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,25 +38,25 @@ impl Default for ContactMemory {
 /// Source: Simbody's ExponentialSpringForce (Anderson 2021). A force is a function of its
 /// arguments here, so the memory is one of them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ExponentialContact {
+pub struct ExponentialContact<P: Real = f64> {
     pub(crate) body: usize,
-    pub(crate) p_BS: Vec3<f64>,
+    pub(crate) p_BS: Vec3<P>,
     /// Pose of the plane in ground.
-    pub(crate) X_GP: Transform<f64>,
+    pub(crate) X_GP: Transform<P>,
     /// d₀ (m), d₁ (N), d₂ (1/m).
-    pub(crate) shape: [f64; 3],
+    pub(crate) shape: [P; 3],
     /// c_z, s/m.
-    pub(crate) normal_viscosity: f64,
+    pub(crate) normal_viscosity: P,
     /// N.
-    pub(crate) max_normal_force: f64,
+    pub(crate) max_normal_force: P,
     /// k, N/m.
-    pub(crate) elasticity: f64,
+    pub(crate) elasticity: P,
     /// c, N·s/m.
-    pub(crate) viscosity: f64,
+    pub(crate) viscosity: P,
     /// m/s.
     pub(crate) settle_velocity: f64,
-    pub(crate) mu_static: f64,
-    pub(crate) mu_kinetic: f64,
+    pub(crate) mu_static: P,
+    pub(crate) mu_kinetic: P,
 }
 
 // Friction limits below this many newtons are taken as no contact (Simbody: ε^(7/8)).
@@ -75,12 +75,12 @@ pub struct ExponentialForce<T: Real> {
     pub limit: T,
 }
 
-impl ExponentialContact {
+impl<P: Real> ExponentialContact<P> {
     /// Equations (1) to (5).
     #[inline]
-    pub fn force<T: Real>(&self, kin: &Kinematics<T>, memory: &ContactMemory) -> ExponentialForce<T> {
+    pub fn force<T: Over<P>>(&self, kin: &Kinematics<T>, memory: &ContactMemory) -> ExponentialForce<T> {
         let p_G = kin.point(self.body, self.p_BS);
-        let X_GP = Transform::cst(self.X_GP);
+        let X_GP = Transform::lift(self.X_GP);
         let p = X_GP.inverse_mul(p_G);
         let v = X_GP.R.inverse_mul(kin.velocity_at(self.body, p_G));
         let flat = |a: Vec3<T>| vec3(a.x, a.y, T::zero());
@@ -94,21 +94,21 @@ impl ExponentialContact {
         if fz.value() < 0.0 {
             fz = T::zero();
         }
-        if fz.value() > self.max_normal_force {
-            fz = T::cst(self.max_normal_force);
+        if fz.value() > self.max_normal_force.value() {
+            fz = T::lift(self.max_normal_force);
             elastic = fz - damping;
         }
 
         // (2)
         let K = memory.sliding;
-        let limit = fz * (self.mu_static - K * (self.mu_static - self.mu_kinetic));
+        let limit = fz * (self.mu_static - (self.mu_static - self.mu_kinetic) * K);
         let mut energy = elastic / d2;
         let mut friction = Vec3::zero();
         let mut anchor = p_xy;
         if limit.value() >= NO_FRICTION_BELOW_N {
             let limit_sq = limit.value() * limit.value();
             // (3)
-            let drag = v_xy * T::cst(-self.viscosity);
+            let drag = v_xy * T::lift(-self.viscosity);
             let mut d1 = drag;
             let d1_sq = d1.norm_sq();
             if d1_sq.value() > limit_sq {
@@ -116,7 +116,7 @@ impl ExponentialContact {
             }
             // (4)
             let mut d2 = drag;
-            let mut e2 = (p_xy - Vec3::cst(memory.anchor)) * T::cst(-self.elasticity);
+            let mut e2 = (p_xy - Vec3::cst(memory.anchor)) * T::lift(-self.elasticity);
             let sum_sq = (e2 + d2).norm_sq();
             if sum_sq.value() > limit_sq {
                 let scale = limit / sum_sq.sqrt();
@@ -125,9 +125,9 @@ impl ExponentialContact {
             // (5)
             let spring = e2 * T::cst(1.0 - K);
             friction = spring + d2 + (d1 - d2) * T::cst(K);
-            let stretch = spring / T::cst(self.elasticity);
+            let stretch = spring / T::lift(self.elasticity);
             anchor = p_xy + stretch;
-            energy += stretch.norm_sq() * (0.5 * self.elasticity);
+            energy += stretch.norm_sq() * (self.elasticity * 0.5);
         }
         let force = X_GP.R * vec3(friction.x, friction.y, fz);
         ExponentialForce {
@@ -137,7 +137,9 @@ impl ExponentialContact {
             limit,
         }
     }
+}
 
+impl ExponentialContact {
     /// The memory after a step of `dt` seconds that ended at `kin`.
     pub fn remember(&self, kin: &Kinematics<f64>, memory: &ContactMemory, dt: f64) -> ContactMemory {
         let f = self.force(kin, memory);

@@ -72,19 +72,20 @@ pub mod point_contact {
         matches!((&a.shape, &b.shape), (HalfSpace | Sphere(_) | Ellipsoid(_), Sphere(_) | Ellipsoid(_)))
     }
 
-    /// The overlap of `a` and `b`, if there is one. Spheres come with their radius, which may carry derivatives.
+    /// The overlap of `a` and `b`, if there is one. Spheres and ellipsoids come with their semi-axes, which may carry
+    /// derivatives.
     #[inline]
     pub fn find<T: Real>(
-        (a, r1): (&Surface, T),
-        (b, r2): (&Surface, T),
+        (a, r1): (&Surface, Vec3<T>),
+        (b, r2): (&Surface, Vec3<T>),
         kin: &Kinematics<T>,
         compatible: bool,
     ) -> Option<PointContact<T>> {
         match (&a.shape, &b.shape) {
-            (SurfaceShape::HalfSpace, SurfaceShape::Sphere(_)) => half_space_sphere(a, b, r2, kin),
-            (SurfaceShape::Sphere(_), SurfaceShape::Sphere(_)) => sphere_sphere(a, r1, b, r2, kin),
-            (SurfaceShape::HalfSpace, SurfaceShape::Ellipsoid(r)) => {
-                half_space_ellipsoid(a, b, *r, kin, compatible)
+            (SurfaceShape::HalfSpace, SurfaceShape::Sphere(_)) => half_space_sphere(a, b, r2.x, kin),
+            (SurfaceShape::Sphere(_), SurfaceShape::Sphere(_)) => sphere_sphere(a, r1.x, b, r2.x, kin),
+            (SurfaceShape::HalfSpace, SurfaceShape::Ellipsoid(_)) => {
+                half_space_ellipsoid(a, b, r2, kin, compatible)
             }
             (
                 SurfaceShape::Sphere(_) | SurfaceShape::Ellipsoid(_),
@@ -96,11 +97,7 @@ pub mod point_contact {
 
     /// A sphere or an ellipsoid, in ground.
     #[inline]
-    fn ellipsoid<T: Real>(e: &Surface, radius: T, kin: &Kinematics<T>) -> convex::Ellipsoid<T> {
-        let r = match e.shape {
-            SurfaceShape::Ellipsoid(r) => Vec3::cst(r),
-            _ => Vec3 { x: radius, y: radius, z: radius },
-        };
+    fn ellipsoid<T: Real>(e: &Surface, r: Vec3<T>, kin: &Kinematics<T>) -> convex::Ellipsoid<T> {
         let zero = T::zero();
         let [xx, yy, zz] = r.mul_elem(r).to_array();
         let X_GE = kin.pose(&e.frame);
@@ -169,7 +166,7 @@ pub mod point_contact {
     fn half_space_ellipsoid<T: Real>(
         h: &Surface,
         e: &Surface,
-        r: Vec3<f64>,
+        r: Vec3<T>,
         kin: &Kinematics<T>,
         compatible: bool,
     ) -> Option<PointContact<T>> {
@@ -178,7 +175,7 @@ pub mod point_contact {
         let n_E = X_GE.R.inverse_mul(n);
         let r_sq = r.mul_elem(r);
         // (1)
-        let rn = n_E.mul_elem(Vec3::cst(r_sq));
+        let rn = n_E.mul_elem(r_sq);
         let h_sq = rn.dot(n_E);
         let support = h_sq.sqrt();
         let p = X_GE * (-(rn / support));
@@ -187,7 +184,7 @@ pub mod point_contact {
             return None;
         }
         let volume = r.x * r.y * r.z;
-        let radius = if compatible { (T::cst(volume) / support).sqrt() } else { T::cst(volume) / h_sq };
+        let radius = if compatible { (volume / support).sqrt() } else { volume / h_sq };
         Some(PointContact { point: p + n * (depth * 0.5), normal: n, depth, radius })
     }
 }

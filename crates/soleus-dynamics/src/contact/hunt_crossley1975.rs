@@ -53,8 +53,8 @@ struct Pair<P> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HuntCrossley<P = f64> {
     surfaces: Vec<Surface>,
-    /// Of the surfaces that are spheres, m.
-    radii: Vec<P>,
+    /// Semi-axes of the surfaces that are spheres or ellipsoids, m.
+    sizes: Vec<Vec3<P>>,
     pairs: Vec<Pair<P>>,
     compatible: bool,
 }
@@ -98,16 +98,17 @@ impl<P: Real> HuntCrossley<P> {
             }
         }
         let surfaces: Vec<Surface> = surfaces.into_iter().map(|s| s.0).collect();
-        let radii = surfaces.iter().map(|s| match s.shape {
-            SurfaceShape::Sphere(r) => P::cst(r),
-            _ => P::zero(),
+        let sizes = surfaces.iter().map(|s| match s.shape {
+            SurfaceShape::Sphere(r) => Vec3::cst(Vec3 { x: r, y: r, z: r }),
+            SurfaceShape::Ellipsoid(r) => Vec3::cst(r),
+            _ => Vec3::zero(),
         });
-        HuntCrossley { radii: radii.collect(), surfaces, pairs, compatible }
+        HuntCrossley { sizes: sizes.collect(), surfaces, pairs, compatible }
     }
 
-    /// The same with the radius of a sphere, by its number, seeded for derivatives.
-    pub(crate) fn with_radius(mut self, surface: usize, radius: P) -> Self {
-        self.radii[surface] = radius;
+    /// The same with the semi-axes of a sphere or an ellipsoid, by its number, seeded for derivatives.
+    pub(crate) fn with_size(mut self, surface: usize, semi_axes: Vec3<P>) -> Self {
+        self.sizes[surface] = semi_axes;
         self
     }
 
@@ -136,7 +137,7 @@ impl<P: Real> HuntCrossley<P> {
 
     #[inline]
     fn find<T: Over<P>>(&self, pair: &Pair<P>, kin: &Kinematics<T>) -> Option<PointContact<T>> {
-        let [a, b] = [pair.first, pair.second].map(|i| (&self.surfaces[i], T::lift(self.radii[i])));
+        let [a, b] = [pair.first, pair.second].map(|i| (&self.surfaces[i], Vec3::lift(self.sizes[i])));
         point_contact::find(a, b, kin, self.compatible)
     }
 

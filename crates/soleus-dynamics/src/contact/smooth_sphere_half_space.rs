@@ -42,9 +42,9 @@ impl<P: Real> SmoothSphereHalfSpace<P> {
     #[inline]
     pub fn touch<T: Over<P>>(&self, kin: &Kinematics<T>) -> (Touch<T>, T) {
         let h = self.half_space.body;
-        let c = kin.point(self.sphere_body, self.p_BS);
+        let c = kin.point::<f64>(self.sphere_body, self.p_BS);
         let n = kin.X_GB[h].R * Vec3::cst(self.half_space.X_BF.R.axis(0));
-        let o = kin.point(h, self.half_space.X_BF.p);
+        let o = kin.point::<f64>(h, self.half_space.X_BF.p);
         // (1), (2)
         let d = (c - o).dot(n) + self.radius;
         let P = c + n * (d * -0.5 + self.radius);

@@ -2,7 +2,7 @@
 
 use crate::{BodyFrame, Kinematics, Loads};
 use soleus_math::function::Expression;
-use soleus_math::{Function, Real, Transform, Vec3, vec3};
+use soleus_math::{Function, Over, Real, Transform, Vec3, vec3};
 
 /// Frame M relative to frame F, and how it moves.
 ///
@@ -30,11 +30,11 @@ pub struct Deflection<T: Real> {
 
 /// Two frames held together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TwoFrames {
+pub struct TwoFrames<P: Real = f64> {
     /// Frame F, on body 1.
-    pub frame1: BodyFrame,
+    pub frame1: BodyFrame<P>,
     /// Frame M, on body 2.
-    pub frame2: BodyFrame,
+    pub frame2: BodyFrame<P>,
 }
 
 /// What a bushing does to its two bodies: the force acts at the origin of M.
@@ -50,10 +50,10 @@ pub struct BushingLoad<T: Real> {
     pub p_GM: Vec3<T>,
 }
 
-impl TwoFrames {
+impl<P: Real> TwoFrames<P> {
     /// Equations (1) to (3).
     #[inline]
-    pub fn deflection<T: Real>(&self, kin: &Kinematics<T>) -> Deflection<T> {
+    pub fn deflection<T: Over<P>>(&self, kin: &Kinematics<T>) -> Deflection<T> {
         let (b1, b2) = (self.frame1.body, self.frame2.body);
         let (X_GF, X_GM) = (kin.pose(&self.frame1), kin.pose(&self.frame2));
         let R_FM = X_GF.R.inverse() * X_GM.R;
@@ -73,7 +73,7 @@ impl TwoFrames {
     }
     /// Adds the load on body 2 and its opposite, at the same place, on body 1.
     #[inline]
-    pub fn apply<T: Real>(&self, kin: &Kinematics<T>, load: &BushingLoad<T>, loads: &mut Loads<T>) {
+    pub fn apply<T: Over<P>>(&self, kin: &Kinematics<T>, load: &BushingLoad<T>, loads: &mut Loads<T>) {
         let (b1, b2) = (self.frame1.body, self.frame2.body);
         loads.add_moment(b2, load.moment);
         loads.add_force_at(kin, b2, load.p_GM, load.force);
@@ -101,13 +101,13 @@ impl<T: Real> Deflection<T> {
 
 /// Where the six stiffness forces of a bushing come from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Springs {
+pub enum Springs<P: Real = f64> {
     /// k θ and k δ.
     Linear {
         /// N·m/rad.
-        rotational: Vec3<f64>,
+        rotational: Vec3<P>,
         /// N/m.
-        translational: Vec3<f64>,
+        translational: Vec3<P>,
     },
     /// One function of each deflection: three moments, three forces.
     Functions(Box<[Function; 6]>),
@@ -117,25 +117,25 @@ pub enum Springs {
 
 /// A bushing with linear damping: f = −(spring(q) + c q̇), q = (θ, δ).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bushing {
+pub struct Bushing<P: Real = f64> {
     /// The frames it holds together.
-    pub frames: TwoFrames,
+    pub frames: TwoFrames<P>,
     /// Its springs.
-    pub springs: Springs,
+    pub springs: Springs<P>,
     /// N·m·s/rad.
-    pub rotational_damping: Vec3<f64>,
+    pub rotational_damping: Vec3<P>,
     /// N·s/m.
-    pub translational_damping: Vec3<f64>,
+    pub translational_damping: Vec3<P>,
 }
 
-impl Bushing {
+impl<P: Real> Bushing<P> {
     /// The load and the power that the dampers take, W.
     #[inline]
-    pub fn load<T: Real>(&self, kin: &Kinematics<T>) -> (BushingLoad<T>, T) {
+    pub fn load<T: Over<P>>(&self, kin: &Kinematics<T>) -> (BushingLoad<T>, T) {
         let q = self.frames.deflection(kin);
         let (k_theta, k_delta) = match &self.springs {
             Springs::Linear { rotational, translational } => {
-                (q.theta.mul_elem(Vec3::cst(*rotational)), q.delta.mul_elem(Vec3::cst(*translational)))
+                (q.theta.mul_elem(Vec3::lift(*rotational)), q.delta.mul_elem(Vec3::lift(*translational)))
             }
             Springs::Functions(f) => (
                 vec3(f[0].value(&[q.theta.x]), f[1].value(&[q.theta.y]), f[2].value(&[q.theta.z])),
@@ -149,18 +149,21 @@ impl Bushing {
                 )
             }
         };
-        let c_theta = q.theta_rate.mul_elem(Vec3::cst(self.rotational_damping));
-        let c_delta = q.delta_rate.mul_elem(Vec3::cst(self.translational_damping));
+        let c_theta = q.theta_rate.mul_elem(Vec3::lift(self.rotational_damping));
+        let c_delta = q.delta_rate.mul_elem(Vec3::lift(self.translational_damping));
         let power = c_theta.dot(q.theta_rate) + c_delta.dot(q.delta_rate);
         (q.load(-(k_theta + c_theta), -(k_delta + c_delta)), power)
     }
     /// Adds the load to both bodies and returns the power that the dampers take, W.
     #[inline]
-    pub fn apply<T: Real>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) -> T {
+    pub fn apply<T: Over<P>>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) -> T {
         let (load, power) = self.load(kin);
         self.frames.apply(kin, &load, loads);
         power
     }
+}
+
+impl Bushing {
     /// ½ Σ k q², J, of linear springs; the others report none.
     pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
         match &self.springs {

@@ -12,7 +12,7 @@ use super::path::{Blankevoort1991, PathForce};
 use super::point_to_point::{PointLaw, PointToPointForce};
 use super::prescribed::TimedForce;
 use super::{CompiledForce, ForceError, ForceResolve, Kernel};
-use crate::constants::Constants;
+use crate::constants::{Constants, Numbers};
 use crate::contact::geometry::{Surface, SurfaceShape};
 use crate::contact::hunt_crossley1975::Material;
 use crate::contact::mesh::MeshSurface;
@@ -22,7 +22,7 @@ use crate::contact::{
 };
 use crate::{BodyFrame, Options};
 use soleus_math::function::{Expression, GcvSpline, PiecewiseLinear};
-use soleus_math::{Function, Real, Vec3, vec3};
+use soleus_math::{Function, Real, Transform, Vec3, vec3};
 use soleus_model::force as model;
 use soleus_model::id::{FrameId, GeometryId};
 use soleus_model::{ContactGeometry, ContactShape, Force, ForceKind};
@@ -37,10 +37,23 @@ fn above_0(property: &'static str, value: f64) -> Result<f64, ForceError> {
     if value > 0.0 { Ok(value) } else { Err(ForceError::Property { property, value, wanted: "above 0" }) }
 }
 
-/// `v` made a unit vector.
-fn unit(property: &'static str, v: Vec3<f64>) -> Result<Vec3<f64>, ForceError> {
-    let n = v.norm();
-    if n > 0.0 { Ok(v / n) } else { Err(ForceError::NoDirection { property }) }
+impl<P: Real> Numbers<'_, P> {
+    /// A property that must be at least 0.
+    fn at_least_0(&mut self, property: &'static str, value: f64) -> Result<P, ForceError> {
+        at_least_0(property, value).map(|value| self.number(property, value))
+    }
+
+    /// A property that must be above 0.
+    fn above_0(&mut self, property: &'static str, value: f64) -> Result<P, ForceError> {
+        above_0(property, value).map(|value| self.number(property, value))
+    }
+
+    /// A property that is a direction, as a unit vector.
+    fn unit(&mut self, property: &'static str, v: Vec3<f64>) -> Result<Vec3<P>, ForceError> {
+        let v = self.vector(property, v);
+        let size = v.norm();
+        if size.value() > 0.0 { Ok(v / size) } else { Err(ForceError::NoDirection { property }) }
+    }
 }
 
 /// `name.frame.what.X`, `.Y`, `.Z`.
@@ -66,6 +79,20 @@ impl CompiledForce {
         geometries: &[ContactGeometry],
         options: &Options,
     ) -> Result<CompiledForce, ForceError> {
+        let mut numbers = Numbers { constant: &mut |_, value| value, pose: &|_, X_BF| X_BF };
+        CompiledForce::compile_over(force, resolve, geometries, options, &mut numbers)
+    }
+}
+
+impl<P: Real> CompiledForce<P> {
+    /// The same with each number made a constant of type `P` by its name, and poses of frames likewise.
+    pub fn compile_over(
+        force: &Force,
+        resolve: &dyn ForceResolve,
+        geometries: &[ContactGeometry],
+        options: &Options,
+        n: &mut Numbers<P>,
+    ) -> Result<CompiledForce<P>, ForceError> {
         let name = force.name.as_str();
         let single = || vec![name.to_string()];
         let (kernel, labels) = match &force.kind {
@@ -73,15 +100,15 @@ impl CompiledForce {
             ForceKind::CoordinateActuator(m) => (
                 Kernel::CoordinateActuator(CoordinateActuator {
                     mobility: resolve.mobility(m.coordinate),
-                    optimal_force: m.optimal_force,
+                    optimal_force: n.number("optimal_force", m.optimal_force),
                 }),
                 single(),
             ),
             ForceKind::ActivationCoordinateActuator(m) => (
                 Kernel::ActivationCoordinateActuator(ActivationCoordinateActuator {
                     mobility: resolve.mobility(m.coordinate),
-                    optimal_force: m.optimal_force,
-                    time_constant: above_0("activation_time_constant", m.activation_time_constant)?,
+                    optimal_force: n.number("optimal_force", m.optimal_force),
+                    time_constant: n.above_0("activation_time_constant", m.activation_time_constant)?,
                     default_activation: m.default_activation,
                 }),
                 single(),
@@ -89,23 +116,23 @@ impl CompiledForce {
             ForceKind::SpringGeneralizedForce(m) => (
                 Kernel::SpringGeneralizedForce(SpringGeneralizedForce {
                     mobility: resolve.mobility(m.coordinate),
-                    stiffness: m.stiffness,
-                    rest_length: m.rest_length,
-                    viscosity: m.viscosity,
+                    stiffness: n.number("stiffness", m.stiffness),
+                    rest_length: n.number("rest_length", m.rest_length),
+                    viscosity: n.number("viscosity", m.viscosity),
                 }),
                 vec![format!("{name}_Force")],
             ),
             ForceKind::CoordinateLimitForce(m) => {
                 let (mobility, rotational) =
                     (resolve.mobility(m.coordinate), resolve.is_rotational(m.coordinate));
-                let limit = CoordinateLimit::new(m, mobility, rotational)?;
+                let limit = CoordinateLimit::new_over(m, mobility, rotational, n.constant)?;
                 (Kernel::CoordinateLimit(limit), vec![name.to_string(), "PotentialEnergy".to_string()])
             }
             ForceKind::PointActuator(m) => {
-                let frame = resolve.frame(m.body);
-                let direction = Direction::new(&frame, unit("direction", m.direction)?, m.force_is_global);
-                let place = Place::new(&frame, m.point, m.point_is_global);
-                let optimal_force = m.optimal_force;
+                let frame = n.frame(resolve, m.body);
+                let direction = Direction::new(&frame, n.unit("direction", m.direction)?, m.force_is_global);
+                let place = Place::new(&frame, n.vector("point", m.point), m.point_is_global);
+                let optimal_force = n.number("optimal_force", m.optimal_force);
                 (
                     Kernel::PointActuator(PointActuator {
                         body: frame.body,
@@ -117,77 +144,70 @@ impl CompiledForce {
                 )
             }
             ForceKind::TorqueActuator(m) => {
-                let (a, b) = (resolve.frame(m.body_a), resolve.frame(m.body_b));
-                let axis = Direction::new(&a, unit("axis", m.axis)?, m.torque_is_global);
-                let optimal_force = m.optimal_force;
+                let (a, b) = (n.frame(resolve, m.body_a), n.frame(resolve, m.body_b));
+                let axis = Direction::new(&a, n.unit("axis", m.axis)?, m.torque_is_global);
+                let optimal_force = n.number("optimal_force", m.optimal_force);
                 let torque = TorqueActuator { body_a: a.body, body_b: b.body, axis, optimal_force };
                 (Kernel::TorqueActuator(torque), single())
             }
             ForceKind::BodyActuator(m) => {
-                let frame = resolve.frame(m.body);
-                let place = Place::new(&frame, m.point, m.point_is_global);
+                let frame = n.frame(resolve, m.body);
+                let place = Place::new(&frame, n.vector("point", m.point), m.point_is_global);
                 let global = m.spatial_force_is_global;
                 let actuator = BodyActuator { body: frame.body, R_BF: frame.X_BF.R, place, global };
                 (Kernel::BodyActuator(actuator), Vec::new())
             }
             ForceKind::PointToPointActuator(m) => {
-                let (a, b) = (resolve.frame(m.body_a), resolve.frame(m.body_b));
+                let (a, b) = (n.frame(resolve, m.body_a), n.frame(resolve, m.body_b));
                 let actuator = PointToPointActuator {
                     body_a: a.body,
                     body_b: b.body,
-                    place_a: Place::new(&a, m.point_a, m.points_are_global),
-                    place_b: Place::new(&b, m.point_b, m.points_are_global),
-                    optimal_force: m.optimal_force,
+                    place_a: Place::new(&a, n.vector("pointA", m.point_a), m.points_are_global),
+                    place_b: Place::new(&b, n.vector("pointB", m.point_b), m.points_are_global),
+                    optimal_force: n.number("optimal_force", m.optimal_force),
                 };
                 (Kernel::PointToPointActuator(actuator), single())
             }
             ForceKind::PointToPointSpring(m) => {
-                let law = PointLaw::Spring { stiffness: m.stiffness, rest_length: m.rest_length };
-                let points = [m.point1, m.point2];
+                let law = PointLaw::Spring {
+                    stiffness: n.number("stiffness", m.stiffness),
+                    rest_length: n.number("rest_length", m.rest_length),
+                };
+                let points = [n.vector("point1", m.point1), n.vector("point2", m.point2)];
                 let frames = [resolve.frame_name(m.body1), resolve.frame_name(m.body2)];
                 let labels = two_frames(name, frames, "point");
-                (point_to_point(resolve, [m.body1, m.body2], points, options.opensim_faults, law), labels)
+                (point_to_point(n, resolve, [m.body1, m.body2], points, options.opensim_faults, law), labels)
             }
             ForceKind::BushingForce(m) => {
                 let springs = Springs::Linear {
-                    rotational: m.rotational_stiffness,
-                    translational: m.translational_stiffness,
+                    rotational: n.vector("rotational_stiffness", m.rotational_stiffness),
+                    translational: n.vector("translational_stiffness", m.translational_stiffness),
                 };
-                bushing(
-                    name,
-                    resolve,
-                    [m.frame1, m.frame2],
-                    springs,
-                    [m.rotational_damping, m.translational_damping],
-                )
+                let damping = [m.rotational_damping, m.translational_damping];
+                bushing(n, name, resolve, [m.frame1, m.frame2], springs, damping)
             }
             ForceKind::FunctionBasedBushingForce(m) => {
                 m.moment.iter().chain(&m.force).try_for_each(|f| of_one_variable("bushing function", f))?;
                 let [a, b, c] = m.moment.clone();
                 let [d, e, f] = m.force.clone();
                 let springs = Springs::Functions(Box::new([a, b, c, d, e, f]));
-                bushing(
-                    name,
-                    resolve,
-                    [m.frame1, m.frame2],
-                    springs,
-                    [m.rotational_damping, m.translational_damping],
-                )
+                let damping = [m.rotational_damping, m.translational_damping];
+                bushing(n, name, resolve, [m.frame1, m.frame2], springs, damping)
             }
-            ForceKind::PrescribedForce(m) => prescribed(name, resolve, m)?,
-            ForceKind::ExternalForce(m) => external(name, resolve, m)?,
+            ForceKind::PrescribedForce(m) => prescribed(n, name, resolve, m)?,
+            ForceKind::ExternalForce(m) => external(n, name, resolve, m)?,
             ForceKind::HuntCrossleyForce(m) => {
-                let kernel = hunt_crossley(m, resolve, geometries, options, &mut |_, value| value)?;
+                let kernel = hunt_crossley(m, resolve, geometries, options, n.constant)?;
                 let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
                 (Kernel::HuntCrossley(kernel), labels)
             }
             ForceKind::ElasticFoundationForce(m) => {
-                let kernel = elastic_foundation(m, resolve, geometries, &mut |_, value| value)?;
+                let kernel = elastic_foundation(m, resolve, geometries, n.constant)?;
                 let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
                 (Kernel::ElasticFoundation(kernel), labels)
             }
             ForceKind::SmoothSphereHalfSpaceForce(m) => (
-                Kernel::SmoothSphereHalfSpace(smooth(m, resolve, geometries, &mut |_, value| value)?),
+                Kernel::SmoothSphereHalfSpace(smooth(m, resolve, geometries, n.constant)?),
                 two_frames(name, ["Sphere", "HalfSpace"], "torque"),
             ),
             ForceKind::ExpressionBasedCoordinateForce(m) => (
@@ -199,9 +219,9 @@ impl CompiledForce {
             ),
             ForceKind::ExpressionBasedPointToPointForce(m) => {
                 let law = PointLaw::Expression(expression("expression", &m.expression, &["d", "ddot"])?);
-                let points = [m.point1, m.point2];
+                let points = [n.vector("point1", m.point1), n.vector("point2", m.point2)];
                 let labels = two_frames(name, [&m.body1_label, &m.body2_label], "point");
-                (point_to_point(resolve, [m.body1, m.body2], points, options.opensim_faults, law), labels)
+                (point_to_point(n, resolve, [m.body1, m.body2], points, options.opensim_faults, law), labels)
             }
             ForceKind::ExpressionBasedBushingForce(m) => {
                 const VARIABLES: [&str; 6] =
@@ -215,72 +235,66 @@ impl CompiledForce {
                     e("Fy_expression", &m.force[1])?,
                     e("Fz_expression", &m.force[2])?,
                 ]));
-                bushing(
-                    name,
-                    resolve,
-                    [m.frame1, m.frame2],
-                    springs,
-                    [m.rotational_damping, m.translational_damping],
-                )
+                let damping = [m.rotational_damping, m.translational_damping];
+                bushing(n, name, resolve, [m.frame1, m.frame2], springs, damping)
             }
             ForceKind::ExpressionBasedPathForce(m) => path(
                 name,
                 PathForce::Expression {
-                    resting_length: at_least_0("resting_length", m.resting_length)?,
+                    resting_length: n.at_least_0("resting_length", m.resting_length)?,
                     clamp_stretch: m.clamp_stretch,
                     expression: expression("expression", &m.expression, &["s", "ldot"])?,
                 },
             ),
             ForceKind::ExponentialContactForce(m) => {
                 let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
-                (Kernel::Exponential(exponential(m, resolve, options)?), labels)
+                (Kernel::Exponential(exponential(n, m, resolve, options)?), labels)
             }
             ForceKind::EllipsoidContact(m) => {
-                let (point, mut ellipsoid) = (resolve.frame(m.point_frame), resolve.frame(m.ellipsoid_frame));
-                ellipsoid.X_BF.p = ellipsoid.X_BF * m.center;
+                let (point, mut ellipsoid) =
+                    (n.frame(resolve, m.point_frame), n.frame(resolve, m.ellipsoid_frame));
+                ellipsoid.X_BF.p = ellipsoid.X_BF * n.vector("center", m.center);
                 for radius in m.radii.to_array() {
                     above_0("radii", radius)?;
                 }
-                let square = |x: f64| x * x;
-                let a2 = vec3(square(m.radii.x), square(m.radii.y), square(m.radii.z));
+                let a = n.vector("radii", m.radii);
+                let a2 = a.mul_elem(a);
                 let contact = EllipsoidContact {
                     point_body: point.body,
-                    p_BP: point.X_BF * m.point,
+                    p_BP: point.X_BF * n.vector("point", m.point),
                     ellipsoid,
-                    per_radius2: vec3(1.0 / a2.x, 1.0 / a2.y, 1.0 / a2.z),
-                    factor: at_least_0("stiffness", m.stiffness)? * (a2.x + a2.y + a2.z),
-                    smoothing2: square(above_0("smoothing", m.smoothing)?),
+                    per_radius2: vec3(a2.x.recip(), a2.y.recip(), a2.z.recip()),
+                    factor: n.at_least_0("stiffness", m.stiffness)? * (a2.x + a2.y + a2.z),
+                    smoothing2: n.above_0("smoothing", m.smoothing)?.sq(),
                 };
                 let mut labels = Vec::new();
                 xyz(&mut labels, name, resolve.frame_name(m.point_frame), "force");
                 (Kernel::Ellipsoid(contact), labels)
             }
             ForceKind::Bogert2011Contact(m) => {
-                let frame = resolve.frame(m.frame);
-                let square = |x: f64| x * x;
+                let frame = n.frame(resolve, m.frame);
                 let contact = Bogert2011Contact {
                     body: frame.body,
-                    p_BP: frame.X_BF * m.location,
-                    stiffness: at_least_0("stiffness", m.stiffness)?,
-                    damping: at_least_0("damping", m.damping)?,
-                    linear_stiffness: at_least_0("linear_stiffness", m.linear_stiffness)?,
-                    height2: square(above_0("transition_height", m.transition_height)?),
-                    friction: at_least_0("friction", m.friction)?,
-                    speed2: square(above_0("transition_velocity", m.transition_velocity)?),
+                    p_BP: frame.X_BF * n.vector("location", m.location),
+                    stiffness: n.at_least_0("stiffness", m.stiffness)?,
+                    damping: n.at_least_0("damping", m.damping)?,
+                    linear_stiffness: n.at_least_0("linear_stiffness", m.linear_stiffness)?,
+                    height2: n.above_0("transition_height", m.transition_height)?.sq(),
+                    friction: n.at_least_0("friction", m.friction)?,
+                    speed2: n.above_0("transition_velocity", m.transition_velocity)?.sq(),
                 };
                 let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
                 (Kernel::Bogert2011(contact), labels)
             }
             ForceKind::QuadraticDrag(m) => {
-                let frame = resolve.frame(m.frame);
-                let speed = at_least_0("transition_velocity", m.transition_velocity)?;
+                let frame = n.frame(resolve, m.frame);
                 let drag = QuadraticDrag {
                     body: frame.body,
-                    p_BP: frame.X_BF * m.location,
-                    factor: 0.5
-                        * at_least_0("air_density", m.air_density)?
-                        * at_least_0("drag_area", m.drag_area)?,
-                    speed2: speed * speed,
+                    p_BP: frame.X_BF * n.vector("location", m.location),
+                    factor: n.at_least_0("air_density", m.air_density)?
+                        * 0.5
+                        * n.at_least_0("drag_area", m.drag_area)?,
+                    speed2: n.at_least_0("transition_velocity", m.transition_velocity)?.sq(),
                 };
                 let mut labels = Vec::new();
                 xyz(&mut labels, name, resolve.frame_name(m.frame), "force");
@@ -289,20 +303,22 @@ impl CompiledForce {
             ForceKind::PassiveJointMoment(m) => (
                 Kernel::PassiveJoint(PassiveJoint {
                     mobility: resolve.mobility(m.coordinate),
-                    stiffness: at_least_0("stiffness", m.stiffness)?,
-                    damping: at_least_0("damping", m.damping)?,
-                    stop_stiffness: at_least_0("stop_stiffness", m.stop_stiffness)?,
-                    range: m.range,
+                    stiffness: n.at_least_0("stiffness", m.stiffness)?,
+                    damping: n.at_least_0("damping", m.damping)?,
+                    stop_stiffness: n.at_least_0("stop_stiffness", m.stop_stiffness)?,
+                    range: [n.number("range/0", m.range[0]), n.number("range/1", m.range[1])],
                 }),
                 single(),
             ),
-            ForceKind::PathActuator(m) => path(name, PathForce::Actuator { optimal_force: m.optimal_force }),
+            ForceKind::PathActuator(m) => {
+                path(name, PathForce::Actuator { optimal_force: n.number("optimal_force", m.optimal_force) })
+            }
             ForceKind::PathSpring(m) => path(
                 name,
                 PathForce::Spring {
-                    resting_length: at_least_0("resting_length", m.resting_length)?,
-                    stiffness: at_least_0("stiffness", m.stiffness)?,
-                    dissipation: at_least_0("dissipation", m.dissipation)?,
+                    resting_length: n.at_least_0("resting_length", m.resting_length)?,
+                    stiffness: n.at_least_0("stiffness", m.stiffness)?,
+                    dissipation: n.at_least_0("dissipation", m.dissipation)?,
                 },
             ),
             ForceKind::Ligament(m) => {
@@ -310,8 +326,8 @@ impl CompiledForce {
                 path(
                     name,
                     PathForce::Ligament {
-                        resting_length: above_0("resting_length", m.resting_length)?,
-                        pcsa_force: m.pcsa_force,
+                        resting_length: n.above_0("resting_length", m.resting_length)?,
+                        pcsa_force: n.number("pcsa_force", m.pcsa_force),
                         curve: Box::new(m.force_length_curve.clone()),
                     },
                 )
@@ -319,29 +335,29 @@ impl CompiledForce {
             ForceKind::Blankevoort1991Ligament(m) => path(
                 name,
                 PathForce::Blankevoort1991(Blankevoort1991 {
-                    linear_stiffness: at_least_0("linear_stiffness", m.linear_stiffness)?,
-                    transition_strain: at_least_0("transition_strain", m.transition_strain)?,
-                    damping_coefficient: at_least_0("damping_coefficient", m.damping_coefficient)?,
-                    slack_length: above_0("slack_length", m.slack_length)?,
+                    linear_stiffness: n.at_least_0("linear_stiffness", m.linear_stiffness)?,
+                    transition_strain: n.at_least_0("transition_strain", m.transition_strain)?,
+                    damping_coefficient: n.at_least_0("damping_coefficient", m.damping_coefficient)?,
+                    slack_length: n.above_0("slack_length", m.slack_length)?,
                 }),
             ),
             ForceKind::ClutchedPathSpring(m) => path(
                 name,
                 PathForce::ClutchedSpring {
-                    stiffness: at_least_0("stiffness", m.stiffness)?,
-                    dissipation: at_least_0("dissipation", m.dissipation)?,
-                    relaxation: above_0("relaxation_time_constant", m.relaxation_time_constant)?,
+                    stiffness: n.at_least_0("stiffness", m.stiffness)?,
+                    dissipation: n.at_least_0("dissipation", m.dissipation)?,
+                    relaxation: n.above_0("relaxation_time_constant", m.relaxation_time_constant)?,
                     initial_stretch: at_least_0("initial_stretch", m.initial_stretch)?,
                 },
             ),
             ForceKind::McKibbenActuator(m) => {
-                let turns = above_0("number_of_turns", m.number_of_turns)?;
+                let turns = n.above_0("number_of_turns", m.number_of_turns)?;
                 path(
                     name,
                     PathForce::McKibben {
-                        factor: 1.0 / (4.0 * turns * turns * std::f64::consts::PI),
-                        thread_length_sq: m.thread_length * m.thread_length,
-                        cord_length: m.cord_length,
+                        factor: (turns * 4.0 * turns * std::f64::consts::PI).recip(),
+                        thread_length_sq: n.number("thread_length", m.thread_length).sq(),
+                        cord_length: n.number("cord_length", m.cord_length),
                     },
                 )
             }
@@ -356,9 +372,9 @@ impl CompiledForce {
     }
 }
 
-type Compiled = (Kernel, Vec<String>);
+type Compiled<P> = (Kernel<P>, Vec<String>);
 
-fn path(name: &str, force: PathForce) -> Compiled {
+fn path<P: Real>(name: &str, force: PathForce<P>) -> Compiled<P> {
     let labels = force.labels(name);
     (Kernel::Path(force), labels)
 }
@@ -381,44 +397,48 @@ fn of_one_variable(what: &'static str, function: &Function) -> Result<(), ForceE
 
 /// Opposite forces between points of two frames; in compatible mode the points are taken in
 /// the frames' base bodies, but reported in the frames.
-fn point_to_point(
+fn point_to_point<P: Real>(
+    n: &mut Numbers<P>,
     resolve: &dyn ForceResolve,
     frames: [FrameId; 2],
-    points: [Vec3<f64>; 2],
+    points: [Vec3<P>; 2],
     compatible: bool,
-    law: PointLaw,
-) -> Kernel {
-    let [a, b] = frames.map(|f| resolve.frame(f));
+    law: PointLaw<P>,
+) -> Kernel<P> {
+    let [a, b] = frames.map(|f| n.frame(resolve, f));
     let reported = [a.X_BF * points[0], b.X_BF * points[1]];
     let [p_B1, p_B2] = if compatible { points } else { reported };
     Kernel::PointToPoint(PointToPointForce { body1: a.body, body2: b.body, p_B1, p_B2, reported, law })
 }
 
-fn bushing(
+fn bushing<P: Real>(
+    n: &mut Numbers<P>,
     name: &str,
     resolve: &dyn ForceResolve,
     frames: [FrameId; 2],
-    springs: Springs,
-    damping: [Vec3<f64>; 2],
-) -> Compiled {
+    springs: Springs<P>,
+    [rotational, translational]: [Vec3<f64>; 2],
+) -> Compiled<P> {
     let labels = two_frames(name, frames.map(|f| resolve.frame_name(f)), "torque");
-    let [frame1, frame2] = frames.map(|f| resolve.frame(f));
-    let [rotational_damping, translational_damping] = damping;
+    let [frame1, frame2] = frames.map(|f| n.frame(resolve, f));
+    let rotational_damping = n.vector("rotational_damping", rotational);
+    let translational_damping = n.vector("translational_damping", translational);
     let frames = TwoFrames { frame1, frame2 };
     (Kernel::Bushing(Bushing { frames, springs, rotational_damping, translational_damping }), labels)
 }
 
-fn prescribed(
+fn prescribed<P: Real>(
+    n: &mut Numbers<P>,
     name: &str,
     resolve: &dyn ForceResolve,
     m: &model::PrescribedForce,
-) -> Result<Compiled, ForceError> {
+) -> Result<Compiled<P>, ForceError> {
     let functions =
         [("forceFunctions", &m.force), ("pointFunctions", &m.point), ("torqueFunctions", &m.torque)];
     for (what, set) in functions {
         set.iter().flatten().try_for_each(|f| of_one_variable(what, f))?;
     }
-    let frame = resolve.frame(m.frame);
+    let frame = n.frame(resolve, m.frame);
     let body = if m.force_is_global { "ground" } else { resolve.frame_name(m.frame) };
     let mut labels = Vec::new();
     let mut columns = |present: bool, suffixes: [&str; 3]| {
@@ -442,11 +462,12 @@ fn prescribed(
     Ok((Kernel::Timed(timed), labels))
 }
 
-fn external(
+fn external<P: Real>(
+    n: &mut Numbers<P>,
     name: &str,
     resolve: &dyn ForceResolve,
     m: &model::ExternalForce,
-) -> Result<Compiled, ForceError> {
+) -> Result<Compiled<P>, ForceError> {
     match (&m.force, &m.point, &m.torque) {
         (None, _, None) => return Err(ForceError::Nothing),
         (None, Some(_), _) => return Err(ForceError::PointWithoutForce),
@@ -465,9 +486,9 @@ fn external(
     let point = columns(&m.point, "p", "point_identifier")?;
     let torque = columns(&m.torque, "T", "torque_identifier")?;
     let timed = TimedForce {
-        applied_to: resolve.frame(m.applied_to_body),
-        force_frame: Some(resolve.frame(m.force_expressed_in_body)).filter(not_ground),
-        point_frame: Some(resolve.frame(m.point_expressed_in_body)).filter(not_ground),
+        applied_to: n.frame(resolve, m.applied_to_body),
+        force_frame: not_ground(n, resolve, m.force_expressed_in_body),
+        point_frame: not_ground(n, resolve, m.point_expressed_in_body),
         force,
         point,
         torque,
@@ -475,9 +496,11 @@ fn external(
     Ok((Kernel::Timed(timed), labels))
 }
 
-/// Whether the frame moves or is offset; ground itself needs no transform.
-fn not_ground(frame: &BodyFrame) -> bool {
-    *frame != BodyFrame { body: 0, X_BF: soleus_math::Transform::identity() }
+/// The frame, if it moves or is offset; ground itself needs no transform.
+fn not_ground<P: Real>(n: &Numbers<P>, resolve: &dyn ForceResolve, id: FrameId) -> Option<BodyFrame<P>> {
+    let frame = n.frame(resolve, id);
+    let is_ground = frame == BodyFrame { body: 0, X_BF: Transform::identity() };
+    (!is_ground).then_some(frame)
 }
 
 /// The contact surfaces of a force. `meshes`: read them, else they never touch.
@@ -612,31 +635,42 @@ pub(crate) fn elastic_foundation<P: Real>(
     Ok(ElasticFoundation::new(surfaces, constant("transition_velocity", transition)))
 }
 
-fn exponential(
+fn exponential<P: Real>(
+    n: &mut Numbers<P>,
     m: &model::ExponentialContactForce,
     resolve: &dyn ForceResolve,
     options: &Options,
-) -> Result<ExponentialContact, ForceError> {
-    let frame = resolve.frame(m.frame);
-    let mu_static = at_least_0("initial_mu_static", m.mu_static)?;
+) -> Result<ExponentialContact<P>, ForceError> {
+    let frame = n.frame(resolve, m.frame);
+    above_0("exponential_shape_parameters", m.shape.y)?;
+    above_0("exponential_shape_parameters", m.shape.z)?;
+    let p_FS = n.vector("station/location", m.location);
+    let mu_static = n.at_least_0("initial_mu_static", m.mu_static)?;
+    let mu_kinetic = n.at_least_0("initial_mu_kinetic", m.mu_kinetic)?;
     Ok(ExponentialContact {
         body: frame.body,
-        p_BS: if options.opensim_faults { m.location } else { frame.X_BF * m.location },
-        X_GP: m.contact_plane,
-        shape: [
-            m.shape.x,
-            above_0("exponential_shape_parameters", m.shape.y)?,
-            above_0("exponential_shape_parameters", m.shape.z)?,
-        ],
-        normal_viscosity: at_least_0("normal_viscosity", m.normal_viscosity)?,
-        max_normal_force: above_0("max_normal_force", m.max_normal_force)?,
-        elasticity: above_0("friction_elasticity", m.friction_elasticity)?,
-        viscosity: at_least_0("friction_viscosity", m.friction_viscosity)?,
+        p_BS: if options.opensim_faults { p_FS } else { frame.X_BF * p_FS },
+        X_GP: plane(n, m.contact_plane),
+        shape: n.vector("exponential_shape_parameters", m.shape).to_array(),
+        normal_viscosity: n.at_least_0("normal_viscosity", m.normal_viscosity)?,
+        max_normal_force: n.above_0("max_normal_force", m.max_normal_force)?,
+        elasticity: n.above_0("friction_elasticity", m.friction_elasticity)?,
+        viscosity: n.at_least_0("friction_viscosity", m.friction_viscosity)?,
         settle_velocity: above_0("settle_velocity", m.settle_velocity)?,
         mu_static,
         // Kinetic friction never exceeds static friction.
-        mu_kinetic: at_least_0("initial_mu_kinetic", m.mu_kinetic)?.min(mu_static),
+        mu_kinetic: mu_kinetic.min(mu_static),
     })
+}
+
+/// Pose of a contact plane, given as three body-fixed angles and a place.
+fn plane<P: Real>(n: &mut Numbers<P>, X_GP: Transform<f64>) -> Transform<P> {
+    let mut of = |k: usize, value: f64| n.number(&format!("contact_plane_transform/{k}"), value);
+    let (angles, p) = (X_GP.R.to_body_fixed_xyz(), X_GP.p);
+    let angles = vec3(of(0, angles.x), of(1, angles.y), of(2, angles.z));
+    let place = vec3(of(3, p.x), of(4, p.y), of(5, p.z));
+    // The rotation is known; going through its angles would round it.
+    if P::ORDER == 0 { Transform::cst(X_GP) } else { Transform::from_offset(place, angles) }
 }
 
 /// A data column as a function of time, as OpenSim makes it: constant for one row, straight

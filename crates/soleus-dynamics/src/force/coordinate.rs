@@ -1,81 +1,81 @@
 //! Generalized forces on one coordinate: actuators and a spring.
 
 use crate::{Kinematics, Loads};
-use soleus_math::Real;
 use soleus_math::function::Expression;
+use soleus_math::{Over, Real};
 
 /// τ = F₀ x: a control scaled by the optimal force, on one mobility.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CoordinateActuator {
+pub struct CoordinateActuator<P = f64> {
     /// Mobility it acts on.
     pub mobility: usize,
     /// Optimal force F₀, N or N·m.
-    pub optimal_force: f64,
+    pub optimal_force: P,
 }
 
-impl CoordinateActuator {
+impl<P: Real> CoordinateActuator<P> {
     /// Generalized force, N or N·m, at control x.
     #[inline]
-    pub fn actuation<T: Real>(&self, x: T) -> T {
+    pub fn actuation<T: Over<P>>(&self, x: T) -> T {
         x * self.optimal_force
     }
     /// Adds the force to `loads`.
     #[inline]
-    pub fn apply<T: Real>(&self, x: T, loads: &mut Loads<T>) {
+    pub fn apply<T: Over<P>>(&self, x: T, loads: &mut Loads<T>) {
         loads.mobility[self.mobility] += self.actuation(x);
     }
 }
 
 /// τ = F₀ a with activation dynamics ȧ = (x − a)/T. Neither a nor x is clamped.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ActivationCoordinateActuator {
+pub struct ActivationCoordinateActuator<P = f64> {
     /// Mobility it acts on.
     pub mobility: usize,
     /// Optimal force F₀, N or N·m.
-    pub optimal_force: f64,
+    pub optimal_force: P,
     /// Time constant T, s; above zero.
-    pub time_constant: f64,
+    pub time_constant: P,
     /// Activation of the default state.
     pub default_activation: f64,
 }
 
-impl ActivationCoordinateActuator {
+impl<P: Real> ActivationCoordinateActuator<P> {
     /// Generalized force, N or N·m, at activation a.
     #[inline]
-    pub fn actuation<T: Real>(&self, a: T) -> T {
+    pub fn actuation<T: Over<P>>(&self, a: T) -> T {
         a * self.optimal_force
     }
     /// Rate of the activation, 1/s.
     #[inline]
-    pub fn activation_rate<T: Real>(&self, x: T, a: T) -> T {
+    pub fn activation_rate<T: Over<P>>(&self, x: T, a: T) -> T {
         (x - a) / self.time_constant
     }
 }
 
 /// τ = −k (q − q₀) − c u.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SpringGeneralizedForce {
+pub struct SpringGeneralizedForce<P = f64> {
     /// Mobility it acts on.
     pub mobility: usize,
     /// Stiffness k, N/m or N·m/rad.
-    pub stiffness: f64,
+    pub stiffness: P,
     /// Rest value q₀, m or rad.
-    pub rest_length: f64,
+    pub rest_length: P,
     /// Viscosity c, N·s/m or N·m·s/rad.
-    pub viscosity: f64,
+    pub viscosity: P,
 }
 
-impl SpringGeneralizedForce {
+impl<P: Real> SpringGeneralizedForce<P> {
     /// Generalized force, N or N·m.
     #[inline]
-    pub fn magnitude<T: Real>(&self, kin: &Kinematics<T>) -> T {
+    pub fn magnitude<T: Over<P>>(&self, kin: &Kinematics<T>) -> T {
         let (q, u) = (kin.q[self.mobility], kin.u[self.mobility]);
         (q - self.rest_length) * -self.stiffness - u * self.viscosity
     }
     /// ½ k (q − q₀)², J. OpenSim reports none.
     #[inline]
-    pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
-        (kin.q[self.mobility] - self.rest_length).sq() * (0.5 * self.stiffness)
+    pub fn potential_energy<T: Over<P>>(&self, kin: &Kinematics<T>) -> T {
+        (kin.q[self.mobility] - self.rest_length).sq() * (self.stiffness * 0.5)
     }
 }
 

@@ -22,9 +22,9 @@ pub struct CoordinateLimit<P = f64> {
     pub mobility: usize,
     upper: P,
     lower: P,
-    upper_stiffness: f64,
-    lower_stiffness: f64,
-    damping: f64,
+    upper_stiffness: P,
+    lower_stiffness: P,
+    damping: P,
     transition: P,
     /// Whether `dissipatedEnergy` is a state.
     pub dissipation_state: bool,
@@ -66,7 +66,7 @@ impl CoordinateLimit {
 }
 
 impl<P: Real> CoordinateLimit<P> {
-    /// The same with limits and transition made constants of type `P` by their names. In the other numbers the force is affine.
+    /// The same with each number made a constant of type `P` by its name.
     pub fn new_over(
         m: &model::CoordinateLimitForce,
         mobility: usize,
@@ -85,9 +85,9 @@ impl<P: Real> CoordinateLimit<P> {
             mobility,
             upper: constant("upper_limit", m.upper_limit) * w,
             lower: constant("lower_limit", m.lower_limit) * w,
-            upper_stiffness: m.upper_stiffness / w,
-            lower_stiffness: m.lower_stiffness / w,
-            damping: m.damping / w,
+            upper_stiffness: constant("upper_stiffness", m.upper_stiffness) / w,
+            lower_stiffness: constant("lower_stiffness", m.lower_stiffness) / w,
+            damping: constant("damping", m.damping) / w,
             transition: constant("transition", m.transition) * w,
             dissipation_state: m.compute_dissipation_energy,
         })

@@ -1,7 +1,7 @@
 //! The drag of air on a body.
 
 use crate::{Kinematics, Loads};
-use soleus_math::{Real, Vec3};
+use soleus_math::{Over, Real, Vec3};
 
 /// A force at a point of a body, against its velocity v (m/s) in still air:
 ///
@@ -10,28 +10,28 @@ use soleus_math::{Real, Vec3};
 /// the quadratic law of drag with the density ρ (kg/m³) and the drag area C_d A (m²). Its second derivative jumps at rest
 /// where v₀ = 0; with v₀ > 0 it is smooth, and a little larger: by v₀²/(2|v|²) of itself.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QuadraticDrag {
+pub struct QuadraticDrag<P: Real = f64> {
     /// Body of the point.
     pub(crate) body: usize,
     /// The point on it, m.
-    pub(crate) p_BP: Vec3<f64>,
+    pub(crate) p_BP: Vec3<P>,
     /// ½ ρ C_d A, kg/m.
-    pub(crate) factor: f64,
+    pub(crate) factor: P,
     /// v₀², m²/s².
-    pub(crate) speed2: f64,
+    pub(crate) speed2: P,
 }
 
-impl QuadraticDrag {
+impl<P: Real> QuadraticDrag<P> {
     /// The force, N, in ground.
     #[inline]
-    pub fn force<T: Real>(&self, kin: &Kinematics<T>) -> Vec3<T> {
+    pub fn force<T: Over<P>>(&self, kin: &Kinematics<T>) -> Vec3<T> {
         let v = kin.velocity_at(self.body, kin.point(self.body, self.p_BP));
         v * ((v.dot(v) + self.speed2).sqrt() * -self.factor) // (1)
     }
 
     /// Adds it.
     #[inline]
-    pub fn apply<T: Real>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) {
+    pub fn apply<T: Over<P>>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) {
         loads.add_force_at(kin, self.body, kin.point(self.body, self.p_BP), self.force(kin));
     }
 }

@@ -21,7 +21,7 @@ use crate::contact::{
     SmoothSphereHalfSpace,
 };
 use crate::{Kinematics, Loads, Resolve};
-use soleus_math::{Real, SpatialVec};
+use soleus_math::{Over, Real, SpatialVec};
 use soleus_model::id::{CoordinateId, FrameId};
 
 /// What forces ask of a model besides [`Resolve`].
@@ -34,80 +34,142 @@ pub trait ForceResolve: Resolve {
 
 /// A force ready for computing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CompiledForce {
+pub struct CompiledForce<P: Real = f64> {
     /// Name, as the model gives it.
     pub name: String,
     /// Whether it acts (`appliesForce`).
     pub enabled: bool,
     labels: Vec<String>,
-    kernel: Kernel,
+    kernel: Kernel<P>,
     /// Whether to count energies as OpenSim does: bushings twice, generalized and path springs not at all.
     opensim_energy: bool,
 }
 
 /// What a compiled force computes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kernel {
+pub enum Kernel<P: Real = f64> {
     /// Control times optimal force on a coordinate.
-    CoordinateActuator(coordinate::CoordinateActuator),
+    CoordinateActuator(coordinate::CoordinateActuator<P>),
     /// The same behind a lag.
-    ActivationCoordinateActuator(coordinate::ActivationCoordinateActuator),
+    ActivationCoordinateActuator(coordinate::ActivationCoordinateActuator<P>),
     /// Spring on a coordinate.
-    SpringGeneralizedForce(coordinate::SpringGeneralizedForce),
+    SpringGeneralizedForce(coordinate::SpringGeneralizedForce<P>),
     /// Formula of a coordinate.
     ExpressionCoordinate(coordinate::ExpressionCoordinateForce),
     /// Limits of a coordinate.
-    CoordinateLimit(coordinate_limit::CoordinateLimit),
+    CoordinateLimit(coordinate_limit::CoordinateLimit<P>),
     /// Force at a point.
-    PointActuator(body::PointActuator),
+    PointActuator(body::PointActuator<P>),
     /// Torque between two bodies.
-    TorqueActuator(body::TorqueActuator),
+    TorqueActuator(body::TorqueActuator<P>),
     /// Wrench on a body.
-    BodyActuator(body::BodyActuator),
+    BodyActuator(body::BodyActuator<P>),
     /// Force between two points.
-    PointToPointActuator(body::PointToPointActuator),
+    PointToPointActuator(body::PointToPointActuator<P>),
     /// Spring or formula between two points.
-    PointToPoint(point_to_point::PointToPointForce),
+    PointToPoint(point_to_point::PointToPointForce<P>),
     /// Bushing of any kind.
-    Bushing(bushing::Bushing),
+    Bushing(bushing::Bushing<P>),
     /// Function of time.
-    Timed(prescribed::TimedForce),
+    Timed(prescribed::TimedForce<P>),
     /// Hertz contact.
-    HuntCrossley(HuntCrossley),
+    HuntCrossley(HuntCrossley<P>),
     /// Contact of meshes.
-    ElasticFoundation(ElasticFoundation),
+    ElasticFoundation(ElasticFoundation<P>),
     /// Smooth contact.
-    SmoothSphereHalfSpace(SmoothSphereHalfSpace),
+    SmoothSphereHalfSpace(SmoothSphereHalfSpace<P>),
     /// Exponential contact. `apply`, `record` and `potential_energy` take it as sliding; a
     /// simulation that wants it to stick keeps a [`ContactMemory`] and asks the kernel.
-    Exponential(ExponentialContact),
+    Exponential(ExponentialContact<P>),
     /// A point on an ellipsoid.
-    Ellipsoid(EllipsoidContact),
+    Ellipsoid(EllipsoidContact<P>),
     /// A point on level ground.
-    Bogert2011(Bogert2011Contact),
+    Bogert2011(Bogert2011Contact<P>),
     /// Drag of air.
-    Drag(drag::QuadraticDrag),
+    Drag(drag::QuadraticDrag<P>),
     /// Passive moment of a joint.
-    PassiveJoint(passive_joint::PassiveJoint),
+    PassiveJoint(passive_joint::PassiveJoint<P>),
     /// Tension along a path, which the system applies.
-    Path(PathForce),
+    Path(PathForce<P>),
 }
 
-impl CompiledForce {
+impl<P: Real> CompiledForce<P> {
     /// What it computes.
-    pub fn kernel(&self) -> &Kernel {
+    pub fn kernel(&self) -> &Kernel<P> {
         &self.kernel
     }
 
     /// The tension law of a path-based force. For these, `apply`, `record` and
     /// `potential_energy` do nothing: the system asks here, with the path's length and speed.
-    pub fn path_force(&self) -> Option<&PathForce> {
+    pub fn path_force(&self) -> Option<&PathForce<P>> {
         match &self.kernel {
             Kernel::Path(p) => Some(p),
             _ => None,
         }
     }
 
+    /// Adds what the force does to `loads` and writes the rates of its states. A force that is
+    /// not enabled adds nothing; its activation still follows its control.
+    #[inline]
+    pub fn apply<T: Over<P>>(
+        &self,
+        kin: &Kinematics<T>,
+        controls: &[T],
+        states: &[T],
+        states_dot: &mut [T],
+        loads: &mut Loads<T>,
+    ) {
+        if let Kernel::ActivationCoordinateActuator(a) = &self.kernel {
+            states_dot[0] = a.activation_rate(controls[0], states[0]);
+        }
+        if !self.enabled {
+            if !matches!(self.kernel, Kernel::ActivationCoordinateActuator(_) | Kernel::Path(_)) {
+                states_dot.fill(T::zero());
+            }
+            return;
+        }
+        match &self.kernel {
+            Kernel::CoordinateActuator(a) => a.apply(controls[0], loads),
+            Kernel::ActivationCoordinateActuator(a) => loads.mobility[a.mobility] += a.actuation(states[0]),
+            Kernel::SpringGeneralizedForce(s) => loads.mobility[s.mobility] += s.magnitude(kin),
+            Kernel::ExpressionCoordinate(e) => loads.mobility[e.mobility] += e.magnitude(kin),
+            Kernel::CoordinateLimit(c) => {
+                let (tau, power) = c.magnitude(kin);
+                loads.mobility[c.mobility] += tau;
+                if c.dissipation_state {
+                    states_dot[0] = power;
+                }
+            }
+            Kernel::PointActuator(a) => a.apply(kin, controls[0], loads),
+            Kernel::TorqueActuator(a) => a.apply(kin, controls[0], loads),
+            Kernel::BodyActuator(a) => a.apply(kin, controls, loads),
+            Kernel::PointToPointActuator(a) => a.apply(kin, controls[0], loads),
+            Kernel::PointToPoint(s) => s.apply(kin, loads),
+            Kernel::Bushing(b) => {
+                let power = b.apply(kin, loads);
+                if matches!(b.springs, bushing::Springs::Linear { .. }) {
+                    states_dot[0] = power;
+                }
+            }
+            Kernel::Timed(f) => f.apply(kin, loads),
+            Kernel::HuntCrossley(c) => {
+                c.visit(kin, |touch| touch.apply(kin, loads));
+            }
+            Kernel::ElasticFoundation(c) => {
+                c.visit(kin, |touch| touch.apply(kin, loads));
+            }
+            Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).0.apply(kin, loads),
+            Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).touch.apply(kin, loads),
+            Kernel::Ellipsoid(c) => c.apply(kin, loads),
+            Kernel::Bogert2011(c) => c.touch(kin).apply(kin, loads),
+            Kernel::Drag(d) => d.apply(kin, loads),
+            Kernel::PassiveJoint(f) => loads.mobility[f.mobility] += f.magnitude(kin),
+            Kernel::Path(_) => {}
+        }
+    }
+}
+
+impl CompiledForce {
     /// Bodies and mobilities that it reads or acts on.
     pub fn touches(&self) -> (Vec<usize>, Vec<usize>) {
         let bodies = |list: &[usize]| (list.to_vec(), Vec::new());
@@ -186,66 +248,6 @@ impl CompiledForce {
             Kernel::ActivationCoordinateActuator(a) => out[0] = a.default_activation,
             Kernel::Path(PathForce::ClutchedSpring { initial_stretch, .. }) => out[0] = *initial_stretch,
             _ => {}
-        }
-    }
-
-    /// Adds what the force does to `loads` and writes the rates of its states. A force that is
-    /// not enabled adds nothing; its activation still follows its control.
-    #[inline]
-    pub fn apply<T: Real>(
-        &self,
-        kin: &Kinematics<T>,
-        controls: &[T],
-        states: &[T],
-        states_dot: &mut [T],
-        loads: &mut Loads<T>,
-    ) {
-        if let Kernel::ActivationCoordinateActuator(a) = &self.kernel {
-            states_dot[0] = a.activation_rate(controls[0], states[0]);
-        }
-        if !self.enabled {
-            if !matches!(self.kernel, Kernel::ActivationCoordinateActuator(_) | Kernel::Path(_)) {
-                states_dot.fill(T::zero());
-            }
-            return;
-        }
-        match &self.kernel {
-            Kernel::CoordinateActuator(a) => a.apply(controls[0], loads),
-            Kernel::ActivationCoordinateActuator(a) => loads.mobility[a.mobility] += a.actuation(states[0]),
-            Kernel::SpringGeneralizedForce(s) => loads.mobility[s.mobility] += s.magnitude(kin),
-            Kernel::ExpressionCoordinate(e) => loads.mobility[e.mobility] += e.magnitude(kin),
-            Kernel::CoordinateLimit(c) => {
-                let (tau, power) = c.magnitude(kin);
-                loads.mobility[c.mobility] += tau;
-                if c.dissipation_state {
-                    states_dot[0] = power;
-                }
-            }
-            Kernel::PointActuator(a) => a.apply(kin, controls[0], loads),
-            Kernel::TorqueActuator(a) => a.apply(kin, controls[0], loads),
-            Kernel::BodyActuator(a) => a.apply(kin, controls, loads),
-            Kernel::PointToPointActuator(a) => a.apply(kin, controls[0], loads),
-            Kernel::PointToPoint(s) => s.apply(kin, loads),
-            Kernel::Bushing(b) => {
-                let power = b.apply(kin, loads);
-                if matches!(b.springs, bushing::Springs::Linear { .. }) {
-                    states_dot[0] = power;
-                }
-            }
-            Kernel::Timed(f) => f.apply(kin, loads),
-            Kernel::HuntCrossley(c) => {
-                c.visit(kin, |touch| touch.apply(kin, loads));
-            }
-            Kernel::ElasticFoundation(c) => {
-                c.visit(kin, |touch| touch.apply(kin, loads));
-            }
-            Kernel::SmoothSphereHalfSpace(c) => c.touch(kin).0.apply(kin, loads),
-            Kernel::Exponential(c) => c.force(kin, &ContactMemory::default()).touch.apply(kin, loads),
-            Kernel::Ellipsoid(c) => c.apply(kin, loads),
-            Kernel::Bogert2011(c) => c.touch(kin).apply(kin, loads),
-            Kernel::Drag(d) => d.apply(kin, loads),
-            Kernel::PassiveJoint(f) => loads.mobility[f.mobility] += f.magnitude(kin),
-            Kernel::Path(_) => {}
         }
     }
 

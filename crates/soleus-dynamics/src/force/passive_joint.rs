@@ -1,33 +1,33 @@
 //! The passive moment of a joint that has a range.
 
 use crate::Kinematics;
-use soleus_math::Real;
+use soleus_math::{Over, Real};
 
 /// τ = −k (q − q_mid) − c u + s max(q_lo − q, 0)² − s max(q − q_hi, 0)², where max(x, 0) is x if positive, else zero.
 ///
 /// Source: DAS3 (Chadwick et al. 2009), numbers of release 2 (2015). The slope is continuous.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PassiveJoint {
+pub struct PassiveJoint<P = f64> {
     /// Mobility it acts on.
     pub mobility: usize,
     /// Stiffness k, N·m/rad or N/m.
-    pub stiffness: f64,
+    pub stiffness: P,
     /// Damping c, N·m·s/rad or N·s/m.
-    pub damping: f64,
+    pub damping: P,
     /// Stiffness of the stops s, N·m/rad² or N/m².
-    pub stop_stiffness: f64,
+    pub stop_stiffness: P,
     /// Ends of the range q_lo, q_hi, rad or m.
-    pub range: [f64; 2],
+    pub range: [P; 2],
 }
 
-impl PassiveJoint {
+impl<P: Real> PassiveJoint<P> {
     /// How far beyond the range, signed.
     #[inline(always)]
-    fn beyond<T: Real>(&self, q: T) -> T {
+    fn beyond<T: Over<P>>(&self, q: T) -> T {
         let [lo, hi] = self.range;
-        if q.value() < lo {
+        if q.value() < lo.value() {
             q - lo
-        } else if q.value() > hi {
+        } else if q.value() > hi.value() {
             q - hi
         } else {
             T::zero()
@@ -36,19 +36,19 @@ impl PassiveJoint {
 
     /// Generalized force, N·m or N.
     #[inline]
-    pub fn magnitude<T: Real>(&self, kin: &Kinematics<T>) -> T {
+    pub fn magnitude<T: Over<P>>(&self, kin: &Kinematics<T>) -> T {
         let (q, u) = (kin.q[self.mobility], kin.u[self.mobility]);
         let d = self.beyond(q);
-        let middle = 0.5 * (self.range[0] + self.range[1]);
+        let middle = (self.range[0] + self.range[1]) * 0.5;
         (q - middle) * -self.stiffness - u * self.damping - d * d.abs() * self.stop_stiffness
     }
 
     /// Energy stored, J.
-    pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
+    pub fn potential_energy<T: Over<P>>(&self, kin: &Kinematics<T>) -> T {
         let q = kin.q[self.mobility];
         let d = self.beyond(q);
-        let middle = 0.5 * (self.range[0] + self.range[1]);
-        (q - middle).sq() * (0.5 * self.stiffness) + d.sq() * d.abs() * (self.stop_stiffness / 3.0)
+        let middle = (self.range[0] + self.range[1]) * 0.5;
+        (q - middle).sq() * (self.stiffness * 0.5) + d.sq() * d.abs() * (self.stop_stiffness / 3.0)
     }
 }
 

@@ -5,40 +5,40 @@
 
 use super::coordinate_limit::quintic_step;
 use soleus_math::function::Expression;
-use soleus_math::{Function, Real};
+use soleus_math::{Function, Over, Real};
 
 /// A path-based force, ready for computing.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PathForce {
+pub enum PathForce<P = f64> {
     /// F₀ x.
     Actuator {
         /// Optimal force F₀, N.
-        optimal_force: f64,
+        optimal_force: P,
     },
     /// k s (1 + c l̇) with the stretch s = max(0, l − l₀).
     Spring {
         /// Resting length l₀, m.
-        resting_length: f64,
+        resting_length: P,
         /// k, N/m.
-        stiffness: f64,
+        stiffness: P,
         /// c, s/m.
-        dissipation: f64,
+        dissipation: P,
     },
     /// F curve(l/l₀) for l > l₀, else 0.
     Ligament {
         /// Resting length l₀, m.
-        resting_length: f64,
+        resting_length: P,
         /// F, N.
-        pcsa_force: f64,
+        pcsa_force: P,
         /// Normalized force of normalized length.
         curve: Box<Function>,
     },
     /// Blankevoort and Huiskes (1991).
-    Blankevoort1991(Blankevoort1991),
+    Blankevoort1991(Blankevoort1991<P>),
     /// A formula of the stretch s = l − l₀ (m) and the lengthening speed (m/s).
     Expression {
         /// Resting length l₀, m.
-        resting_length: f64,
+        resting_length: P,
         /// Whether s is 0 for l < l₀.
         clamp_stretch: bool,
         /// Tension, N.
@@ -47,22 +47,22 @@ pub enum PathForce {
     /// Spring with a clutch; state: stretch.
     ClutchedSpring {
         /// k, N/m.
-        stiffness: f64,
+        stiffness: P,
         /// c, s/m.
-        dissipation: f64,
+        dissipation: P,
         /// Time constant of the released spring, s.
-        relaxation: f64,
+        relaxation: P,
         /// Stretch of the default state, m.
         initial_stretch: f64,
     },
     /// Pneumatic muscle, Chou and Hannaford (1996): p (3 (l − l_c)² − b²)/(4π n²).
     McKibben {
         /// 1/(4π n²), n the number of turns.
-        factor: f64,
+        factor: P,
         /// b², the thread length squared, m².
-        thread_length_sq: f64,
+        thread_length_sq: P,
         /// l_c, m.
-        cord_length: f64,
+        cord_length: P,
     },
 }
 
@@ -74,47 +74,50 @@ pub enum PathForce {
 ///
 /// Source: Blankevoort and Huiskes (1991) for (2); OpenSim's Blankevoort1991Ligament for (3).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Blankevoort1991 {
+pub struct Blankevoort1991<P = f64> {
     /// k, N per unit strain.
-    pub linear_stiffness: f64,
+    pub linear_stiffness: P,
     /// ε_t.
-    pub transition_strain: f64,
+    pub transition_strain: P,
     /// c, N·s per unit strain.
-    pub damping_coefficient: f64,
+    pub damping_coefficient: P,
     /// l₀, m; above zero.
-    pub slack_length: f64,
+    pub slack_length: P,
 }
 
 // Strain over which the damper of (3) fades in, from OpenSim.
 const DAMPING_FADE_STRAIN: f64 = 0.01;
 
-impl Blankevoort1991 {
+impl<P: Real> Blankevoort1991<P> {
     /// Strain and strain rate, (1).
     #[inline]
-    fn strain<T: Real>(&self, length: T, speed: T) -> (T, T) {
+    fn strain<T: Over<P>>(&self, length: T, speed: T) -> (T, T) {
         (length / self.slack_length - 1.0, speed / self.slack_length)
     }
     /// Spring force (2), N.
     #[inline]
-    pub fn spring_force<T: Real>(&self, strain: T) -> T {
+    pub fn spring_force<T: Over<P>>(&self, strain: T) -> T {
         let (e, et) = (strain, self.transition_strain);
         if e.value() <= 0.0 {
             T::zero()
-        } else if e.value() < et {
-            e.sq() * (0.5 * self.linear_stiffness / et)
+        } else if e.value() < et.value() {
+            e.sq() * (self.linear_stiffness * 0.5 / et)
         } else {
-            (e - 0.5 * et) * self.linear_stiffness
+            (e - et * 0.5) * self.linear_stiffness
         }
     }
     /// Damping force (3), N.
     #[inline]
-    pub fn damping_force<T: Real>(&self, strain: T, rate: T) -> T {
+    pub fn damping_force<T: Over<P>>(&self, strain: T, rate: T) -> T {
         if strain.value() > 0.0 && rate.value() > 0.0 {
             rate * self.damping_coefficient * quintic_step(strain / DAMPING_FADE_STRAIN)
         } else {
             T::zero()
         }
     }
+}
+
+impl Blankevoort1991 {
     /// Energy stored by (2), J.
     #[inline]
     pub fn potential_energy<T: Real>(&self, length: T) -> T {
@@ -130,7 +133,7 @@ impl Blankevoort1991 {
     }
 }
 
-impl PathForce {
+impl<P: Real> PathForce<P> {
     /// Number of controls: 1 for actuators, 0 for passive forces.
     pub fn num_controls(&self) -> usize {
         match self {
@@ -139,21 +142,41 @@ impl PathForce {
         }
     }
 
+    /// The labels that go with [`record`](PathForce::record).
+    pub fn labels(&self, name: &str) -> Vec<String> {
+        match self {
+            PathForce::Spring { .. } | PathForce::Expression { .. } => vec![format!("{name}_tension")],
+            PathForce::Blankevoort1991(_) => [
+                "force_spring",
+                "force_damping",
+                "force_total",
+                "length",
+                "lengthening_speed",
+                "strain",
+                "strain_rate",
+            ]
+            .iter()
+            .map(|what| format!("{name}.{what}"))
+            .collect(),
+            _ => vec![name.to_string()],
+        }
+    }
+
     /// Tension, N, at path length `length` (m) and lengthening speed `speed` (m/s). `control`
     /// is read by actuators only, `states` by those that have some.
     #[inline]
-    pub fn tension<T: Real>(&self, length: T, speed: T, control: T, states: &[T]) -> T {
+    pub fn tension<T: Over<P>>(&self, length: T, speed: T, control: T, states: &[T]) -> T {
         match self {
             PathForce::Actuator { optimal_force } => control * *optimal_force,
             PathForce::Spring { resting_length, stiffness, dissipation } => {
-                if length.value() > *resting_length {
+                if length.value() > resting_length.value() {
                     (length - *resting_length) * *stiffness * (speed * *dissipation + 1.0)
                 } else {
                     T::zero()
                 }
             }
             PathForce::Ligament { resting_length, pcsa_force, curve } => {
-                if length.value() > *resting_length {
+                if length.value() > resting_length.value() {
                     curve.value(&[length / *resting_length]) * *pcsa_force
                 } else {
                     T::zero()
@@ -164,7 +187,7 @@ impl PathForce {
                 (b.damping_force(e, edot) + b.spring_force(e)).max(T::zero())
             }
             PathForce::Expression { resting_length, clamp_stretch, expression } => {
-                let slack = *clamp_stretch && length.value() < *resting_length;
+                let slack = *clamp_stretch && length.value() < resting_length.value();
                 let s = if slack { T::zero() } else { length - *resting_length };
                 expression.value(&[s, speed])
             }
@@ -181,12 +204,14 @@ impl PathForce {
     /// Rates of the states. The clutch holds the spring while the control exceeds 2e-14
     /// (Simbody's SignificantReal); released, the stretch decays.
     #[inline]
-    pub fn states_dot<T: Real>(&self, speed: T, control: T, states: &[T], states_dot: &mut [T]) {
+    pub fn states_dot<T: Over<P>>(&self, speed: T, control: T, states: &[T], states_dot: &mut [T]) {
         if let PathForce::ClutchedSpring { relaxation, .. } = self {
             states_dot[0] = if control.value() > 2e-14 { speed } else { -states[0] / *relaxation };
         }
     }
+}
 
+impl PathForce {
     /// Energy stored, J, where the class reports one.
     #[inline]
     pub fn potential_energy<T: Real>(&self, length: T) -> T {
@@ -208,26 +233,6 @@ impl PathForce {
             out.extend([length, speed, e, edot]);
         } else {
             out.push(self.tension(length, speed, control, states));
-        }
-    }
-
-    /// The labels that go with [`record`](PathForce::record).
-    pub fn labels(&self, name: &str) -> Vec<String> {
-        match self {
-            PathForce::Spring { .. } | PathForce::Expression { .. } => vec![format!("{name}_tension")],
-            PathForce::Blankevoort1991(_) => [
-                "force_spring",
-                "force_damping",
-                "force_total",
-                "length",
-                "lengthening_speed",
-                "strain",
-                "strain_rate",
-            ]
-            .iter()
-            .map(|what| format!("{name}.{what}"))
-            .collect(),
-            _ => vec![name.to_string()],
         }
     }
 }

@@ -2,17 +2,17 @@
 
 use crate::{Kinematics, Loads};
 use soleus_math::function::Expression;
-use soleus_math::{Real, Vec3};
+use soleus_math::{Over, Real, Vec3};
 
 /// How the force between two points depends on their distance; positive pulls together.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PointLaw {
+pub enum PointLaw<P = f64> {
     /// k (d − d₀).
     Spring {
         /// Stiffness k, N/m.
-        stiffness: f64,
+        stiffness: P,
         /// Rest length d₀, m.
-        rest_length: f64,
+        rest_length: P,
     },
     /// A formula of d (m) and ḋ (m/s), N.
     Expression(Expression),
@@ -23,26 +23,29 @@ pub enum PointLaw {
 /// Without direction, hence without force, when the points coincide (OpenSim: NaN), except for
 /// a spring with d₀ = 0 where f = k r holds everywhere.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PointToPointForce {
+pub struct PointToPointForce<P: Real = f64> {
     pub(crate) body1: usize,
     pub(crate) body2: usize,
     /// Points on the bodies where the force acts.
-    pub(crate) p_B1: Vec3<f64>,
-    pub(crate) p_B2: Vec3<f64>,
+    pub(crate) p_B1: Vec3<P>,
+    pub(crate) p_B2: Vec3<P>,
     /// Points that are reported; another place only for offset frames in compatible mode.
-    pub(crate) reported: [Vec3<f64>; 2],
+    pub(crate) reported: [Vec3<P>; 2],
     /// Law of force.
-    pub law: PointLaw,
+    pub law: PointLaw<P>,
 }
 
-impl PointToPointForce {
+impl<P: Real> PointToPointForce<P> {
     /// The two points and the force on body 1, in ground.
     #[inline]
-    pub fn force<T: Real>(&self, kin: &Kinematics<T>) -> (Vec3<T>, Vec3<T>, Vec3<T>) {
+    pub fn force<T: Over<P>>(&self, kin: &Kinematics<T>) -> (Vec3<T>, Vec3<T>, Vec3<T>) {
         let (p_1, p_2) = (kin.point(self.body1, self.p_B1), kin.point(self.body2, self.p_B2));
         let r = p_2 - p_1;
         let f = match &self.law {
-            PointLaw::Spring { stiffness, rest_length } if *rest_length == 0.0 => r * T::cst(*stiffness),
+            // With derivatives by the rest length this is not one line through the origin.
+            PointLaw::Spring { stiffness, rest_length } if P::ORDER == 0 && rest_length.value() == 0.0 => {
+                r * T::lift(*stiffness)
+            }
             law => {
                 let d = r.norm();
                 if d.value() == 0.0 {
@@ -62,11 +65,14 @@ impl PointToPointForce {
     }
     /// Adds the forces on both bodies.
     #[inline]
-    pub fn apply<T: Real>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) {
+    pub fn apply<T: Over<P>>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) {
         let (p_1, p_2, f) = self.force(kin);
         loads.add_force_at(kin, self.body1, p_1, f);
         loads.add_force_at(kin, self.body2, p_2, -f);
     }
+}
+
+impl PointToPointForce {
     /// ½ k (d − d₀)², J, of a spring; an expression reports none.
     #[inline]
     pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {

@@ -1,7 +1,7 @@
 //! Forces that are functions of time: prescribed by the model, or measured.
 
 use crate::{BodyFrame, Kinematics, Loads};
-use soleus_math::{Function, Real, Rotation, Vec3, vec3};
+use soleus_math::{Function, Over, Real, Rotation, Vec3, vec3};
 
 /// A force F(t), a point of application p(t) and a torque M(t) on a body.
 ///
@@ -11,13 +11,13 @@ use soleus_math::{Function, Real, Rotation, Vec3, vec3};
 /// free: it does not depend on the point. Without point functions the force acts at the origin
 /// of the frame it is applied to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TimedForce {
+pub struct TimedForce<P: Real = f64> {
     /// Frame that is pushed; points are reported in it.
-    pub applied_to: BodyFrame,
+    pub applied_to: BodyFrame<P>,
     /// Frame A, `None` for ground.
-    pub force_frame: Option<BodyFrame>,
+    pub force_frame: Option<BodyFrame<P>>,
     /// Frame P, `None` for ground.
-    pub point_frame: Option<BodyFrame>,
+    pub point_frame: Option<BodyFrame<P>>,
     /// F(t), N.
     pub force: Option<Box<[Function; 3]>>,
     /// p(t), m.
@@ -32,11 +32,11 @@ fn at<T: Real>(f: &[Function; 3], time: T) -> Vec3<T> {
     vec3(f[0].value(&t), f[1].value(&t), f[2].value(&t))
 }
 
-impl TimedForce {
+impl<P: Real> TimedForce<P> {
     #[inline]
-    fn reexpress<T: Real>(&self, kin: &Kinematics<T>, v: Vec3<T>) -> Vec3<T> {
+    fn reexpress<T: Over<P>>(&self, kin: &Kinematics<T>, v: Vec3<T>) -> Vec3<T> {
         match &self.force_frame {
-            Some(a) => kin.X_GB[a.body].R * (Rotation::cst(a.X_BF.R) * v),
+            Some(a) => kin.X_GB[a.body].R * (Rotation::lift(a.X_BF.R) * v),
             None => v,
         }
     }
@@ -47,17 +47,17 @@ impl TimedForce {
     }
     /// Force in ground, N.
     #[inline]
-    pub fn force<T: Real>(&self, kin: &Kinematics<T>) -> Option<Vec3<T>> {
+    pub fn force<T: Over<P>>(&self, kin: &Kinematics<T>) -> Option<Vec3<T>> {
         self.force.as_ref().map(|f| self.reexpress(kin, at(f, kin.time)))
     }
     /// Torque in ground, N·m.
     #[inline]
-    pub fn torque<T: Real>(&self, kin: &Kinematics<T>) -> Option<Vec3<T>> {
+    pub fn torque<T: Over<P>>(&self, kin: &Kinematics<T>) -> Option<Vec3<T>> {
         self.torque.as_ref().map(|f| self.reexpress(kin, at(f, kin.time)))
     }
     /// Point of application in ground, m.
     #[inline]
-    pub fn point<T: Real>(&self, kin: &Kinematics<T>) -> Vec3<T> {
+    pub fn point<T: Over<P>>(&self, kin: &Kinematics<T>) -> Vec3<T> {
         match (&self.point, &self.point_frame) {
             (None, _) => kin.point(self.applied_to.body, self.applied_to.X_BF.p),
             (Some(p), None) => at(p, kin.time),
@@ -66,7 +66,7 @@ impl TimedForce {
     }
     /// Adds force and torque.
     #[inline]
-    pub fn apply<T: Real>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) {
+    pub fn apply<T: Over<P>>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) {
         if let Some(f) = self.force(kin) {
             loads.add_force_at(kin, self.applied_to.body, self.point(kin), f);
         }
@@ -76,7 +76,7 @@ impl TimedForce {
     }
     /// Force and torque in ground and the point in the frame that is pushed, as OpenSim reports
     /// them; the point only together with a force.
-    pub fn record<T: Real>(&self, kin: &Kinematics<T>, out: &mut Vec<T>) {
+    pub fn record<T: Over<P>>(&self, kin: &Kinematics<T>, out: &mut Vec<T>) {
         if let Some(f) = self.force(kin) {
             out.extend(f.to_array());
             if self.point.is_some() {

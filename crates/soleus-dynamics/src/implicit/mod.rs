@@ -32,7 +32,7 @@ use crate::path::{CompiledPath, PathState};
 use crate::system::{Actor, State, System, SystemForce, Workspace};
 use pattern::Pattern;
 use scatter::ScatterPlan;
-use soleus_math::{Real, SpatialVec};
+use soleus_math::{Over, Real, SpatialVec};
 use std::sync::Arc;
 
 /// A system in implicit form.
@@ -176,9 +176,9 @@ impl<'a> ImplicitSystem<'a> {
 /// if it acts along a path.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn apply_force<T: Real>(
+fn apply_force<P: Real, T: Over<P>>(
     f: &SystemForce,
-    actor: &Actor,
+    actor: &Actor<P>,
     path: Option<(&CompiledPath, &PathState<T>)>,
     kin: &Kinematics<T>,
     x: &State<T>,
@@ -206,7 +206,7 @@ fn apply_force<T: Real>(
 
 /// Tension of a force along a path at (length, speed, control), and the residuals of its states.
 #[inline]
-fn path_law<T: Real>(actor: &Actor, [L, v, e]: [T; 3], z: &[T], zdot: &[T], r: &mut [T]) -> T {
+fn path_law<P: Real, T: Over<P>>(actor: &Actor<P>, [L, v, e]: [T; 3], z: &[T], zdot: &[T], r: &mut [T]) -> T {
     match actor {
         Actor::Muscle(m) => m.residual(L, v, e, z, zdot, r),
         Actor::Force(c) => {

@@ -1,15 +1,15 @@
 //! The `CustomJoint`: three rotations and three translations driven by functions.
 
 use super::JointMotion;
-use soleus_math::{Function, Real, Rotation, SpatialVec, Transform, Vec3};
+use soleus_math::{Function, Over, Real, Rotation, SpatialVec, Transform, Vec3};
 
 /// A custom joint ready for computing.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CustomJoint {
+pub struct CustomJoint<P: Real = f64> {
     /// Number of coordinates, which are also its speeds.
     pub num_coordinates: usize,
     /// Three rotations in body-fixed order, then three translations in F.
-    pub axes: [Axis; 6],
+    pub axes: [Axis<P>; 6],
     /// Whether to reproduce Simbody's bias acceleration, which is right only when coordinate i drives
     /// rotation i alone; see `simbody_bias`.
     pub as_simbody: bool,
@@ -17,11 +17,13 @@ pub struct CustomJoint {
 
 /// One axis of a custom joint.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub struct Axis<P: Real = f64> {
     /// Unit vector.
-    pub axis: Vec3<f64>,
+    pub axis: Vec3<P>,
     /// Angle or distance along it.
     pub motion: AxisMotion,
+    /// What it changes by with a number of the model: a function of the same coordinates, and that change, whose value is zero.
+    pub change: Option<Box<(AxisMotion, P)>>,
 }
 
 /// The angle (rad) or distance (m) along an axis.
@@ -47,11 +49,50 @@ struct AxisState<T> {
 /// Most coordinates a joint can have.
 const MAX: usize = 6;
 
-impl Axis {
+impl<P: Real> Axis<P> {
     /// Evaluates the axis; hands each nonzero slope to `slope(coordinate, dx/dq)`.
     #[inline(always)]
-    fn compute<T: Real>(&self, q: &[T], u: &[T], mut slope: impl FnMut(usize, T)) -> AxisState<T> {
-        match &self.motion {
+    fn compute<T: Over<P>>(&self, q: &[T], u: &[T], mut slope: impl FnMut(usize, T)) -> AxisState<T> {
+        let mut a = self.motion.compute(q, u, &mut slope);
+        if P::ORDER > 0
+            && let Some((motion, by)) = self.change.as_deref()
+        {
+            let by = T::lift(*by);
+            let b = motion.compute(q, u, &mut |k, d| slope(k, d * by));
+            (a.x, a.rate, a.bias) = (a.x + b.x * by, a.rate + b.rate * by, a.bias + b.bias * by);
+        }
+        a
+    }
+
+    fn is_still(&self) -> bool {
+        matches!(self.motion, AxisMotion::Fixed(_))
+            && self.change.as_ref().is_none_or(|c| matches!(c.0, AxisMotion::Fixed(_)))
+    }
+
+    /// Whether it stays where it would be without it.
+    fn is_nothing(&self) -> bool {
+        matches!(self.motion, AxisMotion::Fixed(0.0)) && self.change.is_none()
+    }
+}
+
+impl AxisMotion {
+    /// A function of some of a joint's coordinates, with constants and bare coordinates recognised.
+    pub fn new(f: &Function, arguments: &[usize]) -> AxisMotion {
+        match (f, arguments) {
+            (Function::Constant(c), _) => AxisMotion::Fixed(*c),
+            (f, [k]) => match f.as_line() {
+                Some((1.0, 0.0)) => AxisMotion::Direct(*k),
+                _ => AxisMotion::One(*k, f.clone()),
+            },
+            (f, []) => AxisMotion::Fixed(f.value(&[0.0])),
+            (f, args) => AxisMotion::Many(args.to_vec(), f.clone()),
+        }
+    }
+
+    /// See [`Axis::compute`].
+    #[inline(always)]
+    fn compute<T: Real>(&self, q: &[T], u: &[T], slope: &mut impl FnMut(usize, T)) -> AxisState<T> {
+        match self {
             AxisMotion::Fixed(c) => AxisState { x: T::cst(*c), rate: T::zero(), bias: T::zero() },
             AxisMotion::Direct(k) => {
                 slope(*k, T::one());
@@ -83,13 +124,9 @@ impl Axis {
         }
     }
 
-    fn is_still(&self) -> bool {
-        matches!(self.motion, AxisMotion::Fixed(_))
-    }
-
     /// The coordinates it follows.
     fn coordinates(&self) -> &[usize] {
-        match &self.motion {
+        match self {
             AxisMotion::Fixed(_) => &[],
             AxisMotion::Direct(k) | AxisMotion::One(k, _) => std::slice::from_ref(k),
             AxisMotion::Many(list, _) => list,
@@ -97,10 +134,10 @@ impl Axis {
     }
 }
 
-impl CustomJoint {
+impl<P: Real> CustomJoint<P> {
     /// Whether M can accelerate in F at zero u̇; see [`super::JointKernel::has_bias`].
     pub(super) fn has_bias(&self) -> bool {
-        let linear = |a: &Axis| {
+        let linear = |a: &Axis<P>| {
             matches!(
                 a.motion,
                 AxisMotion::Fixed(_) | AxisMotion::Direct(_) | AxisMotion::One(_, Function::Linear { .. })
@@ -118,7 +155,7 @@ impl CustomJoint {
     ///   Ḣ u = (Σ θ̈_i w_i + θ̇_i Ω_i × w_i, Σ d̈_i b_i),  Ω_i = Σ_{j<i} θ̇_j w_j  (4)
     ///
     /// where θ̈, d̈ are the second rates at constant speeds.
-    pub fn compute<T: Real>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
+    pub fn compute<T: Over<P>>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
         for h in &mut m.H[..self.num_coordinates] {
             *h = SpatialVec::zero();
         }
@@ -126,10 +163,11 @@ impl CustomJoint {
         let mut at_identity = true;
         let (mut w, mut alpha) = (Vec3::zero(), Vec3::zero());
         for axis in &self.axes[..3] {
-            if matches!(axis.motion, AxisMotion::Fixed(0.0)) {
+            if axis.is_nothing() {
                 continue;
             }
-            let wi = if at_identity { Vec3::cst(axis.axis) } else { R * Vec3::cst(axis.axis) }; // (1)
+            let e = Vec3::lift(axis.axis);
+            let wi = if at_identity { e } else { R * e }; // (1)
             let H = &mut m.H;
             let a = axis.compute(q, u, |k, d| H[k].w += wi * d); // (3)
             if !axis.is_still() {
@@ -141,10 +179,10 @@ impl CustomJoint {
         }
         let (mut p, mut v, mut acc) = (Vec3::zero(), Vec3::zero(), Vec3::zero());
         for axis in &self.axes[3..] {
-            if matches!(axis.motion, AxisMotion::Fixed(0.0)) {
+            if axis.is_nothing() {
                 continue;
             }
-            let b = Vec3::cst(axis.axis);
+            let b = Vec3::lift(axis.axis);
             let H = &mut m.H;
             let a = axis.compute(q, u, |k, d| H[k].v += b * d);
             p += b * a.x; // (2)
@@ -167,7 +205,7 @@ impl CustomJoint {
     /// and not the third, as far as the second moves, and if coordinate 2 drives neither of the first two, as far as the third
     /// moves. What an axis adds to its own Ω is along w and does not count.
     pub(crate) fn simbody_bias_differs(&self) -> bool {
-        let [first, second, third] = [0, 1, 2].map(|i| self.axes[i].coordinates());
+        let [first, second, third] = [0, 1, 2].map(|i| self.axes[i].motion.coordinates());
         let at_second = first.iter().any(|&k| k != 0) || third.contains(&0);
         let at_third = first.contains(&2) || second.contains(&2);
         (!second.is_empty() && at_second) || (!third.is_empty() && at_third)
@@ -179,7 +217,7 @@ impl CustomJoint {
     /// coordinates but number 2, instead of that of the earlier axes. The two agree when each rotation
     /// has a coordinate of its own, in order (`simbody_bias_differs`); they differ, for instance, for a knee whose three
     /// rotations all follow the flexion angle.
-    fn simbody_bias<T: Real>(&self, q: &[T], u: &[T], m: &JointMotion<T>) -> Vec3<T> {
+    fn simbody_bias<T: Over<P>>(&self, q: &[T], u: &[T], m: &JointMotion<T>) -> Vec3<T> {
         let first = m.H[0].w * u[0];
         let mut second = Vec3::zero();
         for k in (0..self.num_coordinates).filter(|&k| k != 2) {
@@ -188,7 +226,7 @@ impl CustomJoint {
         let mut R = Rotation::identity();
         let mut alpha = Vec3::zero();
         for (axis, omega) in self.axes[..3].iter().zip([Vec3::zero(), first, second]) {
-            let wi = R * Vec3::cst(axis.axis);
+            let wi = R * Vec3::lift(axis.axis);
             let a = axis.compute(q, u, |_, _| {});
             alpha += wi * a.bias + omega.cross(wi) * a.rate;
             R = R * Rotation::about(axis.axis, a.x);

@@ -62,10 +62,17 @@ impl<T: Real> TreeKinematics<T> {
 ///
 /// where ω_J, v_J, α_J, a_J are the joint's velocity and bias at the body's origin.
 pub fn compute_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKinematics<T>) {
-    compute_kinematics_between(tree, q, u, k, |_, node| JointFrames::of(node));
+    compute_kinematics_between(
+        tree,
+        q,
+        u,
+        k,
+        |_, node| JointFrames::of(node),
+        |_, node, q, u, m| node.joint.compute(q, u, m),
+    );
 }
 
-/// The same with joint frames as `frames` says, by the number of the node.
+/// The same with joint frames as `frames` and motions of joints as `joint` says, by the number of the node.
 #[inline(always)]
 pub(crate) fn compute_kinematics_between<T: Real>(
     tree: &Tree,
@@ -73,14 +80,17 @@ pub(crate) fn compute_kinematics_between<T: Real>(
     u: &[T],
     k: &mut TreeKinematics<T>,
     frames: impl Fn(usize, &Node) -> JointFrames<T>,
+    joint: impl Fn(usize, &Node, &[T], &[T], &mut JointMotion<T>),
 ) {
     k.q.copy_from_slice(q);
     k.u.copy_from_slice(u);
     let mut m = JointMotion::rest();
     for (i, node) in tree.nodes.iter().enumerate().skip(1) {
         let X_GP = k.X_GB[node.parent];
+        let range = node.u0..node.u0 + node.nu;
+        joint(i, node, &q[range.clone()], &u[range], &mut m);
         let Moved { R_GB, p_PB, V_GB, coriolis } =
-            move_body_between(node, &frames(i, node), X_GP.R, k.V_GB[node.parent], q, u, &mut m, &mut k.H);
+            move_body_between(node, &frames(i, node), X_GP.R, k.V_GB[node.parent], u, &mut m, &mut k.H);
         k.X_GB[i] = Transform::new(R_GB, X_GP.p + p_PB);
         k.p_PB[i] = p_PB;
         k.V_GB[i] = V_GB;
@@ -143,24 +153,24 @@ pub(crate) fn move_body<T: Real>(
     m: &mut JointMotion<T>,
     H: &mut [SpatialVec<T>],
 ) -> Moved<T> {
-    move_body_between(node, &JointFrames::of(node), R_GP, V_P, q, u, m, H)
+    let range = node.u0..node.u0 + node.nu;
+    node.joint.compute(&q[range.clone()], &u[range], m);
+    move_body_between(node, &JointFrames::of(node), R_GP, V_P, u, m, H)
 }
 
+/// The same with the joint's own motion in `m`.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn move_body_between<T: Real>(
     node: &Node,
     at: &JointFrames<T>,
     R_GP: Rotation<T>,
     V_P: SpatialVec<T>,
-    q: &[T],
     u: &[T],
     m: &mut JointMotion<T>,
     H: &mut [SpatialVec<T>],
 ) -> Moved<T> {
     let range = node.u0..node.u0 + node.nu;
     let u = &u[range.clone()];
-    node.joint.compute(&q[range.clone()], u, m);
     if node.reversed {
         *m = m.reversed(node.nu);
     }

@@ -3,7 +3,7 @@
 use crate::Options;
 use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
 use crate::kinematics::{BodyFrame, Resolve};
-use soleus_math::{Function, Rotation, SymMat33, Transform, Vec3, vec3};
+use soleus_math::{Rotation, SymMat33, Transform, Vec3, vec3};
 use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
 use soleus_model::joint::{JointKind, SpatialTransform};
 use soleus_model::model::Model;
@@ -443,17 +443,10 @@ impl Tree {
 
 /// The axes of a custom joint with constants and bare coordinates recognised.
 fn compile_custom(s: &SpatialTransform, num_coordinates: usize, options: &Options) -> CustomJoint {
-    let axes = s.axes.clone().map(|a| {
-        let motion = match (&a.function, a.arguments.as_slice()) {
-            (Function::Constant(c), _) => AxisMotion::Fixed(*c),
-            (f, [k]) => match f.as_line() {
-                Some((1.0, 0.0)) => AxisMotion::Direct(*k),
-                _ => AxisMotion::One(*k, f.clone()),
-            },
-            (f, []) => AxisMotion::Fixed(f.value(&[0.0])),
-            (f, args) => AxisMotion::Many(args.to_vec(), f.clone()),
-        };
-        Axis { axis: a.axis, motion }
+    let axes = s.axes.clone().map(|a| Axis {
+        axis: a.axis,
+        motion: AxisMotion::new(&a.function, &a.arguments),
+        change: None,
     });
     let mut joint = CustomJoint { num_coordinates, axes, as_simbody: false };
     joint.as_simbody = options.opensim_faults && joint.simbody_bias_differs();

@@ -5,7 +5,8 @@ use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use super::simm::{Isometric, SimmGeometry, cos_pennation, curve, value};
-use soleus_math::{Function, Real};
+use crate::constants::Constants;
+use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::{Delp1990, Muscle, default_curves};
 
 /// A Delp1990Muscle_Deprecated, ready for computing. States: activation, fiber length (m), fiber velocity, m/s.
@@ -16,58 +17,21 @@ use soleus_model::muscle::{Delp1990, Muscle, default_curves};
 ///
 /// Source: Delp (1990), Zajac (1989); OpenSim's Delp1990Muscle_Deprecated.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Delp1990Muscle {
-    activation: RateActivation,
+pub struct Delp1990Muscle<P = f64> {
+    activation: RateActivation<P>,
     active: Function,
     passive: Function,
     tendon: Function,
     velocity: Function,
-    time_scale: f64,
-    per_mass: f64,
-    g: SimmGeometry,
+    time_scale: P,
+    per_mass: P,
+    g: SimmGeometry<P>,
 }
 
 impl Delp1990Muscle {
     /// From the model's parameters.
     pub fn compile(m: &Muscle, p: &Delp1990) -> Result<Delp1990Muscle, MuscleError> {
-        let g = SimmGeometry::new("Delp1990Muscle_Deprecated", m)?;
-        require("time_scale", p.time_scale, p.time_scale > 0.0, "greater than zero")?;
-        require("mass", p.mass, p.mass > 0.0, "greater than zero")?;
-        require("activation1", p.activation1, true, "finite")?;
-        require("activation2", p.activation2, true, "finite")?;
-        let speed = g.l0 / p.time_scale;
-        Ok(Delp1990Muscle {
-            activation: RateActivation {
-                k1: p.activation1 / p.time_scale,
-                k2: p.activation2 / p.time_scale,
-                switches: true,
-            },
-            active: curve(&p.active_force_length_curve, &default_curves::ACTIVE_FORCE_LENGTH)?,
-            passive: curve(&p.passive_force_length_curve, &default_curves::PASSIVE_FORCE_LENGTH)?,
-            tendon: curve(&p.tendon_force_length_curve, &default_curves::TENDON_FORCE_LENGTH)?,
-            velocity: curve(&p.force_velocity_curve, &default_curves::FORCE_VELOCITY)?,
-            time_scale: p.time_scale,
-            per_mass: 1.0 / (p.mass * speed * speed),
-            g,
-        })
-    }
-
-    /// Tension (N); writes the rates of activation, fiber length and fiber velocity.
-    #[inline]
-    pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
-        let (a, x) = (states[0], states[1] * self.g.per_l0);
-        let v = states[2] * (self.time_scale * self.g.per_l0);
-        let cos = cos_pennation(states[1], self.g.width);
-        let cos2 = cos * cos;
-        let strain = (L - states[1] * cos) * self.g.per_ls - 1.0;
-        let ft = if strain.value() < 0.0 { T::zero() } else { value(&self.tendon, strain) };
-        let f = a * value(&self.active, x) * value(&self.velocity, v) + value(&self.passive, x);
-        let tan2 = (T::one() - cos2) / cos2;
-        let vdot = (ft * cos - f * cos2) * self.per_mass + v * v * tan2 / x;
-        states_dot[0] = self.activation.rate(a, e);
-        states_dot[1] = states[2];
-        states_dot[2] = vdot * (self.g.l0 / (self.time_scale * self.time_scale));
-        ft * self.g.f0
+        Delp1990Muscle::compile_over(m, p, &mut |_, value| value)
     }
 
     /// Everything OpenSim says about this muscle; the rest is NaN.
@@ -86,18 +50,63 @@ impl Delp1990Muscle {
         activation: f64,
         states: &mut [f64],
     ) -> Result<Equilibrium, MuscleError> {
-        let isometric = Isometric {
+        Isometric {
             g: &self.g,
             active: &|x| value(&self.active, x),
             passive: &|x| value(&self.passive, x),
             tendon: &|y| value(&self.tendon, y),
             start: L - self.g.ls,
             slack_tendon_is_zero: true,
-        };
-        let (l, found) = isometric.relax(L, activation)?;
-        states[0] = activation;
-        states[1] = l;
-        states[2] = 0.0;
-        Ok(found)
+        }
+        .solve(L, activation, states)
+    }
+}
+
+impl<P: Real> Delp1990Muscle<P> {
+    /// From the model's parameters, each made a constant of type `P` by its name.
+    pub fn compile_over(
+        m: &Muscle,
+        p: &Delp1990,
+        constant: &mut Constants<P>,
+    ) -> Result<Delp1990Muscle<P>, MuscleError> {
+        let g = SimmGeometry::new("Delp1990Muscle_Deprecated", m, constant)?;
+        require("time_scale", p.time_scale, p.time_scale > 0.0, "greater than zero")?;
+        require("mass", p.mass, p.mass > 0.0, "greater than zero")?;
+        require("activation1", p.activation1, true, "finite")?;
+        require("activation2", p.activation2, true, "finite")?;
+        let time_scale = constant("time_scale", p.time_scale);
+        let speed = g.l0 / time_scale;
+        Ok(Delp1990Muscle {
+            activation: RateActivation {
+                k1: constant("activation1", p.activation1) / time_scale,
+                k2: constant("activation2", p.activation2) / time_scale,
+                switches: true,
+            },
+            active: curve(&p.active_force_length_curve, &default_curves::ACTIVE_FORCE_LENGTH)?,
+            passive: curve(&p.passive_force_length_curve, &default_curves::PASSIVE_FORCE_LENGTH)?,
+            tendon: curve(&p.tendon_force_length_curve, &default_curves::TENDON_FORCE_LENGTH)?,
+            velocity: curve(&p.force_velocity_curve, &default_curves::FORCE_VELOCITY)?,
+            time_scale,
+            per_mass: (constant("mass", p.mass) * speed * speed).recip(),
+            g,
+        })
+    }
+
+    /// Tension (N); writes the rates of activation, fiber length and fiber velocity.
+    #[inline]
+    pub fn dynamics<T: Over<P>>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
+        let (a, x) = (states[0], states[1] * self.g.per_l0);
+        let v = states[2] * (self.time_scale * self.g.per_l0);
+        let cos = cos_pennation(states[1], self.g.width);
+        let cos2 = cos * cos;
+        let strain = (L - states[1] * cos) * self.g.per_ls - 1.0;
+        let ft = if strain.value() < 0.0 { T::zero() } else { value(&self.tendon, strain) };
+        let f = a * value(&self.active, x) * value(&self.velocity, v) + value(&self.passive, x);
+        let tan2 = (T::one() - cos2) / cos2;
+        let vdot = (ft * cos - f * cos2) * self.per_mass + v * v * tan2 / x;
+        states_dot[0] = self.activation.rate(a, e);
+        states_dot[1] = states[2];
+        states_dot[2] = vdot * (self.g.l0 / (self.time_scale * self.time_scale));
+        ft * self.g.f0
     }
 }

@@ -52,13 +52,13 @@ pub enum CompiledMuscle<P = f64> {
     /// See [`DeGrooteFregly2016Muscle`].
     DeGrooteFregly2016(DeGrooteFregly2016Muscle<P>),
     /// See [`Schutte1993Muscle`].
-    Schutte1993(Schutte1993Muscle),
+    Schutte1993(Schutte1993Muscle<P>),
     /// See [`Delp1990Muscle`].
-    Delp1990(Delp1990Muscle),
+    Delp1990(Delp1990Muscle<P>),
     /// See [`Thelen2003OriginalMuscle`].
-    Thelen2003Original(Thelen2003OriginalMuscle),
+    Thelen2003Original(Thelen2003OriginalMuscle<P>),
     /// See [`RigidTendonMuscle`].
-    RigidTendon(RigidTendonMuscle),
+    RigidTendon(RigidTendonMuscle<P>),
     /// See [`Bogert2011Muscle`].
     Bogert2011(Bogert2011Muscle<P>),
     /// See [`Chadwick2009Muscle`].
@@ -207,14 +207,13 @@ impl CompiledMuscle {
 }
 
 impl<P: Real> CompiledMuscle<P> {
-    /// Prepares the muscle with each parameter made a constant of type `P` by its name; nothing for the older classes,
-    /// whose parameters are plain numbers.
+    /// Prepares the muscle with each parameter made a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         cache: &mut CurveCache<P>,
         constant: &mut Constants<P>,
-    ) -> Result<Option<CompiledMuscle<P>>, MuscleError> {
-        Ok(Some(match &m.kind {
+    ) -> Result<CompiledMuscle<P>, MuscleError> {
+        Ok(match &m.kind {
             MuscleKind::Thelen2003(p) => {
                 CompiledMuscle::Thelen2003(Thelen2003Muscle::compile_over(m, p, constant)?)
             }
@@ -230,8 +229,19 @@ impl<P: Real> CompiledMuscle<P> {
             MuscleKind::Chadwick2009(p) => {
                 CompiledMuscle::Chadwick2009(Chadwick2009Muscle::compile_over(m, p, constant)?)
             }
-            _ => return Ok(None),
-        }))
+            MuscleKind::Schutte1993(p) => {
+                CompiledMuscle::Schutte1993(Schutte1993Muscle::compile_over(m, p, constant)?)
+            }
+            MuscleKind::Delp1990(p) => {
+                CompiledMuscle::Delp1990(Delp1990Muscle::compile_over(m, p, constant)?)
+            }
+            MuscleKind::Thelen2003Deprecated(p) => {
+                CompiledMuscle::Thelen2003Original(Thelen2003OriginalMuscle::compile_over(m, p, constant)?)
+            }
+            MuscleKind::RigidTendon(p) => {
+                CompiledMuscle::RigidTendon(RigidTendonMuscle::compile_over(m, p, constant)?)
+            }
+        })
     }
 
     /// The tension (N), with the dynamics in implicit form: `r` gets one residual per state, zero when `rates` are the

@@ -4,7 +4,8 @@ use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use super::simm::{curve, value};
-use soleus_math::{Function, Real};
+use crate::constants::Constants;
+use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::{Muscle, RigidTendon, default_curves};
 
 /// A RigidTendonMuscle, ready for computing. No states; activation is the excitation.
@@ -16,15 +17,15 @@ use soleus_model::muscle::{Muscle, RigidTendon, default_curves};
 ///
 /// Source: OpenSim's class of the same name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RigidTendonMuscle {
+pub struct RigidTendonMuscle<P = f64> {
     active: Function,
     passive: Function,
     velocity: Function,
-    f0: f64,
-    ls: f64,
-    per_l0: f64,
-    per_v0: f64,
-    width: f64,
+    f0: P,
+    ls: P,
+    per_l0: P,
+    per_v0: P,
+    width: P,
 }
 
 struct State<T> {
@@ -39,48 +40,7 @@ struct State<T> {
 impl RigidTendonMuscle {
     /// From the model's parameters.
     pub fn compile(m: &Muscle, p: &RigidTendon) -> Result<RigidTendonMuscle, MuscleError> {
-        let l0 = m.optimal_fiber_length;
-        let v0 = m.max_contraction_velocity * l0;
-        require("max_isometric_force", m.max_isometric_force, true, "finite")?;
-        require("optimal_fiber_length", l0, l0 > 0.0, "greater than zero")?;
-        require("tendon_slack_length", m.tendon_slack_length, true, "finite")?;
-        require("max_contraction_velocity", v0 / l0, v0 > 0.0, "greater than zero")?;
-        require("pennation_angle_at_optimal", m.pennation_angle_at_optimal, true, "finite")?;
-        Ok(RigidTendonMuscle {
-            active: curve(&p.active_force_length_curve, &default_curves::ACTIVE_FORCE_LENGTH)?,
-            passive: curve(&p.passive_force_length_curve, &default_curves::PASSIVE_FORCE_LENGTH)?,
-            velocity: curve(&p.force_velocity_curve, &default_curves::FORCE_VELOCITY)?,
-            f0: m.max_isometric_force,
-            ls: m.tendon_slack_length,
-            per_l0: 1.0 / l0,
-            per_v0: 1.0 / v0,
-            width: l0 * m.pennation_angle_at_optimal.sin(),
-        })
-    }
-
-    #[inline]
-    fn state<T: Real>(&self, L: T, Ldot: T) -> State<T> {
-        let along = L - self.ls;
-        let along = if along.value() < 0.0 { T::zero() } else { along };
-        // Thinner than √ε counts as no pennation, so that cos φ stays 1 when the fiber vanishes.
-        let (l, cos) = if self.width > f64::EPSILON.sqrt() {
-            let l = (along * along + self.width * self.width).sqrt();
-            (l, along / l)
-        } else {
-            (along, T::one())
-        };
-        let x = l * self.per_l0;
-        let v = Ldot * self.per_v0;
-        let (fl, fp, fv) =
-            (value(&self.active, x), value(&self.passive, x).clamp(0.0, 10.0), value(&self.velocity, v));
-        State { l, cos, fl, fp, v, fv }
-    }
-
-    /// Tension (N).
-    #[inline]
-    pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T) -> T {
-        let s = self.state(L, Ldot);
-        (e * s.fl * s.fv + s.fp) * s.cos * self.f0
+        RigidTendonMuscle::compile_over(m, p, &mut |_, value| value)
     }
 
     /// Everything OpenSim says about this muscle; the rest is NaN.
@@ -115,5 +75,59 @@ impl RigidTendonMuscle {
     /// Nothing to balance.
     pub fn solve_equilibrium(&self, L: f64, Ldot: f64, activation: f64) -> Equilibrium {
         Equilibrium::immediate(self.dynamics(L, Ldot, activation))
+    }
+}
+
+impl<P: Real> RigidTendonMuscle<P> {
+    /// From the model's parameters, each made a constant of type `P` by its name.
+    pub fn compile_over(
+        m: &Muscle,
+        p: &RigidTendon,
+        constant: &mut Constants<P>,
+    ) -> Result<RigidTendonMuscle<P>, MuscleError> {
+        let l0 = m.optimal_fiber_length;
+        let v0 = m.max_contraction_velocity * l0;
+        require("max_isometric_force", m.max_isometric_force, true, "finite")?;
+        require("optimal_fiber_length", l0, l0 > 0.0, "greater than zero")?;
+        require("tendon_slack_length", m.tendon_slack_length, true, "finite")?;
+        require("max_contraction_velocity", v0 / l0, v0 > 0.0, "greater than zero")?;
+        require("pennation_angle_at_optimal", m.pennation_angle_at_optimal, true, "finite")?;
+        let l0 = constant("optimal_fiber_length", l0);
+        let vmax = constant("max_contraction_velocity", m.max_contraction_velocity);
+        Ok(RigidTendonMuscle {
+            active: curve(&p.active_force_length_curve, &default_curves::ACTIVE_FORCE_LENGTH)?,
+            passive: curve(&p.passive_force_length_curve, &default_curves::PASSIVE_FORCE_LENGTH)?,
+            velocity: curve(&p.force_velocity_curve, &default_curves::FORCE_VELOCITY)?,
+            f0: constant("max_isometric_force", m.max_isometric_force),
+            ls: constant("tendon_slack_length", m.tendon_slack_length),
+            per_l0: l0.recip(),
+            per_v0: (vmax * l0).recip(),
+            width: l0 * constant("pennation_angle_at_optimal", m.pennation_angle_at_optimal).sin(),
+        })
+    }
+
+    #[inline]
+    fn state<T: Over<P>>(&self, L: T, Ldot: T) -> State<T> {
+        let along = L - self.ls;
+        let along = if along.value() < 0.0 { T::zero() } else { along };
+        // Thinner than √ε counts as no pennation, so that cos φ stays 1 when the fiber vanishes.
+        let (l, cos) = if self.width.value() > f64::EPSILON.sqrt() {
+            let l = (along * along + self.width * self.width).sqrt();
+            (l, along / l)
+        } else {
+            (along, T::one())
+        };
+        let x = l * self.per_l0;
+        let v = Ldot * self.per_v0;
+        let (fl, fp, fv) =
+            (value(&self.active, x), value(&self.passive, x).clamp(0.0, 10.0), value(&self.velocity, v));
+        State { l, cos, fl, fp, v, fv }
+    }
+
+    /// Tension (N).
+    #[inline]
+    pub fn dynamics<T: Over<P>>(&self, L: T, Ldot: T, e: T) -> T {
+        let s = self.state(L, Ldot);
+        (e * s.fl * s.fv + s.fp) * s.cos * self.f0
     }
 }

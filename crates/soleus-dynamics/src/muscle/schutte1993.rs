@@ -5,7 +5,8 @@ use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use super::simm::{Isometric, ROUNDOFF, SimmGeometry, cos_pennation, curve, value};
-use soleus_math::{Function, Real};
+use crate::constants::Constants;
+use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::{Muscle, Schutte1993, default_curves};
 
 /// A Schutte1993Muscle_Deprecated, ready for computing. States: activation, fiber length (m).
@@ -19,84 +20,21 @@ use soleus_model::muscle::{Muscle, Schutte1993, default_curves};
 ///
 /// Source: Schutte, Rodgers, Zajac and Glaser (1993); OpenSim's Schutte1993Muscle_Deprecated.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Schutte1993Muscle {
-    activation: RateActivation,
+pub struct Schutte1993Muscle<P = f64> {
+    activation: RateActivation<P>,
     active: Function,
     /// `None`: exp(8(x − 1))/e⁴.
     passive: Option<Function>,
     tendon: Function,
-    damping: f64,
-    time_scale: f64,
-    g: SimmGeometry,
+    damping: P,
+    time_scale: P,
+    g: SimmGeometry<P>,
 }
 
 impl Schutte1993Muscle {
     /// From the model's parameters.
     pub fn compile(m: &Muscle, p: &Schutte1993) -> Result<Schutte1993Muscle, MuscleError> {
-        let g = SimmGeometry::new("Schutte1993Muscle_Deprecated", m)?;
-        require("time_scale", p.time_scale, p.time_scale > 0.0, "greater than zero")?;
-        require("damping", p.damping, p.damping > 0.0, "greater than zero")?;
-        require("activation1", p.activation1, true, "finite")?;
-        require("activation2", p.activation2, true, "finite")?;
-        Ok(Schutte1993Muscle {
-            activation: RateActivation {
-                k1: p.activation1 / p.time_scale,
-                k2: p.activation2 / p.time_scale,
-                switches: true,
-            },
-            active: curve(&p.active_force_length_curve, &default_curves::ACTIVE_FORCE_LENGTH)?,
-            passive: p.passive_force_length_curve.clone(),
-            tendon: curve(&p.tendon_force_length_curve, &default_curves::TENDON_FORCE_LENGTH)?,
-            damping: p.damping,
-            time_scale: p.time_scale,
-            g,
-        })
-    }
-
-    #[inline]
-    fn passive<T: Real>(&self, x: T) -> T {
-        match &self.passive {
-            Some(f) => value(f, x),
-            None => ((x - 1.0) * 8.0).exp() * (-4f64).exp(),
-        }
-    }
-
-    /// (1) and (2).
-    #[inline]
-    fn velocity<T: Real>(&self, A: T, F: T) -> T {
-        const K: f64 = 0.15;
-        const S: f64 = 0.13;
-        let per_b = 1.0 / self.damping;
-        if F.value() < A.value() {
-            let c = (F - A) * (K * per_b);
-            let b = -(F + A * K + self.damping * K) * per_b;
-            (-b - (b * b - c * 4.0).sqrt()) * 0.5
-        } else {
-            let c = (F - A) * (-S * K * per_b / (K + 1.0));
-            let b = -((F - A * 1.4) * per_b - S * K / (K + 1.0));
-            (-b + (b * b - c * 4.0).sqrt()) * 0.5
-        }
-    }
-
-    /// Tension (N); writes the rates of activation and fiber length.
-    #[inline]
-    pub fn dynamics<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
-        let (a, x) = (states[0], states[1] * self.g.per_l0);
-        let cos = cos_pennation(states[1], self.g.width);
-        let strain = (L - states[1] * cos) * self.g.per_ls - 1.0;
-        let ft = if strain.value() < 0.0 { T::zero() } else { value(&self.tendon, strain) };
-        states_dot[0] = self.activation.rate(a, e);
-        states_dot[1] = if cos.value().abs() <= ROUNDOFF {
-            // At a right angle the fiber waits for the tendon, then follows the path.
-            if ft.value().abs() <= ROUNDOFF { T::zero() } else { Ldot * self.g.upright_cos(L) }
-        } else {
-            let fl = value(&self.active, x);
-            let fl = if fl.value() < 0.0 { T::zero() } else { fl };
-            let F = ft / cos - self.passive(x);
-            let F = if F.value() < 0.0 { T::zero() } else { F };
-            self.velocity(a * fl, F) * (self.g.l0 / self.time_scale)
-        };
-        ft * self.g.f0
+        Schutte1993Muscle::compile_over(m, p, &mut |_, value| value)
     }
 
     /// Everything OpenSim says about this muscle; the rest is NaN.
@@ -115,17 +53,89 @@ impl Schutte1993Muscle {
         activation: f64,
         states: &mut [f64],
     ) -> Result<Equilibrium, MuscleError> {
-        let isometric = Isometric {
+        Isometric {
             g: &self.g,
             active: &|x| value(&self.active, x),
             passive: &|x| self.passive(x),
             tendon: &|y| value(&self.tendon, y),
             start: self.g.l0,
             slack_tendon_is_zero: true,
+        }
+        .solve(L, activation, states)
+    }
+}
+
+impl<P: Real> Schutte1993Muscle<P> {
+    /// From the model's parameters, each made a constant of type `P` by its name.
+    pub fn compile_over(
+        m: &Muscle,
+        p: &Schutte1993,
+        constant: &mut Constants<P>,
+    ) -> Result<Schutte1993Muscle<P>, MuscleError> {
+        let g = SimmGeometry::new("Schutte1993Muscle_Deprecated", m, constant)?;
+        require("time_scale", p.time_scale, p.time_scale > 0.0, "greater than zero")?;
+        require("damping", p.damping, p.damping > 0.0, "greater than zero")?;
+        require("activation1", p.activation1, true, "finite")?;
+        require("activation2", p.activation2, true, "finite")?;
+        let time_scale = constant("time_scale", p.time_scale);
+        Ok(Schutte1993Muscle {
+            activation: RateActivation {
+                k1: constant("activation1", p.activation1) / time_scale,
+                k2: constant("activation2", p.activation2) / time_scale,
+                switches: true,
+            },
+            active: curve(&p.active_force_length_curve, &default_curves::ACTIVE_FORCE_LENGTH)?,
+            passive: p.passive_force_length_curve.clone(),
+            tendon: curve(&p.tendon_force_length_curve, &default_curves::TENDON_FORCE_LENGTH)?,
+            damping: constant("damping", p.damping),
+            time_scale,
+            g,
+        })
+    }
+
+    #[inline]
+    fn passive<T: Real>(&self, x: T) -> T {
+        match &self.passive {
+            Some(f) => value(f, x),
+            None => ((x - 1.0) * 8.0).exp() * (-4f64).exp(),
+        }
+    }
+
+    /// (1) and (2).
+    #[inline]
+    fn velocity<T: Over<P>>(&self, A: T, F: T) -> T {
+        const K: f64 = 0.15;
+        const S: f64 = 0.13;
+        let per_b = self.damping.recip();
+        if F.value() < A.value() {
+            let c = (F - A) * (per_b * K);
+            let b = -(F + A * K + self.damping * K) * per_b;
+            (-b - (b * b - c * 4.0).sqrt()) * 0.5
+        } else {
+            let c = (F - A) * (per_b * (-S * K) / (K + 1.0));
+            let b = -((F - A * 1.4) * per_b - S * K / (K + 1.0));
+            (-b + (b * b - c * 4.0).sqrt()) * 0.5
+        }
+    }
+
+    /// Tension (N); writes the rates of activation and fiber length.
+    #[inline]
+    pub fn dynamics<T: Over<P>>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
+        let (a, x) = (states[0], states[1] * self.g.per_l0);
+        let cos = cos_pennation(states[1], self.g.width);
+        let strain = (L - states[1] * cos) * self.g.per_ls - 1.0;
+        let ft = if strain.value() < 0.0 { T::zero() } else { value(&self.tendon, strain) };
+        states_dot[0] = self.activation.rate(a, e);
+        states_dot[1] = if cos.value().abs() <= ROUNDOFF {
+            // At a right angle the fiber waits for the tendon, then follows the path.
+            if ft.value().abs() <= ROUNDOFF { T::zero() } else { Ldot * self.g.upright_cos(L) }
+        } else {
+            let fl = value(&self.active, x);
+            let fl = if fl.value() < 0.0 { T::zero() } else { fl };
+            let F = ft / cos - self.passive(x);
+            let F = if F.value() < 0.0 { T::zero() } else { F };
+            self.velocity(a * fl, F) * (self.g.l0 / self.time_scale)
         };
-        let (l, found) = isometric.relax(L, activation)?;
-        states[0] = activation;
-        states[1] = l;
-        Ok(found)
+        ft * self.g.f0
     }
 }

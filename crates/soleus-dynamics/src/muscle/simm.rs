@@ -4,8 +4,9 @@
 use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
+use crate::constants::Constants;
 use soleus_math::function::SimmSpline;
-use soleus_math::{Function, Real};
+use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::Muscle;
 
 /// SIMM's zero.
@@ -28,7 +29,7 @@ pub(crate) fn value<T: Real>(f: &Function, x: T) -> T {
 
 /// cos φ with sin φ = w/l, the angle held in [0, π/2].
 #[inline]
-pub(crate) fn cos_pennation<T: Real>(l: T, w: f64) -> T {
+pub(crate) fn cos_pennation<P: Real, T: Over<P>>(l: T, w: P) -> T {
     if l.value() < f64::EPSILON {
         return T::one();
     }
@@ -60,19 +61,24 @@ pub(crate) fn pennation<T: Real>(l: T, w: f64) -> T {
 
 /// Sizes of a SIMM muscle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SimmGeometry {
-    pub f0: f64,
-    pub l0: f64,
-    pub ls: f64,
-    pub per_l0: f64,
-    pub per_ls: f64,
+pub(crate) struct SimmGeometry<P = f64> {
+    pub f0: P,
+    pub l0: P,
+    pub ls: P,
+    pub per_l0: P,
+    pub per_ls: P,
     /// l₀ sin α₀, m.
-    pub width: f64,
-    per_v0: f64,
+    pub width: P,
+    per_v0: P,
 }
 
-impl SimmGeometry {
-    pub fn new(class: &'static str, m: &Muscle) -> Result<SimmGeometry, MuscleError> {
+impl<P: Real> SimmGeometry<P> {
+    /// From the model's parameters, each made a constant of type `P` by its name.
+    pub fn new(
+        class: &'static str,
+        m: &Muscle,
+        constant: &mut Constants<P>,
+    ) -> Result<SimmGeometry<P>, MuscleError> {
         if m.ignore_tendon_compliance {
             return Err(MuscleError::Unsupported { class, flag: "ignore_tendon_compliance" });
         }
@@ -85,24 +91,28 @@ impl SimmGeometry {
         require("tendon_slack_length", ls, ls > 0.0, "greater than zero")?;
         require("max_contraction_velocity", m.max_contraction_velocity, true, "finite")?;
         require("pennation_angle_at_optimal", m.pennation_angle_at_optimal, true, "finite")?;
+        let (l0, ls) = (constant("optimal_fiber_length", l0), constant("tendon_slack_length", ls));
+        let vmax = constant("max_contraction_velocity", m.max_contraction_velocity);
         Ok(SimmGeometry {
-            f0: m.max_isometric_force,
+            f0: constant("max_isometric_force", m.max_isometric_force),
             l0,
             ls,
-            per_l0: 1.0 / l0,
-            per_ls: 1.0 / ls,
-            width: l0 * m.pennation_angle_at_optimal.sin(),
-            per_v0: 1.0 / (m.max_contraction_velocity * l0),
+            per_l0: l0.recip(),
+            per_ls: ls.recip(),
+            width: l0 * constant("pennation_angle_at_optimal", m.pennation_angle_at_optimal).sin(),
+            per_v0: (vmax * l0).recip(),
         })
     }
 
     /// cos φ of a fiber that would reach from a rigid tendon, used while the real one stands upright.
-    pub fn upright_cos<T: Real>(&self, L: T) -> T {
+    pub fn upright_cos<T: Over<P>>(&self, L: T) -> T {
         // The first length is normalized by l₀, the second is not: so it is in SIMM and in OpenSim.
         let h = L * self.per_l0 - self.ls;
         cos_pennation((h * h + self.width * self.width).sqrt(), self.width)
     }
+}
 
+impl SimmGeometry {
     /// What OpenSim reports, from (L, L̇, e), (a, l, l̇), (f_L, f_P) and the tension.
     pub fn info<T: Real>(
         &self,
@@ -148,12 +158,20 @@ pub(crate) struct Isometric<'a> {
 }
 
 impl Isometric<'_> {
+    /// Writes the states of equilibrium at an activation: that, the fiber length, and zeros.
+    pub fn solve(&self, L: f64, activation: f64, states: &mut [f64]) -> Result<Equilibrium, MuscleError> {
+        let (l, found) = self.relax(L, activation)?;
+        states.fill(0.0);
+        (states[0], states[1]) = (activation, l);
+        Ok(found)
+    }
+
     /// Fiber length at which fiber and tendon pull alike at rest, and the outcome.
     ///
     /// SIMM's relaxation: change the fiber length by error / stiffness with the stiffnesses guessed from
     /// the forces, interpolate after each change of sign, stop below 0.01 N. It stops far from roundoff, so the
     /// same steps must be taken to arrive at OpenSim's number.
-    pub fn relax(&self, L: f64, a: f64) -> Result<(f64, Equilibrium), MuscleError> {
+    fn relax(&self, L: f64, a: f64) -> Result<(f64, Equilibrium), MuscleError> {
         let w = self.g.width;
         let rigid = |l_along: f64| l_along / (w / l_along).atan().cos();
         if L < self.g.ls {

@@ -55,8 +55,15 @@ struct Wrap {
 pub(crate) enum Change<T: Real> {
     /// None.
     None,
-    /// The path point of that number is shifted, in its body.
-    Point(usize, Vec3<T>),
+    /// A path point is carried along by a small rigid motion in its body, about and of the body's origin.
+    Point {
+        /// Number of the point.
+        point: usize,
+        /// Small angles about the axes of the body.
+        turn: Vec3<T>,
+        /// Of the body's origin.
+        shift: Vec3<T>,
+    },
     /// The wrap object of that number has another pose: turned by small angles and shifted, in its body. Its value is the
     /// same.
     Pose {
@@ -69,6 +76,15 @@ pub(crate) enum Change<T: Real> {
     },
     /// The sphere or cylinder of that number is that many times as large.
     Size(usize, T),
+    /// One of the sizes of an ellipsoid or a torus is another; to first order.
+    Dimension {
+        /// Number of the wrap object in the model.
+        object: usize,
+        /// Which: a semi-axis, or the tube (0) or circle (1) of a torus.
+        which: usize,
+        /// By how much, m.
+        by: T,
+    },
 }
 
 /// A path through points and around surfaces.
@@ -101,8 +117,8 @@ pub struct Scratch<T: Real> {
     first_G: Vec<Option<[Vec3<T>; 2]>>,
     /// What each path wrap came to in this evaluation, so that it is not tried again in vain.
     last: Vec<Last<T>>,
-    /// A wrap object that is that many times as large; derivatives alone ask.
-    resized: Option<(usize, T)>,
+    /// The change of the path, which matters to derivatives alone.
+    change: Change<T>,
 }
 
 /// The last attempt of one path wrap. Attempts are counted from 1 in each evaluation.
@@ -127,7 +143,7 @@ impl<T: Real> Scratch<T> {
             order: (0..wraps).collect(),
             first_G: vec![None; wraps],
             last: vec![Last::NEVER; wraps],
-            resized: None,
+            change: Change::None,
         }
     }
 }
@@ -233,7 +249,7 @@ impl CompiledGeometryPath {
         st.points.clear();
         for (i, (body, point)) in self.points.iter().enumerate() {
             let X_GB = &kin.X_GB[*body];
-            let (p_B, dp_dq_G) = match point {
+            let (p_B, dp_dq_B) = match point {
                 Point::Fixed(p_B) => (Vec3::cst(*p_B), Vec3::zero()),
                 Point::Conditional { p_B, mobility, low, high } => {
                     let q = kin.q[*mobility].value();
@@ -242,16 +258,15 @@ impl CompiledGeometryPath {
                     }
                     (Vec3::cst(*p_B), Vec3::zero())
                 }
-                Point::Moving(m) => {
-                    let (p_B, dp_dq_B) = m.place(kin);
-                    (p_B, X_GB.R * dp_dq_B)
+                Point::Moving(m) => m.place(kin),
+            };
+            let (p_B, dp_dq_B) = match change {
+                Change::Point { point, turn, shift } if point == i => {
+                    (p_B + turn.cross(p_B) + shift, dp_dq_B + turn.cross(dp_dq_B))
                 }
+                _ => (p_B, dp_dq_B),
             };
-            let p_B = match change {
-                Change::Point(moved, by) if moved == i => p_B + by,
-                _ => p_B,
-            };
-            let p_G = *X_GB * p_B;
+            let (p_G, dp_dq_G) = (*X_GB * p_B, if self.has_moving { X_GB.R * dp_dq_B } else { dp_dq_B });
             st.points.push(CurrentPoint {
                 p_G,
                 held_G: p_G,
@@ -309,10 +324,7 @@ impl CompiledGeometryPath {
                 *X = kin.X_GB[w.body] * X_BW;
             }
         }
-        st.geometry.resized = match change {
-            Change::Size(object, times) => Some((object, times)),
-            _ => None,
-        };
+        st.geometry.change = change;
         let count = self.wraps.len();
         st.geometry.first_G.fill(None);
         if count == 1 {
@@ -437,15 +449,25 @@ impl CompiledGeometryPath {
             let local = |p: &CurrentPoint<T>| X_GW.inverse_mul(p.held_G);
             let (p1, p2) = (local(&st.points[i]), local(&st.points[i + 1]));
             // With everything twice as large the curve is too: a larger surface is one of its own size seen from nearer.
-            let times =
-                st.geometry.resized.filter(|(object, _)| *object == wrap.object).map(|(_, times)| times);
+            let times = match st.geometry.change {
+                Change::Size(object, times) if object == wrap.object => Some(times),
+                _ => None,
+            };
             let (p1, p2) = times.map_or((p1, p2), |times| (p1 / times, p2 / times));
-            let attempt = wrap.surface.wrap_with_derivatives(p1, p2, self.wraps.len() == 1);
-            match (attempt.curve(), times) {
-                (Some(c), None) => *c,
-                (Some(c), Some(s)) => SurfaceCurve { r1: c.r1 * s, r2: c.r2 * s, length: c.length * s },
-                (None, _) => return,
+            let alone = self.wraps.len() == 1;
+            let attempt = wrap.surface.wrap_with_derivatives(p1, p2, alone);
+            let Some(mut curve) = attempt.curve().map(|&c| times.map_or(c, |times| c.times(times))) else {
+                return;
+            };
+            if let Change::Dimension { object, which, by } = st.geometry.change
+                && object == wrap.object
+                && let Some(slope) = wrap.surface.slope_by_size(which, p1.value(), p2.value(), alone)
+            {
+                curve.r1 += Vec3::cst(slope.r1) * by;
+                curve.r2 += Vec3::cst(slope.r2) * by;
+                curve.length += by * slope.length;
             }
+            curve
         };
         let held_G = [X_GW * curve.r1, X_GW * curve.r2];
         let p_G = *st.geometry.first_G[w].get_or_insert(held_G);

@@ -76,7 +76,13 @@ fn read_trial(bytes: &[u8], log: &mut Diagnostics) -> Option<C3d> {
 
     let mut table = table_or_log(Element::Vec(3), point_labels, point_times, points, log)?;
     table.set_metadata("DataRate", format!("{:.6}", layout.point_rate));
-    table.set_metadata("Units", parameters.text("POINT", "UNITS").first().map_or("mm", String::as_str));
+    let units = parameters.text("POINT", "UNITS");
+    let has_lengths =
+        layout.points > 0 || parameters.counts("FORCE_PLATFORM", "USED").first().is_some_and(|&n| n > 0);
+    if units.is_empty() && has_lengths {
+        log.warn(0, "POINT:UNITS", "the file does not say its unit of length", "it is taken to be mm");
+    }
+    table.set_metadata("Units", units.first().map_or("mm", String::as_str));
     let mut analog = table_or_log(Element::Scalar, analog_labels, analog_times, analog, log)?;
     if layout.channels > 0 {
         analog.set_metadata("DataRate", format!("{:.6}", layout.analog_rate));

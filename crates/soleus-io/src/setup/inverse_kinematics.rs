@@ -118,7 +118,8 @@ pub fn read_ik_tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<I
             (!log.has_errors()).then_some(list)
         }
         None => {
-            log.error(root.line, "", format!("the file holds no `IKTaskSet`, but a `{}`", root.tag), "");
+            let hint = "name a file with an `IKTaskSet`, or a setup file of the InverseKinematicsTool or the ScaleTool";
+            log.error(root.line, "", format!("the file holds no `IKTaskSet`, but a `{}`", root.tag), hint);
             None
         }
     }

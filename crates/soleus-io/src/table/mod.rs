@@ -14,6 +14,9 @@ pub mod trc;
 use soleus_math::Table;
 use soleus_model::Diagnostics;
 
+/// The hint of the warning that a time does not follow the one before it. Who needs rows in order makes it an error.
+pub const OUT_OF_ORDER: &str = "rows must be in the order of time, each time once";
+
 /// Kinds of table files, by the ending of the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -46,6 +49,11 @@ impl Format {
 
 /// Reads a table in the format that the ending of `file` names; unknown endings are read as `.sto`.
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        let mut log = Diagnostics::new(file);
+        log.error(0, "", "the file is empty", "it may not have been written to its end; make it again");
+        return (None, log);
+    }
     match Format::of(file) {
         Some(Format::Trc) => trc::read(bytes, file),
         Some(Format::Csv) => csv::read(bytes, file),

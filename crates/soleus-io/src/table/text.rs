@@ -1,5 +1,6 @@
 //! Lines of a text file, cells of a line, and complaints about them.
 
+use super::OUT_OF_ORDER;
 use super::number::{Cell, cell};
 use soleus_model::Diagnostics;
 use std::borrow::Cow;
@@ -178,12 +179,11 @@ pub(super) fn check_labels(labels: &[String], line: u32, log: &mut Diagnostics) 
     }
 }
 
-/// Warns at the first row whose time does not follow the one before. `lines` holds the line of each row.
+/// Warns at the first row whose time goes back, or repeats the one before if none does. `lines` holds the line of each row.
 pub(super) fn check_times(times: &[f64], lines: &[u32], log: &mut Diagnostics) {
-    if let Some(r) =
-        times.windows(2).position(|p| p[1].partial_cmp(&p[0]) != Some(std::cmp::Ordering::Greater))
-    {
-        let message = format!("time {} does not follow {}", times[r + 1], times[r]);
-        log.warn(lines.get(r + 1).copied().unwrap_or(0), "", message, "rows must be in the order of time");
+    let back = times.windows(2).position(|p| !(p[1] >= p[0]));
+    if let Some(r) = back.or_else(|| times.windows(2).position(|p| p[1] == p[0])) {
+        let message = format!("time {} s does not follow {} s", times[r + 1], times[r]);
+        log.warn(lines.get(r + 1).copied().unwrap_or(0), "", message, OUT_OF_ORDER);
     }
 }

@@ -168,6 +168,19 @@ impl Worker {
         }
     }
 
+    /// So many zeros, in the tightest spare memory that holds them; where none does, the largest grows.
+    fn zeros(&mut self, count: usize) -> Vec<f64> {
+        let waste = |v: &Vec<f64>| match v.capacity().checked_sub(count) {
+            Some(unused) => (false, unused),
+            None => (true, count - v.capacity()),
+        };
+        let best = self.spare.iter().enumerate().min_by_key(|(_, v)| waste(v)).map(|(i, _)| i);
+        let mut taken = best.map(|i| self.spare.swap_remove(i)).unwrap_or_default();
+        taken.clear();
+        taken.resize(count, 0.0);
+        taken
+    }
+
     fn eliminate_front(
         &mut self,
         task: Task<'_>,
@@ -201,9 +214,7 @@ impl Worker {
         for j in 0..candidates {
             l[j * m + j..(j + 1) * m].fill(0.0);
         }
-        let mut square = self.spare.pop().unwrap_or_default();
-        square.clear();
-        square.resize(rest * rest, 0.0);
+        let mut square = self.zeros(rest * rest);
 
         // Values of the matrix, then what children left.
         let shift = |local: u32| if (local as usize) < own { local as usize } else { local as usize + came };
@@ -253,9 +264,7 @@ impl Worker {
         } else {
             // Columns that wait go with the square.
             let (size, waiting) = (m - done, candidates - done);
-            let mut whole = self.spare.pop().unwrap_or_default();
-            whole.clear();
-            whole.resize(size * size, 0.0);
+            let mut whole = self.zeros(size * size);
             for j in 0..waiting {
                 let from = (done + j) * m + done + j;
                 whole[j * size + j..(j + 1) * size].copy_from_slice(&l[from..from + size - j]);

@@ -60,7 +60,7 @@ pub(super) fn point_motion(ws: &Workspace<f64>, node: usize, p_BS: Vec3<f64>) ->
 }
 
 /// Position, velocity and acceleration in ground of the mass centre of the model.
-pub(super) fn mass_center_motion(ws: &Workspace<f64>) -> [Vec3<f64>; 3] {
+pub fn mass_center_motion(ws: &Workspace<f64>) -> [Vec3<f64>; 3] {
     let mut mass = 0.0;
     let mut sum = [Vec3::zero(); 3];
     for (b, i) in ws.kin.inertia.iter().enumerate() {

@@ -177,6 +177,10 @@ impl StateHistory {
             let unit = |degrees: bool| if degrees && rotates { std::f64::consts::PI / 180.0 } else { 1.0 };
             let factor = unit(in_degrees);
             let y: Vec<f64> = table.columns()[column].iter().map(|y| y * factor).collect();
+            if let Some(k) = y.iter().position(|y| !y.is_finite()) {
+                let label = table.labels()[column].clone();
+                return Err(HistoryError::Missing { label, time: table.times()[k] });
+            }
             let given = speeds.and_then(|s| {
                 let c = state_column(s.labels(), &format!("{}/speed", coordinate.path))?;
                 let factor = unit(s.in_degrees == Some(true));

@@ -24,7 +24,7 @@ mod states_reporter;
 mod tests;
 
 pub use actuation::Actuation;
-pub use body_kinematics::BodyKinematics;
+pub use body_kinematics::{BodyKinematics, mass_center_motion};
 pub use force_reporter::ForceReporter;
 pub(crate) use force_reporter::{force_labels, push_forces};
 pub use forces::ActuatorLoad;

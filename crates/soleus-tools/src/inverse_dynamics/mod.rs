@@ -84,6 +84,14 @@ pub enum Error {
         /// Why.
         source: FunctionError,
     },
+    /// A value is missing.
+    #[error("coordinate `{name}` has no number at {time} s")]
+    Missing {
+        /// The coordinate.
+        name: String,
+        /// s.
+        time: f64,
+    },
     /// The filter does not work on the data.
     #[error(transparent)]
     Signal(#[from] SignalError),
@@ -283,6 +291,9 @@ impl Motion {
             if in_degrees && coordinate.motion_type == MotionType::Rotational {
                 y.iter_mut().for_each(|y| *y = y.to_radians());
             }
+            if let Some(k) = y.iter().position(|y| !y.is_finite()) {
+                return Err(Error::Missing { name: coordinate.name.clone(), time: table.times()[k] });
+            }
             let spline = GcvSpline::interpolate(DEGREE, table.times().to_vec(), &y)
                 .map_err(|source| Error::Column { name: coordinate.name.clone(), source })?;
             if let Some(slot) = samples.get_mut(m) {
@@ -467,7 +478,7 @@ mod tests {
         assert!(matches!(inverse_dynamics(model.clone(), Vec::new(), &table, &zero), Err(Error::Signal(_))));
         table.column_at_mut(0).unwrap()[4] = f64::NAN;
         let broken = inverse_dynamics(model.clone(), Vec::new(), &table, &Settings::default());
-        assert!(matches!(broken, Err(Error::Column { .. })), "{broken:?}");
+        assert!(matches!(broken, Err(Error::Missing { .. })), "{broken:?}");
         table.rename(0, "other");
         let none = inverse_dynamics(model.clone(), Vec::new(), &table, &Settings::default());
         assert!(matches!(none, Err(Error::NoCoordinates)));

@@ -137,35 +137,28 @@ impl Elimination {
             }
         }
         // Columns, then rows: what a dependent unknown carries goes to the ones it follows.
-        for (r, &d) in self.pivot.iter().enumerate() {
-            if d == usize::MAX {
-                continue;
+        for (d, j, t) in self.follows() {
+            for i in 0..n {
+                A[i * n + j] += t * A[i * n + d];
             }
-            for j in 0..n {
-                let t = -self.rows[r * n + j];
-                if j == d || t == 0.0 || !self.is_independent[j] {
-                    continue;
-                }
-                for i in 0..n {
-                    A[i * n + j] += t * A[i * n + d];
-                }
-                g[j] += t * g[d];
+            g[j] += t * g[d];
+        }
+        for (d, j, t) in self.follows() {
+            for i in 0..n {
+                A[j * n + i] += t * A[d * n + i];
             }
         }
-        for (r, &d) in self.pivot.iter().enumerate() {
-            if d == usize::MAX {
-                continue;
-            }
-            for j in 0..n {
-                let t = -self.rows[r * n + j];
-                if j == d || t == 0.0 || !self.is_independent[j] {
-                    continue;
-                }
-                for i in 0..n {
-                    A[j * n + i] += t * A[d * n + i];
-                }
-            }
-        }
+    }
+
+    /// Dependent unknowns d, the independent ones j that each follows, and how much t of x_j is in x_d.
+    fn follows(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        let n = self.n;
+        let dependent = self.pivot.iter().enumerate().filter(|(_, d)| **d != usize::MAX);
+        dependent.flat_map(move |(r, &d)| {
+            let row = self.rows[r * n..(r + 1) * n].iter().enumerate();
+            row.filter(move |&(j, x)| j != d && *x != 0.0 && self.is_independent[j])
+                .map(move |(j, x)| (d, j, -x))
+        })
     }
 }
 

@@ -23,7 +23,7 @@ mod trial_of_orientations;
 
 pub use chunks::Chunks;
 pub use solver::InverseKinematics;
-pub use trial::{Summary, Trial, WorstMarker, solve_trial, solve_trial_in_chunks};
+pub use trial::{Summary, Trial, WorstMarker, coordinates_in_degrees, solve_trial, solve_trial_in_chunks};
 pub use trial_of_orientations::{OrientationSummary, OrientationTrial, solve_orientations};
 
 use soleus_math::Function;

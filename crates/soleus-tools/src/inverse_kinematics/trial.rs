@@ -137,13 +137,22 @@ pub fn solve_trial_in_chunks(
     Ok(Trial { coordinates, marker_errors, marker_locations, weighted_squared_error: weighted, summary })
 }
 
+/// The pose `q`, mobility by mobility, as the model's coordinates in their order; rotations in degrees.
+pub fn coordinates_in_degrees<'a>(
+    model: &'a Model,
+    system: &'a System,
+    q: &'a [f64],
+) -> impl Iterator<Item = f64> + 'a {
+    model.coordinates.iter().zip(&system.tree.mobility_of_coordinate).map(|(c, &m)| {
+        let q = q.get(m).copied().unwrap_or(c.default_value);
+        if c.motion_type == MotionType::Rotational { q.to_degrees() } else { q }
+    })
+}
+
 /// Appends the pose to the columns of the model's coordinates, rotations in degrees.
 pub(super) fn push_coordinates(model: &Model, system: &System, q: &[f64], columns: &mut [Vec<f64>]) {
-    for ((column, c), &m) in
-        columns.iter_mut().zip(&model.coordinates).zip(&system.tree.mobility_of_coordinate)
-    {
-        let q = q.get(m).copied().unwrap_or(c.default_value);
-        column.push(if c.motion_type == MotionType::Rotational { q.to_degrees() } else { q });
+    for (column, x) in columns.iter_mut().zip(coordinates_in_degrees(model, system, q)) {
+        column.push(x);
     }
 }
 

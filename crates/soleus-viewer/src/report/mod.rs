@@ -31,6 +31,7 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Heading(String),
+    Subheading(String),
     Text(String),
     Table(Table),
     Plots(Vec<Plot>),
@@ -75,6 +76,11 @@ impl Report {
     /// Adds a heading.
     pub fn heading(self, text: impl Into<String>) -> Self {
         self.with(Part::Heading(text.into()))
+    }
+
+    /// Adds a heading below the last one.
+    pub fn subheading(self, text: impl Into<String>) -> Self {
+        self.with(Part::Subheading(text.into()))
     }
 
     /// Adds a paragraph.

@@ -34,6 +34,9 @@ pub fn html(report: &Report) -> String {
             Part::Heading(text) => {
                 let _ = writeln!(s, "<h2>{}</h2>", escape(text));
             }
+            Part::Subheading(text) => {
+                let _ = writeln!(s, "<h3>{}</h3>", escape(text));
+            }
             Part::Text(text) => {
                 let _ = writeln!(s, "<p>{}</p>", escape(text));
             }
@@ -62,7 +65,14 @@ fn table(s: &mut String, t: &Table) {
         let _ = writeln!(s, "<caption>{}</caption>", escape(&t.title));
     }
     if !t.head.is_empty() {
-        let cells: String = t.head.iter().map(|h| format!("<th scope=\"col\">{}</th>", escape(h))).collect();
+        // The head of a column of numbers stands on the right too.
+        let side = |i: usize| {
+            let mut cells = t.rows.iter().filter_map(|r| r.get(i)).map(|c| align(c));
+            cells.next().filter(|first| cells.all(|c| c == *first)).unwrap_or("")
+        };
+        let heads = t.head.iter().enumerate();
+        let cells: String =
+            heads.map(|(i, h)| format!("<th scope=\"col\"{}>{}</th>", side(i), escape(h))).collect();
         let _ = writeln!(s, "<thead><tr>{cells}</tr></thead>");
     }
     s.push_str("<tbody>\n");

@@ -3,27 +3,27 @@
 
 mod problem;
 mod record;
+mod start;
 
+use super::places::Places;
 use super::report::Report;
 use super::sheet::{Folder, Series, Sheet};
 use crate::failure::Failure;
 use crate::load;
 use crate::walk::{Walk, strip};
 use clap::Args;
-use problem::{Gait, SensorSet};
+use problem::{EFFORT, Gait, SensorSet};
 use record::Recording;
-use std::path::PathBuf;
 
 /// What `soleus experiment imu` is told.
 #[derive(Args)]
 pub struct Arguments {
-    /// Folder that holds gait2d/biomac
-    #[arg(long, default_value = "../shared/data", value_name = "DIR")]
-    data: PathBuf,
-    /// Folder for tables (.csv, .md) and pictures (.svg)
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// All sensors alone: no estimates from fewer
+    #[command(flatten)]
+    places: Places,
+    /// W of eq. 21: what effort counts beside the readings
+    #[arg(long, default_value_t = EFFORT, value_name = "W")]
+    effort: f64,
+    /// All sensors alone: no estimates from fewer, none with other W
     #[arg(long)]
     short: bool,
 }
@@ -37,23 +37,32 @@ const COMPARED: [(&str, &str, &str, &str); 5] = [
     ("GRF", "GRF_y_r", "vertical force", "BW"),
 ];
 
+/// Other W, for all sensors.
+const OTHER_EFFORTS: [f64; 3] = [1.0, 10.0, 30.0];
+
 /// Runs everything and prints a line for each number.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let folder = Folder::create(a.out.as_ref())?;
+    let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
     println!("Gaits of one person from inertial sensors alone. Ours | published or wanted");
     let mut sheet = Sheet::new(&["gait", "sensors", "signal", "correlation", "rms", "rms without offset"]);
     for (name, file) in [("walking", "P01_normwalking.mat"), ("running", "P01_normrunning.mat")] {
-        let recording = Recording::read(&a.data.join("gait2d/biomac").join(file))?;
+        let recording = Recording::read(&a.places.data.join("gait2d/biomac").join(file))?;
         report.heading(&format!(
             "{name}: {:.2} m/s, cycle of {:.3} s, {} kg, {} m",
             recording.speed, recording.duration, recording.mass, recording.height
         ));
-        let gait = Gait::new(recording)?;
+        let mut gait = Gait::new(recording, a.effort)?;
         let mut guess = None;
         let sets = [SensorSet::All, SensorSet::NoFeet, SensorSet::RightLeg, SensorSet::Gyroscopes];
         for set in sets.into_iter().take(if a.short { 1 } else { sets.len() }) {
-            compare(name, &gait, set, &mut guess, (&mut report, &mut sheet, &folder), a)?;
+            compare((name, set.name()), &gait, set, &mut guess, (&mut report, &mut sheet, &folder), a)?;
+        }
+        for effort in OTHER_EFFORTS.into_iter().take(if a.short { 0 } else { OTHER_EFFORTS.len() }) {
+            gait.effort = effort;
+            let title = format!("seven sensors, W = {effort}");
+            let all = SensorSet::All;
+            compare((name, &title), &gait, all, &mut guess, (&mut report, &mut sheet, &folder), a)?;
         }
     }
     folder.table("imu", "Estimates from inertial sensors beside measured courses", &sheet)?;
@@ -62,7 +71,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
 }
 
 fn compare(
-    name: &str,
+    (name, label): (&str, &str),
     gait: &Gait,
     set: SensorSet,
     guess: &mut Option<soleus_control::Trajectory>,
@@ -73,11 +82,12 @@ fn compare(
     let o = gait.estimate(set, guess.as_ref())?;
     let seconds = start.elapsed().as_secs_f64();
     let solved = o.solution.status.is_solved();
+    let is_main = set == SensorSet::All && gait.effort == a.effort;
     if guess.is_none() && solved {
         *guess = Some(o.trajectory.clone());
     }
     report.note(
-        set.name(),
+        label,
         &format!(
             "cost {:.3} = {:.3} + {:.3}, violation {:.1e}, {} iterations, {seconds:.1} s{}",
             o.solution.objective,
@@ -103,13 +113,13 @@ fn compare(
         words.push(format!("{title} {:.3} ({:.digits$} {unit})", c.correlation, c.rms_without_offset));
         sheet.row(vec![
             name.into(),
-            set.name().into(),
+            label.into(),
             format!("{title}, {unit}"),
             format!("{:.3}", c.correlation),
             format!("{:.digits$}", c.rms),
             format!("{:.digits$}", c.rms_without_offset),
         ]);
-        if set == SensorSet::All {
+        if is_main {
             let x: Vec<f64> = (0..measured.len()).map(|i| 100.0 * i as f64 / measured.len() as f64).collect();
             let file = format!("{name}_{}", signal.to_lowercase());
             folder.picture(
@@ -123,14 +133,14 @@ fn compare(
         }
     }
     let ours_words = words.join(", ");
-    if set == SensorSet::All {
+    if is_main {
         report.row(
             "correlation (rms without offset)",
             &ours_words,
             "angles ≥ 0.93, forces ≥ 0.90 (Dorschky et al. 2019, means of ten people, model scaled to each)",
             solved && worst[0] >= 0.93 && worst[1] >= 0.90,
         );
-        if let Some(out) = &a.out {
+        if let Some(out) = &a.places.out {
             let walk = Walk::new(&gait.walker, &gait.cycle(), &o.trajectory);
             let title = format!("{name} estimated from inertial sensors");
             load::write_whole(&out.join(format!("{name}.svg")), &strip(&gait.walker, &walk, 9, &title))?;

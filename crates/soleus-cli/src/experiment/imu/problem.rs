@@ -14,7 +14,7 @@ use soleus_dynamics::implicit::ReactionSum;
 use soleus_math::{Transform, Vec3, vec3};
 
 /// Segments of the record and bodies of the model.
-const SEGMENTS: [(&str, &str); 7] = [
+pub const SEGMENTS: [(&str, &str); 7] = [
     ("pelvis", "trunk"),
     ("femur_r", "thigh_r"),
     ("tibia_r", "shank_r"),
@@ -27,11 +27,26 @@ const SEGMENTS: [(&str, &str); 7] = [
 /// planar model with rigid segments cannot follow them that closely.
 const FLOORS: [f64; 2] = [1.0, 0.2];
 /// W of eq. 21.
-const EFFORT: f64 = 30.0;
+pub const EFFORT: f64 = 3.0;
 /// Nodes of the estimate.
 const NODES: usize = 50;
-/// Swing of the hips in the straight-line start, rad.
-const SWING: f64 = 0.35;
+/// The way to the estimate. Backward Euler, which damps, finds the gait, first with reserves and without the curvature of the
+/// equations; the midpoint rule, which does not damp, makes it exact.
+const STAGES: [Stage; 5] = {
+    let first = Stage {
+        scheme: Scheme::BackwardEuler,
+        nodes: NODES,
+        price: Some(1.0),
+        curved: false,
+        barrier: 1e-3,
+        tolerance: 1e-3,
+        most: 60,
+    };
+    let second = Stage { price: Some(10.0), most: 20, ..first };
+    let third = Stage { price: Some(100.0), ..second };
+    let free = Stage { price: None, curved: true, tolerance: 1e-4, most: 300, ..first };
+    [first, second, third, free, Stage { scheme: Scheme::Midpoint, barrier: 1e-4, ..free }]
+};
 
 /// Which sensors count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,12 +84,14 @@ pub struct Gait {
     pub walker: Planar,
     /// The record.
     pub recording: Recording,
+    /// W.
+    pub effort: f64,
 }
 
 impl Gait {
     /// The built-in walker as it is.
-    pub fn new(recording: Recording) -> Result<Gait, Failure> {
-        Ok(Gait { walker: walk::walker(walk::model()?)?, recording })
+    pub fn new(recording: Recording, effort: f64) -> Result<Gait, Failure> {
+        Ok(Gait { walker: walk::walker(walk::model()?)?, recording, effort })
     }
 
     /// The cycle: duration and mean speed are known, nothing is followed but sensors.
@@ -86,7 +103,7 @@ impl Gait {
             symmetry: Symmetry::None,
             signals: Vec::new(),
             tracking_weight: 0.0,
-            effort: Effort { weight: EFFORT, exponent: 2.0 },
+            effort: Effort { weight: self.effort, exponent: 2.0 },
         }
     }
 
@@ -123,9 +140,9 @@ impl Gait {
         Ok(list)
     }
 
-    /// Estimates the gait, from a motion or from straight lines.
+    /// Estimates the gait, from a motion that is nearly one or from what the readings themselves show.
     pub fn estimate(&self, set: SensorSet, guess: Option<&Trajectory>) -> Result<Outcome, Failure> {
-        let (r, base) = (&self.recording, &self.walker.base);
+        let base = &self.walker.base;
         let problem = |nodes: usize| {
             let mut problem = self.walker.problem();
             let posed = self.cycle().pose(base, &mut problem);
@@ -133,27 +150,13 @@ impl Gait {
             problem.goals.push(sensor_tracking("tracking", 1.0, &base.system, self.channels(set, nodes)?));
             Ok(problem)
         };
-        let fine = Stage {
-            scheme: Scheme::Midpoint,
-            nodes: NODES,
-            prices: vec![10.0, 100.0],
-            barrier: 1e-3,
-            tolerance: 1e-4,
-        };
-        // Backward Euler, which damps, finds the gait; the midpoint rule, which does not, makes it exact.
-        let coarse = Stage {
-            scheme: Scheme::BackwardEuler,
-            nodes: NODES / 2,
-            prices: vec![1.0, 10.0, 100.0],
-            barrier: 1e-2,
-            tolerance: 1e-3,
-        };
-        let reserves = self.walker.reserves();
         match guess {
-            Some(t) => solve_stages(&[fine], &reserves, t.clone(), &problem),
+            Some(t) => solve_stages(&STAGES[STAGES.len() - 1..], &[], t.clone(), &problem),
             None => {
-                let start = self.walker.straight_line(r.speed, r.duration, SWING, false);
-                solve_stages(&[coarse, fine], &reserves, start, &problem)
+                let start = self.start().ok_or_else(|| Failure::NotSolved {
+                    message: "a segment lacks an accelerometer or a gyroscope".into(),
+                })?;
+                solve_stages(&STAGES, &self.walker.reserves(), start, &problem)
             }
         }
     }

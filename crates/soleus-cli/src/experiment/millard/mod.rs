@@ -9,31 +9,27 @@ mod specimen;
 mod submaximal;
 mod walking;
 
+use super::places::Places;
 use super::report::Report;
 use super::sheet::Folder;
 use crate::failure::Failure;
 use clap::Args;
-use std::path::PathBuf;
 
 /// What `soleus experiment millard` is told.
 #[derive(Args)]
 pub struct Arguments {
-    /// Folder that holds muscle/ with measured forces, and walking/
-    #[arg(long, default_value = "../shared/data", value_name = "DIR")]
-    data: PathBuf,
-    /// Folder for tables (.csv, .md) and pictures (.svg)
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    places: Places,
 }
 
 /// Runs everything and prints a line for each number.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let folder = Folder::create(a.out.as_ref())?;
+    let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
     println!("Three models of a muscle with its tendon. Ours | published or wanted");
     let tolerances = computational::elastic(&mut report, &folder)?;
     computational::rigid(&tolerances, &mut report, &folder)?;
-    let measured = a.data.join("muscle/vexat_experiments");
+    let measured = a.places.data.join("muscle/vexat_experiments");
     if let Some(records) = records::read(&measured)? {
         let f0 = isometric_force(&records);
         maximal::run(&records, f0, &mut report, &folder)?;
@@ -42,13 +38,13 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         eprintln!("note: no {}: benchmarks with measured forces are left out", measured.display());
     }
     submaximal::twin(&mut report, &folder)?;
-    let digitized = a.data.join("muscle/digitised_curves");
+    let digitized = a.places.data.join("muscle/digitised_curves");
     if digitized.is_dir() {
         curves::run(&digitized, &mut report, &folder)?;
     } else {
         eprintln!("note: no {}: curves are not compared", digitized.display());
     }
-    let pipeline = a.data.join("../reference/pipelines/Gait2354_Simbody");
+    let pipeline = a.places.data.join("../reference/pipelines/Gait2354_Simbody");
     if pipeline.is_dir() {
         walking::run(&pipeline, &report, &folder)?;
     } else {

@@ -10,6 +10,7 @@ mod suspended;
 mod walking;
 mod weak;
 
+use super::places::Places;
 use super::report::Report;
 use super::sheet::Folder;
 use crate::failure::Failure;
@@ -33,12 +34,8 @@ enum Part {
 /// What `soleus experiment moco` is told.
 #[derive(Args)]
 pub struct Arguments {
-    /// Folder that holds moco/ and walking/
-    #[arg(long, default_value = "../shared/data", value_name = "DIR")]
-    data: PathBuf,
-    /// Folder for tables (.csv, .md) and pictures (.svg)
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    places: Places,
     /// Model of the walk, in place of walking/rajagopal_3d/subject_walk_armless_80musc.osim
     #[arg(long, value_name = "MODEL.osim")]
     walker: Option<PathBuf>,
@@ -49,7 +46,7 @@ pub struct Arguments {
 
 /// Solves everything and prints a line for each number.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let folder = Folder::create(a.out.as_ref())?;
+    let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
     let wanted = |part: Part| a.only.is_empty() || a.only.contains(&part);
     println!("Problems of the article on OpenSim Moco. Ours | published");
@@ -57,15 +54,15 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         suspended::run(&mut report, &folder)?;
     }
     if wanted(Part::Squat) {
-        squat::run(&a.data.join("moco/examples"), &mut report, &folder)?;
+        squat::run(&a.places.data.join("moco/examples"), &mut report, &folder)?;
     }
-    let walking = a.data.join("walking/rajagopal_3d");
+    let walking = a.places.data.join("walking/rajagopal_3d");
     let walker = a.walker.clone().unwrap_or_else(|| walking.join("subject_walk_armless_80musc.osim"));
     if wanted(Part::Knee) {
         knee::run(&walking, &walker, &mut report, &folder)?;
     }
     if wanted(Part::Weak) {
-        weak::run(&a.data.join("moco/examples"), &walking, &walker, &mut report, &folder)?;
+        weak::run(&a.places.data.join("moco/examples"), &walking, &walker, &mut report, &folder)?;
     }
     report.close();
     Ok(())

@@ -7,21 +7,17 @@ mod other_runner;
 mod running;
 mod trial;
 
+use super::places::Places;
 use super::report::Report;
 use super::sheet::Folder;
 use crate::failure::Failure;
 use clap::Args;
-use std::path::PathBuf;
 
 /// What `soleus experiment seth` is told.
 #[derive(Args)]
 pub struct Arguments {
-    /// Folder that holds running/ and walking/
-    #[arg(long, default_value = "../shared/data", value_name = "DIR")]
-    data: PathBuf,
-    /// Folder for tables (.csv, .md) and pictures (.svg)
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    places: Places,
     /// Degrees by which the knees of the crouch are bent further than in walking
     #[arg(long, default_value_t = 35.0, value_name = "DEG")]
     crouch_deg: f64,
@@ -29,10 +25,10 @@ pub struct Arguments {
 
 /// Runs everything and prints a line for each number.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let folder = Folder::create(a.out.as_ref())?;
+    let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
     println!("Muscles that support and propel. Ours | published or wanted");
-    let running = a.data.join("running");
+    let running = a.places.data.join("running");
     let subject = running.join("hamner_subject02");
     running::run(&subject, &mut report, &folder)?;
     other_runner::run(
@@ -40,7 +36,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         &subject.join("Actuators_CMC.xml"),
         &mut report,
     )?;
-    crouch::run(&a.data.join("walking/gait2354_subject01"), a.crouch_deg, &mut report, &folder)?;
+    crouch::run(&a.places.data.join("walking/gait2354_subject01"), a.crouch_deg, &mut report, &folder)?;
     report.close();
     Ok(())
 }

@@ -43,7 +43,10 @@ pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Fail
     reaction(grf.times(), plates.each_ref().map(|p| p.up), &c, report);
     let mass = trial.model.bodies.iter().map(|b| b.mass).sum();
     let steps: Vec<Step> = plates.iter().flat_map(|p| steps(grf.times(), p, mass, &c)).collect();
-    shares(&steps, &mut |what, ours, published, pass| report.row(what, ours, published, pass));
+    shares(&steps, &mut |what, ours, published, pass| match pass {
+        Some(pass) => report.row(what, ours, published, pass),
+        None => report.note(what, ours, published),
+    });
 
     momentum(&trial, rows, report, folder)?;
     for (axis, name, what) in [(Axis::Forward, "running_forward", "forward"), (Axis::Up, "running_up", "up")]
@@ -102,6 +105,8 @@ pub struct Step {
     quadriceps: [f64; 2],
     /// Soleus and gastrocnemius of the leg: forward, up.
     calf: [f64; 2],
+    /// The same of both when the mass centre's acceleration has its peak, not they.
+    at_peak: [[f64; 2]; 2],
     /// Both arms: fore or aft, up or down.
     arms: [f64; 2],
 }
@@ -145,6 +150,14 @@ fn step(times: &[f64], forward: &[f64], up: &[f64], side: char, mass: f64, c: &C
         pairs.filter(|(t, _)| (from..=to).contains(*t)).map(|(_, v)| v).collect()
     };
     let of = |axis, words, sign| peak(&inside(c.sum_of_leg(axis, words, side)), sign);
+    // What a group contributes at the instant of a sample of the plate.
+    let at = |axis, words, k: usize| {
+        let row = c.times().partition_point(|t| *t < times[k]).min(c.times().len() - 1);
+        c.sum_of_leg(axis, words, side)[row]
+    };
+    let highest =
+        |values: &[f64]| (0..values.len()).max_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or(0);
+    let (farthest, top) = (hardest + highest(&forward[hardest..]), highest(up));
     let most = |axis| {
         let sum = inside(c.sum(axis, ARMS));
         peak(&sum, 1.0).max(peak(&sum, -1.0))
@@ -153,13 +166,20 @@ fn step(times: &[f64], forward: &[f64], up: &[f64], side: char, mass: f64, c: &C
         braking: 100.0 * (times[end] - from) / (to - from),
         quadriceps: [of(Axis::Forward, QUADRICEPS, -1.0) / back, of(Axis::Up, QUADRICEPS, 1.0) / lift],
         calf: [of(Axis::Forward, CALF, 1.0) / ahead, of(Axis::Up, CALF, 1.0) / lift],
+        at_peak: [
+            [-at(Axis::Forward, QUADRICEPS, hardest) / back, at(Axis::Up, QUADRICEPS, top) / lift],
+            [at(Axis::Forward, CALF, farthest) / ahead, at(Axis::Up, CALF, top) / lift],
+        ],
         arms: [most(Axis::Forward) / back.max(ahead), most(Axis::Up) / lift],
     }
 }
 
-/// Tells what the stances come to, each and their mean, beside the paper's words: what it is, ours, published, whether it will
-/// do. A number that the paper gives passes if it lies within one standard deviation of the mean.
-pub fn shares(steps: &[Step], tell: &mut dyn FnMut(&str, &str, &str, bool)) {
+/// Takes what a number is, ours, what was published, and whether it will do, where that is judged.
+type Tell<'a> = dyn FnMut(&str, &str, &str, Option<bool>) + 'a;
+
+/// Tells what the stances come to, each and their mean, beside the paper's words. A number that the paper gives passes if it
+/// lies within one standard deviation of the mean.
+pub fn shares(steps: &[Step], tell: &mut Tell) {
     let each = |of: fn(&Step) -> f64| steps.iter().map(of).collect::<Vec<f64>>();
     let told = |values: &[f64], digits: usize| {
         let (mean, deviation) = mean_and_deviation(values);
@@ -173,19 +193,27 @@ pub fn shares(steps: &[Step], tell: &mut dyn FnMut(&str, &str, &str, bool)) {
     let below = |values: &[f64], most: f64| values.iter().all(|v| *v < most);
 
     let v = each(|s| s.braking);
-    tell("braking ends, each stance (mean ± SD) (% of stance)", &told(&v, 0), "60", is(&v, 60.0));
+    tell("braking ends, each stance (mean ± SD) (% of stance)", &told(&v, 0), "60", Some(is(&v, 60.0)));
     let v = each(|s| s.quadriceps[0]);
-    tell("quadriceps: back (of the peak)", &told(&v, 2), "twice", is(&v, 2.0));
+    tell("quadriceps: back (of the peak)", &told(&v, 2), "twice", Some(is(&v, 2.0)));
     let v = each(|s| s.quadriceps[1]);
-    tell("quadriceps: up (of the peak)", &told(&v, 2), "nearly half", is(&v, 0.5));
+    tell("quadriceps: up (of the peak)", &told(&v, 2), "nearly half", Some(is(&v, 0.5)));
     let v = each(|s| s.calf[0]);
-    tell("soleus and gastrocnemius: forward (of the peak)", &told(&v, 2), "over twice", mean(&v) > 2.0);
+    tell("soleus and gastrocnemius: forward (of the peak)", &told(&v, 2), "over twice", Some(mean(&v) > 2.0));
     let v = each(|s| s.calf[1]);
-    tell("soleus and gastrocnemius: up (of the peak)", &told(&v, 2), "over half", mean(&v) > 0.5);
+    tell("soleus and gastrocnemius: up (of the peak)", &told(&v, 2), "over half", Some(mean(&v) > 0.5));
+    for (what, of, published) in [
+        ("quadriceps: back, at the instant of the peak", (|s| s.at_peak[0][0]) as fn(&Step) -> f64, "twice"),
+        ("quadriceps: up, at the instant of the peak", |s| s.at_peak[0][1], "nearly half"),
+        ("soleus and gastrocnemius: forward, at the instant of the peak", |s| s.at_peak[1][0], "over twice"),
+        ("soleus and gastrocnemius: up, at the instant of the peak", |s| s.at_peak[1][1], "over half"),
+    ] {
+        tell(what, &told(&each(of), 2), published, None);
+    }
     let v = each(|s| 100.0 * s.arms[0]);
-    tell("arms: fore and aft (% of the peak)", &told(&v, 2), "below 1", below(&v, 1.0));
+    tell("arms: fore and aft (% of the peak)", &told(&v, 2), "below 1", Some(below(&v, 1.0)));
     let v = each(|s| 100.0 * s.arms[1]);
-    tell("arms: up and down (% of the peak)", &told(&v, 2), "below 1", below(&v, 1.0));
+    tell("arms: up and down (% of the peak)", &told(&v, 2), "below 1", Some(below(&v, 1.0)));
 }
 
 /// Mean, and standard deviation of the values as a sample.

@@ -36,7 +36,7 @@ impl Trial {
     ) -> Result<Trial, Failure> {
         let files = [actuators.to_path_buf()];
         let change = load::Change { force_sets: &files, ..load::Change::default() };
-        let mut model = load::changed_model(model_path, &change)?;
+        let mut model = load::changed_model(model_path, &change, load::Warnings::Tell)?;
         model.forces.extend(id::measured(&model, Some(loads), Path::new(""))?);
         let system = load::compile(model_path, &model, &Options::default())?;
         let history = history(&model, &system, coordinates, source)?;

@@ -1,4 +1,4 @@
-//! The estimate: eq. 21 of van den Bogert, Blana and Heinrich (2011) on the midpoint rule.
+//! The estimate: eq. 21 of van den Bogert, Blana and Heinrich (2011) on the midpoint rule, with smooth muscles.
 
 use super::landing::{self, DURATION};
 use super::motion::Motion;
@@ -8,15 +8,32 @@ use crate::experiment::sample::rms;
 use crate::experiment::stages::{Stage, solve_stages};
 use crate::failure::Failure;
 use soleus_control::continuation::Outcome;
-use soleus_control::goal::{Sensor, control_effort, sensor_tracking};
+use soleus_control::goal::{Sensor, control_effort, sensor_tracking, sum_of_squares};
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_control::problem::PointVariable;
 use soleus_control::{Bounds, Goal, Problem, Scheme, Trajectory};
 
 /// W of eq. 21.
 pub const EFFORT: f64 = 1.0;
-/// The way to the estimate: the mesh of the readings at once, from a start that obeys the equations.
-pub fn stages() -> Vec<Stage> {
-    vec![Stage { scheme: Scheme::Midpoint, nodes: RATE, prices: Vec::new(), barrier: 1e-3, tolerance: 1e-3 }]
-}
+/// S of [`smooth_muscles`].
+const SMOOTHNESS: f64 = 1.0;
+/// τ of it, s: about the time in which a muscle gets from one activation to another.
+const TIME: f64 = 0.1;
+
+/// The way to the estimate, on the mesh of the readings from a start that obeys the equations: near it without the curvature of
+/// the equations, then with it. Barriers are low since they add up over some ten thousand bounds, beside a cost of about 1.
+const STAGES: [Stage; 2] = {
+    let near = Stage {
+        scheme: Scheme::Midpoint,
+        nodes: RATE,
+        price: None,
+        curved: false,
+        barrier: 1e-4,
+        tolerance: 1e-3,
+        most: 25,
+    };
+    [near, Stage { curved: true, tolerance: 1e-5, most: 120, ..near }]
+};
 
 /// Cost (21) over the readings, on a mesh: no task, no constraint but the dynamics. Where nothing tells the place along the slope,
 /// it starts at 0.
@@ -33,14 +50,26 @@ fn problem(skier: &Skier, records: &[Record], nodes: usize, effort: f64) -> Resu
     let each = 1.0 / p.controls.len() as f64;
     let controls: Vec<_> = (0..p.controls.len()).map(|i| (i, each)).collect();
     p.goals.push(Goal { is_mean: true, ..control_effort("effort", effort, &controls, 2.0) });
+    p.goals.push(smooth_muscles(&skier.planar.base));
     Ok(p)
 }
 
+/// S · mean over time and all states z of muscles (activations, fiber lengths) of (τ ż)².
+///
+/// Noise can be followed by excitations that jump from one reading to the next at hardly any cost in effort; many sets of them do
+/// equally well, and a method that looks for one does not settle. A small price on the rates ends this.
+fn smooth_muscles(base: &ModelProblem) -> Goal {
+    let (first, count) = (2 * base.num_coordinates(), base.states.len());
+    let each = TIME * TIME / (count - first).max(1) as f64;
+    let rates: Vec<_> = (first..count).map(|i| (PointVariable::Rate(i), each)).collect();
+    Goal { is_mean: true, ..sum_of_squares("smoothness", SMOOTHNESS, &rates) }
+}
+
 /// A landing that obeys the equations: simulated on the mesh of the estimate, from what was read at the start, with reflexes
-/// that hold the mean of what was read. What was not read is that of a skier in flight.
+/// that hold the mean of what was read. What was not read is that of some skier in flight, not of the truth.
 fn guess(skier: &Skier, records: &[Record], nodes: usize) -> Result<Trajectory, Failure> {
     let base = &skier.planar.base;
-    let [mut q, mut u] = landing::flying(skier);
+    let [mut q, mut u] = landing::any_flight(skier);
     let mut posture = q.clone();
     for r in records {
         if let (Sensor::State(i), Some([value, slope])) = (r.sensor, r.at_start()) {
@@ -71,15 +100,9 @@ fn guess(skier: &Skier, records: &[Record], nodes: usize) -> Result<Trajectory, 
 }
 
 /// Estimates the landing behind readings.
-pub fn estimate(
-    skier: &Skier,
-    records: &[Record],
-    effort: f64,
-    stages: &[Stage],
-) -> Result<Outcome, Failure> {
-    let nodes = stages.first().map_or(RATE, |s| s.nodes);
-    let start = guess(skier, records, nodes)?;
-    solve_stages(stages, &[], start, &|nodes| problem(skier, records, nodes, effort))
+pub fn estimate(skier: &Skier, records: &[Record], effort: f64) -> Result<Outcome, Failure> {
+    let start = guess(skier, records, RATE)?;
+    solve_stages(&STAGES, &[], start, &|nodes| problem(skier, records, nodes, effort))
 }
 
 /// How far an estimate is from the truth, root mean squares over time.

@@ -21,7 +21,9 @@ const SINKING: f64 = -0.6;
 const HEIGHT: f64 = 0.35;
 /// Trunk; hip, knee and ankle, right then left, rad: in the air.
 const IN_THE_AIR: [f64; 7] = [-0.80, 1.30, -0.90, 0.40, 1.16, -0.70, 0.34];
-/// The same on the snow, which the reflexes hold.
+/// The same of a skier of whom nothing is known but that he flies.
+const ANY: [f64; 7] = [-0.70, 1.20, -0.80, 0.35, 1.20, -0.80, 0.35];
+/// The same on the snow, which the reflexes of the truth hold.
 const ON_THE_SNOW: [f64; 7] = [-0.70, 1.45, -1.10, 0.40, 1.35, -0.95, 0.35];
 
 impl Skier {
@@ -105,19 +107,20 @@ impl Reflexes {
     }
 }
 
-/// q and u at the start.
-fn start(skier: &Skier) -> [Vec<f64>; 2] {
-    let mut q = skier.posture(&IN_THE_AIR);
-    q[skier.planar.height] = skier.standing(&q) + HEIGHT;
+/// q and u of a skier that flies in a posture: so high above the snow (m), with these velocities along the slope and away from
+/// the snow (m/s).
+fn flight(skier: &Skier, joints: &[f64; 7], height: f64, [forward, up]: [f64; 2]) -> [Vec<f64>; 2] {
+    let mut q = skier.posture(joints);
+    q[skier.planar.height] = skier.standing(&q) + height;
     let mut u = vec![0.0; q.len()];
-    u[skier.planar.forward] = SPEED;
-    u[skier.planar.height] = SINKING;
+    u[skier.planar.forward] = forward;
+    u[skier.planar.height] = up;
     [q, u]
 }
 
 /// The truth.
 pub fn truth(skier: &Skier) -> Result<Motion, Failure> {
-    let [q, u] = start(skier);
+    let [q, u] = flight(skier, &IN_THE_AIR, HEIGHT, [SPEED, SINKING]);
     let (motion, reached) = reflex_landing(skier, [&q, &u], &skier.posture(&ON_THE_SNOW), STEPS);
     if !reached {
         return Err(Failure::NotSolved { message: "the landing could not be simulated".into() });
@@ -169,7 +172,7 @@ pub fn simulate(
     (motion, reached)
 }
 
-/// q and u of a skier of whom nothing is known but that he flies: the start of the truth.
-pub fn flying(skier: &Skier) -> [Vec<f64>; 2] {
-    start(skier)
+/// q and u where nothing was read: about what jumps are like.
+pub fn any_flight(skier: &Skier) -> [Vec<f64>; 2] {
+    flight(skier, &ANY, 0.3, [18.0, 0.0])
 }

@@ -16,11 +16,11 @@ use super::report::{Report, list};
 use super::sheet::{Folder, Sheet};
 use crate::failure::Failure;
 use clap::Args;
-use estimate::{EFFORT, Score, estimate, sampled, stages};
+use estimate::{EFFORT, Score, estimate, sampled};
 use landing::DURATION;
 use motion::Motion;
 use readings::Sensors;
-use skier::Skier;
+use skier::{Gear, Skier, USUAL};
 use soleus_control::continuation::Outcome;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Seeds of the noise that the estimate with all channels is repeated with
-    #[arg(long, default_value_t = 2, value_name = "N")]
+    #[arg(long, default_value_t = 3, value_name = "N")]
     seeds: u64,
     /// W of eq. 21: what effort counts beside the readings
     #[arg(long, default_value_t = EFFORT, value_name = "W")]
@@ -47,12 +47,12 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let mut report = Report::default();
     let folder = Folder::create(a.out.as_ref())?;
     println!("Landing of a planar skier, 13 coordinates, 16 muscles. Ours | published or wanted");
-    let skier = Skier::new(1.0)?;
+    let skier = Skier::new(USUAL)?;
     let truth = the_truth(&skier, &report)?;
     let best = all_channels(a, &skier, &truth, (&mut report, &folder))?;
     if !a.short {
-        missing_channels(&skier, &truth, a.effort, (&report, &folder))?;
-        off_balance(&skier, &best, (&mut report, &folder))?;
+        off_balance(&skier, &best, (&report, &folder))?;
+        missing_channels(&skier, &truth, &best, a.effort, (&report, &folder))?;
     }
     report.close();
     Ok(())
@@ -113,7 +113,7 @@ fn all_channels(
     for seed in 1..=a.seeds.max(1) {
         let start = Instant::now();
         let records = whole(skier).read(skier, truth, seed)?;
-        let o = estimate(skier, &records, a.effort, &stages())?;
+        let o = estimate(skier, &records, a.effort)?;
         let estimated = sampled(skier, &o.trajectory);
         let score = Score::new(skier, truth, &estimated);
         let is_solved = o.solution.status.is_solved();
@@ -172,6 +172,7 @@ fn all_channels(
 fn missing_channels(
     skier: &Skier,
     truth: &Motion,
+    best: &Outcome,
     effort: f64,
     (report, folder): (&Report, &Folder),
 ) -> Result<(), Failure> {
@@ -185,7 +186,6 @@ fn missing_channels(
     let [r, l] = p.legs;
     let none = Sensors { coordinates: Vec::new(), inertial: true, ..all.clone() };
     let cases = [
-        ("all nine coordinates", all.clone()),
         ("no noise", Sensors { noise: 0.0, ..all.clone() }),
         ("half the noise", Sensors { noise: 0.5, ..all.clone() }),
         ("twice the noise", Sensors { noise: 2.0, ..all.clone() }),
@@ -207,9 +207,7 @@ fn missing_channels(
         "muscle forces, F0",
         "solved",
     ]);
-    for (name, sensors) in cases {
-        let records = sensors.read(skier, truth, 1)?;
-        let o = estimate(skier, &records, effort, &stages())?;
+    let mut row = |name: &str, skier: &Skier, truth: &Motion, o: &Outcome| {
         let s = Score::new(skier, truth, &sampled(skier, &o.trajectory));
         let solved = if o.solution.status.is_solved() { "yes" } else { "no" };
         let cells = [
@@ -222,7 +220,16 @@ fn missing_channels(
         ];
         report.note(name, &cells[..5].join("  "), if solved == "yes" { "" } else { "not solved" });
         sheet.row([vec![name.to_string()], cells.to_vec(), vec![solved.to_string()]].concat());
+    };
+    row("all nine coordinates", skier, truth, best);
+    for (name, sensors) in &cases {
+        let records = sensors.read(skier, truth, 1)?;
+        row(name, skier, truth, &estimate(skier, &records, effort)?);
     }
+    let other = Skier::new(Gear { firmness: FIRMNESS, ..USUAL })?;
+    let landed = landing::truth(&other)?.at(&other, &readings::times(DURATION));
+    let records = all.read(&other, &landed, 1)?;
+    row("all nine, on snow four times as firm", &other, &landed, &estimate(&other, &records, effort)?);
     folder.table("readings", "Estimates from fewer and other readings", &sheet)
 }
 
@@ -230,10 +237,10 @@ fn missing_channels(
 fn off_balance(
     skier: &Skier,
     estimated: &Outcome,
-    (report, folder): (&mut Report, &Folder),
+    (report, folder): (&Report, &Folder),
 ) -> Result<(), Failure> {
     report.heading("Off balance: turned backwards at the start, simulated with the estimated excitations; peaks of ACL and PCL, N");
-    let start = Motion::sampled(skier, &estimated.trajectory, &[0.0]).states[0].clone();
+    let start = perturb::start(skier, &estimated.trajectory);
     let controls = excitations(estimated);
     let mut sheet =
         Sheet::new(&["turned, deg", "stiffness of the skis", "ACL, N", "PCL, N", "reached the end"]);
@@ -242,12 +249,27 @@ fn off_balance(
     let mut count = 0;
     for degrees in TURNS {
         for bending in BENDINGS {
-            let other = Skier::new(bending)?;
+            let other = Skier::new(Gear { bending, ..USUAL })?;
             let (motion, reached) = perturb::simulate(
                 &other,
                 &perturb::turned(&other, &start, f64::to_radians(degrees)),
                 &controls,
             );
+            if degrees == 0.0 && bending == 1.0 {
+                let again =
+                    Motion { times: motion.times.iter().map(|t| t + start.time).collect(), ..motion.clone() };
+                let again = again.at(&other, &readings::times(DURATION));
+                let apart = Score::new(skier, &sampled(skier, &estimated.trajectory), &again);
+                report.note(
+                    "simulated as it is, from the estimate",
+                    &format!(
+                        "worst joint {:.2} deg, force of one ski {:.1} % BW",
+                        apart.worst_joint(),
+                        100.0 * apart.worst_force()
+                    ),
+                    "",
+                );
+            }
             let peak = perturb::peaks(&other, &motion)?;
             count += 1;
             report.note(
@@ -297,6 +319,8 @@ fn off_balance(
 const TURNS: [f64; 4] = [0.0, 5.0, 10.0, 15.0];
 /// Stiffness of the skis over that of the file.
 const BENDINGS: [f64; 4] = [1.0, 0.75, 0.5, 0.25];
+/// How much firmer the firm snow is.
+const FIRMNESS: f64 = 4.0;
 
 #[cfg(test)]
 mod tests;

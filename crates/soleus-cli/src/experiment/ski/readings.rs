@@ -53,7 +53,9 @@ impl Sensors {
                 let reading = v + self.noise * deviation * random.normal();
                 (k % self.every == self.every / 2).then_some(reading)
             });
-            Record { sensor, deviation: deviation * self.noise.max(1e-3), readings: readings.collect() }
+            // Without noise the readings count as much as with the usual one.
+            let factor = if self.noise > 0.0 { self.noise } else { 1.0 };
+            Record { sensor, deviation: deviation * factor, readings: readings.collect() }
         };
         let mut list = Vec::new();
         for &i in &self.coordinates {

@@ -19,15 +19,34 @@ const FILE: &str = "models/skier.osim";
 /// Points of contact on each ski, under the boot and towards both ends.
 const POINTS: [&str; 4] = ["heel", "toe", "tip", "tail"];
 
-/// The model of the file, its skis with `bending` times their stiffness and damping.
-pub fn model(bending: f64) -> Result<Model, Failure> {
+/// What may differ from the file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gear {
+    /// Stiffness and damping of the skis over those of the file.
+    pub bending: f64,
+    /// Stiffness of the snow over that of the file; the height over which it sets in is lower by as much.
+    pub firmness: f64,
+}
+
+/// As in the file.
+pub const USUAL: Gear = Gear { bending: 1.0, firmness: 1.0 };
+
+/// The model of the file with other gear.
+pub fn model(gear: Gear) -> Result<Model, Failure> {
     let (model, diagnostics) = soleus_io::osim::read_model(TEXT.as_bytes(), FILE);
     load::report(&diagnostics);
     let mut model = model.ok_or_else(|| load::errors(Path::new(FILE), &diagnostics))?;
-    for f in model.forces.iter_mut().filter(|f| f.name.starts_with("bending_")) {
-        if let ForceKind::SpringGeneralizedForce(s) = &mut f.kind {
-            s.stiffness *= bending;
-            s.viscosity *= bending;
+    for f in &mut model.forces {
+        match &mut f.kind {
+            ForceKind::SpringGeneralizedForce(s) if f.name.starts_with("bending_") => {
+                s.stiffness *= gear.bending;
+                s.viscosity *= gear.bending;
+            }
+            ForceKind::Bogert2011Contact(c) => {
+                c.stiffness *= gear.firmness;
+                c.transition_height /= gear.firmness;
+            }
+            _ => {}
         }
     }
     Ok(model)
@@ -45,9 +64,9 @@ pub struct Skier {
 }
 
 impl Skier {
-    /// With skis of `bending` times the stiffness of the file.
-    pub fn new(bending: f64) -> Result<Skier, Failure> {
-        let model = model(bending)?;
+    /// With some gear.
+    pub fn new(gear: Gear) -> Result<Skier, Failure> {
+        let model = model(gear)?;
         let missing = |name: &str| Failure::content(Path::new(FILE), 0, name, "missing".to_string(), "");
         let mut planar = walk::walker(model)?;
         let weight = planar.base.model.total_mass() * planar.base.model.gravity.norm();

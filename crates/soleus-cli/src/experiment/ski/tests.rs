@@ -2,14 +2,14 @@
 
 use super::landing::{self, DURATION};
 use super::readings::{self, Sensors};
-use super::skier::Skier;
+use super::skier::{Skier, USUAL};
 use super::{perturb, whole};
 use soleus_control::goal::Sensor;
 
 /// A hinge with the spring 3 EI/L gives way at its end as a beam of length L does: F L³/(3 EI).
 #[test]
 fn analytic_skis_bend_like_beams() {
-    let skier = Skier::new(1.0).unwrap();
+    let skier = Skier::new(USUAL).unwrap();
     let system = &skier.planar.base.system;
     let (ei, force) = (250.0, 10.0);
     for (part, length) in [(0, 0.95), (1, 0.75)] {
@@ -30,7 +30,7 @@ fn analytic_skis_bend_like_beams() {
 /// The landing is one: it ends on its skis, trunk forward, and the snow carries about the weight.
 #[test]
 fn identity_truth_lands() {
-    let skier = Skier::new(1.0).unwrap();
+    let skier = Skier::new(USUAL).unwrap();
     let truth = landing::truth(&skier).unwrap();
     let last = truth.states.last().unwrap();
     assert!((-0.9..-0.3).contains(&last.q[skier.planar.trunk]), "{}", last.q[skier.planar.trunk]);
@@ -47,7 +47,7 @@ fn identity_truth_lands() {
 /// Turning keeps the mass centre: a turn and back again is where it was.
 #[test]
 fn identity_turned_there_and_back() {
-    let skier = Skier::new(1.0).unwrap();
+    let skier = Skier::new(USUAL).unwrap();
     let x = landing::truth(&skier).unwrap().states[0].clone();
     let turned = perturb::turned(&skier, &x, 0.2);
     assert!((turned.q[skier.planar.trunk] - x.q[skier.planar.trunk] - 0.2).abs() < 1e-15);
@@ -58,7 +58,7 @@ fn identity_turned_there_and_back() {
 /// The same seed gives a channel the same noise whichever others there are.
 #[test]
 fn identity_noise_belongs_to_its_channel() {
-    let skier = Skier::new(1.0).unwrap();
+    let skier = Skier::new(USUAL).unwrap();
     let truth = landing::truth(&skier).unwrap().at(&skier, &readings::times(DURATION));
     let all = whole(&skier);
     let knee = skier.planar.legs[1][1];

@@ -1,17 +1,17 @@
 //! From the name of a parameter to what it changes.
 
-use super::affine::{NAMES, affine_property};
 use super::inertial::{OF_BODIES, body_change, nodes_of_body};
-use super::{Contacts, D, Kind, Motion, Parameter, Place, Seeded, seed, unit};
+use super::{Contacts, D, Kind, Motion, Parameter, Place, seed, unit};
 use crate::Options;
-use crate::constants::Constants;
-use crate::force::compile::{elastic_foundation, hunt_crossley, smooth};
-use crate::force::coordinate_limit::CoordinateLimit;
+use crate::constants::{Constants, Numbers};
+use crate::constraint::ConstraintSet;
+use crate::force::CompiledForce;
+use crate::force::compile::{elastic_foundation, hunt_crossley};
 use crate::implicit::ImplicitSystem;
 use crate::kinematics::{BodyFrame, Resolve};
 use crate::muscle::{CompiledMuscle, CurveCache};
 use crate::path::geometry_path::Change;
-use crate::system::{Named, System, SystemError};
+use crate::system::{Actor, Named, SystemError, compile_constraints};
 use soleus_math::{Dual, Real, Rotation, Transform, Vec3};
 use soleus_model::Model;
 use soleus_model::contact::ContactShape;
@@ -45,14 +45,6 @@ pub enum ParameterError {
         /// What was asked for.
         path: String,
     },
-    /// A frame that something stands on whose derivatives there are not.
-    #[error("no derivative by `{path}`: the frame also holds {component}, and by its place there is none")]
-    FrameInUse {
-        /// What was asked for.
-        path: String,
-        /// What else is in the frame.
-        component: String,
-    },
     /// The model does not compile with another value.
     #[error(transparent)]
     System(#[from] SystemError),
@@ -69,11 +61,13 @@ impl ImplicitSystem<'_> {
         let search = Search { implicit: self, model, options, path };
         type Found<'a> = Option<(usize, &'a str)>;
         type Of<'a> = fn(&Search<'a>, usize, &str) -> Result<Parameter, ParameterError>;
-        let candidates: [(Found, Of); 6] = [
+        let candidates: [(Found, Of); 8] = [
             (owner(path, model.bodies.iter().map(|b| &b.path)), Search::of_body),
             (owner(path, model.forces.iter().map(|f| &f.path)), Search::of_force),
             (owner(path, model.contact_geometries.iter().map(|g| &g.path)), Search::of_geometry),
             (owner(path, model.wraps.iter().map(|w| &w.path)), Search::of_wrap),
+            (owner(path, model.joints.iter().map(|j| &j.path)), Search::of_joint),
+            (owner(path, model.constraints.iter().map(|c| &c.path)), Search::of_constraint),
             (owner(path, model.frames.iter().map(|f| &f.path)), Search::of_frame),
             (owner(path, model.markers.iter().map(|m| &m.path)), Search::of_marker),
         ];
@@ -103,13 +97,17 @@ impl ImplicitSystem<'_> {
             add(&f.path, search.names_of_force(f));
         }
         for g in &model.contact_geometries {
-            add(&g.path, (0..3).map(|k| format!("location/{k}")).collect());
-            let sphere = matches!(g.shape, ContactShape::Sphere { .. });
-            add(&g.path, sphere.then(|| "radius".to_string()).into_iter().collect());
+            add(&g.path, names_of_geometry(&g.shape));
         }
         for w in &model.wraps {
             let names = search.names_of_wrap(&w.shape);
             add(&w.path, names);
+        }
+        for (i, j) in model.joints.iter().enumerate() {
+            add(&j.path, search.names_of_joint(i));
+        }
+        for (i, c) in model.constraints.iter().enumerate() {
+            add(&c.path, search.names_of_constraint(i));
         }
         for f in model.frames.iter().filter(|f| f.offset_from.is_some()) {
             let names = (0..6).map(|k| format!("{}/{}", ["translation", "orientation"][k / 3], k % 3));
@@ -118,6 +116,9 @@ impl ImplicitSystem<'_> {
         list
     }
 }
+
+/// A number without value whose derivative by the parameter is one.
+const ONE: D = Dual { v: 0.0, d: [1.0] };
 
 /// The component that a name begins with, and what follows.
 fn owner<'a, 'p>(path: &'p str, components: impl Iterator<Item = &'a String>) -> Option<(usize, &'p str)> {
@@ -138,6 +139,17 @@ pub(super) fn angle_and_axis(R: Rotation<f64>, k: usize) -> (f64, Vec3<f64>) {
         _ => (Rx * Rotation::about_y(angles.y)).axis(2),
     };
     (angles[k], axis)
+}
+
+/// Names of the properties of a contact geometry that there are derivatives by.
+fn names_of_geometry(shape: &ContactShape) -> Vec<String> {
+    let mut names: Vec<String> = (0..3).map(|k| format!("location/{k}")).collect();
+    match shape {
+        ContactShape::Sphere { .. } => names.push("radius".to_string()),
+        ContactShape::Ellipsoid { .. } => names.extend((0..3).map(|k| format!("radii/{k}"))),
+        _ => {}
+    }
+    names
 }
 
 fn class_of_wrap(shape: &WrapShape) -> &'static str {
@@ -204,11 +216,7 @@ impl Search<'_> {
         let unit = unit::of_force(&force.kind, property, self.is_angular(force));
         let found = match self.seeded(index, property)? {
             Some(found) => Some(found),
-            None => self.slack(index, property).or_else(|| self.place_of_force(index, property)),
-        };
-        let found = match found {
-            Some(found) => Some(found),
-            None => self.affine(index, property)?,
+            None => self.point_of_path(index, property),
         };
         match found {
             Some((value, kind)) => self.found(value, unit, vec![kind]),
@@ -224,46 +232,45 @@ impl Search<'_> {
             ForceKind::ActivationCoordinateActuator(a) => angle(a.coordinate),
             ForceKind::SpringGeneralizedForce(f) => angle(f.coordinate),
             ForceKind::CoordinateLimitForce(f) => angle(f.coordinate),
+            ForceKind::PassiveJointMoment(f) => angle(f.coordinate),
             ForceKind::TorqueActuator(_) => true,
             _ => false,
         }
     }
 
-    /// A muscle or a contact that is compiled with each property as the closure says.
-    fn compiled(&self, index: usize, constant: &mut Constants<D>) -> Result<Option<Kind>, ParameterError> {
+    /// A force compiled with each number as `numbers` say.
+    pub(super) fn compiled(
+        &self,
+        index: usize,
+        numbers: &mut Numbers<D>,
+    ) -> Result<Actor<D>, ParameterError> {
         let force = &self.model.forces[index];
-        let (path, geometries) = (&force.path, &self.model.contact_geometries);
+        let path = || force.path.clone();
+        if let ForceKind::Muscle(m) = &force.kind {
+            let muscle = CompiledMuscle::compile_over(m, &mut CurveCache::default(), numbers.constant)
+                .map_err(|source| SystemError::Muscle { path: path(), source })?;
+            return Ok(Actor::Muscle(Box::new(muscle)));
+        }
         let named = Named { model: self.model, tree: &self.implicit.system.tree };
-        let failed = |source| SystemError::Force { path: path.clone(), source };
-        let seeded = |law| Some(Kind::Seeded { force: index, law: Box::new(law) });
-        Ok(match &force.kind {
-            ForceKind::Muscle(m) => CompiledMuscle::compile_over(m, &mut CurveCache::default(), constant)
-                .map_err(|source| SystemError::Muscle { path: path.clone(), source })?
-                .map(|muscle| Kind::Muscle { force: index, muscle: Box::new(muscle) }),
-            ForceKind::SmoothSphereHalfSpaceForce(m) => {
-                seeded(Seeded::Smooth(smooth(m, &named, geometries, constant).map_err(failed)?))
-            }
-            ForceKind::HuntCrossleyForce(m) => {
-                let contact = hunt_crossley(m, &named, geometries, self.options, constant).map_err(failed)?;
-                seeded(Seeded::HuntCrossley(contact))
-            }
-            ForceKind::ElasticFoundationForce(m) => {
-                let contact = elastic_foundation(m, &named, geometries, constant).map_err(failed)?;
-                seeded(Seeded::ElasticFoundation(contact))
-            }
-            ForceKind::CoordinateLimitForce(m) => {
-                let (mobility, angular) = (named.mobility(m.coordinate), self.is_angular(force));
-                let limit = CoordinateLimit::new_over(m, mobility, angular, constant).map_err(failed)?;
-                seeded(Seeded::Limit(limit))
-            }
-            _ => None,
-        })
+        let geometries = &self.model.contact_geometries;
+        let force = CompiledForce::compile_over(force, &named, geometries, self.options, numbers)
+            .map_err(|source| SystemError::Force { path: path(), source })?;
+        Ok(Actor::Force(Box::new(force)))
     }
 
-    /// A property of a muscle or a contact.
+    /// The same with frames where they are.
+    fn compiled_in_place(
+        &self,
+        index: usize,
+        constant: &mut Constants<D>,
+    ) -> Result<Actor<D>, ParameterError> {
+        self.compiled(index, &mut Numbers { constant, pose: &|_, X_BF| Transform::cst(X_BF) })
+    }
+
+    /// A property of a force.
     fn seeded(&self, index: usize, property: &str) -> Result<Option<(f64, Kind)>, ParameterError> {
         let mut value = None;
-        let kind = self.compiled(index, &mut |name, v| {
+        let actor = self.compiled_in_place(index, &mut |name, v| {
             if name == property {
                 value = Some(v);
                 Dual::variable(v, 0)
@@ -271,89 +278,53 @@ impl Search<'_> {
                 Dual::cst(v)
             }
         })?;
-        Ok(value.zip(kind))
+        Ok(value.map(|value| (value, Kind::Law { force: index, actor })))
     }
 
-    /// A length that the length of a path is compared with.
-    fn slack(&self, index: usize, property: &str) -> Option<(f64, Kind)> {
-        let (length, divides) = match (&self.model.forces[index].kind, property) {
-            (ForceKind::PathSpring(f), "resting_length") => (f.resting_length, false),
-            (ForceKind::Ligament(f), "resting_length") => (f.resting_length, true),
-            (ForceKind::Blankevoort1991Ligament(f), "slack_length") => (f.slack_length, true),
-            _ => return None,
-        };
-        Some((length, Kind::Slack { force: index, length, divides }))
-    }
-
-    /// A property that two values are enough for.
-    fn affine(&self, index: usize, property: &str) -> Result<Option<(f64, Kind)>, ParameterError> {
-        let mut changed = self.model.clone();
-        let Some(slot) = affine_property(&mut changed.forces[index].kind, property) else { return Ok(None) };
-        let value = *slot;
-        // As far away as the value is large, so that nothing is lost to cancellation.
-        let step = if value == 0.0 { 1.0 } else { value };
-        *slot = value + step;
-        let mut other = System::compile_with(&changed, self.options)?;
-        let other = Box::new(other.forces.swap_remove(index).actor);
-        Ok(Some((value, Kind::Affine { force: index, other, step })))
-    }
-
-    /// A point of a path, or a place where a force holds on to a body.
-    fn place_of_force(&self, index: usize, property: &str) -> Option<(f64, Kind)> {
-        let force = &self.model.forces[index];
+    /// A point of a path.
+    fn point_of_path(&self, index: usize, property: &str) -> Option<(f64, Kind)> {
         let (name, k) = component(property)?;
-        if let Some(point) = name.strip_prefix("path/").and_then(|n| n.strip_suffix("/location")) {
-            let Some(Path::Geometry(path)) = &force.line_of_action else { return None };
-            let i = path.points.iter().position(|p| p.name == point)?;
-            let (PathPointKind::Fixed(place) | PathPointKind::Conditional { location: place, .. }) =
-                &path.points[i].kind
-            else {
-                return None;
-            };
-            let direction = self.frame(path.points[i].frame).X_BF.R * Vec3::unit(k);
-            let change = Change::Point(i, seed(direction));
-            return Some((place[k], Kind::Path { force: index, change }));
-        }
-        let (frames, place, which) = match (&force.kind, name) {
-            (ForceKind::PointToPointSpring(f), "point1") => ([f.body1, f.body2], f.point1, 0),
-            (ForceKind::PointToPointSpring(f), "point2") => ([f.body1, f.body2], f.point2, 1),
-            _ => return None,
-        };
-        let bodies = frames.map(|f| self.frame(f));
-        // Two points of one body cannot be told apart by moving it, and their forces cancel.
-        if bodies[0].body == bodies[1].body {
+        let point = name.strip_prefix("path/").and_then(|n| n.strip_suffix("/location"))?;
+        let Some(Path::Geometry(path)) = &self.model.forces[index].line_of_action else { return None };
+        let i = path.points.iter().position(|p| p.name == point)?;
+        let (PathPointKind::Fixed(place) | PathPointKind::Conditional { location: place, .. }) =
+            &path.points[i].kind
+        else {
             return None;
-        }
-        let BodyFrame { body, X_BF } = bodies[which];
-        // OpenSim's springs read their points in the body, whatever the frame.
-        let X_BF = if self.options.opensim_faults { Transform::identity() } else { X_BF };
-        let direction = X_BF.R * Vec3::unit(k);
-        let motion = Motion::shift(direction);
-        Some((place[k], Kind::Place(Place { force: index, contacts: None, body, motion })))
+        };
+        let direction = self.frame(path.points[i].frame).X_BF.R * Vec3::unit(k);
+        let change = Change::Point { point: i, turn: Vec3::zero(), shift: seed(direction) };
+        Some((place[k], Kind::Path { force: index, change }))
     }
 
-    /// The place of a contact geometry, in all forces that know it.
+    /// The place or size of a contact geometry, in all forces that know it.
     fn of_geometry(&self, index: usize, property: &str) -> Result<Parameter, ParameterError> {
         let g = &self.model.contact_geometries[index];
-        if let ("radius", ContactShape::Sphere { radius }) = (property, &g.shape) {
-            return self.found(*radius, "m", self.seeded_radius(index)?);
+        match (component(property), property, &g.shape) {
+            (Some(("location", k)), ..) => {
+                let direction = self.frame(g.frame).X_BF.R * Vec3::unit(k);
+                let places = self.places_of_geometry(index, Motion::shift(direction))?;
+                self.found(g.location[k], "m", places)
+            }
+            (_, "radius", ContactShape::Sphere { radius }) => {
+                let r = Dual::variable(*radius, 0);
+                self.found(*radius, "m", self.sized(index, Vec3 { x: r, y: r, z: r })?)
+            }
+            (Some(("radii", k)), _, ContactShape::Ellipsoid { radii }) => {
+                let mut r = Vec3::cst(*radii);
+                r[k] = Dual::variable(radii[k], 0);
+                self.found(radii[k], "m", self.sized(index, r)?)
+            }
+            _ => self.not_supported(g.shape.class(), &names_of_geometry(&g.shape).join(", ")),
         }
-        let Some(("location", k)) = component(property) else {
-            let radius = if matches!(g.shape, ContactShape::Sphere { .. }) { ", radius" } else { "" };
-            return self.not_supported(g.shape.class(), &format!("location/0 to 2{radius}"));
-        };
-        let direction = self.frame(g.frame).X_BF.R * Vec3::unit(k);
-        let places = self.places_of_geometry(index, Motion::shift(direction))?;
-        self.found(g.location[k], "m", places)
     }
 
-    /// The radius of a contact sphere, in all forces that know it.
-    fn seeded_radius(&self, index: usize) -> Result<Vec<Kind>, ParameterError> {
+    /// A contact sphere or ellipsoid with its semi-axes seeded, in all forces that know it.
+    fn sized(&self, index: usize, semi_axes: Vec3<D>) -> Result<Vec<Kind>, ParameterError> {
         let named = Named { model: self.model, tree: &self.implicit.system.tree };
         let geometries = &self.model.contact_geometries;
         let mut kinds = Vec::new();
         for (force, f) in self.model.forces.iter().enumerate() {
-            let failed = |source| SystemError::Force { path: f.path.clone(), source };
             match &f.kind {
                 ForceKind::SmoothSphereHalfSpaceForce(m) if m.sphere.0 == index => {
                     kinds.extend(self.seeded(force, "radius")?.map(|(_, kind)| kind));
@@ -361,11 +332,10 @@ impl Search<'_> {
                 ForceKind::HuntCrossleyForce(m) => {
                     let Some(surface) = position_of(index, &m.contact_parameters) else { continue };
                     let constant: &mut Constants<D> = &mut |_, value| D::cst(value);
-                    let all = hunt_crossley(m, &named, geometries, self.options, constant).map_err(failed)?;
-                    if let ContactShape::Sphere { radius } = geometries[index].shape {
-                        let law = Seeded::HuntCrossley(all.with_radius(surface, Dual::variable(radius, 0)));
-                        kinds.push(Kind::Seeded { force, law: Box::new(law) });
-                    }
+                    let all = hunt_crossley(m, &named, geometries, self.options, constant)
+                        .map_err(|source| SystemError::Force { path: f.path.clone(), source })?;
+                    let contacts = Box::new(all.with_size(surface, semi_axes));
+                    kinds.push(Kind::Sized { force, contacts });
                 }
                 ForceKind::ElasticFoundationForce(m)
                     if position_of(index, &m.contact_parameters).is_some() =>
@@ -416,6 +386,44 @@ impl Search<'_> {
         Ok(places)
     }
 
+    /// A number of a constraint.
+    fn of_constraint(&self, index: usize, property: &str) -> Result<Parameter, ParameterError> {
+        let mut value = None;
+        let constraints = self.constraints(&mut |name, v| {
+            if name == self.path {
+                value = Some(v);
+                Dual::variable(v, 0)
+            } else {
+                Dual::cst(v)
+            }
+        });
+        let constraint = &self.model.constraints[index];
+        match value {
+            Some(value) => {
+                self.found(value, unit::of_constraint(property), vec![Kind::Constraints(constraints)])
+            }
+            None => self.not_supported(constraint.kind.class(), &self.names_of_constraint(index).join(", ")),
+        }
+    }
+
+    /// Names of the properties of a constraint that there are derivatives by.
+    fn names_of_constraint(&self, index: usize) -> Vec<String> {
+        let mut names = Vec::new();
+        let path = &self.model.constraints[index].path;
+        self.constraints(&mut |name, v| {
+            names
+                .extend(name.strip_prefix(path.as_str()).and_then(|n| n.strip_prefix('/')).map(String::from));
+            D::cst(v)
+        });
+        names
+    }
+
+    /// All constraints with each number as the closure says.
+    fn constraints(&self, constant: &mut Constants<D>) -> ConstraintSet<D> {
+        let mut numbers = Numbers { constant, pose: &|_, X_BF| Transform::cst(X_BF) };
+        compile_constraints(self.model, &self.implicit.system.tree, &mut numbers)
+    }
+
     /// A marker, which no equation knows.
     fn of_marker(&self, _: usize, _: &str) -> Result<Parameter, ParameterError> {
         Err(ParameterError::InNoEquation { path: self.path.to_string() })
@@ -437,6 +445,15 @@ impl Search<'_> {
             }
             (_, "radius", WrapShape::Cylinder { radius, .. } | WrapShape::Sphere { radius }) => {
                 (*radius, "m", Change::Size(index, D::new(1.0, [1.0 / radius])))
+            }
+            (Some(("dimensions", k)), _, WrapShape::Ellipsoid { dimensions }) => {
+                (dimensions[k], "m", Change::Dimension { object: index, which: k, by: ONE })
+            }
+            (_, "inner_radius", WrapShape::Torus { inner_radius, .. }) => {
+                (*inner_radius, "m", Change::Dimension { object: index, which: 0, by: ONE })
+            }
+            (_, "outer_radius", WrapShape::Torus { outer_radius, .. }) => {
+                (*outer_radius, "m", Change::Dimension { object: index, which: 1, by: ONE })
             }
             _ => {
                 let names = self.names_of_wrap(&w.shape).join(", ");
@@ -460,8 +477,10 @@ impl Search<'_> {
         let place = ["translation", "xyz_body_rotation"];
         let mut names: Vec<String> =
             place.iter().flat_map(|n| (0..3).map(move |k| format!("{n}/{k}"))).collect();
-        if matches!(shape, WrapShape::Cylinder { .. } | WrapShape::Sphere { .. }) {
-            names.push("radius".to_string());
+        match shape {
+            WrapShape::Cylinder { .. } | WrapShape::Sphere { .. } => names.push("radius".to_string()),
+            WrapShape::Ellipsoid { .. } => names.extend((0..3).map(|k| format!("dimensions/{k}"))),
+            WrapShape::Torus { .. } => names.extend(["inner_radius", "outer_radius"].map(String::from)),
         }
         names
     }
@@ -470,25 +489,14 @@ impl Search<'_> {
     fn names_of_force(&self, force: &Force) -> Vec<String> {
         let mut names = Vec::new();
         let index = self.model.forces.iter().position(|f| f.path == force.path).unwrap_or(0);
-        let _ = self.compiled(index, &mut |name, v| {
+        let _ = self.compiled_in_place(index, &mut |name, v| {
             names.push(name.to_string());
             D::cst(v)
         });
-        let mut kind = force.kind.clone();
-        names.extend(NAMES.iter().filter(|n| affine_property(&mut kind, n).is_some()).map(|n| n.to_string()));
-        for name in ["resting_length", "slack_length"] {
-            if self.slack(index, name).is_some() {
-                names.push(name.to_string());
-            }
-        }
-        let mut places: Vec<String> = ["point1", "point2"].map(String::from).to_vec();
         if let Some(Path::Geometry(path)) = &force.line_of_action {
-            places.extend(path.points.iter().map(|p| format!("path/{}/location", p.name)));
-        }
-        for name in places.iter().flat_map(|p| (0..3).map(move |k| format!("{p}/{k}"))) {
-            if self.place_of_force(index, &name).is_some() {
-                names.push(name);
-            }
+            let places = path.points.iter().flat_map(|p| (0..3).map(move |k| (p, k)));
+            let places = places.map(|(p, k)| format!("path/{}/location/{k}", p.name));
+            names.extend(places.filter(|name| self.point_of_path(index, name).is_some()));
         }
         let mut seen = std::collections::HashSet::new();
         names.retain(|n| seen.insert(n.clone()));

@@ -1,18 +1,18 @@
 //! Offset frames: what stands in one, and how it moves with it.
 
 use super::find::{ParameterError, Search, angle_and_axis, component};
-use super::{D, Kind, Motion, Parameter, Place, seed};
+use super::{D, Kind, Motion, Parameter, seed};
+use crate::constants::Numbers;
 use crate::path::geometry_path::Change;
-use crate::system::{Actor, System};
-use soleus_math::{Transform, Vec3};
-use soleus_model::Model;
-use soleus_model::force::ForceKind;
+use crate::system::compile_constraints;
+use soleus_math::{Real, Transform, Vec3};
 use soleus_model::id::FrameId;
-use soleus_model::path::{Path, PathPointKind};
+use soleus_model::path::Path;
+use std::cell::Cell;
 
 impl Search<'_> {
     /// Place or orientation of an offset frame, with everything that stands in it: joints, points of paths, wrap objects,
-    /// contact geometry and bushings.
+    /// contact geometry, constraints and forces.
     pub(super) fn of_frame(&self, index: usize, property: &str) -> Result<Parameter, ParameterError> {
         let frame = &self.model.frames[index];
         let (Some(from), Some((name @ ("translation" | "orientation"), k))) =
@@ -35,20 +35,12 @@ impl Search<'_> {
             (angle, "rad", Motion { turn, shift: -turn.cross(frame.X_BF.p) })
         };
         let moved = self.standing_on(FrameId(index));
-        self.refuse_others(&moved)?;
-        let mut kinds = self.joints_in(&moved, motion)?;
-        kinds.extend(self.paths_in(&moved, motion)?);
+        let mut kinds = self.joints_in(&moved, motion);
+        kinds.extend(self.paths_in(&moved, motion));
         for (g, _) in self.model.contact_geometries.iter().enumerate().filter(|(_, g)| moved[g.frame.0]) {
             kinds.extend(self.places_of_geometry(g, motion)?);
         }
-        for (force, f) in self.model.forces.iter().enumerate() {
-            let Some(frames) = frames_of_bushing(&f.kind) else { continue };
-            let bodies = frames.map(|id| self.frame(id).body);
-            // Between two frames of one body nothing acts on the whole.
-            for side in (0..2).filter(|&i| moved[frames[i].0] && bodies[0] != bodies[1]) {
-                kinds.push(Kind::Place(Place { force, contacts: None, body: bodies[side], motion }));
-            }
-        }
+        kinds.extend(self.holding_on(&moved, motion)?);
         self.found(value, unit, kinds)
     }
 
@@ -65,49 +57,8 @@ impl Search<'_> {
         moved
     }
 
-    /// An error if something stands in the frames that is not dealt with: a constraint, or another kind of force.
-    fn refuse_others(&self, moved: &[bool]) -> Result<(), ParameterError> {
-        let in_use = |component: &str| {
-            let (path, component) = (self.path.to_string(), component.to_string());
-            Err(ParameterError::FrameInUse { path, component })
-        };
-        // What is compiled otherwise with the frames elsewhere stands in them.
-        let mut elsewhere: Model = self.model.clone();
-        for (f, _) in elsewhere.frames.iter_mut().zip(moved).filter(|(_, moved)| **moved) {
-            let by =
-                Transform::from_offset(Vec3 { x: 0.01, y: 0.02, z: 0.03 }, Vec3 { x: 0.1, y: 0.2, z: 0.3 });
-            f.X_BF = by * f.X_BF;
-        }
-        let (here, there) = (self.implicit.system, System::compile_with(&elsewhere, self.options)?);
-        let in_loop =
-            |system: &System| system.tree.loops.iter().map(|l| [l.first, l.second]).collect::<Vec<_>>();
-        if in_loop(here) != in_loop(&there) {
-            return in_use("a joint that closes a loop");
-        }
-        if here.constraints != there.constraints {
-            return in_use("a constraint");
-        }
-        for ((f, a), b) in self.model.forces.iter().zip(&here.forces).zip(&there.forces) {
-            let touches = matches!(
-                f.kind,
-                ForceKind::HuntCrossleyForce(_)
-                    | ForceKind::SmoothSphereHalfSpaceForce(_)
-                    | ForceKind::ElasticFoundationForce(_)
-            );
-            let known = touches || frames_of_bushing(&f.kind).is_some();
-            let differs = match (&a.actor, &b.actor) {
-                (Actor::Force(a), Actor::Force(b)) => a != b,
-                _ => false,
-            };
-            if !known && differs {
-                return in_use(&f.path);
-            }
-        }
-        Ok(())
-    }
-
     /// Joints whose frames are among those that move.
-    fn joints_in(&self, moved: &[bool], motion: Motion) -> Result<Vec<Kind>, ParameterError> {
+    fn joints_in(&self, moved: &[bool], motion: Motion) -> Vec<Kind> {
         let nodes = &self.implicit.system.tree.nodes;
         let mut kinds = Vec::new();
         for (j, joint) in self.model.joints.iter().enumerate() {
@@ -136,24 +87,43 @@ impl Search<'_> {
                 kinds.push(Kind::Joint { node: last, frames: Box::new([X_PF, X_MB]) });
             }
         }
+        kinds
+    }
+
+    /// Constraints, and forces that act along no path, that hold on to frames that move. Contacts are known by their geometry.
+    fn holding_on(&self, moved: &[bool], motion: Motion) -> Result<Vec<Kind>, ParameterError> {
+        let holds_on = Cell::new(false);
+        let pose = |id: FrameId, X_BF: Transform<f64>| {
+            let X = Transform::cst(X_BF);
+            if !moved[id.0] {
+                return X;
+            }
+            holds_on.set(true);
+            X.nudged(seed(motion.turn), seed(motion.of_point(X_BF.p)))
+        };
+        let mut kinds = Vec::new();
+        let mut numbers = Numbers { constant: &mut |_, value| D::cst(value), pose: &pose };
+        let constraints = compile_constraints(self.model, &self.implicit.system.tree, &mut numbers);
+        if holds_on.replace(false) {
+            kinds.push(Kind::Constraints(constraints));
+        }
+        for force in 0..self.model.forces.len() {
+            let actor = self.compiled(force, &mut numbers)?;
+            if holds_on.replace(false) {
+                kinds.push(Kind::Law { force, actor });
+            }
+        }
         Ok(kinds)
     }
 
     /// Points and wrap objects of paths among the frames that move.
-    fn paths_in(&self, moved: &[bool], motion: Motion) -> Result<Vec<Kind>, ParameterError> {
+    fn paths_in(&self, moved: &[bool], motion: Motion) -> Vec<Kind> {
         let mut kinds = Vec::new();
         for (force, f) in self.model.forces.iter().enumerate() {
             let Some(Path::Geometry(path)) = &f.line_of_action else { continue };
-            for (i, p) in path.points.iter().enumerate().filter(|(_, p)| moved[p.frame.0]) {
-                let X_BF = self.frame(p.frame).X_BF;
-                let place = match &p.kind {
-                    PathPointKind::Fixed(p) | PathPointKind::Conditional { location: p, .. } => X_BF * *p,
-                    PathPointKind::Moving { .. } => {
-                        let (path, component) = (self.path.to_string(), format!("{}, which moves", p.name));
-                        return Err(ParameterError::FrameInUse { path, component });
-                    }
-                };
-                let change = Change::Point(i, seed(motion.of_point(place)));
+            for (i, _) in path.points.iter().enumerate().filter(|(_, p)| moved[p.frame.0]) {
+                // A point that is fixed or moves in the frame goes where the body would carry it.
+                let change = Change::Point { point: i, turn: seed(motion.turn), shift: seed(motion.shift) };
                 kinds.push(Kind::Path { force, change });
             }
         }
@@ -162,7 +132,7 @@ impl Search<'_> {
             let change = Change::Pose { object, turn: seed(motion.turn), shift: seed(motion.of_point(p)) };
             kinds.extend(self.paths_around(object).map(|force| Kind::Path { force, change }));
         }
-        Ok(kinds)
+        kinds
     }
 }
 
@@ -178,14 +148,4 @@ fn exactly(value: Transform<D>, derivatives: Transform<D>) -> Transform<D> {
         X.p[i].d = derivatives.p[i].d;
     }
     X
-}
-
-/// The two frames of a bushing.
-fn frames_of_bushing(kind: &ForceKind) -> Option<[FrameId; 2]> {
-    match kind {
-        ForceKind::BushingForce(b) => Some([b.frame1, b.frame2]),
-        ForceKind::FunctionBasedBushingForce(b) => Some([b.frame1, b.frame2]),
-        ForceKind::ExpressionBasedBushingForce(b) => Some([b.frame1, b.frame2]),
-        _ => None,
-    }
 }

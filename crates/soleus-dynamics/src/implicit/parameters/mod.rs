@@ -13,31 +13,33 @@
 //! | a contact | `/forceset/heel/dissipation`, `/forceset/foot/contact_parameters/0/stiffness` |
 //! | a place of contact | `/contactgeometryset/heel/location/1` |
 //!
-//! All derivatives are exact. Newton–Euler is linear in mass, first moment and inertia of a body. Where a load is affine in a
-//! property, f = a + b p, two values of p give b. Muscles and contacts run with dual numbers as parameters, paths with dual
-//! numbers as points. Moving the place where a force holds on to a body is the same, for this force, as moving the body. A joint
-//! frame moves everything that the joint carries: the whole residual runs with dual numbers, once.
+//! All derivatives are exact. Newton–Euler is linear in mass, first moment and inertia of a body. Muscles and other forces run
+//! with dual numbers as parameters, paths with dual numbers as points. Moving a shape that touches others is the same, for this
+//! contact, as moving its body. A joint moves everything that it carries: by its frames and axes the whole residual runs with dual
+//! numbers, once.
 
-mod affine;
 mod find;
 mod frame;
 mod inertial;
+mod joint;
 mod unit;
 
 pub use find::ParameterError;
 
-use super::{ImplicitSystem, apply_force, path_law};
-use crate::contact::{ElasticFoundation, HuntCrossley, SmoothSphereHalfSpace};
-use crate::force::coordinate_limit::CoordinateLimit;
+use super::{ImplicitSystem, path_law};
+use crate::constraint::ConstraintSet;
+use crate::contact::{ElasticFoundation, HuntCrossley};
+use crate::force::CompiledForce;
+use crate::joint::{JointKernel, JointMotion};
 use crate::kinematics::{Kinematics, Loads};
 use crate::multibody::{
-    JointFrames, compute_accelerations, compute_generalized_forces, compute_kinematics_between,
+    JointFrames, Node, compute_accelerations, compute_generalized_forces, compute_kinematics,
+    compute_kinematics_between,
 };
-use crate::muscle::CompiledMuscle;
 use crate::path::geometry_path::Change;
 use crate::path::{CompiledPath, PathState};
 use crate::system::{Actor, State, SystemForce, Workspace};
-use soleus_math::{Dual, Real, SpatialInertia, SpatialVec, Transform, Vec3};
+use soleus_math::{Dual, Over, Real, SpatialInertia, SpatialVec, Transform, Vec3};
 
 /// A number with its derivative by the parameter.
 type D = Dual<f64, 1>;
@@ -59,30 +61,20 @@ pub struct Parameter {
 enum Kind {
     /// Change of inertia of some nodes per unit, about the body's origin and in the body.
     Inertial(Vec<(usize, SpatialInertia<f64>)>),
-    /// A force, its law at another value, and how far that value is away.
-    Affine { force: usize, other: Box<Actor>, step: f64 },
-    /// A muscle with the parameter seeded.
-    Muscle { force: usize, muscle: Box<CompiledMuscle<D>> },
-    /// A length that the length of a path is compared with: subtracted from it, or dividing length and speed.
-    Slack { force: usize, length: f64, divides: bool },
-    /// A contact or a limit with the parameter seeded.
-    Seeded { force: usize, law: Box<Seeded> },
+    /// A muscle or another force with the parameter seeded.
+    Law { force: usize, actor: Actor<D> },
+    /// A contact with the size of one of its surfaces seeded.
+    Sized { force: usize, contacts: Box<HuntCrossley<D>> },
     /// The path of a force with the parameter seeded.
     Path { force: usize, change: Change<D> },
     /// A place where a force holds on to a body.
     Place(Place),
     /// The frames X_PF and X_MB of a joint with the parameter seeded, by the node it carries.
     Joint { node: usize, frames: Box<[Transform<D>; 2]> },
-}
-
-/// A law whose parameters carry derivatives; parameters box it.
-#[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)]
-enum Seeded {
-    Smooth(SmoothSphereHalfSpace<D>),
-    HuntCrossley(HuntCrossley<D>),
-    ElasticFoundation(ElasticFoundation<D>),
-    Limit(CoordinateLimit<D>),
+    /// A joint with the parameter seeded, by the node it carries.
+    Motion { node: usize, joint: JointKernel<D> },
+    /// All constraints with the parameter seeded.
+    Constraints(ConstraintSet<D>),
 }
 
 /// Contacts of one surface with others.
@@ -207,7 +199,7 @@ impl ImplicitSystem<'_> {
     ) {
         let s = self.system;
         let n = s.tree.num_mobilities;
-        let (udot, zdot) = (&xdot[n..2 * n], &xdot[2 * n..]);
+        let udot = &xdot[n..2 * n];
         s.compute_kinematics(x, &mut room.plain);
         s.compute_paths(x, &mut room.plain);
         // Gravity enters as an acceleration of ground.
@@ -221,7 +213,7 @@ impl ImplicitSystem<'_> {
             room.plain.mobility_load.fill(0.0);
             let rz = &mut rest[..s.num_aux];
             for kind in &p.kinds {
-                self.add_change_of_loads(kind, x, controls, zdot, room, rz);
+                self.add_change_of_loads(kind, x.time, room, rz);
             }
             let ws = &mut room.plain;
             compute_generalized_forces(&s.tree, &ws.kin, &mut ws.body_load, ru);
@@ -229,25 +221,41 @@ impl ImplicitSystem<'_> {
                 *r = -(*r + m);
             }
             for kind in &p.kinds {
-                if let Kind::Joint { node, frames } = kind {
-                    self.add_change_of_joint(*node, frames, room, column);
+                match kind {
+                    Kind::Joint { node, frames } => {
+                        let [X_PF, X_MB] = **frames;
+                        self.add_change_of_joint(
+                            |i, n| if i == *node { JointFrames::new(X_PF, X_MB) } else { JointFrames::of(n) },
+                            |_, n, q, u, m| n.joint.compute(q, u, m),
+                            room,
+                            column,
+                        );
+                    }
+                    Kind::Motion { node, joint } => self.add_change_of_joint(
+                        |_, n| JointFrames::of(n),
+                        |i, n, q, u, m| {
+                            if i == *node { joint.compute(q, u, m) } else { n.joint.compute(q, u, m) }
+                        },
+                        room,
+                        column,
+                    ),
+                    Kind::Constraints(set) => self.add_change_of_constraints(set, room, column),
+                    _ => {}
                 }
             }
         }
     }
 
-    /// Adds the change of the residual when a joint is elsewhere on its bodies.
+    /// Adds the change of the residual when a joint is elsewhere on its bodies or moves otherwise.
     fn add_change_of_joint(
         &self,
-        node: usize,
-        &[X_PF, X_MB]: &[Transform<D>; 2],
+        frames: impl Fn(usize, &Node) -> JointFrames<D>,
+        joint: impl Fn(usize, &Node, &[D], &[D], &mut JointMotion<D>),
         room: &mut ParameterWorkspace,
         column: &mut [f64],
     ) {
-        let (x, tree, ws) = (&room.x, &self.system.tree, &mut room.dual);
-        compute_kinematics_between(tree, &x.q, &x.u, &mut ws.kin, |i, n| {
-            if i == node { JointFrames::new(X_PF, X_MB) } else { JointFrames::of(n) }
-        });
+        let (x, ws) = (&room.x, &mut room.dual);
+        compute_kinematics_between(&self.system.tree, &x.q, &x.u, &mut ws.kin, frames, joint);
         let r = &mut room.whole_residual;
         self.compute_residual_of_motion(x, &room.xdot, &room.controls, &room.lambda, ws, r);
         for (to, from) in column.iter_mut().zip(r) {
@@ -255,63 +263,44 @@ impl ImplicitSystem<'_> {
         }
     }
 
-    /// Adds the change of loads on bodies and mobilities, and of the residuals of muscle states.
-    fn add_change_of_loads(
+    /// Adds the change of Gᵀ λ and of G u̇ − b when the constraints are others.
+    fn add_change_of_constraints(
         &self,
-        kind: &Kind,
-        x: &State<f64>,
-        controls: &[f64],
-        zdot: &[f64],
+        set: &ConstraintSet<D>,
         room: &mut ParameterWorkspace,
-        rz: &mut [f64],
+        column: &mut [f64],
     ) {
-        let s = self.system;
+        let tree = &self.system.tree;
+        let n = tree.num_mobilities;
+        let (kin, rows) = (&mut room.dual.kin, &mut room.dual.constraints);
+        compute_kinematics(tree, &room.x.q, &room.x.u, kin);
+        set.compute(tree, kin, room.x.time, rows);
+        let (ru, rc) = column[n..].split_at_mut(n + self.system.num_aux);
+        for (i, (rc, l)) in rc.iter_mut().zip(&room.lambda).enumerate() {
+            *rc += rows.bias[i].d[0];
+            for (j, g) in rows.G[i * n..(i + 1) * n].iter().enumerate() {
+                *rc += g.d[0] * room.xdot[n + j].v;
+                ru[j] += g.d[0] * l.v;
+            }
+        }
+    }
+
+    /// Adds the change of loads on bodies and mobilities, and of the residuals of muscle states.
+    fn add_change_of_loads(&self, kind: &Kind, time: f64, room: &mut ParameterWorkspace, rz: &mut [f64]) {
+        let forces = &self.system.forces;
         match kind {
             Kind::Inertial(nodes) => inertial(&mut room.plain, nodes),
-            Kind::Affine { force, other, step } => {
-                affine(&s.forces[*force], *force, other, *step, x, controls, zdot, &mut room.plain, rz);
-            }
-            Kind::Muscle { force, muscle } => {
-                let st = &room.plain.paths[*force];
-                let inputs = [D::cst(st.length()), D::cst(st.speed())];
-                path_force(&s.forces[*force], *force, inputs, Some(muscle), room, rz);
-            }
-            Kind::Slack { force, length, divides } => {
-                let st = &room.plain.paths[*force];
-                let share = |x: f64| if *divides { -x / length } else { 0.0 };
-                let by_length = if *divides { share(st.length()) } else { -1.0 };
-                let inputs = [D::new(st.length(), [by_length]), D::new(st.speed(), [share(st.speed())])];
-                path_force(&s.forces[*force], *force, inputs, None, room, rz);
-            }
-            Kind::Seeded { force, law } if s.forces[*force].enabled => {
-                let mut power = D::zero();
-                with_duals(room, x.time, |kin, loads| match &**law {
-                    Seeded::Smooth(c) => c.touch(kin).0.apply(kin, loads),
-                    Seeded::HuntCrossley(c) => {
-                        c.visit(kin, |touch| touch.apply(kin, loads));
-                    }
-                    Seeded::ElasticFoundation(c) => {
-                        c.visit(kin, |touch| touch.apply(kin, loads));
-                    }
-                    Seeded::Limit(c) => {
-                        let (tau, dissipated) = c.magnitude(kin);
-                        loads.mobility[c.mobility] += tau;
-                        power = dissipated;
-                    }
+            Kind::Law { force, actor } => changed_law(&forces[*force], *force, actor, time, room, rz),
+            Kind::Sized { force, contacts } if forces[*force].enabled => {
+                with_duals(room, time, |kin, loads| {
+                    contacts.visit(kin, |touch| touch.apply(kin, loads));
                 });
-                // A limit may have its dissipated energy as a state.
-                if let Some(r) = rz[s.forces[*force].states.clone()].first_mut() {
-                    *r -= power.d[0];
-                }
             }
-            Kind::Seeded { .. } => {}
-            Kind::Path { force, change } => {
-                changed_path(&s.forces[*force], *force, *change, x.time, room, rz);
+            Kind::Path { force, change } => changed_path(&forces[*force], *force, *change, time, room, rz),
+            Kind::Place(place) if forces[place.force].enabled => {
+                place.add_change(&forces[place.force], time, room);
             }
-            Kind::Place(place) if s.forces[place.force].enabled => {
-                place.add_change(&s.forces[place.force], x.time, room);
-            }
-            Kind::Place(_) | Kind::Joint { .. } => {}
+            _ => {}
         }
     }
 }
@@ -331,76 +320,75 @@ fn inertial(ws: &mut Workspace<f64>, nodes: &[(usize, SpatialInertia<f64>)]) {
     }
 }
 
-/// Difference of the loads and residuals at two values of a property, per unit.
-#[allow(clippy::too_many_arguments)]
-fn affine(
+/// Tension and residuals of a path's law, either of which may carry derivatives.
+fn law<P: Real>(
     f: &SystemForce,
-    index: usize,
-    other: &Actor,
-    step: f64,
-    x: &State<f64>,
-    controls: &[f64],
-    zdot: &[f64],
-    ws: &mut Workspace<f64>,
-    rz: &mut [f64],
-) {
-    if !f.enabled {
-        return;
-    }
-    let rz = &mut rz[f.states.clone()];
-    let kin = ws.kin.view(x.time);
-    let path = f.path.as_ref().map(|p| (p, &ws.paths[index]));
-    let mut loads = Loads { body: &mut ws.body_load, mobility: &mut ws.mobility_load };
-    // The load at the model's value with the sign turned, then that at the other.
-    apply_force(f, &f.actor, path, &kin, x, controls, zdot, rz, &mut loads);
-    let base = [rz.first(), rz.get(1), rz.get(2)].map(|r| r.copied().unwrap_or(0.0));
-    loads.body.iter_mut().for_each(|f| *f = -*f);
-    loads.mobility.iter_mut().for_each(|f| *f = -*f);
-    apply_force(f, other, path, &kin, x, controls, zdot, rz, &mut loads);
-    for (r, base) in rz.iter_mut().zip(base) {
-        *r = (*r - base) / step;
-    }
-    loads.body.iter_mut().for_each(|f| *f = *f * step.recip());
-    loads.mobility.iter_mut().for_each(|f| *f /= step);
-}
-
-/// Tension and residuals of a path's law with derivatives, in its inputs (length, speed) or in the `muscle`'s parameters.
-fn law(
-    f: &SystemForce,
+    actor: &Actor<P>,
     [length, speed]: [D; 2],
-    muscle: Option<&CompiledMuscle<D>>,
     room: &mut ParameterWorkspace,
     rz: &mut [f64],
-) -> D {
+) -> D
+where
+    D: Over<P>,
+{
     let first_aux = 2 * room.x.q.len();
     let (z, zdot) = (&room.x.z[f.states.clone()], &room.xdot[first_aux..][f.states.clone()]);
     let control = room.controls[f.controls.clone()].first().copied().unwrap_or(D::zero());
     let r = &mut room.residual[f.states.clone()];
-    let tension = match muscle {
-        Some(muscle) => muscle.residual(length, speed, control, z, zdot, r),
-        None => path_law(&f.actor, [length, speed, control], z, zdot, r),
-    };
+    let tension = path_law(actor, [length, speed, control], z, zdot, r);
     for (to, from) in rz[f.states.clone()].iter_mut().zip(r) {
         *to += from.d[0];
     }
     tension
 }
 
-/// Change of the tension along a path that itself stays.
-fn path_force(
+/// Change of the load of a force that follows another law.
+fn changed_law(
     f: &SystemForce,
     index: usize,
-    inputs: [D; 2],
-    muscle: Option<&CompiledMuscle<D>>,
+    actor: &Actor<D>,
+    time: f64,
     room: &mut ParameterWorkspace,
     rz: &mut [f64],
 ) {
-    let (true, Some(path)) = (f.enabled, &f.path) else { return };
-    let tension = law(f, inputs, muscle, room, rz);
-    let ws = &mut room.plain;
-    let kin = ws.kin.view(0.0);
-    let mut loads = Loads { body: &mut ws.body_load, mobility: &mut ws.mobility_load };
-    path.apply_tension(&kin, &ws.paths[index], tension.d[0], &mut loads);
+    if !f.enabled {
+        return;
+    }
+    if let Some(path) = &f.path {
+        let st = &room.plain.paths[index];
+        let inputs = [D::cst(st.length()), D::cst(st.speed())];
+        let tension = law(f, actor, inputs, room, rz);
+        let ws = &mut room.plain;
+        let kin = ws.kin.view(0.0);
+        let mut loads = Loads { body: &mut ws.body_load, mobility: &mut ws.mobility_load };
+        path.apply_tension(&kin, &ws.paths[index], tension.d[0], &mut loads);
+    } else if let Actor::Force(force) = actor {
+        let rates = apply_with_duals(f, force, time, room);
+        for (to, from) in rz[f.states.clone()].iter_mut().zip(rates) {
+            *to -= from.d[0];
+        }
+    }
+}
+
+/// Adds the derivatives of a force that acts along no path; returns the rates of its states.
+fn apply_with_duals<'a, P: Real>(
+    f: &SystemForce,
+    force: &CompiledForce<P>,
+    time: f64,
+    room: &'a mut ParameterWorkspace,
+) -> &'a [D]
+where
+    D: Over<P>,
+{
+    let controls = std::mem::take(&mut room.controls);
+    let z = std::mem::take(&mut room.x.z);
+    let mut rates = std::mem::take(&mut room.residual);
+    with_duals(room, time, |kin, loads| {
+        let (e, z) = (&controls[f.controls.clone()], &z[f.states.clone()]);
+        force.apply(kin, e, z, &mut rates[f.states.clone()], loads);
+    });
+    (room.controls, room.x.z, room.residual) = (controls, z, rates);
+    &room.residual[f.states.clone()]
 }
 
 /// Change of tension and of direction as the path changes.
@@ -420,7 +408,7 @@ fn changed_path(
         path.compute_position_changed(&kin, &mut st, change);
         path.compute_speed(&kin, &mut st);
     }
-    let tension = law(f, [st.length(), st.speed()], None, room, rz);
+    let tension = law(f, &f.actor, [st.length(), st.speed()], room, rz);
     with_duals(room, time, |kin, loads| path.apply_tension(kin, &st, tension, loads));
     room.paths[index] = st;
 }
@@ -456,23 +444,17 @@ impl Place {
         let (turned, moved) = (R_GB * self.motion.turn, R_GB * self.motion.shift);
         room.X_GB[b] = X.nudged(seed(turned), seed(moved));
         room.V_GB[b].v += seed(room.plain.kin.V_GB[b].w.cross(moved));
-        let controls = std::mem::take(&mut room.controls);
-        let z = std::mem::take(&mut room.x.z);
-        let mut rates = std::mem::take(&mut room.residual);
-        with_duals(room, time, |kin, loads| match &self.contacts {
-            Some(contacts) => {
-                match &**contacts {
-                    Contacts::HuntCrossley(c) => c.visit(kin, |touch| touch.apply(kin, loads)),
-                    Contacts::ElasticFoundation(c) => c.visit(kin, |touch| touch.apply(kin, loads)),
-                };
-            }
+        match self.contacts.as_deref() {
+            Some(Contacts::HuntCrossley(c)) => with_duals(room, time, |kin, loads| {
+                c.visit(kin, |touch| touch.apply(kin, loads));
+            }),
+            Some(Contacts::ElasticFoundation(c)) => with_duals(room, time, |kin, loads| {
+                c.visit(kin, |touch| touch.apply(kin, loads));
+            }),
             None => {
-                let (e, z, rates) =
-                    (&controls[f.controls.clone()], &z[f.states.clone()], &mut rates[f.states.clone()]);
-                force.apply(kin, e, z, rates, loads);
+                apply_with_duals(f, force, time, room);
             }
-        });
-        (room.controls, room.x.z, room.residual) = (controls, z, rates);
+        }
         (room.X_GB[b], room.V_GB[b]) = (X, V);
         room.plain.body_load[b].w += moved.cross(room.body[b].v.value());
     }

@@ -6,7 +6,7 @@ mod tangent;
 
 use super::{Attempt, Side, SurfaceCurve, unit_or_zero};
 use closest::Closest;
-use soleus_math::{Real, Vec3};
+use soleus_math::{Dual, Over, Real, Vec3};
 use soleus_model::path::WrapMethod;
 use std::sync::Arc;
 use tangent::tangent_point;
@@ -33,13 +33,15 @@ const MAX_PIECES: usize = 499;
 /// Source: OpenSim 4.6, `WrapEllipsoid`. All lengths inside are scaled by 3/(a + b + c), so that its
 /// tolerances, which are absolute, mean the same on every ellipsoid.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ellipsoid {
+pub struct Ellipsoid<P: Real = f64> {
+    /// Semi-axes, m.
+    dimensions: Vec3<P>,
     /// Scale to working units.
-    scale: f64,
+    scale: P,
     /// Semi-axes in working units.
-    a: Vec3<f64>,
-    inv_a: Vec3<f64>,
-    closest: Closest,
+    a: Vec3<P>,
+    inv_a: Vec3<P>,
+    closest: Closest<P>,
     fan: Arc<fan::FanRule>,
     side: Option<Side>,
     method: WrapMethod,
@@ -57,24 +59,34 @@ struct Anchor<T> {
 impl Ellipsoid {
     /// An ellipsoid of semi-axes in m.
     pub fn new(dimensions: Vec3<f64>, side: Option<Side>, method: WrapMethod) -> Ellipsoid {
-        let scale = 3.0 / (dimensions.x + dimensions.y + dimensions.z);
+        Ellipsoid::sized(dimensions, Arc::new(fan::FanRule::new()), side, method)
+    }
+
+    /// The same with one of the semi-axes seeded for derivatives.
+    pub(super) fn seeded(&self, axis: usize) -> Ellipsoid<Dual<f64, 1>> {
+        let mut dimensions = Vec3::cst(self.dimensions);
+        dimensions[axis] = Dual::variable(self.dimensions[axis], 0);
+        Ellipsoid::sized(dimensions, self.fan.clone(), self.side, self.method)
+    }
+}
+
+impl<P: Real> Ellipsoid<P> {
+    fn sized(
+        dimensions: Vec3<P>,
+        fan: Arc<fan::FanRule>,
+        side: Option<Side>,
+        method: WrapMethod,
+    ) -> Ellipsoid<P> {
+        let scale = P::cst(3.0) / (dimensions.x + dimensions.y + dimensions.z);
         let a = dimensions * scale;
-        let inv_a = Vec3 { x: 1.0 / a.x, y: 1.0 / a.y, z: 1.0 / a.z };
-        Ellipsoid {
-            scale,
-            a,
-            inv_a,
-            closest: Closest::new(a),
-            fan: Arc::new(fan::FanRule::new()),
-            side,
-            method,
-        }
+        let inv_a = Vec3 { x: a.x.recip(), y: a.y.recip(), z: a.z.recip() };
+        Ellipsoid { dimensions, scale, a, inv_a, closest: Closest::new(a), fan, side, method }
     }
 
     /// Bends the segment from `p1` to `p2` around the ellipsoid.
-    pub fn wrap<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>) -> Attempt<T> {
-        let (p1, p2) = (p1 * T::cst(self.scale), p2 * T::cst(self.scale));
-        let inv_a = Vec3::<T>::cst(self.inv_a);
+    pub fn wrap<T: Over<P>>(&self, p1: Vec3<T>, p2: Vec3<T>) -> Attempt<T> {
+        let (p1, p2) = (p1 * T::lift(self.scale), p2 * T::lift(self.scale));
+        let inv_a = Vec3::<T>::lift(self.inv_a);
         let (f1, f2) = (p1.mul_elem(inv_a), p2.mul_elem(inv_a));
         let (e1, e2) = (f1.norm_sq() - 1.0, f2.norm_sq() - 1.0);
         if e1.value() < -ON_SURFACE || e2.value() < -ON_SURFACE {
@@ -115,13 +127,13 @@ impl Ellipsoid {
         let r1 = touch(e1, p1, anchor.start[0]);
         let r2 = touch(e2, p2, anchor.start[1]);
         let length = self.curve_length(p1, p2, r1, r2, n, n4);
-        let unscale = T::cst(1.0 / self.scale);
+        let unscale = T::lift(self.scale.recip());
         Attempt::Mandatory(SurfaceCurve { r1: r1 * unscale, r2: r2 * unscale, length: length * unscale })
     }
 
     /// Picks the surface point that the plane of the path goes through; `chord` holds the ends of the
     /// part of the line inside.
-    fn anchor<T: Real>(&self, line: Vec3<T>, chord: [Vec3<T>; 2]) -> Anchor<T> {
+    fn anchor<T: Over<P>>(&self, line: Vec3<T>, chord: [Vec3<T>; 2]) -> Anchor<T> {
         let d = chord[1] - chord[0];
         let middle = chord[0] + d * T::cst(0.5);
         if self.method == WrapMethod::Midpoint {
@@ -177,7 +189,7 @@ impl Ellipsoid {
     }
 
     /// Mirrors an anchor that is on the wrong side; what the fan chose goes to the border instead.
-    fn turn_to_side<T: Real>(&self, side: &Side, anchor: &mut Anchor<T>) {
+    fn turn_to_side<T: Over<P>>(&self, side: &Side, anchor: &mut Anchor<T>) {
         let w = side.axis;
         if side.holds(anchor.c[w].value()) {
             return;
@@ -191,7 +203,7 @@ impl Ellipsoid {
     }
 
     /// Length of the curve from `r1` to `r2` in the plane n·x + n4 = 0, in working units.
-    fn curve_length<T: Real>(
+    fn curve_length<T: Over<P>>(
         &self,
         p1: Vec3<T>,
         p2: Vec3<T>,
@@ -201,7 +213,7 @@ impl Ellipsoid {
         n4: T,
     ) -> T {
         let chord = (r1 - r2).norm_sq();
-        let pieces = (chord.value().sqrt() / self.scale / PIECE_M) as usize;
+        let pieces = (chord.value().sqrt() / self.scale.value() / PIECE_M) as usize;
         if pieces < 2 {
             return super::sqrt_flat(chord);
         }
@@ -215,15 +227,17 @@ impl Ellipsoid {
         }
         let mut pole = Vec3::zero();
         pole[axis] = -n4 / n[axis];
-        let section = Section::new(pole, r1, r2, self.inv_a, self.side.is_some().then_some([p1, p2]));
+        let section =
+            Section::new(pole, r1, r2, Vec3::lift(self.inv_a), self.side.is_some().then_some([p1, p2]));
         let length = section.length(pieces);
         if !length.value().is_nan() {
             return length;
         }
         // … which may be outside the surface so that rays miss it; the centre of the section never is.
-        let an = n.mul_elem(Vec3::cst(self.a)).mul_elem(Vec3::cst(self.a));
+        let an = n.mul_elem(Vec3::lift(self.a)).mul_elem(Vec3::lift(self.a));
         let pole = an * (-n4 / n.dot(an));
-        Section::new(pole, r1, r2, self.inv_a, self.side.is_some().then_some([p1, p2])).length(pieces)
+        Section::new(pole, r1, r2, Vec3::lift(self.inv_a), self.side.is_some().then_some([p1, p2]))
+            .length(pieces)
     }
 }
 
@@ -252,7 +266,7 @@ impl<T: Real> Section<T> {
         pole: Vec3<T>,
         r1: Vec3<T>,
         r2: Vec3<T>,
-        inv_a: Vec3<f64>,
+        inv_a: Vec3<T>,
         ends: Option<[Vec3<T>; 2]>,
     ) -> Section<T> {
         let (d1, d2) = (r1 - pole, r2 - pole);
@@ -262,7 +276,6 @@ impl<T: Real> Section<T> {
         let sin = cross.norm();
         let v = (cross / sin).cross(u);
         let phi = sin.atan2(u.dot(to2));
-        let inv_a = Vec3::cst(inv_a);
         let (fu, fv, fg) = (u.mul_elem(inv_a), v.mul_elem(inv_a), pole.mul_elem(inv_a));
         let outward = ends.map(|[p1, p2]| {
             let flat = |x: Vec3<T>| [x.dot(u).value(), x.dot(v).value()];

@@ -28,6 +28,13 @@ pub struct SurfaceCurve<T> {
     pub length: T,
 }
 
+impl<T: Real> SurfaceCurve<T> {
+    /// The curve on a surface that is that many times as large, between ends that many times as far away.
+    pub(crate) fn times(self, s: T) -> Self {
+        SurfaceCurve { r1: self.r1 * s, r2: self.r2 * s, length: self.length * s }
+    }
+}
+
 /// What became of one segment at one surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Attempt<T> {
@@ -139,6 +146,26 @@ impl Surface {
             Surface::Ellipsoid(s) => s.wrap(p1, p2),
             Surface::Torus(s) => s.wrap(p1, p2, alone),
         }
+    }
+
+    /// What the curve changes by with one of the sizes of an ellipsoid (its semi-axes, 0 to 2) or of a torus (tube 0, circle 1),
+    /// per metre; nothing without a curve.
+    pub(crate) fn slope_by_size(
+        &self,
+        which: usize,
+        p1: Vec3<f64>,
+        p2: Vec3<f64>,
+        alone: bool,
+    ) -> Option<SurfaceCurve<f64>> {
+        let (p1, p2) = (Vec3::<Dual<f64, 1>>::cst(p1), Vec3::cst(p2));
+        let attempt = match self {
+            Surface::Ellipsoid(s) => s.seeded(which).wrap(p1, p2),
+            Surface::Torus(s) => s.seeded(which).wrap(p1, p2, alone),
+            Surface::Cylinder(_) | Surface::Sphere(_) => Attempt::Clear,
+        };
+        let slope = |v: Vec3<Dual<f64, 1>>| Vec3 { x: v.x.d[0], y: v.y.d[0], z: v.z.d[0] };
+        let curve = attempt.curve()?;
+        Some(SurfaceCurve { r1: slope(curve.r1), r2: slope(curve.r2), length: curve.length.d[0] })
     }
 
     /// The same curve as [`wrap`](Self::wrap), with derivatives the cheapest way.

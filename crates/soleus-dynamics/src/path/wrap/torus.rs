@@ -1,7 +1,7 @@
 //! Wrapping through the hole of a torus.
 
 use super::{Attempt, Cylinder, Side, SurfaceCurve};
-use soleus_math::{Real, Vec3, vec3};
+use soleus_math::{Dual, Over, Real, Vec3, vec3};
 
 /// The tube is replaced by a cylinder this long, m (OpenSim 4.6): without end for all we know.
 const TUBE_LENGTH_M: f64 = 10000.0;
@@ -27,9 +27,12 @@ const MAX_RESIDUALS: usize = 500;
 /// with n the direction of the segment, c₃ = p·n and c₄ = n·n in the x-y plane and c₅ = |p|² there,
 /// is the one for a circle of radius 2R; we keep it to get the same lengths.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Torus {
+pub struct Torus<P: Real = f64> {
     tube: Cylinder,
-    radius: f64,
+    /// Of the tube, m.
+    inner: P,
+    /// Of the circle, m.
+    radius: P,
     side: Option<Side>,
 }
 
@@ -37,22 +40,39 @@ impl Torus {
     /// A torus of tube radius `inner` and circle radius `outer`, m.
     pub fn new(inner: f64, outer: f64, side: Option<Side>) -> Torus {
         let toward_centre = Side { axis: 0, sign: 1.0 };
-        Torus { tube: Cylinder::new(inner, TUBE_LENGTH_M, Some(toward_centre)), radius: outer, side }
+        let tube = Cylinder::new(inner, TUBE_LENGTH_M, Some(toward_centre));
+        Torus { tube, inner, radius: outer, side }
     }
 
+    /// The same with its tube (0) or its circle (1) seeded for derivatives.
+    pub(super) fn seeded(&self, which: usize) -> Torus<Dual<f64, 1>> {
+        let of = |k: usize, x: f64| if k == which { Dual::variable(x, 0) } else { Dual::cst(x) };
+        Torus { tube: self.tube, inner: of(0, self.inner), radius: of(1, self.radius), side: self.side }
+    }
+}
+
+impl<P: Real> Torus<P> {
     /// Bends the segment from `p1` to `p2` around the tube.
-    pub fn wrap<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>, alone: bool) -> Attempt<T> {
+    pub fn wrap<T: Over<P>>(&self, p1: Vec3<T>, p2: Vec3<T>, alone: bool) -> Attempt<T> {
         let Some(C) = self.nearest_on_circle(p1, p2) else {
             return Attempt::Clear;
         };
         // Frame of the tube: x toward the centre, y along −z of the torus, z along the circle.
-        let x = C * T::cst(-1.0 / self.radius);
+        let x = C * T::lift(-self.radius.recip());
         let to_tube = |p: Vec3<T>| {
             let q = p - C;
             vec3(x.x * q.x + x.y * q.y, -q.z, x.x * q.y - x.y * q.x)
         };
         let from_tube = |q: Vec3<T>| C + vec3(x.x * q.x - x.y * q.z, x.y * q.x + x.x * q.z, -q.y);
-        match self.tube.wrap(to_tube(p1), to_tube(p2), alone) {
+        // A tube that grows is one of its own size seen from nearer; it has no ends.
+        let (q1, q2) = (to_tube(p1), to_tube(p2));
+        let attempt = if P::ORDER == 0 {
+            self.tube.wrap(q1, q2, alone)
+        } else {
+            let times = T::lift(self.inner) / self.inner.value();
+            self.tube.wrap(q1 / times, q2 / times, alone).map(|c| c.times(times))
+        };
+        match attempt {
             Attempt::Optional(c) | Attempt::Mandatory(c) => {
                 Attempt::Optional(SurfaceCurve { r1: from_tube(c.r1), r2: from_tube(c.r2), length: c.length })
             }
@@ -61,8 +81,8 @@ impl Torus {
     }
 
     /// The point of the circle that the segment is nearest to; nothing if it is on the wrong side.
-    fn nearest_on_circle<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>) -> Option<Vec3<T>> {
-        let R = self.radius;
+    fn nearest_on_circle<T: Over<P>>(&self, p1: Vec3<T>, p2: Vec3<T>) -> Option<Vec3<T>> {
+        let R = self.radius.value();
         let e = p2 - p1;
         let mag = e.norm();
         if mag.value() == 0.0 {
@@ -90,7 +110,7 @@ impl Torus {
             }
         };
         let a = if first { a1 } else { a2 };
-        let scale = T::cst(R) / (a.x * a.x + a.y * a.y).sqrt();
+        let scale = T::lift(self.radius) / (a.x * a.x + a.y * a.y).sqrt();
         Some(vec3(a.x * scale, a.y * scale, T::zero()))
     }
 
@@ -100,13 +120,13 @@ impl Torus {
     /// which stop it at 1e-4: the derivatives are therefore those of the steps it takes, carried
     /// along in `T`, and not those of the root. The slope of (1) is a difference over 1e-5 m for the
     /// same reason: the exact one moves lengths by up to 1e-4 m.
-    fn search<T: Real>(&self, p: Vec3<T>, n: Vec3<T>) -> T {
+    fn search<T: Over<P>>(&self, p: Vec3<T>, n: Vec3<T>) -> T {
         let R = self.radius;
         let (c2, c3) = (p.dot(n) * 2.0, p.x * n.x + p.y * n.y);
         let (c4, c5) = (n.x * n.x + n.y * n.y, p.x * p.x + p.y * p.y);
         let residual = |u: T| {
             let (half, root) = (c4 * u + c3, (c4 * u * u + c3 * u * 2.0 + c5).sqrt());
-            c2 + u * 2.0 - half * (4.0 * R) / root
+            c2 + u * 2.0 - half * (R * 4.0) / root
         };
         let mut u = T::zero();
         let mut f = residual(u);

@@ -1,6 +1,6 @@
 //! The point of an ellipsoid closest to a given point.
 
-use soleus_math::{Real, Vec3};
+use soleus_math::{Over, Real, Vec3};
 
 /// A coordinate below this, in units of about the mean radius, is on a plane of symmetry (OpenSim 4.6).
 const ON_PLANE: f64 = 2e-13;
@@ -24,31 +24,32 @@ const MAX_STEPS: usize = 64;
 /// Newton's method creeps and is stopped well before the root; there the steps themselves are
 /// differentiated, so that derivatives belong to the value returned.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Closest {
-    pub a: Vec3<f64>,
-    pub a_sq: Vec3<f64>,
+pub(super) struct Closest<P: Real = f64> {
+    pub a: Vec3<P>,
+    pub a_sq: Vec3<P>,
     /// Smallest aᵢ².
     pub least_a_sq: f64,
-    max_a: f64,
+    max_a: P,
 }
 
-impl Closest {
-    pub fn new(a: Vec3<f64>) -> Closest {
+impl<P: Real> Closest<P> {
+    pub fn new(a: Vec3<P>) -> Closest<P> {
         let a_sq = a.mul_elem(a);
-        let least_a_sq = a_sq.x.min(a_sq.y).min(a_sq.z);
+        let least_a_sq = a_sq.x.value().min(a_sq.y.value()).min(a_sq.z.value());
         Closest { a, a_sq, least_a_sq, max_a: a.x.max(a.y).max(a.z) }
     }
 
     /// The closest point on the ellipsoid to `q`.
-    pub fn on_ellipsoid<T: Real>(&self, q: Vec3<T>) -> Vec3<T> {
+    pub fn on_ellipsoid<T: Over<P>>(&self, q: Vec3<T>) -> Vec3<T> {
         // On planes of symmetry the problem is that of the section; of several, the narrowest.
         let mut plane = None;
         let mut width = f64::INFINITY;
         for i in 0..3 {
             if q[i].value().abs() <= ON_PLANE {
                 let (j, k) = others(i);
-                if width > self.a[j] + self.a[k] {
-                    (plane, width) = (Some(i), self.a[j] + self.a[k]);
+                let here = self.a[j].value() + self.a[k].value();
+                if width > here {
+                    (plane, width) = (Some(i), here);
                 }
             }
         }
@@ -65,44 +66,44 @@ impl Closest {
     }
 
     /// Root of the sixth-degree form of (1); `m` holds aᵢ² qᵢ².
-    fn solve<T: Real>(&self, m: Vec3<T>, q: Vec3<T>) -> T {
-        let v = q.value();
-        let inside = (v.x / self.a.x).powi(2) + (v.y / self.a.y).powi(2) + (v.z / self.a.z).powi(2) < 1.0;
-        let start = |q: Vec3<f64>| if inside { 0.0 } else { self.max_a * q.norm() };
-        let (t, step) = newton(start(v), |t| self.sextic(m.value(), t));
+    fn solve<T: Over<P>>(&self, m: Vec3<T>, q: Vec3<T>) -> T {
+        let (v, a, a_sq) = (q.value(), self.a.value(), self.a_sq.value());
+        let inside = (v.x / a.x).powi(2) + (v.y / a.y).powi(2) + (v.z / a.z).powi(2) < 1.0;
+        let start = if inside { 0.0 } else { self.max_a.value() * v.norm() };
+        let (t, step) = newton(start, |t| sextic(a_sq, m.value(), t));
         if T::ORDER == 0 {
             return T::cst(t);
         }
         if step.abs() < 1e-6 * (t + self.least_a_sq).abs() {
             let mut t = T::cst(t);
             for _ in 0..T::ORDER {
-                let (f, slope) = self.sextic(m, t);
+                let (f, slope) = sextic(self.a_sq, m, t);
                 t = t.refine(f, slope);
             }
             return t;
         }
         let start = if inside { T::zero() } else { q.norm() * self.max_a };
-        newton(start, |t| self.sextic(m, t)).0
-    }
-
-    /// The polynomial of (1) and its slope at t.
-    #[inline(always)]
-    pub fn sextic<T: Real>(&self, m: Vec3<T>, t: T) -> (T, T) {
-        let (P, Q, R) = (t + self.a_sq.x, t + self.a_sq.y, t + self.a_sq.z);
-        let (PQ, PR, QR) = (P * Q, P * R, Q * R);
-        let f = (PQ * R).sq() - m.x * QR.sq() - m.y * PR.sq() - m.z * PQ.sq();
-        let slope = P * QR * (QR + PR + PQ) - m.x * QR * (Q + R) - m.y * PR * (P + R) - m.z * PQ * (P + Q);
-        (f, slope * 2.0)
+        newton(start, |t| sextic(self.a_sq, m, t)).0
     }
 
     /// The closest point to `q` on the section across `axis`; that coordinate of `q` stays, which is
     /// meant for points in the plane.
-    pub fn on_section<T: Real>(&self, q: Vec3<T>, axis: usize) -> Vec3<T> {
+    pub fn on_section<T: Over<P>>(&self, q: Vec3<T>, axis: usize) -> Vec3<T> {
         let (j, k) = others(axis);
         let mut x = q;
         (x[j], x[k]) = on_ellipse(self.a[j], self.a[k], q[j], q[k]);
         x
     }
+}
+
+/// The polynomial of (1) of [`Closest`] and its slope at t; `m` holds aᵢ² qᵢ².
+#[inline(always)]
+pub(super) fn sextic<A: Real, T: Over<A>>(a_sq: Vec3<A>, m: Vec3<T>, t: T) -> (T, T) {
+    let (P, Q, R) = (t + a_sq.x, t + a_sq.y, t + a_sq.z);
+    let (PQ, PR, QR) = (P * Q, P * R, Q * R);
+    let f = (PQ * R).sq() - m.x * QR.sq() - m.y * PR.sq() - m.z * PQ.sq();
+    let slope = P * QR * (QR + PR + PQ) - m.x * QR * (Q + R) - m.y * PR * (P + R) - m.z * PQ * (P + Q);
+    (f, slope * 2.0)
 }
 
 /// The two other axes in cyclic order.
@@ -125,11 +126,11 @@ fn newton<T: Real>(mut t: T, f: impl Fn(T) -> (T, T)) -> (T, f64) {
 }
 
 /// The closest point to (u, v) on the ellipse of semi-axes a, b.
-fn on_ellipse<T: Real>(a: f64, b: f64, u: T, v: T) -> (T, T) {
+fn on_ellipse<P: Real, T: Over<P>>(a: P, b: P, u: T, v: T) -> (T, T) {
     let (u0, v0) = (u.value(), v.value());
     match (u0.abs() <= ON_PLANE, v0.abs() <= ON_PLANE) {
-        (true, true) if a < b => return (T::cst(if u0 < 0.0 { -a } else { a }), v),
-        (true, true) => return (u, T::cst(if v0 < 0.0 { -b } else { b })),
+        (true, true) if a.value() < b.value() => return (T::lift(if u0 < 0.0 { -a } else { a }), v),
+        (true, true) => return (u, T::lift(if v0 < 0.0 { -b } else { b })),
         (true, false) => return on_axis(a, b, u, v),
         (false, true) => {
             let (y, x) = on_axis(b, a, v, u);
@@ -138,13 +139,14 @@ fn on_ellipse<T: Real>(a: f64, b: f64, u: T, v: T) -> (T, T) {
         (false, false) => {}
     }
     let (a_sq, b_sq) = (a * a, b * b);
-    let inside = (u0 / a).powi(2) + (v0 / b).powi(2) < 1.0;
-    let start = if inside { 0.0 } else { a.max(b) * (u0 * u0 + v0 * v0).sqrt() };
-    let (root, step) = newton(start, |t| quartic(a_sq, b_sq, a_sq * u0 * u0, b_sq * v0 * v0, t));
+    let inside = (u0 / a.value()).powi(2) + (v0 / b.value()).powi(2) < 1.0;
+    let start = if inside { 0.0 } else { a.max(b).value() * (u0 * u0 + v0 * v0).sqrt() };
+    let (a_sq0, b_sq0) = (a_sq.value(), b_sq.value());
+    let (root, step) = newton(start, |t| quartic(a_sq0, b_sq0, a_sq0 * u0 * u0, b_sq0 * v0 * v0, t));
     let mut t = T::cst(root);
     if T::ORDER > 0 {
         let (mu, mv) = (u * u * a_sq, v * v * b_sq);
-        if step.abs() < 1e-6 * (root + a_sq.min(b_sq)).abs() {
+        if step.abs() < 1e-6 * (root + a_sq0.min(b_sq0)).abs() {
             for _ in 0..T::ORDER {
                 let (f, slope) = quartic(a_sq, b_sq, mu, mv, t);
                 t = t.refine(f, slope);
@@ -159,7 +161,7 @@ fn on_ellipse<T: Real>(a: f64, b: f64, u: T, v: T) -> (T, T) {
 
 /// The polynomial of (1) for an ellipse, and its slope; mu = a²u², mv = b²v².
 #[inline(always)]
-fn quartic<T: Real>(a_sq: f64, b_sq: f64, mu: T, mv: T, t: T) -> (T, T) {
+fn quartic<A: Real, T: Over<A>>(a_sq: A, b_sq: A, mu: T, mv: T, t: T) -> (T, T) {
     let (P, Q) = (t + a_sq, t + b_sq);
     let f = (P * Q).sq() - mu * Q.sq() - mv * P.sq();
     (f, (P * Q * (P + Q) - mu * Q - mv * P) * 2.0)
@@ -167,9 +169,9 @@ fn quartic<T: Real>(a_sq: f64, b_sq: f64, mu: T, mv: T, t: T) -> (T, T) {
 
 /// The closest point on the ellipse of semi-axes a, b to (u, v) with u = 0: the end of the axis, or,
 /// from within the evolute of a wide ellipse, one of two points beside it (the one with x > 0).
-fn on_axis<T: Real>(a: f64, b: f64, u: T, v: T) -> (T, T) {
-    if a >= b || v.value().abs() >= b - a * a / b {
-        return (u, T::cst(if v.value() >= 0.0 { b } else { -b }));
+fn on_axis<P: Real, T: Over<P>>(a: P, b: P, u: T, v: T) -> (T, T) {
+    if a.value() >= b.value() || v.value().abs() >= (b - a * a / b).value() {
+        return (u, T::lift(if v.value() >= 0.0 { b } else { -b }));
     }
     let y = v * (b * b / (b * b - a * a));
     let x = super::super::sqrt_flat((T::one() - (y / b).sq()).abs()) * a;

@@ -1,8 +1,8 @@
 //! The mean direction from a chord of an ellipsoid to its surface.
 
-use super::closest::Closest;
+use super::closest::{Closest, sextic};
 use super::unit_or_zero;
-use soleus_math::{Mat33, Real, Vec3};
+use soleus_math::{Mat33, Over, Real, Vec3};
 
 /// The chord is divided into this many parts; their ends, but for three, are used (OpenSim 4.6).
 const PARTS: usize = 300;
@@ -126,15 +126,25 @@ impl<const N: usize> Rule<N> {
 ///   dv = (1 − v vᵀ) (wᵢ dqᵢ − qᵢ wᵢ² dt)/|m|
 ///
 /// Source: the fan of OpenSim 4.6, `WrapEllipsoid`.
-pub(super) fn fan_sum<T: Real>(closest: &Closest, rule: &FanRule, r: Vec3<T>, d: Vec3<T>) -> Vec3<T> {
+pub(super) fn fan_sum<P: Real, T: Over<P>>(
+    sized: &Closest<P>,
+    rule: &FanRule,
+    r: Vec3<T>,
+    d: Vec3<T>,
+) -> Vec3<T> {
+    // Roots are those of plain numbers.
+    let closest = &Closest::new(sized.a.value());
     let (r0, d0) = (r.value(), d.value());
-    let few =
-        if d0.norm_sq() < SHORT_CHORD * SHORT_CHORD { short_sum(closest, &rule.few, r, d) } else { None };
-    let some = few.or_else(|| short_sum(closest, &rule.some, r, d));
-    if let Some(sum) = some.or_else(|| short_sum(closest, &rule.many, r, d)) {
+    let few = if d0.norm_sq() < SHORT_CHORD * SHORT_CHORD {
+        short_sum(closest, sized, &rule.few, r, d)
+    } else {
+        None
+    };
+    let some = few.or_else(|| short_sum(closest, sized, &rule.some, r, d));
+    if let Some(sum) = some.or_else(|| short_sum(closest, sized, &rule.many, r, d)) {
         return sum;
     }
-    let mut fan = Fan::new(closest, r, d);
+    let mut fan = Fan::new(sized, r, d);
     // Roots of the last lanes, to guess the next ones from.
     let mut known: Option<[f64; LANES]> = None;
     let mut lanes = [0.0; LANES];
@@ -160,14 +170,15 @@ pub(super) fn fan_sum<T: Real>(closest: &Closest, rule: &FanRule, r: Vec3<T>, d:
 }
 
 /// The sum by a short rule, if the directions change smoothly enough for it.
-fn short_sum<T: Real, const N: usize>(
+fn short_sum<P: Real, T: Over<P>, const N: usize>(
     closest: &Closest,
+    sized: &Closest<P>,
     rule: &Rule<N>,
     r: Vec3<T>,
     d: Vec3<T>,
 ) -> Option<Vec3<T>> {
     let (r0, d0) = (r.value(), d.value());
-    let mut fan = Fan::new(closest, r, d);
+    let mut fan = Fan::new(sized, r, d);
     // Sums of x, y and z over the points of each lane: of the directions, and for their last two coefficients.
     let mut sums = [[[0.0; LANES]; 3]; 3];
     for first in (0..N).step_by(LANES) {
@@ -207,7 +218,7 @@ fn directions(closest: &Closest, r: Vec3<f64>, d: Vec3<f64>, s: &Lanes) -> Optio
     for _ in 0..POLISH_STEPS {
         let mut worst = 0.0_f64;
         for k in 0..LANES {
-            (f[k], slope[k]) = closest.sextic(lane(&m, k), t[k]);
+            (f[k], slope[k]) = sextic(closest.a_sq, lane(&m, k), t[k]);
         }
         // Keeps NaN, which is no root.
         for f in f {
@@ -246,8 +257,8 @@ fn is_sharp(closest: &Closest, t: f64, slope: f64) -> bool {
 }
 
 /// A sum of directions and its derivatives.
-struct Fan<'a, T: Real> {
-    closest: &'a Closest,
+struct Fan<'a, P: Real, T: Real> {
+    closest: &'a Closest<P>,
     r: Vec3<T>,
     d: Vec3<T>,
     sum: Vec3<f64>,
@@ -257,8 +268,8 @@ struct Fan<'a, T: Real> {
     extra: Vec3<T>,
 }
 
-impl<'a, T: Real> Fan<'a, T> {
-    fn new(closest: &'a Closest, r: Vec3<T>, d: Vec3<T>) -> Self {
+impl<'a, P: Real, T: Over<P>> Fan<'a, P, T> {
+    fn new(closest: &'a Closest<P>, r: Vec3<T>, d: Vec3<T>) -> Self {
         let (zero, extra) = (Mat33::default(), Vec3::zero());
         Fan { closest, r, d, sum: Vec3::zero(), by_r: zero, by_d: zero, extra }
     }
@@ -267,8 +278,7 @@ impl<'a, T: Real> Fan<'a, T> {
     #[inline(always)]
     fn add(&mut self, s: f64, weight: f64, t: f64) {
         let q = self.r.value() + self.d.value() * s;
-        let a_sq = self.closest.a_sq;
-        let v = normal(a_sq, q, t);
+        let v = normal(self.closest.a_sq.value(), q, t);
         self.sum += v * weight;
         self.add_derivatives(s, weight, t, v);
     }
@@ -277,20 +287,19 @@ impl<'a, T: Real> Fan<'a, T> {
     #[inline(always)]
     fn add_derivatives(&mut self, s: f64, weight: f64, t: f64, v: Vec3<f64>) {
         let q = self.r.value() + self.d.value() * s;
-        let a_sq = self.closest.a_sq;
-        if T::ORDER == 1 {
-            let J = normal_slope(a_sq, q, t, v);
+        if T::ORDER == 1 && P::ORDER == 0 {
+            let J = normal_slope(self.closest.a_sq.value(), q, t, v);
             for k in 0..3 {
                 self.by_r.col[k] += J.col[k] * weight;
                 self.by_d.col[k] += J.col[k] * (weight * s);
             }
-        } else if T::ORDER > 1 {
+        } else if T::ORDER > 0 {
             let q = self.r + self.d * T::cst(s);
-            let a = Vec3::cst(self.closest.a);
+            let (a, a_sq) = (Vec3::lift(self.closest.a), self.closest.a_sq);
             let m = q.mul_elem(a).mul_elem(q.mul_elem(a));
             let mut t = T::cst(t);
             for _ in 0..T::ORDER {
-                let (f, slope) = self.closest.sextic(m, t);
+                let (f, slope) = sextic(a_sq, m, t);
                 t = t.refine(f, slope);
             }
             self.extra += only_derivatives(normal(a_sq, q, t)) * T::cst(weight);
@@ -310,7 +319,7 @@ impl<'a, T: Real> Fan<'a, T> {
         if T::ORDER > 0 {
             out += self.extra;
         }
-        if T::ORDER == 1 {
+        if T::ORDER == 1 && P::ORDER == 0 {
             out += Mat33::cst(self.by_r) * only_derivatives(self.r)
                 + Mat33::cst(self.by_d) * only_derivatives(self.d);
         }
@@ -387,7 +396,7 @@ fn improve(
     let m = squares(closest, r, d, s);
     for _ in 0..steps {
         for k in 0..LANES {
-            let (f, slope) = closest.sextic(lane(&m, k), t[k]);
+            let (f, slope) = sextic(closest.a_sq, lane(&m, k), t[k]);
             t[k] -= f / slope;
         }
     }
@@ -400,7 +409,7 @@ fn root_near(closest: &Closest, q: Vec3<f64>, guess: f64) -> Option<(f64, bool)>
     let m = q.mul_elem(closest.a).mul_elem(q.mul_elem(closest.a));
     let mut t = guess;
     for _ in 0..MAX_STEPS {
-        let (f, slope) = closest.sextic(m, t);
+        let (f, slope) = sextic(closest.a_sq, m, t);
         if f.abs() < RESIDUAL {
             return is_largest(closest, t).then_some((t, is_sharp(closest, t, slope)));
         }
@@ -411,7 +420,7 @@ fn root_near(closest: &Closest, q: Vec3<f64>, guess: f64) -> Option<(f64, bool)>
 
 /// The unit normal at the closest point of a point inside, qᵢ/(t + aᵢ²) up to its length.
 #[inline(always)]
-fn normal<T: Real>(a_sq: Vec3<f64>, q: Vec3<T>, t: T) -> Vec3<T> {
+fn normal<A: Real, T: Over<A>>(a_sq: Vec3<A>, q: Vec3<T>, t: T) -> Vec3<T> {
     let (P, Q, R) = (t + a_sq.x, t + a_sq.y, t + a_sq.z);
     let m = Vec3 { x: q.x * (Q * R), y: q.y * (P * R), z: q.z * (P * Q) };
     m * m.norm_sq().sqrt().recip()
@@ -477,8 +486,12 @@ mod tests {
             };
             let (r, end) = (point(), point());
             let d = end - r;
-            let few = short_sum(&closest, &rule.few, r, d);
-            let sums = [few, short_sum(&closest, &rule.some, r, d), short_sum(&closest, &rule.many, r, d)];
+            let few = short_sum(&closest, &closest, &rule.few, r, d);
+            let sums = [
+                few,
+                short_sum(&closest, &closest, &rule.some, r, d),
+                short_sum(&closest, &closest, &rule.many, r, d),
+            ];
             if sums == [None; 3] {
                 continue;
             }

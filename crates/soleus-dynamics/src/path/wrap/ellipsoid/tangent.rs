@@ -1,6 +1,6 @@
 //! The point where a line in a plane touches an ellipsoid.
 
-use soleus_math::{Real, SymMat33, Vec3};
+use soleus_math::{Over, Real, SymMat33, Vec3};
 
 /// Sum of squared residuals at which the search stops (OpenSim 4.6).
 const RESIDUAL_SQ: f64 = 1e-8;
@@ -67,14 +67,14 @@ impl<T: Real> Line<T> {
 /// stretched by doubling while the residual falls. It stops when the sum of squares is below 1e-8,
 /// that is with an error of about 1e-4 in r; lengths agree with OpenSim's only if it is stopped at the
 /// same step. The steps are taken in `T`, so that the derivatives are those of the value returned.
-pub(super) fn tangent_point<T: Real>(
-    inv_a: Vec3<f64>,
+pub(super) fn tangent_point<P: Real, T: Over<P>>(
+    inv_a: Vec3<P>,
     n: Vec3<T>,
     n4: T,
     p: Vec3<T>,
     start: Vec3<T>,
 ) -> Vec3<T> {
-    let w = Vec3::<T>::cst(inv_a.mul_elem(inv_a)); // 1/a²
+    let w = Vec3::<T>::lift(inv_a.mul_elem(inv_a)); // 1/a²
     let normal = |r: Vec3<T>| r.mul_elem(w) * T::cst(2.0);
     let P = normal(p);
     let mut r = start;

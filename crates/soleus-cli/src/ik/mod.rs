@@ -1,15 +1,18 @@
 //! `soleus ik`, and the inverse kinematics of `soleus run`.
 
+mod stream;
+
 use crate::failure::{Failure, nearest_hint};
 use crate::progress::Progress;
 use crate::tables::{self, Take};
 use crate::{imu, load, setup};
 use clap::Args;
-use soleus_dynamics::Options;
+use soleus_dynamics::{Options, System};
 use soleus_io::setup::{IkTask, InverseKinematicsSetup, ValueType};
 use soleus_io::table::sto::{self, Digits};
+use soleus_math::Table;
 use soleus_math::function::{Function, GcvSpline};
-use soleus_math::{Table, table::Element};
+use soleus_math::table::{Element, meters_per};
 use soleus_model::joint::MotionType;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
@@ -22,13 +25,17 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     soleus ik --model subject01.osim --markers walk.trc --out walk.mot\n  \
-    soleus ik --model calibrated.osim --orientations walk_imus.sto --sensor-to-ground-deg=-90,0,0 --out walk.mot")]
+    soleus ik --model calibrated.osim --orientations walk_imus.sto --sensor-to-ground-deg=-90,0,0 --out walk.mot\n  \
+    cameras | soleus ik --model subject01.osim --stream | robot\n\n\
+    With --stream, lines of text come on stdin: first the labels, `time` and three for each marker (KNEE_1, KNEE_2,\n\
+    KNEE_3), then one line for each frame, in s and m, with commas between; the lines on stdout are the time and the\n\
+    coordinates, in degrees and m. The time that frames took is told at the end.")]
 pub struct Arguments {
     /// Model file (.osim, any version) with markers
     #[arg(long)]
     model: PathBuf,
     /// Marker file (.trc, .sto or .c3d)
-    #[arg(long, required_unless_present = "orientations")]
+    #[arg(long, required_unless_present_any = ["orientations", "stream"])]
     markers: Option<PathBuf>,
     /// Orientations of inertial sensors in place of markers (.sto with quaternions, one column per frame of the model)
     #[arg(long, value_name = "IMUS.sto", conflicts_with_all = ["markers", "tasks"])]
@@ -52,11 +59,14 @@ pub struct Arguments {
     #[arg(long)]
     threads: Option<usize>,
     /// Motion file to write (.mot, degrees)
-    #[arg(long, value_name = "OUT.mot")]
-    out: PathBuf,
+    #[arg(long, value_name = "OUT.mot", required_unless_present = "stream")]
+    out: Option<PathBuf>,
     /// File for the distances of the markers, or angles of the sensors, frame by frame (.sto)
     #[arg(long, value_name = "ERRORS.sto")]
     errors: Option<PathBuf>,
+    /// One frame in, one pose out: from stdin, or from the file of markers, to stdout
+    #[arg(long, conflicts_with_all = ["orientations", "from", "to", "chunks", "threads", "out", "errors"])]
+    stream: bool,
 }
 
 /// Three numbers with commas between.
@@ -68,29 +78,32 @@ fn parse_three(text: &str) -> Result<[f64; 3], String> {
 
 /// Runs `soleus ik`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let Some(markers) = &a.markers else {
-        return run_orientations(a);
-    };
+    if let Some(file) = &a.orientations {
+        return run_orientations(a, file);
+    }
     let model = load::model(&a.model)?;
     let tasks = match &a.tasks {
         None => Tasks::default(),
         Some(path) => tasks_of(&model, path, &setup::tasks(path)?, None)?,
     };
+    let (Some(markers), Some(out)) = (&a.markers, &a.out) else {
+        return stream::run(model, &a.model, a.markers.as_deref(), &tasks);
+    };
     let threads = a.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let share = Chunks { chunks: a.chunks, threads, ..Chunks::default() };
     let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to], share)?;
-    load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
+    load::write_whole(out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
         load::write_whole(path, &sto::write(&trial.marker_errors, Digits::Shortest))?;
     }
     close(&trial.summary, markers)
 }
 
-fn run_orientations(a: &Arguments) -> Result<(), Failure> {
-    let Some(file) = &a.orientations else { return Ok(()) };
+fn run_orientations(a: &Arguments, file: &Path) -> Result<(), Failure> {
+    let Some(out) = &a.out else { return Ok(()) };
     let turn = a.sensor_to_ground_deg.unwrap_or_default().map(f64::to_radians);
     let trial = imu::solve(&a.model, file, turn, &[], [a.from, a.to])?;
-    load::write_whole(&a.out, &sto::write(&trial.coordinates, Digits::Shortest))?;
+    load::write_whole(out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
         load::write_whole(path, &sto::write(&trial.errors, Digits::Shortest))?;
     }
@@ -98,10 +111,10 @@ fn run_orientations(a: &Arguments) -> Result<(), Failure> {
 }
 
 /// Runs the tool of a setup file.
-pub fn run_setup(path: &Path, s: &InverseKinematicsSetup) -> Result<(), Failure> {
+pub fn run_setup(path: &Path, s: &InverseKinematicsSetup, warnings: load::Warnings) -> Result<(), Failure> {
     let model_path = setup::required(path, "model_file", s.model_file.as_deref())?;
     let markers = setup::required(path, "marker_file", s.marker_file.as_deref())?;
-    let model = load::model(&model_path)?;
+    let model = load::model_with(&model_path, warnings)?;
     let mut list = s.tasks.clone();
     if let Some(file) = &s.task_file {
         list.extend(setup::tasks(&setup::beside(path, file))?);
@@ -144,8 +157,17 @@ fn solve(
     model.forces.clear();
     let system = load::compile(model_path, &model, &Options::default())?;
     let markers = marker_table(markers_path)?;
-    let mut log = Diagnostics::new(markers_path.display().to_string());
-    check_markers(&model, &system, &markers, &mut log);
+    check(&model, &system, markers_path, &markers, tasks)?;
+    let progress = Progress::new("frames");
+    let share = Chunks { watch: &|total| progress.step(total), ..share };
+    solve_trial_in_chunks(&model, &system, &markers, tasks, Settings::default(), range, share)
+        .map_err(|e| Failure::content(markers_path, 0, "", e.to_string(), ""))
+}
+
+/// Looks at measured markers before anything is computed from them; tells what is odd.
+fn check(model: &Model, system: &System, path: &Path, markers: &Table, tasks: &Tasks) -> Result<(), Failure> {
+    let mut log = Diagnostics::new(path.display().to_string());
+    check_markers(model, system, markers, &mut log);
     let strangers = markers.labels().iter().filter(|l| !model.markers.iter().any(|m| m.name == **l));
     let strangers: Vec<&str> = strangers.map(String::as_str).collect();
     if tasks.markers.is_empty() && !strangers.is_empty() && !log.has_errors() {
@@ -159,34 +181,39 @@ fn solve(
     }
     load::report(&log);
     if log.has_errors() {
-        return Err(load::errors(markers_path, &log));
+        return Err(load::errors(path, &log));
     }
     for t in &tasks.markers {
         if markers.labels().contains(&t.name) && !model.markers.iter().any(|m| m.name == t.name) {
             let near = model.markers.iter().map(|m| m.name.as_str());
             let hint = nearest_hint("model marker", &t.name, near);
-            let mut log = Diagnostics::new(markers_path.display().to_string());
+            let mut log = Diagnostics::new(path.display().to_string());
             let message = format!("marker `{}` is in the data and the tasks, but not in the model", t.name);
             log.warn(0, "", message, &hint);
             load::report(&log);
         }
     }
-    let progress = Progress::new("frames");
-    let share = Chunks { watch: &|total| progress.step(total), ..share };
-    solve_trial_in_chunks(&model, &system, &markers, tasks, Settings::default(), range, share)
-        .map_err(|e| Failure::content(markers_path, 0, "", e.to_string(), ""))
+    Ok(())
 }
 
 /// Markers in meters.
 pub fn marker_table(path: &Path) -> Result<Table, Failure> {
+    Ok(markers_and_unit(path)?.0)
+}
+
+/// Markers in meters, and how many meters the unit of the file is.
+pub fn markers_and_unit(path: &Path) -> Result<(Table, f64), Failure> {
     let mut table = tables::read_in_order(path, Take::Markers)?;
     let wrong = |e: String| Failure::content(path, 0, "", e, "");
     if table.element() == Element::Scalar {
         table = table.packed().map_err(|e| wrong(format!("the file holds no markers: {e}")))?;
     }
     match table.metadata_value("Units").map(str::to_string) {
-        None => Ok(table),
-        Some(unit) => table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is no unit of length"))),
+        None => Ok((table, 1.0)),
+        Some(unit) => {
+            let table = table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is no unit of length")))?;
+            Ok((table, meters_per(&unit).unwrap_or(1.0)))
+        }
     }
 }
 
@@ -233,6 +260,16 @@ fn recorded(model: &Model, table: &Table, name: &str) -> Option<Function> {
     GcvSpline::interpolate(5, table.times().to_vec(), &y).ok().map(Function::from)
 }
 
+/// Markers that are missing in some frames, those with the longest gaps first.
+fn gaps(s: &Summary) -> String {
+    let mut list: Vec<&(String, usize)> = s.gaps.iter().collect();
+    list.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let named: Vec<String> = list.iter().take(6).map(|(name, n)| format!("{name} in {n}")).collect();
+    let more = list.len() - named.len();
+    let more = if more > 0 { format!(", and {more} more markers") } else { String::new() };
+    format!("markers are missing in some of {} frames: {}{more}", s.frames, named.join(", "))
+}
+
 /// The closing lines; a failure when frames did not converge.
 fn close(s: &Summary, markers: &Path) -> Result<(), Failure> {
     let mm = |x: f64| 1e3 * x;
@@ -250,8 +287,8 @@ fn close(s: &Summary, markers: &Path) -> Result<(), Failure> {
     for name in &s.absent {
         log.warn(0, "", format!("marker `{name}` of the tasks is not in the data"), "");
     }
-    for (name, frames) in &s.gaps {
-        log.warn(0, "", format!("marker `{name}` is missing in {frames} of {} frames", s.frames), "");
+    if !s.gaps.is_empty() {
+        log.warn(0, "", gaps(s), "a marker does not count in frames in which it is missing");
     }
     // Half a meter apart on average is no measurement error.
     if s.rms > 0.5 {

@@ -1,55 +1,20 @@
-//! Derivatives of the implicit equations by numbers of the model.
+//! Properties of models by the names that files give them.
 
 #![allow(non_snake_case)] // X_BP is the pose of P in B.
 
-mod common;
-
-use common::{direction, moved, reference, shifted};
-use soleus_dynamics::implicit::{ImplicitSystem, Parameter, ParameterError};
-use soleus_dynamics::kinematics::Resolve;
-use soleus_dynamics::{Options, State, System};
-use soleus_math::{Transform, vec3};
+use soleus_math::function::{Multiplier, PiecewiseLinear, Polynomial, SimmSpline};
+use soleus_math::{Function, Transform};
 use soleus_model::Model;
-use soleus_model::contact::{ContactGeometry, ContactShape, TriangleMesh};
+use soleus_model::constraint::ConstraintKind;
+use soleus_model::contact::ContactShape;
 use soleus_model::force::{ElasticFoundationForce, ForceKind, HuntCrossleyForce};
 use soleus_model::id::FrameId;
+use soleus_model::joint::JointKind;
 use soleus_model::muscle::MuscleKind;
 use soleus_model::path::{Path, PathPointKind, WrapShape};
 
-fn read(file: &str) -> Option<Model> {
-    let file = reference()?.join("models").join(file);
-    let (model, diagnostics) =
-        soleus_io::osim::read_model(&std::fs::read(&file).unwrap(), file.to_str().unwrap());
-    Some(model.unwrap_or_else(|| panic!("{:?}", diagnostics.list)))
-}
-
-/// A state a little off one with muscles in equilibrium and spheres in the ground, and rates.
-fn state(model: &Model, system: &System, controls: &[f64]) -> (State<f64>, Vec<f64>) {
-    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
-    system.solve_equilibrium(&mut x, controls, &mut ws);
-    let mut x = moved(&x, 3);
-    x.u.iter_mut().zip(direction(4, x.q.len(), 2.0)).for_each(|(u, d)| *u += d);
-    // The lowest sphere goes 1 cm into the ground.
-    system.compute_kinematics(&x, &mut ws);
-    let kin = ws.kin.view(0.0);
-    let bottom = |g: &ContactGeometry| match g.shape {
-        ContactShape::Sphere { radius } => {
-            let frame = system.tree.frame(g.frame);
-            kin.point(frame.body, frame.X_BF * g.location).y - radius
-        }
-        _ => f64::INFINITY,
-    };
-    let lowest = model.contact_geometries.iter().map(bottom).fold(f64::INFINITY, f64::min);
-    let height = model.coordinates.iter().position(|c| c.name.ends_with("_ty") || c.name == "yTranslation");
-    if let (true, Some(c)) = (lowest.is_finite(), height) {
-        x.q[system.tree.mobility_of_coordinate[c]] -= lowest + 0.01;
-    }
-    let n = 2 * x.q.len() + x.z.len();
-    (x, direction(5, n, 3.0))
-}
-
 /// Gives a property another value.
-fn set(model: &mut Model, path: &str, value: f64) {
+pub fn set(model: &mut Model, path: &str, value: f64) {
     let of = |component: &str| path.strip_prefix(component).and_then(|p| p.strip_prefix('/'));
     let changed = |X: Transform<f64>, property: &str| {
         let (name, k) = property.split_once('/').unwrap();
@@ -58,9 +23,30 @@ fn set(model: &mut Model, path: &str, value: f64) {
         vector[k.parse::<usize>().unwrap()] = value;
         Transform::from_offset(p, angles)
     };
-    if let Some(w) = model.wraps.iter_mut().find(|w| of(&w.path).is_some()) {
+    if let Some((name, k)) = path.split_once("/contact_plane_transform/") {
+        let force = model.forces.iter_mut().find(|f| f.path == name).unwrap();
+        let ForceKind::ExponentialContactForce(f) = &mut force.kind else { panic!("{path}") };
+        let (k, X) = (k.parse::<usize>().unwrap(), f.contact_plane);
+        let property = format!("{}/{}", ["orientation", "translation"][k / 3], k % 3);
+        f.contact_plane = changed(X, &property);
+    } else if let Some(k) = path.find("radii_x_y_z/") {
+        let joint = model.joints.iter_mut().find(|j| path[..k].starts_with(&format!("{}/", j.path))).unwrap();
+        match &mut joint.kind {
+            JointKind::Ellipsoid { radii } | JointKind::Scapulothoracic { radii, .. } => {
+                radii[last(path)] = value;
+            }
+            other => panic!("{other:?}"),
+        }
+    } else if let Some((name, property)) = path.split_once("/SpatialTransform/") {
+        set_axis(model, name, property, value);
+    } else if let Some(w) = model.wraps.iter_mut().find(|w| of(&w.path).is_some()) {
         match (of(&w.path).unwrap(), &mut w.shape) {
             ("radius", WrapShape::Cylinder { radius, .. } | WrapShape::Sphere { radius }) => *radius = value,
+            ("inner_radius", WrapShape::Torus { inner_radius, .. }) => *inner_radius = value,
+            ("outer_radius", WrapShape::Torus { outer_radius, .. }) => *outer_radius = value,
+            (property, WrapShape::Ellipsoid { dimensions }) if property.starts_with("dimensions/") => {
+                dimensions[last(property)] = value;
+            }
             (property, _) => w.pose = changed(w.pose, property),
         }
     } else if let Some(i) = model.frames.iter().position(|f| f.offset_from.is_some() && of(&f.path).is_some())
@@ -78,6 +64,56 @@ fn set(model: &mut Model, path: &str, value: f64) {
     } else {
         *slot(model, path) = value;
     }
+}
+
+/// A number of one axis of a custom joint.
+fn set_axis(model: &mut Model, joint: &str, property: &str, value: f64) {
+    let joint = model.joints.iter_mut().find(|j| j.path == joint).unwrap();
+    let JointKind::Custom(transform) = &mut joint.kind else { panic!("{property}") };
+    let (name, rest) = property.split_once('/').unwrap();
+    let axes = ["rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3"];
+    let a = &mut transform.axes[axes.iter().position(|a| *a == name).unwrap()];
+    match rest.strip_prefix("function/") {
+        Some(number) => set_function(&mut a.function, number, value),
+        None => {
+            a.axis[last(rest)] = value;
+            a.axis = a.axis.normalized();
+        }
+    }
+}
+
+/// A number of a function.
+fn set_function(f: &mut Function, name: &str, value: f64) {
+    let changed = |mut list: Vec<f64>| {
+        list[last(name)] = value;
+        list
+    };
+    match (&mut *f, name) {
+        (Function::Constant(c), "value") => *c = value,
+        (Function::Linear { slope, .. }, "coefficients/0") => *slope = value,
+        (Function::Linear { intercept, .. }, "coefficients/1") => *intercept = value,
+        (Function::Multiplier(m), "scale") => *f = Multiplier::new(m.inner().clone(), value).unwrap().into(),
+        (Function::Multiplier(m), _) => {
+            let mut inner = m.inner().clone();
+            set_function(&mut inner, name.strip_prefix("function/").unwrap(), value);
+            *f = Multiplier::new(inner, m.scale()).unwrap().into();
+        }
+        (Function::SimmSpline(s), _) => {
+            *f = SimmSpline::new(s.x().to_vec(), changed(s.y().collect())).unwrap().into();
+        }
+        (Function::PiecewiseLinear(s), _) => {
+            *f = PiecewiseLinear::new(s.x().to_vec(), changed(s.y().to_vec())).unwrap().into();
+        }
+        (Function::Polynomial(p), _) => {
+            *f = Polynomial::new(changed(p.coefficients().to_vec())).unwrap().into()
+        }
+        (_, other) => panic!("{other}"),
+    }
+}
+
+/// The number that a name ends with.
+fn last(name: &str) -> usize {
+    name.rsplit('/').next().unwrap().parse().unwrap()
 }
 
 /// A property by its name, to change it.
@@ -101,11 +137,31 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
     }
     if let Some(i) = model.contact_geometries.iter().position(|g| of(&g.path).is_some()) {
         let g = &mut model.contact_geometries[i];
-        if let (Some("radius"), ContactShape::Sphere { radius }) = (of(&g.path).as_deref(), &mut g.shape) {
-            return radius;
+        match (of(&g.path).as_deref(), &mut g.shape) {
+            (Some("radius"), ContactShape::Sphere { radius }) => return radius,
+            (Some(name), ContactShape::Ellipsoid { radii }) if name.starts_with("radii/") => {
+                return &mut radii[last(path)];
+            }
+            _ => {}
         }
         let k = of(&g.path).unwrap().strip_prefix("location/").unwrap().parse::<usize>().unwrap();
         return &mut g.location[k];
+    }
+    if let Some(c) = model.constraints.iter_mut().find(|c| of(&c.path).is_some()) {
+        let name = of(&c.path).unwrap();
+        let vector = match (&mut c.kind, name.split('/').next().unwrap()) {
+            (ConstraintKind::CoordinateCoupler { scale, .. }, "scale_factor") => return scale,
+            (ConstraintKind::Point { location_1, .. }, "location_body_1") => location_1,
+            (ConstraintKind::Point { location_2, .. }, "location_body_2") => location_2,
+            (ConstraintKind::ConstantDistance { location_1, .. }, "location_body_1") => location_1,
+            (ConstraintKind::ConstantDistance { location_2, .. }, "location_body_2") => location_2,
+            (ConstraintKind::PointOnLine { direction, .. }, "line_direction_vec") => direction,
+            (ConstraintKind::PointOnLine { point_on_line, .. }, "point_on_line") => point_on_line,
+            (ConstraintKind::PointOnLine { point_on_follower, .. }, "point_on_follower") => point_on_follower,
+            (ConstraintKind::RollingOnSurface { normal, .. }, "surface_normal") => normal,
+            (_, other) => panic!("{other}"),
+        };
+        return &mut vector[last(path)];
     }
     let f = model.forces.iter_mut().find(|f| of(&f.path).is_some()).unwrap();
     let name = of(&f.path).unwrap();
@@ -234,6 +290,29 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
             (MuscleKind::Chadwick2009(p), "parallel_stiffness") => &mut p.parallel_stiffness,
             (MuscleKind::Chadwick2009(p), "linear_stiffness") => &mut p.linear_stiffness,
             (MuscleKind::Chadwick2009(p), "damping") => &mut p.damping,
+            (MuscleKind::Schutte1993(p), "time_scale") => &mut p.time_scale,
+            (MuscleKind::Schutte1993(p), "activation1") => &mut p.activation1,
+            (MuscleKind::Schutte1993(p), "activation2") => &mut p.activation2,
+            (MuscleKind::Schutte1993(p), "damping") => &mut p.damping,
+            (MuscleKind::Delp1990(p), "time_scale") => &mut p.time_scale,
+            (MuscleKind::Delp1990(p), "activation1") => &mut p.activation1,
+            (MuscleKind::Delp1990(p), "activation2") => &mut p.activation2,
+            (MuscleKind::Delp1990(p), "mass") => &mut p.mass,
+            (MuscleKind::Thelen2003Deprecated(p), "activation_time_constant") => {
+                &mut p.activation_time_constant
+            }
+            (MuscleKind::Thelen2003Deprecated(p), "deactivation_time_constant") => {
+                &mut p.deactivation_time_constant
+            }
+            (MuscleKind::Thelen2003Deprecated(p), "Vmax") => &mut p.vmax,
+            (MuscleKind::Thelen2003Deprecated(p), "Vmax0") => &mut p.vmax0,
+            (MuscleKind::Thelen2003Deprecated(p), "FmaxTendonStrain") => &mut p.fmax_tendon_strain,
+            (MuscleKind::Thelen2003Deprecated(p), "FmaxMuscleStrain") => &mut p.fmax_muscle_strain,
+            (MuscleKind::Thelen2003Deprecated(p), "KshapeActive") => &mut p.kshape_active,
+            (MuscleKind::Thelen2003Deprecated(p), "KshapePassive") => &mut p.kshape_passive,
+            (MuscleKind::Thelen2003Deprecated(p), "damping") => &mut p.damping,
+            (MuscleKind::Thelen2003Deprecated(p), "Af") => &mut p.af,
+            (MuscleKind::Thelen2003Deprecated(p), "Flen") => &mut p.flen,
             (_, other) => panic!("{other}"),
         },
         (ForceKind::CoordinateActuator(a), "optimal_force") => &mut a.optimal_force,
@@ -301,226 +380,54 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
                 other => panic!("{other}"),
             }
         }
+        (ForceKind::PointActuator(a), "point") => &mut a.point[index(1)],
+        (ForceKind::PointActuator(a), "direction") => &mut a.direction[index(1)],
+        (ForceKind::TorqueActuator(a), "axis") => &mut a.axis[index(1)],
+        (ForceKind::BodyActuator(a), "point") => &mut a.point[index(1)],
+        (ForceKind::PointToPointActuator(a), "optimal_force") => &mut a.optimal_force,
+        (ForceKind::PointToPointActuator(a), "pointA") => &mut a.point_a[index(1)],
+        (ForceKind::PointToPointActuator(a), "pointB") => &mut a.point_b[index(1)],
+        (ForceKind::ActivationCoordinateActuator(a), "activation_time_constant") => {
+            &mut a.activation_time_constant
+        }
+        (ForceKind::ExpressionBasedPointToPointForce(a), "point1") => &mut a.point1[index(1)],
+        (ForceKind::ExpressionBasedPointToPointForce(a), "point2") => &mut a.point2[index(1)],
+        (ForceKind::ExpressionBasedPathForce(a), "resting_length") => &mut a.resting_length,
+        (ForceKind::Blankevoort1991Ligament(a), "transition_strain") => &mut a.transition_strain,
+        (ForceKind::ClutchedPathSpring(a), "stiffness") => &mut a.stiffness,
+        (ForceKind::ClutchedPathSpring(a), "dissipation") => &mut a.dissipation,
+        (ForceKind::ClutchedPathSpring(a), "relaxation_time_constant") => &mut a.relaxation_time_constant,
+        (ForceKind::McKibbenActuator(a), "number_of_turns") => &mut a.number_of_turns,
+        (ForceKind::McKibbenActuator(a), "thread_length") => &mut a.thread_length,
+        (ForceKind::McKibbenActuator(a), "cord_length") => &mut a.cord_length,
+        (ForceKind::ExponentialContactForce(a), "station") => &mut a.location[index(2)],
+        (ForceKind::ExponentialContactForce(a), "exponential_shape_parameters") => &mut a.shape[index(1)],
+        (ForceKind::ExponentialContactForce(a), "normal_viscosity") => &mut a.normal_viscosity,
+        (ForceKind::ExponentialContactForce(a), "max_normal_force") => &mut a.max_normal_force,
+        (ForceKind::ExponentialContactForce(a), "friction_elasticity") => &mut a.friction_elasticity,
+        (ForceKind::ExponentialContactForce(a), "friction_viscosity") => &mut a.friction_viscosity,
+        (ForceKind::ExponentialContactForce(a), "initial_mu_static") => &mut a.mu_static,
+        (ForceKind::ExponentialContactForce(a), "initial_mu_kinetic") => &mut a.mu_kinetic,
+        (ForceKind::EllipsoidContact(a), "point") => &mut a.point[index(1)],
+        (ForceKind::EllipsoidContact(a), "center") => &mut a.center[index(1)],
+        (ForceKind::EllipsoidContact(a), "radii") => &mut a.radii[index(1)],
+        (ForceKind::EllipsoidContact(a), "stiffness") => &mut a.stiffness,
+        (ForceKind::EllipsoidContact(a), "smoothing") => &mut a.smoothing,
+        (ForceKind::Bogert2011Contact(a), "location") => &mut a.location[index(1)],
+        (ForceKind::Bogert2011Contact(a), "stiffness") => &mut a.stiffness,
+        (ForceKind::Bogert2011Contact(a), "damping") => &mut a.damping,
+        (ForceKind::Bogert2011Contact(a), "linear_stiffness") => &mut a.linear_stiffness,
+        (ForceKind::Bogert2011Contact(a), "transition_height") => &mut a.transition_height,
+        (ForceKind::Bogert2011Contact(a), "friction") => &mut a.friction,
+        (ForceKind::Bogert2011Contact(a), "transition_velocity") => &mut a.transition_velocity,
+        (ForceKind::QuadraticDrag(a), "location") => &mut a.location[index(1)],
+        (ForceKind::QuadraticDrag(a), "air_density") => &mut a.air_density,
+        (ForceKind::QuadraticDrag(a), "drag_area") => &mut a.drag_area,
+        (ForceKind::QuadraticDrag(a), "transition_velocity") => &mut a.transition_velocity,
+        (ForceKind::PassiveJointMoment(a), "stiffness") => &mut a.stiffness,
+        (ForceKind::PassiveJointMoment(a), "damping") => &mut a.damping,
+        (ForceKind::PassiveJointMoment(a), "stop_stiffness") => &mut a.stop_stiffness,
+        (ForceKind::PassiveJointMoment(a), "range") => &mut a.range[index(1)],
         (_, other) => panic!("{other}"),
-    }
-}
-
-/// Which kind of parameter a name is: its last words without numbers and names of points.
-fn kind_of(model: &Model, path: &str) -> String {
-    let force = model.forces.iter().find(|f| path.starts_with(&format!("{}/", f.path)));
-    let class = force.map_or("", |f| f.class.as_str());
-    let words: Vec<&str> = path.split('/').filter(|w| w.parse::<usize>().is_err()).collect();
-    format!("{class} {}", words[words.len() - 1])
-}
-
-/// Every kind of parameter that the models have, against central differences between models with another value.
-#[test]
-fn deriv_residual_by_parameters() {
-    let mut kinds = std::collections::BTreeSet::new();
-    for file in [
-        "gait10dof18musc.osim",
-        "2D_gait.osim",
-        "Rajagopal2016.osim",
-        "arm26.osim",
-        "gait2354_simbody.osim",
-        "bouncing_block.osim",
-        "subject01_metabolics_path_spring.osim",
-    ] {
-        let Some(model) = read(file) else { return };
-        check_model(file, &model, &mut kinds);
-    }
-    println!("{} kinds of parameters: {kinds:?}", kinds.len());
-    for wanted in [
-        "Thelen2003Muscle optimal_fiber_length",
-        "Millard2012EquilibriumMuscle tendon_slack_length",
-        "Millard2012EquilibriumMuscle pennation_angle_at_optimal",
-        "Millard2012EquilibriumMuscle strain_at_one_norm_force",
-        "Millard2012EquilibriumMuscle isometric_slope",
-        "Thelen2003Muscle FmaxTendonStrain",
-        "Thelen2003Muscle location",
-        "SmoothSphereHalfSpaceForce dissipation",
-        "SmoothSphereHalfSpaceForce radius",
-        "HuntCrossleyForce stiffness",
-        " location",
-        "PathSpring resting_length",
-        "CoordinateActuator optimal_force",
-        " translation",
-        " orientation",
-        " xyz_body_rotation",
-        " radius",
-    ] {
-        assert!(kinds.contains(wanted), "no model has {wanted}");
-    }
-}
-
-/// The muscles of optimal control, in the places of a model's own.
-#[test]
-fn deriv_residual_by_parameters_of_other_muscles() {
-    let Some(model) = read("gait10dof18musc.osim") else { return };
-    for kind in [
-        MuscleKind::DeGrooteFregly2016(Default::default()),
-        MuscleKind::Bogert2011(Default::default()),
-        MuscleKind::Chadwick2009(Default::default()),
-        MuscleKind::Millard2012Equilibrium(Default::default()),
-    ] {
-        let mut changed = model.clone();
-        for f in &mut changed.forces {
-            if let ForceKind::Muscle(m) = &mut f.kind {
-                m.kind = kind.clone();
-                m.pennation_angle_at_optimal = m.pennation_angle_at_optimal.max(0.15);
-                f.class = "muscle".to_string();
-            }
-        }
-        let mut kinds = std::collections::BTreeSet::new();
-        check_model("muscles", &changed, &mut kinds);
-        for wanted in ["optimal_fiber_length", "tendon_slack_length", "pennation_angle_at_optimal"] {
-            assert!(kinds.contains(&format!("muscle {wanted}")), "{kinds:?}");
-        }
-    }
-}
-
-/// A limit that is exceeded, and a box in the place of the sphere, on a bed of springs.
-#[test]
-fn deriv_residual_by_parameters_of_limits_and_meshes() {
-    let Some(mut model) = read("bouncing_block.osim") else { return };
-    let system = System::compile(&model).unwrap();
-    let controls = vec![0.0; system.num_controls];
-    let (x, xdot) = state(&model, &system, &controls);
-    for f in &mut model.forces {
-        match &mut f.kind {
-            ForceKind::CoordinateLimitForce(limit) => {
-                let q = x.q[system.tree.mobility(limit.coordinate)];
-                limit.upper_limit = q.to_degrees() - 2.0;
-            }
-            ForceKind::HuntCrossleyForce(c) => {
-                let mut parameters = c.contact_parameters.clone();
-                parameters[0].stiffness = 1e7;
-                f.class = "ElasticFoundationForce".to_string();
-                f.kind = ForceKind::ElasticFoundationForce(ElasticFoundationForce {
-                    contact_parameters: parameters,
-                    transition_velocity: c.transition_velocity,
-                });
-            }
-            _ => {}
-        }
-    }
-    // Two triangles on each of the six sides, counter-clockwise from outside.
-    let vertices = (0..8).map(|i| [0, 1, 2].map(|k| if i >> k & 1 == 1 { 0.06 } else { -0.06 }));
-    let sides = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let mesh = TriangleMesh {
-        vertices: vertices.map(|[x, y, z]| vec3(x, y, z)).collect(),
-        faces: sides.iter().flat_map(|s| [[s[0], s[1], s[2]], [s[0], s[2], s[3]]]).collect(),
-    };
-    for g in &mut model.contact_geometries {
-        if let ContactShape::Sphere { .. } = g.shape {
-            g.shape = ContactShape::Mesh { filename: String::new(), mesh: Some(mesh.clone()) };
-        }
-    }
-    let mut kinds = std::collections::BTreeSet::new();
-    check_model_at("limits and meshes", &model, (&x, &xdot, &controls), &mut kinds);
-    for wanted in [
-        "CoordinateLimitForce upper_limit",
-        "CoordinateLimitForce transition",
-        "ElasticFoundationForce stiffness",
-        "ElasticFoundationForce viscous_friction",
-        " location",
-    ] {
-        assert!(kinds.contains(wanted), "{wanted} is not in {kinds:?}");
-    }
-}
-
-fn check_model(file: &str, model: &Model, kinds: &mut std::collections::BTreeSet<String>) {
-    let system = System::compile(model).unwrap();
-    let controls = shifted(&vec![0.2; system.num_controls], 1);
-    let (x, xdot) = state(model, &system, &controls);
-    check_model_at(file, model, (&x, &xdot, &controls), kinds);
-}
-
-fn check_model_at(
-    file: &str,
-    model: &Model,
-    (x, xdot, controls): (&State<f64>, &[f64], &[f64]),
-    kinds: &mut std::collections::BTreeSet<String>,
-) {
-    let system = System::compile(model).unwrap();
-    let implicit = ImplicitSystem::new(&system);
-    let all = implicit.parameter_names(model, &Options::default());
-    // The first four of each kind, and two further on.
-    let mut count = std::collections::BTreeMap::<String, usize>::new();
-    let names = all.iter().filter(|n| {
-        let k = count.entry(kind_of(model, n)).or_default();
-        *k += 1;
-        [1, 2, 3, 4, 8, 23].contains(k)
-    });
-    let parameters: Vec<Parameter> =
-        names.map(|n| implicit.parameter(model, &Options::default(), n).unwrap()).collect();
-    let nr = implicit.num_residuals();
-    let mut df_dp = vec![f64::NAN; nr * parameters.len()];
-    let mut room = implicit.parameter_workspace();
-    let lambda = direction(6, implicit.num_multipliers(), 10.0);
-    implicit.compute_parameter_jacobian(x, xdot, controls, &lambda, &parameters, &mut room, &mut df_dp);
-    for (p, column) in parameters.iter().zip(df_dp.chunks(nr)) {
-        let at = |v: f64| {
-            let mut changed = model.clone();
-            set(&mut changed, &p.path, v);
-            let system = System::compile(&changed).unwrap();
-            let implicit = ImplicitSystem::new(&system);
-            let mut r = vec![0.0; nr];
-            implicit.compute_residual(x, xdot, controls, &lambda, &mut system.workspace(), &mut r);
-            r
-        };
-        let scale = column.iter().map(|x| x.abs()).fold(0.0, f64::max);
-        let size = p.value.abs().max(1e-2);
-        // A value at the end of its range has no value beyond it to compare with.
-        let mut beyond = model.clone();
-        set(&mut beyond, &p.path, p.value - 1e-4 * size);
-        if System::compile(&beyond).is_err() {
-            continue;
-        }
-        // Richardson's combination of two steps, against what one step says of the error of two.
-        let difference = |h: f64| {
-            let (up, down) = (at(p.value + h), at(p.value - h));
-            up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * h)).collect::<Vec<f64>>()
-        };
-        let h = 2e-5 * size;
-        let (coarse, fine, middle) = (difference(h), difference(0.5 * h), at(p.value));
-        for i in 0..nr {
-            let fd = (4.0 * fine[i] - coarse[i]) / 3.0;
-            // Truncation is less than what the step makes of it, also where a curve bends at the end of a stretch that two
-            // steps straddle; rounding of residuals of 1e4 at most, over h.
-            let error = 1e-7 * scale + (fine[i] - coarse[i]).abs() + 1e-11 * (middle[i].abs() + 10.0) / h;
-            assert!(
-                (column[i] - fd).abs() <= error,
-                "{file} {} row {i}: {} {fd} (scale {scale}, error {error:e})",
-                p.path,
-                column[i]
-            );
-        }
-        if scale > 0.0 {
-            kinds.insert(kind_of(model, &p.path));
-        }
-    }
-}
-
-/// What is not supported is refused by name, with what there is.
-#[test]
-fn analytic_unknown_parameters_are_refused() {
-    let Some(model) = read("gait10dof18musc.osim") else { return };
-    let system = System::compile(&model).unwrap();
-    let implicit = ImplicitSystem::new(&system);
-    let ask = |path: &str| implicit.parameter(&model, &Options::default(), path);
-    assert!(matches!(ask("/bodyset/nobody/mass"), Err(ParameterError::NotFound { .. })));
-    let muscle = model.forces.iter().find(|f| matches!(f.kind, ForceKind::Muscle(_))).unwrap();
-    let e = ask(&format!("{}/default_activation", muscle.path)).unwrap_err();
-    assert!(e.to_string().contains("max_isometric_force, "), "{e}");
-    let body = &model.bodies[1].path;
-    assert!(matches!(ask(&format!("{body}/mass_center/3")), Err(ParameterError::NotSupported { .. })));
-    assert_eq!(ask(&format!("{body}/mass")).unwrap().unit, "kg");
-    assert_eq!(ask(&format!("{}/optimal_fiber_length", muscle.path)).unwrap().unit, "m");
-    // The whole body is moved by its joint, not by a property; markers are in no equation.
-    assert!(matches!(ask(&format!("{body}/translation/0")), Err(ParameterError::NotSupported { .. })));
-    if let Some(marker) = model.markers.first() {
-        let e = ask(&format!("{}/location/0", marker.path)).unwrap_err();
-        assert!(e.to_string().contains("in no equation of motion"), "{e}");
     }
 }
