@@ -101,6 +101,7 @@ impl Options {
     /// For a start with the multipliers of a solution next to this one: the barrier as it is at the end, hardly anything pushed away
     /// from its bound, and trust in the first steps. A larger barrier would lead away from the start and back again.
     pub fn near_solution(self) -> Self {
-        Options { initial_barrier: 0.1 * self.tolerance, warm_start_push: 1e-8, warm_start_trust: 15, ..self }
+        let (initial_barrier, warm_start_push) = (0.1 * self.tolerance, 0.01 * self.tolerance);
+        Options { initial_barrier, warm_start_push, warm_start_trust: 15, ..self }
     }
 }

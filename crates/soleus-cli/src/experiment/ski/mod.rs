@@ -240,7 +240,7 @@ fn off_balance(
     (report, folder): (&Report, &Folder),
 ) -> Result<(), Failure> {
     report.heading("Off balance: turned backwards at the start, simulated with the estimated excitations; peaks of ACL and PCL, N");
-    let start = Motion::sampled(skier, &estimated.trajectory, &[0.0]).states[0].clone();
+    let start = perturb::start(skier, &estimated.trajectory);
     let controls = excitations(estimated);
     let mut sheet =
         Sheet::new(&["turned, deg", "stiffness of the skis", "ACL, N", "PCL, N", "reached the end"]);
@@ -255,6 +255,21 @@ fn off_balance(
                 &perturb::turned(&other, &start, f64::to_radians(degrees)),
                 &controls,
             );
+            if degrees == 0.0 && bending == 1.0 {
+                let again =
+                    Motion { times: motion.times.iter().map(|t| t + start.time).collect(), ..motion.clone() };
+                let again = again.at(&other, &readings::times(DURATION));
+                let apart = Score::new(skier, &sampled(skier, &estimated.trajectory), &again);
+                report.note(
+                    "simulated as it is, from the estimate",
+                    &format!(
+                        "worst joint {:.2} deg, force of one ski {:.1} % BW",
+                        apart.worst_joint(),
+                        100.0 * apart.worst_force()
+                    ),
+                    "",
+                );
+            }
             let peak = perturb::peaks(&other, &motion)?;
             count += 1;
             report.note(

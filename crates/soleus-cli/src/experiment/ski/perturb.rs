@@ -3,9 +3,11 @@
 use super::knee::Ligaments;
 use super::landing;
 use super::motion::Motion;
+use super::readings::RATE;
 use super::skier::Skier;
 use crate::experiment::sample::at;
 use crate::failure::Failure;
+use soleus_control::Trajectory;
 use soleus_dynamics::State;
 use soleus_math::Vec3;
 
@@ -32,10 +34,20 @@ pub fn turned(skier: &Skier, x: &State<f64>, angle: f64) -> State<f64> {
     turned
 }
 
-/// Simulates from a state with the excitations of a motion. The second value says whether the end was reached.
+/// Where a simulation of an estimate begins: at the middle of its first interval, the earliest time at which the midpoint rule
+/// wants its equations satisfied, with fibers in equilibrium.
+pub fn start(skier: &Skier, estimate: &Trajectory) -> State<f64> {
+    let first = Motion::sampled(skier, estimate, &[0.5 / RATE as f64]);
+    let (mut x, system) = (first.states[0].clone(), &skier.planar.base.system);
+    // A fiber without equilibrium keeps its estimated length.
+    system.solve_equilibrium(&mut x, &first.controls[0], &mut system.workspace());
+    x
+}
+
+/// Simulates from a state on with the excitations of a motion. The second value says whether the end was reached.
 pub fn simulate(skier: &Skier, start: &State<f64>, of: &Motion) -> (Motion, bool) {
     landing::simulate(skier, start, landing::STEPS, |t, _, e| {
-        e.copy_from_slice(&at(&of.times, &of.controls, t))
+        e.copy_from_slice(&at(&of.times, &of.controls, start.time + t))
     })
 }
 
