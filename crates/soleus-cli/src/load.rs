@@ -146,10 +146,16 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
             done => done.map_err(failed),
         };
     }
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    // A link stays, and what it leads to is written. A device or a pipe, such as /dev/null, is written to: a file that is renamed
+    // to it would take its place.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if std::fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        return std::fs::write(&target, bytes).map_err(failed);
+    }
+    let mut name = target.file_name().unwrap_or_default().to_os_string();
     name.push(".partial");
-    let partial = path.with_file_name(name);
-    let done = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));
+    let partial = target.with_file_name(name);
+    let done = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, &target));
     done.map_err(|e| {
         // The part that was written is of no use; if it cannot be removed, the first error matters more.
         let _ = std::fs::remove_file(&partial);

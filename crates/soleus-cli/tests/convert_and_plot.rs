@@ -148,3 +148,24 @@ fn identity_every_format_to_every_other() {
     f.soleus(&["convert", "bad.parquet", "bad.sto"]).is_refused(&["bad.parquet", "as a Parquet file does"]);
     assert!(!f.0.join("bad.sto").exists());
 }
+
+/// A file is renamed to its name when it is whole; links and what is no file stay what they are.
+#[cfg(unix)]
+#[test]
+fn identity_links_and_devices_stay_what_they_are() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let f = common::Folder::new("write_whole");
+    f.file("a.csv", "time,x\n0,1\n1,2\n");
+    f.file("real.csv", "old");
+    symlink("real.csv", f.0.join("link.csv")).unwrap();
+    f.soleus(&["convert", "a.csv", "link.csv"]).is_done();
+    assert!(fs::symlink_metadata(f.0.join("link.csv")).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(f.0.join("real.csv")).unwrap(), "time,x\n0,1\n1,2\n");
+    // A socket cannot be written as a file can, and is still there afterwards. Its name must be short.
+    let place = std::env::temp_dir().join(format!("soleus_{}.csv", std::process::id()));
+    let listener = std::os::unix::net::UnixListener::bind(&place).unwrap();
+    f.soleus(&["convert", "a.csv", place.to_str().unwrap()]).is_refused(&["cannot write"]);
+    assert!(fs::symlink_metadata(&place).unwrap().file_type().is_socket());
+    drop(listener);
+    fs::remove_file(&place).unwrap();
+}

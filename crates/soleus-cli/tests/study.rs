@@ -301,10 +301,31 @@ fn identity_examples_of_the_guide_solve() {
         assert!((a - b).abs() < 1e-6, "{last:?} {first:?}");
     }
     assert!(last[3].abs() > 0.1, "the arm stops at the point in between: {last:?}");
-    // What needs one phase is refused.
-    let run = f.soleus(&["solve", &example("via_point.toml"), "--refine", "1e-4"]);
-    assert_eq!(run.code, Some(2), "{}", run.stderr);
-    assert!(run.stderr.contains("one phase"), "{}", run.stderr);
+    // Meshes, guesses and a stop are the same as with one phase.
+    let via = example("via_point.toml");
+    let solved = |words: &[&str]| {
+        let run = f.soleus(&[&["solve", &via][..], words].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr
+    };
+    let words = solved(&["--coarse", "5", "--refine", "1e-4", "--out", "fine.sto"]);
+    assert!(words.contains("phase 1: ") && words.contains("phase 2: "), "{words}");
+    assert!(rows(&read(&f.0.join("fine_rest.sto"))).len() > 3, "{words}");
+    solved(&["--guess", "via.sto", "--out", "again.sto"]);
+    let run = f.soleus(&["solve", &via, "--max-iterations", "3", "--out", "half.sto"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let words = solved(&["--resume", "--out", "half.sto"]);
+    assert!(words.contains("going on from iteration 3"), "{words}");
+    let objective = |name: &str| -> f64 {
+        let text = read(&f.0.join(name));
+        let line = text.lines().find_map(|l| l.strip_prefix("objective="));
+        line.and_then(|v| v.parse().ok()).unwrap_or(f64::NAN)
+    };
+    let first = objective("via_rest.sto");
+    for name in ["again_rest.sto", "half_rest.sto"] {
+        // Both are solved to 1e-6.
+        assert!((objective(name) - first).abs() < 1e-5 * first.abs(), "{name}: {} {first}", objective(name));
+    }
 }
 
 /// Numbers of a table.

@@ -7,7 +7,7 @@
 use crate::problem::{Problem, ProblemError, Reserve};
 use crate::solution::Trajectory;
 use crate::transcription::{Collocation, Settings};
-use soleus_optimization::nlp::{self, Iteration, NlpError, Options, Solution};
+use soleus_optimization::nlp::{self, Iteration, NlpError, Options, Solution, WarmStart};
 use std::ops::ControlFlow;
 
 /// How reserves fade.
@@ -124,8 +124,30 @@ fn solve_one(
 ) -> Result<Outcome, ContinuationError> {
     let mut program = Collocation::new(problem, settings).map_err(ContinuationError::Problem)?;
     program.set_guess(guess);
+    finish(program, options, None, progress)
+}
+
+/// Solves `program` from the solution of a neighbour, the program `before`, that differs from it in numbers or in its mesh: the motion
+/// and the multipliers are the start. `options` are used with
+/// [`near_solution`](soleus_optimization::nlp::Options::near_solution).
+pub fn solve_next(
+    mut program: Collocation,
+    (before, known): (&mut Collocation, &Solution),
+    options: &Options,
+    progress: &mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
+) -> Result<Outcome, ContinuationError> {
+    let warm = program.warm_start(before, &known.warm_start());
+    finish(program, &options.clone().near_solution(), Some(&warm), progress)
+}
+
+fn finish(
+    mut program: Collocation,
+    options: &Options,
+    warm: Option<&WarmStart>,
+    progress: &mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
+) -> Result<Outcome, ContinuationError> {
     program.set_threads(options.threads);
-    let solution = nlp::solve(&mut program, options, None, progress)?;
+    let solution = nlp::solve(&mut program, options, warm, progress)?;
     let outcome = Outcome {
         trajectory: program.trajectory(&solution.x),
         goals: program.objective_by_goal(&solution.x),

@@ -1,16 +1,26 @@
 //! What all Jacobians of the implicit equations, and the Hessian of their weighted sum, cost in units of one residual.
 //!
-//! usage: cargo run --release -p soleus-dynamics --example time_jacobian -- MODEL.osim [SECONDS]
+//! usage: cargo run --release -p soleus-dynamics --example time_jacobian -- MODEL.osim... [SECONDS]
 
 use soleus_dynamics::System;
 use soleus_dynamics::implicit::ImplicitSystem;
 use std::time::{Duration, Instant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut args = std::env::args().skip(1);
-    let file = args.next().ok_or("usage: time_jacobian MODEL.osim [SECONDS]")?;
-    let seconds: f64 = args.next().map_or(Ok(1.0), |s| s.parse())?;
-    let (model, diagnostics) = soleus_io::osim::read_model(&std::fs::read(&file)?, &file);
+    let mut files: Vec<String> = std::env::args().skip(1).collect();
+    let seconds = files.last().and_then(|last| last.parse().ok());
+    if seconds.is_some() {
+        files.pop();
+    }
+    if files.is_empty() {
+        return Err("usage: time_jacobian MODEL.osim... [SECONDS]".into());
+    }
+    files.iter().try_for_each(|file| time(file, seconds.unwrap_or(1.0)))
+}
+
+/// Prints the times of one model.
+fn time(file: &str, seconds: f64) -> Result<(), Box<dyn std::error::Error>> {
+    let (model, diagnostics) = soleus_io::osim::read_model(&std::fs::read(file)?, file);
     let model = model.ok_or_else(|| format!("{:?}", diagnostics.list.first()))?;
     let system = System::compile(&model)?;
     let implicit = ImplicitSystem::new(&system);

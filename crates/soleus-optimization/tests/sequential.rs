@@ -75,6 +75,33 @@ fn identity_series_of_swing_ups_as_from_scratch() {
     }
 }
 
+/// Interior points from a neighbour's solution, multipliers included, with the settings for that; and polished.
+#[test]
+fn identity_swing_ups_next_to_each_other() {
+    let problem = |torque: f64| FastChain::new(swing_up(2, 41, 2.0, torque));
+    let mut last = cold(&mut problem(10.0));
+    let options = Options { polishing_steps: 1, ..Options::default().near_solution() };
+    let run = |torque: f64, from: &Solution, options: &Options| {
+        let mut p = problem(torque);
+        solve(&mut p, options, Some(&from.warm_start()), &mut |_| ControlFlow::Continue(())).unwrap()
+    };
+    for torque in [9.9, 9.7, 9.4] {
+        let from_scratch = cold(&mut problem(torque));
+        let s = run(torque, &last, &options);
+        println!("{torque}: {} and {} iterations", s.counts.iterations, from_scratch.counts.iterations);
+        assert_eq!(s.status, Status::Solved);
+        assert!(s.objective < from_scratch.objective + 1e-5 * from_scratch.objective.abs());
+        assert!(s.counts.iterations < from_scratch.counts.iterations);
+        let plain = run(torque, &last, &Options { polishing_steps: 0, ..options.clone() });
+        let violation = |s: &Solution| s.certificate.constraint_violation;
+        assert!(violation(&s) <= violation(&plain), "{} {}", violation(&s), violation(&plain));
+        last = s;
+    }
+    // The solution itself is where it ends.
+    let again = run(9.4, &last, &Options { polishing_steps: 0, ..options });
+    assert!(again.counts.iterations <= 1, "{again}");
+}
+
 #[test]
 fn identity_far_start_falls_back_to_interior_points() {
     let mut p = FastChain::new(swing_up(1, 41, 3.0, 6.0));

@@ -263,7 +263,7 @@ fn recorded(model: &Model, table: &Table, name: &str) -> Option<Function> {
 /// Markers that are missing in some frames, those with the longest gaps first.
 fn gaps(s: &Summary) -> String {
     let mut list: Vec<&(String, usize)> = s.gaps.iter().collect();
-    list.sort_by(|a, b| b.1.cmp(&a.1));
+    list.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     let named: Vec<String> = list.iter().take(6).map(|(name, n)| format!("{name} in {n}")).collect();
     let more = list.len() - named.len();
     let more = if more > 0 { format!(", and {more} more markers") } else { String::new() };

@@ -256,7 +256,9 @@ impl<R: BufRead> Frames for Lines<R> {
 mod tests {
     use super::*;
 
-    fn frames(text: &str) -> Result<Vec<(f64, Vec<Vec3<f64>>)>, String> {
+    type Frame = (f64, Vec<Vec3<f64>>);
+
+    fn frames(text: &str) -> Result<Vec<Frame>, String> {
         let told = |e: Failure| e.to_string();
         let mut lines = Lines::begin(text.as_bytes()).map_err(told)?;
         let (mut list, mut places) = (Vec::new(), Vec::new());

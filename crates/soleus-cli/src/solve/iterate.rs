@@ -6,15 +6,21 @@ use serde::{Deserialize, Serialize};
 use soleus_optimization::nlp::WarmStart;
 use std::path::Path;
 
-const FORMAT: &str = "soleus iterate 1";
+const FORMAT: &str = "soleus iterate 2";
+
+/// Scheme and mesh of a phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseMesh {
+    pub scheme: String,
+    pub mesh: Vec<f64>,
+}
 
 /// Where a solve was, and on which mesh.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Iterate {
     format: String,
-    /// Scheme and mesh that the variables belong to.
-    pub scheme: String,
-    pub mesh: Vec<f64>,
+    /// What the variables belong to.
+    pub phases: Vec<PhaseMesh>,
     pub iteration: usize,
     pub objective: f64,
     pub constraint_violation: f64,
@@ -25,13 +31,17 @@ pub struct Iterate {
     upper_multipliers: Vec<f64>,
 }
 
+#[derive(Deserialize)]
+struct Format {
+    format: String,
+}
+
 impl Iterate {
-    pub fn new(scheme: String, mesh: Vec<f64>, w: WarmStart, told: (usize, f64, f64)) -> Iterate {
+    pub fn new(phases: Vec<PhaseMesh>, w: WarmStart, told: (usize, f64, f64)) -> Iterate {
         let (iteration, objective, constraint_violation) = told;
         Iterate {
             format: FORMAT.into(),
-            scheme,
-            mesh,
+            phases,
             iteration,
             objective,
             constraint_violation,
@@ -49,11 +59,12 @@ impl Iterate {
             let hint = "--resume needs the file that a stopped solve left; --guess takes a solution (.sto)";
             Failure::content(path, 0, "", message, hint)
         };
-        let found: Iterate = serde_json::from_str(&text).map_err(|e| wrong(format!("no iterate: {e}")))?;
-        match found.format == FORMAT {
-            true => Ok(found),
-            false => Err(wrong(format!("the format is `{}`, not `{FORMAT}`", found.format))),
+        // The format first: what else there is depends on it.
+        let known: Format = serde_json::from_str(&text).map_err(|e| wrong(format!("no iterate: {e}")))?;
+        if known.format != FORMAT {
+            return Err(wrong(format!("the format is `{}`, not `{FORMAT}`", known.format)));
         }
+        serde_json::from_str(&text).map_err(|e| wrong(format!("no iterate: {e}")))
     }
 
     /// Writes the file, whole or not at all.

@@ -13,6 +13,7 @@ pub mod inverse;
 mod iterate;
 pub mod loads;
 mod markers;
+mod meshes;
 mod model;
 mod outputs;
 mod page;

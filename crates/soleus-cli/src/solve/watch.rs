@@ -1,11 +1,14 @@
 //! While a solve runs: progress, saving of iterates, and Ctrl-C.
 
-use super::iterate::Iterate;
+use super::iterate::{Iterate, PhaseMesh};
 use super::progress::Progress;
+use super::{Arguments, BESIDE};
 use crate::failure::Failure;
+use crate::setup;
+use soleus_io::study::Study;
 use soleus_optimization::nlp::{Iteration, Solution, Status, WarmStart};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -43,9 +46,8 @@ impl Stop {
 pub struct Store {
     pub path: PathBuf,
     pub every: Duration,
-    /// Scheme and mesh of the present program.
-    pub scheme: String,
-    pub mesh: Vec<f64>,
+    /// Schemes and meshes of the present program.
+    pub phases: Vec<PhaseMesh>,
 }
 
 /// What is done at every iteration.
@@ -104,9 +106,29 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// Seconds between two iterates on disk, unless the study says otherwise.
+const SAVE_EVERY_S: f64 = 30.0;
+
 impl Store {
+    /// The iterate of a solution that goes to `out`: in the file that is named, or beside it.
+    pub fn of_study(path: &Path, study: &Study, a: &Arguments, out: &Path) -> Store {
+        let beside = || {
+            let mut name = out.file_name().unwrap_or_default().to_os_string();
+            name.push(".iterate");
+            out.with_file_name(name)
+        };
+        let given = a.resume.clone().filter(|r| r != Path::new(BESIDE));
+        let named = || study.output.iterate.as_ref().map(|f| setup::beside(path, f));
+        let every = a.save_every.or(study.output.save_every_s).unwrap_or(SAVE_EVERY_S);
+        Store {
+            path: given.or_else(named).unwrap_or_else(beside),
+            every: Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX),
+            phases: Vec::new(),
+        }
+    }
+
     fn save(&self, warm: WarmStart, told: (usize, f64, f64)) -> Result<(), Failure> {
-        Iterate::new(self.scheme.clone(), self.mesh.clone(), warm, told).write(&self.path)
+        Iterate::new(self.phases.clone(), warm, told).write(&self.path)
     }
 
     /// Takes the iterate of a solve that succeeded away.

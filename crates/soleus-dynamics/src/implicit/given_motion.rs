@@ -417,9 +417,21 @@ impl GivenMotion {
                     }
                 }
             };
-            l.second(s, path, v, weight, own, put);
+            l.second(s, Weighted { path, v, weight, y: own }, put);
         }
     }
+}
+
+/// Where the law of a path is differentiated twice, and how tension and residuals are weighted.
+struct Weighted<'a> {
+    /// Length and speed of the path.
+    path: [f64; 2],
+    /// The law's own variables.
+    v: &'a [f64],
+    /// Of the tension.
+    weight: f64,
+    /// Of the residuals.
+    y: &'a [f64],
 }
 
 impl Law {
@@ -458,19 +470,11 @@ impl Law {
     }
 
     /// Passes on the second derivatives of weight · tension + y · residuals, from the smallest jet that holds the variables.
-    fn second(
-        &self,
-        s: &System,
-        path: [f64; 2],
-        v: &[f64],
-        weight: f64,
-        y: &[f64],
-        put: impl FnOnce(&dyn Fn(usize, usize) -> f64),
-    ) {
+    fn second(&self, s: &System, at: Weighted, put: impl FnOnce(&dyn Fn(usize, usize) -> f64)) {
         match self.variables.len() {
-            0..=3 => self.curvature::<3, 6>(s, path, v, weight, y, put),
-            4..=5 => self.curvature::<5, 15>(s, path, v, weight, y, put),
-            _ => self.curvature::<MOST, 28>(s, path, v, weight, y, put),
+            0..=3 => self.curvature::<3, 6>(s, at, put),
+            4..=5 => self.curvature::<5, 15>(s, at, put),
+            _ => self.curvature::<MOST, 28>(s, at, put),
         }
     }
 
@@ -478,10 +482,7 @@ impl Law {
     fn curvature<const N: usize, const H: usize>(
         &self,
         s: &System,
-        path: [f64; 2],
-        v: &[f64],
-        weight: f64,
-        y: &[f64],
+        Weighted { path, v, weight, y }: Weighted,
         put: impl FnOnce(&dyn Fn(usize, usize) -> f64),
     ) {
         let mut r = [Jet::<N, H>::zero(); 3];

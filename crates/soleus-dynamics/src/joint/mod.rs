@@ -10,11 +10,11 @@ mod rotational;
 pub use custom::{Axis, AxisMotion, CustomJoint};
 pub use rotational::{angles_rate, speeds_from_rates};
 
-use soleus_math::{Real, Rotation, SpatialVec, Transform, Vec3, vec3};
+use soleus_math::{Over, Real, Rotation, SpatialVec, Transform, Vec3, vec3};
 
 /// The motion a compiled joint allows.
 #[derive(Clone, Debug, PartialEq)]
-pub enum JointKernel {
+pub enum JointKernel<P: Real = f64> {
     /// None.
     Weld,
     /// Rotation about z.
@@ -32,9 +32,9 @@ pub enum JointKernel {
     /// `Ball`, then translation along x, y, z of F.
     Free,
     /// M's origin on an ellipsoid of these radii with z along `R_FM ẑ`; angles and speeds of `Ball`.
-    Ellipsoid(Vec3<f64>),
+    Ellipsoid(Vec3<P>),
     /// Functions of the coordinates along six axes.
-    Custom(Box<CustomJoint>),
+    Custom(Box<CustomJoint<P>>),
 }
 
 /// Pose, motion subspace and bias of M in F; see the module text.
@@ -84,7 +84,7 @@ impl<T: Real> JointMotion<T> {
     }
 }
 
-impl JointKernel {
+impl<P: Real> JointKernel<P> {
     /// How many coordinates and speeds it has.
     pub fn num_mobilities(&self) -> usize {
         match self {
@@ -115,7 +115,7 @@ impl JointKernel {
 
     /// Pose and motion subspace at `q`, velocity and bias at `u`; whatever `m` held before is overwritten.
     #[inline]
-    pub fn compute<T: Real>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
+    pub fn compute<T: Over<P>>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
         let (o, l) = (T::zero(), T::one());
         let zero = Vec3::zero();
         if let JointKernel::Custom(c) = self {
@@ -182,7 +182,7 @@ impl JointKernel {
             JointKernel::Ellipsoid(radii) => {
                 // p = r ∘ n with n = R ẑ, so ṗ = r ∘ (ω × n) and p̈ = r ∘ (ω × (ω × n)) at constant ω.
                 let R = Rotation::body_fixed_xyz(vec3(q[0], q[1], q[2]));
-                let r = Vec3::cst(*radii);
+                let r = Vec3::lift(*radii);
                 let n = R.axis(2);
                 m.X_FM = Transform::new(R, r.mul_elem(n));
                 for i in 0..3 {

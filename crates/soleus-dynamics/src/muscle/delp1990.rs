@@ -50,19 +50,15 @@ impl Delp1990Muscle {
         activation: f64,
         states: &mut [f64],
     ) -> Result<Equilibrium, MuscleError> {
-        let isometric = Isometric {
+        Isometric {
             g: &self.g,
             active: &|x| value(&self.active, x),
             passive: &|x| value(&self.passive, x),
             tendon: &|y| value(&self.tendon, y),
             start: L - self.g.ls,
             slack_tendon_is_zero: true,
-        };
-        let (l, found) = isometric.relax(L, activation)?;
-        states[0] = activation;
-        states[1] = l;
-        states[2] = 0.0;
-        Ok(found)
+        }
+        .solve(L, activation, states)
     }
 }
 

@@ -53,18 +53,15 @@ impl Schutte1993Muscle {
         activation: f64,
         states: &mut [f64],
     ) -> Result<Equilibrium, MuscleError> {
-        let isometric = Isometric {
+        Isometric {
             g: &self.g,
             active: &|x| value(&self.active, x),
             passive: &|x| self.passive(x),
             tendon: &|y| value(&self.tendon, y),
             start: self.g.l0,
             slack_tendon_is_zero: true,
-        };
-        let (l, found) = isometric.relax(L, activation)?;
-        states[0] = activation;
-        states[1] = l;
-        Ok(found)
+        }
+        .solve(L, activation, states)
     }
 }
 

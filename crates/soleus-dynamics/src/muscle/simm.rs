@@ -158,12 +158,20 @@ pub(crate) struct Isometric<'a> {
 }
 
 impl Isometric<'_> {
+    /// Writes the states of equilibrium at an activation: that, the fiber length, and zeros.
+    pub fn solve(&self, L: f64, activation: f64, states: &mut [f64]) -> Result<Equilibrium, MuscleError> {
+        let (l, found) = self.relax(L, activation)?;
+        states.fill(0.0);
+        (states[0], states[1]) = (activation, l);
+        Ok(found)
+    }
+
     /// Fiber length at which fiber and tendon pull alike at rest, and the outcome.
     ///
     /// SIMM's relaxation: change the fiber length by error / stiffness with the stiffnesses guessed from
     /// the forces, interpolate after each change of sign, stop below 0.01 N. It stops far from roundoff, so the
     /// same steps must be taken to arrive at OpenSim's number.
-    pub fn relax(&self, L: f64, a: f64) -> Result<(f64, Equilibrium), MuscleError> {
+    fn relax(&self, L: f64, a: f64) -> Result<(f64, Equilibrium), MuscleError> {
         let w = self.g.width;
         let rigid = |l_along: f64| l_along / (w / l_along).atan().cos();
         if L < self.g.ls {

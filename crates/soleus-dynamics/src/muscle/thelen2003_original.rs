@@ -64,18 +64,15 @@ impl Thelen2003OriginalMuscle {
         activation: f64,
         states: &mut [f64],
     ) -> Result<Equilibrium, MuscleError> {
-        let isometric = Isometric {
+        Isometric {
             g: &self.g,
             active: &|x| self.active(x),
             passive: &|x| self.passive(x),
             tendon: &|y| self.tendon(y),
             start: self.g.l0,
             slack_tendon_is_zero: false,
-        };
-        let (l, found) = isometric.relax(L, activation)?;
-        states[0] = activation;
-        states[1] = l;
-        Ok(found)
+        }
+        .solve(L, activation, states)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::common::{direction, shifted};
 use super::{check_model, check_model_at, check_some, read, state};
 use soleus_dynamics::System;
-use soleus_math::function::{Multiplier, SimmSpline};
+use soleus_math::function::{Multiplier, Polynomial, SimmSpline};
 use soleus_math::{Function, Transform, vec3};
 use soleus_model::Model;
 use soleus_model::body::Frame;
@@ -381,10 +381,40 @@ fn deriv_residual_by_parameters_of_other_paths_and_joints() {
         (transform.axes[3].function, transform.axes[3].arguments) = (scaled, vec![0]);
         (transform.axes[4].function, transform.axes[4].arguments) =
             (Function::Linear { slope: 0.02, intercept: 0.01 }, vec![0]);
+        let polynomial = Polynomial::new(vec![0.03, -0.02, 0.01]).unwrap();
+        (transform.axes[5].function, transform.axes[5].arguments) = (polynomial.into(), vec![0]);
     }
     let mut kinds = BTreeSet::new();
     check_model("moving points", &moving, &mut kinds);
-    wants(&kinds, &[" translation", " orientation", " scale", " coefficients", " axis", " value"]);
+    wants(&kinds, &[" translation", " orientation", " scale", " coefficients", " axis", " value", " y"]);
+}
+
+/// A block on an ellipsoid, and on one followed by a hinge.
+#[test]
+fn deriv_residual_by_radii_of_joints() {
+    let Some(model) = read("bouncing_block.osim") else { return };
+    let radii = vec3(0.1, 0.2, 0.15);
+    let shoulder =
+        JointKind::Scapulothoracic { radii, winging_origin: [0.02, -0.01], winging_direction: 0.3 };
+    for (kind, name, coordinates) in [
+        (JointKind::Ellipsoid { radii }, " radii_x_y_z", 3),
+        (shoulder, " thoracic_ellipsoid_radii_x_y_z", 4),
+    ] {
+        let mut changed = model.clone();
+        let free = changed.joints.iter().position(|j| j.kind == JointKind::Free).unwrap();
+        changed.joints[free].kind = kind;
+        changed.joints[free].coordinates.truncate(coordinates);
+        let system = System::compile(&changed).unwrap();
+        let controls = vec![0.0; system.num_controls];
+        let mut x = system.default_state.clone();
+        x.q.iter_mut().zip(direction(7, x.u.len(), 0.4)).for_each(|(q, d)| *q += d);
+        x.u = direction(4, x.u.len(), 2.0);
+        let xdot = direction(5, 2 * x.q.len() + x.z.len(), 3.0);
+        let mut kinds = BTreeSet::new();
+        let radius = |asked: &str| asked.contains("radii_x_y_z");
+        check_some("radii", &changed, (&x, &xdot, &controls), &mut kinds, radius);
+        wants(&kinds, &[name]);
+    }
 }
 
 /// Constraints between frames and bodies, and an ellipsoid that presses on the ground.

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case)] // X_BP is the pose of P in B.
 
-use soleus_math::function::Multiplier;
+use soleus_math::function::{Multiplier, PiecewiseLinear, Polynomial, SimmSpline};
 use soleus_math::{Function, Transform};
 use soleus_model::Model;
 use soleus_model::constraint::ConstraintKind;
@@ -29,6 +29,14 @@ pub fn set(model: &mut Model, path: &str, value: f64) {
         let (k, X) = (k.parse::<usize>().unwrap(), f.contact_plane);
         let property = format!("{}/{}", ["orientation", "translation"][k / 3], k % 3);
         f.contact_plane = changed(X, &property);
+    } else if let Some(k) = path.find("radii_x_y_z/") {
+        let joint = model.joints.iter_mut().find(|j| path[..k].starts_with(&format!("{}/", j.path))).unwrap();
+        match &mut joint.kind {
+            JointKind::Ellipsoid { radii } | JointKind::Scapulothoracic { radii, .. } => {
+                radii[last(path)] = value;
+            }
+            other => panic!("{other:?}"),
+        }
     } else if let Some((name, property)) = path.split_once("/SpatialTransform/") {
         set_axis(model, name, property, value);
     } else if let Some(w) = model.wraps.iter_mut().find(|w| of(&w.path).is_some()) {
@@ -65,17 +73,41 @@ fn set_axis(model: &mut Model, joint: &str, property: &str, value: f64) {
     let (name, rest) = property.split_once('/').unwrap();
     let axes = ["rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3"];
     let a = &mut transform.axes[axes.iter().position(|a| *a == name).unwrap()];
-    match (rest, &mut a.function) {
-        ("function/value", Function::Constant(c)) => *c = value,
-        ("function/coefficients/0", Function::Linear { slope, .. }) => *slope = value,
-        ("function/coefficients/1", Function::Linear { intercept, .. }) => *intercept = value,
-        ("function/scale", Function::Multiplier(m)) => {
-            a.function = Multiplier::new(m.inner().clone(), value).unwrap().into();
-        }
-        _ => {
+    match rest.strip_prefix("function/") {
+        Some(number) => set_function(&mut a.function, number, value),
+        None => {
             a.axis[last(rest)] = value;
             a.axis = a.axis.normalized();
         }
+    }
+}
+
+/// A number of a function.
+fn set_function(f: &mut Function, name: &str, value: f64) {
+    let changed = |mut list: Vec<f64>| {
+        list[last(name)] = value;
+        list
+    };
+    match (&mut *f, name) {
+        (Function::Constant(c), "value") => *c = value,
+        (Function::Linear { slope, .. }, "coefficients/0") => *slope = value,
+        (Function::Linear { intercept, .. }, "coefficients/1") => *intercept = value,
+        (Function::Multiplier(m), "scale") => *f = Multiplier::new(m.inner().clone(), value).unwrap().into(),
+        (Function::Multiplier(m), _) => {
+            let mut inner = m.inner().clone();
+            set_function(&mut inner, name.strip_prefix("function/").unwrap(), value);
+            *f = Multiplier::new(inner, m.scale()).unwrap().into();
+        }
+        (Function::SimmSpline(s), _) => {
+            *f = SimmSpline::new(s.x().to_vec(), changed(s.y().collect())).unwrap().into();
+        }
+        (Function::PiecewiseLinear(s), _) => {
+            *f = PiecewiseLinear::new(s.x().to_vec(), changed(s.y().to_vec())).unwrap().into();
+        }
+        (Function::Polynomial(p), _) => {
+            *f = Polynomial::new(changed(p.coefficients().to_vec())).unwrap().into()
+        }
+        (_, other) => panic!("{other}"),
     }
 }
 

@@ -53,6 +53,9 @@ pub struct Options {
     pub multiplier_start_max: f64,
     /// Second-order corrections tried in one step (`max_soc`).
     pub max_second_order_corrections: usize,
+    /// Newton steps at the end that are kept if they leave the constraints violated less. Near the solution one step squares what is
+    /// left of the violation.
+    pub polishing_steps: usize,
     /// Iterates of this size are called divergent (`diverging_iterates_tol`).
     pub diverging_above: f64,
     /// Order of elimination in the linear systems.
@@ -81,6 +84,7 @@ impl Default for Options {
             warm_start_trust: 0,
             multiplier_start_max: 1e3,
             max_second_order_corrections: 4,
+            polishing_steps: 0,
             diverging_above: 1e20,
             ordering: KktOrdering::Automatic,
             threads: 1,
@@ -92,5 +96,12 @@ impl Options {
     /// The usual settings with another tolerance.
     pub fn with_tolerance(tolerance: f64) -> Self {
         Options { tolerance, ..Default::default() }
+    }
+
+    /// For a start with the multipliers of a solution next to this one: the barrier as it is at the end, hardly anything pushed away
+    /// from its bound, and trust in the first steps. A larger barrier would lead away from the start and back again.
+    pub fn near_solution(self) -> Self {
+        let (initial_barrier, warm_start_push) = (0.1 * self.tolerance, 0.01 * self.tolerance);
+        Options { initial_barrier, warm_start_push, warm_start_trust: 15, ..self }
     }
 }

@@ -174,9 +174,12 @@ fn step(times: &[f64], forward: &[f64], up: &[f64], side: char, mass: f64, c: &C
     }
 }
 
-/// Tells what the stances come to, each and their mean, beside the paper's words: what it is, ours, published, whether it will
-/// do. A number that the paper gives passes if it lies within one standard deviation of the mean.
-pub fn shares(steps: &[Step], tell: &mut dyn FnMut(&str, &str, &str, Option<bool>)) {
+/// Takes what a number is, ours, what was published, and whether it will do, where that is judged.
+type Tell<'a> = dyn FnMut(&str, &str, &str, Option<bool>) + 'a;
+
+/// Tells what the stances come to, each and their mean, beside the paper's words. A number that the paper gives passes if it
+/// lies within one standard deviation of the mean.
+pub fn shares(steps: &[Step], tell: &mut Tell) {
     let each = |of: fn(&Step) -> f64| steps.iter().map(of).collect::<Vec<f64>>();
     let told = |values: &[f64], digits: usize| {
         let (mean, deviation) = mean_and_deviation(values);

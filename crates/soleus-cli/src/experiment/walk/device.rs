@@ -8,6 +8,7 @@ use crate::experiment::sheet::{Folder, Series};
 use crate::failure::Failure;
 use crate::walk::Teller;
 use soleus_control::continuation::{Fading, Outcome};
+use soleus_optimization::nlp::Iteration;
 
 /// Stiffnesses of the sweep, N·m/rad, from the paper's down.
 const SWEEP: [f64; 7] = [5000.0, 2500.0, 1500.0, 1000.0, 700.0, 500.0, 350.0];
@@ -18,14 +19,17 @@ pub fn check(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
         "Prosthesis below the right knee, stiffness of the ankle; slow data, floors; each from its neighbour",
     );
     let (able_problem, able, _) = paper::solved(Leg::Able)?;
-    let mut guess = able.trajectory;
     let (mut stiffnesses, mut costs) = (Vec::new(), Vec::new());
+    let mut known: Option<(WalkingProblem, Outcome)> = None;
     let mut best: Option<(f64, Outcome)> = None;
     for stiffness in SWEEP {
         let mut teller = Teller::new();
         let p = able_problem.with_leg(Leg::Spring(stiffness))?;
-        let fading = if best.is_none() { Fading::new(p.walker.reserves()) } else { Fading::none() };
-        let o = p.solve(&guess, &fading, p.nodes, 1e-6, &mut |price, i| teller.tell(price, i))?;
+        let mut tell = |price: f64, i: &Iteration<'_>| teller.tell(price, i);
+        let o = match &known {
+            None => p.solve(&able.trajectory, &Fading::new(p.walker.reserves()), p.nodes, 1e-6, &mut tell)?,
+            Some((q, o)) => p.solve_near(Some((q, o)), &mut tell)?,
+        };
         teller.finish();
         let ours = describe(&o, &teller);
         if stiffness == 5000.0 {
@@ -38,12 +42,12 @@ pub fn check(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
         if !o.solution.status.is_solved() {
             continue;
         }
-        guess.clone_from(&o.trajectory);
         stiffnesses.push(stiffness);
         costs.push(o.solution.objective);
         if best.as_ref().is_none_or(|b| o.solution.objective < b.1.solution.objective) {
-            best = Some((stiffness, o));
+            best = Some((stiffness, o.clone()));
         }
+        known = Some((p, o));
     }
     let series = [Series { name: "cost", x: &stiffnesses, y: &costs }];
     folder.picture("stiffness", ["Cost of walking with the prosthesis", "N m/rad", "cost"], &series)?;

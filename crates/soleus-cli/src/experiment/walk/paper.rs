@@ -5,10 +5,8 @@ use super::{SWING, describe, holds, is_near, write_page};
 use crate::experiment::report::Report;
 use crate::experiment::sheet::{Folder, Series, Sheet};
 use crate::failure::Failure;
-use crate::walk::{Teller, Winter, at_speed};
-use soleus_control::Trajectory;
+use crate::walk::{Teller, Winter};
 use soleus_control::continuation::{Fading, Outcome};
-use soleus_optimization::nlp::Iteration;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -45,19 +43,23 @@ pub fn time(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
     // From half as many nodes, and from a neighbour in speed.
     let half =
         p.solve(&able.trajectory, &Fading::none(), NODES / 2, 1e-6, &mut |_, _| ControlFlow::Continue(()))?;
-    let mut faster = p.clone();
-    faster.cycle.speed = 1.12;
-    let quicker = at_speed(&able.trajectory, p.cycle.forward, 1.12, 1.28);
-    // A large barrier would only drive it away.
-    let near = Fading { barriers: [1e-5; 2], ..Fading::none() };
-    for (what, next, start) in [
-        ("from the solution on 50 nodes", &p, &half.trajectory),
-        ("from the solution at 1.1 m/s, to 1.12 m/s", &faster, &quicker),
-    ] {
+    let mut teller = Teller::new();
+    let near = WalkingProblem::near();
+    let o = p.solve(&half.trajectory, &near, NODES, 1e-6, &mut |price, i| teller.tell(price, i))?;
+    teller.finish();
+    let what = "from the solution on 50 nodes";
+    report.row(what, &describe(&o, &teller), "5 s", quick(&o, teller.seconds(), 5.0));
+    // With multipliers, step by step through a range of speeds.
+    let (mut known, mut before) = (able, p);
+    for speed in [1.12, 1.14, 1.16] {
+        let mut next = before.clone();
+        next.cycle.speed = speed;
         let mut teller = Teller::new();
-        let o = next.solve(start, &near, NODES, 1e-6, &mut |price, i| teller.tell(price, i))?;
+        let o = next.solve_next(&before, &known, &mut |price, i| teller.tell(price, i))?;
         teller.finish();
-        report.row(what, &describe(&o, &teller), "5 s", quick(&o, teller.seconds(), 5.0));
+        let what = format!("from the solution at {} m/s, to {speed} m/s", before.cycle.speed);
+        report.row(&what, &describe(&o, &teller), "5 s", quick(&o, teller.seconds(), 5.0));
+        (known, before) = (o, next);
     }
     Ok(())
 }
@@ -114,7 +116,11 @@ struct Known {
 
 impl Known {
     /// Solves it from a neighbour's walk, or from straight lines; keeps what is better than what was known.
-    fn solve(&mut self, neighbour: Option<&Trajectory>, teller: &mut Teller) -> Result<(), Failure> {
+    fn solve(
+        &mut self,
+        neighbour: Option<(&WalkingProblem, &Outcome)>,
+        teller: &mut Teller,
+    ) -> Result<(), Failure> {
         let o = self.problem.solve_near(neighbour, &mut |price, i| teller.tell(price, i))?;
         teller.finish();
         self.iterations += o.iterations;
@@ -154,10 +160,10 @@ pub fn variants(wanted: &[String], folder: &Folder, report: &mut Report) -> Resu
     for (from, to) in
         (0..count).map(|i| (i.checked_sub(1), i)).chain((1..count).rev().map(|i| (Some(i), i - 1)))
     {
-        let start = from.and_then(|i| family[i].walk()).map(|o| o.trajectory.clone());
+        let known = from.and_then(|i| Some((family[i].problem.clone(), family[i].walk()?.clone())));
         // On the way back, nothing new comes from a neighbour without a walk.
-        if start.is_some() || family[to].best.is_none() {
-            family[to].solve(start.as_ref(), &mut teller)?;
+        if known.is_some() || family[to].best.is_none() {
+            family[to].solve(known.as_ref().map(|(p, o)| (p, o)), &mut teller)?;
         }
     }
 
@@ -198,20 +204,17 @@ pub fn meshes(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
     report.heading(&format!("Meshes: {ABOUT}; slow data, floors; each from the coarser one"));
     let [(_, slow), ..] = data()?;
     let (mut nodes_of, mut costs) = (Vec::new(), Vec::new());
-    let mut known: Option<Outcome> = None;
+    let mut known: Option<(WalkingProblem, Outcome)> = None;
     for nodes in [25, 50, 100, 200] {
         let p = WalkingProblem::paper(Leg::Able, &slow, Some(FLOORS), nodes)?;
         let mut teller = Teller::new();
-        let mut tell = |price: f64, i: &Iteration<'_>| teller.tell(price, i);
-        let o = match &known {
-            None => p.solve_from(&p.start(SWING), &mut tell)?,
-            Some(o) => p.solve(&o.trajectory, &Fading::none(), nodes, 1e-6, &mut tell)?,
-        };
+        let neighbour = known.as_ref().map(|(p, o)| (p, o));
+        let o = p.solve_near(neighbour, &mut |price, i| teller.tell(price, i))?;
         teller.finish();
         report.note(&format!("{nodes} nodes"), &describe(&o, &teller), "");
         nodes_of.push(f64::from(nodes));
         costs.push(o.solution.objective);
-        known = Some(o);
+        known = Some((p, o));
     }
     let series = [Series { name: "cost", x: &nodes_of, y: &costs }];
     folder.picture("meshes", ["Cost against the mesh", "nodes", "cost"], &series)

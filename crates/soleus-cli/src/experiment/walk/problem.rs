@@ -3,10 +3,10 @@
 use super::SWING;
 use crate::failure::Failure;
 use crate::walk::{self, Winter};
-use soleus_control::continuation::{Fading, Outcome, solve_fading};
+use soleus_control::continuation::{ContinuationError, Fading, Outcome, solve_fading, solve_next};
 use soleus_control::gait::{Duration, Effort, GaitCycle, Planar, Symmetry, fit_prosthesis};
 use soleus_control::musculoskeletal::ParameterRange;
-use soleus_control::{Bounds, Problem, Scheme, Settings, Trajectory, Variable};
+use soleus_control::{Bounds, Collocation, Problem, Scheme, Settings, Trajectory, Variable};
 use soleus_model::Model;
 use soleus_model::force::ForceKind;
 use soleus_optimization::nlp::{Iteration, Options};
@@ -187,15 +187,20 @@ impl WalkingProblem {
         self.solve_stages(&self.patient_stages(), guess, progress)
     }
 
-    /// Solves from the solution of a neighbour, with a little help over the step; without one, or where that fails, from straight
-    /// lines.
+    /// Solves from a neighbour and its solution: as it is, then with a little help over the step; without a neighbour, or where all
+    /// that fails, from straight lines.
     pub fn solve_near(
         &self,
-        neighbour: Option<&Trajectory>,
+        neighbour: Option<(&WalkingProblem, &Outcome)>,
         progress: Progress<'_>,
     ) -> Result<Outcome, Failure> {
-        let mut wasted = 0;
-        if let Some(guess) = neighbour {
+        let mut iterations = 0;
+        if let Some((problem, known)) = neighbour {
+            let o = self.solve_next(problem, known, progress)?;
+            iterations += o.iterations;
+            if o.solution.status.is_solved() {
+                return Ok(o);
+            }
             let help = Fading {
                 prices: vec![100.0],
                 tolerance: 1e-2,
@@ -203,14 +208,37 @@ impl WalkingProblem {
                 barriers: [1e-3; 2],
                 ..Fading::new(self.walker.reserves())
             };
-            let o = self.solve(guess, &help, self.nodes, 1e-6, progress)?;
+            let o = self.solve(&known.trajectory, &help, self.nodes, 1e-6, progress)?;
+            iterations += o.iterations;
             if o.solution.status.is_solved() {
-                return Ok(o);
+                return Ok(Outcome { iterations, ..o });
             }
-            wasted = o.iterations;
         }
         let o = self.solve_patiently(&self.start(SWING), progress)?;
-        Ok(Outcome { iterations: wasted + o.iterations, ..o })
+        Ok(Outcome { iterations: iterations + o.iterations, ..o })
+    }
+
+    /// From a solution of nearly the same problem: a large barrier would only drive it away.
+    pub fn near() -> Fading {
+        Fading { barriers: [1e-5; 2], ..Fading::none() }
+    }
+
+    /// Solves from the solution of a problem that differs in numbers, on the same mesh, with its multipliers.
+    pub fn solve_next(
+        &self,
+        neighbour: &WalkingProblem,
+        known: &Outcome,
+        progress: Progress<'_>,
+    ) -> Result<Outcome, Failure> {
+        let mut before = neighbour.program()?;
+        let known = (&mut before, &known.solution);
+        solve_next(self.program()?, known, &Self::options(1e-6), &mut |i| progress(0.0, i))
+            .map_err(|e| Failure::NotSolved { message: e.to_string() })
+    }
+
+    fn program(&self) -> Result<Collocation, Failure> {
+        Collocation::new(self.problem()?, &Self::settings(self.scheme, self.nodes))
+            .map_err(|e| Failure::NotSolved { message: ContinuationError::Problem(e).to_string() })
     }
 
     fn solve_stages(

@@ -7,7 +7,7 @@
 //! R₀ is what the joint carries without muscles and actuators; b is the load of a unit tension, control or multiplier on all
 //! bodies beyond the joint, moved to the place of R. Only forces that touch one of these bodies count.
 
-use super::{GivenMotion, MotionPoint, Share};
+use super::{GivenMotion, MotionPoint, Share, Weighted};
 use crate::constraint::Station;
 use crate::implicit::ImplicitSystem;
 use crate::kinematics::{BodyFrame, Loads};
@@ -194,7 +194,8 @@ impl JointLoad {
             }
             let weight = share.iter().zip(&y).map(|(b, y)| b * y).sum();
             let none = [0.0; 3];
-            law.second(s, p.motion.paths[i], v, weight, &none[..law.states.len()], |second| {
+            let at = Weighted { path: p.motion.paths[i], v, weight, y: &none[..law.states.len()] };
+            law.second(s, at, |second| {
                 for &i in &law.tension {
                     for &j in law.tension.iter().filter(|&&j| law.variables[j] <= law.variables[i]) {
                         if let Some(v) = out.next() {

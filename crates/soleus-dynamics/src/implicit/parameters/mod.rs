@@ -30,7 +30,7 @@ use super::{ImplicitSystem, path_law};
 use crate::constraint::ConstraintSet;
 use crate::contact::{ElasticFoundation, HuntCrossley};
 use crate::force::CompiledForce;
-use crate::joint::{CustomJoint, JointMotion};
+use crate::joint::{JointKernel, JointMotion};
 use crate::kinematics::{Kinematics, Loads};
 use crate::multibody::{
     JointFrames, Node, compute_accelerations, compute_generalized_forces, compute_kinematics,
@@ -71,8 +71,8 @@ enum Kind {
     Place(Place),
     /// The frames X_PF and X_MB of a joint with the parameter seeded, by the node it carries.
     Joint { node: usize, frames: Box<[Transform<D>; 2]> },
-    /// A custom joint with the parameter seeded, by the node it carries.
-    Custom { node: usize, joint: Box<CustomJoint<D>> },
+    /// A joint with the parameter seeded, by the node it carries.
+    Motion { node: usize, joint: JointKernel<D> },
     /// All constraints with the parameter seeded.
     Constraints(ConstraintSet<D>),
 }
@@ -231,7 +231,7 @@ impl ImplicitSystem<'_> {
                             column,
                         );
                     }
-                    Kind::Custom { node, joint } => self.add_change_of_joint(
+                    Kind::Motion { node, joint } => self.add_change_of_joint(
                         |_, n| JointFrames::of(n),
                         |i, n, q, u, m| {
                             if i == *node { joint.compute(q, u, m) } else { n.joint.compute(q, u, m) }

@@ -1,7 +1,7 @@
 //! The loop over iterates (Algorithm A).
 
 use super::filter::Filter;
-use super::iterate::{Errors, Point, Values, errors, largest_dual_step};
+use super::iterate::{Errors, Point, Values, errors, largest_dual_step, largest_primal_step};
 use super::layer::Layer;
 use super::line_search::{Search, Step};
 use super::restoration::Parent;
@@ -224,6 +224,7 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
                 None => {
                     let violation = self.scaled.violation().0;
                     if self.is_solved(&e, violation) {
+                        self.polish(layer, &mut st, violation);
                         return (End::Solved, st.point, st.mu);
                     }
                     if self.is_acceptable(&e, violation) {
@@ -302,6 +303,37 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
             if parent.is_some() {
                 self.counts.restoration_iterations += 1;
             }
+        }
+    }
+
+    /// Newton steps from a solution, as long as they leave the constraints violated less and it stays one.
+    fn polish(&mut self, layer: &Layer, st: &mut State, mut violation: f64) {
+        for _ in 0..self.options.polishing_steps {
+            let before = (st.point.clone(), st.values.clone());
+            if !self.compute_direction(layer, st) {
+                return;
+            }
+            let alpha = largest_primal_step(layer, &st.point.w, &st.dw, st.tau);
+            for ((t, w), d) in st.trial.w.iter_mut().zip(&st.point.w).zip(&st.dw) {
+                *t = w + alpha * d;
+            }
+            let finite = st.trial_values.compute(&mut self.scaled, layer, &st.trial.w)
+                && st.trial_values.differentiate(&mut self.scaled, layer, &st.trial.w);
+            let after = self.scaled.violation().0;
+            if finite && after < violation {
+                self.accept(st, alpha);
+                st.clamp_bound_multipliers(layer);
+                let e = errors(&self.scaled, layer, &st.point, &st.values, 0.0, &mut st.work);
+                if self.is_solved(&e, after) {
+                    violation = after;
+                    self.counts.iterations += 1;
+                    continue;
+                }
+            }
+            (st.point, st.values) = before;
+            // What was asked last is what the solution is described by.
+            st.values.compute(&mut self.scaled, layer, &st.point.w);
+            return;
         }
     }
 
