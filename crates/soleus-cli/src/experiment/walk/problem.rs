@@ -34,6 +34,9 @@ const STIFFNESS: &str = "stiffness";
 /// Most iterations on the mesh that counts.
 const MOST_ITERATIONS: usize = 1000;
 
+/// Threads of a solve.
+const THREADS: usize = 2;
+
 /// One step on the way from nothing to a solution.
 #[derive(Clone, Copy)]
 struct Stage {
@@ -57,6 +60,8 @@ pub struct WalkingProblem {
     pub leg: Leg,
     /// Stiffness of the ground, N/m; none for that of the model, 20 000.
     pub ground: Option<f64>,
+    /// Threads that a solve may use; the result does not depend on them.
+    pub threads: usize,
 }
 
 /// The model with that leg, on a ground of another stiffness (N/m) if one is given.
@@ -87,7 +92,15 @@ impl WalkingProblem {
             tracking_weight: 1.0,
             effort: Effort { weight: 20.0, exponent: 3.0 },
         };
-        Ok(WalkingProblem { walker, cycle, scheme: Scheme::BackwardEuler, nodes: 60, leg, ground: None })
+        Ok(WalkingProblem {
+            walker,
+            cycle,
+            scheme: Scheme::BackwardEuler,
+            nodes: 60,
+            leg,
+            ground: None,
+            threads: THREADS,
+        })
     }
 
     /// The problem of the paper: 1.1 m/s, 1.28 s, midpoint rule, squares of excitations with a weight of 100.
@@ -102,7 +115,15 @@ impl WalkingProblem {
             tracking_weight: 1.0,
             effort: Effort { weight: 100.0, exponent: 2.0 },
         };
-        Ok(WalkingProblem { walker, cycle, scheme: Scheme::Midpoint, nodes, leg, ground: None })
+        Ok(WalkingProblem {
+            walker,
+            cycle,
+            scheme: Scheme::Midpoint,
+            nodes,
+            leg,
+            ground: None,
+            threads: THREADS,
+        })
     }
 
     /// The same problem with another leg.
@@ -149,9 +170,9 @@ impl WalkingProblem {
         Ok(problem)
     }
 
-    fn options(tolerance: f64) -> Options {
+    fn options(&self, tolerance: f64) -> Options {
         Options {
-            threads: 2,
+            threads: self.threads,
             constraint_tolerance: 1e-6,
             max_iterations: MOST_ITERATIONS,
             ..Options::with_tolerance(tolerance)
@@ -167,7 +188,7 @@ impl WalkingProblem {
         tolerance: f64,
         progress: Progress<'_>,
     ) -> Result<Outcome, Failure> {
-        let options = Self::options(tolerance);
+        let options = self.options(tolerance);
         solve_fading(&self.problem()?, &Self::settings(self.scheme, nodes), fading, guess, &options, progress)
             .map_err(|e| Failure::NotSolved { message: e.to_string() })
     }
@@ -232,7 +253,7 @@ impl WalkingProblem {
     ) -> Result<Outcome, Failure> {
         let mut before = neighbour.program()?;
         let known = (&mut before, &known.solution);
-        solve_next(self.program()?, known, &Self::options(1e-6), &mut |i| progress(0.0, i))
+        solve_next(self.program()?, known, &self.options(1e-6), &mut |i| progress(0.0, i))
             .map_err(|e| Failure::NotSolved { message: e.to_string() })
     }
 
@@ -297,7 +318,7 @@ impl WalkingProblem {
             problem.add_reserves(&self.walker.reserves(), stage.price);
         }
         let fading = Fading { barriers: [stage.barrier; 2], ..Fading::none() };
-        let options = Options { max_iterations: stage.most, ..Self::options(stage.tolerance) };
+        let options = Options { max_iterations: stage.most, ..self.options(stage.tolerance) };
         let settings = Self::settings(stage.scheme, stage.nodes);
         solve_fading(&problem, &settings, &fading, guess, &options, &mut |_, i| progress(stage.price, i))
             .map_err(|e| Failure::NotSolved { message: e.to_string() })

@@ -7,6 +7,10 @@ use crate::experiment::report::Report;
 use crate::failure::Failure;
 use crate::walk::Teller;
 use soleus_control::Trajectory;
+use soleus_control::continuation::Outcome;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Straight lines with a random swing (5° to 40°), and at every point every angle off by up to 15°, the height by up to
 /// 5 cm, every activation between 0 and 0.5.
@@ -31,26 +35,49 @@ fn start(p: &WalkingProblem, seed: u64) -> Trajectory {
     t
 }
 
+/// How the starts ended: two are under way at a time, each on one thread.
+fn solve(p: &WalkingProblem, seeds: &[u64]) -> Result<Vec<Outcome>, Failure> {
+    let one = WalkingProblem { threads: 1, ..p.clone() };
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut ended = Vec::new();
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&seed) = seeds.get(k) else { return ended };
+            let o = one.solve_patiently(&start(&one, seed), &mut |_, _| ControlFlow::Continue(()));
+            if let Ok(o) = &o {
+                eprintln!("seed {seed}: {}", super::state(o));
+            }
+            ended.push((k, o));
+        }
+    };
+    let mut all = std::thread::scope(|scope| {
+        let other = scope.spawn(work);
+        let mut all = work();
+        all.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        all
+    });
+    all.sort_by_key(|(k, _)| *k);
+    all.into_iter().map(|(_, o)| o).collect()
+}
+
 /// Solves each stored problem from `count` seeds: how many converge, and to which costs.
 pub fn check(count: u32, first: u64, report: &mut Report) -> Result<(), Failure> {
     let problems = [
         ("able", Leg::Able, stored::ABLE),
         ("below-knee prosthesis", Leg::Spring(450.0), stored::BELOW_KNEE),
     ];
+    let seeds: Vec<u64> = (first..first + u64::from(count)).collect();
     for (name, leg, known) in problems {
         report.heading(&format!("Stored problem, {name}, from {count} random starts"));
-        let p = WalkingProblem::stored(leg)?;
-        let (mut costs, mut iterations) = (Vec::new(), 0);
-        let mut teller = Teller::new();
-        for seed in first..first + u64::from(count) {
-            let o = p.solve_patiently(&start(&p, seed), &mut |price, i| teller.tell(price, i))?;
-            teller.finish();
-            iterations += o.iterations;
-            if super::holds(&o) {
-                costs.push(o.solution.objective);
-            }
-            report.note(&format!("seed {seed}"), &super::describe(&o, &teller), "");
+        let teller = Teller::new();
+        let ended = solve(&WalkingProblem::stored(leg)?, &seeds)?;
+        for (seed, o) in seeds.iter().zip(&ended) {
+            report.note(&format!("seed {seed}"), &super::state(o), "");
         }
+        let iterations: usize = ended.iter().map(|o| o.iterations).sum();
+        let costs: Vec<f64> =
+            ended.iter().filter(|o| super::holds(o)).map(|o| o.solution.objective).collect();
         tell(&costs, known, report);
         let best = costs.iter().filter(|&&c| c <= 1.001 * known).count();
         report.row(
