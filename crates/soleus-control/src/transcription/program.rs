@@ -7,7 +7,7 @@ use super::settings::{ConstraintMethod, Settings};
 use crate::function::PointFunction;
 use crate::problem::{
     Bounds, EndpointFunction, EndpointVariable, Goal, KinematicConstraints, Mode, PointVariable, Problem,
-    Term, Variable,
+    Term,
 };
 use soleus_optimization::Stages;
 use std::sync::Arc;
@@ -88,13 +88,16 @@ impl Transcription<'_> {
     ///   x̄ = ½(x₀ + x₁),   ẋ̄ = (x₁ − x₀)/h
     fn midpoints_follow(&self) -> bool {
         let p = self.problem;
+        let inside = |v: &crate::problem::Variable| {
+            [v.initial, v.last].iter().all(|b| b.lower >= v.bounds.lower && b.upper <= v.bounds.upper)
+        };
         self.settings.scheme == Scheme::Midpoint
             && p.initial_time.is_fixed()
             && p.final_time.is_fixed()
             && self.constraints.is_none()
             && p.prescribed.is_empty()
             && p.dynamics.rate_bounds.iter().all(|b| *b == Bounds::FREE)
-            && p.states.iter().all(is_convex)
+            && p.states.iter().all(inside)
     }
 
     /// Whether nothing asks for the controls of a point: those at mesh points of the midpoint rule, the first of backward
@@ -156,7 +159,6 @@ impl Transcription<'_> {
         if self.midpoints_follow() {
             (0..n).for_each(|interval| self.define_midpoint_rule(interval));
         }
-        (0..n).for_each(|interval| self.define_controls(interval));
     }
 
     /// x̄ = ½(x₀ + x₁) and ẋ̄ = (x₁ − x₀)/h; the duration is known.
@@ -170,25 +172,6 @@ impl Transcription<'_> {
             self.b.define(middle.states[i], vec![(from.states[i], 0.5), (to.states[i], 0.5)]);
             if p.dynamics.chain[i].is_none() {
                 self.b.define(middle.rates[i], vec![(to.states[i], 1.0 / h), (from.states[i], -1.0 / h)]);
-            }
-        }
-    }
-
-    /// Whether a control is no variable inside intervals, but lies on the line between those at its ends. Bounds that
-    /// hold at the ends hold there too, unless those of the first or last point are wider.
-    fn interpolated(&self, point: usize, v: &Variable) -> bool {
-        self.settings.interpolate_controls && !self.is_mesh(point) && is_convex(v)
-    }
-
-    /// e = (1 − c) e₀ + c e₁ at the points inside an interval.
-    fn define_controls(&mut self, interval: usize) {
-        let first = interval * self.inner();
-        for k in 1..self.inner() {
-            let c = self.stencil.nodes[k];
-            for i in 0..self.problem.controls.len() {
-                let at = |point: usize| self.layout.points[point].controls[i];
-                let terms = vec![(at(first), 1.0 - c), (at(first + self.inner()), c)];
-                self.b.define(at(first + k), terms);
             }
         }
     }
@@ -215,7 +198,7 @@ impl Transcription<'_> {
     fn add_point(&mut self, point: usize, last: bool, tau: f64, time: f64, stage: u32) -> PointUnknowns {
         let p = self.problem;
         let without_controls = self.without_controls(point);
-        let of = |v: &Variable| {
+        let of = |v: &crate::problem::Variable| {
             if point == 0 {
                 v.initial
             } else if last {
@@ -248,19 +231,15 @@ impl Transcription<'_> {
                 }
             })
             .collect();
+        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
         let controls = p
             .controls
             .iter()
             .map(|v| {
                 let guess = v.guess(tau);
-                if self.interpolated(point, v) {
-                    return self.b.sum(guess, stage);
-                }
-                let bounds = if without_controls { Bounds::fixed(guess) } else { of(v) };
-                self.b.variable(bounds, guess, stage)
+                add(if without_controls { Bounds::fixed(guess) } else { of(v) }, guess)
             })
             .collect();
-        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
         let multipliers = p.multipliers.iter().map(|v| add(of(v), v.guess(tau))).collect();
         PointUnknowns { states, rates, controls, multipliers, without_controls, tau, stage }
     }
@@ -406,9 +385,6 @@ impl Transcription<'_> {
             for k in 1..self.inner() {
                 let (c, end) = (self.stencil.nodes[k], first + self.inner());
                 for i in 0..p.controls.len() {
-                    if self.interpolated(first + k, &p.controls[i]) {
-                        continue;
-                    }
                     let name = format!("control {} inside interval {interval}", p.controls[i].name);
                     let row = self.b.row(Bounds::fixed(0.0), stage, tau, name);
                     let at = |point: usize| self.layout.points[point].controls[i];
@@ -640,11 +616,6 @@ impl Transcription<'_> {
             _ => input,
         }
     }
-}
-
-/// Whether bounds at the ends lie within those between, so that they hold on every line between two points.
-fn is_convex(v: &Variable) -> bool {
-    [v.initial, v.last].iter().all(|b| b.lower >= v.bounds.lower && b.upper <= v.bounds.upper)
 }
 
 /// (a − b)².
