@@ -117,8 +117,6 @@ pub struct Scratch<T: Real> {
     first_G: Vec<Option<[Vec3<T>; 2]>>,
     /// What each path wrap came to in this evaluation, so that it is not tried again in vain.
     last: Vec<Last<T>>,
-    /// The change of the path, which matters to derivatives alone.
-    change: Change<T>,
 }
 
 /// The last attempt of one path wrap. Attempts are counted from 1 in each evaluation.
@@ -143,7 +141,6 @@ impl<T: Real> Scratch<T> {
             order: (0..wraps).collect(),
             first_G: vec![None; wraps],
             last: vec![Last::NEVER; wraps],
-            change: Change::None,
         }
     }
 }
@@ -235,7 +232,7 @@ impl CompiledGeometryPath {
 
     /// Points and length (1).
     pub fn compute_position<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
-        self.compute_position_changed(kin, st, Change::None);
+        self.compute_position_changed(kin, st, &Change::None);
     }
 
     /// The same with a change of the path.
@@ -244,29 +241,40 @@ impl CompiledGeometryPath {
         &self,
         kin: &Kinematics<T>,
         st: &mut PathState<T>,
-        change: Change<T>,
+        change: &Change<T>,
     ) {
         st.points.clear();
         for (i, (body, point)) in self.points.iter().enumerate() {
             let X_GB = &kin.X_GB[*body];
-            let (p_B, dp_dq_B) = match point {
-                Point::Fixed(p_B) => (Vec3::cst(*p_B), Vec3::zero()),
-                Point::Conditional { p_B, mobility, low, high } => {
+            // A small motion that the change makes the point take part in.
+            let nudge = match change {
+                Change::Point { point, turn, shift } if *point == i => Some((*turn, *shift)),
+                _ => None,
+            };
+            let mut p_B;
+            let mut dp_dq_G = Vec3::zero();
+            match point {
+                Point::Fixed(p) => p_B = Vec3::cst(*p),
+                Point::Conditional { p_B: p, mobility, low, high } => {
                     let q = kin.q[*mobility].value();
                     if !(q >= *low && q <= *high) {
                         continue;
                     }
-                    (Vec3::cst(*p_B), Vec3::zero())
+                    p_B = Vec3::cst(*p);
                 }
-                Point::Moving(m) => m.place(kin),
-            };
-            let (p_B, dp_dq_B) = match change {
-                Change::Point { point, turn, shift } if point == i => {
-                    (p_B + turn.cross(p_B) + shift, dp_dq_B + turn.cross(dp_dq_B))
+                Point::Moving(m) => {
+                    let mut dp_dq_B;
+                    (p_B, dp_dq_B) = m.place(kin);
+                    if let Some((turn, _)) = nudge {
+                        dp_dq_B += turn.cross(dp_dq_B);
+                    }
+                    dp_dq_G = X_GB.R * dp_dq_B;
                 }
-                _ => (p_B, dp_dq_B),
-            };
-            let (p_G, dp_dq_G) = (*X_GB * p_B, if self.has_moving { X_GB.R * dp_dq_B } else { dp_dq_B });
+            }
+            if let Some((turn, shift)) = nudge {
+                p_B += turn.cross(p_B) + shift;
+            }
+            let p_G = *X_GB * p_B;
             st.points.push(CurrentPoint {
                 p_G,
                 held_G: p_G,
@@ -312,23 +320,22 @@ impl CompiledGeometryPath {
     /// One surface is tried once. Several are gone through in order, each with the curves of the others
     /// in place, until the length settles; when an end is inside the second surface and the first was
     /// not met, these two change places after the first round.
-    fn wrap<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>, change: Change<T>) {
+    fn wrap<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>, change: &Change<T>) {
         for (X, w) in st.geometry.X_GW.iter_mut().zip(&self.wraps) {
             if w.active {
                 let mut X_BW = Transform::cst(w.X_BW);
                 if let Change::Pose { object, turn, shift } = change
-                    && object == w.object
+                    && *object == w.object
                 {
-                    X_BW = X_BW.nudged(turn, shift);
+                    X_BW = X_BW.nudged(*turn, *shift);
                 }
                 *X = kin.X_GB[w.body] * X_BW;
             }
         }
-        st.geometry.change = change;
         let count = self.wraps.len();
         st.geometry.first_G.fill(None);
         if count == 1 {
-            self.wrap_around(0, st);
+            self.wrap_around(0, st, change);
             return;
         }
         for last in &mut st.geometry.last {
@@ -355,7 +362,7 @@ impl CompiledGeometryPath {
                 if curve.is_some() {
                     remove(w, &mut st.points);
                 }
-                let outcome = self.wrap_around(w, st);
+                let outcome = self.wrap_around(w, st, change);
                 // A path wrap without active points in its range ends the search, as in OpenSim 4.6.
                 let Some(outcome) = outcome else {
                     return;
@@ -389,7 +396,12 @@ impl CompiledGeometryPath {
 
     /// Bends the path around one surface, where that costs least; what the last segment tried met, or
     /// nothing when no point of the range is active.
-    fn wrap_around<T: Real>(&self, w: usize, st: &mut PathState<T>) -> Option<Attempt<f64>> {
+    fn wrap_around<T: Real>(
+        &self,
+        w: usize,
+        st: &mut PathState<T>,
+        change: &Change<T>,
+    ) -> Option<Attempt<f64>> {
         let wrap = &self.wraps[w];
         if !wrap.active {
             return Some(Attempt::Clear);
@@ -433,13 +445,20 @@ impl CompiledGeometryPath {
             }
         }
         if let Some((i, c)) = best {
-            self.insert(w, i, c, st);
+            self.insert(w, i, c, st, change);
         }
         Some(outcome)
     }
 
     /// Puts the two ends of a curve into the path after point `i`.
-    fn insert<T: Real>(&self, w: usize, i: usize, curve: SurfaceCurve<f64>, st: &mut PathState<T>) {
+    fn insert<T: Real>(
+        &self,
+        w: usize,
+        i: usize,
+        curve: SurfaceCurve<f64>,
+        st: &mut PathState<T>,
+        change: &Change<T>,
+    ) {
         let wrap = &self.wraps[w];
         let X_GW = st.geometry.X_GW[w];
         let curve = if T::ORDER == 0 {
@@ -449,7 +468,7 @@ impl CompiledGeometryPath {
             let local = |p: &CurrentPoint<T>| X_GW.inverse_mul(p.held_G);
             let (p1, p2) = (local(&st.points[i]), local(&st.points[i + 1]));
             // With everything twice as large the curve is too: a larger surface is one of its own size seen from nearer.
-            let times = match st.geometry.change {
+            let times = match *change {
                 Change::Size(object, times) if object == wrap.object => Some(times),
                 _ => None,
             };
@@ -459,7 +478,7 @@ impl CompiledGeometryPath {
             let Some(mut curve) = attempt.curve().map(|&c| times.map_or(c, |times| c.times(times))) else {
                 return;
             };
-            if let Change::Dimension { object, which, by } = st.geometry.change
+            if let Change::Dimension { object, which, by } = *change
                 && object == wrap.object
                 && let Some(slope) = wrap.surface.slope_by_size(which, p1.value(), p2.value(), alone)
             {

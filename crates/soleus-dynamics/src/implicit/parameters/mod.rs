@@ -296,7 +296,7 @@ impl ImplicitSystem<'_> {
                     contacts.visit(kin, |touch| touch.apply(kin, loads));
                 });
             }
-            Kind::Path { force, change } => changed_path(&forces[*force], *force, *change, time, room, rz),
+            Kind::Path { force, change } => changed_path(&forces[*force], *force, change, time, room, rz),
             Kind::Place(place) if forces[place.force].enabled => {
                 place.add_change(&forces[place.force], time, room);
             }
@@ -395,7 +395,7 @@ where
 fn changed_path(
     f: &SystemForce,
     index: usize,
-    change: Change<D>,
+    change: &Change<D>,
     time: f64,
     room: &mut ParameterWorkspace,
     rz: &mut [f64],
