@@ -165,7 +165,7 @@ fn identity_interrupt_saves() {
         words.contains("stopping after this iteration") && words.contains("`--resume` goes on"),
         "{words}"
     );
-    assert!(read(&saved).contains("soleus iterate 1"));
+    assert!(read(&saved).contains("soleus iterate 2"));
     let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume", "--max-iterations", "1"]);
     assert!(run.stderr.contains("going on from iteration"), "{}", run.stderr);
 }
