@@ -102,7 +102,7 @@ enum Verb {
     FitPaths(fit_paths::Arguments),
 
     /// Repeats a published experiment and prints our numbers beside the published ones
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  soleus experiment walk --part stored")]
     Experiment(experiment::Experiment),
 
     /// Runs a setup file of one of OpenSim's tools
