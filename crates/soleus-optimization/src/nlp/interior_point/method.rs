@@ -52,6 +52,9 @@ const TINY_STEP: f64 = 10.0 * f64::EPSILON;
 /// A tiny step ends a barrier problem only if multipliers of rows have settled too (`tiny_step_y_tol`).
 const TINY_STEP_Y: f64 = 1e-2;
 
+/// Violations below are rounding: nothing to polish.
+const POLISHED: f64 = 1e-12;
+
 /// Vectors of one run of the loop.
 pub(super) struct State {
     pub point: Point,
@@ -315,6 +318,9 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
     /// Newton steps from a solution, as long as they leave the constraints violated less and it stays one.
     fn polish(&mut self, layer: &Layer, st: &mut State, mut violation: f64) {
         for _ in 0..self.options.polishing_steps {
+            if violation <= POLISHED {
+                return;
+            }
             let before = (st.point.clone(), st.values.clone());
             if !self.compute_direction(layer, st) {
                 return;
