@@ -217,6 +217,13 @@ impl<'a> Lexer<'a> {
         Stop
     }
 
+    /// The file ends inside an element.
+    fn never_closed(&mut self, tag: &str, from: u32) -> Stop {
+        let message =
+            format!("`<{tag}>` opened on line {from} is never closed: the file ends on line {}", self.line);
+        self.error(from, message, "the file may be cut off")
+    }
+
     /// Takes everything up to `end`, and `end` itself.
     fn until(&mut self, end: &str, what: &str) -> Result<&'a str, Stop> {
         match memchr::memmem::find(self.rest().as_bytes(), end.as_bytes()) {
@@ -382,14 +389,7 @@ impl<'a> Lexer<'a> {
                 let Some(e) = open.last_mut() else { return Err(Stop) };
                 if n == rest.len() {
                     let (tag, from) = (e.tag.clone(), e.line);
-                    return Err(self.error(
-                        from,
-                        format!(
-                            "`<{tag}>` opened on line {from} is never closed: the file ends on line {}",
-                            self.line
-                        ),
-                        "the file may be cut off",
-                    ));
+                    return Err(self.never_closed(&tag, from));
                 }
                 if !raw.bytes().all(is_white) {
                     let text = unescape(raw, line, &mut self.diags);
@@ -469,15 +469,7 @@ impl<'a> Lexer<'a> {
             if self.rest().is_empty()
                 && let Some(e) = open.last()
             {
-                let (tag, from) = (e.tag.clone(), e.line);
-                return Err(self.error(
-                    from,
-                    format!(
-                        "`<{tag}>` opened on line {from} is never closed: the file ends on line {}",
-                        self.line
-                    ),
-                    "the file may be cut off",
-                ));
+                return Err(self.never_closed(&e.tag, e.line));
             }
             self.give_up_when_hopeless()?;
         }
