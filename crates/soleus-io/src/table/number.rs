@@ -110,7 +110,11 @@ pub(super) fn short(text: &[u8]) -> Option<(f64, usize)> {
     };
     let negative = text[0] == b'-';
     let first = usize::from(negative);
-    let (whole, before) = digits(text[first..first + 8].try_into().ok()?);
+    // One digit before the point is what activations and angles in radians have.
+    let (whole, before) = match (text[first], text[first + 1]) {
+        (digit @ b'0'..=b'9', b'.') => (u64::from(digit - b'0'), 1),
+        _ => digits(text[first..first + 8].try_into().ok()?),
+    };
     let mut end = first + before;
     let (mut mantissa, mut after) = (whole, 0);
     if text[end] == b'.' {
