@@ -5,7 +5,7 @@ mod common;
 use common::{Model, Pieces, Random};
 use soleus_math::Real;
 use soleus_optimization::nlp::{
-    NlpError, NonlinearProgram, Options, Solution, SparsityPattern, Stages, Status, solve,
+    NlpError, NonlinearProgram, Options, Solution, SparsityPattern, Stages, Status, solve, solve_from,
 };
 use std::ops::ControlFlow;
 
@@ -116,6 +116,33 @@ fn identity_optimality_of_rough_problems() {
     }
     println!("{} solved, {} locally infeasible, {} given up", tally[0], tally[1], tally[2]);
     assert!(tally[2] <= 3, "{tally:?}");
+}
+
+/// Whatever the sizes of its variables, a solution is one of the problem as stated, multipliers included; and the problem with
+/// sizes knows it for one.
+#[test]
+fn identity_sizes_change_no_conditions() {
+    let mut solved = 0;
+    for seed in 0..100 {
+        let mut p = rough(seed);
+        let mut random = Random(seed + 1000);
+        p.sizes = Some((0..p.num_variables()).map(|_| 10f64.powf(3.0 * random.next() - 1.5)).collect());
+        let options = Options { max_iterations: 1000, ..Default::default() };
+        let s = run(&mut p, &options).unwrap();
+        if s.status != Status::Solved {
+            continue;
+        }
+        solved += 1;
+        let error = conditions(&mut p, &s);
+        assert!(error < 1e-5, "seed {seed}: {error:e} {:?}", s.certificate);
+        let near = options.near_solution();
+        let again = solve(&mut p, &near, Some(&s.warm_start()), &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(again.status.is_solved() && again.counts.iterations <= 5, "seed {seed}: {again}");
+        let sequence =
+            solve_from(&mut p, &near, &s.warm_start(), &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(sequence.status.is_solved() && sequence.counts.iterations <= 5, "seed {seed}: {sequence}");
+    }
+    assert!(solved >= 80, "{solved} of 100");
 }
 
 /// A problem without anything, or with nothing free.

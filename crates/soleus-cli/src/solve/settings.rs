@@ -33,6 +33,7 @@ pub fn transcription(path: &Path, study: &Study, a: &Arguments) -> Result<Settin
         mesh,
         interpolate_controls: s.interpolate_control_mesh_interior_points,
         constrain_interior: s.enforce_path_constraint_mesh_interior_points,
+        scale_variables: s.scale_variables_using_bounds,
         constraint_method,
         constraint_derivatives: s.enforce_constraint_derivatives,
         correction_bounds: pair(s.velocity_correction_bounds),

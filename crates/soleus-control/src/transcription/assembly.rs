@@ -35,6 +35,8 @@ pub(super) struct Unknown {
     pub bounds: Bounds,
     pub start: f64,
     stage: u32,
+    /// How far it may differ from its like; see [`Builder::variable_like`].
+    size: f64,
     /// What it is made of, if it is a sum Σ c v of others and no variable.
     pub sum: Option<Vec<(usize, f64)>>,
 }
@@ -89,13 +91,20 @@ impl Builder {
 
     /// A variable; fixed if its bounds meet.
     pub fn variable(&mut self, bounds: Bounds, start: f64, stage: u32) -> usize {
-        self.unknowns.push(Unknown { bounds, start: bounds.clamp(start), stage, sum: None });
+        self.variable_like(bounds, bounds, start, stage)
+    }
+
+    /// A variable of the size that wider bounds tell: those of a state also where it begins and ends.
+    pub fn variable_like(&mut self, like: Bounds, bounds: Bounds, start: f64, stage: u32) -> usize {
+        let width = like.upper - like.lower;
+        let size = if width > 0.0 && width.is_finite() { width } else { 1.0 };
+        self.unknowns.push(Unknown { bounds, start: bounds.clamp(start), stage, size, sum: None });
         self.unknowns.len() - 1
     }
 
     /// An unknown that is a sum of others, which [`define`](Self::define) has to name before anything depends on it.
     pub fn sum(&mut self, start: f64, stage: u32) -> usize {
-        self.unknowns.push(Unknown { bounds: Bounds::FREE, start, stage, sum: Some(Vec::new()) });
+        self.unknowns.push(Unknown { bounds: Bounds::FREE, start, stage, size: 1.0, sum: Some(Vec::new()) });
         self.unknowns.len() - 1
     }
 
@@ -147,8 +156,8 @@ impl Builder {
         self.blocks.push(Block { function, inputs, outputs, phase: self.phase });
     }
 
-    /// The program; `times` are the variables t₀ and t_f of every phase.
-    pub fn finish(self, times: Vec<[usize; 2]>, num_goals: usize) -> Assembly {
+    /// The program; `times` are the variables t₀ and t_f of every phase, `in_sizes` says whether variables differ in size.
+    pub fn finish(self, times: Vec<[usize; 2]>, num_goals: usize, in_sizes: bool) -> Assembly {
         let mut free = vec![NONE; self.unknowns.len()];
         let mut variables = Vec::new();
         for (i, u) in self.unknowns.iter().enumerate() {
@@ -165,6 +174,7 @@ impl Builder {
             of_variable: variables.iter().map(|&i| self.unknowns[i].stage).collect(),
             of_constraint: plan.rows.iter().map(|&r| self.rows[r].stage).collect(),
         };
+        let sizes = in_sizes.then(|| variables.iter().map(|&i| self.unknowns[i].size).collect());
         let places = plan.locate(&jacobian, &hessian);
         let linear_places = plan.locate_linear(&jacobian, &hessian);
         let Plan { row_of, rows, .. } = plan;
@@ -177,6 +187,7 @@ impl Builder {
             jacobian,
             hessian,
             stages,
+            sizes,
             places,
             linear_places,
         };
@@ -197,6 +208,8 @@ pub(super) struct Program {
     pub jacobian: SparsityPattern,
     pub hessian: SparsityPattern,
     pub stages: Stages,
+    /// Typical size of each variable, where that is to be heeded.
+    pub sizes: Option<Vec<f64>>,
     pub places: Vec<BlockPlaces>,
     pub linear_places: Vec<LinearPlaces>,
 }

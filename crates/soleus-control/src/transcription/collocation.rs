@@ -85,7 +85,7 @@ impl Collocation {
             add_link(link, &phases, &mut b);
         }
         let times = phases.iter().map(|p| p.layout.times).collect();
-        let mut assembly = b.finish(times, num_goals);
+        let mut assembly = b.finish(times, num_goals, settings.first().is_some_and(|s| s.scale_variables));
         let mut full = assembly.start();
         phases.iter().for_each(|p| set_slopes(&p.problem, p.settings.scheme, &p.layout, &mut full));
         assembly.set_start(&full);
@@ -280,6 +280,9 @@ impl NonlinearProgram for Collocation {
     }
     fn compute_hessian(&mut self, x: &[f64], sigma: f64, y: &[f64], values: &mut [f64]) {
         self.assembly.compute_hessian(x, sigma, y, values);
+    }
+    fn variable_sizes(&self) -> Option<&[f64]> {
+        self.assembly.variable_sizes()
     }
     fn stages(&self) -> Option<&Stages> {
         self.assembly.stages()

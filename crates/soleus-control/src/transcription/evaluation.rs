@@ -533,6 +533,9 @@ impl NonlinearProgram for Assembly {
         }
     }
 
+    fn variable_sizes(&self) -> Option<&[f64]> {
+        self.program.sizes.as_deref()
+    }
     fn stages(&self) -> Option<&Stages> {
         Some(&self.program.stages)
     }

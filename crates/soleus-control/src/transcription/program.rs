@@ -216,7 +216,10 @@ impl Transcription<'_> {
             .map(|i| match prescribed(i) {
                 Some(m) => self.b.variable(Bounds::fixed(m[0]), m[0], stage),
                 None if is_sum => self.b.sum(p.states[i].guess(tau), stage),
-                None => self.b.variable(of(&p.states[i]), p.states[i].guess(tau), stage),
+                None => {
+                    let v = &p.states[i];
+                    self.b.variable_like(v.bounds, of(v), v.guess(tau), stage)
+                }
             })
             .collect();
         let rates = (0..p.states.len())
@@ -231,16 +234,16 @@ impl Transcription<'_> {
                 }
             })
             .collect();
-        let mut add = |b: Bounds, start: f64| self.b.variable(b, start, stage);
+        let mut add = |like: Bounds, b: Bounds, start: f64| self.b.variable_like(like, b, start, stage);
         let controls = p
             .controls
             .iter()
             .map(|v| {
                 let guess = v.guess(tau);
-                add(if without_controls { Bounds::fixed(guess) } else { of(v) }, guess)
+                add(v.bounds, if without_controls { Bounds::fixed(guess) } else { of(v) }, guess)
             })
             .collect();
-        let multipliers = p.multipliers.iter().map(|v| add(of(v), v.guess(tau))).collect();
+        let multipliers = p.multipliers.iter().map(|v| add(v.bounds, of(v), v.guess(tau))).collect();
         PointUnknowns { states, rates, controls, multipliers, without_controls, tau, stage }
     }
 
@@ -264,8 +267,9 @@ impl Transcription<'_> {
             let end_tau = end.tau;
             let mut projected = PointUnknowns { stage, ..end.clone() };
             for i in 0..2 * c.num_coordinates {
-                let bounds = if last { p.states[i].last } else { p.states[i].bounds };
-                projected.states[i] = self.b.variable(bounds, p.states[i].guess(end_tau), stage);
+                let v = &p.states[i];
+                let bounds = if last { v.last } else { v.bounds };
+                projected.states[i] = self.b.variable_like(v.bounds, bounds, v.guess(end_tau), stage);
             }
             for i in 0..2 * c.num_coordinates {
                 projected.rates[i] = match p.dynamics.chain[i] {

@@ -24,6 +24,8 @@ pub struct Settings {
     pub interpolate_controls: bool,
     /// Path constraints hold inside intervals too.
     pub constrain_interior: bool,
+    /// Variables are counted in the width of their bounds, where these are finite; of several phases the first decides.
+    pub scale_variables: bool,
     /// How kinematic constraints hold.
     pub constraint_method: ConstraintMethod,
     /// Enforce the first and second time derivatives of kinematic constraints.
@@ -43,6 +45,7 @@ impl Default for Settings {
             mesh: Settings::uniform_mesh(100),
             interpolate_controls: true,
             constrain_interior: false,
+            scale_variables: false,
             constraint_method: ConstraintMethod::default(),
             constraint_derivatives: true,
             correction_bounds: Bounds::new(-0.1, 0.1),

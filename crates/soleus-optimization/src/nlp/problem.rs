@@ -46,6 +46,12 @@ pub trait NonlinearProgram {
     /// Values of σ ∇²f + Σᵢ yᵢ ∇²cᵢ in the order of [`hessian_pattern`](Self::hessian_pattern).
     fn compute_hessian(&mut self, x: &[f64], sigma: f64, y: &[f64], values: &mut [f64]);
 
+    /// Typical size of each variable, if they differ much: positive numbers. The solver works with x over size, which tells its
+    /// regularisation and its distances from bounds what is much and what is little; solutions are in x all the same.
+    fn variable_sizes(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// How variables and constraints lie along time, if they do; a solver may exploit it, and need not.
     fn stages(&self) -> Option<&Stages> {
         None

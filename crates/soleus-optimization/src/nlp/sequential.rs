@@ -51,7 +51,7 @@ pub fn solve_from<P: NonlinearProgram + ?Sized>(
     let mut scaled = Scaled::new(problem)?;
     check_warm_start(start, &scaled)?;
     scaled.start();
-    let mut x: Vec<f64> = scaled.free.iter().map(|&i| start.x[i]).collect();
+    let mut x = scaled.reduce(&start.x);
     for (x, (&l, &u)) in x.iter_mut().zip(scaled.lower.iter().zip(&scaled.upper)) {
         *x = if x.is_finite() { x.clamp(l, u) } else { 0.0f64.clamp(l, u) };
     }
@@ -151,7 +151,8 @@ impl Newton {
             self.y[r] = if y.is_finite() { y } else { 0.0 };
         }
         for (k, &i) in scaled.free.iter().enumerate() {
-            let (zl, zu) = (start.lower_multipliers[i] * sf, start.upper_multipliers[i] * sf);
+            let scale = sf * scaled.size[k];
+            let (zl, zu) = (start.lower_multipliers[i] * scale, start.upper_multipliers[i] * scale);
             if zl > self.x[k] - scaled.lower[k] {
                 self.active[k] = Active::Lower;
             } else if zu > scaled.upper[k] - self.x[k] {

@@ -212,6 +212,7 @@ pub struct Duals<'a> {
     pub(super) rows: &'a [usize],
     pub(super) free: &'a [usize],
     pub(super) row_scale: &'a [f64],
+    pub(super) size: &'a [f64],
     pub(super) objective_scale: f64,
     /// Variables and constraints of the problem.
     pub(super) sizes: (usize, usize),
@@ -227,8 +228,9 @@ impl Duals<'_> {
             all_y[row] = y[r] * self.row_scale[r] / self.objective_scale;
         }
         for (k, &i) in self.free.iter().enumerate() {
-            all_zl[i] = zl[k] / self.objective_scale;
-            all_zu[i] = zu[k] / self.objective_scale;
+            let scale = self.objective_scale * self.size[k];
+            all_zl[i] = zl[k] / scale;
+            all_zu[i] = zu[k] / scale;
         }
         (all_y, all_zl, all_zu)
     }
@@ -256,6 +258,14 @@ pub enum NlpError {
         lower: f64,
         /// Its upper bound.
         upper: f64,
+    },
+    /// The size of a variable says nothing.
+    #[error("variable {index} is said to be of size {size}; it must be a positive number")]
+    VariableSize {
+        /// Which variable.
+        index: usize,
+        /// Its size.
+        size: f64,
     },
     /// A pattern has not the size of the problem.
     #[error(

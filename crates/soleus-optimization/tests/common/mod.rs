@@ -52,6 +52,7 @@ pub struct Pieces<M> {
     pub row_upper: Vec<f64>,
     pub start: Vec<f64>,
     pub stages: Option<Stages>,
+    pub sizes: Option<Vec<f64>>,
     jacobian: SparsityPattern,
     hessian: SparsityPattern,
     jacobian_at: Vec<Vec<usize>>,
@@ -103,6 +104,7 @@ impl<M: Model> Pieces<M> {
             row_upper,
             start,
             stages: None,
+            sizes: None,
             jacobian,
             hessian,
             jacobian_at,
@@ -241,6 +243,9 @@ impl<M: Model> NonlinearProgram for Pieces<M> {
                 }
             }
         }
+    }
+    fn variable_sizes(&self) -> Option<&[f64]> {
+        self.sizes.as_deref()
     }
     fn stages(&self) -> Option<&Stages> {
         self.stages.as_ref()

@@ -16,6 +16,8 @@ pub struct MocoSolver {
     pub interpolate_control_mesh_interior_points: bool,
     /// `enforce_path_constraint_mesh_interior_points`. Default false.
     pub enforce_path_constraint_mesh_interior_points: bool,
+    /// `scale_variables_using_bounds`. Default false.
+    pub scale_variables_using_bounds: bool,
     /// `enforce_constraint_derivatives`. Default true.
     pub enforce_constraint_derivatives: bool,
     /// `multibody_dynamics_mode` is implicit. Default explicit.
@@ -81,7 +83,6 @@ pub(super) fn read(e: &Element, log: &mut Diagnostics) -> MocoSolver {
         "parallel",
         "output_interval",
         "parameters_require_initsystem",
-        "scale_variables_using_bounds",
         "MocoBounds",
         "velocity_correction_bounds",
         "projection_slack_variable_bounds",
@@ -100,6 +101,7 @@ pub(super) fn read(e: &Element, log: &mut Diagnostics) -> MocoSolver {
         interpolate_control_mesh_interior_points: p.boolean("interpolate_control_mesh_interior_points", true),
         enforce_path_constraint_mesh_interior_points: p
             .boolean("enforce_path_constraint_mesh_interior_points", false),
+        scale_variables_using_bounds: p.boolean("scale_variables_using_bounds", false),
         enforce_constraint_derivatives: p.boolean("enforce_constraint_derivatives", true),
         implicit: p.text("multibody_dynamics_mode").is_some_and(|m| m == "implicit"),
         kinematic_constraint_method: p

@@ -225,6 +225,8 @@ pub(super) const SOLVER: &[Field] = &[
         "controls inside an interval lie on a line"),
     row!("constrain_interior" => "enforce_path_constraint_mesh_interior_points", Boolean, "", "false",
         "path constraints hold inside intervals too"),
+    row!("scale_variables" => "scale_variables_using_bounds", Boolean, "", "false",
+        "the solver counts each variable in the width of its bounds; may help where they differ much"),
     row!("constraint_method" => "kinematic_constraint_method", Text, "", "Posa2016",
         "`Posa2016` or `Bordalba2023`"),
     row!("constraint_derivatives" => "enforce_constraint_derivatives", Boolean, "", "true",

@@ -64,7 +64,7 @@ pub fn solve<P: NonlinearProgram + ?Sized>(
     let mut x = scaled.start();
     let (push, fraction) = match warm {
         Some(warm) => {
-            x = scaled.free.iter().map(|&i| warm.x[i]).collect();
+            x = scaled.reduce(&warm.x);
             (options.warm_start_push, options.warm_start_push.min(0.49))
         }
         None => (options.bound_push, options.bound_fraction),
@@ -195,8 +195,8 @@ fn take_multipliers<P: ?Sized>(
         point.y[r] = finite(warm.multipliers[row] * sf / scaled.row_scale[r]);
     }
     for (k, &i) in scaled.free.iter().enumerate() {
-        point.zl[k] = finite(warm.lower_multipliers[i] * sf);
-        point.zu[k] = finite(warm.upper_multipliers[i] * sf);
+        point.zl[k] = finite(warm.lower_multipliers[i] * sf * scaled.size[k]);
+        point.zu[k] = finite(warm.upper_multipliers[i] * sf * scaled.size[k]);
     }
     // A slack's own optimality condition: −y − z_L + z_U = 0.
     for (k, &r) in layer.aux_row.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::filter::at_most;
 use super::iterate::{Point, errors, largest_primal_step};
 use super::layer::Layer;
 use super::method::{Method, State};
-use super::system::Matrix;
+use super::system::{Lesson, Matrix};
 use crate::nlp::NonlinearProgram;
 
 // Constants of the filter method with Ipopt's names and defaults: `gamma_theta`, `gamma_phi`, `delta`, `s_theta`,
@@ -27,6 +27,9 @@ const WATCHDOG_TRIALS: usize = 3;
 /// `soft_resto_pderror_reduction_factor` and `max_soft_resto_iters`.
 const SOFT_REDUCTION: f64 = 1.0 - 1e-4;
 const MAX_SOFT: usize = 10;
+
+/// Ours: a direction that had to be halved so many times, less one, was too long.
+const TOO_LONG: usize = 7;
 
 /// What the line search remembers from one iteration to the next.
 #[derive(Default)]
@@ -70,6 +73,18 @@ pub(super) struct Step {
     pub alpha: f64,
     pub alpha_dual: f64,
     pub trials: usize,
+}
+
+impl Step {
+    /// What it says of the direction, if anything.
+    pub fn lesson(&self) -> Option<Lesson> {
+        match self.trials {
+            _ if !self.taken => Some(Lesson::TooLong),
+            1 => Some(Lesson::Right),
+            trials if trials >= TOO_LONG => Some(Lesson::TooLong),
+            _ => None,
+        }
+    }
 }
 
 /// The point that progress is measured from.

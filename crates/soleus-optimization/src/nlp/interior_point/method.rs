@@ -275,6 +275,12 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
             let found = self.compute_direction(layer, &mut st);
             if found {
                 step = self.search_line(layer, &mut st);
+                if parent.is_none()
+                    && st.search.watchdog.is_none()
+                    && let Some(lesson) = step.lesson()
+                {
+                    self.system.learn(lesson);
+                }
             }
             if !step.taken {
                 let end = match parent {

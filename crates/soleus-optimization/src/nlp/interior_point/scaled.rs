@@ -6,6 +6,8 @@ use crate::nlp::{Counts, Duals, NlpError, NonlinearProgram, Options, SparsityPat
 /// A program without fixed variables and without constraints that cannot be active, scaled:
 ///
 ///   minimize s_f f(x)   subject to   s_c c(x) − b = 0   or   d_L ≤ s_c c(x) ≤ d_U,   x_L ≤ x ≤ x_U
+///
+/// and x counted in its [sizes](NonlinearProgram::variable_sizes).
 pub(in crate::nlp) struct Scaled<'p, P: ?Sized> {
     problem: &'p mut P,
     /// Variables that are not fixed, and constraints that have bounds.
@@ -13,6 +15,8 @@ pub(in crate::nlp) struct Scaled<'p, P: ?Sized> {
     pub rows: Vec<usize>,
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
+    /// Size of each free variable: the unit that x, its bounds and derivatives are in.
+    pub size: Vec<f64>,
     /// Bounds of the rows, scaled; equal for equalities.
     pub row_lower: Vec<f64>,
     pub row_upper: Vec<f64>,
@@ -89,10 +93,22 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
             }
         }
 
+        let sizes = problem.variable_sizes().unwrap_or(&[]);
+        if !sizes.is_empty() && sizes.len() != n {
+            return Err(NlpError::Length { what: "sizes of variables", found: sizes.len(), expected: n });
+        }
+        let useless = |(_, size): &(usize, &f64)| !(**size > 0.0 && size.is_finite());
+        if let Some((index, &size)) = sizes.iter().enumerate().find(useless) {
+            return Err(NlpError::VariableSize { index, size });
+        }
+
         let free: Vec<usize> = (0..n).filter(|&i| full.lower[i] < full.upper[i]).collect();
         let rows: Vec<usize> = (0..m)
             .filter(|&i| full.c_lower[i] > f64::NEG_INFINITY || full.c_upper[i] < f64::INFINITY)
             .collect();
+        let size: Vec<f64> = free.iter().map(|&i| sizes.get(i).copied().unwrap_or(1.0)).collect();
+        let in_sizes = |bounds: &[f64]| free.iter().zip(&size).map(|(&i, s)| bounds[i] / s).collect();
+        let (lower, upper) = (in_sizes(&full.lower), in_sizes(&full.upper));
         let mut reduced = vec![usize::MAX; n];
         for (k, &i) in free.iter().enumerate() {
             reduced[i] = k;
@@ -123,8 +139,9 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
         }
         let hessian = SparsityPattern::from_places(free.len(), free.len(), places);
         Ok(Scaled {
-            lower: free.iter().map(|&i| full.lower[i]).collect(),
-            upper: free.iter().map(|&i| full.upper[i]).collect(),
+            lower,
+            upper,
+            size,
             row_lower: rows.iter().map(|&i| full.c_lower[i]).collect(),
             row_upper: rows.iter().map(|&i| full.c_upper[i]).collect(),
             objective_scale: 1.0,
@@ -154,7 +171,12 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
                 self.full.x[i] = self.full.lower[i];
             }
         }
-        self.free.iter().map(|&i| self.full.x[i]).collect()
+        self.reduce(&self.full.x)
+    }
+
+    /// The free ones of all variables, in their sizes.
+    pub fn reduce(&self, x: &[f64]) -> Vec<f64> {
+        self.free.iter().zip(&self.size).map(|(&i, s)| x[i] / s).collect()
     }
 
     /// Chooses scales so that no gradient at x has an entry above `largest` (Wächter & Biegler 2006, section 3.8).
@@ -188,9 +210,9 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
     }
 
     fn place(&mut self, x: &[f64]) {
-        for (&i, &v) in self.free.iter().zip(x) {
+        for ((&i, &v), &size) in self.free.iter().zip(x).zip(&self.size) {
             // Rounding may put x a little outside; the functions never see that.
-            self.full.x[i] = v.clamp(self.full.lower[i], self.full.upper[i]);
+            self.full.x[i] = (v * size).clamp(self.full.lower[i], self.full.upper[i]);
         }
     }
 
@@ -204,8 +226,8 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
         self.place(x);
         self.counts.gradient += 1;
         self.problem.compute_gradient(&self.full.x, &mut self.full.gradient);
-        for (g, &i) in gradient.iter_mut().zip(&self.free) {
-            *g = self.objective_scale * self.full.gradient[i];
+        for ((g, &i), &size) in gradient.iter_mut().zip(&self.free).zip(&self.size) {
+            *g = self.objective_scale * self.full.gradient[i] * size;
         }
     }
 
@@ -233,8 +255,8 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
         self.problem.compute_jacobian(&self.full.x, &mut self.full.jacobian);
         for r in 0..self.rows.len() {
             let (columns, start) = self.jacobian.row(r);
-            for k in start..start + columns.len() {
-                values[k] = self.row_scale[r] * self.full.jacobian[self.jacobian_from[k]];
+            for (k, &c) in (start..).zip(columns) {
+                values[k] = self.row_scale[r] * self.full.jacobian[self.jacobian_from[k]] * self.size[c];
             }
         }
     }
@@ -252,8 +274,11 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
         }
         let sigma = sigma * self.objective_scale;
         self.problem.compute_hessian(&self.full.x, sigma, &self.full.y, &mut self.full.hessian);
-        for (v, &from) in values.iter_mut().zip(&self.hessian_from) {
-            *v = self.full.hessian[from];
+        for r in 0..self.hessian.rows() {
+            let (columns, start) = self.hessian.row(r);
+            for (k, &c) in (start..).zip(columns) {
+                values[k] = self.full.hessian[self.hessian_from[k]] * self.size[r] * self.size[c];
+            }
         }
     }
 
@@ -281,6 +306,7 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
             rows: &self.rows,
             free: &self.free,
             row_scale: &self.row_scale,
+            size: &self.size,
             objective_scale: self.objective_scale,
             sizes: (self.problem().num_variables(), self.problem().num_constraints()),
         }

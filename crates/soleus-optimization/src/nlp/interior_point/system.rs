@@ -20,6 +20,10 @@ pub(in crate::nlp) struct System {
     correction_y: Vec<f64>,
     /// Last regularisation of the Hessian that was needed.
     last_delta: f64,
+    /// Regularisation that the next matrix gets whatever its inertia.
+    least_delta: f64,
+    /// Directions in a row that were too long.
+    too_long: usize,
     /// Regularisation of the present factorisation.
     pub delta_w: f64,
     delta_c: f64,
@@ -35,6 +39,15 @@ pub(in crate::nlp) struct Matrix<'a> {
     pub sigma: &'a [f64],
 }
 
+/// What a line search taught of its direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::nlp) enum Lesson {
+    /// The first step tried was taken.
+    Right,
+    /// Next to nothing of it could be used.
+    TooLong,
+}
+
 /// No regularisation up to the largest gives the matrix the right inertia.
 #[derive(Debug)]
 pub(in crate::nlp) struct Singular;
@@ -46,6 +59,11 @@ const DELTA_W_MAX: f64 = 1e20;
 const DELTA_W_DECREASE: f64 = 1.0 / 3.0;
 const DELTA_W_INCREASE: f64 = 8.0;
 const DELTA_W_INCREASE_FIRST: f64 = 100.0;
+
+// Ours, see `learn`: directions in a row before it acts; regularisation below this is none.
+const PATIENCE: usize = 4;
+const DELTA_W_NONE: f64 = 1e-7;
+
 const DELTA_C: f64 = 1e-8;
 const DELTA_C_EXPONENT: f64 = 0.25;
 
@@ -71,6 +89,8 @@ impl System {
             correction_w: Vec::new(),
             correction_y: Vec::new(),
             last_delta: 0.0,
+            least_delta: 0.0,
+            too_long: 0,
             delta_w: 0.0,
             delta_c: 0.0,
             factorizations: 0,
@@ -79,12 +99,36 @@ impl System {
     }
 
     /// Forgets the regularisation of earlier matrices; returns it, for [`set_memory`](Self::set_memory).
-    pub fn take_memory(&mut self) -> f64 {
-        std::mem::take(&mut self.last_delta)
+    pub fn take_memory(&mut self) -> (f64, f64) {
+        (std::mem::take(&mut self.last_delta), std::mem::take(&mut self.least_delta))
     }
 
-    pub fn set_memory(&mut self, delta: f64) {
-        self.last_delta = delta;
+    pub fn set_memory(&mut self, (last_delta, least_delta): (f64, f64)) {
+        self.last_delta = last_delta;
+        self.least_delta = least_delta;
+    }
+
+    /// Takes note of how far the last direction led. Where next to nothing of several in a row could be used, they were too long for
+    /// the quadratic model: the right inertia alone does not make it trustworthy. More regularisation then shortens the next, as a
+    /// smaller trust region would; full steps take it away again. Without this, a swing-up of a chain of six links may crawl through
+    /// thousands of steps of 10⁻⁴ that lead to a poor solution.
+    pub fn learn(&mut self, lesson: Lesson) {
+        match lesson {
+            Lesson::TooLong => {
+                self.too_long += 1;
+                if self.too_long >= PATIENCE {
+                    self.least_delta =
+                        (DELTA_W_INCREASE * self.delta_w).max(self.last_delta).max(DELTA_W_FIRST);
+                }
+            }
+            Lesson::Right => {
+                self.too_long = 0;
+                self.least_delta *= DELTA_W_DECREASE;
+                if self.least_delta < DELTA_W_NONE {
+                    self.least_delta = 0.0;
+                }
+            }
+        }
     }
 
     /// Factorises with the least regularisation that gives as many positive eigenvalues as variables and as many
@@ -98,7 +142,7 @@ impl System {
         (rw, ry): (&[f64], &[f64]),
         (dw, dy): (&mut [f64], &mut [f64]),
     ) -> Result<(), Singular> {
-        let (mut delta_w, mut delta_c) = (0.0, 0.0);
+        let (mut delta_w, mut delta_c) = (self.least_delta, 0.0);
         let delta_c_try = DELTA_C * mu.powf(DELTA_C_EXPONENT);
         loop {
             let inertia = self.factor(layer, matrix, delta_w, delta_c);
