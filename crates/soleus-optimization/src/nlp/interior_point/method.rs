@@ -366,7 +366,9 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
         }
         let (rhs, out) = ((&st.rw[..], &st.ry[..]), (&mut st.dw[..], &mut st.dy[..]));
         let ratio = self.system.solve(&self.scaled, layer, &matrix, rhs, out);
-        [&mut st.dy, &mut st.dzl, &mut st.dzu].map(|d| d.fill(0.0));
+        for d in [&mut st.dy, &mut st.dzl, &mut st.dzu] {
+            d.fill(0.0);
+        }
         ratio <= 1e-5
     }
 
