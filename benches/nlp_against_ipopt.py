@@ -2,8 +2,11 @@
 """Solves the swing-up of crates/soleus-optimization/tests/common/chain.rs with CasADi and Ipopt.
 
     python benches/nlp_against_ipopt.py LINKS NODES SECONDS TORQUE [SEED] [--verbose]
+    python benches/nlp_against_ipopt.py --table
 
-`--verbose` shows Ipopt's own log and where its time goes (`LinearSystemFactorization` is MUMPS).
+`--verbose` shows Ipopt's own log and where its time goes. `--table` solves twenty swing-ups with both, one after the other: iterations,
+objective, seconds, and seconds of one factorisation (Ipopt's: its time in MUMPS without back-solves, over the factorisations that
+Soleus needed for as many iterations).
 
 Needs `casadi`. Exact derivatives, Ipopt's defaults, its own linear solver MUMPS. The counterpart is
 
@@ -11,10 +14,21 @@ Needs `casadi`. Exact derivatives, Ipopt's defaults, its own linear solver MUMPS
 """
 
 import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
 import sys
 import time
 
 import casadi as ca
+
+
+# Links, nodes, seconds, torque and, for a random start, its seed.
+TABLE = ["6 200 3 200", "6 200 3 500", "6 200 3 100", "6 200 2 200", "6 200 4 100", *(f"6 200 4 200 {s}" for s in range(1, 7)),
+         *(f"5 100 3 200 {s}" for s in range(1, 5)), *(f"4 100 3 100 {s}" for s in range(5, 8)),
+         *(f"8 100 4 300 {s}" for s in range(1, 3))]
 
 
 def randoms(seed):
@@ -42,7 +56,39 @@ def dynamics(n, theta, omega, alpha, u):
     return rows
 
 
+def table():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
+    ours = target / "release/examples/swing_up_bench"
+    print("                       Soleus                              Ipopt                       ratio of seconds")
+    print("problem                it   objective   seconds  ms/fact.  it   objective   seconds  all  iteration  factorisation")
+    ratios, sums = [], [0, 0]
+    for case in TABLE:
+        run = lambda *command: subprocess.run([*map(str, command)], capture_output=True, text=True).stdout
+        mine = re.search(r"solve, along time, 1 thread: \w+ f (\S+) in (\d+) iterations, (\d+) fact.*solves, (\S+) s",
+                         text := run(ours, *case.split()))
+        factor = re.search(r"along time, 1 thread: factor (\S+) ms", text)
+        log = run(sys.executable, __file__, *case.split(), "--verbose")
+        theirs = re.search(r"Ipopt: \w+ f (\S+) in (\d+) iterations.* (\S+) s solving", log)
+        if not (mine and factor and theirs):
+            print(f"{case:20}  no result")
+            continue
+        spent = lambda name: float(re.search(name + r"\.*:.*wall: *(\S+)\)", log)[1])
+        mumps = spent("StdAugSystemSolverMultiSolve") - spent("LinearSystemBackSolve") - spent("LinearSystemSymbolicFactorization")
+        (f, it, count, seconds), (g, jt, other) = mine.groups(), theirs.groups()
+        it, jt, count, seconds, other = int(it), int(jt), int(count), float(seconds), float(other)
+        of_one = 1e3 * mumps / (count / it * jt) / float(factor[1])
+        ratios.append((other / seconds, other / jt / (seconds / it), of_one))
+        sums = [sums[0] + it, sums[1] + jt]
+        print(f"{case:20} {it:5} {float(f):11.4f} {seconds:8.2f} {float(factor[1]):8.2f} {jt:5} {float(g):11.4f} {other:8.2f} "
+              + " ".join(f"{r:6.1f}" for r in ratios[-1]))
+    medians = " ".join(f"{statistics.median(r):6.1f}" for r in zip(*ratios))
+    print(f"iterations in all: {sums[0]} and {sums[1]}; medians of the ratios: {medians}")
+
+
 def main():
+    if "--table" in sys.argv:
+        return table()
     verbose = "--verbose" in sys.argv
     sys.argv = [a for a in sys.argv if a != "--verbose"]
     n, nodes = int(sys.argv[1]), int(sys.argv[2])

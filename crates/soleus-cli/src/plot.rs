@@ -36,11 +36,8 @@ const LOADS: [&str; 3] = ["force", "moment", "torque"];
 
 /// Reads the table and writes the chart.
 pub fn run(o: &Options) -> Result<(), Failure> {
-    let table = tables::read(&o.file, o.take, 0.0)?.flattened();
+    let table = tables::read_rows(&o.file, o.take)?.flattened();
     let content = |message: String| Failure::content(&o.file, 0, "", message, "");
-    if table.rows() == 0 {
-        return Err(content("there is nothing to draw: the table has no rows".to_string()));
-    }
     let chosen = choose(&table, &o.columns).map_err(content)?;
     if o.columns.is_empty() && table.labels().len() > chosen.len() {
         // A closed stderr is no reason to stop.

@@ -401,7 +401,7 @@ fn place(path: &Path, placer: &MarkerPlacer, document: &Document, model: &Model)
         list.extend(setup::tasks(&setup::beside(path, tasks))?);
     }
     let coordinates = match &placer.coordinate_file {
-        Some(f) => Some(crate::tables::read(&setup::beside(path, f), crate::tables::Take::Markers, 0.0)?),
+        Some(f) => Some(crate::tables::read_rows(&setup::beside(path, f), crate::tables::Take::Markers)?),
         None => None,
     };
     let tasks = ik::tasks_of(model, path, &list, coordinates.as_ref())?;

@@ -34,6 +34,15 @@ pub fn read(path: &Path, take: Take, threshold: f64) -> Result<Table, Failure> {
     told(path, table, &log)
 }
 
+/// Reads a table that must have rows.
+pub fn read_rows(path: &Path, take: Take) -> Result<Table, Failure> {
+    let (table, mut log) = parse(path, take, 0.0)?;
+    if let Some(t) = &table {
+        check_rows(t, &mut log);
+    }
+    told(path, table, &log)
+}
+
 /// Reads a table whose rows must be in the order of time; says where its frame rate is odd.
 pub fn read_in_order(path: &Path, take: Take) -> Result<Table, Failure> {
     let (table, mut log) = parse(path, take, 0.0)?;

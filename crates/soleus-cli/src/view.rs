@@ -83,7 +83,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         system = load::compile(&a.model, &model, &Options::default())?;
     }
     let (model, system) = (&model, &system);
-    let table = a.motion.as_ref().map(|m| tables::read(m, Take::Markers, 0.0)).transpose()?;
+    let table = a.motion.as_ref().map(|m| tables::read_rows(m, Take::Markers)).transpose()?;
     let motion = match (&table, &a.motion) {
         (Some(t), Some(path)) => {
             let found = Motion::new(model, system, t);
@@ -98,7 +98,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let (mut activations, speeds) =
         motion.as_ref().map_or((false, false), |m| (m.has_activations, m.has_speeds));
     if let Some(path) = &a.activations {
-        let table = tables::read(path, Take::Markers, 0.0)?;
+        let table = tables::read_rows(path, Take::Markers)?;
         let Some(found) = Activations::new(model, system, &table) else {
             let message = "none of the columns is a muscle of the model".to_string();
             return Err(Failure::content(path, 0, "", message, "name columns after muscles"));

@@ -283,6 +283,52 @@ intervals = 15
     );
 }
 
+/// A marker's place is in no equation of motion, but in the goals that ask for it: it is found where an arm that hangs has its wrist
+/// 0.3 m below the elbow, whatever the file says.
+#[test]
+fn analytic_place_of_a_marker_is_found() {
+    let f = Folder::new("study_marker_place");
+    f.file(
+        "place.toml",
+        r#"
+model = "builtin:reach"
+[time]
+final = 0.5
+[[states]]
+pattern = ".*/value"
+initial = 0
+final = 0
+[[states]]
+pattern = ".*/speed"
+initial = 0
+final = 0
+[[parameters]]
+name = "forearm"
+components = ["/markerset/wrist"]
+property = "location"
+element = 1
+bounds = [-0.4, -0.1]
+[[goals]]
+type = "control"
+[[goals]]
+type = "marker_final"
+weight = 1000
+marker = "wrist"
+location = [0, 0.7745, 0]              # the elbow is at 1.0745
+[solver]
+intervals = 10
+tolerance = 1e-8
+"#,
+    );
+    let run = f.soleus(&["solve", "place.toml", "--out", "place.sto"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let text = read(&f.0.join("place.sto"));
+    let names = text.lines().find(|l| l.starts_with("time\t")).unwrap_or_default();
+    let column = names.split('\t').position(|n| n == "forearm");
+    let found = column.and_then(|c| rows(&text)[0].get(c).copied()).unwrap_or(f64::NAN);
+    assert!((found + 0.3).abs() < 1e-6, "{found}: {}", run.stderr);
+}
+
 /// The examples of the guide solve: muscles, and phases that follow each other.
 #[test]
 fn identity_examples_of_the_guide_solve() {

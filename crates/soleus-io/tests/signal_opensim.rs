@@ -1,19 +1,12 @@
 //! Filters against motions that OpenSim 4.6 filtered.
 
+mod common;
+
+use common::reference;
 use soleus_io::table;
 use soleus_math::Table;
 use soleus_math::signal::{lowpass_butterworth, lowpass_fir, padded};
-use std::path::{Path, PathBuf};
-
-fn reference() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference");
-    if folder.is_dir() {
-        Some(folder)
-    } else {
-        eprintln!("skipped: ../shared not found");
-        None
-    }
-}
+use std::path::Path;
 
 fn read(path: &Path) -> Table {
     let bytes = std::fs::read(path).unwrap();

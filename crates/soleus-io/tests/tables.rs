@@ -1,5 +1,8 @@
 //! Motion, marker and force files: what is read, what is written, and that nothing panics.
 
+mod common;
+
+use common::reference;
 use proptest::prelude::*;
 use soleus_io::table::sto::Digits;
 use soleus_io::table::{self, csv, sto, trc};
@@ -180,17 +183,6 @@ proptest! {
         prop_assert_eq!(back.columns(), t.columns());
         let back = good(&csv::write(&t), "a.csv");
         prop_assert_eq!(back.columns(), t.columns());
-    }
-}
-
-/// Recorded OpenSim results beside the checkout.
-fn reference() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference");
-    if folder.is_dir() {
-        Some(folder)
-    } else {
-        eprintln!("skipped: ../shared not found");
-        None
     }
 }
 

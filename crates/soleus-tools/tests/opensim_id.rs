@@ -2,29 +2,15 @@
 //!
 //! The recorded results are not part of this repository; without them the tests say so and pass.
 
+mod common;
+
+use common::{bytes, pipelines, table};
 use soleus_io::setup::{InverseDynamicsSetup, Setup};
 use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::external_forces;
 use soleus_tools::inverse_dynamics::{Settings, inverse_dynamics};
-use std::path::{Path, PathBuf};
-
-fn pipelines() -> Option<PathBuf> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/pipelines"));
-    if root.is_dir() {
-        return Some(root.to_path_buf());
-    }
-    println!("skipped: ../shared not found");
-    None
-}
-
-fn bytes(path: &Path) -> Vec<u8> {
-    std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-fn table(path: &Path) -> Table {
-    soleus_io::table::read(&bytes(path), &path.display().to_string()).0.expect("a table")
-}
+use std::path::Path;
 
 fn model(path: &Path) -> Model {
     let (model, log) = soleus_io::osim::read_model(&bytes(path), &path.display().to_string());

@@ -2,6 +2,9 @@
 //!
 //! The recorded results are not part of this repository; without them the tests say so and pass.
 
+mod common;
+
+use common::{pipelines, table};
 use soleus_dynamics::System;
 use soleus_io::setup::{IkTask, InverseKinematicsSetup, Setup, ValueType};
 use soleus_math::Table;
@@ -10,21 +13,7 @@ use soleus_model::joint::MotionType;
 use soleus_tools::inverse_kinematics::{
     CoordinateTask, InverseKinematics, MarkerTask, Settings, Target, Tasks, Trial, solve_trial,
 };
-use std::path::{Path, PathBuf};
-
-fn pipelines() -> Option<PathBuf> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/pipelines"));
-    if root.is_dir() {
-        return Some(root.to_path_buf());
-    }
-    println!("skipped: ../shared not found");
-    None
-}
-
-fn table(path: &Path) -> Table {
-    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    soleus_io::table::read(&bytes, &path.display().to_string()).0.expect("a table")
-}
+use std::path::Path;
 
 fn model(path: &Path) -> (Model, System) {
     let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

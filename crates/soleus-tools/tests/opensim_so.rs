@@ -2,6 +2,9 @@
 //!
 //! The recorded results are not part of this repository; without them the test says so and passes.
 
+mod common;
+
+use common::{bytes, pipelines, table};
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Options, State, System};
 use soleus_io::osim;
@@ -61,14 +64,6 @@ const CASES: [Case; 4] = [
         recorded: "ResultsSO/arm26_StaticOptimization_activation.sto",
     },
 ];
-
-fn bytes(path: &Path) -> Vec<u8> {
-    std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-fn table(path: &Path) -> Table {
-    soleus_io::table::read(&bytes(path), &path.display().to_string()).0.expect("a table")
-}
 
 fn document(path: &Path) -> Document {
     let (document, mut log) = osim::read_document(&bytes(path), &path.display().to_string());
@@ -185,14 +180,6 @@ fn compare(case: &Case, root: &Path, opensim_faults: bool) -> Outcome {
         .zip(&squares)
         .map(|(&i, s)| ((s.0 / rows).sqrt(), s.1, trial.recorded.labels()[i].clone()));
     Outcome { rms: (sum / (rows * squares.len() as f64)).sqrt(), muscles: each.collect(), dearest, missed }
-}
-
-fn pipelines() -> Option<PathBuf> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/pipelines"));
-    if !root.is_dir() {
-        println!("skipped: ../shared not found");
-    }
-    root.is_dir().then(|| root.to_path_buf())
 }
 
 /// With OpenSim's strengths of the muscles: activations within 5e-3 RMS, every frame can be met, and at what OpenSim's

@@ -62,5 +62,11 @@ pub fn report(model: &Model, source: &Path, report: &Report) {
 
 /// The failure of an analysis.
 pub fn failed(path: &Path, e: &AnalysisError) -> Failure {
-    Failure::content(path, 0, "", e.to_string(), "")
+    let hint = match e {
+        AnalysisError::Missing { .. } => {
+            "it has a column named after every actuator of the model, as `soleus so` writes it"
+        }
+        _ => "",
+    };
+    Failure::content(path, 0, "", e.to_string(), hint)
 }

@@ -25,10 +25,10 @@ pub fn run_setup(
     let tool = &s.tool;
     let model_path = setup::required(path, "model_file", tool.model_file.as_deref())?;
     std::fs::metadata(&model_path).map_err(|e| Failure::read(&model_path, e))?;
-    // The largest file first: what it took in memory serves for the rest.
-    let tables = MotionTables::read(path, s)?;
     let model = tool_model::model(path, &model_path, tool, warnings)?;
     let system = load::compile(&model_path, &model, &Options { opensim_faults })?;
+    // Then the two largest files, one after the other: what the first took in memory serves the second.
+    let tables = MotionTables::read(path, s)?;
     let folders = [tool_model::parent(path), tool_model::parent(&model_path)];
     let mut controls = drive::controllers(&model, &system, &folders)?;
 

@@ -120,7 +120,7 @@ pub fn run_setup(path: &Path, s: &InverseKinematicsSetup, warnings: load::Warnin
         list.extend(setup::tasks(&setup::beside(path, file))?);
     }
     let coordinates = match &s.coordinate_file {
-        Some(file) => Some(tables::read(&setup::beside(path, file), Take::Markers, 0.0)?),
+        Some(file) => Some(tables::read_rows(&setup::beside(path, file), Take::Markers)?),
         None => None,
     };
     let tasks = tasks_of(&model, path, &list, coordinates.as_ref())?;

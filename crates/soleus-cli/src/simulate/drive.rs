@@ -127,7 +127,7 @@ pub fn add_table(
 
 /// Reads a table of numbers.
 pub fn read_table(path: &Path) -> Result<Table, Failure> {
-    numbers(path, tables::read(path, tables::Take::Analog, 0.0)?)
+    numbers(path, tables::read_rows(path, tables::Take::Analog)?)
 }
 
 /// Reads a table of coordinates or states, in the order of time.

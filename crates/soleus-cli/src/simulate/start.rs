@@ -13,9 +13,6 @@ use std::path::Path;
 /// Reads a table of states, in rad and m.
 pub fn read_states(path: &Path) -> Result<Table, Failure> {
     let table = read_table(path)?;
-    if table.rows() == 0 {
-        return Err(Failure::content(path, 0, "", "the table has no rows".to_string(), ""));
-    }
     if table.in_degrees == Some(true) {
         let hint = "give states in radians: inDegrees=no";
         return Err(Failure::content(path, 0, "", "the states are in degrees".to_string(), hint));

@@ -111,7 +111,7 @@ fn measured(
     crate::load::report(&log);
     let loads = loads.ok_or_else(|| crate::load::errors(&file, &log))?;
     let data = setup::required(&file, "datafile", loads.datafile.as_deref())?;
-    let table = tables::read(&data, Take::Forces, 0.0)?;
+    let table = tables::read_rows(&data, Take::Forces)?;
 
     let mut made = Vec::new();
     for group in groups {

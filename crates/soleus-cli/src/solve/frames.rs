@@ -99,7 +99,7 @@ fn tracking(
     let source = given.file(&g.name).or_else(|| file.as_ref().map(|f| setup::beside(path, f)));
     let table = match source {
         Some(file) => {
-            let table = tables::read(&file, Take::Markers, 0.0)?;
+            let table = tables::read_rows(&file, Take::Markers)?;
             let table = match table.element() {
                 Element::Scalar if element == Element::Vec(3) => {
                     table.packed().map_err(|e| refuse(e.to_string()))?

@@ -144,7 +144,7 @@ fn from_tables(
     let mut activations: Vec<Option<Function>> = vec![None; base.controls.len()];
     if let Some(file) = &g.activations {
         let file = setup::beside(path, file);
-        let table = tables::read(&file, Take::Markers, 0.0)?;
+        let table = tables::read_rows(&file, Take::Markers)?;
         for (label, column) in table.labels().iter().zip(table.columns()) {
             let name = label.strip_suffix("/activation").unwrap_or(label);
             let Some(i) = base.controls.iter().position(|c| is_called(c, name)) else { continue };

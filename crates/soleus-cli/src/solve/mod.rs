@@ -242,6 +242,7 @@ fn problem(
     prescribed::apply(path, &inputs.motions, base, &mut problem)?;
     problem.goals = goals::build(path, s, base, inputs)?;
     problem.path_constraints = constraints::build(path, s, base)?;
+    parameters::vary_goals(source, s, inputs, &mut problem)?;
     Ok(problem)
 }
 

@@ -2,12 +2,15 @@
 //!
 //! The equations at several values of a parameter make a polynomial that stands for all values: two values where they are
 //! linear in it (masses, stiffnesses, optimal forces), as many as it takes within the parameter's bounds where they are not
-//! (slack lengths, places of points). What the polynomial leaves out is measured, and refused if it matters.
+//! (slack lengths, places of points). What the polynomial leaves out is measured, and refused if it matters. Goals and path constraints
+//! that change with a parameter, as a marker's place changes what follows it, are made over in the same way.
 
 use super::model::Source;
+use super::{Inputs, constraints, goals};
 use crate::failure::Failure;
 use crate::load;
-use soleus_control::musculoskeletal::{ModelProblem, ParameterRange};
+use soleus_control::Problem;
+use soleus_control::musculoskeletal::{Demands, ModelProblem, Node, ParameterRange, Samples, lagrange, vary};
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::moco::{MocoParameter, MocoStudySetup};
@@ -32,55 +35,136 @@ pub fn ranges(
         return Ok(Vec::new());
     }
     let model = source.element()?;
-    let list: Vec<ParameterRange> =
-        s.parameters.iter().map(|p| range(source, &model, p, &base.system)).collect::<Result<_, _>>()?;
-    if list.len() > 1 {
-        check_together(source, &model, &s.parameters, &list, &base.system)?;
+    let make = |values: &[(&MocoParameter, f64)]| Ok(at(source, &model, values)?.system);
+    let found = sampled(source, &model, &s.parameters, &residuals(&base.system), &make, &|s| residuals(s))?;
+    let range = |(base, others): Samples<Arc<System>>| ParameterRange {
+        base,
+        others: others.into_iter().map(|n| (n.value, n.at)).collect(),
+    };
+    Ok(found.into_iter().map(range).collect())
+}
+
+/// Lets goals and path constraints that change with parameters of the model follow them.
+pub fn vary_goals(
+    source: &Source,
+    s: &MocoStudySetup,
+    inputs: &Inputs,
+    problem: &mut Problem,
+) -> Result<(), Failure> {
+    if s.parameters.is_empty() {
+        return Ok(());
     }
-    Ok(list)
+    let model = source.element()?;
+    let make = |values: &[(&MocoParameter, f64)]| {
+        let other = at(source, &model, values)?;
+        Ok(Demands {
+            goals: goals::build(source.path, s, &other, inputs)?,
+            path_constraints: constraints::build(source.path, s, &other)?,
+        })
+    };
+    let mut demands = Demands {
+        goals: std::mem::take(&mut problem.goals),
+        path_constraints: std::mem::take(&mut problem.path_constraints),
+    };
+    let nodes = sampled(source, &model, &s.parameters, &demands.probe(), &make, &Demands::probe)?;
+    vary(&mut demands, &nodes);
+    Demands { goals: problem.goals, path_constraints: problem.path_constraints } = demands;
+    Ok(())
 }
 
 /// The model with parameters at the values that were found for them.
-pub fn found(source: &Source, s: &MocoStudySetup, values: &[(String, f64)]) -> Result<System, Failure> {
+pub fn found(source: &Source, s: &MocoStudySetup, values: &[(String, f64)]) -> Result<Arc<System>, Failure> {
     let of = |p: &MocoParameter| values.iter().find(|v| v.0 == p.name).map(|v| v.1);
     let list: Vec<_> = s.parameters.iter().filter_map(|p| of(p).map(|x| (p, x))).collect();
-    at(source, &source.element()?, &list)
+    Ok(at(source, &source.element()?, &list)?.system)
 }
 
 /// The model with parameters at some values.
-fn at(source: &Source, model: &Element, values: &[(&MocoParameter, f64)]) -> Result<System, Failure> {
+fn at(source: &Source, model: &Element, values: &[(&MocoParameter, f64)]) -> Result<ModelProblem, Failure> {
     let mut changed = model.clone();
     for (p, x) in values {
         for c in &p.component_paths {
             set_property(&mut changed, c, p, *x);
         }
     }
-    load::compile(source.path, &source.build_from(changed)?, &Options::default())
+    let model = source.build_from(changed)?;
+    let system = load::compile(source.path, &model, &Options::default())?;
+    Ok(ModelProblem::new(Arc::new(model), Arc::new(system)))
 }
 
-fn range(
+/// What is made at some values of parameters.
+type Make<'a, F> = dyn Fn(&[(&MocoParameter, f64)]) -> Result<F, Failure> + 'a;
+
+/// For each parameter its value in the file, and what is made of enough other values that a polynomial through them all is right for
+/// every number of `probe`. None are needed where it changes nothing.
+fn sampled<F>(
+    source: &Source,
+    model: &Element,
+    parameters: &[MocoParameter],
+    base: &[f64],
+    make: &Make<F>,
+    probe: &dyn Fn(&F) -> Vec<f64>,
+) -> Result<Vec<Samples<F>>, Failure> {
+    let mut list = Vec::new();
+    for p in parameters {
+        list.push(enough(source, model, p, base, make, probe)?);
+    }
+    if list.len() > 1 {
+        let inside = |(p, r): (&MocoParameter, &Samples<F>)| match p.bounds {
+            [a, b] if a.is_finite() && b.is_finite() => a + 0.7 * (b - a),
+            _ => r.0 + 0.7,
+        };
+        let values: Vec<f64> = parameters.iter().zip(&list).map(inside).collect();
+        let pairs: Vec<(&MocoParameter, f64)> = parameters.iter().zip(values.iter().copied()).collect();
+        let together = probe(&make(&pairs)?);
+        let mut sum = base.to_vec();
+        for ((value, nodes), &x) in list.iter().zip(&values) {
+            for ((s, v), f) in sum.iter_mut().zip(polynomial(*value, base, nodes, probe, x)).zip(base) {
+                *s += v - f;
+            }
+        }
+        let off = difference(&sum, &together);
+        if !(off <= LEFT_OUT) {
+            let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+            let message = format!(
+                "parameters {} act on each other (by {off:.1e}), which is not supported",
+                names.join(", ")
+            );
+            let hint = "find one of them at a time";
+            return Err(Failure::content(source.path, parameters[0].line, "", message, hint));
+        }
+    }
+    Ok(list)
+}
+
+/// The value of one parameter in the file, and enough others.
+fn enough<F>(
     source: &Source,
     model: &Element,
     p: &MocoParameter,
-    base: &System,
-) -> Result<ParameterRange, Failure> {
+    base: &[f64],
+    make: &Make<F>,
+    probe: &dyn Fn(&F) -> Vec<f64>,
+) -> Result<Samples<F>, Failure> {
     let refuse = |message: String| Failure::content(source.path, p.line, &p.name, message, "");
     let value = property(model, p).ok_or_else(|| {
         refuse(format!("no component of {:?} has a number `{}`", p.component_paths, p.property_name))
     })?;
     let [lower, upper] = p.bounds;
-    let system =
-        |x: f64| -> Result<(f64, Arc<System>), Failure> { Ok((x, Arc::new(at(source, model, &[(p, x)])?))) };
+    let node = |x: f64| -> Result<Node<F>, Failure> { Ok(Node { value: x, at: make(&[(p, x)])? }) };
+    // How far the polynomial is from what is made at x.
+    let left_out = |nodes: &[Node<F>], x: f64| -> Result<f64, Failure> {
+        Ok(difference(&polynomial(value, base, nodes, probe, x), &probe(&make(&[(p, x)])?)))
+    };
     // Shared by several components, the value may differ between them in the file: then none is the base.
     let other = if upper.is_finite() && upper != value { upper } else { value + 1.0 };
-    let linear = ParameterRange { base: value, others: vec![system(other)?] };
-    let between = 0.5 * (value + other);
-    if left_out(base, &linear, between, &system(between)?.1) <= LEFT_OUT {
-        return Ok(linear);
+    let linear = vec![node(other)?];
+    if left_out(&linear, 0.5 * (value + other))? <= LEFT_OUT {
+        return Ok((value, linear));
     }
     if !(lower.is_finite() && upper.is_finite() && lower < upper) {
         let message = format!(
-            "`{}` does not enter the equations linearly, so both its bounds must be finite",
+            "`{}` does not enter the equations and goals linearly, so both its bounds must be finite",
             p.property_name
         );
         return Err(refuse(message));
@@ -93,69 +177,36 @@ fn range(
             0.5 * (lower + upper) + 0.5 * (upper - lower) * c
         };
         let near = |x: &f64| (x - value).abs() < 1e-3 * (upper - lower);
-        let others =
-            (0..n).map(point).filter(|x| !near(x)).map(system).collect::<Result<Vec<_>, Failure>>()?;
-        let made = ParameterRange { base: value, others };
+        let nodes = (0..n).map(point).filter(|x| !near(x)).map(node).collect::<Result<Vec<_>, Failure>>()?;
         worst = 0.0;
         for share in [0.03, 0.31, 0.52, 0.77, 0.96] {
-            let x = lower + share * (upper - lower);
-            worst = f64::max(worst, left_out(base, &made, x, &system(x)?.1));
+            worst = f64::max(worst, left_out(&nodes, lower + share * (upper - lower))?);
         }
         if worst <= LEFT_OUT {
-            return Ok(made);
+            return Ok((value, nodes));
         }
     }
     Err(refuse(format!(
-        "the equations bend too much with `{}` between {lower} and {upper}: a polynomial through {} values is off by {worst:.1e}; \
+        "equations or goals bend too much with `{}` between {lower} and {upper}: a polynomial through {} values is off by {worst:.1e}; \
          choose narrower bounds",
         p.property_name,
         NODES[NODES.len() - 1]
     )))
 }
 
-/// Parameters that act on each other cannot be added up.
-fn check_together(
-    source: &Source,
-    model: &Element,
-    parameters: &[MocoParameter],
-    ranges: &[ParameterRange],
-    base: &System,
-) -> Result<(), Failure> {
-    let inside = |(p, r): (&MocoParameter, &ParameterRange)| match p.bounds {
-        [a, b] if a.is_finite() && b.is_finite() => a + 0.7 * (b - a),
-        _ => r.base + 0.7,
-    };
-    let values: Vec<f64> = parameters.iter().zip(ranges).map(inside).collect();
-    let pairs: Vec<(&MocoParameter, f64)> = parameters.iter().zip(values.iter().copied()).collect();
-    let together = residuals(&at(source, model, &pairs)?);
-    let first = residuals(base);
-    let mut sum = first.clone();
-    for (r, &x) in ranges.iter().zip(&values) {
-        for ((s, v), f) in sum.iter_mut().zip(polynomial(&first, r, x)).zip(&first) {
-            *s += v - f;
-        }
-    }
-    let off = difference(&sum, &together);
-    if off <= LEFT_OUT {
-        return Ok(());
-    }
-    let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
-    let message =
-        format!("parameters {} act on each other (by {off:.1e}), which is not supported", names.join(", "));
-    Err(Failure::content(source.path, parameters[0].line, "", message, "find one of them at a time"))
-}
-
-/// How far the polynomial is from the equations at x.
-fn left_out(base: &System, r: &ParameterRange, x: f64, exact: &System) -> f64 {
-    difference(&polynomial(&residuals(base), r, x), &residuals(exact))
-}
-
-/// The polynomial of a parameter at x, for seeded states.
-fn polynomial(base: &[f64], r: &ParameterRange, x: f64) -> Vec<f64> {
-    let basis = r.basis(x);
+/// The polynomial through the numbers at the value of the file and at other values, at x.
+fn polynomial<F>(
+    value: f64,
+    base: &[f64],
+    nodes: &[Node<F>],
+    probe: &dyn Fn(&F) -> Vec<f64>,
+    x: f64,
+) -> Vec<f64> {
+    let values: Vec<f64> = std::iter::once(value).chain(nodes.iter().map(|n| n.value)).collect();
+    let basis = lagrange(&values, x);
     let mut sum: Vec<f64> = base.iter().map(|f| basis[0][0] * f).collect();
-    for (l, (_, system)) in basis[1..].iter().zip(&r.others) {
-        sum.iter_mut().zip(residuals(system)).for_each(|(s, f)| *s += l[0] * f);
+    for (l, n) in basis[1..].iter().zip(nodes) {
+        sum.iter_mut().zip(probe(&n.at)).for_each(|(s, f)| *s += l[0] * f);
     }
     sum
 }

@@ -17,7 +17,7 @@ const DEGREE: usize = 5;
 
 /// Motions from a table of coordinates, by name or path.
 pub fn read(file: &Path, base: &ModelProblem) -> Result<Vec<PrescribedCoordinate>, Failure> {
-    let table = tables::read(file, Take::Markers, 0.0)?;
+    let table = tables::read_rows(file, Take::Markers)?;
     let table = absolute_names(radians(table, &base.model), &base.model);
     let motion = |state: &String| {
         let path = state.strip_suffix("/value")?.to_string();

@@ -49,7 +49,7 @@ impl Given {
             return Ok(table.clone());
         }
         if let Some((_, file)) = self.files.iter().find(|g| g.0 == goal) {
-            let table = tables::read(file, Take::Markers, 0.0)?;
+            let table = tables::read_rows(file, Take::Markers)?;
             return operate(study, line, file, table, &source.operators, model);
         }
         if source.file.is_none() {
@@ -77,7 +77,7 @@ pub fn process(study: &Path, line: u32, source: &TableSource, model: &Model) -> 
         return Err(Failure::content(study, line, "", "a table is not named".to_string(), ""));
     };
     let file = setup::beside(study, file);
-    let table = tables::read(&file, Take::Markers, 0.0)?;
+    let table = tables::read_rows(&file, Take::Markers)?;
     operate(study, line, &file, table, &source.operators, model)
 }
 

@@ -62,7 +62,7 @@ pub fn threads(study: &Study, a: &Arguments) -> usize {
 /// Tolerances and limits of the solver.
 pub fn solver(study: &Study, is_toml: bool, a: &Arguments) -> nlp::Options {
     let s = &study.setup.solver;
-    let mut o = nlp::Options { polishing_steps: 1, ..nlp::Options::default() };
+    let mut o = nlp::Options { polishing_steps: 3, ..nlp::Options::default() };
     if s.optim_convergence_tolerance > 0.0 {
         // Moco sets these three together. Its studies choose them for a solver without second derivatives, which
         // ends nearer to the optimum than they ask; with them, a hundredth costs a few iterations.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Reads a motion; columns are known by their names.
 pub fn read(path: &Path, base: &ModelProblem) -> Result<Trajectory, Failure> {
-    let table = tables::read(path, Take::Markers, 0.0)?;
+    let table = tables::read_rows(path, Take::Markers)?;
     let columns = |names: &[String], column_of: &dyn Fn(&str) -> String| {
         let found: Vec<(&String, &[f64])> =
             names.iter().filter_map(|n| Some((n, table.column(&column_of(n))?))).collect();

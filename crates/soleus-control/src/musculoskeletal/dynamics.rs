@@ -20,15 +20,16 @@ pub struct ParameterRange {
 
 impl ParameterRange {
     /// Lagrange's polynomials of all nodes, the base first, at a value: themselves, slopes and second derivatives.
-    ///
-    ///   Lₖ(p) = Π_{j ≠ k} (p − xⱼ)/(xₖ − xⱼ)
     pub fn basis(&self, p: f64) -> Vec<[f64; 3]> {
         let nodes: Vec<f64> = std::iter::once(self.base).chain(self.others.iter().map(|o| o.0)).collect();
         lagrange(&nodes, p)
     }
 }
 
-fn lagrange(nodes: &[f64], p: f64) -> Vec<[f64; 3]> {
+/// Lagrange's polynomials of some nodes at a value: themselves, slopes and second derivatives.
+///
+///   Lₖ(p) = Π_{j ≠ k} (p − xⱼ)/(xₖ − xⱼ)
+pub fn lagrange(nodes: &[f64], p: f64) -> Vec<[f64; 3]> {
     let each = |(k, &xk): (usize, &f64)| {
         let (mut v, mut d, mut dd) = (1.0, 0.0, 0.0);
         for (_, &xj) in nodes.iter().enumerate().filter(|(j, _)| *j != k) {

@@ -2,10 +2,12 @@
 
 mod constraints;
 mod dynamics;
+mod over_parameters;
 mod prescribed;
 mod problem;
 
-pub use dynamics::{ParameterRange, SystemDynamics};
+pub use dynamics::{ParameterRange, SystemDynamics, lagrange};
+pub use over_parameters::{Demands, Node, Samples, vary};
 pub(crate) use prescribed::MotionPoints;
 pub use prescribed::PrescribedDynamics;
 pub use problem::{ModelProblem, state_names};

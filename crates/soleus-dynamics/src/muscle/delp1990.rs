@@ -1,10 +1,8 @@
 //! Delp's muscle (1990): a mass between fiber and tendon.
 
 use super::activation::RateActivation;
-use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
-use super::info::MuscleInfo;
-use super::simm::{Isometric, SimmGeometry, cos_pennation, curve, value};
+use super::simm::{SimmGeometry, SimmMuscle, cos_pennation, curve, value};
 use crate::constants::Constants;
 use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::{Delp1990, Muscle, default_curves};
@@ -33,32 +31,32 @@ impl Delp1990Muscle {
     pub fn compile(m: &Muscle, p: &Delp1990) -> Result<Delp1990Muscle, MuscleError> {
         Delp1990Muscle::compile_over(m, p, &mut |_, value| value)
     }
+}
 
-    /// Everything OpenSim says about this muscle; the rest is NaN.
-    pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
-        let mut dot = [T::zero(); 3];
-        let tension = self.dynamics(L, e, states, &mut dot);
-        let x = states[1] * self.g.per_l0;
-        let multipliers = (value(&self.active, x), value(&self.passive, x));
-        self.g.info((L, Ldot, e), (states[0], states[1], states[2]), multipliers, tension)
+impl SimmMuscle for Delp1990Muscle {
+    fn geometry(&self) -> &SimmGeometry {
+        &self.g
     }
 
-    /// Balances fiber and tendon at rest; the fiber velocity becomes zero.
-    pub fn solve_equilibrium(
-        &self,
-        L: f64,
-        activation: f64,
-        states: &mut [f64],
-    ) -> Result<Equilibrium, MuscleError> {
-        Isometric {
-            g: &self.g,
-            active: &|x| value(&self.active, x),
-            passive: &|x| value(&self.passive, x),
-            tendon: &|y| value(&self.tendon, y),
-            start: L - self.g.ls,
-            slack_tendon_is_zero: true,
-        }
-        .solve(L, activation, states)
+    fn active_force<T: Real>(&self, x: T) -> T {
+        value(&self.active, x)
+    }
+
+    fn passive_force<T: Real>(&self, x: T) -> T {
+        value(&self.passive, x)
+    }
+
+    fn tendon_force(&self, strain: f64) -> f64 {
+        value(&self.tendon, strain)
+    }
+
+    fn tension_and_velocity<T: Real>(&self, L: T, _: T, e: T, states: &[T]) -> (T, T) {
+        let mut dot = [T::zero(); 3];
+        (self.dynamics(L, e, states, &mut dot), states[2])
+    }
+
+    fn first_length(&self, L: f64) -> f64 {
+        L - self.g.ls
     }
 }
 

@@ -1,10 +1,8 @@
 //! Schutte's muscle (1993), the default muscle of SIMM.
 
 use super::activation::RateActivation;
-use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
-use super::info::MuscleInfo;
-use super::simm::{Isometric, ROUNDOFF, SimmGeometry, cos_pennation, curve, value};
+use super::simm::{ROUNDOFF, SimmGeometry, SimmMuscle, cos_pennation, curve, value};
 use crate::constants::Constants;
 use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::{Muscle, Schutte1993, default_curves};
@@ -36,32 +34,28 @@ impl Schutte1993Muscle {
     pub fn compile(m: &Muscle, p: &Schutte1993) -> Result<Schutte1993Muscle, MuscleError> {
         Schutte1993Muscle::compile_over(m, p, &mut |_, value| value)
     }
+}
 
-    /// Everything OpenSim says about this muscle; the rest is NaN.
-    pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
-        let mut dot = [T::zero(); 2];
-        let tension = self.dynamics(L, Ldot, e, states, &mut dot);
-        let x = states[1] * self.g.per_l0;
-        let multipliers = (value(&self.active, x), self.passive(x));
-        self.g.info((L, Ldot, e), (states[0], states[1], dot[1]), multipliers, tension)
+impl SimmMuscle for Schutte1993Muscle {
+    fn geometry(&self) -> &SimmGeometry {
+        &self.g
     }
 
-    /// Balances fiber and tendon at rest.
-    pub fn solve_equilibrium(
-        &self,
-        L: f64,
-        activation: f64,
-        states: &mut [f64],
-    ) -> Result<Equilibrium, MuscleError> {
-        Isometric {
-            g: &self.g,
-            active: &|x| value(&self.active, x),
-            passive: &|x| self.passive(x),
-            tendon: &|y| value(&self.tendon, y),
-            start: self.g.l0,
-            slack_tendon_is_zero: true,
-        }
-        .solve(L, activation, states)
+    fn active_force<T: Real>(&self, x: T) -> T {
+        value(&self.active, x)
+    }
+
+    fn passive_force<T: Real>(&self, x: T) -> T {
+        self.passive(x)
+    }
+
+    fn tendon_force(&self, strain: f64) -> f64 {
+        value(&self.tendon, strain)
+    }
+
+    fn tension_and_velocity<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> (T, T) {
+        let mut dot = [T::zero(); 2];
+        (self.dynamics(L, Ldot, e, states, &mut dot), dot[1])
     }
 }
 

@@ -145,21 +145,48 @@ impl SimmGeometry {
     }
 }
 
-/// Isometric forces of a SIMM muscle, in units of F₀, of normalized fiber length and tendon strain.
-pub(crate) struct Isometric<'a> {
-    pub g: &'a SimmGeometry,
-    pub active: &'a dyn Fn(f64) -> f64,
-    pub passive: &'a dyn Fn(f64) -> f64,
-    pub tendon: &'a dyn Fn(f64) -> f64,
-    /// Fiber length to begin with.
-    pub start: f64,
+/// A muscle inherited from SIMM. Forces are in units of F₀, of normalized fiber length and tendon strain; with how the fiber moves,
+/// all that is asked of such a muscle follows from them.
+pub(crate) trait SimmMuscle {
     /// Whether a negative tendon strain means no force, or the tendon function is asked.
-    pub slack_tendon_is_zero: bool,
-}
+    const SLACK_TENDON_IS_ZERO: bool = true;
 
-impl Isometric<'_> {
-    /// Writes the states of equilibrium at an activation: that, the fiber length, and zeros.
-    pub fn solve(&self, L: f64, activation: f64, states: &mut [f64]) -> Result<Equilibrium, MuscleError> {
+    /// Its sizes.
+    fn geometry(&self) -> &SimmGeometry;
+
+    /// f_L.
+    fn active_force<T: Real>(&self, x: T) -> T;
+
+    /// f_P.
+    fn passive_force<T: Real>(&self, x: T) -> T;
+
+    /// f_T.
+    fn tendon_force(&self, strain: f64) -> f64;
+
+    /// Tension (N) and fiber velocity, m/s.
+    fn tension_and_velocity<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> (T, T);
+
+    /// Fiber length (m) at which the search for equilibrium begins.
+    fn first_length(&self, _: f64) -> f64 {
+        self.geometry().l0
+    }
+
+    /// Everything OpenSim says about this muscle; the rest is NaN.
+    fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
+        let g = self.geometry();
+        let (tension, velocity) = self.tension_and_velocity(L, Ldot, e, states);
+        let x = states[1] * g.per_l0;
+        let multipliers = (self.active_force(x), self.passive_force(x));
+        g.info((L, Ldot, e), (states[0], states[1], velocity), multipliers, tension)
+    }
+
+    /// Balances fiber and tendon at rest: writes the activation, the fiber length, and zeros.
+    fn solve_equilibrium(
+        &self,
+        L: f64,
+        activation: f64,
+        states: &mut [f64],
+    ) -> Result<Equilibrium, MuscleError> {
         let (l, found) = self.relax(L, activation)?;
         states.fill(0.0);
         (states[0], states[1]) = (activation, l);
@@ -172,17 +199,18 @@ impl Isometric<'_> {
     /// the forces, interpolate after each change of sign, stop below 0.01 N. It stops far from roundoff, so the
     /// same steps must be taken to arrive at OpenSim's number.
     fn relax(&self, L: f64, a: f64) -> Result<(f64, Equilibrium), MuscleError> {
-        let w = self.g.width;
+        let g = self.geometry();
+        let w = g.width;
         let rigid = |l_along: f64| l_along / (w / l_along).atan().cos();
-        if L < self.g.ls {
+        if L < g.ls {
             let found = Equilibrium { at_lower_bound: true, ..Equilibrium::immediate(0.0) };
             return Ok((w, found));
         }
-        let mut l = self.start;
+        let mut l = self.first_length(L);
         let mut cos = cos_pennation(l, w);
         let mut lt = L - l * cos;
-        if lt < self.g.ls {
-            lt = self.g.ls;
+        if lt < g.ls {
+            lt = g.ls;
             cos = (w / (L - lt)).atan().cos();
             l = rigid(L - lt).max(w);
         }
@@ -192,13 +220,13 @@ impl Isometric<'_> {
         let mut iterations = 0;
         for i in 0..100 {
             iterations = i;
-            let fa = ((self.active)(l / self.g.l0) * a).max(0.0);
-            let fp = (self.passive)(l / self.g.l0).max(0.0);
-            let strain = lt / self.g.ls - 1.0;
-            let ft = if strain < 0.0 && self.slack_tendon_is_zero { 0.0 } else { (self.tendon)(strain) };
-            tendon = ft * self.g.f0;
+            let fa = (self.active_force(l / g.l0) * a).max(0.0);
+            let fp = self.passive_force(l / g.l0).max(0.0);
+            let strain = lt / g.ls - 1.0;
+            let ft = if strain < 0.0 && Self::SLACK_TENDON_IS_ZERO { 0.0 } else { self.tendon_force(strain) };
+            tendon = ft * g.f0;
             let mut error_before = error;
-            error = tendon - (fa + fp) * self.g.f0 * cos;
+            error = tendon - (fa + fp) * g.f0 * cos;
             if error.abs() <= 0.01 {
                 break;
             }
@@ -215,19 +243,18 @@ impl Isometric<'_> {
                 // Modulus and largest stress of tendon, MPa: they bound the stiffness from below.
                 const MODULUS: f64 = 1200.0;
                 const STRESS: f64 = 32.0;
-                let kt = (self.tendon)(strain) * self.g.f0 / self.g.ls;
-                let kt = kt.max((fa + fp) * MODULUS * self.g.f0 / (STRESS * self.g.ls));
-                let kf =
-                    self.g.f0 / self.g.l0 * ((self.active)(l / self.g.l0) + (self.passive)(l / self.g.l0));
+                let kt = self.tendon_force(strain) * g.f0 / g.ls;
+                let kt = kt.max((fa + fp) * MODULUS * g.f0 / (STRESS * g.ls));
+                let kf = g.f0 / g.l0 * (self.active_force(l / g.l0) + self.passive_force(l / g.l0));
                 let change = (error / (kf / cos + kt)).abs();
-                let change = if (change / self.g.l0).abs() > 0.5 { 0.5 * self.g.l0 } else { change };
+                let change = if (change / g.l0).abs() > 0.5 { 0.5 * g.l0 } else { change };
                 l_before = l;
                 l += if error > 0.0 { change } else { -change };
             }
             cos = cos_pennation(l, w);
             lt = L - l * cos;
-            if lt < self.g.ls {
-                lt = self.g.ls;
+            if lt < g.ls {
+                lt = g.ls;
                 cos = (w / (L - lt)).atan().cos();
                 l = rigid(L - lt);
             }

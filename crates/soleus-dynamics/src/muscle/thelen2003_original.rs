@@ -1,9 +1,7 @@
 //! The first implementation of Thelen's muscle in OpenSim, kept by it for old model files.
 
-use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
-use super::info::MuscleInfo;
-use super::simm::{Isometric, ROUNDOFF, SimmGeometry, cos_pennation};
+use super::simm::{ROUNDOFF, SimmGeometry, SimmMuscle, cos_pennation};
 use crate::constants::Constants;
 use soleus_math::{Over, Real};
 use soleus_model::muscle::{Muscle, Thelen2003Deprecated};
@@ -47,32 +45,30 @@ impl Thelen2003OriginalMuscle {
     pub fn compile(m: &Muscle, p: &Thelen2003Deprecated) -> Result<Thelen2003OriginalMuscle, MuscleError> {
         Thelen2003OriginalMuscle::compile_over(m, p, &mut |_, value| value)
     }
+}
 
-    /// Everything OpenSim says about this muscle; the rest is NaN.
-    pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
-        let mut dot = [T::zero(); 2];
-        let tension = self.dynamics(L, Ldot, e, states, &mut dot);
-        let x = states[1] * self.g.per_l0;
-        let multipliers = (self.active(x), self.passive(x));
-        self.g.info((L, Ldot, e), (states[0], states[1], dot[1]), multipliers, tension)
+impl SimmMuscle for Thelen2003OriginalMuscle {
+    const SLACK_TENDON_IS_ZERO: bool = false;
+
+    fn geometry(&self) -> &SimmGeometry {
+        &self.g
     }
 
-    /// Balances fiber and tendon at rest.
-    pub fn solve_equilibrium(
-        &self,
-        L: f64,
-        activation: f64,
-        states: &mut [f64],
-    ) -> Result<Equilibrium, MuscleError> {
-        Isometric {
-            g: &self.g,
-            active: &|x| self.active(x),
-            passive: &|x| self.passive(x),
-            tendon: &|y| self.tendon(y),
-            start: self.g.l0,
-            slack_tendon_is_zero: false,
-        }
-        .solve(L, activation, states)
+    fn active_force<T: Real>(&self, x: T) -> T {
+        self.active(x)
+    }
+
+    fn passive_force<T: Real>(&self, x: T) -> T {
+        self.passive(x)
+    }
+
+    fn tendon_force(&self, strain: f64) -> f64 {
+        self.tendon(strain)
+    }
+
+    fn tension_and_velocity<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> (T, T) {
+        let mut dot = [T::zero(); 2];
+        (self.dynamics(L, Ldot, e, states, &mut dot), dot[1])
     }
 }
 

@@ -76,7 +76,8 @@ fn decode<'a>(bytes: &'a [u8], diags: &mut Diagnostics) -> Option<Cow<'a, str>> 
     // An XML file starts with `<`; anything else is answered before more work is done on it.
     match bytes.iter().position(|b| !b.is_ascii_whitespace()) {
         None => {
-            diags.error(0, "", "the file is empty", "");
+            let hint = "it may not have been written to its end; make it again";
+            diags.error(0, "", "the file is empty", hint);
             return None;
         }
         Some(at) if bytes[at] != b'<' => {
@@ -214,6 +215,13 @@ impl<'a> Lexer<'a> {
     fn error(&mut self, line: u32, message: impl Into<String>, hint: &str) -> Stop {
         self.diags.error(line, "", message, hint);
         Stop
+    }
+
+    /// The file ends inside an element.
+    fn never_closed(&mut self, tag: &str, from: u32) -> Stop {
+        let message =
+            format!("`<{tag}>` opened on line {from} is never closed: the file ends on line {}", self.line);
+        self.error(from, message, "the file may be cut off")
     }
 
     /// Takes everything up to `end`, and `end` itself.
@@ -381,14 +389,7 @@ impl<'a> Lexer<'a> {
                 let Some(e) = open.last_mut() else { return Err(Stop) };
                 if n == rest.len() {
                     let (tag, from) = (e.tag.clone(), e.line);
-                    return Err(self.error(
-                        from,
-                        format!(
-                            "`<{tag}>` opened on line {from} is never closed: the file ends on line {}",
-                            self.line
-                        ),
-                        "the file may be cut off",
-                    ));
+                    return Err(self.never_closed(&tag, from));
                 }
                 if !raw.bytes().all(is_white) {
                     let text = unescape(raw, line, &mut self.diags);
@@ -468,15 +469,7 @@ impl<'a> Lexer<'a> {
             if self.rest().is_empty()
                 && let Some(e) = open.last()
             {
-                let (tag, from) = (e.tag.clone(), e.line);
-                return Err(self.error(
-                    from,
-                    format!(
-                        "`<{tag}>` opened on line {from} is never closed: the file ends on line {}",
-                        self.line
-                    ),
-                    "the file may be cut off",
-                ));
+                return Err(self.never_closed(&e.tag, e.line));
             }
             self.give_up_when_hopeless()?;
         }

@@ -83,7 +83,8 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
     let root = &document.root;
     let tool = if root.tag == "OpenSimDocument" { root.children().next() } else { Some(root) };
     let Some(tool) = tool else {
-        log.error(root.line, "", "the file is empty: it holds no tool", "");
+        let hint = "name a setup file of one of OpenSim's tools";
+        log.error(root.line, "", "the file is empty: it holds no tool", hint);
         return None;
     };
     let setup = match tool.tag.as_str() {

@@ -2,7 +2,8 @@
 
 use super::number::{plain, short};
 use super::text::{
-    MOST_COMPLAINTS, Numbers, Separator, check_labels, check_times, decode, line_number, lines, place,
+    MOST_COMPLAINTS, Numbers, ROW_HINT, Separator, check_labels, check_times, decode, line_number, lines,
+    place,
 };
 use soleus_math::table::{Element, Table};
 use soleus_model::Diagnostics;
@@ -61,7 +62,9 @@ pub(super) fn read(
     };
     let header = Header::read(header_lines, &mut log);
     let Some(at) = (first..lines.len()).find(|&i| !lines[i].trim().is_empty()) else {
-        log.error(line_number(lines.len().saturating_sub(1)), "", "no column labels follow the header", "");
+        let hint =
+            "a line with `time` and the names of the columns comes next; the file may have been cut off";
+        log.error(line_number(lines.len().saturating_sub(1)), "", "no column labels follow the header", hint);
         return (None, log);
     };
     let separator = match separator {
@@ -107,36 +110,29 @@ pub(super) fn read(
     columns.iter_mut().for_each(|c: &mut Vec<f64>| c.reserve_exact(most));
     let mut numbers = Numbers::new();
     let mut unfit = 0;
-    let mut row = Vec::with_capacity(all_labels.len());
+    let width = all_labels.len();
+    let mut block = Block { width, time, cells: Vec::with_capacity(width * Block::ROWS) };
     for (i, line) in lines.iter().enumerate().skip(at + 1) {
         if is_skipped(line) {
             continue;
         }
         let number = line_number(i);
         // Most rows are numbers between blanks, as many as there are labels.
-        if n == 1
-            && separator == Separator::Blank
-            && plain_row(line, &mut row)
-            && row.len() == all_labels.len()
-        {
+        if n == 1 && separator == Separator::Blank && block.read_row(line) {
             row_lines.push(number);
-            // Time comes first as a rule.
-            let (before, rest) = row.split_at(time.unwrap_or(row.len()));
-            let (mine, others) = columns.split_at_mut(before.len());
-            mine.iter_mut().zip(before).for_each(|(column, x)| column.push(*x));
-            if let Some((t, after)) = rest.split_first() {
-                times.push(*t);
-                others.iter_mut().zip(after).for_each(|(column, x)| column.push(*x));
+            if block.is_full() {
+                block.flush(&mut times, &mut columns);
             }
             continue;
         }
+        block.flush(&mut times, &mut columns);
         separator.split_row(line, all_labels.len(), &mut cells);
         if cells.len() != all_labels.len() {
             unfit += 1;
             if unfit <= MOST_COMPLAINTS {
                 let message =
                     format!("the row has {} cells, but there are {} labels", cells.len(), all_labels.len());
-                log.error(number, "", message, "");
+                log.error(number, "", message, ROW_HINT);
             }
         }
         row_lines.push(number);
@@ -152,6 +148,7 @@ pub(super) fn read(
             }
         }
     }
+    block.flush(&mut times, &mut columns);
     numbers.finish(&mut log);
     if unfit > MOST_COMPLAINTS {
         log.error(0, "", format!("{} more rows do not fit the labels", unfit - MOST_COMPLAINTS), "");
@@ -200,13 +197,58 @@ pub(super) fn read(
     }
 }
 
-/// The numbers of a row between blanks and tabs; false where a cell is none.
+/// Rows of numbers that go to their columns together: many columns that grow one number at a time cost more than reading it.
+struct Block {
+    /// Cells of a row.
+    width: usize,
+    /// Which of them is the time.
+    time: Option<usize>,
+    /// Row by row.
+    cells: Vec<f64>,
+}
+
+impl Block {
+    /// Rows to collect.
+    const ROWS: usize = 32;
+
+    fn is_full(&self) -> bool {
+        self.cells.len() >= self.width * Block::ROWS
+    }
+
+    /// Appends a row of numbers between blanks and tabs; false, and nothing, where a cell is none or there are more or fewer
+    /// than the columns need.
+    fn read_row(&mut self, line: &str) -> bool {
+        let before = self.cells.len();
+        let fits = plain_row(line, &mut self.cells) && self.cells.len() - before == self.width;
+        if !fits {
+            self.cells.truncate(before);
+        }
+        fits
+    }
+
+    /// Gives the rows to times and columns.
+    fn flush(&mut self, times: &mut Vec<f64>, columns: &mut [Vec<f64>]) {
+        // A line of labels may be nothing but separators.
+        let rows = self.cells.chunks_exact(self.width.max(1));
+        let mut columns = columns.iter_mut();
+        for c in 0..self.width {
+            let column = if Some(c) == self.time { Some(&mut *times) } else { columns.next() };
+            if let Some(column) = column {
+                column.extend(rows.clone().map(|row| row[c]));
+            }
+        }
+        self.cells.clear();
+    }
+}
+
+/// Appends the numbers of a row between blanks and tabs; false where a cell is none.
 fn plain_row(line: &str, row: &mut Vec<f64>) -> bool {
-    row.clear();
     let mut rest = line.as_bytes();
-    loop {
-        let Some(start) = rest.iter().position(|b| !matches!(b, b' ' | b'\t')) else { return true };
-        rest = &rest[start..];
+    while let Some(first) = rest.first() {
+        if matches!(first, b' ' | b'\t') {
+            rest = &rest[1..];
+            continue;
+        }
         let (x, length) = match short(rest).or_else(|| plain(rest)) {
             Some(found) => found,
             // Many digits, NaN and infinity.
@@ -221,6 +263,7 @@ fn plain_row(line: &str, row: &mut Vec<f64>) -> bool {
         row.push(x);
         rest = &rest[length..];
     }
+    true
 }
 
 /// The components of one cell, pushed to their columns.

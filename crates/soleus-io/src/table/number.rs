@@ -94,13 +94,27 @@ pub(crate) fn plain(text: &[u8]) -> Option<(f64, usize)> {
     Some((if negative { -x } else { x }, at))
 }
 
-/// As [`plain`], for numbers of up to eight digits before and up to eight after the point, as most in tables are, with enough
-/// bytes behind them: no step depends on how many digits there are.
+/// As [`plain`], for numbers of up to eight digits before and up to eight after the point, as most in tables are: no step
+/// depends on how many digits there are.
+#[inline(always)]
 pub(super) fn short(text: &[u8]) -> Option<(f64, usize)> {
-    let text = text.first_chunk::<24>()?;
+    // A sign, two times eight digits, the point and the end; blanks follow the last number of a line.
+    const LONGEST: usize = 24;
+    let mut padded = [b' '; LONGEST];
+    let text = match text.first_chunk::<LONGEST>() {
+        Some(text) => text,
+        None => {
+            padded[..text.len()].copy_from_slice(text);
+            &padded
+        }
+    };
     let negative = text[0] == b'-';
     let first = usize::from(negative);
-    let (whole, before) = digits(text[first..first + 8].try_into().ok()?);
+    // One digit before the point is what activations and angles in radians have.
+    let (whole, before) = match (text[first], text[first + 1]) {
+        (digit @ b'0'..=b'9', b'.') => (u64::from(digit - b'0'), 1),
+        _ => digits(text[first..first + 8].try_into().ok()?),
+    };
     let mut end = first + before;
     let (mut mantissa, mut after) = (whole, 0);
     if text[end] == b'.' {

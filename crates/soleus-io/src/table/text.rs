@@ -112,6 +112,9 @@ pub(super) struct Numbers {
     pub first_missing: (u32, usize),
 }
 
+/// What to do about a row that does not fit the labels.
+pub(super) const ROW_HINT: &str = "mend the row, or take it out; the last one may have been cut off, and the separators must be those of the labels";
+
 /// After so many complaints of one kind, only their number is said.
 pub(super) const MOST_COMPLAINTS: usize = 10;
 

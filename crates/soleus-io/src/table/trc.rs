@@ -12,7 +12,7 @@
 
 use super::number::push_general;
 use super::text::{
-    MOST_COMPLAINTS, Numbers, Separator, check_labels, check_times, decode, line_number, lines,
+    MOST_COMPLAINTS, Numbers, ROW_HINT, Separator, check_labels, check_times, decode, line_number, lines,
 };
 use soleus_math::table::{Element, Table, TableError};
 use soleus_model::Diagnostics;
@@ -82,7 +82,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
             if unfit <= MOST_COMPLAINTS {
                 let message =
                     format!("the row has {} cells, but {} markers need {expected}", cells.len(), names.len());
-                log.error(number, "", message, "");
+                log.error(number, "", message, ROW_HINT);
             }
         } else if cells.len() < expected {
             unfit += 1;

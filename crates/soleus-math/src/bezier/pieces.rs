@@ -93,7 +93,8 @@ impl Pieces {
                 out.breaks[i - 1] = half.x.min(half.x + half.sign * half.width);
             }
             let counts = [4, 8, 12, 16, 24, 32, 48, 64, MOST_PIECES];
-            if !counts.iter().any(|&n| half.cut(n, within, &basis, &mut out)) {
+            let mut worst = 0.0;
+            if !counts.iter().any(|&n| half.cut(n, within, &basis, &mut worst, &mut out)) {
                 return None;
             }
         }
@@ -198,27 +199,42 @@ impl Half {
         (self.y + self.sign * y, dy / dx)
     }
 
-    /// Adds this half in `n` pieces, or nothing if one of them is off by more than `within`.
-    fn cut(&self, n: usize, within: [f64; 2], basis: &Chebyshev, out: &mut Pieces) -> bool {
+    /// Adds this half in `n` pieces, or nothing if one of them is off by more than `within`. `worst` is where in the half, from
+    /// 0 to 1, a piece was off when there were fewer; it is looked at first, as it is where more of them fail too.
+    fn cut(&self, n: usize, within: [f64; 2], basis: &Chebyshev, worst: &mut f64, out: &mut Pieces) -> bool {
         let per_x = (n as f64 - 2.0 * MARGIN) / self.width;
         let start = if self.sign > 0.0 { self.x } else { self.x - self.width };
-        let first = out.coefficients.len();
-        let mut near = (0.0, 0.0);
-        let mut end = self.exact(-MARGIN / per_x, &mut near);
-        for i in 0..n {
+        let left = |i: usize| (i as f64 - MARGIN) / per_x;
+        // Piece i and its end, if it fits; it begins at `begin`.
+        let piece = |i: usize, begin: (f64, f64), near: &mut (f64, f64)| {
             let middle = i as f64 + 0.5 - MARGIN;
-            let c = basis.interpolate(|t| self.exact((middle + t) / per_x, &mut near).0);
-            // Neighbors share an end.
-            let begin = end;
-            end = self.exact((middle + 0.5) / per_x, &mut near);
+            let c = basis.interpolate(|t| self.exact((middle + t) / per_x, near).0);
+            let end = self.exact((middle + 0.5) / per_x, near);
             let fits = [(-0.5, begin), (0.5, end)].into_iter().all(|(t, (y, slope))| {
                 (poly(&c, t) - y).abs() <= within[0] && (poly1(&c, t) * per_x - slope).abs() <= within[1]
             });
-            if !fits {
-                out.coefficients.truncate(first);
+            fits.then_some((c, end))
+        };
+        let mut near = (0.0, 0.0);
+        let doubtful = ((*worst * n as f64) as usize).min(n - 1);
+        if doubtful > 0 {
+            let begin = self.exact(left(doubtful), &mut near);
+            if piece(doubtful, begin, &mut near).is_none() {
                 return false;
             }
+            near = (0.0, 0.0);
+        }
+        let first = out.coefficients.len();
+        let mut end = self.exact(left(0), &mut near);
+        for i in 0..n {
+            // Neighbors share an end.
+            let Some((c, next)) = piece(i, end, &mut near) else {
+                *worst = (i as f64 + 0.5) / n as f64;
+                out.coefficients.truncate(first);
+                return false;
+            };
             out.coefficients.push(c);
+            end = next;
         }
         let center = start + (0.5 - MARGIN) / per_x;
         out.segments.push(Segment { center, per_x, first: first as u32, after: n as u32 - 1 });

@@ -4,6 +4,10 @@ use super::FunctionError;
 
 /// Checks that all of `v` are finite.
 pub(super) fn finite(kind: &'static str, what: &'static str, v: &[f64]) -> Result<(), FunctionError> {
+    // A look at all of them without stopping takes a fraction of the time of a search.
+    if v.iter().fold(true, |all, v| all & v.is_finite()) {
+        return Ok(());
+    }
     match v.iter().position(|v| !v.is_finite()) {
         Some(index) => Err(FunctionError::NotFinite { kind, what, index }),
         None => Ok(()),

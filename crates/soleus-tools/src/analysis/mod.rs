@@ -62,7 +62,7 @@ pub struct Moment<'a> {
     pub system: &'a System,
     /// Time, coordinates, speeds and auxiliary states.
     pub x: &'a State<f64>,
-    /// Controls of the actuators.
+    /// Controls of the actuators, if an analysis needs the motion.
     pub controls: &'a [f64],
     /// Kinematics, paths, loads and accelerations, those of the bodies included, if an analysis needs them.
     pub ws: &'a Workspace<f64>,
@@ -208,13 +208,16 @@ pub fn analyze(
             assemble(assembler, (model, system), &mut x, &mut ws, preparation.opensim_faults)
                 .map_err(|source| AnalysisError::Assembly { time: x.time, source })?;
         }
-        controls.compute(x.time, &x, &mut values);
+        let moves = analyses.iter().any(|a| due(a) && a.analysis.needs_motion());
+        if moves || preparation.solve_for_equilibrium {
+            controls.compute(x.time, &x, &mut values);
+        }
         if preparation.solve_for_equilibrium {
             for (force, why) in system.solve_equilibrium(&mut x, &values, &mut ws) {
                 report.not_in_equilibrium.push((x.time, force, why.to_string()));
             }
         }
-        if analyses.iter().any(|a| due(a) && a.analysis.needs_motion()) {
+        if moves {
             if system.compute_motion(&x, &values, &mut ws).is_err() {
                 ws.udot.fill(f64::NAN);
                 report.without_accelerations.push(x.time);

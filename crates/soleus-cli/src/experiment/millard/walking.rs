@@ -99,7 +99,7 @@ pub fn run(pipeline: &Path, report: &Report, folder: &Folder) -> Result<(), Fail
     let measured = id::measured(&model, Some(&loads), &pipeline.join("input"))?;
     let table = |name: &str| {
         let file = pipeline.join("reference/ResultsCMC").join(format!("subject01_walk1_{name}.sto"));
-        tables::read(&file, Take::Forces, 0.0)
+        tables::read_rows(&file, Take::Forces)
     };
     let (states, excitations) = (table("states")?, table("controls")?);
     let mut sheet = Sheet::new(&["model", "steps", "evaluations", "seconds"]);

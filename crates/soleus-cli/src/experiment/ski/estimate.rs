@@ -21,8 +21,9 @@ const SMOOTHNESS: f64 = 1.0;
 const TIME: f64 = 0.1;
 
 /// The way to the estimate, on the mesh of the readings from a start that obeys the equations: near it without the curvature of
-/// the equations, then with it. Barriers are low since they add up over some ten thousand bounds, beside a cost of about 1.
-const STAGES: [Stage; 2] = {
+/// the equations, then with it, in so many steps at most. Barriers are low since they add up over some ten thousand bounds, beside a
+/// cost of about 1.
+const fn stages([near_steps, steps]: [usize; 2]) -> [Stage; 2] {
     let near = Stage {
         scheme: Scheme::Midpoint,
         nodes: RATE,
@@ -30,10 +31,13 @@ const STAGES: [Stage; 2] = {
         curved: false,
         barrier: 1e-4,
         tolerance: 1e-3,
-        most: 25,
+        most: near_steps,
     };
-    [near, Stage { curved: true, tolerance: 1e-5, most: 120, ..near }]
-};
+    [near, Stage { curved: true, tolerance: 1e-5, most: steps, ..near }]
+}
+
+/// Steps of the first attempt, and of a second for readings that tell less.
+const ATTEMPTS: [[usize; 2]; 2] = [[25, 120], [120, 400]];
 
 /// Cost (21) over the readings, on a mesh: no task, no constraint but the dynamics. Where nothing tells the place along the slope,
 /// it starts at 0.
@@ -102,7 +106,15 @@ fn guess(skier: &Skier, records: &[Record], nodes: usize) -> Result<Trajectory, 
 /// Estimates the landing behind readings.
 pub fn estimate(skier: &Skier, records: &[Record], effort: f64) -> Result<Outcome, Failure> {
     let start = guess(skier, records, RATE)?;
-    solve_stages(&STAGES, &[], start, &|nodes| problem(skier, records, nodes, effort))
+    let [quick, patient] = ATTEMPTS.map(stages);
+    let stated = |nodes| problem(skier, records, nodes, effort);
+    let o = solve_stages(&quick, &[], start.clone(), &stated)?;
+    if o.solution.status.is_solved() {
+        return Ok(o);
+    }
+    let iterations = o.iterations;
+    let o = solve_stages(&patient, &[], start, &stated)?;
+    Ok(Outcome { iterations: iterations + o.iterations, ..o })
 }
 
 /// How far an estimate is from the truth, root mean squares over time.

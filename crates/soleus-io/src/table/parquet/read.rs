@@ -15,7 +15,10 @@ const ROWS_PER_BYTE: usize = 4;
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     let mut log = Diagnostics::new(file);
     let table = read_columns(bytes, &mut log).unwrap_or_else(|e| {
-        let hint = if let ParquetError::Unsupported { hint, .. } = &e { hint } else { "" };
+        let hint = match &e {
+            ParquetError::Unsupported { hint, .. } => hint,
+            _ => "it may have been cut off, or be something else under that name; make it again",
+        };
         log.error(0, "", format!("the file cannot be read as Parquet: {e}"), hint);
         None
     });

@@ -20,7 +20,6 @@ use super::smooth::Smoother;
 /// Largest half order m.
 const M: usize = 4;
 type Block = [[f64; M]; M];
-type Column = [f64; M];
 
 /// Upper coefficients a_m … a_{2m−1} of the polynomial on t ∈ [0, 1] whose derivatives 0 … m − 1
 /// at t = 0 vanish and at t = 1 are Δ: 6 aⱼ = Σₖ HERMITE[m−1][j][k] Δₖ.
@@ -181,27 +180,18 @@ impl<const B: usize> BlockTridiagonal<B> {
     }
 }
 
-/// Values and derivatives 1 … m − 1 at the knots of the natural spline through values `y`, knots `gaps` apart.
-fn interpolate(m: usize, gaps: &[f64], y: &[f64]) -> Vec<Column> {
-    let mut knots: Vec<Column> = y.iter().map(|y| [*y, 0.0, 0.0, 0.0]).collect();
-    match m {
-        2 => derivatives::<1>(gaps, y, &mut knots),
-        3 => derivatives::<2>(gaps, y, &mut knots),
-        4 => derivatives::<3>(gaps, y, &mut knots),
-        _ => {}
-    }
-    knots
-}
-
 /// x⁰ … x⁷.
 fn powers(x: f64) -> [f64; 2 * M] {
     let (x2, x4) = (x * x, x * x * (x * x));
     [1.0, x, x2, x2 * x, x4, x4 * x, x4 * x2, x4 * (x2 * x)]
 }
 
-/// The B = m − 1 derivatives at the knots.
-fn derivatives<const B: usize>(gaps: &[f64], y: &[f64], knots: &mut [Column]) {
+/// Derivatives 1 to B = m − 1 at the knots of the natural spline through values `y`, knots `gaps` apart.
+fn derivatives<const B: usize>(gaps: &[f64], y: &[f64]) -> Vec<[f64; B]> {
     let (m, n) = (B + 1, y.len());
+    if B == 0 {
+        return vec![[0.0; B]; n];
+    }
     let element = Element::new(m);
     let mut diagonal = vec![[[0.0; B]; B]; n];
     let mut upper = vec![[[0.0; B]; B]; n - 1];
@@ -227,9 +217,7 @@ fn derivatives<const B: usize>(gaps: &[f64], y: &[f64], knots: &mut [Column]) {
     let mut a = BlockTridiagonal { diagonal, upper };
     a.factor();
     a.solve(&mut v);
-    for (k, v) in knots.iter_mut().zip(&v) {
-        k[1..m].copy_from_slice(v);
-    }
+    v
 }
 
 /// Pieces in descending powers (left, intervals, right; 2m numbers each) and the smoothing parameter.
@@ -250,42 +238,53 @@ pub(super) fn pieces(m: usize, x: &[f64], y: &[f64], smoothing: Smoothing) -> (V
         _ => (0.0, None),
     };
     let y = smoothed.as_deref().unwrap_or(y);
-    let knots = interpolate(m, &gaps, y);
     // The half order is known when compiled, which unrolls the loops over it.
     let c = match m {
-        1 => polynomials::<1>(&knots, &gaps, mean_gap),
-        2 => polynomials::<2>(&knots, &gaps, mean_gap),
-        3 => polynomials::<3>(&knots, &gaps, mean_gap),
-        _ => polynomials::<4>(&knots, &gaps, mean_gap),
+        1 => polynomials::<1, 0>(y, &gaps, mean_gap),
+        2 => polynomials::<2, 1>(y, &gaps, mean_gap),
+        3 => polynomials::<3, 2>(y, &gaps, mean_gap),
+        _ => polynomials::<4, 3>(y, &gaps, mean_gap),
     };
     (c, p * scale)
 }
 
-/// From derivatives at the knots to polynomials in x − origin.
-fn polynomials<const H: usize>(knots: &[Column], gaps: &[f64], mean_gap: f64) -> Vec<f64> {
-    let (n, w) = (knots.len(), 2 * H);
+/// The natural spline through values `y` as polynomials in x − origin; H is the half order and B one less.
+fn polynomials<const H: usize, const B: usize>(y: &[f64], gaps: &[f64], mean_gap: f64) -> Vec<f64> {
+    let (n, w) = (y.len(), 2 * H);
+    let slopes = derivatives::<B>(gaps, y);
+    // Value and derivatives at a knot.
+    let knot =
+        |i: usize| -> [f64; H] { std::array::from_fn(|k| if k == 0 { y[i] } else { slopes[i][k - 1] }) };
     // Derivative k divided by k!, in units of x.
     let mut factors = [1.0; H];
     for k in 1..H {
         factors[k] = factors[k - 1] / (mean_gap * k as f64);
     }
-    // Lower coefficients, in descending powers.
-    let taylor = |c: &mut Vec<f64>, knot: &Column| {
-        c.extend((0..H).rev().map(|k| knot[k] * factors[k]));
+    // Lower coefficients after the upper ones, in descending powers.
+    let mut c = vec![0.0; (n + 1) * w];
+    let taylor = |c: &mut [f64], knot: &[f64; H]| {
+        for (k, c) in c[H..].iter_mut().rev().enumerate() {
+            *c = knot[k] * factors[k];
+        }
     };
-    let mut c = Vec::with_capacity((n + 1) * w);
-    c.extend([0.0; H]);
-    taylor(&mut c, &knots[0]);
-    for (pair, gap) in knots.windows(2).zip(gaps) {
-        let (h, inverse) = (powers(*gap), powers(1.0 / (gap * mean_gap)));
-        let a = upper::<H>(
-            &std::array::from_fn(|k| pair[0][k] * h[k]),
-            &std::array::from_fn(|k| pair[1][k] * h[k]),
-        );
-        c.extend((0..H).rev().map(|j| a[j] * inverse[H + j]));
-        taylor(&mut c, &pair[0]);
+    let mut pieces = c.chunks_exact_mut(w);
+    let mut left = knot(0);
+    if let Some(first) = pieces.next() {
+        taylor(first, &left);
     }
-    c.extend([0.0; H]);
-    taylor(&mut c, &knots[n - 1]);
+    for ((i, gap), c) in gaps.iter().enumerate().zip(&mut pieces) {
+        let right = knot(i + 1);
+        let (h, inverse) = (powers(*gap), powers(1.0 / (gap * mean_gap)));
+        let a =
+            upper::<H>(&std::array::from_fn(|k| left[k] * h[k]), &std::array::from_fn(|k| right[k] * h[k]));
+        for (j, c) in c[..H].iter_mut().rev().enumerate() {
+            *c = a[j] * inverse[H + j];
+        }
+        taylor(c, &left);
+        left = right;
+    }
+    if let Some(last) = pieces.next() {
+        taylor(last, &left);
+    }
     c
 }

@@ -83,14 +83,13 @@ impl GcvSpline {
         }
         let half_order = degree.div_ceil(2);
         let (coefficients, smoothing_parameter) = fit::pieces(half_order, &x, y, smoothing);
-        if let Some(index) = coefficients.iter().position(|c| !c.is_finite()) {
-            return Err(FunctionError::NotFinite { kind: KIND, what: "fitted coefficients", index });
-        }
+        knots::finite(KIND, "fitted coefficients", &coefficients)?;
         // Evenly spaced as far as printed numbers can be: the guess is then off by one at most,
         // and is mended in `piece`.
         let n = x.len();
         let h = (x[n - 1] - x[0]) / (n - 1) as f64;
-        let even = x.iter().enumerate().all(|(i, xi)| (xi - (x[0] + h * i as f64)).abs() < 0.25 * h);
+        let off = |(i, xi): (usize, &f64)| (xi - (x[0] + h * i as f64)).abs();
+        let even = x.iter().enumerate().fold(true, |even, knot| even & (off(knot) < 0.25 * h));
         let inv_spacing = if even && h.recip().is_finite() { h.recip() } else { 0.0 };
         Ok(GcvSpline { half_order, x, coefficients, inv_spacing, smoothing_parameter })
     }

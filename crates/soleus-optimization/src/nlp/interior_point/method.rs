@@ -52,6 +52,9 @@ const TINY_STEP: f64 = 10.0 * f64::EPSILON;
 /// A tiny step ends a barrier problem only if multipliers of rows have settled too (`tiny_step_y_tol`).
 const TINY_STEP_Y: f64 = 1e-2;
 
+/// Violations below are rounding: nothing to polish.
+const POLISHED: f64 = 1e-12;
+
 /// Vectors of one run of the loop.
 pub(super) struct State {
     pub point: Point,
@@ -312,11 +315,14 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
         }
     }
 
-    /// Newton steps from a solution, as long as they leave the constraints violated less and it stays one.
+    /// Steps from a solution straight to the constraints, as long as they leave them violated less and it stays one.
     fn polish(&mut self, layer: &Layer, st: &mut State, mut violation: f64) {
         for _ in 0..self.options.polishing_steps {
+            if violation <= POLISHED {
+                return;
+            }
             let before = (st.point.clone(), st.values.clone());
-            if !self.compute_direction(layer, st) {
+            if !self.compute_shortest_way(layer, st) {
                 return;
             }
             let alpha = largest_primal_step(layer, &st.point.w, &st.dw, st.tau);
@@ -341,6 +347,29 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
             st.values.compute(&mut self.scaled, layer, &st.point.w);
             return;
         }
+    }
+
+    /// The step d of least dᵀ(I + Σ)d to where the constraints, linear here, hold: J d = −g. A Newton step of the whole problem would
+    /// also go along them, far where the objective is flat, and so away from them. Multipliers stay as they are.
+    fn compute_shortest_way(&mut self, layer: &Layer, st: &mut State) -> bool {
+        st.hessian.fill(0.0);
+        st.compute_sigma(layer);
+        st.sigma.iter_mut().for_each(|s| *s += 1.0);
+        st.rw.fill(0.0);
+        for (r, g) in st.ry.iter_mut().zip(&st.values.g) {
+            *r = -g;
+        }
+        let matrix = Matrix { hessian: &st.hessian, jacobian: &st.values.jacobian, sigma: &st.sigma };
+        let inertia = self.system.factor(layer, &matrix, 0.0, 0.0);
+        if inertia.zero > 0 || inertia.negative != layer.m {
+            return false;
+        }
+        let (rhs, out) = ((&st.rw[..], &st.ry[..]), (&mut st.dw[..], &mut st.dy[..]));
+        let ratio = self.system.solve(&self.scaled, layer, &matrix, rhs, out);
+        for d in [&mut st.dy, &mut st.dzl, &mut st.dzu] {
+            d.fill(0.0);
+        }
+        ratio <= 1e-5
     }
 
     fn is_solved(&self, e: &Errors, violation: f64) -> bool {
