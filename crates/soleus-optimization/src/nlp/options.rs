@@ -53,8 +53,8 @@ pub struct Options {
     pub multiplier_start_max: f64,
     /// Second-order corrections tried in one step (`max_soc`).
     pub max_second_order_corrections: usize,
-    /// Steps straight to the constraints at the end that are kept if they leave them violated less. Near the solution one step
-    /// squares what is left of the violation.
+    /// Steps at the end, of Newton or straight to the constraints, that are kept if they leave these violated less. Near the solution
+    /// one step squares what is left of the violation.
     pub polishing_steps: usize,
     /// Iterates of this size are called divergent (`diverging_iterates_tol`).
     pub diverging_above: f64,

@@ -315,38 +315,53 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
         }
     }
 
-    /// Steps from a solution straight to the constraints, as long as they leave them violated less and it stays one.
+    /// Steps from a solution, of Newton or straight to the constraints, as long as they leave these violated less and it stays one.
     fn polish(&mut self, layer: &Layer, st: &mut State, mut violation: f64) {
         for _ in 0..self.options.polishing_steps {
             if violation <= POLISHED {
                 return;
             }
-            let before = (st.point.clone(), st.values.clone());
-            if !self.compute_shortest_way(layer, st) {
+            let ways: [fn(&mut Self, &Layer, &mut State) -> bool; 2] =
+                [Self::compute_direction, Self::compute_shortest_way];
+            let Some(after) = ways.iter().find_map(|way| self.polish_once(layer, st, violation, *way)) else {
                 return;
-            }
-            let alpha = largest_primal_step(layer, &st.point.w, &st.dw, st.tau);
-            for ((t, w), d) in st.trial.w.iter_mut().zip(&st.point.w).zip(&st.dw) {
-                *t = w + alpha * d;
-            }
-            let finite = st.trial_values.compute(&mut self.scaled, layer, &st.trial.w)
-                && st.trial_values.differentiate(&mut self.scaled, layer, &st.trial.w);
-            let after = self.scaled.violation().0;
-            if finite && after < violation {
-                self.accept(st, alpha);
-                st.clamp_bound_multipliers(layer);
-                let e = errors(&self.scaled, layer, &st.point, &st.values, 0.0, &mut st.work);
-                if self.is_solved(&e, after) {
-                    violation = after;
-                    self.counts.iterations += 1;
-                    continue;
-                }
-            }
-            (st.point, st.values) = before;
-            // What was asked last is what the solution is described by.
-            st.values.compute(&mut self.scaled, layer, &st.point.w);
-            return;
+            };
+            violation = after;
+            self.counts.iterations += 1;
         }
+    }
+
+    /// One such step; the violation after it, or none if it was taken back.
+    fn polish_once(
+        &mut self,
+        layer: &Layer,
+        st: &mut State,
+        violation: f64,
+        find_way: fn(&mut Self, &Layer, &mut State) -> bool,
+    ) -> Option<f64> {
+        let before = (st.point.clone(), st.values.clone());
+        if !find_way(self, layer, st) {
+            return None;
+        }
+        let alpha = largest_primal_step(layer, &st.point.w, &st.dw, st.tau);
+        for ((t, w), d) in st.trial.w.iter_mut().zip(&st.point.w).zip(&st.dw) {
+            *t = w + alpha * d;
+        }
+        let finite = st.trial_values.compute(&mut self.scaled, layer, &st.trial.w)
+            && st.trial_values.differentiate(&mut self.scaled, layer, &st.trial.w);
+        let after = self.scaled.violation().0;
+        if finite && after < violation {
+            self.accept(st, alpha);
+            st.clamp_bound_multipliers(layer);
+            let e = errors(&self.scaled, layer, &st.point, &st.values, 0.0, &mut st.work);
+            if self.is_solved(&e, after) {
+                return Some(after);
+            }
+        }
+        (st.point, st.values) = before;
+        // What was asked last is what the solution is described by.
+        st.values.compute(&mut self.scaled, layer, &st.point.w);
+        None
     }
 
     /// The step d of least dᵀ(I + Σ)d to where the constraints, linear here, hold: J d = −g. A Newton step of the whole problem would
