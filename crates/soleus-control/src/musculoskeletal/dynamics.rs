@@ -1,5 +1,6 @@
 //! The dynamics of a model, with the exact derivatives of its implicit form.
 
+use super::samples::each_share;
 use crate::function::{PointFunction, Scratch, places};
 use soleus_dynamics::implicit::{
     HessianWorkspace, ImplicitHessian, ImplicitJacobian, ImplicitStructure, ImplicitSystem, JacobianWorkspace,
@@ -19,26 +20,10 @@ pub struct ParameterRange {
 }
 
 impl ParameterRange {
-    /// Lagrange's polynomials of all nodes, the base first, at a value: themselves, slopes and second derivatives.
-    pub fn basis(&self, p: f64) -> Vec<[f64; 3]> {
-        let nodes: Vec<f64> = std::iter::once(self.base).chain(self.others.iter().map(|o| o.0)).collect();
-        lagrange(&nodes, p)
+    /// All values, that of the base first.
+    fn values(&self) -> Vec<f64> {
+        std::iter::once(self.base).chain(self.others.iter().map(|o| o.0)).collect()
     }
-}
-
-/// Lagrange's polynomials of some nodes at a value: themselves, slopes and second derivatives.
-///
-///   Lₖ(p) = Π_{j ≠ k} (p − xⱼ)/(xₖ − xⱼ)
-pub fn lagrange(nodes: &[f64], p: f64) -> Vec<[f64; 3]> {
-    let each = |(k, &xk): (usize, &f64)| {
-        let (mut v, mut d, mut dd) = (1.0, 0.0, 0.0);
-        for (_, &xj) in nodes.iter().enumerate().filter(|(j, _)| *j != k) {
-            let (factor, slope) = ((p - xj) / (xk - xj), 1.0 / (xk - xj));
-            (v, d, dd) = (v * factor, d * factor + v * slope, dd * factor + 2.0 * d * slope);
-        }
-        [v, d, dd]
-    };
-    nodes.iter().enumerate().map(each).collect()
 }
 
 /// f(t, x, ẋ, e, λ, p) of a model.
@@ -52,7 +37,8 @@ pub fn lagrange(nodes: &[f64], p: f64) -> Vec<[f64; 3]> {
 pub struct SystemDynamics {
     /// The base, then the nodes of each parameter.
     systems: Vec<Arc<System>>,
-    ranges: Vec<ParameterRange>,
+    /// Values of each parameter, that of the base first.
+    values: Vec<Vec<f64>>,
     structure: ImplicitStructure,
     jacobian_places: Vec<(usize, usize)>,
     hessian_places: Vec<(usize, usize)>,
@@ -104,7 +90,7 @@ impl SystemDynamics {
         systems.extend(parameters.iter().flat_map(|p| &p.others).map(|o| o.1.clone()));
         SystemDynamics {
             systems,
-            ranges: parameters.to_vec(),
+            values: parameters.iter().map(ParameterRange::values).collect(),
             structure,
             jacobian_places,
             hessian_places,
@@ -123,17 +109,8 @@ impl SystemDynamics {
     /// Calls with every system, its share in f, and for each parameter that it stands for (number, slope and second
     /// derivative of the share).
     fn each_system(&self, z: &[f64], mut f: impl FnMut(&System, f64, &[(usize, f64, f64)])) {
-        let bases: Vec<Vec<[f64; 3]>> =
-            self.ranges.iter().enumerate().map(|(i, r)| r.basis(z[self.offset() + i])).collect();
-        let share = 1.0 - bases.iter().map(|b| 1.0 - b[0][0]).sum::<f64>();
-        let slopes: Vec<_> = bases.iter().enumerate().map(|(i, b)| (i, b[0][1], b[0][2])).collect();
-        f(&self.systems[0], share, &slopes);
-        let mut next = self.systems[1..].iter();
-        for (i, b) in bases.iter().enumerate() {
-            for (l, system) in b[1..].iter().zip(next.by_ref()) {
-                f(system, l[0], &[(i, l[1], l[2])]);
-            }
-        }
+        let p = &z[self.offset()..];
+        each_share(&self.values, p, |k, share, slopes| f(&self.systems[k], share, slopes));
     }
 
     /// States, rates, controls and multipliers in z.
@@ -151,7 +128,7 @@ impl SystemDynamics {
 
 impl PointFunction for SystemDynamics {
     fn num_inputs(&self) -> usize {
-        self.offset() + self.ranges.len()
+        self.offset() + self.values.len()
     }
 
     fn num_outputs(&self) -> usize {

@@ -5,9 +5,11 @@ mod dynamics;
 mod over_parameters;
 mod prescribed;
 mod problem;
+mod samples;
 
-pub use dynamics::{ParameterRange, SystemDynamics, lagrange};
+pub use dynamics::{ParameterRange, SystemDynamics};
 pub use over_parameters::{Demands, Node, Samples, vary};
 pub(crate) use prescribed::MotionPoints;
 pub use prescribed::PrescribedDynamics;
 pub use problem::{ModelProblem, state_names};
+pub use samples::lagrange;

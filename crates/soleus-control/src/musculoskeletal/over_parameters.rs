@@ -1,6 +1,6 @@
 //! Goals and constraints that change with parameters of the model.
 
-use super::dynamics::lagrange;
+use super::samples::each_share;
 use crate::function::{PointFunction, Scratch, places};
 use crate::problem::{EndpointVariable, Goal, PathConstraint, PointVariable};
 use std::sync::Arc;
@@ -56,12 +56,6 @@ struct Memory {
     hessian: Vec<f64>,
 }
 
-/// Share of a function in the whole, with slope and second derivative by each parameter it stands for.
-struct Share {
-    share: f64,
-    slopes: Vec<(usize, f64, f64)>,
-}
-
 impl OverParameters {
     fn new(base: Arc<dyn PointFunction>, parameters: Vec<Samples<Arc<dyn PointFunction>>>) -> Self {
         let (n, outputs) = (base.num_inputs(), base.num_outputs());
@@ -91,19 +85,6 @@ impl OverParameters {
         }
         OverParameters { functions, values, jacobian_places, hessian_places, jacobian_at, hessian_at, plain }
     }
-
-    /// Shares of all functions at values of the parameters.
-    fn shares(&self, p: &[f64]) -> Vec<Share> {
-        let bases: Vec<_> = self.values.iter().zip(p).map(|(v, &p)| lagrange(v, p)).collect();
-        let mut all = vec![Share {
-            share: 1.0 - bases.iter().map(|b| 1.0 - b[0][0]).sum::<f64>(),
-            slopes: bases.iter().enumerate().map(|(i, b)| (i, b[0][1], b[0][2])).collect(),
-        }];
-        for (i, b) in bases.iter().enumerate() {
-            all.extend(b[1..].iter().map(|l| Share { share: l[0], slopes: vec![(i, l[1], l[2])] }));
-        }
-        all
-    }
 }
 
 impl PointFunction for OverParameters {
@@ -131,10 +112,10 @@ impl PointFunction for OverParameters {
         let Some(m) = scratch.downcast_mut::<Memory>() else { return values.fill(f64::NAN) };
         let (z, p) = z.split_at(self.functions[0].num_inputs());
         values.fill(0.0);
-        for ((f, own), s) in self.functions.iter().zip(&mut m.each).zip(self.shares(p)) {
-            f.compute_values(z, &mut m.values, own);
-            values.iter_mut().zip(&m.values).for_each(|(v, f)| *v += s.share * f);
-        }
+        each_share(&self.values, p, |k, share, _| {
+            self.functions[k].compute_values(z, &mut m.values, &mut m.each[k]);
+            values.iter_mut().zip(&m.values).for_each(|(v, f)| *v += share * f);
+        });
     }
 
     fn compute_jacobian(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch) {
@@ -143,18 +124,18 @@ impl PointFunction for OverParameters {
         let rows = self.num_outputs();
         values.fill(0.0);
         let (plain, by_parameters) = values.split_at_mut(self.plain[0]);
-        for (k, s) in self.shares(p).iter().enumerate() {
+        each_share(&self.values, p, |k, share, slopes| {
             let (f, own) = (&self.functions[k], &mut m.each[k]);
             f.compute_values(z, &mut m.values, own);
             f.compute_jacobian(z, &mut m.jacobian[..f.jacobian_places().len()], own);
             for (&at, d) in self.jacobian_at[k].iter().zip(&m.jacobian) {
-                plain[at] += s.share * d;
+                plain[at] += share * d;
             }
-            for &(i, slope, _) in &s.slopes {
+            for &(i, slope, _) in slopes {
                 let column = &mut by_parameters[i * rows..(i + 1) * rows];
                 column.iter_mut().zip(&m.values).for_each(|(v, f)| *v += slope * f);
             }
-        }
+        });
     }
 
     fn compute_hessian(&self, z: &[f64], y: &[f64], values: &mut [f64], scratch: &mut Scratch) {
@@ -163,16 +144,16 @@ impl PointFunction for OverParameters {
         let (z, p) = z.split_at(n);
         values.fill(0.0);
         let (plain, by_parameters) = values.split_at_mut(self.plain[1]);
-        for (k, s) in self.shares(p).iter().enumerate() {
+        each_share(&self.values, p, |k, share, slopes| {
             let (f, own) = (&self.functions[k], &mut m.each[k]);
             f.compute_hessian(z, y, &mut m.hessian[..f.hessian_places().len()], own);
             for (&at, d) in self.hessian_at[k].iter().zip(&m.hessian) {
-                plain[at] += s.share * d;
+                plain[at] += share * d;
             }
             f.compute_values(z, &mut m.values, own);
             f.compute_jacobian(z, &mut m.jacobian[..f.jacobian_places().len()], own);
             let weighted: f64 = m.values.iter().zip(y).map(|(f, y)| f * y).sum();
-            for &(i, slope, second) in &s.slopes {
+            for &(i, slope, second) in slopes {
                 // A row of mixed derivatives for each parameter, then its own.
                 let row = &mut by_parameters[i * (n + 1)..(i + 1) * (n + 1)];
                 for (&(r, c), d) in f.jacobian_places().iter().zip(&m.jacobian) {
@@ -180,7 +161,7 @@ impl PointFunction for OverParameters {
                 }
                 row[n] += second * weighted;
             }
-        }
+        });
     }
 }
 
