@@ -1,9 +1,9 @@
 //! The Jacobians of the implicit equations, exact and sparse.
 //!
 //! The tree has recursive derivatives of its own ([`InverseDynamicsDerivatives`]), in which every load moves with its
-//! body. What a load changes beyond that, as seen from its body, comes from dual numbers over a few coordinates at
-//! a time: the pose and velocity of every body are known to first order from the twists, so no kinematics is
-//! repeated. A muscle sees only length, speed, excitation and its own states: dual numbers over those, then the
+//! body. What a load changes beyond that, as seen from its body, is known in closed form for straight paths
+//! ([`super::straight`]) and comes from dual numbers over a few coordinates at a time for others: the pose and velocity of every
+//! body are known to first order from the twists, so no kinematics is repeated. A muscle sees only length, speed, excitation and its own states: dual numbers over those, then the
 //! chain rule through length and speed.
 
 use super::constraints::ConstraintDerivatives;
@@ -67,7 +67,8 @@ pub struct JacobianWorkspace {
     q: Vec<D>,
     u: Vec<D>,
     body: Vec<SpatialVec<D>>,
-    delta: Vec<SpatialVec<D>>,
+    /// What the load on body b changes by variable c, as seen from the body, about the origin of ground: entry b n + c.
+    pub(super) delta: Vec<SpatialVec<f64>>,
     mobility: Vec<D>,
     /// τ rows by q, u, z and e beyond the tree's own, dense.
     tau_z: Vec<f64>,
@@ -83,7 +84,7 @@ pub struct JacobianWorkspace {
     unit_V: Vec<SpatialVec<f64>>,
     unit_u: Vec<f64>,
     /// Whether mobility j moves body b: entry b n + j.
-    moves: Vec<bool>,
+    pub(super) moves: Vec<bool>,
     pub(super) constraints: ConstraintDerivatives,
 }
 
@@ -130,7 +131,7 @@ impl ImplicitSystem<'_> {
             q: vec![D::zero(); n],
             u: vec![D::zero(); n],
             body: vec![SpatialVec::zero(); nb],
-            delta: vec![SpatialVec::zero(); nb],
+            delta: vec![SpatialVec::zero(); nb * n],
             mobility: vec![D::zero(); n],
             tau_z: vec![0.0; n * nz],
             tau_zdot: vec![0.0; n * nz],
@@ -186,17 +187,23 @@ impl ImplicitSystem<'_> {
         self.direct_paths(ws, jw);
 
         // Loads as seen from their bodies, by coordinates and by speeds.
-        for c0 in (0..n).step_by(CHUNK) {
-            self.coordinate_chunk(x, controls, ws, jw, c0);
+        let plan = &self.plan;
+        if plan.plain_by_motion || !plan.dual.is_empty() || !plan.straight.is_empty() {
+            jw.delta.fill(SpatialVec::zero());
+            self.straight_paths(ws, jw);
+            if plan.plain_by_motion || !plan.dual.is_empty() {
+                for c0 in (0..n).step_by(CHUNK) {
+                    self.coordinate_chunk(x, controls, ws, jw, c0);
+                }
+            }
+            self.subtract_changes(jw, true);
         }
-        let speeds_matter = self.pattern.plain.iter().any(|&i| match &s.forces[i].actor {
-            Actor::Force(c) => !c.is_control_only(),
-            Actor::Muscle(_) => false,
-        });
-        if speeds_matter {
+        if plan.plain_by_motion {
+            jw.delta.fill(SpatialVec::zero());
             for c0 in (0..n).step_by(CHUNK) {
                 self.speed_chunk(x, controls, ws, jw, c0);
             }
+            self.subtract_changes(jw, false);
         }
         for &i in &self.pattern.plain {
             self.plain_force(x, controls, ws, jw, i);
@@ -271,11 +278,9 @@ impl ImplicitSystem<'_> {
         jw.mobility.fill(D::zero());
         let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
         let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
-        for (i, f) in s.forces.iter().enumerate() {
+        for &i in &self.plan.dual {
             let list = &self.pattern.path[i];
-            let Some(p) = f.path.as_ref().filter(|_| f.enabled && self.plan.direct[i].is_none()) else {
-                continue;
-            };
+            let Some(p) = &s.forces[i].path else { continue };
             if !list.iter().any(|j| (c0..c0 + count).contains(j)) {
                 // The load still turns with its bodies, which the tree has counted.
                 continue;
@@ -293,7 +298,7 @@ impl ImplicitSystem<'_> {
             p.apply_tension(&kin, st, D::cst(ws.tension[i]), &mut loads);
         }
         self.plain_loads(x, controls, jw, c0, count, true);
-        self.subtract_loads(jw, c0, count, true);
+        self.note_loads(jw, c0, count, true);
     }
 
     /// The same by the speeds `c0 ..`; paths do not matter here, for their load at a given tension does not.
@@ -331,7 +336,7 @@ impl ImplicitSystem<'_> {
         jw.body.fill(SpatialVec::zero());
         jw.mobility.fill(D::zero());
         self.plain_loads(x, controls, jw, c0, count, false);
-        self.subtract_loads(jw, c0, count, false);
+        self.note_loads(jw, c0, count, false);
     }
 
     /// Adds the loads of forces without a path as the poses and velocities at hand give them, and what the rates of their
@@ -367,40 +372,49 @@ impl ImplicitSystem<'_> {
         }
     }
 
-    /// Takes the loads' own changes off the τ rows: −Sᵀ Δ − ∂τ, Δ summed over subtrees. `by_q`: Δ is what a load
-    /// changes beyond moving with its body, for the tree has counted that.
-    fn subtract_loads(&self, jw: &mut JacobianWorkspace, c0: usize, count: usize, by_q: bool) {
+    /// Notes what the loads at hand change by the variables `c0 ..`. `by_q`: beyond moving with their bodies, for the tree has
+    /// counted that.
+    fn note_loads(&self, jw: &mut JacobianWorkspace, c0: usize, count: usize, by_q: bool) {
+        let n = self.system.tree.num_mobilities;
+        for (b, &load) in jw.body.iter().enumerate().skip(1) {
+            let f = to_ground(load, jw.X_GB[b].p);
+            let F = SpatialVec::new(f.w.value(), f.v.value());
+            for c in 0..count {
+                let mut change = SpatialVec::new(part(f.w, c), part(f.v, c));
+                if by_q && jw.moves[b * n + c0 + c] {
+                    let T = jw.tree.twist[c0 + c];
+                    change -= SpatialVec::new(T.w.cross(F.w) + T.v.cross(F.v), T.w.cross(F.v));
+                }
+                jw.delta[b * n + c0 + c] += change;
+            }
+        }
+        let matrix = if by_q { &mut jw.tree.dtau_dq } else { &mut jw.tree.dtau_du };
+        for (row, mobility) in matrix.chunks_exact_mut(n).zip(&jw.mobility) {
+            for c in 0..count {
+                row[c0 + c] -= mobility.d[c];
+            }
+        }
+    }
+
+    /// Takes what the loads on bodies change off the τ rows: −Sᵀ Δ, Δ summed over subtrees.
+    fn subtract_changes(&self, jw: &mut JacobianWorkspace, by_q: bool) {
         let tree = &self.system.tree;
         let n = tree.num_mobilities;
         let matrix = if by_q { &mut jw.tree.dtau_dq } else { &mut jw.tree.dtau_du };
-        jw.delta.fill(SpatialVec::zero());
         for b in (1..tree.nodes.len()).rev() {
             let node = &tree.nodes[b];
-            let mut f = to_ground(jw.body[b], jw.X_GB[b].p);
-            if by_q {
-                let F = SpatialVec::new(f.w.value(), f.v.value());
-                for c in 0..count {
-                    if jw.moves[b * n + c0 + c] {
-                        let T = jw.tree.twist[c0 + c];
-                        subtract(&mut f.w, c, T.w.cross(F.w) + T.v.cross(F.v));
-                        subtract(&mut f.v, c, T.w.cross(F.v));
-                    }
-                }
-            }
-            let sum = jw.delta[b] + f;
+            let (before, from_here) = jw.delta.split_at_mut(b * n);
+            let changes = &from_here[..n];
             for i in node.u0..node.u0 + node.nu {
                 let S = jw.tree.S[i];
-                for c in 0..count {
-                    matrix[i * n + c0 + c] -= S.w.dot(part(sum.w, c)) + S.v.dot(part(sum.v, c));
+                for (entry, &change) in matrix[i * n..(i + 1) * n].iter_mut().zip(changes) {
+                    *entry -= S.dot(change);
                 }
             }
             if node.parent != 0 {
-                jw.delta[node.parent] += sum;
-            }
-        }
-        for i in 0..n {
-            for c in 0..count {
-                matrix[i * n + c0 + c] -= jw.mobility[i].d[c];
+                for (sum, &change) in before[node.parent * n..(node.parent + 1) * n].iter_mut().zip(changes) {
+                    *sum += change;
+                }
             }
         }
     }
@@ -745,11 +759,4 @@ fn part(v: Vec3<D>, c: usize) -> Vec3<f64> {
 #[inline(always)]
 fn set(v: &mut Vec3<D>, c: usize, d: Vec3<f64>) {
     (v.x.d[c], v.y.d[c], v.z.d[c]) = (d.x, d.y, d.z);
-}
-
-#[inline(always)]
-fn subtract(v: &mut Vec3<D>, c: usize, d: Vec3<f64>) {
-    v.x.d[c] -= d.x;
-    v.y.d[c] -= d.y;
-    v.z.d[c] -= d.z;
 }

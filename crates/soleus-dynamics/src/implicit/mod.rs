@@ -19,6 +19,7 @@ mod parameters;
 mod pattern;
 mod scatter;
 mod sparse;
+mod straight;
 
 pub use given_motion::{GivenMotion, JointLoad, JointLoadPoint, MotionPoint, Reaction};
 pub use hessian::{HessianWorkspace, ImplicitHessian, ReactionScratch, ReactionSum};

@@ -50,6 +50,11 @@ pub(super) struct ScatterPlan {
     /// For a force on a function-based path whose load is the gradient of its length: the variables of that function as
     /// positions in the force's list of mobilities.
     pub direct: Vec<Option<Vec<usize>>>,
+    /// Forces on paths that run straight between points of bodies, and on those that are left.
+    pub straight: Vec<usize>,
+    pub dual: Vec<usize>,
+    /// Whether some force without a path depends on coordinates or speeds.
+    pub plain_by_motion: bool,
 }
 
 impl ScatterPlan {
@@ -69,6 +74,10 @@ impl ScatterPlan {
             }
             plan.ones.extend(p.dxdot.position(r, r));
         }
+        plan.plain_by_motion = p.plain.iter().any(|&i| match &s.forces[i].actor {
+            Actor::Force(c) => !c.is_control_only(),
+            Actor::Muscle(_) => false,
+        });
         let rc = rz + s.num_aux;
         for r in 0..s.constraints.num_rows() {
             for j in 0..n {
@@ -97,6 +106,11 @@ impl ScatterPlan {
             {
                 let at = |m: &usize| list.iter().position(|j| j == m);
                 plan.direct[i] = path.mobilities().iter().map(at).collect();
+            }
+            match &f.path {
+                Some(CompiledPath::Geometry(path)) if path.is_straight() => plan.straight.push(i),
+                _ if plan.direct[i].is_none() => plan.dual.push(i),
+                _ => {}
             }
             plan.paths.push(PathPlaces::find(p, i, list, f.states.clone(), f.controls.clone(), (ru, rz, n)));
         }

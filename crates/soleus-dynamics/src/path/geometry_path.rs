@@ -13,7 +13,7 @@ const SETTLED_M: f64 = 0.0005;
 /// Most rounds over several wrap objects (OpenSim 4.6).
 const MAX_ROUNDS: usize = 8;
 /// Points closer than this, m, have no direction between them that could carry a force.
-const COINCIDENT_M: f64 = 2e-14;
+pub(crate) const COINCIDENT_M: f64 = 2e-14;
 
 /// A point of the path, in its body.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,7 +221,7 @@ impl CompiledGeometryPath {
     }
 
     /// Whether it runs straight between points fixed to bodies.
-    pub(super) fn is_straight(&self) -> bool {
+    pub(crate) fn is_straight(&self) -> bool {
         self.wraps.is_empty() && !self.has_moving
     }
 

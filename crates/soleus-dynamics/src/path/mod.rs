@@ -9,6 +9,7 @@ pub mod geometry_path;
 pub mod wrap;
 
 pub use function_path::CompiledFunctionPath;
+pub(crate) use geometry_path::COINCIDENT_M;
 pub use geometry_path::CompiledGeometryPath;
 
 use crate::kinematics::{Kinematics, Loads, Resolve};
