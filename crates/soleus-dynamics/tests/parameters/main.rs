@@ -234,21 +234,12 @@ fn check_some(
     });
     let parameters: Vec<Parameter> =
         names.map(|n| implicit.parameter(model, &Options::default(), n).unwrap()).collect();
-    let nr = implicit.num_residuals();
-    let mut df_dp = vec![f64::NAN; nr * parameters.len()];
-    let mut room = implicit.parameter_workspace();
     let lambda = direction(6, implicit.num_multipliers(), 10.0);
-    implicit.compute_parameter_jacobian(x, xdot, controls, &lambda, &parameters, &mut room, &mut df_dp);
+    let point = (x, xdot, controls, &lambda[..]);
+    let df_dp = columns(&implicit, point, &parameters);
+    let nr = implicit.num_residuals();
     for (p, column) in parameters.iter().zip(df_dp.chunks(nr)) {
-        let at = |v: f64| {
-            let mut changed = model.clone();
-            set(&mut changed, &p.path, v);
-            let system = System::compile(&changed).unwrap();
-            let implicit = ImplicitSystem::new(&system);
-            let mut r = vec![0.0; nr];
-            implicit.compute_residual(x, xdot, controls, &lambda, &mut system.workspace(), &mut r);
-            r
-        };
+        let at = |v: f64| residual_with(model, &p.path, v, point);
         let scale = column.iter().map(|x| x.abs()).fold(0.0, f64::max);
         let size = p.value.abs().max(1e-2);
         // A value at the end of its range has no value beyond it to compare with.
@@ -280,6 +271,32 @@ fn check_some(
             kinds.insert(kind_of(model, &p.path));
         }
     }
+}
+
+/// State, rates, controls and multipliers.
+type Point<'a> = (&'a State<f64>, &'a [f64], &'a [f64], &'a [f64]);
+
+/// The derivative of the residual by each parameter, one after the other.
+fn columns(
+    implicit: &ImplicitSystem,
+    (x, xdot, controls, lambda): Point,
+    parameters: &[Parameter],
+) -> Vec<f64> {
+    let mut df_dp = vec![f64::NAN; implicit.num_residuals() * parameters.len()];
+    let mut room = implicit.parameter_workspace();
+    implicit.compute_parameter_jacobian(x, xdot, controls, lambda, parameters, &mut room, &mut df_dp);
+    df_dp
+}
+
+/// The residual of the model with another value of a parameter.
+fn residual_with(model: &Model, path: &str, value: f64, (x, xdot, controls, lambda): Point) -> Vec<f64> {
+    let mut changed = model.clone();
+    set(&mut changed, path, value);
+    let system = System::compile(&changed).unwrap();
+    let implicit = ImplicitSystem::new(&system);
+    let mut r = vec![0.0; implicit.num_residuals()];
+    implicit.compute_residual(x, xdot, controls, lambda, &mut system.workspace(), &mut r);
+    r
 }
 
 /// What is not supported is refused by name, with what there is.

@@ -1,8 +1,9 @@
 //! Forces, constraints, joints and surfaces that the reference models do not have, put into them.
 
 use super::common::{direction, shifted};
-use super::{check_model, check_model_at, check_some, read, state};
+use super::{check_model, check_model_at, check_some, columns, read, residual_with, state};
 use soleus_dynamics::System;
+use soleus_dynamics::implicit::{ImplicitSystem, Parameter};
 use soleus_math::function::{Multiplier, Polynomial, SimmSpline};
 use soleus_math::{Function, Transform, vec3};
 use soleus_model::Model;
@@ -337,8 +338,7 @@ fn deriv_residual_by_parameters_of_other_forces() {
 #[test]
 fn deriv_residual_by_parameters_of_other_paths_and_joints() {
     let Some(model) = read("arm26.osim") else { return };
-    // Every path wraps one torus, whose tube is about as thick as the surface that it had. Around several, tangents are improved
-    // until they change by less than a tolerance, which differences would see.
+    // Every path wraps one torus, whose tube is about as thick as the surface that it had.
     let mut tori = model.clone();
     for f in &mut tori.forces {
         if let Some(Path::Geometry(path)) = &mut f.line_of_action {
@@ -387,6 +387,47 @@ fn deriv_residual_by_parameters_of_other_paths_and_joints() {
     let mut kinds = BTreeSet::new();
     check_model("moving points", &moving, &mut kinds);
     wants(&kinds, &[" translation", " orientation", " scale", " coefficients", " axis", " value", " y"]);
+}
+
+/// Paths around three tori. Tangents are improved until they change by less than a tolerance, and the length jumps where one round
+/// more is needed: differences are taken over steps that are too short to meet a jump, and are so much rougher.
+#[test]
+fn deriv_residual_by_sizes_of_several_tori() {
+    let Some(mut model) = read("arm26.osim") else { return };
+    for w in &mut model.wraps {
+        w.shape = WrapShape::Torus { inner_radius: 0.01, outer_radius: 0.03 };
+    }
+    let several = model.forces.iter().filter_map(|f| match &f.line_of_action {
+        Some(Path::Geometry(path)) => Some(path.wraps.len()),
+        _ => None,
+    });
+    assert_eq!(several.max(), Some(3));
+    let system = System::compile(&model).unwrap();
+    let implicit = ImplicitSystem::new(&system);
+    let controls = shifted(&vec![0.2; system.num_controls], 1);
+    let (x, xdot) = state(&model, &system, &controls);
+    let mut names = implicit.parameter_names(&model, &Default::default());
+    names.retain(|n| n.ends_with("er_radius"));
+    let parameters: Vec<Parameter> =
+        names.iter().map(|n| implicit.parameter(&model, &Default::default(), n).unwrap()).collect();
+    let point = (&x, &xdot[..], &controls[..], &[][..]);
+    let df_dp = columns(&implicit, point, &parameters);
+    let nr = implicit.num_residuals();
+    let mut acting = Vec::new();
+    for (p, column) in parameters.iter().zip(df_dp.chunks(nr)) {
+        let at = |v: f64| residual_with(&model, &p.path, v, point);
+        let h = 1e-8;
+        let (up, down) = (at(p.value + h), at(p.value - h));
+        let scale = column.iter().map(|x| x.abs()).fold(0.0, f64::max);
+        for i in 0..nr {
+            let fd = (up[i] - down[i]) / (2.0 * h);
+            assert!((column[i] - fd).abs() <= 1e-5 * (1.0 + scale), "{} row {i}: {} {fd}", p.path, column[i]);
+        }
+        if scale > 0.0 {
+            acting.extend(p.path.rsplit('/').nth(1));
+        }
+    }
+    assert_eq!(acting, ["TRIlonghh", "TRIlonghh", "TRI", "TRI"]);
 }
 
 /// A block on an ellipsoid, and on one followed by a hinge.
