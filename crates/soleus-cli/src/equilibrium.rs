@@ -109,6 +109,9 @@ fn hold_above_minimum(model: &Model, system: &System, controls: &mut [f64]) {
     }
 }
 
+/// Speed that is none for a model at rest, m/s or rad/s.
+const CREEPING: f64 = 1e-5;
+
 /// What stands in the way, with the forces that are not balanced.
 fn failure(model: &Model, system: &System, e: &RestError) -> Failure {
     let mut message = e.to_string();
@@ -126,14 +129,26 @@ fn failure(model: &Model, system: &System, e: &RestError) -> Failure {
     };
     let mut forces: Vec<(usize, f64)> = forces.into_iter().filter(|f| f.1.abs() > 1e-6).collect();
     forces.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let named = |mobility: usize| {
+        let at = system.tree.mobility_of_coordinate.iter().position(|&m| m == mobility);
+        match at.and_then(|i| model.coordinates.get(i)) {
+            Some(c) if c.motion_type == MotionType::Translational => (c.path.clone(), "N", "m/s"),
+            Some(c) => (c.path.clone(), "N m", "rad/s"),
+            None => (format!("mobility {mobility}"), "N or N m", "m/s or rad/s"),
+        }
+    };
     for (mobility, force) in forces.iter().take(10) {
-        let at = system.tree.mobility_of_coordinate.iter().position(|m| m == mobility);
-        let (name, unit) = match at.and_then(|i| model.coordinates.get(i)) {
-            Some(c) if c.motion_type == MotionType::Translational => (c.path.clone(), "N"),
-            Some(c) => (c.path.clone(), "N m"),
-            None => (format!("mobility {mobility}"), "N or N m"),
-        };
+        let (name, unit, _) = named(*mobility);
         message += &format!("\n  unbalanced on {name}: {force:.6} {unit}");
+    }
+    if let RestError::NotFound { creeping: (mobility, speed), .. } = e
+        && speed.abs() > CREEPING
+    {
+        let (name, _, unit) = named(*mobility);
+        message += &format!(
+            "\n  it still moves: {name} at {speed:.1e} {unit}; friction that depends on speed, as of most contacts, lets a \
+             model creep and holds nothing at rest"
+        );
     }
     if let RestError::Unbalanced { .. } = e {
         message +=

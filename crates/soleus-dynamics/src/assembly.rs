@@ -38,6 +38,10 @@ pub struct NotAssembled {
 /// take up the slack alone; a ratio of 1e6 leaves 1e-6 of it to the rest.
 const FREEDOM: f64 = 1e6;
 
+/// Errors below this, m or rad, are let be where no step makes them smaller: equations on which coordinates act only through the
+/// rounding of the model's axes, such as a point off the plane that a planar model moves in.
+const OUT_OF_REACH: f64 = 1e-8;
+
 /// Which mobilities give way to constraints, and how much.
 #[derive(Clone, Debug)]
 pub struct Assembler {
@@ -73,7 +77,7 @@ impl Assembler {
     ///
     ///   Δ = δ − W⁻¹ Gᵀ (G W⁻¹ Gᵀ)⁺ (perr + G δ),   δ = q₀ − q
     ///
-    /// with steps halved while the error grows.
+    /// with steps halved while the error grows. Errors that no step makes smaller are let be if they are tiny.
     pub fn solve_assembly(
         &self,
         system: &System,
@@ -97,7 +101,7 @@ impl Assembler {
             let correction = self.correction(&G, rhs);
             let step: Vec<f64> = back.iter().zip(&correction).map(|(b, c)| b - c).collect();
 
-            let start = x.q.clone();
+            let (start, before) = (x.q.clone(), error);
             let mut length = 1.0;
             loop {
                 x.q.copy_from_slice(&start);
@@ -109,6 +113,9 @@ impl Assembler {
                     break;
                 }
                 length *= 0.5;
+            }
+            if !(error < before) && error <= OUT_OF_REACH {
+                break;
             }
         }
 

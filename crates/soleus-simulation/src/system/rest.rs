@@ -74,6 +74,8 @@ pub enum RestError {
         state: Box<State<f64>>,
         /// Generalized force that is not balanced there, by mobility.
         forces: Vec<f64>,
+        /// The mobility that was still moving fastest, and its speed.
+        creeping: (usize, f64),
     },
     /// The motion could not go on.
     #[error("the model could not be let move: {0}")]
@@ -120,17 +122,20 @@ fn settle(
     motion: &mut dyn Motion,
 ) -> Result<Rest, RestError> {
     let mut newton = Newton::new(system, controls);
-    let (mut end, mut stretch) = (0.0, options.first_stretch);
+    let weight = system.gravity.norm() * system.tree.nodes.iter().map(|b| b.mass).sum::<f64>();
+    let (mut end, mut stretch, mut creeping) = (0.0, options.first_stretch, (0, 0.0));
     loop {
         let mut v = newton.unknowns(&at, motion.multipliers());
         let last = end >= options.max_time;
         // A root out of reach would not be taken: no need to go all the way.
         let reach = if last { f64::INFINITY } else { 4.0 * options.max_jump };
-        let residual = newton.solve(&at, &mut v, options.tolerance, reach);
+        let tries = if last { LAST_TRY } else { TRY };
+        let residual = newton.solve(&at, &mut v, options.tolerance, reach, tries);
         let mut found = at.clone();
         let lambda = newton.set(&mut found, &v);
         let jump = found.q.iter().zip(&at.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        if residual <= options.tolerance && (jump <= options.max_jump || last) {
+        let nearly = last && residual <= ROUNDED * weight;
+        if nearly || (residual <= options.tolerance && (jump <= options.max_jump || last)) {
             return Ok(Rest {
                 state: found,
                 multipliers: lambda,
@@ -142,7 +147,12 @@ fn settle(
             });
         }
         if last {
-            let v = newton.unknowns(&at, motion.multipliers());
+            let moved = newton.unknowns(&at, motion.multipliers());
+            if residual < newton.evaluate(&at, &moved) {
+                at = found;
+            } else {
+                v = moved;
+            }
             // Where it has come to after so long, and still nothing changes a force: nothing ever will.
             let beyond = newton.forces_beyond_reach(&at, &v, options.tolerance);
             if !beyond.is_empty() {
@@ -150,18 +160,41 @@ fn settle(
             }
             let (residual, equation, forces) = newton.unbalanced(&at, &v);
             let (time, iterations, state) = (end, newton.iterations, Box::new(at));
-            return Err(RestError::NotFound { time, iterations, residual, equation, state, forces });
+            return Err(RestError::NotFound {
+                time,
+                iterations,
+                residual,
+                equation,
+                state,
+                forces,
+                creeping,
+            });
         }
         end += stretch;
         stretch *= 1.5;
         motion.advance(end)?;
         motion.read(&mut at);
+        creeping = at.u.iter().copied().enumerate().fold(
+            (0, 0.0),
+            |a: (usize, f64), b| {
+                if b.1.abs() > a.1.abs() { b } else { a }
+            },
+        );
         at.u.fill(0.0);
     }
 }
 
 /// Newton iterations of one try; near rest five will do, from afar it is not worth more.
 const TRY: usize = 15;
+/// The same when there is no other hope.
+const LAST_TRY: usize = 300;
+/// What is left unbalanced, in units of the weight, where a model's own numbers are rounded: a floor turned upright by an angle of
+/// nine digits is none to rest on, strictly.
+const ROUNDED: f64 = 1e-8;
+
+/// A variable counts as this many times as strong as the strongest at least: one that hardly changes any force, such as the place
+/// of a ball on a plane, is not to be moved far for a small one.
+const WEAK: f64 = 1e-6;
 
 /// Newton's method on (2).
 struct Newton<'a> {
@@ -294,7 +327,7 @@ impl<'a> Newton<'a> {
     }
 
     /// Moves `v` towards a root of (2); returns the largest residual reached.
-    fn solve(&mut self, at: &State<f64>, v: &mut [f64], tolerance: f64, reach: f64) -> f64 {
+    fn solve(&mut self, at: &State<f64>, v: &mut [f64], tolerance: f64, reach: f64, tries: usize) -> f64 {
         let columns = num_columns(self.implicit.system);
         let mut worst = self.evaluate(at, v);
         if !worst.is_finite() {
@@ -303,14 +336,16 @@ impl<'a> Newton<'a> {
         // Levenberg–Marquardt: min ‖J Δ + g‖² + μ ‖D Δ‖², D the largest norm of each column so far.
         let (mut mu, mut D, mut next) = (1e-6, vec![0.0f64; columns], v.to_vec());
         let mut size = sum_of_squares(&self.g);
-        for _ in 0..TRY {
+        for _ in 0..tries {
             if worst <= tolerance {
                 break;
             }
             self.iterations += 1;
             for (c, d) in D.iter_mut().enumerate() {
-                *d = d.max(sum_of_squares(&self.J[c]).sqrt()).max(1e-12);
+                *d = d.max(sum_of_squares(&self.J[c]).sqrt());
             }
+            let least = (WEAK * D.iter().copied().fold(0.0, f64::max)).max(1e-12);
+            D.iter_mut().for_each(|d| *d = d.max(least));
             let mut a = self.J.clone();
             let mut b: Vec<f64> = self.g.iter().map(|g| -g).collect();
             b.resize(b.len() + columns, 0.0);
