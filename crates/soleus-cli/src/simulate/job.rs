@@ -191,13 +191,19 @@ impl Motion {
                 s.inaccurate
             );
         }
-        let (message, blame) = match (&self.outcome.end, self.deadline) {
+        let (mut message, blame) = match (&self.outcome.end, self.deadline) {
             (End::Stopped(stop), _) => (stop.to_string(), stop.component()),
             (_, Some(s)) => {
                 (format!("the deadline of {s} s passed when t = {time} s was reached"), self.limiting)
             }
             _ => return Ok(()),
         };
+        if matches!(self.outcome.end, End::Stopped(Stop::Singular { .. }))
+            && !system.constraints.list.is_empty()
+        {
+            message += "; constraints that repeat each other do that to implicit methods, and nothing to explicit ones: \
+                        --method dopri5";
+        }
         let through = self.at_fault.map(|f| format!(", through {}", model.forces[f].path));
         let blame = blame.map(|c| state_name(model, system, c) + through.as_deref().unwrap_or(""));
         Err(Failure::NotFinished { message, blame, saved: saved.to_path_buf() })

@@ -144,7 +144,9 @@ impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for ImplicitMi
         for k in 0.. {
             match self.newton(p, h) {
                 Ok(()) => break,
-                Err(Stop::Newton { .. }) if k < MAX_HALVINGS => {
+                Err(Stop::Newton { .. } | Stop::Singular { .. } | Stop::NotFinite { .. })
+                    if k < MAX_HALVINGS =>
+                {
                     self.at.statistics.failed += 1;
                     self.factored = 0.0;
                     h *= 0.5;
