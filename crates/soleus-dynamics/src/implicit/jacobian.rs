@@ -1,8 +1,8 @@
 //! The Jacobians of the implicit equations, exact and sparse.
 //!
 //! The tree has recursive derivatives of its own ([`InverseDynamicsDerivatives`]), in which every load moves with its
-//! body. What a load changes beyond that, as seen from its body, is known in closed form for straight paths
-//! ([`super::straight`]) and comes from dual numbers over a few coordinates at a time for others: the pose and velocity of every
+//! body. What a load changes beyond that, as seen from its body, is known in closed form where a path runs straight
+//! ([`super::straight`]), and comes from dual numbers over a few coordinates at a time otherwise: the pose and velocity of a
 //! body are known to first order from the twists, so no kinematics is repeated. A muscle sees only length, speed, excitation and its own states: dual numbers over those, then the
 //! chain rule through length and speed.
 
@@ -188,20 +188,25 @@ impl ImplicitSystem<'_> {
 
         // Loads as seen from their bodies, by coordinates and by speeds.
         let plan = &self.plan;
-        if plan.plain_by_motion || !plan.dual.is_empty() || !plan.straight.is_empty() {
+        if !(plan.moved.is_empty() && plan.points.is_empty()) {
             jw.delta.fill(SpatialVec::zero());
-            self.straight_paths(ws, jw);
-            if plan.plain_by_motion || !plan.dual.is_empty() {
-                for c0 in (0..n).step_by(CHUNK) {
-                    self.coordinate_chunk(x, controls, ws, jw, c0);
+            for &i in &plan.points {
+                match self.runs_straight(ws, i) {
+                    true => self.straight_path(ws, jw, i),
+                    false => self.bent_path(x, ws, jw, i),
                 }
+            }
+            for columns in plan.moved_by.chunks(CHUNK) {
+                self.lift_coordinates(ws, jw, &plan.moved_bodies, columns, &plan.moved_mobilities);
+                self.plain_loads(x, controls, jw, columns, true);
             }
             self.subtract_changes(jw, true);
         }
-        if plan.plain_by_motion {
+        if !plan.moved.is_empty() {
             jw.delta.fill(SpatialVec::zero());
-            for c0 in (0..n).step_by(CHUNK) {
-                self.speed_chunk(x, controls, ws, jw, c0);
+            for columns in plan.moved_by.chunks(CHUNK) {
+                self.lift_speeds(ws, jw, &plan.moved_bodies, columns, &plan.moved_mobilities);
+                self.plain_loads(x, controls, jw, columns, false);
             }
             self.subtract_changes(jw, false);
         }
@@ -223,21 +228,25 @@ impl ImplicitSystem<'_> {
         }
     }
 
-    /// Poses and velocities of all bodies to first order in the coordinates `c0 ..`.
-    fn lift_coordinates(&self, ws: &Workspace<f64>, jw: &mut JacobianWorkspace, c0: usize) {
+    /// Poses and velocities of bodies, and coordinates and speeds of mobilities, to first order in the coordinates `columns`; no
+    /// load on them yet.
+    fn lift_coordinates(
+        &self,
+        ws: &Workspace<f64>,
+        jw: &mut JacobianWorkspace,
+        bodies: &[usize],
+        columns: &[usize],
+        mobilities: &[usize],
+    ) {
         let n = self.system.tree.num_mobilities;
-        let count = CHUNK.min(n - c0);
         let k = &ws.kin;
-        for b in 0..k.X_GB.len() {
+        for &b in bodies {
             let X = k.X_GB[b];
             let V = k.V_GB[b];
             let mut Xd: Transform<D> = Transform::cst(X);
             let mut Vd = SpatialVec::new(Vec3::cst(V.w), Vec3::cst(V.v));
-            for c in 0..count {
-                if !jw.moves[b * n + c0 + c] {
-                    continue;
-                }
-                let (T, eta, V_O) = (jw.tree.twist[c0 + c], jw.tree.eta[c0 + c], jw.tree.V[b]);
+            for (c, &j) in columns.iter().enumerate().filter(|(_, j)| jw.moves[b * n + **j]) {
+                let (T, eta, V_O) = (jw.tree.twist[j], jw.tree.eta[j], jw.tree.V[b]);
                 for axis in 0..3 {
                     set(&mut Xd.R.0.col[axis], c, T.w.cross(X.R.axis(axis)));
                 }
@@ -249,113 +258,86 @@ impl ImplicitSystem<'_> {
                 set(&mut Vd.w, c, dw);
                 set(&mut Vd.v, c, dv + dw.cross(X.p) + V.w.cross(dp));
             }
-            jw.X_GB[b] = Xd;
-            jw.V_GB[b] = Vd;
+            (jw.X_GB[b], jw.V_GB[b], jw.body[b]) = (Xd, Vd, SpatialVec::zero());
         }
-        for j in 0..n {
-            jw.q[j] = D::cst(k.q[j]);
-            jw.u[j] = D::cst(k.u[j]);
+        for &m in mobilities {
+            (jw.q[m], jw.u[m], jw.mobility[m]) = (D::cst(k.q[m]), D::cst(k.u[m]), D::zero());
         }
-        for c in 0..count {
-            jw.q[c0 + c].d[c] = 1.0;
+        for (c, &j) in columns.iter().enumerate() {
+            if mobilities.contains(&j) {
+                jw.q[j].d[c] = 1.0;
+            }
         }
     }
 
-    /// Loads by the coordinates `c0 ..`: what changes as seen from the bodies.
-    fn coordinate_chunk(
+    /// The same to first order in the speeds `columns`.
+    fn lift_speeds(
         &self,
-        x: &State<f64>,
-        controls: &[f64],
         ws: &Workspace<f64>,
         jw: &mut JacobianWorkspace,
-        c0: usize,
+        bodies: &[usize],
+        columns: &[usize],
+        mobilities: &[usize],
     ) {
-        let s = self.system;
-        let n = s.tree.num_mobilities;
-        let count = CHUNK.min(n - c0);
-        self.lift_coordinates(ws, jw, c0);
-        jw.body.fill(SpatialVec::zero());
-        jw.mobility.fill(D::zero());
-        let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
-        let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
-        for &i in &self.plan.dual {
-            let list = &self.pattern.path[i];
-            let Some(p) = &s.forces[i].path else { continue };
-            if !list.iter().any(|j| (c0..c0 + count).contains(j)) {
-                // The load still turns with its bodies, which the tree has counted.
-                continue;
+        let n = self.system.tree.num_mobilities;
+        let k = &ws.kin;
+        for &b in bodies {
+            let mut Vd = SpatialVec::new(Vec3::cst(k.V_GB[b].w), Vec3::cst(k.V_GB[b].v));
+            for (c, &j) in columns.iter().enumerate().filter(|(_, j)| jw.moves[b * n + **j]) {
+                let S = jw.tree.S[j];
+                set(&mut Vd.w, c, S.w);
+                set(&mut Vd.v, c, S.v + S.w.cross(k.X_GB[b].p));
             }
-            let st = &mut jw.dual_paths[i];
+            (jw.X_GB[b], jw.V_GB[b], jw.body[b]) = (Transform::cst(k.X_GB[b]), Vd, SpatialVec::zero());
+        }
+        for &m in mobilities {
+            (jw.q[m], jw.u[m], jw.mobility[m]) = (D::cst(k.q[m]), D::cst(k.u[m]), D::zero());
+        }
+        for (c, &j) in columns.iter().enumerate() {
+            if mobilities.contains(&j) {
+                jw.u[j].d[c] = 1.0;
+            }
+        }
+    }
+
+    /// Length, speed and load of a path around surfaces or through moving points, by its coordinates. By its speeds the load at a
+    /// given tension does not change.
+    fn bent_path(&self, x: &State<f64>, ws: &Workspace<f64>, jw: &mut JacobianWorkspace, i: usize) {
+        let Some(p) = &self.system.forces[i].path else { return };
+        let (bodies, mobilities) = (&self.plan.bodies[i], &self.plan.coordinates[i]);
+        let mut first = 0;
+        for columns in self.pattern.path[i].chunks(CHUNK) {
+            self.lift_coordinates(ws, jw, bodies, columns, mobilities);
+            let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
+            let (st, out) = (&mut jw.dual_paths[i], &mut jw.paths[i]);
             p.compute_position(&kin, st);
             p.compute_speed(&kin, st);
-            let out = &mut jw.paths[i];
-            for (a, &j) in list.iter().enumerate() {
-                if (c0..c0 + count).contains(&j) {
-                    out.L_q[a] = st.length().d[j - c0];
-                    out.v_q[a] = st.speed().d[j - c0];
-                }
+            for c in 0..columns.len() {
+                (out.L_q[first + c], out.v_q[first + c]) = (st.length().d[c], st.speed().d[c]);
             }
+            let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
             p.apply_tension(&kin, st, D::cst(ws.tension[i]), &mut loads);
+            self.note_loads(jw, bodies, columns, mobilities, true);
+            first += columns.len();
         }
-        self.plain_loads(x, controls, jw, c0, count, true);
-        self.note_loads(jw, c0, count, true);
     }
 
-    /// The same by the speeds `c0 ..`; paths do not matter here, for their load at a given tension does not.
-    fn speed_chunk(
-        &self,
-        x: &State<f64>,
-        controls: &[f64],
-        ws: &Workspace<f64>,
-        jw: &mut JacobianWorkspace,
-        c0: usize,
-    ) {
-        let s = self.system;
-        let n = s.tree.num_mobilities;
-        let count = CHUNK.min(n - c0);
-        let k = &ws.kin;
-        for b in 0..k.X_GB.len() {
-            jw.X_GB[b] = Transform::cst(k.X_GB[b]);
-            let mut Vd = SpatialVec::new(Vec3::cst(k.V_GB[b].w), Vec3::cst(k.V_GB[b].v));
-            for c in 0..count {
-                if jw.moves[b * n + c0 + c] {
-                    let S = jw.tree.S[c0 + c];
-                    set(&mut Vd.w, c, S.w);
-                    set(&mut Vd.v, c, S.v + S.w.cross(k.X_GB[b].p));
-                }
-            }
-            jw.V_GB[b] = Vd;
-        }
-        for j in 0..n {
-            jw.q[j] = D::cst(k.q[j]);
-            jw.u[j] = D::cst(k.u[j]);
-        }
-        for c in 0..count {
-            jw.u[c0 + c].d[c] = 1.0;
-        }
-        jw.body.fill(SpatialVec::zero());
-        jw.mobility.fill(D::zero());
-        self.plain_loads(x, controls, jw, c0, count, false);
-        self.note_loads(jw, c0, count, false);
-    }
-
-    /// Adds the loads of forces without a path as the poses and velocities at hand give them, and what the rates of their
-    /// states change by the coordinates (`by_q`) or speeds `c0 ..`.
+    /// Notes the loads of forces without a path as the poses and velocities at hand give them, and what the rates of their
+    /// states change by the coordinates (`by_q`) or speeds `columns`.
     fn plain_loads(
         &self,
         x: &State<f64>,
         controls: &[f64],
         jw: &mut JacobianWorkspace,
-        c0: usize,
-        count: usize,
+        columns: &[usize],
         by_q: bool,
     ) {
-        let s = self.system;
+        let (s, plan) = (self.system, &self.plan);
         let n = s.tree.num_mobilities;
         let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
         let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
         let rates = if by_q { &mut jw.z_q } else { &mut jw.z_u };
-        for &i in &self.pattern.plain {
+        for &i in &plan.moved {
             let f = &s.forces[i];
             if let Actor::Force(law) = &f.actor {
                 let e: [D; 6] = lift(&controls[f.controls.clone()]);
@@ -364,34 +346,42 @@ impl ImplicitSystem<'_> {
                 let nz = f.states.len();
                 law.apply(&kin, &e[..f.controls.len()], &z[..nz], &mut rate[..nz], &mut loads);
                 for (r, k) in rate.iter().zip(f.states.clone()) {
-                    for c in 0..count {
-                        rates[k * n + c0 + c] += r.d[c];
+                    for (c, &j) in columns.iter().enumerate() {
+                        rates[k * n + j] += r.d[c];
                     }
                 }
             }
         }
+        self.note_loads(jw, &plan.moved_bodies, columns, &plan.moved_mobilities, by_q);
     }
 
-    /// Notes what the loads at hand change by the variables `c0 ..`. `by_q`: beyond moving with their bodies, for the tree has
+    /// Notes what the loads at hand change by the variables `columns`. `by_q`: beyond moving with their bodies, for the tree has
     /// counted that.
-    fn note_loads(&self, jw: &mut JacobianWorkspace, c0: usize, count: usize, by_q: bool) {
+    fn note_loads(
+        &self,
+        jw: &mut JacobianWorkspace,
+        bodies: &[usize],
+        columns: &[usize],
+        mobilities: &[usize],
+        by_q: bool,
+    ) {
         let n = self.system.tree.num_mobilities;
-        for (b, &load) in jw.body.iter().enumerate().skip(1) {
-            let f = to_ground(load, jw.X_GB[b].p);
+        for &b in bodies {
+            let f = to_ground(jw.body[b], jw.X_GB[b].p);
             let F = SpatialVec::new(f.w.value(), f.v.value());
-            for c in 0..count {
+            for (c, &j) in columns.iter().enumerate() {
                 let mut change = SpatialVec::new(part(f.w, c), part(f.v, c));
-                if by_q && jw.moves[b * n + c0 + c] {
-                    let T = jw.tree.twist[c0 + c];
+                if by_q && jw.moves[b * n + j] {
+                    let T = jw.tree.twist[j];
                     change -= SpatialVec::new(T.w.cross(F.w) + T.v.cross(F.v), T.w.cross(F.v));
                 }
-                jw.delta[b * n + c0 + c] += change;
+                jw.delta[b * n + j] += change;
             }
         }
         let matrix = if by_q { &mut jw.tree.dtau_dq } else { &mut jw.tree.dtau_du };
-        for (row, mobility) in matrix.chunks_exact_mut(n).zip(&jw.mobility) {
-            for c in 0..count {
-                row[c0 + c] -= mobility.d[c];
+        for &m in mobilities {
+            for (c, &j) in columns.iter().enumerate() {
+                matrix[m * n + j] -= jw.mobility[m].d[c];
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::ImplicitSystem;
 use super::jacobian::{ImplicitJacobian, JacobianWorkspace};
-use super::pattern::Pattern;
+use super::pattern::{Pattern, supports};
 use super::sparse::SparseMatrix;
 use crate::path::CompiledPath;
 use crate::system::{Actor, State, System, Workspace};
@@ -50,11 +50,16 @@ pub(super) struct ScatterPlan {
     /// For a force on a function-based path whose load is the gradient of its length: the variables of that function as
     /// positions in the force's list of mobilities.
     pub direct: Vec<Option<Vec<usize>>>,
-    /// Forces on paths that run straight between points of bodies, and on those that are left.
-    pub straight: Vec<usize>,
-    pub dual: Vec<usize>,
-    /// Whether some force without a path depends on coordinates or speeds.
-    pub plain_by_motion: bool,
+    /// Forces on paths through points, or on functions whose load is not the gradient of their length.
+    pub points: Vec<usize>,
+    /// Coordinates that the path of each force sees directly.
+    pub coordinates: Vec<Vec<usize>>,
+    /// Forces without a path that depend on coordinates or speeds; the bodies and mobilities that they read or act on, and the
+    /// mobilities that move those.
+    pub moved: Vec<usize>,
+    pub moved_bodies: Vec<usize>,
+    pub moved_mobilities: Vec<usize>,
+    pub moved_by: Vec<usize>,
 }
 
 impl ScatterPlan {
@@ -74,10 +79,6 @@ impl ScatterPlan {
             }
             plan.ones.extend(p.dxdot.position(r, r));
         }
-        plan.plain_by_motion = p.plain.iter().any(|&i| match &s.forces[i].actor {
-            Actor::Force(c) => !c.is_control_only(),
-            Actor::Muscle(_) => false,
-        });
         let rc = rz + s.num_aux;
         for r in 0..s.constraints.num_rows() {
             for j in 0..n {
@@ -88,6 +89,7 @@ impl ScatterPlan {
         for (i, f) in s.forces.iter().enumerate() {
             plan.direct.push(None);
             plan.bodies.push(f.path.as_ref().map_or_else(Vec::new, CompiledPath::bodies));
+            plan.coordinates.push(sorted(f.path.as_ref().map_or_else(Vec::new, CompiledPath::coordinates)));
             plan.touches.push(match &f.actor {
                 Actor::Force(c) => c.touches(),
                 Actor::Muscle(_) => Default::default(),
@@ -107,15 +109,34 @@ impl ScatterPlan {
                 let at = |m: &usize| list.iter().position(|j| j == m);
                 plan.direct[i] = path.mobilities().iter().map(at).collect();
             }
-            match &f.path {
-                Some(CompiledPath::Geometry(path)) if path.is_straight() => plan.straight.push(i),
-                _ if plan.direct[i].is_none() => plan.dual.push(i),
-                _ => {}
+            if plan.direct[i].is_none() {
+                plan.points.push(i);
             }
             plan.paths.push(PathPlaces::find(p, i, list, f.states.clone(), f.controls.clone(), (ru, rz, n)));
         }
+        for &i in &p.plain {
+            if let Actor::Force(c) = &s.forces[i].actor
+                && !c.is_control_only()
+            {
+                let (bodies, mobilities) = &plan.touches[i];
+                plan.moved.push(i);
+                plan.moved_bodies.extend(bodies);
+                plan.moved_mobilities.extend(mobilities);
+            }
+        }
+        plan.moved_bodies = sorted(plan.moved_bodies);
+        plan.moved_mobilities = sorted(plan.moved_mobilities);
+        let moved_by = plan.moved_bodies.iter().flat_map(|&b| supports(&s.tree, b));
+        plan.moved_by = sorted(moved_by.chain(plan.moved_mobilities.iter().copied()).collect());
         plan
     }
+}
+
+/// Each once, in order.
+fn sorted(mut list: Vec<usize>) -> Vec<usize> {
+    list.sort_unstable();
+    list.dedup();
+    list
 }
 
 impl PathPlaces {

@@ -221,8 +221,13 @@ impl CompiledGeometryPath {
     }
 
     /// Whether it runs straight between points fixed to bodies.
-    pub(crate) fn is_straight(&self) -> bool {
+    pub(super) fn is_straight(&self) -> bool {
         self.wraps.is_empty() && !self.has_moving
+    }
+
+    /// Whether one of its points moves on its body.
+    pub(crate) fn has_moving(&self) -> bool {
+        self.has_moving
     }
 
     /// Number of path wraps.
