@@ -95,3 +95,31 @@ fn order_fixed_step_methods_on_a_leg() {
         assert!((slope - order as f64).abs() < 0.15, "order {order}: slope {slope}");
     }
 }
+
+/// A planar loop closed by a weld: three of the weld's equations are off the plane and have no entries at all.
+#[test]
+fn identity_planar_loop_closed_by_a_weld() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/data/osim_zoo/CoupledCoordinatesMPPsMomentArmTest.osim"
+    );
+    let Ok(bytes) = std::fs::read(file) else {
+        println!("skipped: ../shared not found");
+        return;
+    };
+    let model = soleus_io::osim::read_model(&bytes, file).0.unwrap();
+    let system = System::compile(&model).unwrap();
+    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
+    soleus_dynamics::assembly::Assembler::new(&model, &system)
+        .solve_assembly(&system, &mut x, &mut ws)
+        .unwrap();
+    system.solve_equilibrium(&mut x, &controls(&system).0, &mut ws);
+    let want = reference(&system, &x);
+    let mut dae = ImplicitSystemOde::new(&system, controls(&system));
+    let y = dae.vector(&x);
+    let mut radau = RadauIIA5::new(dae.error_norm(), StepOptions::with_accuracy(1e-8));
+    let o = integrate(&mut radau, &mut dae, (0.0, &y), DURATION, &mut [], &mut |_| ControlFlow::Continue(()));
+    assert_eq!(o.end, End::Reached, "{o:?}");
+    let error = angle_error(&o.state, &want, system.tree.num_mobilities);
+    assert!(error < 1e-6, "{error}");
+}

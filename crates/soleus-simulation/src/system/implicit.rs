@@ -186,9 +186,12 @@ fn redundant_constraints(system: &System) -> Vec<f64> {
     let mut rows: Vec<Vec<f64>> = ws.constraints.G.chunks(n).map(<[f64]>::to_vec).collect();
     let weight = |row: &Vec<f64>| {
         let parts = row.iter().zip(&mass).filter(|(_, m)| **m > 0.0).map(|(g, m)| g * g / m);
-        parts.sum::<f64>().max(f64::MIN_POSITIVE)
+        parts.sum::<f64>()
     };
-    let weights = rows.iter().map(weight).collect();
+    let mut weights: Vec<f64> = rows.iter().map(weight).collect();
+    // Rows without entries, such as those off the plane of a planar model, need some weight too.
+    let least = 1e-6 * weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    weights.iter_mut().for_each(|w| *w = w.max(least));
 
     // Gram–Schmidt with rows of length one, the longest remaining first.
     let norm = |r: &[f64]| r.iter().map(|x| x * x).sum::<f64>().sqrt();
