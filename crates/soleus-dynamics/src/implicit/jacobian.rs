@@ -88,6 +88,16 @@ pub struct JacobianWorkspace {
     pub(super) constraints: ConstraintDerivatives,
 }
 
+impl JacobianWorkspace {
+    /// Coordinates and speeds that do not change, and no load on them.
+    fn hold_mobilities(&mut self, ws: &Workspace<f64>, mobilities: &[usize]) {
+        for &m in mobilities {
+            (self.q[m], self.u[m]) = (D::cst(ws.kin.q[m]), D::cst(ws.kin.u[m]));
+            self.mobility[m] = D::zero();
+        }
+    }
+}
+
 impl ImplicitSystem<'_> {
     /// Room for the Jacobians.
     pub fn jacobian(&self) -> ImplicitJacobian {
@@ -260,9 +270,7 @@ impl ImplicitSystem<'_> {
             }
             (jw.X_GB[b], jw.V_GB[b], jw.body[b]) = (Xd, Vd, SpatialVec::zero());
         }
-        for &m in mobilities {
-            (jw.q[m], jw.u[m], jw.mobility[m]) = (D::cst(k.q[m]), D::cst(k.u[m]), D::zero());
-        }
+        jw.hold_mobilities(ws, mobilities);
         for (c, &j) in columns.iter().enumerate() {
             if mobilities.contains(&j) {
                 jw.q[j].d[c] = 1.0;
@@ -290,9 +298,7 @@ impl ImplicitSystem<'_> {
             }
             (jw.X_GB[b], jw.V_GB[b], jw.body[b]) = (Transform::cst(k.X_GB[b]), Vd, SpatialVec::zero());
         }
-        for &m in mobilities {
-            (jw.q[m], jw.u[m], jw.mobility[m]) = (D::cst(k.q[m]), D::cst(k.u[m]), D::zero());
-        }
+        jw.hold_mobilities(ws, mobilities);
         for (c, &j) in columns.iter().enumerate() {
             if mobilities.contains(&j) {
                 jw.u[j].d[c] = 1.0;
@@ -437,11 +443,7 @@ impl ImplicitSystem<'_> {
             jw.V_GB[b] = SpatialVec::new(Vec3::cst(ws.kin.V_GB[b].w), Vec3::cst(ws.kin.V_GB[b].v));
             jw.body[b] = SpatialVec::zero();
         }
-        for &m in mobilities {
-            jw.q[m] = D::cst(ws.kin.q[m]);
-            jw.u[m] = D::cst(ws.kin.u[m]);
-            jw.mobility[m] = D::zero();
-        }
+        jw.hold_mobilities(ws, mobilities);
         let mut rate = [D::zero(); MAX_STATES];
         let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
         let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
