@@ -31,7 +31,9 @@ const STILL: f64 = 2e-6;
 /// The same before.
 const STILL_BEFORE: f64 = 1e-2;
 /// Steps below this are taken in full: Newton's method needs no help there, and what the cost does is lost in rounding.
-const NEAR: f64 = 1e-2;
+const NEAR: f64 = 0.3;
+/// Where steps go to and fro they are shortened: from which step on, and to what.
+const DAMPED: [(usize, f64); 2] = [(50, 0.5), (100, 0.25)];
 /// Smaller unknowns cost nothing that could be seen.
 const SMALLEST: f64 = 1e-4;
 /// Rounding of an unknown: it does not move.
@@ -113,7 +115,8 @@ fn minimize(p: &PowerProgram, s: &mut Scratch, e: f64, steps: &mut usize) -> Res
     // Multipliers of another exponent would ask for something else.
     s.lambda.fill(0.0);
     let (mut moved, mut before) = (f64::INFINITY, f64::INFINITY);
-    for _ in 0..MAX_STEPS + MAX_STEPS_PER_UNKNOWN * p.n {
+    for k in 0..MAX_STEPS + MAX_STEPS_PER_UNKNOWN * p.n {
+        let most = DAMPED.iter().rfind(|(first, _)| k >= *first).map_or(1.0, |d| d.1);
         *steps += 1;
         before = if moved.is_finite() { moved } else { before };
         compute_step(p, s, e);
@@ -124,7 +127,7 @@ fn minimize(p: &PowerProgram, s: &mut Scratch, e: f64, steps: &mut usize) -> Res
         if !moved.is_finite() {
             break;
         }
-        advance(p, s, e, moved > NEAR);
+        advance(p, s, e, moved > NEAR, most);
         // Twice, as multipliers that ask for far too much make H large and one step short.
         if moved <= wanted && before <= wanted {
             if !release(p, s, e) && s.x.iter().all(|x| x.is_finite()) {
@@ -182,14 +185,14 @@ fn compute_step(p: &PowerProgram, s: &mut Scratch, e: f64) {
     }
 }
 
-/// Goes along the step until, far from the solution, the cost rises, or a bound is met, which then holds.
-fn advance(p: &PowerProgram, s: &mut Scratch, e: f64, is_far: bool) {
+/// Goes along the step by `most` of it, until, far from the solution, the cost rises, or a bound is met, which then holds.
+fn advance(p: &PowerProgram, s: &mut Scratch, e: f64, is_far: bool, most: f64) {
     let room = |x: f64, d: f64, i: usize| {
         let bound = if d < 0.0 { p.lower[i] } else { p.upper[i] };
         ((bound - x) / d).max(0.0)
     };
     let moves = |x: f64, d: f64| part(x, d) > UNMOVED;
-    let mut length: f64 = 1.0;
+    let mut length: f64 = most;
     for (i, (&x, &d)) in s.x.iter().zip(&s.step).enumerate().filter(|(_, (x, d))| moves(**x, **d)) {
         length = length.min(room(x, d, i));
     }

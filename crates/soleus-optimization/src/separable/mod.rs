@@ -145,6 +145,11 @@ impl PowerProgram {
         self.columns.push(column);
     }
 
+    /// Equation and value of each entry of column i.
+    pub fn column(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.columns.entries(i)
+    }
+
     /// Sets b = A x for a given x.
     pub fn set_rhs_by(&mut self, x: &[f64]) {
         self.rhs.fill(0.0);

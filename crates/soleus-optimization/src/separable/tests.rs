@@ -162,6 +162,20 @@ fn identity_optimality_at_large_exponents() {
     }
 }
 
+/// Weak helpers with much to carry beside saturated strong ones, started from the multipliers of another load: nothing is missing.
+#[test]
+fn identity_helpers_leave_nothing_missing() {
+    let mut noise = Noise(19);
+    for (m, n) in [(5, 20), (10, 18), (23, 54)] {
+        let mut p = program(&mut noise, m, n, 2.0);
+        for round in 0..200 {
+            p.rhs.iter_mut().for_each(|b| *b = 400.0 * noise.next().powi(3));
+            let s = p.solve().unwrap_or_else(|e| panic!("{m}×{n}, round {round}: {e}"));
+            assert!(s.feasible, "{m}×{n}, round {round}: {} is missing", s.violation);
+        }
+    }
+}
+
 /// A start from the last solution takes fewer steps and ends at the same x.
 #[test]
 fn identity_warm_start_changes_nothing_but_the_work() {
