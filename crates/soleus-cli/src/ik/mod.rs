@@ -47,10 +47,10 @@ pub struct Arguments {
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
     /// First time, s
-    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     from: f64,
     /// Last time, s
-    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     to: f64,
     /// Splits the frames into chunks that are solved at the same time; angles change in their last digits only
     #[arg(long, default_value_t = 1)]
