@@ -250,15 +250,20 @@ impl Residuals {
             log.warn(0, "", message, hint);
         }
         if self.moment_rms > LARGE_ARM_M * self.weight && self.weight > 0.0 {
-            let away = 100.0 * self.moment_rms / self.weight;
+            let away = length(self.moment_rms / self.weight);
             let message = format!(
-                "the residual moment is {:.0} N m (RMS), as if the loads acted {away:.0} cm from where they do",
+                "the residual moment is {:.0} N m (RMS), as if the loads acted {away} from where they do",
                 self.moment_rms
             );
             let hint = "check unit, axes and origin of the points where the loads act, and that motion and loads have the same times";
             log.warn(0, "", message, hint);
         }
     }
+}
+
+/// A length (m) as it is said.
+fn length(d: f64) -> String {
+    if d < 1.0 { format!("{:.0} cm", 100.0 * d) } else { format!("{d:.1} m") }
 }
 
 /// The residuals in a table of generalized forces (`<coordinate>_force`, `<coordinate>_moment`); `None` if no joint leaves

@@ -1,6 +1,6 @@
 //! Where measured forces act, and on what.
 
-use super::UNLOADED_N;
+use super::{UNLOADED_N, length};
 use soleus_dynamics::System;
 use soleus_math::{Table, Vec3};
 use soleus_model::force::{ExternalForce, Force, ForceKind};
@@ -66,17 +66,16 @@ pub fn check_points(model: &Model, system: &System, motion: &Table, forces: &[Fo
         let own = medians[bodies.iter().position(|&b| b == body(f)).unwrap_or(0)];
         let nearest = (0..bodies.len()).min_by(|&a, &b| medians[a].total_cmp(&medians[b])).unwrap_or(0);
         let on = &model.bodies[body(f)].name;
-        let centimeters = |d: f64| format!("{:.0} cm", 100.0 * d);
         if medians[nearest] < own - NEARER_M && medians[nearest] < FAR_M {
             let near = &model.bodies[bodies[nearest]].name;
             let message = format!(
                 "external force `{name}` acts on `{on}`, but where it acts is nearer to `{near}`: {} and {}",
-                centimeters(own),
-                centimeters(medians[nearest])
+                length(own),
+                length(medians[nearest])
             );
             log.warn(0, "", message, "plates seem to be taken for each other: see `applied_to_body`");
         } else if own > FAR_M {
-            let message = format!("external force `{name}` acts {} from `{on}`", centimeters(own));
+            let message = format!("external force `{name}` acts {} from `{on}`", length(own));
             log.warn(
                 0,
                 "",
