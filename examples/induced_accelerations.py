@@ -108,8 +108,11 @@ def ground_reaction(reactions, loads, prefixes):
     take = [measured_labels.index(f"{p}ground_force_vy") for p in prefixes]
     total, worst = 0.0, 0.0
     for r in rows:
-        k = min(range(len(measured)), key=lambda i: abs(measured[i][0] - r[0]))
-        d = sum(r[i] for i in columns) - sum(measured[k][i] for i in take)
+        # On straight lines between samples.
+        k = min(max(sum(m[0] <= r[0] for m in measured), 1), len(measured) - 1)
+        (before, after) = measured[k - 1], measured[k]
+        part = min(max((r[0] - before[0]) / (after[0] - before[0]), 0.0), 1.0)
+        d = sum(r[i] for i in columns) - sum((1 - part) * before[i] + part * after[i] for i in take)
         total, worst = total + d * d, max(worst, abs(d))
     return (total / len(rows)) ** 0.5, worst, max(sum(m[i] for i in take) for m in measured)
 
@@ -136,26 +139,34 @@ def main():
     rms, worst, most = ground_reaction(reactions, data / "subject02_running_grf.mot", ["", "1_"])
     print(f"running: reactions of the contacts differ from the measured vertical force by {rms:.0f} N RMS (largest {worst:.0f} N, "
           f"peak force {most:.0f} N)")
-    names, table = running["X"]
-    spans = stances(data / "subject02_running_grf.mot", "") + stances(data / "subject02_running_grf.mot", "1_")
-    inside = [(a, b) for a, b in spans if table[0][0] <= a and b <= table[-1][0]]
-    for a, b in inside:
-        stance = [r for r in table if a <= r[0] <= b]
-        total = names.index("total")
-        hardest = min(stance, key=lambda r: r[total])[0]
-        ends = next((r[0] for r in stance if r[0] > hardest and r[total] > 0.0), b)
-        print(f"running: stance {a:.3f} to {b:.3f} s: braking ends at {100 * (ends - a) / (b - a):.0f} % of stance (paper: 60 %)")
-    brake, push = peak(running, "X", "total", -1), peak(running, "X", "total", 1)
+    table = running["X"][1]
+    inside = []
+    for prefix in ("", "1_"):
+        labels, rows = read(data / "subject02_running_grf.mot")
+        forward = labels.index(f"{prefix}ground_force_vx")
+        for a, b in stances(data / "subject02_running_grf.mot", prefix):
+            if not (table[0][0] <= a and b <= table[-1][0]):
+                continue
+            inside.append((a, b))
+            # Braking ends when the foot no longer pushes back, after it did so hardest.
+            stance = [r for r in rows if a <= r[0] <= b]
+            hardest = min(stance, key=lambda r: r[forward])[0]
+            ends = next((r[0] for r in stance if r[0] > hardest and r[forward] > 0.0), b)
+            print(f"running: stance {a:.3f} to {b:.3f} s: braking ends at {100 * (ends - a) / (b - a):.0f} % of stance (paper: 60 %)")
+    # Peaks while a foot stands. Groups are sums over both legs here; `soleus experiment seth` takes the leg that stands alone.
+    stands = lambda t: any(a <= t <= b for a, b in inside)
+    top = lambda axis, group, sign: peak(running, axis, group, sign, stands)
+    brake, push = top("X", "total", -1), top("X", "total", 1)
     # What the ground gives, as a force plate reads it: weight included.
-    lift = peak(running, "Y", "total", 1) + 9.81
+    lift = top("Y", "total", 1) + 9.81
     print(f"running: peaks of the mass centre: braking {brake:.1f}, propulsion {push:.1f}, vertical, weight included, {lift:.1f} m/s2")
     quad, calf = "quadriceps", "soleus+gastrocnemius"
-    print(f"running: quadriceps: braking {peak(running, 'X', quad, -1):.1f} m/s2, {peak(running, 'X', quad, -1) / brake:.2f} of the "
-          f"peak (paper: twice); vertical {peak(running, 'Y', quad, 1):.1f} m/s2, {peak(running, 'Y', quad, 1) / lift:.2f} (paper: nearly half)")
-    print(f"running: soleus and gastrocnemius: forward {peak(running, 'X', calf, 1):.1f} m/s2, {peak(running, 'X', calf, 1) / push:.2f} "
-          f"of the peak (paper: over twice); vertical {peak(running, 'Y', calf, 1):.1f} m/s2, {peak(running, 'Y', calf, 1) / lift:.2f} (paper: over half)")
-    arms = max(peak(running, "X", "arms", 1), peak(running, "X", "arms", -1))
-    print(f"running: arms: fore-aft at most {100 * arms / push:.1f} % of the peak (paper: below 1 %)")
+    print(f"running: quadriceps: braking {top('X', quad, -1):.1f} m/s2, {top('X', quad, -1) / brake:.2f} of the peak (paper: twice); "
+          f"vertical {top('Y', quad, 1):.1f} m/s2, {top('Y', quad, 1) / lift:.2f} (paper: nearly half)")
+    print(f"running: soleus and gastrocnemius: forward {top('X', calf, 1):.1f} m/s2, {top('X', calf, 1) / push:.2f} of the peak "
+          f"(paper: over twice); vertical {top('Y', calf, 1):.1f} m/s2, {top('Y', calf, 1) / lift:.2f} (paper: over half)")
+    arms = max(top("X", "arms", 1), top("X", "arms", -1))
+    print(f"running: arms: fore-aft at most {100 * arms / max(brake, push):.1f} % of the peak (paper: below 1 %)")
 
     # Walking: states and controls that OpenSim's CMC found.
     walk = args.shared / "reference/pipelines/Gait2354_Simbody"

@@ -8,6 +8,8 @@ use soleus_io::table::{Format, csv, parquet, sto, trc};
 use soleus_math::signal::{SignalError, lowpass, resampled_at};
 use soleus_math::table::{Element, Table, meters_per};
 use soleus_math::{Mat33, Rotation, Vec3};
+use soleus_model::Diagnostics;
+use soleus_tools::quality::check_cutoff;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +30,12 @@ pub struct Options {
     /// Turns all vectors about an axis of the laboratory, degrees; may be repeated
     #[arg(long, value_name = "AXIS:DEG", value_parser = parse_rotation)]
     rotate: Vec<Turn>,
+    /// Unit of length of the markers read, where the file does not say it (.csv)
+    #[arg(long, value_name = "UNIT")]
+    from_units: Option<String>,
+    /// Angles read are in degrees, where the file does not say it (.csv)
+    #[arg(long)]
+    degrees: bool,
     /// Unit of length of the markers written: m, cm, mm, in, …
     #[arg(long, value_name = "UNIT")]
     units: Option<String>,
@@ -96,6 +104,7 @@ pub fn run(o: &Options) -> Result<(), Failure> {
     if table.rows() == 0 {
         eprintln!("warning: {} has no rows", o.input.display());
     }
+    say_units(o, &mut table, format)?;
     for turn in &o.rotate {
         table = rotated(&table, turn.rotation()).map_err(content)?;
     }
@@ -104,6 +113,9 @@ pub fn run(o: &Options) -> Result<(), Failure> {
     }
     let failed = |e: SignalError| content(e.to_string());
     if let Some(hz) = o.lowpass_hz {
+        let mut log = Diagnostics::new(o.input.display().to_string());
+        check_cutoff(table.times(), hz, &mut log);
+        load::report(&log);
         table = lowpass(&table, hz).map_err(failed)?;
     }
     if let Some(hz) = o.rate {
@@ -124,6 +136,52 @@ pub fn run(o: &Options) -> Result<(), Failure> {
         o.output.display()
     );
     Ok(())
+}
+
+/// Takes units from the command line where the table has none, and warns where they get lost or are guessed.
+fn say_units(o: &Options, table: &mut Table, format: Format) -> Result<(), Failure> {
+    let mut log = Diagnostics::new(o.input.display().to_string());
+    let unit = table.metadata_value("Units").map(str::to_string);
+    if let Some(given) = &o.from_units {
+        let refuse = |message: String| Failure::content(&o.input, 0, "", message, "leave --from-units out");
+        if meters_per(given).is_none() {
+            return Err(refuse(format!("`{given}` is no unit of length")));
+        }
+        if let Some(unit) = unit.as_ref().filter(|u| meters_per(u) != meters_per(given)) {
+            return Err(refuse(format!("the file says that its unit of length is {unit}")));
+        }
+        table.set_metadata("Units", given.as_str());
+    } else if format == Format::Trc && unit.is_none() {
+        let message = "the file does not say its unit of length; the .trc will say m";
+        log.warn(0, "", message, "say it with --from-units");
+    }
+    if o.degrees {
+        table.in_degrees = Some(true);
+    }
+    // What a .csv cannot say.
+    if format == Format::Csv {
+        let in_meters = o.units.as_ref().or(unit.as_ref()).is_none_or(|u| meters_per(u) == Some(1.0));
+        if !in_meters {
+            let unit = o.units.as_ref().or(unit.as_ref()).map_or("", String::as_str);
+            log.warn(
+                0,
+                "",
+                format!("lengths are in {unit}, which a .csv cannot say"),
+                "write m with --units m, or read it again with --from-units",
+            );
+        }
+        if table.in_degrees == Some(true) && !has_loads(table) {
+            let message = "angles are in degrees, which a .csv cannot say";
+            log.warn(0, "", message, "read it again with --degrees");
+        }
+    }
+    load::report(&log);
+    Ok(())
+}
+
+/// Whether the columns are forces, of which tables say that angles are in degrees too.
+fn has_loads(table: &Table) -> bool {
+    table.labels().iter().all(|l| crate::plot::is_load(l))
 }
 
 /// Times at a rate (Hz) from the first to the last. Multiples do not drift as sums do.
@@ -179,7 +237,9 @@ fn rotated(table: &Table, R: Rotation<f64>) -> Result<Table, String> {
 fn change_units(table: &mut Table, unit: &str) -> Result<(), String> {
     let wanted = meters_per(unit).ok_or_else(|| format!("`{unit}` is no unit of length"))?;
     let Some(old) = table.metadata_value("Units") else {
-        return Err("the file does not say its unit of length; markers (.trc, .c3d) do".to_string());
+        let message =
+            "the file does not say its unit of length, as markers (.trc, .c3d) do; say it with --from-units";
+        return Err(message.to_string());
     };
     let old = meters_per(old).ok_or_else(|| format!("the file's unit `{old}` is no unit of length"))?;
     if old != wanted {

@@ -88,13 +88,23 @@ impl Failure {
         let hint = match source.kind() {
             ErrorKind::NotFound => match nearest_file(path) {
                 Some(near) => format!("did you mean {}?", near.display()),
-                None => "check the path; it is taken relative to the folder you are in".to_string(),
+                None => no_such_file(path),
             },
             ErrorKind::IsADirectory => "this is a folder; name a file in it".to_string(),
             ErrorKind::InvalidData => "the file is not text in UTF-8".to_string(),
             _ => "check that the file exists and that you may read it".to_string(),
         };
         Failure::Read { path: path.to_path_buf(), source, hint }
+    }
+
+    /// The same, with the file that names the one that cannot be read.
+    pub fn named_in(mut self, file: &Path) -> Self {
+        if let Failure::Read { path, hint, .. } = &mut self
+            && path != file
+        {
+            *hint = format!("{} names it; {hint}", file.display());
+        }
+        self
     }
 
     /// A file that cannot be written.
@@ -119,6 +129,16 @@ impl Failure {
             message,
             hint: hint.to_string(),
         }))
+    }
+}
+
+/// Where a file was looked for.
+fn no_such_file(path: &Path) -> String {
+    let absolute = std::path::absolute(path).unwrap_or(path.to_path_buf());
+    let folder = absolute.parent().unwrap_or(Path::new("/"));
+    match folder.is_dir() {
+        true => format!("there is no such file in {}", folder.display()),
+        false => format!("there is no folder {}", folder.display()),
     }
 }
 

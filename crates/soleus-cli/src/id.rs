@@ -4,6 +4,7 @@ use crate::failure::{Failure, nearest_hint};
 use crate::tables::{self, GAP_HINT, Take};
 use crate::{load, setup};
 use clap::Args;
+use soleus_dynamics::Options;
 use soleus_io::setup::InverseDynamicsSetup;
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::Table;
@@ -12,7 +13,7 @@ use soleus_model::force::Force;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::external_forces;
 use soleus_tools::inverse_dynamics::{Error, Loads, Settings, inverse_dynamics};
-use soleus_tools::quality::{check_angles, check_ground_reactions, residuals};
+use soleus_tools::quality::{check_angles, check_cutoff, check_ground_reactions, check_points, residuals};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus id`.
@@ -37,10 +38,10 @@ pub struct Arguments {
     #[arg(long, value_name = "NAMES", num_args = 0.., default_values_t = ["muscles".to_string(), "actuators".to_string()])]
     exclude: Vec<String>,
     /// First time, s
-    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     from: f64,
     /// Last time, s
-    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     to: f64,
     /// File to write (.sto; N m and N)
     #[arg(long, value_name = "OUT.sto")]
@@ -103,11 +104,18 @@ fn solve(mut model: Model, forces: Vec<Force>, motion: &Path, settings: &Setting
     let table = tables::read_in_order(motion, Take::Markers)?;
     let mut log = Diagnostics::new(motion.display().to_string());
     check_angles(&model, &table, &mut log);
+    if let Some(hz) = settings.cutoff_hz {
+        check_cutoff(table.times(), hz, &mut log);
+    }
     let has_loads = !forces.is_empty();
     // Residuals are judged by masses and joints alone; muscles are most of a model.
     let own = std::mem::take(&mut model.forces);
     let bare = model.clone();
     model.forces = own;
+    if has_loads {
+        let system = load::compile(motion, &bare, &Options::default())?;
+        check_points(&bare, &system, &table, &forces, &mut log);
+    }
     let found = inverse_dynamics(model, forces, &table, settings).map_err(|e| {
         let hint = match &e {
             Error::NoCoordinates => "columns are named after coordinates, such as knee_angle",
@@ -135,13 +143,7 @@ fn solve(mut model: Model, forces: Vec<Force>, motion: &Path, settings: &Setting
             r.force_rms, r.force_peak
         );
         eprintln!("residual moment: RMS {:.1} N m, largest {:.1} N m", r.moment_rms, r.moment_peak);
-        // Walking trials that were not made consistent have some percent; half the weight is a mistake.
-        if r.force_rms > 0.5 * r.weight {
-            let message =
-                format!("the residual force is {part:.0} % of the weight, largest at {:.3} s", r.worst_time);
-            let hint = "check that loads and motion are of the same trial, that both plates act on the right foot, and the axes";
-            log.warn(0, "", message, hint);
-        }
+        r.check(&mut log);
     }
     load::report(&log);
     Ok(found)

@@ -3,13 +3,13 @@
 use crate::failure::{Failure, nearest_hint};
 use crate::tables::{self, Take};
 use crate::{load, setup};
-use soleus_dynamics::Options;
+use soleus_dynamics::{Options, System};
 use soleus_io::osim::write_document;
 use soleus_io::setup::{ImuInverseKinematicsSetup, ImuPlacerSetup};
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::Vec3;
-use soleus_model::Diagnostics;
 use soleus_model::joint::MotionType;
+use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
     MarkerTask, OrientationSummary, OrientationTrial, Settings, Tasks, solve_orientations,
 };
@@ -86,6 +86,17 @@ pub fn run_setup(path: &Path, s: &ImuInverseKinematicsSetup) -> Result<(), Failu
     close(&trial.summary, &file)
 }
 
+/// A model without forces whose translations stay where they are: orientations say nothing about them.
+pub fn turning_model(path: &Path) -> Result<(Model, System), Failure> {
+    let mut model = load::model(path)?;
+    model.forces.clear();
+    for c in model.coordinates.iter_mut().filter(|c| c.motion_type == MotionType::Translational) {
+        c.locked = true;
+    }
+    let system = load::compile(path, &model, &Options::default())?;
+    Ok((model, system))
+}
+
 /// Solves for a motion; the translations of the model stay where they are.
 pub fn solve(
     model_path: &Path,
@@ -94,12 +105,7 @@ pub fn solve(
     weights: &[(String, f64)],
     range: [f64; 2],
 ) -> Result<OrientationTrial, Failure> {
-    let mut model = load::model(model_path)?;
-    model.forces.clear();
-    for c in model.coordinates.iter_mut().filter(|c| c.motion_type == MotionType::Translational) {
-        c.locked = true;
-    }
-    let system = load::compile(model_path, &model, &Options::default())?;
+    let (model, system) = turning_model(model_path)?;
     let table = tables::read_in_order(file, Take::Markers)?;
     let sensors = weights.iter().map(|(name, weight)| MarkerTask { name: name.clone(), weight: *weight });
     let tasks = Tasks { sensors: sensors.collect(), ..Tasks::default() };

@@ -145,7 +145,7 @@ enum Verb {
         out: PathBuf,
     },
 
-    /// Turns motion, marker and force files into each other: .sto, .mot, .trc, .csv and .c3d in, all but .c3d out
+    /// Turns motion, marker and force files into each other: .sto, .mot, .trc, .csv, .parquet and .c3d in, all but .c3d out
     Convert(convert::Options),
 
     /// Draws columns of a motion, marker or force file over time

@@ -18,7 +18,7 @@ const MOST_LINES: usize = 8;
     soleus plot forces.mot --columns '*_vy' --out vertical.png"
 )]
 pub struct Options {
-    /// File to read: .sto, .mot, .trc, .csv or .c3d
+    /// File to read: .sto, .mot, .trc, .csv, .parquet or .c3d
     file: PathBuf,
     /// Columns by name, separated by commas; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
@@ -36,7 +36,9 @@ const LOADS: [&str; 3] = ["force", "moment", "torque"];
 
 /// Reads the table and writes the chart.
 pub fn run(o: &Options) -> Result<(), Failure> {
-    let table = tables::read_rows(&o.file, o.take)?.flattened();
+    let table = tables::read_rows(&o.file, o.take)?;
+    let is_markers = table.element().components() == 3;
+    let table = table.flattened();
     let content = |message: String| Failure::content(&o.file, 0, "", message, "");
     let chosen = choose(&table, &o.columns).map_err(content)?;
     if o.columns.is_empty() && table.labels().len() > chosen.len() {
@@ -51,12 +53,12 @@ pub fn run(o: &Options) -> Result<(), Failure> {
     let line =
         |&i: &usize| Line::new(table.labels()[i].clone(), table.times().to_vec(), table.columns()[i].clone());
     // Tables of forces say that angles are in degrees too, and have none.
-    let is_load = |&i: &usize| LOADS.iter().any(|word| table.labels()[i].contains(word));
-    let are_loads = chosen.iter().all(is_load);
+    let are_loads = chosen.iter().all(|&i| is_load(&table.labels()[i]));
+    let unit = table.metadata_value("Units").filter(|_| is_markers).unwrap_or("");
     let plot = Plot {
         title: o.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         x_label: "time (s)".to_string(),
-        y_label: if table.in_degrees == Some(true) && !are_loads { "angles in degrees" } else { "" }
+        y_label: if table.in_degrees == Some(true) && !are_loads { "angles in degrees" } else { unit }
             .to_string(),
         lines: chosen.iter().map(line).collect(),
         ..Plot::default()
@@ -65,6 +67,11 @@ pub fn run(o: &Options) -> Result<(), Failure> {
         return load::write_bytes(&o.out, &plot.to_png());
     }
     load::write_whole(&o.out, &plot.to_svg())
+}
+
+/// Whether a column is a force or a moment, by its label.
+pub fn is_load(label: &str) -> bool {
+    LOADS.iter().any(|word| label.contains(word))
 }
 
 /// Places of the named columns, each once, in the order asked for.

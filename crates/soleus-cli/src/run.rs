@@ -35,7 +35,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
             return Err(Failure::content(&a.setup, 0, "", message, "leave --model out"));
         }
     }
-    match setup {
+    let done = match setup {
         Setup::Scale(s) => scale::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::InverseKinematics(s) => ik::run_setup(&a.setup, &s, Warnings::Tell),
         Setup::MocoStudy(s) => solve::run_setup(&a.setup, &s),
@@ -46,5 +46,6 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         Setup::ImuInverseKinematics(s) => imu::run_setup(&a.setup, &s),
         Setup::Forward(s) => forward::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, a.opensim_faults, Warnings::Tell),
-    }
+    };
+    done.map_err(|e| e.named_in(&a.setup))
 }

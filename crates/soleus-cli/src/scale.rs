@@ -46,10 +46,10 @@ pub struct Arguments {
     #[arg(long)]
     preserve_mass_distribution: bool,
     /// First time of the static trial to use, s
-    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     from: f64,
     /// Last time of the static trial to use, s
-    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     to: f64,
     /// Weights for the static pose (XML file with an IKTaskSet); all markers weigh 1 without it
     #[arg(long, value_name = "TASKS.xml", requires = "markers")]

@@ -85,6 +85,16 @@ fn identity_a_stream_gives_the_same_poses() {
     let b = Bench::new("stream");
     b.ik(&trc(&NAMES, "mm", "100", "5", &TIMES)).is_done();
     let whole = common::table(&b.0.0.join("a.mot"));
+    // Errors of every marker, frame by frame, beside those of all.
+    b.0.soleus(&["ik", "--model", "rod.osim", "--markers", "a.trc", "--out", "b.mot", "--errors", "e.sto"])
+        .is_done();
+    let errors = common::table(&b.0.0.join("e.sto"));
+    assert_eq!(errors.labels()[..3], ["total_squared_error", "marker_error_RMS", "marker_error_max"]);
+    assert_eq!(errors.labels()[3..], NAMES);
+    for row in 0..errors.rows() {
+        let squares: f64 = errors.columns()[3..].iter().map(|c| c[row] * c[row]).sum();
+        assert!((squares - errors.columns()[0][row]).abs() < 1e-15);
+    }
     let stream = b.0.soleus(&["ik", "--model", "rod.osim", "--markers", "a.trc", "--stream"]);
     let mut lines = stream.is_done().lines();
     assert_eq!(lines.next(), Some("time,angle"));

@@ -43,9 +43,48 @@ fn analytic_markers_turn_and_change_units() {
     let out = fs::read_to_string(f.join("out.csv")).unwrap();
     assert_eq!(out.lines().next(), Some("time,A_1,A_2,A_3,B_1,B_2,B_3"));
     assert_eq!(out.lines().nth(2), Some("0.01,1001,2001,3001,,,"));
-    // And back to markers.
-    done(&soleus(&f, &["convert", "out.csv", "back.trc"]));
+    // And back to markers, whose unit a .csv does not say.
+    let o = soleus(&f, &["convert", "out.csv", "back.trc"]);
+    done(&o);
+    assert!(String::from_utf8_lossy(&o.stderr).contains("does not say its unit"));
     assert!(fs::read_to_string(f.join("back.trc")).unwrap().contains("\tA\t\t\tB\t\t\t\n"));
+    let o = soleus(&f, &["convert", "out.csv", "back.trc", "--from-units", "mm", "--units", "m"]);
+    done(&o);
+    assert!(!String::from_utf8_lossy(&o.stderr).contains("unit"), "{o:?}");
+    let back = fs::read_to_string(f.join("back.trc")).unwrap();
+    assert!(back.lines().nth(2).unwrap().contains("\tm\t") && back.contains("\t1\t2\t3\t0.004\t"), "{back}");
+}
+
+/// What a file cannot say is warned about, not changed: degrees and millimeters in a .csv, a cutoff that filters nothing.
+#[test]
+fn analytic_units_that_get_lost() {
+    let f = folder("lost_units");
+    let mut text =
+        String::from("Coordinates\nversion=1\nnRows=21\nnColumns=2\ninDegrees=yes\nendheader\ntime\tknee\n");
+    for i in 0..21 {
+        text.push_str(&format!("{}\t{}\n", i as f64 * 0.05, 10.0 - i as f64));
+    }
+    fs::write(f.join("k.mot"), text).unwrap();
+    fs::write(f.join("m.trc"), MARKERS).unwrap();
+    let says = |arguments: &[&str], words: &str| {
+        let o = soleus(&f, arguments);
+        done(&o);
+        let said = String::from_utf8_lossy(&o.stderr).into_owned();
+        assert!(said.contains(words), "{said}");
+        assert_eq!(said.contains("warning"), !words.is_empty(), "{said}");
+    };
+    says(&["convert", "k.mot", "k.csv"], "angles are in degrees");
+    says(&["convert", "k.csv", "k.sto", "--degrees"], "");
+    assert!(fs::read_to_string(f.join("k.sto")).unwrap().contains("inDegrees=yes"));
+    says(&["convert", "m.trc", "m.csv"], "lengths are in mm");
+    says(&["convert", "m.trc", "m.csv", "--units", "m"], "");
+    says(
+        &["convert", "k.mot", "smooth.mot", "--lowpass-hz", "400"],
+        "more than half of 20.0 rows per second",
+    );
+    let refused = soleus(&f, &["convert", "m.trc", "x.trc", "--from-units", "m"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("its unit of length is mm"));
 }
 
 #[test]

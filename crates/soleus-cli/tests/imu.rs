@@ -105,6 +105,28 @@ fn opensim_val_sensors_placed_and_followed() {
     for (x, y) in a.columns().iter().flatten().zip(b.columns().iter().flatten()) {
         assert!((x - y).abs() < 1e-7);
     }
+
+    // And as a stream, from the file and from stdin.
+    let streamed =
+        f.soleus(&["ik", "--model", "calibrated.osim", "--orientations", "motion.sto", &turn, "--stream"]);
+    let from_file = streamed.is_done().to_string();
+    f.soleus(&["convert", "motion.sto", "motion.csv"]).is_done();
+    let piped = std::process::Command::new(env!("CARGO_BIN_EXE_soleus"))
+        .args(["ik", "--model", "calibrated.osim", "--orientations", "-", &turn, "--stream"])
+        .current_dir(&f.0)
+        .stdin(std::fs::File::open(f.0.join("motion.csv")).unwrap())
+        .output()
+        .unwrap();
+    assert!(piped.status.success(), "{}", String::from_utf8_lossy(&piped.stderr));
+    assert_eq!(String::from_utf8_lossy(&piped.stdout), from_file);
+    for (row, line) in from_file.lines().skip(1).enumerate() {
+        let numbers: Vec<f64> = line.split(',').map(|n| n.parse().unwrap()).collect();
+        assert_eq!(numbers[0], a.times()[row]);
+        for (x, column) in numbers[1..].iter().zip(a.columns()) {
+            assert_eq!(*x, column[row]);
+        }
+    }
+    assert_eq!(from_file.lines().count(), 4);
 }
 
 #[test]

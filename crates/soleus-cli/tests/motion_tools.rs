@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Folder, copy, shared, table};
+use common::{Folder, LEG, copy, shared, table};
 use soleus_math::Table;
 
 /// Pipeline, setup file, files that earlier steps made, results.
@@ -169,4 +169,53 @@ fn analytic_setup_files_that_ask_for_too_much() {
         assert_eq!(done.code, Some(2), "{}", done.stderr);
         assert!(done.stderr.contains(word), "{}", done.stderr);
     }
+}
+
+/// A swing of the leg that ships, from −0.2 s on.
+fn swing(folder: &Folder) {
+    let mut text = String::from(
+        "Coordinates\nversion=1\ninDegrees=yes\nendheader\ntime\thip_flexion\tknee_angle\tankle_angle\n",
+    );
+    for i in 0..40 {
+        let t = 0.01 * i as f64 - 0.2;
+        let (hip, knee) = (10.0 * (6.0 * t).sin(), -30.0 + 8.0 * (6.0 * t).cos());
+        text.push_str(&format!("{t}\t{hip}\t{knee}\t0\n"));
+    }
+    folder.file("swing.mot", text);
+}
+
+/// Reserves need no file, times may be negative, any exponent that muscles are studied with is solved, and what reserves carry is told.
+#[test]
+fn analytic_static_optimization_without_any_xml() {
+    let f = Folder::new("so_without_xml");
+    swing(&f);
+    let so = ["so", "--model", LEG, "--motion", "swing.mot", "--out", "out", "--from", "-0.1", "--to", "0.1"];
+    for exponent in ["1", "2", "3", "6"] {
+        let done = f.soleus(&[&so[..], &["--reserves", "1", "--exponent", exponent]].concat());
+        assert_eq!(done.code, Some(0), "p = {exponent}: {}", done.stderr);
+        assert!(done.stderr.contains("reserves carry at most"), "{}", done.stderr);
+    }
+    let activations = table(&f.0.join("out/swing_StaticOptimization_activation.sto"));
+    assert!(activations.times()[0] < -0.09 && activations.times()[0] > -0.11, "{:?}", activations.times());
+    assert!(activations.labels().iter().any(|l| l.contains("reserve")), "{:?}", activations.labels());
+    f.soleus(&[&so[..], &["--reserves", "nowhere.xml"]].concat()).is_refused(&["nowhere.xml"]);
+}
+
+/// A file that is not there is told with the file that names it and the folder it was looked for in.
+#[test]
+fn analytic_missing_files_and_who_names_them() {
+    let f = Folder::new("who_names_it");
+    f.file(
+        "ik.xml",
+        "<OpenSimDocument Version=\"40000\"><InverseKinematicsTool name=\"x\"><model_file>gone.osim</model_file>\
+         <marker_file>m.trc</marker_file></InverseKinematicsTool></OpenSimDocument>",
+    );
+    f.soleus(&["run", "ik.xml"]).is_refused(&[
+        "gone.osim",
+        "ik.xml names it",
+        "no such file in",
+        "who_names_it",
+    ]);
+    f.file("study.toml", "model = \"gone.osim\"\n[[trials]]\nname = \"a\"\nmarkers = \"m.trc\"\n");
+    f.soleus(&["pipeline", "study.toml"]).is_refused(&["gone.osim", "study.toml names it"]);
 }

@@ -3,6 +3,10 @@
 //!
 //! Every finding is a diagnostic with what is wrong and what to do; the caller decides whom to tell.
 
+mod points;
+
+pub use points::check_points;
+
 use soleus_dynamics::System;
 use soleus_math::{Table, Vec3};
 use soleus_model::force::{ExternalForce, Force, ForceKind};
@@ -48,6 +52,20 @@ pub fn check_times(table: &Table, log: &mut Diagnostics) {
             let message = format!("the header states {hz} frames per second, but the times say {mean:.2}");
             log.warn(0, "", message, "the times are believed");
         }
+    }
+}
+
+/// Checks the cutoff of a low-pass filter, Hz: above half the rate of the rows there is nothing to hold back, and the filter takes
+/// 0.49 of the rate in its place, as OpenSim's does.
+pub fn check_cutoff(times: &[f64], cutoff_hz: f64, log: &mut Diagnostics) {
+    let Ok(step) = soleus_math::signal::smallest_step(times) else { return };
+    let rate = 1.0 / step;
+    if cutoff_hz >= 0.5 * rate {
+        let message = format!(
+            "a cutoff of {cutoff_hz} Hz is more than half of {rate:.1} rows per second: {:.1} Hz is taken",
+            0.49 * rate
+        );
+        log.warn(0, "", message, "leave the filter out, or give it a lower cutoff, such as 6 Hz for gait");
     }
 }
 
@@ -214,6 +232,40 @@ pub struct Residuals {
     pub weight: f64,
 }
 
+/// Residual forces above this part of the weight (RMS) are worth a warning. Trials that were not made consistent have five percent or so.
+const LARGE_FORCE: f64 = 0.1;
+/// Residual moments above the weight times this are, m: as if it acted so far from where it does. Three centimeters are usual.
+const LARGE_ARM_M: f64 = 0.1;
+
+impl Residuals {
+    /// Says if the residuals are large, and what may be the reason.
+    pub fn check(&self, log: &mut Diagnostics) {
+        if self.force_rms > LARGE_FORCE * self.weight {
+            let part = 100.0 * self.force_rms / self.weight;
+            let message = format!(
+                "the residual force is {part:.0} % of the weight, largest at {:.3} s",
+                self.worst_time
+            );
+            let hint = "check that loads and motion are of the same trial and have the same times, that every plate that was stepped on is among the loads, the axes, and the mass of the model";
+            log.warn(0, "", message, hint);
+        }
+        if self.moment_rms > LARGE_ARM_M * self.weight && self.weight > 0.0 {
+            let away = length(self.moment_rms / self.weight);
+            let message = format!(
+                "the residual moment is {:.0} N m (RMS), as if the loads acted {away} from where they do",
+                self.moment_rms
+            );
+            let hint = "check unit, axes and origin of the points where the loads act, and that motion and loads have the same times";
+            log.warn(0, "", message, hint);
+        }
+    }
+}
+
+/// A length (m) as it is said.
+fn length(d: f64) -> String {
+    if d < 1.0 { format!("{:.0} cm", 100.0 * d) } else { format!("{d:.1} m") }
+}
+
 /// The residuals in a table of generalized forces (`<coordinate>_force`, `<coordinate>_moment`); `None` if no joint leaves
 /// a body free in ground.
 pub fn residuals(model: &Model, generalized_forces: &Table) -> Option<Residuals> {
@@ -279,6 +331,13 @@ mod tests {
         assert_eq!(findings(|log| check_times(&t, log)), "");
         t.set_metadata("DataRate", "250");
         assert!(findings(|log| check_times(&t, log)).contains("header states 250"));
+    }
+
+    #[test]
+    fn analytic_cutoffs_that_filter_nothing() {
+        let t: Vec<f64> = (0..50).map(|i| 0.01 * i as f64).collect();
+        assert_eq!(findings(|log| check_cutoff(&t, 6.0, log)), "");
+        assert!(findings(|log| check_cutoff(&t, 60.0, log)).contains("49.0 Hz is taken"));
     }
 
     #[test]
@@ -348,5 +407,12 @@ mod tests {
         let r = residuals(&model, &table).unwrap();
         assert!((r.force_peak - 5.0).abs() < 1e-15 && (r.force_rms - 12.5f64.sqrt()).abs() < 1e-15);
         assert!((r.moment_peak - 2.0).abs() < 1e-15 && r.worst_time == 0.0);
+        let of = |force: f64, arm: f64| {
+            let r = Residuals { force_rms: force * 700.0, moment_rms: arm * 700.0, weight: 700.0, ..r };
+            findings(|log| r.check(log))
+        };
+        assert_eq!(of(0.05, 0.03), "");
+        assert!(of(0.19, 0.03).contains("19 % of the weight"), "{}", of(0.19, 0.03));
+        assert!(of(0.05, 0.23).contains("acted 23 cm from"), "{}", of(0.05, 0.23));
     }
 }

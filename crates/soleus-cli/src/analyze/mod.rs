@@ -20,6 +20,7 @@ pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>)
     let mut log = Diagnostics::new(source.display().to_string());
     let mut unsolved = Vec::new();
     for a in analyses {
+        a.analysis.notes().iter().for_each(|n| eprintln!("{n}"));
         unsolved.extend(a.analysis.unsolved().map(|u| format!("{}: {u}", a.name)));
         for warning in a.analysis.warnings() {
             log.warn(0, "", format!("{}: {warning}", a.name), "");
@@ -62,6 +63,9 @@ pub fn report(model: &Model, source: &Path, report: &Report) {
 
 /// The failure of an analysis.
 pub fn failed(path: &Path, e: &AnalysisError) -> Failure {
+    if e.is_not_converged() {
+        return Failure::NotSolved { message: e.to_string() };
+    }
     let hint = match e {
         AnalysisError::Missing { .. } => {
             "it has a column named after every actuator of the model, as `soleus so` writes it"

@@ -8,6 +8,7 @@ use crate::{id, load, setup};
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::AnalysisSetup;
 use soleus_math::Table;
+use soleus_model::operator::{ModelOperator, OperatorError, Reserves, Residuals, apply_all};
 use soleus_model::{Force, ForceKind, Model};
 use soleus_simulation::system::{control_labels, state_column, state_labels};
 use soleus_tools::analysis::{HistoryError, MotionSettings, Preparation, StateHistory, analyze};
@@ -25,17 +26,20 @@ pub struct Input {
     /// Measured loads: an XML file with ExternalLoads
     #[arg(long, value_name = "LOADS.xml")]
     loads: Option<PathBuf>,
-    /// Actuators to add to the model: XML files with a ForceSet, such as reserves and residuals
-    #[arg(long, value_name = "FORCES.xml", num_args = 1..)]
-    reserves: Vec<PathBuf>,
+    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N)
+    #[arg(long, value_name = "MOMENT,FORCE", value_delimiter = ',', num_args = 1)]
+    residuals: Vec<f64>,
+    /// Actuators to add to the model: XML files with a ForceSet, or the optimal force (N m or N) of one for every coordinate that has none
+    #[arg(long, value_name = "FORCES.xml|FORCE", num_args = 1..)]
+    reserves: Vec<String>,
     /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
     #[arg(long)]
     cutoff_hz: Option<f64>,
     /// First time, s
-    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     from: f64,
     /// Last time, s
-    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     to: f64,
     /// Every how many rows of the motion
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -58,14 +62,34 @@ pub struct Extra<'a> {
 }
 
 impl Input {
+    /// Residuals and reserves that come without a file.
+    fn helpers(&self) -> Vec<ModelOperator> {
+        let mut list = Vec::new();
+        if let [moment, ..] = self.residuals[..] {
+            list.push(ModelOperator::AddResiduals(Residuals {
+                rotational_optimal_force: moment,
+                translational_optimal_force: self.residuals.get(1).copied().unwrap_or(moment),
+                ..Residuals::default()
+            }));
+        }
+        for optimal_force in self.reserves.iter().filter_map(|r| r.parse().ok()) {
+            list.push(ModelOperator::AddReserves(Reserves { optimal_force, ..Reserves::default() }));
+        }
+        list
+    }
+
     /// Makes the analyses that `choose` asks for, given the measured loads, and writes their tables.
     pub fn run(
         &self,
         extra: &Extra,
         choose: &dyn Fn(&Model) -> Result<Vec<AnalysisSetup>, Failure>,
     ) -> Result<(), Failure> {
-        let change = load::Change { force_sets: &self.reserves, ..load::Change::default() };
+        let is_file = |r: &&String| r.parse::<f64>().is_err();
+        let files: Vec<PathBuf> = self.reserves.iter().filter(is_file).map(PathBuf::from).collect();
+        let change = load::Change { force_sets: &files, ..load::Change::default() };
         let mut model = load::changed_model(&self.model, &change, load::Warnings::Tell)?;
+        let wrong = |e: OperatorError| Failure::content(&self.model, 0, "", e.to_string(), "");
+        apply_all(&mut model, &self.helpers()).map_err(wrong)?;
         model.forces.extend(id::measured(&model, self.loads.as_deref(), Path::new(""))?);
         load::contact_meshes(&self.model, &mut model)?;
         let options = Options { opensim_faults: self.opensim_faults };
@@ -80,7 +104,7 @@ impl Input {
         let wrong = |e: HistoryError| setup_file::no_motion(&self.motion, &e);
         let table = drive::read_motion(&self.motion)?;
         let settings = MotionSettings { cutoff_hz: self.cutoff_hz, opensim_faults: self.opensim_faults };
-        setup_file::warn_of_units(&self.motion, &model, &table);
+        setup_file::warn_of_data(&self.motion, (&model, &system), &table, self.cutoff_hz);
         let is_states = has_speeds(&model, &system, &table);
         let history = match is_states {
             true => StateHistory::from_states(&model, &system, table),

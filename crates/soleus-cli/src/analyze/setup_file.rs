@@ -12,7 +12,7 @@ use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::ModelControls;
 use soleus_tools::analysis::{HistoryError, MotionSettings, Preparation, StateHistory, analyze};
-use soleus_tools::quality::check_angles;
+use soleus_tools::quality::{check_angles, check_cutoff, check_points};
 use std::path::{Path, PathBuf};
 
 /// Runs the tool of a setup file.
@@ -127,9 +127,14 @@ impl MotionTables {
         system: &System,
         opensim_faults: bool,
     ) -> Result<StateHistory, Failure> {
-        warn_of_units(&self.file, model, &self.table);
         let cutoff = s.lowpass_cutoff_frequency_for_coordinates;
         let settings = MotionSettings { cutoff_hz: (cutoff >= 0.0).then_some(cutoff), opensim_faults };
+        warn_of_data(
+            &self.file,
+            (model, system),
+            &self.table,
+            settings.cutoff_hz.filter(|_| !self.is_states),
+        );
         let history = match self.is_states {
             true => StateHistory::from_states(model, system, self.table),
             false => {
@@ -154,10 +159,15 @@ pub fn no_motion(file: &Path, e: &HistoryError) -> Failure {
     Failure::content(file, 0, "", e.to_string(), hint)
 }
 
-/// Says if angles look like degrees where radians are expected.
-pub fn warn_of_units(file: &Path, model: &Model, motion: &Table) {
+/// Says if angles look like degrees where radians are expected, if measured forces act far from where they should, and if a filter
+/// would do nothing.
+pub fn warn_of_data(file: &Path, (model, system): (&Model, &System), motion: &Table, cutoff_hz: Option<f64>) {
     let mut log = Diagnostics::new(file.display().to_string());
     check_angles(model, motion, &mut log);
+    check_points(model, system, motion, &model.forces, &mut log);
+    if let Some(hz) = cutoff_hz {
+        check_cutoff(motion.times(), hz, &mut log);
+    }
     load::report(&log);
 }
 

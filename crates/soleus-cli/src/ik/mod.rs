@@ -12,7 +12,7 @@ use soleus_io::setup::{IkTask, InverseKinematicsSetup, ValueType};
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::Table;
 use soleus_math::function::{Function, GcvSpline};
-use soleus_math::table::{Element, meters_per};
+use soleus_math::table::{Element, TableError, meters_per};
 use soleus_model::joint::MotionType;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
@@ -26,10 +26,12 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:\n  \
     soleus ik --model subject01.osim --markers walk.trc --out walk.mot\n  \
     soleus ik --model calibrated.osim --orientations walk_imus.sto --sensor-to-ground-deg=-90,0,0 --out walk.mot\n  \
-    cameras | soleus ik --model subject01.osim --stream | robot\n\n\
+    cameras | soleus ik --model subject01.osim --stream | robot\n  \
+    sensors | soleus ik --model calibrated.osim --orientations - --stream | robot\n\n\
     With --stream, lines of text come on stdin: first the labels, `time` and three for each marker (KNEE_1, KNEE_2,\n\
     KNEE_3), then one line for each frame, in s and m, with commas between; the lines on stdout are the time and the\n\
-    coordinates, in degrees and m. The time that frames took is told at the end.")]
+    coordinates, in degrees and m. Sensors have four labels each (PELVIS_IMU_1 to _4), a quaternion, real part first.\n\
+    The time that frames took is told at the end.")]
 pub struct Arguments {
     /// Model file (.osim, any version) with markers
     #[arg(long)]
@@ -37,7 +39,7 @@ pub struct Arguments {
     /// Marker file (.trc, .sto or .c3d)
     #[arg(long, required_unless_present_any = ["orientations", "stream"])]
     markers: Option<PathBuf>,
-    /// Orientations of inertial sensors in place of markers (.sto with quaternions, one column per frame of the model)
+    /// Orientations of inertial sensors in place of markers (`-` with --stream: from stdin; .sto with quaternions, one column per frame of the model)
     #[arg(long, value_name = "IMUS.sto", conflicts_with_all = ["markers", "tasks"])]
     orientations: Option<PathBuf>,
     /// Turns the sensors' world to ground: angles about the fixed axes x, y, z, in degrees
@@ -47,10 +49,10 @@ pub struct Arguments {
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
     /// First time, s
-    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::NEG_INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     from: f64,
     /// Last time, s
-    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true)]
+    #[arg(long, default_value_t = f64::INFINITY, hide_default_value = true, allow_negative_numbers = true)]
     to: f64,
     /// Splits the frames into chunks that are solved at the same time; angles change in their last digits only
     #[arg(long, default_value_t = 1)]
@@ -61,11 +63,11 @@ pub struct Arguments {
     /// Motion file to write (.mot, degrees)
     #[arg(long, value_name = "OUT.mot", required_unless_present = "stream")]
     out: Option<PathBuf>,
-    /// File for the distances of the markers, or angles of the sensors, frame by frame (.sto)
+    /// File for the distances of the markers (m), or angles of the sensors (rad), frame by frame (.sto)
     #[arg(long, value_name = "ERRORS.sto")]
     errors: Option<PathBuf>,
-    /// One frame in, one pose out: from stdin, or from the file of markers, to stdout
-    #[arg(long, conflicts_with_all = ["orientations", "from", "to", "chunks", "threads", "out", "errors"])]
+    /// One frame in, one pose out: from stdin, or from the file of markers or orientations, to stdout
+    #[arg(long, conflicts_with_all = ["from", "to", "chunks", "threads", "out", "errors"])]
     stream: bool,
 }
 
@@ -94,14 +96,25 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let trial = solve(model, &a.model, markers, &tasks, [a.from, a.to], share)?;
     load::write_whole(out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {
-        load::write_whole(path, &sto::write(&trial.marker_errors, Digits::Shortest))?;
+        let all = beside(&trial.marker_errors, &trial.marker_distances);
+        let all = all.map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))?;
+        load::write_whole(path, &sto::write(&all, Digits::Shortest))?;
     }
     close(&trial.summary, markers)
 }
 
+/// The columns of a table, and after them those of another with the same times.
+fn beside(a: &Table, b: &Table) -> Result<Table, TableError> {
+    let labels = a.labels().iter().chain(b.labels()).cloned().collect();
+    let columns = a.columns().iter().chain(b.columns()).cloned().collect();
+    let mut table = Table::new(Element::Scalar, labels, a.times().to_vec(), columns)?;
+    (table.name, table.in_degrees) = (a.name.clone(), a.in_degrees);
+    Ok(table)
+}
+
 fn run_orientations(a: &Arguments, file: &Path) -> Result<(), Failure> {
-    let Some(out) = &a.out else { return Ok(()) };
     let turn = a.sensor_to_ground_deg.unwrap_or_default().map(f64::to_radians);
+    let Some(out) = &a.out else { return stream::run_sensors(&a.model, file, turn) };
     let trial = imu::solve(&a.model, file, turn, &[], [a.from, a.to])?;
     load::write_whole(out, &sto::write(&trial.coordinates, Digits::Shortest))?;
     if let Some(path) = &a.errors {

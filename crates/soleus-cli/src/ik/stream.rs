@@ -1,11 +1,13 @@
 //! `soleus ik --stream`: one frame in, one pose out.
 
 use crate::failure::Failure;
-use crate::load;
+use crate::tables::{self, Take};
+use crate::{imu, load};
 use soleus_dynamics::{Options, System};
-use soleus_math::{Table, Vec3, table::Element};
+use soleus_math::{Rotation, Table, Vec3, table::Element};
 use soleus_model::Model;
-use soleus_tools::inverse_kinematics::{InverseKinematics, Settings, Tasks, coordinates_in_degrees};
+use soleus_tools::inverse_kinematics::{Fit, InverseKinematics, Settings, Tasks, coordinates_in_degrees};
+use soleus_tools::place_imus::space_fixed_xyz;
 use std::fmt::Write as _;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -25,53 +27,120 @@ pub fn run(
         Some(path) if path != Path::new("-") => {
             let table = super::marker_table(path)?;
             super::check(&model, &system, path, &table, tasks)?;
-            follow(&model, &system, Recorded { path: path.to_path_buf(), table, next: 0 }, tasks)
+            follow_markers(&model, &system, Recorded { path: path.to_path_buf(), table, next: 0 }, tasks)
         }
         _ => {
-            let mut lines = Lines::begin(std::io::stdin().lock())?;
+            let mut lines = Lines::begin(std::io::stdin().lock(), Kind::Markers)?;
             // Units and axes are looked at in the first frame, before anything is written.
             if lines.wait()? {
-                let mut places = Vec::new();
-                let time = lines.frame(&mut places)?;
-                let columns = places.iter().flat_map(|p| p.to_array()).map(|x| vec![x]).collect();
+                let mut numbers = Vec::new();
+                let time = lines.frame(&mut numbers)?;
+                let columns = numbers.iter().map(|x| vec![*x]).collect();
                 let first = Table::new(Element::Vec(3), lines.labels.clone(), vec![time], columns)
                     .map_err(|e| lines.wrong(e.to_string(), ""))?;
                 super::check(&model, &system, &lines.name, &first, tasks)?;
                 lines.again = true;
             }
-            follow(&model, &system, lines, tasks)
+            follow_markers(&model, &system, lines, tasks)
         }
     }
+}
+
+/// As [`run`], with the orientations of inertial sensors; `-` is stdin. `sensor_to_ground` are angles about fixed axes, rad.
+pub fn run_sensors(model_path: &Path, file: &Path, sensor_to_ground: [f64; 3]) -> Result<(), Failure> {
+    let (model, system) = imu::turning_model(model_path)?;
+    let R_GS = space_fixed_xyz(Vec3::from_array(sensor_to_ground));
+    if file == Path::new("-") {
+        let lines = Lines::begin(std::io::stdin().lock(), Kind::Sensors)?;
+        return follow_sensors(&model, &system, lines, R_GS);
+    }
+    let table = tables::read_in_order(file, Take::Markers)?;
+    if table.element() != Element::Quaternion {
+        let message = "the file holds no orientations: they come as quaternions".to_string();
+        return Err(Failure::content(file, 0, "", message, "its header says DataType=Quaternion"));
+    }
+    follow_sensors(&model, &system, Recorded { path: file.to_path_buf(), table, next: 0 }, R_GS)
+}
+
+fn follow_markers(model: &Model, system: &System, frames: impl Frames, tasks: &Tasks) -> Result<(), Failure> {
+    let ik = InverseKinematics::new(model, system, frames.labels(), tasks, Settings::default())
+        .map_err(|e| Failure::content(frames.name(), 0, "", e.to_string(), ""))?;
+    let mut places = vec![Vec3::zero(); frames.labels().len()];
+    follow(model, system, frames, ik, |ik, time, numbers| {
+        for (p, x) in places.iter_mut().zip(numbers.chunks_exact(3)) {
+            *p = Vec3::from_array([x[0], x[1], x[2]]);
+        }
+        Ok(ik.solve_frame(time, &places))
+    })
+}
+
+fn follow_sensors(
+    model: &Model,
+    system: &System,
+    frames: impl Frames,
+    R_GS: Rotation<f64>,
+) -> Result<(), Failure> {
+    let name = frames.name().to_path_buf();
+    let tasks = Tasks::default();
+    let ik = InverseKinematics::with_sensors(model, system, frames.labels(), &tasks, Settings::default())
+        .map_err(|e| {
+            Failure::content(&name, 0, "", e.to_string(), "labels are names of frames of the model")
+        })?;
+    let labels = frames.labels().to_vec();
+    let mut seen: Vec<Option<Rotation<f64>>> = vec![None; labels.len()];
+    let mut orientations = vec![Rotation::identity(); labels.len()];
+    follow(model, system, frames, ik, |ik, time, numbers| {
+        for (i, x) in numbers.chunks_exact(4).enumerate() {
+            // A sensor that sends nothing has turned to nowhere that we know.
+            if x.iter().all(|x| x.is_finite()) && x.iter().any(|x| *x != 0.0) {
+                seen[i] = Some(R_GS * Rotation::from_quaternion([x[0], x[1], x[2], x[3]]));
+            }
+            orientations[i] = seen[i].ok_or_else(|| {
+                let message = format!("sensor `{}` has no orientation in the first frame", labels[i]);
+                Failure::content(
+                    &name,
+                    0,
+                    "",
+                    message,
+                    "later it may miss; it then keeps its last orientation",
+                )
+            })?;
+        }
+        Ok(ik.solve_orientations(time, &orientations))
+    })
 }
 
 /// Where frames come from.
 trait Frames {
     /// A name for messages.
     fn name(&self) -> &Path;
-    /// Names of the markers.
+    /// Names of the markers or sensors.
     fn labels(&self) -> &[String];
     /// Waits for the next frame; false when there are no more.
     fn wait(&mut self) -> Result<bool, Failure>;
-    /// Time (s) and places (m) of the frame that has come; a marker that was not seen has no numbers.
-    fn frame(&mut self, places: &mut Vec<Vec3<f64>>) -> Result<f64, Failure>;
+    /// Time (s) of the frame that has come, and for each label a place (three, m) or a quaternion (four); NaN where there is none.
+    fn frame(&mut self, numbers: &mut Vec<f64>) -> Result<f64, Failure>;
 }
 
-fn follow(model: &Model, system: &System, mut frames: impl Frames, tasks: &Tasks) -> Result<(), Failure> {
-    let name = frames.name().to_path_buf();
-    let mut ik = InverseKinematics::new(model, system, frames.labels(), tasks, Settings::default())
-        .map_err(|e| Failure::content(&name, 0, "", e.to_string(), ""))?;
+fn follow(
+    model: &Model,
+    system: &System,
+    mut frames: impl Frames,
+    mut ik: InverseKinematics,
+    mut solve: impl FnMut(&mut InverseKinematics, f64, &[f64]) -> Result<Fit, Failure>,
+) -> Result<(), Failure> {
     let mut line = String::from("time");
     for c in &model.coordinates {
         let _ = write!(line, ",{}", c.name);
     }
     let mut stdout = std::io::stdout().lock();
     let mut told = tell(&mut stdout, &mut line)?;
-    let (mut places, mut took, mut steps) = (Vec::new(), Vec::new(), 0);
+    let (mut numbers, mut took, mut steps) = (Vec::new(), Vec::new(), 0);
     let mut not_converged: Option<(usize, f64)> = None;
     while told && frames.wait()? {
         let start = Instant::now();
-        let time = frames.frame(&mut places)?;
-        let fit = ik.solve_frame(time, &places);
+        let time = frames.frame(&mut numbers)?;
+        let fit = solve(&mut ik, time, &numbers)?;
         line.clear();
         let _ = write!(line, "{time}");
         for x in coordinates_in_degrees(model, system, ik.coordinates()) {
@@ -141,18 +210,71 @@ impl Frames for Recorded {
         Ok(self.next < self.table.rows())
     }
 
-    fn frame(&mut self, places: &mut Vec<Vec3<f64>>) -> Result<f64, Failure> {
+    fn frame(&mut self, numbers: &mut Vec<f64>) -> Result<f64, Failure> {
         let row = self.next;
         self.next += 1;
-        places.clear();
-        places.extend((0..self.table.labels().len()).map(|i| self.table.vec3(row, i)));
+        numbers.clear();
+        numbers.extend(self.table.columns().iter().map(|c| c[row]));
         Ok(self.table.times()[row])
     }
 }
 
-/// Lines of text: first the labels, `time` and three for each marker, then one line for each frame, in s and m.
+/// What a line tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Three numbers for each marker, m.
+    Markers,
+    /// Four for each sensor: a quaternion, real part first.
+    Sensors,
+}
+
+impl Kind {
+    fn width(self) -> usize {
+        match self {
+            Kind::Markers => 3,
+            Kind::Sensors => 4,
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Kind::Markers => {
+                "the first line is `time` and three labels for each marker, such as `time,KNEE_1,KNEE_2,KNEE_3`, as `soleus convert` \
+                 writes them to a .csv"
+            }
+            Kind::Sensors => {
+                "the first line is `time` and four labels for each sensor, such as `time,pelvis_imu_1,pelvis_imu_2,pelvis_imu_3,\
+                 pelvis_imu_4`, as `soleus convert` writes them to a .csv"
+            }
+        }
+    }
+
+    /// Names from labels with endings; what is wrong otherwise.
+    fn names(self, labels: Vec<String>) -> Result<Vec<String>, String> {
+        if self == Kind::Markers {
+            let columns = vec![Vec::new(); labels.len()];
+            let packed = Table::new(Element::Scalar, labels, Vec::new(), columns).and_then(|t| t.packed());
+            return packed.map(|t| t.labels().to_vec()).map_err(|e| e.to_string());
+        }
+        let stem = |group: &[String], endings: [&str; 4]| {
+            let stem = group[0].strip_suffix(endings[0])?;
+            let fits = |(l, e): (&String, &str)| l.strip_suffix(e) == Some(stem);
+            let all = group.len() == 4 && group.iter().zip(endings).all(fits);
+            all.then(|| stem.to_string())
+        };
+        let endings = [["_1", "_2", "_3", "_4"], ["_w", "_x", "_y", "_z"]];
+        let named = |g: &[String]| {
+            let found = endings.iter().find_map(|e| stem(g, *e));
+            found.ok_or_else(|| format!("column `{}` does not begin four of a quaternion", g[0]))
+        };
+        labels.chunks(4).map(named).collect()
+    }
+}
+
+/// Lines of text: first the labels, `time` and some for each marker or sensor, then one line for each frame, in s and m.
 struct Lines<R> {
     name: PathBuf,
+    kind: Kind,
     input: R,
     labels: Vec<String>,
     separator: char,
@@ -165,9 +287,10 @@ struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     /// Reads the labels.
-    fn begin(input: R) -> Result<Self, Failure> {
+    fn begin(input: R, kind: Kind) -> Result<Self, Failure> {
         let mut lines = Lines {
             name: PathBuf::from("stdin"),
+            kind,
             input,
             labels: Vec::new(),
             separator: ',',
@@ -176,8 +299,7 @@ impl<R: BufRead> Lines<R> {
             time: f64::NEG_INFINITY,
             again: false,
         };
-        let hint = "the first line is `time` and three labels for each marker, such as `time,KNEE_1,KNEE_2,KNEE_3`, as `soleus \
-            convert` writes them to a .csv";
+        let hint = kind.hint();
         if !lines.wait()? {
             return Err(lines.wrong("there is no line".to_string(), hint));
         }
@@ -188,9 +310,7 @@ impl<R: BufRead> Lines<R> {
             return Err(lines.wrong("the labels do not begin with `time`".to_string(), hint));
         }
         let labels: Vec<String> = cells.map(str::to_string).collect();
-        let columns = vec![Vec::new(); labels.len()];
-        let packed = Table::new(Element::Scalar, labels, Vec::new(), columns).and_then(|t| t.packed());
-        lines.labels = packed.map_err(|e| lines.wrong(e.to_string(), hint))?.labels().to_vec();
+        lines.labels = kind.names(labels).map_err(|e| lines.wrong(e, hint))?;
         Ok(lines)
     }
 
@@ -223,25 +343,21 @@ impl<R: BufRead> Frames for Lines<R> {
         }
     }
 
-    fn frame(&mut self, places: &mut Vec<Vec3<f64>>) -> Result<f64, Failure> {
+    fn frame(&mut self, found: &mut Vec<f64>) -> Result<f64, Failure> {
         let mut numbers = self.line.trim_end_matches(['\r', '\n']).split(self.separator).map(|cell| {
             let cell = cell.trim();
             if cell.is_empty() { Ok(f64::NAN) } else { cell.parse::<f64>().map_err(|_| cell) }
         });
         let wrong = |cell: &str| self.wrong(format!("`{cell}` is no number"), "");
         let time = numbers.next().unwrap_or(Ok(f64::NAN)).map_err(wrong)?;
-        places.clear();
-        let (mut place, mut count) = ([f64::NAN; 3], 0);
+        found.clear();
         for x in numbers {
-            place[count % 3] = x.map_err(wrong)?;
-            count += 1;
-            if count % 3 == 0 {
-                places.push(Vec3::from_array(place));
-            }
+            found.push(x.map_err(wrong)?);
         }
-        if count != 3 * self.labels.len() {
-            let message = format!("{count} numbers follow the time, but {} labels", 3 * self.labels.len());
-            return Err(self.wrong(message, "a marker that is not seen has empty cells or `nan`"));
+        let (count, wanted) = (found.len(), self.kind.width() * self.labels.len());
+        if count != wanted {
+            let message = format!("{count} numbers follow the time, but {wanted} labels");
+            return Err(self.wrong(message, "what is not seen has empty cells or `nan`"));
         }
         if !(time > self.time) {
             let message = format!("time {time} s does not follow {} s", self.time);
@@ -256,27 +372,36 @@ impl<R: BufRead> Frames for Lines<R> {
 mod tests {
     use super::*;
 
-    type Frame = (f64, Vec<Vec3<f64>>);
+    type Frame = (f64, Vec<f64>);
 
     fn frames(text: &str) -> Result<Vec<Frame>, String> {
+        frames_of(text, Kind::Markers)
+    }
+
+    fn frames_of(text: &str, kind: Kind) -> Result<Vec<Frame>, String> {
         let told = |e: Failure| e.to_string();
-        let mut lines = Lines::begin(text.as_bytes()).map_err(told)?;
-        let (mut list, mut places) = (Vec::new(), Vec::new());
+        let mut lines = Lines::begin(text.as_bytes(), kind).map_err(told)?;
+        let (mut list, mut numbers) = (Vec::new(), Vec::new());
         while lines.wait().map_err(told)? {
-            list.push((lines.frame(&mut places).map_err(told)?, places.clone()));
+            list.push((lines.frame(&mut numbers).map_err(told)?, numbers.clone()));
         }
         Ok(list)
+    }
+
+    #[test]
+    fn analytic_frames_of_sensors() {
+        let text = "time,a_imu_1,a_imu_2,a_imu_3,a_imu_4,b_w,b_x,b_y,b_z\n0,1,0,0,0,0.5,0.5,0.5,0.5\n";
+        assert_eq!(frames_of(text, Kind::Sensors).unwrap()[0].1, [1.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5]);
+        let said = frames_of("time,a_1,a_2,a_3\n", Kind::Sensors).unwrap_err();
+        assert!(said.contains("`a_1` does not begin four of a quaternion"), "{said}");
     }
 
     #[test]
     fn analytic_frames_with_gaps() {
         let found = frames("time,A_1,A_2,A_3,B_x,B_y,B_z\r\n0.5,1,2,3,4,5,6\n\n1.5,,,,nan,5,6\n").unwrap();
         assert_eq!((found[0].0, found[1].0), (0.5, 1.5));
-        assert_eq!(
-            found[0].1.iter().map(|p| p.to_array()).collect::<Vec<_>>(),
-            [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
-        );
-        assert!(found[1].1.iter().all(|p| p.norm_sq().is_nan()));
+        assert_eq!(found[0].1, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert!(found[1].1[..4].iter().all(|x| x.is_nan()) && found[1].1[4..] == [5.0, 6.0]);
         assert_eq!(frames("time\tA_1\tA_2\tA_3\n1\t1\t2\t3\n").unwrap().len(), 1);
     }
 

@@ -61,6 +61,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     let results = absolute.join(study.out.clone().unwrap_or_else(|| "results".into()));
     let mut run = Run {
         cache: Cache::new(&results),
+        file: a.study.clone(),
         folder: absolute,
         results,
         again: a.again,
@@ -108,6 +109,8 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
 
 /// A run of a study.
 struct Run {
+    /// The study.
+    file: PathBuf,
     folder: PathBuf,
     results: PathBuf,
     cache: Cache,
@@ -148,6 +151,7 @@ impl Run {
         work: impl FnOnce() -> Result<Vec<PathBuf>, Failure>,
     ) -> Result<(), Failed> {
         let result = if !self.again && self.cache.has(name, input) {
+            eprintln!("{name}: unchanged");
             "unchanged"
         } else {
             self.cache.forget(name);
@@ -156,14 +160,15 @@ impl Run {
             if let Err(e) = done {
                 return Err(self.fail(name, e));
             }
+            eprintln!("{name}: done\n");
             "done"
         };
-        eprintln!("{name}: {result}\n");
         self.outcomes.push(Outcome { step: name.to_string(), result: Ok(result) });
         Ok(())
     }
 
     fn fail(&mut self, name: &str, e: Failure) -> Failed {
+        let e = e.named_in(&self.file);
         eprintln!("{e}\n{name}: failed\n");
         self.outcomes.push(Outcome { step: name.to_string(), result: Err(e.to_string()) });
         self.first_failure.get_or_insert((name.to_string(), e.exit_code()));
@@ -180,7 +185,7 @@ impl Run {
         let files: Vec<PathBuf> = given.into_iter().flatten().map(|f| self.at(f)).collect();
         let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
         let text = |p: &Path| p.display().to_string();
-        let folder = self.folder.clone();
+        let (folder, file) = (self.folder.clone(), self.file.clone());
         let settings = format!("{s:?}");
         let written = [out.clone(), factors.clone(), pose.clone()];
         let done = self.step("scale", &settings, &inputs, || {
@@ -193,7 +198,7 @@ impl Run {
                     };
                     (path, *job)
                 }
-                None => (folder.join("study"), scale::Parts::of(&s, &folder)?.setup()),
+                None => (file, scale::Parts::of(&s, &folder)?.setup()),
             };
             let mut job = job;
             if let (Some(model), true) = (&s.model, s.setup.is_some()) {
@@ -231,7 +236,7 @@ impl Run {
             orientation_file: Some(text(&calibration)),
             output_model_file: Some(text(&out)),
         };
-        let path = self.folder.join("study");
+        let path = self.file.clone();
         let done = self.step("place sensors", &format!("{setup:?}"), &[model, &calibration], || {
             imu::run_placer(&path, &setup)?;
             Ok(vec![out.clone()])
@@ -247,7 +252,7 @@ impl Run {
         model: &Path,
         folder: &Path,
     ) -> Result<PathBuf, Failed> {
-        let path = self.folder.join("study");
+        let path = self.file.clone();
         let text = |p: &Path| p.display().to_string();
         let range = [trial.from.unwrap_or(f64::NEG_INFINITY), trial.to.unwrap_or(f64::INFINITY)];
         let step = format!("{} ik", trial.name);
@@ -301,7 +306,7 @@ impl Run {
     /// All steps of a trial.
     fn trial(&mut self, study: &Study, trial: &Trial, model: &Path) -> Result<(), Failed> {
         let folder = self.results.join(&trial.name);
-        let path = self.folder.join("study");
+        let path = self.file.clone();
         let text = |p: &Path| p.display().to_string();
         let loads = trial.loads.as_ref().map(|l| self.at(l));
         let name = |step: &str| format!("{} {step}", trial.name);

@@ -115,10 +115,10 @@ impl ModelFlags {
 #[derive(Args)]
 pub struct TimeFlags {
     /// Begin, s; by default that of the data
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     from: Option<f64>,
     /// End, s; by default that of the data
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     to: Option<f64>,
     /// Longest mesh interval, s; 0.02 if no setup file says otherwise
     #[arg(long, value_name = "SECONDS")]

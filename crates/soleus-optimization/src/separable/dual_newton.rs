@@ -28,6 +28,8 @@ const ROUNDING: f64 = 1e-14;
 const SMALL: f64 = 1e-10;
 /// Proximal steps at most; two are usual.
 const MAX_PROXIMAL: usize = 6;
+/// What careful steps leave of an equation that can be met, as a part of the largest term.
+const ALMOST: f64 = 1e-5;
 /// Careful proximal steps at most.
 const MAX_CAREFUL: usize = 300;
 
@@ -43,6 +45,8 @@ pub(super) struct Scratch {
     /// 1/ρ of each equation.
     weight: Vec<f64>,
     x: Vec<f64>,
+    /// Unknowns and multipliers to go back to.
+    kept: (Vec<f64>, Vec<f64>),
 }
 
 impl Scratch {
@@ -56,6 +60,7 @@ impl Scratch {
             start: v.clone(),
             matrix: vec![0.0; m * m],
             diagonal: v.clone(),
+            kept: (vec![0.0; n], v.clone()),
             weight: v,
             x: vec![0.0; n],
         }
@@ -95,6 +100,20 @@ pub(super) fn solve(p: &mut PowerProgram) -> Result<usize, SharingError> {
         s.weight.fill(CAREFUL * mean);
         p.multipliers.fill(0.0);
         done = proximal(p, &mut s, (MAX_CAREFUL, 1e-9), &mut iterations);
+        if done.is_ok() && is_almost_met(p) {
+            // Short steps crawl near the end; large ones from there tell whether anything is missing at all.
+            for (w, d) in s.weight.iter_mut().zip(&s.diagonal) {
+                *w = PROXIMITY * d;
+            }
+            s.kept.0.copy_from_slice(&p.x);
+            s.kept.1.copy_from_slice(&p.multipliers);
+            let again = proximal(p, &mut s, (MAX_PROXIMAL, 0.1), &mut iterations);
+            if again.is_err() || largest(&p.missing) > FEASIBLE * p.scale() {
+                p.x.copy_from_slice(&s.kept.0);
+                p.multipliers.copy_from_slice(&s.kept.1);
+                p.compute_missing();
+            }
+        }
         if done.is_ok() && largest(&p.missing) > FEASIBLE * p.scale() {
             // Multipliers that run away are no start for anything.
             p.multipliers.fill(0.0);
@@ -102,6 +121,12 @@ pub(super) fn solve(p: &mut PowerProgram) -> Result<usize, SharingError> {
     }
     p.newton = s;
     done.map(|()| iterations)
+}
+
+/// Whether the equations are off by so little that it may be for lack of steps.
+fn is_almost_met(p: &PowerProgram) -> bool {
+    let (missing, scale) = (largest(&p.missing), p.scale());
+    missing > FEASIBLE * scale && missing <= ALMOST * scale
 }
 
 /// Proximal steps until the equations are met or what is missing changes by no more than a part `still` of it.

@@ -1,16 +1,14 @@
-//! Primal-dual interior points for any exponent p ≥ 1.
+//! Primal-dual interior points for exponents 1 ≤ p < 2.
 //!
-//! Below p = 2, where the cost is not smooth at zero, unknowns of either sign are split, x = x⁺ − x⁻, so that every part
-//! y has 0 ≤ l ≤ y ≤ u. With barrier parameter μ and duals z, w of the bounds:
+//! The cost is not smooth at zero, so unknowns of either sign are split, x = x⁺ − x⁻, and every part y has 0 ≤ l ≤ y ≤ u.
+//! With barrier parameter μ and duals z, w of the bounds:
 //!
-//!   p |y|ᵖ⁻¹ sgn y − Âᵀ λ − z + w = 0,   Â y = b,   z (y − l) = μ,   w (u − y) = μ          (1)
+//!   p yᵖ⁻¹ − Âᵀ λ − z + w = 0,   Â y = b,   z (y − l) = μ,   w (u − y) = μ                  (1)
 //!
 //! Newton steps on (1) reduce to a system of the order of the equations, Â D⁻¹ Âᵀ, where
 //!
-//!   D = p (p − 1) ηᵖ⁻² + z/(y − l) + w/(u − y)                                             (2)
+//!   D = p (p − 1) yᵖ⁻² + z/(y − l) + w/(u − y)                                             (2)
 //!
-//! with η = |y| below p = 2. Above, the cost is flat at zero and a step from there goes too far; so η is the larger of |y|
-//! and the |y| that the multipliers ask for, (|aᵀλ|/p)^(1/(p−1)), which is the same at the solution.
 //! Predictor and corrector after Mehrotra (1992).
 
 use super::{PowerProgram, SharingError, factorize, largest, solve_factorized};
@@ -98,7 +96,7 @@ fn iterate(p: &mut PowerProgram, s: &mut Scratch) -> Result<usize, SharingError>
     }
     // Multipliers as if the quadratic cost were the cost.
     s.lambda.fill(0.0);
-    let scale = 1.0 + s.parts.iter().fold(0.0, |g: f64, q| g.max(slope(e, q.y).abs()));
+    let scale = 1.0 + s.parts.iter().fold(0.0, |g: f64, q| g.max(slope(e, q.y)));
     for q in &mut s.parts {
         q.z = if q.lower.is_finite() { 0.1 * scale } else { 0.0 };
         q.w = if q.upper.is_finite() { 0.1 * scale } else { 0.0 };
@@ -140,11 +138,9 @@ fn iterate(p: &mut PowerProgram, s: &mut Scratch) -> Result<usize, SharingError>
         for q in s.parts.iter_mut().filter(|q| free(q)) {
             q.d = 0.0; // (2)
             if e > 1.0 {
-                let asked = (p.columns.dot(q.index, &s.lambda).abs() / e).powf(1.0 / (e - 1.0));
-                let eta = if e < 2.0 { q.y } else { q.y.abs().max(asked) };
-                q.d += e * (e - 1.0) * eta.powf(e - 2.0);
+                q.d += e * (e - 1.0) * q.y.powf(e - 2.0);
             }
-            // An unknown without bounds that nothing asks for must not make the matrix infinite.
+            // A part without bounds must not make the matrix infinite.
             q.d = q.d.max(1e-12);
             if q.lower.is_finite() {
                 q.d += q.z / (q.y - q.lower);
@@ -190,10 +186,9 @@ fn iterate(p: &mut PowerProgram, s: &mut Scratch) -> Result<usize, SharingError>
     Err(SharingError::NotConverged { iterations: MAX_STEPS, error: f64::NAN, wanted: WANTED * scale })
 }
 
-/// p |y|ᵖ⁻¹ sgn y.
+/// p yᵖ⁻¹.
 fn slope(p: f64, y: f64) -> f64 {
-    let g = p * y.abs().powf(p - 1.0);
-    if y < 0.0 { -g } else { g }
+    p * y.powf(p - 1.0)
 }
 
 /// Parts of all unknowns, each started well inside its bounds.
@@ -207,7 +202,7 @@ fn split(p: &PowerProgram, parts: &mut Vec<Part>) {
     };
     for (index, &x) in p.x.iter().enumerate() {
         let (l, u) = (p.lower[index], p.upper[index]);
-        if p.exponent >= 2.0 || l >= 0.0 {
+        if l >= 0.0 {
             add(index, 1.0, l, u, x);
             continue;
         }

@@ -5,9 +5,10 @@
 //! with p ≥ 1, few equations and many unknowns, solved again and again for slowly changing data.
 //!
 //! For p = 2 a semismooth Newton method on the dual ([`dual_newton`](self)) starts from the multipliers of the last
-//! solution; other exponents take an interior-point method. Where no x within the bounds meets the equations, the x
+//! solution. Larger exponents take Newton's method with an active set from there, smaller ones an interior-point method. Where no x within the bounds meets the equations, the x
 //! with the smallest |b − A x| is found, and what is missing is told.
 
+mod active_set;
 mod dual_newton;
 mod interior;
 
@@ -35,6 +36,7 @@ pub struct PowerProgram {
     pub missing: Vec<f64>,
     newton: dual_newton::Scratch,
     interior: Option<interior::Scratch>,
+    active_set: Option<active_set::Scratch>,
 }
 
 /// How a program was solved.
@@ -97,9 +99,19 @@ impl PowerProgram {
             return Err(SharingError::Exponent { exponent });
         }
         Ok(PowerProgram {
+            exponent,
+            interior: (exponent < 2.0).then(|| interior::Scratch::new(m, n)),
+            active_set: (exponent > 2.0).then(|| active_set::Scratch::new(m, n)),
+            ..Self::quadratic(m, n)
+        })
+    }
+
+    /// As [`new`](Self::new), with exponent 2.
+    fn quadratic(m: usize, n: usize) -> Self {
+        PowerProgram {
             m,
             n,
-            exponent,
+            exponent: 2.0,
             lower: vec![0.0; n],
             upper: vec![1.0; n],
             rhs: vec![0.0; m],
@@ -108,8 +120,9 @@ impl PowerProgram {
             multipliers: vec![0.0; m],
             missing: vec![0.0; m],
             newton: dual_newton::Scratch::new(m, n),
-            interior: (exponent != 2.0).then(|| interior::Scratch::new(m, n)),
-        })
+            interior: None,
+            active_set: None,
+        }
     }
 
     /// Number of equations.
@@ -132,6 +145,11 @@ impl PowerProgram {
         self.columns.push(column);
     }
 
+    /// Equation and value of each entry of column i.
+    pub fn column(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.columns.entries(i)
+    }
+
     /// Sets b = A x for a given x.
     pub fn set_rhs_by(&mut self, x: &[f64]) {
         self.rhs.fill(0.0);
@@ -149,8 +167,8 @@ impl PowerProgram {
         let mut iterations = dual_newton::solve(self)?;
         let scale = self.scale();
         let mut feasible = largest(&self.missing) <= FEASIBLE * scale;
-        if self.interior.is_some() {
-            iterations += interior::solve(self)?;
+        if self.exponent != 2.0 {
+            iterations += interior::solve(self)? + active_set::solve(self)?;
             feasible = feasible && largest(&self.missing) <= FEASIBLE * scale;
         }
         let cost = self.x.iter().map(|x| x.abs().powf(self.exponent)).sum();
@@ -255,6 +273,11 @@ impl Columns {
 /// Factorises a symmetric positive definite matrix (lower triangle, row by row) as L Lᵀ in place. A pivot that rounding
 /// made too small counts as `floor`.
 fn factorize(a: &mut [f64], m: usize, floor: f64) {
+    factorize_by(a, m, |_| floor);
+}
+
+/// As [`factorize`], with a floor for each pivot.
+fn factorize_by(a: &mut [f64], m: usize, floor: impl Fn(usize) -> f64) {
     for i in 0..m {
         let (above, row) = a.split_at_mut(i * m);
         for j in 0..i {
@@ -263,7 +286,7 @@ fn factorize(a: &mut [f64], m: usize, floor: f64) {
             row[j] = (row[j] - sum) / above[j * m + j];
         }
         let sum: f64 = row[..i].iter().map(|x| x * x).sum();
-        row[i] = (row[i] - sum).max(floor).sqrt();
+        row[i] = (row[i] - sum).max(floor(i)).sqrt();
     }
 }
 

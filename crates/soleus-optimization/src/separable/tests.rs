@@ -99,7 +99,7 @@ fn analytic_too_weak_tells_what_is_missing() {
 fn identity_optimality_of_random_programs() {
     let mut noise = Noise(7);
     for (m, n) in [(1, 4), (5, 20), (10, 18), (30, 80)] {
-        for exponent in [1.5, 2.0, 3.0, 4.0] {
+        for exponent in [1.2, 1.5, 2.0] {
             for _ in 0..20 {
                 let mut p = program(&mut noise, m, n, exponent);
                 let s = p.solve().unwrap_or_else(|e| panic!("{m}×{n}, p = {exponent}: {e}"));
@@ -112,6 +112,66 @@ fn identity_optimality_of_random_programs() {
                 assert!(p.x.iter().zip(&p.lower).all(|(x, l)| x >= l));
                 assert!(p.x.iter().zip(&p.upper).all(|(x, u)| x <= u));
             }
+        }
+    }
+}
+
+/// Off the bounds x is what the multipliers ask for, digit by digit; at them they ask for more. Some equations have nobody but
+/// a weak helper, who is then at 40 to 400, as residual actuators are; one asks for more than the strong can do.
+#[test]
+fn identity_optimality_at_large_exponents() {
+    let mut noise = Noise(5);
+    for (m, n) in [(1, 4), (5, 20), (10, 18), (30, 80)] {
+        for exponent in [2.5, 3.0, 4.0, 6.0, 10.0] {
+            for round in 0..20 {
+                let drawn = program(&mut noise, m, n, exponent);
+                let mut p = PowerProgram::new(m, n + m, exponent).unwrap();
+                (p.lower, p.upper, p.rhs) = (drawn.lower.clone(), drawn.upper.clone(), drawn.rhs.clone());
+                let forced = m / 5;
+                for i in 0..p.n {
+                    let mut column = vec![0.0; m];
+                    drawn.columns.entries(i).for_each(|(r, a)| column[r] = a);
+                    if i < n {
+                        column[..forced].fill(0.0);
+                    }
+                    p.push_column(&column);
+                }
+                for r in 0..forced {
+                    p.rhs[r] = 40.0 + 360.0 * noise.next().abs();
+                }
+                if forced > 0 && round % 2 == 0 && exponent < 10.0 {
+                    p.rhs[forced] += 60.0;
+                }
+                let s = p.solve().unwrap_or_else(|e| panic!("{m}×{n}, p = {exponent}, round {round}: {e}"));
+                assert!(s.feasible, "{m}×{n}, p = {exponent}: violation {}", s.violation);
+                let lambda = p.active_set.as_ref().unwrap().lambda().to_vec();
+                for i in 0..p.n {
+                    let (x, y) = (p.x[i], p.columns.dot(i, &lambda));
+                    let asked = y.abs().powf(1.0 / (exponent - 1.0)).copysign(y);
+                    let asked = asked.max(p.lower[i]).min(p.upper[i]);
+                    // Steps end at 2e-6 of 1 + |x|. What unknowns below a tenth cost at p = 10 is lost beside 0.3, so their
+                    // multipliers have few digits.
+                    let off = (x - asked).abs() / x.abs().max(asked.abs()).max(0.1);
+                    assert!(
+                        off < if exponent < 10.0 { 1e-4 } else { 1e-3 },
+                        "{m}×{n}, p = {exponent}, round {round}: unknown {i} is {x}, asked for {asked}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Weak helpers with much to carry beside saturated strong ones, started from the multipliers of another load: nothing is missing.
+#[test]
+fn identity_helpers_leave_nothing_missing() {
+    let mut noise = Noise(19);
+    for (m, n) in [(5, 20), (10, 18), (23, 54)] {
+        let mut p = program(&mut noise, m, n, 2.0);
+        for round in 0..200 {
+            p.rhs.iter_mut().for_each(|b| *b = 400.0 * noise.next().powi(3));
+            let s = p.solve().unwrap_or_else(|e| panic!("{m}×{n}, round {round}: {e}"));
+            assert!(s.feasible, "{m}×{n}, round {round}: {} is missing", s.violation);
         }
     }
 }

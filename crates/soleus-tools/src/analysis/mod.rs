@@ -50,6 +50,7 @@ use soleus_math::Table;
 use soleus_math::table::TableError;
 use soleus_model::Model;
 use soleus_model::body::Frame;
+use soleus_optimization::separable::SharingError;
 use soleus_simulation::Controls;
 use std::ops::RangeInclusive;
 
@@ -81,6 +82,10 @@ pub trait Analysis {
     /// Whether every row must be recorded, however few are asked for.
     fn looks_back(&self) -> bool {
         false
+    }
+    /// What to know about the result, in words.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
     }
     /// What went less than well, in words.
     fn warnings(&self) -> Vec<String> {
@@ -161,6 +166,15 @@ pub enum AnalysisError {
     /// The results do not make a table.
     #[error(transparent)]
     Table(#[from] TableError),
+}
+
+impl AnalysisError {
+    /// Whether the input is sound and an iteration did not converge.
+    pub fn is_not_converged(&self) -> bool {
+        use static_optimization::Error;
+        let AnalysisError::StaticOptimization(e) = self else { return false };
+        matches!(**e, Error::Sharing { source: SharingError::NotConverged { .. }, .. })
+    }
 }
 
 /// What went less than well.

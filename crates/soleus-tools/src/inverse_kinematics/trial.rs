@@ -14,6 +14,8 @@ pub struct Trial {
     pub coordinates: Table,
     /// Sum of squares (m²), RMS and largest distance (m) of the markers per frame.
     pub marker_errors: Table,
+    /// Distance of each marker per frame, m; NaN where it was not seen.
+    pub marker_distances: Table,
     /// Places of the model's markers in ground, m, `<marker>_tx`, `_ty`, `_tz`.
     pub marker_locations: Table,
     /// Weighted sum of squares Σ wᵢ |rᵢ|² per frame, m².
@@ -90,6 +92,7 @@ pub fn solve_trial_in_chunks(
 
     let mut columns = vec![Vec::with_capacity(rows.len()); model.coordinates.len()];
     let mut errors: Vec<Vec<f64>> = (0..3).map(|_| Vec::with_capacity(rows.len())).collect();
+    let mut distances = vec![Vec::with_capacity(rows.len()); nm];
     let mut places = vec![Vec::with_capacity(rows.len()); 3 * nm];
     let mut weighted = Vec::with_capacity(rows.len());
     let mut tally = Tally::new(nm);
@@ -98,6 +101,9 @@ pub fn solve_trial_in_chunks(
         let fit = &frame.fit;
         for (column, x) in errors.iter_mut().zip([fit.squared_error, fit.rms, fit.max]) {
             column.push(x);
+        }
+        for (column, x) in distances.iter_mut().zip(&frame.distances) {
+            column.push(*x);
         }
         for (three, p) in places.chunks_exact_mut(3).zip(&frame.places) {
             for (column, x) in three.iter_mut().zip(p.to_array()) {
@@ -122,6 +128,7 @@ pub fn solve_trial_in_chunks(
     coordinates.in_degrees = Some(true);
     let labels = ["total_squared_error", "marker_error_RMS", "marker_error_max"].map(str::to_string).to_vec();
     let marker_errors = table("Model Marker Errors from IK", labels, errors)?;
+    let marker_distances = table("Marker distances", names.to_vec(), distances)?;
     let labels = names.iter().flat_map(|m| ["_tx", "_ty", "_tz"].map(|x| format!("{m}{x}"))).collect();
     let marker_locations = table("Model Marker Locations from IK", labels, places)?;
 
@@ -134,7 +141,14 @@ pub fn solve_trial_in_chunks(
             summary.unknown.push(t.name.clone());
         }
     }
-    Ok(Trial { coordinates, marker_errors, marker_locations, weighted_squared_error: weighted, summary })
+    Ok(Trial {
+        coordinates,
+        marker_errors,
+        marker_distances,
+        marker_locations,
+        weighted_squared_error: weighted,
+        summary,
+    })
 }
 
 /// The pose `q`, mobility by mobility, as the model's coordinates in their order; rotations in degrees.

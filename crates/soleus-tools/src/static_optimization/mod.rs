@@ -77,7 +77,7 @@ pub enum Error {
         class: String,
     },
     /// The program (1) was not solved.
-    #[error("at {time} s: {source}")]
+    #[error("at {time:.4} s: {source}")]
     Sharing {
         /// s.
         time: f64,
@@ -104,6 +104,26 @@ pub struct TooWeak {
     pub missing: Vec<(String, f64)>,
 }
 
+/// What actuators that are no muscles carry of the load of a coordinate, over a motion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Help {
+    /// The coordinate.
+    pub coordinate: String,
+    /// Whether muscles act on it too, so that the others are reserves. Without them they are residuals, or drive the joint.
+    pub has_muscles: bool,
+    /// Its largest load, N·m or N.
+    pub largest_load: f64,
+    /// The largest part that others than muscles carry, N·m or N.
+    pub largest: f64,
+    /// Time of that, s.
+    pub time: f64,
+}
+
+/// Reserves that carry more than this part of the largest load are worth a warning: what OpenSim's guide to CMC takes for acceptable.
+const MUCH_HELP: f64 = 0.1;
+/// Smaller loads are not worth one, N·m or N.
+const LITTLE_LOAD: f64 = 5.0;
+
 /// Static optimization as an analysis of a motion.
 #[derive(Clone, Debug)]
 pub struct StaticOptimization {
@@ -120,6 +140,8 @@ pub struct StaticOptimization {
     pub too_weak: Vec<TooWeak>,
     /// Newton steps taken in all.
     pub iterations: usize,
+    /// What reserves and residuals do, by mobility; `None` for those that are held.
+    help: Vec<Option<Help>>,
 }
 
 impl StaticOptimization {
@@ -146,6 +168,7 @@ impl StaticOptimization {
         let activations = Recorder::new("Static Optimization", text, labels);
         let text = "\nForces (N) and torques (N m) that act on the model, by static optimization.\n\n";
         Ok(StaticOptimization {
+            help: vec![None; system.tree.num_mobilities],
             udot,
             first: *rows.start(),
             row: Vec::new(),
@@ -157,6 +180,34 @@ impl StaticOptimization {
             too_weak: Vec::new(),
             iterations: 0,
         })
+    }
+
+    /// What actuators that are no muscles carry of the load of each coordinate: those with muscles, and those without; the one with the
+    /// largest part of its load first, and the one with the largest load.
+    pub fn help(&self) -> [Vec<&Help>; 2] {
+        let given = self.help.iter().flatten().filter(|h| h.largest > 0.0);
+        let (mut with, mut without): (Vec<_>, Vec<_>) = given.partition(|h| h.has_muscles);
+        let part = |h: &Help| h.largest / h.largest_load.max(LITTLE_LOAD);
+        with.sort_by(|a, b| part(b).total_cmp(&part(a)));
+        without.sort_by(|a, b| b.largest.total_cmp(&a.largest));
+        [with, without]
+    }
+
+    fn note_help(&mut self, time: f64) {
+        for (m, load, carried, muscles) in self.sharing.helped() {
+            let h = self.help[m].get_or_insert_with(|| Help {
+                coordinate: self.sharing.coordinate(m).to_string(),
+                has_muscles: false,
+                largest_load: 0.0,
+                largest: 0.0,
+                time,
+            });
+            h.has_muscles |= muscles;
+            h.largest_load = h.largest_load.max(load.abs());
+            if carried.abs() > h.largest {
+                (h.largest, h.time) = (carried.abs(), time);
+            }
+        }
     }
 }
 
@@ -187,14 +238,52 @@ impl Analysis for StaticOptimization {
         let given = |i: usize| self.sharing.force(i);
         push_forces(system, (x, controls), ws, &given, &mut self.row);
         self.forces.push(now.x.time, self.row.iter().copied());
+        self.note_help(now.x.time);
         Ok(())
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let [reserves, others] = self.help();
+        let mut notes = Vec::new();
+        let list = |parts: Vec<String>| parts.join(", ");
+        if !reserves.is_empty() {
+            let part = |h: &&Help| {
+                format!("{} {:.1} ({:.0} %)", h.coordinate, h.largest, 100.0 * h.largest / h.largest_load)
+            };
+            let most = list(reserves.iter().take(4).map(part).collect());
+            notes.push(format!("reserves carry at most (N m or N, of the largest load): {most}"));
+        }
+        if !others.is_empty() {
+            let most =
+                list(others.iter().take(6).map(|h| format!("{} {:.1}", h.coordinate, h.largest)).collect());
+            notes.push(format!("where no muscle acts, others carry at most (N m or N): {most}"));
+        }
+        notes
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let [reserves, _] = self.help();
+        let is_much = |h: &&&Help| h.largest_load > LITTLE_LOAD && h.largest > MUCH_HELP * h.largest_load;
+        let much = reserves.iter().filter(is_much);
+        let part = |h: &&Help| {
+            format!("{} {:.0} % at {:.3} s", h.coordinate, 100.0 * h.largest / h.largest_load, h.time)
+        };
+        let much: Vec<String> = much.map(part).collect();
+        match much.is_empty() {
+            true => Vec::new(),
+            false => vec![format!(
+                "reserves carry more than {:.0} % of the largest load, which muscles should: {}",
+                100.0 * MUCH_HELP,
+                much.join(", ")
+            )],
+        }
     }
 
     fn unsolved(&self) -> Option<String> {
         let worst = self.too_weak.iter().max_by(|a, b| total(a).total_cmp(&total(b)))?;
         let parts = worst.missing.iter().take(4).map(|(name, f)| format!("{name} {f:.3}"));
         Some(format!(
-            "the actuators are too weak at {} of {} instants; worst at {} s, where these coordinates lack (N m or N): {}",
+            "the actuators are too weak at {} of {} instants; worst at {:.3} s, where these coordinates lack (N m or N): {}",
             self.too_weak.len(),
             self.activations.rows(),
             worst.time,

@@ -7,6 +7,7 @@ use crate::{id, load};
 use soleus_dynamics::{Options, System};
 use soleus_math::{Table, Vec3};
 use soleus_model::Model;
+use soleus_model::force::{ExternalForce, ForceKind};
 use soleus_simulation::ModelControls;
 use soleus_tools::analysis::{
     Analysis, ContactConstraint, InducedAccelerations, InducedSettings, MotionSettings, Output, Preparation,
@@ -48,6 +49,18 @@ impl Trial {
         let history = history(&self.model, &self.system, coordinates, &self.source)?;
         let (model, system) = (self.model.clone(), self.system.clone());
         Ok(Trial { model, system, history, source: self.source.clone() })
+    }
+
+    /// The same with measured forces that act farther ahead, m.
+    pub fn pressed_ahead(&self, ahead: f64) -> Result<Trial, Failure> {
+        let mut model = self.model.clone();
+        for f in &mut model.forces {
+            if let ForceKind::ExternalForce(ExternalForce { point: Some([x, ..]), .. }) = &mut f.kind {
+                x.iter_mut().for_each(|x| *x += ahead);
+            }
+        }
+        let system = load::compile(&self.source, &model, &Options::default())?;
+        Ok(Trial { model, system, history: self.history.clone(), source: self.source.clone() })
     }
 
     /// The rows between two times.
