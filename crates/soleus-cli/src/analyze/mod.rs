@@ -10,12 +10,14 @@ pub use verb::{Arguments, contacts, run};
 
 use crate::failure::Failure;
 use crate::load;
+use soleus_io::setup::write_control_set;
 use soleus_io::table::sto::{self, Digits};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{AnalysisError, Report, Scheduled};
 use std::path::Path;
 
-/// Writes the tables of all analyses to `<folder>/<name>_<analysis>_<what>.sto`; warns about what went less than well.
+/// Writes the tables of all analyses to `<folder>/<name>_<analysis>_<what>.sto`, and those of controls to
+/// `<folder>/<name>_<analysis>_controls.xml` too; warns about what went less than well.
 pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>) -> Result<(), Failure> {
     let mut log = Diagnostics::new(source.display().to_string());
     let mut unsolved = Vec::new();
@@ -25,6 +27,7 @@ pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>)
         for warning in a.analysis.warnings() {
             log.warn(0, "", format!("{}: {warning}", a.name), "");
         }
+        let controls = a.analysis.controls();
         for output in a.analysis.finish().map_err(|e| failed(source, &e))? {
             let file = match output.suffix.strip_prefix('_') {
                 Some(what) => format!("{name}_{}_{what}.sto", a.name),
@@ -35,6 +38,10 @@ pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>)
                 None => sto::write_typed(&output.table),
             };
             load::write_whole(&folder.join(file), &text)?;
+            if controls == Some(&output.suffix) {
+                let file = format!("{name}_{}_controls.xml", a.name);
+                load::write_whole(&folder.join(file), &write_control_set(&output.table))?;
+            }
         }
     }
     load::report(&log);

@@ -12,6 +12,7 @@ mod writer;
 pub use reader::{MAX_DEPTH, read_document, read_elements};
 pub use sets::{add_to_set, clear_set, set_members};
 pub use upgrade::{LATEST_VERSION, UpgradeOptions, upgrade, upgrade_with};
+pub(crate) use writer::escape;
 pub use writer::write_document;
 
 use soleus_model::{Diagnostics, Document, Element, Model};

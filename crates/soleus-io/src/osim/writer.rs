@@ -82,7 +82,7 @@ fn write_comment(out: &mut String, comment: &str) {
 
 /// Writes text with the characters replaced that mean something in XML, and those that a reader
 /// would change: carriage returns everywhere, tabs and line feeds in attributes.
-fn escape(out: &mut String, text: &str, attribute: bool) {
+pub(crate) fn escape(out: &mut String, text: &str, attribute: bool) {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),

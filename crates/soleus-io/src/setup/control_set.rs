@@ -1,11 +1,13 @@
 //! `ControlSet`: controls over time as nodes, the form that CMC and static optimization write.
 
 use super::properties::Properties;
-use crate::osim::read_document;
+use crate::osim::{LATEST_VERSION, escape, read_document};
 use crate::table::number::plain;
 use memchr::memmem;
+use soleus_math::Table;
 use soleus_model::{Diagnostics, Document, Element};
 use std::borrow::Cow;
+use std::fmt::Write;
 
 /// One control.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +47,31 @@ pub fn read_control_set(bytes: &[u8], file: &str) -> (Option<Vec<Control>>, Diag
     let (document, mut log) = read_document(&bytes, file);
     let set = document.and_then(|d| controls(&d, &nodes, &mut log));
     (set, log)
+}
+
+/// A table of controls as a `ControlSet`: a `ControlLinear` for each column, with a node for each row, as OpenSim 4.6 writes the
+/// activations of static optimization.
+pub fn write_control_set(table: &Table) -> String {
+    // The numbers are most of it.
+    let mut out = String::with_capacity(130 * table.rows() * table.labels().len());
+    out += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+    let _ = writeln!(out, "<OpenSimDocument Version=\"{LATEST_VERSION}\">");
+    out += "\t<ControlSet name=\"Control Set\">\n\t\t<objects>\n";
+    let times: Vec<String> = table.times().iter().map(f64::to_string).collect();
+    for (label, values) in table.labels().iter().zip(table.columns()) {
+        out += "\t\t\t<ControlLinear name=\"";
+        escape(&mut out, label, true);
+        out += "\">\n\t\t\t\t<extrapolate>true</extrapolate>\n\t\t\t\t<use_steps>false</use_steps>\n\t\t\t\t<x_nodes>\n";
+        for (t, value) in times.iter().zip(values) {
+            let _ = writeln!(
+                out,
+                "\t\t\t\t\t<ControlLinearNode><t>{t}</t><value>{value}</value></ControlLinearNode>"
+            );
+        }
+        out += "\t\t\t\t</x_nodes>\n\t\t\t</ControlLinear>\n";
+    }
+    out += "\t\t</objects>\n\t</ControlSet>\n</OpenSimDocument>\n";
+    out
 }
 
 /// Time and value of each node of a control.
@@ -268,6 +295,22 @@ mod tests {
         };
         assert_eq!(set[0].course, nodes);
         assert_eq!(set[1].course, ControlCourse::Constant(0.3));
+    }
+
+    #[test]
+    fn identity_controls_written_and_read() {
+        let labels = vec!["a<b".to_string(), "c".to_string()];
+        let columns = vec![vec![0.02, 1.0 / 3.0, 1.0], vec![1e-17, 2.0, -3.5]];
+        let table =
+            Table::new(soleus_math::table::Element::Scalar, labels, vec![0.0, 0.1, 0.25], columns).unwrap();
+        let (set, log) = read(&write_control_set(&table));
+        assert!(log.list.is_empty(), "{:?}", log.list);
+        for ((c, label), column) in set.unwrap().iter().zip(table.labels()).zip(table.columns()) {
+            assert_eq!(&c.name, label);
+            let (times, values) = (table.times().to_vec(), column.clone());
+            let nodes = ControlCourse::Nodes { times, values, use_steps: false, extrapolate: true };
+            assert_eq!(c.course, nodes);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod tool;
 
 pub use analysis::{AnalysisKind, AnalysisSetup, ContactSetup, read_analyses};
 pub use analyze::AnalyzeSetup;
-pub use control_set::{Control, ControlCourse, read_control_set};
+pub use control_set::{Control, ControlCourse, read_control_set, write_control_set};
 pub use forward::ForwardSetup;
 pub use imu::{ImuInverseKinematicsSetup, ImuPlacerSetup};
 pub use inverse_dynamics::InverseDynamicsSetup;

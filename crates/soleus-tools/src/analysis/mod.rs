@@ -95,6 +95,10 @@ pub trait Analysis {
     fn unsolved(&self) -> Option<String> {
         None
     }
+    /// The end of the name of the table whose columns are controls, to drive a simulation with.
+    fn controls(&self) -> Option<&'static str> {
+        None
+    }
     /// What was written down.
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError>;
 }

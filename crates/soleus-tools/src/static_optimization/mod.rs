@@ -30,6 +30,9 @@ use soleus_model::Model;
 use soleus_optimization::separable::SharingError;
 use std::ops::RangeInclusive;
 
+/// End of the name of the table of activations, which are controls.
+const ACTIVATION: &str = "_activation";
+
 /// What to minimize.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -291,9 +294,13 @@ impl Analysis for StaticOptimization {
         ))
     }
 
+    fn controls(&self) -> Option<&'static str> {
+        Some(ACTIVATION)
+    }
+
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {
         let mut list = vec![
-            Output { suffix: "_activation".to_string(), table: self.activations.table()? },
+            Output { suffix: ACTIVATION.to_string(), table: self.activations.table()? },
             Output { suffix: "_force".to_string(), table: self.forces.table()? },
         ];
         if !self.too_weak.is_empty() {
