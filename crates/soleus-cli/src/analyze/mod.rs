@@ -15,10 +15,14 @@ use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{AnalysisError, Report, Scheduled};
 use std::path::Path;
 
+/// So many tables are named each; of more, how many there are.
+const FEW_TABLES: usize = 4;
+
 /// Writes the tables of all analyses to `<folder>/<name>_<analysis>_<what>.sto`; warns about what went less than well.
 pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>) -> Result<(), Failure> {
     let mut log = Diagnostics::new(source.display().to_string());
     let mut unsolved = Vec::new();
+    let mut tables = Vec::new();
     for a in analyses {
         a.analysis.notes().iter().for_each(|n| eprintln!("{n}"));
         unsolved.extend(a.analysis.unsolved().map(|u| format!("{}: {u}", a.name)));
@@ -34,8 +38,16 @@ pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>)
                 Some(_) => sto::write(&output.table, Digits::Shortest),
                 None => sto::write_typed(&output.table),
             };
-            load::write_whole(&folder.join(file), &text)?;
+            let file = folder.join(file);
+            load::write_whole(&file, &text)?;
+            tables.push(file);
         }
+    }
+    match tables.len() {
+        n if n > FEW_TABLES => {
+            eprintln!("wrote {n} tables, {}", folder.join(format!("{name}_*.sto")).display())
+        }
+        _ => tables.iter().for_each(|t| eprintln!("wrote {}", t.display())),
     }
     load::report(&log);
     match unsolved.is_empty() {
