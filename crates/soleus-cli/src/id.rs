@@ -93,9 +93,9 @@ pub fn run_setup(
     let with_ending =
         |name: &str| folder.join(if name.contains('.') { name.to_string() } else { format!("{name}.sto") });
     let text = sto::write(&found.generalized_forces, Digits::Fixed8);
-    load::write_whole(&with_ending(&s.output_gen_force_file), &text)?;
+    load::write_and_tell(&with_ending(&s.output_gen_force_file), &text)?;
     if let Some(table) = &found.joint_loads {
-        load::write_whole(&with_ending(&s.output_body_forces_file), &sto::write(table, Digits::Fixed8))?;
+        load::write_and_tell(&with_ending(&s.output_body_forces_file), &sto::write(table, Digits::Fixed8))?;
     }
     Ok(())
 }

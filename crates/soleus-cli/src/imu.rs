@@ -51,7 +51,7 @@ pub fn run_placer(path: &Path, s: &ImuPlacerSetup) -> Result<(), Failure> {
     if let Some(folder) = out.parent() {
         setup::make_folder(folder)?;
     }
-    load::write_whole(&out, &write_document(&placed.document))
+    load::write_and_tell(&out, &write_document(&placed.document))
 }
 
 /// `z`, `-z`, `+z` in either case.
@@ -78,10 +78,10 @@ pub fn run_setup(path: &Path, s: &ImuInverseKinematicsSetup) -> Result<(), Failu
         given.and_then(Path::file_name).map_or(format!("ik_{stem}"), |n| n.to_string_lossy().into_owned());
     let motion = if name.contains('.') { name.clone() } else { format!("{name}.mot") };
     setup::make_folder(&folder)?;
-    load::write_whole(&folder.join(motion), &sto::write(&trial.coordinates, Digits::Fixed8))?;
+    load::write_and_tell(&folder.join(motion), &sto::write(&trial.coordinates, Digits::Fixed8))?;
     if s.report_errors {
         let errors = folder.join(format!("{name}_orientationErrors.sto"));
-        load::write_whole(&errors, &sto::write(&trial.errors, Digits::Shortest))?;
+        load::write_and_tell(&errors, &sto::write(&trial.errors, Digits::Shortest))?;
     }
     close(&trial.summary, &file)
 }

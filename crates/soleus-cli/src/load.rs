@@ -131,6 +131,13 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
     write_bytes(path, text.as_bytes())
 }
 
+/// Writes a whole file or none, under a name that the user did not give just now, and says where it is.
+pub fn write_and_tell(path: &Path, text: &str) -> Result<(), Failure> {
+    write_whole(path, text)?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}
+
 /// Whether a picture is to be PNG, by its name; SVG otherwise.
 pub fn is_png(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png"))

@@ -211,7 +211,7 @@ pub fn run_setup(path: &Path, s: &ScaleSetup, opensim_faults: bool) -> Result<()
         }
     }
     for (file, text) in &files {
-        load::write_whole(file, text)?;
+        load::write_and_tell(file, text)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 
 /// Arguments of `soleus so`.
 #[derive(Args)]
-#[command(after_help = "Example:\n  \
+#[command(after_help = "Examples:\n  \
     soleus so --model subject01.osim --motion walk.mot --loads walk_grf.xml --reserves reserves.xml --cutoff-hz 6 --out results\n  \
     soleus so --model subject01.osim --motion walk.mot --loads walk_grf.xml --residuals 10,50 --reserves 1 --cutoff-hz 6 --out results\n\n\
     Writes DIR/MOTION_StaticOptimization_activation.sto and _force.sto (N, N m), and the activations once more as _controls.xml, with\n\

@@ -48,7 +48,8 @@ fn identity_a_second_run_does_what_changed() {
     first.is_done();
     assert_eq!(steps(&first.stderr), (all.to_vec(), vec![]), "{}", first.stderr);
     let page = std::fs::read_to_string(f.0.join("results/summary.html")).unwrap();
-    for word in ["Walking", "walk1", "<svg", "knee_angle_r", "residual force"] {
+    for word in ["Walking", "walk1", "<svg", "knee_angle_r", "residual force", "largest activation", " at 0."]
+    {
         assert!(page.contains(word), "no {word}");
     }
     assert!(!page.contains("http://") || page.contains("xmlns"), "the page holds everything it shows");

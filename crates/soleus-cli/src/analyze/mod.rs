@@ -16,11 +16,15 @@ use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{AnalysisError, Report, Scheduled};
 use std::path::Path;
 
+/// So many tables are named each; of more, how many there are.
+const FEW_TABLES: usize = 4;
+
 /// Writes the tables of all analyses to `<folder>/<name>_<analysis>_<what>.sto`, and those of controls to
 /// `<folder>/<name>_<analysis>_controls.xml` too; warns about what went less than well.
 pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>) -> Result<(), Failure> {
     let mut log = Diagnostics::new(source.display().to_string());
     let mut unsolved = Vec::new();
+    let mut tables = Vec::new();
     for a in analyses {
         a.analysis.notes().iter().for_each(|n| eprintln!("{n}"));
         unsolved.extend(a.analysis.unsolved().map(|u| format!("{}: {u}", a.name)));
@@ -37,12 +41,21 @@ pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>)
                 Some(_) => sto::write(&output.table, Digits::Shortest),
                 None => sto::write_typed(&output.table),
             };
-            load::write_whole(&folder.join(file), &text)?;
+            let file = folder.join(file);
+            load::write_whole(&file, &text)?;
+            tables.push(file);
             if controls == Some(&output.suffix) {
-                let file = format!("{name}_{}_controls.xml", a.name);
-                load::write_whole(&folder.join(file), &write_control_set(&output.table))?;
+                let file = folder.join(format!("{name}_{}_controls.xml", a.name));
+                load::write_whole(&file, &write_control_set(&output.table))?;
+                tables.push(file);
             }
         }
+    }
+    match tables.len() {
+        n if n > FEW_TABLES => {
+            eprintln!("wrote {n} files, {}", folder.join(format!("{name}_*")).display())
+        }
+        _ => tables.iter().for_each(|t| eprintln!("wrote {}", t.display())),
     }
     load::report(&log);
     match unsolved.is_empty() {
@@ -71,7 +84,8 @@ pub fn report(model: &Model, source: &Path, report: &Report) {
 /// The failure of an analysis.
 pub fn failed(path: &Path, e: &AnalysisError) -> Failure {
     if e.is_not_converged() {
-        return Failure::NotSolved { message: e.to_string() };
+        let hint = "above an exponent of 6 digits may not suffice: give residual actuators larger optimal forces, or take a smaller exponent";
+        return Failure::NotSolved { message: format!("{e}\nhint: {hint}") };
     }
     let hint = match e {
         AnalysisError::Missing { .. } => {

@@ -62,6 +62,11 @@ pub struct Extra<'a> {
 }
 
 impl Input {
+    /// The model file.
+    pub fn model(&self) -> &Path {
+        &self.model
+    }
+
     /// Residuals and reserves that come without a file.
     fn helpers(&self) -> Vec<ModelOperator> {
         let mut list = Vec::new();

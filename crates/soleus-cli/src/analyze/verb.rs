@@ -24,6 +24,9 @@ pub struct Arguments {
     /// What to tell, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', required = true)]
     analyses: Vec<Choice>,
+    /// A point of a body to follow, its place in the body's frame in m; may be repeated
+    #[arg(long, value_name = "NAME=BODY,X,Y,Z", value_parser = parse_point)]
+    point: Vec<BodyPoint>,
     /// Controls over time; columns are named after actuators, by path or name
     #[arg(long, value_name = "CONTROLS.sto")]
     controls: Option<PathBuf>,
@@ -52,6 +55,8 @@ enum Choice {
     Kinematics,
     /// Mass centres and orientations of bodies, their velocities and accelerations
     Body,
+    /// Place, velocity and acceleration of points (--point)
+    Point,
     /// Lengths, velocities, forces, powers, moment arms and moments of muscles
     Muscle,
     /// Forces and moments that joints carry
@@ -73,15 +78,52 @@ enum Choice {
 /// Runs `soleus analyze`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
     let extra = Extra { controls: a.controls.as_deref(), equilibrium: a.equilibrate };
-    a.input.run(&extra, &|model| Ok(a.analyses.iter().map(|c| setup(a, *c, model)).collect()))
+    if a.analyses.contains(&Choice::Point) && a.point.is_empty() {
+        let message = "no points are named".to_string();
+        let hint = "name them with --point, such as --point heel=calcn_r,0,0,0";
+        return Err(Failure::content(a.input.model(), 0, "", message, hint));
+    }
+    a.input.run(&extra, &|model| Ok(a.analyses.iter().flat_map(|c| setups(a, *c, model)).collect()))
 }
 
-fn setup(a: &Arguments, choice: Choice, model: &Model) -> AnalysisSetup {
+/// A point of a body: `NAME=BODY,X,Y,Z`.
+#[derive(Clone, Debug, PartialEq)]
+struct BodyPoint {
+    name: String,
+    body: String,
+    place: [f64; 3],
+}
+
+impl BodyPoint {
+    fn kind(&self) -> AnalysisKind {
+        AnalysisKind::PointKinematics {
+            body: self.body.clone(),
+            relative_to: None,
+            point_name: self.name.clone(),
+            point: self.place,
+        }
+    }
+}
+
+fn parse_point(text: &str) -> Result<BodyPoint, String> {
+    let wanted = "write a name, a body and a place in it, m, such as heel=calcn_r,0,0,0";
+    let (name, rest) = text.split_once('=').ok_or(wanted)?;
+    let cells: Vec<&str> = rest.split(',').map(str::trim).collect();
+    let [body, x, y, z] = cells[..] else { return Err(wanted.to_string()) };
+    let number = |cell: &str| cell.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or(wanted);
+    let place = [number(x)?, number(y)?, number(z)?];
+    Ok(BodyPoint { name: name.trim().to_string(), body: body.to_string(), place })
+}
+
+fn setups(a: &Arguments, choice: Choice, model: &Model) -> Vec<AnalysisSetup> {
     let all = || vec!["all".to_string()];
     let (name, kind) = match choice {
         Choice::Kinematics => ("Kinematics", AnalysisKind::Kinematics { coordinates: all() }),
         Choice::Body => {
             ("BodyKinematics", AnalysisKind::BodyKinematics { bodies: all(), in_body_axes: false })
+        }
+        Choice::Point => {
+            return a.point.iter().map(|p| named(a, "PointKinematics", p.kind())).collect();
         }
         Choice::Muscle => (
             "MuscleAnalysis",
@@ -114,6 +156,10 @@ fn setup(a: &Arguments, choice: Choice, model: &Model) -> AnalysisSetup {
             },
         ),
     };
+    vec![named(a, name, kind)]
+}
+
+fn named(a: &Arguments, name: &str, kind: AnalysisKind) -> AnalysisSetup {
     AnalysisSetup {
         name: name.to_string(),
         line: 0,

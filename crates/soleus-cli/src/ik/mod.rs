@@ -145,15 +145,15 @@ pub fn run_setup(path: &Path, s: &InverseKinematicsSetup, warnings: load::Warnin
         setup::make_folder(folder)?;
     }
     if let Some(motion) = &motion {
-        load::write_whole(motion, &sto::write(&trial.coordinates, Digits::Fixed8))?;
+        load::write_and_tell(motion, &sto::write(&trial.coordinates, Digits::Fixed8))?;
     }
     if s.report_errors {
         let file = results.join(format!("{}_ik_marker_errors.sto", s.name));
-        load::write_whole(&file, &sto::write(&trial.marker_errors, Digits::Fixed8))?;
+        load::write_and_tell(&file, &sto::write(&trial.marker_errors, Digits::Fixed8))?;
     }
     if s.report_marker_locations {
         let file = results.join(format!("{}_ik_model_marker_locations.sto", s.name));
-        load::write_whole(&file, &sto::write(&trial.marker_locations, Digits::Fixed8))?;
+        load::write_and_tell(&file, &sto::write(&trial.marker_locations, Digits::Fixed8))?;
     }
     close(&trial.summary, &markers)
 }

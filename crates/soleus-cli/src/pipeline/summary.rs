@@ -3,8 +3,8 @@
 use super::study::{Study, Trial};
 use super::{Outcome, SENSOR_ERRORS};
 use soleus_math::Table;
-use soleus_model::Model;
 use soleus_model::joint::MotionType;
+use soleus_model::{ForceKind, Model};
 use soleus_tools::quality::residuals;
 use soleus_viewer::{Line, Plot, Report, Table as Rows};
 use std::path::Path;
@@ -57,6 +57,18 @@ pub fn page(name: &str, study: &Study, results: &Path, model: Option<&Path>, out
     if !quality.rows.is_empty() {
         page = page.table(quality);
     }
+    if let (Some(m), true) = (&model, study.so.is_some()) {
+        let columns = ["trial", "largest activation", "largest reserve or residual, N m or N"];
+        let mut sharing = Rows::new("Static optimization", columns);
+        for t in &study.trials {
+            if let Some([muscle, other]) = sharing_row(t, &results.join(&t.name), m) {
+                sharing = sharing.row([t.name.clone(), muscle, other]);
+            }
+        }
+        if !sharing.rows.is_empty() {
+            page = page.table(sharing);
+        }
+    }
     for t in &study.trials {
         page = trial(page, t, &results.join(&t.name), model.as_ref());
     }
@@ -106,6 +118,22 @@ fn quality_row(t: &Trial, folder: &Path, model: Option<&Model>) -> Option<Vec<St
         None => row.extend(["–", "–", "–"].map(String::from)),
     }
     Some(row)
+}
+
+/// The muscle that works hardest, and the other actuator that does, each with its time.
+fn sharing_row(t: &Trial, folder: &Path, model: &Model) -> Option<[String; 2]> {
+    let read = |what: &str| table(&folder.join(format!("{}_StaticOptimization_{what}.sto", t.name)));
+    let (activations, forces) = (read("activation")?, read("force")?);
+    let is_muscle =
+        |l: &str| model.forces.iter().any(|f| f.name == l && matches!(f.kind, ForceKind::Muscle(_)));
+    let hardest = |table: &Table, wanted: &dyn Fn(&str) -> bool, digits: usize| {
+        let columns = table.labels().iter().zip(table.columns()).filter(|(l, _)| wanted(l));
+        let cells = columns.flat_map(|(l, c)| table.times().iter().zip(c).map(move |(t, x)| (x.abs(), l, t)));
+        let most = cells.max_by(|a, b| a.0.total_cmp(&b.0));
+        most.map_or("–".to_string(), |(x, label, t)| format!("{x:.digits$}, {label} at {t:.3} s"))
+    };
+    let is_other = |l: &str| !is_muscle(l) && activations.column(l).is_some();
+    Some([hardest(&activations, &is_muscle, 2), hardest(&forces, &is_other, 1)])
 }
 
 /// The curves of one trial.

@@ -138,6 +138,10 @@ pub fn read_motion(path: &Path) -> Result<Table, Failure> {
 fn numbers(path: &Path, table: Table) -> Result<Table, Failure> {
     match table.element() {
         Element::Scalar => Ok(table),
-        _ => Err(Failure::content(path, 0, "", "the columns of the table are no numbers".to_string(), "")),
+        _ => {
+            let message = "the columns of the table are vectors, not coordinates or states".to_string();
+            let hint = "`soleus ik` makes a motion of markers or orientations";
+            Err(Failure::content(path, 0, "", message, hint))
+        }
     }
 }

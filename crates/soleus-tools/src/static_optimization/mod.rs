@@ -249,12 +249,21 @@ impl Analysis for StaticOptimization {
         let [reserves, others] = self.help();
         let mut notes = Vec::new();
         let list = |parts: Vec<String>| parts.join(", ");
+        // What would be printed as nothing is nothing.
+        let has_reserves = !reserves.is_empty();
+        let reserves: Vec<&&Help> = reserves.iter().filter(|h| h.largest >= 0.05).take(4).collect();
         if !reserves.is_empty() {
-            let part = |h: &&Help| {
-                format!("{} {:.1} ({:.0} %)", h.coordinate, h.largest, 100.0 * h.largest / h.largest_load)
+            let part = |h: &&&Help| {
+                let percent = 100.0 * h.largest / h.largest_load;
+                match h.largest_load > LITTLE_LOAD {
+                    true => format!("{} {:.1} ({percent:.0} %)", h.coordinate, h.largest),
+                    false => format!("{} {:.1}", h.coordinate, h.largest),
+                }
             };
-            let most = list(reserves.iter().take(4).map(part).collect());
+            let most = list(reserves.iter().map(part).collect());
             notes.push(format!("reserves carry at most (N m or N, of the largest load): {most}"));
+        } else if has_reserves {
+            notes.push("reserves carry next to nothing".to_string());
         }
         if !others.is_empty() {
             let most =
