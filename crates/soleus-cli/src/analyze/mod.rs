@@ -16,15 +16,15 @@ use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::{AnalysisError, Report, Scheduled};
 use std::path::Path;
 
-/// So many tables are named each; of more, how many there are.
-const FEW_TABLES: usize = 4;
+/// So many files are named each; of more, how many there are.
+const FEW_FILES: usize = 4;
 
 /// Writes the tables of all analyses to `<folder>/<name>_<analysis>_<what>.sto`, and those of controls to
 /// `<folder>/<name>_<analysis>_controls.xml` too; warns about what went less than well.
 pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>) -> Result<(), Failure> {
     let mut log = Diagnostics::new(source.display().to_string());
     let mut unsolved = Vec::new();
-    let mut tables = Vec::new();
+    let mut files = Vec::new();
     for a in analyses {
         a.analysis.notes().iter().for_each(|n| eprintln!("{n}"));
         unsolved.extend(a.analysis.unsolved().map(|u| format!("{}: {u}", a.name)));
@@ -43,19 +43,19 @@ pub fn write(folder: &Path, name: &str, source: &Path, analyses: Vec<Scheduled>)
             };
             let file = folder.join(file);
             load::write_whole(&file, &text)?;
-            tables.push(file);
+            files.push(file);
             if controls == Some(&output.suffix) {
                 let file = folder.join(format!("{name}_{}_controls.xml", a.name));
                 load::write_whole(&file, &write_control_set(&output.table))?;
-                tables.push(file);
+                files.push(file);
             }
         }
     }
-    match tables.len() {
-        n if n > FEW_TABLES => {
+    match files.len() {
+        n if n > FEW_FILES => {
             eprintln!("wrote {n} files, {}", folder.join(format!("{name}_*")).display())
         }
-        _ => tables.iter().for_each(|t| eprintln!("wrote {}", t.display())),
+        _ => files.iter().for_each(|t| eprintln!("wrote {}", t.display())),
     }
     load::report(&log);
     match unsolved.is_empty() {
