@@ -15,9 +15,15 @@
 //! ends when x no longer changes; and what the cost does along a step is told by the unknowns that move. Exponents grow from 2 to p, each
 //! starting where the last ended, as a step far from the solution brings an unknown down by the part 1/(p − 1) only.
 //!
-//! Beyond p = 10 or so the digits of a double no longer suffice where free unknowns of one equation differ by a factor of ten, and the
-//! iteration may say that it did not converge.
+//! Beyond p = 6 or so the digits of a double no longer suffice where free unknowns of one equation differ by a factor of ten: what the
+//! small ones should be is lost in the rounding of what the large ones cost, and the iteration goes to and fro. Then the x counts that
+//! is closest to what no x can go below,
+//!
+//!   D(λ) = λᵀb − Σ max {aᵀλ x − |x|ᵖ/p : l ≤ x ≤ u}                                          (2)
+//!
+//! separately for equations that share no unknown, so that a helper at 50 does not hide what a muscle at 0.3 costs.
 
+use super::weighted_qr::WeightedQr;
 use super::{PowerProgram, SharingError, factorize_by, solve_factorized};
 
 /// An exponent is at most so many times the last.
@@ -40,6 +46,11 @@ const SMALLEST: f64 = 1e-4;
 const UNMOVED: f64 = 1e-12;
 /// A multiplier pulls if it does so by more than this part of its terms.
 const PULLS: f64 = 1e-8;
+/// Where steps do not end: how far the cost may be above (2), in parts of itself, and the step from which on this is looked at.
+const CERTIFIED: f64 = 1e-4;
+const LOOKED_AT_FROM: usize = 20;
+/// Equations that are off by no more than this part of the load count as met.
+const MET: f64 = 1e-9;
 /// Times that a step is solved for, each with what the last left.
 const PASSES: usize = 3;
 /// A pivot below this part of its diagonal is rounding.
@@ -55,6 +66,23 @@ pub(super) struct Scratch {
     change: Vec<f64>,
     matrix: Vec<f64>,
     floor: Vec<f64>,
+    /// Where an attempt began.
+    start: Vec<f64>,
+    held_at_start: Vec<bool>,
+    /// Unknowns off their bounds in order of size, squared sizes of the columns of B, of its rows in units of those, and what is left of
+    /// the equations of multipliers.
+    order: Vec<usize>,
+    columns: Vec<f64>,
+    size: Vec<f64>,
+    left: Vec<f64>,
+    qr: WeightedQr,
+    /// The x of the least gap, and that gap.
+    best: Vec<f64>,
+    gap: f64,
+    /// By equation the first of those that it shares unknowns with, directly or through others; their cost and (2).
+    group: Vec<usize>,
+    cost: Vec<f64>,
+    bound: Vec<f64>,
     /// b − A x.
     off: Vec<f64>,
     /// What can be met of b.
@@ -73,6 +101,18 @@ impl Scratch {
             change: v.clone(),
             matrix: vec![0.0; m * m],
             floor: v.clone(),
+            start: vec![0.0; n],
+            held_at_start: vec![false; n],
+            order: Vec::with_capacity(n),
+            columns: v.clone(),
+            size: vec![0.0; n],
+            left: vec![0.0; n],
+            qr: WeightedQr::new(m, n),
+            best: vec![0.0; n],
+            gap: f64::INFINITY,
+            group: vec![0; m],
+            cost: v.clone(),
+            bound: v.clone(),
             off: v.clone(),
             reachable: v,
         }
@@ -95,10 +135,12 @@ pub(super) fn solve(p: &mut PowerProgram) -> Result<usize, SharingError> {
     for i in 0..p.n {
         s.is_held[i] = s.x[i] <= p.lower[i] || s.x[i] >= p.upper[i];
     }
+    find_groups(p, &mut s);
     let (mut e, mut steps) = (2.0, 0);
     let mut result = Ok(());
-    while e < p.exponent && result.is_ok() {
+    while e < p.exponent {
         e = f64::min(GROWTH * e, p.exponent);
+        // On the way it does not matter.
         result = minimize(p, &mut s, e, &mut steps);
     }
     if result.is_ok() {
@@ -109,17 +151,48 @@ pub(super) fn solve(p: &mut PowerProgram) -> Result<usize, SharingError> {
     result.map(|()| steps)
 }
 
-/// The least Σ |xᵢ|ᵉ from the x at hand.
+/// How a step is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum StepBy {
+    /// The normal equations (1): quick.
+    NormalEquations,
+    /// Least squares with rows in order of size: twice the digits.
+    LeastSquares,
+}
+
+/// The least Σ |xᵢ|ᵉ from the x at hand; by the means that take longer where the quick ones do not get there.
 fn minimize(p: &PowerProgram, s: &mut Scratch, e: f64, steps: &mut usize) -> Result<(), SharingError> {
+    s.start.copy_from_slice(&s.x);
+    s.held_at_start.copy_from_slice(&s.is_held);
+    if attempt(p, s, e, steps, StepBy::NormalEquations).is_ok() {
+        return Ok(());
+    }
+    s.x.copy_from_slice(&s.start);
+    s.is_held.copy_from_slice(&s.held_at_start);
+    attempt(p, s, e, steps, StepBy::LeastSquares)
+}
+
+/// One attempt at it.
+fn attempt(
+    p: &PowerProgram,
+    s: &mut Scratch,
+    e: f64,
+    steps: &mut usize,
+    by: StepBy,
+) -> Result<(), SharingError> {
     let wanted = if e == p.exponent { STILL } else { STILL_BEFORE };
     // Multipliers of another exponent would ask for something else.
     s.lambda.fill(0.0);
+    s.gap = f64::INFINITY;
     let (mut moved, mut before) = (f64::INFINITY, f64::INFINITY);
     for k in 0..MAX_STEPS + MAX_STEPS_PER_UNKNOWN * p.n {
         let most = DAMPED.iter().rfind(|(first, _)| k >= *first).map_or(1.0, |d| d.1);
         *steps += 1;
         before = if moved.is_finite() { moved } else { before };
-        compute_step(p, s, e);
+        match by {
+            StepBy::NormalEquations => compute_step(p, s, e),
+            StepBy::LeastSquares => compute_step_by_rows(p, s, e),
+        }
         moved =
             s.x.iter()
                 .zip(&s.step)
@@ -127,16 +200,81 @@ fn minimize(p: &PowerProgram, s: &mut Scratch, e: f64, steps: &mut usize) -> Res
         if !moved.is_finite() {
             break;
         }
+        if k >= LOOKED_AT_FROM && e == p.exponent && by == StepBy::LeastSquares {
+            keep_best(p, s, e);
+        }
         advance(p, s, e, moved > NEAR, most);
         // Twice, as multipliers that ask for far too much make H large and one step short.
         if moved <= wanted && before <= wanted {
-            if !release(p, s, e) && s.x.iter().all(|x| x.is_finite()) {
-                return Ok(());
+            if !release(p, s, e) {
+                compute_off(p, s);
+                if is_met(s) {
+                    return Ok(());
+                }
+                // Rounding has come between: these means do not lead any further.
+                break;
             }
             (moved, before) = (f64::INFINITY, f64::INFINITY);
         }
     }
-    Err(SharingError::NotConverged { iterations: *steps, error: moved, wanted })
+    if s.gap <= CERTIFIED {
+        s.x.copy_from_slice(&s.best);
+        return Ok(());
+    }
+    Err(SharingError::NotConverged { iterations: *steps, error: moved.min(s.gap), wanted })
+}
+
+/// b − A x.
+fn compute_off(p: &PowerProgram, s: &mut Scratch) {
+    s.off.copy_from_slice(&s.reachable);
+    for (i, &x) in s.x.iter().enumerate() {
+        p.columns.entries(i).for_each(|(r, a)| s.off[r] -= a * x);
+    }
+}
+
+/// Whether the equations hold at x.
+fn is_met(s: &Scratch) -> bool {
+    let load = s.reachable.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+    s.off.iter().all(|off| off.abs() <= MET * load)
+}
+
+/// Which equations share unknowns.
+fn find_groups(p: &PowerProgram, s: &mut Scratch) {
+    s.group.iter_mut().enumerate().for_each(|(r, g)| *g = r);
+    for i in 0..p.n {
+        let Some(first) = p.columns.entries(i).map(|(r, _)| s.group[r]).min() else { continue };
+        for (r, _) in p.columns.entries(i) {
+            let old = s.group[r];
+            s.group.iter_mut().filter(|g| **g == old).for_each(|g| *g = first);
+        }
+    }
+}
+
+/// Keeps the x at hand if its cost is closer to (2) with the multipliers at hand than any before.
+fn keep_best(p: &PowerProgram, s: &mut Scratch, e: f64) {
+    if !is_met(s) {
+        return;
+    }
+    s.cost.fill(0.0);
+    s.bound.fill(0.0);
+    for (r, (l, b)) in s.lambda.iter().zip(&s.reachable).enumerate() {
+        s.bound[s.group[r]] += l * b;
+    }
+    for i in 0..p.n {
+        let Some((r, _)) = p.columns.entries(i).next() else { continue };
+        let y = p.columns.dot(i, &s.lambda);
+        let x = y.abs().powf(1.0 / (e - 1.0)).copysign(y).max(p.lower[i]).min(p.upper[i]);
+        s.bound[s.group[r]] -= y * x - x.abs().powf(e) / e;
+        s.cost[s.group[r]] += s.x[i].abs().powf(e) / e;
+    }
+    let gap = s.cost.iter().zip(&s.bound).filter(|(c, _)| **c > 0.0).fold(0.0, |m: f64, (c, b)| {
+        let gap = (c - b) / c;
+        if gap <= m { m } else { gap }
+    });
+    if gap < s.gap {
+        s.gap = gap;
+        s.best.copy_from_slice(&s.x);
+    }
 }
 
 /// Sets the step and the multipliers (1).
@@ -152,11 +290,7 @@ fn compute_step(p: &PowerProgram, s: &mut Scratch, e: f64) {
             s.step[i] = 0.0;
             continue;
         }
-        let asked = p.columns.dot(i, &s.lambda).abs().powf(1.0 / (e - 1.0));
-        let asked = asked.min(p.lower[i].abs().max(p.upper[i].abs()));
-        let eta = x.abs().max(asked).max(SMALLEST);
-        // Squares of 1/H must be numbers.
-        s.h[i] = ((e - 1.0) * eta.powf(e - 2.0)).max(1e-250);
+        s.h[i] = curvature(p, i, x, &s.lambda, e);
         s.step[i] = -slope(e, x) / s.h[i];
         p.columns.add_outer(i, 1.0 / s.h[i], &mut s.matrix, m);
     }
@@ -185,6 +319,53 @@ fn compute_step(p: &PowerProgram, s: &mut Scratch, e: f64) {
     }
 }
 
+/// The same by least squares: with B = H^(−½) Aᵀ and γ = H^(−½) g, H^(½) d = B λ − γ.
+fn compute_step_by_rows(p: &PowerProgram, s: &mut Scratch, e: f64) {
+    compute_off(p, s);
+    s.order.clear();
+    s.columns.fill(0.0);
+    for i in 0..p.n {
+        let x = s.x[i];
+        s.step[i] = 0.0;
+        if s.is_held[i] {
+            continue;
+        }
+        s.h[i] = curvature(p, i, x, &s.lambda, e).sqrt();
+        p.columns.entries(i).for_each(|(r, a)| s.columns[r] += (a / s.h[i]).powi(2));
+        s.order.push(i);
+    }
+    let Scratch { order, size, h, x, step, lambda, off, qr, columns, left, .. } = s;
+    for &i in order.iter() {
+        size[i] = p.columns.entries(i).map(|(r, a)| (a / h[i]).powi(2) / columns[r]).sum();
+    }
+    order.sort_unstable_by(|a, b| size[*b].total_cmp(&size[*a]).then(a.cmp(b)));
+    qr.clear();
+    for &i in order.iter() {
+        qr.push(p.columns.entries(i).map(|(r, a)| (r, a / h[i])), slope(e, x[i]) / h[i]);
+    }
+    qr.factorize();
+    qr.solve(off, lambda);
+    for (&i, d) in order.iter().zip(qr.residual()) {
+        step[i] = d / h[i];
+    }
+    // The step has all digits; multipliers get theirs from it: aᵀλ = g + H d.
+    for _ in 1..PASSES {
+        for (&i, left) in order.iter().zip(left.iter_mut()) {
+            *left = slope(e, x[i]) / h[i] + step[i] * h[i] - p.columns.dot(i, lambda) / h[i];
+        }
+        qr.improve(left.iter().copied().take(order.len()), lambda);
+    }
+}
+
+/// H of (1) for one unknown.
+fn curvature(p: &PowerProgram, i: usize, x: f64, lambda: &[f64], e: f64) -> f64 {
+    let asked = p.columns.dot(i, lambda).abs().powf(1.0 / (e - 1.0));
+    let asked = asked.min(p.lower[i].abs().max(p.upper[i].abs()));
+    let eta = x.abs().max(asked).max(SMALLEST);
+    // Squares of 1/H must be numbers.
+    ((e - 1.0) * eta.powf(e - 2.0)).max(1e-250)
+}
+
 /// Goes along the step by `most` of it, until, far from the solution, the cost rises, or a bound is met, which then holds.
 fn advance(p: &PowerProgram, s: &mut Scratch, e: f64, is_far: bool, most: f64) {
     let room = |x: f64, d: f64, i: usize| {
@@ -200,7 +381,8 @@ fn advance(p: &PowerProgram, s: &mut Scratch, e: f64, is_far: bool, most: f64) {
         let moving = s.x.iter().zip(&s.step).filter(|(x, d)| moves(**x, **d));
         moving.map(|(x, d)| slope(e, x + t * d) * d).sum()
     };
-    if is_far && length > 0.0 && along(length) > 0.0 {
+    // What rounding has taken off the equations is put back whatever it costs.
+    if is_far && is_met(s) && length > 0.0 && along(length) > 0.0 {
         let (mut low, mut high) = (0.0, length);
         // A thousandth is near enough.
         for _ in 0..10 {

@@ -11,6 +11,7 @@
 mod active_set;
 mod dual_newton;
 mod interior;
+mod weighted_qr;
 
 /// A program (1) and the memory to solve it; sized once.
 #[derive(Clone, Debug)]
