@@ -16,8 +16,8 @@
 //! starting where the last ended, as a step far from the solution brings an unknown down by the part 1/(p − 1) only.
 //!
 //! Beyond p = 6 or so the digits of a double no longer suffice where free unknowns of one equation differ by a factor of ten: what the
-//! small ones should be is lost in the rounding of what the large ones cost, and the iteration goes to and fro. Then the x counts that
-//! is closest to what no x can go below,
+//! small ones should be is lost in the rounding of what the large ones cost. Then least squares with rows in order of size ([`WeightedQr`])
+//! take the place of (1), and where the iteration still goes to and fro, the x counts that is closest to what no x can go below,
 //!
 //!   D(λ) = λᵀb − Σ max {aᵀλ x − |x|ᵖ/p : l ≤ x ≤ u}                                          (2)
 //!
