@@ -162,6 +162,36 @@ fn identity_optimality_at_large_exponents() {
     }
 }
 
+/// At its own exponent a solution costs no more than the solutions of others, which meet the same equations: to 1e-4, the part that a
+/// certificate allows for.
+#[test]
+fn identity_own_exponent_costs_least() {
+    let mut noise = Noise(11);
+    for (m, n) in [(5, 20), (10, 18), (23, 54)] {
+        for round in 0..20 {
+            let drawn = program(&mut noise, m, n, 2.0);
+            let solutions = [4.0, 6.0, 8.0, 10.0].map(|exponent| {
+                let mut p = PowerProgram::new(m, drawn.n, exponent).unwrap();
+                (p.lower, p.upper, p.rhs) = (drawn.lower.clone(), drawn.upper.clone(), drawn.rhs.clone());
+                p.columns = drawn.columns.clone();
+                let s = p.solve().unwrap_or_else(|e| panic!("{m}×{n}, p = {exponent}, round {round}: {e}"));
+                assert!(s.feasible, "{m}×{n}, p = {exponent}, round {round}: {} is missing", s.violation);
+                (exponent, p.x)
+            });
+            for (e, own) in &solutions {
+                let cost = |x: &[f64]| x.iter().map(|x| x.abs().powf(*e)).sum::<f64>();
+                for (other, x) in &solutions {
+                    let (a, b) = (cost(own), cost(x));
+                    assert!(
+                        a <= b * (1.0 + 1e-4),
+                        "{m}×{n}, round {round}: {a} at {e}, {b} by the solution of {other}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// Weak helpers with much to carry beside saturated strong ones, started from the multipliers of another load: nothing is missing.
 #[test]
 fn identity_helpers_leave_nothing_missing() {
