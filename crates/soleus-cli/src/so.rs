@@ -16,7 +16,7 @@ use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 pub struct Arguments {
     #[command(flatten)]
     input: Input,
-    /// Exponent p of the effort Σ aᵖ that is minimized; at least 1
+    /// Exponent p of the effort Σ aᵖ that is minimized; from 1 to 100
     #[arg(long, default_value_t = 2.0, value_name = "P")]
     exponent: f64,
     /// Muscles have their maximal isometric force whatever their length and velocity

@@ -84,7 +84,7 @@ pub fn report(model: &Model, source: &Path, report: &Report) {
 /// The failure of an analysis.
 pub fn failed(path: &Path, e: &AnalysisError) -> Failure {
     if e.is_not_converged() {
-        let hint = "above an exponent of 6 digits may not suffice: give residual actuators larger optimal forces, or take a smaller exponent";
+        let hint = "give residual actuators larger optimal forces, or take a smaller exponent";
         return Failure::NotSolved { message: format!("{e}\nhint: {hint}") };
     }
     let hint = match e {

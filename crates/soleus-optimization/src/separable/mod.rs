@@ -2,16 +2,16 @@
 //!
 //!   min Σ |xᵢ|ᵖ   subject to   A x = b,   l ≤ x ≤ u                              (1)
 //!
-//! with p ≥ 1, few equations and many unknowns, solved again and again for slowly changing data.
+//! with 1 ≤ p ≤ 100, few equations and many unknowns, solved again and again for slowly changing data.
 //!
 //! For p = 2 a semismooth Newton method on the dual ([`dual_newton`](self)) starts from the multipliers of the last
-//! solution. Larger exponents take Newton's method with an active set from there, smaller ones an interior-point method. Where no x within the bounds meets the equations, the x
-//! with the smallest |b − A x| is found, and what is missing is told.
+//! solution. Larger exponents take Newton's method with an active set from there, smaller ones an interior-point method. Where no x
+//! within the bounds meets the equations, the x with the smallest |b − A x| is found, and what is missing is told.
 
 mod active_set;
+mod basis;
 mod dual_newton;
 mod interior;
-mod weighted_qr;
 
 /// A program (1) and the memory to solve it; sized once.
 #[derive(Clone, Debug)]
@@ -63,6 +63,12 @@ pub enum SharingError {
         /// The exponent.
         exponent: f64,
     },
+    /// Powers would leave the range of numbers.
+    #[error("exponent {exponent} is above {MAX_EXPONENT}, where powers leave the range of numbers")]
+    ExponentTooLarge {
+        /// The exponent.
+        exponent: f64,
+    },
     /// Bounds that cross, or data that are no numbers.
     #[error("unknown {index}: bounds {lower} to {upper} hold no number")]
     Bounds {
@@ -88,6 +94,9 @@ pub enum SharingError {
     },
 }
 
+/// Larger exponents are refused: the power of a helper at 1000 would be no number.
+const MAX_EXPONENT: f64 = 100.0;
+
 /// Equations count as met when they are off by no more than this part of the largest term in them.
 ///
 /// The proximal steps reach 1e-12; ten times the rounding of long sums would not change any result that is printed.
@@ -96,8 +105,11 @@ const FEASIBLE: f64 = 1e-9;
 impl PowerProgram {
     /// Room for m equations in n unknowns, all between 0 and 1.
     pub fn new(m: usize, n: usize, exponent: f64) -> Result<Self, SharingError> {
-        if !(exponent >= 1.0) || !exponent.is_finite() {
+        if !(exponent >= 1.0) {
             return Err(SharingError::Exponent { exponent });
+        }
+        if exponent > MAX_EXPONENT {
+            return Err(SharingError::ExponentTooLarge { exponent });
         }
         Ok(PowerProgram {
             exponent,
@@ -274,11 +286,6 @@ impl Columns {
 /// Factorises a symmetric positive definite matrix (lower triangle, row by row) as L Lᵀ in place. A pivot that rounding
 /// made too small counts as `floor`.
 fn factorize(a: &mut [f64], m: usize, floor: f64) {
-    factorize_by(a, m, |_| floor);
-}
-
-/// As [`factorize`], with a floor for each pivot.
-fn factorize_by(a: &mut [f64], m: usize, floor: impl Fn(usize) -> f64) {
     for i in 0..m {
         let (above, row) = a.split_at_mut(i * m);
         for j in 0..i {
@@ -287,7 +294,7 @@ fn factorize_by(a: &mut [f64], m: usize, floor: impl Fn(usize) -> f64) {
             row[j] = (row[j] - sum) / above[j * m + j];
         }
         let sum: f64 = row[..i].iter().map(|x| x * x).sum();
-        row[i] = (row[i] - sum).max(floor(i)).sqrt();
+        row[i] = (row[i] - sum).max(floor).sqrt();
     }
 }
 
