@@ -106,6 +106,11 @@ struct Trial {
 
 impl Trial {
     fn new(case: &Case, root: &Path, opensim_faults: bool) -> Trial {
+        Trial::with(case, root, &Settings { opensim_faults, ..Settings::default() })
+    }
+
+    fn with(case: &Case, root: &Path, settings: &Settings) -> Trial {
+        let opensim_faults = settings.opensim_faults;
         let find = |name: &str| {
             let made = root.join(case.pipeline).join("reference").join(name);
             if made.exists() { made } else { root.join(case.pipeline).join("input").join(name) }
@@ -117,8 +122,7 @@ impl Trial {
             StateHistory::from_coordinates(&model, &system, &table(&find(case.motion)), None, &motion)
                 .unwrap();
         let udot = history.accelerations(0..=history.times().len() - 1).unwrap();
-        let settings = Settings { opensim_faults, ..Settings::default() };
-        let sharing = LoadSharing::new(&model, &system, &settings).unwrap();
+        let sharing = LoadSharing::new(&model, &system, settings).unwrap();
         let recorded = table(&find(case.recorded));
         let names: Vec<&str> = sharing.names().collect();
         assert_eq!(recorded.labels(), names);
@@ -232,6 +236,37 @@ fn opensim_val_static_optimization_with_the_strength_of_the_muscles() {
             // activations, the ankle lacks this much.
             "Gait10dof18musc" => assert!(o.missed > 5.0 && o.rms < 7e-3, "{} {}", o.missed, o.rms),
             other => assert!(o.rms < 5e-3, "{other}: {}", o.rms),
+        }
+    }
+}
+
+/// Every exponent is solved on every motion, and at its own exponent no solution costs more than those of others, which carry the same
+/// load. (Below 2 moment arms that are rounding count, above not.)
+#[test]
+fn identity_every_exponent_is_solved_and_costs_least() {
+    let Some(root) = pipelines() else { return };
+    for case in &CASES {
+        let solutions = [1.0, 1.5, 3.0, 6.0, 12.0, 30.0, 100.0].map(|exponent| {
+            let mut trial = Trial::with(case, &root, &Settings { exponent, ..Settings::default() });
+            let mut x = trial.system.default_state.clone();
+            let rows = (0..trial.recorded.rows()).step_by(4).map(|k| {
+                trial.solve(k, &mut x);
+                trial.sharing.activations().to_vec()
+            });
+            (exponent, rows.collect::<Vec<_>>())
+        });
+        for (e, own) in solutions.iter().filter(|s| s.0 > 2.0) {
+            for (other, rows) in solutions.iter().filter(|s| s.0 > 2.0) {
+                for (k, (a, b)) in own.iter().zip(rows).enumerate() {
+                    let cost = |x: &[f64]| x.iter().map(|x| x.abs().powf(*e)).sum::<f64>();
+                    let (a, b) = (cost(a), cost(b));
+                    let name = case.pipeline;
+                    assert!(
+                        a <= b * (1.0 + 1e-8),
+                        "{name}, row {k}: {a} at {e}, {b} by the solution of {other}"
+                    );
+                }
+            }
         }
     }
 }
