@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Static optimization and analyses from setup files in Soleus and in OpenSim: both in this run, one core.
 
-usage: benches/analyze_against_opensim.py [--reference DIR] [--turns 5] [--opensim-turns 1] [--only TEXT] [--each] [--json FILE]
+usage: benches/analyze_against_opensim.py [--reference DIR] [--turns 15] [--opensim-turns 3] [--only TEXT] [--each] [--json FILE]
 
 DIR holds the pipelines (default: ../shared/reference/pipelines beside this repository). Each is copied to a temporary folder, with
 what earlier steps made. Time is CPU time: for OpenSim construction and run of the tool inside a running interpreter, without its
@@ -107,8 +107,8 @@ def opensim(setup):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reference", type=pathlib.Path, default=ROOT.parent / "shared/reference/pipelines")
-    parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--opensim-turns", type=int, default=1)
+    parser.add_argument("--turns", type=int, default=15)
+    parser.add_argument("--opensim-turns", type=int, default=3)
     parser.add_argument("--only", default="")
     parser.add_argument("--each", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)

@@ -3,7 +3,7 @@
 use soleus_math::Dual;
 use soleus_math::function::{
     Expression, Function, FunctionError, GcvSpline, Multiplier, MultivariatePolynomial, PiecewiseConstant,
-    PiecewiseLinear, Polynomial, SimmSpline, Sine, Smoothing, Step,
+    PiecewiseLinear, Polynomial, SimmSpline, Sine, Smoothing, SplineKnots, Step,
 };
 
 /// Knots and values that the recorded numbers of OpenSim belong to: uneven, wavy.
@@ -524,6 +524,10 @@ fn analytic_splines_meet_their_points() {
     let (x, y) = wavy();
     for degree in [1, 3, 5, 7] {
         let s = GcvSpline::interpolate(degree, x.clone(), &y).unwrap();
+        // With knots that several splines share it is the same spline.
+        let knots = SplineKnots::new(degree, x.clone()).unwrap();
+        assert_eq!(knots.interpolate(&y).unwrap(), s);
+        assert!(knots.interpolate(&y[1..]).is_err());
         for (t, y) in x.iter().zip(&y) {
             assert!((s.value(*t) - y).abs() < 1e-15);
             let (left, right) = (s.eval(*t - 1e-12), s.eval(*t + 1e-12));

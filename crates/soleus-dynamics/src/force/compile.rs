@@ -21,7 +21,7 @@ use crate::contact::{
     SmoothSphereHalfSpace,
 };
 use crate::{BodyFrame, Options};
-use soleus_math::function::{Expression, GcvSpline, PiecewiseLinear};
+use soleus_math::function::{Expression, FunctionError, GcvSpline, PiecewiseLinear, SplineKnots};
 use soleus_math::{Function, Real, Transform, Vec3, vec3};
 use soleus_model::force as model;
 use soleus_model::id::{FrameId, GeometryId};
@@ -475,11 +475,12 @@ fn external<P: Real>(
     }
     let body = &m.applied_to_body_label;
     let mut labels = Vec::new();
+    let mut functions = Columns { time: &m.time, knots: None };
     let mut columns = |data: &Option<[Vec<f64>; 3]>, letter: &str, what: &'static str| {
         let Some(data) = data else { return Ok(None) };
         labels.extend(["x", "y", "z"].map(|axis| format!("{body}_{name}_{letter}{axis}")));
         let [x, y, z] = data;
-        let f = |column: &Vec<f64>| function_of_time(&m.time, column, what);
+        let mut f = |column: &Vec<f64>| functions.function(column, what);
         Ok::<_, ForceError>(Some(Box::new([f(x)?, f(y)?, f(z)?])))
     };
     let force = columns(&m.force, "F", "force_identifier")?;
@@ -673,20 +674,37 @@ fn plane<P: Real>(n: &mut Numbers<P>, X_GP: Transform<f64>) -> Transform<P> {
     if P::ORDER == 0 { Transform::cst(X_GP) } else { Transform::from_offset(place, angles) }
 }
 
-/// A data column as a function of time, as OpenSim makes it: constant for one row, straight
+/// Data columns as functions of time, as OpenSim makes them: constant for one row, straight
 /// lines for two or three, a natural cubic spline from four on.
-fn function_of_time(time: &[f64], column: &[f64], what: &'static str) -> Result<Function, ForceError> {
-    if column.len() != time.len() {
-        return Err(ForceError::Rows { what, found: column.len(), wanted: time.len() });
-    }
-    let function = match column {
-        [only] => Ok(Function::Constant(*only)),
-        // What a plate does not measure is zero throughout; a spline through equal values is that value.
-        [first, rest @ ..] if rest.iter().all(|x| x == first) && time.is_sorted_by(|a, b| a < b) => {
-            Ok(Function::Constant(*first))
+struct Columns<'a> {
+    time: &'a [f64],
+    /// Of the splines, once there is one.
+    knots: Option<SplineKnots>,
+}
+
+impl Columns<'_> {
+    fn function(&mut self, column: &[f64], what: &'static str) -> Result<Function, ForceError> {
+        let time = self.time;
+        if column.len() != time.len() {
+            return Err(ForceError::Rows { what, found: column.len(), wanted: time.len() });
         }
-        [_, _] | [_, _, _] => PiecewiseLinear::new(time.to_vec(), column.to_vec()).map(Function::from),
-        _ => GcvSpline::interpolate(3, time.to_vec(), column).map(Function::from),
-    };
-    function.map_err(|e| ForceError::Function { what, message: e.to_string() })
+        let function = match column {
+            [only] => Ok(Function::Constant(*only)),
+            // What a plate does not measure is zero throughout; a spline through equal values is that value.
+            [first, rest @ ..] if rest.iter().all(|x| x == first) && time.is_sorted_by(|a, b| a < b) => {
+                Ok(Function::Constant(*first))
+            }
+            [_, _] | [_, _, _] => PiecewiseLinear::new(time.to_vec(), column.to_vec()).map(Function::from),
+            _ => self.spline(column).map(Function::from),
+        };
+        function.map_err(|e| ForceError::Function { what, message: e.to_string() })
+    }
+
+    fn spline(&mut self, column: &[f64]) -> Result<GcvSpline, FunctionError> {
+        let knots = match self.knots.take() {
+            Some(knots) => knots,
+            None => SplineKnots::new(3, self.time.to_vec())?,
+        };
+        self.knots.insert(knots).interpolate(column)
+    }
 }

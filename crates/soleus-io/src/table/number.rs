@@ -236,10 +236,14 @@ pub(super) fn push_shortest(out: &mut String, x: f64) {
     if !x.is_finite() {
         return push_general(out, x);
     }
+    // What does not move, or not in this plane, is zero: in many tables nearly every second number.
+    if x == 0.0 {
+        return out.push_str(if x.is_sign_negative() { "-0" } else { "0" });
+    }
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(x);
     let whole = |text: &str| text.len() - if text.ends_with(".0") { 2 } else { 0 };
-    if x == 0.0 || (1e-5..1e16).contains(&x.abs()) {
+    if (1e-5..1e16).contains(&x.abs()) {
         out.push_str(&text[..whole(text)]);
     } else if let Some((mantissa, exponent)) = text.split_once('e') {
         // Exponents without `+` and leading zeros.

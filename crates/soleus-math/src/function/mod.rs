@@ -17,7 +17,7 @@ mod step;
 
 pub use error::{ExpressionProblem, FunctionError};
 pub use expression::Expression;
-pub use gcv_spline::{GcvSpline, Smoothing};
+pub use gcv_spline::{GcvSpline, Smoothing, SplineKnots};
 pub use linear::MultiLinear;
 pub use multiplier::Multiplier;
 pub use multivariate_polynomial::MultivariatePolynomial;

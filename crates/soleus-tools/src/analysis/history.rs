@@ -3,7 +3,7 @@
 use soleus_dynamics::assembly::{Assembler, NotAssembled};
 use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::{State, System};
-use soleus_math::function::{FunctionError, GcvSpline};
+use soleus_math::function::{FunctionError, GcvSpline, SplineKnots};
 use soleus_math::signal::{SignalError, lowpass_butterworth, padded};
 use soleus_math::table::{Table, TableError};
 use soleus_math::vec3;
@@ -158,7 +158,7 @@ impl StateHistory {
         ) {
             h.span = [first, last];
         }
-        let mut found = 0;
+        let (mut found, mut splines) = (0, None);
         for (c, coordinate) in model.coordinates.iter().enumerate() {
             let m = tree.mobility_of_coordinate[c];
             if m == usize::MAX {
@@ -189,8 +189,12 @@ impl StateHistory {
             let u = match given {
                 Some(u) => u,
                 None => {
-                    let spline = spline(table.times(), &y)
-                        .map_err(|source| HistoryError::Column { name: coordinate.name.clone(), source })?;
+                    let named = |source| HistoryError::Column { name: coordinate.name.clone(), source };
+                    let splines = match &mut splines {
+                        Some(splines) => splines,
+                        None => splines.insert(Splines::at(table.times()).map_err(named)?),
+                    };
+                    let spline = splines.through(&y).map_err(named)?;
                     table.times().iter().map(|&t| spline.eval(t)[1]).collect()
                 }
             };
@@ -306,6 +310,7 @@ impl StateHistory {
     /// Accelerations u̇ of the given rows, mobility by mobility: slopes of splines of degree 5 through the speeds.
     pub fn accelerations(&self, rows: RangeInclusive<usize>) -> Result<Vec<Vec<f64>>, HistoryError> {
         let mut list = Vec::with_capacity(self.n);
+        let mut splines = None;
         for m in 0..self.n {
             let u = &self.columns[self.n + m];
             // An empty column is a constant.
@@ -313,8 +318,12 @@ impl StateHistory {
                 list.push(vec![0.0; rows.clone().count()]);
                 continue;
             }
-            let spline = spline(&self.times, u)
-                .map_err(|source| HistoryError::Column { name: format!("speed {m}"), source })?;
+            let named = |source| HistoryError::Column { name: format!("speed {m}"), source };
+            let splines = match &mut splines {
+                Some(splines) => splines,
+                None => splines.insert(Splines::at(&self.times).map_err(named)?),
+            };
+            let spline = splines.through(u).map_err(named)?;
             list.push(rows.clone().map(|r| spline.eval(self.times[r])[1]).collect());
         }
         Ok(list)
@@ -338,21 +347,34 @@ pub(crate) fn rows_within(times: &[f64], span: [f64; 2], range: [f64; 2]) -> Ran
 /// A step between rows that is this part of the mean step is none: writers that add up steps may end with one.
 const NO_STEP: f64 = 1e-6;
 
-/// The spline through samples; of two at nearly the same time the first counts.
-fn spline(times: &[f64], y: &[f64]) -> Result<GcvSpline, FunctionError> {
-    let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
-        return GcvSpline::interpolate(DEGREE, Vec::new(), y);
-    };
-    let least = NO_STEP * (last - first) / times.len() as f64;
-    let mut before = f64::NEG_INFINITY;
-    let mut x = Vec::with_capacity(times.len());
-    let mut values = Vec::with_capacity(times.len());
-    for (&t, &y) in times.iter().zip(y) {
-        if t - before > least {
-            x.push(t);
-            values.push(y);
-            before = t;
+/// Splines through samples at the same times; of two at nearly the same time the first counts.
+struct Splines {
+    rows: Vec<usize>,
+    knots: SplineKnots,
+    values: Vec<f64>,
+}
+
+impl Splines {
+    fn at(times: &[f64]) -> Result<Self, FunctionError> {
+        let least = match times {
+            [first, .., last] => NO_STEP * (last - first) / times.len() as f64,
+            _ => 0.0,
+        };
+        let mut before = f64::NEG_INFINITY;
+        let mut rows = Vec::with_capacity(times.len());
+        for (i, &t) in times.iter().enumerate() {
+            if t - before > least {
+                rows.push(i);
+                before = t;
+            }
         }
+        let knots = SplineKnots::new(DEGREE, rows.iter().map(|&i| times[i]).collect())?;
+        Ok(Splines { rows, knots, values: Vec::new() })
     }
-    GcvSpline::interpolate(DEGREE, x, &values)
+
+    fn through(&mut self, y: &[f64]) -> Result<GcvSpline, FunctionError> {
+        self.values.clear();
+        self.values.extend(self.rows.iter().map(|&i| y[i]));
+        self.knots.interpolate(&self.values)
+    }
 }

@@ -2,6 +2,9 @@
 
 use soleus_math::table::{Element, Table, TableError};
 
+/// Room for so many rows is made with the first: a walk in hundredths of a second.
+const FIRST_ROWS: usize = 256;
+
 /// A table under way.
 #[derive(Clone, Debug)]
 pub struct Recorder {
@@ -57,9 +60,9 @@ impl Recorder {
 
     /// One more row; values that are left out are NaN.
     pub fn push(&mut self, time: f64, values: impl IntoIterator<Item = f64>) {
-        // Room for a few rows at once: columns are many, and grow together.
+        // Room for many rows at once: columns are many, and grow together.
         if self.times.len() == self.times.capacity() {
-            let more = self.times.len().max(64);
+            let more = self.times.len().max(FIRST_ROWS);
             self.times.reserve_exact(more);
             self.columns.iter_mut().for_each(|c| c.reserve_exact(more));
         }

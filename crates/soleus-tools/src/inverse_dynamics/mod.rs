@@ -15,7 +15,7 @@ use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::multibody::compute_inverse_dynamics;
 use soleus_dynamics::system::SystemError;
 use soleus_dynamics::{Options, State, System, Workspace};
-use soleus_math::function::{FunctionError, GcvSpline};
+use soleus_math::function::{FunctionError, SplineKnots};
 use soleus_math::signal::{SignalError, lowpass_butterworth, padded};
 use soleus_math::table::{Element, Table, TableError};
 use soleus_math::{Dual, SpatialVec, Vec3, vec3};
@@ -284,6 +284,7 @@ impl Motion {
         let tree = &system.tree;
         let mut samples = vec![None; tree.num_mobilities];
         let mut y = Vec::with_capacity(table.rows());
+        let mut knots = None;
         for (i, &c) in columns.iter().enumerate() {
             let coordinate = &model.coordinates[c];
             let m = tree.mobility_of_coordinate[c];
@@ -294,8 +295,12 @@ impl Motion {
             if let Some(k) = y.iter().position(|y| !y.is_finite()) {
                 return Err(Error::Missing { name: coordinate.name.clone(), time: table.times()[k] });
             }
-            let spline = GcvSpline::interpolate(DEGREE, table.times().to_vec(), &y)
-                .map_err(|source| Error::Column { name: coordinate.name.clone(), source })?;
+            let named = |source| Error::Column { name: coordinate.name.clone(), source };
+            let knots = match &mut knots {
+                Some(knots) => knots,
+                None => knots.insert(SplineKnots::new(DEGREE, table.times().to_vec()).map_err(named)?),
+            };
+            let spline = knots.interpolate(&y).map_err(named)?;
             if let Some(slot) = samples.get_mut(m) {
                 *slot = Some(times.iter().map(|&t| spline.eval(t)).collect());
             }

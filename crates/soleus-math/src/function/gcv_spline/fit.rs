@@ -52,6 +52,7 @@ fn upper<const H: usize>(left: &[f64; H], right: &[f64; H]) -> [f64; H] {
 }
 
 /// K of (1) as four blocks: left–left, left–right, right–right.
+#[derive(Clone, Debug)]
 struct Element {
     ll: Block,
     lr: Block,
@@ -105,6 +106,7 @@ impl Element {
 type Small<const B: usize> = [[f64; B]; B];
 
 /// A symmetric positive definite block tridiagonal matrix, blocks of `B` × `B`.
+#[derive(Clone, Debug)]
 struct BlockTridiagonal<const B: usize> {
     diagonal: Vec<Small<B>>,
     /// Block (i, i+1); after factorization L_{i+1,i}ᵀ = D⁻¹ · block.
@@ -186,105 +188,150 @@ fn powers(x: f64) -> [f64; 2 * M] {
     [1.0, x, x2, x2 * x, x4, x4 * x, x4 * x2, x4 * (x2 * x)]
 }
 
-/// Derivatives 1 to B = m − 1 at the knots of the natural spline through values `y`, knots `gaps` apart.
-fn derivatives<const B: usize>(gaps: &[f64], y: &[f64]) -> Vec<[f64; B]> {
-    let (m, n) = (B + 1, y.len());
-    if B == 0 {
-        return vec![[0.0; B]; n];
-    }
-    let element = Element::new(m);
-    let mut diagonal = vec![[[0.0; B]; B]; n];
-    let mut upper = vec![[[0.0; B]; B]; n - 1];
-    let mut v = vec![[0.0; B]; n];
-    for (i, h) in gaps.iter().enumerate() {
-        let dy = y[i + 1] - y[i];
-        let inverse_powers = powers(1.0 / h);
-        for r in 1..m {
-            for c in 1..m {
-                // δₖ = hᵏ s⁽ᵏ⁾ on both sides, and h^(1−2m) of (1).
-                let s = inverse_powers[2 * m - (r + c + 1)];
-                diagonal[i][r - 1][c - 1] += s * element.ll[r][c];
-                upper[i][r - 1][c - 1] = s * element.lr[r][c];
-                diagonal[i + 1][r - 1][c - 1] += s * element.rr[r][c];
+/// Derivatives 1 to B = m − 1 at knots as functions of the values there: what depends on the knots alone.
+#[derive(Clone, Debug)]
+struct Derivatives<const B: usize> {
+    element: Element,
+    matrix: BlockTridiagonal<B>,
+}
+
+impl<const B: usize> Derivatives<B> {
+    /// For knots whose `gaps` have these inverses.
+    fn new(inverse_gaps: &[f64]) -> Self {
+        let (m, n) = (B + 1, inverse_gaps.len() + 1);
+        let element = Element::new(m);
+        let mut diagonal = vec![[[0.0; B]; B]; n];
+        let mut upper = vec![[[0.0; B]; B]; n - 1];
+        for (i, inverse) in inverse_gaps.iter().enumerate() {
+            let inverse_powers = powers(*inverse);
+            for r in 1..m {
+                for c in 1..m {
+                    // δₖ = hᵏ s⁽ᵏ⁾ on both sides, and h^(1−2m) of (1).
+                    let s = inverse_powers[2 * m - (r + c + 1)];
+                    diagonal[i][r - 1][c - 1] += s * element.ll[r][c];
+                    upper[i][r - 1][c - 1] = s * element.lr[r][c];
+                    diagonal[i + 1][r - 1][c - 1] += s * element.rr[r][c];
+                }
             }
-            // Right-hand side: minus the pull of the given values. A constant has no energy, so
-            // the columns of the two values are opposite and only differences of y appear.
-            let s = inverse_powers[2 * m - (r + 1)];
-            v[i][r - 1] += s * element.ll[r][0] * dy;
-            v[i + 1][r - 1] += s * element.lr[0][r] * dy;
         }
+        let mut matrix = BlockTridiagonal { diagonal, upper };
+        matrix.factor();
+        Derivatives { element, matrix }
     }
-    let mut a = BlockTridiagonal { diagonal, upper };
-    a.factor();
-    a.solve(&mut v);
-    v
+
+    /// Those of the natural spline through values `y`.
+    fn of(&self, inverse_gaps: &[f64], y: &[f64]) -> Vec<[f64; B]> {
+        let m = B + 1;
+        let mut v = vec![[0.0; B]; y.len()];
+        for (i, inverse) in inverse_gaps.iter().enumerate() {
+            let dy = y[i + 1] - y[i];
+            let inverse_powers = powers(*inverse);
+            for r in 1..m {
+                // Right-hand side: minus the pull of the given values. A constant has no energy, so
+                // the columns of the two values are opposite and only differences of y appear.
+                let s = inverse_powers[2 * m - (r + 1)];
+                v[i][r - 1] += s * self.element.ll[r][0] * dy;
+                v[i + 1][r - 1] += s * self.element.lr[0][r] * dy;
+            }
+        }
+        self.matrix.solve(&mut v);
+        v
+    }
 }
 
-/// Pieces in descending powers (left, intervals, right; 2m numbers each) and the smoothing parameter.
-///
-/// The points are checked: at least 2m, x strictly rising, all finite.
-pub(super) fn pieces(m: usize, x: &[f64], y: &[f64], smoothing: Smoothing) -> (Vec<f64>, f64) {
-    let n = x.len();
-    let mean_gap = (x[n - 1] - x[0]) / (n - 1) as f64;
-    let gaps: Vec<f64> = x.windows(2).map(|w| (w[1] - w[0]) / mean_gap).collect();
-
-    // In units of the mean gap g the energy is g^(2m−1) as large, so p is g^(1−2m) times the caller's.
-    let scale = mean_gap.powi(2 * m as i32 - 1);
-    let smoother = || Smoother::new(m, &gaps, y);
-    let (p, smoothed) = match smoothing {
-        Smoothing::Parameter(p) if p > 0.0 => (p / scale, Some(smoother().smooth(p / scale).values)),
-        Smoothing::ErrorVariance(v) if v > 0.0 => smoother().search(|r, t| r - v * (2.0 * t - 1.0)),
-        Smoothing::CrossValidation => smoother().search(|r, t| r / (t * t)),
-        _ => (0.0, None),
-    };
-    let y = smoothed.as_deref().unwrap_or(y);
-    // The half order is known when compiled, which unrolls the loops over it.
-    let c = match m {
-        1 => polynomials::<1, 0>(y, &gaps, mean_gap),
-        2 => polynomials::<2, 1>(y, &gaps, mean_gap),
-        3 => polynomials::<3, 2>(y, &gaps, mean_gap),
-        _ => polynomials::<4, 3>(y, &gaps, mean_gap),
-    };
-    (c, p * scale)
+/// [`Derivatives`] by half order, which is known when compiled: that unrolls the loops over it.
+#[derive(Clone, Debug)]
+enum ByOrder {
+    /// Straight lines have none.
+    One,
+    Two(Derivatives<1>),
+    Three(Derivatives<2>),
+    Four(Derivatives<3>),
 }
 
-/// The natural spline through values `y` as polynomials in x − origin; H is the half order and B one less.
-fn polynomials<const H: usize, const B: usize>(y: &[f64], gaps: &[f64], mean_gap: f64) -> Vec<f64> {
-    let (n, w) = (y.len(), 2 * H);
-    let slopes = derivatives::<B>(gaps, y);
-    // Value and derivatives at a knot.
-    let knot =
-        |i: usize| -> [f64; H] { std::array::from_fn(|k| if k == 0 { y[i] } else { slopes[i][k - 1] }) };
-    // Derivative k divided by k!, in units of x.
-    let mut factors = [1.0; H];
-    for k in 1..H {
-        factors[k] = factors[k - 1] / (mean_gap * k as f64);
+/// Knots, and what fitting splines at them needs of the knots alone. Lengths are in mean gaps.
+#[derive(Clone, Debug)]
+pub(super) struct Fit {
+    m: usize,
+    mean_gap: f64,
+    gaps: Vec<f64>,
+    inverse_gaps: Vec<f64>,
+    /// In units of x.
+    inverse_lengths: Vec<f64>,
+    by_order: ByOrder,
+}
+
+impl Fit {
+    /// For x that is checked: at least 2m, strictly rising, all finite.
+    pub(super) fn new(m: usize, x: &[f64]) -> Self {
+        let n = x.len();
+        let mean_gap = (x[n - 1] - x[0]) / (n - 1) as f64;
+        let gaps: Vec<f64> = x.windows(2).map(|w| (w[1] - w[0]) / mean_gap).collect();
+        let inverse_gaps: Vec<f64> = gaps.iter().map(|h| 1.0 / h).collect();
+        let inverse_lengths = gaps.iter().map(|h| 1.0 / (h * mean_gap)).collect();
+        let by_order = match m {
+            1 => ByOrder::One,
+            2 => ByOrder::Two(Derivatives::new(&inverse_gaps)),
+            3 => ByOrder::Three(Derivatives::new(&inverse_gaps)),
+            _ => ByOrder::Four(Derivatives::new(&inverse_gaps)),
+        };
+        Fit { m, mean_gap, gaps, inverse_gaps, inverse_lengths, by_order }
     }
-    // Lower coefficients after the upper ones, in descending powers.
-    let mut c = vec![0.0; (n + 1) * w];
-    let taylor = |c: &mut [f64], knot: &[f64; H]| {
-        for (k, c) in c[H..].iter_mut().rev().enumerate() {
-            *c = knot[k] * factors[k];
+
+    /// The spline through values `y`, all finite: pieces in descending powers (left, intervals, right; 2m numbers each).
+    pub(super) fn through(&self, y: &[f64]) -> Vec<f64> {
+        match &self.by_order {
+            ByOrder::One => self.polynomials::<1, 0>(y, &vec![[]; y.len()]),
+            ByOrder::Two(d) => self.polynomials::<2, 1>(y, &d.of(&self.inverse_gaps, y)),
+            ByOrder::Three(d) => self.polynomials::<3, 2>(y, &d.of(&self.inverse_gaps, y)),
+            ByOrder::Four(d) => self.polynomials::<4, 3>(y, &d.of(&self.inverse_gaps, y)),
         }
-    };
-    let mut pieces = c.chunks_exact_mut(w);
-    let mut left = knot(0);
-    if let Some(first) = pieces.next() {
-        taylor(first, &left);
     }
-    for ((i, gap), c) in gaps.iter().enumerate().zip(&mut pieces) {
-        let right = knot(i + 1);
-        let (h, inverse) = (powers(*gap), powers(1.0 / (gap * mean_gap)));
-        let a =
-            upper::<H>(&std::array::from_fn(|k| left[k] * h[k]), &std::array::from_fn(|k| right[k] * h[k]));
-        for (j, c) in c[..H].iter_mut().rev().enumerate() {
-            *c = a[j] * inverse[H + j];
+
+    /// The same near values, and the smoothing parameter.
+    pub(super) fn near(&self, y: &[f64], smoothing: Smoothing) -> (Vec<f64>, f64) {
+        // In units of the mean gap g the energy is g^(2m−1) as large, so p is g^(1−2m) times the caller's.
+        let scale = self.mean_gap.powi(2 * self.m as i32 - 1);
+        let smoother = || Smoother::new(self.m, &self.gaps, y);
+        let (p, smoothed) = match smoothing {
+            Smoothing::Parameter(p) if p > 0.0 => (p / scale, Some(smoother().smooth(p / scale).values)),
+            Smoothing::ErrorVariance(v) if v > 0.0 => smoother().search(|r, t| r - v * (2.0 * t - 1.0)),
+            Smoothing::CrossValidation => smoother().search(|r, t| r / (t * t)),
+            _ => (0.0, None),
+        };
+        (self.through(smoothed.as_deref().unwrap_or(y)), p * scale)
+    }
+
+    /// Polynomials in x − origin from values and derivatives at the knots; H is the half order and B one less.
+    fn polynomials<const H: usize, const B: usize>(&self, y: &[f64], slopes: &[[f64; B]]) -> Vec<f64> {
+        let n = y.len();
+        // Value and derivatives at a knot.
+        let knot =
+            |i: usize| -> [f64; H] { std::array::from_fn(|k| if k == 0 { y[i] } else { slopes[i][k - 1] }) };
+        // Derivative k divided by k!, in units of x.
+        let mut factors = [1.0; H];
+        for k in 1..H {
+            factors[k] = factors[k - 1] / (self.mean_gap * k as f64);
         }
-        taylor(c, &left);
-        left = right;
+        // In descending powers; beyond the ends the upper coefficients are zero.
+        let mut c = Vec::with_capacity((n + 1) * 2 * H);
+        let push = |c: &mut Vec<f64>, upper: [f64; H], knot: &[f64; H]| {
+            c.extend(upper.into_iter().rev());
+            c.extend((0..H).rev().map(|k| knot[k] * factors[k]));
+        };
+        let mut left = knot(0);
+        push(&mut c, [0.0; H], &left);
+        for (i, gap) in self.gaps.iter().enumerate() {
+            let right = knot(i + 1);
+            let (h, inverse) = (powers(*gap), powers(self.inverse_lengths[i]));
+            let a = upper::<H>(
+                &std::array::from_fn(|k| left[k] * h[k]),
+                &std::array::from_fn(|k| right[k] * h[k]),
+            );
+            push(&mut c, std::array::from_fn(|j| a[j] * inverse[H + j]), &left);
+            left = right;
+        }
+        push(&mut c, [0.0; H], &left);
+        c
     }
-    if let Some(last) = pieces.next() {
-        taylor(last, &left);
-    }
-    c
 }

@@ -6,6 +6,8 @@ mod smooth;
 use super::polynomial::{horner, horner2};
 use super::{FunctionError, knots};
 use crate::Real;
+use fit::Fit;
+use std::sync::Arc;
 
 /// Natural spline of degree 2m − 1 (1, 3, 5 or 7) through or near points, as OpenSim's `GCVSpline`.
 ///
@@ -24,7 +26,7 @@ use crate::Real;
 #[derive(Clone, Debug, PartialEq)]
 pub struct GcvSpline {
     half_order: usize,
-    x: Vec<f64>,
+    x: Arc<[f64]>,
     /// Pieces in descending powers of x − origin, 2m numbers each: left of the knots,
     /// the n − 1 intervals, right of the knots.
     coefficients: Vec<f64>,
@@ -61,6 +63,72 @@ impl Smoothing {
     }
 }
 
+const KIND: &str = "GCVSpline";
+
+fn check_degree(degree: usize) -> Result<(), FunctionError> {
+    if matches!(degree, 1 | 3 | 5 | 7) {
+        return Ok(());
+    }
+    let (found, expected) = (degree as f64, "1, 3, 5 or 7");
+    Err(FunctionError::OutOfRange { kind: KIND, what: "degree", found, expected })
+}
+
+/// Knots of several splines: what depends on the knots alone is computed once, and kept once.
+#[derive(Clone, Debug)]
+pub struct SplineKnots {
+    half_order: usize,
+    x: Arc<[f64]>,
+    fit: Fit,
+    /// As in [`GcvSpline`].
+    inv_spacing: f64,
+}
+
+impl SplineKnots {
+    /// Knots at x, strictly rising, of splines of `degree` 1, 3, 5 or 7; at least degree + 1 of them.
+    pub fn new(degree: usize, x: Vec<f64>) -> Result<Self, FunctionError> {
+        check_degree(degree)?;
+        knots::points(KIND, &x, &x, degree + 1, true)?;
+        Ok(Self::of_checked(degree, x))
+    }
+
+    fn of_checked(degree: usize, x: Vec<f64>) -> Self {
+        // Evenly spaced as far as printed numbers can be: the guess is then off by one at most,
+        // and is mended in `piece`.
+        let n = x.len();
+        let h = (x[n - 1] - x[0]) / (n - 1) as f64;
+        let off = |(i, xi): (usize, &f64)| (xi - (x[0] + h * i as f64)).abs();
+        let even = x.iter().enumerate().fold(true, |even, knot| even & (off(knot) < 0.25 * h));
+        let inv_spacing = if even && h.recip().is_finite() { h.recip() } else { 0.0 };
+        let half_order = degree.div_ceil(2);
+        SplineKnots { half_order, fit: Fit::new(half_order, &x), x: x.into(), inv_spacing }
+    }
+
+    /// The spline through values y at the knots.
+    pub fn interpolate(&self, y: &[f64]) -> Result<GcvSpline, FunctionError> {
+        if y.len() != self.x.len() {
+            return Err(FunctionError::LengthMismatch { kind: KIND, x: self.x.len(), y: y.len() });
+        }
+        knots::finite(KIND, "y", y)?;
+        self.spline((self.fit.through(y), 0.0))
+    }
+
+    /// The spline of these pieces and this smoothing parameter.
+    fn spline(
+        &self,
+        (coefficients, smoothing_parameter): (Vec<f64>, f64),
+    ) -> Result<GcvSpline, FunctionError> {
+        knots::finite(KIND, "fitted coefficients", &coefficients)?;
+        let SplineKnots { half_order, x, inv_spacing, .. } = self;
+        Ok(GcvSpline {
+            half_order: *half_order,
+            x: x.clone(),
+            coefficients,
+            inv_spacing: *inv_spacing,
+            smoothing_parameter,
+        })
+    }
+}
+
 impl GcvSpline {
     /// Spline of `degree` 1, 3, 5 or 7 through the points (x, y), x strictly rising, at least degree + 1 points.
     pub fn interpolate(degree: usize, x: Vec<f64>, y: &[f64]) -> Result<Self, FunctionError> {
@@ -69,11 +137,7 @@ impl GcvSpline {
 
     /// Spline of `degree` 1, 3, 5 or 7 near the points (x, y), x strictly rising, at least degree + 1 points.
     pub fn new(degree: usize, x: Vec<f64>, y: &[f64], smoothing: Smoothing) -> Result<Self, FunctionError> {
-        const KIND: &str = "GCVSpline";
-        if !matches!(degree, 1 | 3 | 5 | 7) {
-            let (found, expected) = (degree as f64, "1, 3, 5 or 7");
-            return Err(FunctionError::OutOfRange { kind: KIND, what: "degree", found, expected });
-        }
+        check_degree(degree)?;
         knots::points(KIND, &x, y, degree + 1, true)?;
         if let Smoothing::ErrorVariance(v) | Smoothing::Parameter(v) = smoothing
             && !(v.is_finite() && v >= 0.0)
@@ -81,17 +145,8 @@ impl GcvSpline {
             let expected = "zero or more";
             return Err(FunctionError::OutOfRange { kind: KIND, what: "smoothing", found: v, expected });
         }
-        let half_order = degree.div_ceil(2);
-        let (coefficients, smoothing_parameter) = fit::pieces(half_order, &x, y, smoothing);
-        knots::finite(KIND, "fitted coefficients", &coefficients)?;
-        // Evenly spaced as far as printed numbers can be: the guess is then off by one at most,
-        // and is mended in `piece`.
-        let n = x.len();
-        let h = (x[n - 1] - x[0]) / (n - 1) as f64;
-        let off = |(i, xi): (usize, &f64)| (xi - (x[0] + h * i as f64)).abs();
-        let even = x.iter().enumerate().fold(true, |even, knot| even & (off(knot) < 0.25 * h));
-        let inv_spacing = if even && h.recip().is_finite() { h.recip() } else { 0.0 };
-        Ok(GcvSpline { half_order, x, coefficients, inv_spacing, smoothing_parameter })
+        let knots = SplineKnots::of_checked(degree, x);
+        knots.spline(knots.fit.near(y, smoothing))
     }
 
     /// Degree 2m − 1.
