@@ -48,14 +48,16 @@ pub struct Change<'a> {
     pub replace_forces: bool,
     /// Files whose `ForceSet` is added.
     pub force_sets: &'a [PathBuf],
-    /// Controllers to add, of version 40600.
+    /// Controllers to add, of version 40600, and the file that holds them.
     pub controllers: &'a [Element],
+    pub setup: Option<&'a Path>,
 }
 
 /// Reads a model, changes it, and builds it; prints its diagnostics to stderr.
 pub fn changed_model(path: &Path, change: &Change, warnings: Warnings) -> Result<Model, Failure> {
     let mut document = upgraded(path, warnings)?;
     let version = document.version;
+    let mut added = Vec::new();
     if change.replace_forces {
         osim::clear_set(&mut document, "ForceSet");
     }
@@ -63,15 +65,43 @@ pub fn changed_model(path: &Path, change: &Change, warnings: Warnings) -> Result
         let Some(members) = osim::set_members(&upgraded(file, Warnings::Tell)?, "ForceSet") else {
             return Err(Failure::content(file, 0, "", "the file holds no `ForceSet`".to_string(), ""));
         };
+        added.extend(members.iter().map(|m| Added::new("forceset", m, file)));
         osim::add_to_set(&mut document, "ForceSet", members);
     }
+    added.extend(
+        change.controllers.iter().map(|c| Added::new("controllerset", c, change.setup.unwrap_or(path))),
+    );
     osim::add_to_set(&mut document, "ControllerSet", change.controllers.to_vec());
     let mut diagnostics = Diagnostics::new(path.display().to_string());
     let model = soleus_model::build(&document, &mut diagnostics);
+    for d in diagnostics.list.iter_mut().filter(|d| d.line == 0) {
+        if let Some(from) = added.iter().find(|a| a.holds(&d.component)) {
+            (d.file, d.line) = (from.file.clone(), from.line);
+        }
+    }
     warnings.report(&diagnostics);
     let mut model = model.ok_or_else(|| errors(path, &diagnostics))?;
     model.file_version = version;
     Ok(model)
+}
+
+/// Where a component came from that was added to a model.
+struct Added {
+    path: String,
+    file: String,
+    line: u32,
+}
+
+impl Added {
+    fn new(set: &str, member: &Element, file: &Path) -> Self {
+        let path = format!("/{set}/{}", member.name());
+        Added { path, file: file.display().to_string(), line: member.line }
+    }
+
+    /// Whether a component is this one or a part of it.
+    fn holds(&self, component: &str) -> bool {
+        component.strip_prefix(&self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
 }
 
 /// Reads any file of OpenSim's and brings it to the newest version.

@@ -45,7 +45,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         Setup::ImuPlacer(s) => imu::run_placer(&a.setup, &s),
         Setup::ImuInverseKinematics(s) => imu::run_setup(&a.setup, &s),
         Setup::Forward(s) => forward::run_setup(&a.setup, &s, a.opensim_faults),
-        Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, a.opensim_faults, Warnings::Tell),
+        Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, &[], a.opensim_faults, Warnings::Tell),
     };
     done.map_err(|e| e.named_in(&a.setup))
 }

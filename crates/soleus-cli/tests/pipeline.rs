@@ -92,6 +92,25 @@ fn identity_a_second_run_does_what_changed() {
         // Eight decimals in the file of the pipeline.
         assert!((x - y).abs() < 1e-7);
     }
+
+    // Actuators without a file, as the verb makes them.
+    let helpers = STUDY.replace("gait2354_IK_Tasks.xml", "subject01_Setup_IK.xml").replace("= 6", "= 8");
+    f.file(
+        "study.toml",
+        helpers.replace("actuators = [\"gait2354_CMC_Actuators.xml\"]", "reserves = 1\nresiduals = [10, 50]"),
+    );
+    let sixth = f.soleus(&["pipeline", "study.toml"]);
+    assert_eq!(steps(&sixth.stderr).0, ["walk1 so", "walk1 jr"], "{}", sixth.stderr);
+    let mut args = args;
+    (args[0], args[8]) = ("so", "so");
+    let more = ["--residuals", "10,50", "--reserves", "1"];
+    f.soleus(&[&args[..], &more[..]].concat()).is_done();
+    let a = table(&f.0.join("so/filtered_StaticOptimization_activation.sto"));
+    let b = table(&f.0.join("results/walk1/walk1_StaticOptimization_activation.sto"));
+    assert_eq!(a.labels(), b.labels());
+    for (x, y) in a.columns().iter().flatten().zip(b.columns().iter().flatten()) {
+        assert!((x - y).abs() < 1e-7 * (1.0 + x.abs()), "{x} and {y}");
+    }
 }
 
 #[test]

@@ -4,11 +4,11 @@ use super::make::{Motion, make};
 use super::{failed, report, setup_file, write};
 use crate::failure::Failure;
 use crate::simulate::drive;
-use crate::{id, load, setup};
+use crate::{id, load, setup, tool_model};
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::AnalysisSetup;
 use soleus_math::Table;
-use soleus_model::operator::{ModelOperator, OperatorError, Reserves, Residuals, apply_all};
+use soleus_model::operator::ModelOperator;
 use soleus_model::{Force, ForceKind, Model};
 use soleus_simulation::system::{control_labels, state_column, state_labels};
 use soleus_tools::analysis::{HistoryError, MotionSettings, Preparation, StateHistory, analyze};
@@ -69,18 +69,8 @@ impl Input {
 
     /// Residuals and reserves that come without a file.
     fn helpers(&self) -> Vec<ModelOperator> {
-        let mut list = Vec::new();
-        if let [moment, ..] = self.residuals[..] {
-            list.push(ModelOperator::AddResiduals(Residuals {
-                rotational_optimal_force: moment,
-                translational_optimal_force: self.residuals.get(1).copied().unwrap_or(moment),
-                ..Residuals::default()
-            }));
-        }
-        for optimal_force in self.reserves.iter().filter_map(|r| r.parse().ok()) {
-            list.push(ModelOperator::AddReserves(Reserves { optimal_force, ..Reserves::default() }));
-        }
-        list
+        let reserves: Vec<f64> = self.reserves.iter().filter_map(|r| r.parse().ok()).collect();
+        tool_model::helpers(&self.residuals, &reserves)
     }
 
     /// Makes the analyses that `choose` asks for, given the measured loads, and writes their tables.
@@ -93,8 +83,7 @@ impl Input {
         let files: Vec<PathBuf> = self.reserves.iter().filter(is_file).map(PathBuf::from).collect();
         let change = load::Change { force_sets: &files, ..load::Change::default() };
         let mut model = load::changed_model(&self.model, &change, load::Warnings::Tell)?;
-        let wrong = |e: OperatorError| Failure::content(&self.model, 0, "", e.to_string(), "");
-        apply_all(&mut model, &self.helpers()).map_err(wrong)?;
+        tool_model::add_helpers(&self.model, &mut model, &self.helpers())?;
         model.forces.extend(id::measured(&model, self.loads.as_deref(), Path::new(""))?);
         load::contact_meshes(&self.model, &mut model)?;
         let options = Options { opensim_faults: self.opensim_faults };

@@ -9,23 +9,26 @@ use crate::{load, setup, tool_model};
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::{AnalysisSetup, AnalyzeSetup};
 use soleus_math::Table;
+use soleus_model::operator::ModelOperator;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::ModelControls;
 use soleus_tools::analysis::{HistoryError, MotionSettings, Preparation, StateHistory, analyze};
 use soleus_tools::quality::{check_angles, check_cutoff, check_points};
 use std::path::{Path, PathBuf};
 
-/// Runs the tool of a setup file.
+/// Runs the tool of a setup file, with these actuators added to the model.
 pub fn run_setup(
     path: &Path,
     s: &AnalyzeSetup,
+    helpers: &[ModelOperator],
     opensim_faults: bool,
     warnings: load::Warnings,
 ) -> Result<(), Failure> {
     let tool = &s.tool;
     let model_path = setup::required(path, "model_file", tool.model_file.as_deref())?;
     std::fs::metadata(&model_path).map_err(|e| Failure::read(&model_path, e))?;
-    let model = tool_model::model(path, &model_path, tool, warnings)?;
+    let mut model = tool_model::model(path, &model_path, tool, warnings)?;
+    tool_model::add_helpers(&model_path, &mut model, helpers)?;
     let system = load::compile(&model_path, &model, &Options { opensim_faults })?;
     // Then the two largest files, one after the other: what the first took in memory serves the second.
     let tables = MotionTables::read(path, s)?;

@@ -7,7 +7,7 @@ mod summary;
 use crate::failure::Failure;
 use crate::load::Warnings;
 use crate::tables::{self, Take};
-use crate::{analyze, id, ik, imu, load, scale, setup};
+use crate::{analyze, id, ik, imu, load, scale, setup, tool_model};
 use cache::{Cache, Digest, digest};
 use clap::Args;
 use soleus_io::setup::{
@@ -27,7 +27,7 @@ use study::{Study, Trial};
     measurements = \"scale_setup.xml\"\n  tasks = \"scale_setup.xml\"\n  mass = 72.6\n\n  \
     [ik]\n  tasks = \"ik_tasks.xml\"\n\n  \
     [filter]\n  lowpass_hz = 6\n\n  \
-    [so]\n  actuators = [\"reserves.xml\"]\n\n  \
+    [so]\n  reserves = 1\n  residuals = [10, 50]\n\n  \
     [jr]\n  joints = [\"knee_r\", \"knee_l\"]\n\n  \
     [[trials]]\n  name = \"walk1\"\n  markers = \"walk1.trc\"\n  loads = \"walk1_grf.xml\"\n\n\
     Results are written to a folder `results` beside the study file, with a page summary.html. A second run does only\n\
@@ -354,6 +354,7 @@ impl Run {
         // Muscle forces, and what they do to the joints.
         let Some(so) = &study.so else { return Ok(()) };
         let actuators: Vec<PathBuf> = so.actuators.iter().map(|f| self.at(f)).collect();
+        let helpers = tool_model::helpers(so.residuals.as_ref().map_or(&[], |r| r), so.reserves.as_slice());
         let mut inputs = with_loads.clone();
         inputs.extend(actuators.iter().map(PathBuf::as_path));
         let analysis = |kind: AnalysisKind, analysis: &str| {
@@ -398,20 +399,22 @@ impl Run {
                 exponent: so.exponent.unwrap_or(2.0),
                 use_muscle_physiology: so.physiology.unwrap_or(true),
             };
-            analyze::run_setup(&path, &analysis(kind, "StaticOptimization")?, false, Warnings::Told)?;
+            let setup = analysis(kind, "StaticOptimization")?;
+            analyze::run_setup(&path, &setup, &helpers, false, Warnings::Told)?;
             let activation = folder.join(format!("{}_StaticOptimization_activation.sto", trial.name));
             Ok(vec![activation, forces.clone()])
         })?;
         let Some(jr) = &study.jr else { return Ok(()) };
         inputs.push(&forces);
-        self.step(&name("jr"), &format!("{jr:?}"), &inputs, || {
+        self.step(&name("jr"), &format!("{jr:?} {helpers:?}"), &inputs, || {
             let kind = AnalysisKind::JointReaction {
                 forces_file: Some(text(&forces)),
                 joints: jr.joints.clone().unwrap_or_else(|| vec!["ALL".into()]),
                 on_bodies: vec![jr.on.clone().unwrap_or_else(|| "child".into())],
                 in_frames: vec![jr.frame.clone().unwrap_or_else(|| "ground".into())],
             };
-            analyze::run_setup(&path, &analysis(kind, "JointReaction")?, false, Warnings::Told)?;
+            let setup = analysis(kind, "JointReaction")?;
+            analyze::run_setup(&path, &setup, &helpers, false, Warnings::Told)?;
             Ok(vec![folder.join(format!("{}_JointReaction_ReactionLoads.sto", trial.name))])
         })
     }

@@ -101,6 +101,10 @@ pub struct Optimization {
     /// Files with force sets: residual and reserve actuators.
     #[serde(default)]
     pub actuators: Vec<PathBuf>,
+    /// Optimal force (N m or N) of an actuator for every coordinate that has none.
+    pub reserves: Option<f64>,
+    /// Optimal moment (N m) and force (N) of actuators at joints with ground.
+    pub residuals: Option<[f64; 2]>,
     /// Exponent of the activations. Default 2.
     pub exponent: Option<f64>,
     /// Whether lengths and speeds of fibers limit forces. Default true.
