@@ -226,7 +226,7 @@ fn compute_step(p: &PowerProgram, s: &mut Scratch, e: f64) {
     }
     let Scratch { off, unit, group, is_held, h, gamma, hd, pull, basis, .. } = s;
     off.iter_mut().zip(group.iter()).for_each(|(f, g)| *f /= unit[*g]);
-    basis.solve(&p.columns, off, &Costs { is_held, h, gamma }, hd, pull);
+    basis.solve(&p.columns, off, &Costs { is_held, h, gamma, group }, hd, pull);
     off.iter_mut().zip(group.iter()).for_each(|(f, g)| *f *= unit[*g]);
     for i in (0..p.n).filter(|i| !s.is_held[*i]) {
         let unit = s.unit[s.group_of[i]];

@@ -24,10 +24,13 @@ pub(super) struct Basis {
     n: usize,
     /// B⁻¹ A, equation by equation, each with its entry of β at the end.
     table: Vec<f64>,
-    /// By equation: the basic unknown, and the largest entry in the beginning.
+    /// By equation: the basic unknown, the largest entry in the beginning, and what the best entry is worth and whose it is.
     basic: Vec<usize>,
     size: Vec<f64>,
+    best: Vec<(f64, usize)>,
+    /// By unknown: whether it is basic, and 1/h, 0 for those that are held.
     is_basic: Vec<bool>,
+    cheap: Vec<f64>,
     /// G, equation by equation; I + G Gᵀ; q.
     g: Vec<f64>,
     matrix: Vec<f64>,
@@ -39,6 +42,8 @@ pub(super) struct Costs<'a> {
     pub is_held: &'a [bool],
     pub h: &'a [f64],
     pub gamma: &'a [f64],
+    /// By equation: those of different groups share no unknown.
+    pub group: &'a [usize],
 }
 
 impl Basis {
@@ -49,7 +54,9 @@ impl Basis {
             table: vec![0.0; m * (n + 1)],
             basic: vec![NONE; m],
             size: vec![0.0; m],
+            best: vec![(0.0, 0); m],
             is_basic: vec![false; n],
+            cheap: vec![0.0; n],
             g: vec![0.0; m * n],
             matrix: vec![0.0; m * m],
             q: vec![0.0; m],
@@ -73,7 +80,9 @@ impl Basis {
         for r in 0..m {
             for s in 0..=r {
                 let (a, b) = (&self.g[r * n..(r + 1) * n], &self.g[s * n..(s + 1) * n]);
-                self.matrix[r * m + s] = a.iter().zip(b).map(|(a, b)| a * b).sum();
+                let is_linked = costs.group[r] == costs.group[s];
+                self.matrix[r * m + s] =
+                    if is_linked { a.iter().zip(b).map(|(a, b)| a * b).sum() } else { 0.0 };
             }
             self.matrix[r * m + r] += 1.0;
             if self.basic[r] == NONE {
@@ -83,8 +92,9 @@ impl Basis {
         super::factorize(&mut self.matrix, m, 0.5);
         super::solve_factorized(&self.matrix, m, &mut self.q);
 
-        for i in (0..n).filter(|i| !costs.is_held[*i]) {
-            pull[i] = (0..m).map(|r| self.g[r * n + i] * self.q[r]).sum();
+        pull.fill(0.0);
+        for (row, q) in self.g.chunks_exact(n.max(1)).zip(&self.q) {
+            pull.iter_mut().zip(row).for_each(|(pull, g)| *pull += g * q);
         }
         for r in (0..m).filter(|r| self.basic[*r] != NONE) {
             pull[self.basic[r]] = self.q[r];
@@ -126,21 +136,21 @@ impl Basis {
         for (r, f) in f.iter().enumerate() {
             self.table[r * width + n] = *f;
         }
+        for (cheap, (h, is_held)) in self.cheap.iter_mut().zip(costs.h.iter().zip(costs.is_held)) {
+            *cheap = if *is_held { 0.0 } else { 1.0 / h };
+        }
+        (0..m).for_each(|r| self.find_best(r));
         loop {
-            let (mut pivot, mut most) = ((0, 0), 0.0);
-            for r in (0..m).filter(|r| self.basic[*r] == NONE) {
-                let row = &self.table[r * width..r * width + n];
-                for (i, a) in row.iter().enumerate().filter(|(i, a)| **a != 0.0 && !costs.is_held[*i]) {
-                    let worth = a.abs() / self.size[r] / costs.h[i];
-                    if worth > most {
-                        (pivot, most) = ((r, i), worth);
-                    }
+            let (mut r, mut most) = (0, 0.0);
+            for (s, (worth, _)) in self.best.iter().enumerate().filter(|(s, _)| self.basic[*s] == NONE) {
+                if *worth > most {
+                    (r, most) = (s, *worth);
                 }
             }
-            let (r, i) = pivot;
             if most == 0.0 {
                 return;
             }
+            let i = self.best[r].1;
             self.basic[r] = i;
             self.is_basic[i] = true;
             let by = self.table[r * width + i];
@@ -157,8 +167,24 @@ impl Basis {
                     *a = if new.abs() <= CANCELLED * old.abs().max(change.abs()) { 0.0 } else { new };
                 }
                 other[i] = 0.0;
+                if self.basic[s] == NONE {
+                    self.find_best(s);
+                }
             }
         }
+    }
+
+    /// The entry of an equation that is worth most.
+    fn find_best(&mut self, r: usize) {
+        let row = &self.table[r * (self.n + 1)..r * (self.n + 1) + self.n];
+        let mut best = (0.0, 0);
+        for (i, (a, cheap)) in row.iter().zip(&self.cheap).enumerate() {
+            let worth = a.abs() * cheap;
+            if worth > best.0 {
+                best = (worth, i);
+            }
+        }
+        self.best[r] = (if best.0 > 0.0 { best.0 / self.size[r] } else { 0.0 }, best.1);
     }
 }
 
@@ -180,7 +206,7 @@ mod tests {
 
     fn solve(columns: &Columns, (m, n): (usize, usize), f: &[f64], h: &[f64], gamma: &[f64]) -> Solved {
         let (mut hd, mut pull) = (vec![0.0; n], vec![0.0; n]);
-        let costs = Costs { is_held: &vec![false; n], h, gamma };
+        let costs = Costs { is_held: &vec![false; n], h, gamma, group: &vec![0; m] };
         Basis::new(m, n).solve(columns, f, &costs, &mut hd, &mut pull);
         Solved { hd, pull }
     }
