@@ -149,11 +149,13 @@ fn nearest_file(path: &Path) -> Option<PathBuf> {
         Some(p) if !p.as_os_str().is_empty() => p,
         _ => Path::new("."),
     };
+    // Of a short name three letters are all.
+    let most = (wanted.len() / 2).min(3);
     let mut best: Option<(usize, PathBuf)> = None;
     for entry in std::fs::read_dir(folder).ok()?.flatten() {
         let Some(name) = entry.file_name().to_str().map(str::to_string) else { continue };
         let d = edit_distance(wanted, &name);
-        if d <= 3 && best.as_ref().is_none_or(|(b, p)| (d, entry.path()) < (*b, p.clone())) {
+        if d <= most && best.as_ref().is_none_or(|(b, p)| (d, entry.path()) < (*b, p.clone())) {
             best = Some((d, path.with_file_name(name)));
         }
     }

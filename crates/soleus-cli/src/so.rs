@@ -4,6 +4,7 @@ use crate::analyze::plain::{Extra, Input};
 use crate::failure::Failure;
 use clap::Args;
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
+use soleus_optimization::separable::PowerProgram;
 
 /// Arguments of `soleus so`.
 #[derive(Args)]
@@ -17,11 +18,17 @@ pub struct Arguments {
     #[command(flatten)]
     input: Input,
     /// Exponent p of the effort Σ aᵖ that is minimized; from 1 to 100
-    #[arg(long, default_value_t = 2.0, value_name = "P")]
+    #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_exponent)]
     exponent: f64,
     /// Muscles have their maximal isometric force whatever their length and velocity
     #[arg(long)]
     isometric: bool,
+}
+
+fn parse_exponent(text: &str) -> Result<f64, String> {
+    let p: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    // What the solver takes.
+    PowerProgram::new(0, 0, p).map(|_| p).map_err(|e| e.to_string())
 }
 
 /// Runs `soleus so`.
