@@ -525,8 +525,10 @@ fn analytic_splines_meet_their_points() {
     for degree in [1, 3, 5, 7] {
         let s = GcvSpline::interpolate(degree, x.clone(), &y).unwrap();
         // With knots that several splines share it is the same spline.
-        let knots = SplineKnots::new(degree, x.clone()).unwrap();
-        assert_eq!(knots.interpolate(&y).unwrap(), s);
+        let mut knots = SplineKnots::new(degree, x.clone());
+        for _ in 0..2 {
+            assert_eq!(knots.interpolate(&y).unwrap(), s);
+        }
         assert!(knots.interpolate(&y[1..]).is_err());
         for (t, y) in x.iter().zip(&y) {
             assert!((s.value(*t) - y).abs() < 1e-15);

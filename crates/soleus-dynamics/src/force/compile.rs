@@ -21,7 +21,7 @@ use crate::contact::{
     SmoothSphereHalfSpace,
 };
 use crate::{BodyFrame, Options};
-use soleus_math::function::{Expression, FunctionError, GcvSpline, PiecewiseLinear, SplineKnots};
+use soleus_math::function::{Expression, PiecewiseLinear, SplineKnots};
 use soleus_math::{Function, Real, Transform, Vec3, vec3};
 use soleus_model::force as model;
 use soleus_model::id::{FrameId, GeometryId};
@@ -475,7 +475,7 @@ fn external<P: Real>(
     }
     let body = &m.applied_to_body_label;
     let mut labels = Vec::new();
-    let mut functions = Columns { time: &m.time, knots: None };
+    let mut functions = Columns::at(&m.time);
     let mut columns = |data: &Option<[Vec<f64>; 3]>, letter: &str, what: &'static str| {
         let Some(data) = data else { return Ok(None) };
         labels.extend(["x", "y", "z"].map(|axis| format!("{body}_{name}_{letter}{axis}")));
@@ -678,11 +678,14 @@ fn plane<P: Real>(n: &mut Numbers<P>, X_GP: Transform<f64>) -> Transform<P> {
 /// lines for two or three, a natural cubic spline from four on.
 struct Columns<'a> {
     time: &'a [f64],
-    /// Of the splines, once there is one.
-    knots: Option<SplineKnots>,
+    knots: SplineKnots,
 }
 
-impl Columns<'_> {
+impl<'a> Columns<'a> {
+    fn at(time: &'a [f64]) -> Self {
+        Columns { time, knots: SplineKnots::new(3, time.to_vec()) }
+    }
+
     fn function(&mut self, column: &[f64], what: &'static str) -> Result<Function, ForceError> {
         let time = self.time;
         if column.len() != time.len() {
@@ -695,16 +698,8 @@ impl Columns<'_> {
                 Ok(Function::Constant(*first))
             }
             [_, _] | [_, _, _] => PiecewiseLinear::new(time.to_vec(), column.to_vec()).map(Function::from),
-            _ => self.spline(column).map(Function::from),
+            _ => self.knots.interpolate(column).map(Function::from),
         };
         function.map_err(|e| ForceError::Function { what, message: e.to_string() })
-    }
-
-    fn spline(&mut self, column: &[f64]) -> Result<GcvSpline, FunctionError> {
-        let knots = match self.knots.take() {
-            Some(knots) => knots,
-            None => SplineKnots::new(3, self.time.to_vec())?,
-        };
-        self.knots.insert(knots).interpolate(column)
     }
 }

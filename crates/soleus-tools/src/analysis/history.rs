@@ -158,7 +158,7 @@ impl StateHistory {
         ) {
             h.span = [first, last];
         }
-        let (mut found, mut splines) = (0, None);
+        let (mut found, mut splines) = (0, Splines::at(table.times()));
         for (c, coordinate) in model.coordinates.iter().enumerate() {
             let m = tree.mobility_of_coordinate[c];
             if m == usize::MAX {
@@ -189,12 +189,9 @@ impl StateHistory {
             let u = match given {
                 Some(u) => u,
                 None => {
-                    let named = |source| HistoryError::Column { name: coordinate.name.clone(), source };
-                    let splines = match &mut splines {
-                        Some(splines) => splines,
-                        None => splines.insert(Splines::at(table.times()).map_err(named)?),
-                    };
-                    let spline = splines.through(&y).map_err(named)?;
+                    let spline = splines
+                        .through(&y)
+                        .map_err(|source| HistoryError::Column { name: coordinate.name.clone(), source })?;
                     table.times().iter().map(|&t| spline.eval(t)[1]).collect()
                 }
             };
@@ -310,7 +307,7 @@ impl StateHistory {
     /// Accelerations u̇ of the given rows, mobility by mobility: slopes of splines of degree 5 through the speeds.
     pub fn accelerations(&self, rows: RangeInclusive<usize>) -> Result<Vec<Vec<f64>>, HistoryError> {
         let mut list = Vec::with_capacity(self.n);
-        let mut splines = None;
+        let mut splines = Splines::at(&self.times);
         for m in 0..self.n {
             let u = &self.columns[self.n + m];
             // An empty column is a constant.
@@ -318,12 +315,9 @@ impl StateHistory {
                 list.push(vec![0.0; rows.clone().count()]);
                 continue;
             }
-            let named = |source| HistoryError::Column { name: format!("speed {m}"), source };
-            let splines = match &mut splines {
-                Some(splines) => splines,
-                None => splines.insert(Splines::at(&self.times).map_err(named)?),
-            };
-            let spline = splines.through(u).map_err(named)?;
+            let spline = splines
+                .through(u)
+                .map_err(|source| HistoryError::Column { name: format!("speed {m}"), source })?;
             list.push(rows.clone().map(|r| spline.eval(self.times[r])[1]).collect());
         }
         Ok(list)
@@ -355,7 +349,7 @@ struct Splines {
 }
 
 impl Splines {
-    fn at(times: &[f64]) -> Result<Self, FunctionError> {
+    fn at(times: &[f64]) -> Self {
         let least = match times {
             [first, .., last] => NO_STEP * (last - first) / times.len() as f64,
             _ => 0.0,
@@ -368,8 +362,8 @@ impl Splines {
                 before = t;
             }
         }
-        let knots = SplineKnots::new(DEGREE, rows.iter().map(|&i| times[i]).collect())?;
-        Ok(Splines { rows, knots, values: Vec::new() })
+        let knots = SplineKnots::new(DEGREE, rows.iter().map(|&i| times[i]).collect());
+        Splines { rows, knots, values: Vec::new() }
     }
 
     fn through(&mut self, y: &[f64]) -> Result<GcvSpline, FunctionError> {

@@ -284,7 +284,7 @@ impl Motion {
         let tree = &system.tree;
         let mut samples = vec![None; tree.num_mobilities];
         let mut y = Vec::with_capacity(table.rows());
-        let mut knots = None;
+        let mut knots = SplineKnots::new(DEGREE, table.times().to_vec());
         for (i, &c) in columns.iter().enumerate() {
             let coordinate = &model.coordinates[c];
             let m = tree.mobility_of_coordinate[c];
@@ -295,12 +295,9 @@ impl Motion {
             if let Some(k) = y.iter().position(|y| !y.is_finite()) {
                 return Err(Error::Missing { name: coordinate.name.clone(), time: table.times()[k] });
             }
-            let named = |source| Error::Column { name: coordinate.name.clone(), source };
-            let knots = match &mut knots {
-                Some(knots) => knots,
-                None => knots.insert(SplineKnots::new(DEGREE, table.times().to_vec()).map_err(named)?),
-            };
-            let spline = knots.interpolate(&y).map_err(named)?;
+            let spline = knots
+                .interpolate(&y)
+                .map_err(|source| Error::Column { name: coordinate.name.clone(), source })?;
             if let Some(slot) = samples.get_mut(m) {
                 *slot = Some(times.iter().map(|&t| spline.eval(t)).collect());
             }

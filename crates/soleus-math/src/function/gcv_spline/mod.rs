@@ -65,68 +65,60 @@ impl Smoothing {
 
 const KIND: &str = "GCVSpline";
 
-fn check_degree(degree: usize) -> Result<(), FunctionError> {
-    if matches!(degree, 1 | 3 | 5 | 7) {
-        return Ok(());
-    }
-    let (found, expected) = (degree as f64, "1, 3, 5 or 7");
-    Err(FunctionError::OutOfRange { kind: KIND, what: "degree", found, expected })
-}
-
-/// Knots of several splines: what depends on the knots alone is computed once, and kept once.
+/// Knots of several splines: what depends on the knots alone is computed once, with the first spline, and kept once.
 #[derive(Clone, Debug)]
 pub struct SplineKnots {
-    half_order: usize,
+    degree: usize,
     x: Arc<[f64]>,
-    fit: Fit,
+    fit: Option<Fit>,
     /// As in [`GcvSpline`].
     inv_spacing: f64,
 }
 
 impl SplineKnots {
-    /// Knots at x, strictly rising, of splines of `degree` 1, 3, 5 or 7; at least degree + 1 of them.
-    pub fn new(degree: usize, x: Vec<f64>) -> Result<Self, FunctionError> {
-        check_degree(degree)?;
-        knots::points(KIND, &x, &x, degree + 1, true)?;
-        Ok(Self::of_checked(degree, x))
-    }
-
-    fn of_checked(degree: usize, x: Vec<f64>) -> Self {
-        // Evenly spaced as far as printed numbers can be: the guess is then off by one at most,
-        // and is mended in `piece`.
-        let n = x.len();
-        let h = (x[n - 1] - x[0]) / (n - 1) as f64;
-        let off = |(i, xi): (usize, &f64)| (xi - (x[0] + h * i as f64)).abs();
-        let even = x.iter().enumerate().fold(true, |even, knot| even & (off(knot) < 0.25 * h));
-        let inv_spacing = if even && h.recip().is_finite() { h.recip() } else { 0.0 };
-        let half_order = degree.div_ceil(2);
-        SplineKnots { half_order, fit: Fit::new(half_order, &x), x: x.into(), inv_spacing }
+    /// Knots at x of splines of `degree` 1, 3, 5 or 7: strictly rising, at least degree + 1 of them, which the first spline checks.
+    pub fn new(degree: usize, x: Vec<f64>) -> Self {
+        SplineKnots { degree, x: x.into(), fit: None, inv_spacing: 0.0 }
     }
 
     /// The spline through values y at the knots.
-    pub fn interpolate(&self, y: &[f64]) -> Result<GcvSpline, FunctionError> {
-        if y.len() != self.x.len() {
-            return Err(FunctionError::LengthMismatch { kind: KIND, x: self.x.len(), y: y.len() });
-        }
-        knots::finite(KIND, "y", y)?;
-        self.spline((self.fit.through(y), 0.0))
+    pub fn interpolate(&mut self, y: &[f64]) -> Result<GcvSpline, FunctionError> {
+        self.spline(y, Smoothing::Interpolate)
     }
 
-    /// The spline of these pieces and this smoothing parameter.
-    fn spline(
-        &self,
-        (coefficients, smoothing_parameter): (Vec<f64>, f64),
-    ) -> Result<GcvSpline, FunctionError> {
+    /// The spline through or near values y at the knots.
+    fn spline(&mut self, y: &[f64], smoothing: Smoothing) -> Result<GcvSpline, FunctionError> {
+        let (x, half_order) = (&self.x, self.degree.div_ceil(2));
+        let fit = match &mut self.fit {
+            Some(fit) if y.len() == x.len() => {
+                knots::finite(KIND, "y", y)?;
+                fit
+            }
+            fit => {
+                if !matches!(self.degree, 1 | 3 | 5 | 7) {
+                    let (found, expected) = (self.degree as f64, "1, 3, 5 or 7");
+                    return Err(FunctionError::OutOfRange { kind: KIND, what: "degree", found, expected });
+                }
+                knots::points(KIND, x, y, self.degree + 1, true)?;
+                self.inv_spacing = inverse_spacing(x);
+                fit.insert(Fit::new(half_order, x))
+            }
+        };
+        let (coefficients, smoothing_parameter) = fit.near(y, smoothing);
         knots::finite(KIND, "fitted coefficients", &coefficients)?;
-        let SplineKnots { half_order, x, inv_spacing, .. } = self;
-        Ok(GcvSpline {
-            half_order: *half_order,
-            x: x.clone(),
-            coefficients,
-            inv_spacing: *inv_spacing,
-            smoothing_parameter,
-        })
+        let inv_spacing = self.inv_spacing;
+        Ok(GcvSpline { half_order, x: x.clone(), coefficients, inv_spacing, smoothing_parameter })
     }
+}
+
+/// 1/h of knots that are h apart as far as printed numbers can be, else 0. The guess of an interval is then off by one at most, and is
+/// mended in `piece`.
+fn inverse_spacing(x: &[f64]) -> f64 {
+    let n = x.len();
+    let h = (x[n - 1] - x[0]) / (n - 1) as f64;
+    let off = |(i, xi): (usize, &f64)| (xi - (x[0] + h * i as f64)).abs();
+    let even = x.iter().enumerate().fold(true, |even, knot| even & (off(knot) < 0.25 * h));
+    if even && h.recip().is_finite() { h.recip() } else { 0.0 }
 }
 
 impl GcvSpline {
@@ -137,16 +129,13 @@ impl GcvSpline {
 
     /// Spline of `degree` 1, 3, 5 or 7 near the points (x, y), x strictly rising, at least degree + 1 points.
     pub fn new(degree: usize, x: Vec<f64>, y: &[f64], smoothing: Smoothing) -> Result<Self, FunctionError> {
-        check_degree(degree)?;
-        knots::points(KIND, &x, y, degree + 1, true)?;
         if let Smoothing::ErrorVariance(v) | Smoothing::Parameter(v) = smoothing
             && !(v.is_finite() && v >= 0.0)
         {
             let expected = "zero or more";
             return Err(FunctionError::OutOfRange { kind: KIND, what: "smoothing", found: v, expected });
         }
-        let knots = SplineKnots::of_checked(degree, x);
-        knots.spline(knots.fit.near(y, smoothing))
+        SplineKnots::new(degree, x).spline(y, smoothing)
     }
 
     /// Degree 2m − 1.
