@@ -238,6 +238,27 @@ fn setup(controllers: &str, more: &str) -> String {
     )
 }
 
+/// What is odd about a force of an actuator file or a controller of the setup is told with that file and line, not with the model's.
+#[test]
+fn analytic_warnings_name_the_file_a_part_came_from() {
+    let f = Folder::new("forward_names");
+    block(&f);
+    f.file(
+        "actuators.xml",
+        "<OpenSimDocument Version=\"40000\"><ForceSet name=\"set\"><objects>\n<CoordinateActuator name=\"motor\">\
+         <coordinate>x</coordinate><optimal_force>4</optimal_force><of_force/></CoordinateActuator></objects></ForceSet></OpenSimDocument>",
+    );
+    f.file(
+        "setup.xml",
+        setup("\n\n<ControlSetController name=\"c\"><of_controller/></ControlSetController>", ""),
+    );
+    let said = f.soleus(&["run", "setup.xml"]).stderr;
+    for (word, place) in [("of_force", "actuators.xml:2"), ("of_controller", "setup.xml:3")] {
+        let told = said.split("\n\n").find(|d| d.contains(word)).unwrap_or_else(|| panic!("{word}: {said}"));
+        assert!(told.contains(place), "{told}");
+    }
+}
+
 /// Constant pushes of three kinds of controls on an actuator from a file add up: x = x₀ + u₀ t + ½ (F/m) t².
 #[test]
 fn analytic_forward_tool_pushes_a_block() {

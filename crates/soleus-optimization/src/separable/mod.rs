@@ -31,7 +31,8 @@ pub struct PowerProgram {
     columns: Columns,
     /// The solution.
     pub x: Vec<f64>,
-    /// Multipliers λ of the equations: p |xᵢ|ᵖ⁻¹ sgn xᵢ = aᵢᵀ λ wherever no bound holds. They start the next solve.
+    /// Multipliers λ of the equations at exponent 2: 2 xᵢ = aᵢᵀ λ wherever no bound holds. They start the next solve, whatever the
+    /// exponent.
     pub multipliers: Vec<f64>,
     /// b − A x: zero unless the bounds are too tight.
     pub missing: Vec<f64>,
