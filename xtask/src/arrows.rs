@@ -22,6 +22,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
         ],
     ),
     ("soleus-viewer", STUDIES),
+    ("soleus", LIBRARY),
     ("soleus-cli", EDGE),
     ("soleus-python", EDGE),
 ];
@@ -38,8 +39,22 @@ const STUDIES: &[&str] = &[
     "soleus-tools",
 ];
 
+/// The library sees everything below it.
+const LIBRARY: &[&str] = &[
+    "soleus-math",
+    "soleus-model",
+    "soleus-io",
+    "soleus-dynamics",
+    "soleus-simulation",
+    "soleus-optimization",
+    "soleus-control",
+    "soleus-tools",
+    "soleus-viewer",
+];
+
 /// The edge sees everything below it.
 const EDGE: &[&str] = &[
+    "soleus",
     "soleus-math",
     "soleus-model",
     "soleus-io",

@@ -60,6 +60,9 @@ pub enum Failure {
         /// Exit code of the first.
         code: u8,
     },
+    /// A tool of the library has no result.
+    #[error("{0}")]
+    Library(#[from] soleus::Error),
     /// A simulation did not reach its end.
     #[error("error: {message}{}\n  everything up to then is in {}", blame.as_ref().map_or(String::new(), |b| format!("\n  most to blame: {b}")), saved.display())]
     NotFinished {
@@ -77,6 +80,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Steps { code, .. } => *code,
+            Failure::Library(e) => crate::door::exit_code(e),
             Failure::NotConverged { .. } | Failure::NotFinished { .. } | Failure::NotSolved { .. } => 1,
             _ => 2,
         }
@@ -99,12 +103,17 @@ impl Failure {
 
     /// The same, with the file that names the one that cannot be read.
     pub fn named_in(mut self, file: &Path) -> Self {
-        if let Failure::Read { path, hint, .. } = &mut self
-            && path != file
-        {
-            *hint = format!("{} names it; {hint}", file.display());
+        match &mut self {
+            Failure::Read { path, hint, .. } if path != file => {
+                *hint = format!("{} names it; {hint}", file.display());
+                self
+            }
+            Failure::Library(_) => match self {
+                Failure::Library(e) => Failure::Library(e.named_in(file)),
+                other => other,
+            },
+            _ => self,
         }
-        self
     }
 
     /// A file that cannot be written.

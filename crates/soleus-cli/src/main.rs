@@ -5,6 +5,7 @@
 mod analyze;
 mod convert;
 mod demo;
+mod door;
 mod equilibrium;
 mod eval;
 mod experiment;

@@ -404,7 +404,7 @@ fn place(path: &Path, placer: &MarkerPlacer, document: &Document, model: &Model)
         Some(f) => Some(crate::tables::read_rows(&setup::beside(path, f), crate::tables::Take::Markers)?),
         None => None,
     };
-    let tasks = ik::tasks_of(model, path, &list, coordinates.as_ref())?;
+    let tasks = soleus::inverse_kinematics::tasks_of(model, path, &list, coordinates.as_ref())?;
     let limit = (placer.max_marker_movement > 0.0).then_some(placer.max_marker_movement * per_unit);
     let placed = place_markers(document, &markers, placer.time_range, &tasks, true, limit)
         .map_err(|e| Failure::content(&file, 0, "", e.to_string(), ""))?;

@@ -4,7 +4,7 @@ use super::properties::Properties;
 use soleus_model::{Diagnostics, Document, Element};
 
 /// What an `InverseKinematicsTool` asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct InverseKinematicsSetup {
     /// Name of the tool; files of errors begin with it.
     pub name: String,
@@ -35,7 +35,7 @@ pub struct InverseKinematicsSetup {
 }
 
 /// One task of an `IKTaskSet`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum IkTask {
     /// `IKMarkerTask`.
     Marker(IkMarkerTask),
@@ -44,7 +44,7 @@ pub enum IkTask {
 }
 
 /// `IKMarkerTask`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct IkMarkerTask {
     /// The marker.
     pub name: String,
@@ -55,7 +55,7 @@ pub struct IkMarkerTask {
 }
 
 /// `IKCoordinateTask`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct IkCoordinateTask {
     /// The coordinate.
     pub name: String,
@@ -70,7 +70,7 @@ pub struct IkCoordinateTask {
 }
 
 /// Where the wanted value of a coordinate comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ValueType {
     /// The model's default.
     Default,

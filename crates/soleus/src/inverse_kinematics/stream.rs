@@ -1,72 +1,89 @@
-//! `soleus ik --stream`: one frame in, one pose out.
+//! One frame in, one pose out.
 
-use crate::failure::Failure;
-use crate::tables::{self, Take};
-use crate::{imu, load};
-use soleus_dynamics::{Options, System};
+use super::sensors::turning_model;
+use super::{InverseKinematics, SensorKinematics, check};
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::table::{Take, read_in_order, read_markers};
+use soleus_dynamics::System;
 use soleus_math::{Rotation, Table, Vec3, table::Element};
 use soleus_model::Model;
-use soleus_tools::inverse_kinematics::{Fit, InverseKinematics, Settings, Tasks, coordinates_in_degrees};
+use soleus_tools::inverse_kinematics::{
+    Fit, InverseKinematics as Solver, Settings, Tasks, coordinates_in_degrees,
+};
 use soleus_tools::place_imus::space_fixed_xyz;
 use std::fmt::Write as _;
-use std::io::BufRead;
+use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-/// Follows the frames of a file, or those that come on stdin, and writes each pose to stdout as soon as it is found. Tells at
-/// the end how long frames took.
-pub fn run(
-    mut model: Model,
-    model_path: &Path,
-    markers: Option<&Path>,
+impl InverseKinematics {
+    /// Follows frames that come as lines of text, or those of the marker file, and writes each pose as a line as soon as it is
+    /// found. Tells at the end how long frames took.
+    pub fn stream(
+        &self,
+        cx: &Context,
+        lines: Option<&mut dyn BufRead>,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let (model, system) = self.posable_model(cx)?;
+        let tasks = self.tasks(cx, &model)?;
+        let Some(lines) = lines else {
+            let path = self.markers.path().to_path_buf();
+            let (table, _) = read_markers(cx, &self.markers)?;
+            check(cx, &model, &system, &path, &table, &tasks)?;
+            return follow_markers(cx, &model, &system, Recorded { path, table, next: 0 }, &tasks, out);
+        };
+        let mut lines = Lines::begin(cx, lines, Kind::Markers)?;
+        // Units and axes are looked at in the first frame, before anything is written.
+        if lines.wait()? {
+            let mut numbers = Vec::new();
+            let time = lines.frame(&mut numbers)?;
+            let columns = numbers.iter().map(|x| vec![*x]).collect();
+            let first = Table::new(Element::Vec(3), lines.labels.clone(), vec![time], columns)
+                .map_err(|e| lines.wrong(e.to_string(), ""))?;
+            check(cx, &model, &system, &lines.name, &first, &tasks)?;
+            lines.again = true;
+        }
+        follow_markers(cx, &model, &system, lines, &tasks, out)
+    }
+}
+
+impl SensorKinematics {
+    /// As [`InverseKinematics::stream`], with the orientations of inertial sensors.
+    pub fn stream(
+        &self,
+        cx: &Context,
+        lines: Option<&mut dyn BufRead>,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let (model, system) = turning_model(cx, &self.model)?;
+        let R_GS = space_fixed_xyz(Vec3::from_array(self.sensor_to_ground));
+        if let Some(lines) = lines {
+            let lines = Lines::begin(cx, lines, Kind::Sensors)?;
+            return follow_sensors(cx, &model, &system, lines, R_GS, out);
+        }
+        let path = self.orientations.path().to_path_buf();
+        let table = read_in_order(cx, &self.orientations, Take::Markers)?;
+        if table.element() != Element::Quaternion {
+            let message = "the file holds no orientations: they come as quaternions";
+            return Err(Error::content(&path, 0, "", message, "its header says DataType=Quaternion"));
+        }
+        follow_sensors(cx, &model, &system, Recorded { path, table, next: 0 }, R_GS, out)
+    }
+}
+
+fn follow_markers(
+    cx: &Context,
+    model: &Model,
+    system: &System,
+    frames: impl Frames,
     tasks: &Tasks,
-) -> Result<(), Failure> {
-    model.forces.clear();
-    let system = load::compile(model_path, &model, &Options::default())?;
-    match markers {
-        Some(path) if path != Path::new("-") => {
-            let table = super::marker_table(path)?;
-            super::check(&model, &system, path, &table, tasks)?;
-            follow_markers(&model, &system, Recorded { path: path.to_path_buf(), table, next: 0 }, tasks)
-        }
-        _ => {
-            let mut lines = Lines::begin(std::io::stdin().lock(), Kind::Markers)?;
-            // Units and axes are looked at in the first frame, before anything is written.
-            if lines.wait()? {
-                let mut numbers = Vec::new();
-                let time = lines.frame(&mut numbers)?;
-                let columns = numbers.iter().map(|x| vec![*x]).collect();
-                let first = Table::new(Element::Vec(3), lines.labels.clone(), vec![time], columns)
-                    .map_err(|e| lines.wrong(e.to_string(), ""))?;
-                super::check(&model, &system, &lines.name, &first, tasks)?;
-                lines.again = true;
-            }
-            follow_markers(&model, &system, lines, tasks)
-        }
-    }
-}
-
-/// As [`run`], with the orientations of inertial sensors; `-` is stdin. `sensor_to_ground` are angles about fixed axes, rad.
-pub fn run_sensors(model_path: &Path, file: &Path, sensor_to_ground: [f64; 3]) -> Result<(), Failure> {
-    let (model, system) = imu::turning_model(model_path)?;
-    let R_GS = space_fixed_xyz(Vec3::from_array(sensor_to_ground));
-    if file == Path::new("-") {
-        let lines = Lines::begin(std::io::stdin().lock(), Kind::Sensors)?;
-        return follow_sensors(&model, &system, lines, R_GS);
-    }
-    let table = tables::read_in_order(file, Take::Markers)?;
-    if table.element() != Element::Quaternion {
-        let message = "the file holds no orientations: they come as quaternions".to_string();
-        return Err(Failure::content(file, 0, "", message, "its header says DataType=Quaternion"));
-    }
-    follow_sensors(&model, &system, Recorded { path: file.to_path_buf(), table, next: 0 }, R_GS)
-}
-
-fn follow_markers(model: &Model, system: &System, frames: impl Frames, tasks: &Tasks) -> Result<(), Failure> {
-    let ik = InverseKinematics::new(model, system, frames.labels(), tasks, Settings::default())
-        .map_err(|e| Failure::content(frames.name(), 0, "", e.to_string(), ""))?;
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let ik = Solver::new(model, system, frames.labels(), tasks, Settings::default())
+        .map_err(|e| Error::content(frames.name(), 0, "", e.to_string(), ""))?;
     let mut places = vec![Vec3::zero(); frames.labels().len()];
-    follow(model, system, frames, ik, |ik, time, numbers| {
+    follow(cx, (model, system), frames, ik, out, |ik, time, numbers| {
         for (p, x) in places.iter_mut().zip(numbers.chunks_exact(3)) {
             *p = Vec3::from_array([x[0], x[1], x[2]]);
         }
@@ -75,21 +92,23 @@ fn follow_markers(model: &Model, system: &System, frames: impl Frames, tasks: &T
 }
 
 fn follow_sensors(
+    cx: &Context,
     model: &Model,
     system: &System,
     frames: impl Frames,
     R_GS: Rotation<f64>,
-) -> Result<(), Failure> {
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let name = frames.name().to_path_buf();
     let tasks = Tasks::default();
-    let ik = InverseKinematics::with_sensors(model, system, frames.labels(), &tasks, Settings::default())
-        .map_err(|e| {
-            Failure::content(&name, 0, "", e.to_string(), "labels are names of frames of the model")
+    let ik =
+        Solver::with_sensors(model, system, frames.labels(), &tasks, Settings::default()).map_err(|e| {
+            Error::content(&name, 0, "", e.to_string(), "labels are names of frames of the model")
         })?;
     let labels = frames.labels().to_vec();
     let mut seen: Vec<Option<Rotation<f64>>> = vec![None; labels.len()];
     let mut orientations = vec![Rotation::identity(); labels.len()];
-    follow(model, system, frames, ik, |ik, time, numbers| {
+    follow(cx, (model, system), frames, ik, out, |ik, time, numbers| {
         for (i, x) in numbers.chunks_exact(4).enumerate() {
             // A sensor that sends nothing has turned to nowhere that we know.
             if x.iter().all(|x| x.is_finite()) && x.iter().any(|x| *x != 0.0) {
@@ -97,13 +116,7 @@ fn follow_sensors(
             }
             orientations[i] = seen[i].ok_or_else(|| {
                 let message = format!("sensor `{}` has no orientation in the first frame", labels[i]);
-                Failure::content(
-                    &name,
-                    0,
-                    "",
-                    message,
-                    "later it may miss; it then keeps its last orientation",
-                )
+                Error::content(&name, 0, "", message, "later it may miss; it then keeps its last orientation")
             })?;
         }
         Ok(ik.solve_orientations(time, &orientations))
@@ -117,28 +130,29 @@ trait Frames {
     /// Names of the markers or sensors.
     fn labels(&self) -> &[String];
     /// Waits for the next frame; false when there are no more.
-    fn wait(&mut self) -> Result<bool, Failure>;
+    fn wait(&mut self) -> Result<bool, Error>;
     /// Time (s) of the frame that has come, and for each label a place (three, m) or a quaternion (four); NaN where there is none.
-    fn frame(&mut self, numbers: &mut Vec<f64>) -> Result<f64, Failure>;
+    fn frame(&mut self, numbers: &mut Vec<f64>) -> Result<f64, Error>;
 }
 
 fn follow(
-    model: &Model,
-    system: &System,
+    cx: &Context,
+    (model, system): (&Model, &System),
     mut frames: impl Frames,
-    mut ik: InverseKinematics,
-    mut solve: impl FnMut(&mut InverseKinematics, f64, &[f64]) -> Result<Fit, Failure>,
-) -> Result<(), Failure> {
+    mut ik: Solver,
+    out: &mut dyn Write,
+    mut solve: impl FnMut(&mut Solver, f64, &[f64]) -> Result<Fit, Error>,
+) -> Result<(), Error> {
     let mut line = String::from("time");
     for c in &model.coordinates {
         let _ = write!(line, ",{}", c.name);
     }
-    let mut stdout = std::io::stdout().lock();
-    let mut told = tell(&mut stdout, &mut line)?;
-    let (mut numbers, mut took, mut steps) = (Vec::new(), Vec::new(), 0);
+    let mut told = tell(cx, out, &mut line)?;
+    let (mut numbers, mut took, mut steps) = (Vec::new(), Vec::new(), (0, 0));
     let mut not_converged: Option<(usize, f64)> = None;
     while told && frames.wait()? {
-        let start = Instant::now();
+        cx.go_on()?;
+        let start = cx.monitor.seconds();
         let time = frames.frame(&mut numbers)?;
         let fit = solve(&mut ik, time, &numbers)?;
         line.clear();
@@ -146,48 +160,47 @@ fn follow(
         for x in coordinates_in_degrees(model, system, ik.coordinates()) {
             let _ = write!(line, ",{x}");
         }
-        told = tell(&mut stdout, &mut line)?;
-        took.push(start.elapsed().as_secs_f64());
-        steps += fit.iterations;
+        told = tell(cx, out, &mut line)?;
+        steps.0 += 1;
+        took.extend(cx.monitor.seconds().zip(start).map(|(now, start)| now - start));
+        steps.1 += fit.iterations;
         if !fit.converged {
             let (n, first) = not_converged.unwrap_or((0, time));
             not_converged = Some((n + 1, first));
         }
     }
-    close(&mut took, steps);
+    close(cx, &mut took, steps);
     match not_converged {
         None => Ok(()),
-        Some((n, first)) => Err(Failure::NotSolved {
+        Some((n, first)) => Err(Error::NotSolved {
             message: format!("{n} frame(s) did not converge, the first at t = {first} s"),
         }),
     }
 }
 
 /// Writes a line at once; false when nobody listens any more.
-fn tell(out: &mut impl std::io::Write, line: &mut String) -> Result<bool, Failure> {
+fn tell(cx: &Context, out: &mut dyn Write, line: &mut String) -> Result<bool, Error> {
     line.push('\n');
     match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-        Err(e) => Err(Failure::write(Path::new("stdout"), e)),
+        Err(e) => Err(Error::write(cx.files, Path::new("stdout"), e)),
     }
 }
 
 /// The closing lines.
-fn close(took: &mut [f64], steps: usize) {
+fn close(cx: &Context, took: &mut [f64], (frames, steps): (usize, usize)) {
     took.sort_by(f64::total_cmp);
-    eprintln!("{} frames, {steps} steps", took.len());
+    cx.note(format!("{frames} frames, {steps} steps"));
     if took.is_empty() {
         return;
     }
     // The least time that p percent of the frames did not exceed, ms.
     let at = |p: usize| 1e3 * took[(took.len() * p).div_ceil(100) - 1];
-    eprintln!(
-        "from frame to pose: median {:.3} ms, 99th percentile {:.3} ms, largest {:.3} ms",
-        at(50),
-        at(99),
-        at(100)
-    );
+    let (median, high, largest) = (at(50), at(99), at(100));
+    cx.note(format!(
+        "from frame to pose: median {median:.3} ms, 99th percentile {high:.3} ms, largest {largest:.3} ms"
+    ));
 }
 
 /// A trial that was recorded before, frame by frame.
@@ -206,11 +219,11 @@ impl Frames for Recorded {
         self.table.labels()
     }
 
-    fn wait(&mut self) -> Result<bool, Failure> {
+    fn wait(&mut self) -> Result<bool, Error> {
         Ok(self.next < self.table.rows())
     }
 
-    fn frame(&mut self, numbers: &mut Vec<f64>) -> Result<f64, Failure> {
+    fn frame(&mut self, numbers: &mut Vec<f64>) -> Result<f64, Error> {
         let row = self.next;
         self.next += 1;
         numbers.clear();
@@ -272,7 +285,8 @@ impl Kind {
 }
 
 /// Lines of text: first the labels, `time` and some for each marker or sensor, then one line for each frame, in s and m.
-struct Lines<R> {
+struct Lines<'a, R> {
+    cx: &'a Context<'a>,
     name: PathBuf,
     kind: Kind,
     input: R,
@@ -285,10 +299,11 @@ struct Lines<R> {
     again: bool,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<'a, R: BufRead> Lines<'a, R> {
     /// Reads the labels.
-    fn begin(input: R, kind: Kind) -> Result<Self, Failure> {
+    fn begin(cx: &'a Context<'a>, input: R, kind: Kind) -> Result<Self, Error> {
         let mut lines = Lines {
+            cx,
             name: PathBuf::from("stdin"),
             kind,
             input,
@@ -314,12 +329,12 @@ impl<R: BufRead> Lines<R> {
         Ok(lines)
     }
 
-    fn wrong(&self, message: String, hint: &str) -> Failure {
-        Failure::content(&self.name, self.number, "", message, hint)
+    fn wrong(&self, message: String, hint: &str) -> Error {
+        Error::content(&self.name, self.number, "", message, hint)
     }
 }
 
-impl<R: BufRead> Frames for Lines<R> {
+impl<R: BufRead> Frames for Lines<'_, R> {
     fn name(&self) -> &Path {
         &self.name
     }
@@ -328,14 +343,17 @@ impl<R: BufRead> Frames for Lines<R> {
         &self.labels
     }
 
-    fn wait(&mut self) -> Result<bool, Failure> {
+    fn wait(&mut self) -> Result<bool, Error> {
         if std::mem::take(&mut self.again) {
             self.time = f64::NEG_INFINITY;
             return Ok(true);
         }
         loop {
             self.line.clear();
-            let read = self.input.read_line(&mut self.line).map_err(|e| Failure::read(&self.name, e))?;
+            let read = self
+                .input
+                .read_line(&mut self.line)
+                .map_err(|e| Error::read(self.cx.files, &self.name, e))?;
             self.number += 1;
             if read == 0 || !self.line.trim().is_empty() {
                 return Ok(read > 0);
@@ -343,7 +361,7 @@ impl<R: BufRead> Frames for Lines<R> {
         }
     }
 
-    fn frame(&mut self, found: &mut Vec<f64>) -> Result<f64, Failure> {
+    fn frame(&mut self, found: &mut Vec<f64>) -> Result<f64, Error> {
         let mut numbers = self.line.trim_end_matches(['\r', '\n']).split(self.separator).map(|cell| {
             let cell = cell.trim();
             if cell.is_empty() { Ok(f64::NAN) } else { cell.parse::<f64>().map_err(|_| cell) }
@@ -379,8 +397,10 @@ mod tests {
     }
 
     fn frames_of(text: &str, kind: Kind) -> Result<Vec<Frame>, String> {
-        let told = |e: Failure| e.to_string();
-        let mut lines = Lines::begin(text.as_bytes(), kind).map_err(told)?;
+        let files = crate::Memory::new();
+        let cx = Context::new(&files);
+        let told = |e: Error| e.to_string();
+        let mut lines = Lines::begin(&cx, text.as_bytes(), kind).map_err(told)?;
         let (mut list, mut numbers) = (Vec::new(), Vec::new());
         while lines.wait().map_err(told)? {
             list.push((lines.frame(&mut numbers).map_err(told)?, numbers.clone()));

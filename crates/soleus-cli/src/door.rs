@@ -1,0 +1,235 @@
+//! The way in and out of the library: files of the command line, and what is told on the terminal.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use soleus::files::{Disk, Files};
+use soleus::{Context, Error, ErrorKind, Monitor, Outcome, Progress};
+use soleus_model::Diagnostic;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// Nothing is said about progress before, s: most commands are done sooner.
+const PATIENCE_S: f64 = 1.0;
+
+/// Time between two lines when nobody watches, s.
+const BETWEEN_LINES_S: f64 = 2.0;
+
+/// Exit code of a program that a second Ctrl-C ends at once: 128 and the number of the signal, as shells have it.
+const INTERRUPTED: i32 = 130;
+
+/// Files on disk; `-` is stdout.
+#[derive(Default)]
+pub struct CommandFiles(Disk);
+
+impl Files for CommandFiles {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.0.read(path)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if path != Path::new("-") {
+            return self.0.write(path, bytes);
+        }
+        let mut out = io::stdout().lock();
+        match out.write_all(bytes).and_then(|()| out.flush()) {
+            // Whoever reads has seen enough, as `head` does.
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            done => done,
+        }
+    }
+
+    fn make_folder(&self, folder: &Path) -> io::Result<()> {
+        self.0.make_folder(folder)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.remove(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.0.is_file(path)
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        self.0.is_folder(path)
+    }
+
+    fn names_in(&self, folder: &Path) -> Vec<String> {
+        self.0.names_in(folder)
+    }
+
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.0.absolute(path)
+    }
+}
+
+/// Says a line on stderr. A closed or full stderr is no reason to stop: words are never worth a result.
+pub fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Tells on stderr, and listens to Ctrl-C.
+pub struct Terminal {
+    start: Instant,
+    stop: OnceLock<Arc<AtomicBool>>,
+    shown: Mutex<Shown>,
+    quiet: bool,
+}
+
+/// What is seen of progress.
+#[derive(Default)]
+struct Shown {
+    bar: Option<ProgressBar>,
+    /// When the work that is counted began, s, and what it is.
+    work: Option<(f64, String)>,
+    /// When the last line was said, s.
+    line: Option<f64>,
+}
+
+impl Terminal {
+    /// Nothing told yet. A quiet one says only what is odd or wrong.
+    pub fn new(quiet: bool) -> Self {
+        Terminal { start: Instant::now(), stop: OnceLock::new(), shown: Mutex::default(), quiet }
+    }
+
+    fn shown(&self) -> std::sync::MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the bar away before a line is said.
+    fn clear(&self) {
+        let mut shown = self.shown();
+        if let Some(bar) = shown.bar.take() {
+            bar.finish_and_clear();
+        }
+        shown.work = None;
+    }
+
+    /// The first Ctrl-C asks to stop, the second ends the program. Only work that asks can be stopped so: any other ends at the
+    /// first, as programs do.
+    fn listen(&self) -> Arc<AtomicBool> {
+        let flag = Arc::new(AtomicBool::new(false));
+        let asked = flag.clone();
+        let listening = ctrlc::set_handler(move || {
+            if asked.swap(true, Ordering::SeqCst) {
+                std::process::exit(INTERRUPTED);
+            }
+            say("\nstopping; Ctrl-C again ends at once");
+        });
+        if let Err(e) = listening {
+            say(&format!("warning: Ctrl-C ends the program without saving: {e}"));
+        }
+        flag
+    }
+}
+
+impl Monitor for Terminal {
+    fn diagnostic(&self, d: &Diagnostic) {
+        self.clear();
+        say(&format!("{d}\n"));
+    }
+
+    fn note(&self, line: &str) {
+        if !self.quiet {
+            self.clear();
+            say(line);
+        }
+    }
+
+    fn progress(&self, p: &Progress) {
+        if self.quiet {
+            return;
+        }
+        let now = self.start.elapsed().as_secs_f64();
+        let mut shown = self.shown();
+        let begun = match &shown.work {
+            Some((begun, what)) if what == p.what => *begun,
+            _ => {
+                *shown = Shown { work: Some((now, p.what.to_string())), ..Shown::default() };
+                now
+            }
+        };
+        if now - begun < PATIENCE_S {
+            return;
+        }
+        let text = line(p, now - begun);
+        if io::stderr().is_terminal() {
+            let bar = shown.bar.get_or_insert_with(|| {
+                let bar = ProgressBar::with_draw_target(p.total.map(|_| 1000), ProgressDrawTarget::stderr());
+                let form = if p.total.is_some() { "{bar:30} {msg}" } else { "{msg}" };
+                bar.with_style(ProgressStyle::with_template(form).unwrap_or(ProgressStyle::default_bar()))
+            });
+            bar.set_position(p.total.map_or(0, |total| (1000.0 * p.done / total) as u64));
+            bar.set_message(text);
+        } else if shown.line.is_none_or(|t| now - t >= BETWEEN_LINES_S) {
+            shown.line = Some(now);
+            say(&text);
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.stop.get_or_init(|| self.listen()).load(Ordering::Relaxed)
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        Some(self.start.elapsed().as_secs_f64())
+    }
+}
+
+/// What is said of progress after `seconds` of work.
+fn line(p: &Progress, seconds: f64) -> String {
+    let mut text = match p.total {
+        Some(total) if total > 0.0 => {
+            let part = p.done / total;
+            let left = p.left_s.unwrap_or(seconds * (1.0 - part) / part.max(1e-9));
+            let digits = if total.fract() == 0.0 { 0 } else { 3 };
+            let percent = 100.0 * part;
+            format!("{:.digits$} of {total:.digits$} {} ({percent:.0} %), {left:.0} s left", p.done, p.what)
+        }
+        _ => match p.left_s {
+            Some(left) => format!("{} {}, about {left:.0} s left", p.done, p.what),
+            None => format!("{} {}", p.done, p.what),
+        },
+    };
+    if !p.detail.is_empty() {
+        text = format!("{text}: {}", p.detail);
+    }
+    text
+}
+
+/// Writes the files of a result, and says whether it is the one that was wanted.
+pub fn finish(cx: &Context, outcome: Result<impl Outcome, Error>) -> Result<(), Error> {
+    let outcome = outcome?;
+    outcome.write(cx)?;
+    outcome.verdict()
+}
+
+/// Exit code of the command: 1 did not converge, 2 bad input.
+pub fn exit_code(e: &Error) -> u8 {
+    match e.kind() {
+        ErrorKind::Input => 2,
+        ErrorKind::NotSolved => 1,
+        ErrorKind::Cancelled => INTERRUPTED as u8,
+    }
+}
+
+/// Runs work in a context of the command line, on as many threads as there are cores unless told otherwise.
+pub fn enter<T>(threads: Option<usize>, quiet: bool, work: impl FnOnce(&Context) -> T) -> T {
+    let (files, terminal) = (CommandFiles::default(), Terminal::new(quiet));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads.unwrap_or(cores);
+    work(&Context::new(&files).with_monitor(&terminal).with_threads(threads))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_what_is_left() {
+        let p = Progress { what: "frames", done: 250.0, total: Some(1000.0), left_s: None, detail: "" };
+        assert_eq!(line(&p, 5.0), "250 of 1000 frames (25 %), 15 s left");
+    }
+}

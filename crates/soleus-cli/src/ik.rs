@@ -1,0 +1,142 @@
+//! `soleus ik`.
+
+use crate::door::{enter, finish};
+use crate::failure::Failure;
+use clap::Args;
+use soleus::inverse_kinematics::KinematicsOutput;
+use soleus::{Context, Error, InverseKinematics, SensorKinematics};
+use std::path::{Path, PathBuf};
+
+/// Arguments of `soleus ik`.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    soleus ik --model subject01.osim --markers walk.trc --out walk.mot\n  \
+    soleus ik --model calibrated.osim --orientations walk_imus.sto --sensor-to-ground-deg=-90,0,0 --out walk.mot\n  \
+    cameras | soleus ik --model subject01.osim --stream | robot\n  \
+    sensors | soleus ik --model calibrated.osim --orientations - --stream | robot\n\n\
+    With --stream, lines of text come on stdin: first the labels, `time` and three for each marker (KNEE_1, KNEE_2,\n\
+    KNEE_3), then one line for each frame, in s and m, with commas between; the lines on stdout are the time and the\n\
+    coordinates, in degrees and m. Sensors have four labels each (PELVIS_IMU_1 to _4), a quaternion, real part first.\n\
+    The time that frames took is told at the end.")]
+pub struct Arguments {
+    /// Model file (.osim, any version) with markers
+    #[arg(long)]
+    model: PathBuf,
+    /// Marker file (.trc, .sto or .c3d)
+    #[arg(long, required_unless_present_any = ["orientations", "stream"])]
+    markers: Option<PathBuf>,
+    /// Orientations of inertial sensors in place of markers (`-` with --stream: from stdin; .sto with quaternions, one column per frame of the model)
+    #[arg(long, value_name = "IMUS.sto", conflicts_with_all = ["markers", "tasks"])]
+    orientations: Option<PathBuf>,
+    /// Turns the sensors' world to ground: angles about the fixed axes x, y, z, in degrees
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_three, allow_hyphen_values = true, requires = "orientations")]
+    sensor_to_ground_deg: Option<[f64; 3]>,
+    /// Weights: an XML file with an IKTaskSet, or a setup file of the InverseKinematicsTool; all markers weigh 1 without it
+    #[arg(long, value_name = "TASKS.xml")]
+    tasks: Option<PathBuf>,
+    /// First time, s
+    #[arg(long, allow_negative_numbers = true)]
+    from: Option<f64>,
+    /// Last time, s
+    #[arg(long, allow_negative_numbers = true)]
+    to: Option<f64>,
+    /// Splits the frames into chunks that are solved at the same time; angles change in their last digits only
+    #[arg(long, default_value_t = 1)]
+    chunks: usize,
+    /// Threads for the chunks; results are the same whatever their number [default: one per core]
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Motion file to write (.mot, degrees)
+    #[arg(long, value_name = "OUT.mot", required_unless_present = "stream")]
+    out: Option<PathBuf>,
+    /// File for the distances of the markers (m), or angles of the sensors (rad), frame by frame (.sto)
+    #[arg(long, value_name = "ERRORS.sto")]
+    errors: Option<PathBuf>,
+    /// One frame in, one pose out: from stdin, or from the file of markers or orientations, to stdout
+    #[arg(long, conflicts_with_all = ["from", "to", "chunks", "threads", "out", "errors"])]
+    stream: bool,
+}
+
+/// Three numbers with commas between.
+fn parse_three(text: &str) -> Result<[f64; 3], String> {
+    let list: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse::<f64>()).collect();
+    let list = list.map_err(|e| e.to_string())?;
+    <[f64; 3]>::try_from(list).map_err(|l| format!("three angles, not {}", l.len()))
+}
+
+/// Runs `soleus ik`.
+pub fn run(a: &Arguments) -> Result<(), Failure> {
+    Ok(enter(a.threads, false, |cx| match &a.orientations {
+        Some(file) => follow_sensors(cx, a, file),
+        None => follow_markers(cx, a),
+    })?)
+}
+
+impl Arguments {
+    fn output(&self) -> KinematicsOutput {
+        KinematicsOutput {
+            motion: self.out.clone(),
+            errors: self.errors.clone(),
+            ..KinematicsOutput::default()
+        }
+    }
+}
+
+fn follow_markers(cx: &Context, a: &Arguments) -> Result<(), Error> {
+    let request = InverseKinematics {
+        model: a.model.clone().into(),
+        markers: a.markers.clone().unwrap_or_default().into(),
+        task_file: a.tasks.clone(),
+        from: a.from,
+        to: a.to,
+        chunks: a.chunks,
+        output: a.output(),
+        ..InverseKinematics::default()
+    };
+    if a.stream {
+        let lines = a.markers.as_deref().is_none_or(|m| m == Path::new("-"));
+        let (mut stdin, mut stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
+        return request.stream(cx, lines.then_some(&mut stdin), &mut stdout);
+    }
+    finish(cx, request.run(cx))
+}
+
+fn follow_sensors(cx: &Context, a: &Arguments, file: &Path) -> Result<(), Error> {
+    let request = SensorKinematics {
+        model: a.model.clone().into(),
+        orientations: file.into(),
+        sensor_to_ground: a.sensor_to_ground_deg.unwrap_or_default().map(f64::to_radians),
+        from: a.from,
+        to: a.to,
+        output: a.output(),
+        ..SensorKinematics::default()
+    };
+    if a.stream {
+        let lines = file == Path::new("-");
+        let (mut stdin, mut stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
+        return request.stream(cx, lines.then_some(&mut stdin), &mut stdout);
+    }
+    finish(cx, request.run(cx))
+}
+
+/// Markers in meters.
+pub fn marker_table(path: &Path) -> Result<soleus_math::Table, Failure> {
+    Ok(markers_and_unit(path)?.0)
+}
+
+/// Markers in meters, and how many meters the unit of the file is.
+pub fn markers_and_unit(path: &Path) -> Result<(soleus_math::Table, f64), Failure> {
+    Ok(enter(None, false, |cx| soleus::inputs::table::read_markers(cx, &path.into()))?)
+}
+
+/// Runs the tool of a setup file.
+pub fn run_setup(
+    path: &Path,
+    s: &soleus_io::setup::InverseKinematicsSetup,
+    warnings: crate::load::Warnings,
+) -> Result<(), Failure> {
+    Ok(enter(None, false, |cx| {
+        let cx = Context { model_warnings: warnings == crate::load::Warnings::Tell, ..*cx };
+        finish(&cx, InverseKinematics::from_setup(path, s)?.run(&cx))
+    })?)
+}

@@ -1,0 +1,112 @@
+//! The files that a result would be.
+
+use crate::context::Context;
+use crate::error::Error;
+use soleus_io::table::sto::{self, Digits};
+use soleus_math::Table;
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// What is in a file.
+#[derive(Clone, Debug)]
+pub enum Content<'a> {
+    /// Text, or bytes of any kind.
+    Bytes(Cow<'a, [u8]>),
+    /// A table in OpenSim's format, made into text when it is written.
+    Storage(&'a Table, Digits),
+    /// The same with the header that names the type of its columns.
+    TypedStorage(&'a Table),
+}
+
+/// A file that a result would be: its name and what is in it.
+#[derive(Clone, Debug)]
+pub struct Artifact<'a> {
+    /// Name, as the request or the setup file gives it.
+    pub path: PathBuf,
+    /// What is in it.
+    pub content: Content<'a>,
+    /// Whether the tool made up the name, or a setup file: then its folder is made too. A name that a user gave just now has a
+    /// folder already.
+    pub is_derived: bool,
+}
+
+impl<'a> Artifact<'a> {
+    /// A file of text.
+    pub fn text(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        Artifact::bytes(path, text.into().into_bytes())
+    }
+
+    /// A file of bytes.
+    pub fn bytes(path: impl Into<PathBuf>, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        Artifact { path: path.into(), content: Content::Bytes(bytes.into()), is_derived: false }
+    }
+
+    /// A table.
+    pub fn table(path: impl Into<PathBuf>, table: &'a Table, digits: Digits) -> Self {
+        Artifact { path: path.into(), content: Content::Storage(table, digits), is_derived: false }
+    }
+
+    /// Under a name that the tool made up.
+    pub fn derived(self) -> Self {
+        Artifact { is_derived: true, ..self }
+    }
+
+    /// The bytes of the file.
+    pub fn to_bytes(&self) -> Cow<'_, [u8]> {
+        match &self.content {
+            Content::Bytes(bytes) => Cow::Borrowed(bytes),
+            Content::Storage(table, digits) => Cow::Owned(sto::write(table, *digits).into_bytes()),
+            Content::TypedStorage(table) => Cow::Owned(sto::write_typed(table).into_bytes()),
+        }
+    }
+
+    /// Writes the file, and makes its folder if the name was made up.
+    pub fn write(&self, context: &Context) -> Result<(), Error> {
+        let files = context.files;
+        if let Some(folder) = self.path.parent().filter(|_| self.is_derived) {
+            files.make_folder(folder).map_err(|e| Error::write(files, folder, e))?;
+        }
+        files.write(&self.path, &self.to_bytes()).map_err(|e| Error::write(files, &self.path, e))
+    }
+}
+
+/// What every result of a tool can do.
+pub trait Outcome {
+    /// The files that it would be, in the order in which they are to be written.
+    fn artifacts(&self) -> Vec<Artifact<'_>>;
+
+    /// Whether everything was solved that was asked for. What is there is worth writing in any case.
+    fn verdict(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Writes all files; those whose names were made up are told.
+    fn write(&self, context: &Context) -> Result<(), Error> {
+        let artifacts = self.artifacts();
+        for a in &artifacts {
+            a.write(context)?;
+        }
+        tell_derived(context, &artifacts);
+        Ok(())
+    }
+}
+
+/// So many files are named each; of more, how many there are.
+const FEW_FILES: usize = 4;
+
+/// Names the files whose names a user did not give just now.
+fn tell_derived(context: &Context, artifacts: &[Artifact]) {
+    let derived: Vec<_> = artifacts.iter().filter(|a| a.is_derived).map(|a| &a.path).collect();
+    match derived[..] {
+        [first, ..] if derived.len() > FEW_FILES => {
+            let folder = first.parent().unwrap_or(std::path::Path::new(""));
+            let name = first.file_name().map_or("".into(), |n| n.to_string_lossy().into_owned());
+            let common = derived.iter().fold(name, |common, path| {
+                let name = path.file_name().map_or("".into(), |n| n.to_string_lossy().into_owned());
+                common.chars().zip(name.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+            });
+            context.note(format!("wrote {} files, {}", derived.len(), folder.join(common + "*").display()));
+        }
+        _ => derived.iter().for_each(|path| context.note(format!("wrote {}", path.display()))),
+    }
+}

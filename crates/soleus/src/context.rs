@@ -1,0 +1,167 @@
+//! What a tool runs in: its files, whom it tells, whether to go on, how many threads.
+
+use crate::error::Error;
+use crate::files::Files;
+use soleus_model::{Diagnostic, Diagnostics, Severity};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// How far long work has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// What is counted: `frames`, `rows`, `s` of a simulation, `iterations`.
+    pub what: &'a str,
+    /// How many are done.
+    pub done: f64,
+    /// How many there are, where that is known.
+    pub total: Option<f64>,
+    /// Time that the tool expects to need, s, where it knows better than the share that is done tells.
+    pub left_s: Option<f64>,
+    /// More words about this step, such as the residuals of an iteration; may be empty.
+    pub detail: &'a str,
+}
+
+/// Who is told what a tool does, and may stop it. Called from any thread.
+pub trait Monitor: Sync {
+    /// Something odd about the input, in the order of the tool's work.
+    fn diagnostic(&self, _: &Diagnostic) {}
+
+    /// A line about the result or the way to it.
+    fn note(&self, _: &str) {}
+
+    /// A step of long work is done. Called often: who shows it chooses when.
+    fn progress(&self, _: &Progress) {}
+
+    /// Whether the tool should stop as soon as it can, and keep what it has.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+
+    /// A clock that only rises, s; `None` where there is none. Results do not depend on it, but for those with a deadline.
+    fn seconds(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// Tells nobody and never stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Monitor for Silent {}
+
+/// Keeps what it is told.
+#[derive(Debug, Default)]
+pub struct Collected {
+    told: Mutex<(Vec<Diagnostic>, Vec<String>)>,
+}
+
+impl Collected {
+    /// What was odd about the input.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    /// Lines about the result.
+    pub fn notes(&self) -> Vec<String> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+}
+
+impl Monitor for Collected {
+    fn diagnostic(&self, d: &Diagnostic) {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).0.push(d.clone());
+    }
+
+    fn note(&self, line: &str) {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).1.push(line.to_string());
+    }
+}
+
+/// What a tool runs in. Cheap to copy; shared by all threads of a tool.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Where files come from.
+    pub files: &'a dyn Files,
+    /// Who is told.
+    pub monitor: &'a dyn Monitor,
+    /// How many threads a tool may use. Results are the same on any number.
+    pub threads: usize,
+    /// Whether warnings about model files are told; a command of many steps tells them in the first.
+    pub model_warnings: bool,
+}
+
+impl<'a> Context<'a> {
+    /// With these files; tells nobody, on one thread.
+    pub fn new(files: &'a dyn Files) -> Self {
+        Context { files, monitor: &Silent, threads: 1, model_warnings: true }
+    }
+
+    /// Telling this one.
+    pub fn with_monitor(self, monitor: &'a dyn Monitor) -> Self {
+        Context { monitor, ..self }
+    }
+
+    /// On so many threads.
+    pub fn with_threads(self, threads: usize) -> Self {
+        Context { threads: threads.max(1), ..self }
+    }
+
+    /// Without warnings about model files.
+    pub fn without_model_warnings(self) -> Self {
+        Context { model_warnings: false, ..self }
+    }
+
+    /// All bytes of a file.
+    pub fn read(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        self.files.read(path).map_err(|e| Error::read(self.files, path, e))
+    }
+
+    /// A file of text.
+    pub fn read_text(&self, path: &Path) -> Result<String, Error> {
+        String::from_utf8(self.read(path)?).map_err(|_| {
+            let e = std::io::Error::new(std::io::ErrorKind::InvalidData, "not valid UTF-8");
+            Error::read(self.files, path, e)
+        })
+    }
+
+    /// Tells what is odd about the input; notes are left out.
+    pub fn report(&self, log: &Diagnostics) {
+        for d in log.list.iter().filter(|d| d.severity > Severity::Note) {
+            self.monitor.diagnostic(d);
+        }
+    }
+
+    /// Tells one oddity of a file.
+    pub fn warn(&self, path: &Path, message: impl Into<String>, hint: &str) {
+        let mut log = Diagnostics::new(path.display().to_string());
+        log.warn(0, "", message, hint);
+        self.report(&log);
+    }
+
+    /// What was read, if it has no errors; what is odd about it is told. An error carries everything that was found.
+    pub fn settle<T>(&self, path: &Path, value: Option<T>, log: Diagnostics) -> Result<T, Error> {
+        match value {
+            Some(value) if !log.has_errors() => {
+                self.report(&log);
+                Ok(value)
+            }
+            _ => Err(Error::input(path, log)),
+        }
+    }
+
+    /// Tells a line about the result.
+    pub fn note(&self, line: impl AsRef<str>) {
+        self.monitor.note(line.as_ref());
+    }
+
+    /// Tells that `done` of `total` are done.
+    pub fn progress(&self, what: &str, done: usize, total: usize) {
+        let total = Some(total as f64);
+        self.monitor.progress(&Progress { what, done: done as f64, total, left_s: None, detail: "" });
+    }
+
+    /// An error if the caller asked to stop.
+    pub fn go_on(&self) -> Result<(), Error> {
+        if self.monitor.is_cancelled() { Err(Error::Cancelled { saved: String::new() }) } else { Ok(()) }
+    }
+}

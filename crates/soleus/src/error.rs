@@ -1,0 +1,211 @@
+//! What can go wrong, as values that carry their evidence.
+
+use crate::files::Files;
+use soleus_model::{Diagnostic, Diagnostics, Severity, edit_distance};
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Whose fault it is that there is no result, or not the one that was wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The input is wrong, or could not be read; or the output could not be written.
+    Input,
+    /// The numbers did not work out.
+    NotSolved,
+    /// The caller asked to stop.
+    Cancelled,
+}
+
+/// Why a tool has no result, or not the one that was wanted.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file could not be read.
+    #[error("error: cannot read {}: {source}\nhint: {hint}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+        /// What to try.
+        hint: String,
+    },
+    /// A file could not be written.
+    #[error("error: cannot write {}: {source}\nhint: {hint}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+        /// What to try.
+        hint: String,
+    },
+    /// A file has errors.
+    #[error("{}", told(path, diagnostics))]
+    Input {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what is odd.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// Something in the input makes no sense.
+    #[error("{0}")]
+    Content(Box<Diagnostic>),
+    /// Some muscles found no equilibrium; the result is there all the same.
+    #[error("error: {count} muscle state{} did not reach equilibrium and kept the given value", if *count == 1 { "" } else { "s" })]
+    NotConverged {
+        /// How many.
+        count: usize,
+    },
+    /// Parts of a problem were not solved; the result is there all the same.
+    #[error("error: {message}")]
+    NotSolved {
+        /// Which, and how far they are off.
+        message: String,
+    },
+    /// A simulation did not reach its end.
+    #[error("error: {message}{}{}", blame.as_ref().map_or(String::new(), |b| format!("\n  most to blame: {b}")),
+        saved.as_ref().map_or(String::new(), |s| format!("\n  everything up to then is in {}", s.display())))]
+    NotFinished {
+        /// What stopped it.
+        message: String,
+        /// The state to blame, as far as it can be told.
+        blame: Option<String>,
+        /// Where the results so far are.
+        saved: Option<PathBuf>,
+    },
+    /// Steps of a study failed; each was told.
+    #[error("error: {count} step{} failed, `{first}` first; what was wrong is said above", if *count == 1 { "" } else { "s" })]
+    Steps {
+        /// How many.
+        count: usize,
+        /// The first.
+        first: String,
+        /// What kind of error that was.
+        kind: ErrorKind,
+    },
+    /// The caller asked to stop.
+    #[error("stopped{}", if saved.is_empty() { String::new() } else { format!("; {saved}") })]
+    Cancelled {
+        /// What is kept, or empty.
+        saved: String,
+    },
+}
+
+/// All diagnostics of a file, and how many errors there are.
+fn told(path: &Path, diagnostics: &[Diagnostic]) -> String {
+    let mut text = String::new();
+    for d in diagnostics.iter().filter(|d| d.severity > Severity::Note) {
+        let _ = write!(text, "{d}\n\n");
+    }
+    let count = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
+    let _ = write!(text, "{count} error{} in {}", if count == 1 { "" } else { "s" }, path.display());
+    text
+}
+
+impl Error {
+    /// Whose fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Steps { kind, .. } => *kind,
+            Error::NotConverged { .. } | Error::NotFinished { .. } | Error::NotSolved { .. } => {
+                ErrorKind::NotSolved
+            }
+            Error::Cancelled { .. } => ErrorKind::Cancelled,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    /// What is wrong with the input, with file, line and remedy.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        match self {
+            Error::Input { diagnostics, .. } => diagnostics,
+            Error::Content(d) => std::slice::from_ref(d),
+            _ => &[],
+        }
+    }
+
+    /// A file with errors.
+    pub fn input(path: &Path, log: Diagnostics) -> Self {
+        Error::Input { path: path.to_path_buf(), diagnostics: log.list }
+    }
+
+    /// A file that cannot be read, with the nearest name in its folder as a hint.
+    pub fn read(files: &dyn Files, path: &Path, source: io::Error) -> Self {
+        use io::ErrorKind as K;
+        let hint = match source.kind() {
+            K::NotFound => match nearest_file(files, path) {
+                Some(near) => format!("did you mean {}?", near.display()),
+                None => no_such_file(files, path),
+            },
+            K::IsADirectory => "this is a folder; name a file in it".to_string(),
+            K::InvalidData => "the file is not text in UTF-8".to_string(),
+            K::InvalidInput => "pipes and devices are not read; name a file".to_string(),
+            _ => "check that the file exists and that you may read it".to_string(),
+        };
+        Error::Read { path: path.to_path_buf(), source, hint }
+    }
+
+    /// The same, with the file that names the one that cannot be read.
+    pub fn named_in(mut self, file: &Path) -> Self {
+        if let Error::Read { path, hint, .. } = &mut self
+            && path != file
+        {
+            *hint = format!("{} names it; {hint}", file.display());
+        }
+        self
+    }
+
+    /// A file that cannot be written.
+    pub fn write(files: &dyn Files, path: &Path, source: io::Error) -> Self {
+        let hint = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !files.is_folder(folder) => {
+                format!("there is no folder {}; make it first", folder.display())
+            }
+            _ if files.is_folder(path) => "this is a folder; name a file in it".to_string(),
+            _ => "check that you may write there, and that the disk has room".to_string(),
+        };
+        Error::Write { path: path.to_path_buf(), source, hint }
+    }
+
+    /// Something in a file that makes no sense. `line` counts from 1; 0 when none applies.
+    pub fn content(path: &Path, line: u32, component: &str, message: impl Into<String>, hint: &str) -> Self {
+        Error::Content(Box::new(Diagnostic {
+            severity: Severity::Error,
+            file: path.display().to_string(),
+            line,
+            component: component.to_string(),
+            message: message.into(),
+            hint: hint.to_string(),
+        }))
+    }
+}
+
+/// Where a file was looked for.
+fn no_such_file(files: &dyn Files, path: &Path) -> String {
+    let absolute = files.absolute(path);
+    let folder = absolute.parent().unwrap_or(Path::new("/"));
+    match files.is_folder(folder) {
+        true => format!("there is no such file in {}", folder.display()),
+        false => format!("there is no folder {}", folder.display()),
+    }
+}
+
+/// The file beside `path` whose name differs least, if it differs by little.
+fn nearest_file(files: &dyn Files, path: &Path) -> Option<PathBuf> {
+    let wanted = path.file_name()?.to_str()?;
+    // Of a short name three letters are all.
+    let most = (wanted.len() / 2).min(3);
+    let names = files.names_in(path.parent().unwrap_or(Path::new("")));
+    let near = names.into_iter().map(|n| (edit_distance(wanted, &n), n)).filter(|(d, _)| *d <= most).min();
+    near.map(|(_, name)| path.with_file_name(name))
+}
+
+/// The name among `names` that differs least, as a hint; empty when none is alike.
+pub fn nearest_hint<'n>(what: &str, wanted: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let near = names.map(|n| (edit_distance(&n.to_lowercase(), &wanted.to_lowercase()), n)).min();
+    match near {
+        Some((d, name)) if d <= 2.max(wanted.len() / 2) => format!("the nearest {what} is `{name}`"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,184 @@
+//! Files on disk: the one place of the library that opens any.
+
+use super::Files;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// No file that a tool reads is larger, bytes. A recording of an hour with a hundred channels takes a tenth.
+const LARGEST: u64 = 4 << 30;
+
+/// What comes through a pipe or from a device may have no end, bytes.
+const LARGEST_STREAM: u64 = 1 << 30;
+
+/// Files on disk, by the names that the operating system gives them.
+#[derive(Debug, Default)]
+pub struct Disk {
+    /// Temporary files so far; each has a name of its own.
+    count: AtomicU64,
+}
+
+impl Disk {
+    /// Files on disk.
+    pub fn new() -> Self {
+        Disk::default()
+    }
+
+    /// Makes a file of a new name beside `target`. An existing file of that name, or a link, is not touched.
+    fn temporary(&self, target: &Path) -> io::Result<(PathBuf, File)> {
+        // Another program may have the same process number on another machine that shares the folder.
+        for _ in 0..1000 {
+            let n = self.count.fetch_add(1, Ordering::Relaxed);
+            let path = target.with_file_name(format!(".soleus-{}-{n}.partial", std::process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                done => return Ok((path, done?)),
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file"))
+    }
+}
+
+/// Whether a shell made this name for something that it passes on: `<(command)`, or stdin.
+fn is_passed_on(path: &Path) -> bool {
+    ["/dev/fd", "/dev/stdin", "/proc/self/fd"].iter().any(|p| path.starts_with(p))
+}
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let about = fs::metadata(path)?;
+        if about.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        // A pipe that nobody writes to would wait for ever, and a device may have no end.
+        let limit = match about.is_file() {
+            true => LARGEST,
+            false if is_passed_on(path) => LARGEST_STREAM,
+            false => return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+        };
+        let too_large = || {
+            let message = format!("larger than {} GB", limit >> 30);
+            io::Error::new(io::ErrorKind::FileTooLarge, message)
+        };
+        if about.len() > limit {
+            return Err(too_large());
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0));
+        // The file may grow while it is read.
+        File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(bytes) }
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        // A link stays, and what it leads to is written. A device or a pipe, such as /dev/null, is written to: a file that is
+        // renamed to it would take its place.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+            return fs::write(&target, bytes);
+        }
+        if target.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let (partial, mut file) = self.temporary(&target)?;
+        let done = file.write_all(bytes).and_then(|()| {
+            // Who could read and write the old file can do so with the new one.
+            if let Ok(old) = fs::metadata(&target) {
+                let _ = fs::set_permissions(&partial, old.permissions());
+            }
+            drop(file);
+            fs::rename(&partial, &target)
+        });
+        done.inspect_err(|_| {
+            // The part that was written is of no use; if it cannot be removed, the first error matters more.
+            let _ = fs::remove_file(&partial);
+        })
+    }
+
+    fn make_folder(&self, folder: &Path) -> io::Result<()> {
+        if folder.as_os_str().is_empty() { Ok(()) } else { fs::create_dir_all(folder) }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        match fs::remove_file(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
+        }
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        path.is_file() || (is_passed_on(path) && path.exists())
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
+    fn names_in(&self, folder: &Path) -> Vec<String> {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+        entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect()
+    }
+
+    fn absolute(&self, path: &Path) -> PathBuf {
+        std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("soleus-disk-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// A user's own file of the old fixed temporary name, and a link of it, stay as they are.
+    #[test]
+    fn issue_16_temporary_names_take_nothing() {
+        let folder = folder("names");
+        let (out, old) = (folder.join("a.sto"), folder.join("a.sto.partial"));
+        fs::write(&old, "mine").unwrap();
+        Disk::new().write(&out, b"new").unwrap();
+        assert_eq!(fs::read(&out).unwrap(), b"new");
+        assert_eq!(fs::read(&old).unwrap(), b"mine");
+        // A name of 255 bytes is the longest that a disk takes.
+        let long = folder.join("n".repeat(255));
+        Disk::new().write(&long, b"long").unwrap();
+        assert_eq!(fs::read(&long).unwrap(), b"long");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// Writers at the same time: a reader sees one of them whole.
+    #[test]
+    fn issue_16_concurrent_writers_leave_whole_files() {
+        let folder = folder("writers");
+        let out = folder.join("a.sto");
+        std::thread::scope(|s| {
+            for letter in [b'a', b'b'] {
+                let out = &out;
+                s.spawn(move || {
+                    (0..200).for_each(|_| Disk::new().write(out, &vec![letter; 100_000]).unwrap())
+                });
+            }
+            for _ in 0..200 {
+                if let Ok(bytes) = Disk::new().read(&out) {
+                    assert!(bytes.len() == 100_000 && bytes.iter().all(|b| *b == bytes[0]));
+                }
+            }
+        });
+        assert_eq!(Disk::new().names_in(&folder), ["a.sto"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn issue_16_devices_without_end_are_refused() {
+        assert_eq!(Disk::new().read(Path::new("/dev/zero")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        Disk::new().write(Path::new("/dev/null"), b"x").unwrap();
+        assert!(!Path::new("/dev/null").is_file());
+    }
+}

@@ -1,0 +1,56 @@
+//! Measured loads: an `ExternalLoads` file and the tables that it names.
+
+use super::paths::beside;
+use super::setup;
+use super::table::{self, Take};
+use crate::context::Context;
+use crate::error::Error;
+use crate::source::Source;
+use soleus_math::Table;
+use soleus_model::external_loads::ExternalLoads;
+use soleus_model::force::Force;
+use soleus_model::{Diagnostics, Model};
+use soleus_tools::external_forces;
+use soleus_tools::quality::check_ground_reactions;
+use std::path::Path;
+
+/// The forces of an `ExternalLoads` file. Its data are looked for in `folder` first, then beside it, as in OpenSim.
+pub fn read(cx: &Context, model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Vec<Force>, Error> {
+    let Some(path) = loads else { return Ok(Vec::new()) };
+    let (document, mut log) = setup::document(cx, path)?;
+    let loads = document.and_then(|mut d| {
+        soleus_io::osim::upgrade(&mut d, &mut log);
+        soleus_model::build_external_loads(&d, model, &mut log)
+    });
+    let loads = cx.settle(path, loads, log)?;
+    let forces = forces_of(cx, &loads, path, folder)?;
+    let mut log = Diagnostics::new(path.display().to_string());
+    check_ground_reactions(model, &forces, &mut log);
+    cx.report(&log);
+    Ok(forces)
+}
+
+/// The forces of loads that are in the file `path`, their data read.
+pub fn forces_of(
+    cx: &Context,
+    loads: &ExternalLoads,
+    path: &Path,
+    folder: &Path,
+) -> Result<Vec<Force>, Error> {
+    let mut read: Vec<(String, Table)> = Vec::new();
+    let names = loads.forces.iter().filter_map(|f| f.data_source_name.as_ref());
+    for name in loads.datafile.iter().chain(names) {
+        if read.iter().any(|(n, _)| n == name)
+            || (loads.datafile.is_some() && loads.datafile.as_ref() != Some(name))
+        {
+            continue;
+        }
+        let first = folder.join(name);
+        let file = if cx.files.is_file(&first) { first } else { beside(path, name) };
+        read.push((name.clone(), table::read_in_order(cx, &Source::File(file), Take::Forces)?));
+    }
+    let table_of = |name: &str| read.iter().find(|(n, _)| n == name).map(|(_, t)| t);
+    external_forces(loads, &table_of).map_err(|e| {
+        Error::content(path, 0, "", e.to_string(), "check the identifiers against the labels of the data")
+    })
+}

@@ -1,0 +1,8 @@
+//! From what a request names to what a tool computes with: models, tables, setup files, measured loads.
+
+pub mod loads;
+pub mod model;
+pub mod paths;
+pub mod setup;
+pub mod table;
+pub mod tool_model;

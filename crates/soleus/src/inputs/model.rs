@@ -1,0 +1,169 @@
+//! Models: read, changed, built and made ready for computing.
+
+use super::paths::folder_of;
+use crate::context::Context;
+use crate::error::Error;
+use crate::source::ModelSource;
+use soleus_dynamics::{Options, System};
+use soleus_io::mesh::read_contact_meshes;
+use soleus_io::osim;
+use soleus_model::{Diagnostics, Document, Element, Model};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads and builds a model.
+pub fn read(cx: &Context, source: &ModelSource) -> Result<Model, Error> {
+    match source {
+        ModelSource::File(path) => {
+            let (model, log) = osim::read_model(&cx.read(path)?, &path.display().to_string());
+            settle(cx, path, model, log)
+        }
+        ModelSource::Document(document) => build(cx, source.path(), document),
+        ModelSource::Model(model) => Ok(Arc::unwrap_or_clone(model.clone())),
+    }
+}
+
+/// Builds the model of a document.
+pub fn build(cx: &Context, path: &Path, document: &Document) -> Result<Model, Error> {
+    let mut log = Diagnostics::new(path.display().to_string());
+    let model = soleus_model::build(document, &mut log);
+    let mut model = settle(cx, path, model, log)?;
+    model.file_version = document.version;
+    Ok(model)
+}
+
+/// As [`Context::settle`]; warnings about models may have been told before.
+fn settle<T>(cx: &Context, path: &Path, value: Option<T>, mut log: Diagnostics) -> Result<T, Error> {
+    if !cx.model_warnings && !log.has_errors() {
+        log.list.clear();
+    }
+    cx.settle(path, value, log)
+}
+
+/// What a tool changes in a model before it is built.
+#[derive(Default)]
+pub struct Change<'a> {
+    /// Whether the model's own forces are taken out.
+    pub replace_forces: bool,
+    /// Files whose `ForceSet` is added.
+    pub force_sets: &'a [PathBuf],
+    /// Controllers to add, of version 40600, and the file that holds them.
+    pub controllers: &'a [Element],
+    /// The setup file that asks for it.
+    pub setup: Option<&'a Path>,
+}
+
+impl Change<'_> {
+    fn is_none(&self) -> bool {
+        !self.replace_forces && self.force_sets.is_empty() && self.controllers.is_empty()
+    }
+}
+
+/// Reads a model, changes it, and builds it.
+pub fn read_changed(cx: &Context, source: &ModelSource, change: &Change) -> Result<Model, Error> {
+    let path = source.path();
+    if change.is_none() && !matches!(source, ModelSource::File(_)) {
+        return read(cx, source);
+    }
+    let mut document = document(cx, source)?;
+    let version = document.version;
+    let mut added = Vec::new();
+    if change.replace_forces {
+        osim::clear_set(&mut document, "ForceSet");
+    }
+    for file in change.force_sets {
+        let Some(members) = osim::set_members(&upgraded(cx, file)?, "ForceSet") else {
+            return Err(Error::content(file, 0, "", "the file holds no `ForceSet`", ""));
+        };
+        added.extend(members.iter().map(|m| Added::new("forceset", m, file)));
+        osim::add_to_set(&mut document, "ForceSet", members);
+    }
+    added.extend(
+        change.controllers.iter().map(|c| Added::new("controllerset", c, change.setup.unwrap_or(path))),
+    );
+    osim::add_to_set(&mut document, "ControllerSet", change.controllers.to_vec());
+    let mut log = Diagnostics::new(path.display().to_string());
+    let model = soleus_model::build(&document, &mut log);
+    for d in log.list.iter_mut().filter(|d| d.line == 0) {
+        if let Some(from) = added.iter().find(|a| a.holds(&d.component)) {
+            (d.file, d.line) = (from.file.clone(), from.line);
+        }
+    }
+    let mut model = settle(cx, path, model, log)?;
+    model.file_version = version;
+    Ok(model)
+}
+
+/// Where a component came from that was added to a model.
+struct Added {
+    path: String,
+    file: String,
+    line: u32,
+}
+
+impl Added {
+    fn new(set: &str, member: &Element, file: &Path) -> Self {
+        let path = format!("/{set}/{}", member.name());
+        Added { path, file: file.display().to_string(), line: member.line }
+    }
+
+    /// Whether a component is this one or a part of it.
+    fn holds(&self, component: &str) -> bool {
+        component.strip_prefix(&self.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+/// The elements of a model, in the newest form.
+pub fn document(cx: &Context, source: &ModelSource) -> Result<Document, Error> {
+    match source {
+        ModelSource::File(path) => {
+            let (document, log) = read_upgraded(cx, path)?;
+            settle(cx, path, document, log)
+        }
+        ModelSource::Document(document) => Ok(Arc::unwrap_or_clone(document.clone())),
+        ModelSource::Model(_) => {
+            let hint = "give the model as a file, or as the document that it was built of";
+            let message = "a model that was built already cannot be scaled or given forces of other files";
+            Err(Error::content(source.path(), 0, "", message, hint))
+        }
+    }
+}
+
+/// The elements of a file with a part of a model, in the newest form.
+fn upgraded(cx: &Context, path: &Path) -> Result<Document, Error> {
+    let (document, log) = read_upgraded(cx, path)?;
+    cx.settle(path, document, log)
+}
+
+fn read_upgraded(cx: &Context, path: &Path) -> Result<(Option<Document>, Diagnostics), Error> {
+    let (document, mut log) = osim::read_elements(&cx.read(path)?, &path.display().to_string());
+    let document = document.map(|mut d| {
+        osim::upgrade(&mut d, &mut log);
+        d
+    });
+    Ok((document, log))
+}
+
+/// Reads and builds a model and makes it ready for computing, contact meshes included.
+pub fn system(cx: &Context, source: &ModelSource, options: &Options) -> Result<(Model, System), Error> {
+    let mut model = read(cx, source)?;
+    read_meshes(cx, source.path(), &mut model)?;
+    let system = compile(source.path(), &model, options)?;
+    Ok((model, system))
+}
+
+/// Reads the meshes that contacts of a model need. Their names are taken from the folder of the model.
+pub fn read_meshes(cx: &Context, path: &Path, model: &mut Model) -> Result<(), Error> {
+    let mut log = Diagnostics::new(path.display().to_string());
+    let folder = folder_of(path);
+    read_contact_meshes(model, &mut log, &|name| cx.files.read(&folder.join(name)).ok());
+    cx.settle(path, Some(()), log)
+}
+
+/// Makes a model ready for computing; what is wrong is told with the line of the component.
+pub fn compile(path: &Path, model: &Model, options: &Options) -> Result<System, Error> {
+    System::compile_with(model, options).map_err(|e| {
+        let component = e.component();
+        Error::content(path, model.line_of(component), component, e.to_string(), "")
+    })
+}

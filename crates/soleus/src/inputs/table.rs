@@ -1,0 +1,195 @@
+//! Tables over time, of all formats.
+
+use super::paths::has_ending;
+use crate::context::Context;
+use crate::error::Error;
+use crate::source::Source;
+use serde::{Deserialize, Serialize};
+use soleus_io::c3d::C3d;
+use soleus_io::table::OUT_OF_ORDER;
+use soleus_math::Table;
+use soleus_math::table::{Element, meters_per};
+use soleus_model::{Diagnostics, Severity};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What to take out of a C3D file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Take {
+    /// Marker trajectories.
+    #[default]
+    Markers,
+    /// Ground reactions: force, center of pressure and free moment of each plate, in N, m and N m.
+    Forces,
+    /// Analog channels as they were recorded.
+    Analog,
+}
+
+/// What to do about a gap in a motion.
+pub const GAP_HINT: &str = "a motion has a number in every row: fill the gap, or take the rows around it out";
+
+/// Reads a table. `take` and `threshold` (N) are for C3D files.
+pub fn read(cx: &Context, source: &Source<Table>, take: Take, threshold: f64) -> Result<Table, Error> {
+    let (table, log) = parse(cx, source, take, threshold)?;
+    cx.settle(source.path(), table, log)
+}
+
+/// Reads a table that must have rows.
+pub fn read_rows(cx: &Context, source: &Source<Table>, take: Take) -> Result<Table, Error> {
+    let (table, mut log) = parse(cx, source, take, 0.0)?;
+    if let Some(t) = &table {
+        check_rows(t, &mut log);
+    }
+    cx.settle(source.path(), table, log)
+}
+
+/// Reads a table whose rows must be in the order of time; says where its frame rate is odd.
+pub fn read_in_order(cx: &Context, source: &Source<Table>, take: Take) -> Result<Table, Error> {
+    let (table, mut log) = parse(cx, source, take, 0.0)?;
+    if let Some(t) = &table {
+        check_rows(t, &mut log);
+        let mut more = Diagnostics::new(source.path().display().to_string());
+        soleus_tools::quality::check_times(t, &mut more);
+        // The reader of a text file knows the line.
+        if !(more.has_errors() && make_order_an_error(&mut log)) {
+            log.list.extend(more.list);
+        }
+    }
+    cx.settle(source.path(), table, log)
+}
+
+/// Reads a table of coordinates or states. OpenSim's tools write some rows twice, so that a time may come again; it must not
+/// go back.
+pub fn read_motion(cx: &Context, source: &Source<Table>, take: Take) -> Result<Table, Error> {
+    let (table, mut log) = parse(cx, source, take, 0.0)?;
+    if let Some(t) = &table {
+        check_rows(t, &mut log);
+        let back = t.times().windows(2).find(|w| !(w[1] >= w[0]));
+        if let Some(w) = back
+            && !make_order_an_error(&mut log)
+        {
+            let message = format!("time {} s does not follow {} s", w[1], w[0]);
+            log.error(0, "", message, OUT_OF_ORDER);
+        }
+    }
+    cx.settle(source.path(), table, log)
+}
+
+/// Reads a table of numbers.
+pub fn read_numbers(cx: &Context, source: &Source<Table>) -> Result<Table, Error> {
+    numbers(source.path(), read_rows(cx, source, Take::Analog)?)
+}
+
+/// Reads a table of coordinates or states, in the order of time.
+pub fn read_numbers_of_motion(cx: &Context, source: &Source<Table>) -> Result<Table, Error> {
+    numbers(source.path(), read_motion(cx, source, Take::Analog)?)
+}
+
+fn numbers(path: &Path, table: Table) -> Result<Table, Error> {
+    match table.element() {
+        Element::Scalar => Ok(table),
+        _ => {
+            let message = "the columns of the table are vectors, not coordinates or states";
+            let hint = "`soleus ik` makes a motion of markers or orientations";
+            Err(Error::content(path, 0, "", message, hint))
+        }
+    }
+}
+
+/// Reads markers, in meters, and how many meters the unit of the file is.
+pub fn read_markers(cx: &Context, source: &Source<Table>) -> Result<(Table, f64), Error> {
+    let mut table = read_in_order(cx, source, Take::Markers)?;
+    let wrong = |e: String| Error::content(source.path(), 0, "", e, "");
+    if table.element() == Element::Scalar {
+        table = table.packed().map_err(|e| wrong(format!("the file holds no markers: {e}")))?;
+    }
+    match table.metadata_value("Units").map(str::to_string) {
+        None => Ok((table, 1.0)),
+        Some(unit) => {
+            let table = table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is no unit of length")))?;
+            Ok((table, meters_per(&unit).unwrap_or(1.0)))
+        }
+    }
+}
+
+fn parse(
+    cx: &Context,
+    source: &Source<Table>,
+    take: Take,
+    threshold: f64,
+) -> Result<(Option<Table>, Diagnostics), Error> {
+    let path = match source {
+        Source::Value(table) => {
+            let log = Diagnostics::new(source.path().display().to_string());
+            return Ok((Some(Arc::unwrap_or_clone(table.clone())), log));
+        }
+        Source::File(path) => path,
+    };
+    let (bytes, name) = (cx.read(path)?, path.display().to_string());
+    Ok(if is_c3d(path) {
+        read_c3d(&bytes, &name, take, threshold)
+    } else {
+        soleus_io::table::read(&bytes, &name)
+    })
+}
+
+/// Whether a file is C3D by its name.
+pub fn is_c3d(path: &Path) -> bool {
+    has_ending(path, "c3d")
+}
+
+/// Nothing can be computed from a table without rows.
+fn check_rows(table: &Table, log: &mut Diagnostics) {
+    if table.rows() == 0 && !log.has_errors() {
+        let hint = "no numbers follow the labels; the file may have been cut off";
+        log.error(0, "", "the table has no rows", hint);
+    }
+}
+
+/// Makes the warning that rows are out of order an error; false if there is none.
+fn make_order_an_error(log: &mut Diagnostics) -> bool {
+    let mut warnings = log.list.iter_mut().filter(|d| d.hint == OUT_OF_ORDER);
+    warnings.next().map(|d| d.severity = Severity::Error).is_some()
+}
+
+fn read_c3d(bytes: &[u8], name: &str, take: Take, threshold: f64) -> (Option<Table>, Diagnostics) {
+    let (trial, mut log) = soleus_io::c3d::read(bytes, name);
+    let Some(trial) = trial else { return (None, log) };
+    let holds = contents(&trial);
+    let table = match take {
+        Take::Markers => Some(trial.markers()),
+        Take::Forces => trial.ground_reactions(threshold, &mut log),
+        Take::Analog => Some(trial.analog),
+    };
+    if table.as_ref().is_some_and(|t| t.labels().is_empty()) {
+        let wanted = match take {
+            Take::Markers => "markers",
+            Take::Forces => "force plates that can be read",
+            Take::Analog => "analog channels",
+        };
+        log.error(0, "", format!("the file has no {wanted}"), &holds);
+        return (None, log);
+    }
+    (table, log)
+}
+
+/// What a trial holds, for somebody who looked for something else.
+fn contents(trial: &C3d) -> String {
+    let markers = trial.markers().labels().len();
+    let others = trial.points.labels().len() - markers;
+    let rotations = trial.parameters.counts("ROTATION", "USED").first().copied().unwrap_or(0);
+    let parts = [
+        (markers, "markers (`--take markers`)"),
+        (trial.analog.labels().len(), "analog channels (`--take analog`)"),
+        (others, "points that are angles, forces, moments, powers or scalars of a model, which are not read"),
+        (rotations, "orientations of segments (group ROTATION), which are not read"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    if parts.is_empty() {
+        "it has no data at all".to_string()
+    } else {
+        format!("it has {}", parts.join(", "))
+    }
+}
