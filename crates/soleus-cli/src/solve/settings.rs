@@ -70,7 +70,7 @@ pub fn solver(study: &Study, is_toml: bool, a: &Arguments) -> nlp::Options {
         o.dual_tolerance = s.optim_convergence_tolerance;
         o.complementarity_tolerance = 0.01 * s.optim_convergence_tolerance;
     }
-    if is_toml {
+    if is_toml && (study.tolerance.is_some() || !(s.optim_convergence_tolerance > 0.0)) {
         o.tolerance = study.tolerance.unwrap_or(TOLERANCE);
     }
     if s.optim_constraint_tolerance > 0.0 {

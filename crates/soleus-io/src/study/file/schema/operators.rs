@@ -2,30 +2,30 @@
 
 use super::{Class, Field, Kind};
 
-const BOUND: Field = row!("bound" => "bound", Number, "", "none", "controls lie between −bound and bound");
-const SKIP: Field = row!("skip_actuated" => "skip_coordinates_with_actuators", Boolean, "", "true",
-    "coordinates that have an actuator get none");
+const BOUND: Field = row!("bound" => Number, "", "none", "controls lie between −bound and bound");
+const SKIP: Field =
+    row!("skip_actuated" => Boolean, "", "true", "coordinates that have an actuator get none");
 
 /// Fields that all operators have.
-pub(in crate::study) const OPERATOR: &[Field] =
-    &[row!("type" => "", Text, "", "needed", "one of those below")];
+pub(in crate::study::file) const OPERATOR: &[Field] =
+    &[row!("type" => Text, "", "needed", "one of those below")];
 
 /// Operators on the model.
-pub(in crate::study) const OPERATORS: &[Class] = &[
+pub(in crate::study::file) const OPERATORS: &[Class] = &[
     Class {
         name: "add_external_loads",
         class: "ModOpAddExternalLoads",
-        fields: &[row!("file" => "filepath", File, "", "needed", "an XML file with ExternalLoads")],
+        fields: &[row!("file" => File, "", "needed", "an XML file with ExternalLoads")],
         help: "measured forces act on the model",
     },
     Class {
         name: "add_reserves",
         class: "ModOpAddReserves",
         fields: &[
-            row!("optimal_force" => "optimal_force", Number, "N, N·m", "1", "force at a control of 1"),
+            row!("optimal_force" => Number, "N, N·m", "1", "force at a control of 1"),
             BOUND,
             SKIP,
-            row!("skip_residuals" => "skip_residual_coordinates", Boolean, "", "false",
+            row!("skip_residuals" => Boolean, "", "false",
                 "coordinates between ground and the first body get none"),
         ],
         help: "an actuator for every coordinate",
@@ -34,9 +34,8 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
         name: "add_residuals",
         class: "ModOpAddResiduals",
         fields: &[
-            row!("rotational_force" => "rotational_optimal_force", Number, "N·m", "1", "moment at a control of 1"),
-            row!("translational_force" => "translational_optimal_force", Number, "N", "1",
-                "force at a control of 1"),
+            row!("rotational_force" => Number, "N·m", "1", "moment at a control of 1"),
+            row!("translational_force" => Number, "N", "1", "force at a control of 1"),
             BOUND,
             SKIP,
         ],
@@ -46,7 +45,7 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
     Class {
         name: "replace_joints_with_welds",
         class: "ModOpReplaceJointsWithWelds",
-        fields: &[row!("joints" => "joint_paths", Texts, "", "needed", "paths of the joints")],
+        fields: &[row!("joints" => Texts, "", "needed", "paths of the joints")],
         help: "joints that do not move",
     },
     Class {
@@ -64,7 +63,7 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
     Class {
         name: "scale_max_isometric_force",
         class: "ModOpScaleMaxIsometricForce",
-        fields: &[row!("factor" => "scale_factor", Number, "", "1", "for all muscles")],
+        fields: &[row!("factor" => Number, "", "1", "for all muscles")],
         help: "stronger or weaker muscles",
     },
     Class {
@@ -82,14 +81,13 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
     Class {
         name: "replace_paths",
         class: "ModOpReplacePathsWithFunctionBasedPaths",
-        fields: &[row!("file" => "paths_file", File, "", "needed",
-            "FunctionBasedPaths, as `soleus fit-paths` writes")],
+        fields: &[row!("file" => File, "", "needed", "FunctionBasedPaths, as `soleus fit-paths` writes")],
         help: "polynomials in place of muscle paths",
     },
     Class {
         name: "tendon_compliance_dynamics_mode",
         class: "ModOpTendonComplianceDynamicsModeDGF",
-        fields: &[row!("mode" => "mode", Text, "", "explicit", "`explicit` or `implicit`")],
+        fields: &[row!("mode" => Text, "", "explicit", "`explicit` or `implicit`")],
         help: "which equation De Groote–Fregly muscles solve",
     },
     Class {
@@ -101,20 +99,38 @@ pub(in crate::study) const OPERATORS: &[Class] = &[
     Class {
         name: "passive_fiber_strain",
         class: "ModOpPassiveFiberStrainAtOneNormForceDGF",
-        fields: &[row!("strain" => "passive_fiber_strain_at_one_norm_force", Number, "", "0.6",
-            "at maximal isometric force")],
+        fields: &[row!("strain" => Number, "", "0.6", "at maximal isometric force")],
         help: "how stiff fibers are",
     },
     Class {
         name: "scale_active_fiber_force_curve_width",
         class: "ModOpScaleActiveFiberForceCurveWidthDGF",
-        fields: &[row!("factor" => "scale_factor", Number, "", "1", "for all muscles")],
+        fields: &[row!("factor" => Number, "", "1", "for all muscles")],
         help: "wider or narrower force–length curves",
     },
     Class {
         name: "fiber_damping",
         class: "ModOpFiberDampingDGF",
-        fields: &[row!("damping" => "fiber_damping", Number, "", "0", "for all muscles")],
+        fields: &[row!("damping" => Number, "", "0", "for all muscles")],
         help: "damping of fibers",
+    },
+    Class {
+        name: "prescribe_coordinates",
+        class: "ModOpPrescribeCoordinateValues",
+        fields: &[row!("reference" => Reference, "", "needed", "coordinates over time")],
+        help: "coordinates follow a table",
+    },
+    Class {
+        name: "prescribe_functions",
+        class: "ModOpPrescribeCoordinateValues",
+        fields: &[row!("functions" => Functions, "rad, m", "needed", "by path of the coordinate")],
+        help: "coordinates follow functions of time",
+    },
+    Class {
+        name: "replace_paths_inline",
+        class: "ModOpReplacePathsWithFunctionBasedPaths",
+        fields: &[row!("paths" => XmlList, "", "needed",
+            "FunctionBasedPaths, named after the paths of forces")],
+        help: "the same as `replace_paths`, without a file",
     },
 ];

@@ -12,6 +12,7 @@ pub fn reference() -> String {
         ("`[defaults]`", schema::DEFAULTS),
         ("`[[states]]` and `[[controls]]`", schema::VARIABLE),
         ("`[[parameters]]`", schema::PARAMETER),
+        ("`[[prescribed]]`", schema::PRESCRIBED),
         ("`[solver]`", schema::SOLVER),
         ("`[refine]`", schema::REFINE),
         ("`[guess]`", schema::GUESS),
@@ -27,6 +28,10 @@ pub fn reference() -> String {
     s.push_str(&classes_table("type of path constraint", schema::CONSTRAINTS));
     let _ = write!(s, "### `[[operators]]`\n\n{}", fields_table(schema::OPERATOR));
     s.push_str(&classes_table("type of operator", schema::OPERATORS));
+    let _ =
+        write!(s, "### `reference`: a file and what is done to it\n\n{}", fields_table(schema::REFERENCE));
+    s.push_str("### Functions of time\n\n");
+    s.push_str(&classes_table("type of function", schema::FUNCTIONS));
     s
 }
 
@@ -59,7 +64,8 @@ fn classes_table(head: &str, classes: &[Class]) -> String {
     );
     for c in classes {
         let fields: Vec<String> = c.fields.iter().map(one_field).collect();
-        let _ = writeln!(s, "| `{}` | `{}` | {} | {} |", c.name, c.class, cell(c.help), fields.join(". "));
+        let class = if c.class.is_empty() { String::new() } else { format!("`{}`", c.class) };
+        let _ = writeln!(s, "| `{}` | {class} | {} | {} |", c.name, cell(c.help), fields.join(". "));
     }
     s.push('\n');
     s

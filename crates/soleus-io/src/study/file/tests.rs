@@ -1,5 +1,5 @@
 use super::*;
-use crate::setup::moco::GoalKind;
+use crate::study::GoalKind;
 
 fn read_text(text: &str) -> (Option<Study>, Vec<String>) {
     let mut log = Diagnostics::new("study.toml");
@@ -94,7 +94,7 @@ save_every_s = 5
 /// Path constraints, operators and formulas arrive as a MocoStudy file would give them.
 #[test]
 fn identity_constraints_reach_the_setup() {
-    use crate::setup::moco::PathConstraintKind;
+    use crate::study::PathConstraintKind;
     let text = format!(
         "{SMALL}\
 [[operators]]

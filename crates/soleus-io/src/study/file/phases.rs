@@ -1,8 +1,10 @@
 //! Studies of several phases: what a phase does not say, the study says for all.
 
+use super::reading::Reading;
 use super::schema::{self, LIST_FIELDS};
 use super::value::{Reader, Table};
-use super::{LinkSettings, Study, one};
+use super::{Study, describe, one};
+use crate::study::LinkSettings;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -27,12 +29,11 @@ pub(super) fn read(r: &mut Reader<'_>, t: Table<'_>) -> (Vec<Study>, Vec<LinkSet
         let after = r.text(l, "after").unwrap_or_default();
         let place = phases.iter().position(|p| p.setup.name == after);
         match place.filter(|k| k + 1 < phases.len()) {
-            Some(after) => links.push(LinkSettings {
-                after,
-                free: r.texts(l, "free"),
-                factors: r.weights(l, "factors"),
-                line: l.line,
-            }),
+            Some(after) => {
+                let mut link = LinkSettings { after, line: l.line, ..LinkSettings::default() };
+                describe::link(&mut Reading { r, t: l, known: &[schema::LINK] }, &mut link);
+                links.push(link);
+            }
             None => {
                 let names: Vec<&str> =
                     phases.iter().rev().skip(1).rev().map(|p| p.setup.name.as_str()).collect();

@@ -42,7 +42,7 @@ impl<'l> Reader<'l> {
         Table { table, line: 1 }
     }
 
-    fn wrong(&mut self, line: u32, name: &str, kind: Kind, found: &str) {
+    pub fn wrong(&mut self, line: u32, name: &str, kind: Kind, found: &str) {
         let message = format!("`{name}` needs {}; found {found}", article(kind.words()));
         self.log.error(line, "", message, "");
     }
@@ -182,6 +182,10 @@ impl<'l> Reader<'l> {
     /// One number, or two.
     pub fn bounds(&mut self, t: Table<'_>, name: &str) -> Option<[f64; 2]> {
         let v = t.get(name)?;
+        self.as_bounds(v, name)
+    }
+
+    pub fn as_bounds(&mut self, v: &Value<'_>, name: &str) -> Option<[f64; 2]> {
         let line = self.line(v);
         let list: Vec<f64> = match v.get_ref() {
             DeValue::Array(list) => list.iter().filter_map(|v| self.as_number(v, name)).collect(),
@@ -204,9 +208,25 @@ impl<'l> Reader<'l> {
 
     /// Names with numbers.
     pub fn weights(&mut self, t: Table<'_>, name: &str) -> Vec<(String, f64)> {
+        // A list of pairs can hold a name twice.
+        if let Some(DeValue::Array(pairs)) = t.get(name).map(Spanned::get_ref) {
+            return pairs.iter().filter_map(|v| self.as_weight(v, name)).collect();
+        }
         let Some(inner) = self.table(t, name) else { return Vec::new() };
-        let pairs = inner.table.iter();
-        pairs.filter_map(|(k, v)| Some((k.get_ref().to_string(), self.as_number(v, k.get_ref())?))).collect()
+        let pairs = inner.in_order().into_iter();
+        pairs.filter_map(|(k, v)| Some((k.to_string(), self.as_number(v, k)?))).collect()
+    }
+
+    fn as_weight(&mut self, v: &Value<'_>, name: &str) -> Option<(String, f64)> {
+        match v.get_ref() {
+            DeValue::Array(pair) if pair.len() == 2 => {
+                Some((self.as_text(&pair[0], name)?, self.as_number(&pair[1], name)?))
+            }
+            other => {
+                self.wrong(self.line(v), name, Kind::Weights, other.type_str());
+                None
+            }
+        }
     }
 }
 
@@ -214,6 +234,13 @@ impl<'t> Table<'t> {
     /// All fields.
     pub fn fields(self) -> &'t DeTable<'t> {
         self.table
+    }
+
+    /// All fields in the order of the file.
+    pub fn in_order(self) -> Vec<(&'t str, &'t Value<'t>)> {
+        let mut list: Vec<_> = self.table.iter().collect();
+        list.sort_by_key(|(key, _)| key.span().start);
+        list.into_iter().map(|(key, value)| (key.get_ref().as_ref(), value)).collect()
     }
 
     pub fn get(self, name: &str) -> Option<&'t Value<'t>> {
