@@ -14,6 +14,7 @@ use soleus_simulation::{
     Controls, End, ErrorNorm, ExplicitRungeKutta, Integrator, ModelControls, Outcome, StepOptions, SystemOde,
     integrate,
 };
+use soleus_testing::reference_test;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -116,12 +117,9 @@ fn distance(norm: &ErrorNorm, a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_forward_simulations() {
-    let Some(folder) = reference() else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let folder = reference();
     let text = std::fs::read_to_string(folder.join("forward/forward.json")).unwrap();
     let list: serde_json::Value = serde_json::from_str(&text).unwrap();
     for (name, f) in list.as_object().unwrap() {
