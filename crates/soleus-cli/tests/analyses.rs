@@ -2,9 +2,7 @@
 //!
 //! Inputs and recorded results are not part of this repository; without them the tests say so and pass.
 
-mod common;
-
-use common::{Folder, LEG, copy, pipelines, table};
+use crate::common::{Folder, LEG, copy, pipelines, table};
 use soleus_math::Table;
 use soleus_testing::reference_test;
 use std::path::Path;

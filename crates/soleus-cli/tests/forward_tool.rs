@@ -2,9 +2,7 @@
 //!
 //! Inputs and recorded results are not part of this repository; without them the tests say so and pass.
 
-mod common;
-
-use common::{Folder, copy, pipelines, table};
+use crate::common::{Folder, copy, pipelines, table};
 use soleus_math::Table;
 use soleus_testing::reference_test;
 
@@ -224,8 +222,8 @@ fn opensim_val_forward_tool_setups() {
 
 /// A block of 2 kg that slides along x, without gravity.
 fn block(f: &Folder) {
-    let joint = common::joint("SliderJoint", "slide", "/ground", "/bodyset/block", &["x"]);
-    let text = common::model(&common::body("block", "2"), &joint, "");
+    let joint = crate::common::joint("SliderJoint", "slide", "/ground", "/bodyset/block", &["x"]);
+    let text = crate::common::model(&crate::common::body("block", "2"), &joint, "");
     f.file("block.osim", text.replace("<Ground", "<gravity>0 0 0</gravity>\n<Ground"));
 }
 

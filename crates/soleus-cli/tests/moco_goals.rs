@@ -4,9 +4,7 @@
 //! guess, accelerations from `generateAccelerationsFromSpeeds`, and no iterations: the terms of the objective are then the
 //! goals' values. All bounds are wide, so that neither solver moves the guess.
 
-mod common;
-
-use common::{Folder, shared};
+use crate::common::{Folder, shared};
 use soleus_io::table::sto::{Digits, write};
 use soleus_math::Table;
 use soleus_math::function::GcvSpline;

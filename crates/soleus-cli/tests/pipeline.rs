@@ -1,8 +1,6 @@
 //! A study from static trial to joint reactions.
 
-mod common;
-
-use common::{Folder, LEG, copy, shared, table};
+use crate::common::{Folder, LEG, copy, shared, table};
 use soleus_testing::reference_test;
 
 const STUDY: &str = r#"

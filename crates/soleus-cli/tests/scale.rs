@@ -1,8 +1,6 @@
 //! Scaling: setup files of OpenSim's examples against its results, and the command by itself.
 
-mod common;
-
-use common::{Folder, LEG, copy, shared, table};
+use crate::common::{Folder, LEG, copy, shared, table};
 use soleus_dynamics::System;
 use soleus_math::Function;
 use soleus_model::Model;
@@ -176,7 +174,7 @@ fn analytic_contact_and_points_grow_with_their_bodies() {
     let contact = "<ContactGeometrySet name=\"contactgeometryset\"><objects><ContactSphere name=\"heel\">\
         <socket_frame>/bodyset/rod</socket_frame><location>0 -1 0</location><radius>0.03</radius></ContactSphere>\
         </objects></ContactGeometrySet></Model>";
-    f.file("rod.osim", common::pendulum(spring).replace("</Model>", contact));
+    f.file("rod.osim", crate::common::pendulum(spring).replace("</Model>", contact));
     let scaled = |switch: &[&str]| {
         let mut args = vec!["scale", "--model", "rod.osim", "--factor", "rod=1.2,1.1,1", "--out", "new.osim"];
         args.extend(switch);

@@ -1,8 +1,6 @@
 //! `soleus solve` on the reference problems of Moco 4.6: same mesh, scheme and tolerance, objective no worse.
 
-mod common;
-
-use common::{Folder, shared};
+use crate::common::{Folder, shared};
 use soleus_testing::reference_test;
 use std::path::PathBuf;
 

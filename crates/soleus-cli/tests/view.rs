@@ -1,8 +1,6 @@
 //! `soleus view`, through the command.
 
-mod common;
-
-use common::{Folder, LEG, joint, model, pendulum, shared};
+use crate::common::{Folder, LEG, joint, model, pendulum, shared};
 use soleus_testing::reference_test;
 
 /// A motion of the leg that ships, 1001 rows in one second.

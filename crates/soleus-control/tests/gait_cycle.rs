@@ -1,8 +1,6 @@
 //! The walking problems of van den Bogert, Blana and Heinrich (2011) on the planar model that ships.
 
-mod common;
-
-use common::{check_derivatives, near_start};
+use crate::common::{check_derivatives, near_start};
 use soleus_control::continuation::{Fading, solve_fading};
 use soleus_control::gait::{Course, Duration, Effort, GaitCycle, LegData, Planar, Symmetry, fit_prosthesis};
 use soleus_control::musculoskeletal::ModelProblem;

@@ -2,9 +2,7 @@
 
 #![allow(non_snake_case)] // X_BF, as in the literature.
 
-mod common;
-
-use common::{check_derivatives, near_start};
+use crate::common::{check_derivatives, near_start};
 use soleus_control::goal::{
     self, ContactGroup, Foot, FrameMotion, MuscleQuantity, Operation, Projection, Quantity, Reaction,
     Reference, Scalar, Shape, StepTimeSettings, TimeBounds, When,

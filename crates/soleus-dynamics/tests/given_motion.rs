@@ -1,8 +1,6 @@
 //! The equations of a given motion against the whole implicit equations, on every reference model.
 
-mod common;
-
-use common::{Subject, direction, moved, references, shifted, shipped};
+use crate::common::{Subject, direction, moved, references, shifted, shipped};
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_testing::reference_test;
 

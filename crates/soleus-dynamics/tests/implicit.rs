@@ -1,8 +1,6 @@
 //! The implicit equations of whole models: consistent with the explicit ones, and their Jacobians exact.
 
-mod common;
-
-use common::{Subject, direction, moved, references, shifted, shipped};
+use crate::common::{Subject, direction, moved, references, shifted, shipped};
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{State, System};
 use soleus_math::{Dual, Real};

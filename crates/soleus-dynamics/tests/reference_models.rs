@@ -1,8 +1,6 @@
 //! Derivatives of whole models: the same lines on `f64` and on dual numbers, for every reference model.
 
-mod common;
-
-use common::{Subject, direction, moved, references, shifted, shipped};
+use crate::common::{Subject, direction, moved, references, shifted, shipped};
 use soleus_dynamics::{State, System};
 use soleus_math::{Dual, Real};
 use soleus_testing::reference_test;

@@ -1,8 +1,6 @@
 //! Filters against motions that OpenSim 4.6 filtered.
 
-mod common;
-
-use common::reference;
+use crate::common::reference;
 use soleus_io::table;
 use soleus_math::Table;
 use soleus_math::signal::{lowpass_butterworth, lowpass_fir, padded};

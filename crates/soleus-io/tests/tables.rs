@@ -1,8 +1,6 @@
 //! Motion, marker and force files: what is read, what is written, and that nothing panics.
 
-mod common;
-
-use common::reference;
+use crate::common::reference;
 use proptest::prelude::*;
 use soleus_io::table::sto::Digits;
 use soleus_io::table::{self, csv, sto, trc};

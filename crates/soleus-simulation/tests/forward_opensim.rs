@@ -3,9 +3,7 @@
 //! `../shared/reference/forward` holds states tables written by OpenSim's Manager: default state, muscles
 //! equilibrated, constant excitation, Runge–Kutta–Merson. Ours start the same and run at the same accuracy.
 
-mod common;
-
-use common::{load, reference};
+use crate::common::{load, reference};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::System;
 use soleus_model::Model;

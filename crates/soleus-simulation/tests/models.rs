@@ -2,9 +2,7 @@
 
 #![allow(non_snake_case)] // J, M and V as in the literature.
 
-mod common;
-
-use common::{held, load, passive, reference};
+use crate::common::{held, load, passive, reference};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{State, System};
 use soleus_simulation::linear::SparseLu;

@@ -1,8 +1,6 @@
 //! States at rest: found from afar, and simulating from them does not move.
 
-mod common;
-
-use common::{held, load, passive, reference};
+use crate::common::{held, load, passive, reference};
 use soleus_dynamics::system::{State, System};
 use soleus_math::Vec3;
 use soleus_simulation::system::{Constant, Rest, RestError, RestOptions, solve_rest};

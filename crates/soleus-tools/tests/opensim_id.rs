@@ -2,9 +2,7 @@
 //!
 //! The recorded results are not part of this repository; without them the tests say so and pass.
 
-mod common;
-
-use common::{bytes, pipelines, table};
+use crate::common::{bytes, pipelines, table};
 use soleus_io::setup::{InverseDynamicsSetup, Setup};
 use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};

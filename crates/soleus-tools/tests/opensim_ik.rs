@@ -2,9 +2,7 @@
 //!
 //! The recorded results are not part of this repository; without them the tests say so and pass.
 
-mod common;
-
-use common::{pipelines, table};
+use crate::common::{pipelines, table};
 use soleus_dynamics::System;
 use soleus_io::setup::{IkTask, InverseKinematicsSetup, Setup, ValueType};
 use soleus_math::Table;

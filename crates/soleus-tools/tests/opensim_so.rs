@@ -2,9 +2,7 @@
 //!
 //! The recorded results are not part of this repository; without them the test says so and passes.
 
-mod common;
-
-use common::{bytes, pipelines, table};
+use crate::common::{bytes, pipelines, table};
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Options, State, System};
 use soleus_io::osim;

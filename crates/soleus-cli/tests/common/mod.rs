@@ -1,5 +1,4 @@
 //! Running the built command on files written for a test.
-#![allow(dead_code)] // Each test file uses a part of this.
 
 use soleus_math::Table;
 use std::path::{Path, PathBuf};

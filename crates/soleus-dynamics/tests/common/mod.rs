@@ -1,7 +1,5 @@
 //! Reference models and states for whole-model tests.
 
-#![allow(dead_code)] // Each test file uses its share.
-
 use soleus_dynamics::force::ForceError;
 use soleus_dynamics::system::SystemError;
 use soleus_dynamics::{State, System};

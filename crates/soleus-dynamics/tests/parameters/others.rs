@@ -1,7 +1,7 @@
 //! Forces, constraints, joints and surfaces that the reference models do not have, put into them.
 
-use super::common::{direction, shifted};
 use super::{check_model, check_model_at, check_some, columns, read, residual_with, state};
+use crate::common::{direction, shifted};
 use soleus_dynamics::System;
 use soleus_dynamics::implicit::{ImplicitSystem, Parameter};
 use soleus_math::function::{Multiplier, Polynomial, SimmSpline};

@@ -1,5 +1,4 @@
 //! OpenSim's recorded results, which lie beside the checkout or not at all.
-#![allow(dead_code)] // Each test file uses a part of this.
 
 use soleus_math::Table;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,9 @@
 //! Derivatives of the implicit equations by numbers of the model.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod others;
 mod properties;
 
-use common::{direction, files, moved, reference, shifted};
+use crate::common::{direction, files, moved, reference, shifted};
 use properties::set;
 use soleus_dynamics::implicit::{ImplicitSystem, Parameter, ParameterError};
 use soleus_dynamics::kinematics::Resolve;
