@@ -1,11 +1,9 @@
 //! Derivatives of the implicit equations by numbers of the model.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod others;
 mod properties;
 
-use common::{direction, moved, reference, shifted};
+use crate::common::{direction, files, moved, reference, shifted};
 use properties::set;
 use soleus_dynamics::implicit::{ImplicitSystem, Parameter, ParameterError};
 use soleus_dynamics::kinematics::Resolve;
@@ -16,9 +14,11 @@ use soleus_model::constraint::ConstraintKind;
 use soleus_model::contact::{ContactGeometry, ContactShape, TriangleMesh};
 use soleus_model::force::{ElasticFoundationForce, ForceKind};
 use soleus_model::muscle::MuscleKind;
+use soleus_testing::reference_test;
+use std::path::Path;
 
-fn read(file: &str) -> Option<Model> {
-    let file = reference()?.join("models").join(file);
+fn read(file: &str) -> Model {
+    let file = reference().join("models").join(file);
     let (model, diagnostics) =
         soleus_io::osim::read_model(&std::fs::read(&file).unwrap(), file.to_str().unwrap());
     let mut model = model.unwrap_or_else(|| panic!("{:?}", diagnostics.list));
@@ -28,7 +28,7 @@ fn read(file: &str) -> Option<Model> {
             *direction = vec3(0.05, 1.0, 0.1);
         }
     }
-    Some(model)
+    model
 }
 
 /// A state a little off one with muscles in equilibrium and spheres in the ground, and rates.
@@ -64,8 +64,27 @@ fn kind_of(model: &Model, path: &str) -> String {
     format!("{class} {}", words[words.len() - 1])
 }
 
-/// Every kind of parameter that the models have, against central differences between models with another value.
+/// Some of what the models that ship have.
+const WANTED_OF_SHIPPED: [&str; 1] = [" mass"];
+
+/// The models that ship, against central differences between models with another value.
 #[test]
+fn deriv_residual_by_parameters_of_shipped_models() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for file in files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models")), "osim") {
+        let (model, diagnostics) =
+            soleus_io::osim::read_model(&std::fs::read(&file).unwrap(), file.to_str().unwrap());
+        let model = model.unwrap_or_else(|| panic!("{:?}", diagnostics.list));
+        check_model(file.to_str().unwrap(), &model, &mut kinds);
+    }
+    println!("{} kinds of parameters: {kinds:?}", kinds.len());
+    for wanted in WANTED_OF_SHIPPED {
+        assert!(kinds.contains(wanted), "no model has {wanted}: {kinds:?}");
+    }
+}
+
+/// Every kind of parameter that the models have, against central differences between models with another value.
+#[reference_test]
 fn deriv_residual_by_parameters() {
     let mut kinds = std::collections::BTreeSet::new();
     for file in [
@@ -77,7 +96,7 @@ fn deriv_residual_by_parameters() {
         "bouncing_block.osim",
         "subject01_metabolics_path_spring.osim",
     ] {
-        let Some(model) = read(file) else { return };
+        let model = read(file);
         check_model(file, &model, &mut kinds);
     }
     println!("{} kinds of parameters: {kinds:?}", kinds.len());
@@ -109,9 +128,9 @@ fn deriv_residual_by_parameters() {
 }
 
 /// The muscles of optimal control and those of old files, in the places of a model's own.
-#[test]
+#[reference_test]
 fn deriv_residual_by_parameters_of_other_muscles() {
-    let Some(model) = read("gait10dof18musc.osim") else { return };
+    let model = read("gait10dof18musc.osim");
     for kind in [
         MuscleKind::DeGrooteFregly2016(Default::default()),
         MuscleKind::Bogert2011(Default::default()),
@@ -148,9 +167,9 @@ fn deriv_residual_by_parameters_of_other_muscles() {
 }
 
 /// A limit that is exceeded, and a box in the place of the sphere, on a bed of springs.
-#[test]
+#[reference_test]
 fn deriv_residual_by_parameters_of_limits_and_meshes() {
-    let Some(mut model) = read("bouncing_block.osim") else { return };
+    let mut model = read("bouncing_block.osim");
     let system = System::compile(&model).unwrap();
     let controls = vec![0.0; system.num_controls];
     let (x, xdot) = state(&model, &system, &controls);
@@ -300,9 +319,9 @@ fn residual_with(model: &Model, path: &str, value: f64, (x, xdot, controls, lamb
 }
 
 /// What is not supported is refused by name, with what there is.
-#[test]
+#[reference_test]
 fn analytic_unknown_parameters_are_refused() {
-    let Some(model) = read("gait10dof18musc.osim") else { return };
+    let model = read("gait10dof18musc.osim");
     let system = System::compile(&model).unwrap();
     let implicit = ImplicitSystem::new(&system);
     let ask = |path: &str| implicit.parameter(&model, &Options::default(), path);
