@@ -60,6 +60,10 @@ impl Files for CommandFiles {
         self.0.names_in(folder)
     }
 
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Send>> {
+        self.0.lock(path)
+    }
+
     fn absolute(&self, path: &Path) -> PathBuf {
         self.0.absolute(path)
     }

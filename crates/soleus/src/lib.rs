@@ -10,14 +10,20 @@ pub mod context;
 pub mod error;
 pub mod files;
 pub mod inputs;
+pub mod inverse_dynamics;
 pub mod inverse_kinematics;
+pub mod pipeline;
+pub mod scaling;
 pub mod source;
 
 pub use artifact::{Artifact, Content, Outcome};
 pub use context::{Collected, Context, Monitor, Progress, Silent};
 pub use error::{Error, ErrorKind};
 pub use files::{Disk, Files, Memory};
+pub use inverse_dynamics::InverseDynamics;
 pub use inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};
+pub use pipeline::Pipeline;
+pub use scaling::Scaling;
 pub use source::{ModelSource, Source};
 
 /// The crates that this one is made of.

@@ -2,18 +2,17 @@
 
 use super::study::{Scale, Trial};
 use super::{Ended, Run, SENSOR_ERRORS};
-use crate::analysis::Analyze;
+use crate::analysis::{AnalysisOutput, Analyze, MotionKind};
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::setup;
 use crate::inputs::table::{Take, read_in_order};
-use crate::inputs::tool_model::helpers;
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
 use crate::scaling::{FactorSettings, PlacingSettings, Scaling, ScalingOutput};
 use crate::source::Source;
-use soleus_io::setup::{AnalysisKind, AnalysisSetup, AnalyzeSetup, Setup, ToolSetup};
+use soleus_io::setup::{AnalysisKind, AnalysisSetup, Setup};
 use soleus_io::table::sto::Digits;
 use soleus_math::Table;
 use soleus_math::signal::lowpass;
@@ -161,68 +160,46 @@ impl Run<'_> {
     fn muscles(&mut self, trial: &Trial, model: &Path, motion: &Path, folder: &Path) -> Result<(), Ended> {
         let study = self.study;
         let Some(so) = &study.so else { return Ok(()) };
-        let text = |p: &Path| p.display().to_string();
-        let actuators: Vec<String> = so.actuators.iter().map(|f| text(&self.at(f))).collect();
-        let loads = trial.loads.as_ref().map(|l| text(&self.at(l)));
-        let asked_in = self.asked();
-        let analyze = |cx: &Context, kind: AnalysisKind, name: &str| {
-            let times = read_in_order(cx, &Source::File(motion.to_path_buf()), Take::Markers)?;
-            let end = |t: Option<&f64>| t.copied().unwrap_or(0.0);
-            let setup = AnalyzeSetup {
-                tool: ToolSetup {
-                    name: trial.name.clone(),
-                    model_file: Some(text(model)),
-                    replace_force_set: false,
-                    force_set_files: actuators.clone(),
-                    results_directory: text(folder),
-                    initial_time: trial.from.unwrap_or(end(times.times().first())),
-                    final_time: trial.to.unwrap_or(end(times.times().last())),
-                    solve_for_equilibrium: false,
-                    maximum_steps: 20000.0,
-                    maximum_step: 1.0,
-                    minimum_step: 1e-8,
-                    error_tolerance: 1e-5,
-                    analyses: Vec::new(),
-                    controllers: Vec::new(),
-                    external_loads_file: loads.clone(),
+        let name = format!("{} so", trial.name);
+        let request = Analyze {
+            model: model.into(),
+            motion: motion.into(),
+            motion_kind: MotionKind::Coordinates,
+            force_sets: so.actuators.iter().map(|f| self.at(f)).collect(),
+            loads: trial.loads.as_ref().map(|l| self.at(l)),
+            residuals: so.residuals.map_or(Vec::new(), |r| r.to_vec()),
+            reserves: so.reserves.into_iter().collect(),
+            from: trial.from,
+            to: trial.to,
+            analyses: vec![analysis(
+                "StaticOptimization",
+                AnalysisKind::StaticOptimization {
+                    use_model_force_set: true,
+                    exponent: so.exponent.unwrap_or(2.0),
+                    use_muscle_physiology: so.physiology.unwrap_or(true),
                 },
-                analyses: vec![AnalysisSetup {
-                    name: name.to_string(),
-                    line: 0,
-                    on: true,
-                    step_interval: 1,
-                    in_degrees: true,
-                    kind,
-                }],
-                states_file: None,
-                coordinates_file: Some(text(motion)),
-                speeds_file: None,
-                lowpass_cutoff_frequency_for_coordinates: -1.0,
-            };
-            let helpers = helpers(so.residuals.as_ref().map_or(&[], |r| r), so.reserves.as_slice());
-            Analyze { helpers, ..Analyze::from_setup(&asked_in, &setup)? }.run(cx)
+            )],
+            output: AnalysisOutput { folder: Some(folder.to_path_buf()), name: Some(trial.name.clone()) },
+            asked_in: Some(self.asked()),
+            ..Analyze::default()
         };
-        let inputs = (model, motion, &actuators, &loads, trial.from, trial.to);
-        let forces = folder.join(format!("{}_StaticOptimization_force.sto", trial.name));
-        self.step(&format!("{} so", trial.name), &(so, &inputs), |cx| {
-            let kind = AnalysisKind::StaticOptimization {
-                use_model_force_set: true,
-                exponent: so.exponent.unwrap_or(2.0),
-                use_muscle_physiology: so.physiology.unwrap_or(true),
-            };
-            analyze(cx, kind, "StaticOptimization")
-        })?;
+        self.step(&name, &request, |cx| request.run(cx))?;
         let Some(jr) = &study.jr else { return Ok(()) };
-        self.step(&format!("{} jr", trial.name), &(jr, so, &inputs), |cx| {
-            let kind = AnalysisKind::JointReaction {
-                forces_file: Some(text(&forces)),
-                joints: jr.joints.clone().unwrap_or_else(|| vec!["ALL".into()]),
-                on_bodies: vec![jr.on.clone().unwrap_or_else(|| "child".into())],
-                in_frames: vec![jr.frame.clone().unwrap_or_else(|| "ground".into())],
-            };
-            analyze(cx, kind, "JointReaction")
-        })
+        let forces = folder.join(format!("{}_StaticOptimization_force.sto", trial.name));
+        let kind = AnalysisKind::JointReaction {
+            forces_file: Some(forces.display().to_string()),
+            joints: jr.joints.clone().unwrap_or_else(|| vec!["ALL".into()]),
+            on_bodies: vec![jr.on.clone().unwrap_or_else(|| "child".into())],
+            in_frames: vec![jr.frame.clone().unwrap_or_else(|| "ground".into())],
+        };
+        let request = Analyze { analyses: vec![analysis("JointReaction", kind)], ..request };
+        self.step(&format!("{} jr", trial.name), &request, |cx| request.run(cx))
     }
+}
+
+/// An analysis of every row.
+fn analysis(name: &str, kind: AnalysisKind) -> AnalysisSetup {
+    AnalysisSetup { name: name.to_string(), line: 0, on: true, step_interval: 1, in_degrees: true, kind }
 }
 
 /// The scaling that a study asks for: a setup file, or its parts.

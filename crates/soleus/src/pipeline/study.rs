@@ -1,12 +1,13 @@
 //! What a study file says.
 
-use crate::failure::Failure;
-use serde::Deserialize;
+use crate::context::Context;
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A study: one subject, several trials. File names are taken from the folder of the study file.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
     /// Title of the summary. Default: the name of the file.
@@ -36,7 +37,7 @@ pub struct Study {
 }
 
 /// `[scale]`: a setup file of the ScaleTool, or its parts.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scale {
     pub setup: Option<PathBuf>,
@@ -55,14 +56,14 @@ pub struct Scale {
 }
 
 /// `[ik]`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kinematics {
     pub tasks: Option<PathBuf>,
 }
 
 /// `[imu]`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sensors {
     /// Orientations while the subject stands in the default pose of the model: they tell how the sensors sit. Without it the
@@ -80,14 +81,14 @@ pub struct Sensors {
 }
 
 /// `[filter]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
     pub lowpass_hz: f64,
 }
 
 /// `[id]`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dynamics {
     /// Forces of the model that do not act. Default muscles and actuators.
@@ -95,7 +96,7 @@ pub struct Dynamics {
 }
 
 /// `[so]`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Optimization {
     /// Files with force sets: residual and reserve actuators.
@@ -112,7 +113,7 @@ pub struct Optimization {
 }
 
 /// `[jr]`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reactions {
     /// Joints. Default all.
@@ -124,7 +125,7 @@ pub struct Reactions {
 }
 
 /// `[[trials]]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trial {
     /// Name; its results are in a folder of that name.
@@ -145,15 +146,19 @@ pub struct Trial {
 
 impl Study {
     /// Reads a study file and checks what can be checked without opening others.
-    pub fn read(path: &Path) -> Result<Study, Failure> {
-        let text = std::fs::read_to_string(path).map_err(|e| Failure::read(path, e))?;
-        let study: Study = toml::from_str(&text).map_err(|e| {
+    pub fn read(cx: &Context, path: &Path) -> Result<Study, Error> {
+        Study::parse(path, &cx.read_text(path)?)
+    }
+
+    /// As [`Study::read`], from text.
+    pub fn parse(path: &Path, text: &str) -> Result<Study, Error> {
+        let study: Study = toml::from_str(text).map_err(|e| {
             let line =
                 e.span().map_or(0, |s| 1 + text[..s.start.min(text.len())].matches('\n').count() as u32);
             let hint = "`soleus pipeline --help` shows a study file";
-            Failure::content(path, line, "", e.message().to_string(), hint)
+            Error::content(path, line, "", e.message().to_string(), hint)
         })?;
-        let wrong = |message: String, hint: &str| Err(Failure::content(path, 0, "", message, hint));
+        let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         match (&study.model, &study.scale) {
             (None, None) => {
                 return wrong("the study has no model".into(), "give `model`, or a table [scale]");

@@ -1,16 +1,24 @@
 //! The page that shows a study: what was done, how good it is, and the curves.
 
 use super::study::{Study, Trial};
-use super::{Outcome, SENSOR_ERRORS};
+use super::{SENSOR_ERRORS, StepOutcome};
 use soleus_math::Table;
 use soleus_model::joint::MotionType;
 use soleus_model::{ForceKind, Model};
 use soleus_tools::quality::residuals;
 use soleus_viewer::{Line, Plot, Report, Table as Rows};
+use crate::files::Files;
 use std::path::Path;
 
 /// The page. What a failed step left out is left out here.
-pub fn page(name: &str, study: &Study, results: &Path, model: Option<&Path>, outcomes: &[Outcome]) -> String {
+pub fn page(
+    files: &dyn Files,
+    name: &str,
+    study: &Study,
+    results: &Path,
+    model: Option<&Path>,
+    outcomes: &[StepOutcome],
+) -> String {
     let mut steps = Rows::new("Steps", ["step", "result"]);
     for o in outcomes {
         let result = match &o.result {
@@ -20,7 +28,7 @@ pub fn page(name: &str, study: &Study, results: &Path, model: Option<&Path>, out
         steps = steps.row([o.step.clone(), result]);
     }
     let mut page = Report::new(name).table(steps);
-    let model = model.and_then(read_model);
+    let model = model.and_then(|m| read_model(files, m));
     if let Some(m) = &model {
         page = page.text(format!(
             "Model {}: {:.2} kg, {} coordinates, {} markers.",
@@ -50,7 +58,7 @@ pub fn page(name: &str, study: &Study, results: &Path, model: Option<&Path>, out
         ],
     );
     for t in &study.trials {
-        if let Some(row) = quality_row(t, &results.join(&t.name), model.as_ref()) {
+        if let Some(row) = quality_row(files, t, &results.join(&t.name), model.as_ref()) {
             quality = quality.row(row);
         }
     }
@@ -61,7 +69,7 @@ pub fn page(name: &str, study: &Study, results: &Path, model: Option<&Path>, out
         let columns = ["trial", "largest activation", "largest reserve or residual, N m or N"];
         let mut sharing = Rows::new("Static optimization", columns);
         for t in &study.trials {
-            if let Some([muscle, other]) = sharing_row(t, &results.join(&t.name), m) {
+            if let Some([muscle, other]) = sharing_row(files, t, &results.join(&t.name), m) {
                 sharing = sharing.row([t.name.clone(), muscle, other]);
             }
         }
@@ -70,29 +78,29 @@ pub fn page(name: &str, study: &Study, results: &Path, model: Option<&Path>, out
         }
     }
     for t in &study.trials {
-        page = trial(page, t, &results.join(&t.name), model.as_ref());
+        page = trial(files, page, t, &results.join(&t.name), model.as_ref());
     }
     page.to_html()
 }
 
-fn read_model(path: &Path) -> Option<Model> {
-    let bytes = std::fs::read(path).ok()?;
+fn read_model(files: &dyn Files, path: &Path) -> Option<Model> {
+    let bytes = files.read(path).ok()?;
     soleus_io::osim::read_model(&bytes, &path.display().to_string()).0
 }
 
 /// A table that a step may have written.
-fn table(path: &Path) -> Option<Table> {
-    let bytes = std::fs::read(path).ok()?;
+fn table(files: &dyn Files, path: &Path) -> Option<Table> {
+    let bytes = files.read(path).ok()?;
     soleus_io::table::read(&bytes, &path.display().to_string()).0
 }
 
-fn quality_row(t: &Trial, folder: &Path, model: Option<&Model>) -> Option<Vec<String>> {
+fn quality_row(files: &dyn Files, t: &Trial, folder: &Path, model: Option<&Model>) -> Option<Vec<String>> {
     let largest = |c: &[f64]| c.iter().fold(0.0, |m: f64, x| m.max(*x));
     let mean = |c: &[f64]| (c.iter().map(|x| x * x).sum::<f64>() / c.len().max(1) as f64).sqrt();
     let (rows, numbers) = match t.orientations {
         // One column of angles for each sensor.
         Some(_) => {
-            let errors = table(&folder.join(SENSOR_ERRORS))?;
+            let errors = table(files, &folder.join(SENSOR_ERRORS))?;
             let unit = if errors.in_degrees == Some(true) { 1.0 } else { 180.0 / std::f64::consts::PI };
             let frame = |k: usize| mean(&errors.columns().iter().map(|c| c[k]).collect::<Vec<_>>());
             let frames: Vec<f64> = (0..errors.rows()).map(frame).collect();
@@ -101,7 +109,7 @@ fn quality_row(t: &Trial, folder: &Path, model: Option<&Model>) -> Option<Vec<St
             (errors.rows(), numbers)
         }
         None => {
-            let errors = table(&folder.join(format!("{}_ik_marker_errors.sto", t.name)))?;
+            let errors = table(files, &folder.join(format!("{}_ik_marker_errors.sto", t.name)))?;
             let rms = errors.column("marker_error_RMS")?;
             let max = errors.column("marker_error_max").map_or(0.0, largest);
             (errors.rows(), [mean(rms), largest(rms), max].map(|x| format!("{:.1}", 1e3 * x)))
@@ -109,7 +117,7 @@ fn quality_row(t: &Trial, folder: &Path, model: Option<&Model>) -> Option<Vec<St
     };
     let mut row = vec![t.name.clone(), rows.to_string()];
     row.extend(numbers);
-    let moments = table(&folder.join("id.sto")).filter(|_| t.loads.is_some());
+    let moments = table(files, &folder.join("id.sto")).filter(|_| t.loads.is_some());
     match moments.zip(model).and_then(|(m, model)| residuals(model, &m)) {
         Some(r) => {
             let part = 100.0 * r.force_rms / r.weight;
@@ -121,8 +129,8 @@ fn quality_row(t: &Trial, folder: &Path, model: Option<&Model>) -> Option<Vec<St
 }
 
 /// The muscle that works hardest, and the other actuator that does, each with its time.
-fn sharing_row(t: &Trial, folder: &Path, model: &Model) -> Option<[String; 2]> {
-    let read = |what: &str| table(&folder.join(format!("{}_StaticOptimization_{what}.sto", t.name)));
+fn sharing_row(files: &dyn Files, t: &Trial, folder: &Path, model: &Model) -> Option<[String; 2]> {
+    let read = |what: &str| table(files, &folder.join(format!("{}_StaticOptimization_{what}.sto", t.name)));
     let (activations, forces) = (read("activation")?, read("force")?);
     let is_muscle =
         |l: &str| model.forces.iter().any(|f| f.name == l && matches!(f.kind, ForceKind::Muscle(_)));
@@ -137,11 +145,11 @@ fn sharing_row(t: &Trial, folder: &Path, model: &Model) -> Option<[String; 2]> {
 }
 
 /// The curves of one trial.
-fn trial(mut page: Report, t: &Trial, folder: &Path, model: Option<&Model>) -> Report {
+fn trial(files: &dyn Files, mut page: Report, t: &Trial, folder: &Path, model: Option<&Model>) -> Report {
     page = page.heading(t.name.as_str());
     let so = |what: &str| folder.join(format!("{}_StaticOptimization_{what}.sto", t.name));
     let smooth = folder.join("filtered.mot");
-    let angles = if smooth.is_file() { smooth } else { folder.join("ik.mot") };
+    let angles = if files.is_file(&smooth) { smooth } else { folder.join("ik.mot") };
     let parts = [
         ("Distances of markers", folder.join(format!("{}_ik_marker_errors.sto", t.name)), Kind::Markers),
         ("Angles between sensors and model", folder.join(SENSOR_ERRORS), Kind::Sensors),
@@ -151,7 +159,7 @@ fn trial(mut page: Report, t: &Trial, folder: &Path, model: Option<&Model>) -> R
         ("Joint reactions", folder.join(format!("{}_JointReaction_ReactionLoads.sto", t.name)), Kind::Loads),
     ];
     for (title, file, kind) in parts {
-        if let Some(table) = table(&file) {
+        if let Some(table) = table(files, &file) {
             let plots = plots(&table, kind, model);
             if !plots.is_empty() {
                 page = page.subheading(title).plots(plots);
