@@ -5,6 +5,7 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+pub mod analysis;
 pub mod artifact;
 pub mod context;
 pub mod error;
@@ -14,8 +15,11 @@ pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 pub mod pipeline;
 pub mod scaling;
+pub mod setup_file;
+pub mod simulation;
 pub mod source;
 
+pub use analysis::{Analyze, StaticOptimization};
 pub use artifact::{Artifact, Content, Outcome};
 pub use context::{Collected, Context, Monitor, Progress, Silent};
 pub use error::{Error, ErrorKind};
@@ -24,6 +28,8 @@ pub use inverse_dynamics::InverseDynamics;
 pub use inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};
 pub use pipeline::Pipeline;
 pub use scaling::Scaling;
+pub use setup_file::SetupFile;
+pub use simulation::{ForwardSimulation, Simulation};
 pub use source::{ModelSource, Source};
 
 /// The crates that this one is made of.
