@@ -1,0 +1,5 @@
+//! Tools of the library, run on files in memory.
+
+mod analysis;
+mod common;
+mod simulation;
