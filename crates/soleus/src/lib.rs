@@ -7,18 +7,35 @@
 
 pub mod artifact;
 pub mod context;
+pub mod conversion;
 pub mod error;
+pub mod evaluation;
 pub mod files;
 pub mod inputs;
 pub mod inverse_kinematics;
+pub mod jacobian;
+pub mod model_info;
+pub mod path_fitting;
+pub mod plotting;
 pub mod source;
+pub mod text;
+pub mod upgrade;
+pub mod viewing;
 
 pub use artifact::{Artifact, Content, Outcome};
 pub use context::{Collected, Context, Monitor, Progress, Silent};
+pub use conversion::Convert;
 pub use error::{Error, ErrorKind};
+pub use evaluation::Evaluate;
 pub use files::{Disk, Files, Memory};
 pub use inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};
+pub use jacobian::Jacobians;
+pub use model_info::ModelInfo;
+pub use path_fitting::FitPaths;
+pub use plotting::PlotTable;
 pub use source::{ModelSource, Source};
+pub use upgrade::Upgrade;
+pub use viewing::View;
 
 /// The crates that this one is made of.
 pub mod engine {
