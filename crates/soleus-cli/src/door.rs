@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use soleus::files::{Disk, Files};
+use soleus::text::printable;
 use soleus::{Context, Error, ErrorKind, Monitor, Outcome, Progress};
 use soleus_model::Diagnostic;
 use std::io::{self, IsTerminal, Write};
@@ -43,6 +44,10 @@ impl Files for CommandFiles {
         }
     }
 
+    fn check_writable(&self, path: &Path) -> io::Result<()> {
+        if path == Path::new("-") { Ok(()) } else { self.0.check_writable(path) }
+    }
+
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
         self.0.make_folder(folder)
     }
@@ -72,9 +77,10 @@ impl Files for CommandFiles {
     }
 }
 
-/// Says a line on stderr. A closed or full stderr is no reason to stop: words are never worth a result.
+/// Says a line on stderr, characters that a terminal would obey spelled out. A closed or full stderr is no reason to stop: words are
+/// never worth a result.
 pub fn say(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable(text));
 }
 
 /// Tells on stderr, and listens to Ctrl-C.

@@ -35,12 +35,6 @@ pub enum Failure {
         /// How many.
         count: usize,
     },
-    /// Some muscles found no equilibrium; each was reported, and the result was written.
-    #[error("error: {count} muscle state{} did not reach equilibrium and kept the given value", if *count == 1 { "" } else { "s" })]
-    NotConverged {
-        /// How many.
-        count: usize,
-    },
     /// Something in the input makes no sense.
     #[error("{0}")]
     Content(Box<Diagnostic>),
@@ -71,7 +65,7 @@ impl Failure {
         match self {
             Failure::Steps { code, .. } => *code,
             Failure::Library(e) => crate::door::exit_code(e),
-            Failure::NotConverged { .. } | Failure::NotSolved { .. } => 1,
+            Failure::NotSolved { .. } => 1,
             _ => 2,
         }
     }

@@ -168,11 +168,6 @@ pub fn write_and_tell(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a picture is to be PNG, by its name; SVG otherwise.
-pub fn is_png(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png"))
-}
-
 /// Writes a whole file or none, as [`write_whole`] does.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |source| Failure::write(path, source);

@@ -3,37 +3,29 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
 mod analyze;
-mod convert;
 mod demo;
 mod door;
 mod equilibrium;
-mod eval;
 mod experiment;
 mod failure;
-mod fit_paths;
 mod id;
 mod ik;
 mod imu;
-mod info;
-mod jacobian;
 mod load;
+mod model_verbs;
 mod pipeline;
-mod plot;
 mod run;
 mod scale;
 mod setup;
 mod simulate;
 mod so;
 mod solve;
-mod states;
+mod table_verbs;
 mod tables;
 mod tool_model;
-mod upgrade;
-mod view;
 mod walk;
 
 use clap::{Parser, Subcommand};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Musculoskeletal modelling, simulation and optimal control.
@@ -50,44 +42,16 @@ enum Verb {
     Demo(demo::Arguments),
 
     /// What a model contains, and what of it Soleus does not support
-    #[command(
-        after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass"
-    )]
-    Info {
-        /// Model file (.osim, any version)
-        model: PathBuf,
-        /// Write JSON to stdout instead of a table
-        #[arg(long)]
-        json: bool,
-    },
+    Info(model_verbs::Info),
 
     /// Computes everything at given states: poses, velocities, accelerations, mass matrix, forces, muscles, …
-    #[command(after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
-        The states file is a JSON object with a list `states`; each state holds `coordinates` (path to\n\
-        [value, speed] in rad, m and s), and optionally `time`, `aux_states` (path to value), `controls` (a list in\n\
-        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default.")]
-    Eval {
-        /// Model file (.osim, any version)
-        model: PathBuf,
-        /// JSON file with the states
-        #[arg(long, value_name = "IN.json")]
-        states: PathBuf,
-        /// JSON file to write; `-` for stdout
-        #[arg(long, value_name = "OUT.json")]
-        out: PathBuf,
-        /// Put the fibers of all muscles in equilibrium with their tendons first
-        #[arg(long)]
-        equilibrate: bool,
-        /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
-        #[arg(long)]
-        opensim_faults: bool,
-    },
+    Eval(model_verbs::Eval),
 
     /// Finds a state in which a model is at rest
     Equilibrium(equilibrium::Arguments),
 
     /// The implicit equations of a model and their sparse, exact Jacobians
-    Jacobian(jacobian::Arguments),
+    Jacobian(model_verbs::Jacobian),
 
     /// Simulates a model forward in time and writes its states and controls
     #[command(
@@ -98,7 +62,7 @@ enum Verb {
     Simulate(simulate::Arguments),
 
     /// Replaces the paths of muscles by polynomials of the coordinates, for optimal control and real time
-    FitPaths(fit_paths::Arguments),
+    FitPaths(model_verbs::Fit),
 
     /// Repeats a published experiment and prints our numbers beside the published ones
     #[command(subcommand, after_help = "Example:\n  soleus experiment walk --part stored")]
@@ -135,23 +99,16 @@ enum Verb {
     Analyze(analyze::Arguments),
 
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
-    #[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
-    Upgrade {
-        /// Model or setup file
-        old: PathBuf,
-        /// File to write; `-` for stdout
-        #[arg(long, value_name = "NEW.osim")]
-        out: PathBuf,
-    },
+    Upgrade(model_verbs::UpgradeFile),
 
     /// Turns motion, marker and force files into each other: .sto, .mot, .trc, .csv, .parquet and .c3d in, all but .c3d out
-    Convert(convert::Options),
+    Convert(table_verbs::ConvertTable),
 
     /// Draws columns of a motion, marker or force file over time
-    Plot(plot::Options),
+    Plot(table_verbs::Plot),
 
     /// Shows a model and its motion: a page with an animated figure and plots, or a picture
-    View(view::Arguments),
+    View(table_verbs::ViewModel),
 }
 
 /// Files and tables up to this size, bytes, come from memory that was used before.
@@ -163,14 +120,12 @@ fn main() -> ExitCode {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(FROM_THE_HEAP)));
     let done = match Cli::parse().verb {
         Verb::Demo(a) => demo::run(&a),
-        Verb::Info { model, json } => info::run(&model, json),
-        Verb::Eval { model, states, out, equilibrate, opensim_faults } => {
-            eval::run(&model, &states, &out, equilibrate, opensim_faults)
-        }
+        Verb::Info(arguments) => arguments.run(),
+        Verb::Eval(arguments) => arguments.run(),
         Verb::Equilibrium(arguments) => equilibrium::run(&arguments),
-        Verb::Jacobian(arguments) => jacobian::run(&arguments),
+        Verb::Jacobian(arguments) => arguments.run(),
         Verb::Simulate(arguments) => simulate::run(&arguments),
-        Verb::FitPaths(arguments) => fit_paths::run(&arguments),
+        Verb::FitPaths(arguments) => arguments.run(),
         Verb::Experiment(which) => experiment::run(&which),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Pipeline(arguments) => pipeline::run(&arguments),
@@ -182,15 +137,15 @@ fn main() -> ExitCode {
         Verb::Track(arguments) => solve::track::run(&arguments),
         Verb::So(arguments) => so::run(&arguments),
         Verb::Analyze(arguments) => analyze::run(&arguments),
-        Verb::Upgrade { old, out } => upgrade::run(&old, &out),
-        Verb::Convert(options) => convert::run(&options),
-        Verb::Plot(options) => plot::run(&options),
-        Verb::View(arguments) => view::run(&arguments),
+        Verb::Upgrade(arguments) => arguments.run(),
+        Verb::Convert(arguments) => arguments.run(),
+        Verb::Plot(arguments) => arguments.run(),
+        Verb::View(arguments) => arguments.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("{e}");
+            door::say(&e.to_string());
             ExitCode::from(e.exit_code())
         }
     }

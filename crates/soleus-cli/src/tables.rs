@@ -28,12 +28,6 @@ pub fn is_c3d(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("c3d"))
 }
 
-/// Reads a table; prints its diagnostics to stderr. `take` and `threshold` (N) are for C3D files.
-pub fn read(path: &Path, take: Take, threshold: f64) -> Result<Table, Failure> {
-    let (table, log) = parse(path, take, threshold)?;
-    told(path, table, &log)
-}
-
 /// Reads a table that must have rows.
 pub fn read_rows(path: &Path, take: Take) -> Result<Table, Failure> {
     let (table, mut log) = parse(path, take, 0.0)?;

@@ -6,6 +6,7 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BF, p_BS.
 
+pub mod angles;
 pub mod body;
 pub mod build;
 pub mod constraint;

@@ -58,7 +58,7 @@ pub fn check_times(table: &Table, log: &mut Diagnostics) {
 /// Checks the cutoff of a low-pass filter, Hz: above half the rate of the rows there is nothing to hold back, and the filter takes
 /// 0.49 of the rate in its place, as OpenSim's does.
 pub fn check_cutoff(times: &[f64], cutoff_hz: f64, log: &mut Diagnostics) {
-    let Ok(step) = soleus_math::signal::smallest_step(times) else { return };
+    let Ok(step) = soleus_math::signal::even_step(times) else { return };
     let rate = 1.0 / step;
     if cutoff_hz >= 0.5 * rate {
         let message = format!(

@@ -80,9 +80,12 @@ pub trait Outcome {
         Ok(())
     }
 
-    /// Writes all files; those whose names were made up are told.
+    /// Writes all files; those whose names were made up are told. If one of them has no folder, none is written.
     fn write(&self, context: &Context) -> Result<(), Error> {
         let artifacts = self.artifacts();
+        for a in artifacts.iter().filter(|a| !a.is_derived) {
+            context.files.check_writable(&a.path).map_err(|e| Error::write(context.files, &a.path, e))?;
+        }
         for a in &artifacts {
             a.write(context)?;
         }

@@ -8,7 +8,9 @@
 pub mod analysis;
 pub mod artifact;
 pub mod context;
+pub mod conversion;
 pub mod error;
+pub mod evaluation;
 pub mod files;
 pub mod inputs;
 pub mod inverse_dynamics;
@@ -17,12 +19,21 @@ pub mod pipeline;
 pub mod scaling;
 pub mod setup_file;
 pub mod simulation;
+pub mod jacobian;
+pub mod model_info;
+pub mod path_fitting;
+pub mod plotting;
 pub mod source;
+pub mod text;
+pub mod upgrade;
+pub mod viewing;
 
 pub use analysis::{Analyze, StaticOptimization};
 pub use artifact::{Artifact, Content, Outcome};
 pub use context::{Collected, Context, Monitor, Progress, Silent};
+pub use conversion::Convert;
 pub use error::{Error, ErrorKind};
+pub use evaluation::Evaluate;
 pub use files::{Disk, Files, Memory};
 pub use inverse_dynamics::InverseDynamics;
 pub use inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};
@@ -30,7 +41,13 @@ pub use pipeline::Pipeline;
 pub use scaling::Scaling;
 pub use setup_file::SetupFile;
 pub use simulation::{ForwardSimulation, Simulation};
+pub use jacobian::Jacobians;
+pub use model_info::ModelInfo;
+pub use path_fitting::FitPaths;
+pub use plotting::PlotTable;
 pub use source::{ModelSource, Source};
+pub use upgrade::Upgrade;
+pub use viewing::View;
 
 /// The crates that this one is made of.
 pub mod engine {

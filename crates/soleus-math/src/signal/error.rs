@@ -24,6 +24,20 @@ pub enum SignalError {
         /// First row that does not follow the one before, from zero.
         row: usize,
     },
+    /// Times so uneven that even steps would ask for too many rows.
+    #[error(
+        "times are too uneven to filter: rows {step} s apart would be {rows} where there are {found}; cut the table at the longest step, before {longest_before} s"
+    )]
+    Uneven {
+        /// The median step, s.
+        step: f64,
+        /// Rows that it asks for.
+        rows: f64,
+        /// Rows of the table.
+        found: usize,
+        /// The time after the longest step, s.
+        longest_before: f64,
+    },
     /// A parameter outside its range.
     #[error("{what} is {found}, but must be {expected}")]
     OutOfRange {

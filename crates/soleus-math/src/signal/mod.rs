@@ -17,4 +17,4 @@ pub use fir::FirLowpass;
 pub use pad::pad;
 pub use resample::{derivative, resampled, resampled_at, stepped_times};
 pub use smooth::smoothed;
-pub use tables::{is_uniform, lowpass, lowpass_butterworth, lowpass_fir, padded, smallest_step};
+pub use tables::{even_step, is_uniform, lowpass, lowpass_butterworth, lowpass_fir, padded, smallest_step};

@@ -6,7 +6,7 @@ use crate::table::Table;
 use std::ops::Range;
 
 /// More rows than this would be asked for by mistake; OpenSim bounds its resampling alike.
-const MOST_ROWS: f64 = 1e5;
+pub(super) const MOST_ROWS: f64 = 1e5;
 
 /// Times first, first + dt, … up to `last` (s), each one the sum of the one before and `dt`, as
 /// OpenSim adds them up. A step that asks for more than 100 000 rows is lengthened.
@@ -22,6 +22,11 @@ pub fn stepped_times(first: f64, last: f64, dt: f64) -> Result<Vec<f64>, SignalE
     if (last - first) / dt > MOST_ROWS {
         dt = (last - first) / MOST_ROWS;
     }
+    every(first, last, dt)
+}
+
+/// Times first, first + dt, … up to `last` (s).
+fn every(first: f64, last: f64, dt: f64) -> Result<Vec<f64>, SignalError> {
     let mut times = Vec::new();
     let mut t = first;
     while t <= last {
@@ -44,6 +49,14 @@ pub fn stepped_times(first: f64, last: f64, dt: f64) -> Result<Vec<f64>, SignalE
 pub fn resampled(table: &Table, dt: f64, degree: usize) -> Result<Table, SignalError> {
     match *table.times() {
         [first, .., last] => resampled_at(table, &stepped_times(first, last, dt)?, degree),
+        _ => Ok(table.clone()),
+    }
+}
+
+/// The table in even steps of `dt` (s), however many rows that takes.
+pub(super) fn evened(table: &Table, dt: f64, degree: usize) -> Result<Table, SignalError> {
+    match *table.times() {
+        [first, .., last] => resampled_at(table, &every(first, last, dt)?, degree),
         _ => Ok(table.clone()),
     }
 }

@@ -4,7 +4,7 @@ use super::butterworth::Butterworth;
 use super::error::SignalError;
 use super::fir::FirLowpass;
 use super::pad::pad;
-use super::resample::{resampled, runs};
+use super::resample::{MOST_ROWS, evened, runs};
 use crate::table::Table;
 
 /// Degree of the splines that even out the times before filtering.
@@ -31,6 +31,39 @@ pub fn smallest_step(times: &[f64]) -> Result<f64, SignalError> {
     }
 }
 
+/// The step (s) to which an uneven table is resampled before it is filtered: the smallest one, as in OpenSim. Where that asks for
+/// more than 100 000 rows, OpenSim takes 100 000; so do we, unless that is fewer than the table has: then the median step is taken,
+/// and the rate of a long recording stays what it is.
+pub fn even_step(times: &[f64]) -> Result<f64, SignalError> {
+    let smallest = smallest_step(times)?;
+    let span = times[times.len() - 1] - times[0];
+    if span / smallest <= MOST_ROWS {
+        return Ok(smallest);
+    }
+    let mut steps: Vec<f64> = times.windows(2).map(|p| p[1] - p[0]).collect();
+    let longest = (1..times.len()).max_by(|&i, &k| steps[i - 1].total_cmp(&steps[k - 1])).unwrap_or(1);
+    let middle = steps.len() / 2;
+    let median = *steps.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let bounded = span / MOST_ROWS;
+    if bounded <= median {
+        return Ok(bounded);
+    }
+    // A recording with a gap of many times its length.
+    let rows = (span / median).ceil();
+    if rows > MOST_GROWTH * times.len() as f64 {
+        return Err(SignalError::Uneven {
+            step: median,
+            rows,
+            found: times.len(),
+            longest_before: times[longest],
+        });
+    }
+    Ok(median)
+}
+
+/// Even steps may ask for so many times the rows that a table has, if those are more than 100 000.
+const MOST_GROWTH: f64 = 4.0;
+
 /// Whether all steps equal the mean step within 4 ε max|t|, as OpenSim's `isUniform`.
 pub fn is_uniform(times: &[f64]) -> bool {
     let [first, .., last] = *times else { return true };
@@ -51,28 +84,31 @@ pub fn padded(table: &Table, n: usize) -> Result<Table, SignalError> {
 
 /// [`Butterworth`] forwards and backwards on all columns, as OpenSim's `Storage::lowpassIIR`: if
 /// the mean step exceeds the smallest by more than ε, the table is first resampled to the
-/// smallest step. Times rounded to milliseconds trigger that. Inverse dynamics and analyses pad by half the rows first.
+/// step of [`even_step`]. Times rounded to milliseconds trigger that. Inverse dynamics and analyses pad by half the rows first.
 pub fn lowpass_butterworth(table: &Table, cutoff_hz: f64) -> Result<Table, SignalError> {
-    let (table, dt) = evened(table)?;
+    let (table, dt) = with_even_steps(table)?;
     filtered(&table, |y| Butterworth::new(cutoff_hz, dt)?.forward_backward(y))
 }
 
 /// [`FirLowpass`] on all columns, as OpenSim's `Storage::lowpassFIR`; resamples like
 /// [`lowpass_butterworth`]. CMC and RRA pad by 60 rows and use `order` 50.
 pub fn lowpass_fir(table: &Table, order: usize, cutoff_hz: f64) -> Result<Table, SignalError> {
-    let (table, dt) = evened(table)?;
+    let (table, dt) = with_even_steps(table)?;
     let filter = FirLowpass::new(order, cutoff_hz, dt)?;
     filtered(&table, |y| filter.apply(y))
 }
 
-/// Low-pass as OpenSim's `TabOpLowPassFilter` does: resampled to the smallest step if the times
+/// Low-pass as OpenSim's `TabOpLowPassFilter` does: resampled to the step of [`even_step`] if the times
 /// are not uniform, padded by half its rows, [`Butterworth`] forwards and backwards, cut to the
 /// original range of time. Where values are missing (NaN), the runs between are filtered each by itself; runs of fewer
 /// than 4 rows stay as they are.
 pub fn lowpass(table: &Table, cutoff_hz: f64) -> Result<Table, SignalError> {
     let dt = smallest_step(table.times())?;
-    let even =
-        if is_uniform(table.times()) { table.clone() } else { resampled(table, dt, RESAMPLING_DEGREE)? };
+    let even = if is_uniform(table.times()) {
+        table.clone()
+    } else {
+        evened(table, even_step(table.times())?, RESAMPLING_DEGREE)?
+    };
     // A uniform table takes its mean step, as rounding makes the smallest one a little short.
     let dt = match *even.times() {
         [first, .., last] => (last - first) / (even.rows() - 1) as f64,
@@ -105,12 +141,13 @@ pub fn lowpass(table: &Table, cutoff_hz: f64) -> Result<Table, SignalError> {
 }
 
 /// The table with even steps, and the step.
-fn evened(table: &Table) -> Result<(Table, f64), SignalError> {
+fn with_even_steps(table: &Table) -> Result<(Table, f64), SignalError> {
     let times = table.times();
     let dt = smallest_step(times)?;
     let mean = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
     if mean - dt > f64::EPSILON {
-        Ok((resampled(table, dt, RESAMPLING_DEGREE)?, dt))
+        let dt = even_step(times)?;
+        Ok((evened(table, dt, RESAMPLING_DEGREE)?, dt))
     } else {
         Ok((table.clone(), dt))
     }
@@ -143,6 +180,38 @@ mod tests {
         assert_eq!(smallest_step(&[0.0, f64::NAN]), Err(SignalError::Times { row: 1 }));
         assert!(smallest_step(&[0.0]).is_err() && smallest_step(&[]).is_err());
         assert_eq!(smallest_step(&[0.0, 1.0, 1.5]), Ok(0.5));
+    }
+
+    /// An hour of an uneven recording at 60 Hz came out at 28 Hz, and nobody was told.
+    #[test]
+    fn issue_20_long_recordings_keep_their_rate() {
+        let n = 216_000;
+        let jitter = |i: u32| 1e-4 * f64::from(i.wrapping_mul(2_654_435_761) >> 16) / 65_536.0;
+        let times: Vec<f64> = (0..n).map(|i| f64::from(i) / 60.0 + jitter(i)).collect();
+        let step = even_step(&times).unwrap();
+        // The median of steps that differ by a tenth of a millisecond at most.
+        assert!((step - 1.0 / 60.0).abs() < 1e-4, "{step}");
+        let y: Vec<f64> = times.iter().map(|t| (2.0 * t).sin()).collect();
+        let t = Table::new(Element::Scalar, vec!["y".into()], times, vec![y]).unwrap();
+        let f = lowpass(&t, 6.0).unwrap();
+        assert!((f.rows() as f64 / f64::from(n) - 1.0).abs() < 0.01, "{} rows", f.rows());
+        // 2 rad/s passes a filter of 6 Hz but for (ω/ω_c)⁶ ≈ 2e-8; splines of degree 5 add less.
+        let middle = f.rows() / 2;
+        assert!((f.columns()[0][middle] - (2.0 * f.times()[middle]).sin()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn analytic_steps_of_uneven_tables() {
+        // The smallest while it asks for few rows; as many rows as OpenSim takes while that is no fewer than there are.
+        assert_eq!(even_step(&[0.0, 1.0, 1.5]), Ok(0.5));
+        assert_eq!(even_step(&[0.0, 1.0, 1.0 + 1e-6, 2.0]), Ok(2.0 / 1e5));
+        // A gap that no even steps fill.
+        let mut times: Vec<f64> = (0..1000).map(|i| 0.01 * f64::from(i)).collect();
+        times.push(1e7);
+        let Err(SignalError::Uneven { longest_before, .. }) = even_step(&times) else {
+            panic!("not refused")
+        };
+        assert_eq!(longest_before, 1e7);
     }
 
     #[test]

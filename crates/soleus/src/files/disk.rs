@@ -95,6 +95,18 @@ impl Files for Disk {
         })
     }
 
+    fn check_writable(&self, path: &Path) -> io::Result<()> {
+        match path.parent() {
+            _ if path.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+                // What the operating system says about the folder, or that a file is in its place.
+                fs::metadata(folder)?;
+                Err(io::ErrorKind::NotADirectory.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
         if folder.as_os_str().is_empty() { Ok(()) } else { fs::create_dir_all(folder) }
     }

@@ -54,6 +54,10 @@ impl Files for Memory {
         Ok(())
     }
 
+    fn check_writable(&self, path: &Path) -> io::Result<()> {
+        if self.is_folder(path) { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(()) }
+    }
+
     fn make_folder(&self, _: &Path) -> io::Result<()> {
         Ok(())
     }

@@ -21,6 +21,11 @@ pub trait Files: Sync {
     /// Writes a whole file or none, and makes no folder for it. A reader sees the old bytes or the new ones.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
+    /// Why a file of this name could not be written, as far as can be told before: no folder, or a folder of that name.
+    fn check_writable(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Makes a folder and those above it, unless they are there.
     fn make_folder(&self, folder: &Path) -> io::Result<()>;
 

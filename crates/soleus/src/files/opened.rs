@@ -67,6 +67,10 @@ impl Files for Opened<'_> {
         Ok(())
     }
 
+    fn check_writable(&self, path: &Path) -> io::Result<()> {
+        self.files.check_writable(path)
+    }
+
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
         self.files.make_folder(folder)
     }

@@ -1,5 +1,13 @@
-//! Tools of the library, run on files in memory.
+//! Every tool as a function call, on files in memory.
 
 mod analysis;
 mod common;
+mod conversion;
+mod evaluation;
+mod jacobian;
+mod model_info;
+mod path_fitting;
+mod plotting;
 mod simulation;
+mod upgrade;
+mod viewing;

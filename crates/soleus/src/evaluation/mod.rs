@@ -1,8 +1,30 @@
-//! `soleus eval`: every quantity of a model at given states.
+//! Evaluation: every quantity of a model at given states.
+//!
+//! Poses and velocities of bodies, accelerations, mass matrix, inverse dynamics, constraints, muscles, moment arms, forces, energies.
+//!
+//! ```
+//! use soleus::evaluation::NamedState;
+//! use soleus::{Context, Evaluate, Memory};
+//! let files = Memory::new().with("leg.osim", include_bytes!("../../../../models/leg_swing.osim"));
+//! let states = vec![NamedState::default().with("hip_flexion", 0.4, 0.0)];
+//! let request = Evaluate { model: "leg.osim".into(), states: states.into(), equilibrate: true, ..Default::default() };
+//! let evaluation = request.run(&Context::new(&files))?;
+//! println!("{:?} rad/s²", evaluation.states[0].accelerations);
+//! let soleus = &evaluation.states[0].values["muscles"]["/forceset/soleus"];
+//! # assert!(soleus.is_array());
+//! # Ok::<(), soleus::Error>(())
+//! ```
 
-use crate::failure::Failure;
-use crate::load;
-use crate::states::{self, Input};
+mod states;
+
+pub use states::{Input, NamedState, inputs};
+
+use crate::artifact::{Artifact, Outcome};
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::model;
+use crate::source::{ModelSource, Source};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use soleus_dynamics::Options;
 use soleus_dynamics::force::CompiledForce;
@@ -10,11 +32,11 @@ use soleus_dynamics::metabolics::probe::MetabolicProbe;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::multibody::{compute_generalized_forces, compute_inverse_dynamics};
 use soleus_dynamics::muscle::MuscleInfo;
-use soleus_dynamics::system::{Actor, MotionError, System, Workspace};
+use soleus_dynamics::system::{Actor, MotionError, State, System, Workspace};
 use soleus_math::{SpatialVec, Vec3};
 use soleus_model::Model;
 use soleus_tools::analysis::mass_center_motion;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// The columns of `muscles`, in order.
 const MUSCLE_FIELDS: [&str; 23] = [
@@ -46,58 +68,173 @@ const MUSCLE_FIELDS: [&str; 23] = [
 /// Moment arms below this are left out: a path that does not cross the coordinate, m.
 const SMALLEST_MOMENT_ARM: f64 = 1e-9;
 
-/// Reads the states, evaluates each, writes the result whole.
-pub fn run(
-    model: &Path,
-    states: &Path,
-    out: &Path,
-    equilibrate: bool,
-    opensim_faults: bool,
-) -> Result<(), Failure> {
-    let (m, system) = load::system(model, &Options { opensim_faults })?;
-    let text = std::fs::read_to_string(states).map_err(|e| Failure::read(states, e))?;
-    let list = states::split(&text, states)?;
+/// Everything about a model at given states.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Evaluate {
+    /// The model.
+    pub model: ModelSource,
+    /// States: a JSON file with a list `states`, or values; the model's default state without any.
+    pub states: Source<Vec<NamedState>>,
+    /// Put the fibers of all muscles in equilibrium with their tendons first.
+    pub equilibrate: bool,
+    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    pub opensim_faults: bool,
+    /// JSON file to write.
+    pub output: Option<PathBuf>,
+}
 
-    let mut ws = system.workspace();
-    let mut results = Vec::new();
-    let mut unsolved = 0;
-    for (i, state) in list.iter().enumerate() {
-        let mut input =
-            states::read(&m, &system, state).map_err(|e| states::failure(states, &text, state, i, e))?;
-        if equilibrate {
-            for (f, why) in system.solve_equilibrium(&mut input.state, &input.controls, &mut ws) {
-                eprintln!("warning: state {i}: {}: {why}", m.forces[f].path);
-                unsolved += 1;
+impl Evaluate {
+    /// Evaluates every state.
+    pub fn run(&self, cx: &Context) -> Result<Evaluation, Error> {
+        let options = Options { opensim_faults: self.opensim_faults };
+        let (m, system) = model::system(cx, &self.model, &options)?;
+        let list = inputs(cx, &self.states, (&self.model, &m, &system))?;
+        let file = if self.states.is_given() { self.states.path() } else { self.model.path() };
+        let mut evaluation = Evaluation {
+            model_name: m.name.clone(),
+            tree_order: tree_order(&m, &system),
+            control_order: control_order(&m, &system),
+            states: Vec::with_capacity(list.len()),
+            not_in_equilibrium: 0,
+            not_finite: Vec::new(),
+            output: self.output.clone(),
+        };
+
+        let mut ws = system.workspace();
+        let total = list.len();
+        for (i, mut input) in list.into_iter().enumerate() {
+            cx.go_on()?;
+            if self.equilibrate {
+                for (f, why) in system.solve_equilibrium(&mut input.state, &input.controls, &mut ws) {
+                    cx.warn(file, format!("state {i}: {}: {why}", m.forces[f].path), "");
+                    evaluation.not_in_equilibrium += 1;
+                }
             }
+            let (values, problem) = evaluate(&m, &system, &input, &mut ws);
+            let name = |mobility: usize| evaluation.tree_order.get(mobility).cloned().unwrap_or_default();
+            if let Some(MotionError::Singular { mobility }) = problem {
+                let name = name(mobility);
+                let message = format!(
+                    "state {i}: nothing resists the forces on {name}; the accelerations are not finite (NaN)"
+                );
+                cx.warn(file, message, "give mass or inertia to what the coordinate moves");
+                evaluation.not_finite.push(NotFinite { state: i, name });
+            } else if let Some((what, name, x)) = first_not_finite(&evaluation.tree_order, &system, &ws) {
+                let message = format!("state {i}: the {what} of {name} is not finite ({x})");
+                let hint = "look for numbers of the state or the model that are not finite, or far too large";
+                cx.warn(file, message, hint);
+                let name = name.to_string();
+                evaluation.not_finite.push(NotFinite { state: i, name });
+            } else if let Some(&mobility) = ws.mass.singular.first() {
+                let name = name(mobility);
+                let message = format!(
+                    "state {i}: nothing resists {name}, and nothing drives it; its acceleration is taken as zero"
+                );
+                cx.warn(file, message, "");
+            }
+            evaluation.states.push(StateValues {
+                state: input.state,
+                controls: input.controls,
+                accelerations: ws.udot.clone(),
+                aux_derivatives: ws.zdot.clone(),
+                values,
+            });
+            cx.progress("states", i + 1, total);
         }
-        let (values, problem) = evaluate(&m, &system, &input, &mut ws);
-        results.push(values);
-        let name = |mobility: usize| tree_order(&m, &system).into_iter().nth(mobility).unwrap_or_default();
-        if let Some(MotionError::Singular { mobility }) = problem {
-            let name = name(mobility);
-            eprintln!("warning: state {i}: nothing resists the forces on {name}; the accelerations are NaN");
-        } else if let Some(&mobility) = ws.mass.singular.first() {
-            let name = name(mobility);
-            eprintln!(
-                "warning: state {i}: nothing resists {name}, and nothing drives it; its acceleration is taken as zero"
-            );
-        }
+        Ok(evaluation)
     }
-    let result = json!({
-        "generator": concat!("soleus ", env!("CARGO_PKG_VERSION")),
-        "model": {
-            "name": m.name,
-            "tree_order": tree_order(&m, &system),
-            "control_order": control_order(&m, &system),
-        },
-        "muscle_fields": MUSCLE_FIELDS,
-        "states": results,
-    });
-    let text = serde_json::to_string(&result).unwrap_or_default();
-    load::write_whole(out, &(text + "\n"))?;
-    match unsolved {
-        0 => Ok(()),
-        count => Err(Failure::NotConverged { count }),
+}
+
+/// The first coordinate whose acceleration is not finite, or state of a force whose rate is not: which it is, its name, and the
+/// number.
+fn first_not_finite<'a>(
+    order: &'a [String],
+    system: &'a System,
+    ws: &Workspace<f64>,
+) -> Option<(&'static str, &'a str, f64)> {
+    let coordinates = order.iter().zip(&ws.udot).map(|(c, x)| ("acceleration", c, x));
+    let others = system.aux_names.iter().zip(&ws.zdot).map(|(z, x)| ("rate", z, x));
+    let first = coordinates.chain(others).find(|(_, _, x)| !x.is_finite());
+    first.map(|(what, name, x)| (what, name.as_str(), *x))
+}
+
+/// Everything at some states.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// Name of the model.
+    pub model_name: String,
+    /// Path of the coordinate at each mobility: the order of q, u and accelerations.
+    pub tree_order: Vec<String>,
+    /// Path of the force of each control.
+    pub control_order: Vec<String>,
+    /// Every state.
+    pub states: Vec<StateValues>,
+    /// How many muscle states found no equilibrium and kept the given value.
+    pub not_in_equilibrium: usize,
+    /// States with accelerations or rates that are not finite.
+    pub not_finite: Vec<NotFinite>,
+    output: Option<PathBuf>,
+}
+
+/// Everything at one state.
+#[derive(Clone, Debug)]
+pub struct StateValues {
+    /// The state, after equilibration if that was asked for.
+    pub state: State<f64>,
+    /// Controls in the model's order.
+    pub controls: Vec<f64>,
+    /// Accelerations, rad/s² or m/s², mobility by mobility.
+    pub accelerations: Vec<f64>,
+    /// Rates of the states of forces, 1/s.
+    pub aux_derivatives: Vec<f64>,
+    /// All quantities by name, as they are in the file.
+    pub values: Value,
+}
+
+/// A state with rates that are not finite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotFinite {
+    /// Which state, from zero.
+    pub state: usize,
+    /// The first coordinate, or state of a force, whose rate is not finite.
+    pub name: String,
+}
+
+impl Evaluation {
+    /// What is in the file.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "generator": concat!("soleus ", env!("CARGO_PKG_VERSION")),
+            "model": {
+                "name": self.model_name,
+                "tree_order": self.tree_order,
+                "control_order": self.control_order,
+            },
+            "muscle_fields": MUSCLE_FIELDS,
+            "states": self.states.iter().map(|s| &s.values).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Outcome for Evaluation {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        let text = |path| Artifact::text(path, self.to_json().to_string() + "\n");
+        self.output.iter().map(text).collect()
+    }
+
+    fn verdict(&self) -> Result<(), Error> {
+        if let [first, rest @ ..] = &self.not_finite[..] {
+            let NotFinite { state, name } = first;
+            let more =
+                if rest.is_empty() { String::new() } else { format!(", and {} more states", rest.len()) };
+            let message = format!("accelerations are not finite: state {state}, {name} first{more}");
+            return Err(Error::NotSolved { message });
+        }
+        match self.not_in_equilibrium {
+            0 => Ok(()),
+            count => Err(Error::NotConverged { count }),
+        }
     }
 }
 

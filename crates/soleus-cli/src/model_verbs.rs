@@ -1,0 +1,185 @@
+//! `soleus info`, `eval`, `upgrade`, `jacobian` and `fit-paths`: verbs about a model.
+
+use crate::door::{enter, finish};
+use crate::failure::Failure;
+use clap::Args;
+use soleus::text::printable;
+use soleus::{Error, Evaluate, FitPaths, Jacobians, ModelInfo, Upgrade};
+use soleus_tools::fit_paths::FitOptions;
+use std::path::PathBuf;
+
+/// Arguments of `soleus info`.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass"
+)]
+pub struct Info {
+    /// Model file (.osim, any version)
+    model: PathBuf,
+    /// Write JSON to stdout instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+impl Info {
+    /// Runs `soleus info`.
+    pub fn run(self) -> Result<(), Failure> {
+        let request = ModelInfo { model: self.model.into(), output: Some("-".into()), as_json: self.json };
+        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    }
+}
+
+/// Arguments of `soleus eval`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
+        The states file is a JSON object with a list `states`; each state holds `coordinates` (path to\n\
+        [value, speed] in rad, m and s), and optionally `time`, `aux_states` (path to value), `controls` (a list in\n\
+        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default.")]
+pub struct Eval {
+    /// Model file (.osim, any version)
+    model: PathBuf,
+    /// JSON file with the states
+    #[arg(long, value_name = "IN.json")]
+    states: PathBuf,
+    /// JSON file to write; `-` for stdout
+    #[arg(long, value_name = "OUT.json")]
+    out: PathBuf,
+    /// Put the fibers of all muscles in equilibrium with their tendons first
+    #[arg(long)]
+    equilibrate: bool,
+    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    #[arg(long)]
+    opensim_faults: bool,
+}
+
+impl Eval {
+    /// Runs `soleus eval`.
+    pub fn run(self) -> Result<(), Failure> {
+        let request = Evaluate {
+            model: self.model.into(),
+            states: self.states.into(),
+            equilibrate: self.equilibrate,
+            opensim_faults: self.opensim_faults,
+            output: Some(self.out),
+        };
+        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    }
+}
+
+/// Arguments of `soleus upgrade`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
+pub struct UpgradeFile {
+    /// Model or setup file
+    old: PathBuf,
+    /// File to write; `-` for stdout
+    #[arg(long, value_name = "NEW.osim")]
+    out: PathBuf,
+}
+
+impl UpgradeFile {
+    /// Runs `soleus upgrade`.
+    pub fn run(self) -> Result<(), Failure> {
+        let request = Upgrade { file: self.old, output: Some(self.out) };
+        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    }
+}
+
+/// What `soleus jacobian` is told.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  soleus jacobian arm26.osim --out jacobian.json --plot jacobian.svg\n  \
+    soleus jacobian arm26.osim --out jacobian.json --parameters '/forceset/*/optimal_fiber_length,/bodyset/*/mass'\n\n\
+    The equations are f(x, xdot, e, lambda) = 0: kinematics, inverse dynamics, muscles, constraints. The states file is that of\n\
+    `soleus eval`; a state may also hold `xdot` and `lambda`, lists in the order of `state_order` and `constraint_order`.\n\
+    Without them they are those of the motion, and the residual is zero.")]
+pub struct Jacobian {
+    /// Model file (.osim, any version)
+    model: PathBuf,
+    /// JSON file with the states; without it the model's default state
+    #[arg(long, value_name = "IN.json")]
+    states: Option<PathBuf>,
+    /// JSON file to write; `-` for stdout
+    #[arg(long, value_name = "OUT.json", required_unless_present_any = ["plot", "parameters"])]
+    out: Option<PathBuf>,
+    /// Numbers of the model to differentiate by as well, by component and property, with * for anything; `list` for their names
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    parameters: Vec<String>,
+    /// Picture of where the Jacobians have entries, to write (.svg)
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+impl Jacobian {
+    /// Runs `soleus jacobian`.
+    pub fn run(self) -> Result<(), Failure> {
+        let names_alone = self.parameters.iter().any(|p| p == "list");
+        let has_file = self.out.is_some() || self.plot.is_some();
+        let request = Jacobians {
+            model: self.model.into(),
+            states: self.states.unwrap_or_default().into(),
+            parameters: self.parameters,
+            output: self.out,
+            picture: self.plot,
+        };
+        Ok(enter(None, false, |cx| {
+            if names_alone {
+                let names: String = request.parameter_names(cx)?.iter().map(|n| format!("{n}\n")).collect();
+                let out = std::path::Path::new("-");
+                let text = printable(&names);
+                return cx.files.write(out, text.as_bytes()).map_err(|e| Error::write(cx.files, out, e));
+            }
+            let outcome = request.run(cx)?;
+            if !has_file {
+                let message = "--parameters needs a file for the derivatives, --out OUT.json";
+                let hint = "`soleus jacobian MODEL --parameters list` prints the names of all there are";
+                return Err(Error::content(request.model.path(), 0, "", message, hint));
+            }
+            finish(cx, Ok(outcome))
+        })?)
+    }
+}
+
+/// What to fit, and how well.
+#[derive(Args)]
+#[command(after_help = "Example:\n  soleus fit-paths rajagopal.osim --out rajagopal_polynomial.osim\n\n\
+    Every path becomes a FunctionBasedPath, which OpenSim 4.6 reads too. Coordinates are sampled in\n\
+    their ranges, or around the poses of a motion: --coordinates walk.mot. The table\n\
+    on stderr shows the errors on poses that were not fitted.")]
+pub struct Fit {
+    /// Model file (.osim, any version)
+    model: PathBuf,
+    /// Model file to write; `-` for stdout
+    #[arg(long, value_name = "NEW.osim")]
+    out: PathBuf,
+    /// Motion to fit around (.mot, .sto): the paths are then good near its poses, not over the whole ranges
+    #[arg(long, value_name = "MOTION")]
+    coordinates: Option<PathBuf>,
+    /// How far around the poses of the motion, in degrees; translations a centimeter
+    #[arg(long, value_name = "DEG", default_value_t = 10.0, requires = "coordinates")]
+    margin_deg: f64,
+    /// Highest order of the polynomials
+    #[arg(long, default_value_t = FitOptions::default().max_order)]
+    max_order: usize,
+    /// Root mean square error of the length to reach, in m
+    #[arg(long, value_name = "M", default_value_t = FitOptions::default().length_tolerance)]
+    length_tolerance: f64,
+    /// Root mean square error of the moment arms to reach, in m
+    #[arg(long, value_name = "M", default_value_t = FitOptions::default().moment_arm_tolerance)]
+    moment_arm_tolerance: f64,
+}
+
+impl Fit {
+    /// Runs `soleus fit-paths`.
+    pub fn run(self) -> Result<(), Failure> {
+        let request = FitPaths {
+            model: self.model.into(),
+            coordinates: self.coordinates.map(Into::into),
+            margin: self.margin_deg.to_radians(),
+            max_order: self.max_order,
+            length_tolerance: self.length_tolerance,
+            moment_arm_tolerance: self.moment_arm_tolerance,
+            output: Some(self.out),
+        };
+        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    }
+}

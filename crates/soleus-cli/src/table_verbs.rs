@@ -1,0 +1,213 @@
+//! `soleus convert`, `plot` and `view`: verbs about tables and motions.
+
+use crate::door::{enter, finish};
+use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use soleus::conversion::Turn;
+use soleus::{Convert, PlotTable, View, inputs};
+use soleus_viewer::Camera;
+use std::path::PathBuf;
+
+/// What to take out of a C3D file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Take {
+    /// Marker trajectories
+    Markers,
+    /// Ground reactions: force, center of pressure and free moment of each plate, in N, m and N m
+    Forces,
+    /// Analog channels as they were recorded
+    Analog,
+}
+
+impl From<Take> for inputs::table::Take {
+    fn from(take: Take) -> Self {
+        match take {
+            Take::Markers => inputs::table::Take::Markers,
+            Take::Forces => inputs::table::Take::Forces,
+            Take::Analog => inputs::table::Take::Analog,
+        }
+    }
+}
+
+/// What to convert, and how.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  soleus convert walk.c3d walk.trc --rotate x:-90 --units m\n  \
+    soleus convert walk.c3d forces.mot --rotate x:-90 --force-threshold-n 20\n  \
+    soleus convert walk_ik.mot walk_ik.csv --lowpass-hz 6\n\n\
+    Steps are done in this order: rotate, units, low-pass, rate.")]
+pub struct ConvertTable {
+    /// File to read: .sto, .mot, .trc, .csv, .c3d or .parquet
+    input: PathBuf,
+    /// File to write: .sto, .mot, .trc, .csv or .parquet
+    output: PathBuf,
+    /// What to take out of a .c3d [default: markers for .trc, forces for the others]
+    #[arg(long, value_enum)]
+    take: Option<Take>,
+    /// Turns all vectors about an axis of the laboratory, degrees; may be repeated
+    #[arg(long, value_name = "AXIS:DEG")]
+    rotate: Vec<Turn>,
+    /// Unit of length of the markers read, where the file does not say it (.csv)
+    #[arg(long, value_name = "UNIT")]
+    from_units: Option<String>,
+    /// Angles read are in degrees, where the file does not say it (.csv)
+    #[arg(long)]
+    degrees: bool,
+    /// Unit of length of the markers written: m, cm, mm, in, …
+    #[arg(long, value_name = "UNIT")]
+    units: Option<String>,
+    /// Rows per second; values between rows come from splines of degree 5
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
+    /// Third-order Butterworth low-pass, forwards and backwards
+    #[arg(long, value_name = "HZ")]
+    lowpass_hz: Option<f64>,
+    /// Ground reactions of a .c3d are 0 where the force normal to the plate is below this
+    #[arg(long, value_name = "N", default_value_t = 0.0)]
+    force_threshold_n: f64,
+    /// Write .sto and .mot with 8 decimals, as OpenSim's tools do; otherwise no digit is lost
+    #[arg(long)]
+    fixed: bool,
+}
+
+impl ConvertTable {
+    /// Runs `soleus convert`.
+    pub fn run(self) -> Result<(), Failure> {
+        let request = Convert {
+            input: self.input.into(),
+            output: Some(self.output),
+            take: self.take.map(Into::into),
+            rotate: self.rotate,
+            from_units: self.from_units,
+            degrees: self.degrees,
+            units: self.units,
+            rate: self.rate,
+            lowpass_hz: self.lowpass_hz,
+            force_threshold_n: self.force_threshold_n,
+            fixed_digits: self.fixed,
+        };
+        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    }
+}
+
+/// What to draw.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  soleus plot walk_ik.mot --columns knee_angle_r,knee_angle_l --out knees.svg\n  \
+    soleus plot forces.mot --columns '*_vy' --out vertical.png"
+)]
+pub struct Plot {
+    /// File to read: .sto, .mot, .trc, .csv, .parquet or .c3d
+    file: PathBuf,
+    /// Columns by name, separated by commas; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    columns: Vec<String>,
+    /// Picture to write: PNG if its name ends in .png, otherwise SVG; `-` for stdout
+    #[arg(long, value_name = "OUT.svg|OUT.png")]
+    out: PathBuf,
+    /// What to take out of a .c3d
+    #[arg(long, value_enum, default_value_t = Take::Markers)]
+    take: Take,
+}
+
+impl Plot {
+    /// Runs `soleus plot`.
+    pub fn run(self) -> Result<(), Failure> {
+        let request = PlotTable {
+            table: self.file.into(),
+            columns: self.columns,
+            take: self.take.into(),
+            output: Some(self.out),
+        };
+        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    }
+}
+
+/// Arguments of `soleus view`.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  soleus view gait2354.osim walk_ik.mot --out walk.html\n  \
+    soleus view arm26.osim --picture arm26.svg\n  soleus view gait2354.osim walk_ik.mot --picture push_off.png --time 1.2\n\n\
+    The page holds everything it shows and opens from disk, without a network.")]
+pub struct ViewModel {
+    /// Model file (.osim, any version)
+    model: PathBuf,
+    /// Motion: coordinates or states over time (.mot, .sto, .csv); the model's default pose without it
+    motion: Option<PathBuf>,
+    /// Page to write; `-` for stdout. Without --out and --picture, the name of the motion or model with the ending .html
+    #[arg(long, value_name = "PAGE.html")]
+    out: Option<PathBuf>,
+    /// Picture of one frame to write: PNG if its name ends in .png, otherwise SVG; `-` for stdout
+    #[arg(long, visible_alias = "svg", value_name = "FRAME.svg|FRAME.png")]
+    picture: Option<PathBuf>,
+    /// Time of the picture, s; the first frame without it
+    #[arg(long, value_name = "SECONDS")]
+    time: Option<f64>,
+    /// Measured loads to draw as arrows: an XML file with ExternalLoads
+    #[arg(long, value_name = "LOADS.xml")]
+    loads: Option<PathBuf>,
+    /// Activations of muscles over time, which color them; the motion may have them too
+    #[arg(long, value_name = "FILE.sto")]
+    activations: Option<PathBuf>,
+    /// Draw wrap objects in the picture; the page has a switch for them
+    #[arg(long)]
+    wraps: bool,
+    /// Folder with the mesh files that the model names; without it they are looked for beside the model
+    #[arg(long, value_name = "DIR")]
+    geometry: Option<PathBuf>,
+    /// Most frames for each second of the motion
+    #[arg(long, value_name = "HZ", default_value_t = View::default().frame_rate)]
+    frame_rate: f64,
+    /// Where the picture is seen from: turn about the vertical and upwards, in degrees. `0,0` is the right side
+    #[arg(long, value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = Angles(Camera::default()))]
+    from: Angles,
+}
+
+/// A camera as two angles in degrees.
+#[derive(Clone, Copy)]
+struct Angles(Camera);
+
+impl std::fmt::Display for Angles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},{}", self.0.yaw_deg, self.0.pitch_deg)
+    }
+}
+
+impl std::str::FromStr for Angles {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let angle = |t: &str| t.trim().parse::<f64>().ok().filter(|a| a.is_finite());
+        match text.split_once(',').map(|(yaw, pitch)| (angle(yaw), angle(pitch))) {
+            Some((Some(yaw_deg), Some(pitch_deg))) => Ok(Angles(Camera { yaw_deg, pitch_deg })),
+            _ => Err("give two angles in degrees, such as 20,8".to_string()),
+        }
+    }
+}
+
+impl ViewModel {
+    /// Runs `soleus view`.
+    pub fn run(self) -> Result<(), Failure> {
+        let page = match (self.out, &self.picture) {
+            (Some(out), _) => Some(out),
+            (None, Some(_)) => None,
+            (None, None) => {
+                let name = self.motion.as_ref().unwrap_or(&self.model).with_extension("html");
+                Some(PathBuf::from(name.file_name().unwrap_or_default()))
+            }
+        };
+        let request = View {
+            model: self.model.into(),
+            motion: self.motion.map(Into::into),
+            page,
+            picture: self.picture,
+            time: self.time,
+            loads: self.loads,
+            activations: self.activations.map(Into::into),
+            wraps: self.wraps,
+            geometry: self.geometry,
+            frame_rate: self.frame_rate,
+            yaw_deg: self.from.0.yaw_deg,
+            pitch_deg: self.from.0.pitch_deg,
+        };
+        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    }
+}

@@ -1,0 +1,240 @@
+//! Path fitting: polynomials of the coordinates in place of the paths of muscles, for optimal control and real time.
+//!
+//! ```no_run
+//! use soleus::{Context, Disk, FitPaths, Outcome};
+//! let files = Disk::new();
+//! let context = Context::new(&files);
+//! let request = FitPaths {
+//!     model: "rajagopal.osim".into(),
+//!     output: Some("rajagopal_polynomial.osim".into()),
+//!     ..Default::default()
+//! };
+//! let fitted = request.run(&context)?;
+//! println!("{} paths", fitted.paths.len());
+//! fitted.write(&context)?;
+//! # Ok::<(), soleus::Error>(())
+//! ```
+
+use crate::artifact::{Artifact, Outcome};
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::numbers::{not_negative, positive};
+use crate::inputs::table::read_numbers;
+use crate::inputs::{model, setup};
+use crate::source::{ModelSource, Source};
+use serde::{Deserialize, Serialize};
+use soleus_dynamics::Options;
+use soleus_io::osim::write_document;
+use soleus_math::Table;
+use soleus_model::document::Element;
+use soleus_model::{Document, Force, Model, angles};
+use soleus_simulation::system::state_column;
+use soleus_tools::fit_paths::{FitOptions, FittedPath, fit_paths};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Polynomials in place of the paths of a model.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FitPaths {
+    /// The model: a file, or the document that it was built of.
+    pub model: ModelSource,
+    /// A motion to fit around: the paths are then good near its poses, not over the whole ranges of the coordinates.
+    pub coordinates: Option<Source<Table>>,
+    /// How far around the poses of the motion, rad; translations a centimeter.
+    pub margin: f64,
+    /// Highest order of the polynomials.
+    pub max_order: usize,
+    /// Root mean square error of the length to reach, m.
+    pub length_tolerance: f64,
+    /// Root mean square error of the moment arms to reach, m.
+    pub moment_arm_tolerance: f64,
+    /// Model file to write.
+    pub output: Option<PathBuf>,
+}
+
+impl Default for FitPaths {
+    fn default() -> Self {
+        let options = FitOptions::default();
+        FitPaths {
+            model: ModelSource::default(),
+            coordinates: None,
+            margin: options.margin[0],
+            max_order: options.max_order,
+            length_tolerance: options.length_tolerance,
+            moment_arm_tolerance: options.moment_arm_tolerance,
+            output: None,
+        }
+    }
+}
+
+impl FitPaths {
+    /// Fits all paths, and puts them into the model.
+    pub fn run(&self, cx: &Context) -> Result<FittedModel, Error> {
+        let path = self.model.path();
+        not_negative(path, "how far around the motion, rad", self.margin)?;
+        positive(path, "tolerance of lengths, m", self.length_tolerance)?;
+        positive(path, "tolerance of moment arms, m", self.moment_arm_tolerance)?;
+        if self.max_order == 0 {
+            let message = "polynomials of order 0 have no moment arms";
+            return Err(Error::content(path, 0, "", message, "give an order of 1 or more"));
+        }
+        let (model, system) = model::system(cx, &self.model, &Options::default())?;
+        let options = FitOptions {
+            max_order: self.max_order,
+            length_tolerance: self.length_tolerance,
+            moment_arm_tolerance: self.moment_arm_tolerance,
+            poses: match &self.coordinates {
+                Some(source) => poses(cx, &model, source)?,
+                None => Vec::new(),
+            },
+            margin: [self.margin, FitOptions::default().margin[1]],
+            ..FitOptions::default()
+        };
+        let paths = fit_paths(&model, &system, &options, &mut |done, all| {
+            cx.progress("paths", done, all);
+            !cx.monitor.is_cancelled()
+        });
+        // Half of the paths are no model.
+        cx.go_on()?;
+        report(&model, &paths).lines().for_each(|line| cx.note(line));
+
+        let mut document = self.document(cx)?;
+        for f in &paths {
+            let force = &model.forces[f.force];
+            if let Some(d) = &mut document
+                && !replace(&mut d.root, force, &element(&model, f))
+            {
+                let message =
+                    format!("the path of `{}` is not a GeometryPath, and was not replaced", force.name);
+                return Err(Error::content(path, model.line_of(&force.path), &force.path, message, ""));
+            }
+        }
+        Ok(FittedModel { paths, document, output: self.output.clone() })
+    }
+
+    /// The elements of the model, with their comments.
+    fn document(&self, cx: &Context) -> Result<Option<Document>, Error> {
+        match &self.model {
+            // What is odd about the file was told when the model was built.
+            ModelSource::File(path) => Ok(Some(setup::upgraded(cx, path)?.0)),
+            ModelSource::Model(_) if self.output.is_none() => Ok(None),
+            source => Ok(Some(model::document(cx, source)?)),
+        }
+    }
+}
+
+/// A model with polynomials for paths.
+#[derive(Debug)]
+pub struct FittedModel {
+    /// Every path, with its errors on poses that were not fitted.
+    pub paths: Vec<FittedPath>,
+    /// The model; `None` for one that was given as built already.
+    pub document: Option<Document>,
+    output: Option<PathBuf>,
+}
+
+impl Outcome for FittedModel {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        let files = self.output.iter().zip(&self.document);
+        files.map(|(path, document)| Artifact::text(path, write_document(document))).collect()
+    }
+}
+
+/// The poses of a motion, one value for every coordinate of the model.
+fn poses(cx: &Context, model: &Model, source: &Source<Table>) -> Result<Vec<Vec<f64>>, Error> {
+    let (table, path) = (read_numbers(cx, source)?, source.path());
+    let mut columns = Vec::with_capacity(model.coordinates.len());
+    let mut missing = Vec::new();
+    for c in &model.coordinates {
+        let unit = angles::unit_of(&table, c);
+        match state_column(table.labels(), &format!("{}/value", c.path)) {
+            Some(i) => columns.push(table.columns()[i].iter().map(|x| unit * x).collect()),
+            None => {
+                missing.push(c.name.as_str());
+                columns.push(vec![c.default_value; table.rows()]);
+            }
+        }
+    }
+    if missing.len() == model.coordinates.len() || table.rows() == 0 {
+        let message = "the table has no column for any coordinate of the model, or no rows";
+        return Err(Error::content(path, 0, "", message, "give a motion of this model"));
+    }
+    if let Some(first) = missing.first() {
+        let n = missing.len();
+        let message = format!("no column for {n} coordinates, {first} first: they stay near their defaults");
+        cx.warn(path, message, "");
+    }
+    let pose = |row: usize| columns.iter().map(|c: &Vec<f64>| c[row]).collect::<Vec<f64>>();
+    let all = (0..table.rows()).map(pose);
+    Ok(all.filter(|p| p.iter().all(|x| x.is_finite())).collect())
+}
+
+/// A table of orders and errors. Writing to a `String` cannot fail, so the results of `writeln!` are dropped.
+fn report(model: &Model, fitted: &[FittedPath]) -> String {
+    let mut s = String::new();
+    let _ = writeln!(
+        s,
+        "{:<24} {:>5} {:>6} {:>24} {:>24}",
+        "path", "order", "terms", "length rms, max (mm)", "arm rms, max (mm)"
+    );
+    for f in fitted {
+        let mm = |e: [f64; 2]| format!("{:.3} {:.3}", e[0] * 1e3, e[1] * 1e3);
+        let _ = writeln!(
+            s,
+            "{:<24} {:>5} {:>6} {:>24} {:>24}{}",
+            model.forces[f.force].name,
+            f.order,
+            f.coefficients.len(),
+            mm(f.length_error),
+            mm(f.moment_arm_error),
+            if f.converged { "" } else { "  short of the tolerance" }
+        );
+    }
+    let worst = |e: fn(&FittedPath) -> f64| fitted.iter().map(e).fold(0.0, f64::max) * 1e3;
+    let done = fitted.iter().filter(|f| f.converged).count();
+    let _ = writeln!(
+        s,
+        "{done} of {} paths within tolerance; worst length {:.3} mm, worst moment arm {:.3} mm",
+        fitted.len(),
+        worst(|f| f.length_error[1]),
+        worst(|f| f.moment_arm_error[1])
+    );
+    s
+}
+
+/// The fitted path as a file says it.
+fn element(model: &Model, f: &FittedPath) -> Element {
+    let join = |x: &[f64]| x.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
+    let mut polynomial = Element::new("MultivariatePolynomialFunction", 0);
+    polynomial.push(Element::with_text("coefficients", join(&f.coefficients), 0));
+    polynomial.push(Element::with_text("dimension", f.path.coordinates.len().to_string(), 0));
+    polynomial.push(Element::with_text("order", f.order.to_string(), 0));
+    let mut length = Element::new("length_function", 0);
+    length.push(polynomial);
+    let names: Vec<&str> = f.path.coordinates.iter().map(|c| model.coordinates[c.0].path.as_str()).collect();
+    let mut path = Element::new("FunctionBasedPath", 0);
+    path.set_attribute("name", "path");
+    path.push(Element::with_text("coordinate_paths", names.join(" "), 0));
+    path.push(length);
+    path
+}
+
+/// Puts `path` in the place of the geometry path of a force, wherever the force is; tells whether it was found.
+fn replace(e: &mut Element, force: &Force, path: &Element) -> bool {
+    if e.tag == force.class && e.name() == force.name {
+        // Directly in the force, or in a property `path` of it.
+        return put(e, path) || e.child_mut("path").is_some_and(|p| put(p, path));
+    }
+    e.children_mut().any(|child| replace(child, force, path))
+}
+
+fn put(e: &mut Element, path: &Element) -> bool {
+    match e.child_mut("GeometryPath") {
+        Some(old) => {
+            *old = path.clone();
+            true
+        }
+        None => false,
+    }
+}
