@@ -6,6 +6,7 @@ mod conversion;
 mod evaluation;
 mod jacobian;
 mod model_info;
+mod motion_capture;
 mod path_fitting;
 mod plotting;
 mod simulation;
