@@ -13,7 +13,7 @@ use soleus_model::force::Force;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::external_forces;
 use soleus_tools::inverse_dynamics::{Error, Loads, Settings, inverse_dynamics};
-use soleus_tools::quality::{check_angles, check_cutoff, check_ground_reactions, check_points, residuals};
+use soleus_tools::quality::{check_cutoff, check_ground_reactions, check_points, check_units, residuals};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus id`.
@@ -103,7 +103,7 @@ pub fn run_setup(
 fn solve(mut model: Model, forces: Vec<Force>, motion: &Path, settings: &Settings) -> Result<Loads, Failure> {
     let table = tables::read_in_order(motion, Take::Markers)?;
     let mut log = Diagnostics::new(motion.display().to_string());
-    check_angles(&model, &table, &mut log);
+    check_units(&model, &table, &mut log);
     if let Some(hz) = settings.cutoff_hz {
         check_cutoff(table.times(), hz, &mut log);
     }

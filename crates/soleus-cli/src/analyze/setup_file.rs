@@ -13,7 +13,7 @@ use soleus_model::operator::ModelOperator;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::ModelControls;
 use soleus_tools::analysis::{HistoryError, MotionSettings, Preparation, StateHistory, analyze};
-use soleus_tools::quality::{check_angles, check_cutoff, check_points};
+use soleus_tools::quality::{check_cutoff, check_points, check_units};
 use std::path::{Path, PathBuf};
 
 /// Runs the tool of a setup file, with these actuators added to the model.
@@ -162,11 +162,11 @@ pub fn no_motion(file: &Path, e: &HistoryError) -> Failure {
     Failure::content(file, 0, "", e.to_string(), hint)
 }
 
-/// Says if angles look like degrees where radians are expected, if measured forces act far from where they should, and if a filter
+/// Says if angles or lengths look as if they were in another unit, if measured forces act far from where they should, and if a filter
 /// would do nothing.
 pub fn warn_of_data(file: &Path, (model, system): (&Model, &System), motion: &Table, cutoff_hz: Option<f64>) {
     let mut log = Diagnostics::new(file.display().to_string());
-    check_angles(model, motion, &mut log);
+    check_units(model, motion, &mut log);
     check_points(model, system, motion, &model.forces, &mut log);
     if let Some(hz) = cutoff_hz {
         check_cutoff(motion.times(), hz, &mut log);
