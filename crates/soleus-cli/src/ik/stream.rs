@@ -5,8 +5,10 @@ use crate::tables::{self, Take};
 use crate::{imu, load};
 use soleus_dynamics::{Options, System};
 use soleus_math::{Rotation, Table, Vec3, table::Element};
-use soleus_model::Model;
-use soleus_tools::inverse_kinematics::{Fit, InverseKinematics, Settings, Tasks, coordinates_in_degrees};
+use soleus_model::{Diagnostics, Model};
+use soleus_tools::inverse_kinematics::{
+    Fit, InverseKinematics, MisplacedMarkers, Settings, Tasks, coordinates_in_degrees,
+};
 use soleus_tools::place_imus::space_fixed_xyz;
 use std::fmt::Write as _;
 use std::io::BufRead;
@@ -137,6 +139,7 @@ fn follow(
     let mut told = tell(&mut stdout, &mut line)?;
     let (mut numbers, mut took, mut steps) = (Vec::new(), Vec::new(), 0);
     let mut not_converged: Option<(usize, f64)> = None;
+    let mut misplaced = MisplacedMarkers::default();
     while told && frames.wait()? {
         let start = Instant::now();
         let time = frames.frame(&mut numbers)?;
@@ -148,6 +151,7 @@ fn follow(
         }
         told = tell(&mut stdout, &mut line)?;
         took.push(start.elapsed().as_secs_f64());
+        misplaced.add_frame(&ik, time, took.len() - 1);
         steps += fit.iterations;
         if !fit.converged {
             let (n, first) = not_converged.unwrap_or((0, time));
@@ -155,6 +159,9 @@ fn follow(
         }
     }
     close(&mut took, steps);
+    let mut log = Diagnostics::new(frames.name().display().to_string());
+    super::warn_of_misplaced(&misplaced.named(ik.marker_names()), &mut log);
+    load::report(&log);
     match not_converged {
         None => Ok(()),
         Some((n, first)) => Err(Failure::NotSolved {
