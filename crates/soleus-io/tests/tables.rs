@@ -104,6 +104,26 @@ fn analytic_the_later_of_two_rows_at_one_time_counts() {
     assert_eq!((t.times(), t.column("a")), (&[0.0, 1.0, 2.0][..], Some(&[2.0, 5.0, 6.0][..])));
 }
 
+/// Some systems write a gap as the origin; no body is there to the last digit.
+#[test]
+fn analytic_markers_at_the_origin_are_gaps() {
+    let text = "PathFileType\t4\t(X/Y/Z)\twalk.trc\n\
+        DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n\
+        100\t100\t3\t2\tmm\t100\t1\t3\n\
+        Frame#\tTime\tR.ASIS\t\t\tL.ASIS\t\t\n\t\tX1\tY1\tZ1\tX2\tY2\tZ2\n\n\
+        1\t0.00\t0\t2\t0\t4\t5\t6\n2\t0.01\t0.000\t-0\t0\t4\t5\t6\n3\t0.02\t0\t0\t0\t0\t0\t1e-9\n";
+    let (table, log) = trc::read(text.as_bytes(), "walk.trc");
+    let t = table.unwrap();
+    assert_eq!(t.vec3(0, 0).to_array(), [0.0, 2.0, 0.0]);
+    assert!(t.vec3(1, 0).x.is_nan() && t.vec3(2, 0).y.is_nan());
+    assert_eq!(t.vec3(2, 1).z, 1e-9);
+    let said: Vec<String> = log.list.iter().map(ToString::to_string).collect();
+    assert!(
+        said.len() == 1 && said[0].contains("2 places are `0 0 0`") && said[0].contains("R.ASIS (2)"),
+        "{said:?}"
+    );
+}
+
 #[test]
 fn analytic_markers_with_gaps() {
     let text = "PathFileType\t4\t(X/Y/Z)\twalk.trc\t\t\n\

@@ -10,7 +10,7 @@ pub use points::check_points;
 use soleus_dynamics::System;
 use soleus_math::{Table, Vec3};
 use soleus_model::force::{ExternalForce, Force, ForceKind};
-use soleus_model::joint::MotionType;
+use soleus_model::joint::{Coordinate, MotionType};
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::system::state_column;
 
@@ -69,16 +69,43 @@ pub fn check_cutoff(times: &[f64], cutoff_hz: f64, log: &mut Diagnostics) {
     }
 }
 
-/// Checks the unit of the angles of a motion: a table in radians, by what its header says, in which a joint turns farther than
-/// three times what it can, and would not in degrees, is in degrees.
+/// Checks the units of a motion: those of its angles and of its lengths.
+pub fn check_units(model: &Model, motion: &Table, log: &mut Diagnostics) {
+    check_angles(model, motion, log);
+    check_lengths(model, motion, log);
+}
+
+/// The columns of a motion that are coordinates of a kind.
+fn coordinates_of<'a>(
+    model: &'a Model,
+    motion: &'a Table,
+    kind: MotionType,
+) -> impl Iterator<Item = (&'a Coordinate, &'a [f64])> {
+    model.coordinates.iter().filter(move |c| c.motion_type == kind).filter_map(move |c| {
+        let column = state_column(motion.labels(), &format!("{}/value", c.path))?;
+        Some((c, motion.columns()[column].as_slice()))
+    })
+}
+
+/// The largest of the numbers, whatever their signs.
+fn largest(column: &[f64]) -> f64 {
+    column.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+}
+
+/// Checks the unit of the angles of a motion. A table in radians, by what its header says, in which a joint turns farther than
+/// three times what it can, and would not in degrees, is in degrees. One in degrees in which nothing is beyond 3.14, but moves fast,
+/// is in radians.
 pub fn check_angles(model: &Model, motion: &Table, log: &mut Diagnostics) {
-    if motion.in_degrees == Some(true) || motion.element().components() != 1 {
+    if motion.element().components() != 1 {
+        return;
+    }
+    if motion.in_degrees == Some(true) {
+        check_radians(model, motion, log);
         return;
     }
     let mut worst: Option<(&str, f64, f64)> = None;
-    for c in model.coordinates.iter().filter(|c| c.motion_type == MotionType::Rotational) {
-        let Some(column) = state_column(motion.labels(), &format!("{}/value", c.path)) else { continue };
-        let largest = motion.columns()[column].iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    for (c, column) in coordinates_of(model, motion, MotionType::Rotational) {
+        let largest = largest(column);
         let possible = c.range[0].abs().max(c.range[1].abs()).max(std::f64::consts::PI);
         let times = largest / possible;
         if times > 3.0 && largest.to_radians() < possible && worst.is_none_or(|w| times > w.1) {
@@ -89,6 +116,68 @@ pub fn check_angles(model: &Model, motion: &Table, log: &mut Diagnostics) {
         let message =
             format!("angles are read as radians, but `{name}` reaches {largest:.0}: these look like degrees");
         log.warn(0, "", message, "write `inDegrees=yes` into the header of the table");
+    }
+}
+
+/// Within this time, s, an angle that is told in degrees moves by more than the next in most motions that are worth measuring, even
+/// where all angles are small; quiet standing does not reach it.
+const WINDOW_S: f64 = 0.1;
+const MOVES: f64 = 0.3;
+
+/// Says if angles that are read as degrees look like radians.
+fn check_radians(model: &Model, motion: &Table, log: &mut Diagnostics) {
+    let t = motion.times();
+    let (mut largest_of_all, mut fastest) = (0.0f64, ("", 0.0f64));
+    let mut count = 0;
+    for (c, column) in coordinates_of(model, motion, MotionType::Rotational) {
+        count += 1;
+        largest_of_all = largest_of_all.max(largest(column));
+        for (i, x) in column.iter().enumerate() {
+            let later = t.partition_point(|&s| s < t[i] + WINDOW_S);
+            if let Some(y) = column.get(later).filter(|y| (*y - x).abs() > fastest.1) {
+                fastest = (&c.name, (y - x).abs());
+            }
+        }
+    }
+    if count >= 3 && largest_of_all < std::f64::consts::PI && fastest.1 > MOVES {
+        let message = format!(
+            "angles are read as degrees, but none exceeds {largest_of_all:.2} while `{}` changes by {:.2} in {WINDOW_S} s: these look like radians",
+            fastest.0, fastest.1
+        );
+        log.warn(0, "", message, "write `inDegrees=no` into the header of the table");
+    }
+}
+
+/// A coordinate this many times beyond its range is in another unit, if it starts there or moves as nothing does.
+const TIMES_RANGE: f64 = 20.0;
+const FASTEST_M_PER_S: f64 = 30.0;
+
+/// Says if lengths look like millimeters.
+fn check_lengths(model: &Model, motion: &Table, log: &mut Diagnostics) {
+    if motion.element().components() != 1 {
+        return;
+    }
+    let t = motion.times();
+    let mut worst: Option<(&str, f64, f64)> = None;
+    for (c, column) in coordinates_of(model, motion, MotionType::Translational) {
+        let range = c.range[0].abs().max(c.range[1].abs());
+        // A range without end, or none, is what a laboratory measures.
+        let possible = if range > 0.0 && range < 100.0 { range } else { 10.0 };
+        let (most, first) = (largest(column), column.first().map_or(0.0, |x| x.abs()));
+        let fast = column
+            .windows(2)
+            .zip(t.windows(2))
+            .any(|(x, t)| (x[1] - x[0]).abs() > FASTEST_M_PER_S * (t[1] - t[0]));
+        let is_far = most > TIMES_RANGE * possible && 1e-3 * most < 3.0 * possible;
+        if is_far && (first > TIMES_RANGE * possible || fast) && worst.is_none_or(|w| most / possible > w.1) {
+            worst = Some((c.name.as_str(), most / possible, most));
+        }
+    }
+    if let Some((name, _, most)) = worst {
+        let message = format!(
+            "lengths are read as meters, but `{name}` reaches {most:.0}: these look like millimeters"
+        );
+        log.warn(0, "", message, "write translations in meters");
     }
 }
 
@@ -338,6 +427,35 @@ mod tests {
         let t: Vec<f64> = (0..50).map(|i| 0.01 * i as f64).collect();
         assert_eq!(findings(|log| check_cutoff(&t, 6.0, log)), "");
         assert!(findings(|log| check_cutoff(&t, 60.0, log)).contains("49.0 Hz is taken"));
+    }
+
+    #[test]
+    fn analytic_units_of_a_motion() {
+        let mut model = chain(vec![(Free, 6), (Pin, 1)]);
+        for c in model.coordinates.iter_mut().filter(|c| c.motion_type == MotionType::Translational) {
+            c.range = [-1.0, 2.0];
+        }
+        let t: Vec<f64> = (0..100).map(|i| 0.01 * f64::from(i)).collect();
+        let of = |degrees: bool, angle: f64, length: f64| {
+            let labels = model.coordinates.iter().map(|c| format!("{}/value", c.path)).collect();
+            let column = |c: &Coordinate| {
+                let scale = if c.motion_type == MotionType::Rotational { angle } else { length };
+                t.iter().map(|t| scale * (0.6 + 0.4 * (6.0 * t).sin())).collect()
+            };
+            let columns = model.coordinates.iter().map(column).collect();
+            let mut motion = Table::new(Element::Scalar, labels, t.clone(), columns).unwrap();
+            motion.in_degrees = Some(degrees);
+            findings(|log| check_units(&model, &motion, log))
+        };
+        assert_eq!(of(false, 1.2, 0.9), "");
+        assert_eq!(of(true, 60.0, 0.9), "");
+        // Quiet standing, in degrees.
+        assert_eq!(of(true, 1.0, 0.9), "");
+        assert!(of(true, 1.5, 0.9).contains("these look like radians"), "{}", of(true, 1.5, 0.9));
+        assert!(of(false, 60.0, 0.9).contains("these look like degrees"));
+        assert!(of(true, 60.0, 950.0).contains("these look like millimeters"));
+        // A long way in a laboratory without end, in meters.
+        assert_eq!(of(true, 60.0, 30.0), "");
     }
 
     #[test]

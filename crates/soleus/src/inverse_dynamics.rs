@@ -16,7 +16,7 @@ use soleus_math::Table;
 use soleus_model::force::{Force, ForceKind};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_dynamics::{Error as Failed, Loads, Settings, inverse_dynamics};
-use soleus_tools::quality::{Residuals, check_angles, check_cutoff, check_points, residuals};
+use soleus_tools::quality::{Residuals, check_units, check_cutoff, check_points, residuals};
 use std::path::{Path, PathBuf};
 
 /// Joint moments behind a motion.
@@ -117,7 +117,7 @@ impl InverseDynamics {
         let path = self.motion.path();
         let table = read_in_order(cx, &self.motion, Take::Markers)?;
         let mut log = Diagnostics::new(path.display().to_string());
-        check_angles(&model, &table, &mut log);
+        check_units(&model, &table, &mut log);
         if let Some(hz) = self.cutoff_hz {
             check_cutoff(table.times(), hz, &mut log);
         }

@@ -32,7 +32,8 @@ const KEYS: [&str; 8] = [
 ];
 
 /// Reads marker trajectories: a table of vectors in the units of the file (`Units` among the
-/// metadata, see [`Table::in_meters`]). A marker that lacks a component is missing: NaN. Frame numbers are dropped.
+/// metadata, see [`Table::in_meters`]). A marker that lacks a component is missing: NaN. So is one at 0, 0, 0 exactly, which is
+/// how some systems write a gap (a warning says how many there are). Frame numbers are dropped.
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     let mut log = Diagnostics::new(file);
     let text = decode(bytes, &mut log);
@@ -72,6 +73,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     let limit = most_numbers(&text);
     let mut numbers = Numbers::new();
     let mut unfit = 0;
+    let mut zeros = vec![0usize; names.len()];
     for (i, line) in lines.iter().enumerate().skip(at + 1) {
         // Blank lines, lines of tabs, and the line X1 Y1 Z1.
         if line.trim().is_empty() || first_word(line).starts_with('x') {
@@ -108,7 +110,9 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
                 let c = 2 + 3 * m + k;
                 *x = numbers.read(cells.get(c).copied().unwrap_or(""), number, c + 1, marker, &mut log);
             }
-            let missing = p.iter().any(|x| x.is_nan());
+            let zero = p == [0.0; 3];
+            zeros[m] += usize::from(zero);
+            let missing = zero || p.iter().any(|x| x.is_nan());
             for (k, x) in p.into_iter().enumerate() {
                 columns[3 * m + k].push(if missing { f64::NAN } else { x });
             }
@@ -124,6 +128,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
         log.warn(0, "", message, "all frames that are there were read");
     }
     check_times(&times, &row_lines, &mut log);
+    report_zeros(&names, &zeros, &mut log);
     match Table::new(Element::Vec(3), names, times, columns) {
         Ok(mut t) => {
             t.name = name;
@@ -160,6 +165,22 @@ fn read_header(lines: &[&str], log: &mut Diagnostics) -> (String, Vec<(String, S
         log.warn(line_number(keys_at + 1), "", message, "");
     }
     (name, keys.into_iter().zip(values).collect())
+}
+
+/// Says which markers lie at the origin exactly, and in how many rows.
+fn report_zeros(names: &[String], zeros: &[usize], log: &mut Diagnostics) {
+    let found: Vec<(&String, usize)> = names.iter().zip(zeros.iter().copied()).filter(|z| z.1 > 0).collect();
+    if found.is_empty() {
+        return;
+    }
+    let mut listed: Vec<String> =
+        found.iter().take(MOST_COMPLAINTS).map(|(name, n)| format!("{name} ({n})")).collect();
+    if found.len() > MOST_COMPLAINTS {
+        listed.push(format!("and {} more markers", found.len() - MOST_COMPLAINTS));
+    }
+    let total: usize = zeros.iter().sum();
+    let message = format!("{total} places are `0 0 0` and were read as missing: {}", listed.join(", "));
+    log.warn(0, "", message, "a gap is better written as empty cells or `nan`");
 }
 
 /// The table as `.trc` text, as OpenSim's `TRCFileAdapter` writes: 16 digits, `nan` for missing markers.

@@ -39,8 +39,12 @@ pub(super) struct Frame {
     pub fit: Fit,
     /// Places of the model's markers, ground, m.
     pub places: Vec<Vec3<f64>>,
-    /// Distances of the markers, m; not a number for those not seen.
+    /// Distances of the markers, m; not a number for those not seen or left out.
     pub distances: Vec<f64>,
+    /// Markers left out.
+    pub left_out: Vec<usize>,
+    /// Markers taken for each other.
+    pub exchanged: Vec<[usize; 2]>,
 }
 
 /// Solves the rows, each chunk from the pose that a coarse pass from chunk to chunk finds. Where a chunk's own last frame
@@ -113,7 +117,8 @@ fn look(markers: &Table, row: usize, places: &mut [Vec3<f64>]) {
     }
 }
 
-/// One frame after the other.
+/// One frame after the other. Where the fit is suddenly far better than it was, the frames just before, with their bad fits, are
+/// solved once more, backwards from there.
 fn solve_rows(
     ik: &mut InverseKinematics,
     markers: &Table,
@@ -122,19 +127,40 @@ fn solve_rows(
 ) -> Vec<Frame> {
     let mut places = vec![Vec3::zero(); markers.labels().len()];
     let mut list = Vec::with_capacity(rows.len());
+    let first = rows.start;
     for row in rows {
-        look(markers, row, &mut places);
-        let fit = ik.solve_frame(markers.times()[row], &places);
-        let seen = |(i, e)| if ik.is_seen(i, &places) { e } else { f64::NAN };
-        list.push(Frame {
-            q: ik.coordinates().to_vec(),
-            fit,
-            places: ik.marker_places().collect(),
-            distances: ik.marker_errors().enumerate().map(seen).collect(),
-        });
+        list.push(solve_row(ik, markers, row, &mut places));
+        if ik.has_improved() {
+            let mut back = ik.clone();
+            for row in (first..row).rev() {
+                let forward: &mut Frame = &mut list[row - first];
+                if !back.is_far_worse(&forward.fit) {
+                    break;
+                }
+                let found = solve_row(&mut back, markers, row, &mut places);
+                if back.is_far_worse(&found.fit) {
+                    break;
+                }
+                *forward = found;
+            }
+        }
         watch();
     }
     list
+}
+
+fn solve_row(ik: &mut InverseKinematics, markers: &Table, row: usize, places: &mut [Vec3<f64>]) -> Frame {
+    look(markers, row, places);
+    let fit = ik.solve_frame(markers.times()[row], places);
+    let seen = |(i, e)| if ik.is_seen(i) { e } else { f64::NAN };
+    Frame {
+        q: ik.coordinates().to_vec(),
+        fit,
+        places: ik.marker_places().collect(),
+        distances: ik.marker_errors().enumerate().map(seen).collect(),
+        left_out: ik.left_out().to_vec(),
+        exchanged: ik.exchanged().to_vec(),
+    }
 }
 
 #[cfg(test)]

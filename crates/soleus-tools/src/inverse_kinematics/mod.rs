@@ -14,14 +14,18 @@
 mod chunks;
 pub(crate) mod eliminate;
 mod markers;
+mod misplaced;
 mod orientations;
 mod solver;
+mod starts;
 #[cfg(test)]
 mod tests;
 mod trial;
 mod trial_of_orientations;
+mod watch;
 
 pub use chunks::Chunks;
+pub use misplaced::{Misplaced, MisplacedMarkers};
 pub use solver::InverseKinematics;
 pub use trial::{Summary, Trial, WorstMarker, coordinates_in_degrees, solve_trial, solve_trial_in_chunks};
 pub use trial_of_orientations::{OrientationSummary, OrientationTrial, solve_orientations};
@@ -161,6 +165,27 @@ pub enum Error {
         /// What is wrong with them.
         reason: String,
     },
+    /// An end of the range of time that is no number.
+    #[error("the range of time from {first} s to {last} s has an end that is no number")]
+    NoRange {
+        /// Its begin.
+        first: f64,
+        /// Its end.
+        last: f64,
+    },
+    /// No pose brings the markers near to where they were seen.
+    #[error(
+        "no pose of the model fits the markers: they are {:.0} mm off (RMS) where they spread over {:.0} mm; the farthest: {}",
+        1e3 * rms, 1e3 * spread, name_distances(worst)
+    )]
+    NotMet {
+        /// RMS distance with weights, m.
+        rms: f64,
+        /// How far the markers are from their middle on the model, RMS, m.
+        spread: f64,
+        /// The markers with the largest RMS distances, and these, m.
+        worst: Vec<(String, f64)>,
+    },
     /// No row lies in the range of time.
     #[error(
         "the data last from {first} s to {last} s, which leaves nothing between {wanted_first} s and {wanted_last} s"
@@ -175,4 +200,9 @@ pub enum Error {
         /// End of the range asked for.
         wanted_last: f64,
     },
+}
+
+fn name_distances(list: &[(String, f64)]) -> String {
+    let named: Vec<String> = list.iter().map(|(name, d)| format!("{name} ({:.0} mm)", 1e3 * d)).collect();
+    named.join(", ")
 }

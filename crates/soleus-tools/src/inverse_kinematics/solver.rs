@@ -3,6 +3,8 @@
 use super::eliminate::Elimination;
 use super::markers::{Marker, MarkerFit};
 use super::orientations::{OrientationFit, Sensor, is_seen};
+use super::starts::Starts;
+use super::watch::Watch;
 use super::{CoordinateTask, Error, Fit, Settings, Target, Tasks};
 use soleus_dynamics::Resolve;
 use soleus_dynamics::constraint::CompiledConstraint;
@@ -46,9 +48,9 @@ const SAME_COST: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug)]
 pub struct InverseKinematics<'s> {
-    system: &'s System,
-    settings: Settings,
-    markers: Vec<Marker>,
+    pub(super) system: &'s System,
+    pub(super) settings: Settings,
+    pub(super) markers: Vec<Marker>,
     names: Vec<String>,
     /// Where each marker stands in the data.
     columns: Vec<usize>,
@@ -58,19 +60,21 @@ pub struct InverseKinematics<'s> {
     sensor_columns: Vec<usize>,
     goals: Vec<Goal>,
     /// Bounds of clamped coordinates by mobility; infinite for the rest.
-    bounds: Vec<[f64; 2]>,
+    pub(super) bounds: Vec<[f64; 2]>,
     /// Whether constraints tie coordinates only to each other, so that they can be met without a pose.
     simple: bool,
-    q: Vec<f64>,
+    pub(super) q: Vec<f64>,
     /// Which coordinates were on their bounds after the last frame.
-    at_bound: Vec<bool>,
+    pub(super) at_bound: Vec<bool>,
     best: Vec<f64>,
     time: f64,
-    ws: Workspace<f64>,
-    fit: MarkerFit,
+    pub(super) ws: Workspace<f64>,
+    pub(super) fit: MarkerFit,
     turn: OrientationFit,
     elimination: Elimination,
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
+    pub(super) starts: Starts,
+    pub(super) watch: Watch,
 }
 
 /// A coordinate to hold near a value.
@@ -82,8 +86,9 @@ struct Goal {
 }
 
 #[derive(Clone, Debug)]
-struct Scratch {
-    seen_at: Vec<Vec3<f64>>,
+pub(super) struct Scratch {
+    /// Where the followed markers were seen.
+    pub seen_at: Vec<Vec3<f64>>,
     turned_to: Vec<Rotation<f64>>,
     zeros: Vec<f64>,
     /// Hessian and gradient in the independent unknowns.
@@ -97,6 +102,8 @@ struct Scratch {
     start: Vec<f64>,
     work: Vec<f64>,
     held: Vec<bool>,
+    /// Mobilities that do not move, whatever the markers say.
+    pub frozen: Vec<bool>,
 }
 
 impl<'s> InverseKinematics<'s> {
@@ -222,12 +229,19 @@ impl<'s> InverseKinematics<'s> {
                 start: vec![0.0; n],
                 work: vec![0.0; n],
                 held: vec![false; n],
+                frozen: vec![false; n],
             },
+            starts: Starts::new(model, system, &markers),
+            watch: Watch::new(n, count),
             markers,
             sensors,
             sensor_names,
             sensor_columns,
         };
+        // Where the model is in the laboratory, and which way it faces, no range can tell.
+        for m in solver.starts.free_root() {
+            solver.bounds[m] = [f64::NEG_INFINITY, f64::INFINITY];
+        }
         for (q, [lo, hi]) in solver.q.iter_mut().zip(&solver.bounds) {
             *q = q.clamp(*lo, *hi);
         }
@@ -237,6 +251,18 @@ impl<'s> InverseKinematics<'s> {
     /// Names of the markers that are followed, in the order of the data.
     pub fn marker_names(&self) -> &[String] {
         &self.names
+    }
+    /// Weights of the markers that are followed.
+    pub fn marker_weights(&self) -> impl Iterator<Item = f64> {
+        self.markers.iter().map(|m| m.weight)
+    }
+    /// How far these markers are from their middle in the default pose of the model, RMS, m.
+    pub fn spread(&self) -> f64 {
+        self.starts.size
+    }
+    /// Whether nothing holds the model in space: six mobilities lead to the first body with a marker.
+    pub fn is_free(&self) -> bool {
+        self.starts.is_free
     }
     /// Names of the sensors that are followed, in the order of the model.
     pub fn sensor_names(&self) -> &[String] {
@@ -255,9 +281,20 @@ impl<'s> InverseKinematics<'s> {
         let n = self.q.len().min(q.len());
         self.q[..n].copy_from_slice(&q[..n]);
     }
-    /// Whether followed marker i was seen, given the places of a frame.
-    pub fn is_seen(&self, i: usize, places: &[Vec3<f64>]) -> bool {
-        self.columns.get(i).and_then(|&c| places.get(c)).is_some_and(|p| p.norm_sq().is_finite())
+    /// Whether followed marker i was seen in the last frame, and counted.
+    pub fn is_seen(&self, i: usize) -> bool {
+        self.scratch.seen_at.get(i).is_some_and(|p| p.norm_sq().is_finite())
+    }
+    /// Markers that were not believed in the last frame, because they lay where no pose near that of the frame before brings them
+    /// while it meets the rest; positions in [`marker_names`](Self::marker_names). In their place stood where they would be seen by
+    /// what the others say.
+    pub fn left_out(&self) -> &[usize] {
+        &self.watch.left_out
+    }
+    /// Pairs of markers whose labels were exchanged in the last frame: each lay where the other belongs. They were taken the
+    /// right way round.
+    pub fn exchanged(&self) -> &[[usize; 2]] {
+        &self.watch.exchanged
     }
     /// Distance of each followed marker from where it was last seen, m; 0 if it was not.
     pub fn marker_errors(&self) -> impl Iterator<Item = f64> {
@@ -283,9 +320,21 @@ impl<'s> InverseKinematics<'s> {
     }
 
     /// Finds the pose for markers seen at `places` (ground, m; in the order of the labels given at the start; what is not
-    /// finite was not seen). Allocates nothing. A frame that does not converge leaves the best pose found.
+    /// finite, or lies at the origin exactly, was not seen). Allocates nothing. A frame that does not converge leaves the best
+    /// pose found.
+    ///
+    /// The first frame is solved from several starts. Every later one starts from the pose before it; where that fits worse than
+    /// before, or an angle jumps, other starts are tried, and markers that lie where they cannot be are left out
+    /// ([`left_out`](Self::left_out), [`exchanged`](Self::exchanged)).
     pub fn solve_frame(&mut self, time: f64, places: &[Vec3<f64>]) -> Fit {
         self.look_at(time, places);
+        self.watch.before.copy_from_slice(&self.q);
+        let fit = self.solve_from_here();
+        self.check_frame(fit)
+    }
+
+    /// Goes down from the current pose, and from a second one where a bound was in the way.
+    pub(super) fn solve_from_here(&mut self) -> Fit {
         let first = self.descend();
 
         // A coordinate that has just come to its bound may be stuck there while a lower minimum lies inside, as a
@@ -322,7 +371,7 @@ impl<'s> InverseKinematics<'s> {
     }
 
     /// Goes down from the current pose to the nearest minimum.
-    fn descend(&mut self) -> Fit {
+    pub(super) fn descend(&mut self) -> Fit {
         self.meet_constraints();
         let mut cost = self.compute_cost();
         let (mut iterations, mut last_step, mut converged) = (0, f64::INFINITY, false);
@@ -401,12 +450,13 @@ impl<'s> InverseKinematics<'s> {
     fn look_at(&mut self, time: f64, places: &[Vec3<f64>]) {
         let nowhere = vec3(f64::NAN, f64::NAN, f64::NAN);
         for (at, &c) in self.scratch.seen_at.iter_mut().zip(&self.columns) {
-            *at = places.get(c).copied().unwrap_or(nowhere);
+            let p = places.get(c).copied().unwrap_or(nowhere);
+            *at = if p.to_array() == [0.0; 3] { nowhere } else { p };
         }
         self.time = time;
     }
 
-    fn report(&self, cost: f64, iterations: usize, last_step: f64, converged: bool) -> Fit {
+    pub(super) fn report(&self, cost: f64, iterations: usize, last_step: f64, converged: bool) -> Fit {
         let mut f = Fit { iterations, last_step, converged, ..Fit::default() };
         let mut largest = 0.0;
         for (i, (&s, m)) in self.fit.squared.iter().zip(&self.markers).enumerate() {
@@ -445,7 +495,7 @@ impl<'s> InverseKinematics<'s> {
     }
 
     /// The cost times Σ w at the pose, whose kinematics are computed.
-    fn compute_cost(&mut self) -> f64 {
+    pub(super) fn compute_cost(&mut self) -> f64 {
         let s = &self.scratch;
         compute_kinematics(&self.system.tree, &self.q, &s.zeros, &mut self.ws.kin);
         let markers = self.fit.compute_cost(&self.markers, &s.seen_at, &self.ws.kin);
@@ -586,7 +636,7 @@ impl<'s> InverseKinematics<'s> {
         for i in 0..n {
             let [lo, hi] = self.bounds[i];
             let out = (s.start[i] <= lo && s.g[i] > 0.0) || (s.start[i] >= hi && s.g[i] < 0.0);
-            s.held[i] = out || !self.elimination.is_independent[i];
+            s.held[i] = out || s.frozen[i] || !self.elimination.is_independent[i];
         }
 
         // Each pass solves for the free ones; those that would leave their bounds are put on them for the next.

@@ -1,6 +1,7 @@
 //! A whole motion: a table of markers in, tables of coordinates and errors out.
 
 use super::chunks::{Chunks, Frame, solve_chunks};
+use super::misplaced::{Misplaced, MisplacedMarkers};
 use super::{Error, InverseKinematics, Settings, Tasks};
 use soleus_dynamics::System;
 use soleus_math::table::{Element, Table};
@@ -43,6 +44,8 @@ pub struct Summary {
     pub worst_frame: Option<(f64, f64)>,
     /// Frames each followed marker was not seen in, those seen throughout left out.
     pub gaps: Vec<(String, usize)>,
+    /// Markers that lay where they cannot be in some frames: left out of these, or taken for one another.
+    pub misplaced: Vec<Misplaced>,
     /// Markers of the data that the tasks ask for but the model lacks.
     pub unknown: Vec<String>,
     /// Markers of the tasks that the data lack.
@@ -111,8 +114,9 @@ pub fn solve_trial_in_chunks(
             }
         }
         weighted.push(fit.weighted_squared_error);
-        tally.add(markers.times()[row], frame);
+        tally.add(markers.times()[row], row, frame);
     }
+    check_fit(&ik, &solved)?;
 
     let times = markers.times()[rows].to_vec();
     let names = ik.marker_names();
@@ -170,8 +174,47 @@ pub(super) fn push_coordinates(model: &Model, system: &System, q: &[f64], column
     }
 }
 
+/// Markers farther from the model than this part of their spread, RMS with weights, are not met by any pose: 15 cm on an adult. A
+/// model of another size than the subject comes to half of it.
+const NOT_MET: f64 = 0.25;
+
+/// Refuses a motion whose markers are nowhere near a model that may move freely; names the worst.
+fn check_fit(ik: &InverseKinematics, frames: &[Frame]) -> Result<(), Error> {
+    if !ik.is_free() {
+        return Ok(());
+    }
+    let (mut sum, mut count) = (0.0, 0.0);
+    let mut each = vec![(0.0, 0usize); ik.marker_names().len()];
+    for f in frames {
+        for ((e, w), (squares, n)) in f.distances.iter().zip(ik.marker_weights()).zip(&mut each) {
+            if e.is_finite() && w > 0.0 {
+                sum += w * e * e;
+                count += w;
+                *squares += e * e;
+                *n += 1;
+            }
+        }
+    }
+    let (rms, spread) = ((sum / f64::max(count, f64::MIN_POSITIVE)).sqrt(), ik.spread());
+    if !(rms > NOT_MET * spread) || spread == 0.0 {
+        return Ok(());
+    }
+    let named = ik.marker_names().iter().cloned();
+    let mut worst: Vec<(String, f64)> =
+        named.zip(each.iter().map(|(s, n)| (s / (*n).max(1) as f64).sqrt())).collect();
+    worst.sort_by(|a, b| b.1.total_cmp(&a.1));
+    worst.truncate(5);
+    Err(Error::NotMet { rms, spread, worst })
+}
+
+/// Refuses a range of time with an end that is no number.
+pub(super) fn check_range([first, last]: [f64; 2]) -> Result<(), Error> {
+    if first.is_nan() || last.is_nan() { Err(Error::NoRange { first, last }) } else { Ok(()) }
+}
+
 /// The rows nearest to the ends of a range of time.
 pub(super) fn frames(times: &[f64], range: [f64; 2]) -> Result<std::ops::Range<usize>, Error> {
+    check_range(range)?;
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
         return Err(Error::NotMarkers { reason: "they have no rows".to_string() });
     };
@@ -200,6 +243,9 @@ struct Tally {
     not_converged: Vec<f64>,
     worst: Option<(usize, f64, f64)>,
     worst_frame: Option<(f64, f64)>,
+    /// How often a marker was left out.
+    left_out: Vec<usize>,
+    misplaced: MisplacedMarkers,
 }
 
 impl Tally {
@@ -211,11 +257,15 @@ impl Tally {
             not_converged: Vec::new(),
             worst: None,
             worst_frame: None,
+            left_out: vec![0; markers],
+            misplaced: MisplacedMarkers::default(),
         }
     }
 
-    fn add(&mut self, time: f64, frame: &Frame) {
+    fn add(&mut self, time: f64, row: usize, frame: &Frame) {
         let fit = &frame.fit;
+        frame.left_out.iter().for_each(|&i| self.left_out[i] += 1);
+        self.misplaced.add(time, row, &frame.left_out, &frame.exchanged);
         self.iterations += fit.iterations;
         if !fit.converged {
             self.not_converged.push(time);
@@ -244,7 +294,8 @@ impl Tally {
                 worst_marker = Some(WorstMarker { name: name.clone(), rms });
             }
         }
-        let gaps = names.iter().zip(&self.seen).filter(|(_, n)| **n < frames);
+        let missing = self.seen.iter().zip(&self.left_out).map(|(n, out)| frames - n - out);
+        let gaps = names.iter().cloned().zip(missing).filter(|(_, n)| *n > 0).collect();
         Summary {
             frames,
             iterations: self.iterations,
@@ -253,7 +304,8 @@ impl Tally {
             worst_marker,
             worst: self.worst.map(|(m, t, e)| (names[m].clone(), t, e)),
             worst_frame: self.worst_frame,
-            gaps: gaps.map(|(name, n)| (name.clone(), frames - n)).collect(),
+            gaps,
+            misplaced: self.misplaced.named(names),
             unknown: Vec::new(),
             absent: Vec::new(),
         }

@@ -1,6 +1,6 @@
 //! A whole motion from inertial sensors: a table of orientations in, tables of coordinates and errors out.
 
-use super::trial::push_coordinates;
+use super::trial::{check_range, push_coordinates};
 use super::{Error, InverseKinematics, Settings, Tasks};
 use soleus_dynamics::System;
 use soleus_math::Rotation;
@@ -53,6 +53,7 @@ pub fn solve_orientations(
     if orientations.element() != Element::Quaternion {
         return Err(Error::NotOrientations { reason: "they do not come as quaternions".to_string() });
     }
+    check_range(range)?;
     let times = orientations.times();
     let rows = times.partition_point(|t| *t < range[0])..times.partition_point(|t| *t <= range[1]);
     if rows.is_empty() {

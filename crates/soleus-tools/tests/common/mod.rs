@@ -1,5 +1,7 @@
 //! OpenSim's recorded results, which lie beside the checkout or not at all.
 
+pub mod walker;
+
 use soleus_math::Table;
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,7 @@ use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::system::{state_column, state_labels};
 use soleus_tools::analysis::{HistoryError, MotionSettings, StateHistory};
-use soleus_tools::quality::{check_angles, check_cutoff, check_points};
+use soleus_tools::quality::{check_units, check_cutoff, check_points};
 use std::path::Path;
 
 /// What the columns of a motion are.
@@ -84,7 +84,7 @@ fn warn_of_data(
     cutoff_hz: Option<f64>,
 ) {
     let mut log = Diagnostics::new(file.display().to_string());
-    check_angles(model, motion, &mut log);
+    check_units(model, motion, &mut log);
     check_points(model, system, motion, &model.forces, &mut log);
     if let Some(hz) = cutoff_hz {
         check_cutoff(motion.times(), hz, &mut log);

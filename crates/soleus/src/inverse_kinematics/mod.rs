@@ -25,7 +25,7 @@ use soleus_math::table::{Element, TableError};
 use soleus_model::joint::MotionType;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
-    Chunks, CoordinateTask, MarkerTask, Settings, Summary, Target, Tasks, Trial, solve_trial_in_chunks,
+    Chunks, CoordinateTask, MarkerTask, Misplaced, Settings, Summary, Target, Tasks, Trial, solve_trial_in_chunks,
 };
 use soleus_tools::quality::check_markers;
 use std::path::{Path, PathBuf};
@@ -323,6 +323,17 @@ fn gaps(s: &Summary) -> String {
     format!("markers are missing in some of {} frames: {}{more}", s.frames, named.join(", "))
 }
 
+/// Names markers that were out of place in some frames.
+fn warn_of_misplaced(list: &[Misplaced], log: &mut Diagnostics) {
+    const MOST: usize = 10;
+    for m in list.iter().take(MOST) {
+        log.warn(0, "", m.to_string(), m.remedy());
+    }
+    if list.len() > MOST {
+        log.warn(0, "", format!("{} more markers are out of place in some frames", list.len() - MOST), "");
+    }
+}
+
 /// Tells how well the markers were met.
 fn tell(cx: &Context, s: &Summary, markers: &Path) {
     let mm = |x: f64| 1e3 * x;
@@ -340,6 +351,7 @@ fn tell(cx: &Context, s: &Summary, markers: &Path) {
     for name in &s.absent {
         log.warn(0, "", format!("marker `{name}` of the tasks is not in the data"), "");
     }
+    warn_of_misplaced(&s.misplaced, &mut log);
     if !s.gaps.is_empty() {
         log.warn(0, "", gaps(s), "a marker does not count in frames in which it is missing");
     }

@@ -1,15 +1,15 @@
 //! One frame in, one pose out.
 
 use super::sensors::turning_model;
-use super::{InverseKinematics, SensorKinematics, check};
+use super::{InverseKinematics, SensorKinematics, check, warn_of_misplaced};
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::table::{Take, read_in_order, read_markers};
 use soleus_dynamics::System;
 use soleus_math::{Rotation, Table, Vec3, table::Element};
-use soleus_model::Model;
+use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
-    Fit, InverseKinematics as Solver, Settings, Tasks, coordinates_in_degrees,
+    Fit, InverseKinematics as Solver, MisplacedMarkers, Settings, Tasks, coordinates_in_degrees,
 };
 use soleus_tools::place_imus::space_fixed_xyz;
 use std::fmt::Write as _;
@@ -150,6 +150,7 @@ fn follow(
     let mut told = tell(cx, out, &mut line)?;
     let (mut numbers, mut took, mut steps) = (Vec::new(), Vec::new(), (0, 0));
     let mut not_converged: Option<(usize, f64)> = None;
+    let mut misplaced = MisplacedMarkers::default();
     while told && frames.wait()? {
         cx.go_on()?;
         let start = cx.monitor.seconds();
@@ -161,6 +162,7 @@ fn follow(
             let _ = write!(line, ",{x}");
         }
         told = tell(cx, out, &mut line)?;
+        misplaced.add_frame(&ik, time, steps.0);
         steps.0 += 1;
         took.extend(cx.monitor.seconds().zip(start).map(|(now, start)| now - start));
         steps.1 += fit.iterations;
@@ -170,6 +172,9 @@ fn follow(
         }
     }
     close(cx, &mut took, steps);
+    let mut log = Diagnostics::new(frames.name().display().to_string());
+    warn_of_misplaced(&misplaced.named(ik.marker_names()), &mut log);
+    cx.report(&log);
     match not_converged {
         None => Ok(()),
         Some((n, first)) => Err(Error::NotSolved {
