@@ -78,7 +78,7 @@ impl Watch {
 
 /// 4, 16, 64, …: often at first, and never a part of the work that matters.
 fn is_power_of_four(n: usize) -> bool {
-    n.is_power_of_two() && n.trailing_zeros() % 2 == 0
+    n.is_power_of_two() && n.trailing_zeros().is_multiple_of(2)
 }
 
 impl InverseKinematics<'_> {
