@@ -5,6 +5,7 @@ use soleus_dynamics::System;
 use soleus_math::table::{Element, Table};
 use soleus_math::{Rotation, Vec3, vec3};
 use soleus_model::Model;
+use soleus_testing::reference_test;
 use soleus_tools::inverse_kinematics::{
     CoordinateTask, Error, InverseKinematics, MarkerTask, Settings, Target, Tasks, Trial, solve_trial,
 };
@@ -323,8 +324,8 @@ fn analytic_markers_that_no_pose_meets_are_refused() {
 }
 
 /// Models and trials of the recorded pipelines: name, model, markers, and the tasks of a setup.
-fn recorded(model: &str, markers: &str, setup: &str, rows: usize) -> Option<(Model, System, Table, Tasks)> {
-    let root = crate::common::pipelines()?;
+fn recorded(model: &str, markers: &str, setup: &str, rows: usize) -> (Model, System, Table, Tasks) {
+    let root = crate::common::pipelines();
     let bytes = crate::common::bytes(&root.join(model));
     let mut model = soleus_io::osim::read_model(&bytes, model).0.expect("a model");
     model.forces.clear();
@@ -348,7 +349,7 @@ fn recorded(model: &str, markers: &str, setup: &str, rows: usize) -> Option<(Mod
             tasks.markers.push(MarkerTask { name: m.name.clone(), weight: m.weight });
         }
     }
-    Some((model, system, table, tasks))
+    (model, system, table, tasks)
 }
 
 const GAIT2354: [&str; 3] = [
@@ -357,7 +358,7 @@ const GAIT2354: [&str; 3] = [
     "Gait2354_Simbody/input/subject01_Setup_IK.xml",
 ];
 
-#[test]
+#[reference_test]
 fn conserves_joint_angles_of_recorded_walks_at_every_heading() {
     let rajagopal = [
         "Rajagopal_walk/reference/Scale/subject_scaled_walk.osim",
@@ -365,16 +366,16 @@ fn conserves_joint_angles_of_recorded_walks_at_every_heading() {
         "Rajagopal_walk/input/IK/ik_setup_walk.xml",
     ];
     for [model, markers, setup] in [GAIT2354, rajagopal] {
-        let Some((model, system, markers, tasks)) = recorded(model, markers, setup, 6) else { return };
+        let (model, system, markers, tasks) = recorded(model, markers, setup, 6);
         check_headings(&model, &system, &markers, &tasks);
     }
 }
 
 /// Each pair of labels exchanged in frame 21: of 820 pairs 33 spoiled all that followed.
-#[test]
+#[reference_test]
 fn conserves_a_recorded_walk_after_a_bad_frame() {
     let [model, markers, setup] = GAIT2354;
-    let Some((model, system, markers, tasks)) = recorded(model, markers, setup, 26) else { return };
+    let (model, system, markers, tasks) = recorded(model, markers, setup, 26);
     let clean = solve(&model, &system, &markers, &tasks);
     let n = markers.labels().len();
     let followed = |i: usize| tasks.markers.iter().any(|t| t.name == markers.labels()[i]);

@@ -25,11 +25,11 @@ const NO_COST: f64 = 1e-16;
 /// Poses closer than this (rad or m) are the same minimum: a thousand times what a solved frame is uncertain by.
 const SAME_POSE: f64 = 1e-4;
 
-/// What the distance of an angle from its default counts beside that from its range.
+/// What the distance of an angle from its default, or from the pose before, counts beside that from its range.
 const BY_DEFAULT: f64 = 1e-3;
 
 /// Of two poses that fit equally well the one is preferred whose joints are nearer to their ranges, or by half a radian to their
-/// defaults.
+/// defaults or to the pose before.
 const UNREST: f64 = 0.5 * BY_DEFAULT;
 
 /// Steps of a rigid fit at most: it is a start, not a result.
@@ -159,9 +159,8 @@ impl Starts {
     }
 
     /// Mobilities of a root that moves the model freely.
-    pub fn free_root(&self) -> impl Iterator<Item = usize> + use<> {
-        let list: Vec<usize> = (0..self.root.len()).filter(|&m| self.is_free && self.root[m]).collect();
-        list.into_iter()
+    pub fn free_root(&self) -> Vec<usize> {
+        (0..self.root.len()).filter(|&m| self.is_free && self.root[m]).collect()
     }
 
     /// By how much x leaves the range of mobility m.
@@ -174,12 +173,6 @@ impl Starts {
     fn excess(&self, q: &[f64]) -> f64 {
         let angles = (0..q.len()).filter(|&m| self.rotational[m] && !self.root[m]);
         angles.map(|m| self.beyond(m, q[m]).min(PI)).sum()
-    }
-
-    /// How far the joints are from their ranges and, where these do not tell, from their defaults, rad.
-    fn unrest(&self, q: &[f64]) -> f64 {
-        let angles = (0..q.len()).filter(|&m| self.rotational[m] && !self.root[m]);
-        angles.map(|m| self.beyond(m, q[m]) + BY_DEFAULT * (q[m] - self.default[m]).abs()).sum()
     }
 }
 
@@ -255,7 +248,7 @@ impl InverseKinematics<'_> {
                 new <= score * (1.0 + SAME_COST) + NO_COST && score <= new * (1.0 + SAME_COST) + NO_COST;
             let far = ik.q.iter().zip(&ik.starts.best).any(|(a, b)| (a - b).abs() > SAME_POSE);
             if new < score * (1.0 - better_by) - NO_COST
-                || (same && ik.starts.unrest(&ik.q) < ik.starts.unrest(&ik.starts.best) - UNREST)
+                || (same && ik.unrest(&ik.q, near) < ik.unrest(&ik.starts.best, near) - UNREST)
             {
                 (best, score) = (fit, new);
                 ik.starts.best.copy_from_slice(&ik.q);
@@ -418,7 +411,7 @@ impl InverseKinematics<'_> {
                 };
                 let other = [other(0), other(1), other(2)];
                 let then: f64 = triple.iter().zip(other).map(|(&m, x)| self.distance(m, x, near)).sum();
-                if then < now - SAME_POSE && self.try_angles(&triple, &other, &mut cost) {
+                if then < now - UNREST && self.try_angles(&triple, &other, &mut cost) {
                     break;
                 }
             }
@@ -463,10 +456,16 @@ impl InverseKinematics<'_> {
         list.into_iter().min_by(better).unwrap_or(x)
     }
 
+    /// How far the angles of the joints are from where they should be together, rad.
+    fn unrest(&self, q: &[f64], near: Near) -> f64 {
+        let angles = (0..q.len()).filter(|&m| self.starts.rotational[m] && !self.starts.root[m]);
+        angles.map(|m| self.distance(m, q[m], near)).sum()
+    }
+
     /// How far an angle x of mobility m is from where it should be, rad.
     fn distance(&self, m: usize, x: f64, near: Near) -> f64 {
         match near {
-            Near::Before => (x - self.watch.before[m]).abs(),
+            Near::Before => BY_DEFAULT * (x - self.watch.before[m]).abs(),
             // The default decides where the range does not.
             Near::Range => self.starts.beyond(m, x) + BY_DEFAULT * (x - self.starts.default[m]).abs(),
         }

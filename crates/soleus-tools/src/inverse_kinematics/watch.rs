@@ -7,6 +7,9 @@ use soleus_math::Vec3;
 /// What markers may be off beyond what is usual for them, in parts of the spread of all: 3 cm on an adult.
 const SLACK: f64 = 0.05;
 
+/// A spread that is taken for markers that are closer together, m: what is left to noise of some millimeters on a single one.
+const SMALL_M: f64 = 0.1;
+
 /// A marker this many times as far as usual from where it usually is, and by the slack beyond, is off.
 const TIMES_USUAL: f64 = 3.0;
 
@@ -78,7 +81,7 @@ impl Watch {
 
 /// 4, 16, 64, …: often at first, and never a part of the work that matters.
 fn is_power_of_four(n: usize) -> bool {
-    n.is_power_of_two() && n.trailing_zeros() % 2 == 0
+    n.is_power_of_two() && n.trailing_zeros().is_multiple_of(2)
 }
 
 impl InverseKinematics<'_> {
@@ -131,7 +134,7 @@ impl InverseKinematics<'_> {
     }
 
     fn slack(&self) -> f64 {
-        SLACK * self.starts.size
+        SLACK * self.starts.size.max(SMALL_M)
     }
 
     /// Mean of the squared distances with weights, m².

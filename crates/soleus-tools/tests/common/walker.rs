@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// How the pelvis moves in ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Root {
-    /// Tilt about z, list about x, rotation about y, clamped to a quarter turn, as in many gait models.
+    /// Tilt about z, list about x, rotation about y, clamped to a little more than a quarter turn, as in many gait models.
     Custom,
     /// A free joint.
     Free,
@@ -56,12 +56,12 @@ fn turning(names: [&str; 3], range: f64) -> Vec<(String, f64, bool)> {
 /// The model.
 pub fn walker(root: Root) -> Model {
     let mut joints = String::new();
-    let mut pelvis = turning(["pelvis_tilt", "pelvis_list", "pelvis_rotation"], 1.5708);
+    let mut pelvis = turning(["pelvis_tilt", "pelvis_list", "pelvis_rotation"], 1.6);
     pelvis.iter_mut().for_each(|c| c.2 = root == Root::Custom);
     pelvis.extend(["pelvis_tx", "pelvis_ty", "pelvis_tz"].map(|n| (n.to_string(), 5.0, false)));
     let class = if root == Root::Free { "FreeJoint" } else { "CustomJoint" };
     push_joint(&mut joints, class, "ground_pelvis", ["/ground", "pelvis"], [0.0; 3], &pelvis);
-    let back = turning(["lumbar_extension", "lumbar_bending", "lumbar_rotation"], 1.5708);
+    let back = turning(["lumbar_extension", "lumbar_bending", "lumbar_rotation"], 1.6);
     push_joint(&mut joints, "CustomJoint", "back", ["/bodyset/pelvis", "torso"], [-0.08, 0.08, 0.0], &back);
     for (s, z) in [("r", 0.08), ("l", -0.08)] {
         let name = |n: &str| format!("{n}_{s}");
