@@ -1,6 +1,7 @@
 //! After set-up, a frame of inverse kinematics and an instant of inverse dynamics or static optimization allocate nothing.
 
 use soleus_dynamics::System;
+use soleus_math::norm::largest;
 use soleus_math::vec3;
 use soleus_model::Model;
 use soleus_tools::inverse_dynamics::Solver;
@@ -75,7 +76,7 @@ fn analytic_frames_allocate_nothing() {
         for (p, m) in places.iter_mut().zip(&system.markers) {
             *p = ws.kin.X_GB[m.body] * m.p_BS;
         }
-        worst = worst.max(ik.solve_frame(0.01 * frame as f64, &places).max);
+        worst = largest([worst, ik.solve_frame(0.01 * frame as f64, &places).max]);
         id.state.q.copy_from_slice(&x.q);
         id.compute(&system);
         // Whether or not the muscles can do it.
