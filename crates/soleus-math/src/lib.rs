@@ -21,6 +21,7 @@
 //! ```
 
 pub mod bezier;
+pub mod dense;
 pub mod dual;
 pub mod function;
 pub mod jet;

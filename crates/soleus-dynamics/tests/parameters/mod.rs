@@ -36,9 +36,7 @@ fn state(model: &Model, system: &System, controls: &[f64]) -> (State<f64>, Vec<f
     let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
     system.solve_equilibrium(&mut x, controls, &mut ws);
     let mut x = moved(&x, 3);
-    x.u.iter_mut()
-        .zip(direction(8, x.q.len(), 2.0))
-        .for_each(|(u, d)| *u += d);
+    x.u.iter_mut().zip(direction(8, x.q.len(), 2.0)).for_each(|(u, d)| *u += d);
     // The lowest sphere goes 1 cm into the ground.
     system.compute_kinematics(&x, &mut ws);
     let kin = ws.kin.view(0.0);
