@@ -1,6 +1,7 @@
 //! Bad input: each is refused at once, with what is wrong, file and line on stderr, exit code 2 and no panic.
 
 use crate::common::{Folder, LEG, body, joint, model, pendulum, place};
+use soleus_math::Random;
 
 #[test]
 fn identity_the_good_model_is_accepted() {
@@ -191,15 +192,9 @@ fn refuses_mesh_that_is_not_there() {
 #[test]
 fn refuses_noise() {
     let f = Folder::new("noise");
-    // Marsaglia (2003), xorshift: 10 MB that no one has written.
-    let mut x = 88_172_645_463_325_252_u64;
-    let mut noise = Vec::with_capacity(10_000_000);
-    while noise.len() < 10_000_000 {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        noise.extend_from_slice(&x.to_le_bytes());
-    }
+    // 10 MB that no one has written.
+    let mut random = Random::new(1);
+    let noise: Vec<u8> = (0..1_250_000).flat_map(|_| random.bits().to_le_bytes()).collect();
     f.refuses_model("noise.osim", &noise, &["noise.osim"]);
     f.soleus(&["upgrade", "noise.osim", "--out", "-"]).is_refused(&["noise.osim"]);
     f.soleus(&["eval", LEG, "--states", "noise.osim", "--out", "-"]).is_refused(&["noise.osim"]);

@@ -3,6 +3,7 @@
 
 use crate::common::{Folder, LEG, body, joint, model, pendulum};
 use serde_json::Value;
+use soleus_math::norm::largest_difference;
 
 fn numbers(v: &Value) -> Vec<f64> {
     v.as_array().unwrap_or_else(|| panic!("not a list: {v}")).iter().map(|x| x.as_f64().unwrap()).collect()
@@ -20,7 +21,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 fn assert_close(a: &[f64], b: &[f64], digits: f64) {
     assert_eq!(a.len(), b.len());
     let size = a.iter().chain(b).fold(1e-300, |m: f64, x| m.max(x.abs()));
-    let error = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / size;
+    let error = largest_difference(a, b) / size;
     assert!(error < digits, "{error:e}: {a:?} {b:?}");
 }
 

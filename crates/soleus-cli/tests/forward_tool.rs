@@ -4,6 +4,7 @@
 
 use crate::common::{Folder, copy, pipelines, table};
 use soleus_math::Table;
+use soleus_math::norm::largest;
 use soleus_testing::reference_test;
 
 struct Case {
@@ -116,7 +117,7 @@ fn distance(labels: &[String], a: &[f64], b: &[f64]) -> f64 {
         sums[group].0 += ((a - b) / size).powi(2);
         sums[group].1 += 1.0;
     }
-    sums.iter().map(|(s, n)| if *n > 0.0 { (s / n).sqrt() } else { 0.0 }).fold(0.0, f64::max)
+    largest(sums.iter().map(|(s, n)| if *n > 0.0 { (s / n).sqrt() } else { 0.0 }))
 }
 
 /// A setup with another number for a property.

@@ -2,6 +2,7 @@
 //! and nothing written. What single numbers and lines may be wrong about is in `bad_input.rs` and `bad_motion.rs`.
 
 use crate::common::{Folder, body, joint, model};
+use soleus_math::Random;
 
 /// Ending of the file under test, and the command; `FILE` stands for it.
 #[rustfmt::skip]
@@ -124,16 +125,10 @@ fn prepare(f: &Folder) {
     );
 }
 
-/// 4 kB that no one has written (Marsaglia 2003, xorshift).
+/// 4 kB that no one has written.
 fn noise() -> Vec<u8> {
-    let mut x = 88_172_645_463_325_252_u64;
-    let mut next = || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        x.to_le_bytes()
-    };
-    (0..512).flat_map(|_| next()).collect()
+    let mut random = Random::new(1);
+    (0..512).flat_map(|_| random.bits().to_le_bytes()).collect()
 }
 
 /// What stands where the file should be.

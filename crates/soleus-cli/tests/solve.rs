@@ -1,6 +1,7 @@
 //! `soleus solve` on the reference problems of Moco 4.6: same mesh, scheme and tolerance, objective no worse.
 
 use crate::common::{Folder, shared};
+use soleus_math::norm::{largest, largest_difference};
 use soleus_testing::reference_test;
 use std::path::PathBuf;
 
@@ -121,7 +122,7 @@ fn opensim_val_couplers() {
 fn opensim_val_parabola() {
     let s = solve("kinematic_constraint_parabola", &[]);
     let (x, y) = (s.column("/jointset/tx/tx/value"), s.column("/jointset/ty/ty/value"));
-    let worst = x.iter().zip(&y).step_by(2).fold(0.0f64, |w, (x, y)| w.max((y - x * x).abs()));
+    let worst = largest(x.iter().zip(&y).step_by(2).map(|(x, y)| (y - x * x).abs()));
     // Constraint tolerance of the solver.
     assert!(worst < 1e-6, "off the parabola by {worst}");
 }
@@ -281,7 +282,7 @@ fn opensim_val_inverse_of_a_walk() {
     let moco = Solved { text: std::fs::read_to_string(reference).unwrap_or_default() };
     for name in ["/forceset/residual_jointset_ground_pelvis_pelvis_ty", "/forceset/soleus_r"] {
         let (ours, theirs) = (s.column(name), moco.column(name));
-        let worst = ours.iter().zip(&theirs).fold(0.0f64, |w, (a, b)| w.max((a - b).abs()));
+        let worst = largest_difference(&ours, &theirs);
         assert!(worst < 0.05, "{name}: {worst}");
     }
 }

@@ -8,6 +8,7 @@ use soleus_control::{
     Variable,
 };
 use soleus_math::Real;
+use soleus_math::norm::largest;
 use soleus_optimization::NonlinearProgram;
 
 /// ẋ = v, v̇ = u + v.
@@ -183,7 +184,7 @@ fn analytic_linear_tangent_steering() {
         for (&time, x) in t.times.iter().zip(&t.states.rows) {
             let [vx, vy] = steering_exact(time);
             for d in [x[2] - vx, x[3] - vy] {
-                worst = worst.max(d.abs());
+                worst = largest([worst, d.abs()]);
                 sum += d * d;
             }
         }
@@ -292,7 +293,7 @@ fn identity_compressed_is_separated() {
     let (mut b, compressed, u) =
         solved(steering(), &Settings::uniform(Scheme::HermiteSimpsonCompressed, 20), 1e-10);
     let states = t.states.rows.iter().flatten().zip(u.states.rows.iter().flatten());
-    let worst = states.fold(0.0f64, |m, (x, y)| m.max((x - y).abs()));
+    let worst = largest(states.map(|(x, y)| (x - y).abs()));
     println!(
         "{} and {} variables, objectives differ by {:.1e}, states by {worst:.1e}",
         a.num_variables(),

@@ -7,6 +7,7 @@ use soleus_control::{Bounds, Collocation, Goal, Scheme, Settings, Trajectory};
 use soleus_dynamics::System;
 use soleus_math::Function;
 use soleus_math::function::{PiecewiseLinear, Sine};
+use soleus_math::norm::largest;
 use soleus_optimization::nlp::{self, Options};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -74,7 +75,7 @@ fn identity_estimate_without_noise_is_the_truth() {
 
     let apart = |rows: std::ops::Range<usize>| {
         let pairs = truth.states.rows.iter().zip(&found.states.rows).skip(1).step_by(2);
-        pairs.flat_map(|(a, b)| rows.clone().map(|i| (a[i] - b[i]).abs())).fold(0.0, f64::max)
+        largest(pairs.flat_map(|(a, b)| rows.clone().map(|i| (a[i] - b[i]).abs())))
     };
     // Effort of 1e-6 against squares in units of 1e-3 rad moves angles by less than a hundredth of those.
     assert!(apart(0..n) < 1e-5, "angles differ by {} rad", apart(0..n));

@@ -6,6 +6,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::transcription::ConstraintMethod;
 use soleus_control::{Bounds, Collocation, PointVariable, Problem, Scheme, Settings, Trajectory, Variable};
 use soleus_math::function::{Function, GcvSpline, PiecewiseLinear};
+use soleus_math::norm::largest;
 use soleus_simulation::{End, ExplicitRungeKutta, ModelControls, StepOptions, SystemOde, integrate};
 use std::ops::ControlFlow;
 
@@ -130,7 +131,7 @@ fn reach(base: &ModelProblem) -> Problem {
 /// Largest difference between rows of two motions on the same points.
 fn difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     assert_eq!(a.len(), b.len());
-    a.iter().flatten().zip(b.iter().flatten()).fold(0.0, |m, (x, y)| m.max((x - y).abs()))
+    largest(a.iter().flatten().zip(b.iter().flatten()).map(|(x, y)| (x - y).abs()))
 }
 
 /// Rates are variables in both modes; bounds on them that nothing presses change nothing.

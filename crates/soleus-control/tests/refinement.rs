@@ -3,12 +3,14 @@
 use crate::common::solved_program;
 use soleus_control::problem::{Point, Term};
 use soleus_control::solution::Columns;
-use soleus_control::transcription::refined_mesh;
+use soleus_control::transcription::{MeshError, refined_mesh};
 use soleus_control::{
     Bounds, Collocation, Dynamics, Goal, PointVariable, Problem, Rocket, Scheme, Settings, SmoothFunction,
     Trajectory, Variable,
 };
 use soleus_math::Real;
+use soleus_math::norm::largest;
+use soleus_optimization::NonlinearProgram;
 use soleus_optimization::nlp::{self, Options};
 use std::ops::ControlFlow;
 
@@ -84,14 +86,14 @@ fn simulated_error(t: &Trajectory) -> f64 {
             let k4 = rate(x + h * k3, u(1.0));
             x += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
         }
-        worst = worst.max((x - t.states.rows[k][0]).abs());
+        worst = largest([worst, (x - t.states.rows[k][0]).abs()]);
     }
     worst
 }
 
 /// How far they are from the optimal ones.
 fn distance_from_optimum(t: &Trajectory) -> f64 {
-    t.times.iter().zip(&t.states.rows).fold(0.0, |e, (&t, x)| e.max((x[0] - exact(t)).abs()))
+    largest(t.times.iter().zip(&t.states.rows).map(|(&t, x)| (x[0] - exact(t)).abs()))
 }
 
 /// The solution on a mesh, from that on another if given.
@@ -106,13 +108,23 @@ fn on_mesh(scheme: Scheme, mesh: Vec<f64>, guess: Option<&Trajectory>) -> (Vec<f
     (error.of_interval, s.objective, t, s.counts.iterations)
 }
 
+/// A motion that is not a number has no rates, and its error is not zero.
+#[test]
+fn analytic_error_of_no_number_is_no_number() {
+    let mut c = Collocation::new(problem(), &Settings::uniform(Scheme::HermiteSimpson, 4)).unwrap();
+    let x = vec![f64::NAN; c.num_variables()];
+    assert!(c.mesh_error(&x).is_err());
+    let error = MeshError { of_interval: vec![1e-9, f64::NAN, 1e-3], worst: String::new() };
+    assert!(error.largest().is_nan());
+}
+
 /// Refinement reaches the tolerance with far fewer intervals than a uniform mesh needs, and a simulation says so too.
 #[test]
 fn analytic_refined_mesh_beats_uniform() {
     let tolerance = 1e-6;
     for scheme in [Scheme::HermiteSimpson, Scheme::LegendreGaussRadau(3)] {
         let tell = |what: &str, errors: &[f64], cost: f64, t: &Trajectory, iterations: usize| {
-            let worst = errors.iter().fold(0.0f64, |m, e| m.max(*e));
+            let worst = largest(errors.iter().copied());
             println!(
                 "{:<23} {:>4} {what}: estimate {worst:.1e}, simulated {:.1e}, optimum off by {:.1e}, cost by {:+.1e}, {iterations} iterations",
                 scheme.name(),
@@ -202,7 +214,7 @@ fn identity_warm_start_carries_multipliers() {
         (&warm.lower_multipliers, &solution.lower_multipliers),
     ];
     for (i, (a, b)) in pairs.into_iter().enumerate() {
-        let worst = a.iter().zip(b).fold(0.0, |w: f64, (a, b)| w.max((a - b).abs() / (1.0 + b.abs())));
+        let worst = largest(a.iter().zip(b).map(|(a, b)| (a - b).abs() / (1.0 + b.abs())));
         // Only divisions and products by the same number lie between the two.
         assert!(a.len() == b.len() && worst < 1e-13, "list {i}: {worst:e}");
     }

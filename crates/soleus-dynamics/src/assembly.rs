@@ -1,8 +1,8 @@
 //! Putting a state on the manifold of its constraints.
 
-use crate::constraint::solve_min_norm;
 use crate::joint::{angles_rate, speeds_from_rates};
 use crate::system::{State, System, Workspace};
+use soleus_math::dense::solve_min_norm;
 use soleus_math::{Vec3, vec3};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::model::Model;

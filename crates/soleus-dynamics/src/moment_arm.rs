@@ -8,10 +8,11 @@
 //!
 //! For a path that no constraint touches, r_i = −∂L/∂q_i.
 
-use crate::constraint::{CompiledConstraint, solve_min_norm};
+use crate::constraint::CompiledConstraint;
 use crate::kinematics::Loads;
 use crate::multibody::compute_generalized_forces;
 use crate::system::{System, Workspace};
+use soleus_math::dense::solve_min_norm;
 use soleus_math::{Real, SpatialVec};
 
 /// Scratch of the moment-arm computations.

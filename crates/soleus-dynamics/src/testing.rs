@@ -1,5 +1,6 @@
 //! Small models, small enough to draw, for the tests of this crate.
 
+use soleus_math::Random;
 use soleus_math::{Function, SymMat33, Transform, Vec3, vec3};
 use soleus_model::body::{Body, Frame};
 use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
@@ -128,13 +129,7 @@ pub fn menagerie() -> Model {
     m
 }
 
-/// Numbers in [−1, 1] from a linear congruential generator (Knuth's MMIX constants); the same every time.
+/// Numbers in [−1, 1), the same every time.
 pub fn numbers(seed: u64, n: usize) -> Vec<f64> {
-    let mut s = seed.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(3_037_000_493);
-    (0..n)
-        .map(|_| {
-            s = s.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (s >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        })
-        .collect()
+    Random::new(seed).vector(n, 1.0)
 }

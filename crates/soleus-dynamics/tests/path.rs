@@ -5,6 +5,7 @@
 use soleus_dynamics::path::wrap::{Attempt, Cylinder, Ellipsoid, Side, Sphere, Surface, Torus};
 use soleus_dynamics::path::{CompiledPath, PathError, PathState, PointOrigin};
 use soleus_dynamics::{BodyFrame, Kinematics, Loads, Resolve};
+use soleus_math::Random;
 use soleus_math::{Dual, Function, Real, Rotation, SpatialVec, Transform, Vec3, vec3};
 use soleus_model::id::{CoordinateId, FrameId, WrapId};
 use soleus_model::path::*;
@@ -20,12 +21,14 @@ impl Resolve for Frames {
     }
 }
 
-/// Numbers in [−1, 1) from a seed (a 64-bit congruential generator after Knuth).
-struct Seeded(u64);
+/// Numbers in [−1, 1) from a seed.
+struct Seeded(Random);
 impl Seeded {
+    fn new(seed: u64) -> Self {
+        Seeded(Random::new(seed))
+    }
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        self.0.signed()
     }
     fn vec(&mut self, scale: f64) -> Vec3<f64> {
         vec3(self.next() * scale, self.next() * scale, self.next() * scale)
@@ -173,7 +176,7 @@ fn analytic_round_bodies_agree_in_a_plane() {
 /// Held to a side this is not so: which tangent points a quadrant picks depends on their order.
 #[test]
 fn conserves_mirror_symmetry() {
-    let mut seeded = Seeded(5);
+    let mut seeded = Seeded::new(5);
     let mirror = |p: Vec3<f64>| vec3(p.x, -p.y, p.z);
     let mut wrapped = 0;
     for _ in 0..300 {
@@ -270,7 +273,7 @@ fn deriv_wrap_kernels() {
         (Surface::Torus(Torus::new(0.03, 0.12, None)), 1e-6),
     ];
     for (number, (surface, tolerance)) in surfaces.iter().enumerate() {
-        let mut seeded = Seeded(42);
+        let mut seeded = Seeded::new(42);
         let (mut wrapped, mut near) = (0, 0);
         for _ in 0..600 {
             let (p1, p2, v1, v2) = (seeded.vec(0.3), seeded.vec(0.3), seeded.vec(1.0), seeded.vec(1.0));
@@ -307,7 +310,7 @@ fn identity_wide_and_narrow_derivatives() {
         Surface::Cylinder(Cylinder::new(0.1, 0.6, None)),
         Surface::Ellipsoid(Ellipsoid::new(vec3(0.08, 0.12, 0.16), None, WrapMethod::Hybrid)),
     ];
-    let mut seeded = Seeded(9);
+    let mut seeded = Seeded::new(9);
     for surface in surfaces {
         let mut wrapped = 0;
         for _ in 0..300 {
@@ -415,7 +418,7 @@ fn conserves_nothing_from_the_pose_before() {
     let path = knee(&shapes);
     let (X, V) = knee_pose();
     let mut used = PathState::new(&path);
-    let mut seeded = Seeded(1);
+    let mut seeded = Seeded::new(1);
     let room = path_room(&used);
     for _ in 0..50 {
         let mut Y = X;
@@ -486,7 +489,7 @@ fn conserves_calm_on_hostile_numbers() {
         WrapShape::Torus { inner_radius: 0.02, outer_radius: 0.1 },
     ];
     let values = [0.0, -0.0, 1e-300, 0.1, -0.3, 1e9, 1e300, f64::INFINITY, f64::NAN];
-    let mut seeded = Seeded(3);
+    let mut seeded = Seeded::new(3);
     for shape in shapes {
         for quadrant in [Quadrant::All, Quadrant::Half { axis: 1, positive: true }] {
             let surface = Surface::new(&shape, quadrant, WrapMethod::Hybrid).expect("a surface");

@@ -3,6 +3,7 @@
 use crate::common::reference;
 use soleus_io::table;
 use soleus_math::Table;
+use soleus_math::norm::largest;
 use soleus_math::signal::{lowpass_butterworth, lowpass_fir, padded};
 use soleus_testing::reference_test;
 use std::path::Path;
@@ -19,7 +20,7 @@ fn difference(a: &Table, b: &Table) -> f64 {
     assert_eq!((a.rows(), a.labels()), (b.rows(), b.labels()));
     let columns = a.columns().iter().zip(b.columns()).flat_map(|(a, b)| a.iter().zip(b));
     let times = a.times().iter().zip(b.times());
-    columns.chain(times).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    largest(columns.chain(times).map(|(a, b)| (a - b).abs()))
 }
 
 #[reference_test]

@@ -21,10 +21,13 @@
 //! ```
 
 pub mod bezier;
+pub mod dense;
 pub mod dual;
 pub mod function;
 pub mod jet;
 pub mod least_squares;
+pub mod norm;
+pub mod random;
 pub mod real;
 pub mod rotation;
 pub mod signal;
@@ -38,6 +41,7 @@ pub use dual::Dual;
 pub use function::Function;
 pub use jet::Jet;
 pub use least_squares::solve_least_squares;
+pub use random::Random;
 pub use real::{Over, Real};
 pub use rotation::Rotation;
 pub use spatial::{SpatialInertia, SpatialVec};

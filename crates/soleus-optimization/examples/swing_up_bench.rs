@@ -8,7 +8,8 @@
 mod common;
 
 use common::chain::{FastChain, swing_up};
-use common::{Random, kkt_matrix};
+use common::kkt_matrix;
+use soleus_math::Random;
 use soleus_optimization::linear::{SparseLdlt, SymbolicFactorization};
 use soleus_optimization::nlp::{KktOrdering, NonlinearProgram, Options, solve};
 use std::ops::ControlFlow;
@@ -29,9 +30,9 @@ fn main() {
     };
     let mut problem = FastChain::new(swing_up(links as usize, nodes as usize, seconds, torque));
     if let Some(&seed) = arguments.get(4) {
-        let mut random = Random(seed as u64);
+        let mut random = Random::new(seed as u64);
         for v in problem.start_mut() {
-            *v = 6.0 * random.next() - 3.0;
+            *v = 6.0 * random.unit() - 3.0;
         }
     }
     time_factorization(&mut problem);

@@ -1,7 +1,8 @@
 //! Optimal control by collocation, small enough to check by hand or against another solver.
 
 use crate::common::chain::{FastChain, swing_up};
-use crate::common::{Model, Piece, Pieces, Random};
+use crate::common::{Model, Piece, Pieces};
+use soleus_math::Random;
 use soleus_math::Real;
 use soleus_optimization::Stages;
 use soleus_optimization::nlp::{KktOrdering, NonlinearProgram, Options, Solution, Status, solve};
@@ -104,10 +105,10 @@ fn analytic_minimum_time_with_a_border() {
 fn deriv_chain_against_differences() {
     let mut p = swing_up(2, 3, 1.0, 20.0);
     let n = p.num_variables();
-    let mut random = Random(7);
-    let x: Vec<f64> = (0..n).map(|_| 2.0 * random.next() - 1.0).collect();
-    let y: Vec<f64> = (0..p.num_constraints()).map(|_| 2.0 * random.next() - 1.0).collect();
-    let direction: Vec<f64> = (0..n).map(|_| 2.0 * random.next() - 1.0).collect();
+    let mut random = Random::new(7);
+    let x: Vec<f64> = (0..n).map(|_| 2.0 * random.unit() - 1.0).collect();
+    let y: Vec<f64> = (0..p.num_constraints()).map(|_| 2.0 * random.unit() - 1.0).collect();
+    let direction: Vec<f64> = (0..n).map(|_| 2.0 * random.unit() - 1.0).collect();
     let lagrangian_gradient = |p: &mut crate::common::Pieces<_>, x: &[f64]| {
         let mut g = vec![0.0; n];
         p.compute_gradient(x, &mut g);
@@ -140,9 +141,9 @@ fn deriv_chain_against_differences() {
 fn identity_derivatives_of_chain_by_hand_and_by_dual_numbers() {
     let (mut slow, mut fast) = (swing_up(3, 4, 1.0, 20.0), FastChain::new(swing_up(3, 4, 1.0, 20.0)));
     let (n, m) = (slow.num_variables(), slow.num_constraints());
-    let mut random = Random(11);
-    let x: Vec<f64> = (0..n).map(|_| 2.0 * random.next() - 1.0).collect();
-    let y: Vec<f64> = (0..m).map(|_| 2.0 * random.next() - 1.0).collect();
+    let mut random = Random::new(11);
+    let x: Vec<f64> = (0..n).map(|_| 2.0 * random.unit() - 1.0).collect();
+    let y: Vec<f64> = (0..m).map(|_| 2.0 * random.unit() - 1.0).collect();
     let all = |p: &mut dyn NonlinearProgram| {
         let mut g = vec![0.0; n];
         let mut c = vec![0.0; m];
@@ -199,9 +200,9 @@ fn regress_swing_up_from_random_starts() {
     let (mut solved, mut iterations) = (0, 0);
     for seed in 0..50 {
         let mut p = FastChain::new(swing_up(1, 41, 3.0, 6.0));
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         for v in p.start_mut() {
-            *v = 6.0 * random.next() - 3.0;
+            *v = 6.0 * random.unit() - 3.0;
         }
         let s = run(&mut p, &Options { max_iterations: 500, ..Default::default() });
         assert!(matches!(s.status, Status::Solved | Status::Infeasible), "seed {seed}: {:?}", s.status);

@@ -1,8 +1,8 @@
 //! Dense quadratic programs against Clarabel, an interior-point solver of cone programs, on the same programs.
 
-use crate::common::Random;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use soleus_math::Random;
 use soleus_optimization::nlp::Status;
 use soleus_optimization::qp::{QpSolver, QuadraticProgram};
 
@@ -50,8 +50,8 @@ fn clarabel(h: &[f64], g: &[f64], a: &[f64], b: &[f64], [l, u]: [f64; 2]) -> Vec
 #[test]
 fn identity_random_programs_as_clarabel() {
     for seed in 0..20 {
-        let mut random = Random(seed);
-        let mut next = || 2.0 * random.next() - 1.0;
+        let mut random = Random::new(seed);
+        let mut next = || 2.0 * random.unit() - 1.0;
         let (n, m) = (5 + 4 * (seed as usize % 9), 2 + seed as usize % 7);
         let factor: Vec<f64> = (0..n * n).map(|_| next()).collect();
         let mut h = vec![0.0; n * n];

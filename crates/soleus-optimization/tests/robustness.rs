@@ -1,7 +1,9 @@
 //! Whatever the problem: an answer, and an honest one.
 
-use crate::common::{Model, Pieces, Random};
+use crate::common::{Model, Pieces};
+use soleus_math::Random;
 use soleus_math::Real;
+use soleus_math::norm::largest;
 use soleus_optimization::nlp::{
     NlpError, NonlinearProgram, Options, Solution, SparsityPattern, Stages, Status, solve, solve_from,
 };
@@ -31,21 +33,21 @@ fn conditions(p: &mut impl NonlinearProgram, s: &Solution) -> f64 {
     }
     let mut worst = 0.0f64;
     for i in 0..n {
-        worst = worst.max(lower[i] - s.x[i]).max(s.x[i] - upper[i]);
+        worst = largest([worst, lower[i] - s.x[i], s.x[i] - upper[i]]);
         let (zl, zu) = (s.lower_multipliers[i], s.upper_multipliers[i]);
-        worst = worst.max(-zl).max(-zu);
+        worst = largest([worst, -zl, -zu]);
         if lower[i] < upper[i] {
-            worst = worst.max((g[i] - zl + zu).abs());
-            worst = worst.max(if zl > 0.0 { zl * (s.x[i] - lower[i]) } else { 0.0 });
-            worst = worst.max(if zu > 0.0 { zu * (upper[i] - s.x[i]) } else { 0.0 });
+            worst = largest([worst, (g[i] - zl + zu).abs()]);
+            worst = largest([worst, if zl > 0.0 { zl * (s.x[i] - lower[i]) } else { 0.0 }]);
+            worst = largest([worst, if zu > 0.0 { zu * (upper[i] - s.x[i]) } else { 0.0 }]);
         }
     }
     for r in 0..m {
-        worst = worst.max(c_lower[r] - c[r]).max(c[r] - c_upper[r]);
+        worst = largest([worst, c_lower[r] - c[r], c[r] - c_upper[r]]);
         let y = s.multipliers[r];
         if c_lower[r] < c_upper[r] {
             let distance = if y < 0.0 { c[r] - c_lower[r] } else { c_upper[r] - c[r] };
-            worst = worst.max(if y.abs() > 1e-12 { (y * distance).abs() } else { 0.0 });
+            worst = largest([worst, if y.abs() > 1e-12 { (y * distance).abs() } else { 0.0 }]);
         }
     }
     worst
@@ -75,17 +77,17 @@ impl Model for Rough {
 }
 
 fn rough(seed: u64) -> Pieces<Rough> {
-    let mut random = Random(seed);
-    let n = 1 + (random.next() * 9.0) as usize;
-    let m = (random.next() * n as f64) as usize;
-    let numbers: Vec<f64> = (0..97).map(|_| 4.0 * random.next() - 2.0).collect();
-    let mut bound = |chance: f64, value: f64, none: f64| if random.next() < chance { value } else { none };
+    let mut random = Random::new(seed);
+    let n = 1 + (random.unit() * 9.0) as usize;
+    let m = (random.unit() * n as f64) as usize;
+    let numbers: Vec<f64> = (0..97).map(|_| 4.0 * random.unit() - 2.0).collect();
+    let mut bound = |chance: f64, value: f64, none: f64| if random.unit() < chance { value } else { none };
     let lower: Vec<f64> = (0..n).map(|_| bound(0.5, -1.5, -INF)).collect();
     let upper: Vec<f64> = (0..n).map(|_| bound(0.5, 1.5, INF)).collect();
     let row_lower: Vec<f64> = (0..m).map(|_| bound(0.7, -0.5, -INF)).collect();
     let row_upper: Vec<f64> =
         row_lower.iter().map(|&l| bound(0.5, if l == -INF { 0.3 } else { l }, INF)).collect();
-    let start = (0..n).map(|_| 6.0 * random.next() - 3.0).collect();
+    let start = (0..n).map(|_| 6.0 * random.unit() - 3.0).collect();
     Pieces::dense(Rough { n, numbers }, [lower, upper], [row_lower, row_upper], start)
 }
 
@@ -123,8 +125,8 @@ fn identity_sizes_change_no_conditions() {
     let mut solved = 0;
     for seed in 0..100 {
         let mut p = rough(seed);
-        let mut random = Random(seed + 1000);
-        p.sizes = Some((0..p.num_variables()).map(|_| 10f64.powf(3.0 * random.next() - 1.5)).collect());
+        let mut random = Random::new(seed + 1000);
+        p.sizes = Some((0..p.num_variables()).map(|_| 10f64.powf(3.0 * random.unit() - 1.5)).collect());
         let options = Options { max_iterations: 1000, ..Default::default() };
         let s = run(&mut p, &options).unwrap();
         if s.status != Status::Solved {

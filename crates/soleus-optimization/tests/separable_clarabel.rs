@@ -2,6 +2,8 @@
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use soleus_math::Random;
+use soleus_math::norm::largest_difference;
 use soleus_optimization::separable::PowerProgram;
 
 /// A program: columns of A, right-hand side, bounds.
@@ -12,22 +14,16 @@ struct Data {
     upper: Vec<f64>,
 }
 
-/// Numbers from −1 to 1 that are the same every time.
-fn noise(seed: &mut u64) -> f64 {
-    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (*seed >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-}
-
 /// Muscles over a few joints each, and a weak reserve for each joint, as in static optimization.
-fn data(seed: &mut u64, m: usize, muscles: usize) -> Data {
+fn data(random: &mut Random, m: usize, muscles: usize) -> Data {
     let mut d = Data { columns: Vec::new(), rhs: vec![0.0; m], lower: Vec::new(), upper: Vec::new() };
     for _ in 0..muscles {
         let mut column = vec![0.0; m];
         for _ in 0..3 {
-            let r = ((noise(seed) + 1.0) * 0.5 * m as f64) as usize % m;
-            column[r] = 80.0 * noise(seed);
+            let r = ((random.signed() + 1.0) * 0.5 * m as f64) as usize % m;
+            column[r] = 80.0 * random.signed();
         }
-        let a = 0.5 * (noise(seed) + 1.0);
+        let a = 0.5 * (random.signed() + 1.0);
         for (b, c) in d.rhs.iter_mut().zip(&column) {
             *b += a * c;
         }
@@ -98,13 +94,13 @@ fn ours(d: &Data, exponent: f64) -> (Vec<f64>, f64) {
 /// The quadratic program has one solution; both find it. Clarabel stops at 1e-12 in the cost, which is 1e-6 in x.
 #[test]
 fn identity_quadratic_program_as_clarabel_solves_it() {
-    let mut seed = 5;
+    let mut random = Random::new(5);
     for (m, muscles) in [(2, 6), (10, 18), (23, 54), (31, 80)] {
         for _ in 0..10 {
-            let d = data(&mut seed, m, muscles);
+            let d = data(&mut random, m, muscles);
             let ((x, cost), (y, other)) = (ours(&d, 2.0), clarabel(&d, true));
             assert!((cost - other).abs() <= 1e-9 * cost.max(1.0), "{m}×{muscles}: {cost} and {other}");
-            let off = x.iter().zip(&y).fold(0.0, |o: f64, (a, b)| o.max((a - b).abs()));
+            let off = largest_difference(&x, &y);
             assert!(off < 1e-5, "{m}×{muscles}: activations differ by {off}");
         }
     }
@@ -113,10 +109,10 @@ fn identity_quadratic_program_as_clarabel_solves_it() {
 /// The linear program (p = 1, all unknowns positive) may have many solutions, all of the same cost.
 #[test]
 fn identity_linear_program_as_clarabel_solves_it() {
-    let mut seed = 9;
+    let mut random = Random::new(9);
     for (m, muscles) in [(2, 8), (6, 30)] {
         for _ in 0..10 {
-            let mut d = data(&mut seed, m, muscles);
+            let mut d = data(&mut random, m, muscles);
             d.columns.truncate(muscles);
             d.lower.truncate(muscles);
             d.upper.truncate(muscles);

@@ -6,6 +6,7 @@
 use crate::common::{load, reference};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::System;
+use soleus_math::norm::largest;
 use soleus_model::Model;
 use soleus_simulation::system::state_labels;
 use soleus_simulation::{
@@ -106,13 +107,11 @@ impl Case<'_> {
 
 /// Largest difference over all rows, in the norm both integrators control.
 fn distance(norm: &ErrorNorm, a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| {
-            let d: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-            norm.norm(a, &d).0
-        })
-        .fold(0.0, f64::max)
+    assert_eq!(a.len(), b.len());
+    largest(a.iter().zip(b).map(|(a, b)| {
+        let d: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+        norm.norm(a, &d).0
+    }))
 }
 
 #[reference_test]

@@ -1,6 +1,7 @@
 //! Whole models in implicit form: the same motion as the explicit form, at the order of each method.
 
 use soleus_dynamics::system::{State, System};
+use soleus_math::norm::largest_difference;
 use soleus_simulation::system::{Constant, ImplicitSystemOde};
 use soleus_simulation::{
     End, ErrorNorm, ExplicitRungeKutta, ImplicitMidpoint, Integrator, RadauIIA5, RosenbrockEuler,
@@ -58,7 +59,7 @@ fn implicit<'s>(
 
 /// Largest difference of the joint angles, rad.
 fn angle_error(a: &[f64], b: &[f64], n: usize) -> f64 {
-    (0..n).map(|i| (a[i] - b[i]).abs()).fold(0.0, f64::max)
+    largest_difference(&a[..n], &b[..n])
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use crate::common::{held, load, passive, reference};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{State, System};
+use soleus_math::norm::largest;
 use soleus_simulation::linear::SparseLu;
 use soleus_simulation::system::{Constant, Feedback, state_labels, state_name};
 use soleus_simulation::{
@@ -52,7 +53,7 @@ fn energy(ode: &mut Free<'_>, t: f64, x: &[f64]) -> f64 {
 /// Largest change of energy along a motion.
 fn drift(ode: &mut Free<'_>, rows: &Trajectory) -> f64 {
     let e: Vec<f64> = (0..rows.len()).map(|i| energy(ode, rows.times[i], rows.row(i))).collect();
-    e.iter().map(|x| (x - e[0]).abs()).fold(0.0, f64::max)
+    largest(e.iter().map(|x| (x - e[0]).abs()))
 }
 
 /// Two frictionless links for 5 s: drift below 1e-3, 1e-6 and 1e-9 J at accuracies 1e-5, 1e-8 and 1e-11.
@@ -430,7 +431,7 @@ fn order_on_a_model_with_muscles() {
     let mut implicit = ImplicitSystemOde::new(&system, controls);
     let (y0, norm) = (implicit.vector(&x), implicit.error_norm());
     let n = norm.dim();
-    let error = |y: Vec<f64>| y.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let error = |y: Vec<f64>| largest(y.iter().zip(&want).map(|(a, b)| (a - b).abs()));
     let mut rosenbrock = |h| {
         let mut m = RosenbrockEuler::with_solver(norm.clone(), h, SparseLu::new(n));
         error(end(&mut m, &mut implicit, &y0))

@@ -3,6 +3,7 @@
 use crate::common::{held, load, passive, reference};
 use soleus_dynamics::system::{State, System};
 use soleus_math::Vec3;
+use soleus_math::norm::largest_difference;
 use soleus_simulation::system::{Constant, Rest, RestError, RestOptions, solve_rest};
 use soleus_simulation::{End, ExplicitRungeKutta, StepOptions, SystemOde, integrate};
 use soleus_testing::{reference_test, shared};
@@ -22,7 +23,7 @@ fn does_not_move(system: &System, controls: &[f64], x: &State<f64>) {
     let mut i = ExplicitRungeKutta::dormand_prince(ode.error_norm(), StepOptions::with_accuracy(1e-8));
     let o = integrate(&mut i, &mut ode, (0.0, &x0), 1.0, &mut [], &mut |_| ControlFlow::Continue(()));
     assert_eq!(o.end, End::Reached);
-    let moved = o.state.iter().zip(&x0).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let moved = largest_difference(&o.state, &x0);
     assert!(moved < 5e-7, "moved by {moved:e}");
 }
 

@@ -1,6 +1,7 @@
 //! After set-up, a frame of inverse kinematics and an instant of inverse dynamics or static optimization allocate nothing.
 
 use soleus_dynamics::System;
+use soleus_math::norm::largest;
 use soleus_math::vec3;
 use soleus_model::Model;
 use soleus_tools::inverse_dynamics::Solver;
@@ -79,7 +80,7 @@ fn analytic_frames_allocate_nothing() {
         if frame == 12 {
             places.swap(5, 8);
         }
-        worst = worst.max(ik.solve_frame(0.01 * frame as f64, &places).max);
+        worst = largest([worst, ik.solve_frame(0.01 * frame as f64, &places).max]);
         exchanges += ik.exchanged().len();
         id.state.q.copy_from_slice(&x.q);
         id.compute(&system);

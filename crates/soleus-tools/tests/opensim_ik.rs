@@ -101,7 +101,9 @@ fn excess(case: &Case, reference: &Table) -> f64 {
         };
         let ours = ik.compute_fit(t, &places, &pose(&trial.coordinates)).cost;
         let theirs = ik.compute_fit(t, &places, &pose(reference)).cost;
-        worst = worst.max((ours - theirs) / theirs);
+        let off = (ours - theirs) / theirs;
+        assert!(off.is_finite(), "{ours} {theirs}");
+        worst = worst.max(off);
     }
     worst
 }

@@ -7,6 +7,7 @@ use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Options, State, System};
 use soleus_io::osim;
 use soleus_math::Table;
+use soleus_math::norm::largest;
 use soleus_model::force::ForceKind;
 use soleus_model::{Diagnostics, Document, Model};
 use soleus_testing::reference_test;
@@ -307,7 +308,7 @@ fn identity_strength_is_that_of_the_muscle_on_a_rigid_tendon() {
             let path = &ws.paths[i];
             let (length, speed) = (path.length(), path.speed());
             let own = m.info(length, speed, 0.0, &y.z[f.states.clone()]).active_fiber_force_along_tendon;
-            worst = worst.max((force - activation * own).abs());
+            worst = largest([worst, (force - activation * own).abs()]);
             // Beyond the end of the curves there is nothing to compare.
             if own > 1.0 {
                 most = most.max(m.active_force_on_rigid_tendon(length, speed, true).unwrap() / own);

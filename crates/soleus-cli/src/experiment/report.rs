@@ -44,7 +44,4 @@ pub fn list(values: &[f64], decimals: usize) -> String {
     words.join(" ")
 }
 
-/// Largest difference of two lists.
-pub fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-}
+pub use soleus_math::norm::largest_difference;

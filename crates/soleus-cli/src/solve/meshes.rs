@@ -202,8 +202,8 @@ impl Meshes<'_> {
         if meshes.iter().zip(phases).any(|(m, p)| m.len() != p.mesh.len()) {
             return Ok(Some(meshes));
         }
-        let worst = errors.iter().fold(0.0, |m: f64, e| m.max(e.largest()));
-        if worst > r.tolerance {
+        let worst = soleus_math::norm::largest(errors.iter().map(|e| e.largest()));
+        if !(worst <= r.tolerance) {
             let intervals: usize = phases.iter().map(|p| p.mesh.len() - 1).sum();
             eprintln!(
                 "warning: the mesh is as fine as allowed ({count} meshes, {intervals} intervals); the error is {worst:.2e}"

@@ -216,7 +216,7 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
     if a.len() != b.len() {
         return f64::INFINITY;
     }
-    a.iter().zip(b).fold(0.0, |w: f64, (a, b)| w.max((a - b).abs() / (1.0 + a.abs() + b.abs())))
+    soleus_math::norm::largest(a.iter().zip(b).map(|(a, b)| (a - b).abs() / (1.0 + a.abs() + b.abs())))
 }
 
 /// The equations at two seeded states.

@@ -3,6 +3,7 @@
 use super::collocation::{Collocation, Phase};
 use super::legendre::{gauss_points, lagrange_integral};
 use crate::function::Scratch;
+use soleus_math::norm::{largest, largest_size};
 use soleus_optimization::linear::DenseLdlt;
 
 /// Parts that an interval is cut into at most from one mesh to the next (Betts 2010, section 4.7.4).
@@ -23,7 +24,7 @@ pub struct MeshError {
 impl MeshError {
     /// The largest of all intervals.
     pub fn largest(&self) -> f64 {
-        self.of_interval.iter().fold(0.0, |m, &e| m.max(e))
+        largest(self.of_interval.iter().copied())
     }
 }
 
@@ -81,7 +82,7 @@ impl Phase {
         let mut rates = self.rates();
         let mut z = vec![0.0; self.problem.dynamics.function.num_inputs()];
         let mut error = MeshError { of_interval: Vec::new(), worst: String::new() };
-        let mut largest = -1.0;
+        let mut most = -1.0;
         for interval in 0..self.settings.mesh.len() - 1 {
             let (a, b) = (self.settings.mesh[interval], self.settings.mesh[interval + 1]);
             let h = (b - a) * (tf - t0);
@@ -99,9 +100,9 @@ impl Phase {
             let mut relative = 0.0f64;
             for i in (0..nx).filter(|&i| !self.problem.prescribed.iter().any(|m| m.state == i)) {
                 let e = eta[i] / sizes[i];
-                relative = relative.max(e);
-                if e > largest {
-                    largest = e;
+                relative = largest([relative, e]);
+                if e > most {
+                    most = e;
                     let time = t0 + 0.5 * (a + b) * (tf - t0);
                     error.worst = format!("{} near {time:.4} s", self.problem.states[i].name);
                 }
@@ -194,7 +195,7 @@ impl Rates {
         let mut last = f64::INFINITY;
         for _ in 0..MOST_STEPS {
             f.compute_values(z, &mut self.residual, &mut self.scratch);
-            let size = self.residual.iter().fold(0.0, |m: f64, r| m.max(r.abs()));
+            let size = largest_size(&self.residual);
             if !size.is_finite() {
                 return false;
             }

@@ -3,18 +3,16 @@
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Collocation, Problem, Settings, Trajectory};
 use soleus_dynamics::System;
+use soleus_math::Random;
 use soleus_optimization::NonlinearProgram;
 use soleus_optimization::nlp::{Options, Solution, solve};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A seeded sequence of numbers in [−1, 1].
+/// A seeded sequence of numbers in [−1, 1).
 pub fn random(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
+    let mut random = Random::new(seed);
+    move || random.signed()
 }
 
 /// Gradient, Jacobian and Hessian of a program against central differences along a seeded direction, at `x`.

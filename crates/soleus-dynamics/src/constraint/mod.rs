@@ -9,12 +9,11 @@
 
 mod reaction;
 mod row;
-mod solve;
 
 pub use row::{CompiledConstraint, Rolling, Station};
-pub use solve::solve_min_norm;
 
 use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};
+use soleus_math::dense::solve_min_norm;
 use soleus_math::{Over, Real, SpatialVec};
 
 /// All enforced constraints of a model, in the order of their multipliers.

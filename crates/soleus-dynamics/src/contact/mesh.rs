@@ -269,18 +269,10 @@ fn nearest_on_edge<T: Real>(a: Vec3<f64>, b: Vec3<f64>, p: Vec3<T>) -> Vec3<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use soleus_math::{Dual, vec3};
+    use soleus_math::{Dual, Random, vec3};
 
-    /// Pseudo-random numbers in [−1, 1), the same every time (Knuth's multiplier).
-    struct Seeded(u64);
-    impl Seeded {
-        fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        }
-        fn vec(&mut self) -> Vec3<f64> {
-            vec3(self.next(), self.next(), self.next())
-        }
+    fn vector(random: &mut Random) -> Vec3<f64> {
+        vec3(random.signed(), random.signed(), random.signed())
     }
 
     /// A cube of side 2 about the origin, 12 faces.
@@ -303,9 +295,9 @@ mod tests {
         inside_out.faces.iter_mut().for_each(|f| f.swap(1, 2));
         for mesh in [cube(), inside_out] {
             let mesh = MeshSurface::new(&mesh).unwrap();
-            let mut random = Seeded(3);
+            let mut random = Random::new(3);
             for _ in 0..500 {
-                let p = random.vec() * 1.6;
+                let p = vector(&mut random) * 1.6;
                 let (near, inside) = mesh.nearest(p);
                 let mut expected = vec3(p.x.clamp(-1.0, 1.0), p.y.clamp(-1.0, 1.0), p.z.clamp(-1.0, 1.0));
                 let really_inside = (0..3).all(|i| f64::abs(p[i]) < 1.0);
@@ -322,12 +314,12 @@ mod tests {
     /// The tree finds what looking at every face finds.
     #[test]
     fn identity_tree_and_all_faces() {
-        let mut random = Seeded(5);
-        let vertices: Vec<_> = (0..60).map(|_| random.vec()).collect();
+        let mut random = Random::new(5);
+        let vertices: Vec<_> = (0..60).map(|_| vector(&mut random)).collect();
         let faces = (0..58).map(|i| [i, i + 1, i + 2]).collect();
         let mesh = MeshSurface::new(&TriangleMesh { vertices, faces }).unwrap();
         for _ in 0..200 {
-            let p = random.vec() * 1.5;
+            let p = vector(&mut random) * 1.5;
             let near = nearest_on_triangle(&mesh.nearest_face(p).corners, p);
             let all = mesh.faces.iter().map(|f| (nearest_on_triangle(&f.corners, p) - p).norm());
             let best = all.fold(f64::INFINITY, f64::min);
@@ -339,9 +331,9 @@ mod tests {
     #[test]
     fn deriv_nearest_on_triangle() {
         let corners = [vec3(0.0, 0.0, 0.0), vec3(1.0, 0.2, 0.0), vec3(0.1, 0.9, 0.3)];
-        let mut random = Seeded(9);
+        let mut random = Random::new(9);
         for _ in 0..50 {
-            let (p, u) = (random.vec() * 2.0, random.vec());
+            let (p, u) = (vector(&mut random) * 2.0, vector(&mut random));
             let moving = vec3(Dual::<f64, 1>::new(p.x, [u.x]), Dual::new(p.y, [u.y]), Dual::new(p.z, [u.z]));
             let q = nearest_on_triangle(&corners, moving);
             let h = 1e-6;

@@ -3,7 +3,9 @@
 use soleus_dynamics::force::ForceError;
 use soleus_dynamics::system::SystemError;
 use soleus_dynamics::{State, System};
+use soleus_math::Random;
 use soleus_model::Model;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The folder of reference results.
@@ -109,13 +111,7 @@ pub fn references() -> Vec<Subject> {
 
 /// A direction with entries of order `scale`, the same every time.
 pub fn direction(seed: u64, n: usize, scale: f64) -> Vec<f64> {
-    let mut s = seed;
-    (0..n)
-        .map(|_| {
-            s = s.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            scale * ((s >> 11) as f64 / (1u64 << 52) as f64 - 1.0)
-        })
-        .collect()
+    Random::new(seed).vector(n, scale)
 }
 
 /// The state a little off, by 1e-3 and in fibers by 1 %.
@@ -134,4 +130,41 @@ pub fn moved(x: &State<f64>, seed: u64) -> State<f64> {
 pub fn shifted(controls: &[f64], seed: u64) -> Vec<f64> {
     let d = direction(10 * seed + 3, controls.len(), 1e-3);
     controls.iter().zip(d).map(|(c, d)| c + 5e-3 + d).collect()
+}
+
+/// Why states are left out.
+pub const SINGULAR: &str = "the mass matrix is singular";
+pub const NOT_FINITE: &str = "not finite";
+
+/// A muscle that hangs in its default state from the very point where it ends: its length is zero.
+pub const NOT_DEFINED: &[(&str, &str)] = &[("core_v40600_hanging_muscle", NOT_FINITE)];
+
+/// Which states of which models were compared, and which were not for a reason.
+#[derive(Default)]
+pub struct Tally {
+    compared: BTreeMap<String, usize>,
+    left_out: BTreeSet<(String, &'static str)>,
+}
+
+impl Tally {
+    /// A state was compared.
+    pub fn compared(&mut self, model: &str) {
+        *self.compared.entry(model.to_string()).or_default() += 1;
+    }
+
+    /// A state was not.
+    pub fn left_out(&mut self, model: &str, reason: &'static str) {
+        self.compared.entry(model.to_string()).or_default();
+        self.left_out.insert((model.to_string(), reason));
+    }
+
+    /// Nothing was left out but what is `known` to be, and of every other model some state was compared.
+    pub fn finish(&self, known: &[(&str, &str)]) {
+        let found: Vec<(&str, &str)> = self.left_out.iter().map(|(m, r)| (m.as_str(), *r)).collect();
+        assert_eq!(found, known, "left out, and what may be");
+        let none: Vec<&String> = self.compared.iter().filter(|(_, n)| **n == 0).map(|(m, _)| m).collect();
+        assert!(none.iter().all(|m| known.iter().any(|(k, _)| k == m)), "nothing compared of {none:?}");
+        assert!(self.compared.values().sum::<usize>() > 0, "nothing compared");
+        println!("{:?}", self.compared);
+    }
 }

@@ -36,7 +36,7 @@ fn state(model: &Model, system: &System, controls: &[f64]) -> (State<f64>, Vec<f
     let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
     system.solve_equilibrium(&mut x, controls, &mut ws);
     let mut x = moved(&x, 3);
-    x.u.iter_mut().zip(direction(4, x.q.len(), 2.0)).for_each(|(u, d)| *u += d);
+    x.u.iter_mut().zip(direction(8, x.q.len(), 2.0)).for_each(|(u, d)| *u += d);
     // The lowest sphere goes 1 cm into the ground.
     system.compute_kinematics(&x, &mut ws);
     let kin = ws.kin.view(0.0);
@@ -65,7 +65,15 @@ fn kind_of(model: &Model, path: &str) -> String {
 }
 
 /// Some of what the models that ship have.
-const WANTED_OF_SHIPPED: [&str; 1] = [" mass"];
+const WANTED_OF_SHIPPED: [&str; 7] = [
+    " mass",
+    " radius",
+    "Bogert2011ContactForce damping",
+    "Chadwick2009Muscle optimal_fiber_length",
+    "DeGrooteFregly2016Muscle tendon_slack_length",
+    "Millard2012EquilibriumMuscle pennation_angle_at_optimal",
+    "QuadraticDragForce drag_area",
+];
 
 /// The models that ship, against central differences between models with another value.
 #[test]

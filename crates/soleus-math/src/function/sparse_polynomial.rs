@@ -165,13 +165,11 @@ mod tests {
     use super::super::MultivariatePolynomial;
     use super::*;
     use crate::Dual;
+    use crate::Random;
 
     fn random() -> impl FnMut() -> f64 {
-        let mut seed = 3_u64;
-        move || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-        }
+        let mut random = Random::new(3);
+        move || 0.5 * random.signed()
     }
 
     /// With all terms it is the full polynomial: value, gradient, Hessian and the line along the first variable.

@@ -376,16 +376,12 @@ fn four_columns(l: &[f64], m: usize, j: usize) -> [&[f64]; 4] {
 mod tests {
     use super::*;
     use crate::nlp::SparsityPattern;
+    use soleus_math::Random;
 
-    /// Numbers between −1 and 1 from a seed (splitmix64).
+    /// Numbers between −1 and 1 from a seed.
     fn random(seed: u64) -> impl FnMut() -> f64 {
-        let mut state = seed;
-        move || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        }
+        let mut random = Random::new(seed);
+        move || random.signed()
     }
 
     /// A saddle point [H Jᵀ; J 0] along a chain of stages, its groups and pairs.

@@ -11,6 +11,7 @@
 //! cheap unknown without effect on an equation must not get one of 1e-16, since what is dear there would make use of it.
 
 use super::Columns;
+use soleus_math::dense::{factorize_cholesky, solve_cholesky};
 
 /// What is left of a difference below this part of its terms is rounding.
 const CANCELLED: f64 = 1e-11;
@@ -89,8 +90,8 @@ impl Basis {
                 self.q[r] = 0.0;
             }
         }
-        super::factorize(&mut self.matrix, m, 0.5);
-        super::solve_factorized(&self.matrix, m, &mut self.q);
+        factorize_cholesky(&mut self.matrix, m, 0.5);
+        solve_cholesky(&self.matrix, m, &mut self.q);
 
         pull.fill(0.0);
         for (row, q) in self.g.chunks_exact(n.max(1)).zip(&self.q) {

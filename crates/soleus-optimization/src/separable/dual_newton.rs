@@ -13,7 +13,8 @@
 //! whose Newton matrix ½ Σ_free aᵢ aᵢᵀ + 1/ρ is never singular (Rockafellar 1976). If the equations can be met, λₖ
 //! converges, within two steps for large ρ. If not, (λₖ − λₖ₊₁)/ρ converges to the smallest possible b − A x.
 
-use super::{FEASIBLE, PowerProgram, SharingError, factorize, largest, solve_factorized};
+use super::{FEASIBLE, PowerProgram, SharingError, largest};
+use soleus_math::dense::{factorize_cholesky, solve_cholesky};
 
 /// 1/ρ as a part of the diagonal of ½ A Aᵀ. Smaller, and rounding spoils the Newton matrix; larger, and more proximal steps
 /// are needed.
@@ -179,11 +180,11 @@ fn newton(p: &mut PowerProgram, s: &mut Scratch) -> Result<usize, SharingError> 
             }
         }
         let floor = s.weight.iter().fold(f64::INFINITY, |f, w| if *w > 0.0 { f.min(*w) } else { f });
-        factorize(&mut s.matrix, m, 1e-3 * floor.min(1.0));
+        factorize_cholesky(&mut s.matrix, m, 1e-3 * floor.min(1.0));
         for (d, g) in s.step.iter_mut().zip(&s.gradient) {
             *d = -g;
         }
-        solve_factorized(&s.matrix, m, &mut s.step);
+        solve_cholesky(&s.matrix, m, &mut s.step);
         let slope: f64 = s.step.iter().zip(&s.gradient).map(|(d, g)| d * g).sum();
 
         // The function is convex: halve the step until it falls as it should. Where its change is lost in rounding

@@ -11,7 +11,8 @@
 //!
 //! Predictor and corrector after Mehrotra (1992).
 
-use super::{PowerProgram, SharingError, factorize, largest, solve_factorized};
+use super::{PowerProgram, SharingError, largest};
+use soleus_math::dense::{factorize_cholesky, solve_cholesky};
 
 /// Steps at most; twenty are usual.
 const MAX_STEPS: usize = 120;
@@ -154,7 +155,7 @@ fn iterate(p: &mut PowerProgram, s: &mut Scratch) -> Result<usize, SharingError>
         for r in 0..m {
             s.matrix[r * m + r] += 1e-15 * most;
         }
-        factorize(&mut s.matrix, m, 1e-16 * most.max(f64::MIN_POSITIVE));
+        factorize_cholesky(&mut s.matrix, m, 1e-16 * most.max(f64::MIN_POSITIVE));
 
         // Predictor: straight for the solution. How far it gets tells how much to center.
         direction(p, s, |_| (0.0, 0.0));
@@ -231,7 +232,7 @@ fn direction(p: &PowerProgram, s: &mut Scratch, target: impl Fn(&Part) -> (f64, 
             s.step[r] -= a * x;
         }
     }
-    solve_factorized(&s.matrix, m, &mut s.step);
+    solve_cholesky(&s.matrix, m, &mut s.step);
     for q in s.parts.iter_mut().filter(|q| q.upper > q.lower) {
         let (tz, tw) = target(q);
         q.dy = (q.r + q.sign * p.columns.dot(q.index, &s.step)) / q.d;

@@ -284,36 +284,6 @@ impl Columns {
     }
 }
 
-/// Factorises a symmetric positive definite matrix (lower triangle, row by row) as L Lᵀ in place. A pivot that rounding
-/// made too small counts as `floor`.
-fn factorize(a: &mut [f64], m: usize, floor: f64) {
-    for i in 0..m {
-        let (above, row) = a.split_at_mut(i * m);
-        for j in 0..i {
-            let other = &above[j * m..j * m + j];
-            let sum: f64 = row[..j].iter().zip(other).map(|(x, y)| x * y).sum();
-            row[j] = (row[j] - sum) / above[j * m + j];
-        }
-        let sum: f64 = row[..i].iter().map(|x| x * x).sum();
-        row[i] = (row[i] - sum).max(floor).sqrt();
-    }
-}
-
-/// Solves L Lᵀ x = b in place.
-fn solve_factorized(l: &[f64], m: usize, x: &mut [f64]) {
-    for i in 0..m {
-        let sum: f64 = l[i * m..i * m + i].iter().zip(&x[..i]).map(|(l, x)| l * x).sum();
-        x[i] = (x[i] - sum) / l[i * m + i];
-    }
-    for i in (0..m).rev() {
-        x[i] /= l[i * m + i];
-        let xi = x[i];
-        for (x, l) in x[..i].iter_mut().zip(&l[i * m..i * m + i]) {
-            *x -= l * xi;
-        }
-    }
-}
-
 fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
 }

@@ -4,6 +4,7 @@
 
 pub mod chain;
 
+use soleus_math::Random;
 use soleus_math::{Dual, Real};
 use soleus_optimization::nlp::KktPattern;
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
@@ -265,8 +266,8 @@ pub fn kkt_matrix(problem: &mut impl NonlinearProgram) -> (KktPattern, Vec<f64>)
     let pattern = KktPattern::new(problem.hessian_pattern(), problem.jacobian_pattern());
     let mut hessian = vec![0.0; problem.hessian_pattern().len()];
     let mut jacobian = vec![0.0; problem.jacobian_pattern().len()];
-    let mut random = Random(1);
-    let y: Vec<f64> = (0..m).map(|_| random.next() - 0.5).collect();
+    let mut random = Random::new(1);
+    let y: Vec<f64> = (0..m).map(|_| random.unit() - 0.5).collect();
     problem.compute_hessian(&x, 1.0, &y, &mut hessian);
     problem.compute_jacobian(&x, &mut jacobian);
     let (mut lower, mut upper) = (vec![0.0; n], vec![0.0; n]);
@@ -281,16 +282,4 @@ pub fn kkt_matrix(problem: &mut impl NonlinearProgram) -> (KktPattern, Vec<f64>)
     let mut values = vec![0.0; pattern.lower.len()];
     pattern.assemble(&hessian, &jacobian, &d, &vec![0.0; m], &mut values);
     (pattern, values)
-}
-
-/// Numbers between 0 and 1 from a seed (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
 }

@@ -192,6 +192,7 @@ fn rotation(x: Complex, y: Complex) -> (Complex, Complex) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use soleus_math::Random;
 
     /// A companion matrix has the roots of its polynomial: (x−1)(x+2)(x−3)(x²−2x+5).
     #[test]
@@ -217,11 +218,8 @@ mod tests {
     #[test]
     fn identity_traces() {
         let n = 40;
-        let mut seed = 11_u64;
-        let mut random = || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-        };
+        let mut seeded = Random::new(11);
+        let mut random = || 0.5 * seeded.signed();
         let mut a: Vec<f64> = (0..n * n).map(|_| random()).collect();
         for i in 0..n {
             let f = 10f64.powi((i % 7) as i32 - 3);

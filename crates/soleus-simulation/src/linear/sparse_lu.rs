@@ -237,15 +237,13 @@ impl<S: Field> LinearSolver<S> for SparseLu<S> {
 mod tests {
     use super::super::{Complex, DenseLu};
     use super::*;
+    use soleus_math::Random;
 
     /// A seeded sparse matrix of order 30, and others of its pattern: the same solutions as from dense factors.
     #[test]
     fn identity_sparse_and_dense_factors() {
-        let mut seed = 7_u64;
-        let mut random = move || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-        };
+        let mut seeded = Random::new(7);
+        let mut random = || 0.5 * seeded.signed();
         let n = 30;
         let rows: Vec<Vec<usize>> = (0..n)
             .map(|r| {

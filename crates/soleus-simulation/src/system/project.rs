@@ -1,9 +1,9 @@
 //! Putting a state back on its constraints after a step.
 
 use crate::ode::{Projected, RhsError};
-use soleus_dynamics::constraint::solve_min_norm;
 use soleus_dynamics::joint::{angles_rate, speeds_from_rates};
 use soleus_dynamics::system::{State, System, Workspace};
+use soleus_math::dense::solve_min_norm;
 use soleus_math::vec3;
 
 /// Scratch memory of the projection.

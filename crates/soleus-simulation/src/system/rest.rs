@@ -133,7 +133,7 @@ fn settle(
         let residual = newton.solve(&at, &mut v, options.tolerance, reach, tries);
         let mut found = at.clone();
         let lambda = newton.set(&mut found, &v);
-        let jump = found.q.iter().zip(&at.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let jump = soleus_math::norm::largest_difference(&found.q, &at.q);
         let nearly = last && residual <= ROUNDED * weight;
         if nearly || (residual <= options.tolerance && (jump <= options.max_jump || last)) {
             return Ok(Rest {

@@ -1,8 +1,8 @@
 //! A force and a moment on a joint's child that stand for its generalized forces.
 
 use soleus_dynamics::System;
-use soleus_dynamics::constraint::solve_min_norm;
 use soleus_dynamics::multibody::TreeKinematics;
+use soleus_math::dense::solve_min_norm;
 use soleus_math::{SpatialVec, Vec3};
 use soleus_model::Model;
 use soleus_model::id::JointId;

@@ -11,6 +11,7 @@ use soleus_dynamics::constraint::CompiledConstraint;
 use soleus_dynamics::joint::angles_rate;
 use soleus_dynamics::multibody::compute_kinematics;
 use soleus_dynamics::{System, Workspace};
+use soleus_math::dense::solve_positive_definite;
 use soleus_math::{Function, Rotation, Transform, Vec3, vec3};
 use soleus_model::Model;
 use soleus_model::id::FrameId;
@@ -662,7 +663,7 @@ impl<'s> InverseKinematics<'s> {
                 }
                 s.L[a * m + a] += damping * d + ridge * (1.0 + damping);
             }
-            if !solve_cholesky(&mut s.L, &mut s.rhs, m) {
+            if !solve_positive_definite(&mut s.L, &mut s.rhs, m) {
                 return None;
             }
             let mut again = false;
@@ -689,36 +690,6 @@ impl<'s> InverseKinematics<'s> {
 /// More damping than before.
 fn raise(damping: f64) -> f64 {
     if damping == 0.0 { 1e-4 } else { damping * 10.0 }
-}
-
-/// Solves L Lᵀ x = b in place, where `a` holds the lower half of a matrix of order m row by row; false where it is not
-/// positive definite.
-fn solve_cholesky(a: &mut [f64], b: &mut [f64], m: usize) -> bool {
-    for i in 0..m {
-        let (above, row) = a.split_at_mut(i * m);
-        for j in 0..i {
-            let other = &above[j * m..j * m + j + 1];
-            let dot: f64 = row[..j].iter().zip(other).map(|(x, y)| x * y).sum();
-            row[j] = (row[j] - dot) * other[j];
-        }
-        let dot: f64 = row[..i].iter().map(|x| x * x).sum();
-        let d = row[i] - dot;
-        if !(d > 0.0) || !d.is_finite() {
-            return false;
-        }
-        // The diagonal keeps its reciprocal.
-        row[i] = 1.0 / d.sqrt();
-        let dot: f64 = row[..i].iter().zip(b.iter()).map(|(x, y)| x * y).sum();
-        b[i] = (b[i] - dot) * row[i];
-    }
-    for i in (0..m).rev() {
-        b[i] *= a[i * m + i];
-        let x = b[i];
-        for j in 0..i {
-            b[j] -= a[i * m + j] * x;
-        }
-    }
-    true
 }
 
 fn check_weight(name: &str, weight: f64) -> Result<(), Error> {

@@ -232,7 +232,7 @@ impl LoadSharing {
         let time = self.solver.state.time;
         let load = self.program.rhs.clone();
         self.program.set_rhs_by(activations);
-        let miss = load.iter().zip(&self.program.rhs).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        let miss = soleus_math::norm::largest_difference(&load, &self.program.rhs);
         let shared = self.program.solve().map_err(|source| Error::Sharing { time, source });
         self.program.rhs = load;
         Ok((shared?, miss))

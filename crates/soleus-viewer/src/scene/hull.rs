@@ -83,11 +83,8 @@ mod tests {
     #[test]
     fn analytic_hull_of_a_cube() {
         let mut cloud = Vec::new();
-        let mut seed = 7u32;
-        let mut random = || {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            f64::from(seed >> 8) / f64::from(1u32 << 24) - 0.5
-        };
+        let mut seeded = soleus_math::Random::new(7);
+        let mut random = || 0.5 * seeded.signed();
         for _ in 0..50 {
             cloud.push(vec3(random(), random(), random()));
         }

@@ -5,6 +5,7 @@ use super::Das3;
 use super::runs::{
     Equations, Run, Stretches, explicit as explicit_run, reference, rosenbrock, seconds_per_step,
 };
+use soleus_math::norm::largest;
 
 /// u(t) = t/0.5 in all muscles for 0.5 s: the test of release 2.
 const RAMP: Stretches = &[(0.5, |t| t / 0.5)];
@@ -126,7 +127,7 @@ fn against_stored(d: &Das3, released: &Run, complete: &Run, report: &mut Report)
     for (run, name) in [(released, "equations of release 2"), (complete, "complete equations")] {
         let apart = times.map(|to: f64| {
             let rows = run.angles.iter().zip(&d.stored).take((to / GRID).round() as usize + 1);
-            rows.map(|(a, b)| largest_difference(a, b)).fold(0.0, f64::max).to_degrees()
+            largest(rows.map(|(a, b)| largest_difference(a, b))).to_degrees()
         });
         let what = format!("largest distance from the stored run to 0.1 0.2 0.3 0.4 0.5 s, {name} (deg)");
         if std::ptr::eq(run, released) {
@@ -158,7 +159,7 @@ pub fn errors_for_test(d: &Das3) -> [f64; 3] {
 pub fn distance_for_test(d: &Das3, equations: Equations) -> f64 {
     let run = reference(d, RAMP, GRID, 1e-7, equations).unwrap();
     let rows = run.angles.iter().zip(&d.stored);
-    rows.map(|(a, b)| largest_difference(a, b)).fold(0.0, f64::max).to_degrees()
+    largest(rows.map(|(a, b)| largest_difference(a, b))).to_degrees()
 }
 
 /// Steps that an explicit method takes, and that it goes the same way.

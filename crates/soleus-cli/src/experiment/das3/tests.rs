@@ -79,11 +79,8 @@ fn deriv_das3_jacobians() {
     let d = das3();
     let implicit = ImplicitSystem::new(&d.system);
     let (n, nx, ne) = (d.system.tree.num_mobilities, states(&d), d.system.num_controls);
-    let mut seed = 5_u64;
-    let mut random = |size: f64| {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        size * ((seed >> 11) as f64 / (1_u64 << 53) as f64 - 0.5)
-    };
+    let mut seeded = soleus_math::Random::new(5);
+    let mut random = |size: f64| 0.5 * size * seeded.signed();
     let mut x = d.equilibrium.clone();
     x.q.iter_mut().chain(&mut x.z).for_each(|v| *v += random(0.05));
     x.u.iter_mut().for_each(|v| *v = random(2.0));
@@ -155,11 +152,8 @@ fn deriv_released_equations() {
     let inner = ImplicitSystemOde::new(&d.system, runs::ramped(|_| 0.3));
     let mut ode = released::AsReleased::new(&d, inner);
     let (n, nx) = (d.system.tree.num_mobilities, states(&d));
-    let mut seed = 7_u64;
-    let mut random = |size: f64| {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        size * ((seed >> 11) as f64 / (1_u64 << 53) as f64 - 0.5)
-    };
+    let mut seeded = soleus_math::Random::new(7);
+    let mut random = |size: f64| 0.5 * size * seeded.signed();
     let mut x = [&d.equilibrium.q[..], &d.equilibrium.u, &d.equilibrium.z].concat();
     x.iter_mut().for_each(|x| *x += random(0.02));
     x[n..2 * n].iter_mut().for_each(|u| *u = random(4.0));

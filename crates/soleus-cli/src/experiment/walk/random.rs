@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// 5 cm, every activation between 0 and 0.5.
 fn start(p: &WalkingProblem, seed: u64) -> Trajectory {
     let mut random = Random::new(seed);
-    let swing = (22.5 + 17.5 * random.next()).to_radians();
+    let swing = (22.5 + 17.5 * random.signed()).to_radians();
     let mut t = p.start(swing);
     let n = p.walker.base.num_coordinates();
     let names = t.states.names.clone();
     for row in &mut t.states.rows {
         for i in 0..row.len() {
-            let noise = random.next();
+            let noise = random.signed();
             if i == p.walker.height {
                 row[i] += 0.05 * noise;
             } else if i < n && i != p.walker.forward {

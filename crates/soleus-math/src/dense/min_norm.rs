@@ -1,6 +1,6 @@
 //! A small symmetric positive semidefinite system, rank found on the way.
 
-use soleus_math::Real;
+use crate::Real;
 
 /// Solves A x = b for symmetric positive semidefinite A (row by row, order m = b.len()), in place.
 ///
