@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::load::Warnings;
-use crate::{analyze, forward, id, ik, imu, scale, setup, solve};
+use crate::{analyze, id, ik, imu, scale, setup, simulate, solve};
 use clap::Args;
 use soleus_io::setup::Setup;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults, Warnings::Tell),
         Setup::ImuPlacer(s) => imu::run_placer(&a.setup, &s),
         Setup::ImuInverseKinematics(s) => imu::run_setup(&a.setup, &s),
-        Setup::Forward(s) => forward::run_setup(&a.setup, &s, a.opensim_faults),
+        Setup::Forward(s) => simulate::run_setup(&a.setup, &s, a.opensim_faults),
         Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, &[], a.opensim_faults, Warnings::Tell),
     };
     done.map_err(|e| e.named_in(&a.setup))

@@ -5,6 +5,7 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+pub mod analysis;
 pub mod artifact;
 pub mod context;
 pub mod conversion;
@@ -17,11 +18,13 @@ pub mod jacobian;
 pub mod model_info;
 pub mod path_fitting;
 pub mod plotting;
+pub mod simulation;
 pub mod source;
 pub mod text;
 pub mod upgrade;
 pub mod viewing;
 
+pub use analysis::{Analyze, StaticOptimization};
 pub use artifact::{Artifact, Content, Outcome};
 pub use context::{Collected, Context, Monitor, Progress, Silent};
 pub use conversion::Convert;
@@ -33,6 +36,7 @@ pub use jacobian::Jacobians;
 pub use model_info::ModelInfo;
 pub use path_fitting::FitPaths;
 pub use plotting::PlotTable;
+pub use simulation::{ForwardSimulation, Simulation};
 pub use source::{ModelSource, Source};
 pub use upgrade::Upgrade;
 pub use viewing::View;

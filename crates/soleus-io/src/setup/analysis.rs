@@ -4,7 +4,7 @@ use super::properties::Properties;
 use soleus_model::{Diagnostics, Element};
 
 /// One analysis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct AnalysisSetup {
     /// Name of the analysis; part of the names of its files.
     pub name: String,
@@ -21,7 +21,7 @@ pub struct AnalysisSetup {
 }
 
 /// The classes of analysis, with the properties of each.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum AnalysisKind {
     /// `Kinematics`.
     Kinematics {
@@ -115,7 +115,7 @@ pub enum AnalysisKind {
 }
 
 /// `RollingOnSurfaceConstraint` in place of a contact.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ContactSetup {
     /// Its name.
     pub name: String,

@@ -1,9 +1,9 @@
-//! From what a setup file asks for to analyses that can be made.
+//! From what a request asks for to analyses that can be made.
 
 use super::failed;
-use crate::failure::Failure;
-use crate::load;
-use crate::progress::CountRows;
+use super::progress::CountRows;
+use crate::context::Context;
+use crate::error::Error;
 use soleus_dynamics::System;
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::{Table, Vec3};
@@ -34,17 +34,21 @@ pub struct Motion<'a> {
     /// The file that asks, for messages.
     pub source: &'a Path,
     /// Reads a table that the file names.
-    pub table: &'a dyn Fn(&str) -> Result<Table, Failure>,
+    pub table: &'a dyn Fn(&str) -> Result<Table, Error>,
 }
 
 /// The analyses that are on; those of unknown classes are named in a warning.
-pub fn make(m: &Motion, setups: &[AnalysisSetup]) -> Result<Vec<Scheduled>, Failure> {
+pub fn make<'c>(
+    cx: &'c Context<'c>,
+    m: &Motion,
+    setups: &[AnalysisSetup],
+) -> Result<Vec<Scheduled<'c>>, Error> {
     let mut list = Vec::new();
     let mut log = Diagnostics::new(m.source.display().to_string());
     for s in setups.iter().filter(|s| s.on) {
         match analysis(m, s)? {
             Some(analysis) => {
-                // Who looks back thins rows out himself.
+                // Analyses that use earlier rows see all of them, and choose which to write.
                 let step_interval = if analysis.looks_back() { 1 } else { s.step_interval };
                 list.push(Scheduled { name: s.name.clone(), step_interval, analysis });
             }
@@ -54,19 +58,19 @@ pub fn make(m: &Motion, setups: &[AnalysisSetup]) -> Result<Vec<Scheduled>, Fail
             }
         }
     }
-    load::report(&log);
+    cx.report(&log);
     // The rows that are gone through, counted where the most frequent analysis is made.
     if let Some(every) = list.iter().map(|s| s.step_interval.max(1)).min() {
         let total = m.rows.end() / every - m.rows.start() / every + 1;
-        let analysis = Box::new(CountRows::new(total));
+        let analysis = Box::new(CountRows::new(cx, total));
         list.push(Scheduled { name: String::new(), step_interval: every, analysis });
     }
     Ok(list)
 }
 
-fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, Failure> {
+fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, Error> {
     let wrong = |e| failed(m.source, &e);
-    let content = |text: String| Failure::content(m.source, s.line, "", text, "");
+    let content = |text: String| Error::content(m.source, s.line, "", text, "");
     let (model, system) = (m.model, m.system);
     let forces = |file: &Option<String>| file.as_deref().map(|f| (m.table)(f)).transpose();
     Ok(Some(match &s.kind {
@@ -129,7 +133,7 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
                 if c.class != "RollingOnSurfaceConstraint" {
                     let message = format!("contact `{}`: a `{}` cannot stand for contact", c.name, c.class);
                     let hint = "use a RollingOnSurfaceConstraint";
-                    return Err(Failure::content(m.source, c.line, "", message, hint));
+                    return Err(Error::content(m.source, c.line, "", message, hint));
                 }
                 list.push(ContactConstraint {
                     name: c.name.clone(),

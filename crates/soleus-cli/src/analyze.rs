@@ -1,14 +1,18 @@
 //! `soleus analyze`.
 
-use super::plain::{Extra, Input, measured};
-use crate::failure::Failure;
-use clap::{Args, ValueEnum};
-use soleus_io::setup::{AnalysisKind, AnalysisSetup, ContactSetup};
-use soleus_model::{ForceKind, Model};
-use std::path::PathBuf;
+pub mod input;
 
-/// Friction coefficient of contacts in induced accelerations, as OpenSim's examples have it.
-const FRICTION: f64 = 0.65;
+use crate::door::{enter, finish};
+use crate::failure::Failure;
+use crate::load::Warnings;
+use clap::{Args, ValueEnum};
+use input::Input;
+use soleus::analysis::standard;
+pub use soleus::analysis::{contacts, failed};
+use soleus::{Analyze, Context};
+use soleus_io::setup::{AnalysisKind, AnalysisSetup, AnalyzeSetup};
+use soleus_model::operator::ModelOperator;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus analyze`.
 #[derive(Args)]
@@ -77,13 +81,46 @@ enum Choice {
 
 /// Runs `soleus analyze`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let extra = Extra { controls: a.controls.as_deref(), equilibrium: a.equilibrate };
     if a.analyses.contains(&Choice::Point) && a.point.is_empty() {
         let message = "no points are named".to_string();
         let hint = "name them with --point, such as --point heel=calcn_r,0,0,0";
-        return Err(Failure::content(a.input.model(), 0, "", message, hint));
+        return Err(Failure::content(&a.input.model, 0, "", message, hint));
     }
-    a.input.run(&extra, &|model| Ok(a.analyses.iter().flat_map(|c| setups(a, *c, model)).collect()))
+    let i = &a.input;
+    let request = Analyze {
+        model: i.model.clone().into(),
+        motion: i.motion.clone().into(),
+        cutoff_hz: i.cutoff_hz,
+        force_sets: i.force_sets(),
+        loads: i.loads.clone(),
+        residuals: i.residuals.clone(),
+        reserves: i.reserves(),
+        controls: a.controls.clone().map(Into::into),
+        equilibrate: a.equilibrate,
+        from: i.from,
+        to: i.to,
+        analyses: a.analyses.iter().flat_map(|c| setups(a, *c)).collect(),
+        output: i.output(),
+        opensim_faults: i.opensim_faults,
+        ..Analyze::default()
+    };
+    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+}
+
+/// Runs the `AnalyzeTool` of a setup file, with these actuators added to the model.
+pub fn run_setup(
+    path: &Path,
+    s: &AnalyzeSetup,
+    helpers: &[ModelOperator],
+    opensim_faults: bool,
+    warnings: Warnings,
+) -> Result<(), Failure> {
+    Ok(enter(None, false, |cx| {
+        let cx = Context { model_warnings: warnings == Warnings::Tell, ..*cx };
+        let operators = helpers.to_vec();
+        let request = Analyze { operators, opensim_faults, ..Analyze::from_setup(path, s)? };
+        finish(&cx, request.run(&cx))
+    })?)
 }
 
 /// A point of a body: `NAME=BODY,X,Y,Z`.
@@ -95,13 +132,15 @@ struct BodyPoint {
 }
 
 impl BodyPoint {
-    fn kind(&self) -> AnalysisKind {
-        AnalysisKind::PointKinematics {
+    fn setup(&self) -> AnalysisSetup {
+        let kind = AnalysisKind::PointKinematics {
             body: self.body.clone(),
             relative_to: None,
             point_name: self.name.clone(),
             point: self.place,
-        }
+        };
+        let name = "PointKinematics".to_string();
+        AnalysisSetup { name, line: 0, on: true, step_interval: 1, in_degrees: true, kind }
     }
 }
 
@@ -115,76 +154,25 @@ fn parse_point(text: &str) -> Result<BodyPoint, String> {
     Ok(BodyPoint { name: name.trim().to_string(), body: body.to_string(), place })
 }
 
-fn setups(a: &Arguments, choice: Choice, model: &Model) -> Vec<AnalysisSetup> {
-    let all = || vec!["all".to_string()];
-    let (name, kind) = match choice {
-        Choice::Kinematics => ("Kinematics", AnalysisKind::Kinematics { coordinates: all() }),
-        Choice::Body => {
-            ("BodyKinematics", AnalysisKind::BodyKinematics { bodies: all(), in_body_axes: false })
-        }
-        Choice::Point => {
-            return a.point.iter().map(|p| named(a, "PointKinematics", p.kind())).collect();
-        }
-        Choice::Muscle => (
-            "MuscleAnalysis",
-            AnalysisKind::MuscleAnalysis { muscles: all(), coordinates: all(), compute_moments: true },
-        ),
-        Choice::JointReaction => (
-            "JointReaction",
-            AnalysisKind::JointReaction {
-                forces_file: a.forces.as_ref().map(|f| f.display().to_string()),
-                joints: all(),
-                on_bodies: vec![a.on.clone()],
-                in_frames: vec![a.in_frame.clone()],
-            },
-        ),
-        Choice::JointPower => ("JointPower", AnalysisKind::JointPower),
-        Choice::Forces => ("ForceReporter", AnalysisKind::ForceReporter { with_constraints: true }),
-        Choice::Actuation => ("Actuation", AnalysisKind::Actuation),
-        Choice::States => ("StatesReporter", AnalysisKind::StatesReporter),
-        Choice::Probes => ("ProbeReporter", AnalysisKind::ProbeReporter),
-        Choice::Induced => (
-            "InducedAccelerations",
-            AnalysisKind::InducedAccelerations {
-                coordinates: all(),
-                bodies: vec!["center_of_mass".to_string()],
-                contacts: contacts(model),
-                force_threshold: 6.0,
-                potentials_only: false,
-                report_reactions: true,
-                forces_file: a.forces.as_ref().map(|f| f.display().to_string()),
-            },
-        ),
+/// The analyses of a choice, as the arguments want them.
+fn setups(a: &Arguments, choice: Choice) -> Vec<AnalysisSetup> {
+    let forces = || a.forces.as_ref().map(|f| f.display().to_string());
+    let mut list: Vec<AnalysisSetup> = match choice {
+        Choice::Point => a.point.iter().map(BodyPoint::setup).collect(),
+        _ => choice.to_possible_value().and_then(|v| standard(v.get_name())).into_iter().collect(),
     };
-    vec![named(a, name, kind)]
-}
-
-fn named(a: &Arguments, name: &str, kind: AnalysisKind) -> AnalysisSetup {
-    AnalysisSetup {
-        name: name.to_string(),
-        line: 0,
-        on: true,
-        step_interval: 1,
-        in_degrees: !a.radians,
-        kind,
+    for s in &mut list {
+        s.step_interval = a.input.every;
+        s.in_degrees = !a.radians;
+        match &mut s.kind {
+            AnalysisKind::JointReaction { forces_file, on_bodies, in_frames, .. } => {
+                *forces_file = forces();
+                *on_bodies = vec![a.on.clone()];
+                *in_frames = vec![a.in_frame.clone()];
+            }
+            AnalysisKind::InducedAccelerations { forces_file, .. } => *forces_file = forces(),
+            _ => {}
+        }
     }
-}
-
-/// A contact on ground for each measured force.
-pub fn contacts(model: &Model) -> Vec<ContactSetup> {
-    let contact = |f: &soleus_model::Force| {
-        let ForceKind::ExternalForce(e) = &f.kind else { return None };
-        let body = &model.bodies[model.frames[e.applied_to_body.0].body.0].name;
-        Some(ContactSetup {
-            name: format!("{body}_contact"),
-            line: 0,
-            class: "RollingOnSurfaceConstraint".to_string(),
-            rolling_body: body.clone(),
-            surface_body: "ground".to_string(),
-            normal: [0.0, 1.0, 0.0],
-            friction: FRICTION,
-            radius: 0.01,
-        })
-    };
-    measured(model).filter_map(contact).collect()
+    list
 }

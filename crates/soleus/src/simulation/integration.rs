@@ -1,34 +1,39 @@
 //! One simulation, whatever asked for it: integrating, recording, telling how far it is.
 
-use crate::failure::Failure;
-use clap::ValueEnum;
+use crate::context::{Context, Progress};
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
 use soleus_dynamics::system::{State, System};
 use soleus_model::Model;
 use soleus_simulation::linear::SparseLu;
 use soleus_simulation::system::state_name;
 use soleus_simulation::{
     Controls, End, ExplicitRungeKutta, ImplicitMidpoint, ImplicitSystemOde, Integrator, ModelControls,
-    Outcome, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions, Stop, SystemOde, Trajectory, View,
-    integrate,
+    Outcome, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, Statistics, StepOptions, Stop, SystemOde,
+    Trajectory, View, integrate,
 };
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
-use std::time::{Duration, Instant};
+
+/// So many numbers are recorded at most: 0.8 GB, and a few times that while tables and their text are made of them.
+const MOST_NUMBERS: usize = 100_000_000;
 
 /// Integrators by name.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Runge–Kutta–Merson 4(3), steps controlled as in OpenSim
+    /// Runge–Kutta–Merson 4(3), steps controlled as in OpenSim.
+    #[default]
     Rkm,
-    /// Dormand–Prince 5(4)
+    /// Dormand–Prince 5(4).
     Dopri5,
-    /// Radau IIA of order 5, for stiff models
+    /// Radau IIA of order 5, for stiff models.
     Radau5,
-    /// Implicit midpoint, fixed step
+    /// Implicit midpoint, fixed step.
     Midpoint,
-    /// First-order Rosenbrock, fixed step
+    /// First-order Rosenbrock, fixed step.
     Rosenbrock,
-    /// Semi-explicit Euler, fixed step
+    /// Semi-explicit Euler, fixed step.
     SemiExplicitEuler,
 }
 
@@ -36,16 +41,21 @@ impl Method {
     fn is_implicit(self) -> bool {
         matches!(self, Method::Radau5 | Method::Midpoint | Method::Rosenbrock)
     }
+
+    fn has_fixed_step(self) -> bool {
+        matches!(self, Method::Midpoint | Method::Rosenbrock | Method::SemiExplicitEuler)
+    }
 }
 
 /// How to integrate.
 pub struct Plan {
+    /// The integrator.
     pub method: Method,
     /// Limits of methods that control their step.
     pub options: StepOptions,
     /// Step of methods with a fixed one, s.
     pub step: f64,
-    /// s.
+    /// Last time, s.
     pub t_end: f64,
     /// Time between rows, s; without it a row for every step.
     pub interval: Option<f64>,
@@ -53,31 +63,101 @@ pub struct Plan {
     pub deadline: Option<f64>,
 }
 
+impl Plan {
+    /// Refuses numbers that are none, a deadline without a clock, and more rows of `dim` numbers than memory holds. `path` is
+    /// the file that asks.
+    pub fn check(&self, cx: &Context, path: &Path, t0: f64, dim: usize) -> Result<(), Error> {
+        let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        let duration = self.t_end - t0;
+        if !positive(duration) {
+            let message = format!("there is no time to simulate from {t0} s to {} s", self.t_end);
+            return wrong(message, "give an end after the start");
+        }
+        if let Some(interval) = self.interval.filter(|i| !positive(*i)) {
+            let hint = "give a positive number of seconds, or none for a row for every step";
+            return wrong(format!("{interval} is no time between rows (interval)"), hint);
+        }
+        if !positive(self.step) {
+            let hint = "give a positive number of seconds, such as 0.001";
+            return wrong(format!("{} is no time for a step (step)", self.step), hint);
+        }
+        if !positive(self.options.accuracy) {
+            let hint = "give a positive number, such as 1e-5";
+            return wrong(
+                format!("{} is no error to allow per step (accuracy)", self.options.accuracy),
+                hint,
+            );
+        }
+        match self.deadline {
+            Some(s) if !(s >= 0.0) => {
+                let hint = "give a number of seconds, or none to wait as long as it takes";
+                return wrong(format!("{s} is no time to wait (deadline)"), hint);
+            }
+            Some(_) if cx.monitor.seconds().is_none() => {
+                return wrong("a deadline needs a clock, and there is none".to_string(), "leave it out");
+            }
+            _ => {}
+        }
+        // Methods that choose their steps take as many as they need: they are counted on the way.
+        let between = self.interval.or(self.method.has_fixed_step().then_some(self.step));
+        let least = duration * dim as f64 / MOST_NUMBERS as f64;
+        match between {
+            Some(between) if between < least => {
+                let rows = duration / between;
+                let message = format!(
+                    "a row every {between} s makes {rows:.1e} rows of {dim} numbers, more than memory holds"
+                );
+                wrong(message, &format!("keep fewer rows: an interval of {:.1e} s or longer", 2.0 * least))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What ended a simulation that could have gone on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Interruption {
+    /// The deadline passed, s.
+    Late(f64),
+    /// No more rows fit into memory.
+    Full,
+    /// The caller asked to stop.
+    Cancelled,
+}
+
 /// What came of it.
 pub struct Motion {
     /// Rows of x = [q, u, z].
     pub rows: Trajectory,
     outcome: Outcome,
-    wall: Duration,
+    /// Time that it took, s, where there is a clock.
+    wall: Option<f64>,
     t0: f64,
     /// The state that limited the last step.
     limiting: Option<usize>,
-    /// The deadline that passed, s.
-    deadline: Option<f64>,
+    interruption: Option<Interruption>,
     /// The force that is not finite in the last state.
     at_fault: Option<usize>,
 }
 
-/// Integrates from `start`.
-pub fn simulate(system: &System, controls: &ModelControls, start: &State<f64>, plan: &Plan) -> Motion {
+/// Integrates from `start`. A cancelled simulation keeps its rows.
+pub fn simulate(
+    cx: &Context,
+    system: &System,
+    controls: &ModelControls,
+    start: &State<f64>,
+    plan: &Plan,
+) -> Motion {
     let x0 = SystemOde::<ModelControls>::vector(start);
     let mut job = Job {
+        cx,
         plan,
         t0: start.time,
         recorder: Recorder::new(x0.len(), start.time, plan.interval),
-        wall: Duration::ZERO,
+        wall: None,
         limiting: None,
-        late: false,
+        interruption: None,
     };
     let options = plan.options.clone();
     let tolerance = options.constraint_tolerance();
@@ -125,7 +205,7 @@ pub fn simulate(system: &System, controls: &ModelControls, start: &State<f64>, p
         wall: job.wall,
         t0: start.time,
         limiting: job.limiting,
-        deadline: plan.deadline.filter(|_| job.late),
+        interruption: job.interruption,
     }
 }
 
@@ -166,10 +246,29 @@ fn force_at_fault(system: &System, controls: &ModelControls, reached: &Outcome) 
 }
 
 impl Motion {
-    /// The closing line on stderr; a failure when the end was not reached. `saved` is where the rows are.
-    pub fn close(&self, model: &Model, system: &System, saved: &Path) -> Result<(), Failure> {
-        let (s, time) = (&self.outcome.statistics, self.outcome.time);
-        let simulated = time - self.t0;
+    /// Work done.
+    pub fn statistics(&self) -> Statistics {
+        self.outcome.statistics
+    }
+
+    /// Time that was reached, s.
+    pub fn end_time(&self) -> f64 {
+        self.outcome.time
+    }
+
+    /// Time that it took, s of the clock, where there is one.
+    pub fn seconds(&self) -> Option<f64> {
+        self.wall
+    }
+
+    /// Whether the caller asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.interruption == Some(Interruption::Cancelled)
+    }
+
+    /// Tells how much work it was. `path` is the file that asked.
+    pub fn tell(&self, cx: &Context, path: &Path) {
+        let (s, simulated) = (&self.outcome.statistics, self.outcome.time - self.t0);
         let mut line = format!(
             "{simulated:.6} s simulated: {} steps, {} rejected, {} failed, {} evaluations",
             s.steps, s.rejected, s.failed, s.evaluations
@@ -183,18 +282,38 @@ impl Motion {
         if s.projections > 0 {
             line += &format!(", {} projections", s.projections);
         }
-        let wall = self.wall.as_secs_f64();
-        eprintln!("{line}; {wall:.4} s, {:.2} times real time", simulated / wall);
+        if let Some(wall) = self.wall {
+            line += &format!("; {wall:.4} s, {:.2} times real time", simulated / wall);
+        }
+        cx.note(line);
         if s.inaccurate > 0 {
-            eprintln!(
-                "warning: {} steps of the smallest size missed the error tolerance and were taken all the same",
+            let message = format!(
+                "{} steps of the smallest size missed the error tolerance and were taken all the same",
                 s.inaccurate
             );
+            cx.warn(path, message, "");
         }
-        let (mut message, blame) = match (&self.outcome.end, self.deadline) {
+    }
+
+    /// An error when the end was not reached. `saved` is where the rows will be.
+    pub fn verdict(&self, model: &Model, system: &System, saved: Option<&Path>) -> Result<(), Error> {
+        let time = self.outcome.time;
+        let (mut message, blame) = match (&self.outcome.end, self.interruption) {
             (End::Stopped(stop), _) => (stop.to_string(), stop.component()),
-            (_, Some(s)) => {
+            (_, Some(Interruption::Cancelled)) => {
+                let to = saved.map_or(String::new(), |s| format!(" is in {}", s.display()));
+                return Err(Error::Cancelled { saved: format!("everything up to t = {time} s{to}") });
+            }
+            (_, Some(Interruption::Late(s))) => {
                 (format!("the deadline of {s} s passed when t = {time} s was reached"), self.limiting)
+            }
+            (_, Some(Interruption::Full)) => {
+                let (rows, dim) = (self.rows.len(), self.rows.dim());
+                let message = format!(
+                    "no more rows fit into memory when t = {time} s was reached: {rows} rows of {dim} numbers; \
+                     keep fewer of them with --interval"
+                );
+                (message, self.limiting)
             }
             _ => return Ok(()),
         };
@@ -206,34 +325,42 @@ impl Motion {
         }
         let through = self.at_fault.map(|f| format!(", through {}", model.forces[f].path));
         let blame = blame.map(|c| state_name(model, system, c) + through.as_deref().unwrap_or(""));
-        Err(Failure::NotFinished { message, blame, saved: saved.to_path_buf() })
+        Err(Error::NotFinished { message, blame, saved: saved.map(Path::to_path_buf) })
     }
 }
 
 struct Job<'a> {
+    cx: &'a Context<'a>,
     plan: &'a Plan,
     t0: f64,
     recorder: Recorder,
-    wall: Duration,
+    wall: Option<f64>,
     limiting: Option<usize>,
-    late: bool,
+    interruption: Option<Interruption>,
 }
 
 impl Job<'_> {
     fn run<P>(&mut self, integrator: &mut dyn Integrator<P>, problem: &mut P, x0: &[f64]) -> Outcome {
-        let t_end = self.plan.t_end;
-        let mut progress = Progress::new(self.t0, t_end);
-        let begin = Instant::now();
-        let outcome = integrate(integrator, problem, (self.t0, x0), t_end, &mut [], &mut |v| {
-            self.recorder.record(v);
-            progress.show(v.t1);
-            self.late =
-                v.t1 < t_end && self.plan.deadline.is_some_and(|d| begin.elapsed().as_secs_f64() >= d);
-            if self.late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let (t0, t_end) = (self.t0, self.plan.t_end);
+        let monitor = self.cx.monitor;
+        let begin = monitor.seconds();
+        let elapsed = || Some(monitor.seconds()? - begin?);
+        let outcome = integrate(integrator, problem, (t0, x0), t_end, &mut [], &mut |v| {
+            let is_full = self.recorder.record(v).is_break();
+            let (done, total) = (v.t1 - t0, Some(t_end - t0));
+            monitor.progress(&Progress { what: "s", done, total, left_s: None, detail: "" });
+            if v.t1 < t_end {
+                let late = self.plan.deadline.filter(|d| elapsed().is_some_and(|s| s >= *d));
+                self.interruption = match late {
+                    _ if monitor.is_cancelled() => Some(Interruption::Cancelled),
+                    Some(s) => Some(Interruption::Late(s)),
+                    None => is_full.then_some(Interruption::Full),
+                };
+            }
+            if self.interruption.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        self.wall = begin.elapsed();
+        self.wall = elapsed();
         self.limiting = integrator.limiting();
-        progress.clear();
         outcome
     }
 }
@@ -244,6 +371,8 @@ struct Recorder {
     t0: f64,
     interval: Option<f64>,
     next: usize,
+    /// How many numbers to keep at most.
+    most: usize,
     /// A state between steps.
     x: Vec<f64>,
 }
@@ -251,20 +380,20 @@ struct Recorder {
 impl Recorder {
     /// Keeps the first `dim` numbers of each state: multipliers that follow are left out.
     fn new(dim: usize, t0: f64, interval: Option<f64>) -> Self {
-        let interval = interval.filter(|i| *i > 0.0);
-        Recorder { rows: Trajectory::new(dim), t0, interval, next: 0, x: Vec::new() }
+        Recorder { rows: Trajectory::new(dim), t0, interval, next: 0, most: MOST_NUMBERS, x: Vec::new() }
     }
 
-    fn record(&mut self, v: &View) {
+    /// Breaks off when no more rows fit.
+    fn record(&mut self, v: &View) -> ControlFlow<()> {
         let Some(interval) = self.interval else {
             self.rows.push(v.t1, &v.x[..self.rows.dim()]);
-            return;
+            return self.room();
         };
         loop {
             let t = self.t0 + self.next as f64 * interval;
             // A row due at the very end of a step is that step's, whatever the last digit says.
             if t > v.t1 + 1e-9 * interval {
-                break;
+                return self.room();
             }
             self.x.resize(v.x.len(), 0.0);
             v.interpolate(t.min(v.t1), &mut self.x);
@@ -272,34 +401,10 @@ impl Recorder {
             self.next += 1;
         }
     }
-}
-
-/// A line on stderr that says how far it is, while it takes long.
-struct Progress {
-    begin: Instant,
-    shown: Option<Instant>,
-    t0: f64,
-    t_end: f64,
-}
-
-impl Progress {
-    fn new(t0: f64, t_end: f64) -> Self {
-        Progress { begin: Instant::now(), shown: None, t0, t_end }
-    }
-
-    fn show(&mut self, t: f64) {
-        let now = Instant::now();
-        let due = self.shown.map_or(self.begin + Duration::from_secs(1), |s| s + Duration::from_millis(200));
-        if now >= due {
-            let part = 100.0 * (t - self.t0) / (self.t_end - self.t0);
-            eprint!("\rt = {t:.4} s of {:.4} s ({part:.0} %) ", self.t_end);
-            self.shown = Some(now);
-        }
-    }
-
-    fn clear(&self) {
-        if self.shown.is_some() {
-            eprintln!();
+    fn room(&self) -> ControlFlow<()> {
+        match (self.rows.len() + 1) * self.rows.dim() > self.most {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     }
 }

@@ -1,14 +1,10 @@
 //! Tables of a simulation.
 
-use crate::failure::Failure;
-use crate::load;
 use soleus_dynamics::system::System;
-use soleus_io::table::sto::{self, Digits};
 use soleus_math::table::{Element, Table, TableError};
 use soleus_model::Model;
 use soleus_simulation::system::state_labels;
 use soleus_simulation::{ModelControls, SystemOde, Trajectory};
-use std::path::Path;
 
 /// States, in the order and with the labels of OpenSim's tables.
 pub fn states(model: &Model, system: &System, rows: &Trajectory) -> Result<Table, TableError> {
@@ -46,10 +42,4 @@ fn table(
     table.name.clone_from(&model.name);
     table.in_degrees = Some(false);
     Ok(table)
-}
-
-/// Writes a table whole.
-pub fn write(path: &Path, table: Result<Table, TableError>) -> Result<(), Failure> {
-    let table = table.map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))?;
-    load::write_whole(path, &sto::write(&table, Digits::Shortest))
 }

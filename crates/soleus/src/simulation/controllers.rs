@@ -1,43 +1,52 @@
 //! What drives a simulation: controllers of the model, and tables and nodes they read.
 
-use crate::failure::Failure;
-use crate::{load, setup, tables};
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::paths::{has_ending, native};
+use crate::inputs::table::read_numbers;
 use soleus_dynamics::system::System;
 use soleus_io::setup::{ControlCourse, read_control_set};
 use soleus_math::Function;
 use soleus_math::function::{GcvSpline, PiecewiseConstant, PiecewiseLinear};
-use soleus_math::table::{Element, Table};
+use soleus_math::table::Table;
 use soleus_model::Model;
 use soleus_simulation::ModelControls;
 use soleus_simulation::system::{ControlNodes, control_labels};
 use std::path::{Path, PathBuf};
 
-/// The model's controllers, with the files they name read. Files are looked for in `folders`, in that order.
-pub fn controllers(model: &Model, system: &System, folders: &[&Path]) -> Result<ModelControls, Failure> {
+/// The model's controllers, with the files they name read. Files are looked for in `folders`, in that order; `path` is the
+/// model's, for messages.
+pub fn controllers(
+    cx: &Context,
+    path: &Path,
+    (model, system): (&Model, &System),
+    folders: &[&Path],
+) -> Result<ModelControls, Error> {
     let mut controls = ModelControls::new(model, system);
     let labels = control_labels(model, system);
     for p in std::mem::take(&mut controls.pending) {
         let Some(file) = p.file else {
-            eprintln!("warning: controller {} names no controls_file and sets nothing", p.controller);
+            let message = format!("controller {} names no controls_file and sets nothing", p.controller);
+            cx.warn(path, message, "");
             continue;
         };
-        let path = find(&file, folders);
+        let path = find(cx, &file, folders);
         if p.is_control_set {
-            add_control_set(&mut controls, &labels, &path)?;
+            add_control_set(cx, &mut controls, &labels, &path)?;
         } else {
             // OpenSim joins samples by straight lines unless told otherwise.
             let method = p.interpolation_method.unwrap_or(1);
-            let table = read_table(&path)?;
-            add_table(&mut controls, &labels, &table, &path, method, &|c| p.controls.contains(&c))?;
+            let table = read_numbers(cx, &path.as_path().into())?;
+            add_table(cx, &mut controls, &labels, (&path, &table), method, &|c| p.controls.contains(&c))?;
         }
     }
     Ok(controls)
 }
 
 /// The first of the folders in which a file is; if in none, the first, for the message.
-fn find(file: &str, folders: &[&Path]) -> PathBuf {
-    let file = setup::native(file);
-    let found = folders.iter().map(|f| f.join(&file)).find(|p| p.exists());
+fn find(cx: &Context, file: &str, folders: &[&Path]) -> PathBuf {
+    let file = native(file);
+    let found = folders.iter().map(|f| f.join(&file)).find(|p| cx.files.is_file(p));
     found.unwrap_or_else(|| folders.first().unwrap_or(&Path::new("")).join(&file))
 }
 
@@ -47,20 +56,19 @@ fn control_of(labels: &[String], name: &str) -> Option<usize> {
 }
 
 /// Adds the controls of a `ControlSetController`'s file: a `ControlSet` as XML, or a table joined by straight lines.
-fn add_control_set(controls: &mut ModelControls, labels: &[String], path: &Path) -> Result<(), Failure> {
-    let is_xml = path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("sto"));
-    let list = match is_xml {
+fn add_control_set(
+    cx: &Context,
+    controls: &mut ModelControls,
+    labels: &[String],
+    path: &Path,
+) -> Result<(), Error> {
+    let list = match !has_ending(path, "sto") {
         true => {
-            let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
-            let (set, log) = read_control_set(&bytes, &path.display().to_string());
-            load::report(&log);
-            set.ok_or_else(|| load::errors(path, &log))?
-                .into_iter()
-                .map(|c| (c.name, c.line, c.course))
-                .collect::<Vec<_>>()
+            let (set, log) = read_control_set(&cx.read(path)?, &path.display().to_string());
+            cx.settle(path, set, log)?.into_iter().map(|c| (c.name, c.line, c.course)).collect::<Vec<_>>()
         }
         false => {
-            let table = read_table(path)?;
+            let table = read_numbers(cx, &path.into())?;
             let course = |values: &Vec<f64>| ControlCourse::Nodes {
                 times: table.times().to_vec(),
                 values: values.clone(),
@@ -75,7 +83,7 @@ fn add_control_set(controls: &mut ModelControls, labels: &[String], path: &Path)
         let Some(control) = control_of(labels, &name) else {
             let hint = "take it out, or add the actuator to the model: force_set_files";
             let message = format!("control `{name}` is no actuator of the model");
-            return Err(Failure::content(path, line, "", message, hint));
+            return Err(Error::content(path, line, "", message, hint));
         };
         match course {
             ControlCourse::Constant(c) => controls.add_function(control, Function::Constant(c)),
@@ -84,7 +92,7 @@ fn add_control_set(controls: &mut ModelControls, labels: &[String], path: &Path)
                     Some(nodes) => controls.add_nodes(control, nodes),
                     None => {
                         let message = format!("control `{name}`: times do not rise, or there are none");
-                        return Err(Failure::content(path, line, "", message, ""));
+                        return Err(Error::content(path, line, "", message, ""));
                     }
                 }
             }
@@ -96,17 +104,17 @@ fn add_control_set(controls: &mut ModelControls, labels: &[String], path: &Path)
 /// Adds the columns of a table that are named after wanted controls, joined by `method`: 0 steps, 1 straight
 /// lines, 3 and 5 splines of that degree.
 pub fn add_table(
+    cx: &Context,
     controls: &mut ModelControls,
     labels: &[String],
-    table: &Table,
-    path: &Path,
+    (path, table): (&Path, &Table),
     method: i64,
     wanted: &dyn Fn(usize) -> bool,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     for (label, values) in table.labels().iter().zip(table.columns()) {
         let name = label.strip_suffix(".excitation").unwrap_or(label);
         let Some(control) = control_of(labels, name) else {
-            eprintln!("warning: column `{label}` of {} is no actuator of the model", path.display());
+            cx.warn(path, format!("column `{label}` is no actuator of the model"), "");
             continue;
         };
         if !wanted(control) {
@@ -119,29 +127,8 @@ pub fn add_table(
             (_, 3 | 5 | 7) => GcvSpline::interpolate(method as usize, times, values).map(Function::from),
             _ => PiecewiseLinear::new(times, values.clone()).map(Function::from),
         };
-        let f = f.map_err(|e| Failure::content(path, 0, "", format!("column `{label}`: {e}"), ""))?;
+        let f = f.map_err(|e| Error::content(path, 0, "", format!("column `{label}`: {e}"), ""))?;
         controls.add_function(control, f);
     }
     Ok(())
-}
-
-/// Reads a table of numbers.
-pub fn read_table(path: &Path) -> Result<Table, Failure> {
-    numbers(path, tables::read_rows(path, tables::Take::Analog)?)
-}
-
-/// Reads a table of coordinates or states, in the order of time.
-pub fn read_motion(path: &Path) -> Result<Table, Failure> {
-    numbers(path, tables::read_motion(path, tables::Take::Analog)?)
-}
-
-fn numbers(path: &Path, table: Table) -> Result<Table, Failure> {
-    match table.element() {
-        Element::Scalar => Ok(table),
-        _ => {
-            let message = "the columns of the table are vectors, not coordinates or states".to_string();
-            let hint = "`soleus ik` makes a motion of markers or orientations";
-            Err(Failure::content(path, 0, "", message, hint))
-        }
-    }
 }

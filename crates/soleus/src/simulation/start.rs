@@ -1,7 +1,9 @@
 //! The state a simulation starts from.
 
-use super::drive::read_table;
-use crate::failure::Failure;
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::table::read_numbers;
+use crate::source::Source;
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{State, System, Workspace};
 use soleus_math::Table;
@@ -11,18 +13,24 @@ use soleus_simulation::{Controls, ModelControls};
 use std::path::Path;
 
 /// Reads a table of states, in rad and m.
-pub fn read_states(path: &Path) -> Result<Table, Failure> {
-    let table = read_table(path)?;
+pub fn read_states(cx: &Context, source: &Source<Table>) -> Result<Table, Error> {
+    let table = read_numbers(cx, source)?;
     if table.in_degrees == Some(true) {
         let hint = "give states in radians: inDegrees=no";
-        return Err(Failure::content(path, 0, "", "the states are in degrees".to_string(), hint));
+        return Err(Error::content(source.path(), 0, "", "the states are in degrees", hint));
     }
     Ok(table)
 }
 
 /// Puts a row of a table into a state; warns about states that the table does not have, which stay as they are, and about
-/// columns that are no states.
-pub fn set_from_row(model: &Model, system: &System, table: &Table, row: usize, x: &mut State<f64>) {
+/// columns that are no states. `path` is the table's.
+pub fn set_from_row(
+    cx: &Context,
+    (model, system): (&Model, &System),
+    (path, table): (&Path, &Table),
+    row: usize,
+    x: &mut State<f64>,
+) {
     x.time = table.times()[row];
     let n = x.q.len();
     let mut used = vec![false; table.labels().len()];
@@ -41,34 +49,35 @@ pub fn set_from_row(model: &Model, system: &System, table: &Table, row: usize, x
         }
     }
     for (label, _) in table.labels().iter().zip(used).filter(|(_, used)| !used) {
-        eprintln!("warning: the model has no state `{label}`");
+        cx.warn(path, format!("the model has no state `{label}`"), "");
     }
     if let Some(first) = missing.first() {
         let (have, all) = (2 * n + x.z.len() - missing.len(), 2 * n + x.z.len());
-        eprintln!("warning: {have} of {all} states given; the others, {first} first, keep their defaults");
+        let message = format!("{have} of {all} states given; the others, {first} first, keep their defaults");
+        cx.warn(path, message, "");
     }
 }
 
 /// Moves a state onto the constraints of the model, if it has any.
 pub fn assemble(
     path: &Path,
-    model: &Model,
-    system: &System,
+    (model, system): (&Model, &System),
     x: &mut State<f64>,
     ws: &mut Workspace<f64>,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     if system.constraints.num_rows() == 0 {
         return Ok(());
     }
     let done = Assembler::new(model, system).solve_assembly(system, x, ws);
     done.map(|_| ())
-        .map_err(|e| Failure::content(path, 0, "", e.to_string(), "start from another pose: --initial"))
+        .map_err(|e| Error::content(path, 0, "", e.to_string(), "start from another pose: --initial"))
 }
 
 /// Puts fibers in equilibrium with their tendons; warns where there is none.
 pub fn equilibrate(
-    model: &Model,
-    system: &System,
+    cx: &Context,
+    path: &Path,
+    (model, system): (&Model, &System),
     controls: &ModelControls,
     x: &mut State<f64>,
     ws: &mut Workspace<f64>,
@@ -76,7 +85,7 @@ pub fn equilibrate(
     let mut values = vec![0.0; system.num_controls];
     controls.clone().compute(x.time, x, &mut values);
     for (i, e) in system.solve_equilibrium(x, &values, ws) {
-        let path = &model.forces[i].path;
-        eprintln!("warning: {path} is not in equilibrium at the start: {e}");
+        let message = format!("{} is not in equilibrium at the start: {e}", model.forces[i].path);
+        cx.warn(path, message, "");
     }
 }

@@ -1,4 +1,4 @@
-//! What `soleus simulate --outputs` may ask for besides states and controls.
+//! What a simulation may be asked for besides states and controls.
 
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 
