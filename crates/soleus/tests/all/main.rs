@@ -2,6 +2,7 @@
 
 mod common;
 mod conversion;
+mod equilibrium;
 mod evaluation;
 mod jacobian;
 mod model_info;
