@@ -116,14 +116,6 @@ fn upgraded(path: &Path, warnings: Warnings) -> Result<Document, Failure> {
     document.filter(|_| !log.has_errors()).ok_or_else(|| errors(path, &log))
 }
 
-/// Reads and builds a model and makes it ready for computing, contact meshes included.
-pub fn system(path: &Path, options: &Options) -> Result<(Model, System), Failure> {
-    let mut model = model(path)?;
-    contact_meshes(path, &mut model)?;
-    let system = compile(path, &model, options)?;
-    Ok((model, system))
-}
-
 /// Reads the meshes that contacts of a model need.
 pub fn contact_meshes(path: &Path, model: &mut Model) -> Result<(), Failure> {
     let mut diagnostics = Diagnostics::new(path.display().to_string());

@@ -5,7 +5,6 @@
 mod analyze;
 mod demo;
 mod door;
-mod equilibrium;
 mod experiment;
 mod failure;
 mod id;
@@ -48,7 +47,7 @@ enum Verb {
     Eval(model_verbs::Eval),
 
     /// Finds a state in which a model is at rest
-    Equilibrium(equilibrium::Arguments),
+    Equilibrium(model_verbs::Rest),
 
     /// The implicit equations of a model and their sparse, exact Jacobians
     Jacobian(model_verbs::Jacobian),
@@ -122,7 +121,7 @@ fn main() -> ExitCode {
         Verb::Demo(a) => demo::run(&a),
         Verb::Info(arguments) => arguments.run(),
         Verb::Eval(arguments) => arguments.run(),
-        Verb::Equilibrium(arguments) => equilibrium::run(&arguments),
+        Verb::Equilibrium(arguments) => arguments.run(),
         Verb::Jacobian(arguments) => arguments.run(),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => arguments.run(),

@@ -1,12 +1,13 @@
-//! `soleus info`, `eval`, `upgrade`, `jacobian` and `fit-paths`: verbs about a model.
+//! `soleus info`, `eval`, `upgrade`, `equilibrium`, `jacobian` and `fit-paths`: verbs about a model.
 
 use crate::door::{enter, finish};
 use crate::failure::Failure;
 use clap::Args;
 use soleus::text::printable;
-use soleus::{Error, Evaluate, FitPaths, Jacobians, ModelInfo, Upgrade};
+use soleus::{Context, Equilibrium, Error, Evaluate, FitPaths, Jacobians, ModelInfo, Upgrade};
 use soleus_tools::fit_paths::FitOptions;
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus info`.
 #[derive(Args)]
@@ -85,6 +86,61 @@ impl UpgradeFile {
     }
 }
 
+/// What `soleus equilibrium` is told.
+#[derive(Args)]
+#[command(after_help = "Example:\n  soleus equilibrium arm26.osim --excitation 0.1 --out rest.sto\n  \
+    soleus simulate arm26.osim --excitation 0.1 --initial rest.sto --duration 1 --out results\n\n\
+    Finds f(x, 0, e) = 0: speeds, accelerations and rates of muscle states all zero, constraints met. A line on stderr\n\
+    says what was found; the state goes to the file, in the form that `simulate --initial` takes.")]
+pub struct Rest {
+    /// Model file (.osim, any version)
+    model: PathBuf,
+    /// Excitation of every muscle, which its activation has at rest; without it the model's controllers at the start
+    #[arg(long, visible_alias = "activation", value_name = "VALUE")]
+    excitation: Option<f64>,
+    /// State to begin the search at: the first row of a table; without it the model's default pose
+    #[arg(long, value_name = "STATES.sto")]
+    initial: Option<PathBuf>,
+    /// Table of one row to write; `-` for stdout
+    #[arg(long, value_name = "FILE.sto")]
+    out: Option<PathBuf>,
+    /// Print the eigenvalues of the motion about it, in 1/s: real and imaginary part
+    #[arg(long)]
+    eigenvalues: bool,
+    /// Largest force or moment left unbalanced, N or N m
+    #[arg(long, default_value_t = Equilibrium::default().tolerance)]
+    tolerance: f64,
+}
+
+impl Rest {
+    /// Runs `soleus equilibrium`.
+    pub fn run(self) -> Result<(), Failure> {
+        let request = Equilibrium {
+            model: self.model.into(),
+            excitation: self.excitation,
+            initial: self.initial.map(Into::into),
+            eigenvalues: self.eigenvalues,
+            tolerance: self.tolerance,
+            output: self.out,
+        };
+        Ok(enter(None, false, |cx| {
+            let found = request.run(cx)?;
+            let mut text = String::new();
+            for v in found.eigenvalues.iter().flatten() {
+                let _ = writeln!(text, "{:e}\t{:e}", v.re, v.im);
+            }
+            print(cx, &text)?;
+            finish(cx, Ok(found))
+        })?)
+    }
+}
+
+/// Prints text on stdout.
+fn print(cx: &Context, text: &str) -> Result<(), Error> {
+    let out = Path::new("-");
+    cx.files.write(out, text.as_bytes()).map_err(|e| Error::write(cx.files, out, e))
+}
+
 /// What `soleus jacobian` is told.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  soleus jacobian arm26.osim --out jacobian.json --plot jacobian.svg\n  \
@@ -124,9 +180,7 @@ impl Jacobian {
         Ok(enter(None, false, |cx| {
             if names_alone {
                 let names: String = request.parameter_names(cx)?.iter().map(|n| format!("{n}\n")).collect();
-                let out = std::path::Path::new("-");
-                let text = printable(&names);
-                return cx.files.write(out, text.as_bytes()).map_err(|e| Error::write(cx.files, out, e));
+                return print(cx, &printable(&names));
             }
             let outcome = request.run(cx)?;
             if !has_file {

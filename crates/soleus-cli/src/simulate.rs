@@ -111,74 +111,15 @@ pub fn run_setup(path: &Path, s: &ForwardSetup, opensim_faults: bool) -> Result<
     })?)
 }
 
-/// For verbs that are not in the library yet.
+/// For experiments.
 pub mod drive {
     use crate::door::enter;
     use crate::failure::Failure;
-    use soleus_dynamics::System;
     use soleus_math::Table;
-    use soleus_model::Model;
-    use soleus_simulation::ModelControls;
     use std::path::Path;
-
-    /// The model's controllers.
-    pub fn controllers(model: &Model, system: &System, folders: &[&Path]) -> Result<ModelControls, Failure> {
-        let path = folders.first().copied().unwrap_or(Path::new(""));
-        Ok(enter(None, false, |cx| {
-            soleus::simulation::controllers::controllers(cx, path, (model, system), folders)
-        })?)
-    }
 
     /// Reads a table of numbers.
     pub fn read_table(path: &Path) -> Result<Table, Failure> {
         Ok(enter(None, false, |cx| soleus::inputs::table::read_numbers(cx, &path.into()))?)
-    }
-}
-
-/// For verbs that are not in the library yet.
-pub mod results {
-    use crate::failure::Failure;
-    use crate::load;
-    pub use soleus::simulation::tables::states;
-    use soleus_io::table::sto::{self, Digits};
-    use soleus_math::table::{Table, TableError};
-    use std::path::Path;
-
-    /// Writes a table whole.
-    pub fn write(path: &Path, table: Result<Table, TableError>) -> Result<(), Failure> {
-        let table = table.map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))?;
-        load::write_whole(path, &sto::write(&table, Digits::Shortest))
-    }
-}
-
-/// For verbs that are not in the library yet.
-pub mod start {
-    use crate::door::enter;
-    use crate::failure::Failure;
-    use soleus_dynamics::system::{State, System, Workspace};
-    use soleus_math::Table;
-    use soleus_model::Model;
-    use std::path::Path;
-
-    /// Reads a table of states, in rad and m.
-    pub fn read_states(path: &Path) -> Result<Table, Failure> {
-        Ok(enter(None, false, |cx| soleus::simulation::start::read_states(cx, &path.into()))?)
-    }
-
-    /// Puts a row of a table into a state.
-    pub fn set_from_row(model: &Model, system: &System, table: &Table, row: usize, x: &mut State<f64>) {
-        let named = (Path::new(&table.name), table);
-        enter(None, false, |cx| soleus::simulation::start::set_from_row(cx, (model, system), named, row, x));
-    }
-
-    /// Moves a state onto the constraints of the model.
-    pub fn assemble(
-        path: &Path,
-        model: &Model,
-        system: &System,
-        x: &mut State<f64>,
-        ws: &mut Workspace<f64>,
-    ) -> Result<(), Failure> {
-        Ok(soleus::simulation::start::assemble(path, (model, system), x, ws)?)
     }
 }

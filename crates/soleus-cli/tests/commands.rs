@@ -157,12 +157,27 @@ fn identity_eval_says_when_nothing_resists_a_coordinate() {
         let text = pendulum(force).replace("0 -0.5 0<", "0 0 0<").replace("0.1 0.1 0.1", "0 0 0");
         f.file("point.osim", text);
         let run = f.soleus(&["eval", "point.osim", "--states", "states.json", "--out", "-"]);
-        let v: Value = serde_json::from_str(run.is_done()).unwrap();
+        // Numbers that are not finite are written, and end with 1.
+        assert_eq!(run.code, Some(i32::from(!force.is_empty())), "{}", run.stderr);
+        let v: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(v["states"][0]["udot"][0], expected);
         for words in ["warning: state 0: nothing resists", "/jointset/hinge/angle"] {
             assert!(run.stderr.contains(words), "{}", run.stderr);
         }
     }
+}
+
+/// What a file says never reaches the terminal as a command.
+#[test]
+fn issue_21_names_with_escape_characters() {
+    let f = Folder::new("escape");
+    f.file("red.osim", pendulum("").replace("name=\"test\"", "name=\"red&#27;[31m\u{9b}2J\""));
+    let run = f.soleus(&["info", "red.osim"]);
+    let said = format!("{}{}", run.stdout, run.stderr);
+    assert!(!said.contains('\u{1b}') && !said.contains('\u{9b}'), "{said:?}");
+    f.file("states.json", r#"{"states": [{"coordinates": {"angle\u001b[31m": [0, 0]}}]}"#);
+    let run = f.soleus(&["eval", "red.osim", "--states", "states.json", "--out", "-"]);
+    assert!(run.stderr.contains("no coordinate `angle\\u{1b}[31m`"), "{}", run.stderr);
 }
 
 /// A pendulum as OpenSim 3 wrote models: the joint is inside the body.

@@ -2,6 +2,106 @@
 //!
 //! Every tool has one shape: a **request** (plain data), a **run** in a [`Context`] (files, whom to tell, threads), a **result** in
 //! memory, and the **artifacts** (files) that the result would be.
+//!
+//! # A first request
+//!
+//! Files come from a disk ([`Disk`]) or from memory ([`Memory`]), here a leg of three segments with eight muscles.
+//!
+//! ```
+//! use soleus::{Context, Memory, ModelInfo};
+//! let files = Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! let context = Context::new(&files);
+//! let about = ModelInfo { model: "leg.osim".into(), ..Default::default() }.run(&context)?;
+//! println!("{:.1} kg, {} muscles", about.mass, about.muscles.len());
+//! # assert_eq!(about.muscles.len(), 8);
+//! # Ok::<(), soleus::Error>(())
+//! ```
+//!
+//! # Read and change a model
+//!
+//! A model is plain data: bodies, joints, forces, markers in lists. What was read and changed is given to any request in place of a file.
+//!
+//! ```
+//! use soleus::engine::model::ForceKind;
+//! use soleus::evaluation::NamedState;
+//! use soleus::{Context, Evaluate, Memory};
+//! # let files = Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! # let context = Context::new(&files);
+//! let mut model = soleus::inputs::model::read(&context, &"leg.osim".into())?;
+//! for force in &mut model.forces {
+//!     if let ForceKind::Muscle(muscle) = &mut force.kind {
+//!         muscle.max_isometric_force *= 0.8; // weaker by a fifth
+//!     }
+//! }
+//! let bent = NamedState::default().with("knee_angle", -0.8, 0.0); // rad, rad/s
+//! let request = Evaluate { model: model.into(), states: vec![bent].into(), equilibrate: true, ..Default::default() };
+//! let evaluation = request.run(&context)?;
+//! println!("{:?}: {:?} rad/s²", evaluation.tree_order, evaluation.states[0].accelerations);
+//! # assert!(evaluation.not_finite.is_empty());
+//! # Ok::<(), soleus::Error>(())
+//! ```
+//!
+//! # Evaluate with derivatives
+//!
+//! Below the requests lies the [`engine`]. A `System` is a model that is ready for computing; a `Workspace` is all the memory that this needs.
+//! On dual numbers the same lines give exact derivatives.
+//!
+//! ```
+//! use soleus::engine::dynamics::{State, System};
+//! use soleus::engine::math::{Dual, Real};
+//! # let files = soleus::Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! # let context = soleus::Context::new(&files);
+//! # let model = soleus::inputs::model::read(&context, &"leg.osim".into())?;
+//! let system = System::compile(&model)?;
+//! let mut x: State<Dual<f64, 1>> = system.default_state.lift();
+//! x.q[1] = Dual::variable(-0.8, 0); // by the angle of the knee
+//! let controls = vec![Dual::cst(0.3); system.num_controls];
+//! let mut ws = system.workspace();
+//! system.compute_motion(&x, &controls, &mut ws)?;
+//! println!("{:.1} rad/s², by the angle {:.1} 1/s²", ws.udot[1].re, ws.udot[1].d[0]);
+//! # assert!(ws.udot[1].d[0] != 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Simulate
+//!
+//! ```
+//! use soleus::{Context, Memory, Outcome, Simulation};
+//! # let files = Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! # let context = Context::new(&files);
+//! let request =
+//!     Simulation { model: "leg.osim".into(), excitation: Some(0.1), duration: 0.05, ..Default::default() };
+//! let motion = request.run(&context)?;
+//! motion.verdict()?; // an error if it could not go on to the end
+//! let knee = motion.states.column("/jointset/knee/knee_angle/value").unwrap();
+//! println!("{} rows, the knee ends at {:.3} rad", motion.states.rows(), knee[knee.len() - 1]);
+//! # assert_eq!(motion.end_time, 0.05);
+//! # Ok::<(), soleus::Error>(())
+//! ```
+//!
+//! # From markers to joint angles
+//!
+//! ```no_run
+//! use soleus::{Context, Disk, InverseKinematics, Outcome};
+//! let files = Disk::new();
+//! let context = Context::new(&files).with_threads(4);
+//! let request =
+//!     InverseKinematics { model: "subject.osim".into(), markers: "walk.trc".into(), chunks: 8, ..Default::default() };
+//! let motion = request.run(&context)?;
+//! println!("markers are met to {:.1} mm", 1e3 * motion.trial.summary.rms);
+//! # Ok::<(), soleus::Error>(())
+//! ```
+//!
+//! # Files, words, numbers that make no sense
+//!
+//! - A result is in memory. [`Outcome::write`] writes the files that the request names; without names there are none.
+//! - What is odd about an input goes to the [`Monitor`] of the context, as do lines about the result and progress; a monitor may stop the tool.
+//!   [`Collected`] keeps all of it.
+//! - A run returns an [`Error`] only if there is no result. What is not all that was wanted is a result, and its
+//!   [`verdict`](Outcome::verdict) is the error.
+//! - Requests are written and read by serde: a request in JSON or TOML, in another program, is the same request.
+//!
+//! Whole programs are in `crates/soleus/examples`: `markers_to_moments`, `custom_force`, `custom_goal`, `sweep_over_subjects`.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
@@ -9,6 +109,7 @@ pub mod analysis;
 pub mod artifact;
 pub mod context;
 pub mod conversion;
+pub mod equilibrium;
 pub mod error;
 pub mod evaluation;
 pub mod files;
@@ -32,6 +133,7 @@ pub use analysis::{Analyze, StaticOptimization};
 pub use artifact::{Artifact, Content, Outcome};
 pub use context::{Collected, Context, Monitor, Progress, Silent};
 pub use conversion::Convert;
+pub use equilibrium::Equilibrium;
 pub use error::{Error, ErrorKind};
 pub use evaluation::Evaluate;
 pub use files::{Disk, Files, Memory};

@@ -3,6 +3,7 @@
 mod analysis;
 mod common;
 mod conversion;
+mod equilibrium;
 mod evaluation;
 mod jacobian;
 mod model_info;
