@@ -32,7 +32,6 @@ mod tables;
 mod tool_model;
 mod upgrade;
 mod view;
-mod walk;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;

@@ -11,6 +11,9 @@ pub mod error;
 pub mod files;
 pub mod inputs;
 pub mod inverse_kinematics;
+pub mod leg_tour;
+pub mod optimal_control;
+pub mod prediction;
 pub mod source;
 
 pub use artifact::{Artifact, Content, Outcome};
@@ -18,6 +21,9 @@ pub use context::{Collected, Context, Monitor, Progress, Silent};
 pub use error::{Error, ErrorKind};
 pub use files::{Disk, Files, Memory};
 pub use inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};
+pub use leg_tour::LegTour;
+pub use optimal_control::{Inverse, Solve, Track};
+pub use prediction::PredictWalk;
 pub use source::{ModelSource, Source};
 
 /// The crates that this one is made of.
