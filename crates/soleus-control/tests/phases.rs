@@ -6,7 +6,8 @@ use common::{check_derivatives, near_start, solved_program};
 use soleus_control::goal::{control_effort, final_time};
 use soleus_control::problem::{Link, LinkVariable, Phases, Point, ProblemError};
 use soleus_control::{
-    Bounds, Collocation, Dynamics, PointVariable, Problem, Rocket, Scheme, Settings, SmoothFunction, Variable,
+    Bounds, Collocation, CustomDynamics, Dynamics, PointVariable, Problem, Scheme, Settings, SmoothFunction,
+    Variable,
 };
 use soleus_math::Real;
 
@@ -16,7 +17,7 @@ struct Mass {
     gravity: f64,
 }
 
-impl Rocket for Mass {
+impl CustomDynamics for Mass {
     fn sizes(&self) -> (usize, usize, usize) {
         (2, 1, 0)
     }
