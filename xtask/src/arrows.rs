@@ -2,6 +2,7 @@
 
 /// What each crate may see of the others. A crate that is not listed may see nothing until it is.
 const MAY_SEE: &[(&str, &[&str])] = &[
+    ("soleus-testing", &[]),
     ("soleus-math", &[]),
     ("soleus-model", &["soleus-math"]),
     ("soleus-io", &["soleus-math", "soleus-model"]),

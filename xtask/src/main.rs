@@ -2,6 +2,7 @@
 
 mod architecture;
 mod arrows;
+mod programs;
 mod sources;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ fn findings(root: &Path) -> io::Result<Vec<String>> {
         let manifest = fs::read_to_string(root.join("crates").join(&name).join("Cargo.toml"))?;
         all.extend(arrows::check(&name, &manifest));
         sources::check_crate(root, &name, &mut all)?;
+        programs::check_crate(root, &name, &manifest, &mut all)?;
     }
     let text = fs::read_to_string(root.join("ARCHITECTURE.md"))?;
     all.extend(architecture::check(root, &text, &crates(root)?));

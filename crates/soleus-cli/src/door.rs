@@ -19,6 +19,9 @@ const BETWEEN_LINES_S: f64 = 2.0;
 /// Exit code of a program that a second Ctrl-C ends at once: 128 and the number of the signal, as shells have it.
 const INTERRUPTED: i32 = 130;
 
+/// Whether Ctrl-C was pressed. A program has one handler of it, however many commands it runs one after the other.
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
 /// Files on disk; `-` is stdout.
 #[derive(Default)]
 pub struct CommandFiles(Disk);
@@ -60,6 +63,10 @@ impl Files for CommandFiles {
         self.0.names_in(folder)
     }
 
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Send>> {
+        self.0.lock(path)
+    }
+
     fn absolute(&self, path: &Path) -> PathBuf {
         self.0.absolute(path)
     }
@@ -73,7 +80,6 @@ pub fn say(text: &str) {
 /// Tells on stderr, and listens to Ctrl-C.
 pub struct Terminal {
     start: Instant,
-    stop: OnceLock<Arc<AtomicBool>>,
     shown: Mutex<Shown>,
     quiet: bool,
 }
@@ -91,7 +97,7 @@ struct Shown {
 impl Terminal {
     /// Nothing told yet. A quiet one says only what is odd or wrong.
     pub fn new(quiet: bool) -> Self {
-        Terminal { start: Instant::now(), stop: OnceLock::new(), shown: Mutex::default(), quiet }
+        Terminal { start: Instant::now(), shown: Mutex::default(), quiet }
     }
 
     fn shown(&self) -> std::sync::MutexGuard<'_, Shown> {
@@ -106,23 +112,23 @@ impl Terminal {
         }
         shown.work = None;
     }
+}
 
-    /// The first Ctrl-C asks to stop, the second ends the program. Only work that asks can be stopped so: any other ends at the
-    /// first, as programs do.
-    fn listen(&self) -> Arc<AtomicBool> {
-        let flag = Arc::new(AtomicBool::new(false));
-        let asked = flag.clone();
-        let listening = ctrlc::set_handler(move || {
-            if asked.swap(true, Ordering::SeqCst) {
-                std::process::exit(INTERRUPTED);
-            }
-            say("\nstopping; Ctrl-C again ends at once");
-        });
-        if let Err(e) = listening {
-            say(&format!("warning: Ctrl-C ends the program without saving: {e}"));
+/// The first Ctrl-C asks to stop, the second ends the program. Only work that asks can be stopped so: any other ends at the
+/// first, as programs do.
+fn listen() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let asked = flag.clone();
+    let listening = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::SeqCst) {
+            std::process::exit(INTERRUPTED);
         }
-        flag
+        say("\nstopping; Ctrl-C again ends at once");
+    });
+    if let Err(e) = listening {
+        say(&format!("warning: Ctrl-C ends the program without saving: {e}"));
     }
+    flag
 }
 
 impl Monitor for Terminal {
@@ -170,7 +176,7 @@ impl Monitor for Terminal {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.stop.get_or_init(|| self.listen()).load(Ordering::Relaxed)
+        STOP.get_or_init(listen).load(Ordering::Relaxed)
     }
 
     fn seconds(&self) -> Option<f64> {

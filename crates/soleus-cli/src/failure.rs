@@ -63,16 +63,6 @@ pub enum Failure {
     /// A tool of the library has no result.
     #[error("{0}")]
     Library(#[from] soleus::Error),
-    /// A simulation did not reach its end.
-    #[error("error: {message}{}\n  everything up to then is in {}", blame.as_ref().map_or(String::new(), |b| format!("\n  most to blame: {b}")), saved.display())]
-    NotFinished {
-        /// What stopped it.
-        message: String,
-        /// The state to blame, as far as it can be told.
-        blame: Option<String>,
-        /// Where the results so far are.
-        saved: PathBuf,
-    },
 }
 
 impl Failure {
@@ -81,7 +71,7 @@ impl Failure {
         match self {
             Failure::Steps { code, .. } => *code,
             Failure::Library(e) => crate::door::exit_code(e),
-            Failure::NotConverged { .. } | Failure::NotFinished { .. } | Failure::NotSolved { .. } => 1,
+            Failure::NotConverged { .. } | Failure::NotSolved { .. } => 1,
             _ => 2,
         }
     }

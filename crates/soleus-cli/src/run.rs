@@ -1,9 +1,10 @@
 //! `soleus run`: a setup file of one of OpenSim's tools.
 
+use crate::door::{enter, finish};
 use crate::failure::Failure;
-use crate::load::Warnings;
-use crate::{analyze, forward, id, ik, imu, scale, setup, solve};
+use crate::solve;
 use clap::Args;
+use soleus::SetupFile;
 use soleus_io::setup::Setup;
 use std::path::PathBuf;
 
@@ -26,26 +27,14 @@ pub struct Arguments {
 
 /// Runs the tool.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let mut setup = setup::read(&a.setup)?;
-    if let Some(file) = &a.model {
-        // A setup takes names from its own folder; the command line from the current one.
-        let file = std::path::absolute(file).unwrap_or(file.clone());
-        if !setup.set_model_file(file.display().to_string()) {
-            let message = "this setup file holds its model itself, so --model cannot replace it".to_string();
-            return Err(Failure::content(&a.setup, 0, "", message, "leave --model out"));
-        }
-    }
+    let request =
+        SetupFile { file: a.setup.clone(), model: a.model.clone(), opensim_faults: a.opensim_faults };
+    let setup = enter(None, false, |cx| request.read(cx))?;
     let done = match setup {
-        Setup::Scale(s) => scale::run_setup(&a.setup, &s, a.opensim_faults),
-        Setup::InverseKinematics(s) => ik::run_setup(&a.setup, &s, Warnings::Tell),
         Setup::MocoStudy(s) => solve::run_setup(&a.setup, &s),
         Setup::MocoInverse(s) => solve::inverse::run_setup(&a.setup, &s),
         Setup::MocoTrack(s) => solve::track::run_setup(&a.setup, &s),
-        Setup::InverseDynamics(s) => id::run_setup(&a.setup, &s, a.opensim_faults, Warnings::Tell),
-        Setup::ImuPlacer(s) => imu::run_placer(&a.setup, &s),
-        Setup::ImuInverseKinematics(s) => imu::run_setup(&a.setup, &s),
-        Setup::Forward(s) => forward::run_setup(&a.setup, &s, a.opensim_faults),
-        Setup::Analyze(s) => analyze::run_setup(&a.setup, &s, &[], a.opensim_faults, Warnings::Tell),
+        _ => return Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?),
     };
     done.map_err(|e| e.named_in(&a.setup))
 }

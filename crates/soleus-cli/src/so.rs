@@ -1,9 +1,10 @@
 //! `soleus so`: static optimization.
 
-use crate::analyze::plain::{Extra, Input};
+use crate::analyze::input::Input;
+use crate::door::{enter, finish};
 use crate::failure::Failure;
 use clap::Args;
-use soleus_io::setup::{AnalysisKind, AnalysisSetup};
+use soleus::StaticOptimization;
 use soleus_optimization::separable::PowerProgram;
 
 /// Arguments of `soleus so`.
@@ -33,17 +34,22 @@ fn parse_exponent(text: &str) -> Result<f64, String> {
 
 /// Runs `soleus so`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let setup = AnalysisSetup {
-        name: "StaticOptimization".to_string(),
-        line: 0,
-        on: true,
-        step_interval: 1,
-        in_degrees: true,
-        kind: AnalysisKind::StaticOptimization {
-            use_model_force_set: true,
-            exponent: a.exponent,
-            use_muscle_physiology: !a.isometric,
-        },
+    let i = &a.input;
+    let request = StaticOptimization {
+        model: i.model.clone().into(),
+        motion: i.motion.clone().into(),
+        loads: i.loads.clone(),
+        force_sets: i.force_sets(),
+        residuals: i.residuals.clone(),
+        reserves: i.reserves(),
+        cutoff_hz: i.cutoff_hz,
+        from: i.from,
+        to: i.to,
+        every: i.every,
+        exponent: a.exponent,
+        muscle_physiology: !a.isometric,
+        output: i.output(),
+        opensim_faults: i.opensim_faults,
     };
-    a.input.run(&Extra::default(), &|_| Ok(vec![setup.clone()]))
+    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
 }

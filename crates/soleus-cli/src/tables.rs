@@ -58,23 +58,6 @@ pub fn read_in_order(path: &Path, take: Take) -> Result<Table, Failure> {
     told(path, table, &log)
 }
 
-/// Reads a table of coordinates or states. OpenSim's tools write some rows twice, so that a time may come again; it must not
-/// go back.
-pub fn read_motion(path: &Path, take: Take) -> Result<Table, Failure> {
-    let (table, mut log) = parse(path, take, 0.0)?;
-    if let Some(t) = &table {
-        check_rows(t, &mut log);
-        let back = t.times().windows(2).find(|w| !(w[1] >= w[0]));
-        if let Some(w) = back
-            && !make_order_an_error(&mut log)
-        {
-            let message = format!("time {} s does not follow {} s", w[1], w[0]);
-            log.error(0, "", message, OUT_OF_ORDER);
-        }
-    }
-    told(path, table, &log)
-}
-
 fn parse(path: &Path, take: Take, threshold: f64) -> Result<(Option<Table>, Diagnostics), Failure> {
     let bytes = std::fs::read(path).map_err(|e| Failure::read(path, e))?;
     let name = path.display().to_string();

@@ -2,10 +2,9 @@
 //!
 //! Inputs and recorded results are not part of this repository; without them the tests say so and pass.
 
-mod common;
-
-use common::{Folder, LEG, copy, pipelines, table};
+use crate::common::{Folder, LEG, copy, pipelines, table};
 use soleus_math::Table;
+use soleus_testing::reference_test;
 use std::path::Path;
 
 /// Pipeline and setup file; its results are in the folder it names.
@@ -76,9 +75,9 @@ fn difference(ours: &Table, theirs: &Table) -> (f64, String) {
 }
 
 /// Every recorded table is written under its name, with its labels, and agrees within 1e-6 of its peak.
-#[test]
+#[reference_test]
 fn opensim_val_analyses_of_setup_files() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     for (pipeline, setup, results) in SETUPS {
         let folder = case(&root, &format!("analyses_{}", setup.replace('/', "_")), pipeline);
         let done = folder.soleus(&["run", setup, "--opensim-faults"]);
@@ -105,9 +104,9 @@ fn opensim_val_analyses_of_setup_files() {
 
 /// Contributions add up to the total, for every coordinate, the mass centre and every reaction; and the reactions of the
 /// contacts are near the ground reactions that were measured.
-#[test]
+#[reference_test]
 fn conserves_induced_accelerations_add_up() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     let cases = [
         ("Gait10dof18musc", "Analyze/walk_Setup_IAA.xml", "Analyze/ResultsIAA", "walk_subject"),
         ("Gait2354_Simbody", "subject01_Setup_IAA.xml", "ResultsIAA", "subject01_walk1"),
@@ -144,9 +143,9 @@ fn conserves_induced_accelerations_add_up() {
 
 /// Probes that look back: over the motion, and as OpenSim 4.6 has them. Its numbers were recorded with `AnalyzeTool` on arm26 with
 /// these probes added, states and controls of its CMC.
-#[test]
+#[reference_test]
 fn opensim_val_probes_look_back() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     let folder = case(&root, "probes", "Arm26");
     let operations = ["value", "integrate", "differentiate", "minimum", "maximum", "minabs", "maxabs"];
     let probes: String = operations

@@ -1,8 +1,6 @@
 //! Bad input: each is refused at once, with what is wrong, file and line on stderr, exit code 2 and no panic.
 
-mod common;
-
-use common::{Folder, LEG, body, joint, model, pendulum, place};
+use crate::common::{Folder, LEG, body, joint, model, pendulum, place};
 
 #[test]
 fn identity_the_good_model_is_accepted() {

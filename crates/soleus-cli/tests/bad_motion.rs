@@ -1,8 +1,6 @@
 //! Bad motion data: refused or warned about with what is wrong, and nothing half-written.
 
-mod common;
-
-use common::{Folder, body, joint, model};
+use crate::common::{Folder, body, joint, model};
 
 const NAMES: [&str; 4] = ["hip", "knee", "shin", "heel"];
 
@@ -50,7 +48,7 @@ impl Bench {
         f.file("rod.osim", rod());
         Bench(f)
     }
-    fn ik(&self, data: &str) -> common::Run {
+    fn ik(&self, data: &str) -> crate::common::Run {
         self.0.file("a.trc", data);
         self.0.soleus(&["ik", "--model", "rod.osim", "--markers", "a.trc", "--out", "a.mot"])
     }
@@ -84,11 +82,11 @@ fn identity_good_markers_raise_no_complaint() {
 fn identity_a_stream_gives_the_same_poses() {
     let b = Bench::new("stream");
     b.ik(&trc(&NAMES, "mm", "100", "5", &TIMES)).is_done();
-    let whole = common::table(&b.0.0.join("a.mot"));
+    let whole = crate::common::table(&b.0.0.join("a.mot"));
     // Errors of every marker, frame by frame, beside those of all.
     b.0.soleus(&["ik", "--model", "rod.osim", "--markers", "a.trc", "--out", "b.mot", "--errors", "e.sto"])
         .is_done();
-    let errors = common::table(&b.0.0.join("e.sto"));
+    let errors = crate::common::table(&b.0.0.join("e.sto"));
     assert_eq!(errors.labels()[..3], ["total_squared_error", "marker_error_RMS", "marker_error_max"]);
     assert_eq!(errors.labels()[3..], NAMES);
     for row in 0..errors.rows() {

@@ -1,9 +1,7 @@
 //! The commands as a user runs them: what they print, and that the numbers hang together.
 #![allow(non_snake_case)] // M is the mass matrix.
 
-mod common;
-
-use common::{Folder, LEG, body, joint, model, pendulum};
+use crate::common::{Folder, LEG, body, joint, model, pendulum};
 use serde_json::Value;
 
 fn numbers(v: &Value) -> Vec<f64> {

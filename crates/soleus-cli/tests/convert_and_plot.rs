@@ -1,8 +1,6 @@
 //! `soleus convert` and `soleus plot`, through the command.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -171,7 +169,10 @@ fn identity_every_format_to_every_other() {
             let (two, back) = (format!("{from}_to.{to}"), format!("{from}_{to}_back.sto"));
             f.soleus(&["convert", &one, &two]).is_done();
             f.soleus(&["convert", &two, &back]).is_done();
-            let (a, b) = (common::table(&f.0.join("start.sto")), common::table(&f.0.join(&back)).flattened());
+            let (a, b) = (
+                crate::common::table(&f.0.join("start.sto")),
+                crate::common::table(&f.0.join(&back)).flattened(),
+            );
             assert_eq!((a.rows(), a.columns().len()), (b.rows(), b.columns().len()), "{from} {to}");
             assert_eq!(a.times(), b.times(), "{from} {to}");
             for (x, y) in a.columns().iter().flatten().zip(b.columns().iter().flatten()) {
@@ -193,7 +194,7 @@ fn identity_every_format_to_every_other() {
 #[test]
 fn identity_links_and_devices_stay_what_they_are() {
     use std::os::unix::fs::{FileTypeExt, symlink};
-    let f = common::Folder::new("write_whole");
+    let f = crate::common::Folder::new("write_whole");
     f.file("a.csv", "time,x\n0,1\n1,2\n");
     f.file("real.csv", "old");
     symlink("real.csv", f.0.join("link.csv")).unwrap();

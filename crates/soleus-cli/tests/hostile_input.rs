@@ -1,9 +1,7 @@
 //! Every file that any verb reads, replaced by something that is no such file: refused with its name and what to do about it,
 //! and nothing written. What single numbers and lines may be wrong about is in `bad_input.rs` and `bad_motion.rs`.
 
-mod common;
-
-use common::{Folder, body, joint, model};
+use crate::common::{Folder, body, joint, model};
 
 /// Ending of the file under test, and the command; `FILE` stands for it.
 #[rustfmt::skip]
@@ -213,7 +211,7 @@ fn names(f: &Folder) -> Vec<String> {
 }
 
 /// Runs the command of a slot.
-fn run(f: &Folder, command: &str, file: &str) -> common::Run {
+fn run(f: &Folder, command: &str, file: &str) -> crate::common::Run {
     let args: Vec<&str> = command.split(' ').map(|a| if a == "FILE" { file } else { a }).collect();
     f.soleus(&args)
 }

@@ -4,9 +4,7 @@
 //! against ground, with noise of 0.1 rad. The numbers come from OpenSim 4.6: `IMUPlacer`, and `InverseKinematicsSolver` with
 //! these orientations at an accuracy of 1e-11.
 
-mod common;
-
-use common::{Folder, LEG, table};
+use crate::common::{Folder, LEG, table};
 
 const HEAD: &str = "DataRate=100\nDataType=Quaternion\nversion=3\nOpenSimVersion=4.6\nendheader\n\
     time\tpelvis_imu\tthigh_imu\tshank_imu\tfoot_imu\n";

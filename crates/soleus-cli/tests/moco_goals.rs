@@ -4,22 +4,16 @@
 //! guess, accelerations from `generateAccelerationsFromSpeeds`, and no iterations: the terms of the objective are then the
 //! goals' values. All bounds are wide, so that neither solver moves the guess.
 
-mod common;
-
-use common::Folder;
+use crate::common::{Folder, shared};
 use soleus_io::table::sto::{Digits, write};
 use soleus_math::Table;
 use soleus_math::function::GcvSpline;
 use soleus_math::table::Element;
+use soleus_testing::reference_test;
 use std::path::PathBuf;
 
-fn reference() -> Option<PathBuf> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/moco"));
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: ../shared not found");
-    None
+fn reference() -> PathBuf {
+    shared("reference/moco")
 }
 
 /// The walk with accelerations: slopes of splines of degree 5 through the speeds.
@@ -52,9 +46,9 @@ fn with_metabolics(model: &str) -> String {
     model.replacen("</components>", &probe, 1)
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_goals_of_a_walk() {
-    let Some(folder) = reference() else { return };
+    let folder = reference();
     let f = Folder::new("goal_values");
     let bytes = |name: &str| std::fs::read(folder.join(name)).unwrap();
     let table = |t: &Table, name: &str| f.file(name, write(t, Digits::Shortest));

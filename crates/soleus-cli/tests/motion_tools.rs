@@ -2,10 +2,9 @@
 //!
 //! Inputs and recorded results are not part of this repository; without them the tests say so and pass.
 
-mod common;
-
-use common::{Folder, LEG, copy, shared, table};
+use crate::common::{Folder, LEG, copy, shared, table};
 use soleus_math::Table;
+use soleus_testing::reference_test;
 
 /// Pipeline, setup file, files that earlier steps made, results.
 type Case = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
@@ -87,7 +86,7 @@ const DYNAMICS: &[Case] = &[
 
 /// Runs each case in a folder of its own; `check` gets the name, our table and the recorded one.
 fn run(test: &str, cases: &[Case], check: impl Fn(&str, &Table, &Table)) {
-    let Some(root) = shared("reference/pipelines") else { return };
+    let root = shared("reference/pipelines");
     for (pipeline, setup, made, results) in cases {
         let folder = Folder::new(&format!("{test}_{pipeline}_{}", setup.replace('/', "_")));
         copy(&root.join(pipeline).join("input"), &folder.0);
@@ -116,7 +115,7 @@ fn run(test: &str, cases: &[Case], check: impl Fn(&str, &Table, &Table)) {
 /// Angles agree to 0.02° in every frame, but for the forearm, which lies on its bound where OpenSim's barrier keeps it off.
 /// The RMS of the markers, which weights keep from being what is minimized, is nowhere 0.1 mm above that of OpenSim at its
 /// default accuracy; it may be below.
-#[test]
+#[reference_test]
 fn opensim_val_inverse_kinematics_from_setup_files() {
     run("ik", KINEMATICS, |result, ours, theirs| {
         // Long tables were recorded with every k-th row.
@@ -139,7 +138,7 @@ fn opensim_val_inverse_kinematics_from_setup_files() {
 }
 
 /// To 1e-6 of each column's peak, or of 1 N or N·m.
-#[test]
+#[reference_test]
 fn opensim_val_inverse_dynamics_from_setup_files() {
     run("id", DYNAMICS, |result, ours, theirs| {
         for (i, label) in ours.labels().iter().enumerate() {

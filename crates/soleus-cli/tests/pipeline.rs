@@ -1,8 +1,7 @@
 //! A study from static trial to joint reactions.
 
-mod common;
-
-use common::{Folder, LEG, copy, shared, table};
+use crate::common::{Folder, LEG, copy, shared, table};
+use soleus_testing::reference_test;
 
 const STUDY: &str = r#"
 name = "Walking"
@@ -36,9 +35,9 @@ fn steps(stderr: &str) -> (Vec<&str>, Vec<&str>) {
     (of(": done"), of(": unchanged"))
 }
 
-#[test]
+#[reference_test]
 fn identity_a_second_run_does_what_changed() {
-    let Some(root) = shared("reference/pipelines/Gait2354_Simbody") else { return };
+    let root = shared("reference/pipelines/Gait2354_Simbody");
     let f = Folder::new("pipeline");
     copy(&root.join("input"), &f.0);
     // The tasks of the setup file for inverse kinematics.

@@ -1,12 +1,11 @@
 //! Scaling: setup files of OpenSim's examples against its results, and the command by itself.
 
-mod common;
-
-use common::{Folder, LEG, copy, shared, table};
+use crate::common::{Folder, LEG, copy, shared, table};
 use soleus_dynamics::System;
 use soleus_math::Function;
 use soleus_model::Model;
 use soleus_model::joint::JointKind;
+use soleus_testing::reference_test;
 use std::path::Path;
 
 fn read(path: &Path) -> Model {
@@ -87,9 +86,9 @@ const CASES: [(&str, &str, &str, &str, &str); 2] = [
 /// Markers: OpenSim seeks the static pose to 1e-4 only, which leaves angles up to 0.01 rad, and so markers on the head up
 /// to 1 cm, from the minimum. Its InverseKinematicsTool at an accuracy of 1e-10, given the mean of the same frames, agrees
 /// with our static pose to 7e-8 rad (gait2354) and 2e-9 rad (gait10dof18musc).
-#[test]
+#[reference_test]
 fn opensim_val_scale_from_setup_files() {
-    let Some(root) = shared("reference/pipelines") else { return };
+    let root = shared("reference/pipelines");
     for (pipeline, setup, scaled, placed, motion) in CASES {
         let folder = Folder::new(&format!("scale_{pipeline}"));
         copy(&root.join(pipeline).join("input"), &folder.0);
@@ -114,9 +113,9 @@ fn opensim_val_scale_from_setup_files() {
 
 /// Uneven factors, wrap objects, couplers, constraints and Millard's muscles; the two steps of the example one after the
 /// other.
-#[test]
+#[reference_test]
 fn opensim_val_scale_rajagopal() {
-    let Some(root) = shared("reference/pipelines/Rajagopal_walk") else { return };
+    let root = shared("reference/pipelines/Rajagopal_walk");
     let folder = Folder::new("scale_rajagopal");
     copy(&root.join("input"), &folder.0);
     for setup in ["Scale/scale_setup_walk_scaleOnly.xml", "Scale/scale_setup_walk.xml"] {
@@ -175,7 +174,7 @@ fn analytic_contact_and_points_grow_with_their_bodies() {
     let contact = "<ContactGeometrySet name=\"contactgeometryset\"><objects><ContactSphere name=\"heel\">\
         <socket_frame>/bodyset/rod</socket_frame><location>0 -1 0</location><radius>0.03</radius></ContactSphere>\
         </objects></ContactGeometrySet></Model>";
-    f.file("rod.osim", common::pendulum(spring).replace("</Model>", contact));
+    f.file("rod.osim", crate::common::pendulum(spring).replace("</Model>", contact));
     let scaled = |switch: &[&str]| {
         let mut args = vec!["scale", "--model", "rod.osim", "--factor", "rod=1.2,1.1,1", "--out", "new.osim"];
         args.extend(switch);

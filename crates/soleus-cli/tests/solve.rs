@@ -1,17 +1,11 @@
 //! `soleus solve` on the reference problems of Moco 4.6: same mesh, scheme and tolerance, objective no worse.
 
-mod common;
-
-use common::Folder;
+use crate::common::{Folder, shared};
+use soleus_testing::reference_test;
 use std::path::PathBuf;
 
-fn reference() -> Option<PathBuf> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/moco"));
-    if path.exists() {
-        return path.canonicalize().ok();
-    }
-    eprintln!("skipped: ../shared not found");
-    None
+fn reference() -> PathBuf {
+    shared("reference/moco")
 }
 
 /// Header value and columns of a solution.
@@ -34,30 +28,30 @@ impl Solved {
 }
 
 /// Solves a study; `extra` are more arguments.
-fn solve(name: &str, extra: &[&str]) -> Option<Solved> {
-    let folder = reference()?;
+fn solve(name: &str, extra: &[&str]) -> Solved {
+    let folder = reference();
     let study = folder.join("settings").join(format!("{name}.omoco"));
     let f = Folder::new(&format!("solve_{name}"));
-    let mut arguments = vec!["solve", study.to_str()?, "--out", "solution.sto"];
+    let mut arguments = vec!["solve", study.to_str().unwrap(), "--out", "solution.sto"];
     arguments.extend(extra);
     let run = f.soleus(&arguments);
     eprintln!("{name}: {}", run.stderr.lines().rfind(|l| l.contains("objective")).unwrap_or(&run.stderr));
     assert_eq!(run.code, Some(0), "{name}: {}", run.stderr);
-    Some(Solved { text: std::fs::read_to_string(f.0.join("solution.sto")).ok()? })
+    Solved { text: std::fs::read_to_string(f.0.join("solution.sto")).unwrap() }
 }
 
 /// Objective at most 0.5 % above Moco's (the bar), and not suspiciously far below: a lower one must be explained.
-fn no_worse(name: &str, moco: f64, least: f64, extra: &[&str]) -> Option<Solved> {
-    let s = solve(name, extra)?;
+fn no_worse(name: &str, moco: f64, least: f64, extra: &[&str]) -> Solved {
+    let s = solve(name, extra);
     let objective = s.header("objective");
     assert!(objective <= moco + 0.005 * moco.abs() + 1e-12, "{name}: {objective}, Moco {moco}");
     assert!(objective >= least, "{name}: {objective} is below {least}");
-    Some(s)
+    s
 }
 
 // Objectives of Moco 4.6 (results.json of the reference set, IPOPT 3.14.16).
 
-#[test]
+#[reference_test]
 fn opensim_val_sliding_mass() {
     // Nothing goes faster than 0.4 s.
     no_worse("sliding_mass", 0.4000268759628474, 0.4, &[]);
@@ -66,7 +60,7 @@ fn opensim_val_sliding_mass() {
     no_worse("sliding_mass_legendre_gauss_radau_3", 0.400026689316248, 0.4, &[]);
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_kirk() {
     for (name, moco) in [
         ("kirk_hermite_simpson", 12.75072334035483),
@@ -81,19 +75,19 @@ fn opensim_val_kirk() {
     }
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_parameters() {
     for (name, parameter, expected) in
         [("oscillator_mass", "oscillator_mass", 5.0), ("two_spring_stiffness", "spring_stiffness", 50.0)]
     {
-        let Some(s) = solve(name, &[]) else { return };
+        let s = solve(name, &[]);
         let found = s.column(parameter)[0];
         // Moco finds 4.9999965 for the mass: the error of 25 Hermite–Simpson intervals.
         assert!((found / expected - 1.0).abs() < 1e-5, "{name}: {found}");
     }
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_hanging_muscle() {
     for (name, moco) in [
         ("hanging_muscle_rigid_noact", 0.05401714149347562),
@@ -105,7 +99,7 @@ fn opensim_val_hanging_muscle() {
     }
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_couplers() {
     for (name, moco) in [
         ("coupler_posa_explicit", 371.50254732365454),
@@ -116,16 +110,16 @@ fn opensim_val_couplers() {
         ("coupler_bordalba_explicit_legendre_gauss_3", 371.5028541760426),
         ("coupler_bordalba_explicit_legendre_gauss_radau_3", 371.50286729697984),
     ] {
-        let Some(s) = no_worse(name, moco, 0.995 * moco, &[]) else { return };
+        let s = no_worse(name, moco, 0.995 * moco, &[]);
         // The constraint: q1 = π − 2 q0, so 0 at the end.
         let last = *s.column("/jointset/j1/q1/value").last().unwrap_or(&f64::NAN);
         assert!(last.abs() < 1e-4, "{name}: q1 ends at {last}");
     }
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_parabola() {
-    let Some(s) = solve("kinematic_constraint_parabola", &[]) else { return };
+    let s = solve("kinematic_constraint_parabola", &[]);
     let (x, y) = (s.column("/jointset/tx/tx/value"), s.column("/jointset/ty/ty/value"));
     let worst = x.iter().zip(&y).step_by(2).fold(0.0f64, |w, (x, y)| w.max((y - x * x).abs()));
     // Constraint tolerance of the solver.
@@ -134,9 +128,9 @@ fn opensim_val_parabola() {
 
 /// The shortest time has many local minima: from the guess of the reference problem the fine mesh alone ends at 0.598e-3,
 /// a coarse mesh first leads below Moco's.
-#[test]
+#[reference_test]
 fn opensim_val_swing_up() {
-    let Some(folder) = reference() else { return };
+    let folder = reference();
     let f = Folder::new("coarse_swing_up");
     let study = folder.join("settings/dp_swingup.omoco").display().to_string();
     let guess = folder.join("data/dp_swingup_guess.sto").display().to_string();
@@ -147,9 +141,9 @@ fn opensim_val_swing_up() {
 }
 
 /// Tracking a motion that the model can follow: Moco did not converge and left 0.0074.
-#[test]
+#[reference_test]
 fn opensim_val_swing_up_tracked() {
-    let Some(folder) = reference() else { return };
+    let folder = reference();
     let solution = folder.join("solutions/dp_swingup_solution.sto");
     let states: Vec<&str> = vec![
         "/jointset/j0/q0/value",
@@ -187,9 +181,9 @@ const TRACK: &str = "<?xml version=\"1.0\"?><OpenSimDocument Version=\"40600\"><
     <track_reference_position_derivatives>true</track_reference_position_derivatives></MocoTrack></OpenSimDocument>";
 
 /// MocoTrack from its setup file: 0.11899798 in OpenSim 4.6 with tolerances of 1e-6 and central differences.
-#[test]
+#[reference_test]
 fn opensim_val_track() {
-    let Some(f) = tool_folder("track", &["models/double_pendulum_forceset.osim"]) else { return };
+    let f = tool_folder("track", &["models/double_pendulum_forceset.osim"]);
     f.file("tracked.sto", linear_motions());
     f.file("track.xml", TRACK);
     let run = f.soleus(&["track", "track.xml", "--tolerance", "1e-8", "--out", "solution.sto"]);
@@ -203,9 +197,9 @@ fn opensim_val_track() {
 }
 
 /// What is wrong with a tool is told with its line.
-#[test]
+#[reference_test]
 fn tools_refuse_bad_input() {
-    let Some(f) = tool_folder("bad_track", &["models/double_pendulum_forceset.osim"]) else { return };
+    let f = tool_folder("bad_track", &["models/double_pendulum_forceset.osim"]);
     f.file("tracked.sto", linear_motions());
     let bad = |from: &str, to: &str, words: &[&str]| {
         f.file("bad.xml", TRACK.replace(from, to));
@@ -221,7 +215,7 @@ fn tools_refuse_bad_input() {
 }
 
 /// A table as the reference problem has it in memory.
-#[test]
+#[reference_test]
 fn opensim_val_state_tracking() {
     let f = Folder::new("tracked");
     f.file("tracked.sto", linear_motions());
@@ -229,9 +223,9 @@ fn opensim_val_state_tracking() {
     no_worse("state_tracking", 0.00907550672084928, 0.009, &["--reference", &given]);
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_squat() {
-    let Some(folder) = reference() else { return };
+    let folder = reference();
     no_worse("squat_predict", 0.2292992016879858, 0.22, &[]);
     let predicted = folder.join("solutions/squat_predict_solution.sto").display().to_string();
     let given = format!("mytracking={predicted}");
@@ -253,14 +247,14 @@ fn solved(f: &Folder, name: &str) -> Solved {
 }
 
 /// A folder with the files that a tool of the reference set names.
-fn tool_folder(name: &str, files: &[&str]) -> Option<Folder> {
-    let reference = reference()?;
+fn tool_folder(name: &str, files: &[&str]) -> Folder {
+    let reference = reference();
     let f = Folder::new(name);
     for file in files {
         let last = file.rsplit('/').next().unwrap_or(file);
-        f.file(last, std::fs::read(reference.join(file)).ok()?);
+        f.file(last, std::fs::read(reference.join(file)).unwrap());
     }
-    Some(f)
+    f
 }
 
 const WALK: [&str; 6] = [
@@ -274,16 +268,16 @@ const WALK: [&str; 6] = [
 
 /// MocoInverse of a walk with 80 muscles, from its setup file. Moco stops at 1.6658 with activations 0.013 above
 /// their bounds, where its barrier holds them; that is worth 3.6 %.
-#[test]
+#[reference_test]
 fn opensim_val_inverse_of_a_walk() {
-    let Some(f) = tool_folder("inverse3d", &WALK) else { return };
+    let f = tool_folder("inverse3d", &WALK);
     let run = f.soleus(&["inverse", "inverse3d_tool.xml", "--out", "solution.sto"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let s = solved(&f, "solution.sto");
     let objective = s.header("objective");
     assert!(objective <= 1.6658483660999812 && objective > 0.96 * 1.6658, "objective {objective}");
     // Residuals and reserves as in Moco's solution.
-    let reference = reference().unwrap_or_default().join("solutions/inverse3d_solution.sto");
+    let reference = reference().join("solutions/inverse3d_solution.sto");
     let moco = Solved { text: std::fs::read_to_string(reference).unwrap_or_default() };
     for name in ["/forceset/residual_jointset_ground_pelvis_pelvis_ty", "/forceset/soleus_r"] {
         let (ours, theirs) = (s.column(name), moco.column(name));
@@ -293,9 +287,9 @@ fn opensim_val_inverse_of_a_walk() {
 }
 
 /// The same from flags, for a few intervals: the same problem as from the file.
-#[test]
+#[reference_test]
 fn identity_inverse_by_flags_and_by_file() {
-    let Some(f) = tool_folder("inverse_flags", &WALK) else { return };
+    let f = tool_folder("inverse_flags", &WALK);
     let file = f.soleus(&["inverse", "inverse3d_tool.xml", "--to", "0.54", "--out", "file.sto"]);
     assert_eq!(file.code, Some(0), "{}", file.stderr);
     let by_file = solved(&f, "file.sto");
@@ -333,9 +327,9 @@ fn identity_inverse_by_flags_and_by_file() {
 
 /// A tendon's slack length as parameter, which the equations are not linear in: with the value that is found in the model
 /// itself the time is the same. Two such numbers of one muscle act on each other and are refused.
-#[test]
+#[reference_test]
 fn identity_nonlinear_parameter() {
-    let Some(folder) = reference() else { return };
+    let folder = reference();
     let study =
         std::fs::read_to_string(folder.join("settings/hanging_muscle_rigid_act.omoco")).unwrap_or_default();
     let parameter = |name: &str, property: &str, bounds: &str| {

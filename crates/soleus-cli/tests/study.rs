@@ -1,8 +1,6 @@
 //! Study files of Soleus: the example, mistakes, stopping and going on, threads, meshes, guesses.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

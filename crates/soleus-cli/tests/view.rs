@@ -1,8 +1,7 @@
 //! `soleus view`, through the command.
 
-mod common;
-
-use common::{Folder, LEG, joint, model, pendulum, shared};
+use crate::common::{Folder, LEG, joint, model, pendulum, shared};
+use soleus_testing::reference_test;
 
 /// A motion of the leg that ships, 1001 rows in one second.
 fn swing() -> String {
@@ -92,9 +91,9 @@ fn analytic_wrong_input_is_refused() {
 }
 
 /// Measured ground reactions of a walk: the arrows are there when the feet are on the plates.
-#[test]
+#[reference_test]
 fn identity_measured_loads_are_drawn() {
-    let Some(data) = shared("reference/pipelines/Gait2354_Simbody") else { return };
+    let data = shared("reference/pipelines/Gait2354_Simbody");
     let f = Folder::new("view_loads");
     let file = |name: &str| data.join(name).display().to_string();
     let (model, motion) =
@@ -114,9 +113,9 @@ fn identity_measured_loads_are_drawn() {
 }
 
 /// The page of a solution has its costs and its motion.
-#[test]
+#[reference_test]
 fn analytic_page_of_a_solution() {
-    let Some(data) = shared("reference/moco/settings") else { return };
+    let data = shared("reference/moco/settings");
     let f = Folder::new("view_solution");
     let study = data.join("sliding_mass_trapezoidal.omoco").display().to_string();
     f.soleus(&["solve", &study, "--quiet", "--out", "mass.sto", "--report", "mass.html"]).is_done();

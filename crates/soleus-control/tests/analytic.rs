@@ -1,8 +1,6 @@
 //! Problems with known solutions, posed without any model.
 
-mod common;
-
-use common::solved;
+use crate::common::solved;
 use soleus_control::goal::{control_effort, final_time};
 use soleus_control::problem::{EndpointFunction, EndpointVariable, Point};
 use soleus_control::{
@@ -304,8 +302,8 @@ fn identity_compressed_is_separated() {
     assert_eq!(a.num_variables() - b.num_variables(), 4 * 20);
     // Bounds at midpoints, which only one form has, are not active; their barrier is of the size of the tolerance.
     assert!((separated.objective - compressed.objective).abs() < 1e-9 && worst < 1e-6, "{worst}");
-    let x = common::near_start(&b, 3, 0.1);
-    common::check_derivatives(&mut b, &x, 1e-6);
+    let x = crate::common::near_start(&b, 3, 0.1);
+    crate::common::check_derivatives(&mut b, &x, 1e-6);
     // Free times are refused.
     let mut p = steering();
     p.final_time = Bounds::new(0.5, 2.0);

@@ -1,8 +1,6 @@
 //! The programs' derivatives against central differences, for every scheme and every kind of term.
 
-mod common;
-
-use common::{check_derivatives, near_start};
+use crate::common::{check_derivatives, near_start};
 use soleus_control::problem::{EndpointFunction, EndpointVariable, Mode, Point, Term};
 use soleus_control::{
     Bounds, Collocation, CustomDynamics, Dynamics, Goal, PathConstraint, PointVariable, Problem, Scheme,

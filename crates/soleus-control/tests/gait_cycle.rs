@@ -1,8 +1,6 @@
 //! The walking problems of van den Bogert, Blana and Heinrich (2011) on the planar model that ships.
 
-mod common;
-
-use common::{check_derivatives, near_start};
+use crate::common::{check_derivatives, near_start};
 use soleus_control::continuation::{Fading, solve_fading};
 use soleus_control::gait::{Course, Duration, Effort, GaitCycle, LegData, Planar, Symmetry, fit_prosthesis};
 use soleus_control::musculoskeletal::ModelProblem;
@@ -10,6 +8,7 @@ use soleus_control::{Bounds, Collocation, Scheme, Settings, Trajectory};
 use soleus_dynamics::System;
 use soleus_optimization::NonlinearProgram;
 use soleus_optimization::nlp::{self, Options};
+use soleus_testing::{reference_test, shared};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -29,12 +28,8 @@ fn walker(prosthesis: Option<f64>) -> Planar {
 }
 
 /// Winter's data as the stored problems use them: angles in rad, forces in body weights.
-fn winter() -> Option<LegData> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/gait2d/derived/winter_normal.csv");
-    let Ok(text) = std::fs::read_to_string(file) else {
-        println!("skipped: ../shared not found");
-        return None;
-    };
+fn winter() -> LegData {
+    let text = std::fs::read_to_string(shared!("data/gait2d/derived/winter_normal.csv")).unwrap();
     let rows: Vec<Vec<f64>> =
         text.lines().skip(2).map(|l| l.split(',').map(|w| w.parse().unwrap()).collect()).collect();
     let column = |i: usize, f: f64| Course(rows.iter().map(|r| r[i] * f).collect::<Vec<f64>>());
@@ -44,7 +39,7 @@ fn winter() -> Option<LegData> {
     let weight = 2.0 * (0..60).map(|j| fy.at(f64::from(j) / 60.0)).sum::<f64>() / 60.0;
     let force = |i: usize| [column(i, 1.0 / weight), column(5 + i, 1.0 / weight)];
     let angle = |i: usize, sign: f64| [column(i, sign * rad), column(5 + i, rad)];
-    Some(LegData { angles: [angle(1, 1.0), angle(2, -1.0), angle(3, 1.0)], forces: [force(4), force(5)] })
+    LegData { angles: [angle(1, 1.0), angle(2, -1.0), angle(3, 1.0)], forces: [force(4), force(5)] }
 }
 
 fn stored_cycle(walker: &Planar, data: &LegData) -> GaitCycle {
@@ -61,7 +56,7 @@ fn stored_cycle(walker: &Planar, data: &LegData) -> GaitCycle {
 
 /// A walk that the authors stored, as a motion of 61 points: the first node again at the end, further on.
 fn stored_walk(base: &ModelProblem, name: &str) -> Trajectory {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/gait2d/derived");
+    let folder = shared!("data/gait2d/derived");
     let text = std::fs::read_to_string(format!("{folder}/optim2d_2011_{name}.csv")).unwrap();
     let head = text.lines().next().unwrap();
     let duration: f64 =
@@ -112,9 +107,9 @@ fn stored_walk(base: &ModelProblem, name: &str) -> Trajectory {
 ///
 /// The files give 0.359714 and 0.701155; MODEL_NOTES.md of the data recomputes 0.20335 + 0.15639 and 0.52964 + 0.17154.
 /// `val_stored_walks_of_2011` of the dynamics tells how well the equations hold.
-#[test]
+#[reference_test("data/gait2d")]
 fn val_cost_of_the_stored_walks() {
-    let Some(data) = winter() else { return };
+    let data = winter();
     for (name, prosthesis, tracking, effort) in
         [("able", None, 0.20335, 0.15639), ("bka", Some(450.0), 0.52964, 0.17154)]
     {
@@ -142,9 +137,9 @@ fn val_cost_of_the_stored_walks() {
 }
 
 /// From the stored walk the solver stays at its cost, or finds a lower one nearby.
-#[test]
+#[reference_test("data/gait2d")]
 fn val_stored_walk_is_optimal() {
-    let Some(data) = winter() else { return };
+    let data = winter();
     let walker = walker(None);
     let mut problem = walker.problem();
     stored_cycle(&walker, &data).pose(&walker.base, &mut problem).unwrap();

@@ -2,9 +2,7 @@
 
 #![allow(non_snake_case)] // X_BF, as in the literature.
 
-mod common;
-
-use common::{check_derivatives, near_start};
+use crate::common::{check_derivatives, near_start};
 use soleus_control::goal::{
     self, ContactGroup, Foot, FrameMotion, MuscleQuantity, Operation, Projection, Quantity, Reaction,
     Reference, Scalar, Shape, StepTimeSettings, TimeBounds, When,
@@ -20,23 +18,21 @@ use soleus_math::function::{Expression, Function, Sine};
 use soleus_math::{Transform, vec3};
 use soleus_model::Model;
 use soleus_optimization::NonlinearProgram;
+use soleus_testing::{reference_test, shared};
 use std::sync::Arc;
 
-const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/moco/models/");
+const SHARED: &str = shared!("reference/moco/models/");
 const LEG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/leg_swing.osim");
 
-fn read(path: &str) -> Option<Model> {
-    let Ok(bytes) = std::fs::read(path) else {
-        eprintln!("skipped: ../shared not found");
-        return None;
-    };
-    soleus_io::osim::read_model(&bytes, path).0
+fn read(path: &str) -> Model {
+    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    soleus_io::osim::read_model(&bytes, path).0.unwrap_or_else(|| panic!("{path} has errors"))
 }
 
-fn model(path: &str) -> Option<ModelProblem> {
-    let model = read(path)?;
+fn model(path: &str) -> ModelProblem {
+    let model = read(path);
     let system = System::compile(&model).unwrap_or_else(|e| panic!("{path}: {e}"));
-    Some(ModelProblem::new(Arc::new(model), Arc::new(system)))
+    ModelProblem::new(Arc::new(model), Arc::new(system))
 }
 
 fn wave(amplitude: f64) -> Function {
@@ -69,7 +65,7 @@ fn small() -> Settings {
 /// A leg with muscles on wrapped paths: goals that look at coordinates, markers, muscles, the center of mass.
 #[test]
 fn deriv_goals_of_a_leg() {
-    let Some(base) = model(LEG) else { panic!("the model ships") };
+    let base = model(LEG);
     let mut p = posed(&base);
     let (s, n) = (&base.system, base.num_coordinates());
     let state = PointVariable::State;
@@ -101,9 +97,9 @@ fn deriv_goals_of_a_leg() {
 }
 
 /// Muscles of De Groote and Fregly with compliant tendons, implicit.
-#[test]
+#[reference_test]
 fn deriv_velocity_equilibrium() {
-    let Some(base) = model(&format!("{SHARED}hanging_muscle.osim")) else { return };
+    let base = model(&format!("{SHARED}hanging_muscle.osim"));
     for cost in [None, Some(0.01)] {
         let mut p = posed(&base);
         p.states[0].bounds = Bounds::new(0.14, 0.16);
@@ -116,9 +112,9 @@ fn deriv_velocity_equilibrium() {
 }
 
 /// Contacts of a walking model against a moving reference, all projections.
-#[test]
+#[reference_test]
 fn deriv_contact_tracking() {
-    let Some(base) = model(&format!("{SHARED}2D_gait.osim")) else { return };
+    let base = model(&format!("{SHARED}2D_gait.osim"));
     let contacts: Vec<(usize, usize)> = (0..base.system.forces.len())
         .filter_map(|i| match &base.system.forces[i].actor {
             Actor::Force(c) => c.touches().0.into_iter().find(|&b| b != 0).map(|b| (i, b)),
@@ -153,7 +149,7 @@ fn outermost(s: &System) -> BodyFrame {
 /// Frames, points, outputs, reactions and generalized forces of a leg, each in a program of its own.
 #[test]
 fn deriv_quantities_of_a_leg() {
-    let Some(base) = model(LEG) else { panic!("the model ships") };
+    let base = model(LEG);
     let (s, n) = (&base.system, base.num_coordinates());
     let f = outermost(s);
     let three = || [wave(0.1), wave(0.2), wave(0.3)];
@@ -224,77 +220,82 @@ fn deriv_quantities_of_a_leg() {
 
 /// The load of a joint under a given motion is the same whether or not the motion's consequences are computed once, for
 /// muscles whose tension is linear in a state and for those where it is not, with and without kinematic constraints.
+fn check_reaction_of_a_given_motion(file: &str) {
+    let base = model(file);
+    let (s, n) = (&base.system, base.num_coordinates());
+    let weights = [1.0, 2.0, 0.5, 1.0, 0.0, 3.0];
+    let mut p = posed(&base);
+    p.final_time = Bounds::fixed(0.7);
+    // Fibers a little shorter than in equilibrium near the motion, so that tendons pull.
+    let mut x = s.default_state.clone();
+    x.q.fill(0.11);
+    s.solve_equilibrium(&mut x, &vec![0.5; s.num_controls], &mut s.workspace::<f64>());
+    for (k, &z) in x.z.iter().enumerate().filter(|(k, _)| base.states[2 * n + k].ends_with("fiber_length")) {
+        let name = base.states[2 * n + k].clone();
+        p.states[2 * n + k] = soleus_control::Variable::new(name, Bounds::new(0.96 * z, 0.98 * z));
+    }
+    for i in 0..n {
+        let (q, u) = (wave(0.02), wave(0.02));
+        let value = move |t: f64| [q.eval1(t)[0], q.eval1(t)[1]];
+        let speed = move |t: f64| [u.eval1(t)[1], u.eval1(t)[2]];
+        p.prescribed.push(PrescribedState { state: i, motion: Arc::new(value) });
+        p.prescribed.push(PrescribedState { state: n + i, motion: Arc::new(speed) });
+    }
+    let mut pulled = false;
+    for node in 2..5 {
+        let f = BodyFrame { body: node - 1, X_BF: outermost(s).X_BF };
+        let at = Station { body: f.body, p_BS: f.X_BF.p };
+        let reaction = Reaction { node, sign: -1.0, at, axes: f };
+        let mut programs = Vec::new();
+        for make in [goal::joint_reaction, goal::joint_reaction_of_motion] {
+            let mut p = p.clone();
+            p.goals.push(make("reaction", 1.0, s, reaction.clone(), weights, 1e4));
+            let settings = Settings::uniform(Scheme::HermiteSimpson, 1);
+            programs.push(Collocation::new(p, &settings).unwrap_or_else(|e| panic!("{e:?}")));
+        }
+        let x = near_start(&programs[0], 11, 1e-4);
+        let [plain, structured] = [0, 1].map(|i| {
+            let c = &mut programs[i];
+            let mut all = vec![0.0; x.len()];
+            c.compute_gradient(&x, &mut all);
+            // The gradient, then the Hessian of the cost row by row.
+            let places: Vec<(usize, usize)> = c.hessian_pattern().places().collect();
+            let mut values = vec![0.0; places.len()];
+            c.compute_hessian(&x, 1.0, &vec![0.0; c.num_constraints()], &mut values);
+            all.resize(x.len() * (x.len() + 1), 0.0);
+            places.iter().zip(&values).for_each(|(&(r, k), v)| all[(r + 1) * x.len() + k] += v);
+            (c.compute_objective(&x), all)
+        });
+        assert!((plain.0 - structured.0).abs() < 1e-10 * plain.0, "{file}: {} {}", plain.0, structured.0);
+        // Rounding of sums of some hundred terms, of the gradient and of the Hessian.
+        for range in [0..x.len(), x.len()..plain.1.len()] {
+            let (a, b) = (&plain.1[range.clone()], &structured.1[range]);
+            let largest = a.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
+            pulled |= largest > 1e-3;
+            for (i, (a, b)) in a.iter().zip(b).enumerate() {
+                assert!((a - b).abs() <= 1e-10 * largest, "{file}: entry {i}: {a} {b}");
+            }
+        }
+        // A tendon's force changes over some δ = 1 mm; differences by h = ε^⅓ leave (h/δ)²/6 = 6e-6 out.
+        check_derivatives(&mut programs[1], &x, 2e-5);
+    }
+    assert!(pulled, "{file}: nothing pulls");
+}
+
 #[test]
 fn identity_reaction_of_a_given_motion() {
-    for file in [LEG.to_string(), format!("{SHARED}squat_inverse.osim")] {
-        let Some(base) = model(&file) else { continue };
-        let (s, n) = (&base.system, base.num_coordinates());
-        let weights = [1.0, 2.0, 0.5, 1.0, 0.0, 3.0];
-        let mut p = posed(&base);
-        p.final_time = Bounds::fixed(0.7);
-        // Fibers a little shorter than in equilibrium near the motion, so that tendons pull.
-        let mut x = s.default_state.clone();
-        x.q.fill(0.11);
-        s.solve_equilibrium(&mut x, &vec![0.5; s.num_controls], &mut s.workspace::<f64>());
-        for (k, &z) in
-            x.z.iter().enumerate().filter(|(k, _)| base.states[2 * n + k].ends_with("fiber_length"))
-        {
-            let name = base.states[2 * n + k].clone();
-            p.states[2 * n + k] = soleus_control::Variable::new(name, Bounds::new(0.96 * z, 0.98 * z));
-        }
-        for i in 0..n {
-            let (q, u) = (wave(0.02), wave(0.02));
-            let value = move |t: f64| [q.eval1(t)[0], q.eval1(t)[1]];
-            let speed = move |t: f64| [u.eval1(t)[1], u.eval1(t)[2]];
-            p.prescribed.push(PrescribedState { state: i, motion: Arc::new(value) });
-            p.prescribed.push(PrescribedState { state: n + i, motion: Arc::new(speed) });
-        }
-        let mut pulled = false;
-        for node in 2..5 {
-            let f = BodyFrame { body: node - 1, X_BF: outermost(s).X_BF };
-            let at = Station { body: f.body, p_BS: f.X_BF.p };
-            let reaction = Reaction { node, sign: -1.0, at, axes: f };
-            let mut programs = Vec::new();
-            for make in [goal::joint_reaction, goal::joint_reaction_of_motion] {
-                let mut p = p.clone();
-                p.goals.push(make("reaction", 1.0, s, reaction.clone(), weights, 1e4));
-                let settings = Settings::uniform(Scheme::HermiteSimpson, 1);
-                programs.push(Collocation::new(p, &settings).unwrap_or_else(|e| panic!("{e:?}")));
-            }
-            let x = near_start(&programs[0], 11, 1e-4);
-            let [plain, structured] = [0, 1].map(|i| {
-                let c = &mut programs[i];
-                let mut all = vec![0.0; x.len()];
-                c.compute_gradient(&x, &mut all);
-                // The gradient, then the Hessian of the cost row by row.
-                let places: Vec<(usize, usize)> = c.hessian_pattern().places().collect();
-                let mut values = vec![0.0; places.len()];
-                c.compute_hessian(&x, 1.0, &vec![0.0; c.num_constraints()], &mut values);
-                all.resize(x.len() * (x.len() + 1), 0.0);
-                places.iter().zip(&values).for_each(|(&(r, k), v)| all[(r + 1) * x.len() + k] += v);
-                (c.compute_objective(&x), all)
-            });
-            assert!((plain.0 - structured.0).abs() < 1e-10 * plain.0, "{file}: {} {}", plain.0, structured.0);
-            // Rounding of sums of some hundred terms, of the gradient and of the Hessian.
-            for range in [0..x.len(), x.len()..plain.1.len()] {
-                let (a, b) = (&plain.1[range.clone()], &structured.1[range]);
-                let largest = a.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
-                pulled |= largest > 1e-3;
-                for (i, (a, b)) in a.iter().zip(b).enumerate() {
-                    assert!((a - b).abs() <= 1e-10 * largest, "{file}: entry {i}: {a} {b}");
-                }
-            }
-            // A tendon's force changes over some δ = 1 mm; differences by h = ε^⅓ leave (h/δ)²/6 = 6e-6 out.
-            check_derivatives(&mut programs[1], &x, 2e-5);
-        }
-        assert!(pulled, "{file}: nothing pulls");
-    }
+    check_reaction_of_a_given_motion(LEG);
+}
+
+#[reference_test]
+fn identity_reaction_of_a_given_squat() {
+    check_reaction_of_a_given_motion(&format!("{SHARED}squat_inverse.osim"));
 }
 
 /// Constraints along the motion.
 #[test]
 fn deriv_path_constraints() {
-    let Some(base) = model(LEG) else { panic!("the model ships") };
+    let base = model(LEG);
     let s = &base.system;
     let f = outermost(s);
     let mut p = posed(&base);
@@ -321,9 +322,9 @@ fn deriv_path_constraints() {
 }
 
 /// Goals about contacts and steps, metabolic power: a walking model.
-#[test]
+#[reference_test]
 fn deriv_steps() {
-    let Some(base) = model(&format!("{SHARED}2D_gait.osim")) else { return };
+    let base = model(&format!("{SHARED}2D_gait.osim"));
     let s = &base.system;
     let contacts: Vec<(usize, usize)> = (0..s.forces.len())
         .filter_map(|i| match &s.forces[i].actor {
@@ -360,9 +361,9 @@ fn deriv_steps() {
 }
 
 /// The force balance at the start, and a formula of a parameter.
-#[test]
+#[reference_test]
 fn deriv_force_equilibrium() {
-    let Some(base) = model(&format!("{SHARED}hanging_muscle.osim")) else { return };
+    let base = model(&format!("{SHARED}hanging_muscle.osim"));
     for cost in [None, Some(0.01)] {
         let mut p = posed(&base);
         p.states[0] = soleus_control::Variable::new(p.states[0].name.clone(), Bounds::new(0.14, 0.16));
@@ -373,9 +374,9 @@ fn deriv_force_equilibrium() {
 }
 
 /// Kinematic constraints by both methods.
-#[test]
+#[reference_test]
 fn deriv_kinematic_constraints() {
-    let Some(base) = model(&format!("{SHARED}coupler_posa_explicit.osim")) else { return };
+    let base = model(&format!("{SHARED}coupler_posa_explicit.osim"));
     let bordalba = ConstraintMethod::Bordalba2023;
     for (scheme, method) in [
         (Scheme::HermiteSimpson, ConstraintMethod::Posa2016),
@@ -393,9 +394,9 @@ fn deriv_kinematic_constraints() {
 }
 
 /// A mass as parameter.
-#[test]
+#[reference_test]
 fn deriv_parameters() {
-    let Some(base) = model(&format!("{SHARED}oscillator_mass.osim")) else { return };
+    let base = model(&format!("{SHARED}oscillator_mass.osim"));
     let mut heavier = (*base.model).clone();
     let Some(body) = heavier.bodies.iter_mut().find(|b| b.mass > 0.0) else { panic!("no mass") };
     let value = body.mass;
@@ -413,9 +414,9 @@ fn deriv_parameters() {
 }
 
 /// A tendon's slack length: no linear parameter, so a polynomial through several values.
-#[test]
+#[reference_test]
 fn deriv_nonlinear_parameter() {
-    let Some(base) = model(&format!("{SHARED}hanging_muscle_rigid_act.osim")) else { return };
+    let base = model(&format!("{SHARED}hanging_muscle_rigid_act.osim"));
     let at = |length: f64| {
         let mut model = (*base.model).clone();
         for f in &mut model.forces {

@@ -1,8 +1,6 @@
 //! Problems with models whose answers are known.
 
-mod common;
-
-use common::{model_of, shipped, solved};
+use crate::common::{model_of, shipped, solved};
 use soleus_control::goal::{Reference, control_effort, tracking};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::transcription::ConstraintMethod;
@@ -218,7 +216,7 @@ fn identity_tracking_gives_back_controls() {
     p.goals = vec![tracking("states", 100.0, references)];
     let mut c = Collocation::new(p, &settings).unwrap_or_else(|e| panic!("{e:?}"));
     assert!(c.dependent().is_empty() && c.impossible(1e-9).is_empty());
-    let (mut c, s) = common::solved_program(c, 1e-12);
+    let (mut c, s) = crate::common::solved_program(c, 1e-12);
     let t = c.trajectory(&s.x);
     let largest = predicted.controls.rows.iter().flatten().fold(0.0f64, |m, e| m.max(e.abs()));
     let (states, controls) = (

@@ -1,8 +1,6 @@
 //! Problems of several phases with known answers.
 
-mod common;
-
-use common::{check_derivatives, near_start, solved_program};
+use crate::common::{check_derivatives, near_start, solved_program};
 use soleus_control::goal::{control_effort, final_time};
 use soleus_control::problem::{Link, LinkVariable, Phases, Point, ProblemError};
 use soleus_control::{

@@ -1,8 +1,6 @@
 //! Meshes that get finer, on a problem with boundary layers and a known answer.
 
-mod common;
-
-use common::solved_program;
+use crate::common::solved_program;
 use soleus_control::problem::{Point, Term};
 use soleus_control::solution::Columns;
 use soleus_control::transcription::refined_mesh;

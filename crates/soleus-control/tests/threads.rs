@@ -1,8 +1,6 @@
 //! The number of threads changes no bit.
 
-mod common;
-
-use common::{near_start, shipped};
+use crate::common::{near_start, shipped};
 use soleus_control::goal::{control_effort, final_time};
 use soleus_control::{Bounds, Collocation, Scheme, Settings, Variable};
 use soleus_optimization::NonlinearProgram;

@@ -21,7 +21,7 @@ mod testing;
 
 pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};
-pub use system::{State, System, Workspace};
+pub use system::{State, System, SystemRef, Workspace};
 
 /// Choices made when a model is compiled.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -19,6 +19,7 @@ use soleus_model::id::{CoordinateId, FrameId};
 use soleus_model::joint::MotionType;
 use soleus_model::model::Model;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Why a model cannot be computed with.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -171,6 +172,44 @@ pub enum MotionError {
         /// The first mobility without inertia.
         mobility: usize,
     },
+}
+
+/// A system that is borrowed, or shared with others who hold it: what keeps one for long takes either.
+#[derive(Clone, Debug)]
+pub enum SystemRef<'a> {
+    /// Somebody else's.
+    Borrowed(&'a System),
+    /// Held as long as needed; the lifetime is then `'static`.
+    Shared(Arc<System>),
+}
+
+impl std::ops::Deref for SystemRef<'_> {
+    type Target = System;
+
+    fn deref(&self) -> &System {
+        match self {
+            SystemRef::Borrowed(system) => system,
+            SystemRef::Shared(system) => system,
+        }
+    }
+}
+
+impl<'a> From<&'a System> for SystemRef<'a> {
+    fn from(system: &'a System) -> Self {
+        SystemRef::Borrowed(system)
+    }
+}
+
+impl<'a> From<&'a Arc<System>> for SystemRef<'a> {
+    fn from(system: &'a Arc<System>) -> Self {
+        SystemRef::Borrowed(system)
+    }
+}
+
+impl From<Arc<System>> for SystemRef<'_> {
+    fn from(system: Arc<System>) -> Self {
+        SystemRef::Shared(system)
+    }
 }
 
 impl System {

@@ -1,6 +1,7 @@
 //! After set-up, evaluation allocates nothing: a counting allocator says so.
 
 use soleus_dynamics::implicit::ImplicitSystem;
+use soleus_testing::{reference_test, shared};
 use std::alloc::{GlobalAlloc, Layout, System as SystemAllocator};
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -33,25 +34,28 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The model that ships, and every reference model if it is there.
-fn models() -> Vec<PathBuf> {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let mut list: Vec<PathBuf> = Vec::new();
-    for folder in [root.join("models"), root.join("../shared/reference/models")] {
-        match std::fs::read_dir(&folder) {
-            Ok(entries) => list.extend(entries.flatten().map(|e| e.path())),
-            Err(_) => println!("skipped: {} not found", folder.display()),
-        }
-    }
+/// The models of a folder; there are some.
+fn models(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{folder}: {e}"));
+    let mut list: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
     list.retain(|p| p.extension().is_some_and(|e| e == "osim"));
     list.sort();
+    assert!(!list.is_empty(), "no model in {folder}");
     list
 }
 
-/// One test in this file: the counter is shared by the whole process.
 #[test]
 fn identity_evaluation_allocates_nothing() {
-    for path in models() {
+    check(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models"));
+}
+
+#[reference_test]
+fn identity_evaluation_of_reference_models_allocates_nothing() {
+    check(shared!("reference/models"));
+}
+
+fn check(folder: &str) {
+    for path in models(folder) {
         let bytes = std::fs::read(&path).unwrap();
         let (model, _) = soleus_io::osim::read_model(&bytes, path.to_str().unwrap());
         let system = soleus_dynamics::System::compile(&model.unwrap()).unwrap();

@@ -10,6 +10,7 @@ use soleus_math::{Mat33, Rotation, SpatialVec, Transform, Vec3, vec3};
 use soleus_model::force::*;
 use soleus_model::id::{CoordinateId, FrameId, GeometryId};
 use soleus_model::{ContactGeometry, ContactShape, Force, ForceKind};
+use soleus_testing::{reference_test, shared};
 
 /// Frames by number: bodies in the given order, ground first, then offset frames.
 struct Names {
@@ -42,15 +43,10 @@ impl ForceResolve for Names {
     }
 }
 
-fn points(model: &str) -> Option<Value> {
-    let file = format!("{}/../../../shared/reference/points/{model}.json", env!("CARGO_MANIFEST_DIR"));
-    match std::fs::read_to_string(file) {
-        Ok(text) => Some(serde_json::from_str(&text).expect("the reference is JSON")),
-        Err(_) => {
-            println!("skipped: ../shared not found");
-            None
-        }
-    }
+fn points(model: &str) -> Value {
+    let file = format!("{}/{model}.json", shared!("reference/points"));
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{file}: {e}"));
+    serde_json::from_str(&text).expect("the reference is JSON")
 }
 fn numbers(v: &Value) -> Vec<f64> {
     v.as_array().expect("a list").iter().map(|x| x.as_f64().expect("a number")).collect()
@@ -95,7 +91,7 @@ fn check(
     forces: &[(&str, Force)],
     geometries: &[ContactGeometry],
 ) {
-    let Some(points) = points(model) else { return };
+    let points = points(model);
     let mut worst: f64 = 0.0;
     for state in points["states"].as_array().unwrap() {
         let mut X_GB = vec![Transform::identity()];
@@ -155,7 +151,7 @@ fn hunt(
 #[allow(clippy::approx_constant)] // as the files have it
 const FLOOR_TURN: f64 = -1.57079633;
 
-#[test]
+#[reference_test]
 fn opensim_val_bouncing_block() {
     let names = Names {
         bodies: vec!["ground", "block", "link1", "link2"],
@@ -209,7 +205,7 @@ fn opensim_val_bouncing_block() {
     }
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_bouncing_balls() {
     let names = Names { bodies: vec!["ground", "ball"], offsets: vec![] };
     let geometries = [
@@ -251,7 +247,7 @@ fn smooth(
     })
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_feet_of_2d_gait() {
     let names = Names { bodies: vec!["ground", "calcn_r", "calcn_l"], offsets: vec![] };
     let heel = vec3(0.031307527581931796, 0.010435842527310599, 0.0);
@@ -275,7 +271,7 @@ fn opensim_val_feet_of_2d_gait() {
     check("2D_gait", &names, &[], &forces, &geometries);
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_bushing_model() {
     let names = Names { bodies: vec!["ground", "ball"], offsets: vec![] };
     let bushing = BushingForce {
@@ -290,7 +286,7 @@ fn opensim_val_bushing_model() {
     check("core_v30000_BushingForceModel", &names, &[], &forces, &[]);
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_ankle_limit() {
     let names = Names { bodies: vec!["ground"], offsets: vec![] };
     let limit = CoordinateLimitForce {

@@ -3,6 +3,7 @@
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{State, System};
 use soleus_model::Model;
+use soleus_testing::{reference_test, shared};
 
 fn gait2d() -> (Model, System) {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/gait2d.osim");
@@ -35,13 +36,10 @@ struct Stored {
     nodes: Vec<(State<f64>, Vec<f64>)>,
 }
 
-/// Reads a solution; `None` where the shared data are not there.
-fn stored(model: &Model, system: &System, name: &str) -> Option<Stored> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/gait2d/derived");
-    let Ok(text) = std::fs::read_to_string(format!("{folder}/optim2d_2011_{name}.csv")) else {
-        println!("skipped: ../shared not found");
-        return None;
-    };
+/// Reads a solution.
+fn stored(model: &Model, system: &System, name: &str) -> Stored {
+    let file = format!("{}/optim2d_2011_{name}.csv", shared!("data/gait2d/derived"));
+    let text = std::fs::read_to_string(file).unwrap();
     let mut lines = text.lines();
     let head = lines.next().unwrap();
     let of = |key: &str| -> f64 {
@@ -63,7 +61,7 @@ fn stored(model: &Model, system: &System, name: &str) -> Option<Stored> {
             (x, v[54..70].to_vec())
         })
         .collect();
-    Some(Stored { norm: of("constraint_norm="), duration: of("duration_s="), speed: of("speed_m_s="), nodes })
+    Stored { norm: of("constraint_norm="), duration: of("duration_s="), speed: of("speed_m_s="), nodes }
 }
 
 /// Solutions that the authors stored solve our equations, at all nodes: an able walk and one with a prosthesis below the
@@ -72,11 +70,11 @@ fn stored(model: &Model, system: &System, name: &str) -> Option<Stored> {
 /// The bound is the norm of all constraints that the authors' solver reached and the files state; they divide forces by
 /// 500. Largest residuals found in the able walk: forces 2.5e-5 N m, force balances of muscles 4e-7 F₀, rates of activations
 /// 8e-9 1/s, speeds 3e-10.
-#[test]
+#[reference_test("data/gait2d")]
 fn val_stored_walks_of_2011() {
     let (model, system) = gait2d();
     for name in ["able", "bka"] {
-        let Some(s) = stored(&model, &system, name) else { return };
+        let s = stored(&model, &system, name);
         let implicit = ImplicitSystem::new(&system);
         let mut ws = system.workspace();
         let mobility = |c: &str| system.tree.mobility_of_coordinate[model.coordinate(c).unwrap().0];

@@ -1,9 +1,8 @@
 //! The equations of a given motion against the whole implicit equations, on every reference model.
 
-mod common;
-
-use common::{direction, moved, shifted, systems};
+use crate::common::{Subject, direction, moved, references, shifted, shipped};
 use soleus_dynamics::implicit::ImplicitSystem;
+use soleus_testing::reference_test;
 
 /// Largest entry, at least 1.
 fn size(list: &[f64]) -> f64 {
@@ -11,9 +10,8 @@ fn size(list: &[f64]) -> f64 {
 }
 
 /// Residual, Jacobian and Hessian agree with those of the implicit equations, and nothing is left out.
-#[test]
-fn identity_given_motion() {
-    for (name, system, states) in systems() {
+fn check(subjects: Vec<Subject>) {
+    for Subject { name, system, states } in subjects {
         let implicit = ImplicitSystem::new(&system);
         let given = implicit.given_motion();
         let (n, nz) = (system.tree.num_mobilities, system.num_aux);
@@ -88,4 +86,14 @@ fn identity_given_motion() {
             }
         }
     }
+}
+
+#[test]
+fn identity_given_motion() {
+    check(shipped());
+}
+
+#[reference_test]
+fn identity_given_motion_of_reference_models() {
+    check(references());
 }

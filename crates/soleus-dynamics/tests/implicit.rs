@@ -1,11 +1,10 @@
 //! The implicit equations of whole models: consistent with the explicit ones, and their Jacobians exact.
 
-mod common;
-
-use common::{direction, moved, shifted, systems};
+use crate::common::{Subject, direction, moved, references, shifted, shipped};
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{State, System};
 use soleus_math::{Dual, Real};
+use soleus_testing::reference_test;
 
 type D = Dual<f64, 1>;
 
@@ -20,9 +19,8 @@ fn rates(system: &System, x: &State<f64>, controls: &[f64]) -> Option<(Vec<f64>,
 }
 
 /// The rates of the explicit equations make the implicit residual vanish, at every reference state.
-#[test]
-fn identity_explicit_rates_solve_the_implicit_equations() {
-    for (name, system, states) in systems() {
+fn check_explicit_rates(subjects: Vec<Subject>) {
+    for Subject { name, system, states } in subjects {
         let implicit = ImplicitSystem::new(&system);
         let mut ws = system.workspace();
         let n = system.tree.num_mobilities;
@@ -42,10 +40,19 @@ fn identity_explicit_rates_solve_the_implicit_equations() {
     }
 }
 
-/// Every entry of every Jacobian against dual numbers through the whole residual, and nothing outside the pattern.
 #[test]
-fn deriv_implicit_jacobians() {
-    for (name, system, states) in systems() {
+fn identity_explicit_rates_solve_the_implicit_equations() {
+    check_explicit_rates(shipped());
+}
+
+#[reference_test]
+fn identity_explicit_rates_solve_the_implicit_equations_of_reference_models() {
+    check_explicit_rates(references());
+}
+
+/// Every entry of every Jacobian against dual numbers through the whole residual, and nothing outside the pattern.
+fn check_jacobians(subjects: Vec<Subject>) {
+    for Subject { name, system, states } in subjects {
         let implicit = ImplicitSystem::new(&system);
         let (n, nz, ne, m) =
             (system.tree.num_mobilities, system.num_aux, system.num_controls, implicit.num_multipliers());
@@ -95,11 +102,20 @@ fn deriv_implicit_jacobians() {
     }
 }
 
-/// The Jacobians along seeded directions at random states of every model, against central differences of the residual.
 #[test]
-fn deriv_implicit_jacobians_by_differences() {
+fn deriv_implicit_jacobians() {
+    check_jacobians(shipped());
+}
+
+#[reference_test]
+fn deriv_implicit_jacobians_of_reference_models() {
+    check_jacobians(references());
+}
+
+/// The Jacobians along seeded directions at random states of every model, against central differences of the residual.
+fn check_jacobians_by_differences(subjects: Vec<Subject>) {
     let (mut checked, mut rough) = (0, 0);
-    for (name, system, states) in systems() {
+    for Subject { name, system, states } in subjects {
         let implicit = ImplicitSystem::new(&system);
         let (n, m) = (system.tree.num_mobilities, implicit.num_multipliers());
         let (nx, nr) = (implicit.num_states(), implicit.num_residuals());
@@ -164,11 +180,20 @@ fn deriv_implicit_jacobians_by_differences() {
     assert!(rough * 20 <= checked, "differences say little in {rough} of {checked} rows");
 }
 
+#[test]
+fn deriv_implicit_jacobians_by_differences() {
+    check_jacobians_by_differences(shipped());
+}
+
+#[reference_test]
+fn deriv_implicit_jacobians_by_differences_of_reference_models() {
+    check_jacobians_by_differences(references());
+}
+
 /// Every entry of the Hessian of yᵀ f against central differences of yᵀ times the Jacobians, along every variable of
 /// small models and along a direction for large ones; nothing outside the pattern.
-#[test]
-fn deriv_implicit_hessian() {
-    for (name, system, states) in systems() {
+fn check_hessian(subjects: Vec<Subject>) {
+    for Subject { name, system, states } in subjects {
         let implicit = ImplicitSystem::new(&system);
         let (nx, nr, nw) = (implicit.num_states(), implicit.num_residuals(), implicit.num_variables());
         let (n, ne, m) = (system.tree.num_mobilities, system.num_controls, implicit.num_multipliers());
@@ -242,13 +267,22 @@ fn deriv_implicit_hessian() {
     }
 }
 
+#[test]
+fn deriv_implicit_hessian() {
+    check_hessian(shipped());
+}
+
+#[reference_test]
+fn deriv_implicit_hessian_of_reference_models() {
+    check_hessian(references());
+}
+
 /// Every entry of the Hessian of yᵀ f against nested dual numbers through the whole residual, and nothing outside the
 /// pattern, on models of up to 60 variables.
-#[test]
-fn deriv_implicit_hessian_is_that_of_nested_duals() {
+fn check_hessian_by_nested_duals(subjects: Vec<Subject>) {
     type DD = Dual<Dual<f64, 1>, 1>;
     let mut compared = 0;
-    for (name, system, states) in systems() {
+    for Subject { name, system, states } in subjects {
         let implicit = ImplicitSystem::new(&system);
         let (nx, nr, nw) = (implicit.num_states(), implicit.num_residuals(), implicit.num_variables());
         let (n, ne, m) = (system.tree.num_mobilities, system.num_controls, implicit.num_multipliers());
@@ -297,4 +331,14 @@ fn deriv_implicit_hessian_is_that_of_nested_duals() {
         compared += 1;
     }
     println!("{compared} models");
+}
+
+#[test]
+fn deriv_implicit_hessian_is_that_of_nested_duals() {
+    check_hessian_by_nested_duals(shipped());
+}
+
+#[reference_test]
+fn deriv_implicit_hessian_is_that_of_nested_duals_of_reference_models() {
+    check_hessian_by_nested_duals(references());
 }

@@ -5,6 +5,7 @@
 use soleus_dynamics::Options;
 use soleus_dynamics::muscle::{CompiledMuscle, CurveCache, MuscleInfo, millard2012_curves};
 use soleus_model::muscle::*;
+use soleus_testing::reference_test;
 
 const NAN: f64 = f64::NAN;
 const INFINITY: f64 = f64::INFINITY;
@@ -102,14 +103,10 @@ fn close(ours: f64, theirs: f64, tolerance: f64) -> bool {
     ours == theirs || (ours - theirs).abs() <= tolerance * (1e-3 + theirs.abs())
 }
 
-/// A file of ../shared/reference; `None`, with a word about it, where it is not.
-fn shared(path: &str) -> Option<String> {
-    let file = format!("{}/../../../shared/reference/{path}", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(file).ok();
-    if text.is_none() {
-        println!("skipped: ../shared not found");
-    }
-    text
+/// A file of the reference data.
+fn shared(path: &str) -> String {
+    let file = format!("{}/{path}", soleus_testing::shared!("reference"));
+    std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{file}: {e}"))
 }
 
 /// Rows of a comma-separated table by column name.
@@ -162,9 +159,9 @@ fn opensim_val_all_classes() {
 }
 
 /// De Groote and Fregly's muscle with random parameters: rigid, explicit and implicit rows.
-#[test]
+#[reference_test]
 fn opensim_val_degroote_fregly_random() {
-    let Some(text) = shared("moco/components/dgf_muscle.csv") else { return };
+    let text = shared("moco/components/dgf_muscle.csv");
     let t = Csv::new(&text);
     for i in 0..t.rows.len() {
         let p = DeGrooteFregly2016 {
@@ -209,9 +206,9 @@ fn opensim_val_degroote_fregly_random() {
 }
 
 /// Millard's muscle with random parameters, rigid and elastic.
-#[test]
+#[reference_test]
 fn opensim_val_millard_random() {
-    let Some(text) = shared("moco/components/millard_muscle.csv") else { return };
+    let text = shared("moco/components/millard_muscle.csv");
     let t = Csv::new(&text);
     for i in 0..t.rows.len() {
         let mut p = Millard2012Equilibrium { fiber_damping: t.get(i, "damping"), ..Default::default() };
@@ -239,9 +236,9 @@ fn opensim_val_millard_random() {
 }
 
 /// Thelen's muscle with random sizes.
-#[test]
+#[reference_test]
 fn opensim_val_thelen_random() {
-    let Some(text) = shared("moco/components/thelen_muscle.csv") else { return };
+    let text = shared("moco/components/thelen_muscle.csv");
     let t = Csv::new(&text);
     for i in 0..t.rows.len() {
         let mut m = Muscle::new(MuscleKind::Thelen2003(Thelen2003::default()));
@@ -261,9 +258,9 @@ fn opensim_val_thelen_random() {
 }
 
 /// Equilibria of the three main classes, found by the same iterations as OpenSim's.
-#[test]
+#[reference_test]
 fn opensim_val_equilibrium() {
-    let Some(text) = shared("moco/components/equilibrium.csv") else { return };
+    let text = shared("moco/components/equilibrium.csv");
     let t = Csv::new(&text);
     for i in 0..t.rows.len() {
         let mut m = Muscle::new(match t.word(i, "muscle") {
@@ -281,9 +278,9 @@ fn opensim_val_equilibrium() {
 }
 
 /// Millard's curves, value by value.
-#[test]
+#[reference_test]
 fn opensim_val_millard_curves() {
-    let Some(text) = shared("curves/muscle_curves.json") else { return };
+    let text = shared("curves/muscle_curves.json");
     let all: serde_json::Value = serde_json::from_str(&text).unwrap();
     let numbers = |v: &serde_json::Value| -> Vec<f64> {
         v.as_array().map(|a| a.iter().filter_map(|x| x.as_f64()).collect()).unwrap_or_default()

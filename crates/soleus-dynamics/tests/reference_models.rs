@@ -1,10 +1,9 @@
 //! Derivatives of whole models: the same lines on `f64` and on dual numbers, for every reference model.
 
-mod common;
-
-use common::{direction, moved, shifted, systems};
+use crate::common::{Subject, direction, moved, references, shifted, shipped};
 use soleus_dynamics::{State, System};
 use soleus_math::{Dual, Real};
+use soleus_testing::reference_test;
 
 type D = Dual<f64, 1>;
 
@@ -21,9 +20,8 @@ fn motion<T: Real>(system: &System, x: &State<T>, controls: &[T]) -> Option<Vec<
 
 /// Value parts on dual numbers equal `f64` bit for bit, and the derivative of (u̇, ż) along a seeded
 /// direction of (q, u, z, controls) equals a central difference, at every state of every model.
-#[test]
-fn deriv_motion_of_every_reference_model() {
-    for (name, system, states) in systems() {
+fn check(subjects: Vec<Subject>) {
+    for Subject { name, system, states } in subjects {
         for (k, (x, controls)) in states.iter().enumerate() {
             // The default state sits on kinks by construction: excitation equal to activation, fibers at
             // their bound, zero speeds. Two small moves off it, where everything is smooth but for bad luck.
@@ -41,6 +39,16 @@ fn deriv_motion_of_every_reference_model() {
             assert!(best < 1e-5, "{name} state {k}: derivative off by {best:.1e}");
         }
     }
+}
+
+#[test]
+fn deriv_motion_of_every_shipped_model() {
+    check(shipped());
+}
+
+#[reference_test]
+fn deriv_motion_of_every_reference_model() {
+    check(references());
 }
 
 /// Largest difference between dual and central difference, relative to the largest derivative; zero where

@@ -7,6 +7,7 @@ pub mod c3d;
 pub mod mat;
 pub mod mesh;
 pub mod osim;
+mod plain;
 pub mod setup;
 pub mod study;
 pub mod table;

@@ -6,15 +6,11 @@ use soleus_io::setup::{Setup, read};
 use soleus_model::force::ForceKind;
 use soleus_model::operator::{apply_all, apply_all_to_element};
 use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};
+use soleus_testing::{reference_test, shared};
 use std::path::PathBuf;
 
-fn folder() -> Option<PathBuf> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/moco"));
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: ../shared not found");
-    None
+fn folder() -> PathBuf {
+    PathBuf::from(shared!("reference/moco"))
 }
 
 fn document(path: &std::path::Path) -> Document {
@@ -60,9 +56,9 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-5 * (a.abs() + b.abs()) || a == b
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_model_of_an_inverse() {
-    let Some(folder) = folder() else { return };
+    let folder = folder();
     let Setup::MocoInverse(tool) = setup(&folder.join("settings/inverse3d_tool.xml")) else {
         panic!("no tool")
     };

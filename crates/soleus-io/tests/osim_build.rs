@@ -6,6 +6,7 @@ use soleus_io::osim::read_model;
 use soleus_model::force::ForceKind;
 use soleus_model::joint::{JointKind, MotionType};
 use soleus_model::{Diagnostics, Model, Severity};
+use soleus_testing::reference_test;
 use std::path::{Path, PathBuf};
 
 /// A model with one body on a pin, and room for more.
@@ -198,19 +199,14 @@ fn analytic_custom_joint_orders_coordinates_by_axis() {
     assert_eq!(s.axes[4].arguments, [1]);
 }
 
-/// Where the reference data are, if they are.
-fn shared() -> Option<PathBuf> {
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-    if path.is_dir() {
-        return Some(path.to_path_buf());
-    }
-    println!("skipped: ../shared not found");
-    None
+/// Where the reference data are.
+fn shared() -> PathBuf {
+    PathBuf::from(soleus_testing::shared!())
 }
 
 fn model_files(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let path = entry.path();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
         if path.is_dir() {
             model_files(&path, found);
         } else if path.extension().is_some_and(|e| e == "osim") {
@@ -220,9 +216,9 @@ fn model_files(dir: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Every model file is built; the one that OpenSim refuses for a plug-in's force is refused here.
-#[test]
+#[reference_test]
 fn opensim_val_all_model_files_build() {
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let mut files = Vec::new();
     model_files(&shared, &mut files);
     files.sort();
@@ -239,14 +235,14 @@ fn opensim_val_all_model_files_build() {
             refused.push(name);
         }
     }
-    println!("{} files", files.len());
+    assert!(files.len() > 100, "only {} files", files.len());
     assert_eq!(refused, ["ThreeMasses.osim"]);
 }
 
 /// Rajagopal (2016) as OpenSim 4.6 counts it: points/Rajagopal2016.json, made by its Python package.
-#[test]
+#[reference_test]
 fn opensim_val_rajagopal_counts() {
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let bytes = std::fs::read(shared.join("reference/models/Rajagopal2016.osim")).expect("file");
     let m = read_model(&bytes, "Rajagopal2016.osim").0.expect("no model");
     let muscles = m.forces.iter().filter(|f| matches!(f.kind, ForceKind::Muscle(_))).count();
@@ -286,9 +282,9 @@ fn count(e: &soleus_model::Element) -> usize {
 }
 
 /// Whatever is missing or wrong in a file, building it ends with a model or with an error.
-#[test]
+#[reference_test]
 fn conserves_model_or_error_on_damaged_files() {
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let files = [
         "reference/models/arm26.osim",
         "reference/models/2D_gait.osim",
@@ -327,9 +323,9 @@ fn conserves_model_or_error_on_damaged_files() {
 
 /// Frames made of stations: places and angles as OpenSim 4.6 finds them in their base frames
 /// (`findTransformInBaseFrame` of its Python package, on the file named below).
-#[test]
+#[reference_test]
 fn opensim_val_station_defined_frames() {
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let bytes = std::fs::read(shared.join("data/osim_zoo/StationDefinedFrames_Advanced.osim")).expect("file");
     let m = read_model(&bytes, "StationDefinedFrames_Advanced.osim").0.expect("no model");
     let expected = [
@@ -372,9 +368,9 @@ fn analytic_external_loads_are_read() {
 }
 
 /// The loads of OpenSim's walking example: one force on each heel bone.
-#[test]
+#[reference_test]
 fn opensim_val_gait2354_loads() {
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let input = shared.join("reference/pipelines/Gait2354_Simbody/input");
     let bytes = std::fs::read(input.join("subject01_simbody.osim")).expect("file");
     let model = read_model(&bytes, "subject01_simbody.osim").0.expect("no model");

@@ -1,5 +1,6 @@
 //! Upgrades of small files, property by property, and of real models against OpenSim.
 
+use soleus_testing::reference_test;
 use std::path::{Path, PathBuf};
 
 use soleus_io::osim::{LATEST_VERSION, UpgradeOptions, read_document, upgrade, upgrade_with, write_document};
@@ -291,19 +292,14 @@ fn analytic_unknown_and_newer_stay() {
     assert_eq!((doc.version, diags.list.len()), (50000, 1));
 }
 
-/// The folder of data shared between projects, if it is there.
-fn shared() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    if path.is_dir() {
-        return Some(path);
-    }
-    println!("skipped: ../shared not found");
-    None
+/// Where the reference data are.
+fn shared() -> PathBuf {
+    PathBuf::from(soleus_testing::shared!())
 }
 
 fn osim_files(dir: &Path, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let path = entry.path();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
         if path.is_dir() {
             osim_files(&path, out);
         } else if path.extension().is_some_and(|e| e == "osim") {
@@ -314,9 +310,9 @@ fn osim_files(dir: &Path, out: &mut Vec<PathBuf>) {
 
 /// Every model there is: read without error, upgraded without error, idempotent, and unchanged by writing and
 /// reading.
-#[test]
+#[reference_test]
 fn identity_all_shared_models() {
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let mut files = Vec::new();
     osim_files(&shared, &mut files);
     assert!(!files.is_empty());
@@ -337,17 +333,17 @@ fn identity_all_shared_models() {
 
 /// Bodies, joints and coordinates of the reference models, which OpenSim 4.6 listed after its
 /// own upgrade: same joints in the same order, same classes, bodies and coordinates.
-#[test]
+#[reference_test]
 fn opensim_val_joints_of_reference_models() {
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let reference = shared.join("reference");
     let mut compared = 0;
-    for entry in std::fs::read_dir(reference.join("points")).into_iter().flatten().flatten() {
-        let Ok(text) = std::fs::read_to_string(entry.path()) else { continue };
-        let Ok(json) = serde_json::from_str::<serde_json::Value>(&text) else { continue };
+    for entry in std::fs::read_dir(reference.join("points")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         let info = &json["model"];
-        let Some(file) = info["path"].as_str().map(|p| reference.join(p)) else { continue };
-        let Ok(bytes) = std::fs::read(&file) else { continue };
+        let file = reference.join(info["path"].as_str().unwrap());
+        let bytes = std::fs::read(&file).unwrap();
         let (doc, mut diags) = read_document(&bytes, "f");
         let mut doc = doc.unwrap_or_else(|| panic!("{}: {:?}", file.display(), diags.list));
         upgrade(&mut doc, &mut diags);

@@ -1,11 +1,10 @@
 //! Filters against motions that OpenSim 4.6 filtered.
 
-mod common;
-
-use common::reference;
+use crate::common::reference;
 use soleus_io::table;
 use soleus_math::Table;
 use soleus_math::signal::{lowpass_butterworth, lowpass_fir, padded};
+use soleus_testing::reference_test;
 use std::path::Path;
 
 fn read(path: &Path) -> Table {
@@ -23,9 +22,9 @@ fn difference(a: &Table, b: &Table) -> f64 {
     columns.chain(times).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_filtered_motion() {
-    let Some(folder) = reference() else { return };
+    let folder = reference();
     let motion = read(&folder.join("pipelines/Gait2354_Simbody/reference/subject01_walk1_ik.mot"));
     // Input and output are printed with 8 decimals: 5e-9 each. Padding doubles the error of the
     // end points, 1.5e-8. Filters add up weighted errors of their input with |weights| that sum to less than 2.

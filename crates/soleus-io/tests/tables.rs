@@ -1,13 +1,12 @@
 //! Motion, marker and force files: what is read, what is written, and that nothing panics.
 
-mod common;
-
-use common::reference;
+use crate::common::reference;
 use proptest::prelude::*;
 use soleus_io::table::sto::Digits;
 use soleus_io::table::{self, csv, sto, trc};
 use soleus_math::table::{Element, Table};
 use soleus_model::Severity;
+use soleus_testing::reference_test;
 use std::path::{Path, PathBuf};
 
 /// Reads text that must not have errors.
@@ -198,9 +197,9 @@ fn all_tables(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_every_recorded_table_is_read() {
-    let Some(folder) = reference() else { return };
+    let folder = reference();
     let mut files = Vec::new();
     all_tables(&folder, &mut files);
     assert!(files.len() > 500, "{} tables", files.len());

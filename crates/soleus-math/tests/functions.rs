@@ -5,6 +5,7 @@ use soleus_math::function::{
     Expression, Function, FunctionError, GcvSpline, Multiplier, MultivariatePolynomial, PiecewiseConstant,
     PiecewiseLinear, Polynomial, SimmSpline, Sine, Smoothing, SplineKnots, Step,
 };
+use soleus_testing::{reference_test, shared};
 
 /// Knots and values that the recorded numbers of OpenSim belong to: uneven, wavy.
 fn wavy() -> (Vec<f64>, Vec<f64>) {
@@ -336,13 +337,9 @@ fn opensim_val_expressions() {
 }
 
 /// Functions recorded by OpenSim 4.6 in the shared reference data, to the 15 digits printed there.
-#[test]
+#[reference_test]
 fn opensim_val_shared_curves() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/curves/functions.json");
-    let Ok(text) = std::fs::read_to_string(path) else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let text = std::fs::read_to_string(shared!("reference/curves/functions.json")).unwrap();
     let all: serde_json::Value = serde_json::from_str(&text).unwrap();
     let mut count = 0;
     for (name, f) in all.as_object().unwrap() {

@@ -2,6 +2,7 @@
 
 use crate::document::{Content, Document, Element};
 use soleus_math::Vec3;
+use std::collections::HashSet;
 
 /// The `Marker` elements of a document that holds a `MarkerSet`, in file order; `None` if it holds none.
 pub fn markers_of(doc: &Document) -> Option<Vec<Element>> {
@@ -15,7 +16,8 @@ pub fn markers_of(doc: &Document) -> Option<Vec<Element>> {
 /// `Model::updateMarkerSet` has it.
 pub fn update_markers(doc: &mut Document, new: Vec<Element>) {
     let Some(list) = list_mut(doc) else { return };
-    list.content.retain(|c| !matches!(c, Content::Element(e) if new.iter().any(|n| n.name() == e.name())));
+    let names: HashSet<&str> = new.iter().map(Element::name).collect();
+    list.content.retain(|c| !matches!(c, Content::Element(e) if names.contains(e.name())));
     list.content.extend(new.into_iter().map(Content::Element));
 }
 

@@ -1,9 +1,7 @@
 //! Optimal control by collocation, small enough to check by hand or against another solver.
 
-mod common;
-
-use common::chain::{FastChain, swing_up};
-use common::{Model, Piece, Pieces, Random};
+use crate::common::chain::{FastChain, swing_up};
+use crate::common::{Model, Piece, Pieces, Random};
 use soleus_math::Real;
 use soleus_optimization::Stages;
 use soleus_optimization::nlp::{KktOrdering, NonlinearProgram, Options, Solution, Status, solve};
@@ -110,7 +108,7 @@ fn deriv_chain_against_differences() {
     let x: Vec<f64> = (0..n).map(|_| 2.0 * random.next() - 1.0).collect();
     let y: Vec<f64> = (0..p.num_constraints()).map(|_| 2.0 * random.next() - 1.0).collect();
     let direction: Vec<f64> = (0..n).map(|_| 2.0 * random.next() - 1.0).collect();
-    let lagrangian_gradient = |p: &mut common::Pieces<_>, x: &[f64]| {
+    let lagrangian_gradient = |p: &mut crate::common::Pieces<_>, x: &[f64]| {
         let mut g = vec![0.0; n];
         p.compute_gradient(x, &mut g);
         let mut j = vec![0.0; p.jacobian_pattern().len()];

@@ -1,9 +1,7 @@
 //! Small problems with known solutions. Numbers HSxxx are those of Hock & Schittkowski (1981), *Test Examples for
 //! Nonlinear Programming Codes*; solutions are theirs.
 
-mod common;
-
-use common::{Model, Pieces};
+use crate::common::{Model, Pieces};
 use soleus_math::Real;
 use soleus_optimization::nlp::{NonlinearProgram, Options, Solution, Status, solve};
 use std::ops::ControlFlow;

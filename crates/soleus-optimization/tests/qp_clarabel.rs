@@ -1,10 +1,8 @@
 //! Dense quadratic programs against Clarabel, an interior-point solver of cone programs, on the same programs.
 
-mod common;
-
+use crate::common::Random;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
-use common::Random;
 use soleus_optimization::nlp::Status;
 use soleus_optimization::qp::{QpSolver, QuadraticProgram};
 

@@ -1,8 +1,6 @@
 //! Whatever the problem: an answer, and an honest one.
 
-mod common;
-
-use common::{Model, Pieces, Random};
+use crate::common::{Model, Pieces, Random};
 use soleus_math::Real;
 use soleus_optimization::nlp::{
     NlpError, NonlinearProgram, Options, Solution, SparsityPattern, Stages, Status, solve, solve_from,

@@ -1,9 +1,7 @@
 //! Series of related problems.
 
-mod common;
-
-use common::chain::{FastChain, swing_up};
-use common::{Model, Pieces};
+use crate::common::chain::{FastChain, swing_up};
+use crate::common::{Model, Pieces};
 use soleus_math::Real;
 use soleus_optimization::nlp::{NonlinearProgram, Options, Solution, Status, WarmStart, solve, solve_from};
 use std::ops::ControlFlow;

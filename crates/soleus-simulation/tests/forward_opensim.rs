@@ -3,9 +3,7 @@
 //! `../shared/reference/forward` holds states tables written by OpenSim's Manager: default state, muscles
 //! equilibrated, constant excitation, Runge–Kutta–Merson. Ours start the same and run at the same accuracy.
 
-mod common;
-
-use common::{load, reference};
+use crate::common::{load, reference};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::System;
 use soleus_model::Model;
@@ -14,6 +12,7 @@ use soleus_simulation::{
     Controls, End, ErrorNorm, ExplicitRungeKutta, Integrator, ModelControls, Outcome, StepOptions, SystemOde,
     integrate,
 };
+use soleus_testing::reference_test;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -116,12 +115,9 @@ fn distance(norm: &ErrorNorm, a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_forward_simulations() {
-    let Some(folder) = reference() else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let folder = reference();
     let text = std::fs::read_to_string(folder.join("forward/forward.json")).unwrap();
     let list: serde_json::Value = serde_json::from_str(&text).unwrap();
     for (name, f) in list.as_object().unwrap() {

@@ -6,6 +6,7 @@ use soleus_simulation::{
     End, ErrorNorm, ExplicitRungeKutta, ImplicitMidpoint, Integrator, RadauIIA5, RosenbrockEuler,
     StepOptions, SystemOde, integrate,
 };
+use soleus_testing::{reference_test, shared};
 use std::ops::ControlFlow;
 
 const EXCITATION: f64 = 0.3;
@@ -97,16 +98,10 @@ fn order_fixed_step_methods_on_a_leg() {
 }
 
 /// A planar loop closed by a weld: three of the weld's equations are off the plane and have no entries at all.
-#[test]
+#[reference_test("data/osim_zoo")]
 fn identity_planar_loop_closed_by_a_weld() {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../../shared/data/osim_zoo/CoupledCoordinatesMPPsMomentArmTest.osim"
-    );
-    let Ok(bytes) = std::fs::read(file) else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let file = shared!("data/osim_zoo/CoupledCoordinatesMPPsMomentArmTest.osim");
+    let bytes = std::fs::read(file).unwrap();
     let model = soleus_io::osim::read_model(&bytes, file).0.unwrap();
     let system = System::compile(&model).unwrap();
     let (mut x, mut ws) = (system.default_state.clone(), system.workspace());

@@ -2,9 +2,7 @@
 
 #![allow(non_snake_case)] // J, M and V as in the literature.
 
-mod common;
-
-use common::{held, load, passive, reference};
+use crate::common::{held, load, passive, reference};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{State, System};
 use soleus_simulation::linear::SparseLu;
@@ -14,7 +12,9 @@ use soleus_simulation::{
     Integrator, ModelControls, Outcome, Quantity, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, StepOptions,
     Stop, SystemOde, Trajectory, integrate,
 };
+use soleus_testing::reference_test;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 type Free<'a> = SystemOde<'a, Constant>;
 
@@ -93,12 +93,9 @@ fn conserves_energy_of_a_passive_model() {
 /// Bodies and joints of reference models, with every force but gravity and every controller taken out, for half a second
 /// from their default pose in motion: the drift of energy is below 1e-3, 1e-6 and 1e-9 of the energy put in, at accuracies of
 /// 1e-5, 1e-8 and 1e-11. Bounds as for the small model above; constraints take part in Rajagopal2016.
-#[test]
+#[reference_test]
 fn conserves_energy_of_reference_models_without_muscles() {
-    let Some(folder) = reference() else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let folder = reference();
     for name in ["double_pendulum", "arm26", "gait10dof18musc", "gait2354_simbody", "Rajagopal2016"] {
         let (mut model, _) = load(&folder.join(format!("models/{name}.osim")));
         model.forces.clear();
@@ -294,13 +291,18 @@ fn identity_redundant_constraints_share_the_load() {
 /// ∂f/∂x of the model as an implicit problem, against central differences.
 #[test]
 fn deriv_system_jacobian() {
-    let Some(folder) = reference() else {
-        println!("skipped: ../shared not found");
-        return;
-    };
-    let (_, arm) = load(&folder.join("models/arm26.osim"));
-    let (_, links) = passive();
-    for system in [&arm, &links] {
+    let shipped =
+        |name: &str| load(Path::new(&format!("{}/../../models/{name}.osim", env!("CARGO_MANIFEST_DIR")))).1;
+    check_system_jacobian(&[passive().1, shipped("leg_swing"), shipped("reach")]);
+}
+
+#[reference_test]
+fn deriv_system_jacobian_of_an_arm() {
+    check_system_jacobian(&[load(&reference().join("models/arm26.osim")).1]);
+}
+
+fn check_system_jacobian(systems: &[System]) {
+    for system in systems {
         let mut ode = SystemOde::new(system, Constant(vec![0.3; system.num_controls])).with_jacobian();
         ode.damping = (0..system.tree.num_mobilities).map(|i| 0.1 * i as f64).collect();
         let mut start = system.default_state.clone();
@@ -333,12 +335,9 @@ fn deriv_system_jacobian() {
 }
 
 /// The same run twice gives the same bits, and so does a fresh integrator after other work.
-#[test]
+#[reference_test]
 fn identity_same_input_same_bits() {
-    let Some(folder) = reference() else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let folder = reference();
     let (model, system) = load(&folder.join("models/gait10dof18musc.osim"));
     let once = |disturb: bool| {
         let mut controls = ModelControls::new(&model, &system);
@@ -358,12 +357,9 @@ fn identity_same_input_same_bits() {
 }
 
 /// Implicit methods on a model with muscles agree with the explicit one.
-#[test]
+#[reference_test]
 fn identity_implicit_and_explicit_methods_agree() {
-    let Some(folder) = reference() else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let folder = reference();
     let (model, system) = load(&folder.join("models/arm26.osim"));
     let mut controls = ModelControls::new(&model, &system);
     controls.add_excitation(&model, &system, 0.3);
@@ -412,12 +408,9 @@ fn identity_implicit_and_explicit_methods_agree() {
 }
 
 /// The orders of the fixed-step methods hold on a model with muscles.
-#[test]
+#[reference_test]
 fn order_on_a_model_with_muscles() {
-    let Some(folder) = reference() else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let folder = reference();
     let (model, system) = load(&folder.join("models/Tug_of_War_Millard.osim"));
     let mut controls = ModelControls::new(&model, &system);
     controls.add_excitation(&model, &system, 0.3);
@@ -453,12 +446,9 @@ fn order_on_a_model_with_muscles() {
 }
 
 /// NaN from the controls ends the run at its time, names a state, and keeps everything before.
-#[test]
+#[reference_test]
 fn analytic_nan_ends_with_time_and_state() {
-    let Some(folder) = reference() else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let folder = reference();
     let (model, system) = load(&folder.join("models/Tug_of_War.osim"));
     let bad = Feedback(|t: f64, _: &State<f64>, c: &mut [f64]| c.fill(if t > 0.1 { f64::NAN } else { 0.05 }));
     let mut ode = SystemOde::new(&system, bad);

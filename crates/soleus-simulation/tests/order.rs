@@ -2,9 +2,7 @@
 
 #![allow(non_snake_case)] // J and M as in the literature.
 
-mod common;
-
-use common::{Dense, Oscillator};
+use crate::common::{Dense, Oscillator};
 use soleus_simulation::{
     ErrorNorm, Event, ExplicitOde, ExplicitRungeKutta, ImplicitMidpoint, ImplicitOde, Integrator, RadauIIA5,
     RhsError, RosenbrockEuler, SemiExplicitEuler, StepOptions, integrate,

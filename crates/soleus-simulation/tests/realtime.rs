@@ -1,8 +1,6 @@
 //! The real-time loop against a clock that is made up.
 
-mod common;
-
-use common::Oscillator;
+use crate::common::Oscillator;
 use soleus_simulation::SemiExplicitEuler;
 use soleus_simulation::realtime::RealTimeLoop;
 use std::cell::Cell;

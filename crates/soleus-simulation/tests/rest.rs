@@ -1,12 +1,11 @@
 //! States at rest: found from afar, and simulating from them does not move.
 
-mod common;
-
-use common::{held, load, passive, reference};
+use crate::common::{held, load, passive, reference};
 use soleus_dynamics::system::{State, System};
 use soleus_math::Vec3;
 use soleus_simulation::system::{Constant, Rest, RestError, RestOptions, solve_rest};
 use soleus_simulation::{End, ExplicitRungeKutta, StepOptions, SystemOde, integrate};
+use soleus_testing::{reference_test, shared};
 use std::ops::ControlFlow;
 
 fn find(system: &System, controls: &[f64], start: &State<f64>) -> Rest {
@@ -136,12 +135,9 @@ fn analytic_falling_block_has_no_rest() {
     }
 }
 
-#[test]
+#[reference_test]
 fn identity_reference_models_at_rest_do_not_move() {
-    let Some(folder) = reference() else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let folder = reference();
     for (file, excitation) in [("arm26.osim", 0.01), ("arm26.osim", 0.2), ("double_pendulum.osim", 0.0)] {
         let (_, system) = load(&folder.join("models").join(file));
         let (mut x, controls) = (system.default_state.clone(), vec![excitation; system.num_controls]);
@@ -169,12 +165,9 @@ fn identity_reference_models_at_rest_do_not_move() {
 
 /// Models in poor starts that do not float: a ball above a floor which is tilted by the rounding of its angle, a leg beside a ball,
 /// a body on toes and hands with its arms straight and more constraints than it needs.
-#[test]
+#[reference_test("data/osim_zoo")]
 fn val_models_of_others_come_to_rest() {
-    let Some(folder) = reference().map(|r| r.join("../data/osim_zoo")).filter(|f| f.is_dir()) else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let folder = std::path::Path::new(shared!("data/osim_zoo"));
     for file in
         ["BouncingBall_SmoothSphereHalfSpace", "SoccerKickingModel", "PushUpToesOnGroundExactConstraints"]
     {

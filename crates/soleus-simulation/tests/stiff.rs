@@ -2,9 +2,7 @@
 
 #![allow(non_snake_case)] // J and M as in the literature.
 
-mod common;
-
-use common::Dense;
+use crate::common::Dense;
 use soleus_simulation::implicit::solve_consistent_rates;
 use soleus_simulation::{
     End, ErrorNorm, ImplicitMidpoint, ImplicitOde, Integrator, Outcome, RadauIIA5, RosenbrockEuler,

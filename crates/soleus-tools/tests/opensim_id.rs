@@ -2,12 +2,11 @@
 //!
 //! The recorded results are not part of this repository; without them the tests say so and pass.
 
-mod common;
-
-use common::{bytes, pipelines, table};
+use crate::common::{bytes, pipelines, table};
 use soleus_io::setup::{InverseDynamicsSetup, Setup};
 use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
+use soleus_testing::reference_test;
 use soleus_tools::external_forces;
 use soleus_tools::inverse_dynamics::{Settings, inverse_dynamics};
 use std::path::Path;
@@ -27,8 +26,8 @@ fn setup(path: &Path) -> InverseDynamicsSetup {
 
 /// Runs a setup; inputs that an earlier step made come from the recorded results. Returns the largest difference from the
 /// recorded table, relative to the peak of the column (at least 1 N or N·m).
-fn check(folder: &str, setup_file: &str, opensim_faults: bool) -> Option<f64> {
-    let root = pipelines()?;
+fn check(folder: &str, setup_file: &str, opensim_faults: bool) -> f64 {
+    let root = pipelines();
     let input = root.join(folder).join("input").join(setup_file);
     let recorded = root.join(folder).join("reference").join(setup_file);
     let (input, recorded) = (input.parent().unwrap().to_path_buf(), recorded.parent().unwrap().to_path_buf());
@@ -75,7 +74,7 @@ fn check(folder: &str, setup_file: &str, opensim_faults: bool) -> Option<f64> {
         worst = worst.max(differ(joints, &table(&results.join(&s.output_body_forces_file)), opensim_faults));
     }
     println!("  largest difference {worst:.2e} of the peak");
-    Some(worst)
+    worst
 }
 
 /// The largest difference where both have rows. OpenSim also has rows from before and after the motion, which its filter made up:
@@ -114,41 +113,41 @@ fn differ(ours: &Table, reference: &Table, opensim_faults: bool) -> f64 {
 }
 
 /// Tables were recorded with 8 decimals or 10 digits; 1e-6 of the peak is the bar.
-#[test]
+#[reference_test]
 fn opensim_val_gait2354() {
-    assert!(check("Gait2354_Simbody", "subject01_Setup_InverseDynamics.xml", false).is_none_or(|d| d < 1e-6));
+    assert!(check("Gait2354_Simbody", "subject01_Setup_InverseDynamics.xml", false) < 1e-6);
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_gait10dof18musc() {
-    assert!(check("Gait10dof18musc", "ID/walk_Setup_ID.xml", false).is_none_or(|d| d < 1e-6));
+    assert!(check("Gait10dof18musc", "ID/walk_Setup_ID.xml", false) < 1e-6);
 }
 
 /// With Simbody's bias of custom joints, which is wrong for this knee.
-#[test]
+#[reference_test]
 fn opensim_val_rajagopal_walk_with_its_faults() {
-    assert!(check("Rajagopal_walk", "ID/id_setup_walk.xml", true).is_none_or(|d| d < 1e-6));
+    assert!(check("Rajagopal_walk", "ID/id_setup_walk.xml", true) < 1e-6);
 }
 
 /// All rows, those of the filter too.
-#[test]
+#[reference_test]
 fn opensim_val_gait10dof18musc_with_its_faults() {
-    assert!(check("Gait10dof18musc", "ID/walk_Setup_ID.xml", true).is_none_or(|d| d < 1e-6));
+    assert!(check("Gait10dof18musc", "ID/walk_Setup_ID.xml", true) < 1e-6);
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_arm26() {
-    assert!(check("Arm26", "arm26_Setup_InverseDynamics.xml", false).is_none_or(|d| d < 1e-6));
+    assert!(check("Arm26", "arm26_Setup_InverseDynamics.xml", false) < 1e-6);
 }
 
 /// Columns named by path are unknown to OpenSim's tool, which leaves the model at its default pose.
-#[test]
+#[reference_test]
 fn opensim_val_walk3d_with_its_faults() {
-    assert!(check("Walk3D", "setup_ID.xml", true).is_none_or(|d| d < 1e-6));
+    assert!(check("Walk3D", "setup_ID.xml", true) < 1e-6);
 }
 
 /// Nor can it exclude muscles and contacts that are not in the force set.
-#[test]
+#[reference_test]
 fn opensim_val_walk2d_with_its_faults() {
-    assert!(check("Walk2D", "setup_ID.xml", true).is_none_or(|d| d < 1e-6));
+    assert!(check("Walk2D", "setup_ID.xml", true) < 1e-6);
 }

@@ -2,14 +2,13 @@
 //!
 //! The recorded results are not part of this repository; without them the tests say so and pass.
 
-mod common;
-
-use common::{pipelines, table};
+use crate::common::{pipelines, table};
 use soleus_dynamics::System;
 use soleus_io::setup::{IkTask, InverseKinematicsSetup, Setup, ValueType};
 use soleus_math::Table;
 use soleus_model::Model;
 use soleus_model::joint::MotionType;
+use soleus_testing::reference_test;
 use soleus_tools::inverse_kinematics::{
     CoordinateTask, InverseKinematics, MarkerTask, Settings, Target, Tasks, Trial, solve_trial,
 };
@@ -142,27 +141,27 @@ fn compare(case: &Case, reference: &Table, left_out: &[&str]) -> (f64, f64) {
 }
 
 /// 0.01° is what the tight runs of OpenSim can be trusted to, see the README beside them.
-#[test]
+#[reference_test]
 fn opensim_val_gait2354() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     let case = run(&root, "Gait2354_Simbody", "subject01_Setup_IK_tight.xml");
     let reference = table(&root.join("Gait2354_Simbody/reference/subject01_walk1_ik_tight.mot"));
     let (angle, length) = compare(&case, &reference, &[]);
     assert!(angle < 0.01 && length < 1e-5);
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_gait10dof18musc() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     let case = run(&root, "Gait10dof18musc", "IK/walk_Setup_IK_tight.xml");
     let reference = table(&root.join("Gait10dof18musc/reference/IK/subject01_walk_IK_tight.mot"));
     let (angle, length) = compare(&case, &reference, &[]);
     assert!(angle < 0.01 && length < 1e-5);
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_rajagopal_walk() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     let case = run(&root, "Rajagopal_walk", "IK/ik_setup_walk_tight.xml");
     let reference = table(&root.join("Rajagopal_walk/reference/IK/results_walk/ik_output_walk_tight.mot"));
     // Forearm rotation lies on its bound of 90°, where the barrier of OpenSim's optimizer stops 0.01° short.
@@ -170,9 +169,9 @@ fn opensim_val_rajagopal_walk() {
     assert!(angle < 0.01 && length < 1e-5);
 }
 
-#[test]
+#[reference_test]
 fn opensim_val_arm26() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     let case = run(&root, "Arm26", "arm26_Setup_InverseKinematics.xml");
     let reference = table(&root.join("Arm26/reference/arm26_InverseKinematics.mot"));
     // Recorded at the default accuracy.

@@ -2,15 +2,14 @@
 //!
 //! The recorded results are not part of this repository; without them the test says so and passes.
 
-mod common;
-
-use common::{bytes, pipelines, table};
+use crate::common::{bytes, pipelines, table};
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Options, State, System};
 use soleus_io::osim;
 use soleus_math::Table;
 use soleus_model::force::ForceKind;
 use soleus_model::{Diagnostics, Document, Model};
+use soleus_testing::reference_test;
 use soleus_tools::analysis::{MotionSettings, StateHistory};
 use soleus_tools::external_forces;
 use soleus_tools::static_optimization::{LoadSharing, Settings};
@@ -191,9 +190,9 @@ fn compare(case: &Case, root: &Path, opensim_faults: bool) -> Outcome {
 ///
 /// OpenSim stops at a tolerance of 1e-4 and misses the load by a little; so its cost may be lower than that of the exact
 /// load, but not than the least cost of what it does.
-#[test]
+#[reference_test]
 fn opensim_val_static_optimization_is_never_dearer() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     for case in &CASES {
         let o = compare(case, &root, true);
         println!(
@@ -209,9 +208,9 @@ fn opensim_val_static_optimization_is_never_dearer() {
 
 /// With the muscles' own strengths: the same, but where OpenSim takes another strength its activations do not carry the
 /// load, and ours differ by more than 5e-3 for that reason alone.
-#[test]
+#[reference_test]
 fn opensim_val_static_optimization_with_the_strength_of_the_muscles() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     for case in &CASES {
         let mut o = compare(case, &root, false);
         o.muscles.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -242,9 +241,9 @@ fn opensim_val_static_optimization_with_the_strength_of_the_muscles() {
 
 /// Every exponent is solved on every motion, and at its own exponent no solution costs more than those of others, which carry the same
 /// load. (Below 2 moment arms that are rounding count, above not.)
-#[test]
+#[reference_test]
 fn identity_every_exponent_is_solved_and_costs_least() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     for case in &CASES {
         let solutions = [1.0, 1.5, 3.0, 6.0, 12.0, 30.0, 100.0].map(|exponent| {
             let mut trial = Trial::with(case, &root, &Settings { exponent, ..Settings::default() });
@@ -280,9 +279,9 @@ fn dearer(a: &[f64], b: &[f64], exponent: f64) -> f64 {
 /// The force that a muscle is counted with is what the same muscle, told that its tendon is rigid, pulls with beyond its
 /// passive force. OpenSim's is larger by up to the inverse of the cosine of the pennation angle, and then contradicts its
 /// own rigid-tendon muscle.
-#[test]
+#[reference_test]
 fn identity_strength_is_that_of_the_muscle_on_a_rigid_tendon() {
-    let Some(root) = pipelines() else { return };
+    let root = pipelines();
     let mut trial = Trial::new(&CASES[0], &root, false);
     let mut rigid = trial.model.clone();
     for f in &mut rigid.forces {

@@ -91,6 +91,20 @@ pub trait Outcome {
     }
 }
 
+impl Outcome for Box<dyn Outcome> {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        (**self).artifacts()
+    }
+
+    fn verdict(&self) -> Result<(), Error> {
+        (**self).verdict()
+    }
+
+    fn write(&self, context: &Context) -> Result<(), Error> {
+        (**self).write(context)
+    }
+}
+
 /// So many files are named each; of more, how many there are.
 const FEW_FILES: usize = 4;
 

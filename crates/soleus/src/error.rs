@@ -103,6 +103,37 @@ fn told(path: &Path, diagnostics: &[Diagnostic]) -> String {
     text
 }
 
+impl Clone for Error {
+    fn clone(&self) -> Self {
+        // Errors of the system are known by their number, others by kind and words.
+        let same = |e: &io::Error| match e.raw_os_error() {
+            Some(number) => io::Error::from_raw_os_error(number),
+            None => io::Error::new(e.kind(), e.to_string()),
+        };
+        match self {
+            Error::Read { path, source, hint } => {
+                Error::Read { path: path.clone(), source: same(source), hint: hint.clone() }
+            }
+            Error::Write { path, source, hint } => {
+                Error::Write { path: path.clone(), source: same(source), hint: hint.clone() }
+            }
+            Error::Input { path, diagnostics } => {
+                Error::Input { path: path.clone(), diagnostics: diagnostics.clone() }
+            }
+            Error::Content(d) => Error::Content(d.clone()),
+            Error::NotConverged { count } => Error::NotConverged { count: *count },
+            Error::NotSolved { message } => Error::NotSolved { message: message.clone() },
+            Error::NotFinished { message, blame, saved } => {
+                Error::NotFinished { message: message.clone(), blame: blame.clone(), saved: saved.clone() }
+            }
+            Error::Steps { count, first, kind } => {
+                Error::Steps { count: *count, first: first.clone(), kind: *kind }
+            }
+            Error::Cancelled { saved } => Error::Cancelled { saved: saved.clone() },
+        }
+    }
+}
+
 impl Error {
     /// Whose fault it is.
     pub fn kind(&self) -> ErrorKind {

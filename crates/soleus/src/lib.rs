@@ -5,25 +5,37 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+pub mod analysis;
 pub mod artifact;
 pub mod context;
 pub mod error;
 pub mod files;
 pub mod inputs;
+pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 pub mod leg_tour;
 pub mod optimal_control;
 pub mod prediction;
+pub mod pipeline;
+pub mod scaling;
+pub mod setup_file;
+pub mod simulation;
 pub mod source;
 
+pub use analysis::{Analyze, StaticOptimization};
 pub use artifact::{Artifact, Content, Outcome};
 pub use context::{Collected, Context, Monitor, Progress, Silent};
 pub use error::{Error, ErrorKind};
 pub use files::{Disk, Files, Memory};
+pub use inverse_dynamics::InverseDynamics;
 pub use inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};
 pub use leg_tour::LegTour;
 pub use optimal_control::{Inverse, Solve, Track};
 pub use prediction::PredictWalk;
+pub use pipeline::Pipeline;
+pub use scaling::Scaling;
+pub use setup_file::SetupFile;
+pub use simulation::{ForwardSimulation, Simulation};
 pub use source::{ModelSource, Source};
 
 /// The crates that this one is made of.

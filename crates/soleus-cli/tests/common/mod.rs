@@ -1,5 +1,4 @@
 //! Running the built command on files written for a test.
-#![allow(dead_code)] // Each test file uses a part of this.
 
 use soleus_math::Table;
 use std::path::{Path, PathBuf};
@@ -87,18 +86,13 @@ impl Run {
     }
 }
 
-/// A folder of the reference data that lie beside the checkout; says so when they do not.
-pub fn shared(folder: &str) -> Option<PathBuf> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(folder);
-    if !root.is_dir() {
-        println!("skipped: ../shared not found");
-        return None;
-    }
-    Some(root)
+/// A folder of the reference data.
+pub fn shared(folder: &str) -> PathBuf {
+    Path::new(soleus_testing::shared!()).join(folder)
 }
 
-/// The folder of OpenSim's recorded pipelines; says so if it is not there.
-pub fn pipelines() -> Option<PathBuf> {
+/// The folder of OpenSim's recorded pipelines.
+pub fn pipelines() -> PathBuf {
     shared("reference/pipelines")
 }
 

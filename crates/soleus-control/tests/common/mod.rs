@@ -1,7 +1,5 @@
 //! What several tests share.
 
-#![allow(dead_code)] // Every test file uses its part.
-
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Collocation, Problem, Settings, Trajectory};
 use soleus_dynamics::System;

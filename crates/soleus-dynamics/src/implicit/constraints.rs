@@ -54,7 +54,7 @@ impl ImplicitSystem<'_> {
         jw: &mut JacobianWorkspace,
         jac: &mut ImplicitJacobian,
     ) {
-        let s = self.system;
+        let s = &*self.system;
         let n = s.tree.num_mobilities;
         let (ru, rc) = (n, 2 * n + s.num_aux);
         let G = &ws.constraints.G;

@@ -112,7 +112,7 @@ impl ImplicitSystem<'_> {
 
     /// Room to find them.
     pub fn jacobian_workspace(&self) -> JacobianWorkspace {
-        let s = self.system;
+        let s = &*self.system;
         let (n, nb, nz, ne) = (s.tree.num_mobilities, s.tree.nodes.len(), s.num_aux, s.num_controls);
         let mut moves = vec![false; nb * n];
         for b in 0..nb {
@@ -173,7 +173,7 @@ impl ImplicitSystem<'_> {
         jac: &mut ImplicitJacobian,
     ) {
         self.compute_residual(x, xdot, controls, lambda, ws, r);
-        let s = self.system;
+        let s = &*self.system;
         let n = s.tree.num_mobilities;
         let (udot, zdot) = (&xdot[n..2 * n], &xdot[2 * n..]);
 
@@ -338,7 +338,7 @@ impl ImplicitSystem<'_> {
         columns: &[usize],
         by_q: bool,
     ) {
-        let (s, plan) = (self.system, &self.plan);
+        let (s, plan) = (&*self.system, &self.plan);
         let n = s.tree.num_mobilities;
         let kin = Kinematics { time: D::cst(x.time), X_GB: &jw.X_GB, V_GB: &jw.V_GB, q: &jw.q, u: &jw.u };
         let mut loads = Loads { body: &mut jw.body, mobility: &mut jw.mobility };
@@ -424,7 +424,7 @@ impl ImplicitSystem<'_> {
         jw: &mut JacobianWorkspace,
         i: usize,
     ) {
-        let s = self.system;
+        let s = &*self.system;
         let (n, nz_all, ne_all) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
         let f = &s.forces[i];
         let Actor::Force(law) = &f.actor else { return };
@@ -496,7 +496,7 @@ impl ImplicitSystem<'_> {
         jw: &mut JacobianWorkspace,
         i: usize,
     ) {
-        let s = self.system;
+        let s = &*self.system;
         let n = s.tree.num_mobilities;
         let f = &s.forces[i];
         let list = &self.pattern.path[i];
@@ -604,7 +604,7 @@ impl ImplicitSystem<'_> {
 
     /// Writes all but the constraints' entries into the sparse matrices.
     fn scatter(&self, x: &State<f64>, jw: &JacobianWorkspace, jac: &mut ImplicitJacobian) {
-        let s = self.system;
+        let s = &*self.system;
         let tree = &s.tree;
         let (n, nz, ne) = (tree.num_mobilities, s.num_aux, s.num_controls);
         let rz = 2 * n;

@@ -30,7 +30,7 @@ pub use sparse::SparseMatrix;
 use crate::kinematics::{Kinematics, Loads};
 use crate::multibody::compute_inverse_dynamics;
 use crate::path::{CompiledPath, PathState};
-use crate::system::{Actor, State, System, SystemForce, Workspace};
+use crate::system::{Actor, State, SystemForce, SystemRef, Workspace};
 use pattern::Pattern;
 use scatter::ScatterPlan;
 use soleus_math::{Over, Real, SpatialVec};
@@ -40,7 +40,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct ImplicitSystem<'a> {
     /// The system.
-    pub system: &'a System,
+    pub system: SystemRef<'a>,
     pattern: Arc<Pattern>,
     plan: Arc<ScatterPlan>,
 }
@@ -55,16 +55,17 @@ pub struct ImplicitStructure {
 impl ImplicitStructure {
     /// The system in implicit form. It must be the one the structure was found for, or one that differs from it
     /// in numbers alone.
-    pub fn system<'a>(&self, system: &'a System) -> ImplicitSystem<'a> {
-        ImplicitSystem { system, pattern: self.pattern.clone(), plan: self.plan.clone() }
+    pub fn system<'a>(&self, system: impl Into<SystemRef<'a>>) -> ImplicitSystem<'a> {
+        ImplicitSystem { system: system.into(), pattern: self.pattern.clone(), plan: self.plan.clone() }
     }
 }
 
 impl<'a> ImplicitSystem<'a> {
     /// Finds the structure of the equations.
-    pub fn new(system: &'a System) -> Self {
-        let pattern = Pattern::find(system);
-        let plan = ScatterPlan::find(system, &pattern);
+    pub fn new(system: impl Into<SystemRef<'a>>) -> Self {
+        let system = system.into();
+        let pattern = Pattern::find(&system);
+        let plan = ScatterPlan::find(&system, &pattern);
         ImplicitSystem { system, pattern: Arc::new(pattern), plan: Arc::new(plan) }
     }
 
@@ -112,7 +113,7 @@ impl<'a> ImplicitSystem<'a> {
         ws: &mut Workspace<T>,
         r: &mut [T],
     ) {
-        let s = self.system;
+        let s = &*self.system;
         let n = s.tree.num_mobilities;
         let (qdot, rest) = xdot.split_at(n);
         let (udot, zdot) = rest.split_at(n);
@@ -155,7 +156,7 @@ impl<'a> ImplicitSystem<'a> {
         ws: &mut Workspace<T>,
         rz: &mut [T],
     ) {
-        let s = self.system;
+        let s = &*self.system;
         s.compute_gravity(&ws.kin, &mut ws.body_load);
         ws.mobility_load.fill(T::zero());
         let kin = ws.kin.view(x.time);

@@ -1,46 +1,83 @@
 //! Reference models and states for whole-model tests.
 
-#![allow(dead_code)] // Each test file uses its share.
-
 use soleus_dynamics::force::ForceError;
 use soleus_dynamics::system::SystemError;
 use soleus_dynamics::{State, System};
-use std::path::PathBuf;
+use soleus_model::Model;
+use std::path::{Path, PathBuf};
 
-/// The reference folder, or a word that the test was skipped.
-pub fn reference() -> Option<PathBuf> {
-    let dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference"));
-    if dir.is_dir() {
-        return Some(dir);
-    }
-    println!("skipped: ../shared not found");
-    None
+/// The folder of reference results.
+pub fn reference() -> PathBuf {
+    PathBuf::from(soleus_testing::shared!("reference"))
 }
 
 /// A state and its controls.
 type Point = (State<f64>, Vec<f64>);
 
-/// Every point file with its system and states.
-pub fn systems() -> Vec<(String, System, Vec<Point>)> {
-    let Some(dir) = reference() else { return Vec::new() };
-    let mut names: Vec<PathBuf> =
-        std::fs::read_dir(dir.join("points")).unwrap().map(|e| e.unwrap().path()).collect();
-    names.sort();
+/// A model with states to look at it in; the first is its default state.
+pub struct Subject {
+    pub name: String,
+    pub system: System,
+    pub states: Vec<Point>,
+}
+
+/// Reads and compiles; `None` for a model that needs a contact mesh which does not come with it.
+fn compiled(file: &Path) -> Option<(Model, System)> {
+    let bytes = std::fs::read(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let (model, diagnostics) = soleus_io::osim::read_model(&bytes, file.to_str().unwrap());
+    let model = model.unwrap_or_else(|| panic!("{}: {:?}", file.display(), diagnostics.list));
+    match System::compile(&model) {
+        Ok(system) => Some((model, system)),
+        Err(SystemError::Force { source: ForceError::MeshNotRead { .. }, .. }) => None,
+        Err(e) => panic!("{}: {e}", file.display()),
+    }
+}
+
+/// Files of a folder that end so, in order of their names; there are some.
+pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == extension));
+    files.sort();
+    assert!(!files.is_empty(), "no .{extension} in {}", folder.display());
+    files
+}
+
+/// The models that ship, each in its default state and three others, with muscles in equilibrium.
+pub fn shipped() -> Vec<Subject> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models"));
+    let subjects: Vec<Subject> = files(folder, "osim").iter().map(|f| shipped_model(f)).collect();
+    assert!(subjects.len() >= 5, "{} models ship", subjects.len());
+    subjects
+}
+
+fn shipped_model(file: &Path) -> Subject {
+    let (_, system) = compiled(file).expect("what ships is complete");
+    let mut states = vec![(system.default_state.clone(), vec![0.0; system.num_controls])];
+    for seed in 1..=3 {
+        let (mut x, n) = (system.default_state.clone(), system.tree.num_mobilities);
+        x.time = 0.1 * seed as f64;
+        x.q.iter_mut().zip(direction(100 * seed, n, 0.2)).for_each(|(q, d)| *q += d);
+        x.u.iter_mut().zip(direction(100 * seed + 1, n, 2.0)).for_each(|(u, d)| *u += d);
+        let controls: Vec<f64> =
+            direction(100 * seed + 2, system.num_controls, 0.4).iter().map(|d| 0.5 + d).collect();
+        system.solve_equilibrium(&mut x, &controls, &mut system.workspace());
+        states.push((x, controls));
+    }
+    Subject { name: file.file_stem().unwrap().to_string_lossy().into_owned(), system, states }
+}
+
+/// The reference models in the states that OpenSim was asked for.
+pub fn references() -> Vec<Subject> {
+    let dir = reference();
     let mut out = Vec::new();
-    for points in names {
+    let mut without_mesh = Vec::new();
+    for points in files(&dir.join("points"), "json") {
         let json: serde_json::Value = serde_json::from_slice(&std::fs::read(&points).unwrap()).unwrap();
-        let file = dir.join(json["model"]["path"].as_str().unwrap());
-        let (model, diagnostics) =
-            soleus_io::osim::read_model(&std::fs::read(&file).unwrap(), file.to_str().unwrap());
-        let model = model.unwrap_or_else(|| panic!("{}: {:?}", file.display(), diagnostics.list));
-        let system = match System::compile(&model) {
-            Ok(s) => s,
-            // One reference model needs a contact mesh that does not come with it.
-            Err(SystemError::Force { source: ForceError::MeshNotRead { file, .. }, .. }) => {
-                println!("skipped: {} needs {file}", points.display());
-                continue;
-            }
-            Err(e) => panic!("{}: {e}", points.display()),
+        let name = points.file_stem().unwrap().to_string_lossy().into_owned();
+        let Some((model, system)) = compiled(&dir.join(json["model"]["path"].as_str().unwrap())) else {
+            without_mesh.push(name);
+            continue;
         };
         let number = |v: &serde_json::Value| v.as_f64().unwrap_or(f64::NAN);
         let mut states = Vec::new();
@@ -63,8 +100,10 @@ pub fn systems() -> Vec<(String, System, Vec<Point>)> {
             };
             states.push((x, controls));
         }
-        out.push((points.file_stem().unwrap().to_string_lossy().into_owned(), system, states));
+        assert!(!states.is_empty(), "{name} has no state");
+        out.push(Subject { name, system, states });
     }
+    assert!(without_mesh.len() <= 1, "these need a mesh: {without_mesh:?}");
     out
 }
 

@@ -1,7 +1,7 @@
 //! Forces, constraints, joints and surfaces that the reference models do not have, put into them.
 
-use super::common::{direction, shifted};
 use super::{check_model, check_model_at, check_some, columns, read, residual_with, state};
+use crate::common::{direction, shifted};
 use soleus_dynamics::System;
 use soleus_dynamics::implicit::{ImplicitSystem, Parameter};
 use soleus_math::function::{Multiplier, Polynomial, SimmSpline};
@@ -14,6 +14,7 @@ use soleus_model::force::*;
 use soleus_model::id::{CoordinateId, FrameId};
 use soleus_model::joint::JointKind;
 use soleus_model::path::{GeometryPath, MovingComponent, Path, PathPointKind, WrapShape};
+use soleus_testing::reference_test;
 use std::collections::BTreeSet;
 
 /// A frame on a body, a little off and turned.
@@ -49,9 +50,9 @@ fn straight(model: &Model) -> Path {
     Path::Geometry(GeometryPath { points: ends.to_vec(), wraps: Vec::new() })
 }
 
-#[test]
+#[reference_test]
 fn deriv_residual_by_parameters_of_other_forces() {
-    let Some(mut model) = read("arm26.osim") else { return };
+    let mut model = read("arm26.osim");
     let (a, b) = (offset(&mut model, 2), offset(&mut model, 3));
     let control = ControlRange { min: -1.0, max: 1.0 };
     let (point, other) = (vec3(0.01, -0.2, 0.03), vec3(0.02, -0.15, -0.01));
@@ -335,9 +336,9 @@ fn deriv_residual_by_parameters_of_other_forces() {
 
 /// A torus and other ellipsoids in the places of the arm's surfaces, points that move in frames, custom joints with scaled
 /// splines.
-#[test]
+#[reference_test]
 fn deriv_residual_by_parameters_of_other_paths_and_joints() {
-    let Some(model) = read("arm26.osim") else { return };
+    let model = read("arm26.osim");
     // Every path wraps one torus, whose tube is about as thick as the surface that it had.
     let mut tori = model.clone();
     for f in &mut tori.forces {
@@ -391,9 +392,9 @@ fn deriv_residual_by_parameters_of_other_paths_and_joints() {
 
 /// Paths around three tori. Tangents are improved until they change by less than a tolerance, and the length jumps where one round
 /// more is needed: differences are taken over steps that are too short to meet a jump, and are so much rougher.
-#[test]
+#[reference_test]
 fn deriv_residual_by_sizes_of_several_tori() {
-    let Some(mut model) = read("arm26.osim") else { return };
+    let mut model = read("arm26.osim");
     for w in &mut model.wraps {
         w.shape = WrapShape::Torus { inner_radius: 0.01, outer_radius: 0.03 };
     }
@@ -431,9 +432,9 @@ fn deriv_residual_by_sizes_of_several_tori() {
 }
 
 /// A block on an ellipsoid, and on one followed by a hinge.
-#[test]
+#[reference_test]
 fn deriv_residual_by_radii_of_joints() {
-    let Some(model) = read("bouncing_block.osim") else { return };
+    let model = read("bouncing_block.osim");
     let radii = vec3(0.1, 0.2, 0.15);
     let shoulder =
         JointKind::Scapulothoracic { radii, winging_origin: [0.02, -0.01], winging_direction: 0.3 };
@@ -459,9 +460,9 @@ fn deriv_residual_by_radii_of_joints() {
 }
 
 /// Constraints between frames and bodies, and an ellipsoid that presses on the ground.
-#[test]
+#[reference_test]
 fn deriv_residual_by_parameters_of_constraints_and_ellipsoids() {
-    let Some(mut model) = read("bouncing_block.osim") else { return };
+    let mut model = read("bouncing_block.osim");
     let body = model.bodies.len() - 1;
     let (a, ground) = (offset(&mut model, body), offset(&mut model, 0));
     let base =
@@ -507,7 +508,7 @@ fn deriv_residual_by_parameters_of_constraints_and_ellipsoids() {
     let controls = vec![0.0; system.num_controls];
     let (mut x, _) = state(&model, &system, &controls);
     // Into the ground as far as the sphere was.
-    let plain = read("bouncing_block.osim").unwrap();
+    let plain = read("bouncing_block.osim");
     let with_sphere = System::compile(&plain).unwrap();
     x.q = state(&plain, &with_sphere, &controls).0.q;
     let xdot = direction(5, 2 * x.q.len() + x.z.len(), 3.0);

@@ -5,6 +5,9 @@ use super::header::{BLOCK, Header};
 use super::parameters::Parameters;
 use soleus_model::Diagnostics;
 
+/// Points or channels that a file may have: the header counts them in 16 bits.
+const MOST_USED: usize = u16::MAX as usize;
+
 /// How the frames lie in the file, and how to scale them.
 pub(super) struct Layout {
     pub points: usize,
@@ -44,7 +47,14 @@ impl Layout {
             Some(n) => n,
             None => h.analog_per_frame / samples_per_frame,
         };
-        if channels * samples_per_frame != h.analog_per_frame && h.analog_per_frame != 0 {
+        for (name, n) in [("POINT:USED", points), ("ANALOG:USED", channels)] {
+            if n > MOST_USED {
+                let message = format!("the file claims {n} of them; the format allows {MOST_USED} at most");
+                log.error(0, name, message, "the file is damaged; export it again");
+                return None;
+            }
+        }
+        if channels.saturating_mul(samples_per_frame) != h.analog_per_frame && h.analog_per_frame != 0 {
             let message = format!(
                 "{channels} channels × {samples_per_frame} samples are not the {} numbers per frame of the header",
                 h.analog_per_frame
@@ -65,9 +75,10 @@ impl Layout {
             0 => count("POINT", "DATA_START").unwrap_or(0),
             b => b,
         };
-        let start = block.saturating_sub(1) * BLOCK;
+        let start = block.saturating_sub(1).saturating_mul(BLOCK);
         let number = if is_float { 4 } else { 2 };
-        let frame_bytes = (4 * points + channels * samples_per_frame) * number;
+        let frame_bytes =
+            channels.saturating_mul(samples_per_frame).saturating_add(4 * points).saturating_mul(number);
         let (first_frame, promised) = frames(h, p);
         let available = bytes.len().saturating_sub(start).checked_div(frame_bytes).unwrap_or(0);
         if frame_bytes > 0 && promised > available {
@@ -157,13 +168,16 @@ impl Layout {
 /// in TRIAL or as a float.
 fn frames(h: &Header, p: &Parameters) -> (u32, usize) {
     let field = |name: &str| match *p.counts("TRIAL", name).as_slice() {
-        [low, high, ..] => u32::try_from(low + (high << 16)).ok().filter(|&n| n > 0),
+        [low, high, ..] => {
+            let n = high.checked_mul(1 << 16).and_then(|high| low.checked_add(high))?;
+            u32::try_from(n).ok().filter(|&n| n > 0)
+        }
         _ => None,
     };
     if let (Some(first), Some(last)) = (field("ACTUAL_START_FIELD"), field("ACTUAL_END_FIELD"))
         && last >= first
     {
-        return (first, (last - first) as usize + 1);
+        return (first, ((last - first) as usize).saturating_add(1));
     }
     let first = u32::from(h.first_frame);
     let of_header = usize::from(h.last_frame.saturating_sub(h.first_frame)) + 1;

@@ -142,7 +142,14 @@ impl C3d {
             p.get("FORCE_PLATFORM", "CHANNEL").and_then(|c| c.dimensions.first().copied()).unwrap_or(0);
         let polynomials = p.numbers("FORCE_PLATFORM", "FPCOPPOLY");
         let mut plates = Vec::new();
-        for i in 0..used.min(255) {
+        // Each plate has channels of its own, so there are no more plates than channels.
+        let channel_count = self.analog.labels().len();
+        let most = if channel_count == 0 { 255 } else { channel_count.min(255) };
+        if used > most {
+            let message = format!("the file claims {used} plates, but has {channel_count} channels");
+            log.error(0, "FORCE_PLATFORM:USED", message, "the first plates were read");
+        }
+        for i in 0..used.min(most) {
             let place = format!("FORCE_PLATFORM, plate {}", i + 1);
             let kind = kinds.get(i).copied().unwrap_or(0);
             if !(1..=4).contains(&kind) {

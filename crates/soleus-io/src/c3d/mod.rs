@@ -17,6 +17,7 @@ use data::Layout;
 use header::Header;
 use soleus_math::table::{Element, Table};
 use soleus_model::Diagnostics;
+use std::collections::HashSet;
 
 /// Groups of points that are no markers: names of the parameters that list them.
 const NOT_MARKERS: [&str; 5] = ["ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS"];
@@ -166,7 +167,7 @@ impl C3d {
     /// The points that are markers: not the angles, forces, moments, powers and scalars that a
     /// biomechanical model stored among them.
     pub fn markers(&self) -> Table {
-        let others: Vec<String> =
+        let others: HashSet<String> =
             NOT_MARKERS.iter().flat_map(|p| self.parameters.continued_text("POINT", p)).collect();
         if others.is_empty() {
             return self.points.clone();

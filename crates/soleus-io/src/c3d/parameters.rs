@@ -95,6 +95,8 @@ pub(super) fn read(bytes: &[u8], log: &mut Diagnostics) -> Option<(Parameters, P
     // Records follow each other by the distance to the next. Groups have negative numbers.
     let mut groups: Vec<(i8, String, Vec<Parameter>)> = Vec::new();
     let mut at = start + 4;
+    // Records do not overlap, so their values together are shorter than the file.
+    let mut budget = bytes.len();
     while let (Some(&length), Some(&id)) = (bytes.get(at), bytes.get(at + 1)) {
         // A negative length locks the name; length 0 or group 0 ends the list.
         let (length, id) = (usize::from((length as i8).unsigned_abs()), id as i8);
@@ -124,7 +126,14 @@ pub(super) fn read(bytes: &[u8], log: &mut Diagnostics) -> Option<(Parameters, P
             groups[group].1 = name;
         } else {
             match read_parameter(bytes, next_at + 2, name.clone(), p) {
-                Some(parameter) => groups[group].2.push(parameter),
+                Some((parameter, size)) if size <= budget => {
+                    budget -= size;
+                    groups[group].2.push(parameter);
+                }
+                Some(_) => {
+                    log.error(0, &name, "the parameters are longer than the file: they overlap", "");
+                    break;
+                }
                 None => log.error(0, &name, "the parameter is cut off", ""),
             }
         }
@@ -137,8 +146,8 @@ pub(super) fn read(bytes: &[u8], log: &mut Diagnostics) -> Option<(Parameters, P
     Some((Parameters { groups }, p))
 }
 
-/// Type, sizes and values of a parameter.
-fn read_parameter(bytes: &[u8], at: usize, name: String, p: Processor) -> Option<Parameter> {
+/// Type, sizes and values of a parameter, and the number of bytes of the values.
+fn read_parameter(bytes: &[u8], at: usize, name: String, p: Processor) -> Option<(Parameter, usize)> {
     let kind = *bytes.get(at)? as i8;
     let n = usize::from(*bytes.get(at + 1)?);
     let dimensions: Vec<usize> = bytes.get(at + 2..at + 2 + n)?.iter().map(|&d| usize::from(d)).collect();
@@ -160,5 +169,5 @@ fn read_parameter(bytes: &[u8], at: usize, name: String, p: Processor) -> Option
         4 => Value::Floats((0..count).map(|i| p.f32(raw, 4 * i)).collect::<Option<_>>()?),
         _ => return None,
     };
-    Some(Parameter { name, dimensions, value })
+    Some((Parameter { name, dimensions, value }, raw.len()))
 }

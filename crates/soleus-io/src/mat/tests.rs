@@ -1,4 +1,5 @@
 use super::*;
+use soleus_testing::{reference_test, shared};
 
 fn word(v: u32) -> [u8; 4] {
     v.to_le_bytes()
@@ -118,13 +119,9 @@ fn identity_damaged_files_are_refused() {
 }
 
 /// The inertial records that state estimation uses.
-#[test]
+#[reference_test("data/gait2d")]
 fn identity_records_of_one_walk() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/gait2d/biomac/P01_normwalking.mat");
-    let Ok(bytes) = std::fs::read(path) else {
-        println!("skipped: ../shared not found");
-        return;
-    };
+    let bytes = std::fs::read(shared!("data/gait2d/biomac/P01_normwalking.mat")).unwrap();
     let f = read(&bytes).unwrap();
     let person = &f.variables[0].1;
     assert_eq!(person.field("participantMass").unwrap().numbers(), Some(&[73.0][..]));

@@ -13,7 +13,7 @@ pub use reader::{MAX_DEPTH, read_document, read_elements};
 pub use sets::{add_to_set, clear_set, set_members};
 pub use upgrade::{LATEST_VERSION, UpgradeOptions, upgrade, upgrade_with};
 pub(crate) use writer::escape;
-pub use writer::write_document;
+pub use writer::{write_document, write_element};
 
 use soleus_model::{Diagnostics, Document, Element, Model};
 

@@ -14,7 +14,7 @@ pub fn write_document(doc: &Document) -> String {
         write_comment(&mut out, c);
         out.push('\n');
     }
-    write_element(&mut out, &doc.root, Some(0));
+    push_element(&mut out, &doc.root, Some(0));
     out.push('\n');
     for c in &doc.epilogue {
         write_comment(&mut out, c);
@@ -23,9 +23,16 @@ pub fn write_document(doc: &Document) -> String {
     out
 }
 
+/// An element and all that it holds as XML, in the form of [`write_document`].
+pub fn write_element(e: &Element) -> String {
+    let mut out = String::new();
+    push_element(&mut out, e, Some(0));
+    out
+}
+
 /// One element. `depth` is the indentation of its children less one; `None` inside mixed text,
 /// where white space would become part of the text.
-fn write_element(out: &mut String, e: &Element, depth: Option<usize>) {
+fn push_element(out: &mut String, e: &Element, depth: Option<usize>) {
     out.push('<');
     out.push_str(&e.tag);
     for (name, value) in &e.attributes {
@@ -45,7 +52,7 @@ fn write_element(out: &mut String, e: &Element, depth: Option<usize>) {
     for c in &e.content {
         new_line(out, inner);
         match c {
-            Content::Element(child) => write_element(out, child, inner),
+            Content::Element(child) => push_element(out, child, inner),
             Content::Text(t) => escape(out, t, false),
             Content::Comment(c) => write_comment(out, c),
         }

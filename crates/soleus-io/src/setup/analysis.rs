@@ -1,14 +1,18 @@
 //! Members of an `AnalysisSet`.
 
 use super::properties::Properties;
+use crate::plain::{is_zero, usual};
+use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Element};
 
 /// One analysis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct AnalysisSetup {
     /// Name of the analysis; part of the names of its files.
     pub name: String,
     /// Line in the file, from 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
     /// `on`. Default true.
     pub on: bool,
@@ -21,54 +25,70 @@ pub struct AnalysisSetup {
 }
 
 /// The classes of analysis, with the properties of each.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AnalysisKind {
     /// `Kinematics`.
     Kinematics {
         /// `coordinates`. Default `all`.
+        #[serde(default = "usual::all")]
         coordinates: Vec<String>,
     },
     /// `BodyKinematics`.
     BodyKinematics {
         /// `bodies`. Default `all`.
+        #[serde(default = "usual::all")]
         bodies: Vec<String>,
         /// `express_results_in_body_local_frame`. Default false.
+        #[serde(default)]
         in_body_axes: bool,
     },
     /// `PointKinematics`.
     PointKinematics {
         /// `body_name`. Default ground.
+        #[serde(default = "usual::ground")]
         body: String,
         /// `relative_to_body_name`.
+        #[serde(default)]
         relative_to: Option<String>,
         /// `point_name`. Default `NONAME`.
+        #[serde(default = "no_name")]
         point_name: String,
         /// `point`, in the body, m.
+        #[serde(default, with = "crate::plain")]
         point: [f64; 3],
     },
     /// `MuscleAnalysis`.
     MuscleAnalysis {
         /// `muscle_list`. Default `all`.
+        #[serde(default = "usual::all")]
         muscles: Vec<String>,
         /// `moment_arm_coordinate_list`. Default `all`.
+        #[serde(default = "usual::all")]
         coordinates: Vec<String>,
         /// `compute_moments`. Default true.
+        #[serde(default = "usual::yes")]
         compute_moments: bool,
     },
     /// `JointReaction`.
     JointReaction {
         /// `forces_file`.
+        #[serde(default)]
         forces_file: Option<String>,
         /// `joint_names`. Default `ALL`.
+        #[serde(default = "usual::all")]
         joints: Vec<String>,
         /// `apply_on_bodies`: `child` or `parent`. Default `child`.
+        #[serde(default = "usual::child")]
         on_bodies: Vec<String>,
         /// `express_in_frame`. Default `ground`.
+        #[serde(default = "usual::in_ground")]
         in_frames: Vec<String>,
     },
     /// `ForceReporter`.
     ForceReporter {
         /// `include_constraint_forces`. Default false.
+        #[serde(default)]
         with_constraints: bool,
     },
     /// `Actuation`.
@@ -80,27 +100,37 @@ pub enum AnalysisKind {
     /// `StaticOptimization`.
     StaticOptimization {
         /// `use_model_force_set`. Default true.
+        #[serde(default = "usual::yes")]
         use_model_force_set: bool,
         /// `activation_exponent`. Default 2.
+        #[serde(default = "usual::two", with = "crate::plain")]
         exponent: f64,
         /// `use_muscle_physiology`. Default true.
+        #[serde(default = "usual::yes")]
         use_muscle_physiology: bool,
     },
     /// `InducedAccelerations`.
     InducedAccelerations {
         /// `coordinate_names`. Default `all`.
+        #[serde(default = "usual::all")]
         coordinates: Vec<String>,
         /// `body_names`. Default `center_of_mass`.
+        #[serde(default = "usual::center_of_mass")]
         bodies: Vec<String>,
         /// Members of `ConstraintSet`: what replaces contact with the ground.
+        #[serde(default)]
         contacts: Vec<ContactSetup>,
         /// `force_threshold`, N. Default 6.
+        #[serde(default = "threshold", with = "crate::plain")]
         force_threshold: f64,
         /// `compute_potentials_only`. Default false.
+        #[serde(default)]
         potentials_only: bool,
         /// `report_constraint_reactions`. Default false.
+        #[serde(default)]
         report_reactions: bool,
         /// `forces_file`: forces of the actuators in place of what their states say; no property of OpenSim's.
+        #[serde(default)]
         forces_file: Option<String>,
     },
     /// Net moments and powers of joints; no class of OpenSim's.
@@ -108,6 +138,7 @@ pub enum AnalysisKind {
     /// `OutputReporter`.
     OutputReporter {
         /// `output_paths`.
+        #[serde(default)]
         paths: Vec<String>,
     },
     /// A class that is kept by its name only.
@@ -115,11 +146,13 @@ pub enum AnalysisKind {
 }
 
 /// `RollingOnSurfaceConstraint` in place of a contact.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ContactSetup {
     /// Its name.
     pub name: String,
     /// Line in the file, from 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
     /// Class name in the file.
     pub class: String,
@@ -128,11 +161,45 @@ pub struct ContactSetup {
     /// `surface_body`. Default ground.
     pub surface_body: String,
     /// `surface_normal`, in the surface body. Default y.
+    #[serde(with = "crate::plain")]
     pub normal: [f64; 3],
     /// `friction_coefficient`. Default 0.5.
+    #[serde(with = "crate::plain")]
     pub friction: f64,
     /// `contact_radius`, m. Default 0.01.
+    #[serde(with = "crate::plain")]
     pub radius: f64,
+}
+
+fn no_name() -> String {
+    "NONAME".into()
+}
+
+fn threshold() -> f64 {
+    6.0
+}
+
+impl Default for AnalysisSetup {
+    /// An analysis of every row that is yet to be told what it is about: `Kinematics` of all coordinates.
+    fn default() -> Self {
+        let kind = AnalysisKind::Kinematics { coordinates: usual::all() };
+        AnalysisSetup { name: String::new(), line: 0, on: true, step_interval: 1, in_degrees: true, kind }
+    }
+}
+
+impl Default for ContactSetup {
+    fn default() -> Self {
+        ContactSetup {
+            name: String::new(),
+            line: 0,
+            class: "RollingOnSurfaceConstraint".into(),
+            rolling_body: String::new(),
+            surface_body: "ground".into(),
+            normal: [0.0, 1.0, 0.0],
+            friction: 0.5,
+            radius: 0.01,
+        }
+    }
 }
 
 /// Reads the members of an `AnalysisSet`.

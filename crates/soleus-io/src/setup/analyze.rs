@@ -3,10 +3,12 @@
 use super::analysis::{AnalysisSetup, read_analyses};
 use super::properties::Properties;
 use super::tool::{self, ToolSetup};
+use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Element};
 
 /// What an `AnalyzeTool` asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct AnalyzeSetup {
     /// What it shares with other tools.
     pub tool: ToolSetup,
@@ -19,7 +21,21 @@ pub struct AnalyzeSetup {
     /// `speeds_file`, beside the coordinates.
     pub speeds_file: Option<String>,
     /// `lowpass_cutoff_frequency_for_coordinates`, Hz; negative: none.
+    #[serde(with = "crate::plain")]
     pub lowpass_cutoff_frequency_for_coordinates: f64,
+}
+
+impl Default for AnalyzeSetup {
+    fn default() -> Self {
+        AnalyzeSetup {
+            tool: ToolSetup::default(),
+            analyses: Vec::new(),
+            states_file: None,
+            coordinates_file: None,
+            speeds_file: None,
+            lowpass_cutoff_frequency_for_coordinates: -1.0,
+        }
+    }
 }
 
 pub(super) fn read(element: &Element, log: &mut Diagnostics) -> AnalyzeSetup {
@@ -29,7 +45,10 @@ pub(super) fn read(element: &Element, log: &mut Diagnostics) -> AnalyzeSetup {
     let states_file = p.text("states_file");
     let coordinates_file = p.text("coordinates_file");
     let speeds_file = p.text("speeds_file");
-    let cutoff = p.number("lowpass_cutoff_frequency_for_coordinates", -1.0);
+    let cutoff = p.number(
+        "lowpass_cutoff_frequency_for_coordinates",
+        AnalyzeSetup::default().lowpass_cutoff_frequency_for_coordinates,
+    );
     p.finish();
     let analyses = read_analyses(&tool.analyses, log);
     AnalyzeSetup {

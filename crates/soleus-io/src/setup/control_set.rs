@@ -2,38 +2,47 @@
 
 use super::properties::Properties;
 use crate::osim::{LATEST_VERSION, escape, read_document};
+use crate::plain::is_zero;
 use crate::table::number::plain;
 use memchr::memmem;
+use serde::{Deserialize, Serialize};
 use soleus_math::Table;
 use soleus_model::{Diagnostics, Document, Element};
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// One control.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Control {
     /// Name of the actuator; files may add `.excitation` to it, which is taken off.
     pub name: String,
     /// Line in the file, from 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
     /// Its value over time.
     pub course: ControlCourse,
 }
 
 /// How a control runs over time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ControlCourse {
     /// `ControlConstant`.
-    Constant(f64),
+    Constant(#[serde(with = "crate::plain")] f64),
     /// `ControlLinear`. Nodes are in order of time; of two at the same time the later in the file counts.
     Nodes {
         /// Times, s.
+        #[serde(default, with = "crate::plain")]
         times: Vec<f64>,
         /// Values.
+        #[serde(default, with = "crate::plain")]
         values: Vec<f64>,
         /// `use_steps`: the value of a node holds from just after the node before it up to the node itself.
+        #[serde(default)]
         use_steps: bool,
         /// `extrapolate`: whether the first and the last line go on outside; else the end values hold.
+        #[serde(default)]
         extrapolate: bool,
     },
 }

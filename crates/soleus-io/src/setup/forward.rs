@@ -3,10 +3,12 @@
 use super::analysis::{AnalysisSetup, read_analyses};
 use super::properties::Properties;
 use super::tool::{self, ToolSetup};
+use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Element};
 
 /// What a `ForwardTool` asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ForwardSetup {
     /// What it shares with other tools.
     pub tool: ToolSetup,

@@ -1,10 +1,12 @@
 //! `InverseKinematicsTool`.
 
 use super::properties::Properties;
+use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document, Element};
 
 /// What an `InverseKinematicsTool` asks for.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct InverseKinematicsSetup {
     /// Name of the tool; files of errors begin with it.
     pub name: String,
@@ -13,8 +15,10 @@ pub struct InverseKinematicsSetup {
     /// `results_directory`. Default `./`.
     pub results_directory: String,
     /// `constraint_weight`. OpenSim reads it, and then enforces constraints whatever it is; so do we.
+    #[serde(with = "crate::plain")]
     pub constraint_weight: f64,
     /// `accuracy` of OpenSim's optimizer. Default 1e-5.
+    #[serde(with = "crate::plain")]
     pub accuracy: f64,
     /// `IKTaskSet`.
     pub tasks: Vec<IkTask>,
@@ -25,6 +29,7 @@ pub struct InverseKinematicsSetup {
     /// `coordinate_file`.
     pub coordinate_file: Option<String>,
     /// `time_range`, s. Default everything.
+    #[serde(with = "crate::plain")]
     pub time_range: [f64; 2],
     /// `report_errors`. Default true.
     pub report_errors: bool,
@@ -35,7 +40,8 @@ pub struct InverseKinematicsSetup {
 }
 
 /// One task of an `IKTaskSet`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IkTask {
     /// `IKMarkerTask`.
     Marker(IkMarkerTask),
@@ -44,33 +50,39 @@ pub enum IkTask {
 }
 
 /// `IKMarkerTask`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct IkMarkerTask {
     /// The marker.
     pub name: String,
     /// `apply`. Default true.
     pub apply: bool,
     /// `weight`. Default 0, as in OpenSim.
+    #[serde(with = "crate::plain")]
     pub weight: f64,
 }
 
 /// `IKCoordinateTask`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct IkCoordinateTask {
     /// The coordinate.
     pub name: String,
     /// `apply`. Default true.
     pub apply: bool,
     /// `weight`. Default 0, as in OpenSim.
+    #[serde(with = "crate::plain")]
     pub weight: f64,
     /// `value_type`.
     pub value_type: ValueType,
     /// `value`, rad or m.
+    #[serde(with = "crate::plain")]
     pub value: f64,
 }
 
 /// Where the wanted value of a coordinate comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ValueType {
     /// The model's default.
     Default,
@@ -80,25 +92,59 @@ pub enum ValueType {
     FromFile,
 }
 
+impl Default for InverseKinematicsSetup {
+    fn default() -> Self {
+        InverseKinematicsSetup {
+            name: String::new(),
+            model_file: None,
+            results_directory: "./".into(),
+            constraint_weight: f64::INFINITY,
+            accuracy: 1e-5,
+            tasks: Vec::new(),
+            task_file: None,
+            marker_file: None,
+            coordinate_file: None,
+            time_range: [f64::NEG_INFINITY, f64::INFINITY],
+            report_errors: true,
+            output_motion_file: None,
+            report_marker_locations: false,
+        }
+    }
+}
+
+impl Default for IkMarkerTask {
+    fn default() -> Self {
+        IkMarkerTask { name: String::new(), apply: true, weight: 0.0 }
+    }
+}
+
+impl Default for IkCoordinateTask {
+    fn default() -> Self {
+        let value_type = ValueType::Default;
+        IkCoordinateTask { name: String::new(), apply: true, weight: 0.0, value_type, value: 0.0 }
+    }
+}
+
 pub(super) fn read(tool: &Element, log: &mut Diagnostics) -> InverseKinematicsSetup {
     let name = tool.name().to_string();
     let mut p = Properties::new(tool, log);
     p.skip(&["input_directory"]);
     let task_set = p.find("IKTaskSet");
+    let d = InverseKinematicsSetup::default();
     let mut setup = InverseKinematicsSetup {
         name,
         model_file: p.text("model_file"),
-        results_directory: p.text("results_directory").unwrap_or_else(|| "./".to_string()),
-        constraint_weight: p.number("constraint_weight", f64::INFINITY),
-        accuracy: p.number("accuracy", 1e-5),
+        results_directory: p.text("results_directory").unwrap_or(d.results_directory),
+        constraint_weight: p.number("constraint_weight", d.constraint_weight),
+        accuracy: p.number("accuracy", d.accuracy),
         tasks: Vec::new(),
         task_file: None,
         marker_file: p.text("marker_file"),
         coordinate_file: p.text("coordinate_file"),
-        time_range: p.numbers("time_range").unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
-        report_errors: p.boolean("report_errors", true),
+        time_range: p.numbers("time_range").unwrap_or(d.time_range),
+        report_errors: p.boolean("report_errors", d.report_errors),
         output_motion_file: p.text("output_motion_file"),
-        report_marker_locations: p.boolean("report_marker_locations", false),
+        report_marker_locations: p.boolean("report_marker_locations", d.report_marker_locations),
     };
     p.finish();
     if let Some(set) = task_set {

@@ -29,10 +29,12 @@ pub use scale::{
 };
 pub use tool::ToolSetup;
 
+use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document};
 
 /// What a setup file asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Setup {
     /// `InverseKinematicsTool`.
     InverseKinematics(InverseKinematicsSetup),

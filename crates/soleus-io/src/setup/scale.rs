@@ -2,18 +2,23 @@
 
 use super::inverse_kinematics::{IkTask, tasks};
 use super::properties::Properties;
+use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document, Element};
 
 /// What a `ScaleTool` asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ScaleSetup {
     /// Name of the tool, which becomes that of the model.
     pub name: String,
     /// `mass` of the subject, kg; not above zero: that which the factors give. Default −1.
+    #[serde(with = "crate::plain")]
     pub mass: f64,
     /// `height` of the subject, mm; not used. Default −1.
+    #[serde(with = "crate::plain")]
     pub height: f64,
     /// `age` of the subject, years; not used. Default −1.
+    #[serde(with = "crate::plain")]
     pub age: f64,
     /// `notes`.
     pub notes: Option<String>,
@@ -28,7 +33,8 @@ pub struct ScaleSetup {
 }
 
 /// `ModelScaler`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ModelScaler {
     /// `apply`. Default true.
     pub apply: bool,
@@ -43,6 +49,7 @@ pub struct ModelScaler {
     /// `marker_file`.
     pub marker_file: Option<String>,
     /// `time_range`, s. Default −1 to −1: the first frame.
+    #[serde(with = "crate::plain")]
     pub time_range: [f64; 2],
     /// `preserve_mass_distribution`. Default false.
     pub preserve_mass_distribution: bool,
@@ -53,7 +60,8 @@ pub struct ModelScaler {
 }
 
 /// A word of `scaling_order`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ScalingStep {
     /// `measurements`.
     Measurements,
@@ -62,7 +70,8 @@ pub enum ScalingStep {
 }
 
 /// `Measurement`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct MeasurementSetup {
     /// Its name.
     pub name: String,
@@ -75,18 +84,21 @@ pub struct MeasurementSetup {
 }
 
 /// `Scale`: factors given by hand.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ManualScale {
     /// `segment`.
     pub segment: String,
     /// `apply`. Default true.
     pub apply: bool,
     /// `scales`, along x, y, z.
+    #[serde(with = "crate::plain")]
     pub scales: [f64; 3],
 }
 
 /// `MarkerPlacer`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct MarkerPlacer {
     /// `apply`. Default true.
     pub apply: bool,
@@ -99,6 +111,7 @@ pub struct MarkerPlacer {
     /// `coordinate_file`.
     pub coordinate_file: Option<String>,
     /// `time_range`, s. Default −1 to −1.
+    #[serde(with = "crate::plain")]
     pub time_range: [f64; 2],
     /// `output_motion_file`.
     pub output_motion_file: Option<String>,
@@ -107,7 +120,70 @@ pub struct MarkerPlacer {
     /// `output_marker_file`.
     pub output_marker_file: Option<String>,
     /// `max_marker_movement`, in the unit of the marker file; negative: no limit. Default −1.
+    #[serde(with = "crate::plain")]
     pub max_marker_movement: f64,
+}
+
+impl Default for ScaleSetup {
+    fn default() -> Self {
+        ScaleSetup {
+            name: String::new(),
+            mass: -1.0,
+            height: -1.0,
+            age: -1.0,
+            notes: None,
+            model_file: None,
+            marker_set_file: None,
+            scaler: None,
+            placer: None,
+        }
+    }
+}
+
+impl Default for ModelScaler {
+    fn default() -> Self {
+        ModelScaler {
+            apply: true,
+            scaling_order: Vec::new(),
+            measurements: Vec::new(),
+            manual: Vec::new(),
+            manual_file: None,
+            marker_file: None,
+            time_range: [-1.0, -1.0],
+            preserve_mass_distribution: false,
+            output_model_file: None,
+            output_scale_file: None,
+        }
+    }
+}
+
+impl Default for MeasurementSetup {
+    fn default() -> Self {
+        MeasurementSetup { name: String::new(), apply: true, pairs: Vec::new(), bodies: Vec::new() }
+    }
+}
+
+impl Default for ManualScale {
+    fn default() -> Self {
+        ManualScale { segment: String::new(), apply: true, scales: [1.0; 3] }
+    }
+}
+
+impl Default for MarkerPlacer {
+    fn default() -> Self {
+        MarkerPlacer {
+            apply: true,
+            tasks: Vec::new(),
+            task_file: None,
+            marker_file: None,
+            coordinate_file: None,
+            time_range: [-1.0, -1.0],
+            output_motion_file: None,
+            output_model_file: None,
+            output_marker_file: None,
+            max_marker_movement: -1.0,
+        }
+    }
 }
 
 pub(super) fn read(tool: &Element, log: &mut Diagnostics) -> ScaleSetup {
@@ -115,16 +191,14 @@ pub(super) fn read(tool: &Element, log: &mut Diagnostics) -> ScaleSetup {
     let mut p = Properties::new(tool, log);
     let (maker, scaler, placer) =
         (p.find("GenericModelMaker"), p.find("ModelScaler"), p.find("MarkerPlacer"));
+    let d = ScaleSetup::default();
     let mut setup = ScaleSetup {
         name,
-        mass: p.number("mass", -1.0),
-        height: p.number("height", -1.0),
-        age: p.number("age", -1.0),
+        mass: p.number("mass", d.mass),
+        height: p.number("height", d.height),
+        age: p.number("age", d.age),
         notes: p.text("notes"),
-        model_file: None,
-        marker_set_file: None,
-        scaler: None,
-        placer: None,
+        ..d
     };
     p.finish();
     if let Some(e) = maker {
@@ -144,17 +218,15 @@ fn read_scaler(e: &Element, log: &mut Diagnostics) -> ModelScaler {
     p.skip(&["output_joint_file", "output_muscle_file"]);
     let (order, order_line) = (p.words("scaling_order"), e.child("scaling_order").map_or(e.line, |o| o.line));
     let (measurements, manual) = (p.find("MeasurementSet"), p.find("ScaleSet"));
+    let d = ModelScaler::default();
     let mut scaler = ModelScaler {
-        apply: p.boolean("apply", true),
-        scaling_order: Vec::new(),
-        measurements: Vec::new(),
-        manual: Vec::new(),
-        manual_file: None,
+        apply: p.boolean("apply", d.apply),
         marker_file: p.text("marker_file"),
-        time_range: p.numbers("time_range").unwrap_or([-1.0, -1.0]),
-        preserve_mass_distribution: p.boolean("preserve_mass_distribution", false),
+        time_range: p.numbers("time_range").unwrap_or(d.time_range),
+        preserve_mass_distribution: p.boolean("preserve_mass_distribution", d.preserve_mass_distribution),
         output_model_file: p.text("output_model_file"),
         output_scale_file: p.text("output_scale_file"),
+        ..d
     };
     p.finish();
     for word in &order {
@@ -275,17 +347,17 @@ fn read_placer(e: &Element, log: &mut Diagnostics) -> MarkerPlacer {
     let mut p = Properties::new(e, log);
     p.skip(&["output_joint_file", "output_muscle_file", "optimizer_algorithm"]);
     let task_set = p.find("IKTaskSet");
+    let d = MarkerPlacer::default();
     let mut placer = MarkerPlacer {
-        apply: p.boolean("apply", true),
-        tasks: Vec::new(),
-        task_file: None,
+        apply: p.boolean("apply", d.apply),
         marker_file: p.text("marker_file"),
         coordinate_file: p.text("coordinate_file"),
-        time_range: p.numbers("time_range").unwrap_or([-1.0, -1.0]),
+        time_range: p.numbers("time_range").unwrap_or(d.time_range),
         output_motion_file: p.text("output_motion_file"),
         output_model_file: p.text("output_model_file"),
         output_marker_file: p.text("output_marker_file"),
-        max_marker_movement: p.number("max_marker_movement", -1.0),
+        max_marker_movement: p.number("max_marker_movement", d.max_marker_movement),
+        ..d
     };
     p.finish();
     if let Some(set) = task_set {

@@ -3,7 +3,7 @@
 use super::number::{plain, short};
 use super::text::{
     MOST_COMPLAINTS, Numbers, ROW_HINT, Separator, check_labels, check_times, decode, line_number, lines,
-    place,
+    most_numbers, place, too_many_gaps,
 };
 use soleus_math::table::{Element, Table};
 use soleus_model::Diagnostics;
@@ -104,10 +104,17 @@ pub(super) fn read(
     let element = header.element.unwrap_or(Element::Scalar);
     let n = element.components();
     let (mut times, mut row_lines) = (Vec::new(), Vec::new());
+    // A single row takes a byte for each number; labels alone may not ask for many.
+    if labels.len().saturating_mul(n) > text.len().saturating_add(1 << 20) {
+        let message = format!("{} labels of {n} numbers are more than the file can hold", labels.len());
+        log.error(line_number(at), "", message, "");
+        return (None, log);
+    }
     let mut columns = vec![Vec::new(); labels.len() * n];
     // As many rows as there are lines, whatever the header promises, and no more cells than bytes.
-    let most = (lines.len() - at - 1).min(text.len() / all_labels.len().max(1));
+    let most = (lines.len() - at - 1).min(text.len() / columns.len().max(1));
     columns.iter_mut().for_each(|c: &mut Vec<f64>| c.reserve_exact(most));
+    let limit = most_numbers(&text);
     let mut numbers = Numbers::new();
     let mut unfit = 0;
     let width = all_labels.len();
@@ -126,6 +133,10 @@ pub(super) fn read(
             continue;
         }
         block.flush(&mut times, &mut columns);
+        if (row_lines.len() + 1).saturating_mul(columns.len()) > limit {
+            too_many_gaps(number, columns.len(), &mut log);
+            break;
+        }
         separator.split_row(line, all_labels.len(), &mut cells);
         if cells.len() != all_labels.len() {
             unfit += 1;

@@ -161,6 +161,18 @@ impl Numbers {
     }
 }
 
+/// Numbers that a text may become: a cell takes a byte at least, and a cell of a vector holds a few. Beyond that most cells are not
+/// in the file but were made up for rows that are shorter than the labels.
+pub(super) fn most_numbers(text: &str) -> usize {
+    text.len().saturating_mul(16).saturating_add(1 << 20)
+}
+
+/// What is said when a table has more than [`most_numbers`].
+pub(super) fn too_many_gaps(line: u32, columns: usize, log: &mut Diagnostics) {
+    let message = format!("most of the {columns} columns are empty; the rest of the rows was not read");
+    log.error(line, "", message, ROW_HINT);
+}
+
 /// "column 3 (`hip`)".
 pub(super) fn place(column: usize, label: &str) -> String {
     if label.is_empty() { format!("column {column}") } else { format!("column {column} (`{label}`)") }

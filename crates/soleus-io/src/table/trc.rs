@@ -13,6 +13,7 @@
 use super::number::push_general;
 use super::text::{
     MOST_COMPLAINTS, Numbers, ROW_HINT, Separator, check_labels, check_times, decode, line_number, lines,
+    most_numbers, too_many_gaps,
 };
 use soleus_math::table::{Element, Table, TableError};
 use soleus_model::Diagnostics;
@@ -68,6 +69,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     let expected = 2 + 3 * names.len();
     let (mut times, mut row_lines) = (Vec::new(), Vec::new());
     let mut columns = vec![Vec::new(); 3 * names.len()];
+    let limit = most_numbers(&text);
     let mut numbers = Numbers::new();
     let mut unfit = 0;
     for (i, line) in lines.iter().enumerate().skip(at + 1) {
@@ -76,6 +78,10 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
             continue;
         }
         let number = line_number(i);
+        if (row_lines.len() + 1).saturating_mul(columns.len()) > limit {
+            too_many_gaps(number, names.len(), &mut log);
+            break;
+        }
         Separator::Blank.split_row(line, expected, &mut cells);
         if cells.len() > expected || cells.len() < 2 {
             unfit += 1;

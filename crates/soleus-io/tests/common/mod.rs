@@ -1,12 +1,8 @@
-//! OpenSim's recorded results, which lie beside the checkout or not at all.
+//! Where recorded files lie.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// The folder of the reference data; says so if it is not there.
-pub fn reference() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference");
-    if !folder.is_dir() {
-        println!("skipped: ../shared not found");
-    }
-    folder.is_dir().then_some(folder)
+/// The folder of reference results.
+pub fn reference() -> PathBuf {
+    PathBuf::from(soleus_testing::shared!("reference"))
 }

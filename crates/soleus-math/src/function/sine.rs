@@ -19,6 +19,11 @@ impl Sine {
         Ok(Sine { amplitude, omega, phase, offset })
     }
 
+    /// Amplitude, angular frequency, phase (radians) and offset, as [`new`](Self::new) takes them.
+    pub fn parameters(&self) -> [f64; 4] {
+        [self.amplitude, self.omega, self.phase, self.offset]
+    }
+
     /// Value at `x`.
     #[inline]
     pub fn value<T: Real>(&self, x: T) -> T {

@@ -57,6 +57,16 @@ impl SparsePolynomial {
         self.coefficients.len()
     }
 
+    /// The terms as [`new`](Self::new) takes them: coefficient, and one exponent for each variable.
+    pub fn exponents(&self) -> Vec<(f64, Vec<usize>)> {
+        let list = self.terms().map(|(c, factors)| {
+            let mut exponents = vec![0; self.dimension];
+            factors.iter().for_each(|&j| exponents[j as usize] += 1);
+            (c, exponents)
+        });
+        list.collect()
+    }
+
     #[inline(always)]
     fn terms(&self) -> impl Iterator<Item = (f64, &[u32])> {
         let lists = self.start.windows(2).map(|w| &self.factors[w[0]..w[1]]);

@@ -38,6 +38,11 @@ impl Step {
         Ok(Step { x0, x1, y0, rise: y1 - y0, y1, inv_width: 1.0 / (x1 - x0) })
     }
 
+    /// x₀, x₁, y₀ and y₁, as [`new`](Self::new) takes them.
+    pub fn parameters(&self) -> [f64; 4] {
+        [self.x0, self.x1, self.y0, self.y1]
+    }
+
     /// The constant that holds at x, unless x is within the step.
     #[inline(always)]
     fn outside(&self, x: f64) -> Option<f64> {

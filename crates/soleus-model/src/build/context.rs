@@ -2,7 +2,8 @@
 
 use crate::diagnostic::{Diagnostics, edit_distance};
 use crate::document::Element;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// What a component is to the rest of the model.
@@ -114,7 +115,14 @@ pub(crate) struct Context<'d> {
     by_name: HashMap<String, Vec<usize>>,
     defaults: HashMap<&'d str, &'d Element>,
     ignored: RefCell<Vec<Ignored>>,
+    /// Places in `ignored` by class and tag.
+    ignored_at: RefCell<HashMap<(String, String), usize>>,
+    /// Hints asked for so far.
+    hints: Cell<usize>,
 }
+
+/// Wrong references of one file that get a hint.
+const MOST_HINTS: usize = 50;
 
 /// A property that nothing read, in all objects of a class together.
 #[derive(Debug)]
@@ -150,6 +158,8 @@ impl<'d> Context<'d> {
             by_name: HashMap::new(),
             defaults: HashMap::new(),
             ignored: RefCell::default(),
+            ignored_at: RefCell::default(),
+            hints: Cell::new(0),
         }
     }
 
@@ -164,7 +174,7 @@ impl<'d> Context<'d> {
 
         // OpenSim visits a component before its parts, and the parts in the order in which the
         // class declares them, whatever their order in the file.
-        let mut taken = HashSet::new();
+        let mut taken = Names::default();
         if let Some(list) = model.child("components") {
             for e in list.children() {
                 cx.add(e, &e.tag, "", &mut taken, Place::Elsewhere);
@@ -193,16 +203,20 @@ impl<'d> Context<'d> {
     /// Takes down a property that nothing read.
     pub fn ignored_property(&self, class: &str, property: &Element, path: &str, is_retired: bool) {
         let mut list = self.ignored.borrow_mut();
-        match list.iter_mut().find(|i| i.class == class && i.tag == property.tag) {
-            Some(known) => known.count += 1,
-            None => list.push(Ignored {
-                class: class.to_string(),
-                tag: property.tag.clone(),
-                line: property.line,
-                path: path.to_string(),
-                is_retired,
-                count: 1,
-            }),
+        let key = (class.to_string(), property.tag.clone());
+        match self.ignored_at.borrow_mut().entry(key) {
+            Entry::Occupied(at) => list[*at.get()].count += 1,
+            Entry::Vacant(at) => {
+                at.insert(list.len());
+                list.push(Ignored {
+                    class: class.to_string(),
+                    tag: property.tag.clone(),
+                    line: property.line,
+                    path: path.to_string(),
+                    is_retired,
+                    count: 1,
+                });
+            }
         }
     }
 
@@ -233,21 +247,14 @@ impl<'d> Context<'d> {
         };
         let path = format!("{owner}/{name}");
         self.register(name, owner, Kind::Set, place, &set.tag, set);
-        let mut taken = HashSet::new();
+        let mut taken = Names::default();
         for e in set.child("objects").into_iter().flat_map(Element::children) {
             self.add(e, &e.tag, &path, &mut taken, place);
         }
     }
 
     /// Adds a component and its parts.
-    fn add(
-        &mut self,
-        e: &'d Element,
-        class: &'d str,
-        owner: &str,
-        taken: &mut HashSet<String>,
-        place: Place,
-    ) {
+    fn add(&mut self, e: &'d Element, class: &'d str, owner: &str, taken: &mut Names, place: Place) {
         let given = if class == "Ground" { "ground" } else { e.name() };
         let (name, is_changed) = unique_name(given, class, taken);
         let path = format!("{owner}/{name}");
@@ -259,7 +266,7 @@ impl<'d> Context<'d> {
 
         let kind = kind_of(class);
         self.register(name, owner, kind, place, class, e);
-        let mut parts = HashSet::new();
+        let mut parts = Names::default();
         if let Some(list) = e.child("components") {
             for part in list.children() {
                 self.add(part, &part.tag, &path, &mut parts, Place::Elsewhere);
@@ -302,6 +309,21 @@ impl<'d> Context<'d> {
     /// The component that `text` means to the component at `owner`: by its path, absolute or
     /// relative to the owner, else by the last word of the path as a name.
     pub fn resolve(&self, owner: &str, text: &str, accept: impl Fn(Kind) -> bool) -> Result<Found, NotFound> {
+        self.look_up(owner, text, &accept).map_err(|why| match why {
+            NotFound::Missing(_) => {
+                NotFound::Missing(self.nearest(text.rsplit('/').next().unwrap_or(text), &accept))
+            }
+            ambiguous => ambiguous,
+        })
+    }
+
+    /// Whether `text` means one component.
+    pub fn is_known(&self, owner: &str, text: &str, accept: impl Fn(Kind) -> bool) -> bool {
+        self.look_up(owner, text, &accept).is_ok()
+    }
+
+    /// As `resolve`, without looking for what is most alike.
+    fn look_up(&self, owner: &str, text: &str, accept: &impl Fn(Kind) -> bool) -> Result<Found, NotFound> {
         let path = join(owner, text);
         let there = self.by_path.get(&path).filter(|&&id| accept(self.components[id].kind));
         if let Some(&id) = there {
@@ -315,16 +337,25 @@ impl<'d> Context<'d> {
             (Some(a), Some(b)) => {
                 Err(NotFound::Ambiguous(self.components[a].path.clone(), self.components[b].path.clone()))
             }
-            _ => Err(NotFound::Missing(self.nearest(name, &accept))),
+            _ => Err(NotFound::Missing(None)),
         }
     }
 
-    /// The path of the component whose name is most like `name`.
+    /// The path of the component whose name is most like `name`; none after [`MOST_HINTS`] of them, since each looks at
+    /// every component.
     fn nearest(&self, name: &str, accept: &impl Fn(Kind) -> bool) -> Option<String> {
-        let candidates = self.components.iter().filter(|c| accept(c.kind));
+        if self.hints.replace(self.hints.get() + 1) >= MOST_HINTS {
+            return None;
+        }
+        // One letter more or less, or another, changes the length by four bytes at most.
+        let most = 2.max(name.len() / 2);
+        let candidates = self
+            .components
+            .iter()
+            .filter(|c| accept(c.kind) && c.name.len().abs_diff(name.len()) <= 4 * most);
         let (distance, best) =
             candidates.map(|c| (edit_distance(name, &c.name), c)).min_by_key(|(d, _)| *d)?;
-        (distance <= 2.max(name.len() / 2)).then(|| best.path.clone())
+        (distance <= most).then(|| best.path.clone())
     }
 
     /// As `resolve`; reports what went wrong as an error of the owner.
@@ -383,16 +414,28 @@ pub(crate) enum NotFound {
 
 /// The name of a component as OpenSim makes it: that of the class if it has none, and unique among
 /// its siblings (a, a_0, a_1, …). Also says whether it was changed; adds it to `taken`.
-pub(super) fn unique_name(given: &str, class: &str, taken: &mut HashSet<String>) -> (String, bool) {
+pub(super) fn unique_name(given: &str, class: &str, taken: &mut Names) -> (String, bool) {
     let base = if given.is_empty() { class.to_ascii_lowercase() } else { given.to_string() };
-    let mut name = base.clone();
-    let mut count = 0;
-    while taken.contains(&name) {
-        name = format!("{base}_{count}");
-        count += 1;
+    if taken.all.insert(base.clone()) {
+        return (base, false);
     }
-    taken.insert(name.clone());
-    (name, count > 0)
+    // Names are never given back, so the search goes on where it ended for this name before.
+    let count = taken.next.entry(base.clone()).or_default();
+    loop {
+        let name = format!("{base}_{count}");
+        *count += 1;
+        if taken.all.insert(name.clone()) {
+            return (name, true);
+        }
+    }
+}
+
+/// The names that siblings have.
+#[derive(Default)]
+pub(super) struct Names {
+    all: HashSet<String>,
+    /// For a name that was asked for more than once, the first number that may be free.
+    next: HashMap<String, usize>,
 }
 
 /// The absolute path that `text` means to the component at `owner`.

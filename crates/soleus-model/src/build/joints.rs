@@ -142,8 +142,11 @@ impl Builder<'_> {
     }
 
     fn push_coordinate(&mut self, coordinate: Coordinate) -> CoordinateId {
+        let id = CoordinateId(self.model.coordinates.len());
+        self.coordinate_at_path.entry(coordinate.path.clone()).or_insert(id);
+        self.coordinate_of_name.entry(coordinate.name.clone()).or_insert(id);
         self.model.coordinates.push(coordinate);
-        CoordinateId(self.model.coordinates.len() - 1)
+        id
     }
 
     /// Makes one coordinate of the file.

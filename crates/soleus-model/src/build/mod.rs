@@ -89,6 +89,9 @@ struct Builder<'d> {
     frame_of: HashMap<usize, FrameId>,
     /// Coordinate of each component that is one.
     coordinate_of: HashMap<usize, CoordinateId>,
+    /// The first coordinate at each path, and of each name.
+    coordinate_at_path: HashMap<String, CoordinateId>,
+    coordinate_of_name: HashMap<String, CoordinateId>,
     /// Wrap object of each component that is one.
     wrap_of: HashMap<usize, WrapId>,
     /// Contact geometry of each component that is one.
@@ -104,6 +107,8 @@ impl<'d> Builder<'d> {
             model,
             frame_of: HashMap::new(),
             coordinate_of: HashMap::new(),
+            coordinate_at_path: HashMap::new(),
+            coordinate_of_name: HashMap::new(),
             wrap_of: HashMap::new(),
             geometry_of: HashMap::new(),
             force_of: HashMap::new(),
@@ -171,13 +176,13 @@ impl<'d> Builder<'d> {
     fn coordinate_named(&self, owner: &str, text: &str, line: u32) -> Option<CoordinateId> {
         // Coordinates that a joint got by default have no element and so no component.
         let absolute = context::join(owner, text);
-        if let Some(k) = self.model.coordinates.iter().position(|c| c.path == absolute) {
-            return Some(CoordinateId(k));
+        if let Some(k) = self.coordinate_at_path.get(&absolute) {
+            return Some(*k);
         }
-        if self.cx.resolve(owner, text, |k| k == Kind::Coordinate).is_err() {
+        if !self.cx.is_known(owner, text, |k| k == Kind::Coordinate) {
             let name = text.rsplit('/').next().unwrap_or(text);
-            if let Some(k) = self.model.coordinates.iter().position(|c| c.name == name) {
-                return Some(CoordinateId(k));
+            if let Some(k) = self.coordinate_of_name.get(name) {
+                return Some(*k);
             }
         }
         let id = self.cx.component(owner, text, line, "coordinate", |k| k == Kind::Coordinate)?;

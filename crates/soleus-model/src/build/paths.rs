@@ -1,7 +1,7 @@
 //! Wrap objects, contact geometries, and the paths of forces.
 
 use super::Builder;
-use super::context::{Kind, unique_name};
+use super::context::{Kind, Names, unique_name};
 use super::functions::function;
 use super::properties::PropertyReader;
 use crate::contact::{ContactGeometry, ContactShape};
@@ -12,7 +12,6 @@ use crate::path::{
     WrapMethod, WrapObject, WrapShape,
 };
 use soleus_math::{Function, Transform, Vec3, vec3};
-use std::collections::HashSet;
 
 impl Builder<'_> {
     /// Makes the wrap objects, body by body.
@@ -144,7 +143,7 @@ impl Builder<'_> {
     /// A path of points and wrap objects.
     fn geometry_path(&self, e: &Element, path: &str) -> Option<GeometryPath> {
         let p = PropertyReader::new(self.cx, e, path);
-        let mut taken = HashSet::new();
+        let mut taken = Names::default();
         let points: Option<Vec<PathPoint>> = members(p.find("PathPointSet"))
             .map(|point| {
                 let (name, _) = unique_name(point.name(), &point.tag, &mut taken);

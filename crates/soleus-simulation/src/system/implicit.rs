@@ -6,7 +6,7 @@ use crate::error_norm::ErrorNorm;
 use crate::linear::Pattern;
 use crate::ode::{ImplicitOde, Projected, RhsError};
 use soleus_dynamics::implicit::{ImplicitJacobian, ImplicitSystem, JacobianWorkspace, SparseMatrix};
-use soleus_dynamics::system::{State, System, Workspace};
+use soleus_dynamics::system::{State, System, SystemRef, Workspace};
 
 /// A system under given controls as f(t, y, ẏ) = 0 with y = [q, u, z, λ]: inverse dynamics, force balance of
 /// muscles, constraints on accelerations with their multipliers λ, which are algebraic (index 1). Jacobians are
@@ -47,8 +47,9 @@ const SLACK: f64 = 1e-10;
 
 impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
     /// The equations of `system` under `controls`.
-    pub fn new(system: &'a System, controls: C) -> Self {
+    pub fn new(system: impl Into<SystemRef<'a>>, controls: C) -> Self {
         let implicit = ImplicitSystem::new(system);
+        let system = &*implicit.system;
         let jacobian = implicit.jacobian();
         let nx = implicit.num_states();
         let parts = [(&jacobian.dx, 0), (&jacobian.dlambda, nx), (&jacobian.dxdot, 0)];
@@ -106,7 +107,7 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
 
     /// The norm of Simbody for q, u and z; multipliers do not count.
     pub fn error_norm(&self) -> ErrorNorm {
-        let system = self.implicit.system;
+        let system = &*self.implicit.system;
         let (n, z, m) = (system.tree.num_mobilities, system.num_aux, self.implicit.num_multipliers());
         let slots = n + self.projector.angular().len();
         let mut units = vec![1.0; 2 * n + z];
@@ -295,7 +296,7 @@ impl<C: Controls> ImplicitOde for ImplicitSystemOde<'_, C> {
     fn consistent_rates(&mut self, t: f64, y: &mut [f64], ydot: &mut [f64]) -> bool {
         self.load(t, y);
         let (n, nx) = (self.x.q.len(), self.implicit.num_states());
-        let system = self.implicit.system;
+        let system = &*self.implicit.system;
         if system.compute_motion(&self.x, &self.values, &mut self.ws).is_err() {
             return false;
         }
@@ -318,14 +319,20 @@ impl<C: Controls> ImplicitOde for ImplicitSystemOde<'_, C> {
         error: &mut [f64],
         tolerance: f64,
     ) -> Result<Projected, RhsError> {
-        let system = self.implicit.system;
+        let system = &*self.implicit.system;
         if system.constraints.num_rows() == 0 {
             return Ok(Projected::default());
         }
         self.load(t, y);
         let n = self.x.q.len();
         self.error.copy_from_slice(&error[..2 * n]);
-        let done = self.projector.project(system, &mut self.x, &mut self.ws, &mut self.error, tolerance)?;
+        let done = self.projector.project(
+            &self.implicit.system,
+            &mut self.x,
+            &mut self.ws,
+            &mut self.error,
+            tolerance,
+        )?;
         if done.changed {
             y[..n].copy_from_slice(&self.x.q);
             y[n..2 * n].copy_from_slice(&self.x.u);

@@ -6,7 +6,7 @@ use crate::error_norm::ErrorNorm;
 use crate::linear::Pattern;
 use crate::ode::{ExplicitOde, ImplicitOde, MechanicalOde, Projected, RhsError};
 use soleus_dynamics::joint::angles_rate;
-use soleus_dynamics::system::{MotionError, State, System, Workspace};
+use soleus_dynamics::system::{MotionError, State, System, SystemRef, Workspace};
 use soleus_math::{Dual, Real, vec3};
 
 /// Directions of one evaluation with derivatives.
@@ -19,7 +19,7 @@ const LANES: usize = 8;
 /// As an [`ImplicitOde`] it is ẋ − f(t, x) = 0, with exact ∂f/∂x by dual numbers; controls count as functions of
 /// time there, so that feedback through the state is left out of the Jacobian (it only slows Newton's method).
 pub struct SystemOde<'a, C> {
-    system: &'a System,
+    system: SystemRef<'a>,
     /// What sets the controls.
     pub controls: C,
     /// Damping of each mobility besides the model's own, N·s/m or N·m·s/rad; none when empty.
@@ -42,12 +42,13 @@ struct DualRoom {
 
 impl<'a, C: Controls> SystemOde<'a, C> {
     /// The equations of `system` under `controls`.
-    pub fn new(system: &'a System, controls: C) -> Self {
+    pub fn new(system: impl Into<SystemRef<'a>>, controls: C) -> Self {
+        let system = system.into();
         SystemOde {
             x: system.default_state.clone(),
             values: vec![0.0; system.num_controls],
             ws: system.workspace(),
-            projector: Projector::new(system),
+            projector: Projector::new(&system),
             error: vec![0.0; 2 * system.tree.num_mobilities],
             dual: None,
             damping: Vec::new(),
@@ -69,8 +70,8 @@ impl<'a, C: Controls> SystemOde<'a, C> {
     }
 
     /// The system.
-    pub fn system(&self) -> &'a System {
-        self.system
+    pub fn system(&self) -> &System {
+        &self.system
     }
 
     /// The norm in which Simbody measures errors of q, u and z. A joint that could turn by quaternions has one
@@ -102,7 +103,7 @@ impl<'a, C: Controls> SystemOde<'a, C> {
     pub fn compute(&mut self, t: f64, x: &[f64]) -> Result<&Workspace<f64>, RhsError> {
         self.load(t, x);
         self.controls.compute(t, &self.x, &mut self.values);
-        compute_motion(self.system, &self.x, &self.values, &self.damping, &mut self.ws)?;
+        compute_motion(&*self.system, &self.x, &self.values, &self.damping, &mut self.ws)?;
         Ok(&self.ws)
     }
 
@@ -160,7 +161,7 @@ impl<C: Controls> ExplicitOde for SystemOde<'_, C> {
         let n = self.x.q.len();
         self.error.copy_from_slice(&error[..2 * n]);
         let done =
-            self.projector.project(self.system, &mut self.x, &mut self.ws, &mut self.error, tolerance)?;
+            self.projector.project(&*self.system, &mut self.x, &mut self.ws, &mut self.error, tolerance)?;
         if done.changed {
             x[..n].copy_from_slice(&self.x.q);
             x[n..2 * n].copy_from_slice(&self.x.u);
@@ -231,7 +232,7 @@ impl<C: Controls> ImplicitOde for SystemOde<'_, C> {
             for i in 2 * n..dim {
                 room.x.z[i - 2 * n] = entry(i);
             }
-            compute_motion(self.system, &room.x, &room.controls, &self.damping, &mut room.ws)?;
+            compute_motion(&*self.system, &room.x, &room.controls, &self.damping, &mut room.ws)?;
             let columns = first..dim.min(first + LANES);
             let mut write = |row: usize, value: Dual<f64, LANES>| {
                 for c in columns.clone() {

@@ -233,7 +233,7 @@ impl<'a> Newton<'a> {
 
     /// (q, z, λ); without multipliers those of the motion from here.
     fn unknowns(&mut self, x: &State<f64>, lambda: Option<&[f64]>) -> Vec<f64> {
-        let system = self.implicit.system;
+        let system = &*self.implicit.system;
         let mut v = [&x.q[..], &x.z].concat();
         match lambda {
             Some(l) => v.extend_from_slice(l),
@@ -256,7 +256,7 @@ impl<'a> Newton<'a> {
 
     /// Residual and Jacobian of (2); the largest residual, NaN counting as such.
     fn evaluate(&mut self, at: &State<f64>, v: &[f64]) -> f64 {
-        let system = self.implicit.system;
+        let system = &*self.implicit.system;
         let (n, nz, np) = (at.q.len(), at.z.len(), system.constraints.num_position());
         self.x.time = at.time;
         self.x.u.fill(0.0);
@@ -328,7 +328,7 @@ impl<'a> Newton<'a> {
 
     /// Moves `v` towards a root of (2); returns the largest residual reached.
     fn solve(&mut self, at: &State<f64>, v: &mut [f64], tolerance: f64, reach: f64, tries: usize) -> f64 {
-        let columns = num_columns(self.implicit.system);
+        let columns = num_columns(&*self.implicit.system);
         let mut worst = self.evaluate(at, v);
         if !worst.is_finite() {
             return f64::INFINITY;

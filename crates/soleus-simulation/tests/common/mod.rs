@@ -10,10 +10,9 @@ use soleus_simulation::linear::Pattern;
 use soleus_simulation::{ExplicitOde, ImplicitOde, MechanicalOde, RhsError};
 use std::path::{Path, PathBuf};
 
-/// The folder of reference results, where it is present.
-pub fn reference() -> Option<PathBuf> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference"));
-    folder.is_dir().then(|| folder.to_path_buf())
+/// The folder of reference results.
+pub fn reference() -> PathBuf {
+    PathBuf::from(soleus_testing::shared!("reference"))
 }
 
 /// Reads and compiles a model; with the faults of OpenSim, to compare with it.

@@ -114,13 +114,13 @@ pub struct Output {
 }
 
 /// An analysis and when it is made.
-pub struct Scheduled {
+pub struct Scheduled<'a> {
     /// Name of the analysis; part of the file names.
     pub name: String,
     /// Every how many rows of the history; the first and the last row of the range count always.
     pub step_interval: usize,
     /// The analysis.
-    pub analysis: Box<dyn Analysis>,
+    pub analysis: Box<dyn Analysis + 'a>,
 }
 
 /// Why an analysis is impossible.
@@ -170,6 +170,9 @@ pub enum AnalysisError {
     /// The results do not make a table.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// No further rows are wanted; those that were recorded are kept.
+    #[error("stopped")]
+    Stopped,
 }
 
 impl AnalysisError {
@@ -190,6 +193,8 @@ pub struct Report {
     pub not_in_equilibrium: Vec<(f64, usize, String)>,
     /// Instants (s) without accelerations: nothing resists a force.
     pub without_accelerations: Vec<f64>,
+    /// The last row's time (s) if an analysis asked to stop ([`AnalysisError::Stopped`]) before the last row of the range.
+    pub stopped: Option<f64>,
 }
 
 /// How states are prepared before they are analysed.
@@ -243,10 +248,19 @@ pub fn analyze(
             system.compute_body_accelerations(&mut ws);
         }
         let now = Moment { model, system, x: &x, controls: &values, ws: &ws, row };
+        let mut stopped = false;
         for a in analyses.iter_mut().filter(|a| due(a)) {
-            a.analysis.record(&now)?;
+            match a.analysis.record(&now) {
+                // The others record this row too, so that all tables have the same rows.
+                Err(AnalysisError::Stopped) => stopped = true,
+                done => done?,
+            }
         }
         report.rows += 1;
+        if stopped && row != *rows.end() {
+            report.stopped = Some(x.time);
+            break;
+        }
     }
     Ok(report)
 }

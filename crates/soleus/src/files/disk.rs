@@ -120,6 +120,18 @@ impl Files for Disk {
         entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect()
     }
 
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Send>> {
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        // The operating system gives it back when the program ends, whatever ends it.
+        match file.try_lock() {
+            Ok(()) => Ok(Box::new(file)),
+            Err(fs::TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+            // Some network disks have no locks.
+            Err(fs::TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(Box::new(())),
+            Err(fs::TryLockError::Error(e)) => Err(e),
+        }
+    }
+
     fn absolute(&self, path: &Path) -> PathBuf {
         std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
     }

@@ -36,6 +36,12 @@ pub trait Files: Sync {
     /// Names of the files in a folder, in any order; none if it cannot be read.
     fn names_in(&self, folder: &Path) -> Vec<String>;
 
+    /// Keeps others who ask for the same lock out, as long as what is returned lives; an error of the kind `WouldBlock` if
+    /// somebody has it. Files that nobody else can see need no lock.
+    fn lock(&self, _: &Path) -> io::Result<Box<dyn Send>> {
+        Ok(Box::new(()))
+    }
+
     /// The same file by a name that does not depend on where the program was started.
     fn absolute(&self, path: &Path) -> PathBuf;
 }

@@ -92,6 +92,10 @@ impl Files for Opened<'_> {
         self.files.names_in(folder)
     }
 
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Send>> {
+        self.files.lock(path)
+    }
+
     fn absolute(&self, path: &Path) -> PathBuf {
         self.files.absolute(path)
     }

@@ -8,6 +8,7 @@ use soleus_dynamics::{Options, System};
 use soleus_io::mesh::read_contact_meshes;
 use soleus_io::osim;
 use soleus_model::{Diagnostics, Document, Element, Model};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -71,10 +72,12 @@ pub fn read_changed(cx: &Context, source: &ModelSource, change: &Change) -> Resu
     if change.replace_forces {
         osim::clear_set(&mut document, "ForceSet");
     }
+    let mut names = names_in_set(&document, "ForceSet");
     for file in change.force_sets {
         let Some(members) = osim::set_members(&upgraded(cx, file)?, "ForceSet") else {
             return Err(Error::content(file, 0, "", "the file holds no `ForceSet`", ""));
         };
+        let members = without_repeated(cx, file, members, &mut names);
         added.extend(members.iter().map(|m| Added::new("forceset", m, file)));
         osim::add_to_set(&mut document, "ForceSet", members);
     }
@@ -92,6 +95,35 @@ pub fn read_changed(cx: &Context, source: &ModelSource, change: &Change) -> Resu
     let mut model = settle(cx, path, model, log)?;
     model.file_version = version;
     Ok(model)
+}
+
+/// Names of the members of a set.
+fn names_in_set(document: &Document, tag: &str) -> HashSet<String> {
+    let members = osim::set_members(document, tag).unwrap_or_default();
+    members.iter().map(|m| m.name().to_string()).collect()
+}
+
+/// Members whose name is not taken yet. Of forces with one name the first is kept, the model's own before those of files, as in
+/// OpenSim 4.6 (`ForceSet::append`); those left out are told.
+fn without_repeated(
+    cx: &Context,
+    file: &Path,
+    members: Vec<Element>,
+    names: &mut HashSet<String>,
+) -> Vec<Element> {
+    let mut log = Diagnostics::new(file.display().to_string());
+    let mut kept = Vec::with_capacity(members.len());
+    for m in members {
+        if m.name().is_empty() || names.insert(m.name().to_string()) {
+            kept.push(m);
+            continue;
+        }
+        let message = format!("force `{}` is left out: the model has a force of this name already", m.name());
+        let hint = "rename it, or leave the model's own forces out (`replace_force_set`)";
+        log.warn(m.line, "", message, hint);
+    }
+    cx.report(&log);
+    kept
 }
 
 /// Where a component came from that was added to a model.

@@ -1,30 +1,58 @@
-//! The model of a tool: forces, controllers and loads of its setup file added.
+//! The model of a tool: forces, controllers and loads of its request added.
 
 use super::loads;
 use super::model::{Change, read_changed, read_meshes};
-use super::paths::{beside, folder_of};
+use super::paths::folder_of;
 use crate::context::Context;
 use crate::error::Error;
 use crate::source::ModelSource;
-use soleus_io::setup::ToolSetup;
 use soleus_model::Model;
 use soleus_model::operator::{ModelOperator, Reserves, Residuals, apply_all};
 use std::path::Path;
 
-/// The model with the forces, controllers and loads that the setup adds.
-pub fn read(cx: &Context, path: &Path, source: &ModelSource, tool: &ToolSetup) -> Result<Model, Error> {
-    let files: Vec<_> = tool.force_set_files.iter().map(|f| beside(path, f)).collect();
-    let change = Change {
-        replace_forces: tool.replace_force_set,
-        force_sets: &files,
-        controllers: &tool.controllers,
-        setup: Some(path),
-    };
-    let mut model = read_changed(cx, source, &change)?;
-    let file = tool.external_loads_file.as_ref().map(|f| beside(path, f));
-    model.forces.extend(loads::read(cx, &model, file.as_deref(), folder_of(path))?);
+/// What a tool adds to a model.
+#[derive(Default)]
+pub struct Additions<'a> {
+    /// Forces and controllers of files.
+    pub change: Change<'a>,
+    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N), the same if there is but one number.
+    pub residuals: &'a [f64],
+    /// Actuators for every coordinate that has none: optimal force (N m or N).
+    pub reserves: &'a [f64],
+    /// Measured loads: a file with `ExternalLoads`.
+    pub loads: Option<&'a Path>,
+    /// Changes of the model that has all of these.
+    pub operators: &'a [ModelOperator],
+}
+
+/// The model with everything that is added.
+pub fn read_with(cx: &Context, source: &ModelSource, a: &Additions) -> Result<Model, Error> {
+    check_strengths(source.path(), a)?;
+    let mut model = read_changed(cx, source, &a.change)?;
+    add_helpers(source.path(), &mut model, &helpers(a.residuals, a.reserves))?;
+    // Data of loads are looked for beside the setup file first, and then beside the file of the loads.
+    let folder = a.change.setup.map_or(Path::new(""), folder_of);
+    model.forces.extend(loads::read(cx, &model, a.loads, folder)?);
+    add_helpers(source.path(), &mut model, a.operators)?;
     read_meshes(cx, source.path(), &mut model)?;
     Ok(model)
+}
+
+/// Refuses optimal forces that are no strength.
+fn check_strengths(path: &Path, a: &Additions) -> Result<(), Error> {
+    let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
+    if a.residuals.len() > 2 {
+        let message = format!("residuals are two numbers, not {}", a.residuals.len());
+        return wrong(message, "give the optimal moment (N m) and the optimal force (N)");
+    }
+    let strengths = a.residuals.iter().chain(a.reserves);
+    match strengths.copied().find(|x| !(*x > 0.0 && x.is_finite())) {
+        Some(x) => wrong(
+            format!("an actuator cannot have the optimal force {x}"),
+            "give residuals and reserves a positive number of N or N m",
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Actuators without a file: at joints with ground, of an optimal moment (N m) and an optimal force (N), which is the same if there is

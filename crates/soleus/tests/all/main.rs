@@ -1,4 +1,7 @@
-//! Tools as function calls, on files in memory.
+//! Tools of the library, run on files in memory.
 
+mod analysis;
+mod common;
 mod optimal_control;
 mod prediction;
+mod simulation;

@@ -115,17 +115,13 @@ pub fn check(d: &Das3, report: &mut Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use soleus_testing::{reference_test, shared};
     use std::path::Path;
 
     /// The glenohumeral force and the moment arms of shoulder, elbow and forearm that the authors print.
-    #[test]
+    #[reference_test("data/das3")]
     fn regress_shoulder_of_release_2() {
-        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/das3/derived"));
-        if !folder.exists() {
-            println!("skipped: ../shared not found");
-            return;
-        }
-        let d = super::super::read(folder).unwrap();
+        let d = super::super::read(Path::new(shared!("data/das3/derived"))).unwrap();
         let force = glenohumeral_force(&d, &d.equilibrium).to_array();
         assert!(largest_difference(&force, &GLENOHUMERAL) <= 0.51e-4, "{force:?}");
         let arms = moment_arms(&d, &d.system.default_state);

@@ -2,20 +2,16 @@
 
 use super::*;
 use soleus_dynamics::system::Actor;
+use soleus_testing::{reference_test, shared};
 
-fn das3() -> Option<Das3> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/das3/derived"));
-    if !folder.exists() {
-        println!("skipped: ../shared not found");
-        return None;
-    }
-    Some(read(folder).unwrap())
+fn das3() -> Das3 {
+    read(Path::new(shared!("data/das3/derived"))).unwrap()
 }
 
 /// The stored equilibrium is one: force balances to rounding, moments to rounding of the forces in them.
-#[test]
+#[reference_test("data/das3")]
 fn identity_stored_equilibrium_is_at_rest() {
-    let Some(d) = das3() else { return };
+    let d = das3();
     assert_eq!((states(&d), muscles(&d)), (298, 138));
     let (motion, balance) = rest::residuals(&d, &d.equilibrium);
     assert!(balance < 1e-12, "{balance}");
@@ -23,18 +19,18 @@ fn identity_stored_equilibrium_is_at_rest() {
 }
 
 /// Every force is enabled, and the first 138 are muscles.
-#[test]
+#[reference_test("data/das3")]
 fn analytic_order_of_forces() {
-    let Some(d) = das3() else { return };
+    let d = das3();
     assert!(d.system.forces.iter().all(|f| f.enabled));
     assert!(d.system.forces[..138].iter().all(|f| matches!(f.actor, Actor::Muscle(_))));
     assert_eq!(d.system.forces.len(), 138 + 1 + 2 + 11 + 1);
 }
 
 /// Rest is found again from the middle of all ranges.
-#[test]
+#[reference_test("data/das3")]
 fn identity_equilibrium_from_another_start() {
-    let Some(d) = das3() else { return };
+    let d = das3();
     let (state, found) = rest::find(&d).unwrap();
     assert!(found.residual < 1e-10);
     for (a, b) in state.q.iter().zip(&d.equilibrium.q) {
@@ -45,10 +41,10 @@ fn identity_equilibrium_from_another_start() {
 
 /// The contact forces, the conoid and the moments that the authors print, to the last digit.
 /// `soleus equilibrium` finds it too.
-#[test]
+#[reference_test("data/das3")]
 fn identity_equilibrium_by_damped_motion() {
     use soleus_simulation::system::{RestOptions, solve_rest};
-    let Some(d) = das3() else { return };
+    let d = das3();
     let mut start = d.system.default_state.clone();
     let controls = vec![0.0; d.system.num_controls];
     d.system.solve_equilibrium(&mut start, &controls, &mut d.system.workspace());
@@ -62,9 +58,9 @@ fn identity_equilibrium_by_damped_motion() {
     }
 }
 
-#[test]
+#[reference_test("data/das3")]
 fn regress_forces_at_rest() {
-    let Some(d) = das3() else { return };
+    let d = das3();
     let at = rest::forces(&d, &d.equilibrium);
     let near = |a: &[f64], b: &[f64], unit: f64| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 0.51 * unit);
     assert!(near(&at.contact[0], &[83.2593, 123.6619, 217.9835], 1e-4), "{:?}", at.contact);
@@ -75,12 +71,12 @@ fn regress_forces_at_rest() {
 }
 
 /// The sparse Jacobians along a seeded direction, against dual numbers through the whole residual.
-#[test]
+#[reference_test("data/das3")]
 fn deriv_das3_jacobians() {
     use soleus_dynamics::implicit::ImplicitSystem;
     use soleus_math::Dual;
     type D = Dual<f64, 1>;
-    let Some(d) = das3() else { return };
+    let d = das3();
     let implicit = ImplicitSystem::new(&d.system);
     let (n, nx, ne) = (d.system.tree.num_mobilities, states(&d), d.system.num_controls);
     let mut seed = 5_u64;
@@ -131,9 +127,9 @@ fn deriv_das3_jacobians() {
 
 /// At 3 ms the first-order method stays as near to a reference of our own as the authors' does to theirs, and the error
 /// halves with the step.
-#[test]
+#[reference_test("data/das3")]
 fn order_release_test() {
-    let Some(d) = das3() else { return };
+    let d = das3();
     let [paper, coarse, fine] = release::errors_for_test(&d);
     assert!(paper < 0.063, "{paper} deg");
     // Of order 1; what is left of order 2 is a few percent at 1 ms.
@@ -141,10 +137,10 @@ fn order_release_test() {
 }
 
 /// With the equations of release 2 our run is the authors', within their tolerance of 1e-3 by far; with complete ones not.
-#[test]
+#[reference_test("data/das3")]
 fn identity_stored_run_by_the_released_equations() {
     use runs::Equations;
-    let Some(d) = das3() else { return };
+    let d = das3();
     let [released, complete] =
         [Equations::Released, Equations::Complete].map(|e| release::distance_for_test(&d, e));
     assert!(released < 0.01, "{released} deg");
@@ -152,10 +148,10 @@ fn identity_stored_run_by_the_released_equations() {
 }
 
 /// Jacobians of the released equations along a seeded direction, against central differences.
-#[test]
+#[reference_test("data/das3")]
 fn deriv_released_equations() {
     use soleus_simulation::{ImplicitOde, ImplicitSystemOde};
-    let Some(d) = das3() else { return };
+    let d = das3();
     let inner = ImplicitSystemOde::new(&d.system, runs::ramped(|_| 0.3));
     let mut ode = released::AsReleased::new(&d, inner);
     let (n, nx) = (d.system.tree.num_mobilities, states(&d));

@@ -81,7 +81,7 @@ impl Trial {
             .collect();
         let mut controls = ModelControls::new(&self.model, &self.system);
         let both = (&self.model, &self.system);
-        let wrong = |e| failed(&self.source, &e);
+        let wrong = |e| Failure::from(failed(&self.source, &e));
         analyze(both, &self.history, rows, &mut controls, Preparation::default(), &mut list)
             .map_err(wrong)?;
         list.into_iter().map(|s| s.analysis.finish().map_err(wrong)).collect()

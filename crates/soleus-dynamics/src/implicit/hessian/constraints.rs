@@ -25,7 +25,7 @@ pub(super) struct ConstraintPlan {
 
 impl ImplicitSystem<'_> {
     pub(super) fn constraint_plans(&self, lower: &SparseMatrix) -> Vec<ConstraintPlan> {
-        let (s, w) = (self.system, self.layout());
+        let (s, w) = (&*self.system, self.layout());
         let (mut p, mut v) = (0, s.constraints.num_position());
         let mut plans = Vec::new();
         for c in &s.constraints.list {
@@ -55,7 +55,7 @@ impl ImplicitSystem<'_> {
         hw: &mut HessianWorkspace,
         hessian: &mut ImplicitHessian,
     ) {
-        let (s, w) = (self.system, self.layout());
+        let (s, w) = (&*self.system, self.layout());
         let (y_u, y_c) = (&y[w.n..2 * w.n], &y[2 * w.n + s.num_aux..]);
         let HessianWorkspace { ws, tree, constraints, jets, .. } = hw;
         for (plan, c) in constraints.iter().zip(&s.constraints.list) {
@@ -83,7 +83,7 @@ impl ImplicitSystem<'_> {
         jets: &mut JetScratch,
         hessian: &mut ImplicitHessian,
     ) {
-        let s = self.system;
+        let s = &*self.system;
         let (n, k) = (s.tree.num_mobilities, plan.list.len());
         let JetScratch { all_q: q, all_u: u, kinematics: Some(kinematics), rows: Some(rows), .. } = jets
         else {

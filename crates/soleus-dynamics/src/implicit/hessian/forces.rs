@@ -99,7 +99,7 @@ impl BodyGradient {
 
 impl ImplicitSystem<'_> {
     pub(super) fn force_plans(&self, lower: &SparseMatrix) -> Vec<ForcePlan> {
-        let (s, w) = (self.system, self.layout());
+        let (s, w) = (&*self.system, self.layout());
         let mut plans = Vec::new();
         for &i in &self.pattern.plain {
             let f = &s.forces[i];

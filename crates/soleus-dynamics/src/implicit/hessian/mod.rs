@@ -125,7 +125,7 @@ impl ImplicitSystem<'_> {
 
     /// Room to find it.
     pub fn hessian_workspace(&self) -> HessianWorkspace {
-        let s = self.system;
+        let s = &*self.system;
         let lower = self.hessian().lower;
         let w = self.layout();
         let mut places = DensePlaces::default();
@@ -171,7 +171,7 @@ impl ImplicitSystem<'_> {
         hw: &mut HessianWorkspace,
         hessian: &mut ImplicitHessian,
     ) {
-        let s = self.system;
+        let s = &*self.system;
         let n = s.tree.num_mobilities;
         let udot = &xdot[n..2 * n];
         let (y_u, y_z) = (&y[n..2 * n], &y[2 * n..2 * n + s.num_aux]);

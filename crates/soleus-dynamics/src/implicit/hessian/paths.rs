@@ -116,7 +116,7 @@ impl PathSecond {
 
 impl ImplicitSystem<'_> {
     pub(super) fn path_plans(&self, lower: &SparseMatrix) -> Vec<PathPlan> {
-        let (s, w) = (self.system, self.layout());
+        let (s, w) = (&*self.system, self.layout());
         let mut plans = Vec::new();
         for (i, f) in s.forces.iter().enumerate().filter(|(_, f)| f.enabled) {
             let Some(path) = &f.path else { continue };
@@ -265,7 +265,7 @@ impl ImplicitSystem<'_> {
         jets: &mut PathJets<N, H>,
         out: &mut PathSecond,
     ) {
-        let s = self.system;
+        let s = &*self.system;
         let (How::Points { consistent, moving, still, bodies, coordinates, rounds, .. }, Some(path)) =
             (&plan.how, &s.forces[plan.force].path)
         else {

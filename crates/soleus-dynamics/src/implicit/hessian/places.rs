@@ -7,7 +7,7 @@ use crate::system::Actor;
 impl ImplicitSystem<'_> {
     /// Which pairs of variables meet in one equation other than as a sum, from the structure of the model alone.
     pub(super) fn hessian_places(&self) -> Vec<(usize, usize)> {
-        let s = self.system;
+        let s = &*self.system;
         let tree = &s.tree;
         let (n, nx) = (tree.num_mobilities, self.num_states());
         let (u0, ud0, z0, zd0) = (n, nx + n, 2 * n, nx + 2 * n);

@@ -164,7 +164,7 @@ impl ParameterWorkspace {
 impl ImplicitSystem<'_> {
     /// Room for derivatives by parameters.
     pub fn parameter_workspace(&self) -> ParameterWorkspace {
-        let s = self.system;
+        let s = &*self.system;
         let (n, nb, zero) = (s.tree.num_mobilities, s.tree.nodes.len(), D::zero());
         let states = self.num_states();
         let paths = s.forces.iter().map(|f| f.path.as_ref().map_or_else(PathState::empty, PathState::new));
@@ -197,7 +197,7 @@ impl ImplicitSystem<'_> {
         room: &mut ParameterWorkspace,
         df_dp: &mut [f64],
     ) {
-        let s = self.system;
+        let s = &*self.system;
         let n = s.tree.num_mobilities;
         let udot = &xdot[n..2 * n];
         s.compute_kinematics(x, &mut room.plain);

@@ -1,4 +1,4 @@
-//! `MocoStudy`: an optimal control problem and how to solve it (`.omoco`).
+//! `MocoStudy`: an optimal control problem and how to solve it (`.omoco`), translated into the types of [`crate::study`].
 
 mod goal;
 mod model_source;
@@ -8,120 +8,20 @@ mod position_motion;
 mod solver;
 mod tools;
 
-pub use goal::{
-    ContactGroup, FrameTracking, GoalKind, MocoGoal, PeriodicPair, TableOperator, TableSource, Weight,
-    WeightedSet,
+pub use crate::study::{
+    ContactGroup, FramePair, FrameTracking, FunctionBounds, Goal as MocoGoal, GoalKind, ModelStep,
+    ModelStepKind, OutputSource, OutputUse, Parameter as MocoParameter, PathConstraint as MocoPathConstraint,
+    PathConstraintKind, PeriodicPair, PrescribedCoordinate, Problem as MocoStudySetup, Solver as MocoSolver,
+    TableOperator, TableSource, VariableInfo, Weight, WeightedSet,
 };
-pub use model_source::{ModelStep, ModelStepKind};
-pub use output::{OutputSource, OutputUse};
-pub use path_constraint::{FramePair, FunctionBounds, MocoPathConstraint, PathConstraintKind};
-pub use position_motion::PrescribedCoordinate;
-pub use solver::MocoSolver;
 pub use tools::{MocoInverseSetup, MocoToolSetup, MocoTrackSetup};
 pub(super) use tools::{read_inverse, read_track};
 
 use super::properties::Properties;
+use crate::study::{Parameter, Problem, Solver};
 use soleus_model::{Diagnostics, Element};
 
-/// What a `MocoStudy` asks for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MocoStudySetup {
-    /// Name of the study.
-    pub name: String,
-    /// The `Model` that the file holds, if it does.
-    pub model: Option<Element>,
-    /// Motions of coordinates that a `PositionMotion` in the model prescribes; it is no longer in `model`.
-    pub prescribed: Vec<PrescribedCoordinate>,
-    /// `ExternalLoads` among the model's components; no longer in `model`.
-    pub external_loads: Option<Element>,
-    /// `filepath` of the model, if the file does not hold it.
-    pub model_file: Option<String>,
-    /// Changes of the model, in their order.
-    pub model_steps: Vec<ModelStep>,
-    /// `time_initial_bounds`, s.
-    pub initial_time: Option<[f64; 2]>,
-    /// `time_final_bounds`, s.
-    pub final_time: Option<[f64; 2]>,
-    /// `default_speed_bounds`. Default ±50.
-    pub default_speed_bounds: [f64; 2],
-    /// `bound_activation_from_excitation`. Default true.
-    pub bound_activation_from_excitation: bool,
-    /// `multiplier_bounds`. Default ±1000.
-    pub multiplier_bounds: [f64; 2],
-    /// `state_infos_pattern`, then `state_infos`: later ones win.
-    pub states: Vec<VariableInfo>,
-    /// `control_infos_pattern`, then `control_infos`.
-    pub controls: Vec<VariableInfo>,
-    /// `parameters`.
-    pub parameters: Vec<MocoParameter>,
-    /// `goals`, those that are enabled.
-    pub goals: Vec<MocoGoal>,
-    /// `path_constraints`.
-    pub path_constraints: Vec<MocoPathConstraint>,
-    /// `MocoCasADiSolver`.
-    pub solver: MocoSolver,
-}
-
-impl Default for MocoStudySetup {
-    /// No model, no goals, Moco's bounds.
-    fn default() -> Self {
-        MocoStudySetup {
-            name: String::new(),
-            model: None,
-            prescribed: Vec::new(),
-            external_loads: None,
-            model_file: None,
-            model_steps: Vec::new(),
-            initial_time: None,
-            final_time: None,
-            default_speed_bounds: [-50.0, 50.0],
-            bound_activation_from_excitation: true,
-            multiplier_bounds: [-1000.0, 1000.0],
-            states: Vec::new(),
-            controls: Vec::new(),
-            parameters: Vec::new(),
-            goals: Vec::new(),
-            path_constraints: Vec::new(),
-            solver: MocoSolver::default(),
-        }
-    }
-}
-
-/// Bounds of a variable.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VariableInfo {
-    /// Name, or a regular expression for names.
-    pub name: String,
-    /// Whether the name is a regular expression.
-    pub is_pattern: bool,
-    /// `bounds`.
-    pub bounds: Option<[f64; 2]>,
-    /// `initial_bounds`.
-    pub initial: Option<[f64; 2]>,
-    /// `final_bounds`.
-    pub last: Option<[f64; 2]>,
-    /// Line in the file.
-    pub line: u32,
-}
-
-/// A property of components to be found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MocoParameter {
-    /// Name.
-    pub name: String,
-    /// Bounds.
-    pub bounds: [f64; 2],
-    /// Paths of the components that share the value.
-    pub component_paths: Vec<String>,
-    /// Name of the property.
-    pub property_name: String,
-    /// Which element of a vector.
-    pub property_element: Option<usize>,
-    /// Line in the file.
-    pub line: u32,
-}
-
-pub(crate) fn read(study: &Element, log: &mut Diagnostics) -> MocoStudySetup {
+pub(crate) fn read(study: &Element, log: &mut Diagnostics) -> Problem {
     let name = study.name().to_string();
     let mut p = Properties::new(study, log);
     p.skip(&["write_solution", "results_directory"]);
@@ -141,7 +41,7 @@ pub(crate) fn read(study: &Element, log: &mut Diagnostics) -> MocoStudySetup {
     read_phase(name, phase, solver, log)
 }
 
-fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagnostics) -> MocoStudySetup {
+fn read_phase(name: String, phase: &Element, solver: Solver, log: &mut Diagnostics) -> Problem {
     let mut p = Properties::new(phase, log);
     let speed = p.find("default_speed_bounds").or_else(|| named(phase, "default_speed_bounds")).cloned();
     let multiplier = p.find("multiplier_bounds").or_else(|| named(phase, "multiplier_bounds")).cloned();
@@ -189,7 +89,7 @@ fn read_phase(name: String, phase: &Element, solver: MocoSolver, log: &mut Diagn
     let goals = goals.iter().flat_map(|e| e.children()).filter_map(|e| goal::read(e, log)).collect();
     let path_constraints =
         constraints.iter().flat_map(|e| e.children()).filter_map(|e| path_constraint::read(e, log)).collect();
-    MocoStudySetup {
+    Problem {
         name,
         model,
         prescribed,
@@ -258,11 +158,11 @@ fn variable_info(e: &Element, is_pattern: bool, log: &mut Diagnostics) -> Variab
     }
 }
 
-fn parameter(e: &Element, log: &mut Diagnostics) -> MocoParameter {
+fn parameter(e: &Element, log: &mut Diagnostics) -> Parameter {
     let of = e.child("MocoBounds").and_then(|b| bounds(b, log));
     let mut p = Properties::new(e, log);
     p.skip(&["MocoBounds"]);
-    let parameter = MocoParameter {
+    let parameter = Parameter {
         name: e.name().to_string(),
         bounds: of.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
         component_paths: p.words("component_paths"),

@@ -1,32 +1,11 @@
 //! `ModelProcessor`: a model and what is done to it.
 
-use super::goal::{TableSource, table_named};
+use super::goal::table_named;
 use crate::setup::properties::Properties;
+use crate::study::{ModelStep, ModelStepKind};
 use soleus_model::muscle::TendonDynamicsMode;
 use soleus_model::operator::{ModelOperator, Reserves, Residuals};
 use soleus_model::{Diagnostics, Element};
-
-/// A step of a `ModelProcessor`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ModelStep {
-    /// What is done.
-    pub kind: ModelStepKind,
-    /// Line in the file.
-    pub line: u32,
-}
-
-/// What a step of a `ModelProcessor` does. Those that need other files name them.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ModelStepKind {
-    /// A change that needs no other file.
-    Operator(ModelOperator),
-    /// `ModOpAddExternalLoads`: file of an `ExternalLoads`.
-    ExternalLoads(String),
-    /// `ModOpReplacePathsWithFunctionBasedPaths`: file of a set of `FunctionBasedPath`s.
-    FunctionBasedPaths(String),
-    /// `ModOpPrescribeCoordinateValues`.
-    PrescribeCoordinates(TableSource),
-}
 
 /// Where a model comes from.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,85 +1,12 @@
 //! Path constraints of a `MocoStudy`.
 
-use super::output::{self, OutputSource};
+use super::output;
 use crate::setup::properties::Properties;
-use soleus_math::Function;
+use crate::study::{FramePair, FunctionBounds, PathConstraint, PathConstraintKind};
 use soleus_model::{Diagnostics, Element};
 
-/// A constraint along the motion.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MocoPathConstraint {
-    /// Name.
-    pub name: String,
-    /// What it asks for.
-    pub kind: PathConstraintKind,
-    /// Line in the file.
-    pub line: u32,
-}
-
-/// `lower_bound`, `upper_bound` and `equality_with_lower`: functions of time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FunctionBounds {
-    /// `lower_bound`.
-    pub lower: Option<Function>,
-    /// `upper_bound`.
-    pub upper: Option<Function>,
-    /// `equality_with_lower`. Default false.
-    pub equality_with_lower: bool,
-}
-
-/// A pair of `MocoFrameDistanceConstraint`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FramePair {
-    /// `frame1_path`, `frame2_path`.
-    pub frames: [String; 2],
-    /// `minimum_distance`, `maximum_distance`, m. Default 0 and infinite.
-    pub distance: [f64; 2],
-}
-
-/// What constraints ask for, by class.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PathConstraintKind {
-    /// `MocoControlBoundConstraint`.
-    ControlBound {
-        /// `control_paths`.
-        paths: Vec<String>,
-        /// Bounds.
-        bounds: FunctionBounds,
-    },
-    /// `MocoStateBoundConstraint`.
-    StateBound {
-        /// `state_paths`.
-        paths: Vec<String>,
-        /// Bounds.
-        bounds: FunctionBounds,
-    },
-    /// `MocoOutputBoundConstraint`.
-    OutputBound {
-        /// The output.
-        output: OutputSource,
-        /// Bounds.
-        bounds: FunctionBounds,
-    },
-    /// `MocoOutputConstraint`.
-    Output {
-        /// The output.
-        output: OutputSource,
-        /// Bounds of `MocoConstraintInfo`.
-        bounds: [f64; 2],
-    },
-    /// `MocoFrameDistanceConstraint`.
-    FrameDistance {
-        /// `frame_pairs`.
-        pairs: Vec<FramePair>,
-        /// `projection`: `none`, `vector` or `plane`.
-        projection: String,
-        /// `projection_vector`.
-        vector: [f64; 3],
-    },
-}
-
 /// Reads a constraint; `None`, with an error, if it is not known.
-pub(super) fn read(e: &Element, log: &mut Diagnostics) -> Option<MocoPathConstraint> {
+pub(super) fn read(e: &Element, log: &mut Diagnostics) -> Option<PathConstraint> {
     let info = e.child("MocoConstraintInfo").and_then(|i| i.child("bounds"));
     let bounds = info.and_then(|b| b.children().next()).and_then(|b| super::bounds(b, log));
     let mut p = Properties::new(e, log);
@@ -114,7 +41,7 @@ pub(super) fn read(e: &Element, log: &mut Diagnostics) -> Option<MocoPathConstra
         }
     };
     p.finish();
-    Some(MocoPathConstraint { name: e.name().to_string(), kind, line: e.line })
+    Some(PathConstraint { name: e.name().to_string(), kind, line: e.line })
 }
 
 fn function_bounds(p: &mut Properties) -> FunctionBounds {

@@ -1,19 +1,7 @@
 //! `PositionMotion`: motions that the coordinates of a model follow.
 
+use crate::study::PrescribedCoordinate;
 use soleus_model::{Diagnostics, Element};
-
-/// A coordinate that follows a spline through points.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PrescribedCoordinate {
-    /// Absolute path of the coordinate.
-    pub path: String,
-    /// Degree of the spline.
-    pub degree: usize,
-    /// Times, s.
-    pub x: Vec<f64>,
-    /// Values, rad or m.
-    pub y: Vec<f64>,
-}
 
 /// Takes the `PositionMotion` out of a model, where it has one that is enabled.
 pub(super) fn take(model: &mut Element, log: &mut Diagnostics) -> Vec<PrescribedCoordinate> {

@@ -1,63 +1,10 @@
 //! `MocoCasADiSolver`.
 
 use crate::setup::properties::Properties;
+use crate::study::Solver;
 use soleus_model::{Diagnostics, Element};
 
-/// Settings of the transcription and of the solver. A tolerance of −1 is the solver's own.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MocoSolver {
-    /// `num_mesh_intervals`. Default 100.
-    pub num_mesh_intervals: usize,
-    /// `mesh`: points from 0 to 1; counts instead of the number if given.
-    pub mesh: Vec<f64>,
-    /// `transcription_scheme`. Default hermite-simpson.
-    pub transcription_scheme: String,
-    /// `interpolate_control_mesh_interior_points`. Default true.
-    pub interpolate_control_mesh_interior_points: bool,
-    /// `enforce_path_constraint_mesh_interior_points`. Default false.
-    pub enforce_path_constraint_mesh_interior_points: bool,
-    /// `scale_variables_using_bounds`. Default false.
-    pub scale_variables_using_bounds: bool,
-    /// `enforce_constraint_derivatives`. Default true.
-    pub enforce_constraint_derivatives: bool,
-    /// `multibody_dynamics_mode` is implicit. Default explicit.
-    pub implicit: bool,
-    /// `kinematic_constraint_method`. Default Posa2016.
-    pub kinematic_constraint_method: String,
-    /// `optim_max_iterations`.
-    pub optim_max_iterations: f64,
-    /// `optim_convergence_tolerance`.
-    pub optim_convergence_tolerance: f64,
-    /// `optim_constraint_tolerance`.
-    pub optim_constraint_tolerance: f64,
-    /// `guess_file`.
-    pub guess_file: Option<String>,
-    /// `minimize_lagrange_multipliers` with `lagrange_multiplier_weight`; 0 if not.
-    pub multiplier_weight: f64,
-    /// `minimize_implicit_multibody_accelerations` with its weight; 0 if not.
-    pub acceleration_weight: f64,
-    /// `minimize_implicit_auxiliary_derivatives` with its weight; 0 if not.
-    pub auxiliary_weight: f64,
-    /// `minimize_state_projection_distance` with its weight; 0 if not.
-    pub projection_weight: f64,
-    /// `velocity_correction_bounds`. Default ±0.1.
-    pub velocity_correction_bounds: [f64; 2],
-    /// `projection_slack_variable_bounds`. Default ±0.001.
-    pub projection_slack_variable_bounds: [f64; 2],
-    /// `implicit_multibody_acceleration_bounds`. Default ±1000.
-    pub implicit_multibody_acceleration_bounds: [f64; 2],
-    /// `implicit_auxiliary_derivative_bounds`. Default ±1000.
-    pub implicit_auxiliary_derivative_bounds: [f64; 2],
-}
-
-impl Default for MocoSolver {
-    /// What a file gets that says nothing.
-    fn default() -> Self {
-        read(&Element::new("MocoCasADiSolver", 0), &mut Diagnostics::new(String::new()))
-    }
-}
-
-pub(super) fn read(e: &Element, log: &mut Diagnostics) -> MocoSolver {
+pub(super) fn read(e: &Element, log: &mut Diagnostics) -> Solver {
     // Bounds are written as objects that carry the name of their property.
     let mut bounds = |name: &str, default: [f64; 2]| {
         let found = e.children().find(|c| c.tag == name || c.name() == name);
@@ -94,7 +41,7 @@ pub(super) fn read(e: &Element, log: &mut Diagnostics) -> MocoSolver {
         if p.boolean(flag, default) { w } else { 0.0 }
     };
     let mesh = p.words("mesh").iter().filter_map(|w| w.parse().ok()).collect();
-    let solver = MocoSolver {
+    let solver = Solver {
         num_mesh_intervals: p.number("num_mesh_intervals", 100.0).max(1.0) as usize,
         mesh,
         transcription_scheme: p.text("transcription_scheme").unwrap_or_else(|| "hermite-simpson".into()),

@@ -1,26 +1,33 @@
 //! `MocoInverse` and `MocoTrack`.
 
-use super::goal::{TableSource, Weight, table_named, weights};
-use super::model_source::{self, ModelStep};
+use super::goal::{table_named, weights};
+use super::model_source;
 use crate::setup::properties::Properties;
+use crate::study::{ModelStep, TableSource, Weight};
+use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Element};
 
 /// What both tools have in common: OpenSim's `MocoTool`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct MocoToolSetup {
     /// Name of the tool.
     pub name: String,
     /// The `Model` that the file holds, if it does.
+    #[serde(with = "crate::plain")]
     pub model: Option<Element>,
     /// `filepath` of the model, if the file does not hold it.
     pub model_file: Option<String>,
     /// Changes of the model, in their order.
     pub model_steps: Vec<ModelStep>,
     /// `initial_time`, s. Default: that of the data.
+    #[serde(with = "crate::plain")]
     pub initial_time: Option<f64>,
     /// `final_time`, s. Default: that of the data.
+    #[serde(with = "crate::plain")]
     pub final_time: Option<f64>,
     /// `mesh_interval`, s. Default 0.02.
+    #[serde(with = "crate::plain")]
     pub mesh_interval: f64,
     /// `clip_time_range`: leaves out a millisecond at both ends. Default false.
     pub clip_time_range: bool,
@@ -42,7 +49,8 @@ impl Default for MocoToolSetup {
 }
 
 /// What a `MocoInverse` asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct MocoInverseSetup {
     /// Model and times.
     pub tool: MocoToolSetup,
@@ -53,14 +61,18 @@ pub struct MocoInverseSetup {
     /// `minimize_sum_squared_activations`. Default false.
     pub minimize_sum_squared_activations: bool,
     /// `max_iterations`.
+    #[serde(with = "crate::plain")]
     pub max_iterations: Option<f64>,
     /// `convergence_tolerance`. Default 1e-3.
+    #[serde(with = "crate::plain")]
     pub convergence_tolerance: f64,
     /// `constraint_tolerance`. Default 1e-3.
+    #[serde(with = "crate::plain")]
     pub constraint_tolerance: f64,
     /// `output_paths`: patterns of outputs to report.
     pub output_paths: Vec<String>,
     /// `reserves_weight`. Default 1.
+    #[serde(with = "crate::plain")]
     pub reserves_weight: f64,
 }
 
@@ -81,13 +93,15 @@ impl Default for MocoInverseSetup {
 }
 
 /// What a `MocoTrack` asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct MocoTrackSetup {
     /// Model and times.
     pub tool: MocoToolSetup,
     /// `states_reference`, if there is one.
     pub states_reference: Option<TableSource>,
     /// `states_global_tracking_weight`. Default 1.
+    #[serde(with = "crate::plain")]
     pub states_global_tracking_weight: f64,
     /// `states_weight_set`.
     pub states_weights: Vec<Weight>,
@@ -98,6 +112,7 @@ pub struct MocoTrackSetup {
     /// `markers_reference`, if there is one.
     pub markers_reference: Option<TableSource>,
     /// `markers_global_tracking_weight`. Default 1.
+    #[serde(with = "crate::plain")]
     pub markers_global_tracking_weight: f64,
     /// `markers_weight_set`.
     pub markers_weights: Vec<Weight>,
@@ -110,6 +125,7 @@ pub struct MocoTrackSetup {
     /// `minimize_control_effort`. Default true.
     pub minimize_control_effort: bool,
     /// `control_effort_weight`. Default 0.001.
+    #[serde(with = "crate::plain")]
     pub control_effort_weight: f64,
     /// `controls_weight_set`.
     pub controls_weights: Vec<Weight>,

@@ -3,11 +3,14 @@
 //!
 //! Written is the plainest form that every reader takes: required doubles, plain encoding, no compression. Read is what pandas,
 //! Arrow and R write for a flat table of numbers: doubles, floats and whole numbers, with or without gaps; plain, by dictionary
-//! or split by bytes; pages of both versions; without compression or with Snappy's.
+//! or split by bytes; pages of both versions; without compression or with that of Snappy, gzip or (feature `zstd`) Zstandard.
 //!
 //! Source: the format as specified by Apache Parquet (`parquet.thrift`, Encodings.md, Data Pages), the compact protocol of
-//! Apache Thrift, and the format description of Snappy. The code is ours: all of it is less than a reader of every Parquet
-//! file would add to the program.
+//! Apache Thrift, the format description of Snappy, and RFC 1952 (gzip). The code is ours. The crate `parquet` reads Zstandard
+//! only through a library in C; without it, it takes 57 s to compile and adds 1.0 MB to the program. `ruzstd` takes 3.5 s and 0.15 MB.
+//!
+//! What a file claims is not believed: a table may take [`MOST_TIMES`] times the file, a page what its values need, and all pages
+//! together no more than the file.
 //!
 //! ```text
 //! PAR1 | column chunk … | metadata (Thrift) | its length, 4 bytes | PAR1
@@ -19,10 +22,17 @@ mod pages;
 mod read;
 mod snappy;
 mod thrift;
+mod unpack;
 mod write;
 
 pub use read::read;
 pub use write::write;
+
+/// How many times as large as its file a table may be. Columns of one number throughout pack to nearly nothing, but the times
+/// beside them do not; this is a hundred such columns.
+const MOST_TIMES: usize = 128;
+/// Bytes that a table may always have, however small its file.
+const ALWAYS: usize = 128 << 20;
 
 /// The first and the last four bytes of a file.
 const MAGIC: &[u8; 4] = b"PAR1";
@@ -36,6 +46,19 @@ enum ParquetError {
     /// What is there makes no sense.
     #[error("{0}")]
     Damaged(&'static str),
+    /// Far more numbers than bytes.
+    #[error(
+        "it claims {rows} rows of {columns} columns, {} MB in memory from a file of {} kB",
+        rows.saturating_mul(*columns).saturating_mul(8) >> 20, bytes.div_ceil(1000)
+    )]
+    TooLarge {
+        /// Rows.
+        rows: usize,
+        /// Columns of numbers.
+        columns: usize,
+        /// Length of the file.
+        bytes: usize,
+    },
     /// Legal, but not read here.
     #[error("{what} are not read")]
     Unsupported {

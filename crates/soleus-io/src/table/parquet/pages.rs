@@ -1,7 +1,8 @@
 //! The pages of a column to numbers.
 
 use super::thrift::{Value, read_struct};
-use super::{ParquetError, encoding, levels, page, physical, snappy};
+use super::unpack::unpack;
+use super::{ParquetError, encoding, levels, page, physical};
 
 const CUT: ParquetError = ParquetError::Damaged("a page is cut off");
 
@@ -17,8 +18,14 @@ pub struct Chunk {
     pub optional: bool,
 }
 
-/// Appends the numbers of a column chunk, whose pages begin with `bytes`; a gap is NaN.
-pub fn read(chunk: &Chunk, bytes: &[u8], numbers: &mut Vec<f64>) -> Result<(), ParquetError> {
+/// Appends the numbers of a column chunk, whose pages begin with `bytes`; a gap is NaN. What the pages take is subtracted from
+/// `budget`.
+pub fn read(
+    chunk: &Chunk,
+    bytes: &[u8],
+    budget: &mut usize,
+    numbers: &mut Vec<f64>,
+) -> Result<(), ParquetError> {
     let wanted = numbers.len() + chunk.values;
     let mut rest = bytes;
     let mut dictionary = Vec::new();
@@ -27,16 +34,21 @@ pub fn read(chunk: &Chunk, bytes: &[u8], numbers: &mut Vec<f64>) -> Result<(), P
         let size = header.int(3).and_then(|n| usize::try_from(n).ok()).ok_or(CUT)?;
         let (body, after) = rest[length..].split_at_checked(size).ok_or(CUT)?;
         rest = after;
+        const OVERLAP: ParquetError = ParquetError::Damaged("the pages of its columns overlap");
+        *budget = budget.checked_sub(length + size).ok_or(OVERLAP)?;
+        let unpacked = header.int(2).and_then(|n| usize::try_from(n).ok());
         match header.int(1) {
             Some(page::DICTIONARY) => {
-                let values = unpack(chunk.codec, body)?;
-                let count = header.field(7).and_then(|h| h.int(1)).unwrap_or(0);
-                dictionary = plain(chunk.physical, &values, usize::try_from(count).unwrap_or(0))?;
+                // No column has more different values than values.
+                let count = count(header.field(7).ok_or(CUT)?, chunk.values)?;
+                let values = unpack(chunk.codec, body, unpacked, longest(count))?;
+                dictionary = plain(chunk.physical, &values, count)?;
             }
             Some(page::DATA) => {
                 let about = header.field(5).ok_or(CUT)?;
-                let (count, values) = (count(about, wanted - numbers.len())?, unpack(chunk.codec, body)?);
-                let mut values = values.as_slice();
+                let count = count(about, wanted - numbers.len())?;
+                let values = unpack(chunk.codec, body, unpacked, longest(count))?;
+                let mut values = &*values;
                 // Levels of a page of the first version begin with their length.
                 let mut given = None;
                 if chunk.optional {
@@ -53,12 +65,15 @@ pub fn read(chunk: &Chunk, bytes: &[u8], numbers: &mut Vec<f64>) -> Result<(), P
                 let about = header.field(8).ok_or(CUT)?;
                 let count = count(about, wanted - numbers.len())?;
                 // Levels stand before the values, and are never packed.
-                let size = |id| usize::try_from(about.int(id).unwrap_or(0)).unwrap_or(usize::MAX);
-                let (_, after) = body.split_at_checked(size(6)).ok_or(CUT)?;
-                let (bits, values) = after.split_at_checked(size(5)).ok_or(CUT)?;
+                let size = |id| usize::try_from(about.int(id).unwrap_or(0)).ok();
+                let (_, after) = size(6).and_then(|n| body.split_at_checked(n)).ok_or(CUT)?;
+                let (bits, values) = size(5).and_then(|n| after.split_at_checked(n)).ok_or(CUT)?;
                 let given = chunk.optional.then(|| levels::read(bits, 1, count)).transpose()?;
-                let packed = about.field(7) != Some(&Value::Bool(false));
-                let values = if packed { unpack(chunk.codec, values)? } else { values.to_vec() };
+                // Without any value there is nothing to unpack.
+                let packed = about.field(7) != Some(&Value::Bool(false)) && !values.is_empty();
+                let unpacked = unpacked.and_then(|n| n.checked_sub(size(6)?.checked_add(size(5)?)?));
+                let codec = if packed { chunk.codec } else { 0 };
+                let values = unpack(codec, values, unpacked, longest(count))?;
                 let kind = about.int(4).unwrap_or(encoding::PLAIN);
                 push(chunk, kind, &values, &dictionary, count, given.as_deref(), numbers)?;
             }
@@ -75,18 +90,10 @@ fn count(about: &Value, left: usize) -> Result<usize, ParquetError> {
     count.ok_or(ParquetError::Damaged("a page claims more values than its column"))
 }
 
-fn unpack(codec: i64, bytes: &[u8]) -> Result<Vec<u8>, ParquetError> {
-    let name = match codec {
-        0 => return Ok(bytes.to_vec()),
-        1 => return snappy::unpack(bytes),
-        2 => "gzip",
-        4 => "Brotli",
-        5 | 7 => "LZ4",
-        6 => "Zstandard",
-        _ => "an unknown program",
-    };
-    let hint = "write the file without compression, or with Snappy's";
-    Err(ParquetError::Unsupported { what: format!("columns that {name} packed"), hint })
+/// Bytes that a page of so many values may have: each has eight at most, or a run and a place in the dictionary, and a level;
+/// and small pages have a header of their own.
+fn longest(values: usize) -> usize {
+    values.saturating_mul(24).saturating_add(1 << 12)
 }
 
 /// Appends the values of a page; `given` says where there is one.

@@ -2,14 +2,10 @@
 
 use super::pages::{self, Chunk};
 use super::thrift::{Value, read_struct};
-use super::{MAGIC, ParquetError, physical};
+use super::{ALWAYS, MAGIC, MOST_TIMES, ParquetError, physical};
 use soleus_math::Table;
 use soleus_math::table::Element;
 use soleus_model::Diagnostics;
-
-/// Rows that may stand behind one byte of a file. A column of times has a different number in each row, which takes eight bytes
-/// before it is packed, and Snappy packs to a 32nd at best.
-const ROWS_PER_BYTE: usize = 4;
 
 /// Reads a file of numbers with a column `time`; columns of other types are named and left out.
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
@@ -17,6 +13,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     let table = read_columns(bytes, &mut log).unwrap_or_else(|e| {
         let hint = match &e {
             ParquetError::Unsupported { hint, .. } => hint,
+            ParquetError::TooLarge { .. } => "write it again with fewer columns, or without compression",
             _ => "it may have been cut off, or be something else under that name; make it again",
         };
         log.error(0, "", format!("the file cannot be read as Parquet: {e}"), hint);
@@ -38,8 +35,14 @@ fn read_columns(bytes: &[u8], log: &mut Diagnostics) -> Result<Option<Table>, Pa
     let metadata = metadata(bytes)?;
     let schema = columns(&metadata)?;
     let rows = metadata.int(3).and_then(|n| usize::try_from(n).ok());
-    let rows = rows.filter(|n| *n <= ROWS_PER_BYTE.saturating_mul(bytes.len()));
-    let rows = rows.ok_or(ParquetError::Damaged("the file claims more rows than it can hold"))?;
+    let rows = rows.ok_or(ParquetError::Damaged("the file does not say how many rows it has"))?;
+    let columns = schema.iter().filter(|c| c.other.is_none()).count();
+    let size = rows.saturating_mul(columns).saturating_mul(8);
+    if size > bytes.len().saturating_mul(MOST_TIMES).max(ALWAYS) {
+        return Err(ParquetError::TooLarge { rows, columns, bytes: bytes.len() });
+    }
+    // Pages of different columns do not overlap.
+    let mut budget = bytes.len();
     let (mut labels, mut values): (Vec<String>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
     for (i, c) in schema.iter().enumerate() {
         if let Some(what) = c.other {
@@ -50,7 +53,7 @@ fn read_columns(bytes: &[u8], log: &mut Diagnostics) -> Result<Option<Table>, Pa
         for group in metadata.list(4) {
             let (chunk, place) = chunk(group, i, c, rows - numbers.len())?;
             let pages = bytes.get(place..).ok_or(ParquetError::Damaged("a column lies beyond the file"))?;
-            pages::read(&chunk, pages, &mut numbers)?;
+            pages::read(&chunk, pages, &mut budget, &mut numbers)?;
         }
         labels.push(c.name.clone());
         values.push(numbers);

@@ -82,3 +82,135 @@ fn analytic_snappy() {
     assert!(snappy::unpack(&[200, 1, 0, 0]).is_err());
     assert!(snappy::unpack(&[4, 1, 9]).is_err(), "a copy from before the beginning");
 }
+
+/// A file of `columns` required doubles that claims `rows` rows; each column begins at `place`, if there is one.
+fn claims(rows: i64, columns: usize, body: &[u8], place: Option<i64>) -> Vec<u8> {
+    let mut w = thrift::Writer::default();
+    w.open();
+    w.i32(1, 1);
+    w.structs(2, columns + 1);
+    w.open();
+    w.text(4, "table");
+    w.i32(5, columns as i32);
+    w.close();
+    for k in 0..columns {
+        w.open();
+        w.i32(1, physical::DOUBLE as i32);
+        w.i32(3, 0);
+        w.text(4, &if k == 0 { "time".to_string() } else { format!("c{k}") });
+        w.close();
+    }
+    w.i64(3, rows);
+    w.structs(4, usize::from(place.is_some()));
+    if let Some(place) = place {
+        w.open();
+        w.structs(1, columns);
+        for _ in 0..columns {
+            w.open();
+            w.open_field(3);
+            w.i32(1, physical::DOUBLE as i32);
+            w.i32(4, 0);
+            w.i64(5, rows);
+            w.i64(9, place);
+            w.close();
+            w.close();
+        }
+        w.close();
+    }
+    w.close();
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(body);
+    bytes.extend(&w.bytes);
+    bytes.extend((w.bytes.len() as u32).to_le_bytes());
+    bytes.extend(MAGIC);
+    bytes
+}
+
+#[test]
+fn issue_16_a_small_file_is_no_large_table() {
+    // Seen: 42 kB became 2.6 GB.
+    for (rows, columns) in [(167_536, 1001), (i64::MAX, 2), (1 << 40, 1)] {
+        let (table, log) = read(&claims(rows, columns, &[], None), "bomb.parquet");
+        assert!(table.is_none());
+        let message = &log.list[0].message;
+        assert!(message.contains(&format!("it claims {rows} rows of {columns} columns")), "{message}");
+    }
+    assert!(read(&claims(-1, 2, &[], None), "bomb.parquet").1.has_errors());
+}
+
+#[test]
+fn issue_16_columns_do_not_share_pages() {
+    let page = write(&Table::new(Element::Scalar, Vec::new(), vec![0.5; 100], Vec::new()).unwrap());
+    let (table, log) = read(&claims(100, 1, &page[4..], Some(4)), "one.parquet");
+    assert_eq!(table.unwrap().times(), [0.5; 100], "{:?}", log.list);
+    let (table, log) = read(&claims(100, 50, &page[4..], Some(4)), "many.parquet");
+    assert!(table.is_none() && log.list[0].message.contains("overlap"), "{:?}", log.list);
+}
+
+#[test]
+fn analytic_gzip() {
+    // A block as it is, with a name, a comment and extra bytes before it.
+    let mut packed = vec![0x1f, 0x8b, 8, 4 | 8 | 16 | 2, 0, 0, 0, 0, 0, 3, 2, 0, 9, 9];
+    packed.extend(b"name\0comment\0\x12\x34");
+    packed.extend([1, 3, 0, 0xfc, 0xff, b'a', b'b', b'c']);
+    assert_eq!(*unpack::unpack(2, &packed, Some(3), 100).unwrap(), *b"abc");
+    for cut in 0..packed.len() {
+        assert!(unpack::unpack(2, &packed[..cut], Some(3), 100).is_err(), "{cut}");
+    }
+    assert!(unpack::unpack(2, &packed, Some(2), 100).is_err(), "another length than claimed");
+    assert!(unpack::unpack(2, &packed, Some(200), 100).is_err(), "more than the values need");
+    assert!(unpack::unpack(2, &packed, None, 100).is_err());
+}
+
+/// A frame of Zstandard (RFC 8878): blocks of one byte repeated, each of up to 128 kB.
+#[cfg(feature = "zstd")]
+fn zstandard_frame(blocks: usize, size: u32) -> Vec<u8> {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
+    for k in 1..=blocks {
+        let header = size << 3 | 1 << 1 | u32::from(k == blocks);
+        frame.extend(&header.to_le_bytes()[..3]);
+        frame.push(b'a');
+    }
+    frame
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn analytic_zstandard() {
+    let packed = zstandard_frame(3, 5);
+    assert_eq!(*unpack::unpack(6, &packed, Some(15), 100).unwrap(), [b'a'; 15]);
+    for cut in 0..packed.len() {
+        assert!(unpack::unpack(6, &packed[..cut], Some(15), 100).is_err(), "{cut}");
+    }
+    assert!(unpack::unpack(6, &packed, Some(14), 100).is_err());
+    let two: Vec<u8> = packed.iter().chain(&packed).copied().collect();
+    assert_eq!(unpack::unpack(6, &two, Some(30), 100).unwrap().len(), 30, "two frames");
+    // 4 kB that would be 131 MB.
+    assert!(unpack::unpack(6, &zstandard_frame(1000, 128 << 10), Some(80), 100).is_err());
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn identity_a_file_of_polars() {
+    // Written by polars 1 with its defaults: Zstandard, dictionaries, gaps, whole numbers, and a column of words.
+    let (table, log) = read(include_bytes!("../../../tests/data/polars.parquet"), "polars.parquet");
+    let table = table.unwrap();
+    assert_eq!(table.labels(), ["angle", "few", "gap", "whole"]);
+    assert!(log.list.len() == 1 && log.list[0].message.contains("`word`"), "{:?}", log.list);
+    for k in 0..40 {
+        let x = k as f64;
+        let row = [x * 0.37 - 3.0, f64::from(k % 3), x + 0.5, x * x - 7.0];
+        assert_eq!(table.times()[k as usize], x / 10.0);
+        for (c, wanted) in row.into_iter().enumerate() {
+            let found = table.columns()[c][k as usize];
+            assert!(if c == 2 && k % 4 == 1 { found.is_nan() } else { found == wanted }, "{c} {k}: {found}");
+        }
+    }
+}
+
+#[cfg(not(feature = "zstd"))]
+#[test]
+fn analytic_without_zstandard_it_is_said() {
+    let (_, log) = read(include_bytes!("../../../tests/data/polars.parquet"), "polars.parquet");
+    assert!(log.list.iter().any(|d| d.hint.contains("built without Zstandard")), "{:?}", log.list);
+}

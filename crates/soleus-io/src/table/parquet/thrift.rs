@@ -5,6 +5,9 @@ use super::ParquetError;
 /// Deepest nesting accepted; Parquet's metadata are six deep.
 const MAX_DEPTH: usize = 16;
 
+/// Most values accepted: a thousand groups of rows with 150 columns each. A value takes 40 times the memory of its bytes.
+const MAX_VALUES: usize = 4_000_000;
+
 /// Kinds of values in the protocol.
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
@@ -68,7 +71,7 @@ impl Value {
 
 /// Reads one struct from the beginning of `bytes`; how many bytes it takes.
 pub fn read_struct(bytes: &[u8]) -> Result<(Value, usize), ParquetError> {
-    let mut r = Reader { bytes, at: 0 };
+    let mut r = Reader { bytes, at: 0, values: 0 };
     let value = r.fields(0)?;
     Ok((value, r.at))
 }
@@ -76,6 +79,8 @@ pub fn read_struct(bytes: &[u8]) -> Result<(Value, usize), ParquetError> {
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// How many were read.
+    values: usize,
 }
 
 impl Reader<'_> {
@@ -123,8 +128,15 @@ impl Reader<'_> {
                 FALSE => Value::Bool(false),
                 kind => self.value(kind, depth + 1)?,
             };
+            self.count()?;
             fields.push((id, value));
         }
+    }
+
+    fn count(&mut self) -> Result<(), ParquetError> {
+        self.values += 1;
+        const MANY: ParquetError = ParquetError::Damaged("the metadata hold more than 4 million values");
+        if self.values > MAX_VALUES { Err(MANY) } else { Ok(()) }
     }
 
     fn value(&mut self, kind: u8, depth: usize) -> Result<Value, ParquetError> {
@@ -154,8 +166,12 @@ impl Reader<'_> {
                 if depth > MAX_DEPTH || count > (self.bytes.len() - self.at) as u64 {
                     return Err(ParquetError::Damaged("the metadata hold a list longer than the file"));
                 }
-                let list: Result<_, _> = (0..count).map(|_| self.value(head & 15, depth + 1)).collect();
-                Value::List(list?)
+                let mut list = Vec::new();
+                for _ in 0..count {
+                    self.count()?;
+                    list.push(self.value(head & 15, depth + 1)?);
+                }
+                Value::List(list)
             }
             STRUCT => self.fields(depth)?,
             _ => return Err(ParquetError::Damaged("the metadata hold a value of unknown kind")),

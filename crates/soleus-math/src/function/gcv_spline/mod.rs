@@ -148,6 +148,36 @@ impl GcvSpline {
         &self.x
     }
 
+    /// The pieces in descending powers of x − origin, degree + 1 numbers each: left of the knots, the intervals between
+    /// them, right of the knots. The origin is the knot at the left, and the first knot for the first piece.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    /// The spline that has these pieces, as [`coefficients`](Self::coefficients) gives them: a spline that was written to a
+    /// file, without fitting it again.
+    pub fn from_coefficients(
+        degree: usize,
+        x: Vec<f64>,
+        coefficients: Vec<f64>,
+        smoothing_parameter: f64,
+    ) -> Result<Self, FunctionError> {
+        if !matches!(degree, 1 | 3 | 5 | 7) {
+            let (found, expected) = (degree as f64, "1, 3, 5 or 7");
+            return Err(FunctionError::OutOfRange { kind: KIND, what: "degree", found, expected });
+        }
+        knots::points(KIND, &x, &x, degree + 1, true)?;
+        let (needed, found) = ((x.len() + 1) * (degree + 1), coefficients.len());
+        if needed != found {
+            return Err(FunctionError::WrongCount { kind: KIND, what: "coefficients", needed, found });
+        }
+        knots::finite(KIND, "coefficients", &coefficients)?;
+        knots::finite(KIND, "smoothing", &[smoothing_parameter])?;
+        let inv_spacing = inverse_spacing(&x);
+        let half_order = degree.div_ceil(2);
+        Ok(GcvSpline { half_order, x: x.into(), coefficients, inv_spacing, smoothing_parameter })
+    }
+
     /// The smoothing parameter p of (1); 0 for a spline through its points.
     pub fn smoothing_parameter(&self) -> f64 {
         self.smoothing_parameter

@@ -113,7 +113,7 @@ pub fn solver(cx: &Context, study: &Study, is_moco: bool, a: &SolveOptions) -> n
         o.dual_tolerance = s.optim_convergence_tolerance;
         o.complementarity_tolerance = 0.01 * s.optim_convergence_tolerance;
     }
-    if !is_moco {
+    if !is_moco && (study.tolerance.is_some() || !(s.optim_convergence_tolerance > 0.0)) {
         o.tolerance = study.tolerance.unwrap_or(TOLERANCE);
     }
     if s.optim_constraint_tolerance > 0.0 {

@@ -1,0 +1,59 @@
+//! What `soleus analyze` and `soleus so` share.
+
+use soleus::analysis::AnalysisOutput;
+use std::path::PathBuf;
+
+/// What both verbs take.
+#[derive(clap::Args)]
+pub struct Input {
+    /// Model file (.osim, any version)
+    #[arg(long)]
+    pub model: PathBuf,
+    /// The motion: coordinates (.mot, .sto; degrees if it says so) or states (.sto; with columns for speeds)
+    #[arg(long, value_name = "MOTION.mot")]
+    pub motion: PathBuf,
+    /// Measured loads: an XML file with ExternalLoads
+    #[arg(long, value_name = "LOADS.xml")]
+    pub loads: Option<PathBuf>,
+    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N)
+    #[arg(long, value_name = "MOMENT,FORCE", value_delimiter = ',', num_args = 1)]
+    pub residuals: Vec<f64>,
+    /// Actuators to add to the model: XML files with a ForceSet, or the optimal force (N m or N) of one for every coordinate that has none
+    #[arg(long, value_name = "FORCES.xml|FORCE", num_args = 1..)]
+    reserves: Vec<String>,
+    /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
+    #[arg(long)]
+    pub cutoff_hz: Option<f64>,
+    /// First time, s
+    #[arg(long, allow_negative_numbers = true)]
+    pub from: Option<f64>,
+    /// Last time, s
+    #[arg(long, allow_negative_numbers = true)]
+    pub to: Option<f64>,
+    /// Use every Nth row of the motion
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub every: usize,
+    /// Folder for the tables
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    #[arg(long)]
+    pub opensim_faults: bool,
+}
+
+impl Input {
+    /// Reserves that come in files.
+    pub fn force_sets(&self) -> Vec<PathBuf> {
+        self.reserves.iter().filter(|r| r.parse::<f64>().is_err()).map(PathBuf::from).collect()
+    }
+
+    /// Reserves that come without a file.
+    pub fn reserves(&self) -> Vec<f64> {
+        self.reserves.iter().filter_map(|r| r.parse().ok()).collect()
+    }
+
+    /// Files to write.
+    pub fn output(&self) -> AnalysisOutput {
+        AnalysisOutput { folder: Some(self.out.clone()), name: None }
+    }
+}

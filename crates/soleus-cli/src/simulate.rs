@@ -1,0 +1,184 @@
+//! `soleus simulate`: forward simulation of a model.
+
+use crate::door::{enter, finish};
+use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use soleus::simulation::{Method, SimulationOutput};
+use soleus::{ForwardSimulation, Simulation};
+use soleus_io::setup::ForwardSetup;
+use std::path::{Path, PathBuf};
+
+/// Integrators by name.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Integrator {
+    /// Runge–Kutta–Merson 4(3), steps controlled as in OpenSim
+    Rkm,
+    /// Dormand–Prince 5(4)
+    Dopri5,
+    /// Radau IIA of order 5, for stiff models
+    Radau5,
+    /// Implicit midpoint, fixed step
+    Midpoint,
+    /// First-order Rosenbrock, fixed step
+    Rosenbrock,
+    /// Semi-explicit Euler, fixed step
+    SemiExplicitEuler,
+}
+
+impl From<Integrator> for Method {
+    fn from(name: Integrator) -> Self {
+        match name {
+            Integrator::Rkm => Method::Rkm,
+            Integrator::Dopri5 => Method::Dopri5,
+            Integrator::Radau5 => Method::Radau5,
+            Integrator::Midpoint => Method::Midpoint,
+            Integrator::Rosenbrock => Method::Rosenbrock,
+            Integrator::SemiExplicitEuler => Method::SemiExplicitEuler,
+        }
+    }
+}
+
+/// What `soleus simulate` is told.
+#[derive(Args)]
+pub struct Arguments {
+    /// Model file (.osim, any version)
+    model: PathBuf,
+    /// Excitation of every muscle, added to what the model's controllers ask for
+    #[arg(long, conflicts_with = "controls", value_name = "VALUE")]
+    excitation: Option<f64>,
+    /// Table of controls over time; columns are named after actuators, by path or name
+    #[arg(long, value_name = "FILE.sto")]
+    controls: Option<PathBuf>,
+    /// State to start from: the first row of a table with labels such as `/jointset/knee/angle/value`; without it
+    /// the model's default state with its muscles in equilibrium
+    #[arg(long, value_name = "STATES.sto")]
+    initial: Option<PathBuf>,
+    /// Time to simulate, s
+    #[arg(long, value_name = "SECONDS")]
+    duration: f64,
+    /// Integrator
+    #[arg(long, value_enum, default_value_t = Integrator::Rkm)]
+    method: Integrator,
+    /// Error allowed per step, as OpenSim's integrators mean it
+    #[arg(long, default_value_t = 1e-5)]
+    accuracy: f64,
+    /// Step of the methods with a fixed step, s
+    #[arg(long, default_value_t = 1e-3, value_name = "SECONDS")]
+    step: f64,
+    /// Time between rows, s; without it a row for every step
+    #[arg(long, value_name = "SECONDS")]
+    interval: Option<f64>,
+    /// Time the simulation may take, s of the clock; what was reached by then is written
+    #[arg(long, value_name = "SECONDS")]
+    deadline: Option<f64>,
+    /// More tables, separated by commas: kinematics, bodies, forces, actuators, muscles, joint-reactions, probes, or
+    /// outputs of components such as `/forceset/soleus|tendon_force`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    outputs: Vec<String>,
+    /// Folder for the tables
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    #[arg(long)]
+    opensim_faults: bool,
+}
+
+/// Simulates, and writes what came of it.
+pub fn run(a: &Arguments) -> Result<(), Failure> {
+    let request = Simulation {
+        model: a.model.clone().into(),
+        excitation: a.excitation,
+        controls: a.controls.clone().map(Into::into),
+        initial: a.initial.clone().map(Into::into),
+        duration: a.duration,
+        method: a.method.into(),
+        accuracy: a.accuracy,
+        step: a.step,
+        interval: a.interval,
+        deadline: a.deadline,
+        outputs: a.outputs.clone(),
+        output: SimulationOutput { folder: Some(a.out.clone()), name: None },
+        opensim_faults: a.opensim_faults,
+    };
+    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+}
+
+/// Runs the `ForwardTool` of a setup file.
+pub fn run_setup(path: &Path, s: &ForwardSetup, opensim_faults: bool) -> Result<(), Failure> {
+    Ok(enter(None, false, |cx| {
+        let request = ForwardSimulation { opensim_faults, ..ForwardSimulation::from_setup(path, s)? };
+        finish(cx, request.run(cx))
+    })?)
+}
+
+/// For verbs that are not in the library yet.
+pub mod drive {
+    use crate::door::enter;
+    use crate::failure::Failure;
+    use soleus_dynamics::System;
+    use soleus_math::Table;
+    use soleus_model::Model;
+    use soleus_simulation::ModelControls;
+    use std::path::Path;
+
+    /// The model's controllers.
+    pub fn controllers(model: &Model, system: &System, folders: &[&Path]) -> Result<ModelControls, Failure> {
+        let path = folders.first().copied().unwrap_or(Path::new(""));
+        Ok(enter(None, false, |cx| {
+            soleus::simulation::controllers::controllers(cx, path, (model, system), folders)
+        })?)
+    }
+
+    /// Reads a table of numbers.
+    pub fn read_table(path: &Path) -> Result<Table, Failure> {
+        Ok(enter(None, false, |cx| soleus::inputs::table::read_numbers(cx, &path.into()))?)
+    }
+}
+
+/// For verbs that are not in the library yet.
+pub mod results {
+    use crate::failure::Failure;
+    use crate::load;
+    pub use soleus::simulation::tables::states;
+    use soleus_io::table::sto::{self, Digits};
+    use soleus_math::table::{Table, TableError};
+    use std::path::Path;
+
+    /// Writes a table whole.
+    pub fn write(path: &Path, table: Result<Table, TableError>) -> Result<(), Failure> {
+        let table = table.map_err(|e| Failure::content(path, 0, "", e.to_string(), ""))?;
+        load::write_whole(path, &sto::write(&table, Digits::Shortest))
+    }
+}
+
+/// For verbs that are not in the library yet.
+pub mod start {
+    use crate::door::enter;
+    use crate::failure::Failure;
+    use soleus_dynamics::system::{State, System, Workspace};
+    use soleus_math::Table;
+    use soleus_model::Model;
+    use std::path::Path;
+
+    /// Reads a table of states, in rad and m.
+    pub fn read_states(path: &Path) -> Result<Table, Failure> {
+        Ok(enter(None, false, |cx| soleus::simulation::start::read_states(cx, &path.into()))?)
+    }
+
+    /// Puts a row of a table into a state.
+    pub fn set_from_row(model: &Model, system: &System, table: &Table, row: usize, x: &mut State<f64>) {
+        let named = (Path::new(&table.name), table);
+        enter(None, false, |cx| soleus::simulation::start::set_from_row(cx, (model, system), named, row, x));
+    }
+
+    /// Moves a state onto the constraints of the model.
+    pub fn assemble(
+        path: &Path,
+        model: &Model,
+        system: &System,
+        x: &mut State<f64>,
+        ws: &mut Workspace<f64>,
+    ) -> Result<(), Failure> {
+        Ok(soleus::simulation::start::assemble(path, (model, system), x, ws)?)
+    }
+}

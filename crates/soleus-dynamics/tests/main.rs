@@ -1,0 +1,19 @@
+//! Whole models and their parts, against OpenSim and against themselves.
+//!
+//! One program holds all of them: to link one for each file took most of the time of a build.
+
+mod common;
+mod forces_of_models;
+mod forces_opensim;
+mod gait2d;
+mod given_motion;
+mod implicit;
+mod metabolics_opensim;
+mod muscle_derivatives;
+mod muscle_opensim;
+mod parameters;
+mod path;
+mod path_and_load_forces;
+mod path_opensim;
+mod reference_models;
+mod rolling;

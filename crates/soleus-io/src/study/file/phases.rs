@@ -1,0 +1,82 @@
+//! Studies of several phases: what a phase does not say, the study says for all.
+
+use super::reading::Reading;
+use super::schema::{self, LIST_FIELDS};
+use super::value::{Reader, Table};
+use super::{Study, describe, one};
+use crate::study::LinkSettings;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The phases of a study, each a study of its own, and what holds between them.
+pub(super) fn read(r: &mut Reader<'_>, t: Table<'_>) -> (Vec<Study>, Vec<LinkSettings>) {
+    let mut phases = Vec::new();
+    for p in r.tables(t, "phases") {
+        r.check(p, "a phase", &[schema::PHASE]);
+        let all = merged(t.fields(), p.fields(), true);
+        let table = r.root(&all);
+        let mut phase = one(r, table);
+        phase.setup.name = r.text(p, "name").unwrap_or_else(|| format!("phase{}", phases.len() + 1));
+        if phases.iter().any(|q: &Study| q.setup.name == phase.setup.name) {
+            let message = format!("there are two phases `{}`", phase.setup.name);
+            r.log.error(p.line, "", message, "give each a name of its own");
+        }
+        phases.push(phase);
+    }
+    let mut links = Vec::new();
+    for l in r.tables(t, "links") {
+        r.check(l, "a link", &[schema::LINK]);
+        let after = r.text(l, "after").unwrap_or_default();
+        let place = phases.iter().position(|p| p.setup.name == after);
+        match place.filter(|k| k + 1 < phases.len()) {
+            Some(after) => {
+                let mut link = LinkSettings { after, line: l.line, ..LinkSettings::default() };
+                describe::link(&mut Reading { r, t: l, known: &[schema::LINK] }, &mut link);
+                links.push(link);
+            }
+            None => {
+                let names: Vec<&str> =
+                    phases.iter().rev().skip(1).rev().map(|p| p.setup.name.as_str()).collect();
+                let hint = format!("phases that another follows: {}", names.join(", "));
+                r.log.error(
+                    l.line,
+                    "",
+                    format!("a link comes after `{after}`, which is no such phase"),
+                    &hint,
+                );
+            }
+        }
+    }
+    // What the study says for all phases is wrong in each of them.
+    let mut seen = Vec::new();
+    r.log.list.retain(|d| {
+        let is_new = !seen.contains(d);
+        if is_new {
+            seen.push(d.clone());
+        }
+        is_new
+    });
+    (phases, links)
+}
+
+/// The fields of a table with those of another over them: lists one after the other, tables field by field.
+fn merged<'t>(all: &DeTable<'t>, own: &DeTable<'t>, is_outermost: bool) -> DeTable<'t> {
+    let mut out = all.clone();
+    if is_outermost {
+        for name in ["phases", "links", "name", "refine", "output"] {
+            out.remove(name);
+        }
+    }
+    for (key, value) in own.iter() {
+        let name: &str = key.get_ref();
+        let joined = match (out.get(name).map(Spanned::get_ref), value.get_ref()) {
+            (Some(DeValue::Table(a)), DeValue::Table(b)) => DeValue::Table(merged(a, b, false)),
+            (Some(DeValue::Array(a)), DeValue::Array(b)) if is_outermost && LIST_FIELDS.contains(&name) => {
+                DeValue::Array(a.iter().chain(b.iter()).cloned().collect())
+            }
+            _ => value.get_ref().clone(),
+        };
+        out.insert(key.clone(), Spanned::new(value.span(), joined));
+    }
+    out
+}

@@ -1,0 +1,294 @@
+//! Every field of a study file: what it holds, its unit and what it is when left out.
+//!
+//! Reader, suggestions and the reference in the guide all come from these lists.
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Text.
+    Text,
+    /// The name of a file, taken from the folder of the study.
+    File,
+    /// A number; `inf` and `-inf` too.
+    Number,
+    /// A whole number, at least one.
+    Count,
+    /// `true` or `false`.
+    Boolean,
+    /// One number, or `[lower, upper]`.
+    Bounds,
+    /// A list of numbers.
+    Numbers,
+    /// A list of texts.
+    Texts,
+    /// A table from names to numbers.
+    Weights,
+    /// A table file, with operators on it.
+    Reference,
+    /// A list of variables at both ends: a name for `[name, name]`.
+    Pairs,
+    /// A list of tables that name contacts and the measured force they stand for.
+    ContactGroups,
+    /// A list of tables of two frames and their distances.
+    FramePairs,
+    /// One pair of bounds, or several.
+    BoundsList,
+    /// A function of time: a number where it is constant.
+    Function,
+    /// Functions of time by name.
+    Functions,
+    /// An element of an OpenSim file.
+    Xml,
+    /// A list of elements of an OpenSim file.
+    XmlList,
+    /// Fields of their own.
+    Table,
+    /// A list of tables with fields of their own.
+    Tables,
+}
+
+impl Kind {
+    /// In words, for messages and the guide.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Text => "text",
+            Kind::File => "file",
+            Kind::Number => "number",
+            Kind::Count => "whole number",
+            Kind::Boolean => "true or false",
+            Kind::Bounds => "number or [lower, upper]",
+            Kind::BoundsList => "number, [lower, upper], or list of [lower, upper]",
+            Kind::Numbers => "list of numbers",
+            Kind::Texts => "list of texts",
+            Kind::Weights => "table name = number",
+            Kind::Function => "number or function",
+            Kind::Functions => "table name = function",
+            Kind::Xml => "text of XML",
+            Kind::XmlList => "list of texts of XML",
+            Kind::Reference => "file, or { file, lowpass_hz, speeds }",
+            Kind::Pairs => "list of names or [initial, final]",
+            Kind::ContactGroups => "list of { forces, external_force, frames }",
+            Kind::FramePairs => "list of { frames = [a, b], bounds }",
+            Kind::Table => "table",
+            Kind::Tables => "list of tables",
+        }
+    }
+}
+
+/// One field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Unit; empty where there is none.
+    pub unit: &'static str,
+    /// What it is when left out, in words.
+    pub default: &'static str,
+    pub help: &'static str,
+}
+
+/// A kind of goal, path constraint or operator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Class {
+    /// `type` in the study file.
+    pub name: &'static str,
+    /// Class in OpenSim.
+    pub class: &'static str,
+    pub fields: &'static [Field],
+    pub help: &'static str,
+}
+
+/// A field as a row: name => kind, unit, default, meaning. A macro, so that rows stay rows.
+macro_rules! row {
+    ($name:literal => $kind:ident, $unit:literal, $default:literal, $help:literal) => {
+        Field { name: $name, kind: Kind::$kind, unit: $unit, default: $default, help: $help }
+    };
+}
+
+mod constraints;
+mod functions;
+mod goals;
+mod operators;
+
+pub(super) use constraints::{CONSTRAINT, CONSTRAINTS, FRAME_PAIR};
+pub(super) use functions::FUNCTIONS;
+pub(super) use goals::{CONTACT_GROUP, GOALS, REFERENCE};
+pub(super) use operators::{OPERATOR, OPERATORS};
+
+/// Default of a field that must be there.
+pub(super) const NEEDED: &str = "needed";
+
+/// The outermost table.
+pub(super) const STUDY: &[Field] = &[
+    row!("name" => Text, "", "name of the file", "names results and the report"),
+    row!("model" => File, "", "needed",
+        "an `.osim` file, or `builtin:reach`, `builtin:leg_swing`, `builtin:suspended_mass`"),
+    row!("model_xml" => Xml, "", "none", "in place of `model`: a `Model` element of an OpenSim file"),
+    row!("external_loads_xml" => Xml, "", "none",
+        "measured forces that act on the model: an `ExternalLoads` element"),
+    row!("kinematics" => File, "", "none", "motion of all coordinates that is given; they leave the problem"),
+    row!("prescribed" => Tables, "", "none", "motions of single coordinates that are given by points"),
+    row!("operators" => Tables, "", "none", "changes of the model before all else, in their order"),
+    row!("time" => Table, "", "needed", "when the motion begins and ends"),
+    row!("defaults" => Table, "", "see there", "bounds of what has none of its own"),
+    row!("states" => Tables, "", "model's", "bounds of states"),
+    row!("controls" => Tables, "", "model's", "bounds of controls"),
+    row!("parameters" => Tables, "", "none", "properties of the model to be found"),
+    row!("goals" => Tables, "", "none", "what is minimized, and what holds between the ends"),
+    row!("path_constraints" => Tables, "", "none", "what holds all the time"),
+    row!("solver" => Table, "", "see there", "mesh, scheme, tolerances"),
+    row!("refine" => Table, "", "off", "meshes that get finer until the motion is right"),
+    row!("guess" => Table, "", "from bounds", "where to start"),
+    row!("output" => Table, "", "see there", "files to write"),
+    row!("phases" => Tables, "", "one",
+        "motions that follow each other; the fields above are for all of them"),
+    row!("links" => Tables, "", "continuous", "what is different where one phase follows another"),
+];
+
+/// Fields of a study that are lists: a phase adds to them.
+pub(super) const LIST_FIELDS: &[&str] =
+    &["operators", "prescribed", "states", "controls", "parameters", "goals", "path_constraints"];
+
+/// `[[phases]]`.
+pub(super) const PHASE: &[Field] = &[
+    row!("name" => Text, "", "phase1, phase2, …", "names its files"),
+    row!("model" => File, "", "the study's", "a model of its own"),
+    row!("model_xml" => Xml, "", "the study's", "a model of its own, as an element"),
+    row!("external_loads_xml" => Xml, "", "the study's", "measured forces, as an element"),
+    row!("kinematics" => File, "", "the study's", "motion that is given"),
+    row!("prescribed" => Tables, "", "none", "after those of the study"),
+    row!("operators" => Tables, "", "none", "after those of the study"),
+    row!("time" => Table, "", "the study's", "when it begins and ends"),
+    row!("defaults" => Table, "", "the study's", "field by field over those of the study"),
+    row!("states" => Tables, "", "none", "after those of the study"),
+    row!("controls" => Tables, "", "none", "after those of the study"),
+    row!("parameters" => Tables, "", "none",
+        "after those of the study; the same name is the same number in all phases"),
+    row!("goals" => Tables, "", "none", "after those of the study"),
+    row!("path_constraints" => Tables, "", "none", "after those of the study"),
+    row!("solver" => Table, "", "the study's",
+        "mesh and scheme, field by field; tolerances and limits of the first phase count for all"),
+    row!("guess" => Table, "", "the study's", "where it starts"),
+];
+
+/// `[[links]]`.
+pub(super) const LINK: &[Field] = &[
+    row!("after" => Text, "", "needed", "name of the phase before"),
+    row!("free" => Texts, "", "none", "regular expressions: states that may jump"),
+    row!("factors" => Weights, "", "1",
+        "states of the next phase that begin at a multiple of this one's: an impact"),
+];
+
+/// `[time]`.
+pub(super) const TIME: &[Field] = &[
+    row!("initial" => Bounds, "s", "0", "initial time"),
+    row!("final" => Bounds, "s", "needed", "final time; two numbers leave it free between them"),
+];
+
+/// `[defaults]`.
+pub(super) const DEFAULTS: &[Field] = &[
+    row!("speeds" => Bounds, "rad/s, m/s", "[-50, 50]", "speeds of coordinates"),
+    row!("multipliers" => Bounds, "N, N·m", "[-1000, 1000]", "multipliers of kinematic constraints"),
+    row!("activations_from_excitations" => Boolean, "", "true",
+        "activations have the bounds of their excitations"),
+];
+
+/// `[[states]]` and `[[controls]]`.
+pub(super) const VARIABLE: &[Field] = &[
+    row!("name" => Text, "", "name or pattern", "path of the variable, or the end of it: `knee/value`"),
+    row!("pattern" => Text, "", "name or pattern",
+        "regular expression for whole names; names win over patterns"),
+    row!("bounds" => Bounds, "SI", "model's", "bounds at all times"),
+    row!("initial" => Bounds, "SI", "bounds", "bounds at the initial time"),
+    row!("final" => Bounds, "SI", "bounds", "bounds at the final time"),
+    row!("bounds_deg" => Bounds, "degrees", "", "the same in degrees"),
+    row!("initial_deg" => Bounds, "degrees", "", "the same in degrees"),
+    row!("final_deg" => Bounds, "degrees", "", "the same in degrees"),
+];
+
+/// `[[parameters]]`.
+pub(super) const PARAMETER: &[Field] = &[
+    row!("name" => Text, "", "needed", "its name in the solution"),
+    row!("components" => Texts, "", "needed", "components that share the value"),
+    row!("property" => Text, "", "needed", "property, as the model file calls it"),
+    row!("element" => Number, "", "0", "which number of a vector, from 0"),
+    row!("bounds" => Bounds, "the property's", "needed", "bounds of the value"),
+];
+
+/// `[[prescribed]]`.
+pub(super) const PRESCRIBED: &[Field] = &[
+    row!("coordinate" => Text, "", "needed", "path of the coordinate"),
+    row!("degree" => Count, "", "5", "of the spline through the points"),
+    row!("times" => Numbers, "s", "needed", "of the points"),
+    row!("values" => Numbers, "rad, m", "needed", "of the coordinate"),
+];
+
+/// Fields that all goals have.
+pub(super) const GOAL: &[Field] = &[
+    row!("type" => Text, "", "needed", "one of those below"),
+    row!("name" => Text, "", "its type", "its name in reports"),
+    row!("weight" => Number, "", "1", "factor of the cost"),
+    row!("mode" => Text, "", "the type's", "`cost` or `constraint`"),
+    row!("bounds" => BoundsList, "the goal's", "0",
+        "of a constraint's values: the same for all, or one pair each"),
+    row!("divide_by_displacement" => Boolean, "", "false", "cost per metre travelled"),
+    row!("divide_by_duration" => Boolean, "", "false", "cost per second"),
+    row!("divide_by_mass" => Boolean, "", "false", "cost per kilogram"),
+];
+
+/// `[solver]`.
+pub(super) const SOLVER: &[Field] = &[
+    row!("scheme" => Text, "", "hermite-simpson",
+        "`trapezoidal`, `hermite-simpson`, `hermite-simpson-compressed` (both times fixed), `midpoint`, `backward-euler`, `legendre-gauss-N`, `legendre-gauss-radau-N` with N from 1 to 9"),
+    row!("intervals" => Count, "", "100", "equal mesh intervals"),
+    row!("mesh" => Numbers, "", "equal intervals", "mesh points from 0 to 1"),
+    row!("dynamics" => Text, "", "explicit",
+        "`explicit` or `implicit`: accelerations without or with bounds and costs"),
+    row!("interpolate_controls" => Boolean, "", "true", "controls inside an interval lie on a line"),
+    row!("constrain_interior" => Boolean, "", "false", "path constraints hold inside intervals too"),
+    row!("scale_variables" => Boolean, "", "false",
+        "the solver counts each variable in the width of its bounds; may help where they differ much"),
+    row!("constraint_method" => Text, "", "Posa2016", "`Posa2016` or `Bordalba2023`"),
+    row!("constraint_derivatives" => Boolean, "", "true",
+        "kinematic constraints hold for speeds and accelerations too"),
+    row!("tolerance" => Number, "", "1e-6", "of the optimality conditions"),
+    row!("moco_tolerance" => Number, "", "none",
+        "convergence tolerance as Moco means it, where `tolerance` is not given"),
+    row!("constraint_tolerance" => Number, "the constraint's", "1e-4", "of constraints"),
+    row!("max_iterations" => Count, "", "3000", "iterations before it gives up"),
+    row!("barrier" => Number, "", "0.1", "first barrier parameter; a small one stays close to the guess"),
+    row!("threads" => Count, "", "cores", "threads; results do not depend on them"),
+    row!("multiplier_weight" => Number, "", "0", "cost of squared multipliers"),
+    row!("acceleration_weight" => Number, "", "0", "cost of squared accelerations, implicit only"),
+    row!("auxiliary_weight" => Number, "", "0", "cost of squared rates of implicit muscle states"),
+    row!("projection_weight" => Number, "", "1e-6", "cost of the distance of projected states"),
+    row!("velocity_corrections" => Bounds, "", "[-0.1, 0.1]", "corrections of Posa's method"),
+    row!("projection_multipliers" => Bounds, "", "[-0.001, 0.001]", "multipliers of Bordalba's method"),
+    row!("accelerations" => Bounds, "rad/s², m/s²", "[-1000, 1000]", "accelerations, implicit only"),
+    row!("auxiliary_rates" => Bounds, "1/s", "[-1000, 1000]", "rates of implicit muscle states"),
+];
+
+/// `[refine]`.
+pub(super) const REFINE: &[Field] = &[
+    row!("tolerance" => Number, "", "1e-4", "largest error of a state over an interval, relative to its size"),
+    row!("start" => Count, "", "solver.intervals", "equal intervals of the first mesh"),
+    row!("max_intervals" => Count, "", "1000", "intervals of the last mesh at most"),
+    row!("max_meshes" => Count, "", "10", "meshes at most"),
+];
+
+/// `[guess]`.
+pub(super) const GUESS: &[Field] = &[
+    row!("file" => File, "", "none", "a solution (.sto), by name of column"),
+    row!("coordinates" => File, "", "none", "coordinates over time: inverse kinematics"),
+    row!("activations" => File, "", "none", "activations over time: static optimization"),
+    row!("time_stepping" => Boolean, "", "false",
+        "a simulation from the middle of the initial bounds under the guessed controls"),
+];
+
+/// `[output]`.
+pub(super) const OUTPUT_FILES: &[Field] = &[
+    row!("solution" => File, "", "NAME_solution.sto", "the solution, with Moco's layout"),
+    row!("report" => File, "", "none", "a page with costs, quality, plots and an animated figure"),
+    row!("iterate" => File, "", "SOLUTION.iterate", "the last iterate, which `--resume` starts from"),
+    row!("save_every_s" => Number, "s", "30", "time between two iterates on disk"),
+];

@@ -1,0 +1,120 @@
+//! Static optimization: muscle forces and activations behind a motion.
+
+use super::{AnalysisOutput, AnalysisTables, Analyze};
+use crate::context::Context;
+use crate::error::Error;
+use crate::source::{ModelSource, Source};
+use serde::{Deserialize, Serialize};
+use soleus_io::setup::{AnalysisKind, AnalysisSetup};
+use soleus_math::Table;
+use std::path::PathBuf;
+
+/// Activations of least effort Σ aᵖ that give a motion its accelerations, moment by moment.
+///
+/// ```no_run
+/// use soleus::{Context, Disk, StaticOptimization};
+/// let files = Disk::new();
+/// let request = StaticOptimization {
+///     model: "subject.osim".into(),
+///     motion: "walk.mot".into(),
+///     loads: Some("walk_grf.xml".into()),
+///     residuals: vec![10.0, 50.0],
+///     reserves: vec![1.0],
+///     cutoff_hz: Some(6.0),
+///     ..Default::default()
+/// };
+/// let found = request.run(&Context::new(&files))?;
+/// let activations = found.table("StaticOptimization", "_activation");
+/// # Ok::<(), soleus::Error>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StaticOptimization {
+    /// The model (.osim, any version).
+    pub model: ModelSource,
+    /// The motion: coordinates (.mot, .sto; degrees if it says so) or states (.sto; with columns for speeds).
+    pub motion: Source<Table>,
+    /// Measured loads: a file with `ExternalLoads`.
+    pub loads: Option<PathBuf>,
+    /// Files whose `ForceSet` is added to the model, such as reserve actuators.
+    pub force_sets: Vec<PathBuf>,
+    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N); the same if there is but one number.
+    pub residuals: Vec<f64>,
+    /// Actuators for every coordinate that has none: optimal force (N m or N).
+    pub reserves: Vec<f64>,
+    /// Cutoff of the low-pass on the coordinates, Hz; no filter without it.
+    pub cutoff_hz: Option<f64>,
+    /// First time, s; that of the motion without it.
+    pub from: Option<f64>,
+    /// Last time, s; that of the motion without it.
+    pub to: Option<f64>,
+    /// Use every Nth row of the motion.
+    pub every: usize,
+    /// Exponent p of the effort, from 1 to 100.
+    pub exponent: f64,
+    /// Whether the force of a muscle depends on its length and velocity.
+    pub muscle_physiology: bool,
+    /// Files to write.
+    pub output: AnalysisOutput,
+    /// Whether to reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    pub opensim_faults: bool,
+}
+
+impl Default for StaticOptimization {
+    fn default() -> Self {
+        StaticOptimization {
+            model: ModelSource::default(),
+            motion: Source::default(),
+            loads: None,
+            force_sets: Vec::new(),
+            residuals: Vec::new(),
+            reserves: Vec::new(),
+            cutoff_hz: None,
+            from: None,
+            to: None,
+            every: 1,
+            exponent: 2.0,
+            muscle_physiology: true,
+            output: AnalysisOutput::default(),
+            opensim_faults: false,
+        }
+    }
+}
+
+impl StaticOptimization {
+    /// Solves all rows. Where actuators are too weak, the nearest that they can do is in the tables, and the verdict says so.
+    pub fn run(&self, cx: &Context) -> Result<AnalysisTables, Error> {
+        self.analysis().run(cx)
+    }
+
+    /// The same as a request for analyses.
+    pub fn analysis(&self) -> Analyze {
+        let setup = AnalysisSetup {
+            name: "StaticOptimization".to_string(),
+            line: 0,
+            on: true,
+            step_interval: self.every,
+            in_degrees: true,
+            kind: AnalysisKind::StaticOptimization {
+                use_model_force_set: true,
+                exponent: self.exponent,
+                use_muscle_physiology: self.muscle_physiology,
+            },
+        };
+        Analyze {
+            model: self.model.clone(),
+            motion: self.motion.clone(),
+            loads: self.loads.clone(),
+            force_sets: self.force_sets.clone(),
+            residuals: self.residuals.clone(),
+            reserves: self.reserves.clone(),
+            cutoff_hz: self.cutoff_hz,
+            from: self.from,
+            to: self.to,
+            analyses: vec![setup],
+            output: self.output.clone(),
+            opensim_faults: self.opensim_faults,
+            ..Analyze::default()
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What was computed from what: a step is done again only if its settings, a file that it opened, or the program changed.
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::files::{Opened, digest, plain};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What is remembered of a step. Files are named from the folder of the study where they lie below it, so that a study may move.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Record {
+    /// Version of the program.
+    version: String,
+    /// Digest of the request.
+    request: String,
+    /// Digest of each file that was opened; none for one that was looked for and not there.
+    read: BTreeMap<PathBuf, Option<String>>,
+    /// Digest of each file that was written.
+    written: BTreeMap<PathBuf, String>,
+}
+
+/// The memory of a study, a folder of small files.
+#[derive(Debug)]
+pub struct StepMemory {
+    /// Folder of the study.
+    home: PathBuf,
+    folder: PathBuf,
+}
+
+impl StepMemory {
+    /// In the folder of results of a study.
+    pub fn new(home: &Path, results: &Path) -> Self {
+        StepMemory { home: home.to_path_buf(), folder: results.join(".soleus") }
+    }
+
+    /// Whether a step with that request was done, all that it opened is as it was, and all that it wrote is still there.
+    pub fn has(&self, cx: &Context, step: &str, request: &str) -> bool {
+        let Ok(bytes) = cx.files.read(&self.file(step)) else { return false };
+        let Ok(record) = serde_json::from_slice::<Record>(&bytes) else { return false };
+        let now = |path: &Path| cx.files.read(&self.home.join(path)).ok().map(|b| digest(&b));
+        record.version == env!("CARGO_PKG_VERSION")
+            && record.request == self.digest_of(request)
+            && !record.written.is_empty()
+            && record.read.iter().all(|(path, then)| now(path) == *then)
+            && record.written.iter().all(|(path, then)| now(path).as_ref() == Some(then))
+    }
+
+    /// Remembers that a step was done.
+    pub fn remember(&self, cx: &Context, step: &str, request: &str, opened: &Opened) -> Result<(), Error> {
+        let read = opened.read_files().into_iter().map(|(p, d)| (self.short(&p), d)).collect();
+        let written = opened.written_files().into_iter().map(|(p, d)| (self.short(&p), d)).collect();
+        let (version, request) = (env!("CARGO_PKG_VERSION").to_string(), self.digest_of(request));
+        let text = serde_json::to_string_pretty(&Record { version, request, read, written }).unwrap_or_default();
+        let file = self.file(step);
+        cx.files.make_folder(&self.folder).map_err(|e| Error::write(cx.files, &self.folder, e))?;
+        cx.files.write(&file, text.as_bytes()).map_err(|e| Error::write(cx.files, &file, e))
+    }
+
+    /// Forgets a step, before it is done anew.
+    pub fn forget(&self, cx: &Context, step: &str) {
+        // One that cannot be removed is found out: what the step wrote will have changed.
+        let _ = cx.files.remove(&self.file(step));
+    }
+
+    /// Where the lock of the folder is.
+    pub fn lock_file(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
+    /// A name from the folder of the study, if it is below it.
+    fn short(&self, path: &Path) -> PathBuf {
+        let path = plain(path);
+        path.strip_prefix(&self.home).map(Path::to_path_buf).unwrap_or(path)
+    }
+
+    /// The digest of a request, whatever folder the study lies in.
+    fn digest_of(&self, request: &str) -> String {
+        let home = self.home.display().to_string();
+        digest(request.replace(&home, "").as_bytes())
+    }
+
+    fn file(&self, step: &str) -> PathBuf {
+        self.folder.join(format!("{}.json", step.replace(['/', ' '], "_")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::{Files, Memory};
+
+    /// What decides is the content of what was opened, under whatever name, and of what was written.
+    #[test]
+    fn issue_16_what_was_opened_decides() {
+        let files = Memory::new().with("study/a b.mot", "1");
+        let cx = Context::new(&files);
+        let memory = StepMemory::new(Path::new("/study"), Path::new("/study/results"));
+        let work = || {
+            let opened = Opened::new(&files);
+            opened.read(Path::new("/study/a b.mot")).unwrap();
+            assert!(!opened.is_file(Path::new("/study/c.mot")));
+            opened.write(Path::new("/study/results/out.sto"), b"2").unwrap();
+            memory.remember(&cx, "step", "{}", &opened).unwrap();
+        };
+        assert!(!memory.has(&cx, "step", "{}"));
+        work();
+        assert!(memory.has(&cx, "step", "{}") && !memory.has(&cx, "step", "{1}"));
+        for change in ["study/a b.mot", "study/c.mot", "study/results/out.sto"] {
+            files.write(Path::new(change), b"other").unwrap();
+            assert!(!memory.has(&cx, "step", "{}"), "{change}");
+            files.remove(Path::new("study/c.mot")).unwrap();
+            work();
+        }
+        files.remove(Path::new("study/results/out.sto")).unwrap();
+        assert!(!memory.has(&cx, "step", "{}"));
+    }
+}

@@ -1,0 +1,274 @@
+//! The steps of a study, each a request of its own.
+
+use super::study::{Scale, Trial};
+use super::{Ended, Run, SENSOR_ERRORS};
+use crate::analysis::{AnalysisOutput, Analyze, MotionKind};
+use crate::artifact::{Artifact, Outcome};
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::setup;
+use crate::inputs::table::{Take, read_in_order};
+use crate::inverse_dynamics::InverseDynamics;
+use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
+use crate::scaling::{FactorSettings, PlacingSettings, Scaling, ScalingOutput};
+use crate::source::Source;
+use soleus_io::setup::{AnalysisKind, AnalysisSetup, Setup};
+use soleus_io::table::sto::Digits;
+use soleus_math::Table;
+use soleus_math::signal::lowpass;
+use std::path::{Path, PathBuf};
+
+/// What lies on either side of the wanted time and still shows in it, as a number of periods of the cutoff frequency. A Butterworth
+/// filter of third order forgets as exp(−π f t); after six periods a millionth of a hundredth is left.
+const FILTER_MEMORY_PERIODS: f64 = 6.0;
+
+/// The same for the splines through the coordinates, where there is no filter, s: a dozen frames at 60 Hz.
+const SPLINE_MEMORY_S: f64 = 0.2;
+
+impl Run<'_> {
+    /// The model of the subject.
+    pub(super) fn scale(&mut self) -> Result<PathBuf, Ended> {
+        let out = self.results.join("subject.osim");
+        let (settings, home, file) = (self.study.scale.clone().unwrap_or_default(), self.home.clone(), self.file.clone());
+        let output = ScalingOutput {
+            factors: Some(self.results.join("scale_factors.xml")),
+            model: Some(out.clone()),
+            pose: Some(self.results.join("static_pose.mot")),
+            ..ScalingOutput::default()
+        };
+        self.step("scale", &settings, |cx| {
+            Scaling { output, ..scaling(cx, &settings, &home, &file)? }.run(cx)
+        })?;
+        Ok(out)
+    }
+
+    /// The model with a frame for each inertial sensor.
+    pub(super) fn place_sensors(&mut self, model: &Path) -> Result<PathBuf, Ended> {
+        let s = self.study.imu.clone().unwrap_or_default();
+        let Some(calibration) = s.calibration.as_ref().map(|c| self.at(c)) else {
+            return Ok(model.to_path_buf());
+        };
+        let out = self.results.join("subject_with_sensors.osim");
+        let request = PlaceSensors {
+            model: model.into(),
+            orientations: calibration.into(),
+            sensor_to_ground: s.rotations_deg.map(f64::to_radians),
+            base: s.base,
+            heading_axis: s.heading_axis,
+            output: Some(out.clone()),
+            is_derived: true,
+            asked_in: Some(self.asked()),
+        };
+        self.step("place sensors", &request, |cx| request.run(cx))?;
+        Ok(out)
+    }
+
+    /// All steps of a trial.
+    pub(super) fn trial(&mut self, trial: &Trial, model: &Path) -> Result<(), Ended> {
+        let folder = self.results.join(&trial.name);
+        let angles = self.angles(trial, model, &folder)?;
+        let motion = self.smooth(trial, angles, &folder)?;
+        self.moments(trial, model, &motion, &folder)?;
+        self.muscles(trial, model, &motion, &folder)
+    }
+
+    /// First and last time of a trial, and what lies on either side and still shows between them.
+    fn wide_range(&self, trial: &Trial) -> [Option<f64>; 2] {
+        let margin = match &self.study.filter {
+            Some(f) => FILTER_MEMORY_PERIODS / f.lowpass_hz,
+            None => SPLINE_MEMORY_S,
+        };
+        [trial.from.map(|t| t - margin), trial.to.map(|t| t + margin)]
+    }
+
+    /// Joint angles of a trial, from markers or sensors, with what the filter needs on either side.
+    fn angles(&mut self, trial: &Trial, model: &Path, folder: &Path) -> Result<PathBuf, Ended> {
+        let name = format!("{} ik", trial.name);
+        let [from, to] = self.wide_range(trial);
+        let angles = folder.join("ik.mot");
+        let output = KinematicsOutput {
+            motion: Some(angles.clone()),
+            fixed_digits: true,
+            is_derived: true,
+            ..KinematicsOutput::default()
+        };
+        if let Some(file) = trial.orientations.as_ref().map(|o| self.at(o)) {
+            let sensors = self.study.imu.clone().unwrap_or_default();
+            let request = SensorKinematics {
+                model: model.into(),
+                orientations: file.into(),
+                sensor_to_ground: sensors.rotations_deg.map(f64::to_radians),
+                weights: sensors.weights.into_iter().collect(),
+                from,
+                to,
+                output: KinematicsOutput { errors: Some(folder.join(SENSOR_ERRORS)), ..output },
+            };
+            self.step(&name, &request, |cx| request.run(cx))?;
+            return Ok(angles);
+        }
+        let errors = folder.join(format!("{}_ik_marker_errors.sto", trial.name));
+        let request = InverseKinematics {
+            model: model.into(),
+            markers: self.at(trial.markers.as_deref().unwrap_or(Path::new(""))).into(),
+            task_file: trial.tasks.as_ref().or(self.study.ik.tasks.as_ref()).map(|t| self.at(t)),
+            from,
+            to,
+            output: KinematicsOutput { marker_errors: Some(errors), ..output },
+            asked_in: Some(self.asked()),
+            ..InverseKinematics::default()
+        };
+        self.step(&name, &request, |cx| request.run(cx))?;
+        Ok(angles)
+    }
+
+    /// The same angles, smooth.
+    fn smooth(&mut self, trial: &Trial, angles: PathBuf, folder: &Path) -> Result<PathBuf, Ended> {
+        let Some(filter) = self.study.filter.clone() else { return Ok(angles) };
+        let file = folder.join("filtered.mot");
+        let [from, to] = [trial.from, trial.to];
+        self.step(&format!("{} filter", trial.name), &(&filter, from, to), |cx| {
+            let table = read_in_order(cx, &Source::File(angles.clone()), Take::Markers)?;
+            let table = lowpass(&table, filter.lowpass_hz)
+                .map_err(|e| Error::content(&angles, 0, "", e.to_string(), "change lowpass_hz"))?;
+            tell_margins(cx, &angles, &table, [from, to], FILTER_MEMORY_PERIODS / filter.lowpass_hz);
+            Ok(Smoothed { table, file: file.clone() })
+        })?;
+        Ok(file)
+    }
+
+    /// Joint moments.
+    fn moments(&mut self, trial: &Trial, model: &Path, motion: &Path, folder: &Path) -> Result<(), Ended> {
+        if self.study.id.is_none() && trial.loads.is_none() {
+            return Ok(());
+        }
+        let exclude = self.study.id.as_ref().and_then(|d| d.exclude.clone());
+        let request = InverseDynamics {
+            model: model.into(),
+            motion: motion.into(),
+            loads: trial.loads.as_ref().map(|l| self.at(l)),
+            exclude: exclude.unwrap_or(InverseDynamics::default().exclude),
+            from: trial.from,
+            to: trial.to,
+            output: Some(folder.join("id.sto")),
+            asked_in: Some(self.asked()),
+            ..InverseDynamics::default()
+        };
+        self.step(&format!("{} id", trial.name), &request, |cx| request.run(cx))
+    }
+
+    /// Muscle forces, and what they do to the joints.
+    fn muscles(&mut self, trial: &Trial, model: &Path, motion: &Path, folder: &Path) -> Result<(), Ended> {
+        let study = self.study;
+        let Some(so) = &study.so else { return Ok(()) };
+        let name = format!("{} so", trial.name);
+        let request = Analyze {
+            model: model.into(),
+            motion: motion.into(),
+            motion_kind: MotionKind::Coordinates,
+            force_sets: so.actuators.iter().map(|f| self.at(f)).collect(),
+            loads: trial.loads.as_ref().map(|l| self.at(l)),
+            residuals: so.residuals.map_or(Vec::new(), |r| r.to_vec()),
+            reserves: so.reserves.into_iter().collect(),
+            from: trial.from,
+            to: trial.to,
+            analyses: vec![analysis(
+                "StaticOptimization",
+                AnalysisKind::StaticOptimization {
+                    use_model_force_set: true,
+                    exponent: so.exponent.unwrap_or(2.0),
+                    use_muscle_physiology: so.physiology.unwrap_or(true),
+                },
+            )],
+            output: AnalysisOutput { folder: Some(folder.to_path_buf()), name: Some(trial.name.clone()) },
+            asked_in: Some(self.asked()),
+            ..Analyze::default()
+        };
+        self.step(&name, &request, |cx| request.run(cx))?;
+        let Some(jr) = &study.jr else { return Ok(()) };
+        let forces = folder.join(format!("{}_StaticOptimization_force.sto", trial.name));
+        let kind = AnalysisKind::JointReaction {
+            forces_file: Some(forces.display().to_string()),
+            joints: jr.joints.clone().unwrap_or_else(|| vec!["ALL".into()]),
+            on_bodies: vec![jr.on.clone().unwrap_or_else(|| "child".into())],
+            in_frames: vec![jr.frame.clone().unwrap_or_else(|| "ground".into())],
+        };
+        let request = Analyze { analyses: vec![analysis("JointReaction", kind)], ..request };
+        self.step(&format!("{} jr", trial.name), &request, |cx| request.run(cx))
+    }
+}
+
+/// An analysis of every row.
+fn analysis(name: &str, kind: AnalysisKind) -> AnalysisSetup {
+    AnalysisSetup { name: name.to_string(), line: 0, on: true, step_interval: 1, in_degrees: true, kind }
+}
+
+/// The scaling that a study asks for: a setup file, or its parts.
+fn scaling(cx: &Context, s: &Scale, home: &Path, file: &Path) -> Result<Scaling, Error> {
+    let at = |f: &Option<PathBuf>| f.as_ref().map(|f| home.join(f));
+    if let Some(path) = at(&s.setup) {
+        let Setup::Scale(job) = setup::read(cx, &path)? else {
+            return Err(Error::content(&path, 0, "", "the file holds no ScaleTool", ""));
+        };
+        let mut request = Scaling::from_setup(&path, &job)?;
+        if let Some(model) = at(&s.model) {
+            request.model = model.into();
+        }
+        return Ok(request);
+    }
+    let markers = at(&s.markers).map(Source::File);
+    let placing = markers.clone().filter(|_| !s.keep_markers).map(|markers| PlacingSettings {
+        markers,
+        task_file: at(&s.tasks),
+        from: s.from,
+        to: s.to,
+        ..PlacingSettings::default()
+    });
+    Ok(Scaling {
+        model: at(&s.model).unwrap_or_default().into(),
+        marker_set: at(&s.marker_set),
+        mass: s.mass,
+        factors: Some(FactorSettings {
+            measurement_file: at(&s.measurements),
+            markers,
+            from: s.from,
+            to: s.to,
+            preserve_mass_distribution: s.preserve_mass_distribution,
+            ..FactorSettings::default()
+        }),
+        placing,
+        asked_in: Some(file.to_path_buf()),
+        ..Scaling::default()
+    })
+}
+
+/// Says how many samples the filter had on either side of the wanted time, and warns if they are too few.
+fn tell_margins(cx: &Context, file: &Path, table: &Table, range: [Option<f64>; 2], memory: f64) {
+    let times = table.times();
+    let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return };
+    let [from, to] = [range[0].unwrap_or(first), range[1].unwrap_or(last)];
+    let before = times.iter().filter(|t| **t < from).count();
+    let after = times.iter().filter(|t| **t > to).count();
+    cx.note(format!("the filter had {before} samples before {from:.3} s and {after} after {to:.3} s"));
+    // A trial that is used from end to end has nothing more; one that is cut was cut too close.
+    let short = |cut: bool, left: f64| cut && left < 0.5 * memory;
+    if short(range[0].is_some(), from - first) || short(range[1].is_some(), last - to) {
+        let message = format!("the filter sees {memory:.2} s on either side; the trial ends sooner");
+        cx.warn(file, message, "angles and moments next to that end are less certain");
+    }
+}
+
+/// A motion after the filter.
+struct Smoothed {
+    table: Table,
+    file: PathBuf,
+}
+
+impl Outcome for Smoothed {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        vec![Artifact { is_derived: true, ..Artifact::table(&self.file, &self.table, Digits::Shortest) }]
+    }
+
+    fn write(&self, cx: &Context) -> Result<(), Error> {
+        self.artifacts().iter().try_for_each(|a| a.write(cx))
+    }
+}

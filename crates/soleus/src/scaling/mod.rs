@@ -1,0 +1,521 @@
+//! Scaling: a generic model made to fit a subject, its markers placed as they were seen.
+
+use crate::artifact::{Artifact, Outcome};
+use crate::context::Context;
+use crate::error::{Error, nearest_hint};
+use crate::inputs::paths::{beside, required};
+use crate::inputs::table::{Take, read_markers, read_rows};
+use crate::inputs::{model, setup};
+use crate::inverse_kinematics::{bound, range, tasks_of};
+use crate::source::{ModelSource, Source};
+use serde::{Deserialize, Serialize};
+use soleus_io::osim::write_document;
+use soleus_io::setup::{IkTask, ManualScale, MeasurementSetup, ScaleSetup, ScalingStep, read_scale_set};
+use soleus_io::table::sto::{self, Digits};
+use soleus_math::{Table, Vec3};
+use soleus_model::marker_set::{marker_set_document, markers_of, update_markers};
+use soleus_model::{Diagnostics, Document, Element, Model, ScaleOptions};
+use soleus_tools::scale::{Factors, Measured, Measurement, Placed, measure, place_markers, scale_model};
+use std::path::{Path, PathBuf};
+
+/// Scales a generic model to a subject and places its markers.
+///
+/// ```no_run
+/// use soleus::{Context, Disk, Scaling};
+/// let files = Disk::new();
+/// let request = Scaling::of_static_trial("generic.osim", "static.trc").measured_by("scale_setup.xml");
+/// let subject = request.run(&Context::new(&files))?;
+/// println!("{:.1} kg", subject.model.total_mass());
+/// # Ok::<(), soleus::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scaling {
+    /// Generic model.
+    pub model: ModelSource,
+    /// Name of the scaled model; that of the generic one if empty.
+    pub name: String,
+    /// Markers to put on the model first: an XML file with a MarkerSet.
+    pub marker_set: Option<PathBuf>,
+    /// Mass of the subject, kg; without it the masses follow from the factors.
+    pub mass: Option<f64>,
+    /// How bodies are scaled; the model keeps its size without it.
+    pub factors: Option<FactorSettings>,
+    /// How markers are placed; they stay where scaling puts them without it.
+    pub placing: Option<PlacingSettings>,
+    /// Leave unscaled what OpenSim 4.6 forgets, to compare with it.
+    pub opensim_faults: bool,
+    /// Files to write.
+    pub output: ScalingOutput,
+    /// The file that asks, for messages.
+    pub asked_in: Option<PathBuf>,
+}
+
+/// Where the factors of bodies come from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FactorSettings {
+    /// What sets factors, the later over the earlier.
+    pub order: Vec<ScalingStep>,
+    /// Marker pairs and the bodies they scale.
+    pub measurements: Vec<MeasurementSetup>,
+    /// A file with more: a setup of the ScaleTool, or an XML file with a MeasurementSet.
+    pub measurement_file: Option<PathBuf>,
+    /// Factors by hand.
+    pub manual: Vec<ManualScale>,
+    /// A file with more: a ScaleSet.
+    pub manual_file: Option<PathBuf>,
+    /// Markers of a static trial (.trc, .sto or .c3d).
+    pub markers: Option<Source<Table>>,
+    /// First time of the static trial to use, s.
+    pub from: Option<f64>,
+    /// Last time of the static trial to use, s.
+    pub to: Option<f64>,
+    /// Keep each body's share of the mass.
+    pub preserve_mass_distribution: bool,
+}
+
+impl Default for FactorSettings {
+    fn default() -> Self {
+        FactorSettings {
+            order: vec![ScalingStep::Measurements, ScalingStep::Manual],
+            measurements: Vec::new(),
+            measurement_file: None,
+            manual: Vec::new(),
+            manual_file: None,
+            markers: None,
+            from: None,
+            to: None,
+            preserve_mass_distribution: false,
+        }
+    }
+}
+
+/// How the static pose is found in which markers are placed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlacingSettings {
+    /// Markers of a static trial (.trc, .sto or .c3d).
+    pub markers: Source<Table>,
+    /// Weights; all markers weigh 1 without any.
+    pub tasks: Vec<IkTask>,
+    /// A file with more tasks: an IKTaskSet, or a setup file.
+    pub task_file: Option<PathBuf>,
+    /// Values of coordinates that tasks follow.
+    pub coordinates: Option<Source<Table>>,
+    /// First time of the static trial to use, s.
+    pub from: Option<f64>,
+    /// Last time of the static trial to use, s.
+    pub to: Option<f64>,
+    /// Markers that move farther during the static trial, in the unit of its file, are named.
+    pub max_marker_movement: Option<f64>,
+}
+
+/// Files of scaling; none without a name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScalingOutput {
+    /// The model as soon as it is scaled, before markers are placed.
+    pub scaled_model: Option<PathBuf>,
+    /// The factors (XML, a ScaleSet).
+    pub factors: Option<PathBuf>,
+    /// The model with its markers placed; the scaled one if they are not.
+    pub model: Option<PathBuf>,
+    /// The markers (XML, a MarkerSet).
+    pub markers: Option<PathBuf>,
+    /// The static pose (.mot, all states, rad and m).
+    pub pose: Option<PathBuf>,
+}
+
+impl Scaling {
+    /// Scaling by a static trial: markers are placed, and marker pairs may be added to measure bodies by.
+    pub fn of_static_trial(model: impl Into<ModelSource>, markers: impl Into<Source<Table>>) -> Self {
+        let markers = markers.into();
+        Scaling {
+            model: model.into(),
+            factors: Some(FactorSettings { markers: Some(markers.clone()), ..FactorSettings::default() }),
+            placing: Some(PlacingSettings { markers, ..PlacingSettings::default() }),
+            ..Scaling::default()
+        }
+    }
+
+    /// With the marker pairs of a file: a setup of the ScaleTool, or an XML file with a MeasurementSet.
+    pub fn measured_by(mut self, file: impl Into<PathBuf>) -> Self {
+        self.factors.get_or_insert_default().measurement_file = Some(file.into());
+        self
+    }
+
+    /// The request of a setup file.
+    pub fn from_setup(path: &Path, s: &ScaleSetup) -> Result<Self, Error> {
+        let at = |file: &Option<String>| file.as_ref().map(|f| beside(path, f));
+        let (scaler, placer) = (s.scaler.as_ref().filter(|m| m.apply), s.placer.as_ref().filter(|p| p.apply));
+        let factors = scaler.map(|m| FactorSettings {
+            order: m.scaling_order.clone(),
+            measurements: m.measurements.clone(),
+            measurement_file: None,
+            manual: m.manual.clone(),
+            manual_file: at(&m.manual_file),
+            markers: at(&m.marker_file).map(Source::File),
+            from: bound(m.time_range[0]),
+            to: bound(m.time_range[1]),
+            preserve_mass_distribution: m.preserve_mass_distribution,
+        });
+        let placing = match placer {
+            None => None,
+            Some(p) => Some(PlacingSettings {
+                markers: required(path, "marker_file", p.marker_file.as_deref())?.into(),
+                tasks: p.tasks.clone(),
+                task_file: at(&p.task_file),
+                coordinates: at(&p.coordinate_file).map(Source::File),
+                from: bound(p.time_range[0]),
+                to: bound(p.time_range[1]),
+                max_marker_movement: (p.max_marker_movement > 0.0).then_some(p.max_marker_movement),
+            }),
+        };
+        Ok(Scaling {
+            model: required(path, "model_file", s.model_file.as_deref())?.into(),
+            name: s.name.clone(),
+            marker_set: at(&s.marker_set_file),
+            mass: (s.mass > 0.0).then_some(s.mass),
+            factors,
+            placing,
+            opensim_faults: false,
+            output: ScalingOutput {
+                scaled_model: scaler.and_then(|m| at(&m.output_model_file)),
+                factors: scaler.and_then(|m| at(&m.output_scale_file)),
+                model: placer.and_then(|p| at(&p.output_model_file)),
+                markers: placer.and_then(|p| at(&p.output_marker_file)),
+                pose: placer.and_then(|p| at(&p.output_motion_file)),
+            },
+            asked_in: Some(path.to_path_buf()),
+        })
+    }
+
+    /// Scales the model and places its markers.
+    pub fn run(&self, cx: &Context) -> Result<ScaledModel, Error> {
+        let path = self.asked_in.as_deref().unwrap_or(self.model.path());
+        self.check(path)?;
+        let mut document = model::document(cx, &self.model)?;
+        if let Some(file) = &self.marker_set {
+            update_markers(&mut document, marker_set(cx, file)?);
+        }
+        let element = match document.root.tag == "Model" {
+            true => Some(&mut document.root),
+            false => document.root.child_mut("Model"),
+        };
+        if let Some(e) = element.filter(|_| !self.name.is_empty()) {
+            e.set_attribute("name", self.name.as_str());
+        }
+        let model = model::build(cx, self.model.path(), &document)?;
+        let mut result = ScaledModel {
+            document,
+            model,
+            factors: None,
+            scaled_document: None,
+            placed: None,
+            output: self.output.clone(),
+        };
+        match &self.factors {
+            None => cx.note("the model is not scaled: the setup has no ModelScaler, or one that does not apply"),
+            Some(settings) => self.scale(cx, path, settings, &mut result)?,
+        }
+        match &self.placing {
+            None => cx.note("markers keep their places"),
+            Some(settings) => {
+                let placed = place(cx, path, settings, &result.document, &result.model)?;
+                (result.document, result.model) = (placed.document.clone(), placed.model.clone());
+                result.placed = Some(placed);
+            }
+        }
+        Ok(result)
+    }
+
+    fn check(&self, path: &Path) -> Result<(), Error> {
+        let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
+        if let Some(mass) = self.mass.filter(|m| !(*m > 0.0 && m.is_finite())) {
+            return wrong(format!("a subject does not have a mass of {mass} kg"), "give a positive number of kg");
+        }
+        for m in self.factors.iter().flat_map(|f| &f.manual) {
+            if !m.scales.iter().all(|x| *x > 0.0 && x.is_finite()) {
+                let message = format!("the factors of `{}` are {:?}", m.segment, m.scales);
+                return wrong(message, "factors are positive numbers: 1 keeps the size");
+            }
+        }
+        if self.asked_in.is_some() && self.output == ScalingOutput::default() {
+            return wrong("the setup asks for no output".to_string(), "give an output_model_file");
+        }
+        Ok(())
+    }
+
+    fn scale(
+        &self,
+        cx: &Context,
+        path: &Path,
+        settings: &FactorSettings,
+        result: &mut ScaledModel,
+    ) -> Result<(), Error> {
+        let model_path = self.model.path();
+        let factors = factors(cx, path, settings, (&result.model, model_path))?;
+        let options = ScaleOptions {
+            preserve_mass_distribution: settings.preserve_mass_distribution,
+            mass: self.mass,
+            opensim_faults: self.opensim_faults,
+        };
+        let mut log = Diagnostics::new(model_path.display().to_string());
+        let scaled = scale_model(&result.document, &result.model, &factors, &options, &mut log);
+        cx.report(&log);
+        let scaled = scaled.map_err(|e| Error::content(model_path, 0, "", e.to_string(), ""))?;
+        let (before, after) = (result.model.total_mass(), scaled.model.total_mass());
+        cx.note(format!("mass {before:.3} kg before, {after:.3} kg after"));
+        result.factors = Some((scale_set(&result.model, &factors), factors));
+        (result.document, result.model) = (scaled.document, scaled.model);
+        result.scaled_document = Some(result.document.clone());
+        Ok(())
+    }
+}
+
+/// A model that fits a subject.
+#[derive(Debug)]
+pub struct ScaledModel {
+    /// What to write.
+    pub document: Document,
+    /// The same, built.
+    pub model: Model,
+    /// The static pose and how well it met the markers, if markers were placed.
+    pub placed: Option<Placed>,
+    factors: Option<(Document, Factors)>,
+    scaled_document: Option<Document>,
+    output: ScalingOutput,
+}
+
+impl ScaledModel {
+    /// The factors of all bodies in the order of the generic model, if it was scaled.
+    pub fn factors(&self) -> Option<&Factors> {
+        self.factors.as_ref().map(|(_, f)| f)
+    }
+}
+
+impl Outcome for ScaledModel {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        let o = &self.output;
+        let mut list = Vec::new();
+        let mut add = |file: &Option<PathBuf>, text: &dyn Fn() -> String| {
+            list.extend(file.as_ref().map(|f| Artifact::text(f, text()).derived()));
+        };
+        if let Some((set, _)) = &self.factors {
+            add(&o.factors, &|| write_document(set));
+        }
+        if let Some(scaled) = &self.scaled_document {
+            add(&o.scaled_model, &|| write_document(scaled));
+        }
+        add(&o.model, &|| write_document(&self.document));
+        if let Some(placed) = &self.placed {
+            add(&o.markers, &|| write_document(&marker_set_document(&placed.document)));
+            add(&o.pose, &|| sto::write(&placed.pose, Digits::Shortest));
+        }
+        list
+    }
+
+    fn verdict(&self) -> Result<(), Error> {
+        match &self.placed {
+            Some(p) if !p.fit.converged => {
+                let message = format!("the static pose did not converge: last step {:.1e}", p.fit.last_step);
+                Err(Error::NotSolved { message })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The markers of a file, in today's form.
+fn marker_set(cx: &Context, path: &Path) -> Result<Vec<Element>, Error> {
+    let (document, log) = setup::upgraded(cx, path)?;
+    let document = cx.settle(path, Some(document), log)?;
+    let wrong = || Error::content(path, document.root.line, "", "the file holds no `MarkerSet`", "");
+    markers_of(&document).ok_or_else(wrong)
+}
+
+/// The factors of all bodies, in the order the setup wants them set.
+fn factors(
+    cx: &Context,
+    path: &Path,
+    settings: &FactorSettings,
+    (model, model_path): (&Model, &Path),
+) -> Result<Factors, Error> {
+    let mut factors = Factors::unity(model);
+    for step in &settings.order {
+        match step {
+            ScalingStep::Measurements => {
+                let mut all = settings.measurements.clone();
+                if let Some(file) = &settings.measurement_file {
+                    all.extend(setup::measurements(cx, file)?);
+                }
+                let list: Vec<Measurement> = (all.iter().filter(|m| m.apply))
+                    .map(|m| Measurement {
+                        name: m.name.clone(),
+                        pairs: m.pairs.clone(),
+                        bodies: m.bodies.clone(),
+                    })
+                    .collect();
+                if list.is_empty() {
+                    continue;
+                }
+                let Some(source) = &settings.markers else {
+                    return Err(Error::content(path, 0, "", "the tool needs a `marker_file`", ""));
+                };
+                let (markers, _) = read_markers(cx, source)?;
+                let file = source.path();
+                let range = range(file, settings.from, settings.to)?;
+                let found = measure(model, &markers, range, &list, &mut factors)
+                    .map_err(|e| Error::content(file, 0, "", e.to_string(), "check `time_range`"))?;
+                report_measurements(cx, file, (model, model_path), &markers, &found);
+            }
+            ScalingStep::Manual => {
+                let mut manual = settings.manual.clone();
+                if let Some(file) = &settings.manual_file {
+                    let (document, mut log) = setup::document(cx, file)?;
+                    let list = document.and_then(|d| read_scale_set(&d, &mut log));
+                    manual.extend(cx.settle(file, list, log)?);
+                }
+                for m in manual.iter().filter(|m| m.apply) {
+                    if !factors.set(model, &m.segment, m.scales.map(Some)) {
+                        let names = model.bodies.iter().map(|b| b.name.as_str());
+                        let hint = nearest_hint("body of the model", &m.segment, names);
+                        cx.warn(path, format!("there is no body `{}` to scale", m.segment), &hint);
+                    }
+                }
+            }
+        }
+    }
+    for (body, f) in model.bodies.iter().zip(&factors.0).skip(1) {
+        let Vec3 { x, y, z } = f;
+        let text = if x == y && y == z { format!("{x:.6}") } else { format!("{x:.6} {y:.6} {z:.6}") };
+        cx.note(format!("scale {}: {text}", body.name));
+    }
+    Ok(factors)
+}
+
+/// Says what was measured, and what was not and why.
+fn report_measurements(
+    cx: &Context,
+    file: &Path,
+    (model, model_path): (&Model, &Path),
+    markers: &Table,
+    found: &[Measured],
+) {
+    let mut log = Diagnostics::new(file.display().to_string());
+    let mut of_model = Diagnostics::new(model_path.display().to_string());
+    for m in found {
+        if let Some(factor) = m.factor {
+            cx.note(format!("measurement {}: {factor:.6} from {} pair(s)", m.name, m.distances.len()));
+            // Subjects are between half and twice the size of the generic model.
+            if !(0.5..=2.0).contains(&factor) {
+                let hint =
+                    "check the unit of the marker file, and that its markers are named as on the model";
+                log.warn(0, "", format!("measurement `{}` gives the factor {factor:.3}", m.name), hint);
+            }
+        } else {
+            log.warn(0, "", format!("measurement `{}` is left out: a marker is missing", m.name), "");
+        }
+        for name in &m.not_in_model {
+            let near = model.markers.iter().map(|m| m.name.as_str());
+            let hint = nearest_hint("model marker", name, near);
+            of_model.warn(
+                0,
+                "",
+                format!("measurement `{}`: the model has no marker `{name}`", m.name),
+                &hint,
+            );
+        }
+        for name in &m.not_in_data {
+            let near = markers.labels().iter().map(String::as_str).filter(|l| l != name);
+            let hint = nearest_hint("marker of the data", name, near);
+            log.warn(0, "", format!("measurement `{}`: the data have no marker `{name}`", m.name), &hint);
+        }
+        for name in &m.unknown_bodies {
+            let near = model.bodies.iter().map(|b| b.name.as_str());
+            let hint = nearest_hint("body of the model", name, near);
+            of_model.warn(0, "", format!("measurement `{}`: the model has no body `{name}`", m.name), &hint);
+        }
+    }
+    cx.report(&log);
+    cx.report(&of_model);
+}
+
+fn place(
+    cx: &Context,
+    path: &Path,
+    settings: &PlacingSettings,
+    document: &Document,
+    model: &Model,
+) -> Result<Placed, Error> {
+    let file = settings.markers.path();
+    let (markers, per_unit) = read_markers(cx, &settings.markers)?;
+    let mut list = settings.tasks.clone();
+    if let Some(tasks) = &settings.task_file {
+        list.extend(setup::tasks(cx, tasks)?);
+    }
+    let coordinates = match &settings.coordinates {
+        Some(source) => Some(read_rows(cx, source, Take::Markers)?),
+        None => None,
+    };
+    let tasks = tasks_of(model, path, &list, coordinates.as_ref())?;
+    let limit = settings.max_marker_movement.map(|m| m * per_unit);
+    let range = range(file, settings.from, settings.to)?;
+    let placed = place_markers(document, &markers, range, &tasks, true, limit)
+        .map_err(|e| Error::content(file, 0, "", e.to_string(), ""))?;
+    report_placement(cx, file, &placed);
+    Ok(placed)
+}
+
+/// Says how well the static pose met the markers.
+fn report_placement(cx: &Context, file: &Path, p: &Placed) {
+    let worst = p.fit.worst.and_then(|i| p.distances.get(i));
+    let worst = worst.map_or(String::new(), |(name, d)| format!("; worst {name}, {:.1} mm", 1e3 * d));
+    let (rms, moved) = (1e3 * p.fit.rms, p.moved.len());
+    cx.note(format!("static pose: marker RMS {rms:.1} mm{worst}; {moved} markers moved"));
+    let mut log = Diagnostics::new(file.display().to_string());
+    // Twice what OpenSim's guide to scaling allows.
+    const LARGE_M: f64 = 0.04;
+    if let Some((name, d)) =
+        p.distances.iter().filter(|_| p.fit.rms > LARGE_M).max_by(|a, b| a.1.total_cmp(&b.1))
+    {
+        let message = format!(
+            "markers are {:.0} mm off on average in the static pose, `{name}` by {:.0} mm",
+            1e3 * p.fit.rms,
+            1e3 * d
+        );
+        log.warn(0, "", message, "check the markers on the model, and the unit and axes of the data");
+    }
+    if !p.removed.is_empty() {
+        let message =
+            format!("markers of the model that the data lack were removed: {}", p.removed.join(", "));
+        log.warn(0, "", message, "");
+    }
+    for name in &p.not_seen {
+        log.warn(0, "", format!("marker `{name}` is not seen in the static pose, and was not moved"), "");
+    }
+    for (name, d) in &p.restless {
+        log.warn(0, "", format!("marker `{name}` moves by {:.1} mm during the static trial", 1e3 * d), "");
+    }
+    cx.report(&log);
+}
+
+/// The factors as OpenSim writes them.
+fn scale_set(model: &Model, factors: &Factors) -> Document {
+    let mut objects = Element::new("objects", 0);
+    for (body, Vec3 { x, y, z }) in model.bodies.iter().zip(&factors.0) {
+        let mut scale = Element::new("Scale", 0);
+        scale.push(Element::with_text("scales", format!("{x} {y} {z}"), 0));
+        scale.push(Element::with_text("segment", body.name.as_str(), 0));
+        scale.push(Element::with_text("apply", "true", 0));
+        objects.push(scale);
+    }
+    let mut set = Element::new("ScaleSet", 0);
+    set.set_attribute("name", model.name.as_str());
+    set.push(objects);
+    let mut root = Element::new("OpenSimDocument", 0);
+    root.set_attribute("Version", soleus_io::osim::LATEST_VERSION.to_string());
+    root.push(set);
+    Document { version: soleus_io::osim::LATEST_VERSION, root, ..Document::default() }
+}

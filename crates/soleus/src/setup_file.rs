@@ -1,0 +1,87 @@
+//! Setup files of OpenSim's tools, run as they are.
+
+use crate::analysis::Analyze;
+use crate::artifact::Outcome;
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::setup;
+use crate::inverse_dynamics::InverseDynamics;
+use crate::inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};
+use crate::scaling::Scaling;
+use crate::simulation::ForwardSimulation;
+use serde::{Deserialize, Serialize};
+use soleus_io::setup::Setup;
+use std::path::PathBuf;
+
+/// A setup file of one of OpenSim's tools: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool,
+/// AnalyzeTool, ForwardTool, MocoStudy, MocoInverse, MocoTrack.
+///
+/// File names in the setup are taken from its folder, and results have the names and folders that it gives.
+///
+/// ```no_run
+/// use soleus::{Context, Disk, Outcome, SetupFile};
+/// let files = Disk::new();
+/// let context = Context::new(&files);
+/// let result = SetupFile::new("subject01_Setup_IK.xml").run(&context)?;
+/// result.write(&context)?;
+/// result.verdict()?;
+/// # Ok::<(), soleus::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SetupFile {
+    /// The file (.xml, .omoco).
+    pub file: PathBuf,
+    /// Model file to use in place of the one that the setup names; from the current folder, not that of the setup.
+    pub model: Option<PathBuf>,
+    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    pub opensim_faults: bool,
+}
+
+impl SetupFile {
+    /// A setup file as it is.
+    pub fn new(file: impl Into<PathBuf>) -> Self {
+        SetupFile { file: file.into(), ..SetupFile::default() }
+    }
+
+    /// What the file asks for, with the model that is to take the place of its own.
+    pub fn read(&self, cx: &Context) -> Result<Setup, Error> {
+        let mut setup = setup::read(cx, &self.file)?;
+        if let Some(file) = &self.model {
+            // A setup takes names from its own folder.
+            let file = cx.files.absolute(file);
+            if !setup.set_model_file(file.display().to_string()) {
+                let message = "this setup file holds its model itself, so no other can take its place";
+                return Err(Error::content(&self.file, 0, "", message, "leave --model out"));
+            }
+        }
+        Ok(setup)
+    }
+
+    /// Runs the tool.
+    pub fn run(&self, cx: &Context) -> Result<Box<dyn Outcome>, Error> {
+        let setup = self.read(cx)?;
+        self.run_tool(cx, &setup).map_err(|e| e.named_in(&self.file))
+    }
+
+    fn run_tool(&self, cx: &Context, setup: &Setup) -> Result<Box<dyn Outcome>, Error> {
+        let (path, opensim_faults) = (self.file.as_path(), self.opensim_faults);
+        Ok(match setup {
+            Setup::Scale(s) => Box::new(Scaling { opensim_faults, ..Scaling::from_setup(path, s)? }.run(cx)?),
+            Setup::InverseKinematics(s) => Box::new(InverseKinematics::from_setup(path, s)?.run(cx)?),
+            Setup::InverseDynamics(s) => {
+                Box::new(InverseDynamics { opensim_faults, ..InverseDynamics::from_setup(path, s)? }.run(cx)?)
+            }
+            Setup::ImuPlacer(s) => Box::new(PlaceSensors::from_setup(path, s)?.run(cx)?),
+            Setup::ImuInverseKinematics(s) => Box::new(SensorKinematics::from_setup(path, s)?.run(cx)?),
+            Setup::Forward(s) => {
+                Box::new(ForwardSimulation { opensim_faults, ..ForwardSimulation::from_setup(path, s)? }.run(cx)?)
+            }
+            Setup::Analyze(s) => Box::new(Analyze { opensim_faults, ..Analyze::from_setup(path, s)? }.run(cx)?),
+            Setup::MocoStudy(_) | Setup::MocoInverse(_) | Setup::MocoTrack(_) => {
+                let message = "the file holds a problem of optimal control";
+                return Err(Error::content(path, 0, "", message, "solve it with `soleus solve`"));
+            }
+        })
+    }
+}
