@@ -132,7 +132,10 @@ fn issue_trust_resume_refuses_another_goal() {
     example(&f, &[]);
     let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--max-iterations", "8"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    example(&f, &[("weight = 1000", "weight = 1"), ("location = [0.40, 1.35, 0]", "location = [0.10, 1.0, 0]")]);
+    example(
+        &f,
+        &[("weight = 1000", "weight = 1"), ("location = [0.40, 1.35, 0]", "location = [0.10, 1.0, 0]")],
+    );
     let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume"]);
     run.is_refused(&["goal `target`", "the study has changed"]);
 }
@@ -142,7 +145,8 @@ fn issue_trust_resume_refuses_another_goal() {
 fn issue_trust_sizes_of_a_solve_are_bounded() {
     let f = Folder::new("study_sizes");
     example(&f, &[]);
-    let solve = |flag: &str, value: &str| f.soleus(&["solve", "study.toml", "--max-iterations", "2", flag, value]);
+    let solve =
+        |flag: &str, value: &str| f.soleus(&["solve", "study.toml", "--max-iterations", "2", flag, value]);
     solve("--intervals", "0").is_refused(&["at least one interval"]);
     solve("--intervals", "1000000000").is_refused(&["fewer intervals"]);
     let run = solve("--threads", "100000");

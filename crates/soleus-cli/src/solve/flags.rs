@@ -115,7 +115,7 @@ pub struct OutputFlags {
     /// Simulate the solution from its first state under its controls, and say how far that ends from it
     #[arg(long)]
     simulate: bool,
-    /// Say nothing about progress
+    /// Say nothing but warnings and errors
     #[arg(long)]
     pub quiet: bool,
 }

@@ -7,8 +7,7 @@ use clap::Args;
 use soleus::optimal_control::tool::Trial;
 use soleus::{Context, Error, Inverse, inputs};
 use soleus_io::setup::Setup;
-use soleus_io::setup::moco::MocoInverseSetup;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `soleus inverse`.
 #[derive(Args)]
@@ -67,13 +66,4 @@ impl Arguments {
 /// Runs `soleus inverse`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
     Ok(enter(None, a.output.quiet, |cx| finish(cx, a.request(cx)?.run(cx)))?)
-}
-
-/// Runs the tool of a setup file.
-pub fn run_setup(path: &Path, s: &MocoInverseSetup) -> Result<(), Failure> {
-    Ok(enter(None, false, |cx| {
-        let mut request = Inverse::from_setup(path, s)?;
-        request.options.save_iterates = true;
-        finish(cx, request.run(cx))
-    })?)
 }

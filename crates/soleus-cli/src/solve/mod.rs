@@ -8,9 +8,8 @@ use crate::door::{enter, finish};
 use crate::failure::Failure;
 use crate::load;
 use clap::Args;
+use soleus::Error;
 use soleus::optimal_control::{EXAMPLE, GoalReference, Solve, SolveOptions, StudySource};
-use soleus::{Context, Error};
-use soleus_io::setup::moco::MocoStudySetup;
 use soleus_io::study;
 use std::path::{Path, PathBuf};
 
@@ -87,7 +86,7 @@ pub struct Arguments {
     /// Simulate the solution from its first state under its controls, and say how far that ends from it
     #[arg(long)]
     simulate: bool,
-    /// Say nothing about progress
+    /// Say nothing but warnings and errors
     #[arg(long)]
     quiet: bool,
 }
@@ -145,13 +144,4 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         return load::write_whole(Path::new("-"), &study::reference());
     }
     Ok(enter(None, a.quiet, |cx| finish(cx, a.request()?.run(cx)))?)
-}
-
-/// Solves a study with the settings of its file.
-pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
-    Ok(enter(None, false, |cx: &Context| {
-        let mut request = Solve::from_setup(path, s);
-        request.options.save_iterates = true;
-        finish(cx, request.run(cx))
-    })?)
 }

@@ -7,8 +7,7 @@ use clap::Args;
 use soleus::optimal_control::tool::Trial;
 use soleus::{Context, Error, Track, inputs};
 use soleus_io::setup::Setup;
-use soleus_io::setup::moco::MocoTrackSetup;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `soleus track`.
 #[derive(Args)]
@@ -82,13 +81,4 @@ impl Arguments {
 /// Runs `soleus track`.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
     Ok(enter(None, a.output.quiet, |cx| finish(cx, a.request(cx)?.run(cx)))?)
-}
-
-/// Runs the tool of a setup file.
-pub fn run_setup(path: &Path, s: &MocoTrackSetup) -> Result<(), Failure> {
-    Ok(enter(None, false, |cx| {
-        let mut request = Track::from_setup(path, s)?;
-        request.options.save_iterates = true;
-        finish(cx, request.run(cx))
-    })?)
 }

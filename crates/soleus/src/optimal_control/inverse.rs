@@ -45,7 +45,6 @@ pub struct Inverse {
     /// Coordinates over time (.sto, .mot).
     pub kinematics: Source<Table>,
     /// What is done to the kinematics before they are filtered.
-    #[serde(skip)]
     pub operators: Vec<TableOperator>,
     /// Refuses columns of the kinematics that are no states of the model.
     pub refuse_extra_columns: bool,
@@ -58,7 +57,6 @@ pub struct Inverse {
     /// Tolerance of the constraints; 0.001 without it.
     pub constraint_tolerance: Option<f64>,
     /// Outputs that a setup file asks for, which are not written.
-    #[serde(skip)]
     pub outputs: Vec<String>,
     /// How it is solved, and which files are written.
     #[serde(flatten)]

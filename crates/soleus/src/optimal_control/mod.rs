@@ -55,7 +55,6 @@ use soleus_io::setup::moco::MocoStudySetup;
 use soleus_io::study::Study;
 use soleus_math::Table;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Solves the optimal control problem of a study.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -111,22 +110,10 @@ impl Solve {
         self.posed(cx, self.study.path(), study, is_moco)
     }
 
-    fn posed(
-        &self,
-        cx: &Context,
-        path: &Path,
-        study: Arc<Study>,
-        is_moco: bool,
-    ) -> Result<PosedStudy, Error> {
+    fn posed(&self, cx: &Context, path: &Path, study: Study, is_moco: bool) -> Result<PosedStudy, Error> {
         let model = posed(cx, &StudyModel::of_study(path, &study.setup))?;
         let inputs = self.inputs(cx, path, &study, &model)?;
-        Ok(PosedStudy {
-            path: path.to_path_buf(),
-            study: Arc::unwrap_or_clone(study),
-            is_moco,
-            model,
-            inputs,
-        })
+        Ok(PosedStudy { path: path.to_path_buf(), study, is_moco, model, inputs })
     }
 
     /// The motion and the tables that the study or the request names.

@@ -10,7 +10,6 @@ use soleus_io::setup::moco::MocoStudySetup;
 use soleus_io::study::{self, Study};
 use soleus_model::Diagnostics;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A study that needs no other file.
 pub const EXAMPLE: &str = include_str!("example.toml");
@@ -29,13 +28,14 @@ pub enum StudySource {
         text: String,
     },
     /// A study that was read or made already.
-    #[serde(skip)]
     Study {
         /// Name for messages; names in the study are taken from its folder.
+        #[serde(default)]
         path: PathBuf,
         /// The study.
-        study: Arc<Study>,
+        study: Box<Study>,
         /// Whether it has the defaults of Moco's files, not those of studies in TOML.
+        #[serde(default)]
         is_moco: bool,
     },
 }
@@ -66,13 +66,13 @@ impl StudySource {
 
     /// The study of a setup file that was read already.
     pub fn of_setup(path: &Path, setup: &MocoStudySetup) -> Self {
-        let study = Arc::new(Study::from(setup.clone()));
+        let study = Box::new(Study::from(setup.clone()));
         StudySource::Study { path: path.to_path_buf(), study, is_moco: true }
     }
 
     /// A study in TOML that was read or made already; names in it are taken from the folder of `path`.
     pub fn of_study(path: &Path, study: Study) -> Self {
-        StudySource::Study { path: path.to_path_buf(), study: Arc::new(study), is_moco: false }
+        StudySource::Study { path: path.to_path_buf(), study: Box::new(study), is_moco: false }
     }
 
     /// The name of the file, for messages; names in the study are taken from its folder.
@@ -85,20 +85,20 @@ impl StudySource {
     }
 
     /// The study, and whether it has the defaults of Moco's files.
-    pub fn read(&self, cx: &Context) -> Result<(Arc<Study>, bool), Error> {
+    pub fn read(&self, cx: &Context) -> Result<(Study, bool), Error> {
         match self {
             StudySource::File(path) if has_ending(path, "toml") => {
-                Ok((Arc::new(parse(cx, path, &cx.read_text(path)?)?), false))
+                Ok((parse(cx, path, &cx.read_text(path)?)?, false))
             }
             StudySource::File(path) => match setup::read(cx, path)? {
-                Setup::MocoStudy(s) => Ok((Arc::new(Study::from(*s)), true)),
+                Setup::MocoStudy(s) => Ok((Study::from(*s), true)),
                 _ => {
                     let message = "the file holds no MocoStudy";
                     Err(Error::content(path, 0, "", message, "try `soleus run`"))
                 }
             },
-            StudySource::Text { path, text } => Ok((Arc::new(parse(cx, path, text)?), false)),
-            StudySource::Study { study, is_moco, .. } => Ok((study.clone(), *is_moco)),
+            StudySource::Text { path, text } => Ok((parse(cx, path, text)?, false)),
+            StudySource::Study { study, is_moco, .. } => Ok((Study::clone(study), *is_moco)),
         }
     }
 }

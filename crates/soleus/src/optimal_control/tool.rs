@@ -24,7 +24,6 @@ pub struct Trial {
     /// The model.
     pub model: ModelSource,
     /// Changes of a setup file, made before the others; names of files in them are taken from the folder of `asked_in`.
-    #[serde(skip)]
     pub steps: Vec<ModelStep>,
     /// Changes of the model.
     pub changes: ModelChanges,

@@ -43,12 +43,10 @@ pub struct Track {
     /// Coordinates over time to follow (.sto, .mot).
     pub states: Option<Source<Table>>,
     /// What is done to the coordinates before they are filtered.
-    #[serde(skip)]
     pub state_operators: Vec<TableOperator>,
     /// Weight of the error of the states; 1 without it.
     pub states_weight: Option<f64>,
     /// Weights of states; those that are not named weigh 1.
-    #[serde(skip)]
     pub state_weights: Vec<Weight>,
     /// Divides weights of states by the range of their values.
     pub scale_state_weights_with_range: bool,
@@ -57,19 +55,16 @@ pub struct Track {
     /// Markers to follow (.trc, .sto, .c3d).
     pub markers: Option<Source<Table>>,
     /// What is done to the markers before they are filtered.
-    #[serde(skip)]
     pub marker_operators: Vec<TableOperator>,
     /// Weight of the error of the markers; 1 without it.
     pub markers_weight: Option<f64>,
     /// Weights of markers; those that are not named weigh 1.
-    #[serde(skip)]
     pub marker_weights: Vec<Weight>,
     /// Refuses columns of the data that the model does not have.
     pub refuse_unused_references: bool,
     /// Weight of the squared controls, 0.001 without it; 0 leaves them out.
     pub effort_weight: Option<f64>,
     /// Weights of controls in the effort; those that are not named weigh 1.
-    #[serde(skip)]
     pub control_weights: Vec<Weight>,
     /// Starts from the motion that is followed.
     pub start_from_reference: bool,
