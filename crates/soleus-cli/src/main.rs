@@ -22,7 +22,6 @@ mod solve;
 mod table_verbs;
 mod tables;
 mod tool_model;
-mod walk;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

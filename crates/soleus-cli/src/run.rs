@@ -2,10 +2,8 @@
 
 use crate::door::{enter, finish};
 use crate::failure::Failure;
-use crate::solve;
 use clap::Args;
 use soleus::SetupFile;
-use soleus_io::setup::Setup;
 use std::path::PathBuf;
 
 /// Arguments of `soleus run`.
@@ -27,14 +25,11 @@ pub struct Arguments {
 
 /// Runs the tool.
 pub fn run(a: &Arguments) -> Result<(), Failure> {
-    let request =
-        SetupFile { file: a.setup.clone(), model: a.model.clone(), opensim_faults: a.opensim_faults };
-    let setup = enter(None, false, |cx| request.read(cx))?;
-    let done = match setup {
-        Setup::MocoStudy(s) => solve::run_setup(&a.setup, &s),
-        Setup::MocoInverse(s) => solve::inverse::run_setup(&a.setup, &s),
-        Setup::MocoTrack(s) => solve::track::run_setup(&a.setup, &s),
-        _ => return Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?),
+    let request = SetupFile {
+        file: a.setup.clone(),
+        model: a.model.clone(),
+        opensim_faults: a.opensim_faults,
+        save_iterates: true,
     };
-    done.map_err(|e| e.named_in(&a.setup))
+    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
 }

@@ -125,7 +125,35 @@ fn identity_limited_solve_resumes() {
     f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume"]).is_refused(&["the study has changed"]);
 }
 
-/// Ctrl-C: the iterate is on disk, the exit code is 1, and --resume goes on.
+/// An iterate of a study with another goal is refused, though variables and equations are as many.
+#[test]
+fn issue_trust_resume_refuses_another_goal() {
+    let f = Folder::new("study_other_goal");
+    example(&f, &[]);
+    let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--max-iterations", "8"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    example(
+        &f,
+        &[("weight = 1000", "weight = 1"), ("location = [0.40, 1.35, 0]", "location = [0.10, 1.0, 0]")],
+    );
+    let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume"]);
+    run.is_refused(&["goal `target`", "the study has changed"]);
+}
+
+/// Numbers that ended the program in other ways.
+#[test]
+fn issue_trust_sizes_of_a_solve_are_bounded() {
+    let f = Folder::new("study_sizes");
+    example(&f, &[]);
+    let solve =
+        |flag: &str, value: &str| f.soleus(&["solve", "study.toml", "--max-iterations", "2", flag, value]);
+    solve("--intervals", "0").is_refused(&["at least one interval"]);
+    solve("--intervals", "1000000000").is_refused(&["fewer intervals"]);
+    let run = solve("--threads", "100000");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+}
+
+/// Ctrl-C: the iterate is on disk, the exit code is that of an interrupted program, and --resume goes on.
 #[cfg(unix)]
 #[test]
 fn identity_interrupt_saves() {
@@ -158,12 +186,9 @@ fn identity_interrupt_saves() {
         use std::io::Read;
         let _ = pipe.read_to_string(&mut words);
     }
-    assert_eq!(code, Some(1), "{words}");
-    assert!(
-        words.contains("stopping after this iteration") && words.contains("`--resume` goes on"),
-        "{words}"
-    );
-    assert!(read(&saved).contains("soleus iterate 2"));
+    assert_eq!(code, Some(130), "{words}");
+    assert!(words.contains("stopping") && words.contains("`--resume` goes on"), "{words}");
+    assert!(read(&saved).contains("soleus iterate 3"));
     let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume", "--max-iterations", "1"]);
     assert!(run.stderr.contains("going on from iteration"), "{}", run.stderr);
 }

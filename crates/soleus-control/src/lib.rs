@@ -25,6 +25,6 @@ pub mod solution;
 pub mod transcription;
 
 pub use function::{Differentiated, PointFunction, SmoothFunction};
-pub use problem::{Bounds, Dynamics, Goal, PathConstraint, PointVariable, Problem, Rocket, Variable};
+pub use problem::{Bounds, CustomDynamics, Dynamics, Goal, PathConstraint, PointVariable, Problem, Variable};
 pub use solution::Trajectory;
 pub use transcription::{Collocation, Scheme, Settings};

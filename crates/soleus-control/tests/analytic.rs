@@ -4,8 +4,8 @@ use crate::common::solved;
 use soleus_control::goal::{control_effort, final_time};
 use soleus_control::problem::{EndpointFunction, EndpointVariable, Point};
 use soleus_control::{
-    Bounds, Collocation, Dynamics, Goal, PointVariable, Problem, Rocket, Scheme, Settings, SmoothFunction,
-    Variable,
+    Bounds, Collocation, CustomDynamics, Dynamics, Goal, PointVariable, Problem, Scheme, Settings,
+    SmoothFunction, Variable,
 };
 use soleus_math::Real;
 use soleus_math::norm::largest;
@@ -14,7 +14,7 @@ use soleus_optimization::NonlinearProgram;
 /// ẋ = v, v̇ = u + v.
 struct Kirk;
 
-impl Rocket for Kirk {
+impl CustomDynamics for Kirk {
     fn sizes(&self) -> (usize, usize, usize) {
         (2, 1, 0)
     }
@@ -82,7 +82,7 @@ fn analytic_kirk_5_1_1() {
 /// Unit mass, thrust acceleration 5 at the angle θ.
 struct Steering;
 
-impl Rocket for Steering {
+impl CustomDynamics for Steering {
     fn sizes(&self) -> (usize, usize, usize) {
         (4, 1, 0)
     }
@@ -202,7 +202,7 @@ fn analytic_linear_tangent_steering() {
 /// A mass of 2 kg goes 1 m and stops, force at most 50 N: bang-bang, t_f = 2 √(m d/F) = 0.4 s.
 struct Slider;
 
-impl Rocket for Slider {
+impl CustomDynamics for Slider {
     fn sizes(&self) -> (usize, usize, usize) {
         (2, 1, 0)
     }
@@ -239,7 +239,7 @@ fn analytic_minimum_time() {
 /// ẋ = x cos t, x(0) = 1: x = exp(sin t).
 struct Growth;
 
-impl Rocket for Growth {
+impl CustomDynamics for Growth {
     fn sizes(&self) -> (usize, usize, usize) {
         (1, 0, 0)
     }

@@ -3,15 +3,15 @@
 use crate::common::{check_derivatives, near_start};
 use soleus_control::problem::{EndpointFunction, EndpointVariable, Mode, Point, Term};
 use soleus_control::{
-    Bounds, Collocation, Dynamics, Goal, PathConstraint, PointVariable, Problem, Rocket, Scheme, Settings,
-    SmoothFunction, Variable,
+    Bounds, Collocation, CustomDynamics, Dynamics, Goal, PathConstraint, PointVariable, Problem, Scheme,
+    Settings, SmoothFunction, Variable,
 };
 use soleus_math::Real;
 
 /// Nonlinear in everything, with time and a parameter.
 struct Pendulum;
 
-impl Rocket for Pendulum {
+impl CustomDynamics for Pendulum {
     fn sizes(&self) -> (usize, usize, usize) {
         (2, 2, 1)
     }

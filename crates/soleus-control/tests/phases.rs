@@ -4,7 +4,8 @@ use crate::common::{check_derivatives, near_start, solved_program};
 use soleus_control::goal::{control_effort, final_time};
 use soleus_control::problem::{Link, LinkVariable, Phases, Point, ProblemError};
 use soleus_control::{
-    Bounds, Collocation, Dynamics, PointVariable, Problem, Rocket, Scheme, Settings, SmoothFunction, Variable,
+    Bounds, Collocation, CustomDynamics, Dynamics, PointVariable, Problem, Scheme, Settings, SmoothFunction,
+    Variable,
 };
 use soleus_math::Real;
 
@@ -14,7 +15,7 @@ struct Mass {
     gravity: f64,
 }
 
-impl Rocket for Mass {
+impl CustomDynamics for Mass {
     fn sizes(&self) -> (usize, usize, usize) {
         (2, 1, 0)
     }

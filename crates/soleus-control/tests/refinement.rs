@@ -5,8 +5,8 @@ use soleus_control::problem::{Point, Term};
 use soleus_control::solution::Columns;
 use soleus_control::transcription::{MeshError, refined_mesh};
 use soleus_control::{
-    Bounds, Collocation, Dynamics, Goal, PointVariable, Problem, Rocket, Scheme, Settings, SmoothFunction,
-    Trajectory, Variable,
+    Bounds, Collocation, CustomDynamics, Dynamics, Goal, PointVariable, Problem, Scheme, Settings,
+    SmoothFunction, Trajectory, Variable,
 };
 use soleus_math::Real;
 use soleus_math::norm::largest;
@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 /// ẋ = −x³ + u.
 struct Hypersensitive;
 
-impl Rocket for Hypersensitive {
+impl CustomDynamics for Hypersensitive {
     fn sizes(&self) -> (usize, usize, usize) {
         (1, 1, 0)
     }
@@ -245,7 +245,7 @@ fn identity_warm_start_carries_multipliers() {
 /// is rounded over 1 mm: contact lasts about π √(m/k) = 0.1 s.
 struct Ball;
 
-impl Rocket for Ball {
+impl CustomDynamics for Ball {
     fn sizes(&self) -> (usize, usize, usize) {
         (2, 1, 0)
     }

@@ -112,7 +112,7 @@ impl Outcome for Box<dyn Outcome> {
 const FEW_FILES: usize = 4;
 
 /// Names the files whose names a user did not give just now.
-fn tell_derived(context: &Context, artifacts: &[Artifact]) {
+pub(crate) fn tell_derived(context: &Context, artifacts: &[Artifact]) {
     let derived: Vec<_> = artifacts.iter().filter(|a| a.is_derived).map(|a| &a.path).collect();
     match derived[..] {
         [first, ..] if derived.len() > FEW_FILES => {

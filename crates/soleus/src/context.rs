@@ -77,6 +77,9 @@ impl Monitor for Collected {
     }
 }
 
+/// Most threads that a tool uses: each takes memory, systems refuse more than some thousands, and no tool has work for more.
+pub const MOST_THREADS: usize = 256;
+
 /// What a tool runs in. Cheap to copy; shared by all threads of a tool.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
@@ -101,9 +104,9 @@ impl<'a> Context<'a> {
         Context { monitor, ..self }
     }
 
-    /// On so many threads.
+    /// On so many threads, at most [`MOST_THREADS`].
     pub fn with_threads(self, threads: usize) -> Self {
-        Context { threads: threads.max(1), ..self }
+        Context { threads: threads.clamp(1, MOST_THREADS), ..self }
     }
 
     /// Without warnings about model files.

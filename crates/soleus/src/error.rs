@@ -92,6 +92,9 @@ pub enum Error {
     },
 }
 
+/// Between the file that names another and what to do about that.
+const NAMES_IT: &str = " names it; ";
+
 /// All diagnostics of a file, and how many errors there are.
 fn told(path: &Path, diagnostics: &[Diagnostic]) -> String {
     let mut text = String::new();
@@ -181,8 +184,9 @@ impl Error {
     pub fn named_in(mut self, file: &Path) -> Self {
         if let Error::Read { path, hint, .. } = &mut self
             && path != file
+            && !hint.contains(NAMES_IT)
         {
-            *hint = format!("{} names it; {hint}", file.display());
+            *hint = format!("{}{NAMES_IT}{hint}", file.display());
         }
         self
     }

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::inputs::setup;
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};
+use crate::optimal_control::{Inverse, Solve, Track};
 use crate::scaling::Scaling;
 use crate::simulation::ForwardSimulation;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,8 @@ pub struct SetupFile {
     pub model: Option<PathBuf>,
     /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
     pub opensim_faults: bool,
+    /// Keep the iterate of a problem of optimal control in a file while it is solved, so that `soleus solve --resume` can go on from it.
+    pub save_iterates: bool,
 }
 
 impl SetupFile {
@@ -74,13 +77,26 @@ impl SetupFile {
             }
             Setup::ImuPlacer(s) => Box::new(PlaceSensors::from_setup(path, s)?.run(cx)?),
             Setup::ImuInverseKinematics(s) => Box::new(SensorKinematics::from_setup(path, s)?.run(cx)?),
-            Setup::Forward(s) => {
-                Box::new(ForwardSimulation { opensim_faults, ..ForwardSimulation::from_setup(path, s)? }.run(cx)?)
+            Setup::Forward(s) => Box::new(
+                ForwardSimulation { opensim_faults, ..ForwardSimulation::from_setup(path, s)? }.run(cx)?,
+            ),
+            Setup::Analyze(s) => {
+                Box::new(Analyze { opensim_faults, ..Analyze::from_setup(path, s)? }.run(cx)?)
             }
-            Setup::Analyze(s) => Box::new(Analyze { opensim_faults, ..Analyze::from_setup(path, s)? }.run(cx)?),
-            Setup::MocoStudy(_) | Setup::MocoInverse(_) | Setup::MocoTrack(_) => {
-                let message = "the file holds a problem of optimal control";
-                return Err(Error::content(path, 0, "", message, "solve it with `soleus solve`"));
+            Setup::MocoStudy(s) => {
+                let mut request = Solve::from_setup(path, s);
+                request.options.save_iterates = self.save_iterates;
+                Box::new(request.run(cx)?)
+            }
+            Setup::MocoInverse(s) => {
+                let mut request = Inverse::from_setup(path, s)?;
+                request.options.save_iterates = self.save_iterates;
+                Box::new(request.run(cx)?)
+            }
+            Setup::MocoTrack(s) => {
+                let mut request = Track::from_setup(path, s)?;
+                request.options.save_iterates = self.save_iterates;
+                Box::new(request.run(cx)?)
             }
         })
     }

@@ -5,6 +5,7 @@ mod imu;
 mod millard;
 mod moco;
 mod places;
+mod progress_printer;
 mod random;
 mod report;
 mod sample;

@@ -1,7 +1,7 @@
 //! From a poor start to a solution: a series of programs, each started where the last one ended.
 
+use crate::experiment::progress_printer::ProgressPrinter;
 use crate::failure::Failure;
-use crate::walk::Teller;
 use soleus_control::continuation::{Fading, Outcome, solve_fading};
 use soleus_control::problem::Reserve;
 use soleus_control::{Problem, Scheme, Settings, Trajectory};
@@ -34,7 +34,7 @@ pub fn solve_stages(
     problem: &dyn Fn(usize) -> Result<Problem, Failure>,
 ) -> Result<Outcome, Failure> {
     let fail = |message: String| Failure::NotSolved { message };
-    let mut teller = Teller::new();
+    let mut printer = ProgressPrinter::new();
     let (mut trajectory, mut iterations, mut last) = (guess, 0, None);
     for s in stages {
         let mut problem = problem(s.nodes)?;
@@ -54,14 +54,14 @@ pub fn solve_stages(
         let fading = Fading { barriers: [s.barrier; 2], ..Fading::none() };
         let price = s.price.unwrap_or(0.0);
         let o = solve_fading(&problem, &settings, &fading, &trajectory, &options, &mut |_, i| {
-            teller.tell(price, i)
+            printer.tell(price, i)
         })
         .map_err(|e| fail(e.to_string()))?;
         iterations += o.iterations;
         trajectory.clone_from(&o.trajectory);
         last = Some(o);
     }
-    teller.finish();
+    printer.finish();
     last.map(|o| Outcome { iterations, ..o }).ok_or_else(|| fail("there is no stage".into()))
 }
 

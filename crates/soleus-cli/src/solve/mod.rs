@@ -1,57 +1,23 @@
-//! `soleus solve`: optimal control.
+//! `soleus solve`, `soleus inverse` and `soleus track`: optimal control.
 
-mod again;
-mod blame;
-mod bounds;
-mod constraints;
-mod contact;
-pub mod found;
-mod frames;
-mod goals;
-pub mod guess;
+mod flags;
 pub mod inverse;
-mod iterate;
-pub mod loads;
-mod markers;
-mod meshes;
-mod model;
-mod outputs;
-mod page;
-mod parameters;
-mod phases;
-mod prescribed;
-mod progress;
-mod references;
-mod session;
-mod settings;
-mod tool;
 pub mod track;
-mod trajectory;
-mod watch;
 
-pub use tool::goal;
-
+use crate::door::{enter, finish};
 use crate::failure::Failure;
-use crate::{load, setup};
+use crate::load;
 use clap::Args;
-use soleus_control::musculoskeletal::ModelProblem;
-use soleus_control::{Bounds, Collocation, Problem, Trajectory};
-use soleus_dynamics::Options;
-use soleus_io::setup::Setup;
-use soleus_io::setup::moco::{MocoStudySetup, MocoToolSetup, PrescribedCoordinate};
-use soleus_io::study::{self, Study};
-use soleus_model::Diagnostics;
+use soleus::Error;
+use soleus::optimal_control::{EXAMPLE, GoalReference, Solve, SolveOptions, StudySource};
+use soleus_io::study;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// `--resume` without a file: no file has this name.
 const BESIDE: &str = ".";
 
-/// A study that needs no other file.
-const EXAMPLE: &str = include_str!("example.toml");
-
 /// Arguments of `soleus solve`.
-#[derive(Args, Default)]
+#[derive(Args)]
 #[command(after_help = "Examples:\n  soleus solve --example\n  soleus solve --print-example > kick.toml\n  \
     soleus solve kick.toml --report kick.html\n  soleus solve squat.omoco --out squat_solution.sto\n\n\
     Solves the optimal control problem of a study file (.toml, see docs/guide/study.md) or a MocoStudy (.omoco). File\n\
@@ -102,7 +68,7 @@ pub struct Arguments {
     /// Tolerance of the optimality conditions, instead of the study's
     #[arg(long)]
     tolerance: Option<f64>,
-    /// Most iterations
+    /// Maximum number of iterations
     #[arg(long)]
     max_iterations: Option<usize>,
     /// Threads; by default as many as there are cores. Results do not depend on it
@@ -120,15 +86,52 @@ pub struct Arguments {
     /// Simulate the solution from its first state under its controls, and say how far that ends from it
     #[arg(long)]
     simulate: bool,
-    /// Say nothing about progress
+    /// Say nothing but warnings and errors
     #[arg(long)]
     quiet: bool,
 }
 
 impl Arguments {
-    /// Everything as the file says.
-    fn of_file(path: &Path) -> Arguments {
-        Arguments { study: Some(path.to_path_buf()), ..Arguments::default() }
+    /// The request of these flags.
+    fn request(&self) -> Result<Solve, Error> {
+        let study = match &self.study {
+            Some(path) if !self.example => path.clone().into(),
+            _ => StudySource::example(),
+        };
+        let references =
+            self.reference.iter().map(|r| reference(study.path(), r)).collect::<Result<_, _>>()?;
+        Ok(Solve {
+            references,
+            kinematics: self.kinematics.clone().map(Into::into),
+            options: SolveOptions {
+                solution: self.out.clone(),
+                report: self.report.clone(),
+                guess: self.guess.clone().map(Into::into),
+                intervals: self.intervals,
+                coarse: self.coarse.clone(),
+                refine: self.refine,
+                scheme: self.scheme.clone(),
+                tolerance: self.tolerance,
+                max_iterations: self.max_iterations,
+                barrier: self.barrier,
+                threads: self.threads,
+                simulate: self.simulate,
+                save_iterates: true,
+                iterate: self.resume.clone().filter(|r| r != Path::new(BESIDE)),
+                save_every_s: self.save_every,
+                resume: self.resume.is_some(),
+            },
+            study,
+            ..Solve::default()
+        })
+    }
+}
+
+/// From `GOAL=FILE`.
+fn reference(study: &Path, text: &str) -> Result<GoalReference, Error> {
+    match text.split_once('=') {
+        Some((goal, file)) => Ok(GoalReference { goal: goal.to_string(), table: file.into() }),
+        None => Err(Error::content(study, 0, "", format!("`{text}` is not GOAL=TABLE"), "")),
     }
 }
 
@@ -140,125 +143,5 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
     if a.fields {
         return load::write_whole(Path::new("-"), &study::reference());
     }
-    let (path, text) = match &a.study {
-        Some(path) if !a.example => {
-            (path.clone(), std::fs::read_to_string(path).map_err(|e| Failure::read(path, e))?)
-        }
-        _ => (PathBuf::from("example.toml"), EXAMPLE.to_string()),
-    };
-    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
-        let mut log = Diagnostics::new(path.display().to_string());
-        let study = study::read(&text, &mut log);
-        load::report(&log);
-        let study = study.ok_or_else(|| load::errors(&path, &log))?;
-        return run_study(&path, &study, true, a);
-    }
-    match setup::read(&path)? {
-        Setup::MocoStudy(s) => run_study(&path, &Study::from(*s), false, a),
-        _ => Err(Failure::content(&path, 0, "", "the file holds no MocoStudy".into(), "try `soleus run`")),
-    }
-}
-
-/// Solves a study with the settings of its file.
-pub fn run_setup(path: &Path, s: &MocoStudySetup) -> Result<(), Failure> {
-    run_study(path, &Study::from(s.clone()), false, &Arguments::default())
-}
-
-fn run_study(path: &Path, study: &Study, is_toml: bool, a: &Arguments) -> Result<(), Failure> {
-    if !study.phases.is_empty() {
-        return phases::run(path, study, a);
-    }
-    let source = model::Source::of_study(path, &study.setup);
-    let base = posed(&source)?;
-    let inputs = inputs_of(path, study, &base, a)?;
-    session::run((source, base), study, is_toml, a, inputs)
-}
-
-/// The motion and the tables that a study or the command line names.
-fn inputs_of(path: &Path, study: &Study, base: &ModelProblem, a: &Arguments) -> Result<Inputs, Failure> {
-    let kinematics =
-        a.kinematics.clone().or_else(|| study.kinematics.as_ref().map(|k| setup::beside(path, k)));
-    let motions = match &kinematics {
-        Some(file) => prescribed::read(file, base)?,
-        None => study.setup.prescribed.clone(),
-    };
-    Ok(Inputs { motions, given: references::Given::parse(path, &a.reference)?, guess: None })
-}
-
-/// Names a constraint that nothing can change and that does not hold.
-fn refuse_impossible(path: &Path, program: &mut Collocation) -> Result<(), Failure> {
-    let list = program.impossible(1e-6);
-    let Some(first) = list.first() else { return Ok(()) };
-    let message = format!("{first} cannot hold: it is off by {:.3e} whatever is chosen", first.amount);
-    Err(Failure::content(path, 0, "", message, "check the bounds at the initial and final time"))
-}
-
-/// What a study is given beside its file.
-#[derive(Default)]
-pub struct Inputs {
-    /// Coordinates that are prescribed.
-    pub motions: Vec<PrescribedCoordinate>,
-    /// Tables that goals follow.
-    pub given: references::Given,
-    /// Motion to start from, where no file is named.
-    pub guess: Option<Trajectory>,
-}
-
-/// The model of a study, ready to be asked.
-fn posed(source: &model::Source) -> Result<ModelProblem, Failure> {
-    let model = source.build()?;
-    let system = Arc::new(load::compile(source.path, &model, &Options::default())?);
-    Ok(ModelProblem::new(Arc::new(model), system))
-}
-
-/// Solves a study that a tool has made.
-fn solve(
-    source: model::Source,
-    s: &MocoStudySetup,
-    a: &Arguments,
-    base: ModelProblem,
-    inputs: Inputs,
-) -> Result<(), Failure> {
-    session::run((source, base), &Study::from(s.clone()), false, a, inputs)
-}
-
-/// The problem of a study.
-fn problem(
-    source: &model::Source,
-    s: &MocoStudySetup,
-    base: &ModelProblem,
-    inputs: &Inputs,
-) -> Result<Problem, Failure> {
-    let path = source.path;
-    let ranges = parameters::ranges(source, s, base)?;
-    let mut problem = base.problem(pair(s.default_speed_bounds), &ranges);
-    bounds::apply(path, s, base, &mut problem)?;
-    // The equations are not differentiated by time.
-    if base.system.depends_on_time() && !(problem.initial_time.is_fixed() && problem.final_time.is_fixed()) {
-        let message =
-            "forces or constraints of the model depend on time, so both times must be fixed".to_string();
-        return Err(Failure::content(path, 0, "", message, "give the time bounds one value each"));
-    }
-    prescribed::apply(path, &inputs.motions, base, &mut problem)?;
-    problem.goals = goals::build(path, s, base, inputs)?;
-    problem.path_constraints = constraints::build(path, s, base)?;
-    parameters::vary_goals(source, s, inputs, &mut problem)?;
-    Ok(problem)
-}
-
-/// Where the model of a tool comes from.
-pub fn source_of_tool<'a>(path: &'a Path, t: &'a MocoToolSetup) -> model::Source<'a> {
-    model::Source::of_tool(path, t)
-}
-
-fn name_of(path: &Path, s: &MocoStudySetup) -> String {
-    if s.name.is_empty() {
-        path.file_stem().map_or("study".into(), |n| n.to_string_lossy().into_owned())
-    } else {
-        s.name.clone()
-    }
-}
-
-fn pair(b: [f64; 2]) -> Bounds {
-    Bounds::new(b[0], b[1])
+    Ok(enter(None, a.quiet, |cx| finish(cx, a.request()?.run(cx)))?)
 }

@@ -51,7 +51,7 @@ pub struct Point<'a, T> {
 }
 
 /// Dynamics written by hand: anything from a pendulum to a rocket. Derivatives come by themselves.
-pub trait Rocket: Send + Sync + 'static {
+pub trait CustomDynamics: Send + Sync + 'static {
     /// Number of states, controls and parameters.
     fn sizes(&self) -> (usize, usize, usize);
 
@@ -59,9 +59,9 @@ pub trait Rocket: Send + Sync + 'static {
     fn residual<T: Real>(&self, point: Point<'_, T>, r: &mut [T]);
 }
 
-struct RocketFunction<R>(R);
+struct CustomFunction<R>(R);
 
-impl<R: Rocket> SmoothFunction for RocketFunction<R> {
+impl<R: CustomDynamics> SmoothFunction for CustomFunction<R> {
     type Scratch<T: Real> = ();
 
     fn num_inputs(&self) -> usize {
@@ -86,10 +86,10 @@ impl<R: Rocket> SmoothFunction for RocketFunction<R> {
 
 impl Dynamics {
     /// Dynamics written by hand.
-    pub fn of(rocket: impl Rocket) -> Dynamics {
-        let states = rocket.sizes().0;
+    pub fn of(dynamics: impl CustomDynamics) -> Dynamics {
+        let states = dynamics.sizes().0;
         Dynamics {
-            function: Arc::new(Differentiated::new(RocketFunction(rocket))),
+            function: Arc::new(Differentiated::new(CustomFunction(dynamics))),
             chain: vec![None; states],
             rate_bounds: vec![Bounds::FREE; states],
             constraints: None,

@@ -9,7 +9,7 @@ mod straight;
 mod variable;
 
 pub use diagnosis::ProblemError;
-pub use dynamics::{Dynamics, KinematicConstraints, Point, Rocket};
+pub use dynamics::{CustomDynamics, Dynamics, KinematicConstraints, Point};
 pub use goal::{EndpointFunction, EndpointVariable, Goal, Mode, PathConstraint, Term};
 pub use phases::{Link, LinkVariable, Phases};
 pub use reserve::Reserve;

@@ -49,7 +49,7 @@ impl Problem {
 mod tests {
     use super::*;
     use crate::goal::{control_effort, sum_of_squares};
-    use crate::problem::{Bounds, Point, PointVariable, Rocket};
+    use crate::problem::{Bounds, CustomDynamics, Point, PointVariable};
     use crate::transcription::{Collocation, Scheme, Settings};
     use soleus_math::Real;
     use soleus_optimization::nlp::{self, Options};
@@ -58,7 +58,7 @@ mod tests {
     /// θ̈ = −10 sin θ + e.
     struct Pendulum;
 
-    impl Rocket for Pendulum {
+    impl CustomDynamics for Pendulum {
         fn sizes(&self) -> (usize, usize, usize) {
             (2, 1, 0)
         }

@@ -10,10 +10,10 @@ use super::report::Report;
 use super::sheet::{Folder, Series, Sheet};
 use crate::failure::Failure;
 use crate::load;
-use crate::walk::{Walk, strip};
 use clap::Args;
 use problem::{EFFORT, Gait, SensorSet};
 use record::Recording;
+use soleus::prediction::{Walk, strip};
 
 /// What `soleus experiment imu` is told.
 #[derive(Args)]

@@ -4,7 +4,7 @@ use super::record::{Channel as Recorded, Recording};
 use crate::experiment::sample::{at, lines};
 use crate::experiment::stages::{Stage, solve_stages};
 use crate::failure::Failure;
-use crate::walk;
+use soleus::prediction;
 use soleus_control::continuation::Outcome;
 use soleus_control::gait::{Course, Duration, Effort, GaitCycle, Planar, Symmetry};
 use soleus_control::goal::{Channel, Sensor, sensor_tracking};
@@ -91,7 +91,7 @@ pub struct Gait {
 impl Gait {
     /// The built-in walker as it is.
     pub fn new(recording: Recording, effort: f64) -> Result<Gait, Failure> {
-        Ok(Gait { walker: walk::walker(walk::model()?)?, recording, effort })
+        Ok(Gait { walker: prediction::walker(prediction::model()?)?, recording, effort })
     }
 
     /// The cycle: duration and mean speed are known, nothing is followed but sensors.

@@ -6,8 +6,8 @@ use super::compare::mean;
 use super::describe;
 use super::walking::{self, Variant};
 use crate::failure::Failure;
-use crate::solve::found::Found;
-use crate::solve::{goal, loads};
+use soleus::optimal_control::tool::goal;
+use soleus::optimal_control::{Solution, joint_loads};
 use soleus_io::setup::moco::{GoalKind, MocoGoal};
 use std::path::Path;
 
@@ -27,10 +27,10 @@ pub fn run(folder_of_data: &Path, model: &Path, report: &mut Report, folder: &Fo
     report.heading("Walk that is given: excitations behind it, with and without a price on the load of the knees; 25 intervals");
     let plain = walking::solve(folder_of_data, model, Variant::default())?;
     let spared = walking::solve(folder_of_data, model, Variant { goals: prices(), ..Variant::default() })?;
-    let coordinates = plain.base.num_coordinates() - plain.base.multipliers.len();
-    let muscles = plain.base.states.iter().filter(|s| s.ends_with("/activation")).count();
+    let coordinates = plain.phases[0].model.num_coordinates() - plain.phases[0].model.multipliers.len();
+    let muscles = plain.phases[0].model.states.iter().filter(|s| s.ends_with("/activation")).count();
     report.note("degrees of freedom, muscles", &format!("{coordinates} {muscles}"), "29 80");
-    let solved = |f: &Found| f.solution.status.is_solved();
+    let solved = |f: &Solution| f.solver.status.is_solved();
     report.row("effort alone: objective", &describe(&plain), "3.5 min", solved(&plain));
     report.row("and load of the knees: objective", &describe(&spared), "15 min", solved(&spared));
     let reserve = walking::largest_reserve(&plain, "");
@@ -64,14 +64,16 @@ pub fn run(folder_of_data: &Path, model: &Path, report: &mut Report, folder: &Fo
         loads[1].peak <= 5.0,
     );
     let lines = [
-        Series { name: "effort", x: &plain.trajectory.times, y: &loads[0].left },
-        Series { name: "effort and load", x: &spared.trajectory.times, y: &loads[1].left },
+        Series { name: "effort", x: &plain.phases[0].trajectory.times, y: &loads[0].left },
+        Series { name: "effort and load", x: &spared.phases[0].trajectory.times, y: &loads[1].left },
     ];
     folder.picture("knee_load", ["Load of the left knee", "time (s)", "body weights"], &lines)?;
     for (path, name, less) in MUSCLES {
-        let column = |f: &Found| f.trajectory.states.column(&format!("/forceset/{path}/activation"));
+        let column =
+            |f: &Solution| f.phases[0].trajectory.states.column(&format!("/forceset/{path}/activation"));
         let (Some(a), Some(b)) = (column(&plain), column(&spared)) else { continue };
-        let means = [mean(&plain.trajectory.times, &a), mean(&spared.trajectory.times, &b)];
+        let means =
+            [mean(&plain.phases[0].trajectory.times, &a), mean(&spared.phases[0].trajectory.times, &b)];
         report.row(
             &format!("{name}: mean activation, without and with the price"),
             &format!("{:.3} {:.3}", means[0], means[1]),
@@ -79,8 +81,8 @@ pub fn run(folder_of_data: &Path, model: &Path, report: &mut Report, folder: &Fo
             less == (means[1] < means[0]),
         );
         let lines = [
-            Series { name: "effort", x: &plain.trajectory.times, y: &a },
-            Series { name: "effort and load", x: &spared.trajectory.times, y: &b },
+            Series { name: "effort", x: &plain.phases[0].trajectory.times, y: &a },
+            Series { name: "effort and load", x: &spared.phases[0].trajectory.times, y: &b },
         ];
         folder.picture(&format!("knee_{path}"), [name, "time (s)", "activation"], &lines)?;
     }
@@ -111,16 +113,17 @@ struct Load {
 }
 
 impl Load {
-    fn of(f: &Found) -> Result<Load, Failure> {
-        let weight = f.base.model.total_mass() * f.base.model.gravity.norm();
+    fn of(f: &Solution) -> Result<Load, Failure> {
+        let weight = f.phases[0].model.model.total_mass() * f.phases[0].model.model.gravity.norm();
         let mut courses = Vec::new();
         for knee in KNEES {
-            let list = loads::along(f, knee).map_err(|message| Failure::NotSolved { message })?;
+            let list =
+                joint_loads::along(&f.phases[0], knee).map_err(|message| Failure::NotSolved { message })?;
             let force = |l: &[f64; 6]| (l[3] * l[3] + l[4] * l[4] + l[5] * l[5]).sqrt() / weight;
             courses.push(list.iter().map(force).collect::<Vec<f64>>());
         }
         let peak = courses.iter().flatten().fold(0.0, |m: f64, &x| m.max(x));
-        let means = [0, 1].map(|k| mean(&f.trajectory.times, &courses[k]));
+        let means = [0, 1].map(|k| mean(&f.phases[0].trajectory.times, &courses[k]));
         Ok(Load { means, left: courses.pop().unwrap_or_default(), peak })
     }
 }

@@ -4,6 +4,7 @@
 
 mod compare;
 mod knee;
+mod solving;
 mod spatial;
 mod squat;
 mod suspended;
@@ -14,8 +15,8 @@ use super::places::Places;
 use super::report::Report;
 use super::sheet::Folder;
 use crate::failure::Failure;
-use crate::solve::found::Found;
 use clap::{Args, ValueEnum};
+use soleus::optimal_control::Solution;
 use std::path::PathBuf;
 
 /// A problem of the article.
@@ -69,11 +70,15 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
 }
 
 /// Objective and its parts, how well it is solved and how long it took.
-fn describe(f: &Found) -> String {
-    let (s, c) = (&f.solution, &f.solution.certificate);
+fn describe(f: &Solution) -> String {
+    let (s, c) = (&f.solver, &f.solver.certificate);
     let word = if s.status.is_solved() { "" } else { "not solved, " };
-    let parts: Vec<String> =
-        f.goals.iter().filter(|g| g.1.abs() > 1e-9).map(|(name, v)| format!("{name} {v:.5}")).collect();
+    let parts: Vec<String> = f.phases[0]
+        .goals
+        .iter()
+        .filter(|g| g.1.abs() > 1e-9)
+        .map(|(name, v)| format!("{name} {v:.5}"))
+        .collect();
     let parts = if parts.len() > 1 { format!(" ({})", parts.join(", ")) } else { String::new() };
     format!(
         "{word}{:.6}{parts}, violation {:.0e}, {} iterations, {:.1} s",

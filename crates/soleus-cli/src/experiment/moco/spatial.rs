@@ -1,10 +1,10 @@
 //! A walk in space that follows a measured one: 80 muscles, measured forces of the ground.
 
+use super::solving::{element, find, pose, read};
 use super::weak::{cycle, weaken};
 use crate::failure::Failure;
-use crate::solve::Inputs;
-use crate::solve::found::{self, Found};
 use crate::tables::{self, Take};
+use soleus::optimal_control::Solution;
 use soleus_control::Trajectory;
 use std::path::Path;
 
@@ -15,11 +15,11 @@ const NEAR: f64 = 1e-3;
 
 /// Solves it with muscles, by the beginning of their names, that keep a part of their strength; from the measured motion or from
 /// another solution. `folder` holds model, motion and ground reactions.
-pub fn solve(folder: &Path, weak: (&[&str], f64), from: Option<&Trajectory>) -> Result<Found, Failure> {
+pub fn solve(folder: &Path, weak: (&[&str], f64), from: Option<&Trajectory>) -> Result<Solution, Failure> {
     let path = folder.join("walk3d.toml");
-    let mut study = found::read("walk3d.toml", WALK)?;
-    let (source, base) = found::pose(&path, &study)?;
-    let mut element = source.element()?;
+    let mut study = read("walk3d.toml", WALK)?;
+    let base = pose(&path, &study)?.model;
+    let mut element = element(&path, &study)?;
     for muscle in weak.0 {
         weaken(&mut element, muscle, weak.1);
     }
@@ -33,8 +33,9 @@ pub fn solve(folder: &Path, weak: (&[&str], f64), from: Option<&Trajectory>) -> 
         }
         None => measured(&folder.join(MOTION))?,
     };
-    let inputs = Inputs { guess: Some(guess), ..Inputs::default() };
-    found::find(found::pose(&path, &study)?, &study, true, inputs)
+    let mut posed = pose(&path, &study)?;
+    posed.inputs.guess = Some(guess);
+    find(&posed)
 }
 
 /// The measured motion, with speeds by differences and kneecaps that follow their knees.

@@ -4,9 +4,9 @@ use super::super::report::Report;
 use super::super::sheet::{Folder, Series, Sheet};
 use super::compare::{Course, mean, root_mean_square};
 use super::describe;
+use super::solving::{element, find, pose, read};
 use crate::failure::Failure;
-use crate::solve::Inputs;
-use crate::solve::found::{self, Found};
+use soleus::optimal_control::Solution;
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::solution::Columns;
@@ -28,33 +28,35 @@ pub fn run(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), 
     report.heading("Squat to stand: 4 coordinates, 9 muscles, 50 intervals; effort and time");
     let alone = solve(examples, None)?;
     let helped = solve(examples, Some(FIRST_STIFFNESS))?;
-    let solved = |f: &Found| f.solution.status.is_solved();
+    let solved = |f: &Solution| f.solver.status.is_solved();
     report.row("unassisted: objective", &describe(&alone), "3 min", solved(&alone));
     report.row(
         "with a spring at the knee: objective",
         &describe(&helped),
         "lower than without; 3 min",
-        solved(&helped) && helped.solution.objective < alone.solution.objective,
+        solved(&helped) && helped.solver.objective < alone.solver.objective,
     );
-    let stiffness = helped.trajectory.parameters.first().map_or(f64::NAN, |p| p.1);
+    let stiffness = helped.phases[0].trajectory.parameters.first().map_or(f64::NAN, |p| p.1);
     report.row(
         "stiffness (N m/rad)",
         &format!("{stiffness:.1}"),
         "90, within 10 %",
         (stiffness - PUBLISHED).abs() <= 0.1 * PUBLISHED,
     );
-    let last = |f: &Found| f.trajectory.times.last().copied().unwrap_or(f64::NAN);
+    let last = |f: &Solution| f.phases[0].trajectory.times.last().copied().unwrap_or(f64::NAN);
     let durations = format!("{:.3} {:.3}", last(&alone), last(&helped));
     report.note("duration, unassisted and assisted (s)", &durations, "");
-    let [a, b] =
-        [&alone, &helped].map(|f| Course { times: &f.trajectory.times, columns: &f.trajectory.states });
+    let [a, b] = [&alone, &helped]
+        .map(|f| Course { times: &f.phases[0].trajectory.times, columns: &f.phases[0].trajectory.states });
     let apart = root_mean_square(a, b, |n| n.ends_with("/value") && !n.contains("beta")).to_degrees();
     report.note("joint angles, RMS of the difference (deg)", &format!("{apart:.1}"), "");
     let mut sheet = Sheet::new(&["muscle", "mean activation, unassisted", "assisted"]);
     for (path, name) in MUSCLES {
-        let activation = |f: &Found| f.trajectory.states.column(&format!("/forceset/{path}/activation"));
+        let activation =
+            |f: &Solution| f.phases[0].trajectory.states.column(&format!("/forceset/{path}/activation"));
         let (Some(a), Some(b)) = (activation(&alone), activation(&helped)) else { continue };
-        let means = [mean(&alone.trajectory.times, &a), mean(&helped.trajectory.times, &b)];
+        let means =
+            [mean(&alone.phases[0].trajectory.times, &a), mean(&helped.phases[0].trajectory.times, &b)];
         let ours = format!("{:.3} {:.3}", means[0], means[1]);
         let what = format!("{name}: mean activation, unassisted and assisted");
         match path {
@@ -63,8 +65,8 @@ pub fn run(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), 
         }
         sheet.row(vec![name.into(), format!("{:.4}", means[0]), format!("{:.4}", means[1])]);
         let lines = [
-            Series { name: "unassisted", x: &alone.trajectory.times, y: &a },
-            Series { name: "assisted", x: &helped.trajectory.times, y: &b },
+            Series { name: "unassisted", x: &alone.phases[0].trajectory.times, y: &a },
+            Series { name: "assisted", x: &helped.phases[0].trajectory.times, y: &b },
         ];
         folder.picture(&format!("squat_{path}"), [name, "time (s)", "activation"], &lines)?;
     }
@@ -72,11 +74,11 @@ pub fn run(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), 
 }
 
 /// The problem, with a spring of a stiffness to be found if a first one is given.
-fn solve(examples: &Path, spring: Option<f64>) -> Result<Found, Failure> {
+fn solve(examples: &Path, spring: Option<f64>) -> Result<Solution, Failure> {
     let path = examples.join("squat.toml");
-    let mut study = found::read("squat.toml", SQUAT)?;
+    let mut study = read("squat.toml", SQUAT)?;
     if let Some(stiffness) = spring {
-        let mut model = found::pose(&path, &study)?.0.element()?;
+        let mut model = element(&path, &study)?;
         add_spring(&mut model, stiffness);
         study.setup.model = Some(model);
         study.setup.parameters.push(MocoParameter {
@@ -88,9 +90,9 @@ fn solve(examples: &Path, spring: Option<f64>) -> Result<Found, Failure> {
             line: 0,
         });
     }
-    let model = found::pose(&path, &study)?;
-    let inputs = Inputs { guess: Some(start(&model.1)), ..Inputs::default() };
-    found::find(model, &study, true, inputs)
+    let mut posed = pose(&path, &study)?;
+    posed.inputs.guess = Some(start(&posed.model));
+    find(&posed)
 }
 
 /// A torsional spring that is at rest when the knee is straight.

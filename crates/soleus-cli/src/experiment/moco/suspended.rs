@@ -4,9 +4,10 @@ use super::super::report::Report;
 use super::super::sheet::{Folder, Series};
 use super::compare::{Course, peak, root_mean_square};
 use super::describe;
+use super::solving::{find, pose, read};
 use crate::failure::Failure;
-use crate::solve::found::{self, Found};
-use crate::solve::{Inputs, guess};
+use soleus::optimal_control::Solution;
+use soleus::optimal_control::start::guess;
 use soleus_control::Trajectory;
 use soleus_control::solution::Columns;
 use soleus_math::Table;
@@ -29,15 +30,15 @@ const OPENSIM: f64 = 0.357_239_302;
 pub fn run(report: &mut Report, folder: &Folder) -> Result<(), Failure> {
     report.heading("Mass on three muscles: prediction, its simulation, tracking of it");
     let predicted = predict()?;
-    let solved = predicted.solution.status.is_solved();
+    let solved = predicted.solver.status.is_solved();
     report.row(
         "prediction: objective",
         &describe(&predicted),
         "0.357239 (OpenSim 4.6)",
-        solved && predicted.solution.objective <= 1.0005 * OPENSIM,
+        solved && predicted.solver.objective <= 1.0005 * OPENSIM,
     );
-    let motion = &predicted.trajectory;
-    let stepped = guess::simulate(&predicted.base, motion, ACCURACY)
+    let motion = &predicted.phases[0].trajectory;
+    let stepped = guess::simulate(&predicted.phases[0].model, motion, ACCURACY)
         .map_err(|message| Failure::NotSolved { message })?;
     let rms = root_mean_square(states(&stepped), states(motion), |n| n.ends_with("/value"));
     report.row(
@@ -49,30 +50,31 @@ pub fn run(report: &mut Report, folder: &Folder) -> Result<(), Failure> {
     let tracked = track(motion)?;
     let is_activation = |n: &str| n.ends_with("/activation");
     let highest = peak(&motion.states, is_activation);
-    let rms = root_mean_square(states(&tracked.trajectory), states(motion), is_activation) / highest;
+    let rms =
+        root_mean_square(states(&tracked.phases[0].trajectory), states(motion), is_activation) / highest;
     report.note("tracking: objective", &describe(&tracked), "");
     report.row(
         "tracking: RMS of activations (% of their peak)",
         &format!("{:.2}", 100.0 * rms),
         "0.47",
-        tracked.solution.status.is_solved() && 100.0 * rms <= 0.47,
+        tracked.solver.status.is_solved() && 100.0 * rms <= 0.47,
     );
-    draw(folder, motion, &stepped, &tracked.trajectory)
+    draw(folder, motion, &stepped, &tracked.phases[0].trajectory)
 }
 
 fn states(t: &Trajectory) -> Course<'_> {
     Course { times: &t.times, columns: &t.states }
 }
 
-fn predict() -> Result<Found, Failure> {
-    let (name, study) = (Path::new("suspended_mass.toml"), found::read("suspended_mass.toml", PREDICTION)?);
-    found::find(found::pose(name, &study)?, &study, true, Inputs::default())
+fn predict() -> Result<Solution, Failure> {
+    let name = "suspended_mass.toml";
+    find(&pose(Path::new(name), &read(name, PREDICTION)?)?)
 }
 
 /// Follows coordinates and speeds of a motion, over its own time.
-fn track(motion: &Trajectory) -> Result<Found, Failure> {
+fn track(motion: &Trajectory) -> Result<Solution, Failure> {
     let name = Path::new("suspended_mass_track.toml");
-    let mut study = found::read("suspended_mass_track.toml", TRACKING)?;
+    let mut study = read("suspended_mass_track.toml", TRACKING)?;
     let last = motion.times.last().copied().unwrap_or(0.0);
     study.setup.final_time = Some([last, last]);
     study.setup.solver.num_mesh_intervals = (last / MESH_INTERVAL).ceil() as usize;
@@ -80,9 +82,10 @@ fn track(motion: &Trajectory) -> Result<Found, Failure> {
     let columns = names.iter().filter_map(|n| motion.states.column(n)).collect();
     let table = Table::new(Element::Scalar, names, motion.times.clone(), columns)
         .map_err(|e| Failure::NotSolved { message: e.to_string() })?;
-    let mut inputs = Inputs { guess: Some(kinematics(motion)), ..Inputs::default() };
-    inputs.given.add("state_tracking", table);
-    found::find(found::pose(name, &study)?, &study, true, inputs)
+    let mut posed = pose(name, &study)?;
+    posed.inputs.guess = Some(kinematics(motion));
+    posed.inputs.given.add("state_tracking", table);
+    find(&posed)
 }
 
 /// Coordinates and speeds of a motion alone.

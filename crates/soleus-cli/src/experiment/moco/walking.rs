@@ -3,13 +3,14 @@
 //! The model of Rajagopal et al. (2016), 80 muscles. Rigid tendons but for the calf's; feet are one body; trunk and pelvis are driven by
 //! moments and forces, and every other coordinate has a small reserve.
 
+use super::solving::find;
+use crate::door::enter;
 use crate::failure::Failure;
-use crate::solve::found::{self, Found};
-use crate::solve::{inverse, source_of_tool};
+use soleus::optimal_control::model::StudyModel;
+use soleus::optimal_control::{Inverse, Solution};
 use soleus_io::setup::moco::{
     MocoGoal, MocoInverseSetup, MocoToolSetup, ModelStep, ModelStepKind, TableOperator, TableSource,
 };
-use soleus_io::study::Study;
 use soleus_model::document::Content;
 use soleus_model::muscle::TendonDynamicsMode;
 use soleus_model::operator::Reserves;
@@ -62,18 +63,18 @@ pub struct Variant<'a> {
 }
 
 /// Solves it. `folder` holds model, motion and ground reactions.
-pub fn solve(folder: &Path, model: &Path, variant: Variant<'_>) -> Result<Found, Failure> {
+pub fn solve(folder: &Path, model: &Path, variant: Variant<'_>) -> Result<Solution, Failure> {
     let path = folder.join("inverse.xml");
     let setup = setup(&path, model, &variant)?;
-    let (mut study, base, inputs) = inverse::pose(&path, &setup)?;
-    study.goals.extend(variant.goals);
-    found::find((source_of_tool(&path, &setup.tool), base), &Study::from(study), false, inputs)
+    let mut posed = enter(None, true, |cx| Inverse::from_setup(&path, &setup)?.pose(cx))?;
+    posed.study.setup.goals.extend(variant.goals);
+    find(&posed)
 }
 
 /// Largest moment of the reserves whose names hold a word, N m. They do 1 N m at full control; those of the arms and of hip
 /// rotation have a strength of their own and do not count.
-pub fn largest_reserve(f: &Found, word: &str) -> f64 {
-    let c = &f.trajectory.controls;
+pub fn largest_reserve(f: &Solution, word: &str) -> f64 {
+    let c = &f.phases[0].trajectory.controls;
     let own = |n: &str| ACTUATORS.iter().any(|a| n.ends_with(&format!("/{}_{}", a.0, a.1)));
     let wanted = |n: &&String| n.contains("/reserve_") && n.contains(word) && !own(n);
     c.names.iter().filter(wanted).filter_map(|n| c.column(n)).flatten().fold(0.0, |m: f64, x| m.max(x.abs()))
@@ -83,7 +84,7 @@ fn setup(path: &Path, model: &Path, variant: &Variant<'_>) -> Result<MocoInverse
     use ModelOperator as O;
     let file = std::path::absolute(model).unwrap_or(model.to_path_buf());
     let plain = MocoToolSetup { model_file: Some(file.display().to_string()), ..MocoToolSetup::default() };
-    let mut element = source_of_tool(path, &plain).element()?;
+    let mut element = enter(None, true, |cx| StudyModel::of_tool(path, &plain).element(cx))?;
     let joints = names(&element, "JointSet");
     prepare(&mut element, variant.weak);
     let reserves =

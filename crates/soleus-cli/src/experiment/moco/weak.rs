@@ -3,11 +3,11 @@
 
 use super::super::report::{Report, list};
 use super::super::sheet::{Folder, Series};
+use super::solving::{element, find, pose, read};
 use super::walking::{self, Variant};
 use super::{describe, spatial};
 use crate::failure::Failure;
-use crate::solve::Inputs;
-use crate::solve::found::{self, Found};
+use soleus::optimal_control::{Solution, tool};
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_io::setup::moco::{GoalKind, MocoGoal, PeriodicPair};
@@ -43,11 +43,11 @@ fn planar(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), F
         "Walk in the plane that follows a measured one, 18 muscles: dorsiflexors with 5 % of their strength",
     );
     let normal = track(examples, 1.0, None)?;
-    let weak = track(examples, DORSIFLEXORS, Some(&normal.trajectory))?;
-    let solved = |f: &Found| f.solution.status.is_solved();
+    let weak = track(examples, DORSIFLEXORS, Some(&normal.phases[0].trajectory))?;
+    let solved = |f: &Solution| f.solver.status.is_solved();
     report.row("normal: objective", &describe(&normal), "(in space: 130 min)", solved(&normal));
     report.row("weak dorsiflexors: objective", &describe(&weak), "(in space: 101 min)", solved(&weak));
-    let ankle = |f: &Found, side: char| degrees(f, &format!("ankle_angle_{side}"));
+    let ankle = |f: &Solution, side: char| degrees(f, &format!("ankle_angle_{side}"));
     // The left leg swings; the right one has just touched the ground.
     let lowest = |q: &[f64]| q.iter().copied().fold(f64::INFINITY, f64::min);
     let swing = [&normal, &weak].map(|f| lowest(&ankle(f, 'l')));
@@ -63,8 +63,8 @@ fn planar(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), F
     for (name, side) in [("swing", 'l'), ("stance", 'r')] {
         let courses = [ankle(&normal, side), ankle(&weak, side)];
         let lines = [
-            Series { name: "normal", x: &normal.trajectory.times, y: &courses[0] },
-            Series { name: "weak dorsiflexors", x: &weak.trajectory.times, y: &courses[1] },
+            Series { name: "normal", x: &normal.phases[0].trajectory.times, y: &courses[0] },
+            Series { name: "weak dorsiflexors", x: &weak.phases[0].trajectory.times, y: &courses[1] },
         ];
         let title = format!("Ankle of the leg in {name}");
         folder.picture(&format!("weak_{name}"), [&title, "time (s)", "dorsiflexion (deg)"], &lines)?;
@@ -73,19 +73,19 @@ fn planar(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), F
 }
 
 /// A coordinate over time, deg.
-fn degrees(f: &Found, coordinate: &str) -> Vec<f64> {
+fn degrees(f: &Solution, coordinate: &str) -> Vec<f64> {
     let end = format!("/{coordinate}/value");
-    let name = f.trajectory.states.names.iter().find(|n| n.ends_with(&end));
-    let values = name.and_then(|n| f.trajectory.states.column(n)).unwrap_or_default();
+    let name = f.phases[0].trajectory.states.names.iter().find(|n| n.ends_with(&end));
+    let values = name.and_then(|n| f.phases[0].trajectory.states.column(n)).unwrap_or_default();
     values.iter().map(|q| q.to_degrees()).collect()
 }
 
 /// The tracking problem with dorsiflexors of a part of their strength, from nothing or from another solution.
-fn track(examples: &Path, strength: f64, from: Option<&Trajectory>) -> Result<Found, Failure> {
+fn track(examples: &Path, strength: f64, from: Option<&Trajectory>) -> Result<Solution, Failure> {
     let path = examples.join("walk2d.toml");
-    let mut study = found::read("walk2d.toml", WALK)?;
-    let (source, base) = found::pose(&path, &study)?;
-    let mut element = source.element()?;
+    let mut study = read("walk2d.toml", WALK)?;
+    let base = pose(&path, &study)?.model;
+    let mut element = element(&path, &study)?;
     weaken(&mut element, "tib_ant", strength);
     let is_torque = |name: &&String| name.contains("lumbar");
     study.setup.goals.push(cycle(&base, other_side, base.controls.iter().filter(is_torque)));
@@ -94,8 +94,9 @@ fn track(examples: &Path, strength: f64, from: Option<&Trajectory>) -> Result<Fo
         study.barrier = Some(NEAR);
         study.guess.coordinates = None;
     }
-    let inputs = Inputs { guess: from.cloned(), ..Inputs::default() };
-    found::find(found::pose(&path, &study)?, &study, true, inputs)
+    let mut posed = pose(&path, &study)?;
+    posed.inputs.guess = from.cloned();
+    find(&posed)
 }
 
 /// States, but for the way that was gone, and some controls end as those called `last` began.
@@ -108,7 +109,7 @@ pub fn cycle<'a>(
         |name: &String| PeriodicPair { initial: name.clone(), last: last(name.clone()), negate: false };
     let states = base.states.iter().filter(|n| !n.ends_with("pelvis_tx/value")).map(pair).collect();
     let kind = GoalKind::Periodicity { states, controls: controls.map(pair).collect() };
-    crate::solve::goal("cycle", 1.0, kind)
+    tool::goal("cycle", 1.0, kind)
 }
 
 /// What is left at first is right in the end.
@@ -133,7 +134,7 @@ fn in_space(walk: &Path, report: &mut Report, folder: &Folder) -> Result<(), Fai
         "Walk in space that follows a measured one, 80 muscles, 40 intervals: weak muscles of both legs",
     );
     let normal = spatial::solve(walk, (&[], 1.0), None)?;
-    let solved = |f: &Found| f.solution.status.is_solved();
+    let solved = |f: &Solution| f.solver.status.is_solved();
     report.row("normal: objective", &describe(&normal), "130 min", solved(&normal));
     for (what, muscles, strength, published, coordinate) in [
         (
@@ -145,7 +146,7 @@ fn in_space(walk: &Path, report: &mut Report, folder: &Folder) -> Result<(), Fai
         ),
         ("abductors with 10 % of their strength", ABDUCTOR_NAMES, ABDUCTORS, "148 min", "hip_adduction"),
     ] {
-        let weak = spatial::solve(walk, (muscles, strength), Some(&normal.trajectory))?;
+        let weak = spatial::solve(walk, (muscles, strength), Some(&normal.phases[0].trajectory))?;
         report.row(&format!("{what}: objective"), &describe(&weak), published, solved(&weak));
         for side in ["r", "l"] {
             let name = format!("{coordinate}_{side}");
@@ -158,7 +159,7 @@ fn in_space(walk: &Path, report: &mut Report, folder: &Folder) -> Result<(), Fai
                 "",
             );
             let lines = [("normal", &normal, &courses[0]), ("weak", &weak, &courses[1])]
-                .map(|(name, f, y)| Series { name, x: &f.trajectory.times, y });
+                .map(|(name, f, y)| Series { name, x: &f.phases[0].trajectory.times, y });
             let file = format!("weak_{name}");
             folder.picture(&file, [&format!("{name}: {what}"), "time (s)", "angle (deg)"], &lines)?;
         }
@@ -190,7 +191,7 @@ fn given(walk: &Path, model: &Path, report: &mut Report) -> Result<(), Failure> 
         let weak = walking::solve(walk, model, variant)?;
         let moments = [&normal, &weak].map(|f| walking::largest_reserve(f, coordinate));
         report.note("weak: objective", &describe(&weak), "");
-        let solved = weak.solution.status.is_solved();
+        let solved = weak.solver.status.is_solved();
         let ours = list(&moments, 1);
         report.row(&format!("{what} (N m)"), &ours, "cannot follow", solved && moments[1] > 2.0 * moments[0]);
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::load;
-use crate::walk;
+use soleus::prediction;
 use soleus_control::gait::Planar;
 use soleus_control::{Bounds, Problem, Variable};
 use soleus_dynamics::implicit::ReactionSum;
@@ -68,7 +68,7 @@ impl Skier {
     pub fn new(gear: Gear) -> Result<Skier, Failure> {
         let model = model(gear)?;
         let missing = |name: &str| Failure::content(Path::new(FILE), 0, name, "missing".to_string(), "");
-        let mut planar = walk::walker(model)?;
+        let mut planar = prediction::walker(model)?;
         let weight = planar.base.model.total_mass() * planar.base.model.gravity.norm();
         let mut skis = [[0; 2]; 2];
         for (s, side) in ["r", "l"].into_iter().enumerate() {

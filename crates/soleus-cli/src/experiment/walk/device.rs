@@ -3,10 +3,10 @@
 use super::paper;
 use super::problem::{Leg, WalkingProblem};
 use super::{describe, holds, is_near, write_page};
+use crate::experiment::progress_printer::ProgressPrinter;
 use crate::experiment::report::Report;
 use crate::experiment::sheet::{Folder, Series};
 use crate::failure::Failure;
-use crate::walk::Teller;
 use soleus_control::continuation::{Fading, Outcome};
 use soleus_optimization::nlp::Iteration;
 
@@ -23,15 +23,15 @@ pub fn check(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
     let mut known: Option<(WalkingProblem, Outcome)> = None;
     let mut best: Option<(f64, Outcome)> = None;
     for stiffness in SWEEP {
-        let mut teller = Teller::new();
+        let mut printer = ProgressPrinter::new();
         let p = able_problem.with_leg(Leg::Spring(stiffness))?;
-        let mut tell = |price: f64, i: &Iteration<'_>| teller.tell(price, i);
+        let mut tell = |price: f64, i: &Iteration<'_>| printer.tell(price, i);
         let o = match &known {
             None => p.solve(&able.trajectory, &Fading::new(p.walker.reserves()), p.nodes, 1e-6, &mut tell)?,
             Some((q, o)) => p.solve_near(Some((q, o)), &mut tell)?,
         };
-        teller.finish();
-        let ours = describe(&o, &teller);
+        printer.finish();
+        let ours = describe(&o, &printer);
         if stiffness == 5000.0 {
             let pass = is_near(&o, [2.78, 1.52, 1.26]);
             report.row("5000 N m/rad", &ours, "2.78 = 1.52 + 1.26, within 5 % and 10 %", pass);
@@ -54,16 +54,16 @@ pub fn check(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
     let Some((swept, least)) = best else { return Ok(()) };
 
     // Device and movement together, from the best of the sweep.
-    let mut teller = Teller::new();
+    let mut printer = ProgressPrinter::new();
     let p: WalkingProblem = able_problem.with_leg(Leg::FreeSpring([SWEEP[SWEEP.len() - 1], SWEEP[0]]))?;
     let mut guess = least.trajectory.clone();
     guess.parameters = vec![p.stiffness(swept)];
-    let o = p.solve(&guess, &Fading::none(), p.nodes, 1e-6, &mut |price, i| teller.tell(price, i))?;
-    teller.finish();
+    let o = p.solve(&guess, &Fading::none(), p.nodes, 1e-6, &mut |price, i| printer.tell(price, i))?;
+    printer.finish();
     let found = p.stiffness_of(&o).unwrap_or(f64::NAN);
     report.row(
         "stiffness optimised with the walk",
-        &format!("{found:.0} N m/rad, {}", describe(&o, &teller)),
+        &format!("{found:.0} N m/rad, {}", describe(&o, &printer)),
         &format!("not above the sweep's least, {:.6} at {swept} N m/rad", least.solution.objective),
         holds(&o) && o.solution.objective <= least.solution.objective + 1e-6,
     );

@@ -9,10 +9,11 @@ mod stored;
 
 use super::report::Report;
 use super::sheet::Folder;
+use crate::experiment::progress_printer::ProgressPrinter;
 use crate::failure::Failure;
-use crate::walk::{Teller, Walk, Winter, page};
 use clap::{Args, ValueEnum};
 use problem::WalkingProblem;
+use soleus::prediction::{Walk, Winter, page};
 use soleus_control::continuation::Outcome;
 use std::path::PathBuf;
 
@@ -98,8 +99,8 @@ fn state(o: &Outcome) -> String {
 }
 
 /// The same and how long it took.
-fn describe(o: &Outcome, teller: &Teller) -> String {
-    format!("{}, {}", state(o), teller.time())
+fn describe(o: &Outcome, printer: &ProgressPrinter) -> String {
+    format!("{}, {}", state(o), printer.time())
 }
 
 /// Whether the equations hold and the solver says so.

@@ -2,10 +2,11 @@
 
 use super::problem::{FLOORS, Leg, WalkingProblem};
 use super::{SWING, describe, holds, is_near, write_page};
+use crate::experiment::progress_printer::ProgressPrinter;
 use crate::experiment::report::Report;
 use crate::experiment::sheet::{Folder, Series, Sheet};
 use crate::failure::Failure;
-use crate::walk::{Teller, Winter};
+use soleus::prediction::Winter;
 use soleus_control::continuation::{Fading, Outcome};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -21,13 +22,13 @@ pub fn data() -> Result<[(&'static str, Winter); 3], Failure> {
 }
 
 /// The problem with slow data and floors, solved from straight lines.
-pub fn solved(leg: Leg) -> Result<(WalkingProblem, Outcome, Teller), Failure> {
+pub fn solved(leg: Leg) -> Result<(WalkingProblem, Outcome, ProgressPrinter), Failure> {
     let [(_, slow), ..] = data()?;
     let p = WalkingProblem::paper(leg, &slow, Some(FLOORS), NODES)?;
-    let mut teller = Teller::new();
-    let o = p.solve_from(&p.start(SWING), &mut |price, i| teller.tell(price, i))?;
-    teller.finish();
-    Ok((p, o, teller))
+    let mut printer = ProgressPrinter::new();
+    let o = p.solve_from(&p.start(SWING), &mut |price, i| printer.tell(price, i))?;
+    printer.finish();
+    Ok((p, o, printer))
 }
 
 const ABOUT: &str = "1.1 m/s, 1.28 s, midpoint rule, squares of excitations with weight 100";
@@ -35,32 +36,37 @@ const ABOUT: &str = "1.1 m/s, 1.28 s, midpoint rule, squares of excitations with
 /// How long the problem takes: from straight lines, and from the solutions of its neighbours.
 pub fn time(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
     report.heading(&format!("Time of the paper's problem: {NODES} nodes, {ABOUT}; slow data, floors"));
-    let (p, able, teller) = solved(Leg::Able)?;
+    let (p, able, printer) = solved(Leg::Able)?;
     let quick = |o: &Outcome, seconds: f64, limit: f64| holds(o) && seconds <= limit;
-    let pass = quick(&able, teller.seconds(), 30.0);
-    report.row("from straight lines", &describe(&able, &teller), "30 s; the paper: well under an hour", pass);
+    let pass = quick(&able, printer.seconds(), 30.0);
+    report.row(
+        "from straight lines",
+        &describe(&able, &printer),
+        "30 s; the paper: well under an hour",
+        pass,
+    );
     write_page(folder, "paper able", &p, &able)?;
     // With multipliers, step by step through a range of speeds.
     let (mut known, mut before) = (able.clone(), p.clone());
     for speed in [1.12, 1.14, 1.16] {
         let mut next = before.clone();
         next.cycle.speed = speed;
-        let mut teller = Teller::new();
-        let o = next.solve_next(&before, &known, &mut |price, i| teller.tell(price, i))?;
-        teller.finish();
+        let mut printer = ProgressPrinter::new();
+        let o = next.solve_next(&before, &known, &mut |price, i| printer.tell(price, i))?;
+        printer.finish();
         let what = format!("from the solution at {} m/s, to {speed} m/s", before.cycle.speed);
-        report.row(&what, &describe(&o, &teller), "5 s", quick(&o, teller.seconds(), 5.0));
+        report.row(&what, &describe(&o, &printer), "5 s", quick(&o, printer.seconds(), 5.0));
         (known, before) = (o, next);
     }
     // From half as many nodes.
     let half =
         p.solve(&able.trajectory, &Fading::none(), NODES / 2, 1e-6, &mut |_, _| ControlFlow::Continue(()))?;
-    let mut teller = Teller::new();
+    let mut printer = ProgressPrinter::new();
     let near = WalkingProblem::near();
-    let o = p.solve(&half.trajectory, &near, NODES, 1e-6, &mut |price, i| teller.tell(price, i))?;
-    teller.finish();
+    let o = p.solve(&half.trajectory, &near, NODES, 1e-6, &mut |price, i| printer.tell(price, i))?;
+    printer.finish();
     let what = "from the solution on 50 nodes";
-    report.row(what, &describe(&o, &teller), "5 s", quick(&o, teller.seconds(), 5.0));
+    report.row(what, &describe(&o, &printer), "5 s", quick(&o, printer.seconds(), 5.0));
     Ok(())
 }
 
@@ -84,7 +90,7 @@ impl Variant {
     }
 
     /// The same on the stiffer ground, by small steps: one large step leads astray.
-    fn stiffened(&self, teller: &mut Teller) -> Result<(WalkingProblem, Outcome), Failure> {
+    fn stiffened(&self, printer: &mut ProgressPrinter) -> Result<(WalkingProblem, Outcome), Failure> {
         let mut known = (self.problem.clone(), self.walk.clone());
         let mut iterations = 0;
         for k in 1..=STEPS {
@@ -95,7 +101,7 @@ impl Variant {
                 GROUNDS[0] * ratio.powf(f64::from(k) / f64::from(STEPS))
             };
             let p = known.0.on_ground(stiffness)?;
-            let o = p.solve_near(Some((&known.0, &known.1)), &mut |price, i| teller.tell(price, i))?;
+            let o = p.solve_near(Some((&known.0, &known.1)), &mut |price, i| printer.tell(price, i))?;
             iterations += o.iterations;
             if holds(&o) || k == STEPS {
                 known = (p, o);
@@ -121,7 +127,7 @@ pub fn variants(wanted: &[String], folder: &Folder, report: &mut Report) -> Resu
     report.heading(&format!("Problem of the paper: {NODES} nodes, {ABOUT}"));
     let columns = ["data", "deviations", "ground", "cost", "tracking", "effort", "violation", "iterations"];
     let mut sheet = Sheet::new(&columns);
-    let mut teller = Teller::new();
+    let mut printer = ProgressPrinter::new();
     let mut all: Vec<Variant> = Vec::new();
     let mut known: Option<(WalkingProblem, Outcome)> = None;
     for (name, data) in data()? {
@@ -132,13 +138,13 @@ pub fn variants(wanted: &[String], folder: &Folder, report: &mut Report) -> Resu
             let p = WalkingProblem::paper(Leg::Able, &data, floors.then_some(FLOORS), NODES)?;
             let p = p.on_ground(GROUNDS[0])?;
             let near = known.as_ref().map(|(p, o)| (p, o));
-            let o = p.solve_near(near, &mut |price, i| teller.tell(price, i))?;
+            let o = p.solve_near(near, &mut |price, i| printer.tell(price, i))?;
             if holds(&o) {
                 known = Some((p.clone(), o.clone()));
             }
             let soft = Variant::new(name, floors, p, o);
-            let (p, o) = soft.stiffened(&mut teller)?;
-            teller.finish();
+            let (p, o) = soft.stiffened(&mut printer)?;
+            printer.finish();
             for variant in [soft, Variant::new(name, floors, p, o)] {
                 let o = &variant.walk;
                 report.note(&variant.to_string(), &super::state(o), WORDS);
@@ -154,7 +160,7 @@ pub fn variants(wanted: &[String], folder: &Folder, report: &mut Report) -> Resu
             }
         }
     }
-    report.note("all of them", &teller.time(), "");
+    report.note("all of them", &printer.time(), "");
     folder.table("variants", &format!("The paper's able walk: {WORDS}"), &sheet)?;
 
     let far = |v: &Variant| (v.walk.solution.objective / PUBLISHED[0] - 1.0).abs();
@@ -168,14 +174,14 @@ pub fn variants(wanted: &[String], folder: &Folder, report: &mut Report) -> Resu
     let within = "within 5 % and 10 %";
     report.row(&what, &super::costs(o), &format!("{WORDS}, {within}"), is_near(o, PUBLISHED));
     write_page(folder, "paper able nearest", p, o)?;
-    let mut teller = Teller::new();
+    let mut printer = ProgressPrinter::new();
     let p = p.with_leg(Leg::Spring(5000.0))?;
     let fading = Fading::new(p.walker.reserves());
-    let o = p.solve(&o.trajectory, &fading, NODES, 1e-6, &mut |price, i| teller.tell(price, i))?;
-    teller.finish();
+    let o = p.solve(&o.trajectory, &fading, NODES, 1e-6, &mut |price, i| printer.tell(price, i))?;
+    printer.finish();
     report.row(
         "the same with the prosthesis, 5000 N m/rad",
-        &describe(&o, &teller),
+        &describe(&o, &printer),
         &format!("2.78 = 1.52 + 1.26, {within}"),
         is_near(&o, [2.78, 1.52, 1.26]),
     );
@@ -190,11 +196,11 @@ pub fn meshes(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
     let mut known: Option<(WalkingProblem, Outcome)> = None;
     for nodes in [25, 50, 100, 200] {
         let p = WalkingProblem::paper(Leg::Able, &slow, Some(FLOORS), nodes)?;
-        let mut teller = Teller::new();
+        let mut printer = ProgressPrinter::new();
         let neighbour = known.as_ref().map(|(p, o)| (p, o));
-        let o = p.solve_near(neighbour, &mut |price, i| teller.tell(price, i))?;
-        teller.finish();
-        report.note(&format!("{nodes} nodes"), &describe(&o, &teller), "");
+        let o = p.solve_near(neighbour, &mut |price, i| printer.tell(price, i))?;
+        printer.finish();
+        report.note(&format!("{nodes} nodes"), &describe(&o, &printer), "");
         nodes_of.push(f64::from(nodes));
         costs.push(o.solution.objective);
         known = Some((p, o));

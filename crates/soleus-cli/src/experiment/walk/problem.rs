@@ -2,7 +2,7 @@
 
 use super::SWING;
 use crate::failure::Failure;
-use crate::walk::{self, Winter};
+use soleus::prediction::{self, Winter};
 use soleus_control::continuation::{ContinuationError, Fading, Outcome, solve_fading, solve_next};
 use soleus_control::gait::{Duration, Effort, GaitCycle, Planar, Symmetry, fit_prosthesis};
 use soleus_control::musculoskeletal::ParameterRange;
@@ -66,7 +66,7 @@ pub struct WalkingProblem {
 
 /// The model with that leg, on a ground of another stiffness (N/m) if one is given.
 fn model(leg: Leg, ground: Option<f64>) -> Result<Model, Failure> {
-    let mut model = walk::model()?;
+    let mut model = prediction::model()?;
     for f in &mut model.forces {
         if let (ForceKind::Bogert2011Contact(c), Some(stiffness)) = (&mut f.kind, ground) {
             c.stiffness = stiffness;
@@ -82,7 +82,7 @@ impl WalkingProblem {
     /// The stored problem of 2011: 60 nodes, backward Euler, Winter's normal cadence, the cycle near its 1.1396 s, cubes
     /// of excitations with a weight of 20.
     pub fn stored(leg: Leg) -> Result<Self, Failure> {
-        let (walker, data) = (walk::walker(model(leg, None)?)?, Winter::read("normal")?);
+        let (walker, data) = (prediction::walker(model(leg, None)?)?, Winter::read("normal")?);
         let cycle = GaitCycle {
             forward: walker.forward,
             speed: data.speed,
@@ -105,7 +105,7 @@ impl WalkingProblem {
 
     /// The problem of the paper: 1.1 m/s, 1.28 s, midpoint rule, squares of excitations with a weight of 100.
     pub fn paper(leg: Leg, data: &Winter, floors: Option<[f64; 2]>, nodes: u32) -> Result<Self, Failure> {
-        let walker = walk::walker(model(leg, None)?)?;
+        let walker = prediction::walker(model(leg, None)?)?;
         let cycle = GaitCycle {
             forward: walker.forward,
             speed: 1.1,
@@ -128,13 +128,13 @@ impl WalkingProblem {
 
     /// The same problem with another leg.
     pub fn with_leg(&self, leg: Leg) -> Result<Self, Failure> {
-        Ok(WalkingProblem { walker: walk::walker(model(leg, self.ground)?)?, leg, ..self.clone() })
+        Ok(WalkingProblem { walker: prediction::walker(model(leg, self.ground)?)?, leg, ..self.clone() })
     }
 
     /// The same problem on a ground of another stiffness, N/m.
     pub fn on_ground(&self, stiffness: f64) -> Result<Self, Failure> {
         let ground = Some(stiffness);
-        Ok(WalkingProblem { walker: walk::walker(model(self.leg, ground)?)?, ground, ..self.clone() })
+        Ok(WalkingProblem { walker: prediction::walker(model(self.leg, ground)?)?, ground, ..self.clone() })
     }
 
     fn settings(scheme: Scheme, nodes: u32) -> Settings {
@@ -157,7 +157,7 @@ impl WalkingProblem {
             Leg::Able | Leg::Spring(_) => self.walker.problem(),
             Leg::FreeSpring([least, most]) => {
                 // The equations are linear in the stiffness: two systems tell all.
-                let other = walk::walker(model(Leg::Spring(most), self.ground)?)?.base.system;
+                let other = prediction::walker(model(Leg::Spring(most), self.ground)?)?.base.system;
                 let range = ParameterRange { base: 1e-3 * least, others: vec![(1e-3 * most, other)] };
                 let mut problem = self.walker.problem_with(&[range]);
                 let bounds = Bounds::new(1e-3 * least, 1e-3 * most);

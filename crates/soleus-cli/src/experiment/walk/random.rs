@@ -2,10 +2,10 @@
 
 use super::problem::{Leg, WalkingProblem};
 use super::stored;
+use crate::experiment::progress_printer::ProgressPrinter;
 use crate::experiment::random::Random;
 use crate::experiment::report::Report;
 use crate::failure::Failure;
-use crate::walk::Teller;
 use soleus_control::Trajectory;
 use soleus_control::continuation::Outcome;
 use std::ops::ControlFlow;
@@ -70,7 +70,7 @@ pub fn check(count: u32, first: u64, report: &mut Report) -> Result<(), Failure>
     let seeds: Vec<u64> = (first..first + u64::from(count)).collect();
     for (name, leg, known) in problems {
         report.heading(&format!("Stored problem, {name}, from {count} random starts"));
-        let teller = Teller::new();
+        let printer = ProgressPrinter::new();
         let ended = solve(&WalkingProblem::stored(leg)?, &seeds)?;
         for (seed, o) in seeds.iter().zip(&ended) {
             report.note(&format!("seed {seed}"), &super::state(o), "");
@@ -85,7 +85,7 @@ pub fn check(count: u32, first: u64, report: &mut Report) -> Result<(), Failure>
             &format!(
                 "{} converge, {best} of them to the stored cost or below; {iterations} iterations, {}",
                 costs.len(),
-                teller.time()
+                printer.time()
             ),
             "90 % converge",
             10 * costs.len() >= 9 * count as usize,

@@ -1,9 +1,10 @@
 //! Walks of least effort over a range of speeds, and a run: nothing is tracked.
 
+use crate::experiment::progress_printer::ProgressPrinter;
 use crate::experiment::report::Report;
 use crate::experiment::sheet::{Folder, Series, Sheet};
 use crate::failure::Failure;
-use crate::walk::{self, Teller, Walk, at_speed, predict, predicted_cycle};
+use soleus::prediction::{self, Walk, at_speed, predict, predicted_cycle};
 use soleus_control::continuation::{Fading, Outcome};
 use soleus_control::gait::Planar;
 
@@ -38,18 +39,24 @@ impl<'a> Family<'a> {
     }
 
     /// From straight lines.
-    fn find(&mut self, at: usize, [half, swing]: [f64; 2], teller: &mut Teller) -> Result<(), Failure> {
+    fn find(
+        &mut self,
+        at: usize,
+        [half, swing]: [f64; 2],
+        printer: &mut ProgressPrinter,
+    ) -> Result<(), Failure> {
         let speed = self.speeds[at];
         let cycle = predicted_cycle(self.walker, speed);
         let start = self.walker.straight_line(speed, half, swing, true);
         let fading = Fading::new(self.walker.reserves());
-        let o = predict(self.walker, &cycle, &start, &fading, &[20, MESH], teller)?;
+        let o = predict(self.walker, &cycle, &start, &fading, &[20, MESH], &mut |p, i| printer.tell(p, i))?;
+        printer.finish();
         self.keep(at, o);
         Ok(())
     }
 
     /// From the neighbour at `from`.
-    fn follow(&mut self, from: usize, to: usize, teller: &mut Teller) -> Result<(), Failure> {
+    fn follow(&mut self, from: usize, to: usize, printer: &mut ProgressPrinter) -> Result<(), Failure> {
         let Some(known) = &self.best[from] else { return Ok(()) };
         let t = &known.trajectory;
         let half = t.times.last().zip(t.times.first()).map_or(0.5, |(b, a)| b - a);
@@ -65,7 +72,8 @@ impl<'a> Family<'a> {
             barriers: [1e-3; 2],
             ..Fading::new(self.walker.reserves())
         };
-        let o = predict(self.walker, &cycle, &start, &fading, &[MESH], teller)?;
+        let o = predict(self.walker, &cycle, &start, &fading, &[MESH], &mut |p, i| printer.tell(p, i))?;
+        printer.finish();
         self.keep(to, o);
         Ok(())
     }
@@ -76,36 +84,36 @@ pub fn check(folder: &Folder, report: &mut Report) -> Result<(), Failure> {
     report.heading(
         "Least effort without any data: every speed from its neighbours, the better of both directions",
     );
-    let walker = walk::walker(walk::model()?)?;
-    let mut teller = Teller::new();
+    let walker = prediction::walker(prediction::model()?)?;
+    let mut printer = ProgressPrinter::new();
     let mut walks = Family::new(&walker, &SPEEDS);
-    walks.find(FIRST, [0.55, 0.35], &mut teller)?;
+    walks.find(FIRST, [0.55, 0.35], &mut printer)?;
     for at in (1..=FIRST).rev() {
-        walks.follow(at, at - 1, &mut teller)?;
+        walks.follow(at, at - 1, &mut printer)?;
     }
     let last = SPEEDS.len() - 1;
-    (0..last).try_for_each(|at| walks.follow(at, at + 1, &mut teller))?;
-    (1..=last).rev().try_for_each(|at| walks.follow(at, at - 1, &mut teller))?;
+    (0..last).try_for_each(|at| walks.follow(at, at + 1, &mut printer))?;
+    (1..=last).rev().try_for_each(|at| walks.follow(at, at - 1, &mut printer))?;
     let solved = tell(report, folder, "speeds", &walks)?;
     report.row(
         "0.8 to 2 m/s by continuation",
-        &format!("{solved} of {} speeds, {} iterations, {}", SPEEDS.len(), walks.iterations, teller.time()),
+        &format!("{solved} of {} speeds, {} iterations, {}", SPEEDS.len(), walks.iterations, printer.time()),
         "every speed",
         solved == SPEEDS.len(),
     );
 
     report.heading("The same problem faster: from straight lines at 2 m/s with shorter steps, then on");
-    let mut teller = Teller::new();
+    let mut printer = ProgressPrinter::new();
     let mut runs = Family::new(&walker, &RUNS);
-    runs.find(0, [0.4, 0.5], &mut teller)?;
-    (0..RUNS.len() - 1).try_for_each(|at| runs.follow(at, at + 1, &mut teller))?;
+    runs.find(0, [0.4, 0.5], &mut printer)?;
+    (0..RUNS.len() - 1).try_for_each(|at| runs.follow(at, at + 1, &mut printer))?;
     tell(report, folder, "runs", &runs)?;
     let air = runs.best[RUNS.len() - 1].as_ref().map_or(0.0, |o| {
         Walk::new(&walker, &predicted_cycle(&walker, RUNS[RUNS.len() - 1]), &o.trajectory).aerial()
     });
     report.row(
         "a run at 3 m/s",
-        &format!("both feet in the air for {:.0} % of the cycle, {}", 100.0 * air, teller.time()),
+        &format!("both feet in the air for {:.0} % of the cycle, {}", 100.0 * air, printer.time()),
         "solved, with an aerial phase",
         air > 0.0,
     );

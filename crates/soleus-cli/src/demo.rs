@@ -1,0 +1,58 @@
+//! `soleus demo`: predicts a walk with the model that is built in.
+
+use crate::door::{enter, finish};
+use crate::failure::Failure;
+use clap::Args;
+use soleus::{Context, Error, LegTour, Outcome, PredictWalk};
+use std::path::PathBuf;
+
+/// What `soleus demo` is told.
+#[derive(Args)]
+#[command(after_help = "Example:\n  soleus demo --speed 1.0 --out walk.html\n\n\
+    Nothing is measured or tracked: from a start in which everything moves on straight lines, the walk is the one that\n\
+    repeats itself, moves forward at the speed asked for, keeps the trunk upright and needs the least effort.")]
+pub struct Arguments {
+    /// Speed, 0.5 to 2 m/s
+    #[arg(long, default_value_t = 1.3, value_parser = walking_speed)]
+    speed: f64,
+    /// Page to write
+    #[arg(long, default_value = "walk.html", value_name = "PAGE.html")]
+    out: PathBuf,
+    /// Picture of nine figures of the cycle to write
+    #[arg(long, value_name = "STRIP.svg")]
+    picture: Option<PathBuf>,
+    /// Show muscles, moments and derivatives of a single leg instead
+    #[arg(long)]
+    leg: bool,
+}
+
+fn walking_speed(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(v) if (0.5..=2.0).contains(&v) => Ok(v),
+        _ => Err("a walking speed is a number from 0.5 to 2 m/s".into()),
+    }
+}
+
+/// Predicts a walk, tells of it and writes the page.
+pub fn run(a: &Arguments) -> Result<(), Failure> {
+    Ok(enter(None, false, |cx| match a.leg {
+        true => finish(cx, LegTour.run(cx)),
+        false => predict(cx, a),
+    })?)
+}
+
+fn predict(cx: &Context, a: &Arguments) -> Result<(), Error> {
+    let request = PredictWalk { speed: a.speed, page: Some(a.out.clone()), picture: a.picture.clone() };
+    let found = request.run(cx)?;
+    let (walk, outcome) = (&found.walk, &found.outcome);
+    println!("speed           {:8.3} m/s", a.speed);
+    println!("cycle           {:8.3} s      (Winter's adults at 1.325 m/s: 1.140)", walk.duration());
+    println!("stride          {:8.3} m", a.speed * walk.duration());
+    println!("stance          {:8.1} %", 100.0 * walk.stance());
+    println!("effort          {:8.4}", outcome.goal("effort"));
+    println!("equations hold to {:.1e}", outcome.solution.certificate.constraint_violation);
+    println!("found in        {:8.1} s, {} iterations", found.seconds, outcome.iterations);
+    found.write(cx)?;
+    println!("open {}", a.out.display());
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Why a problem was not solved, where, and what to try.
+
+use soleus_control::Collocation;
+use soleus_control::transcription::Violation;
+use soleus_optimization::nlp::{Solution, Status};
+
+/// Constraints that are told of.
+const WORST: usize = 3;
+
+/// The whole story of a solve that failed at `x`.
+pub fn describe(
+    program: &mut Collocation,
+    solution: &Solution,
+    x: &[f64],
+    tolerance: f64,
+    saved: &str,
+    is_resumable: bool,
+) -> String {
+    let worst = program.violations(x, tolerance);
+    let violation = worst.first().map_or(solution.certificate.constraint_violation, |w| w.amount);
+    let mut text = format!(
+        "{} after {} iterations, constraint violation {violation:.3e}",
+        solution.status.describe(),
+        solution.counts.iterations,
+    );
+    for v in worst.iter().take(WORST) {
+        text.push_str(&format!("\n  {v}, off by {:.3e}", v.amount));
+    }
+    if worst.len() > WORST {
+        text.push_str(&format!("\n  … and {} more", worst.len() - WORST));
+    }
+    let pressed = program.pressed_bounds(x, &solution.lower_multipliers, &solution.upper_multipliers);
+    if solution.status == Status::Infeasible && !pressed.is_empty() {
+        text.push_str(&format!("\n  bounds that press most: {}", pressed.join(", ")));
+    }
+    text.push_str(saved);
+    let hint = hint(solution.status, worst.first(), is_resumable);
+    if !hint.is_empty() {
+        text.push_str(&format!("\nhint: {hint}"));
+    }
+    text
+}
+
+/// What to try.
+fn hint(status: Status, worst: Option<&Violation>, is_resumable: bool) -> String {
+    let of = |kind: &str| worst.is_some_and(|w| w.name.starts_with(kind));
+    match status {
+        Status::Stopped if is_resumable => "`--resume` goes on from here".into(),
+        Status::Stopped => String::new(),
+        Status::IterationLimit if !is_resumable => "allow more iterations (`--max-iterations`)".into(),
+        Status::IterationLimit => "`--resume` goes on from here; `--max-iterations` allows more".into(),
+        Status::Infeasible | Status::NoProgress if of("path constraint") => {
+            "widen the bounds of this path constraint, or start from a motion that fulfils it (`--guess`)"
+                .into()
+        }
+        Status::Infeasible | Status::NoProgress if of("kinematic constraint") => {
+            "the bounds of coordinates may contradict the constraints of the model at this time".into()
+        }
+        Status::Infeasible | Status::NoProgress if of("goal") => {
+            "this goal cannot be met within the bounds: widen them, or make it a cost".into()
+        }
+        Status::Infeasible => {
+            "the equations cannot be met within the bounds: give controls, speeds or the duration more \
+                               room, or start from another motion (`--guess`)"
+                .into()
+        }
+        Status::NoProgress => {
+            "try a finer mesh (`--intervals`), a better start (`--guess`), or a smaller first barrier \
+                               parameter (`--barrier 1e-3`)"
+                .into()
+        }
+        Status::Diverging => "give bounds to what has none, and check the signs of weights".into(),
+        Status::NotFinite => {
+            "the guess lies where the equations are not defined: a fiber of no length, say; give \
+                              another (`--guess`)"
+                .into()
+        }
+        Status::Solved | Status::Acceptable => String::new(),
+    }
+}

@@ -1,0 +1,201 @@
+//! The excitations behind a motion, `MocoInverse`.
+
+use super::options::SolveOptions;
+use super::run::session::PosedStudy;
+use super::solution::Solution;
+use super::tool::{self, Trial};
+use super::{Inputs, problem::references};
+use crate::context::Context;
+use crate::error::Error;
+use crate::source::Source;
+use serde::{Deserialize, Serialize};
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_dynamics::assembly::Assembler;
+use soleus_io::setup::moco::{
+    GoalKind, MocoInverseSetup, MocoSolver, PrescribedCoordinate, TableOperator, Weight, WeightedSet,
+};
+use soleus_io::study::Study;
+use soleus_math::Table;
+use soleus_model::id::CoordinateId;
+use std::path::Path;
+
+/// Degree of the splines through coordinates, as in Moco.
+const DEGREE: usize = 5;
+
+/// The muscle excitations of least effort that produce a motion exactly, activation and tendon dynamics included.
+///
+/// The motion is not a variable: everything that follows from it is computed once.
+///
+/// ```no_run
+/// use soleus::optimal_control::{Inverse, ModelChanges, tool::Trial};
+/// use soleus::{Context, Disk};
+/// let files = Disk::new();
+/// let changes = ModelChanges { loads: Some("grf.xml".into()), reserves: vec![1.0], ..Default::default() };
+/// let trial = Trial { model: "gait.osim".into(), changes, ..Default::default() };
+/// let request = Inverse { trial, kinematics: "walk.sto".into(), ..Default::default() };
+/// let solution = request.run(&Context::new(&files))?;
+/// # Ok::<(), soleus::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Inverse {
+    /// The model, and which time it is about.
+    #[serde(flatten)]
+    pub trial: Trial,
+    /// Coordinates over time (.sto, .mot).
+    pub kinematics: Source<Table>,
+    /// What is done to the kinematics before they are filtered.
+    pub operators: Vec<TableOperator>,
+    /// Refuses columns of the kinematics that are no states of the model.
+    pub refuse_extra_columns: bool,
+    /// Minimizes squared activations too.
+    pub minimize_activations: bool,
+    /// Weight of reserves in the effort; 1 without it.
+    pub reserves_weight: Option<f64>,
+    /// Moco's tolerance of the optimality conditions; 0.001 without it.
+    pub convergence_tolerance: Option<f64>,
+    /// Tolerance of the constraints; 0.001 without it.
+    pub constraint_tolerance: Option<f64>,
+    /// Outputs that a setup file asks for, which are not written.
+    pub outputs: Vec<String>,
+    /// How it is solved, and which files are written.
+    #[serde(flatten)]
+    pub options: SolveOptions,
+}
+
+impl Inverse {
+    /// The request of a setup file.
+    pub fn from_setup(path: &Path, s: &MocoInverseSetup) -> Result<Self, Error> {
+        let (kinematics, operators) = tool::named_table(path, "kinematics", &s.kinematics)?;
+        let max_iterations = s.max_iterations.filter(|n| *n > 0.0).map(|n| n as usize);
+        Ok(Inverse {
+            trial: Trial::from_setup(path, &s.tool)?,
+            kinematics,
+            operators,
+            refuse_extra_columns: !s.kinematics_allow_extra_columns,
+            minimize_activations: s.minimize_sum_squared_activations,
+            reserves_weight: Some(s.reserves_weight),
+            convergence_tolerance: Some(s.convergence_tolerance),
+            constraint_tolerance: Some(s.constraint_tolerance),
+            outputs: s.output_paths.clone(),
+            options: SolveOptions { max_iterations, ..SolveOptions::default() },
+        })
+    }
+
+    /// Finds the excitations.
+    pub fn run(&self, cx: &Context) -> Result<Solution, Error> {
+        self.options.check(self.trial.path())?;
+        self.pose(cx)?.solve(cx, &self.options)
+    }
+
+    /// The study that the tool makes, its model and the motion.
+    pub fn pose(&self, cx: &Context) -> Result<PosedStudy, Error> {
+        let path = self.trial.path();
+        for name in &self.outputs {
+            let hint = "`soleus analyze` reports outputs of a motion";
+            cx.warn(path, format!("output `{name}` is not written"), hint);
+        }
+        if !self.kinematics.is_given() {
+            let hint = "give the coordinates over time (--kinematics)";
+            return Err(Error::content(path, 0, "", "the tool needs a motion", hint));
+        }
+        let setup = self.trial.setup(cx)?;
+        let model = tool::posed_model(cx, path, &setup)?;
+        let table = self.trial.table(cx, &self.kinematics, &self.operators, &model.model)?;
+        let table = references::absolute_names(table, &model.model);
+        let (times, intervals) = tool::times(path, &setup, tool::ends(path, &table)?)?;
+        let motions = motions(cx, path, &table, &model, !self.refuse_extra_columns)?;
+
+        let defaults = MocoInverseSetup::default();
+        let solver = MocoSolver {
+            num_mesh_intervals: intervals,
+            interpolate_control_mesh_interior_points: false,
+            implicit: true,
+            auxiliary_weight: 0.01,
+            optim_convergence_tolerance: self.convergence_tolerance.unwrap_or(defaults.convergence_tolerance),
+            optim_constraint_tolerance: self.constraint_tolerance.unwrap_or(defaults.constraint_tolerance),
+            optim_max_iterations: -1.0,
+            ..MocoSolver::default()
+        };
+        let mut study = tool::study(&setup, times, solver);
+        let weight = self.reserves_weight.unwrap_or(defaults.reserves_weight);
+        let reserves = Weight { name: ".*/reserve_.*".into(), weight };
+        let weights = WeightedSet { names: Vec::new(), patterns: vec![reserves] };
+        study.goals.push(tool::goal("excitation_effort", 1.0, GoalKind::Control { weights, exponent: 2.0 }));
+        // No activation comes for free at the beginning.
+        study.goals.push(tool::goal("initial_activation", 1.0, GoalKind::InitialActivation));
+        if self.minimize_activations {
+            let kind = GoalKind::SumSquaredState {
+                pattern: Some(".*activation$".into()),
+                weights: WeightedSet::default(),
+            };
+            study.goals.push(tool::goal("activation_effort", 1.0, kind));
+        }
+        Ok(PosedStudy {
+            path: path.to_path_buf(),
+            study: Study::from(study),
+            is_moco: true,
+            model,
+            inputs: Inputs { motions, ..Inputs::default() },
+        })
+    }
+}
+
+/// The motion of every coordinate: columns of the table, moved until constraints hold; what the table lacks stays at
+/// its default.
+fn motions(
+    cx: &Context,
+    path: &Path,
+    table: &Table,
+    base: &ModelProblem,
+    extra: bool,
+) -> Result<Vec<PrescribedCoordinate>, Error> {
+    let refuse = |message: String, hint: &str| Error::content(path, 0, "", message, hint);
+    let n = base.num_coordinates();
+    if let Some(label) = table.labels().iter().find(|l| !extra && !base.states.contains(l)) {
+        let message = format!("the motion has a column `{label}`, which is no state of the model");
+        return Err(refuse(message, "set `kinematics_allow_extra_columns` to leave such columns out"));
+    }
+    let columns: Vec<Option<&[f64]>> = base.states[..n].iter().map(|name| table.column(name)).collect();
+    if columns.iter().all(Option::is_none) {
+        return Err(refuse("none of the columns is a coordinate of the model".into(), ""));
+    }
+    let mut dependent = vec![false; n];
+    for (i, &m) in base.system.tree.mobility_of_coordinate.iter().enumerate().filter(|(_, m)| **m < n) {
+        dependent[m] = base.model.is_dependent(CoordinateId(i));
+    }
+    for i in (0..n).filter(|&i| columns[i].is_none() && !dependent[i]) {
+        let name = base.states[i].trim_end_matches("/value");
+        cx.warn(path, format!("no column for coordinate `{name}`: it stays at its default value"), "");
+    }
+    let assembler = Assembler::new(&base.model, &base.system);
+    let mut ws = base.system.workspace();
+    let mut x = base.system.default_state.clone();
+    let mut rows = vec![Vec::with_capacity(table.rows()); n];
+    for (r, &time) in table.times().iter().enumerate() {
+        x.time = time;
+        x.u.fill(0.0);
+        // Dependent coordinates should give way alone; what little the others moved is put back once.
+        for _ in 0..2 {
+            for (i, c) in columns.iter().enumerate() {
+                match c {
+                    Some(c) if !(dependent[i] && r > 0) => x.q[i] = c[r],
+                    _ => {}
+                }
+            }
+            if base.system.constraints.num_rows() > 0 {
+                assembler
+                    .solve_assembly(&base.system, &mut x, &mut ws)
+                    .map_err(|e| refuse(format!("at {time} s: {e}"), "check the motion against the model"))?;
+            }
+        }
+        rows.iter_mut().zip(&x.q).for_each(|(c, q)| c.push(*q));
+    }
+    let coordinate = |(name, y): (&String, Vec<f64>)| PrescribedCoordinate {
+        path: name.trim_end_matches("/value").to_string(),
+        degree: DEGREE,
+        x: table.times().to_vec(),
+        y,
+    };
+    Ok(base.states[..n].iter().zip(rows).map(coordinate).collect())
+}

@@ -1,0 +1,169 @@
+//! The model of a study: what its file holds or names, and what its operators make of it.
+
+use super::problem::references::{self, spline};
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::paths::{beside, folder_of, required};
+use crate::inputs::{loads, model, setup};
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_dynamics::Options;
+use soleus_io::osim;
+use soleus_io::setup::moco::{MocoStudySetup, MocoToolSetup, ModelStep, ModelStepKind};
+use soleus_model::operator::{OperatorError, apply_all_to_element};
+use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Models that need no file: `builtin:NAME`.
+const BUILTIN: &[(&str, &str)] = &[
+    ("reach", include_str!("../../../../models/reach.osim")),
+    ("leg_swing", include_str!("../../../../models/leg_swing.osim")),
+    ("suspended_mass", include_str!("../../../../models/suspended_mass.osim")),
+];
+
+/// Where a model comes from; file names are taken from the folder of `path`.
+#[derive(Clone, Copy, Debug)]
+pub struct StudyModel<'a> {
+    /// The setup file.
+    pub path: &'a Path,
+    /// The model it holds, if it does.
+    pub element: Option<&'a Element>,
+    /// The model file it names, if it does not.
+    pub file: Option<&'a str>,
+    /// What is done to the model.
+    pub steps: &'a [ModelStep],
+    /// Loads that the setup file holds beside the model.
+    pub loads: Option<&'a Element>,
+}
+
+impl<'a> StudyModel<'a> {
+    /// Of a study.
+    pub fn of_study(path: &'a Path, s: &'a MocoStudySetup) -> StudyModel<'a> {
+        let loads = s.external_loads.as_ref();
+        let (element, file) = (s.model.as_ref(), s.model_file.as_deref());
+        StudyModel { path, element, file, steps: &s.model_steps, loads }
+    }
+
+    /// Of a tool.
+    pub fn of_tool(path: &'a Path, t: &'a MocoToolSetup) -> StudyModel<'a> {
+        let (element, file) = (t.model.as_ref(), t.model_file.as_deref());
+        StudyModel { path, element, file, steps: &t.model_steps, loads: None }
+    }
+
+    /// The `Model` element, of version 40600, before anything is done to it.
+    pub fn element(&self, cx: &Context) -> Result<Element, Error> {
+        if let Some(e) = self.element {
+            return Ok(e.clone());
+        }
+        let (file, document) = match self.file.and_then(|f| f.strip_prefix("builtin:")) {
+            Some(name) => (Path::new(name).to_path_buf(), builtin(self.path, name)?),
+            None => {
+                let file = required(self.path, "model", self.file)?;
+                let (document, log) = setup::upgraded(cx, &file).map_err(|e| e.named_in(self.path))?;
+                (file.clone(), cx.settle(&file, Some(document), log)?)
+            }
+        };
+        let mut root = document.root;
+        let model = if root.tag == "Model" { Some(root) } else { root.take_child("Model") };
+        model.ok_or_else(|| Error::content(&file, 0, "", "the file holds no `Model`", ""))
+    }
+
+    /// The model with everything done to it.
+    pub fn build(&self, cx: &Context) -> Result<Model, Error> {
+        self.build_from(cx, self.element(cx)?)
+    }
+
+    /// The same from another `Model` element.
+    pub fn build_from(&self, cx: &Context, mut element: Element) -> Result<Model, Error> {
+        let named = match (self.element, self.file) {
+            (None, Some(file)) => beside(self.path, file),
+            _ => self.path.to_path_buf(),
+        };
+        let mut operators = Vec::new();
+        for step in self.steps {
+            operators.push(match &step.kind {
+                ModelStepKind::Operator(o) => Some(o.clone()),
+                ModelStepKind::FunctionBasedPaths(file) => Some(self.paths(cx, file)?),
+                _ => None,
+            });
+        }
+        for (step, o) in self.steps.iter().zip(&operators) {
+            let list = o.as_slice();
+            apply_all_to_element(&mut element, list).map_err(|e| self.refuse(step, &e))?;
+        }
+        let (built, mut log) = osim::read_model_element(&element, &named.display().to_string());
+        if !cx.model_warnings && !log.has_errors() {
+            log.list.clear();
+        }
+        let mut model = cx.settle(&named, built, log)?;
+        model::read_meshes(cx, &named, &mut model)?;
+        for (step, o) in self.steps.iter().zip(&operators) {
+            match (&step.kind, o) {
+                (_, Some(o)) => o.change(&mut model).map_err(|e| self.refuse(step, &e))?,
+                (ModelStepKind::ExternalLoads(file), _) => {
+                    let file = beside(self.path, file);
+                    let new = loads::read(cx, &model, Some(&file), folder_of(&file))?;
+                    model.forces.extend(new);
+                }
+                (ModelStepKind::PrescribeCoordinates(source), _) => {
+                    let table = references::process(cx, self.path, step.line, source, &model)?;
+                    let mut list = Vec::new();
+                    for (label, column) in table.labels().iter().zip(table.columns()) {
+                        let name = label.strip_suffix("/value").unwrap_or(label);
+                        list.push((name.to_string(), spline(self.path, &table, column)?));
+                    }
+                    let o = ModelOperator::PrescribeCoordinateValues(list);
+                    o.change(&mut model).map_err(|e| self.refuse(step, &e))?;
+                }
+                _ => {}
+            }
+        }
+        if let Some(element) = self.loads {
+            let mut log = Diagnostics::new(self.path.display().to_string());
+            let file = self.path.display().to_string();
+            let document = Document { file, root: element.clone(), ..Document::default() };
+            let found = soleus_model::build_external_loads(&document, &model, &mut log);
+            let found = cx.settle(self.path, found, log)?;
+            model.forces.extend(loads::forces_of(cx, &found, self.path, folder_of(self.path))?);
+        }
+        Ok(model)
+    }
+
+    /// The paths of a file of `FunctionBasedPath`s.
+    fn paths(&self, cx: &Context, file: &str) -> Result<ModelOperator, Error> {
+        let file = beside(self.path, file);
+        let (document, log) = setup::upgraded(cx, &file)?;
+        let document = cx.settle(&file, Some(document), log)?;
+        let set =
+            document.root.children().find_map(|s| s.child("objects")).or(document.root.child("objects"));
+        let members: Vec<Element> =
+            set.iter().flat_map(|o| o.children()).filter(|e| e.tag == "FunctionBasedPath").cloned().collect();
+        if members.is_empty() {
+            let message = "the file holds no `FunctionBasedPath`".to_string();
+            return Err(Error::content(&file, 0, "", message, ""));
+        }
+        Ok(ModelOperator::ReplacePaths(members))
+    }
+
+    fn refuse(&self, step: &ModelStep, e: &OperatorError) -> Error {
+        Error::content(self.path, step.line, "", e.to_string(), "")
+    }
+}
+
+/// A model that is built in.
+fn builtin(path: &Path, name: &str) -> Result<Document, Error> {
+    let Some((_, text)) = BUILTIN.iter().find(|m| m.0 == name) else {
+        let names: Vec<&str> = BUILTIN.iter().map(|m| m.0).collect();
+        let message = format!("there is no built-in model `{name}`");
+        return Err(Error::content(path, 0, "", message, &format!("there are: {}", names.join(", "))));
+    };
+    let (document, log) = osim::read_document(text.as_bytes(), name);
+    document.ok_or_else(|| Error::input(Path::new(name), log))
+}
+
+/// The model of a study, ready to be asked.
+pub fn posed(cx: &Context, source: &StudyModel) -> Result<ModelProblem, Error> {
+    let built = source.build(cx)?;
+    let system = Arc::new(model::compile(source.path, &built, &Options::default())?);
+    Ok(ModelProblem::new(Arc::new(built), system))
+}

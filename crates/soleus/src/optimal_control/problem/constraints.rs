@@ -1,0 +1,91 @@
+//! Path constraints of a study.
+
+use super::outputs::{frame, scalar};
+use super::pair;
+use crate::error::Error;
+use soleus_control::PathConstraint;
+use soleus_control::goal::{self, Projection, Shape, TimeBounds};
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_control::problem::PointVariable;
+use soleus_io::setup::moco::{FunctionBounds, MocoPathConstraint, MocoStudySetup, PathConstraintKind};
+use soleus_math::vec3;
+use std::path::Path;
+
+/// All path constraints of a study.
+pub fn build(path: &Path, s: &MocoStudySetup, base: &ModelProblem) -> Result<Vec<PathConstraint>, Error> {
+    let mut list = Vec::new();
+    for c in &s.path_constraints {
+        let refuse = |message: String| Error::content(path, c.line, &c.name, message, "");
+        list.extend(one(c, base).map_err(refuse)?);
+    }
+    Ok(list)
+}
+
+fn one(c: &MocoPathConstraint, base: &ModelProblem) -> Result<Vec<PathConstraint>, String> {
+    let (name, system) = (c.name.as_str(), &base.system);
+    match &c.kind {
+        PathConstraintKind::ControlBound { paths, bounds } => {
+            let list = variables(paths, &base.controls, PointVariable::Control)?;
+            Ok(goal::variable_bounds(name, system, &list, &time_bounds(bounds)?))
+        }
+        PathConstraintKind::StateBound { paths, bounds } => {
+            let list = variables(paths, &base.states, PointVariable::State)?;
+            Ok(goal::variable_bounds(name, system, &list, &time_bounds(bounds)?))
+        }
+        PathConstraintKind::OutputBound { output, bounds } => {
+            let (quantities, scalar) = scalar(base, output, Shape::Plain)?;
+            Ok(goal::output_bounds(name, system, &quantities, &scalar, &time_bounds(bounds)?))
+        }
+        PathConstraintKind::Output { output, bounds } => {
+            let (quantities, scalar) = scalar(base, output, Shape::Plain)?;
+            Ok(vec![goal::output_constraint(name, system, quantities, scalar, pair(*bounds))])
+        }
+        PathConstraintKind::FrameDistance { pairs, projection, vector } => {
+            let mut list = Vec::new();
+            for p in pairs {
+                let [least, greatest] = p.distance;
+                if !(least >= 0.0 && least <= greatest) {
+                    return Err(format!("distances from {least} m to {greatest} m make no sense"));
+                }
+                list.push(([frame(base, &p.frames[0])?, frame(base, &p.frames[1])?], p.distance));
+            }
+            Ok(goal::frame_distance(name, system, &list, projected(projection, *vector)?))
+        }
+    }
+}
+
+/// What of a difference counts, by Moco's word.
+pub fn projected(word: &str, [x, y, z]: [f64; 3]) -> Result<Projection, String> {
+    let direction = vec3(x, y, z);
+    match word {
+        "none" => Ok(Projection::None),
+        "vector" | "plane" if !(direction.norm() > 0.0) => {
+            Err(format!("the projection onto a {word} needs a `projection_vector`"))
+        }
+        "vector" => Ok(Projection::Vector(direction.normalized())),
+        "plane" => Ok(Projection::Plane(direction.normalized())),
+        other => Err(format!("there is no projection `{other}`")),
+    }
+}
+
+fn variables(
+    paths: &[String],
+    names: &[String],
+    of: fn(usize) -> PointVariable,
+) -> Result<Vec<PointVariable>, String> {
+    let find = |p: &String| {
+        let i = names.iter().position(|n| n == p);
+        i.map(of).ok_or_else(|| format!("there is no variable `{p}`"))
+    };
+    paths.iter().map(find).collect()
+}
+
+fn time_bounds(b: &FunctionBounds) -> Result<TimeBounds, String> {
+    if b.lower.is_none() && b.upper.is_none() {
+        return Err("there is neither a lower nor an upper bound".into());
+    }
+    if b.equality_with_lower && (b.lower.is_none() || b.upper.is_some()) {
+        return Err("equality with the lower bound needs that bound, and no upper one".into());
+    }
+    Ok(TimeBounds { lower: b.lower.clone(), upper: b.upper.clone(), equal: b.equality_with_lower })
+}

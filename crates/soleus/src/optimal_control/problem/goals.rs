@@ -1,0 +1,219 @@
+//! Goals of a study as goals of a problem.
+
+use super::Inputs;
+use super::bounds::{implicit_states, is_called, regex};
+use super::references::spline;
+use crate::context::Context;
+use crate::error::Error;
+use soleus_control::goal::{self, Reference};
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_control::problem::{Bounds, Goal, Mode, PointVariable};
+use soleus_io::setup::moco::{GoalKind, MocoGoal, MocoStudySetup, PeriodicPair, WeightedSet};
+use soleus_math::function::Expression;
+use soleus_math::vec3;
+use std::path::Path;
+
+/// All goals of a study, those of its solver last.
+pub fn build(
+    cx: &Context,
+    path: &Path,
+    s: &MocoStudySetup,
+    base: &ModelProblem,
+    inputs: &Inputs,
+) -> Result<Vec<Goal>, Error> {
+    let mut goals = Vec::new();
+    for g in &s.goals {
+        goals.extend(one(cx, path, g, s, base, inputs)?);
+    }
+    let squares = |name: &str, weight: f64, list: Vec<PointVariable>| {
+        let list: Vec<_> = list.into_iter().map(|v| (v, 1.0)).collect();
+        (weight > 0.0 && !list.is_empty()).then(|| goal::sum_of_squares(name, weight, &list))
+    };
+    let n = base.num_coordinates();
+    let multipliers = (0..base.multipliers.len()).map(PointVariable::Multiplier).collect();
+    goals.extend(squares("multipliers", s.solver.multiplier_weight, multipliers));
+    if s.solver.implicit {
+        let rates = (n..2 * n).map(PointVariable::Rate).collect();
+        goals.extend(squares("accelerations", s.solver.acceleration_weight, rates));
+    }
+    let rates = implicit_states(base).into_iter().map(PointVariable::Rate).collect();
+    goals.extend(squares("auxiliary_derivatives", s.solver.auxiliary_weight, rates));
+    Ok(goals)
+}
+
+/// One goal; none if it has nothing to say about this model.
+fn one(
+    cx: &Context,
+    path: &Path,
+    g: &MocoGoal,
+    study: &MocoStudySetup,
+    base: &ModelProblem,
+    inputs: &Inputs,
+) -> Result<Option<Goal>, Error> {
+    let given = &inputs.given;
+    // With parameters, the motion's consequences change too.
+    let is_prescribed = !inputs.motions.is_empty() && study.parameters.is_empty();
+    let refuse = |message: String| Error::content(path, g.line, &g.name, message, "");
+    let system = &base.system;
+    // What the class does when the file does not say: minimize, or constrain.
+    let constrains = matches!(
+        g.kind,
+        GoalKind::AverageSpeed(_)
+            | GoalKind::InitialActivation
+            | GoalKind::InitialVelocityEquilibrium
+            | GoalKind::InitialForceEquilibrium
+            | GoalKind::Periodicity { .. }
+    );
+    let constraint = g.constraint.unwrap_or(constrains);
+    let cost = (!constraint).then_some(g.weight);
+    let (name, weight) = (g.name.as_str(), g.weight);
+    let made = match &g.kind {
+        GoalKind::FinalTime => Some(goal::final_time(name, weight)),
+        GoalKind::AverageSpeed(speed) => Some(goal::average_speed(name, system, *speed)),
+        GoalKind::Control { weights, exponent } => {
+            let list = weighted(path, g, &base.controls, weights)?;
+            Some(goal::control_effort(name, weight, &list, *exponent))
+        }
+        GoalKind::SumSquaredState { pattern, weights } => {
+            let pattern = pattern.as_ref().map(|p| regex(path, g.line, p)).transpose()?;
+            let list: Vec<_> = weighted(path, g, &base.states, weights)?
+                .into_iter()
+                .filter(|(i, _)| pattern.as_ref().is_none_or(|p| p.is_match(&base.states[*i])))
+                .map(|(i, w)| (PointVariable::State(i), w))
+                .collect();
+            Some(goal::sum_of_squares(name, weight, &list))
+        }
+        GoalKind::StateTracking { reference, pattern, weights, scale_weights_with_range, allow_unused } => {
+            let table = given.table(cx, path, g.line, name, reference, &base.model)?;
+            let pattern = pattern.as_ref().map(|p| regex(path, g.line, p)).transpose()?;
+            let weights = weighted(path, g, &base.states, weights)?;
+            let mut list = Vec::new();
+            for (label, column) in table.labels().iter().zip(table.columns()) {
+                let fits = pattern.as_ref().is_none_or(|p| p.is_match(label));
+                let Some(i) = base.states.iter().position(|s| s == label).filter(|_| fits) else {
+                    if *allow_unused {
+                        continue;
+                    }
+                    return Err(refuse(format!(
+                        "the reference has a column `{label}`, which is no state to track"
+                    )));
+                };
+                let mut weight = weights[i].1;
+                if *scale_weights_with_range {
+                    let (lo, hi) = column
+                        .iter()
+                        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
+                    weight /= hi - lo;
+                }
+                let function = spline(path, &table, column)?;
+                list.push(Reference { variable: PointVariable::State(i), function, weight });
+            }
+            Some(goal::tracking(name, weight, list))
+        }
+        GoalKind::ControlTracking { reference, weights, allow_unused } => {
+            let table = given.table(cx, path, g.line, name, reference, &base.model)?;
+            let weights = weighted(path, g, &base.controls, weights)?;
+            let mut list = Vec::new();
+            for (label, column) in table.labels().iter().zip(table.columns()) {
+                let Some(i) = base.controls.iter().position(|s| s == label) else {
+                    if *allow_unused {
+                        continue;
+                    }
+                    return Err(refuse(format!("the reference has a column `{label}`, which is no control")));
+                };
+                let function = spline(path, &table, column)?;
+                list.push(Reference { variable: PointVariable::Control(i), function, weight: weights[i].1 });
+            }
+            Some(goal::tracking(name, weight, list))
+        }
+        GoalKind::MarkerFinal { point, location } => {
+            let i = base.model.markers.iter().position(|m| m.path == *point || m.name == *point);
+            let i = i.ok_or_else(|| refuse(format!("there is no marker `{point}`")))?;
+            let [x, y, z] = *location;
+            Some(goal::marker_final(name, weight, system, system.markers[i], vec3(x, y, z)))
+        }
+        GoalKind::MarkerTracking { .. } => Some(super::markers::build(cx, path, g, base, given)?),
+        GoalKind::InitialActivation => Some(goal::initial_activation(name, cost, system)),
+        GoalKind::InitialVelocityEquilibrium => goal::initial_velocity_equilibrium(name, cost, system),
+        GoalKind::Periodicity { states, controls } => {
+            let mut pairs = paired(path, g, states, &base.states, PointVariable::State)?;
+            pairs.extend(paired(path, g, controls, &base.controls, PointVariable::Control)?);
+            Some(goal::periodicity(name, &pairs))
+        }
+        GoalKind::InitialForceEquilibrium => goal::initial_force_equilibrium(name, cost, system),
+        GoalKind::Output { output, of } => Some(super::outputs::build(path, g, base, output, of)?),
+        GoalKind::FrameTracking { .. }
+        | GoalKind::JointReaction { .. }
+        | GoalKind::StepLengthAsymmetry { .. }
+        | GoalKind::GeneralizedForceTracking { .. } => {
+            Some(super::frames::build(cx, path, g, base, given, is_prescribed)?)
+        }
+        GoalKind::ContactTracking { .. }
+        | GoalKind::ContactImpulse { .. }
+        | GoalKind::StepTimeAsymmetry { .. } => Some(super::contact::build(cx, path, g, base)?),
+        GoalKind::ParameterExpression { expression, parameters, variables } => {
+            let words: Vec<&str> = variables.iter().map(String::as_str).collect();
+            let formula = Expression::new(expression, &words).map_err(|e| refuse(e.to_string()))?;
+            let find = |name: &String| {
+                let i = study.parameters.iter().position(|p| p.name == *name);
+                i.ok_or_else(|| refuse(format!("the problem has no parameter `{name}`")))
+            };
+            let list = parameters.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+            if list.len() != words.len() {
+                return Err(refuse(format!("{} parameters, but {} variables", list.len(), words.len())));
+            }
+            let mode = match constraint {
+                true => Mode::Constraint {
+                    bounds: vec![g.bounds.first().map_or(Bounds::fixed(0.0), |b| super::pair(*b))],
+                },
+                false => Mode::Cost { weight },
+            };
+            Some(goal::parameter_expression(name, mode, formula, &list))
+        }
+    };
+    let mass = g.divide_by_mass.then(|| base.model.total_mass());
+    let made = made.map(|m| goal::divided(m, system, g.divide_by_displacement, g.divide_by_duration, mass));
+    match made {
+        Some(m) if constraint != matches!(m.mode, Mode::Constraint { .. }) => {
+            Err(refuse("this goal is not supported in that mode".to_string()))
+        }
+        made => Ok(made),
+    }
+}
+
+/// Weight of every name: 1, or that of the last pattern that fits, or that of its own name.
+pub fn weighted(
+    path: &Path,
+    g: &MocoGoal,
+    names: &[String],
+    set: &WeightedSet,
+) -> Result<Vec<(usize, f64)>, Error> {
+    let mut list: Vec<(usize, f64)> = (0..names.len()).map(|i| (i, 1.0)).collect();
+    for w in &set.patterns {
+        let pattern = regex(path, g.line, &w.name)?;
+        list.iter_mut().filter(|p| pattern.is_match(&names[p.0])).for_each(|p| p.1 = w.weight);
+    }
+    for w in &set.names {
+        let Some(i) = names.iter().position(|n| is_called(n, &w.name)) else {
+            let message = format!("a weight is given for `{}`, which there is not", w.name);
+            return Err(Error::content(path, g.line, &g.name, message, ""));
+        };
+        list[i].1 = w.weight;
+    }
+    Ok(list)
+}
+
+fn paired(
+    path: &Path,
+    g: &MocoGoal,
+    pairs: &[PeriodicPair],
+    names: &[String],
+    of: fn(usize) -> PointVariable,
+) -> Result<Vec<(PointVariable, PointVariable, bool)>, Error> {
+    let find = |name: &String| {
+        let message = || format!("there is no variable `{name}`");
+        let i = names.iter().position(|n| is_called(n, name));
+        i.map(of).ok_or_else(|| Error::content(path, g.line, &g.name, message(), ""))
+    };
+    pairs.iter().map(|p| Ok((find(&p.initial)?, find(&p.last)?, p.negate))).collect()
+}

@@ -1,0 +1,105 @@
+//! A solution as a page: what it cost, how good it is, and what it looks like.
+
+use soleus_control::Trajectory;
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_dynamics::State;
+use soleus_optimization::nlp::Solution;
+use soleus_viewer::{
+    Line, Recorder, Report, SceneOptions, Table, activation_plots, coordinate_plots, force_plots,
+    grouped_plots, significant,
+};
+
+/// The page of a solution.
+pub fn html(
+    title: &str,
+    base: &ModelProblem,
+    t: &Trajectory,
+    solution: &Solution,
+    goals: &[(String, f64)],
+    seconds: f64,
+) -> String {
+    let (model, system) = (&base.model, &base.system);
+    let states = states(base, t);
+    let has = |what: &str| t.states.names.iter().any(|n| n.ends_with(what));
+    let mut recorder =
+        Recorder::new(model, system, &SceneOptions::default()).with(has("/activation"), has("/speed"));
+    states.iter().for_each(|x| recorder.record(x));
+    let animation = recorder.finish();
+
+    let mut report = Report::new(title).text(format!(
+        "{} after {} iterations in {seconds:.2} s.",
+        solution.status.describe(),
+        solution.counts.iterations
+    ));
+    if has("/value") {
+        report = report.animation(&animation);
+    }
+    report = report.table(objective(solution, goals)).table(quality(t, solution));
+    if !t.parameters.is_empty() {
+        let rows = t.parameters.iter().map(|(name, v)| [name.clone(), significant(*v, 7)]);
+        report = report.table(rows.fold(Table::new("Parameters", ["parameter", "value"]), Table::row));
+    }
+    let controls = (0..t.controls.names.len()).map(|c| {
+        let name = t.controls.names[c].rsplit('/').next().unwrap_or_default();
+        Line::new(name, t.times.clone(), t.controls.rows.iter().map(|r| r[c]).collect())
+    });
+    for (title, plots) in [
+        ("Coordinates", coordinate_plots(model, system, &states)),
+        ("Controls", grouped_plots("control", controls.collect())),
+        (
+            "Activations",
+            if has("/activation") { activation_plots(model, system, &states) } else { Vec::new() },
+        ),
+        ("Forces on bodies", force_plots(&animation)),
+    ] {
+        if !plots.is_empty() {
+            report = report.heading(title).plots(plots);
+        }
+    }
+    report.to_html()
+}
+
+/// The states of the model along a trajectory; what the problem has no state for stays at its default.
+fn states(base: &ModelProblem, t: &Trajectory) -> Vec<State<f64>> {
+    let n = base.num_coordinates();
+    let slots: Vec<Option<usize>> =
+        t.states.names.iter().map(|name| base.states.iter().position(|s| s == name)).collect();
+    let state = |(row, &time): (&Vec<f64>, &f64)| {
+        let mut x = State { time, ..base.system.default_state.clone() };
+        for (slot, &v) in slots.iter().zip(row) {
+            match slot {
+                Some(i) if *i < n => x.q[*i] = v,
+                Some(i) if *i < 2 * n => x.u[*i - n] = v,
+                Some(i) => x.z[*i - 2 * n] = v,
+                None => {}
+            }
+        }
+        x
+    };
+    t.states.rows.iter().zip(&t.times).map(state).collect()
+}
+
+/// What each goal costs.
+fn objective(solution: &Solution, goals: &[(String, f64)]) -> Table {
+    let share = |v: f64| match solution.objective {
+        0.0 => String::new(),
+        whole => format!("{:.1} %", 100.0 * v / whole),
+    };
+    let table = Table::new("Objective", ["goal", "cost", "share"]);
+    let row =
+        |table: Table, (name, v): &(String, f64)| table.row([name.clone(), significant(*v, 6), share(*v)]);
+    let total = significant(solution.objective, 6);
+    goals.iter().filter(|g| g.1 != 0.0).fold(table, row).row(["sum".to_string(), total, String::new()])
+}
+
+/// How well the equations are solved.
+fn quality(t: &Trajectory, solution: &Solution) -> Table {
+    let c = &solution.certificate;
+    let number = |v: f64| if v == 0.0 { "0".to_string() } else { format!("{v:.2e}") };
+    Table::new("Quality", ["quantity", "value"])
+        .row(["points in time".to_string(), t.times.len().to_string()])
+        .row(["largest violation of a constraint".to_string(), number(c.constraint_violation)])
+        .row(["largest violation of a bound".to_string(), number(c.bound_violation)])
+        .row(["gradient of the Lagrangian, largest entry".to_string(), number(c.dual_infeasibility)])
+        .row(["complementarity".to_string(), number(c.complementarity)])
+}

@@ -1,0 +1,101 @@
+//! What is told of a solve.
+
+use crate::context::{Context, Progress};
+use soleus_optimization::NonlinearProgram;
+use soleus_optimization::nlp::{Iteration, Solution};
+use std::collections::VecDeque;
+
+/// Iterations that the estimate of the time left looks back on.
+const MEMORY: usize = 12;
+
+/// Tells of iterations, and how long the rest may take.
+pub struct IterationProgress<'a> {
+    cx: &'a Context<'a>,
+    /// When the solve began, s, where there is a clock.
+    start: Option<f64>,
+    tolerance: f64,
+    /// Times (s) and errors of the last iterations.
+    history: VecDeque<(f64, f64)>,
+}
+
+impl<'a> IterationProgress<'a> {
+    /// The clock starts now.
+    pub fn new(cx: &'a Context<'a>, tolerance: f64, program: &impl NonlinearProgram) -> Self {
+        cx.note(format!(
+            "{} variables, {} constraints, {} entries in the Jacobian, {} in the Hessian",
+            program.num_variables(),
+            program.num_constraints(),
+            program.jacobian_pattern().len(),
+            program.hessian_pattern().len()
+        ));
+        IterationProgress { cx, start: cx.monitor.seconds(), tolerance, history: VecDeque::new() }
+    }
+
+    /// Tells of one iteration.
+    pub fn tell(&mut self, i: &Iteration) {
+        if self.history.len() == MEMORY {
+            self.history.pop_front();
+        }
+        let error = i.constraint_violation.max(i.dual_infeasibility).max(i.barrier);
+        self.history.extend(self.cx.monitor.seconds().map(|now| (now, error)));
+        let detail = format!(
+            "objective {:.8e}, violation {:.2e}, dual {:.2e}, barrier {:.1e}{}",
+            i.objective,
+            i.constraint_violation,
+            i.dual_infeasibility,
+            i.barrier,
+            if i.in_restoration { ", restoring feasibility" } else { "" }
+        );
+        self.cx.monitor.progress(&Progress {
+            what: "iterations",
+            done: i.iteration as f64,
+            total: None,
+            left_s: seconds_left(&self.history, self.tolerance),
+            detail: &detail,
+        });
+    }
+
+    /// The last word; returns the seconds it took, 0 without a clock.
+    pub fn finish(&self, s: &Solution) -> f64 {
+        let seconds = self.start.zip(self.cx.monitor.seconds()).map_or(0.0, |(start, now)| now - start);
+        let c = &s.certificate;
+        self.cx.note(format!(
+            "{}: objective {:.10e}, violation {:.2e}, dual {:.2e}, {} iterations, {seconds:.2} s",
+            s.status.describe(),
+            s.objective,
+            c.constraint_violation,
+            c.dual_infeasibility,
+            s.counts.iterations
+        ));
+        seconds
+    }
+}
+
+/// Time until the error, which falls by a factor per iteration, reaches the tolerance: at the mean factor and the
+/// mean time of the last iterations. None while the error does not fall.
+fn seconds_left(history: &VecDeque<(f64, f64)>, tolerance: f64) -> Option<f64> {
+    let (first, last) = (history.front()?, history.back()?);
+    let steps = history.len() as f64 - 1.0;
+    let fall = (first.1 / last.1).ln();
+    if steps < 3.0 || !(fall > 0.0) || !(last.1 > 0.0) {
+        return None;
+    }
+    let needed = (last.1 / tolerance).ln().max(0.0) / (fall / steps);
+    Some(needed * (last.0 - first.0) / steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error that falls tenfold every 0.1 s and is 1e-3 now reaches 1e-6 in 0.3 s.
+    #[test]
+    fn analytic_time_left() {
+        let at = |k: i32| (0.1 * f64::from(k), 10f64.powi(2 - k));
+        let history: VecDeque<_> = (0..6).map(at).collect();
+        let left = seconds_left(&history, 1e-6);
+        assert!(left.is_some_and(|s| (s - 0.3).abs() < 1e-9), "{left:?}");
+        let rising: VecDeque<_> = (0..6).map(|k| (at(k).0, f64::from(k + 1))).collect();
+        assert_eq!(seconds_left(&rising, 1e-6), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! A study of one phase, from its problem to its solution.
+
+use super::watch::Store;
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::paths::{beside, file_part, stem_of};
+use crate::optimal_control::model::StudyModel;
+use crate::optimal_control::options::SolveOptions;
+use crate::optimal_control::problem::{self, Inputs, parameters, refuse_impossible};
+use crate::optimal_control::solution::{PhaseSolution, Solution};
+use crate::optimal_control::start::guess;
+use crate::optimal_control::transcription::meshes::{self, Meshes, Posed, Solved};
+use crate::optimal_control::transcription::settings;
+use crate::optimal_control::{report, simulation_check, trajectory};
+use crate::source::Source;
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_control::{Collocation, Problem, Settings, Trajectory};
+use soleus_io::setup::moco::MocoStudySetup;
+use soleus_io::study::Study;
+use std::path::{Path, PathBuf};
+
+/// A study of one phase with its model and its data, ready to be solved.
+#[derive(Clone)]
+pub struct PosedStudy {
+    /// The file of the study, for messages; names in it are taken from its folder.
+    pub path: PathBuf,
+    /// The study. What is changed here counts, but for the model.
+    pub study: Study,
+    /// Whether it has the defaults of Moco's files, not those of studies in TOML.
+    pub is_moco: bool,
+    /// The model, with everything done to it.
+    pub model: ModelProblem,
+    /// Motions, tables and a start.
+    pub inputs: Inputs,
+}
+
+/// A file of a result: its name, and whether the tool or the study made it up.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub path: PathBuf,
+    pub is_derived: bool,
+}
+
+impl Place {
+    /// The file that the request names, else the one that the study names.
+    pub fn new(given: Option<&PathBuf>, study: &Path, named: Option<&String>) -> Option<Place> {
+        let derived = || named.map(|f| Place { path: beside(study, f), is_derived: true });
+        given.map(|path| Place { path: path.clone(), is_derived: false }).or_else(derived)
+    }
+
+    /// The file of a solution, which has a name in any case.
+    pub fn of_solution(path: &Path, study: &Study, a: &SolveOptions) -> Place {
+        let usual = || {
+            let name = format!("{}_solution.sto", file_part(&name_of(path, &study.setup)));
+            Place { path: name.into(), is_derived: true }
+        };
+        Place::new(a.solution.as_ref(), path, study.output.solution.as_ref()).unwrap_or_else(usual)
+    }
+}
+
+/// The name of a study: its own, or that of its file.
+pub(crate) fn name_of(path: &Path, s: &MocoStudySetup) -> String {
+    if s.name.is_empty() { stem_of(path, "study") } else { s.name.clone() }
+}
+
+impl PosedStudy {
+    /// Solves it.
+    pub fn solve(&self, cx: &Context, options: &SolveOptions) -> Result<Solution, Error> {
+        options.check(&self.path)?;
+        let session = Session::new(cx, self, options)?;
+        let settings = settings::transcription(&self.path, &self.study, options, &session.problems[0])?;
+        let mut meshes = Meshes {
+            cx,
+            path: &self.path,
+            a: options,
+            refine: meshes::refine(&self.study, options),
+            options: settings::solver(cx, &self.study, self.is_moco, options),
+            store: Store::of_study(&self.path, &self.study, options, &session.out.path),
+        };
+        let solved = meshes.solve(vec![settings], &session)?;
+        session.result(solved, meshes.store)
+    }
+}
+
+/// What a solve is made of.
+struct Session<'a> {
+    cx: &'a Context<'a>,
+    posed: &'a PosedStudy,
+    a: &'a SolveOptions,
+    source: StudyModel<'a>,
+    problems: Vec<Problem>,
+    out: Place,
+}
+
+impl<'a> Session<'a> {
+    /// States the problem of a study.
+    fn new(cx: &'a Context<'a>, posed: &'a PosedStudy, a: &'a SolveOptions) -> Result<Session<'a>, Error> {
+        let path = posed.path.as_path();
+        let source = StudyModel::of_study(path, &posed.study.setup);
+        let problem = problem::build(cx, &source, &posed.study.setup, &posed.model, &posed.inputs)?;
+        for w in problem.warnings() {
+            cx.warn(path, w.to_string(), "");
+        }
+        let out = Place::of_solution(path, &posed.study, a);
+        Ok(Session { cx, posed, a, source, problems: vec![problem], out })
+    }
+
+    /// The motion that was found, with what it costs.
+    fn result(&self, solved: Solved, store: Store) -> Result<Solution, Error> {
+        let Solved { mut program, solution, x, seconds, diagnosis } = solved;
+        let (posed, base) = (self.posed, &self.posed.model);
+        let (path, s) = (posed.path.as_path(), &posed.study.setup);
+        let goals = program.objective_by_goal(&x);
+        let found = program.trajectory(&x);
+        let text = trajectory::write(&found, base, s, &solution, &goals, seconds);
+        let (mut page, mut distance) = (None, None);
+        if diagnosis.is_none() {
+            for (name, value) in goals.iter().filter(|g| g.1 != 0.0) {
+                self.cx.note(format!("  {name}: {value:.9e}"));
+            }
+            let place = Place::new(self.a.report.as_ref(), path, posed.study.output.report.as_ref());
+            let title = name_of(path, s);
+            page = place.map(|p| (p, report::html(&title, base, &found, &solution, &goals, seconds)));
+            if self.a.simulate {
+                distance = self.simulate(&found)?;
+            }
+        }
+        let phase = PhaseSolution {
+            name: name_of(path, s),
+            model: base.clone(),
+            trajectory: found,
+            goals,
+            place: self.out.clone(),
+            text,
+            page,
+        };
+        Ok(Solution {
+            phases: vec![phase],
+            solver: solution,
+            seconds,
+            distance,
+            diagnosis,
+            iterate: store.kept(),
+        })
+    }
+
+    /// Tells how far a simulation under the controls found is from the solution.
+    fn simulate(&self, found: &Trajectory) -> Result<Option<simulation_check::Distance>, Error> {
+        let changed = match found.parameters.is_empty() {
+            true => None,
+            false => {
+                Some(parameters::found(self.cx, &self.source, &self.posed.study.setup, &found.parameters)?)
+            }
+        };
+        let base = &self.posed.model;
+        match simulation_check::simulate(base, changed.as_ref().unwrap_or(&base.system), found) {
+            Ok(distance) => {
+                self.cx.note(distance.to_string());
+                Ok(Some(distance))
+            }
+            Err(why) => {
+                self.cx.warn(&self.posed.path, format!("not simulated again: {why}"), "");
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Posed for Session<'_> {
+    fn program(&self, meshes: &[Settings]) -> Result<Collocation, Error> {
+        let mut program = Collocation::new(self.problems[0].clone(), &meshes[0]).map_err(|errors| {
+            let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Error::content(&self.posed.path, 0, "", text.join("\n  "), "")
+        })?;
+        program.set_threads(settings::threads(self.cx, &self.posed.study, self.a));
+        Ok(program)
+    }
+
+    fn start(&self, program: &mut Collocation) -> Result<(), Error> {
+        let (cx, posed, base) = (self.cx, self.posed, &self.posed.model);
+        refuse_impossible(&posed.path, program)?;
+        for w in program.dependent() {
+            cx.warn(&posed.path, w, "");
+        }
+        // A MocoStudy begins where Moco does.
+        if !posed.is_moco {
+            guess::equilibrate(base, program, 0);
+        }
+        let file = posed.study.setup.solver.guess_file.as_ref();
+        let named = || file.map(|g| Source::File(beside(&posed.path, g)));
+        if let Some(source) = self.a.guess.clone().or_else(named) {
+            guess::start_from(base, program, 0, &trajectory::read(cx, &source, base)?);
+        }
+        posed.inputs.guess.iter().for_each(|guess| guess::start_from(base, program, 0, guess));
+        guess::apply(cx, &posed.path, &posed.study.guess, base, program, 0)
+    }
+
+    fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    fn place(&self) -> String {
+        self.out.path.display().to_string()
+    }
+}

@@ -1,0 +1,136 @@
+//! While a solve runs: progress, saving of iterates, and whether to go on.
+
+use super::progress::IterationProgress;
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::paths::beside;
+use crate::optimal_control::options::SolveOptions;
+use crate::optimal_control::start::fingerprint::Fingerprint;
+use crate::optimal_control::start::iterate::{Iterate, PhaseMesh};
+use soleus_io::study::Study;
+use soleus_optimization::nlp::{Iteration, Solution, Status, WarmStart};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// Seconds between two iterates on disk, unless the study says otherwise.
+const SAVE_EVERY_S: f64 = 30.0;
+
+/// Where iterates go, and how often.
+pub struct Store {
+    /// The file.
+    pub path: PathBuf,
+    /// Time between two, s.
+    every: f64,
+    /// Whether any are kept.
+    is_kept: bool,
+    /// Schemes and meshes of the present program.
+    pub phases: Vec<PhaseMesh>,
+    /// What the present program is.
+    pub problem: Fingerprint,
+    /// Whether somebody was told that an iterate could not be saved.
+    has_warned: bool,
+}
+
+impl Store {
+    /// The iterate of a solution that goes to `out`: in the file that is named, or beside it.
+    pub fn of_study(path: &Path, study: &Study, a: &SolveOptions, out: &Path) -> Store {
+        let usual = || {
+            let mut name = out.file_name().unwrap_or_default().to_os_string();
+            name.push(".iterate");
+            out.with_file_name(name)
+        };
+        let named = || study.output.iterate.as_ref().map(|f| beside(path, f));
+        Store {
+            path: a.iterate.clone().or_else(named).unwrap_or_else(usual),
+            every: a.save_every_s.or(study.output.save_every_s).unwrap_or(SAVE_EVERY_S),
+            is_kept: a.keeps_iterates(),
+            phases: Vec::new(),
+            problem: Fingerprint::default(),
+            has_warned: false,
+        }
+    }
+
+    /// The file of the iterate, if any are kept.
+    pub fn kept(self) -> Option<PathBuf> {
+        self.is_kept.then_some(self.path)
+    }
+
+    /// Saves an iterate, if they are kept. One that cannot be saved is no reason to stop: what is on disk stays, and it is told once.
+    /// Whether it was saved.
+    fn save(&mut self, cx: &Context, warm: WarmStart, reached: (usize, f64, f64)) -> bool {
+        if !self.is_kept {
+            return false;
+        }
+        let iterate = Iterate::new(self.phases.clone(), self.problem.clone(), warm, reached);
+        let Err(e) = iterate.write(cx, &self.path) else { return true };
+        if !std::mem::replace(&mut self.has_warned, true) {
+            let why = match &e {
+                Error::Write { source, .. } => source.to_string(),
+                other => other.to_string(),
+            };
+            let hint =
+                "the solve goes on, and an iterate that was saved before is kept; make room on the disk";
+            cx.warn(&self.path, format!("the iterate cannot be saved: {why}"), hint);
+        }
+        false
+    }
+}
+
+/// What is done at every iteration.
+pub struct Watch<'a> {
+    cx: &'a Context<'a>,
+    /// What is told.
+    pub progress: IterationProgress<'a>,
+    store: &'a mut Store,
+    num_constraints: usize,
+    /// When an iterate was saved last, s.
+    saved: Option<f64>,
+    /// The iterate with the least violation, as long as none fulfils the constraints.
+    best: Option<(f64, WarmStart)>,
+}
+
+impl<'a> Watch<'a> {
+    /// Nothing is saved yet.
+    pub fn new(
+        cx: &'a Context<'a>,
+        progress: IterationProgress<'a>,
+        store: &'a mut Store,
+        num_constraints: usize,
+    ) -> Watch<'a> {
+        Watch { cx, progress, store, num_constraints, saved: cx.monitor.seconds(), best: None }
+    }
+
+    /// Tells of an iteration and saves it when it is time.
+    pub fn tell(&mut self, i: &Iteration) -> ControlFlow<()> {
+        self.progress.tell(i);
+        let violation = i.constraint_violation;
+        if self.best.as_ref().is_none_or(|b| violation < b.0) {
+            self.best = Some((violation, i.warm_start(self.num_constraints)));
+        }
+        if let (Some(saved), Some(now)) = (self.saved, self.cx.monitor.seconds())
+            && now - saved >= self.store.every
+        {
+            self.saved = Some(now);
+            let reached = (i.iteration, i.objective, violation);
+            self.store.save(self.cx, i.warm_start(self.num_constraints), reached);
+        }
+        if self.cx.monitor.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// The end of a solve that did not succeed: the last iterate, or an earlier one whose constraints are violated
+    /// ten times less. Returns its variables, and whether it is on disk.
+    pub fn give_up(self, s: &Solution) -> (Vec<f64>, bool) {
+        let last = s.certificate.constraint_violation;
+        let mut warm = s.warm_start();
+        warm.barrier = Some(s.barrier).filter(|mu| *mu > 0.0);
+        let mut violation = last;
+        // A solver that had to stop was on its way; one that is lost may have been better before.
+        let lost = !matches!(s.status, Status::Stopped | Status::IterationLimit);
+        if let Some((least, best)) = self.best.filter(|b| lost && b.0 < 0.1 * last) {
+            (violation, warm) = (least, best);
+        }
+        let x = warm.x.clone();
+        let is_saved = self.store.save(self.cx, warm, (s.counts.iterations, s.objective, violation));
+        (x, is_saved)
+    }
+}

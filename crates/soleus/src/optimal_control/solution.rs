@@ -1,0 +1,149 @@
+//! What a solve found.
+
+use super::run::session::Place;
+use super::simulation_check::Distance;
+use crate::artifact::{Artifact, Outcome};
+use crate::context::Context;
+use crate::error::Error;
+use soleus_control::Trajectory;
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_math::Table;
+use soleus_math::table::{Element, TableError};
+use soleus_optimization::nlp::{self, Certificate, Status};
+use std::path::PathBuf;
+
+/// Where a solve ended. Whether it succeeded is what [`Outcome::verdict`] says; a motion is there in any case.
+pub struct Solution {
+    /// The motion of each phase; one for a study without phases.
+    pub phases: Vec<PhaseSolution>,
+    /// What the solver says: status, variables, multipliers, work.
+    pub solver: nlp::Solution,
+    /// Time it took, s; 0 without a clock.
+    pub seconds: f64,
+    /// How far a simulation under the controls ends from the solution, where that was asked for.
+    pub distance: Option<Distance>,
+    /// Why it is not solved, where, and what to try.
+    pub diagnosis: Option<String>,
+    /// File of the iterate from which a stopped solve can go on; taken away once a solution is written.
+    pub(crate) iterate: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Solution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Solution")
+            .field("objective", &self.objective())
+            .field("status", &self.solver.status)
+            .field("seconds", &self.seconds)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The motion of one phase.
+pub struct PhaseSolution {
+    /// Name of the study or the phase.
+    pub name: String,
+    /// The model, with everything done to it.
+    pub model: ModelProblem,
+    /// States, controls, multipliers and parameters.
+    pub trajectory: Trajectory,
+    /// Cost of each goal, weights included.
+    pub goals: Vec<(String, f64)>,
+    /// File of the motion.
+    pub(crate) place: Place,
+    /// The file of the motion, in the layout of a MocoTrajectory.
+    pub(crate) text: String,
+    /// The page, where one was asked for.
+    pub(crate) page: Option<(Place, String)>,
+}
+
+impl Solution {
+    /// The sum of all costs.
+    pub fn objective(&self) -> f64 {
+        self.solver.objective
+    }
+
+    /// How well the equations and the conditions of an optimum hold.
+    pub fn certificate(&self) -> &Certificate {
+        &self.solver.certificate
+    }
+
+    /// Whether it is solved.
+    pub fn is_solved(&self) -> bool {
+        self.solver.status.is_solved()
+    }
+
+    /// The first phase; the only one of a study without phases.
+    pub fn into_phase(self) -> Option<PhaseSolution> {
+        self.phases.into_iter().next()
+    }
+}
+
+impl PhaseSolution {
+    /// Values of the parameters that were found, by name.
+    pub fn parameters(&self) -> &[(String, f64)] {
+        &self.trajectory.parameters
+    }
+
+    /// States and controls over time, angles in radians.
+    pub fn table(&self) -> Result<Table, TableError> {
+        let (mut labels, mut columns) = (Vec::new(), Vec::new());
+        for part in [&self.trajectory.states, &self.trajectory.controls] {
+            for (i, name) in part.names.iter().enumerate() {
+                labels.push(name.clone());
+                columns.push(part.rows.iter().map(|r| r[i]).collect());
+            }
+        }
+        let mut table = Table::new(Element::Scalar, labels, self.trajectory.times.clone(), columns)?;
+        table.name.clone_from(&self.name);
+        table.in_degrees = Some(false);
+        Ok(table)
+    }
+
+    /// The motion in the layout of a MocoTrajectory.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The page, where one was asked for.
+    pub fn page(&self) -> Option<&str> {
+        self.page.as_ref().map(|p| p.1.as_str())
+    }
+}
+
+impl Outcome for Solution {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        let mut list = Vec::new();
+        for p in &self.phases {
+            let files = [Some((&p.place, &p.text)), p.page.as_ref().map(|(place, html)| (place, html))];
+            for (place, text) in files.into_iter().flatten() {
+                let artifact = Artifact::bytes(&place.path, text.as_bytes());
+                list.push(Artifact { is_derived: place.is_derived, ..artifact });
+            }
+        }
+        list
+    }
+
+    fn verdict(&self) -> Result<(), Error> {
+        match &self.diagnosis {
+            None => Ok(()),
+            Some(text) if self.solver.status == Status::Stopped => {
+                Err(Error::Cancelled { saved: text.clone() })
+            }
+            Some(text) => Err(Error::NotSolved { message: text.clone() }),
+        }
+    }
+
+    /// Writes all files. Only then the iterate of a solve that succeeded is taken away.
+    fn write(&self, cx: &Context) -> Result<(), Error> {
+        let artifacts = self.artifacts();
+        for a in &artifacts {
+            a.write(cx)?;
+        }
+        crate::artifact::tell_derived(cx, &artifacts);
+        if let Some(file) = self.iterate.as_ref().filter(|_| self.is_solved()) {
+            // One that is not there, or cannot be removed, does no harm.
+            let _ = cx.files.remove(file);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! Where a study comes from.
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::paths::has_ending;
+use crate::inputs::setup;
+use serde::{Deserialize, Serialize};
+use soleus_io::setup::Setup;
+use soleus_io::setup::moco::MocoStudySetup;
+use soleus_io::study::{self, Study};
+use soleus_model::Diagnostics;
+use std::path::{Path, PathBuf};
+
+/// A study that needs no other file.
+pub const EXAMPLE: &str = include_str!("example.toml");
+
+/// A study: a file, the text of a study in TOML, or what a file would say.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum StudySource {
+    /// A study file (.toml), or a MocoStudy (.omoco, .xml).
+    File(PathBuf),
+    /// A study in TOML.
+    Text {
+        /// Name for messages; names in the study are taken from its folder.
+        path: PathBuf,
+        /// The study.
+        text: String,
+    },
+    /// A study that was read or made already.
+    Study {
+        /// Name for messages; names in the study are taken from its folder.
+        #[serde(default)]
+        path: PathBuf,
+        /// The study.
+        study: Box<Study>,
+        /// Whether it has the defaults of Moco's files, not those of studies in TOML.
+        #[serde(default)]
+        is_moco: bool,
+    },
+}
+
+impl Default for StudySource {
+    fn default() -> Self {
+        StudySource::File(PathBuf::new())
+    }
+}
+
+impl From<&str> for StudySource {
+    fn from(path: &str) -> Self {
+        StudySource::File(path.into())
+    }
+}
+
+impl From<PathBuf> for StudySource {
+    fn from(path: PathBuf) -> Self {
+        StudySource::File(path)
+    }
+}
+
+impl StudySource {
+    /// The study that is built in.
+    pub fn example() -> Self {
+        StudySource::Text { path: "example.toml".into(), text: EXAMPLE.to_string() }
+    }
+
+    /// The study of a setup file that was read already.
+    pub fn of_setup(path: &Path, setup: &MocoStudySetup) -> Self {
+        let study = Box::new(Study::from(setup.clone()));
+        StudySource::Study { path: path.to_path_buf(), study, is_moco: true }
+    }
+
+    /// A study in TOML that was read or made already; names in it are taken from the folder of `path`.
+    pub fn of_study(path: &Path, study: Study) -> Self {
+        StudySource::Study { path: path.to_path_buf(), study: Box::new(study), is_moco: false }
+    }
+
+    /// The name of the file, for messages; names in the study are taken from its folder.
+    pub fn path(&self) -> &Path {
+        match self {
+            StudySource::File(path) | StudySource::Text { path, .. } | StudySource::Study { path, .. } => {
+                path
+            }
+        }
+    }
+
+    /// The study, and whether it has the defaults of Moco's files.
+    pub fn read(&self, cx: &Context) -> Result<(Study, bool), Error> {
+        match self {
+            StudySource::File(path) if has_ending(path, "toml") => {
+                Ok((parse(cx, path, &cx.read_text(path)?)?, false))
+            }
+            StudySource::File(path) => match setup::read(cx, path)? {
+                Setup::MocoStudy(s) => Ok((Study::from(*s), true)),
+                _ => {
+                    let message = "the file holds no MocoStudy";
+                    Err(Error::content(path, 0, "", message, "try `soleus run`"))
+                }
+            },
+            StudySource::Text { path, text } => Ok((parse(cx, path, text)?, false)),
+            StudySource::Study { study, is_moco, .. } => Ok((Study::clone(study), *is_moco)),
+        }
+    }
+}
+
+/// Reads a study in TOML.
+pub fn parse(cx: &Context, path: &Path, text: &str) -> Result<Study, Error> {
+    let mut log = Diagnostics::new(path.display().to_string());
+    let study = study::read(text, &mut log);
+    cx.settle(path, study, log)
+}

@@ -1,0 +1,207 @@
+//! What [`Inverse`](super::Inverse) and [`Track`](super::Track) have in common: OpenSim's `MocoTool`.
+
+use super::changes::ModelChanges;
+use super::model::{StudyModel, posed};
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::paths::{beside, required, stem_of};
+use crate::inputs::table::{Take, read_rows};
+use crate::optimal_control::problem::references;
+use crate::source::{ModelSource, Source};
+use serde::{Deserialize, Serialize};
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_io::setup::moco::{
+    GoalKind, MocoGoal, MocoSolver, MocoStudySetup, MocoToolSetup, ModelStep, TableOperator, TableSource,
+};
+use soleus_math::Table;
+use soleus_model::{Document, Model};
+use std::path::{Path, PathBuf};
+
+/// The model of a tool, what is changed in it, and which time it is about.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trial {
+    /// The model.
+    pub model: ModelSource,
+    /// Changes of a setup file, made before the others; names of files in them are taken from the folder of `asked_in`.
+    pub steps: Vec<ModelStep>,
+    /// Changes of the model.
+    pub changes: ModelChanges,
+    /// Begin, s; that of the data without it.
+    pub from: Option<f64>,
+    /// End, s; that of the data without it.
+    pub to: Option<f64>,
+    /// Longest mesh interval, s; 0.02 without it.
+    pub mesh_interval: Option<f64>,
+    /// Leaves out a millisecond at both ends.
+    pub clip_time_range: bool,
+    /// Cutoff of the low-pass filter on the data, Hz; no filter without it.
+    pub cutoff_hz: Option<f64>,
+    /// Name of the result; that of the model without it.
+    pub name: String,
+    /// The setup file, for messages and names in it.
+    pub asked_in: Option<PathBuf>,
+}
+
+impl Trial {
+    /// Of a setup file.
+    pub fn from_setup(path: &Path, t: &MocoToolSetup) -> Result<Self, Error> {
+        let model = match (&t.model, t.model_file.as_deref()) {
+            (Some(element), _) => {
+                let file = path.display().to_string();
+                Document { file, root: element.clone(), ..Document::default() }.into()
+            }
+            (None, Some(name)) if name.starts_with("builtin:") => name.into(),
+            (None, name) => required(path, "model", name)?.into(),
+        };
+        Ok(Trial {
+            model,
+            steps: t.model_steps.clone(),
+            changes: ModelChanges::default(),
+            from: t.initial_time,
+            to: t.final_time,
+            mesh_interval: Some(t.mesh_interval),
+            clip_time_range: t.clip_time_range,
+            cutoff_hz: None,
+            name: t.name.clone(),
+            asked_in: Some(path.to_path_buf()),
+        })
+    }
+
+    /// The file that asks.
+    pub fn path(&self) -> &Path {
+        self.asked_in.as_deref().unwrap_or(self.model.path())
+    }
+
+    /// As a setup file would have it.
+    pub fn setup(&self, cx: &Context) -> Result<MocoToolSetup, Error> {
+        let (model, model_file) = match &self.model {
+            ModelSource::File(file) if file.to_string_lossy().starts_with("builtin:") => {
+                (None, Some(file.display().to_string()))
+            }
+            ModelSource::File(file) => (None, Some(cx.files.absolute(file).display().to_string())),
+            other => {
+                let mut root = crate::inputs::model::document(cx, other)?.root;
+                let model = if root.tag == "Model" { Some(root) } else { root.take_child("Model") };
+                (model, None)
+            }
+        };
+        let mut model_steps = self.steps.clone();
+        model_steps.extend(self.changes.steps(cx));
+        let defaults = MocoToolSetup::default();
+        let is_named = !self.name.is_empty() || self.asked_in.is_some();
+        Ok(MocoToolSetup {
+            name: if is_named { self.name.clone() } else { stem_of(self.model.path(), "") },
+            model,
+            model_file,
+            model_steps,
+            initial_time: self.from,
+            final_time: self.to,
+            mesh_interval: self.mesh_interval.unwrap_or(defaults.mesh_interval),
+            clip_time_range: self.clip_time_range,
+        })
+    }
+
+    /// A table with operators and the filter applied, angles in radians.
+    pub fn table(
+        &self,
+        cx: &Context,
+        source: &Source<Table>,
+        operators: &[TableOperator],
+        model: &Model,
+    ) -> Result<Table, Error> {
+        let table = read_rows(cx, source, Take::Markers).map_err(|e| e.named_in(self.path()))?;
+        self.operate(source, table, operators, model)
+    }
+
+    /// Applies operators and the filter to a table; angles in radians.
+    pub fn operate(
+        &self,
+        source: &Source<Table>,
+        table: Table,
+        operators: &[TableOperator],
+        model: &Model,
+    ) -> Result<Table, Error> {
+        let filter = self.cutoff_hz.map(TableOperator::LowPass);
+        let all: Vec<TableOperator> = operators.iter().cloned().chain(filter).collect();
+        references::operate(self.path(), 0, source.path(), table, &all, model)
+    }
+}
+
+/// A table that a setup file names, and what is done to it.
+pub fn named_table(
+    path: &Path,
+    property: &str,
+    t: &TableSource,
+) -> Result<(Source<Table>, Vec<TableOperator>), Error> {
+    let hint = format!("name a file in `{property}`");
+    let missing = || Error::content(path, 0, "", "a table is not named", &hint);
+    let file = t.file.as_ref().ok_or_else(missing)?;
+    Ok((Source::File(beside(path, file)), t.operators.clone()))
+}
+
+/// Times of the problem, s, and number of mesh intervals, for data that last from `first` to `last`.
+pub fn times(path: &Path, t: &MocoToolSetup, data: [f64; 2]) -> Result<([f64; 2], usize), Error> {
+    let [first, last] = data;
+    let (mut from, mut to) = (t.initial_time.unwrap_or(first), t.final_time.unwrap_or(last));
+    let refuse = |message: String| Error::content(path, 0, "", message, "");
+    if !(from >= first && to <= last) {
+        let message =
+            format!("{from} s to {to} s is asked for, but the data last from {first} s to {last} s");
+        return Err(refuse(message));
+    }
+    if !(t.mesh_interval > 0.0) {
+        return Err(refuse(format!("the mesh interval must be above zero, found {}", t.mesh_interval)));
+    }
+    // The number of intervals is that of the whole range, as in Moco.
+    let intervals = ((to - from) / t.mesh_interval).ceil().max(1.0) as usize;
+    if t.clip_time_range {
+        (from, to) = (from + 1e-3, to - 1e-3);
+    }
+    if !(from < to) {
+        return Err(refuse(format!("nothing lies between {from} s and {to} s")));
+    }
+    Ok(([from, to], intervals))
+}
+
+/// First and last time of a table.
+pub fn ends(path: &Path, table: &Table) -> Result<[f64; 2], Error> {
+    match (table.times().first(), table.times().last()) {
+        (Some(&a), Some(&b)) => Ok([a, b]),
+        _ => Err(Error::content(path, 0, "", "the motion has no rows", "")),
+    }
+}
+
+/// A study with Moco's defaults; goals and solver are to be filled in.
+pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: MocoSolver) -> MocoStudySetup {
+    MocoStudySetup {
+        name: t.name.clone(),
+        model: t.model.clone(),
+        model_file: t.model_file.clone(),
+        model_steps: t.model_steps.clone(),
+        initial_time: Some([from, from]),
+        final_time: Some([to, to]),
+        solver,
+        ..MocoStudySetup::default()
+    }
+}
+
+/// A goal with a weight and nothing special.
+pub fn goal(name: &str, weight: f64, kind: GoalKind) -> MocoGoal {
+    MocoGoal {
+        name: name.into(),
+        weight,
+        constraint: None,
+        bounds: Vec::new(),
+        divide_by_displacement: false,
+        divide_by_duration: false,
+        divide_by_mass: false,
+        kind,
+        line: 0,
+    }
+}
+
+/// The model of a tool, ready to be asked.
+pub fn posed_model(cx: &Context, path: &Path, t: &MocoToolSetup) -> Result<ModelProblem, Error> {
+    posed(cx, &StudyModel::of_tool(path, t))
+}

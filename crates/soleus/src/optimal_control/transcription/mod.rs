@@ -1,0 +1,5 @@
+//! From a problem in continuous time to nonlinear programs: schemes, meshes, phases.
+
+pub mod meshes;
+pub mod phases;
+pub mod settings;

@@ -1,0 +1,181 @@
+//! A predicted walk: the planar walker that is built in, and the walk of least effort that it finds.
+//!
+//! Nothing is measured or tracked. From a start in which everything moves on straight lines, [`PredictWalk`] finds the walk that repeats
+//! itself, moves forward at the speed asked for, keeps the trunk upright and needs the least effort.
+//!
+//! ```no_run
+//! use soleus::{Context, Memory, PredictWalk};
+//! let files = Memory::new();
+//! let walk = PredictWalk { speed: 1.2, ..Default::default() }.run(&Context::new(&files))?;
+//! println!("one cycle takes {:.2} s", walk.walk.duration());
+//! # Ok::<(), soleus::Error>(())
+//! ```
+
+mod cycle;
+mod page;
+mod winter;
+
+pub use cycle::{Watch, at_speed, predict, predicted_cycle};
+pub use page::{Walk, page, strip};
+pub use winter::Winter;
+
+use crate::artifact::{Artifact, Outcome};
+use crate::context::{Context, Progress};
+use crate::error::Error;
+use crate::inputs::model::compile;
+use serde::{Deserialize, Serialize};
+use soleus_control::continuation::{self, Fading};
+use soleus_control::gait::Planar;
+use soleus_control::musculoskeletal::ModelProblem;
+use soleus_dynamics::Options;
+use soleus_model::Model;
+use soleus_optimization::nlp::{Iteration, Status};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const GAIT: &str = include_str!("../../../../models/gait2d.osim");
+const GAIT_FILE: &str = "models/gait2d.osim";
+
+/// Speeds at which the model walks, m/s.
+const SPEEDS: [f64; 2] = [0.5, 2.0];
+/// Points of half a cycle: first few, then more.
+const MESHES: [usize; 2] = [20, 40];
+/// Where the solver starts: duration of half a cycle, s, and swing of the hips, rad.
+const START: (f64, f64) = (0.55, 0.35);
+/// Figures of the picture.
+const FIGURES: usize = 9;
+
+/// The model of the built-in walker: trunk and two legs in a plane, 9 coordinates, 16 muscles.
+pub fn model() -> Result<Model, Error> {
+    let (model, log) = soleus_io::osim::read_model(GAIT.as_bytes(), GAIT_FILE);
+    model.ok_or_else(|| Error::input(Path::new(GAIT_FILE), log))
+}
+
+/// A model as a walker.
+pub fn walker(model: Model) -> Result<Planar, Error> {
+    let file = Path::new(GAIT_FILE);
+    let system = compile(file, &model, &Options::default())?;
+    let base = ModelProblem::new(Arc::new(model), Arc::new(system));
+    Planar::new(base).map_err(|e| Error::content(file, 0, "", e.to_string(), ""))
+}
+
+/// The walk of least effort at a speed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PredictWalk {
+    /// Speed, 0.5 to 2 m/s.
+    pub speed: f64,
+    /// Page to write (.html).
+    pub page: Option<PathBuf>,
+    /// Picture of nine figures of the cycle to write (.svg).
+    pub picture: Option<PathBuf>,
+}
+
+impl Default for PredictWalk {
+    fn default() -> Self {
+        PredictWalk { speed: 1.3, page: None, picture: None }
+    }
+}
+
+/// A walk that was found.
+pub struct PredictedWalk {
+    /// Speed, m/s.
+    pub speed: f64,
+    /// The model.
+    pub walker: Planar,
+    /// One cycle.
+    pub walk: Walk,
+    /// What the solver says: half a cycle, its cost and its quality.
+    pub outcome: continuation::Outcome,
+    /// Time it took, s; 0 without a clock.
+    pub seconds: f64,
+    page: Option<(PathBuf, String)>,
+    picture: Option<(PathBuf, String)>,
+}
+
+impl PredictWalk {
+    /// Finds the walk.
+    pub fn run(&self, cx: &Context) -> Result<PredictedWalk, Error> {
+        let file = Path::new(GAIT_FILE);
+        if !(SPEEDS[0]..=SPEEDS[1]).contains(&self.speed) {
+            let message = format!("the model does not walk at {} m/s", self.speed);
+            return Err(Error::content(file, 0, "", message, "choose a speed from 0.5 to 2 m/s"));
+        }
+        let walker = walker(model()?)?;
+        let cycle = predicted_cycle(&walker, self.speed);
+        cx.note(format!(
+            "planar walker, 9 coordinates, 16 muscles: the walk of least effort at {} m/s, from straight lines",
+            self.speed
+        ));
+        let begun = cx.monitor.seconds();
+        let start = walker.straight_line(self.speed, START.0, START.1, true);
+        let fading = Fading::new(walker.reserves());
+        let mut count = 0;
+        let outcome = predict(&walker, &cycle, &start, &fading, &MESHES, &mut |price, i| {
+            count += 1;
+            tell(cx, count, price, i);
+            if cx.monitor.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        let seconds = begun.zip(cx.monitor.seconds()).map_or(0.0, |(a, b)| b - a);
+        if outcome.solution.status == Status::Stopped {
+            return Err(Error::Cancelled { saved: String::new() });
+        }
+        if !outcome.solution.status.is_solved() {
+            let worst = outcome.worst.map_or(String::new(), |w| format!("; worst is {w}"));
+            return Err(Error::NotSolved { message: format!("no walk found: {}{worst}", outcome.solution) });
+        }
+        let walk = Walk::new(&walker, &cycle, &outcome.trajectory);
+        let text = [
+            format!(
+                "Nobody told this model how to walk. It was asked to repeat itself, to move at {} m/s with the trunk upright, and \
+                 to spare its muscles. Soleus found this walk in {seconds:.1} s, {} iterations, from a start in which everything \
+                 moves on straight lines.",
+                self.speed, outcome.iterations
+            ),
+            "Model: trunk and two legs in a plane, 9 coordinates, 16 muscles (van den Bogert and Ackermann, published \
+             figures). Bands: D. A. Winter, 1991, normal cadence, 1.325 m/s."
+                .to_string(),
+        ];
+        let title = "A predicted walk";
+        let page = match &self.page {
+            Some(file) => {
+                let html = page(title, &walker, &walk, &outcome, &Winter::read("normal")?, &text);
+                Some((file.clone(), html))
+            }
+            None => None,
+        };
+        let picture = self.picture.clone().map(|file| (file, strip(&walker, &walk, FIGURES, title)));
+        Ok(PredictedWalk { speed: self.speed, walker, walk, outcome, seconds, page, picture })
+    }
+}
+
+/// Tells of one iteration; the price is that of the temporary forces which help at first.
+fn tell(cx: &Context, count: usize, price: f64, i: &Iteration<'_>) {
+    let help = match price {
+        0.0 => "without help".to_string(),
+        p => format!("helped at price {p}"),
+    };
+    let detail = format!("{help}, objective {:.4e}, violation {:.1e}", i.objective, i.constraint_violation);
+    let (what, done) = ("iterations", count as f64);
+    cx.monitor.progress(&Progress { what, done, total: None, left_s: None, detail: &detail });
+}
+
+impl PredictedWalk {
+    /// The page, where one was asked for.
+    pub fn page(&self) -> Option<&str> {
+        self.page.as_ref().map(|p| p.1.as_str())
+    }
+
+    /// The picture, where one was asked for.
+    pub fn picture(&self) -> Option<&str> {
+        self.picture.as_ref().map(|p| p.1.as_str())
+    }
+}
+
+impl Outcome for PredictedWalk {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        let files = [&self.page, &self.picture];
+        files.into_iter().flatten().map(|(file, text)| Artifact::bytes(file, text.as_bytes())).collect()
+    }
+}

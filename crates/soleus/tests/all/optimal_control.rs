@@ -1,0 +1,366 @@
+//! Optimal control: studies, the excitations behind a motion, and motions that follow data.
+
+use soleus::context::MOST_THREADS;
+use soleus::files::Files;
+use soleus::optimal_control::tool::Trial;
+use soleus::optimal_control::{
+    EXAMPLE, Inverse, ModelChanges, Solution, Solve, SolveOptions, StudySource, Track,
+};
+use soleus::{Collected, Context, Error, ErrorKind, Memory, Monitor, Outcome, Progress};
+use soleus_io::table;
+use soleus_math::Table;
+use soleus_math::table::Element;
+use soleus_model::Diagnostic;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The built-in study on a coarse mesh, without refinement, with some words replaced.
+fn study(changes: &[(&str, &str)]) -> StudySource {
+    let mut text = EXAMPLE.replace("[refine]\ntolerance = 1e-4", "[output]\nsave_every_s = 30");
+    text = text.replace("intervals = 20", "intervals = 8");
+    for (from, to) in changes {
+        assert!(text.contains(from), "no `{from}` in the example");
+        text = text.replace(from, to);
+    }
+    StudySource::Text { path: "reach.toml".into(), text }
+}
+
+fn solve(changes: &[(&str, &str)], options: SolveOptions) -> Solve {
+    Solve { study: study(changes), options, ..Solve::default() }
+}
+
+/// Everything is in memory: the study, its model, its solution; costs add up to the objective, and the file is a table.
+#[test]
+fn identity_a_study_is_solved_without_a_disk() {
+    let files = Memory::new();
+    let cx = Context::new(&files).with_threads(2);
+    let options = SolveOptions { report: Some("reach.html".into()), simulate: true, ..Default::default() };
+    let found = solve(&[], options).run(&cx).unwrap();
+    found.verdict().unwrap();
+    let sum: f64 = found.phases[0].goals.iter().map(|g| g.1).sum();
+    // Sums of the same numbers in another order.
+    assert!((sum / found.objective() - 1.0).abs() < 1e-12, "{sum} and {}", found.objective());
+    assert!(found.certificate().constraint_violation < 1e-6);
+    assert!(files.names().is_empty(), "a run writes nothing");
+
+    found.write(&cx).unwrap();
+    assert_eq!(files.names(), ["/reach.html", "/reach_solution.sto"].map(PathBuf::from));
+    let bytes = files.read(Path::new("reach_solution.sto")).unwrap();
+    let written = table::read(&bytes, "reach_solution.sto").0.unwrap();
+    let here = found.phases[0].table().unwrap();
+    for name in here.labels() {
+        assert_eq!(written.column(name), here.column(name), "{name}");
+    }
+    // An integrator that knows no mesh comes to the same place, as near as eight intervals allow.
+    let distance = found.distance.unwrap();
+    assert!(distance.end < 0.05, "{distance}");
+}
+
+/// The request is plain data: from JSON as from code.
+#[test]
+fn identity_a_request_of_text() {
+    let text = r#"{"study": "reach.toml", "intervals": 5, "references": [{"goal": "a", "table": "b.sto"}], "coarse": [3]}"#;
+    let request: Solve = serde_json::from_str(text).unwrap();
+    assert_eq!(request.study.path(), Path::new("reach.toml"));
+    assert_eq!((request.options.intervals, &request.options.coarse[..]), (Some(5), &[3][..]));
+    let again: Solve = serde_json::from_str(&serde_json::to_string(&request).unwrap()).unwrap();
+    assert_eq!(again.references[0].table.path(), Path::new("b.sto"));
+    let inverse: Inverse =
+        serde_json::from_str(r#"{"model": "a.osim", "kinematics": "b.sto", "from": 0.5}"#).unwrap();
+    assert_eq!((inverse.trial.model.path(), inverse.trial.from), (Path::new("a.osim"), Some(0.5)));
+    let track: Track =
+        serde_json::from_str(r#"{"model": "a.osim", "states": "b.sto", "tolerance": 0.1}"#).unwrap();
+    assert_eq!((track.states.is_some(), track.options.tolerance), (true, Some(0.1)));
+}
+
+/// Files of which only so many writes succeed: the disk is full then.
+struct FullDisk {
+    files: Memory,
+    left: AtomicUsize,
+}
+
+impl Files for FullDisk {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.files.read(path)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)) {
+            Ok(_) => self.files.write(path, bytes),
+            Err(_) => Err(io::ErrorKind::StorageFull.into()),
+        }
+    }
+
+    fn make_folder(&self, folder: &Path) -> io::Result<()> {
+        self.files.make_folder(folder)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.files.remove(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.files.is_file(path)
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        self.files.is_folder(path)
+    }
+
+    fn names_in(&self, folder: &Path) -> Vec<String> {
+        self.files.names_in(folder)
+    }
+
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.files.absolute(path)
+    }
+}
+
+/// A clock on which every look takes a second, and a caller who may have enough after some iterations.
+#[derive(Default)]
+struct Ticking {
+    told: Collected,
+    looks: AtomicUsize,
+    iterations: AtomicUsize,
+    enough: Option<usize>,
+}
+
+impl Monitor for Ticking {
+    fn diagnostic(&self, d: &Diagnostic) {
+        self.told.diagnostic(d);
+    }
+
+    fn note(&self, line: &str) {
+        self.told.note(line);
+    }
+
+    fn progress(&self, p: &Progress) {
+        assert_eq!(p.what, "iterations");
+        assert!(p.detail.starts_with("objective ") && p.detail.contains(", dual "), "{}", p.detail);
+        self.iterations.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.enough.is_some_and(|n| self.iterations.load(Ordering::Relaxed) >= n)
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        Some(self.looks.fetch_add(1, Ordering::Relaxed) as f64)
+    }
+}
+
+/// A full disk at a periodic save ended a solve with nothing kept. It goes on, says so once, and what was saved before stays.
+#[test]
+fn issue_trust_full_disk_does_not_end_a_solve() {
+    for good in [0, 2] {
+        let files = FullDisk { files: Memory::new(), left: AtomicUsize::new(good) };
+        let monitor = Ticking::default();
+        let cx = Context::new(&files).with_monitor(&monitor);
+        let options =
+            SolveOptions { save_iterates: true, save_every_s: Some(1.0), ..SolveOptions::default() };
+        let found = solve(&[], options).run(&cx).unwrap();
+        found.verdict().unwrap();
+        assert!(found.is_solved() && found.phases[0].text().contains("success=true"));
+        let warnings = monitor.told.diagnostics();
+        let full = warnings.iter().filter(|d| d.message.contains("the iterate cannot be saved"));
+        assert_eq!(full.count(), 1, "{warnings:?}");
+        let kept = files.is_file(Path::new("reach_solution.sto.iterate"));
+        assert_eq!(kept, good > 0, "the last good iterate");
+        // The solution cannot be written either, and that is an error; the iterate is still there.
+        assert!(matches!(found.write(&cx), Err(Error::Write { .. })));
+        assert_eq!(files.is_file(Path::new("reach_solution.sto.iterate")), kept);
+    }
+}
+
+/// A caller who has enough gets what there is, and the solve goes on from there to the same optimum.
+#[test]
+fn identity_a_cancelled_solve_goes_on() {
+    let files = Memory::new();
+    let whole = solve(&[], SolveOptions::default()).run(&Context::new(&files)).unwrap().objective();
+    let monitor = Ticking { enough: Some(6), ..Ticking::default() };
+    let kept = SolveOptions { save_iterates: true, ..SolveOptions::default() };
+    let stopped = solve(&[], kept.clone()).run(&Context::new(&files).with_monitor(&monitor)).unwrap();
+    let verdict = stopped.verdict().unwrap_err();
+    assert_eq!(verdict.kind(), ErrorKind::Cancelled);
+    assert!(verdict.to_string().contains("reach_solution.sto.iterate"), "{verdict}");
+    assert!(!stopped.phases[0].trajectory.times.is_empty());
+    stopped.write(&Context::new(&files)).unwrap();
+    assert!(files.is_file(Path::new("reach_solution.sto.iterate")), "{:?}", files.names());
+
+    let cx = Context::new(&files);
+    let resumed = solve(&[], SolveOptions { resume: true, ..kept }).run(&cx).unwrap();
+    resumed.verdict().unwrap();
+    // Both stop at a scaled error of 1e-6; the objective is flat there.
+    assert!((resumed.objective() / whole - 1.0).abs() < 1e-6, "{} and {whole}", resumed.objective());
+    resumed.write(&cx).unwrap();
+    assert!(!files.is_file(Path::new("reach_solution.sto.iterate")), "success takes the iterate away");
+}
+
+/// `--resume` accepted an iterate of a study with another goal. Another problem is refused by what differs; other words, a
+/// tolerance or a limit are not another problem.
+#[test]
+fn issue_trust_an_iterate_belongs_to_its_problem() {
+    let files = Memory::new();
+    let cx = Context::new(&files);
+    let few = SolveOptions { save_iterates: true, max_iterations: Some(3), ..SolveOptions::default() };
+    assert!(solve(&[], few.clone()).run(&cx).unwrap().verdict().is_err());
+    let saved = files.read(Path::new("reach_solution.sto.iterate")).unwrap();
+    let resume = |changes: &[(&str, &str)]| {
+        files.write(Path::new("reach_solution.sto.iterate"), &saved).unwrap();
+        solve(changes, SolveOptions { resume: true, ..few.clone() }).run(&cx)
+    };
+    for (changes, word) in [
+        (&[("weight = 1000", "weight = 1")][..], "goal `target`"),
+        (&[("location = [0.40, 1.35, 0]", "location = [0.10, 1.0, 0]")][..], "goal `target`"),
+        (&[("exponent = 2", "exponent = 3")][..], "goal `effort`"),
+        (&[("name = \"duration\"", "name = \"haste\"")][..], "`haste`"),
+        (&[("bounds_deg = [0, 150]", "bounds_deg = [0, 140]")][..], "bounds"),
+        (&[("initial_deg = 5", "initial_deg = 6")][..], "equations"),
+    ] {
+        let refused = resume(changes).unwrap_err();
+        let text = refused.to_string();
+        assert_eq!(refused.kind(), ErrorKind::Input);
+        assert!(
+            text.contains(word) && text.contains("another problem") && text.contains("--guess"),
+            "{text}"
+        );
+    }
+    for changes in [
+        &[][..],
+        &[("# A reach", "# Some words more\n# A reach")][..],
+        &[("tolerance = 1e-6", "tolerance = 1e-7")][..],
+    ] {
+        let resumed = resume(changes).unwrap();
+        assert_eq!(resumed.solver.counts.iterations, 3, "{changes:?}");
+    }
+}
+
+/// Numbers that ended the program, or were taken in silence, are refused with a remedy or capped.
+#[test]
+fn issue_trust_sizes_are_bounded() {
+    let files = Memory::new();
+    assert_eq!(Context::new(&files).with_threads(100_000).threads, MOST_THREADS);
+    let cx = Context::new(&files);
+    let many = SolveOptions { threads: Some(100_000), max_iterations: Some(2), ..SolveOptions::default() };
+    assert_eq!(solve(&[], many).run(&cx).unwrap().solver.counts.iterations, 2);
+    type Change = fn(&mut SolveOptions);
+    let wrong: [(Change, &str); 11] = [
+        (|o| o.intervals = Some(0), "at least one interval"),
+        (|o| o.intervals = Some(1_000_000_000), "fewer intervals"),
+        (|o| o.intervals = Some(usize::MAX), "fewer intervals"),
+        (|o| o.coarse = vec![5, 0], "at least one interval"),
+        (|o| o.coarse = vec![1_000_000_000], "fewer intervals"),
+        (|o| o.tolerance = Some(f64::NAN), "`tolerance`"),
+        (|o| o.tolerance = Some(0.0), "`tolerance`"),
+        (|o| o.barrier = Some(-1.0), "`barrier`"),
+        (|o| o.refine = Some(f64::NAN), "`refine`"),
+        (|o| o.save_every_s = Some(-2.0), "`save_every_s`"),
+        (|o| o.threads = Some(0), "at least one thread"),
+    ];
+    for (change, word) in wrong {
+        let mut options = SolveOptions::default();
+        change(&mut options);
+        let refused = solve(&[], options).run(&cx).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Input);
+        assert!(refused.to_string().contains(word), "{refused}");
+    }
+}
+
+/// A study that lacks a table was told to use `--reference`, which `soleus run` does not know. The advice names the command that does.
+#[test]
+fn issue_trust_a_missing_table_is_advised_about() {
+    let files = Memory::new();
+    let goal = "[[goals]]\ntype = \"state_tracking\"\nname = \"follow\"\n\n[solver]";
+    let refused =
+        solve(&[("[solver]", goal)], SolveOptions::default()).run(&Context::new(&files)).unwrap_err();
+    let text = refused.to_string();
+    assert!(text.contains("soleus solve reach.toml --reference follow="), "{text}");
+}
+
+/// The name of a goal goes into the header of the solution; with a newline in it, the file could not be read again.
+#[test]
+fn issue_trust_names_with_newlines_leave_a_table() {
+    let files = Memory::new();
+    let few = SolveOptions { max_iterations: Some(2), ..SolveOptions::default() };
+    let change = ("name = \"effort\"", "name = \"eff\\nendheader\\tort\"");
+    let found = solve(&[change], few).run(&Context::new(&files)).unwrap();
+    let text = found.phases[0].text();
+    assert!(text.contains("\nobjective_eff_endheader_ort="), "{}", &text[..600]);
+    let (written, log) = table::read(text.as_bytes(), "a.sto");
+    assert!(!log.has_errors());
+    assert_eq!(written.map(|t| t.rows()), Some(found.phases[0].trajectory.times.len()));
+}
+
+const REACH: &[u8] = include_bytes!("../../../../models/reach.osim");
+const SHOULDER: &str = "/jointset/shoulder/shoulder_flexion/value";
+const ELBOW: &str = "/jointset/elbow/elbow_flexion/value";
+
+/// A slow swing of the arm, rad, in the names of coordinates.
+fn motion() -> Table {
+    let times: Vec<f64> = (0..=60).map(|i| 0.01 * f64::from(i)).collect();
+    let wave = |a: f64, b: f64| times.iter().map(|t| a + b * (1.0 - (4.0 * t).cos())).collect::<Vec<_>>();
+    let columns = vec![wave(0.0, 0.3), wave(0.2, 0.4)];
+    let labels = vec![SHOULDER.to_string(), ELBOW.to_string()];
+    let mut table = Table::new(Element::Scalar, labels, times, columns).unwrap();
+    table.in_degrees = Some(false);
+    table
+}
+
+fn trial() -> Trial {
+    let changes = ModelChanges { reserves: vec![10.0], ..ModelChanges::default() };
+    Trial { model: "reach.osim".into(), changes, mesh_interval: Some(0.03), ..Trial::default() }
+}
+
+fn largest_difference(found: &Solution, name: &str) -> f64 {
+    let wanted = motion();
+    let t = &found.phases[0].trajectory;
+    let (values, column) = (t.states.column(name).unwrap(), wanted.column(name).unwrap());
+    let at = |time: f64| {
+        let i = wanted.times().iter().position(|x| *x >= time - 1e-9).unwrap();
+        column[i]
+    };
+    // Mesh points are rows of the table; midpoints of the scheme lie between them.
+    let points = t.times.iter().zip(&values).step_by(2);
+    points.fold(0.0, |w: f64, (time, v)| w.max((v - at(*time)).abs()))
+}
+
+/// The moments behind a motion give it back when the arm is simulated under them.
+#[test]
+fn identity_inverse_is_undone_by_simulation() {
+    let files = Memory::new().with("reach.osim", REACH);
+    let options = SolveOptions { simulate: true, ..SolveOptions::default() };
+    let request = Inverse { trial: trial(), kinematics: motion().into(), options, ..Inverse::default() };
+    let found = request.run(&Context::new(&files)).unwrap();
+    found.verdict().unwrap();
+    assert!(largest_difference(&found, ELBOW) < 1e-9);
+    let distance = found.distance.as_ref().unwrap();
+    // Controls are lines between points 0.015 s apart.
+    assert!(distance.end < 0.02, "{distance}");
+    assert_eq!(found.artifacts()[0].path, Path::new("reach_solution.sto"));
+    let none = Inverse { trial: trial(), ..Inverse::default() }.run(&Context::new(&files));
+    assert!(none.is_err_and(|e| e.to_string().contains("--kinematics")));
+}
+
+/// A motion that the arm can do is followed closely when effort costs little.
+#[test]
+fn identity_a_possible_motion_is_tracked() {
+    let files = Memory::new().with("reach.osim", REACH);
+    let request = Track {
+        trial: trial(),
+        states: Some(motion().into()),
+        derivatives: true,
+        states_weight: Some(100.0),
+        effort_weight: Some(1e-6),
+        start_from_reference: true,
+        ..Track::default()
+    };
+    let found = request.run(&Context::new(&files)).unwrap();
+    found.verdict().unwrap();
+    for name in [SHOULDER, ELBOW] {
+        let off = largest_difference(&found, name);
+        assert!(off < 0.01, "{name} is off by {off} rad");
+    }
+    let none = Track { trial: trial(), ..Track::default() }.run(&Context::new(&files));
+    assert!(none.is_err_and(|e| e.to_string().contains("nothing to track")));
+}
