@@ -1,12 +1,14 @@
 //! Forms in which values that serde does not know, or does not know well, are written: numbers that may be infinite, elements,
 //! functions, operators. For `#[serde(with = "crate::plain")]`.
 //!
-//! JSON has no infinite numbers, so those are the texts `inf`, `-inf` and `nan`, in TOML too. An element is its XML.
+//! JSON has no infinite numbers, so those are the texts `Infinity`, `-Infinity` and `NaN` (docs/formats.md), in TOML too. An
+//! element is its XML.
 
 mod element;
 mod function;
 mod number;
 mod operator;
+pub(crate) mod toml_text;
 
 pub(crate) use function::FunctionForm;
 pub(crate) use operator::ModelOperatorForm;

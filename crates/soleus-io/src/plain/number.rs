@@ -5,7 +5,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// A number, or the text `inf`, `-inf` or `nan`.
+/// A number, or the text `Infinity`, `-Infinity` or `NaN`; `inf` and `-inf` are read too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Number(pub f64);
 
@@ -13,9 +13,9 @@ impl Serialize for Number {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             x if x.is_finite() => s.serialize_f64(x),
-            x if x.is_nan() => s.serialize_str("nan"),
-            x if x > 0.0 => s.serialize_str("inf"),
-            _ => s.serialize_str("-inf"),
+            x if x.is_nan() => s.serialize_str("NaN"),
+            x if x > 0.0 => s.serialize_str("Infinity"),
+            _ => s.serialize_str("-Infinity"),
         }
     }
 }
@@ -26,7 +26,7 @@ impl<'de> Deserialize<'de> for Number {
         impl Visitor<'_> for AnyNumber {
             type Value = Number;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a number, \"inf\" or \"-inf\"")
+                f.write_str("a number, \"Infinity\" or \"-Infinity\"")
             }
             fn visit_f64<E: Error>(self, x: f64) -> Result<Number, E> {
                 Ok(Number(x))

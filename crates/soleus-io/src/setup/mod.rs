@@ -25,7 +25,7 @@ pub use inverse_kinematics::{
 };
 pub use scale::{
     ManualScale, MarkerPlacer, MeasurementSetup, ModelScaler, ScaleSetup, ScalingStep, read_measurements,
-    read_scale_set,
+    read_scale_set, write_scale_set,
 };
 pub use tool::ToolSetup;
 

@@ -2,6 +2,7 @@
 
 use super::inverse_kinematics::{IkTask, tasks};
 use super::properties::Properties;
+use crate::osim::{LATEST_VERSION, write_document};
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document, Element};
 
@@ -327,6 +328,26 @@ pub fn read_scale_set(document: &Document, log: &mut Diagnostics) -> Option<Vec<
             None
         }
     }
+}
+
+/// Factors as a file with a `ScaleSet`, as OpenSim's ScaleTool writes it; `name` is that of the model.
+pub fn write_scale_set(name: &str, scales: &[ManualScale]) -> String {
+    let mut objects = Element::new("objects", 0);
+    for s in scales {
+        let [x, y, z] = s.scales;
+        let mut scale = Element::new("Scale", 0);
+        scale.push(Element::with_text("scales", format!("{x} {y} {z}"), 0));
+        scale.push(Element::with_text("segment", s.segment.as_str(), 0));
+        scale.push(Element::with_text("apply", s.apply.to_string(), 0));
+        objects.push(scale);
+    }
+    let mut set = Element::new("ScaleSet", 0);
+    set.set_attribute("name", name);
+    set.push(objects);
+    let mut root = Element::new("OpenSimDocument", 0);
+    root.set_attribute("Version", LATEST_VERSION.to_string());
+    root.push(set);
+    write_document(&Document { version: LATEST_VERSION, root, ..Document::default() })
 }
 
 fn scales(set: &Element, log: &mut Diagnostics) -> Vec<ManualScale> {

@@ -2,7 +2,8 @@
 
 use super::describe;
 use super::schema::{self, CONSTRAINTS, Class, GOALS, OPERATORS};
-use super::writing::{Writing, bounds, differing, quoted};
+use super::writing::{Writing, bounds, differing};
+use crate::plain::toml_text::quoted;
 use crate::study::{
     Goal, GuessSettings, LinkSettings, OutputSettings, Parameter, PrescribedCoordinate, Problem,
     RefineSettings, Solver, Study, VariableInfo,

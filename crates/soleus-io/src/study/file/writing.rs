@@ -4,6 +4,7 @@ use super::describe;
 use super::fields::Fields;
 use super::reading::{OPERATORS, usual_operators};
 use crate::plain::Plain;
+use crate::plain::toml_text::{self, list, number, quoted};
 use crate::study::{ContactGroup, FramePair, PeriodicPair, TableOperator, TableSource, Weight};
 use soleus_math::Function;
 use soleus_model::Element;
@@ -30,36 +31,6 @@ impl Writing {
     }
 }
 
-/// A number as it is read back to the last digit; whole ones without a point.
-pub(super) fn number(x: f64) -> String {
-    if x.is_nan() {
-        return "nan".into();
-    }
-    let text = format!("{x:?}");
-    match text.strip_suffix(".0") {
-        Some(whole) if x != 0.0 || x.is_sign_positive() => whole.to_string(),
-        _ => text,
-    }
-}
-
-/// Text between quotation marks.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
 /// Text of several lines, as it is where TOML allows it.
 fn block(text: &str) -> String {
     let is_plain = |c: char| c == '\n' || c == '\t' || !c.is_control();
@@ -67,10 +38,6 @@ fn block(text: &str) -> String {
         true => format!("'''\n{text}'''"),
         false => quoted(text),
     }
-}
-
-fn list<T>(items: &[T], each: impl Fn(&T) -> String) -> String {
-    format!("[{}]", items.iter().map(each).collect::<Vec<_>>().join(", "))
 }
 
 /// Bounds: one number where both are the same.
@@ -111,25 +78,11 @@ fn table_source_text(s: &TableSource) -> String {
     inline(&fields)
 }
 
-/// JSON as TOML on one line.
-fn toml_of(v: &serde_json::Value) -> String {
-    match v {
-        serde_json::Value::String(s) => quoted(s),
-        serde_json::Value::Number(n) if n.is_f64() => number(n.as_f64().unwrap_or(f64::NAN)),
-        serde_json::Value::Array(items) => list(items, toml_of),
-        serde_json::Value::Object(o) => {
-            let all: Vec<String> = o.iter().map(|(k, v)| format!("{} = {}", quoted(k), toml_of(v))).collect();
-            format!("{{ {} }}", all.join(", "))
-        }
-        other => other.to_string(),
-    }
-}
-
 fn function_text(f: &Function) -> String {
     match f {
         Function::Constant(x) => number(*x),
         // A form of numbers and words is always JSON.
-        other => toml_of(&serde_json::to_value(other.form()).unwrap_or_default()),
+        other => toml_text::inline(&serde_json::to_value(other.form()).unwrap_or_default()),
     }
 }
 
