@@ -24,6 +24,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("soleus-viewer", STUDIES),
     ("soleus-cli", EDGE),
     ("soleus-python", EDGE),
+    ("soleus-fuzz", EDGE),
 ];
 
 /// Everything that computes, and what reads files for it.
