@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::load;
 use serde_json::{Value, json};
-use soleus_model::Model;
 use soleus_model::force::ForceKind;
 use soleus_model::joint::MotionType;
+use soleus_model::{Model, Printable};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -94,10 +94,10 @@ fn counted(counts: &BTreeMap<&str, usize>) -> String {
 fn to_text(m: &Model) -> String {
     let mut s = String::new();
     let title = if m.name.is_empty() { "(no name)" } else { &m.name };
-    let _ = writeln!(s, "{title}");
+    let _ = writeln!(s, "{}", Printable(title));
     let mut line = |label: &str, text: String| {
         if !text.is_empty() {
-            let _ = writeln!(s, "  {label:<14}{text}");
+            let _ = writeln!(s, "  {label:<14}{}", Printable(&text));
         }
     };
     line("file version", m.file_version.to_string());
@@ -137,14 +137,15 @@ fn to_text(m: &Model) -> String {
             c.default_value * factor,
             notes.join(", ")
         );
-        let _ = writeln!(s, "{}", line.trim_end());
+        let _ = writeln!(s, "{}", Printable(line.trim_end()));
     }
     if m.unsupported.is_empty() {
         let _ = writeln!(s, "  everything in the file is supported");
     } else {
         let _ = writeln!(s, "  not supported");
         for u in &m.unsupported {
-            let _ = writeln!(s, "    line {}: {} {}: {}", u.line, u.class, u.path, u.effect);
+            let (class, path) = (Printable(&u.class), Printable(&u.path));
+            let _ = writeln!(s, "    line {}: {class} {path}: {}", u.line, u.effect);
         }
     }
     s
@@ -163,5 +164,22 @@ fn with_total(counts: &BTreeMap<&str, usize>) -> String {
         0 => String::new(),
         1 => counted(counts),
         _ => format!("{} ({})", counts.values().sum::<usize>(), counted(counts)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn issue_21_names_hold_no_control_characters() {
+        let text = "<OpenSimDocument Version=\"40000\"><Model name=\"\u{1b}[2Ja\"><Ground name=\"ground\"/><BodySet><objects>\
+            <Body name=\"b\"><mass>1</mass></Body></objects></BodySet><JointSet><objects><PinJoint name=\"j\">\
+            <socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/b</socket_child_frame>\
+            <coordinates><Coordinate name=\"q\u{7}\"/></coordinates></PinJoint></objects></JointSet></Model></OpenSimDocument>";
+        let (model, log) = soleus_io::osim::read_model(text.as_bytes(), "m.osim");
+        let shown = to_text(&model.unwrap_or_else(|| panic!("{:?}", log.list)));
+        assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
+        assert!(shown.starts_with("\\u{1b}[2Ja\n") && shown.contains("q\\u{7}"), "{shown}");
     }
 }
