@@ -26,6 +26,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("soleus", LIBRARY),
     ("soleus-cli", EDGE),
     ("soleus-python", EDGE),
+    ("soleus-fuzz", EDGE),
 ];
 
 /// Everything that computes, and what reads files for it.

@@ -4,7 +4,10 @@ use std::path::Path;
 use std::{fs, io};
 
 /// Crates at the edge: they print, open files and read the clock.
-const EDGE: &[&str] = &["soleus-cli", "soleus-viewer", "soleus-python"];
+const EDGE: &[&str] = &["soleus-cli", "soleus-viewer", "soleus-python", "soleus-fuzz"];
+
+/// An allocator that counts is a global by its nature. Nothing that users link depends on this crate (`arrows.rs`).
+const COUNTS_MEMORY: &str = "soleus-fuzz";
 
 /// Words that only the edge may use, and why.
 const EDGE_WORDS: &[(&str, &str)] = &[
@@ -85,7 +88,7 @@ fn check(name: &str, file: &str, text: &str) -> Vec<(usize, String)> {
             }
         }
         let item = code.strip_prefix("pub ").unwrap_or(code);
-        if item.starts_with("static ") {
+        if item.starts_with("static ") && name != COUNTS_MEMORY {
             wrong.push((i + 1, "a global: two models in two threads would meet there".to_string()));
         }
         for (crate_name, folder, module, why) in APART {

@@ -1,6 +1,8 @@
 //! Small files that ask for much: counts that lie, names that repeat, rows that are not there. Each is answered within
 //! seconds and within memory that is in proportion to the file.
 
+mod common;
+
 use soleus_io::{c3d, mesh, osim, table};
 use std::time::{Duration, Instant};
 
@@ -189,4 +191,21 @@ fn issue_16_zeros_are_no_mesh() {
         assert!(found.is_err() || found.is_ok_and(|m| m.faces.is_empty()), "{file}");
         assert!(start.elapsed() < SOON, "{file}: {:?}", start.elapsed());
     }
+}
+
+#[test]
+fn issue_16_the_files_that_broke_it() {
+    let Some(folder) = common::reference().map(|r| r.join("../reliability")).filter(|f| f.is_dir()) else {
+        return;
+    };
+    for name in ["points1e9.c3d", "points1e19.c3d", "analog1e9.c3d", "analog1e19.c3d"] {
+        let (trial, log) = c3d::read(&std::fs::read(folder.join(name)).unwrap(), name);
+        assert!(
+            trial.is_none() && log.list[0].message.contains("the format allows"),
+            "{name}: {:?}",
+            log.list
+        );
+    }
+    let (table, log) = table::read(&std::fs::read(folder.join("bomb50k.parquet")).unwrap(), "bomb.parquet");
+    assert!(table.is_none() && log.list[0].message.contains("in memory from a file"), "{:?}", log.list);
 }

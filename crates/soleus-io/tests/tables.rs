@@ -166,6 +166,42 @@ fn analytic_csv() {
     assert_eq!(good(with_header, "a.csv").in_degrees, Some(true));
 }
 
+/// Names as they should not be.
+fn name() -> impl Strategy<Value = String> {
+    let words = [
+        "a",
+        "hip",
+        " ",
+        "\n",
+        "\r",
+        "\t",
+        "time",
+        "endheader",
+        "\nendheader\n",
+        "nRows=7",
+        "nColumns",
+        "version=2",
+        "DataType=Vec3",
+        "=",
+        ";",
+        ",",
+        "\"",
+        "#",
+        "\u{85}",
+        "\u{a0}",
+        "\u{1b}[1m",
+        "range",
+        "Frame#",
+        "X1",
+        "nan",
+        "é",
+        "~[",
+        "\u{2028}",
+        "\0",
+    ];
+    prop::collection::vec(prop::sample::select(words.to_vec()), 0..5).prop_map(|w| w.concat())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
@@ -188,6 +224,41 @@ proptest! {
                 sto::write(&t, Digits::Fixed8);
                 csv::write(&t);
                 let _ = trc::write(&t, "a.trc");
+            }
+        }
+    }
+
+    #[test]
+    fn issue_21_any_names_are_written_and_read(
+        labels in prop::collection::vec(name(), 0..5),
+        title in name(), description in name(), metadata in prop::collection::vec((name(), name()), 0..3),
+        rows in 1usize..4, is_vector in any::<bool>(),
+    ) {
+        // A goal whose name held a line end made a table that could not be read.
+        let element = if is_vector { Element::Vec(3) } else { Element::Scalar };
+        let times: Vec<f64> = (0..rows).map(|i| i as f64).collect();
+        let columns = (0..labels.len() * element.components()).map(|c| vec![c as f64 + 0.5; rows]).collect();
+        let mut t = Table::new(element, labels, times, columns).unwrap();
+        (t.name, t.description, t.metadata) = (title, description, metadata);
+        let mut files = vec![
+            ("a.sto", sto::write(&t, Digits::Fixed8).into_bytes()),
+            ("a.sto", sto::write_typed(&t).into_bytes()),
+            ("a.csv", csv::write(&t).into_bytes()),
+            ("a.parquet", table::parquet::write(&t)),
+        ];
+        if is_vector {
+            files.push(("a.trc", trc::write(&t, "a.trc").unwrap().into_bytes()));
+        }
+        for (file, bytes) in files {
+            let (found, log) = table::read(&bytes, file);
+            let text = String::from_utf8_lossy(&bytes);
+            prop_assert!(!log.has_errors(), "{}: {:?}\n{}", file, log.list, text);
+            let found = found.unwrap();
+            prop_assert_eq!(found.times(), t.times());
+            prop_assert_eq!(found.columns(), t.columns(), "{}\n{}", file, text);
+            for (a, b) in found.labels().iter().zip(t.labels()).filter(|_| file == "a.sto") {
+                let plain = !b.is_empty() && !b.contains(char::is_control) && b.trim() == b;
+                prop_assert!(!plain || a == b, "{a:?} is {b:?}");
             }
         }
     }

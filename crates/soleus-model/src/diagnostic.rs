@@ -37,18 +37,44 @@ impl fmt::Display for Diagnostic {
             Severity::Warning => "warning",
             Severity::Error => "error",
         };
-        write!(f, "{word}: {}", self.message)?;
+        write!(f, "{word}: {}", Printable(&self.message))?;
         match self.line {
-            0 => write!(f, "\n  --> {}", self.file)?,
-            line => write!(f, "\n  --> {}:{line}", self.file)?,
+            0 => write!(f, "\n  --> {}", Printable(&self.file))?,
+            line => write!(f, "\n  --> {}:{line}", Printable(&self.file))?,
         }
         if !self.component.is_empty() {
-            write!(f, "\n   in {}", self.component)?;
+            write!(f, "\n   in {}", Printable(&self.component))?;
         }
         if !self.hint.is_empty() {
-            write!(f, "\nhint: {}", self.hint)?;
+            write!(f, "\nhint: {}", Printable(&self.hint))?;
         }
         Ok(())
+    }
+}
+
+/// Text of a file, shown on one line: control characters, which a terminal would obey, and marks that turn the direction of
+/// writing are written as `\n`, `\u{1b}`.
+///
+/// ```
+/// assert_eq!(soleus_model::Printable("a\u{1b}[2Jb\n").to_string(), "a\\u{1b}[2Jb\\n");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Printable<'a>(pub &'a str);
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let obeyed = |c: char| {
+            c.is_control()
+                || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+        };
+        let mut rest = self.0;
+        while let Some(at) = rest.find(obeyed) {
+            f.write_str(&rest[..at])?;
+            let c = rest[at..].chars().next().unwrap_or_default();
+            write!(f, "{}", c.escape_default())?;
+            rest = &rest[at + c.len_utf8()..];
+        }
+        f.write_str(rest)
     }
 }
 
@@ -119,6 +145,15 @@ pub fn edit_distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn issue_21_messages_hold_no_control_characters() {
+        let mut log = Diagnostics::new("a\u{7}.osim");
+        log.error(3, "/bodyset/\u{1b}[31mred", "`a\nerror: b` is \u{202e}wrong\u{85}", "call it\r\tä");
+        let shown = "error: `a\\nerror: b` is \\u{202e}wrong\\u{85}\n  --> a\\u{7}.osim:3\n   in /bodyset/\\u{1b}[31mred\n\
+                     hint: call it\\r\\tä";
+        assert_eq!(log.list[0].to_string(), shown);
+    }
 
     #[test]
     fn analytic_edit_distance() {

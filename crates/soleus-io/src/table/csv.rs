@@ -2,7 +2,7 @@
 
 use super::delimited;
 use super::number::push_shortest;
-use super::text::Separator;
+use super::text::{Separator, written_label};
 use soleus_math::Table;
 use soleus_model::Diagnostics;
 
@@ -16,14 +16,16 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
 pub fn write(table: &Table) -> String {
     let table = table.flattened();
     let mut s = String::from("time");
-    for l in table.labels() {
+    for (i, l) in table.labels().iter().enumerate() {
+        let l = l.replace('"', " ");
+        let l = written_label(&l, i + 1);
         s.push(',');
-        if l.contains([',', '"', '\n', '\r']) {
+        if l.contains([',', ';']) {
             s.push('"');
-            s.push_str(&l.replace(['"', '\n', '\r'], " "));
+            s.push_str(&l);
             s.push('"');
         } else {
-            s.push_str(l);
+            s.push_str(&l);
         }
     }
     s.push('\n');

@@ -68,7 +68,7 @@ pub(super) fn read(
         return (None, log);
     };
     let separator = match separator {
-        Separator::Char(',') if lines[at].matches(';').count() > lines[at].matches(',').count() => {
+        Separator::Char(',') if outside_quotes(lines[at], ';') > outside_quotes(lines[at], ',') => {
             Separator::Char(';')
         }
         s => s,
@@ -336,6 +336,11 @@ fn spread(range: &str, rows: usize) -> Vec<f64> {
     (0..rows).map(|r| start + (end - start) * r as f64 / steps).collect()
 }
 
+/// How often a character occurs outside double quotes.
+fn outside_quotes(line: &str, wanted: char) -> usize {
+    line.split('"').step_by(2).map(|part| part.matches(wanted).count()).sum()
+}
+
 /// Blank lines and comments.
 fn is_skipped(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with('#')
@@ -417,6 +422,31 @@ impl Header {
 fn count(text: &str) -> Option<usize> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).map_or(text, |end| &text[..end]);
     digits.parse().ok()
+}
+
+/// Whether a line of a header is neither a key with a value nor the end of the header.
+pub(super) fn is_free_text(line: &str) -> bool {
+    let mut log = Diagnostics::default();
+    !line.eq_ignore_ascii_case("endheader") && !Header::default().read_key(line, 0, &mut log)
+}
+
+/// Whether a key says how the file is to be read, or has a place of its own in a [`Table`].
+pub(super) fn is_kept_apart(key: &str) -> bool {
+    const KEYS: [&str; 12] = [
+        "name",
+        "nr",
+        "nRows",
+        "datarows",
+        "nc",
+        "nColumns",
+        "datacolumns",
+        "version",
+        "OpenSimVersion",
+        "inDegrees",
+        "DataType",
+        "endheader",
+    ];
+    key.starts_with('#') || KEYS.iter().any(|k| k.eq_ignore_ascii_case(key))
 }
 
 /// Whether a key of the header is written without `=`.

@@ -11,9 +11,9 @@
 //! ```
 
 use super::Format;
-use super::delimited::{self, is_simm_key};
+use super::delimited::{self, is_free_text, is_kept_apart, is_simm_key};
 use super::number::{push_fixed, push_general, push_shortest};
-use super::text::Separator;
+use super::text::{Separator, one_line, written_label};
 use soleus_math::table::{Element, Table};
 use soleus_model::Diagnostics;
 use std::fmt::Write as _;
@@ -53,7 +53,7 @@ fn write_storage(table: &Table, digits: Digits) -> String {
     let _ = write!(
         s,
         "{}\nversion=1\nnRows={}\nnColumns={}\ninDegrees={in_degrees}\n",
-        one_line(&table.name),
+        written_name(&table.name),
         table.rows(),
         table.columns().len() + 1
     );
@@ -79,7 +79,7 @@ fn write_storage(table: &Table, digits: Digits) -> String {
 pub fn write_typed(table: &Table) -> String {
     let mut s = String::new();
     if !table.name.is_empty() {
-        s.push_str(&one_line(&table.name));
+        s.push_str(&written_name(&table.name));
         s.push('\n');
     }
     push_metadata(&mut s, table);
@@ -104,13 +104,32 @@ pub fn write_typed(table: &Table) -> String {
 fn push_metadata(s: &mut String, table: &Table) {
     for (key, value) in &table.metadata {
         let between = if is_simm_key(key) { ' ' } else { '=' };
-        let _ = writeln!(s, "{}{between}{}", one_line(key), one_line(value));
+        // A key is one word; those that say how the file is to be read are written from the table.
+        let key: String =
+            one_line(key).chars().map(|c| if c.is_whitespace() || c == '=' { '_' } else { c }).collect();
+        if !key.is_empty() && !is_kept_apart(&key) {
+            let _ = writeln!(s, "{key}{between}{}", one_line(value));
+        }
+    }
+}
+
+/// The name on the first line; with its key where it would be taken for something else.
+fn written_name(name: &str) -> std::borrow::Cow<'_, str> {
+    let name = one_line(name);
+    if name.is_empty() || is_free_text(&name) && !name.starts_with('#') {
+        name
+    } else {
+        format!("name={name}").into()
     }
 }
 
 fn push_description(s: &mut String, table: &Table) {
-    s.push_str(&table.description);
-    if !table.description.is_empty() && !table.description.ends_with('\n') {
+    // Free text, line by line; a line that would be taken for a key or the end of the header becomes a comment.
+    for line in table.description.lines() {
+        let line: String = line.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect();
+        let is_free = line.trim().is_empty() || is_free_text(line.trim());
+        s.push_str(if is_free { "" } else { "# " });
+        s.push_str(&line);
         s.push('\n');
     }
     s.push_str("endheader\n");
@@ -118,14 +137,9 @@ fn push_description(s: &mut String, table: &Table) {
 
 fn push_labels(s: &mut String, table: &Table) {
     s.push_str("time");
-    for l in table.labels() {
+    for (i, l) in table.labels().iter().enumerate() {
         s.push('\t');
-        s.push_str(&one_line(l));
+        s.push_str(&written_label(l, i + 1));
     }
     s.push('\n');
-}
-
-/// Line ends and tabs inside a name would break the file.
-fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
-    if text.contains(['\n', '\r', '\t']) { text.replace(['\n', '\r', '\t'], " ").into() } else { text.into() }
 }

@@ -161,6 +161,23 @@ impl Numbers {
     }
 }
 
+/// A label as it is written: one line without control characters, and never empty, so that it is read again. `column` counts the
+/// time.
+pub(super) fn written_label(label: &str, column: usize) -> Cow<'_, str> {
+    let label = one_line(label);
+    if label.is_empty() { format!("column_{}", column + 1).into() } else { label }
+}
+
+/// Text without control characters and without blanks around it.
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    if text.contains(char::is_control) {
+        let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        text.trim().to_string().into()
+    } else {
+        text.trim().into()
+    }
+}
+
 /// Numbers that a text may become: a cell takes a byte at least, and a cell of a vector holds a few. Beyond that most cells are not
 /// in the file but were made up for rows that are shorter than the labels.
 pub(super) fn most_numbers(text: &str) -> usize {

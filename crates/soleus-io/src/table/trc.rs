@@ -13,10 +13,11 @@
 use super::number::push_general;
 use super::text::{
     MOST_COMPLAINTS, Numbers, ROW_HINT, Separator, check_labels, check_times, decode, line_number, lines,
-    most_numbers, too_many_gaps,
+    most_numbers, one_line, too_many_gaps, written_label,
 };
 use soleus_math::table::{Element, Table, TableError};
 use soleus_model::Diagnostics;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Keys of the second line, in their order.
@@ -193,31 +194,33 @@ pub fn write(table: &Table, file: &str) -> Result<String, TableError> {
         [first, .., last] if last > first => (t.rows() - 1) as f64 / (last - first),
         _ => 0.0,
     };
-    let rate = t.metadata_value("DataRate").map_or_else(|| format!("{rate:.6}"), str::to_string);
-    let value = |key: &str, otherwise: &str| {
-        t.metadata_value(key).unwrap_or(otherwise).replace(['\t', '\n', '\r'], " ")
-    };
+    let given = |key: &str| t.metadata_value(key).map(one_line).filter(|v| !v.is_empty());
+    let number = |key: &str| given(key).filter(|v| v.parse::<f64>().is_ok());
+    let rate = number("DataRate").map_or_else(|| format!("{rate:.6}"), Cow::into_owned);
+    let value =
+        |key: &str, otherwise: &str| number(key).map_or_else(|| otherwise.to_string(), Cow::into_owned);
     let (rows, markers) = (t.rows().to_string(), t.labels().len().to_string());
 
     // Writing to a `String` cannot fail, so the results are dropped.
     let mut s = String::new();
-    let name = if t.name.is_empty() { file } else { &t.name };
-    let _ = writeln!(s, "PathFileType\t4\t(X/Y/Z)\t{}", name.replace(['\t', '\n', '\r'], " "));
+    let name = one_line(&t.name);
+    let name = if name.is_empty() { one_line(file) } else { name };
+    let _ = writeln!(s, "PathFileType\t4\t(X/Y/Z)\t{name}");
     let _ = writeln!(s, "{}", KEYS.join("\t"));
     let values = [
         value("DataRate", &rate),
         value("CameraRate", &rate),
         rows.clone(),
         markers,
-        value("Units", "m"),
+        given("Units").map_or_else(|| "m".to_string(), Cow::into_owned),
         value("OrigDataRate", &rate),
         value("OrigDataStartFrame", "0"),
         value("OrigNumFrames", &rows),
     ];
     let _ = writeln!(s, "{}", values.join("\t"));
     s.push_str("Frame#\tTime\t");
-    for l in t.labels() {
-        let _ = write!(s, "{}\t\t\t", l.replace(['\t', '\n', '\r'], " "));
+    for (i, l) in t.labels().iter().enumerate() {
+        let _ = write!(s, "{}\t\t\t", written_label(l, i));
     }
     s.push_str("\n\t\t");
     for m in 1..=t.labels().len() {

@@ -19,6 +19,9 @@ enum Progress {
 /// Below this mass (kg) OpenSim takes a body for massless: ε^(7/8), Simbody's `SignificantReal`.
 const MASSLESS_BELOW_KG: f64 = 2.0e-14;
 
+/// How far the way from a frame to what was placed before may be; each step takes a piece of the stack.
+const MOST_FRAMES_DEEP: usize = 250;
+
 impl Builder<'_> {
     /// Makes the bodies and the frames; markers come after.
     pub(super) fn bodies_and_frames(&mut self) {
@@ -129,12 +132,21 @@ impl Builder<'_> {
             return;
         }
         progress[id] = Progress::Entered;
+        self.frames_entered += 1;
         let placed = match self.cx.components[id].kind {
+            _ if self.frames_entered > MOST_FRAMES_DEEP => {
+                let c = &self.cx.components[id];
+                let message = format!("more than {MOST_FRAMES_DEEP} frames stand on each other");
+                let hint = "let frames stand on bodies, or list each after the one that it stands on";
+                self.cx.diags.borrow_mut().error(c.element.line, &c.path, message, hint);
+                None
+            }
             Kind::StationFrame => {
                 self.station_frame_pose(id, progress).map(|(body, X_BF)| (body, X_BF, None))
             }
             _ => self.offset_frame_pose(id, progress),
         };
+        self.frames_entered -= 1;
         match (placed, self.frame_of.get(&id)) {
             (Some((body, X_BF, offset_from)), Some(frame)) => {
                 let frame = &mut self.model.frames[frame.0];

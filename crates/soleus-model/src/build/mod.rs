@@ -87,6 +87,8 @@ struct Builder<'d> {
     model: Model,
     /// Frame of each component that is one.
     frame_of: HashMap<usize, FrameId>,
+    /// Frames whose place is being worked out.
+    frames_entered: usize,
     /// Coordinate of each component that is one.
     coordinate_of: HashMap<usize, CoordinateId>,
     /// The first coordinate at each path, and of each name.
@@ -106,6 +108,7 @@ impl<'d> Builder<'d> {
             cx,
             model,
             frame_of: HashMap::new(),
+            frames_entered: 0,
             coordinate_of: HashMap::new(),
             coordinate_at_path: HashMap::new(),
             coordinate_of_name: HashMap::new(),

@@ -1,6 +1,7 @@
 //! Version 40600: the actuators of a controller are a list of sockets.
 
 use soleus_model::{Content, Element};
+use std::collections::{HashMap, HashSet};
 
 use super::Upgrade;
 use super::classes::is_actuator;
@@ -29,22 +30,25 @@ pub fn actuator_sockets(root: &mut Element, up: &mut Upgrade<'_>) {
     if !has_model {
         return;
     }
+    // The first of a name counts.
+    let by_name: HashMap<&str, &str> =
+        actuators.iter().rev().map(|(n, path)| (n.as_str(), path.as_str())).collect();
     visit(root, &mut |e| {
         let controller = e.name().to_string();
         let Some(list) = e.child_mut("actuator_list") else { return };
         let names = list.text();
         list.tag = "socket_actuators".to_string();
         let mut paths: Vec<&str> = Vec::new();
-        let mut unknown: Vec<usize> = Vec::new();
+        let mut unknown: HashSet<usize> = HashSet::new();
         for (i, name) in names.split_whitespace().enumerate() {
             if name.eq_ignore_ascii_case("ALL") {
                 paths = actuators.iter().map(|(_, path)| path.as_str()).collect();
                 break;
             }
-            match actuators.iter().find(|(n, _)| n == name) {
-                Some((_, path)) => paths.push(path),
+            match by_name.get(name) {
+                Some(path) => paths.push(path),
                 None => {
-                    unknown.push(i);
+                    unknown.insert(i);
                     up.diags.warn(
                         list.line,
                         &format!("/controllerset/{controller}"),
@@ -61,7 +65,7 @@ pub fn actuator_sockets(root: &mut Element, up: &mut Upgrade<'_>) {
 
 /// The functions of a prescribed controller go with its actuators by position: those of dropped
 /// actuators are dropped too.
-fn drop_functions(controller: &mut Element, positions: &[usize]) {
+fn drop_functions(controller: &mut Element, positions: &HashSet<usize>) {
     let set = controller.children_mut().find(|e| e.tag == "FunctionSet" && e.name() == "ControlFunctions");
     let Some(objects) = set.and_then(|s| s.child_mut("objects")) else { return };
     let mut i = 0;

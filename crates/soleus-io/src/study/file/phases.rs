@@ -5,13 +5,22 @@ use super::schema::{self, LIST_FIELDS};
 use super::value::{Reader, Table};
 use super::{Study, describe, one};
 use crate::study::LinkSettings;
+use std::collections::HashSet;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// Phases of one study. Each repeats what the study says for all, so a short file could ask for many long ones.
+const MOST_PHASES: usize = 100;
 
 /// The phases of a study, each a study of its own, and what holds between them.
 pub(super) fn read(r: &mut Reader<'_>, t: Table<'_>) -> (Vec<Study>, Vec<LinkSettings>) {
     let mut phases = Vec::new();
-    for p in r.tables(t, "phases") {
+    let tables = r.tables(t, "phases");
+    if tables.len() > MOST_PHASES {
+        let message = format!("the study has {} phases; {MOST_PHASES} at most are read", tables.len());
+        r.log.error(tables[MOST_PHASES].line, "", message, "");
+    }
+    for p in tables.into_iter().take(MOST_PHASES) {
         r.check(p, "a phase", &[schema::PHASE]);
         let all = merged(t.fields(), p.fields(), true);
         let table = r.root(&all);
@@ -48,13 +57,9 @@ pub(super) fn read(r: &mut Reader<'_>, t: Table<'_>) -> (Vec<Study>, Vec<LinkSet
         }
     }
     // What the study says for all phases is wrong in each of them.
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     r.log.list.retain(|d| {
-        let is_new = !seen.contains(d);
-        if is_new {
-            seen.push(d.clone());
-        }
-        is_new
+        seen.insert((d.severity as u8, d.line, d.component.clone(), d.message.clone(), d.hint.clone()))
     });
     (phases, links)
 }

@@ -5,8 +5,9 @@ use super::ParquetError;
 /// Deepest nesting accepted; Parquet's metadata are six deep.
 const MAX_DEPTH: usize = 16;
 
-/// Most values accepted: a thousand groups of rows with 150 columns each. A value takes 40 times the memory of its bytes.
-const MAX_VALUES: usize = 4_000_000;
+/// Values that are always accepted, beside one for every two bytes: a value takes 40 bytes of memory, and metadata that mean something have
+/// more than two bytes for each.
+const SOME_VALUES: usize = 1_000_000;
 
 /// Kinds of values in the protocol.
 const TRUE: u8 = 1;
@@ -135,8 +136,9 @@ impl Reader<'_> {
 
     fn count(&mut self) -> Result<(), ParquetError> {
         self.values += 1;
-        const MANY: ParquetError = ParquetError::Damaged("the metadata hold more than 4 million values");
-        if self.values > MAX_VALUES { Err(MANY) } else { Ok(()) }
+        const MANY: ParquetError =
+            ParquetError::Damaged("the metadata hold more values than their length allows");
+        if self.values > SOME_VALUES + self.bytes.len() / 2 { Err(MANY) } else { Ok(()) }
     }
 
     fn value(&mut self, kind: u8, depth: usize) -> Result<Value, ParquetError> {
