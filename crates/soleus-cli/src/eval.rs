@@ -5,7 +5,6 @@ use crate::load;
 use crate::states::{self, Input};
 use serde_json::{Map, Value, json};
 use soleus_dynamics::Options;
-use soleus_dynamics::force::CompiledForce;
 use soleus_dynamics::metabolics::probe::MetabolicProbe;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::multibody::{compute_generalized_forces, compute_inverse_dynamics};
@@ -61,6 +60,7 @@ pub fn run(
     let mut ws = system.workspace();
     let mut results = Vec::new();
     let mut unsolved = 0;
+    let mut not_finite = None;
     for (i, state) in list.iter().enumerate() {
         let mut input =
             states::read(&m, &system, state).map_err(|e| states::failure(states, &text, state, i, e))?;
@@ -73,9 +73,20 @@ pub fn run(
         let (values, problem) = evaluate(&m, &system, &input, &mut ws);
         results.push(values);
         let name = |mobility: usize| tree_order(&m, &system).into_iter().nth(mobility).unwrap_or_default();
-        if let Some(MotionError::Singular { mobility }) = problem {
-            let name = name(mobility);
-            eprintln!("warning: state {i}: nothing resists the forces on {name}; the accelerations are NaN");
+        if let Some(why) = &problem {
+            let name = name(why.mobility());
+            let why = match why {
+                MotionError::Singular { .. } => "nothing resists the forces on",
+                MotionError::Massless { .. } => "no body with mass moves with",
+            };
+            eprintln!("warning: state {i}: {why} {name}; the accelerations are NaN");
+        } else if let Some(mobility) = ws.udot.iter().position(|x| !x.is_finite()) {
+            let force = system.force_not_finite(&input.state, &input.controls, &mut ws);
+            let component = force.map_or_else(|| name(mobility), |f| m.forces[f].path.clone());
+            let message = format!("state {i}: accelerations are not finite numbers, through {component}");
+            not_finite.get_or_insert((component, message));
+        } else if let Some(z) = ws.zdot.iter().position(|x| !x.is_finite()) {
+            eprintln!("warning: state {i}: the rate of {} is not a finite number", system.aux_names[z]);
         } else if let Some(&mobility) = ws.mass.singular.first() {
             let name = name(mobility);
             eprintln!(
@@ -95,6 +106,10 @@ pub fn run(
     });
     let text = serde_json::to_string(&result).unwrap_or_default();
     load::write_whole(out, &(text + "\n"))?;
+    if let Some((component, message)) = not_finite {
+        let hint = "look at its numbers and units: lengths are in m, masses in kg";
+        return Err(Failure::content(model, m.line_of(&component), &component, message, hint));
+    }
     match unsolved {
         0 => Ok(()),
         count => Err(Failure::NotConverged { count }),
@@ -217,12 +232,10 @@ fn evaluate(
         put("udoterr", list(&udoterr));
     }
 
-    let (muscles, energy) = muscles(model, system, input, ws);
-    put("muscles", muscles);
+    put("muscles", muscles(model, system, input, ws));
     put("moment_arms", moment_arms(model, system, ws));
     put("paths", paths(model, system, ws));
-    let (forces, force_energy) = forces(model, system, input, ws);
-    put("forces", forces);
+    put("forces", forces(model, system, input, ws));
 
     let probes = probes(model, system, input, ws);
     if !probes.is_empty() {
@@ -244,7 +257,8 @@ fn evaluate(
     let kinetic: f64 =
         ws.kin.V_GB.iter().zip(&ws.kin.inertia).map(|(v, i)| 0.5 * v.dot(i.momentum(*v))).sum();
     put("kinetic_energy", num(kinetic));
-    put("potential_energy", num(energy + force_energy - mass * system.gravity.dot(com[0])));
+    let energy = system.energy_of_forces(x, controls, ws);
+    put("potential_energy", num(energy - mass * system.gravity.dot(com[0])));
     (Value::Object(out), problem)
 }
 
@@ -293,22 +307,15 @@ fn muscle_row(i: &MuscleInfo<f64>) -> [f64; 23] {
     ]
 }
 
-/// All muscles, and the energy they store.
-fn muscles(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> (Value, f64) {
-    let (mut out, mut energy) = (Map::new(), 0.0);
-    for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {
-        let Actor::Muscle(m) = &s.actor else { continue };
-        let st = &ws.paths[i];
-        let info = m.info(
-            st.length(),
-            st.speed(),
-            input.controls[s.controls.start],
-            &input.state.z[s.states.clone()],
-        );
-        energy += info.muscle_potential_energy;
-        out.insert(f.path.clone(), list(&muscle_row(&info)));
+/// All muscles.
+fn muscles(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> Value {
+    let mut out = Map::new();
+    for (i, f) in model.forces.iter().enumerate() {
+        if let Some(info) = system.muscle_info(i, &input.state, &input.controls, ws) {
+            out.insert(f.path.clone(), list(&muscle_row(&info)));
+        }
     }
-    (Value::Object(out), energy)
+    Value::Object(out)
 }
 
 fn moment_arms(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {
@@ -354,34 +361,19 @@ fn paths(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {
     Value::Object(out)
 }
 
-/// Recorded values of every force that is no muscle, and the energy they store.
-fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> (Value, f64) {
-    let (mut out, mut energy) = (Map::new(), 0.0);
-    let kin = ws.kin.view(input.state.time);
+/// Recorded values of every force that is no muscle.
+fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> Value {
+    let mut out = Map::new();
     for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {
         let Actor::Force(c) = &s.actor else { continue };
-        let c: &CompiledForce = c;
-        let controls = &input.controls[s.controls.clone()];
-        let states = &input.state.z[s.states.clone()];
         let mut values = Vec::new();
-        match c.path_force() {
-            Some(p) => {
-                let st = &ws.paths[i];
-                let control = controls.first().copied().unwrap_or(0.0);
-                p.record(st.length(), st.speed(), control, states, &mut values);
-                energy += c.path_energy(st.length());
-            }
-            None => {
-                c.record(&kin, controls, states, &mut values);
-                energy += c.energy_in_total(&kin);
-            }
-        }
+        system.record_force(i, &input.state, &input.controls, ws, &mut values);
         out.insert(
             f.path.clone(),
             json!({"type": f.class, "applied": s.enabled, "labels": c.labels(), "values": list(&values)}),
         );
     }
-    (Value::Object(out), energy)
+    Value::Object(out)
 }
 
 /// Metabolic probes: rates in W.

@@ -1,5 +1,7 @@
 //! A model ready for computing: flat, indexed, immutable, shared by all threads.
 
+mod report;
+
 use crate::Options;
 use crate::constants::Numbers;
 use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Rolling, Station};
@@ -356,6 +358,7 @@ impl System {
         let mut loads = Loads { body: &mut ws.body_load, mobility: &mut ws.mobility_load };
         for (i, f) in self.forces.iter().enumerate() {
             if !f.enabled {
+                ws.tension[i] = T::zero();
                 continue;
             }
             let z = &x.z[f.states.clone()];
