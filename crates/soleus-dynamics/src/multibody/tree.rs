@@ -1,7 +1,7 @@
 //! The spanning tree of a model.
 
 use crate::Options;
-use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
+use crate::joint::{Axis, AxisMotion, ConstantCurvature, CustomJoint, JointKernel};
 use crate::kinematics::{BodyFrame, Resolve};
 use soleus_math::{Rotation, SymMat33, Transform, Vec3, vec3};
 use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
@@ -250,6 +250,12 @@ impl Tree {
             node.moment = c * body.mass * share;
             node.inertia = about_origin.scale(share);
             node.form = form_of_inertia(node.mass, body.inertia.scale(share));
+            if pick.copy && options.opensim_faults && body.mass > 0.0 {
+                // OpenSim takes the radii of gyration about the origin, squared, for moments of inertia at the mass centre.
+                let central = about_origin.scale(1.0 / body.mass);
+                node.inertia = central + SymMat33::of_point(c).scale(node.mass);
+                node.form = form_of_inertia(node.mass, central);
+            }
             if pick.copy {
                 if let Some(joint) = pick.joint {
                     let at = |body| BodyFrame { body, X_BF: Transform::identity() };
@@ -314,6 +320,14 @@ impl Tree {
             JointKind::Ball => JointKernel::Ball,
             JointKind::Free => JointKernel::Free,
             JointKind::Ellipsoid { radii } => JointKernel::Ellipsoid(*radii),
+            JointKind::ConstantCurvature { neutral_angles, length } => {
+                JointKernel::ConstantCurvature(Box::new(ConstantCurvature {
+                    neutral: *neutral_angles,
+                    length: *length,
+                    as_opensim: options.opensim_faults,
+                }))
+            }
+            JointKind::CantileverFreeBeam { length } => JointKernel::CantileverFreeBeam(*length),
             JointKind::Custom(s) => {
                 JointKernel::Custom(Box::new(compile_custom(s, coordinates.len(), options)))
             }
