@@ -212,7 +212,7 @@ const FOUR_BAR: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 </objects></JointSet>
 </Model></OpenSimDocument>"#;
 
-/// OpenSim 4.6 gives the second half of a split body its squared radii of gyration for moments of inertia: 13 % of the
+/// OpenSim 4.6 gives the second half of a split body its squared radii of gyration for moments of inertia: 8 % of the
 /// acceleration here. Without the fault the linkage obeys Lagrange's equation of its one freedom: crank and rocker are parallel
 /// and the coupler does not turn.
 #[test]

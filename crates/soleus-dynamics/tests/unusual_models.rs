@@ -135,7 +135,7 @@ fn massless(spring: bool) -> String {
         ""
     };
     format!(
-        r#"<OpenSimDocument Version="40600"><Model name="hand"><gravity>0 -9.80665 0</gravity>
+        r#"<OpenSimDocument Version="40600"><Model name="hand"><gravity>0 -9.80665 0</gravity><Ground name="ground" />
 <BodySet name="bodyset"><objects><Body name="arm"><mass>1</mass><mass_center>0 -0.5 0</mass_center>
 <inertia>0.1 0.1 0.1 0 0 0</inertia></Body><Body name="hand"><mass>0</mass><inertia>0 0 0 0 0 0</inertia></Body>
 </objects></BodySet><JointSet name="jointset"><objects>
