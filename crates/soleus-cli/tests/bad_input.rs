@@ -84,18 +84,40 @@ fn refuses_ring_of_offset_frames() {
     f.refuses_model("ring.osim", text, &["ring.osim:", "the frame stands on itself"]);
 }
 
+/// Issue 7: poses need no mass. Accelerations do, and simulations.
 #[test]
-fn refuses_hinged_body_without_mass() {
+fn issue_7_hinged_body_without_mass() {
     let f = Folder::new("massless");
     let joints = joint("PinJoint", "hinge", "/ground", "/bodyset/rod", &["angle"])
         + &joint("PinJoint", "tip", "/bodyset/rod", "/bodyset/end", &["tip_angle"]);
     let text = model(&(body("rod", "2") + &body("end", "0")), &joints, "");
     let at = place("massless.osim", &text, "\"end\"");
-    f.refuses_model("massless.osim", text, &[&at, "/bodyset/end", "no mass"]);
+    evaluates_without_accelerations(&f, "massless.osim", &text, &[&at, "/bodyset/end", "no mass"]);
+    let run = f.soleus(&["simulate", "massless.osim", "--duration", "0.1", "--out", "out"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("without mass") && run.stderr.contains("tip_angle"), "{}", run.stderr);
+}
+
+/// `info` and `eval` warn with all of `words`; everything but accelerations is given.
+fn evaluates_without_accelerations(f: &Folder, name: &str, text: &str, words: &[&str]) {
+    f.file(name, text);
+    f.file("default.json", "{\"states\": [{}]}");
+    for run in
+        [f.soleus(&["info", name]), f.soleus(&["eval", name, "--states", "default.json", "--out", "-"])]
+    {
+        let out = run.is_done();
+        assert!(
+            out.contains("NaN") || out.contains("accelerations and simulations are not available"),
+            "{out}"
+        );
+        for word in words {
+            assert!(run.stderr.contains(word), "no `{word}` in:\n{}", run.stderr);
+        }
+    }
 }
 
 #[test]
-fn refuses_ring_of_joints_without_mass() {
+fn issue_7_ring_of_joints_without_mass() {
     // Three joints in a ring that hangs on nothing and weighs nothing.
     let f = Folder::new("joint_ring");
     let pin = |name: &str, a: &str, b: &str| {
@@ -109,7 +131,61 @@ fn refuses_ring_of_joints_without_mass() {
     };
     let joints = pin("ab", "a", "b") + &pin("bc", "b", "c") + &pin("ca", "c", "a");
     let text = model(&(body("a", "0") + &body("b", "0") + &body("c", "0")), &joints, "");
-    f.refuses_model("joints.osim", text, &["joints.osim:", "no mass"]);
+    evaluates_without_accelerations(&f, "joints.osim", &text, &["joints.osim:", "no mass"]);
+}
+
+/// Issues 8 and 15: models in which nothing can move ended in a panic. Everything about them is known.
+#[test]
+fn issue_15_models_without_coordinates() {
+    let f = Folder::new("still");
+    f.file("default.json", "{\"states\": [{}]}");
+    let weld = |name: &str| {
+        joint("WeldJoint", name, "/ground", "/bodyset/rod", &[])
+            .replace("<coordinates>\n</coordinates>\n", "")
+    };
+    let empty = "<OpenSimDocument Version=\"40600\"><Model name=\"x\"/></OpenSimDocument>".to_string();
+    let held = model(&body("rod", "2"), &weld("w"), "");
+    let constraint = "</JointSet>\n<ConstraintSet name=\"constraintset\">\n<objects>\n<WeldConstraint name=\"c\">\n\
+        <socket_frame1>/ground</socket_frame1>\n<socket_frame2>/bodyset/rod</socket_frame2>\n</WeldConstraint>\n</objects>\n\
+        </ConstraintSet>\n";
+    let constrained = held.replace("</JointSet>\n", constraint);
+    let closed = model(&body("rod", "2"), &(weld("w") + &weld("v")), "");
+    for text in [empty, held, constrained, closed] {
+        f.file("still.osim", &text);
+        f.soleus(&["info", "still.osim"]).is_done();
+        f.soleus(&["eval", "still.osim", "--states", "default.json", "--out", "-"]).is_done();
+        f.soleus(&["jacobian", "still.osim", "--out", "-"]).is_done();
+        for verb in [
+            &["simulate", "still.osim", "--duration", "0.1", "--out", "out"][..],
+            &["simulate", "still.osim", "--duration", "0.1", "--method", "radau5", "--out", "out"][..],
+            &["equilibrium", "still.osim", "--eigenvalues", "--out", "x.sto"][..],
+        ] {
+            let run = f.soleus(verb);
+            assert!(
+                run.code.is_some_and(|c| c < 3) && !run.stderr.contains("panicked"),
+                "{verb:?}: {}",
+                run.stderr
+            );
+        }
+    }
+}
+
+/// Issue 20: numbers that are not finite were written without a word.
+#[test]
+fn issue_20_accelerations_that_are_not_finite_are_told() {
+    let f = Folder::new("not_finite");
+    f.file("default.json", "{\"states\": [{}]}");
+    let force = "<ExpressionBasedCoordinateForce name=\"odd\">\n<coordinate>angle</coordinate>\n\
+        <expression>sqrt(q-1)</expression>\n</ExpressionBasedCoordinateForce>\n";
+    let text = pendulum(force);
+    f.file("odd.osim", &text);
+    let run = f.soleus(&["eval", "odd.osim", "--states", "default.json", "--out", "out.json"]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    for word in [place("odd.osim", &text, "\"odd\"").as_str(), "/forceset/odd", "not finite"] {
+        assert!(run.stderr.contains(word), "no `{word}` in:\n{}", run.stderr);
+    }
+    // What was found is there all the same.
+    assert!(std::fs::read_to_string(f.0.join("out.json")).unwrap().contains("NaN"));
 }
 
 #[test]

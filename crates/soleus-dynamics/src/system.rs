@@ -1,5 +1,7 @@
 //! A model ready for computing: flat, indexed, immutable, shared by all threads.
 
+mod report;
+
 use crate::Options;
 use crate::constants::Numbers;
 use crate::constraint::{CompiledConstraint, ConstraintSet, ConstraintWorkspace, Rolling, Station};
@@ -166,12 +168,27 @@ pub struct Workspace<T: Real> {
 pub enum MotionError {
     /// The mass matrix is singular, and the forces ask for an acceleration that it cannot give.
     #[error(
-        "mobility {mobility} has no inertia of its own, but forces act on it: its acceleration is undetermined"
+        "mobility {mobility} has no inertia of its own, but forces or constraints act on it: its acceleration is undetermined"
     )]
     Singular {
         /// The first mobility without inertia.
         mobility: usize,
     },
+    /// Bodies without mass end a chain of joints.
+    #[error("mobility {mobility} moves bodies without mass only: nothing determines its acceleration")]
+    Massless {
+        /// The first such mobility.
+        mobility: usize,
+    },
+}
+
+impl MotionError {
+    /// The mobility whose acceleration is undetermined.
+    pub fn mobility(&self) -> usize {
+        match self {
+            MotionError::Singular { mobility } | MotionError::Massless { mobility } => *mobility,
+        }
+    }
 }
 
 /// A system that is borrowed, or shared with others who hold it: what keeps one for long takes either.
@@ -380,6 +397,7 @@ impl System {
         let mut loads = Loads { body: &mut ws.body_load, mobility: &mut ws.mobility_load };
         for (i, f) in self.forces.iter().enumerate() {
             if !f.enabled {
+                ws.tension[i] = T::zero();
                 continue;
             }
             let z = &x.z[f.states.clone()];
@@ -440,10 +458,28 @@ impl System {
         self.check_singular(ws)
     }
 
-    /// Where the mass matrix is singular, whether M u̇ + Gᵀ λ = f holds all the same.
+    /// Where the mass matrix is singular, whether M u̇ + Gᵀ λ = f and G u̇ = b hold all the same. Bodies without mass are
+    /// an error even if nothing acts on them.
     fn check_singular<T: Real>(&self, ws: &Workspace<T>) -> Result<(), MotionError> {
         let n = self.tree.num_mobilities;
+        if let Some(&mobility) = self.tree.massless.first() {
+            return Err(MotionError::Massless { mobility });
+        }
         for &k in &ws.mass.singular {
+            // Equations that speak of a mobility without inertia may ask for an acceleration of it.
+            let rows = (0..ws.constraints.bias.len()).filter(|r| ws.constraints.G[r * n + k].value() != 0.0);
+            for r in rows {
+                let mut residual = ws.constraints.bias[r].value();
+                let mut scale = residual.abs();
+                for j in 0..n {
+                    let x = ws.constraints.G[r * n + j].value() * ws.udot[j].value();
+                    residual += x;
+                    scale += x.abs();
+                }
+                if !(residual.abs() <= 1e-6 * scale.max(1e-6)) {
+                    return Err(MotionError::Singular { mobility: k });
+                }
+            }
             let mut residual = -ws.rhs[k].value();
             let mut scale = residual.abs();
             for j in 0..n {

@@ -106,7 +106,7 @@ pub fn knee() -> JointKind {
     })
 }
 
-/// A branched tree with every kind of joint, two of them reversed: 29 mobilities.
+/// A branched tree with every kind of joint, two of them reversed: 35 mobilities.
 pub fn menagerie() -> Model {
     let mut m = ground();
     let a = add_body(&mut m, BodyId::GROUND, JointKind::Free, 6);
@@ -119,6 +119,9 @@ pub fn menagerie() -> Model {
     let f = add_body(&mut m, a, JointKind::Gimbal, 3);
     add_body(&mut m, f, JointKind::Planar, 3);
     add_body(&mut m, d, JointKind::Ellipsoid { radii: vec3(0.1, 0.15, 0.12) }, 3);
+    let neutral_angles = vec3(0.1, -0.2, 0.3);
+    let g = add_body(&mut m, d, JointKind::ConstantCurvature { neutral_angles, length: 0.2 }, 3);
+    add_body(&mut m, g, JointKind::CantileverFreeBeam { length: 0.15 }, 3);
     // Two joints written from child to parent: the tree turns them round.
     for (parent, kind, n) in [(c, JointKind::Ball, 3), (f, knee(), 2)] {
         add_body(&mut m, parent, kind, n);

@@ -46,6 +46,11 @@ pub enum ControllerKind {
         /// `kv`. Default 20.
         kv: f64,
     },
+    /// `ToyReflexController`: excites muscles that lengthen.
+    ToyReflex {
+        /// `gain`. Default 1.
+        gain: f64,
+    },
     /// A class that is kept by its name only; the warning about it names what it would do.
     Other,
 }

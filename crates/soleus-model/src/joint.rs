@@ -54,6 +54,18 @@ pub enum JointKind {
         /// `scapula_winging_axis_direction`, rad.
         winging_direction: f64,
     },
+    /// M at the end of an arc of constant length that leaves F along y; body-fixed rotations x, z, y.
+    ConstantCurvature {
+        /// `neutral_angle_x_z_y`, added to the coordinates, rad.
+        neutral_angles: Vec3<f64>,
+        /// `length` of the arc, m.
+        length: f64,
+    },
+    /// M at the end of a bent beam that leaves F along z; coordinates and speeds as `Gimbal`.
+    CantileverFreeBeam {
+        /// `beam_length`, m.
+        length: f64,
+    },
     /// Six axes driven by functions of the coordinates.
     Custom(SpatialTransform),
 }
@@ -130,6 +142,8 @@ impl JointKind {
             JointKind::Free => "FreeJoint",
             JointKind::Ellipsoid { .. } => "EllipsoidJoint",
             JointKind::Scapulothoracic { .. } => "ScapulothoracicJoint",
+            JointKind::ConstantCurvature { .. } => "ConstantCurvatureJoint",
+            JointKind::CantileverFreeBeam { .. } => "CantileverFreeBeamJoint",
             JointKind::Custom(_) => "CustomJoint",
         }
     }

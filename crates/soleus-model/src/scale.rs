@@ -269,6 +269,18 @@ impl<'p, 'd> Pass<'p, 'd> {
                 }
             }
             "EllipsoidJoint" => self.vector(e, "radii_x_y_z", Some(s), vec3(1.0, 1.0, 1.0)),
+            // OpenSim takes the child's factor along y, and does not scale beams; ours grow with the parent along z.
+            "ConstantCurvatureJoint" => {
+                let child = self.socket(e, "socket_child_frame", path);
+                let length = self.numbers(e, "length").and_then(|l| l.first().copied());
+                if let Some(c) = child {
+                    set(e, "length", &[length.unwrap_or(1.0) * c.y]);
+                }
+            }
+            "CantileverFreeBeamJoint" => {
+                let length = self.numbers(e, "beam_length").and_then(|l| l.first().copied());
+                set(e, "beam_length", &[length.unwrap_or(1.0) * s.z]);
+            }
             "ScapulothoracicJoint" => {
                 self.vector(e, "thoracic_ellipsoid_radii_x_y_z", Some(s), vec3(1.0, 1.0, 1.0));
                 let child = self.socket(e, "socket_child_frame", path);

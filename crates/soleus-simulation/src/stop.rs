@@ -114,6 +114,8 @@ impl Stop {
             | Stop::NotFinite { component, .. }
             | Stop::Newton { component, .. }
             | Stop::Singular { component, .. } => Some(component),
+            // Coordinates come first in the state of a model.
+            Stop::Rhs { source: RhsError::Motion(ref e), .. } => Some(e.mobility()),
             _ => None,
         }
     }

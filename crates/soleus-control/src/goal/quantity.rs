@@ -239,6 +239,9 @@ impl<T: Real> Memory<T> {
     /// Tension of a force along its path.
     fn tension(&self, s: &System, i: usize) -> T {
         let (f, st) = (&s.forces[i], &self.ws.paths[i]);
+        if !f.enabled {
+            return T::zero();
+        }
         let (z, zdot) = (&self.x.z[f.states.clone()], &self.zdot[f.states.clone()]);
         let e = self.controls[f.controls.clone()].first().copied().unwrap_or(T::zero());
         match &f.actor {
@@ -444,10 +447,8 @@ impl Quantity {
             Quantity::ActuatorSpeed(i) => out.push(actuator(s, m, *i)[1]),
             Quantity::ActuatorPower(i) => out.push(actuator(s, m, *i)[2]),
             Quantity::Muscle(i, q) => {
-                let (f, st) = (&s.forces[*i], &m.ws.paths[*i]);
-                let Actor::Muscle(muscle) = &f.actor else { return out.push(T::zero()) };
-                let (e, z) = (m.controls[f.controls.start], &m.x.z[f.states.clone()]);
-                out.push(q.of(&muscle.info(st.length(), st.speed(), e, z)));
+                let info = s.muscle_info(*i, &m.x, &m.controls, &m.ws);
+                out.push(info.map_or(T::zero(), |info| q.of(&info)));
             }
             Quantity::Metabolics(probe, _) => {
                 let first = out.len();
@@ -541,5 +542,6 @@ fn actuator<T: Real>(s: &System, m: &Memory<T>, i: usize) -> [T; 3] {
         Kernel::PointToPointActuator(a) => (e * a.optimal_force, a.speed(&kin)),
         _ => (T::zero(), T::zero()),
     };
+    let force = if f.enabled { force } else { T::zero() };
     [force, speed, force * speed]
 }

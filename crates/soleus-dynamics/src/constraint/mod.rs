@@ -156,6 +156,11 @@ impl<P: Real> ConstraintSet<P> {
     /// Redundant equations get the multipliers of smallest norm.
     pub fn solve<T: Real>(&self, mass: &MassFactor<T>, ws: &mut ConstraintWorkspace<T>, x: &mut [T]) {
         let (m, n) = (self.num_rows(), x.len());
+        if n == 0 {
+            // Nothing can move: no equation reaches anything, and the multipliers of smallest norm are zero.
+            ws.lambda.fill(T::zero());
+            return;
+        }
         mass.solve_lt(x); // (2)
         if m == 0 {
             mass.solve_d(x);

@@ -108,8 +108,8 @@ impl<P: Real> CompiledForce<P> {
         }
     }
 
-    /// Adds what the force does to `loads` and writes the rates of its states. A force that is
-    /// not enabled adds nothing; its activation still follows its control.
+    /// Adds what the force does to `loads` and writes the rates of its states. A force that is not enabled adds
+    /// nothing; its activation still follows its control. (In a system, forces that are switched off keep their states.)
     #[inline]
     pub fn apply<T: Over<P>>(
         &self,

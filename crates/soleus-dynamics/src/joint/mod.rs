@@ -4,9 +4,11 @@
 //! V_FM = H u, and the bias acceleration Ḣ u. Angular parts first; everything is expressed in
 //! F, the linear part is that of M's origin.
 
+mod constant_curvature;
 mod custom;
 mod rotational;
 
+pub use constant_curvature::ConstantCurvature;
 pub use custom::{Axis, AxisMotion, CustomJoint};
 pub use rotational::{angles_rate, speeds_from_rates};
 
@@ -33,6 +35,10 @@ pub enum JointKernel<P: Real = f64> {
     Free,
     /// M's origin on an ellipsoid of these radii with z along `R_FM ẑ`; angles and speeds of `Ball`.
     Ellipsoid(Vec3<P>),
+    /// M at the end of an arc of constant length.
+    ConstantCurvature(Box<ConstantCurvature<P>>),
+    /// M at the end of a bent beam of this length; angles and speeds of `Gimbal`.
+    CantileverFreeBeam(P),
     /// Functions of the coordinates along six axes.
     Custom(Box<CustomJoint<P>>),
 }
@@ -92,6 +98,7 @@ impl<P: Real> JointKernel<P> {
             JointKernel::Pin | JointKernel::Slider => 1,
             JointKernel::Universal => 2,
             JointKernel::Planar | JointKernel::Gimbal | JointKernel::Ball | JointKernel::Ellipsoid(_) => 3,
+            JointKernel::ConstantCurvature(_) | JointKernel::CantileverFreeBeam(_) => 3,
             JointKernel::Free => 6,
             JointKernel::Custom(c) => c.num_coordinates,
         }
@@ -109,6 +116,7 @@ impl<P: Real> JointKernel<P> {
             JointKernel::Weld | JointKernel::Pin | JointKernel::Slider | JointKernel::Planar => false,
             JointKernel::Ball | JointKernel::Free => false,
             JointKernel::Universal | JointKernel::Gimbal | JointKernel::Ellipsoid(_) => true,
+            JointKernel::ConstantCurvature(_) | JointKernel::CantileverFreeBeam(_) => true,
             JointKernel::Custom(c) => c.has_bias(),
         }
     }
@@ -118,8 +126,10 @@ impl<P: Real> JointKernel<P> {
     pub fn compute<T: Over<P>>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
         let (o, l) = (T::zero(), T::one());
         let zero = Vec3::zero();
-        if let JointKernel::Custom(c) = self {
-            return c.compute(q, u, m);
+        match self {
+            JointKernel::Custom(c) => return c.compute(q, u, m),
+            JointKernel::ConstantCurvature(c) => return c.compute(q, u, m),
+            _ => {}
         }
         m.X_FM = Transform::identity();
         (m.V, m.A) = (SpatialVec::zero(), SpatialVec::zero());
@@ -163,6 +173,18 @@ impl<P: Real> JointKernel<P> {
                 m.V.w = w1 + w2 + w3;
                 m.A.w = w1.cross(w2) + (w1 + w2).cross(w3);
             }
+            JointKernel::CantileverFreeBeam(length) => {
+                // The end of a beam under a load across its end, small deflections (Euler and Bernoulli): a slope q there goes
+                // with a deflection of 2/3 q l, and the end comes nearer by ½ ∫ y′² dz = 4/15 q² l. Simbody's
+                // `MobilizedBody::CantileverFreeBeam` (2026).
+                JointKernel::<P>::Gimbal.compute(q, u, m);
+                let (across, along) = (T::lift(*length) * (2.0 / 3.0), T::lift(*length) * (-4.0 / 15.0));
+                m.X_FM.p = vec3(across * q[1], -(across * q[0]), along * (q[0].sq() + q[1].sq()) + *length);
+                m.H[0].v = vec3(o, -across, along * q[0] * 2.0);
+                m.H[1].v = vec3(across, o, along * q[1] * 2.0);
+                m.V.v = m.H[0].v * u[0] + m.H[1].v * u[1];
+                m.A.v = vec3(o, o, along * (u[0].sq() + u[1].sq()) * 2.0);
+            }
             JointKernel::Ball => {
                 m.X_FM.R = Rotation::body_fixed_xyz(vec3(q[0], q[1], q[2]));
                 for i in 0..3 {
@@ -193,7 +215,7 @@ impl<P: Real> JointKernel<P> {
                 m.V = SpatialVec::new(w, r.mul_elem(w.cross(n)));
                 m.A.v = r.mul_elem(w.cross(w.cross(n)));
             }
-            JointKernel::Custom(_) => {}
+            JointKernel::Custom(_) | JointKernel::ConstantCurvature(_) => {}
         }
     }
 }
@@ -220,6 +242,14 @@ mod tests {
         }))
     }
 
+    fn curved(neutral: Vec3<f64>) -> JointKernel {
+        JointKernel::ConstantCurvature(Box::new(ConstantCurvature {
+            neutral,
+            length: 0.4,
+            as_opensim: false,
+        }))
+    }
+
     fn kernels() -> Vec<JointKernel> {
         vec![
             JointKernel::Weld,
@@ -231,6 +261,10 @@ mod tests {
             JointKernel::Ball,
             JointKernel::Free,
             JointKernel::Ellipsoid(vec3(0.1, 0.2, 0.3)),
+            curved(vec3(0.2, -0.1, 0.3)),
+            // Straight but for rounding: the angles of the test are these.
+            curved(vec3(-0.3, 0.5 + 1e-9, 0.0)),
+            JointKernel::CantileverFreeBeam(0.4),
             custom(),
         ]
     }
@@ -273,5 +307,48 @@ mod tests {
                 assert!((sum.w - m.V.w).value().norm() + (sum.v - m.V.v).value().norm() < 1e-14);
             }
         }
+    }
+
+    /// The end of the arc lies where a walk along it comes to: small steps along a direction that turns evenly from y to the
+    /// y axis of M.
+    #[test]
+    fn analytic_constant_curvature_is_an_arc() {
+        let kernel = curved(Vec3::zero());
+        for (x, z) in [(0.7, -0.4), (-1.2, 0.9), (0.05, 0.02), (1e-5, 2e-5)] {
+            let mut m = JointMotion::<f64>::rest();
+            kernel.compute(&[x, z, 0.6], &[0.0; 3], &mut m);
+            let n = m.X_FM.R.axis(1);
+            let theta = n.x.hypot(n.z).atan2(n.y);
+            let out = vec3(n.x, 0.0, n.z) * (1.0 / n.x.hypot(n.z));
+            let steps = 1000;
+            let mut p = Vec3::zero();
+            for k in 0..steps {
+                let (s, c) = (theta * (k as f64 + 0.5) / steps as f64).sin_cos();
+                p += (vec3(0.0, c, 0.0) + out * s) * (0.4 / steps as f64);
+            }
+            // The midpoint rule errs by θ²/24/steps² of the length, at most 1e-7 · 0.4 m here.
+            assert!((p - m.X_FM.p).norm() < 4e-8 * theta * theta.max(1e-3), "{x} {z}: {p:?} {:?}", m.X_FM.p);
+        }
+    }
+
+    /// Slope and place of the free end agree with the beam they come from: y = q z² (3 l − z) / (3 l²), and the end comes
+    /// nearer by half the integral of the slope squared.
+    #[test]
+    fn analytic_cantilever_free_beam() {
+        let (l, q): (f64, f64) = (0.4, 0.3);
+        let mut m = JointMotion::<f64>::rest();
+        JointKernel::CantileverFreeBeam(l).compute(&[0.0, q, 0.0], &[0.0; 3], &mut m);
+        let slope = |z: f64| q * (6.0 * l * z - 3.0 * z * z) / (3.0 * l * l);
+        assert!((slope(l) - q).abs() < 1e-15);
+        let steps = 1000;
+        let (mut deflection, mut nearer) = (0.0, 0.0);
+        for k in 0..steps {
+            let s = slope(l * (k as f64 + 0.5) / steps as f64);
+            deflection += s * l / steps as f64;
+            nearer += 0.5 * s * s * l / steps as f64;
+        }
+        // Midpoint rule with 1000 steps: 1e-7 of the integrals.
+        let want = vec3(deflection, 0.0, l - nearer);
+        assert!((m.X_FM.p - want).norm() < 3e-8, "{:?} {want:?}", m.X_FM.p);
     }
 }

@@ -1,7 +1,7 @@
 //! The spanning tree of a model.
 
 use crate::Options;
-use crate::joint::{Axis, AxisMotion, CustomJoint, JointKernel};
+use crate::joint::{Axis, AxisMotion, ConstantCurvature, CustomJoint, JointKernel};
 use crate::kinematics::{BodyFrame, Resolve};
 use soleus_math::{Rotation, SymMat33, Transform, Vec3, vec3};
 use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
@@ -19,12 +19,6 @@ pub enum TreeError {
         /// Path of the body.
         body: String,
     },
-    /// A chain ends in a body without mass that can move.
-    #[error("body {body} has no mass but can move: nothing determines its acceleration")]
-    MasslessEnd {
-        /// Path of the body.
-        body: String,
-    },
 }
 
 impl TreeError {
@@ -32,7 +26,6 @@ impl TreeError {
     pub fn component(&self) -> &str {
         match self {
             TreeError::SameBody { joint, .. } => joint,
-            TreeError::MasslessEnd { body } => body,
         }
     }
 }
@@ -134,6 +127,8 @@ pub struct Tree {
     frames: Vec<BodyFrame>,
     /// Bodies that no joint carries; each got a free joint to ground.
     pub unconnected: Vec<BodyId>,
+    /// Mobilities that move nothing with mass or inertia: nothing determines their accelerations.
+    pub massless: Vec<usize>,
 }
 
 impl Resolve for Tree {
@@ -219,6 +214,7 @@ impl Tree {
             loops: Vec::new(),
             frames: Vec::new(),
             unconnected: Vec::new(),
+            massless: Vec::new(),
         };
 
         for pick in &picks {
@@ -254,6 +250,12 @@ impl Tree {
             node.moment = c * body.mass * share;
             node.inertia = about_origin.scale(share);
             node.form = form_of_inertia(node.mass, body.inertia.scale(share));
+            if pick.copy && options.opensim_faults && body.mass > 0.0 {
+                // OpenSim takes the radii of gyration about the origin, squared, for moments of inertia at the mass centre.
+                let central = about_origin.scale(1.0 / body.mass);
+                node.inertia = central + SymMat33::of_point(c).scale(node.mass);
+                node.form = form_of_inertia(node.mass, central);
+            }
             if pick.copy {
                 if let Some(joint) = pick.joint {
                     let at = |body| BodyFrame { body, X_BF: Transform::identity() };
@@ -278,6 +280,7 @@ impl Tree {
             }
         }
         t.find_support();
+        t.find_massless();
         Ok(t)
     }
 
@@ -317,6 +320,14 @@ impl Tree {
             JointKind::Ball => JointKernel::Ball,
             JointKind::Free => JointKernel::Free,
             JointKind::Ellipsoid { radii } => JointKernel::Ellipsoid(*radii),
+            JointKind::ConstantCurvature { neutral_angles, length } => {
+                JointKernel::ConstantCurvature(Box::new(ConstantCurvature {
+                    neutral: *neutral_angles,
+                    length: *length,
+                    as_opensim: options.opensim_faults,
+                }))
+            }
+            JointKind::CantileverFreeBeam { length } => JointKernel::CantileverFreeBeam(*length),
             JointKind::Custom(s) => {
                 JointKernel::Custom(Box::new(compile_custom(s, coordinates.len(), options)))
             }
@@ -420,6 +431,19 @@ impl Tree {
             first,
         );
         self.push_node(mid, JointKernel::Pin, wing, (X_BM * wing).inverse(), false, id, last)
+    }
+
+    /// Mobilities whose body, and all that it carries, have neither mass nor inertia.
+    fn find_massless(&mut self) {
+        let mut empty: Vec<bool> = self.nodes.iter().map(|n| n.form == InertiaForm::Zero).collect();
+        for i in (1..self.nodes.len()).rev() {
+            let node = &self.nodes[i];
+            empty[node.parent] &= empty[i];
+            if empty[i] {
+                self.massless.extend(node.u0..node.u0 + node.nu);
+            }
+        }
+        self.massless.sort_unstable();
     }
 
     /// For each mobility, the next one towards ground.
@@ -586,16 +610,6 @@ fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
                 reversed: false,
                 copy: true,
             });
-        }
-    }
-
-    // A free or hinged body needs inertia; welded and internal ones do not.
-    for p in &picks {
-        let is_end = !picks.iter().any(|x| x.inboard == p.outboard && !p.copy);
-        let moves = p.joint.is_none_or(|j| !rigid(j.0));
-        let body = &model.bodies[p.outboard];
-        if is_end && moves && body.mass == 0.0 && body.inertia == SymMat33::zero() {
-            return Err(TreeError::MasslessEnd { body: body.path.clone() });
         }
     }
     Ok(picks)

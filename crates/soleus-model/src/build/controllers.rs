@@ -6,6 +6,7 @@ use super::functions::function;
 use super::paths::members;
 use super::properties::{PropertyReader, split_words};
 use crate::controller::{Controller, ControllerKind};
+use crate::force::ForceKind;
 use crate::id::ForceId;
 
 impl Builder<'_> {
@@ -44,6 +45,16 @@ impl Builder<'_> {
                 "ControlSetController" => ControllerKind::ControlSet { controls_file: file(&p) },
                 "CorrectionController" => {
                     ControllerKind::Correction { kp: p.number("kp", 100.0), kv: p.number("kv", 20.0) }
+                }
+                "ToyReflexController" => {
+                    let other = actuators.iter().map(|a| &self.model.forces[a.0]);
+                    let other =
+                        other.filter(|f| !matches!(f.kind, ForceKind::Muscle(_))).map(|f| f.name.clone());
+                    if let Some(name) = other.into_iter().next() {
+                        let message = format!("`{name}` is no muscle; only muscles have reflexes");
+                        p.error(c.element.line, message, "list muscles only");
+                    }
+                    ControllerKind::ToyReflex { gain: p.finite("gain", 1.0) }
                 }
                 class => {
                     let message = match enabled {

@@ -57,6 +57,15 @@ impl Builder<'_> {
                 let radii = self.radii(&p, "radii_x_y_z");
                 fixed(JointKind::Ellipsoid { radii }, &[Rot; 3])
             }
+            "ConstantCurvatureJoint" => {
+                let neutral_angles = p.vec3("neutral_angle_x_z_y", Vec3::zero());
+                let length = p.positive("length", 1.0);
+                fixed(JointKind::ConstantCurvature { neutral_angles, length }, &[Rot; 3])
+            }
+            "CantileverFreeBeamJoint" => {
+                let length = p.positive("beam_length", 1.0);
+                fixed(JointKind::CantileverFreeBeam { length }, &[Rot; 3])
+            }
             "ScapulothoracicJoint" => {
                 let radii = self.radii(&p, "thoracic_ellipsoid_radii_x_y_z");
                 let winging_origin = p.array("scapula_winging_axis_origin", [0.0; 2]);

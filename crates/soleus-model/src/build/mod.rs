@@ -14,6 +14,7 @@ mod forces;
 mod frames;
 pub(crate) mod functions;
 mod joints;
+mod massless;
 mod muscles;
 mod paths;
 mod probes;
@@ -57,6 +58,7 @@ pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
     builder.probes();
     builder.misplaced();
     builder.check_complete();
+    builder.massless_ends();
     builder.groups(element);
     let mut model = builder.model;
     model.lines = cx.components.iter().map(|c| (c.path.clone(), c.element.line)).collect();

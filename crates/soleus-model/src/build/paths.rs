@@ -134,7 +134,8 @@ impl Builder<'_> {
             "GeometryPath" => self.geometry_path(e, &path).map(Path::Geometry),
             "FunctionBasedPath" => self.function_based_path(e, &path).map(Path::FunctionBased),
             other => {
-                p.error(e.line, format!("paths of class `{other}` are not supported"), "");
+                let hint = "use a `GeometryPath` with wrap objects, or a `FunctionBasedPath` fitted to it";
+                p.error(e.line, format!("paths of class `{other}` are not supported"), hint);
                 None
             }
         }

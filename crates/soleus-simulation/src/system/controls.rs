@@ -2,6 +2,7 @@
 
 use super::control_nodes::ControlNodes;
 use super::correction::Correction;
+use super::reflex::Reflexes;
 use soleus_dynamics::system::{State, System};
 use soleus_math::Function;
 use soleus_model::controller::ControllerKind;
@@ -52,12 +53,13 @@ pub struct PendingFile {
 
 /// Controls of a model's own controllers, and constants, functions of time and corrections besides. What acts on one
 /// control adds up, as controllers do in OpenSim.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct ModelControls {
     constant: Vec<f64>,
     functions: Vec<(usize, Function)>,
     nodes: Vec<(usize, ControlNodes)>,
     corrections: Vec<(usize, Correction)>,
+    reflexes: Vec<Reflexes>,
     /// Tables that controllers ask for.
     pub pending: Vec<PendingFile>,
 }
@@ -95,6 +97,9 @@ impl ModelControls {
                     interpolation_method: None,
                     controls: (0..c.actuators.len()).filter_map(control).flatten().collect(),
                 }),
+                ControllerKind::ToyReflex { gain } => {
+                    all.reflexes.push(Reflexes::new(model, system, c, *gain));
+                }
                 ControllerKind::Correction { .. } | ControllerKind::Other => {}
             }
         }
@@ -150,6 +155,9 @@ impl Controls for ModelControls {
         }
         for (c, k) in &self.corrections {
             controls[*c] += k.value(t, x);
+        }
+        for r in &mut self.reflexes {
+            r.add(x, controls);
         }
     }
 }

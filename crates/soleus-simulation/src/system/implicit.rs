@@ -184,14 +184,16 @@ fn redundant_constraints(system: &System) -> Vec<f64> {
     system.constraints.compute(&system.tree, &ws.kin, x.time, &mut ws.constraints);
     ws.mass.compute_mass_matrix(&system.tree, &ws.kin);
     let mass: Vec<f64> = (0..n).map(|j| ws.mass.at(j, j)).collect();
-    let mut rows: Vec<Vec<f64>> = ws.constraints.G.chunks(n).map(<[f64]>::to_vec).collect();
+    let mut rows: Vec<Vec<f64>> = (0..m).map(|r| ws.constraints.G[r * n..(r + 1) * n].to_vec()).collect();
     let weight = |row: &Vec<f64>| {
         let parts = row.iter().zip(&mass).filter(|(_, m)| **m > 0.0).map(|(g, m)| g * g / m);
         parts.sum::<f64>()
     };
     let mut weights: Vec<f64> = rows.iter().map(weight).collect();
     // Rows without entries, such as those off the plane of a planar model, need some weight too.
-    let least = 1e-6 * weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    // Where no equation reaches anything, any weight will do.
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    let least = if largest > 0.0 { 1e-6 * largest } else { 1.0 };
     weights.iter_mut().for_each(|w| *w = w.max(least));
 
     // Gram–Schmidt with rows of length one, the longest remaining first.

@@ -8,6 +8,7 @@ mod implicit;
 mod labels;
 mod ode;
 mod project;
+mod reflex;
 mod rest;
 
 pub use control_nodes::ControlNodes;
@@ -16,4 +17,5 @@ pub use correction::Correction;
 pub use implicit::ImplicitSystemOde;
 pub use labels::{control_labels, state_column, state_labels, state_name};
 pub use ode::SystemOde;
+pub use reflex::Reflexes;
 pub use rest::{Rest, RestError, RestOptions, solve_rest};

@@ -34,8 +34,6 @@ impl Actuation {
 /// Force (N or N·m), speed and power (W) of an actuator.
 pub(super) fn at_work(now: &Moment, i: usize, opensim_faults: bool) -> [f64; 3] {
     let s = &now.system.forces[i];
-    let controls = &now.controls[s.controls.clone()];
-    let z = &now.x.z[s.states.clone()];
     if s.path.is_some() {
         // A path that shortens under tension does work.
         let (force, speed) = (now.ws.tension[i], now.ws.paths[i].speed());
@@ -43,7 +41,7 @@ pub(super) fn at_work(now: &Moment, i: usize, opensim_faults: bool) -> [f64; 3] 
     }
     let Actor::Force(c) = &s.actor else { return [f64::NAN; 3] };
     let mut values = Vec::new();
-    c.record(&now.ws.kin.view(now.x.time), controls, z, &mut values);
+    now.system.record_force(i, now.x, now.controls, now.ws, &mut values);
     let force = values.first().copied().unwrap_or(f64::NAN);
     let speed = match c.kernel() {
         Kernel::CoordinateActuator(a) => now.x.u[a.mobility],

@@ -61,22 +61,13 @@ pub(crate) fn push_forces(
     actuation: &dyn Fn(usize) -> Option<f64>,
     out: &mut Vec<f64>,
 ) {
-    let kin = ws.kin.view(x.time);
     for (i, s) in system.forces.iter().enumerate().filter(|(_, s)| s.enabled) {
-        let (controls, z) = (&controls[s.controls.clone()], &x.z[s.states.clone()]);
         match (&s.actor, actuation(i)) {
             (Actor::Muscle(_), None) => out.push(ws.tension[i]),
             (Actor::Muscle(_), Some(f)) => out.push(f),
-            (Actor::Force(c), given) => {
+            (Actor::Force(_), given) => {
                 let first = out.len();
-                match c.path_force() {
-                    Some(p) => {
-                        let st = &ws.paths[i];
-                        let control = controls.first().copied().unwrap_or(0.0);
-                        p.record(st.length(), st.speed(), control, z, out);
-                    }
-                    None => c.record(&kin, controls, z, out),
-                }
+                system.record_force(i, x, controls, ws, out);
                 if let (Some(f), Some(slot)) = (given, out.get_mut(first)) {
                     *slot = f;
                 }

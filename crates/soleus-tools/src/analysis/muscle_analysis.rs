@@ -4,7 +4,6 @@ use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI, coordinates, 
 use soleus_dynamics::System;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::muscle::MuscleInfo;
-use soleus_dynamics::system::Actor;
 use soleus_model::Model;
 use soleus_model::force::ForceKind;
 
@@ -89,11 +88,7 @@ impl MuscleAnalysis {
     }
 
     fn info(system: &System, now: &Moment, i: usize) -> Option<MuscleInfo<f64>> {
-        let s = &system.forces[i];
-        let Actor::Muscle(m) = &s.actor else { return None };
-        let path = &now.ws.paths[i];
-        let control = now.controls[s.controls.start];
-        Some(m.info(path.length(), path.speed(), control, &now.x.z[s.states.clone()]))
+        system.muscle_info(i, now.x, now.controls, now.ws)
     }
 }
 

@@ -175,11 +175,8 @@ fn quantity(
 fn scalar(now: &Moment, q: &Quantity) -> f64 {
     match *q {
         Quantity::Muscle(i, quantity) => {
-            let s = &now.system.forces[i];
-            let Actor::Muscle(m) = &s.actor else { return f64::NAN };
-            let path = &now.ws.paths[i];
-            let control = now.controls[s.controls.start];
-            quantity(&m.info(path.length(), path.speed(), control, &now.x.z[s.states.clone()]))
+            let info = now.system.muscle_info(i, now.x, now.controls, now.ws);
+            info.map_or(f64::NAN, |info| quantity(&info))
         }
         Quantity::Coordinate(m, k) => {
             [&now.x.q, &now.x.u, &now.ws.udot][k].get(m).copied().unwrap_or(f64::NAN)

@@ -5,7 +5,6 @@ use super::probe_operation::{LookBack, operated};
 use super::{Analysis, AnalysisError, Moment, Output, Recorder};
 use soleus_dynamics::System;
 use soleus_dynamics::metabolics::probe::MetabolicProbe;
-use soleus_dynamics::system::Actor;
 use soleus_model::Model;
 use soleus_model::probe::{Probe, ProbeKind, ProbeOperation};
 
@@ -94,22 +93,11 @@ fn quantity(model: &Model, p: &Probe) -> Option<(Quantity, Vec<String>)> {
 
 /// Kinetic and potential energy of the model, J.
 pub(super) fn energy(system: &System, now: &Moment) -> [f64; 2] {
-    let kin = now.ws.kin.view(now.x.time);
-    let (mut kinetic, mut potential) = (0.0, 0.0);
+    let (mut kinetic, mut potential) = (0.0, system.energy_of_forces(now.x, now.controls, now.ws));
     for (b, i) in now.ws.kin.inertia.iter().enumerate() {
         let V = now.ws.kin.V_GB[b];
         kinetic += 0.5 * V.dot(i.momentum(V));
         potential -= system.gravity.dot(now.ws.kin.X_GB[b].p * i.mass + i.moment);
-    }
-    for (k, f) in system.forces.iter().enumerate().filter(|(_, f)| f.enabled) {
-        potential += match &f.actor {
-            Actor::Muscle(m) => {
-                let (path, e) = (&now.ws.paths[k], now.controls[f.controls.start]);
-                m.info(path.length(), path.speed(), e, &now.x.z[f.states.clone()]).muscle_potential_energy
-            }
-            Actor::Force(c) if c.path_force().is_some() => c.path_energy(now.ws.paths[k].length()),
-            Actor::Force(c) => c.energy_in_total(&kin),
-        };
     }
     [kinetic, potential]
 }

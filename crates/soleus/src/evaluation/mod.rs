@@ -27,14 +27,13 @@ use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use soleus_dynamics::Options;
-use soleus_dynamics::force::CompiledForce;
 use soleus_dynamics::metabolics::probe::MetabolicProbe;
 use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::multibody::{compute_generalized_forces, compute_inverse_dynamics};
 use soleus_dynamics::muscle::MuscleInfo;
 use soleus_dynamics::system::{Actor, MotionError, State, System, Workspace};
 use soleus_math::{SpatialVec, Vec3};
-use soleus_model::Model;
+use soleus_model::{Diagnostics, Model};
 use soleus_tools::analysis::mass_center_motion;
 use std::path::PathBuf;
 
@@ -113,7 +112,13 @@ impl Evaluate {
             }
             let (values, problem) = evaluate(&m, &system, &input, &mut ws);
             let name = |mobility: usize| evaluation.tree_order.get(mobility).cloned().unwrap_or_default();
-            if let Some(MotionError::Singular { mobility }) = problem {
+            if let Some(MotionError::Massless { mobility }) = problem {
+                let message = format!(
+                    "state {i}: no body with mass moves with {}; the accelerations are NaN",
+                    name(mobility)
+                );
+                cx.warn(file, message, "");
+            } else if let Some(MotionError::Singular { mobility }) = problem {
                 let name = name(mobility);
                 let message = format!(
                     "state {i}: nothing resists the forces on {name}; the accelerations are not finite (NaN)"
@@ -122,9 +127,22 @@ impl Evaluate {
                 evaluation.not_finite.push(NotFinite { state: i, name });
             } else if let Some((what, name, x)) = first_not_finite(&evaluation.tree_order, &system, &ws) {
                 let message = format!("state {i}: the {what} of {name} is not finite ({x})");
-                let hint = "look for numbers of the state or the model that are not finite, or far too large";
-                cx.warn(file, message, hint);
                 let name = name.to_string();
+                match system.force_not_finite(&input.state, &input.controls, &mut ws) {
+                    // The force to blame has a line in the model.
+                    Some(f) => {
+                        let (path, force) = (self.model.path(), &m.forces[f].path);
+                        let mut log = Diagnostics::new(path.display().to_string());
+                        let hint = "look at its numbers and units: lengths are in m, masses in kg";
+                        log.warn(m.line_of(force), force, message, hint);
+                        cx.report(&log);
+                    }
+                    None => {
+                        let hint =
+                            "look for numbers of the state or the model that are not finite, or far too large";
+                        cx.warn(file, message, hint);
+                    }
+                }
                 evaluation.not_finite.push(NotFinite { state: i, name });
             } else if let Some(&mobility) = ws.mass.singular.first() {
                 let name = name(mobility);
@@ -354,12 +372,10 @@ fn evaluate(
         put("udoterr", list(&udoterr));
     }
 
-    let (muscles, energy) = muscles(model, system, input, ws);
-    put("muscles", muscles);
+    put("muscles", muscles(model, system, input, ws));
     put("moment_arms", moment_arms(model, system, ws));
     put("paths", paths(model, system, ws));
-    let (forces, force_energy) = forces(model, system, input, ws);
-    put("forces", forces);
+    put("forces", forces(model, system, input, ws));
 
     let probes = probes(model, system, input, ws);
     if !probes.is_empty() {
@@ -381,7 +397,8 @@ fn evaluate(
     let kinetic: f64 =
         ws.kin.V_GB.iter().zip(&ws.kin.inertia).map(|(v, i)| 0.5 * v.dot(i.momentum(*v))).sum();
     put("kinetic_energy", num(kinetic));
-    put("potential_energy", num(energy + force_energy - mass * system.gravity.dot(com[0])));
+    let energy = system.energy_of_forces(x, controls, ws);
+    put("potential_energy", num(energy - mass * system.gravity.dot(com[0])));
     (Value::Object(out), problem)
 }
 
@@ -430,22 +447,15 @@ fn muscle_row(i: &MuscleInfo<f64>) -> [f64; 23] {
     ]
 }
 
-/// All muscles, and the energy they store.
-fn muscles(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> (Value, f64) {
-    let (mut out, mut energy) = (Map::new(), 0.0);
-    for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {
-        let Actor::Muscle(m) = &s.actor else { continue };
-        let st = &ws.paths[i];
-        let info = m.info(
-            st.length(),
-            st.speed(),
-            input.controls[s.controls.start],
-            &input.state.z[s.states.clone()],
-        );
-        energy += info.muscle_potential_energy;
-        out.insert(f.path.clone(), list(&muscle_row(&info)));
+/// All muscles.
+fn muscles(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> Value {
+    let mut out = Map::new();
+    for (i, f) in model.forces.iter().enumerate() {
+        if let Some(info) = system.muscle_info(i, &input.state, &input.controls, ws) {
+            out.insert(f.path.clone(), list(&muscle_row(&info)));
+        }
     }
-    (Value::Object(out), energy)
+    Value::Object(out)
 }
 
 fn moment_arms(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {
@@ -491,34 +501,19 @@ fn paths(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {
     Value::Object(out)
 }
 
-/// Recorded values of every force that is no muscle, and the energy they store.
-fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> (Value, f64) {
-    let (mut out, mut energy) = (Map::new(), 0.0);
-    let kin = ws.kin.view(input.state.time);
+/// Recorded values of every force that is no muscle.
+fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> Value {
+    let mut out = Map::new();
     for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {
         let Actor::Force(c) = &s.actor else { continue };
-        let c: &CompiledForce = c;
-        let controls = &input.controls[s.controls.clone()];
-        let states = &input.state.z[s.states.clone()];
         let mut values = Vec::new();
-        match c.path_force() {
-            Some(p) => {
-                let st = &ws.paths[i];
-                let control = controls.first().copied().unwrap_or(0.0);
-                p.record(st.length(), st.speed(), control, states, &mut values);
-                energy += c.path_energy(st.length());
-            }
-            None => {
-                c.record(&kin, controls, states, &mut values);
-                energy += c.energy_in_total(&kin);
-            }
-        }
+        system.record_force(i, &input.state, &input.controls, ws, &mut values);
         out.insert(
             f.path.clone(),
             json!({"type": f.class, "applied": s.enabled, "labels": c.labels(), "values": list(&values)}),
         );
     }
-    (Value::Object(out), energy)
+    Value::Object(out)
 }
 
 /// Metabolic probes: rates in W.

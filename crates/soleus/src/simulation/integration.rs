@@ -221,13 +221,12 @@ fn force_at_fault(system: &System, controls: &ModelControls, reached: &Outcome) 
     let z = part(2 * n..2 * n + system.num_aux)?;
     let x = State { time: reached.time, q: part(0..n)?, u: part(n..2 * n)?, z };
     let (mut controls, mut values) = (controls.clone(), vec![0.0; system.num_controls]);
-    let (mut alone, mut ws) = (system.clone(), system.workspace());
+    let mut ws = system.workspace();
     // Rates that are not finite themselves lead nowhere.
     controls.compute(x.time, &x, &mut values);
     let moves = system.compute_motion(&x, &values, &mut ws).is_ok();
     let rates = [system.coordinate_rates(&x), ws.udot.clone(), ws.zdot.clone()];
     let moves = moves && rates.iter().flatten().all(|r| r.is_finite());
-    alone.forces.iter_mut().for_each(|f| f.enabled = false);
     let ahead: &[f64] = if moves { &[0.0, 1e-12, 1e-9, 1e-6, 1e-3] } else { &[0.0] };
     ahead.iter().find_map(|dt| {
         let mut x = x.clone();
@@ -236,17 +235,7 @@ fn force_at_fault(system: &System, controls: &ModelControls, reached: &Outcome) 
             x.iter_mut().zip(rate).filter(|_| *dt > 0.0).for_each(|(x, rate)| *x += dt * rate);
         }
         controls.compute(x.time, &x, &mut values);
-        alone.compute_kinematics(&x, &mut ws);
-        alone.compute_paths(&x, &mut ws);
-        // One force at a time.
-        (0..system.forces.len()).filter(|&i| system.forces[i].enabled).find(|&i| {
-            alone.forces[i].enabled = true;
-            alone.compute_forces(&x, &values, &mut ws);
-            alone.forces[i].enabled = false;
-            let bodies = ws.body_load.iter().flat_map(|f| [f.w, f.v]).flat_map(|v| v.to_array());
-            let rates = ws.zdot[system.forces[i].states.clone()].iter().copied();
-            !bodies.chain(ws.mobility_load.iter().copied()).chain(rates).all(f64::is_finite)
-        })
+        system.force_not_finite(&x, &values, &mut ws)
     })
 }
 

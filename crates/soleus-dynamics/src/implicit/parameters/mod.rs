@@ -206,7 +206,7 @@ impl ImplicitSystem<'_> {
         room.plain.A_GB[0] = SpatialVec::new(Vec3::zero(), -s.gravity);
         compute_accelerations(&s.tree, &room.plain.kin, udot, &mut room.plain.A_GB);
         room.lift(x, xdot, controls, lambda);
-        for (p, column) in parameters.iter().zip(df_dp.chunks_exact_mut(self.num_residuals())) {
+        for (p, column) in parameters.iter().zip(df_dp.chunks_exact_mut(self.num_residuals().max(1))) {
             column.fill(0.0);
             let (ru, rest) = column[n..].split_at_mut(n);
             room.plain.body_load.fill(SpatialVec::zero());
