@@ -24,7 +24,9 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ),
     ("soleus-viewer", STUDIES),
     ("soleus", LIBRARY),
-    ("soleus-cli", EDGE),
+    // A door: it parses, calls and prints, and computes nothing.
+    ("soleus-cli", &["soleus"]),
+    ("soleus-experiments", EDGE),
     ("soleus-python", EDGE),
     ("soleus-fuzz", EDGE),
 ];
@@ -73,7 +75,7 @@ const FOREIGN: &[(&str, &[&str], &str)] = &[
     ("quick-xml", &["soleus-io"], "only io has heard of XML"),
     ("roxmltree", &["soleus-io"], "only io has heard of XML"),
     ("xml", &["soleus-io"], "only io has heard of XML"),
-    ("clap", &["soleus-cli"], "only the command reads arguments"),
+    ("clap", &["soleus-cli", "soleus-experiments"], "only the command reads arguments"),
     ("indicatif", &["soleus-cli"], "nothing below the edge shows progress"),
     ("axum", &["soleus-viewer"], "only the viewer serves pages"),
     ("tokio", &["soleus-viewer"], "only the viewer serves pages"),

@@ -3,16 +3,11 @@
 pub mod input;
 
 use crate::door::{enter, finish};
-use crate::failure::Failure;
-use crate::load::Warnings;
 use clap::{Args, ValueEnum};
 use input::Input;
-use soleus::analysis::standard;
-pub use soleus::analysis::{contacts, failed};
-use soleus::{Analyze, Context};
-use soleus_io::setup::{AnalysisKind, AnalysisSetup, AnalyzeSetup};
-use soleus_model::operator::ModelOperator;
-use std::path::{Path, PathBuf};
+use soleus::analysis::{AnalysisKind, AnalysisSetup, standard};
+use soleus::{Analyze, Error};
+use std::path::PathBuf;
 
 /// Arguments of `soleus analyze`.
 #[derive(Args)]
@@ -80,11 +75,11 @@ enum Choice {
 }
 
 /// Runs `soleus analyze`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
+pub fn run(a: &Arguments) -> Result<(), Error> {
     if a.analyses.contains(&Choice::Point) && a.point.is_empty() {
         let message = "no points are named".to_string();
         let hint = "name them with --point, such as --point heel=calcn_r,0,0,0";
-        return Err(Failure::content(&a.input.model, 0, "", message, hint));
+        return Err(Error::content(&a.input.model, 0, "", message, hint));
     }
     let i = &a.input;
     let request = Analyze {
@@ -104,23 +99,7 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         opensim_faults: i.opensim_faults,
         ..Analyze::default()
     };
-    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
-}
-
-/// Runs the `AnalyzeTool` of a setup file, with these actuators added to the model.
-pub fn run_setup(
-    path: &Path,
-    s: &AnalyzeSetup,
-    helpers: &[ModelOperator],
-    opensim_faults: bool,
-    warnings: Warnings,
-) -> Result<(), Failure> {
-    Ok(enter(None, false, |cx| {
-        let cx = Context { model_warnings: warnings == Warnings::Tell, ..*cx };
-        let operators = helpers.to_vec();
-        let request = Analyze { operators, opensim_faults, ..Analyze::from_setup(path, s)? };
-        finish(&cx, request.run(&cx))
-    })?)
+    enter(None, false, |cx| finish(cx, request.run(cx)))
 }
 
 /// A point of a body: `NAME=BODY,X,Y,Z`.

@@ -1,7 +1,6 @@
 //! `soleus demo`: predicts a walk with the model that is built in.
 
-use crate::door::{enter, finish};
-use crate::failure::Failure;
+use crate::door::{enter, finish, print};
 use clap::Args;
 use soleus::{Context, Error, LegTour, Outcome, PredictWalk};
 use std::path::PathBuf;
@@ -34,25 +33,27 @@ fn walking_speed(text: &str) -> Result<f64, String> {
 }
 
 /// Predicts a walk, tells of it and writes the page.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
-    Ok(enter(None, false, |cx| match a.leg {
+pub fn run(a: &Arguments) -> Result<(), Error> {
+    enter(None, false, |cx| match a.leg {
         true => finish(cx, LegTour.run(cx)),
         false => predict(cx, a),
-    })?)
+    })
 }
 
 fn predict(cx: &Context, a: &Arguments) -> Result<(), Error> {
     let request = PredictWalk { speed: a.speed, page: Some(a.out.clone()), picture: a.picture.clone() };
     let found = request.run(cx)?;
     let (walk, outcome) = (&found.walk, &found.outcome);
-    println!("speed           {:8.3} m/s", a.speed);
-    println!("cycle           {:8.3} s      (Winter's adults at 1.325 m/s: 1.140)", walk.duration());
-    println!("stride          {:8.3} m", a.speed * walk.duration());
-    println!("stance          {:8.1} %", 100.0 * walk.stance());
-    println!("effort          {:8.4}", outcome.goal("effort"));
-    println!("equations hold to {:.1e}", outcome.solution.certificate.constraint_violation);
-    println!("found in        {:8.1} s, {} iterations", found.seconds, outcome.iterations);
+    let lines = [
+        format!("speed           {:8.3} m/s", a.speed),
+        format!("cycle           {:8.3} s      (Winter's adults at 1.325 m/s: 1.140)", walk.duration()),
+        format!("stride          {:8.3} m", a.speed * walk.duration()),
+        format!("stance          {:8.1} %", 100.0 * walk.stance()),
+        format!("effort          {:8.4}", outcome.goal("effort")),
+        format!("equations hold to {:.1e}", outcome.solution.certificate.constraint_violation),
+        format!("found in        {:8.1} s, {} iterations", found.seconds, outcome.iterations),
+        format!("open {}", a.out.display()),
+    ];
     found.write(cx)?;
-    println!("open {}", a.out.display());
-    Ok(())
+    print(cx, &(lines.join("\n") + "\n"))
 }

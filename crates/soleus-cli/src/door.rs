@@ -3,8 +3,7 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use soleus::files::{Disk, Files};
 use soleus::text::printable;
-use soleus::{Context, Error, ErrorKind, Monitor, Outcome, Progress};
-use soleus_model::Diagnostic;
+use soleus::{Context, Diagnostic, Error, ErrorKind, Monitor, Outcome, Progress};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -209,6 +208,12 @@ fn line(p: &Progress, seconds: f64) -> String {
         text = format!("{text}: {}", p.detail);
     }
     text
+}
+
+/// Writes text to stdout.
+pub fn print(cx: &Context, text: &str) -> Result<(), Error> {
+    let stdout = Path::new("-");
+    cx.files.write(stdout, text.as_bytes()).map_err(|e| Error::write(cx.files, stdout, e))
 }
 
 /// Writes the files of a result, and says whether it is the one that was wanted.

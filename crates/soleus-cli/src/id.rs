@@ -1,13 +1,9 @@
 //! `soleus id`.
 
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::Args;
-use soleus::InverseDynamics;
-use soleus_model::Model;
-use soleus_model::external_loads::ExternalLoads;
-use soleus_model::force::Force;
-use std::path::{Path, PathBuf};
+use soleus::{Error, InverseDynamics};
+use std::path::PathBuf;
 
 /// Arguments of `soleus id`.
 #[derive(Args)]
@@ -45,7 +41,7 @@ pub struct Arguments {
 }
 
 /// Runs `soleus id`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
+pub fn run(a: &Arguments) -> Result<(), Error> {
     let request = InverseDynamics {
         model: a.model.clone().into(),
         motion: a.motion.clone().into(),
@@ -58,15 +54,5 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         output: Some(a.out.clone()),
         ..InverseDynamics::default()
     };
-    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
-}
-
-/// The forces of an `ExternalLoads` file.
-pub fn measured(model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Vec<Force>, Failure> {
-    Ok(enter(None, false, |cx| soleus::inputs::loads::read(cx, model, loads, folder))?)
-}
-
-/// The forces of loads that are in the file `path`, their data read.
-pub fn forces_of(loads: &ExternalLoads, path: &Path, folder: &Path) -> Result<Vec<Force>, Failure> {
-    Ok(enter(None, false, |cx| soleus::inputs::loads::forces_of(cx, loads, path, folder))?)
+    enter(None, false, |cx| finish(cx, request.run(cx)))
 }

@@ -1,7 +1,6 @@
 //! `soleus ik`.
 
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::Args;
 use soleus::inverse_kinematics::KinematicsOutput;
 use soleus::{Context, Error, InverseKinematics, SensorKinematics};
@@ -65,11 +64,11 @@ fn parse_three(text: &str) -> Result<[f64; 3], String> {
 }
 
 /// Runs `soleus ik`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
-    Ok(enter(a.threads, false, |cx| match &a.orientations {
+pub fn run(a: &Arguments) -> Result<(), Error> {
+    enter(a.threads, false, |cx| match &a.orientations {
         Some(file) => follow_sensors(cx, a, file),
         None => follow_markers(cx, a),
-    })?)
+    })
 }
 
 impl Arguments {
@@ -117,26 +116,4 @@ fn follow_sensors(cx: &Context, a: &Arguments, file: &Path) -> Result<(), Error>
         return request.stream(cx, lines.then_some(&mut stdin), &mut stdout);
     }
     finish(cx, request.run(cx))
-}
-
-/// Markers in meters.
-pub fn marker_table(path: &Path) -> Result<soleus_math::Table, Failure> {
-    Ok(markers_and_unit(path)?.0)
-}
-
-/// Markers in meters, and how many meters the unit of the file is.
-pub fn markers_and_unit(path: &Path) -> Result<(soleus_math::Table, f64), Failure> {
-    Ok(enter(None, false, |cx| soleus::inputs::table::read_markers(cx, &path.into()))?)
-}
-
-/// Runs the tool of a setup file.
-pub fn run_setup(
-    path: &Path,
-    s: &soleus_io::setup::InverseKinematicsSetup,
-    warnings: crate::load::Warnings,
-) -> Result<(), Failure> {
-    Ok(enter(None, false, |cx| {
-        let cx = Context { model_warnings: warnings == crate::load::Warnings::Tell, ..*cx };
-        finish(&cx, InverseKinematics::from_setup(path, s)?.run(&cx))
-    })?)
 }

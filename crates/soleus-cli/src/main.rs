@@ -6,24 +6,19 @@ mod analyze;
 mod demo;
 mod door;
 mod experiment;
-mod failure;
 mod id;
 mod ik;
-mod imu;
-mod load;
 mod model_verbs;
 mod pipeline;
 mod run;
 mod scale;
-mod setup;
 mod simulate;
 mod so;
 mod solve;
 mod table_verbs;
-mod tables;
-mod tool_model;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Musculoskeletal modelling, simulation and optimal control.
@@ -63,8 +58,7 @@ enum Verb {
     FitPaths(model_verbs::Fit),
 
     /// Repeats a published experiment and prints our numbers beside the published ones
-    #[command(subcommand, after_help = "Example:\n  soleus experiment walk --part stored")]
-    Experiment(experiment::Experiment),
+    Experiment(experiment::Arguments),
 
     /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
@@ -105,6 +99,22 @@ enum Verb {
     /// Draws columns of a motion, marker or force file over time
     Plot(table_verbs::Plot),
 
+    /// Writes the completions of a shell to stdout
+    #[command(
+        after_help = "Example:\n  soleus completions bash > ~/.local/share/bash-completion/completions/soleus"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+
+    /// Writes manual pages, one for each verb, into a folder
+    #[command(after_help = "Example:\n  soleus man ~/.local/share/man/man1")]
+    Man {
+        /// The folder; it is made if it is not there
+        folder: PathBuf,
+    },
+
     /// Shows a model and its motion: a page with an animated figure and plots, or a picture
     View(table_verbs::ViewModel),
 }
@@ -116,7 +126,7 @@ fn main() -> ExitCode {
     // Once a large block was given back, the allocator of Linux takes blocks up to that size from the heap, where what one file
     // took serves the next; before, every file gets fresh pages, which are a good part of the time of a short command.
     drop(std::hint::black_box(Vec::<u8>::with_capacity(FROM_THE_HEAP)));
-    let done = match Cli::parse().verb {
+    let done: Result<(), soleus::Error> = match Cli::parse().verb {
         Verb::Demo(a) => demo::run(&a),
         Verb::Info(arguments) => arguments.run(),
         Verb::Eval(arguments) => arguments.run(),
@@ -124,7 +134,10 @@ fn main() -> ExitCode {
         Verb::Jacobian(arguments) => arguments.run(),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => arguments.run(),
-        Verb::Experiment(which) => experiment::run(&which),
+        Verb::Experiment(arguments) => match experiment::run(&arguments) {
+            Ok(code) => return code,
+            Err(e) => Err(e),
+        },
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Pipeline(arguments) => pipeline::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
@@ -139,12 +152,38 @@ fn main() -> ExitCode {
         Verb::Convert(arguments) => arguments.run(),
         Verb::Plot(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),
+        Verb::Completions { shell } => completions(shell),
+        Verb::Man { folder } => manual(&folder),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             door::say(&e.to_string());
-            ExitCode::from(e.exit_code())
+            ExitCode::from(door::exit_code(&e))
         }
     }
+}
+
+/// The completions of a shell.
+fn completions(shell: clap_complete::Shell) -> Result<(), soleus::Error> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "soleus", &mut text);
+    door::enter(None, false, |cx| door::print(cx, &String::from_utf8_lossy(&text)))
+}
+
+/// A manual page for the program and each of its verbs.
+fn manual(folder: &Path) -> Result<(), soleus::Error> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    door::enter(None, false, |cx| {
+        for c in std::iter::once(&command).chain(command.get_subcommands()) {
+            let name = c.get_display_name().unwrap_or(c.get_name());
+            let mut page = Vec::new();
+            let file = folder.join(format!("{name}.1"));
+            let done = clap_mangen::Man::new(c.clone()).render(&mut page);
+            done.map_err(|e| soleus::Error::write(cx.files, &file, e))?;
+            soleus::Artifact::bytes(file, page).derived().write(cx)?;
+        }
+        Ok(())
+    })
 }

@@ -1,11 +1,10 @@
 //! `soleus info`, `eval`, `upgrade`, `equilibrium`, `jacobian` and `fit-paths`: verbs about a model.
 
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::Args;
+use soleus::path_fitting::FitOptions;
 use soleus::text::printable;
 use soleus::{Context, Equilibrium, Error, Evaluate, FitPaths, Jacobians, ModelInfo, Upgrade};
-use soleus_tools::fit_paths::FitOptions;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -24,9 +23,9 @@ pub struct Info {
 
 impl Info {
     /// Runs `soleus info`.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Error> {
         let request = ModelInfo { model: self.model.into(), output: Some("-".into()), as_json: self.json };
-        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+        enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }
 
@@ -55,7 +54,7 @@ pub struct Eval {
 
 impl Eval {
     /// Runs `soleus eval`.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Error> {
         let request = Evaluate {
             model: self.model.into(),
             states: self.states.into(),
@@ -63,7 +62,7 @@ impl Eval {
             opensim_faults: self.opensim_faults,
             output: Some(self.out),
         };
-        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+        enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }
 
@@ -80,9 +79,9 @@ pub struct UpgradeFile {
 
 impl UpgradeFile {
     /// Runs `soleus upgrade`.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Error> {
         let request = Upgrade { file: self.old, output: Some(self.out) };
-        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+        enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }
 
@@ -114,7 +113,7 @@ pub struct Rest {
 
 impl Rest {
     /// Runs `soleus equilibrium`.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Error> {
         let request = Equilibrium {
             model: self.model.into(),
             excitation: self.excitation,
@@ -123,7 +122,7 @@ impl Rest {
             tolerance: self.tolerance,
             output: self.out,
         };
-        Ok(enter(None, false, |cx| {
+        enter(None, false, |cx| {
             let found = request.run(cx)?;
             let mut text = String::new();
             for v in found.eigenvalues.iter().flatten() {
@@ -131,7 +130,7 @@ impl Rest {
             }
             print(cx, &text)?;
             finish(cx, Ok(found))
-        })?)
+        })
     }
 }
 
@@ -167,7 +166,7 @@ pub struct Jacobian {
 
 impl Jacobian {
     /// Runs `soleus jacobian`.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Error> {
         let names_alone = self.parameters.iter().any(|p| p == "list");
         let has_file = self.out.is_some() || self.plot.is_some();
         let request = Jacobians {
@@ -177,7 +176,7 @@ impl Jacobian {
             output: self.out,
             picture: self.plot,
         };
-        Ok(enter(None, false, |cx| {
+        enter(None, false, |cx| {
             if names_alone {
                 let names: String = request.parameter_names(cx)?.iter().map(|n| format!("{n}\n")).collect();
                 return print(cx, &printable(&names));
@@ -189,7 +188,7 @@ impl Jacobian {
                 return Err(Error::content(request.model.path(), 0, "", message, hint));
             }
             finish(cx, Ok(outcome))
-        })?)
+        })
     }
 }
 
@@ -224,7 +223,7 @@ pub struct Fit {
 
 impl Fit {
     /// Runs `soleus fit-paths`.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Error> {
         let request = FitPaths {
             model: self.model.into(),
             coordinates: self.coordinates.map(Into::into),
@@ -234,6 +233,6 @@ impl Fit {
             moment_arm_tolerance: self.moment_arm_tolerance,
             output: Some(self.out),
         };
-        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+        enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }

@@ -1,9 +1,8 @@
 //! `soleus pipeline`.
 
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::Args;
-use soleus::Pipeline;
+use soleus::{Error, Pipeline};
 use std::path::PathBuf;
 
 /// Arguments of `soleus pipeline`.
@@ -29,7 +28,7 @@ pub struct Arguments {
 }
 
 /// Runs `soleus pipeline`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
+pub fn run(a: &Arguments) -> Result<(), Error> {
     let request = Pipeline { again: a.again, ..Pipeline::of_file(&a.study) };
-    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    enter(None, false, |cx| finish(cx, request.run(cx)))
 }

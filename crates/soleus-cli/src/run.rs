@@ -1,9 +1,8 @@
 //! `soleus run`: a setup file of one of OpenSim's tools.
 
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::Args;
-use soleus::SetupFile;
+use soleus::{Error, SetupFile};
 use std::path::PathBuf;
 
 /// Arguments of `soleus run`.
@@ -24,12 +23,12 @@ pub struct Arguments {
 }
 
 /// Runs the tool.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
+pub fn run(a: &Arguments) -> Result<(), Error> {
     let request = SetupFile {
         file: a.setup.clone(),
         model: a.model.clone(),
         opensim_faults: a.opensim_faults,
         save_iterates: true,
     };
-    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    enter(None, false, |cx| finish(cx, request.run(cx)))
 }

@@ -1,10 +1,9 @@
 //! `soleus scale`.
 
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::Args;
-use soleus::scaling::{FactorSettings, PlacingSettings, Scaling, ScalingOutput};
-use soleus_io::setup::ManualScale;
+use soleus::Error;
+use soleus::scaling::{FactorSettings, ManualScale, PlacingSettings, Scaling, ScalingOutput};
 use std::path::PathBuf;
 
 /// Arguments of `soleus scale`.
@@ -76,8 +75,8 @@ fn parse_factor(text: &str) -> Result<(String, [f64; 3]), String> {
 }
 
 /// Runs `soleus scale`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
-    Ok(enter(None, false, |cx| finish(cx, a.request().run(cx)))?)
+pub fn run(a: &Arguments) -> Result<(), Error> {
+    enter(None, false, |cx| finish(cx, a.request().run(cx)))
 }
 
 impl Arguments {

@@ -1,12 +1,10 @@
 //! `soleus simulate`: forward simulation of a model.
 
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use soleus::simulation::{Method, SimulationOutput};
-use soleus::{ForwardSimulation, Simulation};
-use soleus_io::setup::ForwardSetup;
-use std::path::{Path, PathBuf};
+use soleus::{Error, Simulation};
+use std::path::PathBuf;
 
 /// Integrators by name.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -84,7 +82,7 @@ pub struct Arguments {
 }
 
 /// Simulates, and writes what came of it.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
+pub fn run(a: &Arguments) -> Result<(), Error> {
     let request = Simulation {
         model: a.model.clone().into(),
         excitation: a.excitation,
@@ -100,26 +98,5 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         output: SimulationOutput { folder: Some(a.out.clone()), name: None },
         opensim_faults: a.opensim_faults,
     };
-    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
-}
-
-/// Runs the `ForwardTool` of a setup file.
-pub fn run_setup(path: &Path, s: &ForwardSetup, opensim_faults: bool) -> Result<(), Failure> {
-    Ok(enter(None, false, |cx| {
-        let request = ForwardSimulation { opensim_faults, ..ForwardSimulation::from_setup(path, s)? };
-        finish(cx, request.run(cx))
-    })?)
-}
-
-/// For experiments.
-pub mod drive {
-    use crate::door::enter;
-    use crate::failure::Failure;
-    use soleus_math::Table;
-    use std::path::Path;
-
-    /// Reads a table of numbers.
-    pub fn read_table(path: &Path) -> Result<Table, Failure> {
-        Ok(enter(None, false, |cx| soleus::inputs::table::read_numbers(cx, &path.into()))?)
-    }
+    enter(None, false, |cx| finish(cx, request.run(cx)))
 }

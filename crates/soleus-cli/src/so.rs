@@ -2,10 +2,9 @@
 
 use crate::analyze::input::Input;
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::Args;
-use soleus::StaticOptimization;
-use soleus_optimization::separable::PowerProgram;
+use soleus::analysis::check_exponent;
+use soleus::{Error, StaticOptimization};
 
 /// Arguments of `soleus so`.
 #[derive(Args)]
@@ -28,12 +27,11 @@ pub struct Arguments {
 
 fn parse_exponent(text: &str) -> Result<f64, String> {
     let p: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    // What the solver takes.
-    PowerProgram::new(0, 0, p).map(|_| p).map_err(|e| e.to_string())
+    check_exponent(p).map(|()| p)
 }
 
 /// Runs `soleus so`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
+pub fn run(a: &Arguments) -> Result<(), Error> {
     let i = &a.input;
     let request = StaticOptimization {
         model: i.model.clone().into(),
@@ -51,5 +49,5 @@ pub fn run(a: &Arguments) -> Result<(), Failure> {
         output: i.output(),
         opensim_faults: i.opensim_faults,
     };
-    Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+    enter(None, false, |cx| finish(cx, request.run(cx)))
 }

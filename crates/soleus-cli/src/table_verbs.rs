@@ -1,11 +1,10 @@
 //! `soleus convert`, `plot` and `view`: verbs about tables and motions.
 
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use soleus::conversion::Turn;
-use soleus::{Convert, PlotTable, View, inputs};
-use soleus_viewer::Camera;
+use soleus::viewing::Camera;
+use soleus::{Convert, Error, PlotTable, View, inputs};
 use std::path::PathBuf;
 
 /// What to take out of a C3D file.
@@ -71,7 +70,7 @@ pub struct ConvertTable {
 
 impl ConvertTable {
     /// Runs `soleus convert`.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Error> {
         let request = Convert {
             input: self.input.into(),
             output: Some(self.output),
@@ -85,7 +84,7 @@ impl ConvertTable {
             force_threshold_n: self.force_threshold_n,
             fixed_digits: self.fixed,
         };
-        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+        enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }
 
@@ -111,14 +110,14 @@ pub struct Plot {
 
 impl Plot {
     /// Runs `soleus plot`.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Error> {
         let request = PlotTable {
             table: self.file.into(),
             columns: self.columns,
             take: self.take.into(),
             output: Some(self.out),
         };
-        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+        enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }
 
@@ -185,7 +184,7 @@ impl std::str::FromStr for Angles {
 
 impl ViewModel {
     /// Runs `soleus view`.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(self) -> Result<(), Error> {
         let page = match (self.out, &self.picture) {
             (Some(out), _) => Some(out),
             (None, Some(_)) => None,
@@ -208,6 +207,6 @@ impl ViewModel {
             yaw_deg: self.from.0.yaw_deg,
             pitch_deg: self.from.0.pitch_deg,
         };
-        Ok(enter(None, false, |cx| finish(cx, request.run(cx)))?)
+        enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }

@@ -1,6 +1,7 @@
 //! What must not change the joint angles of inverse kinematics: where the laboratory has its axes, when its clock started, its
 //! units, names, left and right, where a trial was cut; and one bad frame.
 
+use crate::common::walker::{ROOT_COORDINATES, Root, exchanged, moved, walk, walker};
 use soleus_dynamics::System;
 use soleus_math::table::{Element, Table};
 use soleus_math::{Rotation, Vec3, vec3};
@@ -9,7 +10,6 @@ use soleus_testing::reference_test;
 use soleus_tools::inverse_kinematics::{
     CoordinateTask, Error, InverseKinematics, MarkerTask, Settings, Target, Tasks, Trial, solve_trial,
 };
-use crate::common::walker::{ROOT_COORDINATES, Root, exchanged, moved, walk, walker};
 
 const EVERYTHING: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 

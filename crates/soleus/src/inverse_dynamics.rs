@@ -16,7 +16,7 @@ use soleus_math::Table;
 use soleus_model::force::{Force, ForceKind};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_dynamics::{Error as Failed, Loads, Settings, inverse_dynamics};
-use soleus_tools::quality::{Residuals, check_units, check_cutoff, check_points, residuals};
+use soleus_tools::quality::{Residuals, check_cutoff, check_points, check_units, residuals};
 use std::path::{Path, PathBuf};
 
 /// Joint moments behind a motion.
@@ -224,8 +224,6 @@ impl Outcome for JointMoments {
         let moments = r.output.as_ref().map(|f| (f, &self.loads.generalized_forces));
         let joints = r.joint_output.as_ref().zip(self.loads.joint_loads.as_ref());
         let files = moments.into_iter().chain(joints);
-        files
-            .map(|(file, table)| Artifact { is_derived, ..Artifact::table(file, table, digits) })
-            .collect()
+        files.map(|(file, table)| Artifact { is_derived, ..Artifact::table(file, table, digits) }).collect()
     }
 }

@@ -29,7 +29,8 @@ use soleus_math::Table;
 use soleus_model::document::Element;
 use soleus_model::{Document, Force, Model, angles};
 use soleus_simulation::system::state_column;
-use soleus_tools::fit_paths::{FitOptions, FittedPath, fit_paths};
+pub use soleus_tools::fit_paths::FitOptions;
+use soleus_tools::fit_paths::{FittedPath, fit_paths};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

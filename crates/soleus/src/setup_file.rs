@@ -11,7 +11,7 @@ use crate::optimal_control::{Inverse, Solve, Track};
 use crate::scaling::Scaling;
 use crate::simulation::ForwardSimulation;
 use serde::{Deserialize, Serialize};
-use soleus_io::setup::Setup;
+pub use soleus_io::setup::Setup;
 use std::path::PathBuf;
 
 /// A setup file of one of OpenSim's tools: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool,

@@ -27,9 +27,10 @@ use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::{Options, State, System};
 use soleus_math::Table as Columns;
 use soleus_model::{Diagnostics, Document, Model};
+pub use soleus_viewer::Camera;
 use soleus_viewer::scene::{Frame, Shape};
 use soleus_viewer::{
-    Activations, Animation, Camera, Layer, Motion, Recorder, Report, SceneOptions, Table, activation_plots,
+    Activations, Animation, Layer, Motion, Recorder, Report, SceneOptions, Table, activation_plots,
     attached_geometry, coordinate_plots, figure, force_plots,
 };
 use std::path::{Path, PathBuf};

@@ -2,11 +2,10 @@
 
 use super::flags::{ModelFlags, OutputFlags, TimeFlags, add_to};
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::Args;
 use soleus::optimal_control::tool::Trial;
+use soleus::setup_file::Setup;
 use soleus::{Context, Error, Inverse, inputs};
-use soleus_io::setup::Setup;
 use std::path::PathBuf;
 
 /// Arguments of `soleus inverse`.
@@ -64,6 +63,6 @@ impl Arguments {
 }
 
 /// Runs `soleus inverse`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
-    Ok(enter(None, a.output.quiet, |cx| finish(cx, a.request(cx)?.run(cx)))?)
+pub fn run(a: &Arguments) -> Result<(), Error> {
+    enter(None, a.output.quiet, |cx| finish(cx, a.request(cx)?.run(cx)))
 }

@@ -4,13 +4,10 @@ mod flags;
 pub mod inverse;
 pub mod track;
 
-use crate::door::{enter, finish};
-use crate::failure::Failure;
-use crate::load;
+use crate::door::{enter, finish, print};
 use clap::Args;
 use soleus::Error;
-use soleus::optimal_control::{EXAMPLE, GoalReference, Solve, SolveOptions, StudySource};
-use soleus_io::study;
+use soleus::optimal_control::{EXAMPLE, GoalReference, Solve, SolveOptions, StudySource, fields};
 use std::path::{Path, PathBuf};
 
 /// `--resume` without a file: no file has this name.
@@ -136,12 +133,12 @@ fn reference(study: &Path, text: &str) -> Result<GoalReference, Error> {
 }
 
 /// Runs `soleus solve`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
+pub fn run(a: &Arguments) -> Result<(), Error> {
     if a.print_example {
-        return load::write_whole(Path::new("-"), EXAMPLE);
+        return enter(None, a.quiet, |cx| print(cx, EXAMPLE));
     }
     if a.fields {
-        return load::write_whole(Path::new("-"), &study::reference());
+        return enter(None, a.quiet, |cx| print(cx, &fields()));
     }
-    Ok(enter(None, a.quiet, |cx| finish(cx, a.request()?.run(cx)))?)
+    enter(None, a.quiet, |cx| finish(cx, a.request()?.run(cx)))
 }

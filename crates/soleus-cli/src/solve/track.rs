@@ -2,11 +2,10 @@
 
 use super::flags::{ModelFlags, OutputFlags, TimeFlags, add_to};
 use crate::door::{enter, finish};
-use crate::failure::Failure;
 use clap::Args;
 use soleus::optimal_control::tool::Trial;
+use soleus::setup_file::Setup;
 use soleus::{Context, Error, Track, inputs};
-use soleus_io::setup::Setup;
 use std::path::PathBuf;
 
 /// Arguments of `soleus track`.
@@ -79,6 +78,6 @@ impl Arguments {
 }
 
 /// Runs `soleus track`.
-pub fn run(a: &Arguments) -> Result<(), Failure> {
-    Ok(enter(None, a.output.quiet, |cx| finish(cx, a.request(cx)?.run(cx)))?)
+pub fn run(a: &Arguments) -> Result<(), Error> {
+    enter(None, a.output.quiet, |cx| finish(cx, a.request(cx)?.run(cx)))
 }

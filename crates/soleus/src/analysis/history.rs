@@ -10,7 +10,7 @@ use soleus_math::Table;
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::system::{state_column, state_labels};
 use soleus_tools::analysis::{HistoryError, MotionSettings, StateHistory};
-use soleus_tools::quality::{check_units, check_cutoff, check_points};
+use soleus_tools::quality::{check_cutoff, check_points, check_units};
 use std::path::Path;
 
 /// What the columns of a motion are.

@@ -27,7 +27,7 @@ mod static_optimization;
 
 pub use history::MotionKind;
 pub use standard::{contacts, standard};
-pub use static_optimization::StaticOptimization;
+pub use static_optimization::{StaticOptimization, check_exponent};
 
 use crate::artifact::{Artifact, Content, Outcome};
 use crate::context::Context;
@@ -42,7 +42,8 @@ use crate::source::{ModelSource, Source};
 use make::{Motion, make};
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::{Options, System};
-use soleus_io::setup::{AnalysisKind, AnalysisSetup, AnalyzeSetup, write_control_set};
+use soleus_io::setup::write_control_set;
+pub use soleus_io::setup::{AnalysisKind, AnalysisSetup, AnalyzeSetup};
 use soleus_io::table::sto::Digits;
 use soleus_math::Table;
 use soleus_model::operator::ModelOperator;

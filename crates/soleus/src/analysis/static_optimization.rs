@@ -118,3 +118,9 @@ impl StaticOptimization {
         }
     }
 }
+
+/// Why static optimization does not take an exponent.
+pub fn check_exponent(p: f64) -> Result<(), String> {
+    // What the solver takes.
+    soleus_optimization::separable::PowerProgram::new(0, 0, p).map(|_| ()).map_err(|e| e.to_string())
+}

@@ -25,7 +25,8 @@ use soleus_math::table::{Element, TableError};
 use soleus_model::joint::MotionType;
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_kinematics::{
-    Chunks, CoordinateTask, MarkerTask, Misplaced, Settings, Summary, Target, Tasks, Trial, solve_trial_in_chunks,
+    Chunks, CoordinateTask, MarkerTask, Misplaced, Settings, Summary, Target, Tasks, Trial,
+    solve_trial_in_chunks,
 };
 use soleus_tools::quality::check_markers;
 use std::path::{Path, PathBuf};

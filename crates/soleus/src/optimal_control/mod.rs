@@ -37,6 +37,7 @@ pub use inverse::Inverse;
 pub use options::SolveOptions;
 pub use problem::Inputs;
 pub use run::session::PosedStudy;
+pub use soleus_io::study::reference as fields;
 pub use solution::{PhaseSolution, Solution};
 pub use study::{EXAMPLE, StudySource};
 pub use track::Track;

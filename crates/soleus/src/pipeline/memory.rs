@@ -51,7 +51,8 @@ impl StepMemory {
         let read = opened.read_files().into_iter().map(|(p, d)| (self.short(&p), d)).collect();
         let written = opened.written_files().into_iter().map(|(p, d)| (self.short(&p), d)).collect();
         let (version, request) = (env!("CARGO_PKG_VERSION").to_string(), self.digest_of(request));
-        let text = serde_json::to_string_pretty(&Record { version, request, read, written }).unwrap_or_default();
+        let text =
+            serde_json::to_string_pretty(&Record { version, request, read, written }).unwrap_or_default();
         let file = self.file(step);
         cx.files.make_folder(&self.folder).map_err(|e| Error::write(cx.files, &self.folder, e))?;
         cx.files.write(&file, text.as_bytes()).map_err(|e| Error::write(cx.files, &file, e))

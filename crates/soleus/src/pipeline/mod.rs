@@ -2,10 +2,9 @@
 
 mod memory;
 mod steps;
-pub mod study;
 mod summary;
 
-pub use study::Study;
+pub use soleus_io::pipeline::Pipeline as Study;
 
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
@@ -15,6 +14,7 @@ use crate::inputs::model;
 use crate::inputs::paths::{folder_of, stem_of};
 use memory::StepMemory;
 use serde::Serialize;
+use soleus_model::Diagnostics;
 use std::path::{Path, PathBuf};
 
 /// All steps of a study of motion capture: scaling, then for each trial joint angles, moments, muscle forces and joint reactions.
@@ -88,8 +88,12 @@ impl Pipeline {
     /// Runs all steps; a trial that fails leaves the others alone.
     pub fn run(&self, cx: &Context) -> Result<PipelineResult, Error> {
         let study = match &self.study {
-            Some(study) => study.clone(),
-            None => Study::read(cx, &self.file)?,
+            Some(study) => {
+                let mut log = Diagnostics::new(self.file.display().to_string());
+                study.check(&mut log);
+                cx.settle(&self.file, Some(study.clone()), log)?
+            }
+            None => read_study(cx, &self.file)?,
         };
         // One name for every file, however the study was called.
         let home = plain(&cx.files.absolute(folder_of(&cx.files.absolute(&self.file))));
@@ -113,6 +117,13 @@ impl Pipeline {
         cx.note(format!("summary: {}", run.results.join("summary.html").display()));
         Ok(PipelineResult { steps: run.steps, results: run.results, page, failure: run.failure })
     }
+}
+
+/// Reads a study file.
+fn read_study(cx: &Context, path: &Path) -> Result<Study, Error> {
+    let mut log = Diagnostics::new(path.display().to_string());
+    let study = soleus_io::pipeline::read(&cx.read_text(path)?, &mut log);
+    cx.settle(path, study, log)
 }
 
 /// Two runs at once would write over each other's files.

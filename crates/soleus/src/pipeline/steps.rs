@@ -1,6 +1,5 @@
 //! The steps of a study, each a request of its own.
 
-use super::study::{Scale, Trial};
 use super::{Ended, Run, SENSOR_ERRORS};
 use crate::analysis::{AnalysisOutput, Analyze, MotionKind};
 use crate::artifact::{Artifact, Outcome};
@@ -12,6 +11,7 @@ use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
 use crate::scaling::{FactorSettings, PlacingSettings, Scaling, ScalingOutput};
 use crate::source::Source;
+use soleus_io::pipeline::{Scale, Trial};
 use soleus_io::setup::{AnalysisKind, AnalysisSetup, Setup};
 use soleus_io::table::sto::Digits;
 use soleus_math::Table;
@@ -29,7 +29,8 @@ impl Run<'_> {
     /// The model of the subject.
     pub(super) fn scale(&mut self) -> Result<PathBuf, Ended> {
         let out = self.results.join("subject.osim");
-        let (settings, home, file) = (self.study.scale.clone().unwrap_or_default(), self.home.clone(), self.file.clone());
+        let (settings, home, file) =
+            (self.study.scale.clone().unwrap_or_default(), self.home.clone(), self.file.clone());
         let output = ScalingOutput {
             factors: Some(self.results.join("scale_factors.xml")),
             model: Some(out.clone()),

@@ -1,13 +1,13 @@
 //! The page that shows a study: what was done, how good it is, and the curves.
 
-use super::study::{Study, Trial};
-use super::{SENSOR_ERRORS, StepOutcome};
+use super::{SENSOR_ERRORS, StepOutcome, Study};
+use crate::files::Files;
+use soleus_io::pipeline::Trial;
 use soleus_math::Table;
 use soleus_model::joint::MotionType;
 use soleus_model::{ForceKind, Model};
 use soleus_tools::quality::residuals;
 use soleus_viewer::{Line, Plot, Report, Table as Rows};
-use crate::files::Files;
 use std::path::Path;
 
 /// The page. What a failed step left out is left out here.

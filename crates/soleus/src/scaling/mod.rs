@@ -10,7 +10,8 @@ use crate::inverse_kinematics::{bound, range, tasks_of};
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use soleus_io::osim::write_document;
-use soleus_io::setup::{IkTask, ManualScale, MeasurementSetup, ScaleSetup, ScalingStep, read_scale_set};
+use soleus_io::setup::read_scale_set;
+pub use soleus_io::setup::{IkTask, ManualScale, MeasurementSetup, ScaleSetup, ScalingStep};
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::{Table, Vec3};
 use soleus_model::marker_set::{marker_set_document, markers_of, update_markers};
@@ -216,7 +217,9 @@ impl Scaling {
             output: self.output.clone(),
         };
         match &self.factors {
-            None => cx.note("the model is not scaled: the setup has no ModelScaler, or one that does not apply"),
+            None => {
+                cx.note("the model is not scaled: the setup has no ModelScaler, or one that does not apply")
+            }
             Some(settings) => self.scale(cx, path, settings, &mut result)?,
         }
         match &self.placing {
@@ -233,7 +236,10 @@ impl Scaling {
     fn check(&self, path: &Path) -> Result<(), Error> {
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         if let Some(mass) = self.mass.filter(|m| !(*m > 0.0 && m.is_finite())) {
-            return wrong(format!("a subject does not have a mass of {mass} kg"), "give a positive number of kg");
+            return wrong(
+                format!("a subject does not have a mass of {mass} kg"),
+                "give a positive number of kg",
+            );
         }
         for m in self.factors.iter().flat_map(|f| &f.manual) {
             if !m.scales.iter().all(|x| *x > 0.0 && x.is_finite()) {

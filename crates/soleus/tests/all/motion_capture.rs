@@ -12,7 +12,8 @@ use soleus::{
 use std::path::Path;
 
 /// Three markers of a body that moves in a plane, m.
-const MARKERS: [(&str, [f64; 3]); 3] = [("A", [0.0, 0.0, 0.0]), ("B", [0.3, 0.0, 0.0]), ("C", [0.0, 0.2, 0.1])];
+const MARKERS: [(&str, [f64; 3]); 3] =
+    [("A", [0.0, 0.0, 0.0]), ("B", [0.3, 0.0, 0.0]), ("C", [0.0, 0.2, 0.1])];
 
 /// A body of 10 kg that moves in the vertical plane, with three markers.
 fn model() -> String {
@@ -186,7 +187,10 @@ fn issue_16_a_part_of_a_trial_is_filtered_before_it_is_cut() {
 /// A second run does only what has changed, whatever the files are called and however the study is.
 #[test]
 fn issue_16_the_pipeline_knows_what_it_opened() {
-    let files = files().with("s/study.toml", STUDY.replace("plate.osim", "../plate.osim").replace("data/walk.sto", "my walk.sto"));
+    let files = files().with(
+        "s/study.toml",
+        STUDY.replace("plate.osim", "../plate.osim").replace("data/walk.sto", "my walk.sto"),
+    );
     files.write(Path::new("s/my walk.sto"), &files.read(Path::new("data/walk.sto")).unwrap()).unwrap();
     let run = |name: &str| {
         let told = Collected::default();
@@ -219,7 +223,11 @@ fn identity_setup_file_and_request() {
     let request = InverseKinematics {
         model: "plate.osim".into(),
         markers: "data/walk.sto".into(),
-        output: KinematicsOutput { motion: Some("m".into()), fixed_digits: true, ..KinematicsOutput::default() },
+        output: KinematicsOutput {
+            motion: Some("m".into()),
+            fixed_digits: true,
+            ..KinematicsOutput::default()
+        },
         ..InverseKinematics::default()
     };
     request.run(&cx).unwrap().write(&cx).unwrap();

@@ -1,0 +1,94 @@
+//! The `soleus-experiment` program; `soleus experiment` runs it.
+
+#![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
+
+mod das3;
+mod desk;
+mod imu;
+mod millard;
+mod moco;
+mod places;
+mod progress_printer;
+mod random;
+mod report;
+mod sample;
+mod seth;
+mod sheet;
+mod ski;
+mod stages;
+mod walk;
+
+use clap::{Parser, Subcommand};
+use soleus::{Error, ErrorKind};
+use std::process::ExitCode;
+
+/// Repeats a published experiment and prints our numbers beside the published ones.
+#[derive(Parser)]
+#[command(name = "soleus experiment", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    which: Experiment,
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse().which) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::from(if e.kind() == ErrorKind::NotSolved { 1 } else { 2 })
+        }
+    }
+}
+
+/// The experiments.
+#[derive(Subcommand)]
+enum Experiment {
+    /// The shoulder and arm model of van den Bogert, Blana and Heinrich (2011): equilibrium, time constants, accuracy and
+    /// speed of real-time simulation
+    #[command(after_help = "Example:\n  soleus experiment das3 --data ../shared/data")]
+    Das3(das3::Arguments),
+    /// Gaits from inertial sensors alone, with the records of Dorschky et al. (2019): angles and ground forces beside measured
+    /// ones, with all sensors and with few
+    #[command(
+        after_help = "Example:\n  soleus experiment imu --data ../shared/data --out imu\n\nIts data lie in gait2d/biomac of that folder."
+    )]
+    Imu(imu::Arguments),
+    /// The muscle models of Millard, Uchida, Seth and Delp (2013): elastic and rigid tendons, with and without damping,
+    /// their speed and their forces beside measured ones
+    #[command(
+        after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard\n\nIts data lie in muscle and walking of that folder."
+    )]
+    Millard(millard::Arguments),
+    /// The examples of Dembia, Bianco, Falisse, Hicks and Delp (2020), OpenSim Moco: a mass on three muscles, a squat with and without
+    /// a spring at the knee, a walk with less load on the knees
+    #[command(
+        after_help = "Example:\n  soleus experiment moco --data ../shared/data --out moco\n\nIts data lie in moco and walking of that folder."
+    )]
+    Moco(moco::Arguments),
+    /// The induced accelerations of Seth, Sherman, Reinbolt and Delp (2011): what muscles contribute to support and propulsion in
+    /// running, walking and a crouch
+    #[command(
+        after_help = "Example:\n  soleus experiment seth --data ../shared/data --out seth\n\nIts data lie in running and walking of that folder."
+    )]
+    Seth(seth::Arguments),
+    /// State estimation on a ski landing, after van den Bogert, Blana and Heinrich (2011): forces and muscles from noisy and
+    /// missing readings, and what a perturbed landing does to the knees
+    #[command(after_help = "Example:\n  soleus experiment ski --out ski")]
+    Ski(ski::Arguments),
+    /// The walks of van den Bogert, Blana and Heinrich (2011): able and with a prosthesis, stored and published costs
+    #[command(after_help = "Example:\n  soleus experiment walk --out walks")]
+    Walk(walk::Arguments),
+}
+
+/// Runs one.
+fn run(which: &Experiment) -> Result<(), Error> {
+    match which {
+        Experiment::Das3(a) => das3::run(a),
+        Experiment::Imu(a) => imu::run(a),
+        Experiment::Millard(a) => millard::run(a),
+        Experiment::Moco(a) => moco::run(a),
+        Experiment::Seth(a) => seth::run(a),
+        Experiment::Ski(a) => ski::run(a),
+        Experiment::Walk(a) => walk::run(a),
+    }
+}
