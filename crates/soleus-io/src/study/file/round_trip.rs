@@ -3,7 +3,6 @@
 use super::schema::{self, Kind, NEEDED};
 use super::writing::Writing;
 use super::*;
-use std::path::{Path, PathBuf};
 
 fn read_text(text: &str) -> Study {
     let mut log = Diagnostics::new("study.toml");
@@ -171,66 +170,6 @@ fn identity_what_has_more_than_one_form_is_kept() {
     ] {
         check(&read_text(&format!("model = 'leg.osim'\n{rest}\n")));
     }
-}
-
-/// Study files of the project: the examples, those that are part of the program, and those in the guide.
-fn shipped() -> Vec<(PathBuf, String)> {
-    fn walk(folder: &Path, list: &mut Vec<(PathBuf, String)>) {
-        let Ok(entries) = std::fs::read_dir(folder) else { return };
-        for path in entries.flatten().map(|e| e.path()) {
-            let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default().to_string();
-            if path.is_dir() {
-                if name != "target" && !name.starts_with('.') {
-                    walk(&path, list);
-                }
-            } else if name.ends_with(".toml") && name != "Cargo.toml" {
-                let text = std::fs::read_to_string(&path).unwrap_or_default();
-                if text.contains("time]") && text.contains("model =") {
-                    list.push((path, text));
-                }
-            } else if name == "study.md" {
-                let text = std::fs::read_to_string(&path).unwrap_or_default();
-                let blocks = text.split("```toml\n").skip(1).filter_map(|b| b.split("```").next());
-                let whole = blocks.filter(|b| b.contains("time]") && b.contains("model ="));
-                list.extend(whole.map(|b| (path.clone(), b.to_string())));
-            }
-        }
-    }
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let mut list = Vec::new();
-    ["examples", "crates", "docs"].iter().for_each(|folder| walk(&root.join(folder), &mut list));
-    list
-}
-
-#[test]
-fn identity_shipped_studies_are_kept() {
-    let list = shipped();
-    assert!(list.len() >= 9, "{} studies", list.len());
-    for (path, text) in list {
-        let mut log = Diagnostics::new(path.display().to_string());
-        let study = read(&text, &mut log).unwrap_or_else(|| panic!("{}: {:?}", path.display(), log.list));
-        check(&study);
-    }
-}
-
-/// What OpenSim's setup files say, from XML to a study, to TOML and to a study again.
-#[test]
-fn identity_moco_files_are_kept() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/reference/moco/settings");
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let mut count = 0;
-    for path in entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "omoco")) {
-        let Ok(bytes) = std::fs::read(&path) else { continue };
-        let (document, mut log) = crate::osim::read_document(&bytes, &path.display().to_string());
-        let mut document = document.unwrap_or_else(|| panic!("{:?}", log.list));
-        crate::osim::upgrade(&mut document, &mut log);
-        let Some(crate::setup::Setup::MocoStudy(setup)) = crate::setup::read(&document, &mut log) else {
-            panic!("{}: {:?}", path.display(), log.list)
-        };
-        check(&Study::from(*setup));
-        count += 1;
-    }
-    assert!(count >= 30, "{count} files");
 }
 
 /// The lists of types are those that the reader knows, and what they say of defaults is so.
