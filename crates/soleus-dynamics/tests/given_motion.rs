@@ -1,14 +1,8 @@
 //! The equations of a given motion against the whole implicit equations, on every reference model.
 
-use crate::common::{NOT_FINITE, Subject, Tally, direction, moved, references, shifted, shipped};
+use crate::common::{NOT_FINITE, Subject, Tally, direction, moved, references, scale, shifted, shipped};
 use soleus_dynamics::implicit::ImplicitSystem;
-use soleus_math::norm::largest_size;
 use soleus_testing::reference_test;
-
-/// Largest entry, at least 1.
-fn size(list: &[f64]) -> f64 {
-    largest_size(list).max(1.0)
-}
 
 /// Residual, Jacobian and Hessian agree with those of the implicit equations, and nothing is left out.
 fn check(subjects: Vec<Subject>, known: &[(&str, &str)]) {
@@ -40,7 +34,7 @@ fn check(subjects: Vec<Subject>, known: &[(&str, &str)]) {
             let mut own = vec![0.0; given.num_rows()];
             given.compute_residual(&system, &point, &v, &mut own);
             // The same sums in another order: rounding of the largest.
-            let limit = 1e-12 * size(&r);
+            let limit = 1e-12 * scale(r.iter().copied());
             for (i, (a, b)) in own.iter().zip(&r[n..]).enumerate() {
                 assert!((a - b).abs() <= limit, "{name} state {k} row {i}: {a} {b}");
             }
@@ -58,7 +52,7 @@ fn check(subjects: Vec<Subject>, known: &[(&str, &str)]) {
                 dense[r * given.num_variables() + c] += v;
             }
             let all = [&jac.dx.value[..], &jac.dxdot.value, &jac.du.value, &jac.dlambda.value].concat();
-            let limit = 1e-11 * size(&all);
+            let limit = 1e-11 * scale(all.iter().copied());
             for row in 0..given.num_rows() {
                 for c in 0..given.num_variables() {
                     let w = place(c);
@@ -80,7 +74,7 @@ fn check(subjects: Vec<Subject>, known: &[(&str, &str)]) {
                 assert!(i >= j, "{name}: upper triangle");
                 dense[i * given.num_variables() + j] += v;
             }
-            let limit = 1e-10 * size(&hess.lower.value);
+            let limit = 1e-10 * scale(hess.lower.value.iter().copied());
             for i in 0..given.num_variables() {
                 for j in 0..=i {
                     let own = dense[i * given.num_variables() + j];

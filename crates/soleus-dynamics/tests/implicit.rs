@@ -1,11 +1,10 @@
 //! The implicit equations of whole models: consistent with the explicit ones, and their Jacobians exact.
 
 use crate::common::{
-    NOT_DEFINED, NOT_FINITE, SINGULAR, Subject, Tally, direction, moved, references, shifted, shipped,
+    NOT_DEFINED, NOT_FINITE, SINGULAR, Subject, Tally, direction, moved, references, scale, shifted, shipped,
 };
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{State, System};
-use soleus_math::norm::{largest, largest_size};
 use soleus_math::{Dual, Real};
 use soleus_testing::reference_test;
 
@@ -36,7 +35,7 @@ fn check_explicit_rates(subjects: Vec<Subject>, known: &[(&str, &str)]) {
             let mut r = vec![0.0; implicit.num_residuals()];
             implicit.compute_residual(x, &xdot, controls, &lambda, &mut ws, &mut r);
             // Forces are large and cancel; muscles' rows are in units of F₀ or of speed.
-            let scale = largest(ws.body_load.iter().map(|f| f.w.norm() + f.v.norm())).max(1.0);
+            let scale = scale(ws.body_load.iter().map(|f| f.w.norm() + f.v.norm()));
             if !r.iter().all(|r| r.is_finite()) {
                 tally.left_out(&name, NOT_FINITE);
                 continue;
@@ -110,7 +109,7 @@ fn check_jacobians(subjects: Vec<Subject>, known: &[(&str, &str)]) {
                         z: v[2 * n..2 * n + nz].to_vec(),
                     };
                     implicit.compute_residual(&y, &vd, &e, &l, &mut dual_ws, &mut rd);
-                    let scale = largest(rd.iter().map(|r| r.d[0].abs())).max(1.0);
+                    let scale = scale(rd.iter().map(|r| r.d[0]));
                     for row in 0..nr {
                         let (a, b) = (matrix.at(row, col), rd[row].d[0]);
                         assert!(
@@ -184,7 +183,7 @@ fn check_jacobians_by_differences(subjects: Vec<Subject>, known: &[(&str, &str)]
             };
             let h = 2e-6;
             let (coarse, fine) = (difference(h), difference(0.5 * h));
-            let scale = largest_size(&exact).max(1.0);
+            let scale = scale(exact.iter().copied());
             for i in 0..nr {
                 checked += 1;
                 // Rounding of residuals, which sum forces of the size of their slopes times a centimetre, over h; and what the
@@ -263,7 +262,7 @@ fn check_hessian(subjects: Vec<Subject>, known: &[(&str, &str)]) {
             continue;
         }
         tally.compared(&name);
-        let largest = largest_size(&g).max(1.0);
+        let largest = scale(g.iter().copied());
         for (i, (a, b)) in h.gradient.iter().zip(&g).enumerate() {
             assert!((a - b).abs() <= 1e-9 * largest, "{name} gradient {i}: {a:e} {b:e}");
         }
@@ -289,7 +288,7 @@ fn check_hessian(subjects: Vec<Subject>, known: &[(&str, &str)]) {
                     }
                 }
             }
-            let scale = largest_size(&product).max(largest);
+            let scale = scale(product.iter().copied()).max(largest);
             for i in 0..nw {
                 let (a, b, c) = (product[i], up[i], down[i]);
                 let near = |b: f64| (a - b).abs() <= 1e-5 * scale;
@@ -362,7 +361,7 @@ fn check_hessian_by_nested_duals(subjects: Vec<Subject>, known: &[(&str, &str)])
             continue;
         }
         tally.compared(&name);
-        let scale = largest_size(&want).max(1.0);
+        let scale = scale(want.iter().copied());
         for c in 0..nw {
             for row in c..nw {
                 let (a, b) = (h.lower.at(row, c), want[c * nw + row]);

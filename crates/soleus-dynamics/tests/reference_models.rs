@@ -1,7 +1,7 @@
 //! Derivatives of whole models: the same lines on `f64` and on dual numbers, for every reference model.
 
 use crate::common::{
-    NOT_DEFINED, NOT_FINITE, SINGULAR, Subject, Tally, direction, moved, references, shifted, shipped,
+    NOT_DEFINED, NOT_FINITE, SINGULAR, Subject, Tally, direction, moved, references, scale, shifted, shipped,
 };
 use soleus_dynamics::{State, System};
 use soleus_math::norm::largest;
@@ -87,7 +87,7 @@ fn derivative_error(
         let y = State { time: x.time, q: add(&x.q, &dq), u: add(&x.u, &du), z: add(&x.z, &dz) };
         motion(system, &y, &add(controls, &dc)).unwrap()
     };
-    let scale = largest(dual.iter().map(|y| y.d[0].abs())).max(1.0);
+    let scale = scale(dual.iter().map(|y| y.d[0]));
     let mut best = f64::INFINITY;
     for h in [1e-6, 1e-7] {
         let (hi, lo) = (at(h), at(-h));

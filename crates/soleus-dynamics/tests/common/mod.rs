@@ -4,6 +4,7 @@ use soleus_dynamics::force::ForceError;
 use soleus_dynamics::system::SystemError;
 use soleus_dynamics::{State, System};
 use soleus_math::Random;
+use soleus_math::norm::largest;
 use soleus_model::Model;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -112,6 +113,13 @@ pub fn references() -> Vec<Subject> {
 /// A direction with entries of order `scale`, the same every time.
 pub fn direction(seed: u64, n: usize, scale: f64) -> Vec<f64> {
     Random::new(seed).vector(n, scale)
+}
+
+/// What errors are compared with: the largest size, at least 1. An infinite one would excuse everything.
+pub fn scale(sizes: impl IntoIterator<Item = f64>) -> f64 {
+    let scale = largest(sizes.into_iter().map(f64::abs)).max(1.0);
+    assert!(scale.is_finite());
+    scale
 }
 
 /// The state a little off, by 1e-3 and in fibers by 1 %.
