@@ -18,11 +18,14 @@ pub fn describe(
 ) -> String {
     let worst = program.violations(x, tolerance);
     let violation = worst.first().map_or(solution.certificate.constraint_violation, |w| w.amount);
-    let mut text = format!(
-        "{} after {} iterations, constraint violation {violation:.3e}",
-        solution.status.describe(),
-        solution.counts.iterations,
-    );
+    let count = solution.counts.iterations;
+    let mut text = match solution.status {
+        // That it was stopped is said before.
+        Status::Stopped => format!("{count} iterations are done, constraint violation {violation:.3e}"),
+        status => {
+            format!("{} after {count} iterations, constraint violation {violation:.3e}", status.describe())
+        }
+    };
     for v in worst.iter().take(WORST) {
         text.push_str(&format!("\n  {v}, off by {:.3e}", v.amount));
     }

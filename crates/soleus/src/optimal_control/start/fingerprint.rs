@@ -1,11 +1,12 @@
 //! What a nonlinear program is, in a few numbers: whether an iterate belongs to a problem.
 
+use crate::files::digest;
 use serde::{Deserialize, Serialize};
 use soleus_control::Collocation;
 use soleus_optimization::NonlinearProgram;
 
 /// Two numbers of the same problem differ by rounding only, which other machines do in other ways.
-const SAME: f64 = 1e-6;
+const SAME: f64 = 1e-9;
 
 /// Values of a problem at a point that depends on its bounds alone. Another goal, weight, table, model or bound gives other numbers;
 /// tolerances and limits of the solver, comments and names of files do not.
@@ -13,10 +14,10 @@ const SAME: f64 = 1e-6;
 pub struct Fingerprint {
     /// Cost of each goal; none where it is not defined.
     goals: Vec<(String, Option<f64>)>,
-    /// Sums of the equations and other constraints, each with a factor of its own.
-    constraints: Option<f64>,
-    /// Sum of the bounds of variables and constraints, each with a factor of its own.
-    bounds: Option<f64>,
+    /// Sum of the equations and other constraints, each with a factor of its own.
+    constraints: f64,
+    /// Digest of the bounds of variables and constraints.
+    bounds: String,
 }
 
 impl Fingerprint {
@@ -28,17 +29,18 @@ impl Fingerprint {
         let x: Vec<f64> = (0..n).map(|i| inside(lower[i], upper[i], wave(i))).collect();
         let mut c = vec![0.0; m];
         program.compute_constraints(&x, &mut c);
-        let constraints = c.iter().enumerate().map(|(i, c)| c * wave(i)).sum();
+        // Small values count beside large ones; what is not defined here is left out.
+        let finite_ones = c.iter().enumerate().filter(|(_, c)| c.is_finite());
+        let constraints = finite_ones.map(|(i, c)| c.asinh() * wave(i)).sum();
         let (mut least, mut most) = (vec![0.0; m], vec![0.0; m]);
         program.compute_constraint_bounds(&mut least, &mut most);
         let all = lower.iter().chain(&upper).chain(&least).chain(&most);
-        // Bounds beyond this stand for none.
-        let bounds = all.enumerate().map(|(i, b)| b.clamp(-1e6, 1e6) * wave(i)).sum();
+        let text: String = all.map(|b| format!("{b:.9e}\n")).collect();
         let goals = program.objective_by_goal(&x);
         Fingerprint {
             goals: goals.into_iter().map(|(name, v)| (name, finite(v))).collect(),
-            constraints: finite(constraints),
-            bounds: finite(bounds),
+            constraints,
+            bounds: digest(text.as_bytes()),
         }
     }
 
@@ -55,10 +57,10 @@ impl Fingerprint {
         if let Some((goal, _)) = goal {
             return Some(format!("goal `{}` is another", goal.0));
         }
-        if !is_same(self.bounds, other.bounds) {
+        if self.bounds != other.bounds {
             return Some("bounds are others".to_string());
         }
-        (!is_same(self.constraints, other.constraints))
+        (!is_same(Some(self.constraints), Some(other.constraints)))
             .then(|| "its equations are others: the model, its loads or values that bounds fix".to_string())
     }
 }
