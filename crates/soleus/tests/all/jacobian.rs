@@ -13,7 +13,7 @@ fn deriv_columns_by_differences() {
     };
     let found = request.run(&cx).unwrap();
     let s = &found.states[0];
-    assert_eq!(found.parameters.len(), 3);
+    assert_eq!(found.parameters.len(), 4);
     // The hip is the first column.
     let h = 1e-6;
     let residual = |dq: f64| {
