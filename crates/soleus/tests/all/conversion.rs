@@ -1,4 +1,4 @@
-use crate::common::table;
+use crate::models::table;
 use soleus::conversion::{Axis, Turn};
 use soleus::{Collected, Context, Convert, Files, Memory, Outcome};
 

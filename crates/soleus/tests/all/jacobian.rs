@@ -1,4 +1,4 @@
-use crate::common::leg;
+use crate::models::leg;
 use soleus::{Context, Jacobians, Memory, Outcome};
 
 /// ∂f/∂x along a direction is the difference of residuals at states a little apart, with rates and multipliers held.

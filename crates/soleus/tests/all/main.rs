@@ -1,11 +1,11 @@
 //! Every tool as a function call, on files in memory.
 
-mod common;
 mod conversion;
 mod equilibrium;
 mod evaluation;
 mod jacobian;
 mod model_info;
+mod models;
 mod path_fitting;
 mod plotting;
 mod upgrade;

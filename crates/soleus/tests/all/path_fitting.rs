@@ -1,4 +1,4 @@
-use crate::common::{leg, table};
+use crate::models::{leg, table};
 use soleus::{Context, Evaluate, Files, FitPaths, Outcome};
 
 /// The model with polynomials has the lengths of the model with paths, as well as the fit says.

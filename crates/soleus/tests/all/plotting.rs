@@ -1,4 +1,4 @@
-use crate::common::table;
+use crate::models::table;
 use soleus::{Collected, Context, Files, Memory, Outcome, PlotTable};
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::common::{leg, table};
+use crate::models::{leg, table};
 use soleus::{Collected, Context, Files, Outcome, View};
 
 #[test]
