@@ -277,8 +277,16 @@ fn identity_simulate_writes_states_and_goes_on_from_them() {
 fn analytic_simulate_refuses_nonsense() {
     let f = Folder::new("simulate_nonsense");
     f.soleus(&["simulate", LEG, "--duration", "-1", "--out", "o"]);
-    f.soleus(&["simulate", LEG, "--duration", "0", "--out", "o"]).is_refused(&["--duration", "positive"]);
-    f.soleus(&["simulate", LEG, "--duration", "1", "--accuracy", "0", "--out", "o"]);
+    f.soleus(&["simulate", LEG, "--duration", "0", "--out", "o"]).is_refused(&["duration", "positive"]);
+    for (option, value) in
+        [("accuracy", "0"), ("step", "0"), ("interval", "nan"), ("interval", "0"), ("deadline", "nan")]
+    {
+        let flag = format!("--{option}");
+        f.soleus(&["simulate", LEG, "--duration", "1", &flag, value, "--out", "o"])
+            .is_refused(&[option, "hint: give a "]);
+    }
+    f.soleus(&["simulate", LEG, "--duration", "1", "--interval", "1e-12", "--out", "o"])
+        .is_refused(&["more than memory holds", "interval of"]);
     f.soleus(&["simulate", LEG, "--duration", "1", "--controls", "none.sto", "--out", "o"])
         .is_refused(&["none.sto"]);
 }

@@ -159,7 +159,8 @@ impl Analyze {
             motion: motion.into(),
             motion_kind,
             speeds: speeds.map(|f| beside(path, f).into()),
-            cutoff_hz: (cutoff >= 0.0).then_some(cutoff),
+            // A negative cutoff is none; one that is no number is refused.
+            cutoff_hz: Some(cutoff).filter(|hz| motion_kind == MotionKind::Coordinates && !(*hz < 0.0)),
             replace_forces: tool.replace_force_set,
             force_sets: tool.force_set_files.iter().map(|f| beside(path, f)).collect(),
             controllers: tool.controllers.clone(),

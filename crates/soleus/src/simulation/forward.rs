@@ -141,7 +141,8 @@ impl ForwardSimulation {
                 force_min_step: true,
                 ..StepOptions::default()
             },
-            step: self.maximum_step,
+            // The method chooses its steps.
+            step: 1e-3,
             t_end: self.to,
             interval: None,
             deadline: None,

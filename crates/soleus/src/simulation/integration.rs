@@ -89,6 +89,11 @@ impl Plan {
                 hint,
             );
         }
+        let [least, most] = [self.options.min_step, self.options.max_step];
+        if !(most > 0.0 && least >= 0.0) {
+            let message = format!("there is no step from {least} s to {most} s (minimum_step, maximum_step)");
+            return wrong(message, "give a positive longest step, and a shortest one that is not negative");
+        }
         match self.deadline {
             Some(s) if !(s >= 0.0) => {
                 let hint = "give a number of seconds, or none to wait as long as it takes";
@@ -401,10 +406,42 @@ impl Recorder {
             self.next += 1;
         }
     }
+
     fn room(&self) -> ControlFlow<()> {
         match (self.rows.len() + 1) * self.rows.dim() > self.most {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_simulation::{ErrorNorm, ExplicitOde, RhsError};
+
+    /// ẋ = 1.
+    struct Clock;
+
+    impl ExplicitOde for Clock {
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn rhs(&mut self, _: f64, _: &[f64], xdot: &mut [f64]) -> Result<(), RhsError> {
+            xdot.fill(1.0);
+            Ok(())
+        }
+    }
+
+    /// Methods that choose their steps may take more than memory holds rows of.
+    #[test]
+    fn issue_trust_19_recording_ends_when_no_more_rows_fit() {
+        let options = StepOptions { max_step: 0.01, ..StepOptions::default() };
+        let mut method = ExplicitRungeKutta::merson(ErrorNorm::uniform(1), options);
+        let mut recorder = Recorder { most: 10, ..Recorder::new(1, 0.0, None) };
+        let outcome =
+            integrate(&mut method, &mut Clock, (0.0, &[0.0]), 1.0, &mut [], &mut |v| recorder.record(v));
+        assert_eq!((outcome.end, recorder.rows.len()), (End::Cancelled, 10));
     }
 }

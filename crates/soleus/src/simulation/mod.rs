@@ -39,9 +39,10 @@ use soleus_dynamics::system::{State, System};
 use soleus_io::setup::AnalysisSetup;
 use soleus_io::table::sto::Digits;
 use soleus_math::Table;
+use soleus_math::table::TableError;
 use soleus_model::Model;
 use soleus_simulation::system::control_labels;
-use soleus_simulation::{ModelControls, Statistics, StepOptions};
+use soleus_simulation::{ModelControls, Statistics, StepOptions, Trajectory};
 use std::path::{Path, PathBuf};
 
 /// A simulation from the model's default state, its muscles in equilibrium, or from a given one.
@@ -123,7 +124,7 @@ impl Simulation {
             Ok(list) => list,
             Err(word) => {
                 let message = format!("outputs: `{word}` is not known");
-                return wrong(message, "`soleus simulate --help` lists what is");
+                return wrong(message, outputs::KNOWN);
             }
         };
         let options = Options { opensim_faults: self.opensim_faults };
@@ -212,16 +213,13 @@ impl Job<'_> {
         cx: &Context,
         controls: &mut ModelControls,
         start: &State<f64>,
-        tabulate: impl FnOnce(
-            &ModelControls,
-            &soleus_simulation::Trajectory,
-        ) -> Result<Option<Table>, soleus_math::table::TableError>,
+        tabulate: impl FnOnce(&ModelControls, &Trajectory) -> Result<Option<Table>, TableError>,
     ) -> Result<SimulatedMotion, Error> {
         let (model, system) = self.both;
         let dim = start.q.len() + start.u.len() + start.z.len();
         self.plan.check(cx, self.path, start.time, dim)?;
         let motion = integration::simulate(cx, system, controls, start, &self.plan);
-        let wrong = |e: soleus_math::table::TableError| Error::content(self.path, 0, "", e.to_string(), "");
+        let wrong = |e: TableError| Error::content(self.path, 0, "", e.to_string(), "");
         let states = tables::states(model, system, &motion.rows).map_err(wrong)?;
         let control_table = tabulate(controls, &motion.rows).map_err(wrong)?;
         motion.tell(cx, self.path);

@@ -2,6 +2,10 @@
 
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 
+/// What is known, as a hint.
+pub const KNOWN: &str = "name some of kinematics, bodies, forces, actuators, muscles, joint-reactions and probes, or outputs of components, \
+    such as /forceset/soleus|tendon_force";
+
 /// The analyses that a list of words and paths of outputs stands for; the word or path that is not known.
 pub fn analyses(wanted: &[String]) -> Result<Vec<AnalysisSetup>, String> {
     let all = || vec!["all".to_string()];

@@ -1,5 +1,7 @@
-//! Every tool as a function call, on files in memory.
+//! Tools of the library, run on files in memory.
 
+mod analysis;
+mod common;
 mod conversion;
 mod equilibrium;
 mod evaluation;
@@ -8,5 +10,6 @@ mod model_info;
 mod models;
 mod path_fitting;
 mod plotting;
+mod simulation;
 mod upgrade;
 mod viewing;
