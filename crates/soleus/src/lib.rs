@@ -58,7 +58,7 @@
 //! let controls = vec![Dual::cst(0.3); system.num_controls];
 //! let mut ws = system.workspace();
 //! system.compute_motion(&x, &controls, &mut ws)?;
-//! println!("{:.1} rad/s², by the angle {:.1} 1/s²", ws.udot[1].re, ws.udot[1].d[0]);
+//! println!("{:.1} rad/s², by the angle {:.1} 1/s²", ws.udot[1].v, ws.udot[1].d[0]);
 //! # assert!(ws.udot[1].d[0] != 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -22,8 +22,7 @@ use soleus_io::table::sto::Digits;
 use soleus_math::Table;
 use soleus_math::function::{Function, GcvSpline};
 use soleus_math::table::{Element, TableError};
-use soleus_model::joint::MotionType;
-use soleus_model::{Diagnostics, Model};
+use soleus_model::{Diagnostics, Model, angles};
 use soleus_tools::inverse_kinematics::{
     Chunks, CoordinateTask, MarkerTask, Misplaced, Settings, Summary, Target, Tasks, Trial,
     solve_trial_in_chunks,
@@ -307,10 +306,8 @@ pub fn tasks_of(
 /// A column of the coordinate file as a spline of degree 5, in radians or meters.
 fn recorded(model: &Model, table: &Table, name: &str) -> Option<Function> {
     let id = model.coordinate(name)?;
-    let mut y = table.column(name)?.to_vec();
-    if table.in_degrees == Some(true) && model.coordinates[id.0].motion_type == MotionType::Rotational {
-        y.iter_mut().for_each(|y| *y = y.to_radians());
-    }
+    let unit = angles::unit_of(table, &model.coordinates[id.0]);
+    let y: Vec<f64> = table.column(name)?.iter().map(|y| unit * y).collect();
     GcvSpline::interpolate(5, table.times().to_vec(), &y).ok().map(Function::from)
 }
 

@@ -1,10 +1,10 @@
-use crate::common::columns;
+use crate::models::table;
 use soleus::conversion::{Axis, Turn};
 use soleus::{Collected, Context, Convert, Files, Memory, Outcome};
 
 #[test]
 fn analytic_vectors_turn_and_change_units() {
-    let mut t = columns(
+    let mut t = table(
         &["a_1", "a_2", "a_3"],
         vec![0.0, 0.1],
         vec![vec![1000.0; 2], vec![2000.0; 2], vec![3000.0; 2]],
@@ -32,7 +32,7 @@ fn issue_20_a_filter_keeps_the_rate_and_says_that_it_resamples() {
     let n = 200_000;
     let times: Vec<f64> = (0..n).map(|i| f64::from(i) / 60.0 + if i % 2 == 0 { 0.0 } else { 1e-4 }).collect();
     let span = times[times.len() - 1];
-    let t = columns(&["force"], times.clone(), vec![vec![1.0; times.len()]]);
+    let t = table(&["force"], times.clone(), vec![vec![1.0; times.len()]]);
     let (files, told) = (Memory::new(), Collected::default());
     let cx = Context::new(&files).with_monitor(&told);
     let request = Convert { input: t.into(), lowpass_hz: Some(6.0), ..Default::default() };
@@ -47,7 +47,7 @@ fn issue_20_a_filter_keeps_the_rate_and_says_that_it_resamples() {
 fn issue_20_numbers_that_make_no_sense_are_refused() {
     let files = Memory::new();
     let cx = Context::new(&files);
-    let t = columns(&["a"], (0..20).map(f64::from).collect(), vec![vec![1.0; 20]]);
+    let t = table(&["a"], (0..20).map(f64::from).collect(), vec![vec![1.0; 20]]);
     let good = Convert { input: t.into(), ..Default::default() };
     for wrong in [
         Convert { rate: Some(0.0), ..good.clone() },

@@ -1,4 +1,4 @@
-use crate::common::{leg, pendulum};
+use crate::models::{leg, pendulum};
 use soleus::evaluation::NamedState;
 use soleus::{Context, Equilibrium, ErrorKind, Evaluate, Memory, Outcome};
 

@@ -1,4 +1,4 @@
-use crate::common::{leg, pendulum};
+use crate::models::{leg, pendulum};
 use soleus::evaluation::NamedState;
 use soleus::{Collected, Context, ErrorKind, Evaluate, Memory, Outcome};
 

@@ -1,4 +1,4 @@
-use crate::common::leg;
+use crate::models::leg;
 use soleus::{Context, Jacobians, Memory, Outcome};
 
 /// ∂f/∂x along a direction is the difference of residuals at states a little apart, with rates and multipliers held.
@@ -13,7 +13,7 @@ fn deriv_columns_by_differences() {
     };
     let found = request.run(&cx).unwrap();
     let s = &found.states[0];
-    assert_eq!(found.parameters.len(), 3);
+    assert_eq!(found.parameters.len(), 4);
     // The hip is the first column.
     let h = 1e-6;
     let residual = |dq: f64| {

@@ -7,6 +7,7 @@ mod equilibrium;
 mod evaluation;
 mod jacobian;
 mod model_info;
+mod models;
 mod motion_capture;
 mod optimal_control;
 mod path_fitting;

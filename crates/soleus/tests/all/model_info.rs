@@ -1,4 +1,4 @@
-use crate::common::{leg, pendulum};
+use crate::models::{leg, pendulum};
 use soleus::{Context, Memory, ModelInfo, Outcome};
 
 #[test]

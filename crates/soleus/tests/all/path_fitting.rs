@@ -1,4 +1,4 @@
-use crate::common::{columns, leg};
+use crate::models::{leg, table};
 use soleus::{Context, Evaluate, Files, FitPaths, Outcome};
 
 /// The model with polynomials has the lengths of the model with paths, as well as the fit says.
@@ -7,7 +7,7 @@ fn identity_fitted_paths_have_the_lengths_of_paths() {
     let files = leg();
     let cx = Context::new(&files);
     // Small: around one pose, low order.
-    let mut pose = columns(
+    let mut pose = table(
         &["hip_flexion", "knee_angle", "ankle_angle"],
         vec![0.0],
         vec![vec![20.0], vec![-30.0], vec![5.0]],

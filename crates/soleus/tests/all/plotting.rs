@@ -1,10 +1,10 @@
-use crate::common::columns;
+use crate::models::table;
 use soleus::{Collected, Context, Files, Memory, Outcome, PlotTable};
 
 #[test]
 fn analytic_columns_by_pattern() {
     let labels = ["hip", "knee_r", "knee_l"];
-    let t = columns(&labels, vec![0.0, 1.0], vec![vec![0.0, 1.0]; 3]);
+    let t = table(&labels, vec![0.0, 1.0], vec![vec![0.0, 1.0]; 3]);
     let files = Memory::new();
     let told = Collected::default();
     let cx = Context::new(&files).with_monitor(&told);

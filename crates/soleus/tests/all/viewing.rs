@@ -1,4 +1,4 @@
-use crate::common::{columns, leg};
+use crate::models::{leg, table};
 use soleus::{Collected, Context, Files, Outcome, View};
 
 #[test]
@@ -7,8 +7,7 @@ fn analytic_frames_of_a_motion() {
     let told = Collected::default();
     let cx = Context::new(&files).with_monitor(&told);
     let times: Vec<f64> = (0..11).map(|i| 0.1 * f64::from(i)).collect();
-    let motion =
-        columns(&["hip_flexion", "knee_angle", "ankle_angle"], times.clone(), vec![times.clone(); 3]);
+    let motion = table(&["hip_flexion", "knee_angle", "ankle_angle"], times.clone(), vec![times.clone(); 3]);
     let request = View {
         model: "leg.osim".into(),
         motion: Some(motion.into()),
