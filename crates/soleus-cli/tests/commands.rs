@@ -171,7 +171,7 @@ fn identity_eval_says_when_nothing_resists_a_coordinate() {
 #[test]
 fn issue_21_names_with_escape_characters() {
     let f = Folder::new("escape");
-    f.file("red.osim", pendulum("").replace("name=\"test\"", "name=\"red&#27;[31m\u{9b}2J\""));
+    f.file("red.osim", pendulum("").replace("name=\"test\"", "name=\"red\u{1b}[31m\u{9b}2J\""));
     let run = f.soleus(&["info", "red.osim"]);
     let said = format!("{}{}", run.stdout, run.stderr);
     assert!(!said.contains('\u{1b}') && !said.contains('\u{9b}'), "{said:?}");

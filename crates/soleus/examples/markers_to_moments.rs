@@ -2,7 +2,7 @@
 //!
 //! usage: cargo run -p soleus --example markers_to_moments
 //!
-//! The markers are those of a known motion, so that the moments can be compared with the equations of motion.
+//! The markers are those of a motion that is known, and the same forwards and backwards: so are the moments.
 
 use soleus::engine::dynamics::System;
 use soleus::engine::math::table::Element;

@@ -15,7 +15,7 @@ fn main() -> Result<(), Error> {
     let generic = soleus::inputs::model::read(&context, &"leg.osim".into())?;
 
     // Strength of the extensors of the knee, as a share of the generic one.
-    let subjects: Vec<f64> = (0..8).map(|i| 0.6 + 0.1 * f64::from(i)).collect();
+    let subjects: Vec<f64> = (0..7).map(|i| 0.6 + 0.1 * f64::from(i)).collect();
     let requests: Vec<Equilibrium> = subjects
         .iter()
         .map(|strength| {

