@@ -10,7 +10,7 @@ use soleus_dynamics::Resolve;
 use soleus_dynamics::constraint::CompiledConstraint;
 use soleus_dynamics::joint::angles_rate;
 use soleus_dynamics::multibody::compute_kinematics;
-use soleus_dynamics::{System, Workspace};
+use soleus_dynamics::{System, SystemRef, Workspace};
 use soleus_math::dense::solve_positive_definite;
 use soleus_math::{Function, Rotation, Transform, Vec3, vec3};
 use soleus_model::Model;
@@ -49,7 +49,7 @@ const SAME_COST: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug)]
 pub struct InverseKinematics<'s> {
-    pub(super) system: &'s System,
+    pub(super) system: SystemRef<'s>,
     pub(super) settings: Settings,
     pub(super) markers: Vec<Marker>,
     names: Vec<String>,
@@ -112,12 +112,13 @@ impl<'s> InverseKinematics<'s> {
     /// come) share; starts from the model's default pose.
     pub fn new(
         model: &Model,
-        system: &'s System,
+        system: impl Into<SystemRef<'s>>,
         labels: &[String],
         tasks: &Tasks,
         settings: Settings,
     ) -> Result<Self, Error> {
-        let followed = followed(model, system, labels, tasks)?;
+        let system = system.into();
+        let followed = followed(model, &system, labels, tasks)?;
         InverseKinematics::follow(model, system, followed, Default::default(), tasks, settings)
     }
 
@@ -126,23 +127,25 @@ impl<'s> InverseKinematics<'s> {
     /// should be locked.
     pub fn with_sensors(
         model: &Model,
-        system: &'s System,
+        system: impl Into<SystemRef<'s>>,
         labels: &[String],
         tasks: &Tasks,
         settings: Settings,
     ) -> Result<Self, Error> {
-        let sensors = sensors(model, system, labels, tasks)?;
+        let system = system.into();
+        let sensors = sensors(model, &system, labels, tasks)?;
         InverseKinematics::follow(model, system, Default::default(), sensors, tasks, settings)
     }
 
     fn follow(
         model: &Model,
-        system: &'s System,
+        shared: SystemRef<'s>,
         (markers, names, columns): Followed,
         (sensors, sensor_names, sensor_columns): FollowedSensors,
         tasks: &Tasks,
         settings: Settings,
     ) -> Result<Self, Error> {
+        let system = &*shared;
         let tree = &system.tree;
         let n = tree.num_mobilities;
 
@@ -202,7 +205,7 @@ impl<'s> InverseKinematics<'s> {
 
         let count = markers.len();
         let mut solver = InverseKinematics {
-            system,
+            system: shared.clone(),
             settings,
             names,
             columns,
@@ -544,7 +547,8 @@ impl<'s> InverseKinematics<'s> {
         // Newton's method on the dependent unknowns alone.
         for _ in 0..20 {
             compute_kinematics(&self.system.tree, &self.q, &self.scratch.zeros, &mut self.ws.kin);
-            set.compute(&self.system.tree, &self.ws.kin, self.time, &mut self.ws.constraints);
+            let system = &*self.system;
+            system.constraints.compute(&system.tree, &self.ws.kin, self.time, &mut self.ws.constraints);
             let error = self.ws.constraints.qerr.iter().fold(0.0, |m: f64, e| m.max(e.abs()));
             if !(error > CONSTRAINT_TOLERANCE) {
                 return;
