@@ -125,9 +125,10 @@ impl Evaluate {
                 );
                 cx.warn(file, message, "give mass or inertia to what the coordinate moves");
                 evaluation.not_finite.push(NotFinite { state: i, name });
-            } else if let Some((what, name, x)) = first_not_finite(&evaluation.tree_order, &system, &ws) {
-                let message = format!("state {i}: the {what} of {name} is not finite ({x})");
-                let name = name.to_string();
+            } else if let Some(mobility) = ws.udot.iter().position(|x| !x.is_finite()) {
+                // Rates of muscle states are left out: with implicit tendon dynamics there are none.
+                let (name, x) = (name(mobility), ws.udot[mobility]);
+                let message = format!("state {i}: the acceleration of {name} is not finite ({x})");
                 match system.force_not_finite(&input.state, &input.controls, &mut ws) {
                     // The force to blame has a line in the model.
                     Some(f) => {
@@ -138,7 +139,8 @@ impl Evaluate {
                         cx.report(&log);
                     }
                     None => {
-                        let hint = "look for numbers of the state or the model that are not finite, or far too large";
+                        let hint =
+                            "look for numbers of the state or the model that are not finite, or far too large";
                         cx.warn(file, message, hint);
                     }
                 }
@@ -163,19 +165,6 @@ impl Evaluate {
     }
 }
 
-/// The first coordinate whose acceleration is not finite, or state of a force whose rate is not: which it is, its name, and the
-/// number.
-fn first_not_finite<'a>(
-    order: &'a [String],
-    system: &'a System,
-    ws: &Workspace<f64>,
-) -> Option<(&'static str, &'a str, f64)> {
-    let coordinates = order.iter().zip(&ws.udot).map(|(c, x)| ("acceleration", c, x));
-    let others = system.aux_names.iter().zip(&ws.zdot).map(|(z, x)| ("rate", z, x));
-    let first = coordinates.chain(others).find(|(_, _, x)| !x.is_finite());
-    first.map(|(what, name, x)| (what, name.as_str(), *x))
-}
-
 /// Everything at some states.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
@@ -189,7 +178,7 @@ pub struct Evaluation {
     pub states: Vec<StateValues>,
     /// How many muscle states found no equilibrium and kept the given value.
     pub not_in_equilibrium: usize,
-    /// States with accelerations or rates that are not finite.
+    /// States with accelerations that are not finite.
     pub not_finite: Vec<NotFinite>,
     output: Option<PathBuf>,
 }
@@ -209,12 +198,12 @@ pub struct StateValues {
     pub values: Value,
 }
 
-/// A state with rates that are not finite.
+/// A state with accelerations that are not finite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFinite {
     /// Which state, from zero.
     pub state: usize,
-    /// The first coordinate, or state of a force, whose rate is not finite.
+    /// Path of the first coordinate whose acceleration is not finite.
     pub name: String,
 }
 

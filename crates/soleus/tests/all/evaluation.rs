@@ -48,8 +48,7 @@ fn issue_21_accelerations_that_are_not_finite_are_named() {
     let files = Memory::new().with("p.osim", pendulum("p", ("2", "0.1"), actuator));
     let told = Collected::default();
     let cx = Context::new(&files).with_monitor(&told);
-    let mut driven = NamedState::default();
-    driven.controls = Some(vec![f64::INFINITY]);
+    let driven = NamedState { controls: Some(vec![f64::INFINITY]), ..Default::default() };
     let request = Evaluate {
         model: "p.osim".into(),
         states: vec![NamedState::default(), driven].into(),
