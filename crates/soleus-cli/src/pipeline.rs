@@ -16,11 +16,11 @@ use std::path::PathBuf;
     [so]\n  reserves = 1\n  residuals = [10, 50]\n\n  \
     [jr]\n  joints = [\"knee_r\", \"knee_l\"]\n\n  \
     [[trials]]\n  name = \"walk1\"\n  markers = \"walk1.trc\"\n  loads = \"walk1_grf.xml\"\n\n\
-    Results are written to a folder `results` beside the study file, with a page summary.html. A second run does only\n\
+    Results are written to a folder `results` beside the pipeline file, with a page summary.html. A second run does only\n\
     what has changed. A trial of inertial sensors has `orientations = \"walk1_imu.sto\"` in place of markers; a table [imu] with\n\
     `calibration`, `base`, `heading_axis`, `rotations_deg` and `weights` tells how they sit on the model.")]
 pub struct Arguments {
-    /// Study file (.toml)
+    /// Pipeline file (.toml)
     study: PathBuf,
     /// Do everything again
     #[arg(long)]

@@ -8,8 +8,7 @@ use soleus::engine::dynamics::System;
 use soleus::engine::math::table::Element;
 use soleus::engine::math::{Table, Vec3};
 use soleus::engine::model::Model;
-use soleus::engine::tools::inverse_dynamics::{Settings, inverse_dynamics};
-use soleus::{Context, InverseKinematics, Memory, Outcome};
+use soleus::{Context, InverseDynamics, InverseKinematics, Memory, Outcome};
 use std::f64::consts::TAU;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,9 +33,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("markers are met to {:.1e} m", motion.trial.summary.rms);
 
     // Nobody holds the arm but its own moments: the actuators of the model are left out.
-    let settings = Settings { excluded: vec!["actuators".to_string()], ..Settings::default() };
-    let loads = inverse_dynamics(model, Vec::new(), &motion.trial.coordinates, &settings)?;
-    let moments = &loads.generalized_forces;
+    let request = InverseDynamics {
+        model: model.into(),
+        motion: motion.trial.coordinates.into(),
+        exclude: vec!["actuators".to_string()],
+        ..Default::default()
+    };
+    let moments = &request.run(&context)?.loads.generalized_forces;
     println!("time (s)  shoulder (N m)  elbow (N m)");
     for row in (0..moments.rows()).step_by(20) {
         let [shoulder, elbow] = [0, 1].map(|c| moments.columns()[c][row]);

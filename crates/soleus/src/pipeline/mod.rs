@@ -1,10 +1,10 @@
-//! The pipeline: all steps from static trial to joint reactions, for all trials of a study.
+//! The pipeline: all steps from static trial to joint reactions, for all trials of a subject.
 
 mod memory;
 mod steps;
 mod summary;
 
-pub use soleus_io::pipeline::Pipeline as Study;
+pub use soleus_io::pipeline::Pipeline as PipelineFile;
 
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
@@ -17,9 +17,9 @@ use serde::Serialize;
 use soleus_model::Diagnostics;
 use std::path::{Path, PathBuf};
 
-/// All steps of a study of motion capture: scaling, then for each trial joint angles, moments, muscle forces and joint reactions.
+/// All steps of motion capture: scaling, then for each trial joint angles, moments, muscle forces and joint reactions.
 ///
-/// Steps are written as they are done, into the folder of results beside the study file. A second run does only what has changed.
+/// Steps are written as they are done, into the folder of results beside the pipeline file. A second run does only what has changed.
 ///
 /// ```no_run
 /// use soleus::{Context, Disk, Outcome, Pipeline};
@@ -33,10 +33,10 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Pipeline {
-    /// The study file (.toml).
+    /// The pipeline file (.toml).
     pub file: PathBuf,
     /// What it says, if it is not to be read; names of files are taken from the folder of `file`.
-    pub study: Option<Study>,
+    pub contents: Option<PipelineFile>,
     /// Do everything again.
     pub again: bool,
 }
@@ -53,7 +53,7 @@ pub struct StepOutcome {
     pub result: Result<&'static str, String>,
 }
 
-/// What came of a study. The files of its steps are written.
+/// What came of it. The files of its steps are written.
 #[derive(Clone, Debug)]
 pub struct PipelineResult {
     /// All steps, in their order.
@@ -87,13 +87,13 @@ impl Pipeline {
 
     /// Runs all steps; a trial that fails leaves the others alone.
     pub fn run(&self, cx: &Context) -> Result<PipelineResult, Error> {
-        let study = match &self.study {
+        let study = match &self.contents {
             Some(study) => {
                 let mut log = Diagnostics::new(self.file.display().to_string());
                 study.check(&mut log);
                 cx.settle(&self.file, Some(study.clone()), log)?
             }
-            None => read_study(cx, &self.file)?,
+            None => read_file(cx, &self.file)?,
         };
         // One name for every file, however the study was called.
         let home = plain(&cx.files.absolute(folder_of(&cx.files.absolute(&self.file))));
@@ -119,8 +119,8 @@ impl Pipeline {
     }
 }
 
-/// Reads a study file.
-fn read_study(cx: &Context, path: &Path) -> Result<Study, Error> {
+/// Reads a pipeline file.
+fn read_file(cx: &Context, path: &Path) -> Result<PipelineFile, Error> {
     let mut log = Diagnostics::new(path.display().to_string());
     let study = soleus_io::pipeline::read(&cx.read_text(path)?, &mut log);
     cx.settle(path, study, log)
@@ -140,11 +140,11 @@ fn lock(cx: &Context, memory: &StepMemory, results: &Path) -> Result<Box<dyn Sen
     })
 }
 
-/// A run of a study.
+/// A run of a pipeline.
 struct Run<'a> {
     cx: Context<'a>,
-    study: &'a Study,
-    /// The study file, as it was called.
+    study: &'a PipelineFile,
+    /// The pipeline file, as it was called.
     file: PathBuf,
     /// Its folder.
     home: PathBuf,
@@ -196,7 +196,7 @@ impl Run<'_> {
         Ok(model)
     }
 
-    /// The study file, by a name that does not depend on how it was called.
+    /// The pipeline file, by a name that does not depend on how it was called.
     fn asked(&self) -> PathBuf {
         self.home.join(self.file.file_name().unwrap_or_default())
     }

@@ -1,6 +1,6 @@
 //! The page that shows a study: what was done, how good it is, and the curves.
 
-use super::{SENSOR_ERRORS, StepOutcome, Study};
+use super::{PipelineFile, SENSOR_ERRORS, StepOutcome};
 use crate::files::Files;
 use soleus_io::pipeline::Trial;
 use soleus_math::Table;
@@ -14,7 +14,7 @@ use std::path::Path;
 pub fn page(
     files: &dyn Files,
     name: &str,
-    study: &Study,
+    study: &PipelineFile,
     results: &Path,
     model: Option<&Path>,
     outcomes: &[StepOutcome],
