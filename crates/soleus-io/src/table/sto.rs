@@ -127,12 +127,27 @@ fn push_description(s: &mut String, table: &Table) {
     // Free text, line by line; a line that would be taken for a key or the end of the header becomes a comment.
     for line in table.description.lines() {
         let line: String = line.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect();
-        let is_free = line.trim().is_empty() || is_free_text(line.trim());
+        let is_free = line.trim().is_empty() || is_free_text(line.trim()) || is_simm_line(&line, table);
         s.push_str(if is_free { "" } else { "# " });
         s.push_str(&line);
         s.push('\n');
     }
     s.push_str("endheader\n");
+}
+
+/// Whether a line of the header that SIMM reads says what is true of the table: no reader is misled by it.
+fn is_simm_line(line: &str, table: &Table) -> bool {
+    let (rows, columns) = (table.rows(), table.columns().len() + 1);
+    let ends = [table.times().first(), table.times().last()].map(|t| t.copied().unwrap_or(0.0));
+    [
+        format!("name {}", table.name),
+        format!("datacolumns {columns}"),
+        format!("datarows {rows}"),
+        "otherdata 1".to_string(),
+        format!("range {:.6} {:.6}", ends[0], ends[1]),
+    ]
+    .iter()
+    .any(|l| l == line)
 }
 
 fn push_labels(s: &mut String, table: &Table) {

@@ -1,6 +1,7 @@
 //! Models: read, changed, built and made ready for computing.
 
 use super::paths::folder_of;
+use super::setup;
 use crate::context::Context;
 use crate::error::Error;
 use crate::source::ModelSource;
@@ -66,7 +67,14 @@ pub fn read_changed(cx: &Context, source: &ModelSource, change: &Change) -> Resu
     if change.is_none() && !matches!(source, ModelSource::File(_)) {
         return read(cx, source);
     }
-    let mut document = document(cx, source)?;
+    let mut document = match source {
+        // What is only built needs no comments.
+        ModelSource::File(path) => {
+            let (document, log) = read_upgraded(cx, path)?;
+            settle(cx, path, document, log)?
+        }
+        _ => document(cx, source)?,
+    };
     let version = document.version;
     let mut added = Vec::new();
     if change.replace_forces {
@@ -145,12 +153,12 @@ impl Added {
     }
 }
 
-/// The elements of a model, in the newest form.
+/// The elements of a model, in the newest form, with the comments of the file.
 pub fn document(cx: &Context, source: &ModelSource) -> Result<Document, Error> {
     match source {
         ModelSource::File(path) => {
-            let (document, log) = read_upgraded(cx, path)?;
-            settle(cx, path, document, log)
+            let (document, log) = setup::upgraded(cx, path)?;
+            settle(cx, path, Some(document), log)
         }
         ModelSource::Document(document) => Ok(Arc::unwrap_or_clone(document.clone())),
         ModelSource::Model(_) => {

@@ -31,7 +31,7 @@ fn model() -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<OpenSimDocument Version=\"40600\">\n<Model name=\"plate\">\n\
          <gravity>0 -9.81 0</gravity>\n<Ground name=\"ground\"/>\n<BodySet name=\"bodyset\"><objects><Body name=\"plate\">\n\
          <mass>10</mass><mass_center>0 0 0</mass_center><inertia>0.5 0.5 0.5 0 0 0</inertia></Body></objects></BodySet>\n\
-         <JointSet name=\"jointset\"><objects><PlanarJoint name=\"root\"><socket_parent_frame>/ground</socket_parent_frame>\n\
+         <JointSet name=\"jointset\"><objects><!--the root--><PlanarJoint name=\"root\"><socket_parent_frame>/ground</socket_parent_frame>\n\
          <socket_child_frame>/bodyset/plate</socket_child_frame><coordinates>\n{coordinates}</coordinates></PlanarJoint></objects></JointSet>\n\
          <MarkerSet name=\"markerset\"><objects>\n{markers}</objects></MarkerSet>\n</Model></OpenSimDocument>\n"
     )
@@ -148,7 +148,8 @@ fn analytic_factors_of_a_larger_plate() {
     assert!((factor.x - 1.2).abs() < 1e-12 && (factor.z - 1.2).abs() < 1e-12, "{factor:?}");
     assert!((scaled.model.total_mass() - 15.0).abs() < 1e-12);
     scaled.write(&cx).unwrap();
-    assert!(files.is_file(Path::new("out/large.osim")));
+    let text = String::from_utf8(files.read(Path::new("out/large.osim")).unwrap()).unwrap();
+    assert!(text.contains("<!--the root-->"), "comments of the model stay");
     for mass in [0.0, -1.0, f64::NAN] {
         let refused = Scaling { mass: Some(mass), ..request.clone() }.run(&cx).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Input);
