@@ -19,9 +19,6 @@ const BETWEEN_LINES_S: f64 = 2.0;
 /// Exit code of a program that a second Ctrl-C ends at once: 128 and the number of the signal, as shells have it.
 const INTERRUPTED: i32 = 130;
 
-/// Whether Ctrl-C was pressed. A program has one handler of it, however many commands it runs one after the other.
-static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-
 /// Files on disk; `-` is stdout.
 #[derive(Default)]
 pub struct CommandFiles(Disk);
@@ -85,6 +82,8 @@ pub fn say(text: &str) {
 /// Tells on stderr, and listens to Ctrl-C.
 pub struct Terminal {
     start: Instant,
+    /// Whether Ctrl-C was pressed; heard from the first time that work asks.
+    stop: OnceLock<Arc<AtomicBool>>,
     shown: Mutex<Shown>,
     quiet: bool,
 }
@@ -102,7 +101,7 @@ struct Shown {
 impl Terminal {
     /// Nothing told yet. A quiet one says only what is odd or wrong.
     pub fn new(quiet: bool) -> Self {
-        Terminal { start: Instant::now(), shown: Mutex::default(), quiet }
+        Terminal { start: Instant::now(), stop: OnceLock::new(), shown: Mutex::default(), quiet }
     }
 
     fn shown(&self) -> std::sync::MutexGuard<'_, Shown> {
@@ -181,7 +180,7 @@ impl Monitor for Terminal {
     }
 
     fn is_cancelled(&self) -> bool {
-        STOP.get_or_init(listen).load(Ordering::Relaxed)
+        self.stop.get_or_init(listen).load(Ordering::Relaxed)
     }
 
     fn seconds(&self) -> Option<f64> {

@@ -311,7 +311,7 @@ fn analytic_leg_without_setup_files() {
 #[test]
 fn analytic_bad_setups_are_refused() {
     let folder = Folder::new("bad_analyze");
-    folder.file("empty.xml", "<AnalyzeTool name=\"a\"><model_file>none.osim</model_file></AnalyzeTool>");
+    folder.file("empty.xml", "<AnalyzeTool name=\"a\"><model_file>none.osim</model_file><states_file>x.sto</states_file></AnalyzeTool>");
     folder.soleus(&["run", "empty.xml"]).is_refused(&["none.osim"]);
     let setup = |analysis: &str| {
         format!(

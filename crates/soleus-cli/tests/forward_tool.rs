@@ -311,10 +311,9 @@ fn analytic_forward_tool_pushes_a_block() {
     // With the model's own forces replaced and nothing added, there is no such actuator.
     f.file("bad.xml", setup(&all, "").replace("actuators.xml", ""));
     f.soleus(&["run", "bad.xml"]).is_refused(&["motor"]);
-    let other =
-        "<ToyReflexController name=\"toy\"><actuator_list>motor</actuator_list></ToyReflexController>";
+    let other = "<MyOwnController name=\"toy\"><actuator_list>motor</actuator_list></MyOwnController>";
     f.file("other.xml", setup(other, ""));
-    f.soleus(&["run", "other.xml"]).is_refused(&["ToyReflexController", "cannot be run"]);
+    f.soleus(&["run", "other.xml"]).is_refused(&["MyOwnController", "cannot be run"]);
     f.file("time.xml", setup("", "").replace("1.5</final_time>", "0.5</final_time>"));
     f.soleus(&["run", "time.xml"]).is_refused(&["final_time"]);
     f.file("follow.xml", setup("<CorrectionController name=\"c\"/>", ""));

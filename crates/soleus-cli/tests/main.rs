@@ -1,6 +1,6 @@
 //! The command, run on files.
 //!
-//! One program holds all of them: to link one for each file took most of the time of a build.
+//! One program holds all of them, so that one is linked.
 
 mod analyses;
 mod bad_input;

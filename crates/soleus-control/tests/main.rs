@@ -1,6 +1,6 @@
 //! Optimal control: problems with known solutions, derivatives, models.
 //!
-//! One program holds all of them: to link one for each file took most of the time of a build.
+//! One program holds all of them, so that one is linked.
 
 mod analytic;
 mod common;

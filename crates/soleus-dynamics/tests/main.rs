@@ -1,6 +1,6 @@
 //! Whole models and their parts, against OpenSim and against themselves.
 //!
-//! One program holds all of them: to link one for each file took most of the time of a build.
+//! One program holds all of them, so that one is linked.
 
 mod common;
 mod forces_of_models;
@@ -8,6 +8,7 @@ mod forces_opensim;
 mod gait2d;
 mod given_motion;
 mod implicit;
+mod joints_opensim;
 mod metabolics_opensim;
 mod muscle_derivatives;
 mod muscle_opensim;
@@ -17,3 +18,4 @@ mod path_and_load_forces;
 mod path_opensim;
 mod reference_models;
 mod rolling;
+mod unusual_models;

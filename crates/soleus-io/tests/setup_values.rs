@@ -9,8 +9,6 @@ use soleus_io::setup::{
 };
 use std::path::{Path, PathBuf};
 
-mod common;
-
 /// The setup of an XML file; `None` if it holds none.
 fn setup(bytes: &[u8]) -> Option<Setup> {
     let (document, mut log) = read_document(bytes, "setup.xml");
@@ -104,7 +102,7 @@ fn identity_factors_written_and_read() {
 }
 
 /// Every setup of the reference data is the same after it was written as JSON and read.
-#[test]
+#[soleus_testing::reference_test]
 fn identity_setups_survive_json() {
     fn walk(folder: &Path, list: &mut Vec<PathBuf>) {
         for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()) {
@@ -115,7 +113,7 @@ fn identity_setups_survive_json() {
             }
         }
     }
-    let Some(folder) = common::reference() else { return };
+    let folder = crate::common::reference();
     let mut files = Vec::new();
     walk(&folder, &mut files);
     let mut count = 0;

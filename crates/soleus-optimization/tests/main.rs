@@ -1,6 +1,6 @@
 //! Programs with known solutions.
 //!
-//! One program holds all of them: to link one for each file took most of the time of a build.
+//! One program holds all of them, so that one is linked.
 
 mod collocation;
 mod common;

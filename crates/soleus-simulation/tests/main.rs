@@ -1,6 +1,6 @@
 //! Motions over time.
 //!
-//! One program holds all of them: to link one for each file took most of the time of a build.
+//! One program holds all of them, so that one is linked.
 
 mod common;
 mod forward_opensim;
@@ -9,5 +9,6 @@ mod models;
 mod muscle;
 mod order;
 mod realtime;
+mod reflex;
 mod rest;
 mod stiff;

@@ -1,6 +1,6 @@
 //! Invariances of the tools, and OpenSim's recorded pipelines.
 //!
-//! One program holds all of them: to link one for each file took most of the time of a build.
+//! One program holds all of them, so that one is linked.
 
 mod common;
 mod ik_invariance;

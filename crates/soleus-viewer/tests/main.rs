@@ -1,5 +1,5 @@
 //! Pages and pictures.
 //!
-//! One program holds all of them: to link one for each file took most of the time of a build.
+//! One program holds all of them, so that one is linked.
 
 mod page;

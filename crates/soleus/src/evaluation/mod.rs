@@ -139,8 +139,7 @@ impl Evaluate {
                         cx.report(&log);
                     }
                     None => {
-                        let hint =
-                            "look for numbers of the state or the model that are not finite, or far too large";
+                        let hint = "look for numbers of the state or the model that are not finite, or far too large";
                         cx.warn(file, message, hint);
                     }
                 }

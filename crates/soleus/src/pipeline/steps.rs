@@ -22,8 +22,9 @@ use std::path::{Path, PathBuf};
 /// filter of third order forgets as exp(−π f t); after six periods a millionth of a hundredth is left.
 const FILTER_MEMORY_PERIODS: f64 = 6.0;
 
-/// The same for the splines through the coordinates, where there is no filter, s: a dozen frames at 60 Hz.
-const SPLINE_MEMORY_S: f64 = 0.2;
+/// At least so much is taken on either side, s: splines through the coordinates need a dozen frames, and with one margin for all usual
+/// filters another cutoff leaves the angles as they are.
+const LEAST_MARGIN_S: f64 = 1.0;
 
 impl Run<'_> {
     /// The model of the subject.
@@ -75,10 +76,8 @@ impl Run<'_> {
 
     /// First and last time of a trial, and what lies on either side and still shows between them.
     fn wide_range(&self, trial: &Trial) -> [Option<f64>; 2] {
-        let margin = match &self.study.filter {
-            Some(f) => FILTER_MEMORY_PERIODS / f.lowpass_hz,
-            None => SPLINE_MEMORY_S,
-        };
+        let memory = self.study.filter.as_ref().map_or(0.0, |f| FILTER_MEMORY_PERIODS / f.lowpass_hz);
+        let margin = memory.max(LEAST_MARGIN_S);
         [trial.from.map(|t| t - margin), trial.to.map(|t| t + margin)]
     }
 

@@ -244,7 +244,7 @@ impl Scaling {
         for m in self.factors.iter().flat_map(|f| &f.manual) {
             if !m.scales.iter().all(|x| *x > 0.0 && x.is_finite()) {
                 let message = format!("the factors of `{}` are {:?}", m.segment, m.scales);
-                return wrong(message, "factors are positive numbers: 1 keeps the size");
+                return wrong(message, "factors are numbers above zero: 1 keeps the size");
             }
         }
         if self.asked_in.is_some() && self.output == ScalingOutput::default() {

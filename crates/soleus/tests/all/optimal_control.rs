@@ -6,7 +6,7 @@ use soleus::optimal_control::tool::Trial;
 use soleus::optimal_control::{
     EXAMPLE, Inverse, ModelChanges, Solution, Solve, SolveOptions, StudySource, Track,
 };
-use soleus::{Collected, Context, Error, ErrorKind, Memory, Monitor, Outcome, Progress};
+use soleus::{Collected, Context, Error, ErrorKind, Memory, Monitor, Outcome, Progress, SetupFile};
 use soleus_io::table;
 use soleus_math::Table;
 use soleus_math::table::Element;
@@ -270,12 +270,17 @@ fn issue_trust_sizes_are_bounded() {
 /// A study that lacks a table was told to use `--reference`, which `soleus run` does not know. The advice names the command that does.
 #[test]
 fn issue_trust_a_missing_table_is_advised_about() {
-    let files = Memory::new();
-    let goal = "[[goals]]\ntype = \"state_tracking\"\nname = \"follow\"\n\n[solver]";
-    let refused =
-        solve(&[("[solver]", goal)], SolveOptions::default()).run(&Context::new(&files)).unwrap_err();
+    // A study file names its tables; a MocoStudy may have held them in memory.
+    let study = "<OpenSimDocument Version=\"40600\"><MocoStudy name=\"s\"><MocoProblem><MocoPhase name=\"p\">\
+        <ModelProcessor name=\"model\"><filepath>leg.osim</filepath></ModelProcessor>\
+        <MocoInitialBounds name=\"time_initial_bounds\"><bounds>0</bounds></MocoInitialBounds>\
+        <MocoFinalBounds name=\"time_final_bounds\"><bounds>1</bounds></MocoFinalBounds>\
+        <goals><MocoStateTrackingGoal name=\"follow\"/></goals></MocoPhase></MocoProblem></MocoStudy></OpenSimDocument>";
+    let leg = include_bytes!("../../../../models/leg_swing.osim");
+    let files = Memory::new().with("s.omoco", study).with("leg.osim", leg);
+    let refused = SetupFile::new("s.omoco").run(&Context::new(&files)).err().unwrap();
     let text = refused.to_string();
-    assert!(text.contains("soleus solve reach.toml --reference follow="), "{text}");
+    assert!(text.contains("soleus solve s.omoco --reference follow="), "{text}");
 }
 
 /// The name of a goal goes into the header of the solution; with a newline in it, the file could not be read again.

@@ -53,12 +53,13 @@ impl Fingerprint {
             let name = of_one(&theirs, &ours).or_else(|| of_one(&ours, &theirs)).unwrap_or_default();
             return Some(format!("its goals are others, `{name}` among them"));
         }
+        // The point lies between the bounds, so that goals can be compared only where bounds are the same.
+        if self.bounds != other.bounds {
+            return Some("bounds are others".to_string());
+        }
         let goal = self.goals.iter().zip(&other.goals).find(|(a, b)| !is_same(a.1, b.1));
         if let Some((goal, _)) = goal {
             return Some(format!("goal `{}` is another", goal.0));
-        }
-        if self.bounds != other.bounds {
-            return Some("bounds are others".to_string());
         }
         (!is_same(Some(self.constraints), Some(other.constraints)))
             .then(|| "its equations are others: the model, its loads or values that bounds fix".to_string())
