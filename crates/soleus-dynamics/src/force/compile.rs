@@ -1,5 +1,10 @@
 //! From the properties of a model to kernels.
 
+mod actuators;
+mod contacts;
+mod paths;
+mod springs;
+
 use super::body::{BodyActuator, Direction, Place, PointActuator, PointToPointActuator, TorqueActuator};
 use super::bushing::{Bushing, Springs, TwoFrames};
 use super::coordinate::{
@@ -94,273 +99,42 @@ impl<P: Real> CompiledForce<P> {
         n: &mut Numbers<P>,
     ) -> Result<CompiledForce<P>, ForceError> {
         let name = force.name.as_str();
-        let single = || vec![name.to_string()];
+        let mut make = Making { name, resolve, geometries, options, n };
         let (kernel, labels) = match &force.kind {
             ForceKind::Muscle(_) => return Err(ForceError::IsMuscle),
-            ForceKind::CoordinateActuator(m) => (
-                Kernel::CoordinateActuator(CoordinateActuator {
-                    mobility: resolve.mobility(m.coordinate),
-                    optimal_force: n.number("optimal_force", m.optimal_force),
-                }),
-                single(),
-            ),
-            ForceKind::ActivationCoordinateActuator(m) => (
-                Kernel::ActivationCoordinateActuator(ActivationCoordinateActuator {
-                    mobility: resolve.mobility(m.coordinate),
-                    optimal_force: n.number("optimal_force", m.optimal_force),
-                    time_constant: n.above_0("activation_time_constant", m.activation_time_constant)?,
-                    default_activation: m.default_activation,
-                }),
-                single(),
-            ),
-            ForceKind::SpringGeneralizedForce(m) => (
-                Kernel::SpringGeneralizedForce(SpringGeneralizedForce {
-                    mobility: resolve.mobility(m.coordinate),
-                    stiffness: n.number("stiffness", m.stiffness),
-                    rest_length: n.number("rest_length", m.rest_length),
-                    viscosity: n.number("viscosity", m.viscosity),
-                }),
-                vec![format!("{name}_Force")],
-            ),
-            ForceKind::CoordinateLimitForce(m) => {
-                let (mobility, rotational) =
-                    (resolve.mobility(m.coordinate), resolve.is_rotational(m.coordinate));
-                let limit = CoordinateLimit::new_over(m, mobility, rotational, n.constant)?;
-                (Kernel::CoordinateLimit(limit), vec![name.to_string(), "PotentialEnergy".to_string()])
-            }
-            ForceKind::PointActuator(m) => {
-                let frame = n.frame(resolve, m.body);
-                let direction = Direction::new(&frame, n.unit("direction", m.direction)?, m.force_is_global);
-                let place = Place::new(&frame, n.vector("point", m.point), m.point_is_global);
-                let optimal_force = n.number("optimal_force", m.optimal_force);
-                (
-                    Kernel::PointActuator(PointActuator {
-                        body: frame.body,
-                        place,
-                        direction,
-                        optimal_force,
-                    }),
-                    single(),
-                )
-            }
-            ForceKind::TorqueActuator(m) => {
-                let (a, b) = (n.frame(resolve, m.body_a), n.frame(resolve, m.body_b));
-                let axis = Direction::new(&a, n.unit("axis", m.axis)?, m.torque_is_global);
-                let optimal_force = n.number("optimal_force", m.optimal_force);
-                let torque = TorqueActuator { body_a: a.body, body_b: b.body, axis, optimal_force };
-                (Kernel::TorqueActuator(torque), single())
-            }
-            ForceKind::BodyActuator(m) => {
-                let frame = n.frame(resolve, m.body);
-                let place = Place::new(&frame, n.vector("point", m.point), m.point_is_global);
-                let global = m.spatial_force_is_global;
-                let actuator = BodyActuator { body: frame.body, R_BF: frame.X_BF.R, place, global };
-                (Kernel::BodyActuator(actuator), Vec::new())
-            }
-            ForceKind::PointToPointActuator(m) => {
-                let (a, b) = (n.frame(resolve, m.body_a), n.frame(resolve, m.body_b));
-                let actuator = PointToPointActuator {
-                    body_a: a.body,
-                    body_b: b.body,
-                    place_a: Place::new(&a, n.vector("pointA", m.point_a), m.points_are_global),
-                    place_b: Place::new(&b, n.vector("pointB", m.point_b), m.points_are_global),
-                    optimal_force: n.number("optimal_force", m.optimal_force),
-                };
-                (Kernel::PointToPointActuator(actuator), single())
-            }
-            ForceKind::PointToPointSpring(m) => {
-                let law = PointLaw::Spring {
-                    stiffness: n.number("stiffness", m.stiffness),
-                    rest_length: n.number("rest_length", m.rest_length),
-                };
-                let points = [n.vector("point1", m.point1), n.vector("point2", m.point2)];
-                let frames = [resolve.frame_name(m.body1), resolve.frame_name(m.body2)];
-                let labels = two_frames(name, frames, "point");
-                (point_to_point(n, resolve, [m.body1, m.body2], points, options.opensim_faults, law), labels)
-            }
-            ForceKind::BushingForce(m) => {
-                let springs = Springs::Linear {
-                    rotational: n.vector("rotational_stiffness", m.rotational_stiffness),
-                    translational: n.vector("translational_stiffness", m.translational_stiffness),
-                };
-                let damping = [m.rotational_damping, m.translational_damping];
-                bushing(n, name, resolve, [m.frame1, m.frame2], springs, damping)
-            }
-            ForceKind::FunctionBasedBushingForce(m) => {
-                m.moment.iter().chain(&m.force).try_for_each(|f| of_one_variable("bushing function", f))?;
-                let [a, b, c] = m.moment.clone();
-                let [d, e, f] = m.force.clone();
-                let springs = Springs::Functions(Box::new([a, b, c, d, e, f]));
-                let damping = [m.rotational_damping, m.translational_damping];
-                bushing(n, name, resolve, [m.frame1, m.frame2], springs, damping)
-            }
-            ForceKind::PrescribedForce(m) => prescribed(n, name, resolve, m)?,
-            ForceKind::ExternalForce(m) => external(n, name, resolve, m)?,
-            ForceKind::HuntCrossleyForce(m) => {
-                let kernel = hunt_crossley(m, resolve, geometries, options, n.constant)?;
-                let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
-                (Kernel::HuntCrossley(kernel), labels)
-            }
-            ForceKind::ElasticFoundationForce(m) => {
-                let kernel = elastic_foundation(m, resolve, geometries, n.constant)?;
-                let labels = contact_labels(name, &m.contact_parameters, resolve, geometries);
-                (Kernel::ElasticFoundation(kernel), labels)
-            }
-            ForceKind::SmoothSphereHalfSpaceForce(m) => (
-                Kernel::SmoothSphereHalfSpace(smooth(m, resolve, geometries, n.constant)?),
-                two_frames(name, ["Sphere", "HalfSpace"], "torque"),
-            ),
-            ForceKind::ExpressionBasedCoordinateForce(m) => (
-                Kernel::ExpressionCoordinate(ExpressionCoordinateForce {
-                    mobility: resolve.mobility(m.coordinate),
-                    expression: expression("expression", &m.expression, &["q", "qdot"])?,
-                }),
-                single(),
-            ),
+            ForceKind::CoordinateActuator(m) => make.coordinate_actuator(m)?,
+            ForceKind::ActivationCoordinateActuator(m) => make.activation_coordinate_actuator(m)?,
+            ForceKind::SpringGeneralizedForce(m) => make.spring_generalized_force(m)?,
+            ForceKind::CoordinateLimitForce(m) => make.coordinate_limit_force(m)?,
+            ForceKind::PointActuator(m) => make.point_actuator(m)?,
+            ForceKind::TorqueActuator(m) => make.torque_actuator(m)?,
+            ForceKind::BodyActuator(m) => make.body_actuator(m)?,
+            ForceKind::PointToPointActuator(m) => make.point_to_point_actuator(m)?,
+            ForceKind::PointToPointSpring(m) => make.point_to_point_spring(m)?,
+            ForceKind::BushingForce(m) => make.bushing_force(m)?,
+            ForceKind::FunctionBasedBushingForce(m) => make.function_based_bushing_force(m)?,
+            ForceKind::PrescribedForce(m) => prescribed(make.n, name, resolve, m)?,
+            ForceKind::ExternalForce(m) => external(make.n, name, resolve, m)?,
+            ForceKind::HuntCrossleyForce(m) => make.hunt_crossley_force(m)?,
+            ForceKind::ElasticFoundationForce(m) => make.elastic_foundation_force(m)?,
+            ForceKind::SmoothSphereHalfSpaceForce(m) => make.smooth_sphere_half_space_force(m)?,
+            ForceKind::ExpressionBasedCoordinateForce(m) => make.expression_based_coordinate_force(m)?,
             ForceKind::ExpressionBasedPointToPointForce(m) => {
-                let law = PointLaw::Expression(expression("expression", &m.expression, &["d", "ddot"])?);
-                let points = [n.vector("point1", m.point1), n.vector("point2", m.point2)];
-                let labels = two_frames(name, [&m.body1_label, &m.body2_label], "point");
-                (point_to_point(n, resolve, [m.body1, m.body2], points, options.opensim_faults, law), labels)
+                make.expression_based_point_to_point_force(m)?
             }
-            ForceKind::ExpressionBasedBushingForce(m) => {
-                const VARIABLES: [&str; 6] =
-                    ["theta_x", "theta_y", "theta_z", "delta_x", "delta_y", "delta_z"];
-                let e = |what, text: &str| expression(what, text, &VARIABLES);
-                let springs = Springs::Expressions(Box::new([
-                    e("Mx_expression", &m.moment[0])?,
-                    e("My_expression", &m.moment[1])?,
-                    e("Mz_expression", &m.moment[2])?,
-                    e("Fx_expression", &m.force[0])?,
-                    e("Fy_expression", &m.force[1])?,
-                    e("Fz_expression", &m.force[2])?,
-                ]));
-                let damping = [m.rotational_damping, m.translational_damping];
-                bushing(n, name, resolve, [m.frame1, m.frame2], springs, damping)
-            }
-            ForceKind::ExpressionBasedPathForce(m) => path(
-                name,
-                PathForce::Expression {
-                    resting_length: n.at_least_0("resting_length", m.resting_length)?,
-                    clamp_stretch: m.clamp_stretch,
-                    expression: expression("expression", &m.expression, &["s", "ldot"])?,
-                },
-            ),
-            ForceKind::ExponentialContactForce(m) => {
-                let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
-                (Kernel::Exponential(exponential(n, m, resolve, options)?), labels)
-            }
-            ForceKind::EllipsoidContact(m) => {
-                let (point, mut ellipsoid) =
-                    (n.frame(resolve, m.point_frame), n.frame(resolve, m.ellipsoid_frame));
-                ellipsoid.X_BF.p = ellipsoid.X_BF * n.vector("center", m.center);
-                for radius in m.radii.to_array() {
-                    above_0("radii", radius)?;
-                }
-                let a = n.vector("radii", m.radii);
-                let a2 = a.mul_elem(a);
-                let contact = EllipsoidContact {
-                    point_body: point.body,
-                    p_BP: point.X_BF * n.vector("point", m.point),
-                    ellipsoid,
-                    per_radius2: vec3(a2.x.recip(), a2.y.recip(), a2.z.recip()),
-                    factor: n.at_least_0("stiffness", m.stiffness)? * (a2.x + a2.y + a2.z),
-                    smoothing2: n.above_0("smoothing", m.smoothing)?.sq(),
-                };
-                let mut labels = Vec::new();
-                xyz(&mut labels, name, resolve.frame_name(m.point_frame), "force");
-                (Kernel::Ellipsoid(contact), labels)
-            }
-            ForceKind::Bogert2011Contact(m) => {
-                let frame = n.frame(resolve, m.frame);
-                let contact = Bogert2011Contact {
-                    body: frame.body,
-                    p_BP: frame.X_BF * n.vector("location", m.location),
-                    stiffness: n.at_least_0("stiffness", m.stiffness)?,
-                    damping: n.at_least_0("damping", m.damping)?,
-                    linear_stiffness: n.at_least_0("linear_stiffness", m.linear_stiffness)?,
-                    height2: n.above_0("transition_height", m.transition_height)?.sq(),
-                    friction: n.at_least_0("friction", m.friction)?,
-                    speed2: n.above_0("transition_velocity", m.transition_velocity)?.sq(),
-                };
-                let labels = two_frames(name, [resolve.frame_name(m.frame), "ground"], "torque");
-                (Kernel::Bogert2011(contact), labels)
-            }
-            ForceKind::QuadraticDrag(m) => {
-                let frame = n.frame(resolve, m.frame);
-                let drag = QuadraticDrag {
-                    body: frame.body,
-                    p_BP: frame.X_BF * n.vector("location", m.location),
-                    factor: n.at_least_0("air_density", m.air_density)?
-                        * 0.5
-                        * n.at_least_0("drag_area", m.drag_area)?,
-                    speed2: n.at_least_0("transition_velocity", m.transition_velocity)?.sq(),
-                };
-                let mut labels = Vec::new();
-                xyz(&mut labels, name, resolve.frame_name(m.frame), "force");
-                (Kernel::Drag(drag), labels)
-            }
-            ForceKind::PassiveJointMoment(m) => (
-                Kernel::PassiveJoint(PassiveJoint {
-                    mobility: resolve.mobility(m.coordinate),
-                    stiffness: n.at_least_0("stiffness", m.stiffness)?,
-                    damping: n.at_least_0("damping", m.damping)?,
-                    stop_stiffness: n.at_least_0("stop_stiffness", m.stop_stiffness)?,
-                    range: [n.number("range/0", m.range[0]), n.number("range/1", m.range[1])],
-                }),
-                single(),
-            ),
-            ForceKind::PathActuator(m) => {
-                path(name, PathForce::Actuator { optimal_force: n.number("optimal_force", m.optimal_force) })
-            }
-            ForceKind::PathSpring(m) => path(
-                name,
-                PathForce::Spring {
-                    resting_length: n.at_least_0("resting_length", m.resting_length)?,
-                    stiffness: n.at_least_0("stiffness", m.stiffness)?,
-                    dissipation: n.at_least_0("dissipation", m.dissipation)?,
-                },
-            ),
-            ForceKind::Ligament(m) => {
-                of_one_variable("force_length_curve", &m.force_length_curve)?;
-                path(
-                    name,
-                    PathForce::Ligament {
-                        resting_length: n.above_0("resting_length", m.resting_length)?,
-                        pcsa_force: n.number("pcsa_force", m.pcsa_force),
-                        curve: Box::new(m.force_length_curve.clone()),
-                    },
-                )
-            }
-            ForceKind::Blankevoort1991Ligament(m) => path(
-                name,
-                PathForce::Blankevoort1991(Blankevoort1991 {
-                    linear_stiffness: n.at_least_0("linear_stiffness", m.linear_stiffness)?,
-                    transition_strain: n.at_least_0("transition_strain", m.transition_strain)?,
-                    damping_coefficient: n.at_least_0("damping_coefficient", m.damping_coefficient)?,
-                    slack_length: n.above_0("slack_length", m.slack_length)?,
-                }),
-            ),
-            ForceKind::ClutchedPathSpring(m) => path(
-                name,
-                PathForce::ClutchedSpring {
-                    stiffness: n.at_least_0("stiffness", m.stiffness)?,
-                    dissipation: n.at_least_0("dissipation", m.dissipation)?,
-                    relaxation: n.above_0("relaxation_time_constant", m.relaxation_time_constant)?,
-                    initial_stretch: at_least_0("initial_stretch", m.initial_stretch)?,
-                },
-            ),
-            ForceKind::McKibbenActuator(m) => {
-                let turns = n.above_0("number_of_turns", m.number_of_turns)?;
-                path(
-                    name,
-                    PathForce::McKibben {
-                        factor: (turns * 4.0 * turns * std::f64::consts::PI).recip(),
-                        thread_length_sq: n.number("thread_length", m.thread_length).sq(),
-                        cord_length: n.number("cord_length", m.cord_length),
-                    },
-                )
-            }
+            ForceKind::ExpressionBasedBushingForce(m) => make.expression_based_bushing_force(m)?,
+            ForceKind::ExpressionBasedPathForce(m) => make.expression_based_path_force(m)?,
+            ForceKind::ExponentialContactForce(m) => make.exponential_contact_force(m)?,
+            ForceKind::EllipsoidContact(m) => make.ellipsoid_contact(m)?,
+            ForceKind::Bogert2011Contact(m) => make.bogert2011_contact(m)?,
+            ForceKind::QuadraticDrag(m) => make.quadratic_drag(m)?,
+            ForceKind::PassiveJointMoment(m) => make.passive_joint_moment(m)?,
+            ForceKind::PathActuator(m) => make.path_actuator(m)?,
+            ForceKind::PathSpring(m) => make.path_spring(m)?,
+            ForceKind::Ligament(m) => make.ligament(m)?,
+            ForceKind::Blankevoort1991Ligament(m) => make.blankevoort1991_ligament(m)?,
+            ForceKind::ClutchedPathSpring(m) => make.clutched_path_spring(m)?,
+            ForceKind::McKibbenActuator(m) => make.mc_kibben_actuator(m)?,
         };
         Ok(CompiledForce {
             name: name.to_string(),
@@ -372,7 +146,24 @@ impl<P: Real> CompiledForce<P> {
     }
 }
 
+/// What a force is made of: its kernel, and labels of what it records.
 type Compiled<P> = (Kernel<P>, Vec<String>);
+
+/// What a force is made with.
+struct Making<'a, 'n, P: Real> {
+    name: &'a str,
+    resolve: &'a dyn ForceResolve,
+    geometries: &'a [ContactGeometry],
+    options: &'a Options,
+    n: &'a mut Numbers<'n, P>,
+}
+
+impl<P: Real> Making<'_, '_, P> {
+    /// The label of a force that records one number.
+    fn one_column(&self) -> Vec<String> {
+        vec![self.name.to_string()]
+    }
+}
 
 fn path<P: Real>(name: &str, force: PathForce<P>) -> Compiled<P> {
     let labels = force.labels(name);

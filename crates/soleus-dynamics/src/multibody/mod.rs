@@ -8,6 +8,7 @@ mod passes;
 mod rnea;
 mod rnea_derivatives;
 mod rnea_hessian;
+mod spanning_tree;
 #[cfg(test)]
 mod tests;
 mod tree;

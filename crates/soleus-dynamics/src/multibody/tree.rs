@@ -1,5 +1,6 @@
 //! The spanning tree of a model.
 
+use super::spanning_tree::pick_joints;
 use crate::Options;
 use crate::joint::{Axis, AxisMotion, ConstantCurvature, CustomJoint, JointKernel};
 use crate::kinematics::{BodyFrame, Resolve};
@@ -161,15 +162,6 @@ pub struct LoopWeld {
     pub first: BodyFrame,
     /// Second frame: on the copy, or on the joint's child.
     pub second: BodyFrame,
-}
-
-/// A joint chosen for the tree.
-struct Pick {
-    joint: Option<JointId>,
-    inboard: usize,
-    outboard: usize,
-    reversed: bool,
-    copy: bool,
 }
 
 impl Tree {
@@ -475,142 +467,4 @@ fn compile_custom(s: &SpatialTransform, num_coordinates: usize, options: &Option
     let mut joint = CustomJoint { num_coordinates, axes, as_simbody: false };
     joint.as_simbody = options.opensim_faults && joint.simbody_bias_differs();
     joint
-}
-
-/// Which joint carries which body, in the order of the tree.
-fn pick_joints(model: &Model) -> Result<Vec<Pick>, TreeError> {
-    struct End {
-        parent: usize,
-        child: usize,
-    }
-    let ends: Vec<End> = model
-        .joints
-        .iter()
-        .map(|j| End { parent: model.frames[j.parent.0].body.0, child: model.frames[j.child.0].body.0 })
-        .collect();
-    for (j, e) in model.joints.iter().zip(&ends) {
-        if e.parent == e.child {
-            let body = model.bodies[e.parent].path.clone();
-            return Err(TreeError::SameBody { joint: j.path.clone(), body });
-        }
-    }
-
-    let nb = model.bodies.len();
-    let mut level = vec![usize::MAX; nb];
-    level[0] = 0;
-    let mut used = vec![false; ends.len()];
-    let mut picks: Vec<Pick> = Vec::new();
-    let rigid = |j: usize| model.joints[j].coordinates.is_empty();
-
-    // Puts joint j into the tree if exactly one of its bodies is there; the outboard body if so.
-    fn take(
-        j: usize,
-        e: &End,
-        level: &mut [usize],
-        used: &mut [bool],
-        picks: &mut Vec<Pick>,
-    ) -> Option<usize> {
-        let (p, c) = (level[e.parent] != usize::MAX, level[e.child] != usize::MAX);
-        if used[j] || p == c {
-            return None;
-        }
-        let (inboard, outboard) = if p { (e.parent, e.child) } else { (e.child, e.parent) };
-        level[outboard] = level[inboard] + 1;
-        used[j] = true;
-        picks.push(Pick { joint: Some(JointId(j)), inboard, outboard, reversed: !p, copy: false });
-        Some(outboard)
-    }
-
-    // Bodies that no joint mentions float freely.
-    let mut base: Vec<usize> =
-        (1..nb).filter(|&b| !ends.iter().any(|e| e.parent == b || e.child == b)).collect();
-    loop {
-        for &b in &base {
-            level[b] = 1;
-            picks.push(Pick { joint: None, inboard: 0, outboard: b, reversed: false, copy: false });
-        }
-        base.clear();
-
-        // Breadth first: a level is finished before the next begins.
-        for depth in 1..=nb {
-            for j in 0..ends.len() {
-                let inboard_level = match (level[ends[j].parent], level[ends[j].child]) {
-                    (usize::MAX, l) | (l, usize::MAX) => l,
-                    _ => continue,
-                };
-                if inboard_level != depth - 1 {
-                    continue;
-                }
-                let Some(mut out) = take(j, &ends[j], &mut level, &mut used, &mut picks) else { continue };
-                // A movable body without mass must not end a branch: go on to its heaviest neighbour.
-                // OpenSim counts a custom joint as rigid here, and the order of mobilities follows.
-                if rigid(j) || matches!(model.joints[j].kind, JointKind::Custom(_)) {
-                    continue;
-                }
-                while model.bodies[out].mass == 0.0 {
-                    let heaviest = |as_parent: bool| {
-                        let mut best: Option<usize> = None;
-                        let mut mass = 0.0;
-                        for (i, e) in ends.iter().enumerate() {
-                            let (here, there) =
-                                if as_parent { (e.parent, e.child) } else { (e.child, e.parent) };
-                            if here == out
-                                && !used[i]
-                                && level[there] == usize::MAX
-                                && model.bodies[there].mass > mass
-                            {
-                                mass = model.bodies[there].mass;
-                                best = Some(i);
-                            }
-                        }
-                        best
-                    };
-                    let any = || {
-                        (0..ends.len()).find(|&i| {
-                            !used[i]
-                                && ((ends[i].parent == out && level[ends[i].child] == usize::MAX)
-                                    || (ends[i].child == out && level[ends[i].parent] == usize::MAX))
-                        })
-                    };
-                    let Some(next) = heaviest(true).or_else(|| heaviest(false)).or_else(any) else { break };
-                    match take(next, &ends[next], &mut level, &mut used, &mut picks) {
-                        Some(o) => out = o,
-                        None => break,
-                    }
-                }
-            }
-        }
-
-        // Bodies that hang together but not with ground: the one that is never a child, or has
-        // the most children, gets a free joint.
-        let mut best: Option<usize> = None;
-        let rank = |b: usize| {
-            let is_child = ends.iter().any(|e| e.child == b);
-            (!is_child, ends.iter().filter(|e| e.parent == b).count())
-        };
-        for b in (1..nb).filter(|&b| level[b] == usize::MAX) {
-            if best.is_none_or(|x| rank(b) > rank(x)) {
-                best = Some(b);
-            }
-        }
-        match best {
-            Some(b) => base.push(b),
-            None => break,
-        }
-    }
-
-    // What is left closes loops: each such joint carries a copy of its child. A weld becomes a
-    // constraint instead.
-    for j in 0..ends.len() {
-        if !used[j] && model.joints[j].kind != JointKind::Weld {
-            picks.push(Pick {
-                joint: Some(JointId(j)),
-                inboard: ends[j].parent,
-                outboard: ends[j].child,
-                reversed: false,
-                copy: true,
-            });
-        }
-    }
-    Ok(picks)
 }

@@ -9,6 +9,7 @@ use soleus_control::goal::{self, Reference};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::problem::{Bounds, Goal, Mode, PointVariable};
 use soleus_io::setup::moco::{GoalKind, MocoGoal, MocoStudySetup, PeriodicPair, WeightedSet};
+use soleus_math::Table;
 use soleus_math::function::Expression;
 use soleus_math::vec3;
 use std::path::Path;
@@ -86,45 +87,29 @@ fn one(
         GoalKind::StateTracking { reference, pattern, weights, scale_weights_with_range, allow_unused } => {
             let table = given.table(cx, path, g.line, name, reference, &base.model)?;
             let pattern = pattern.as_ref().map(|p| regex(path, g.line, p)).transpose()?;
-            let weights = weighted(path, g, &base.states, weights)?;
-            let mut list = Vec::new();
-            for (label, column) in table.labels().iter().zip(table.columns()) {
-                let fits = pattern.as_ref().is_none_or(|p| p.is_match(label));
-                let Some(i) = base.states.iter().position(|s| s == label).filter(|_| fits) else {
-                    if *allow_unused {
-                        continue;
-                    }
-                    return Err(refuse(format!(
-                        "the reference has a column `{label}`, which is no state to track"
-                    )));
-                };
-                let mut weight = weights[i].1;
-                if *scale_weights_with_range {
-                    let (lo, hi) = column
-                        .iter()
-                        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
-                    weight /= hi - lo;
-                }
-                let function = spline(path, &table, column)?;
-                list.push(Reference { variable: PointVariable::State(i), function, weight });
-            }
-            Some(goal::tracking(name, weight, list))
+            let followed = Followed {
+                names: &base.states,
+                what: "which is no state to track",
+                weights: weighted(path, g, &base.states, weights)?,
+                scale_with_range: *scale_weights_with_range,
+                allow_unused: *allow_unused,
+                fits: &|label| pattern.as_ref().is_none_or(|p| p.is_match(label)),
+                variable: PointVariable::State,
+            };
+            Some(goal::tracking(name, weight, followed.references(path, g, &table)?))
         }
         GoalKind::ControlTracking { reference, weights, allow_unused } => {
             let table = given.table(cx, path, g.line, name, reference, &base.model)?;
-            let weights = weighted(path, g, &base.controls, weights)?;
-            let mut list = Vec::new();
-            for (label, column) in table.labels().iter().zip(table.columns()) {
-                let Some(i) = base.controls.iter().position(|s| s == label) else {
-                    if *allow_unused {
-                        continue;
-                    }
-                    return Err(refuse(format!("the reference has a column `{label}`, which is no control")));
-                };
-                let function = spline(path, &table, column)?;
-                list.push(Reference { variable: PointVariable::Control(i), function, weight: weights[i].1 });
-            }
-            Some(goal::tracking(name, weight, list))
+            let followed = Followed {
+                names: &base.controls,
+                what: "which is no control",
+                weights: weighted(path, g, &base.controls, weights)?,
+                scale_with_range: false,
+                allow_unused: *allow_unused,
+                fits: &|_| true,
+                variable: PointVariable::Control,
+            };
+            Some(goal::tracking(name, weight, followed.references(path, g, &table)?))
         }
         GoalKind::MarkerFinal { point, location } => {
             let i = base.model.markers.iter().position(|m| m.path == *point || m.name == *point);
@@ -152,20 +137,10 @@ fn one(
         | GoalKind::ContactImpulse { .. }
         | GoalKind::StepTimeAsymmetry { .. } => Some(super::contact::build(cx, path, g, base)?),
         GoalKind::ParameterExpression { expression, parameters, variables } => {
-            let words: Vec<&str> = variables.iter().map(String::as_str).collect();
-            let formula = Expression::new(expression, &words).map_err(|e| refuse(e.to_string()))?;
-            let find = |name: &String| {
-                let i = study.parameters.iter().position(|p| p.name == *name);
-                i.ok_or_else(|| refuse(format!("the problem has no parameter `{name}`")))
-            };
-            let list = parameters.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-            if list.len() != words.len() {
-                return Err(refuse(format!("{} parameters, but {} variables", list.len(), words.len())));
-            }
+            let (formula, list) = parameter_formula(path, g, study, expression, parameters, variables)?;
+            let bounds = g.bounds.first().map_or(Bounds::fixed(0.0), |b| super::pair(*b));
             let mode = match constraint {
-                true => Mode::Constraint {
-                    bounds: vec![g.bounds.first().map_or(Bounds::fixed(0.0), |b| super::pair(*b))],
-                },
+                true => Mode::Constraint { bounds: vec![bounds] },
                 false => Mode::Cost { weight },
             };
             Some(goal::parameter_expression(name, mode, formula, &list))
@@ -178,6 +153,68 @@ fn one(
             Err(refuse("this goal is not supported in that mode".to_string()))
         }
         made => Ok(made),
+    }
+}
+
+/// Variables that follow the columns of a table that are named after them.
+struct Followed<'a> {
+    names: &'a [String],
+    /// What a column is that is named after none of them.
+    what: &'a str,
+    weights: Vec<(usize, f64)>,
+    /// Whether weights are divided by how far a column moves.
+    scale_with_range: bool,
+    /// Whether columns that are named after none of them are left out, not refused.
+    allow_unused: bool,
+    /// Which columns count.
+    fits: &'a dyn Fn(&str) -> bool,
+    variable: fn(usize) -> PointVariable,
+}
+
+impl Followed<'_> {
+    fn references(&self, path: &Path, g: &MocoGoal, table: &Table) -> Result<Vec<Reference>, Error> {
+        let mut list = Vec::new();
+        for (label, column) in table.labels().iter().zip(table.columns()) {
+            let Some(i) = self.names.iter().position(|s| s == label).filter(|_| (self.fits)(label)) else {
+                if self.allow_unused {
+                    continue;
+                }
+                let message = format!("the reference has a column `{label}`, {}", self.what);
+                return Err(Error::content(path, g.line, &g.name, message, ""));
+            };
+            let mut weight = self.weights[i].1;
+            if self.scale_with_range {
+                let ends = (f64::INFINITY, f64::NEG_INFINITY);
+                let (lo, hi) = column.iter().fold(ends, |(a, b), &x| (a.min(x), b.max(x)));
+                weight /= hi - lo;
+            }
+            let function = spline(path, table, column)?;
+            list.push(Reference { variable: (self.variable)(i), function, weight });
+        }
+        Ok(list)
+    }
+}
+
+/// The formula of a goal about parameters, and the parameters in the order of its variables.
+fn parameter_formula(
+    path: &Path,
+    g: &MocoGoal,
+    study: &MocoStudySetup,
+    expression: &str,
+    parameters: &[String],
+    variables: &[String],
+) -> Result<(Expression, Vec<usize>), Error> {
+    let refuse = |message: String| Error::content(path, g.line, &g.name, message, "");
+    let words: Vec<&str> = variables.iter().map(String::as_str).collect();
+    let formula = Expression::new(expression, &words).map_err(|e| refuse(e.to_string()))?;
+    let find = |name: &String| {
+        let i = study.parameters.iter().position(|p| p.name == *name);
+        i.ok_or_else(|| refuse(format!("the problem has no parameter `{name}`")))
+    };
+    let list = parameters.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+    match list.len() == words.len() {
+        true => Ok((formula, list)),
+        false => Err(refuse(format!("{} parameters, but {} variables", list.len(), words.len()))),
     }
 }
 
