@@ -7,8 +7,7 @@ use soleus_math::function::{FunctionError, GcvSpline, SplineKnots};
 use soleus_math::signal::{SignalError, lowpass_butterworth, padded};
 use soleus_math::table::{Table, TableError};
 use soleus_math::vec3;
-use soleus_model::Model;
-use soleus_model::joint::MotionType;
+use soleus_model::{Model, angles};
 use soleus_simulation::system::{state_column, state_labels};
 use std::ops::RangeInclusive;
 
@@ -144,7 +143,6 @@ impl StateHistory {
             }
             None => coordinates,
         };
-        let in_degrees = coordinates.in_degrees == Some(true);
         if let Some(s) = speeds.filter(|s| s.rows() != table.rows()) {
             return Err(HistoryError::Speeds { speeds: s.rows(), coordinates: table.rows() });
         }
@@ -173,9 +171,7 @@ impl StateHistory {
                 continue;
             };
             found += 1;
-            let rotates = coordinate.motion_type == MotionType::Rotational;
-            let unit = |degrees: bool| if degrees && rotates { std::f64::consts::PI / 180.0 } else { 1.0 };
-            let factor = unit(in_degrees);
+            let factor = angles::unit_of(coordinates, coordinate);
             let y: Vec<f64> = table.columns()[column].iter().map(|y| y * factor).collect();
             if let Some(k) = y.iter().position(|y| !y.is_finite()) {
                 let label = table.labels()[column].clone();
@@ -183,7 +179,7 @@ impl StateHistory {
             }
             let given = speeds.and_then(|s| {
                 let c = state_column(s.labels(), &format!("{}/speed", coordinate.path))?;
-                let factor = unit(s.in_degrees == Some(true));
+                let factor = angles::unit_of(s, coordinate);
                 Some(s.columns()[c].iter().map(|u| u * factor).collect::<Vec<_>>())
             });
             let u = match given {

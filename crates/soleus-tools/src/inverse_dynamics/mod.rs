@@ -19,9 +19,9 @@ use soleus_math::function::{FunctionError, SplineKnots};
 use soleus_math::signal::{SignalError, lowpass_butterworth, padded};
 use soleus_math::table::{Element, Table, TableError};
 use soleus_math::{Dual, SpatialVec, Vec3, vec3};
-use soleus_model::Model;
 use soleus_model::force::{Force, ForceKind};
 use soleus_model::joint::MotionType;
+use soleus_model::{Model, angles};
 
 /// Degree of the splines through coordinates.
 const DEGREE: usize = 5;
@@ -146,8 +146,7 @@ pub fn inverse_dynamics(
         _ => [f64::NEG_INFINITY, f64::INFINITY],
     };
     let times = frames(table.times(), span, settings.range)?;
-    let in_degrees = coordinates.in_degrees == Some(true);
-    let motion = Motion::new(model, &system, (&table, &columns), in_degrees, times, settings)?;
+    let motion = Motion::new(model, &system, (&table, &columns), coordinates, times, settings)?;
 
     let tree = &system.tree;
     let order: Vec<usize> =
@@ -277,7 +276,7 @@ impl Motion {
         model: &Model,
         system: &System,
         (table, columns): (&Table, &[usize]),
-        in_degrees: bool,
+        given: &Table,
         times: &[f64],
         settings: &Settings,
     ) -> Result<Self, Error> {
@@ -289,9 +288,8 @@ impl Motion {
             let coordinate = &model.coordinates[c];
             let m = tree.mobility_of_coordinate[c];
             y.clone_from(&table.columns()[i]);
-            if in_degrees && coordinate.motion_type == MotionType::Rotational {
-                y.iter_mut().for_each(|y| *y = y.to_radians());
-            }
+            let unit = angles::unit_of(given, coordinate);
+            y.iter_mut().for_each(|y| *y *= unit);
             if let Some(k) = y.iter().position(|y| !y.is_finite()) {
                 return Err(Error::Missing { name: coordinate.name.clone(), time: table.times()[k] });
             }

@@ -4,8 +4,7 @@ use super::{UNLOADED_N, length};
 use soleus_dynamics::System;
 use soleus_math::{Table, Vec3};
 use soleus_model::force::{ExternalForce, Force, ForceKind};
-use soleus_model::joint::MotionType;
-use soleus_model::{Diagnostics, Model};
+use soleus_model::{Diagnostics, Model, angles};
 use soleus_simulation::system::state_column;
 
 /// Instants that are looked at.
@@ -30,11 +29,9 @@ pub fn check_points(model: &Model, system: &System, motion: &Table, forces: &[Fo
     bodies.dedup();
 
     // Where each coordinate of the model is found.
-    let in_degrees = motion.in_degrees == Some(true);
     let columns = model.coordinates.iter().zip(&system.tree.mobility_of_coordinate).filter_map(|(c, &m)| {
         let column = state_column(motion.labels(), &format!("{}/value", c.path))?;
-        let is_angle = in_degrees && c.motion_type == MotionType::Rotational;
-        (m != usize::MAX).then_some((m, column, if is_angle { 1f64.to_radians() } else { 1.0 }))
+        (m != usize::MAX).then_some((m, column, angles::unit_of(motion, c)))
     });
     let columns: Vec<(usize, usize, f64)> = columns.collect();
 

@@ -16,8 +16,7 @@ use soleus_math::Table;
 use soleus_model::controller::{Controller, ControllerKind};
 use soleus_model::force::{ControlRange, CoordinateActuator};
 use soleus_model::id::CoordinateId;
-use soleus_model::joint::MotionType;
-use soleus_model::{Element, Force, ForceKind, Model};
+use soleus_model::{Element, Force, ForceKind, Model, angles};
 use soleus_simulation::system::{ControlNodes, Correction, control_labels, state_column};
 use soleus_simulation::{ModelControls, StepOptions};
 use std::path::{Path, PathBuf};
@@ -322,17 +321,7 @@ fn is_held(model: &Model, coordinate: usize) -> bool {
 
 /// States with angles in degrees, and the header that SIMM reads.
 fn in_degrees(model: &Model, states: &Table) -> Table {
-    let mut table = states.clone();
-    for c in model.coordinates.iter().filter(|c| c.motion_type == MotionType::Rotational) {
-        for what in ["value", "speed"] {
-            if let Some(i) = table.index_of(&format!("{}/{what}", c.path))
-                && let Some(column) = table.column_at_mut(i)
-            {
-                column.iter_mut().for_each(|x| *x = x.to_degrees());
-            }
-        }
-    }
-    table.in_degrees = Some(true);
+    let mut table = angles::in_degrees(model, states.clone());
     let (rows, columns) = (table.rows(), table.labels().len() + 1);
     let (first, last) = (table.times().first().copied(), table.times().last().copied());
     table.description = format!(

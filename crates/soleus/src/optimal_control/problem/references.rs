@@ -8,9 +8,9 @@ use crate::source::Source;
 use soleus_io::setup::moco::{TableOperator, TableSource};
 use soleus_math::function::GcvSpline;
 use soleus_math::{Function, Table, signal};
-use soleus_model::Model;
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::id::CoordinateId;
+use soleus_model::{Model, angles};
 use std::path::Path;
 
 /// Degree of the splines through reference data, as in Moco.
@@ -151,26 +151,9 @@ fn with_coupled(table: Table, model: &Model) -> Result<Table, String> {
     Ok(new)
 }
 
-/// Angles in radians.
-pub fn radians(mut table: Table, model: &Model) -> Table {
-    use soleus_model::joint::MotionType;
-    if table.in_degrees != Some(true) {
-        return table;
-    }
-    for i in 0..table.labels().len() {
-        let label = table.labels()[i].clone();
-        let rotational = model.coordinates.iter().any(|c| {
-            let named = label == c.name
-                || label.starts_with(&format!("{}/", c.path))
-                || label == format!("{}_u", c.name);
-            named && c.motion_type == MotionType::Rotational
-        });
-        if let (true, Some(column)) = (rotational, table.column_at_mut(i)) {
-            column.iter_mut().for_each(|x| *x = x.to_radians());
-        }
-    }
-    table.in_degrees = Some(false);
-    table
+/// Angles in radians; a table that does not say its unit is left as it is.
+pub fn radians(table: Table, model: &Model) -> Table {
+    if table.in_degrees == Some(true) { angles::in_radians(model, table) } else { table }
 }
 
 /// Labels that are names of coordinates become paths of states.
