@@ -121,6 +121,22 @@ impl Diagnostics {
     }
 }
 
+/// The name that is most likely meant by `wanted`: that with the least edit distance, whatever the case, if at most a part 1/`share` of the
+/// letters differ, or two. Where `wanted` is no path, the last parts of paths are compared.
+pub fn nearest_name<'n>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'n str>,
+    share: usize,
+) -> Option<&'n str> {
+    let lower = wanted.to_lowercase();
+    let distance = |name: &str| {
+        let part = if wanted.contains('/') { name } else { name.rsplit('/').next().unwrap_or(name) };
+        edit_distance(&part.to_lowercase(), &lower)
+    };
+    let near = names.into_iter().map(|n| (distance(n), n)).min()?;
+    (!wanted.is_empty() && near.0 <= 2.max(wanted.len() / share)).then_some(near.1)
+}
+
 /// Number of letters to insert, delete or replace to turn one word into the other (Levenshtein 1966). Of words with more than
 /// 200 bytes the length of the longer one, which bounds it: the work grows with the product of both lengths.
 pub fn edit_distance(a: &str, b: &str) -> usize {
@@ -153,6 +169,15 @@ mod tests {
         let shown = "error: `a\\nerror: b` is \\u{202e}wrong\\u{85}\n  --> a\\u{7}.osim:3\n   in /bodyset/\\u{1b}[31mred\n\
                      hint: call it\\r\\tä";
         assert_eq!(log.list[0].to_string(), shown);
+    }
+
+    #[test]
+    fn analytic_nearest_name() {
+        let names = ["/jointset/knee/knee_angle", "/jointset/hip/hip_flexion"];
+        assert_eq!(nearest_name("Knee_angel", names, 2), Some(names[0]));
+        assert_eq!(nearest_name("/jointset/hip/hip_flexoin", names, 2), Some(names[1]));
+        assert_eq!(nearest_name("elbow", names, 2), None);
+        assert_eq!(nearest_name("", names, 2), None);
     }
 
     #[test]

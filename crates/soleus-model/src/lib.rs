@@ -28,7 +28,7 @@ pub mod scale;
 
 pub use build::{build, build_external_loads, build_function};
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
-pub use diagnostic::{Diagnostic, Diagnostics, Printable, Severity, edit_distance};
+pub use diagnostic::{Diagnostic, Diagnostics, Printable, Severity, edit_distance, nearest_name};
 pub use document::{Content, Document, Element};
 pub use force::{Force, ForceKind};
 pub use model::Model;

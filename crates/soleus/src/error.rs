@@ -1,7 +1,7 @@
 //! What can go wrong, as values that carry their evidence.
 
 use crate::files::Files;
-use soleus_model::{Diagnostic, Diagnostics, Severity, edit_distance};
+use soleus_model::{Diagnostic, Diagnostics, Severity, edit_distance, nearest_name};
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -238,9 +238,5 @@ fn nearest_file(files: &dyn Files, path: &Path) -> Option<PathBuf> {
 
 /// The name among `names` that differs least, as a hint; empty when none is alike.
 pub fn nearest_hint<'n>(what: &str, wanted: &str, names: impl Iterator<Item = &'n str>) -> String {
-    let near = names.map(|n| (edit_distance(&n.to_lowercase(), &wanted.to_lowercase()), n)).min();
-    match near {
-        Some((d, name)) if d <= 2.max(wanted.len() / 2) => format!("the nearest {what} is `{name}`"),
-        _ => String::new(),
-    }
+    nearest_name(wanted, names, 2).map_or(String::new(), |name| format!("the nearest {what} is `{name}`"))
 }

@@ -63,6 +63,14 @@ pub struct Reserves {
     pub skip_residual_coordinates: bool,
 }
 
+impl Reserves {
+    /// From numbers as users list them: optimal force (N m or N), and bound of the controls. None for an empty list.
+    pub fn from_numbers(numbers: &[f64]) -> Option<Reserves> {
+        let &optimal_force = numbers.first()?;
+        Some(Reserves { optimal_force, bound: numbers.get(1).copied(), ..Reserves::default() })
+    }
+}
+
 impl Default for Reserves {
     fn default() -> Self {
         Reserves {
@@ -85,6 +93,20 @@ pub struct Residuals {
     pub bound: Option<f64>,
     /// `skip_coordinates_with_actuators`. Default true.
     pub skip_coordinates_with_actuators: bool,
+}
+
+impl Residuals {
+    /// From numbers as users list them: optimal moment (N m), optimal force (N), which is the same without one of its own, and bound of
+    /// the controls. None for an empty list.
+    pub fn from_numbers(numbers: &[f64]) -> Option<Residuals> {
+        let &moment = numbers.first()?;
+        Some(Residuals {
+            rotational_optimal_force: moment,
+            translational_optimal_force: numbers.get(1).copied().unwrap_or(moment),
+            bound: numbers.get(2).copied(),
+            ..Residuals::default()
+        })
+    }
 }
 
 impl Default for Residuals {

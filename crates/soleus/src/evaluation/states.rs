@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use soleus_dynamics::{State, System};
-use soleus_model::{Model, edit_distance};
+use soleus_model::{Model, nearest_name};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -81,12 +81,7 @@ impl Wrong {
 
     /// A name that the model does not have, with the nearest one it has.
     fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str>) -> Self {
-        // Of a path only the end is compared when the name is no path.
-        let near = |k: &str| match name.contains('/') {
-            true => edit_distance(name, k),
-            false => edit_distance(name, k.rsplit('/').next().unwrap_or(k)),
-        };
-        let hint = known.min_by_key(|k| near(k)).map_or(String::new(), |k| format!("did you mean {k}?"));
+        let hint = nearest_name(name, known, 2).map_or(String::new(), |k| format!("did you mean {k}?"));
         Wrong { message: format!("the model has no {what} `{name}`"), key: name.to_string(), hint }
     }
 }

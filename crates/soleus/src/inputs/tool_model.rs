@@ -58,18 +58,14 @@ fn check_strengths(path: &Path, a: &Additions) -> Result<(), Error> {
 /// Actuators without a file: at joints with ground, of an optimal moment (N m) and an optimal force (N), which is the same if there is
 /// but one number, and for every coordinate that has none.
 pub fn helpers(residuals: &[f64], reserves: &[f64]) -> Vec<ModelOperator> {
-    let mut list = Vec::new();
-    if let [moment, ..] = *residuals {
-        list.push(ModelOperator::AddResiduals(Residuals {
-            rotational_optimal_force: moment,
-            translational_optimal_force: residuals.get(1).copied().unwrap_or(moment),
-            ..Residuals::default()
-        }));
-    }
-    for &optimal_force in reserves {
-        list.push(ModelOperator::AddReserves(Reserves { optimal_force, ..Reserves::default() }));
-    }
-    list
+    // A third number would be a bound, which these have none of.
+    let residuals = Residuals::from_numbers(&residuals[..residuals.len().min(2)]);
+    let reserves = reserves.iter().filter_map(|r| Reserves::from_numbers(&[*r]));
+    residuals
+        .into_iter()
+        .map(ModelOperator::AddResiduals)
+        .chain(reserves.map(ModelOperator::AddReserves))
+        .collect()
 }
 
 /// Adds them to the model of a file.

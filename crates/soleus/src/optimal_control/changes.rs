@@ -54,13 +54,8 @@ impl ModelChanges {
         if !self.weld.is_empty() {
             add(plain(O::ReplaceJointsWithWelds(self.weld.clone())));
         }
-        if let [moment, ..] = self.residuals[..] {
-            add(plain(O::AddResiduals(Residuals {
-                rotational_optimal_force: moment,
-                translational_optimal_force: self.residuals.get(1).copied().unwrap_or(moment),
-                bound: self.residuals.get(2).copied(),
-                ..Residuals::default()
-            })));
+        if let Some(residuals) = Residuals::from_numbers(&self.residuals) {
+            add(plain(O::AddResiduals(residuals)));
         }
         let simple = [
             (self.remove_muscles, O::RemoveMuscles),
@@ -84,9 +79,8 @@ impl ModelChanges {
         if let Some(file) = &self.function_paths {
             add(ModelStepKind::FunctionBasedPaths(absolute(file)));
         }
-        if let [optimal_force, ..] = self.reserves[..] {
-            let bound = self.reserves.get(1).copied();
-            add(plain(O::AddReserves(Reserves { optimal_force, bound, ..Reserves::default() })));
+        if let Some(reserves) = Reserves::from_numbers(&self.reserves) {
+            add(plain(O::AddReserves(reserves)));
         }
         list
     }

@@ -1,7 +1,7 @@
 //! Tables of a study file with their lines, and typed reading of their fields.
 
 use super::schema::{Class, Field, Kind};
-use soleus_model::{Diagnostics, edit_distance};
+use soleus_model::{Diagnostics, nearest_name};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -262,11 +262,8 @@ fn article(words: &str) -> String {
 /// The nearest of the names, or all of them where none is near.
 fn suggestion<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<&str> = names.collect();
-    let near = names.iter().map(|n| (edit_distance(n, wanted), *n)).min();
-    match near {
-        Some((d, name)) if d <= 2.max(wanted.len() / 3) && !wanted.is_empty() => {
-            format!("did you mean `{name}`?")
-        }
-        _ => format!("there are: {}", names.join(", ")),
+    match nearest_name(wanted, names.iter().copied(), 3) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("there are: {}", names.join(", ")),
     }
 }

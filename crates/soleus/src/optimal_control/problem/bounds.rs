@@ -65,8 +65,7 @@ fn set(path: &Path, infos: &[VariableInfo], variables: &mut [Variable]) -> Resul
             return Err(Error::content(path, info.line, "", message, "give more of its path"));
         }
         if !found && !info.is_pattern {
-            let near =
-                variables.iter().map(|v| &v.name).min_by_key(|n| soleus_model::edit_distance(n, &info.name));
+            let near = soleus_model::nearest_name(&info.name, variables.iter().map(|v| v.name.as_str()), 2);
             let hint = near.map_or(String::new(), |n| format!("the nearest name is `{n}`"));
             let message = format!("there is no variable `{}`", info.name);
             return Err(Error::content(path, info.line, "", message, &hint));
