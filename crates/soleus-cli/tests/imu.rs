@@ -6,13 +6,13 @@
 
 use crate::common::{Folder, LEG, table};
 
-const HEAD: &str = "DataRate=100\nDataType=Quaternion\nversion=3\nOpenSimVersion=4.6\nendheader\n\
+pub const HEAD: &str = "DataRate=100\nDataType=Quaternion\nversion=3\nOpenSimVersion=4.6\nendheader\n\
     time\tpelvis_imu\tthigh_imu\tshank_imu\tfoot_imu\n";
 
-const CALIBRATION: &str = "0\t0.530721,0.758229,0.366234,0.096419\t0.865527,0.401838,-0.241716,-0.175959\t\
+pub const CALIBRATION: &str = "0\t0.530721,0.758229,0.366234,0.096419\t0.865527,0.401838,-0.241716,-0.175959\t\
     0.672132,0.353816,0.037058,-0.649368\t0.388917,0.765877,0.454362,-0.236075\n";
 
-const MOTION: &str = "0\t0.507588,0.730076,0.450610,0.079333\t0.863075,0.370449,-0.264210,-0.219233\t\
+pub const MOTION: &str = "0\t0.507588,0.730076,0.450610,0.079333\t0.863075,0.370449,-0.264210,-0.219233\t\
     0.646224,0.174523,0.134241,-0.730695\t0.380460,0.705578,0.451892,-0.391412\n\
     0.1\t0.593590,0.737916,0.312649,0.073356\t0.884194,0.390093,-0.239765,-0.092421\t\
     0.684193,0.342936,0.104809,-0.635052\t0.352476,0.713720,0.528357,-0.295302\n\
@@ -34,7 +34,7 @@ const SOLVED: [[f64; 3]; 3] = [
     [-51.24006206320397, -79.97349616056394, 46.429403426412854],
 ];
 
-fn placer(model: &str, label: &str) -> String {
+pub fn placer(model: &str, label: &str) -> String {
     format!(
         "<OpenSimDocument Version=\"40000\"><IMUPlacer><model_file>{model}</model_file>\
          <base_imu_label>{label}</base_imu_label><base_heading_axis>-z</base_heading_axis>\
@@ -44,7 +44,7 @@ fn placer(model: &str, label: &str) -> String {
     )
 }
 
-const TOOL: &str = "<OpenSimDocument Version=\"40000\"><IMUInverseKinematicsTool>\
+pub const TOOL: &str = "<OpenSimDocument Version=\"40000\"><IMUInverseKinematicsTool>\
     <model_file>calibrated.osim</model_file><orientations_file>motion.sto</orientations_file>\
     <sensor_to_opensim_rotations>-1.1 0.2 0.3</sensor_to_opensim_rotations>\
     <OrientationWeightSet name=\"orientation_weights\"><objects><OrientationWeight name=\"shank_imu\">\

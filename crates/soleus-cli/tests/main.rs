@@ -12,6 +12,7 @@ mod docs;
 mod forward_tool;
 mod hostile_input;
 mod imu;
+mod library;
 mod moco_goals;
 mod motion_tools;
 mod pipeline;

@@ -75,10 +75,11 @@ impl StepMemory {
         path.strip_prefix(&self.home).map(Path::to_path_buf).unwrap_or(path)
     }
 
-    /// The digest of a request, whatever folder the study lies in.
+    /// The digest of a request in JSON, whatever folder the study lies in: names of files below it begin there.
     fn digest_of(&self, request: &str) -> String {
-        let home = self.home.display().to_string();
-        digest(request.replace(&home, "").as_bytes())
+        let home = serde_json::to_string(&self.home).unwrap_or_default();
+        let home = home.strip_suffix('"').unwrap_or(&home).trim_end_matches('/');
+        digest(request.replace(&format!("{home}/"), "\"/").as_bytes())
     }
 
     fn file(&self, step: &str) -> PathBuf {
@@ -90,6 +91,19 @@ impl StepMemory {
 mod tests {
     use super::*;
     use crate::files::{Files, Memory};
+
+    /// The name of the folder was taken out wherever its letters stood: of a study in `/` every slash, so that other files could pass
+    /// for the same.
+    #[test]
+    fn issue_one_library_a_request_is_known_in_whatever_folder() {
+        let digest = |home: &str, request: &str| {
+            StepMemory::new(Path::new(home), &Path::new(home).join("results")).digest_of(request)
+        };
+        let below = digest("/s", r#"{"model":"/s/a/b.osim","marker":"/static"}"#);
+        assert_eq!(below, digest("/", r#"{"model":"/a/b.osim","marker":"/static"}"#));
+        assert_eq!(below, digest("/home/me", r#"{"model":"/home/me/a/b.osim","marker":"/static"}"#));
+        assert_ne!(below, digest("/", r#"{"model":"/ab.osim","marker":"/static"}"#));
+    }
 
     /// What decides is the content of what was opened, under whatever name, and of what was written.
     #[test]
