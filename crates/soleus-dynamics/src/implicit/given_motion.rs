@@ -115,7 +115,7 @@ type Seen<'a> = &'a mut dyn FnMut(&TreeKinematics<f64>, Share, &[SpatialVec<f64>
 impl ImplicitSystem<'_> {
     /// The equations for a given motion.
     pub fn given_motion(&self) -> GivenMotion {
-        GivenMotion::find(&*self.system, &self.pattern)
+        GivenMotion::find(&self.system, &self.pattern)
     }
 }
 

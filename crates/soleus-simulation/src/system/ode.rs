@@ -103,7 +103,7 @@ impl<'a, C: Controls> SystemOde<'a, C> {
     pub fn compute(&mut self, t: f64, x: &[f64]) -> Result<&Workspace<f64>, RhsError> {
         self.load(t, x);
         self.controls.compute(t, &self.x, &mut self.values);
-        compute_motion(&*self.system, &self.x, &self.values, &self.damping, &mut self.ws)?;
+        compute_motion(&self.system, &self.x, &self.values, &self.damping, &mut self.ws)?;
         Ok(&self.ws)
     }
 
@@ -161,7 +161,7 @@ impl<C: Controls> ExplicitOde for SystemOde<'_, C> {
         let n = self.x.q.len();
         self.error.copy_from_slice(&error[..2 * n]);
         let done =
-            self.projector.project(&*self.system, &mut self.x, &mut self.ws, &mut self.error, tolerance)?;
+            self.projector.project(&self.system, &mut self.x, &mut self.ws, &mut self.error, tolerance)?;
         if done.changed {
             x[..n].copy_from_slice(&self.x.q);
             x[n..2 * n].copy_from_slice(&self.x.u);
@@ -232,7 +232,7 @@ impl<C: Controls> ImplicitOde for SystemOde<'_, C> {
             for i in 2 * n..dim {
                 room.x.z[i - 2 * n] = entry(i);
             }
-            compute_motion(&*self.system, &room.x, &room.controls, &self.damping, &mut room.ws)?;
+            compute_motion(&self.system, &room.x, &room.controls, &self.damping, &mut room.ws)?;
             let columns = first..dim.min(first + LANES);
             let mut write = |row: usize, value: Dual<f64, LANES>| {
                 for c in columns.clone() {

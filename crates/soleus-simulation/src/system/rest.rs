@@ -328,7 +328,7 @@ impl<'a> Newton<'a> {
 
     /// Moves `v` towards a root of (2); returns the largest residual reached.
     fn solve(&mut self, at: &State<f64>, v: &mut [f64], tolerance: f64, reach: f64, tries: usize) -> f64 {
-        let columns = num_columns(&*self.implicit.system);
+        let columns = num_columns(&self.implicit.system);
         let mut worst = self.evaluate(at, v);
         if !worst.is_finite() {
             return f64::INFINITY;

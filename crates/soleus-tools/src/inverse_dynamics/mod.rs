@@ -421,7 +421,7 @@ mod tests {
         let (h, mid) = (1e-5, [0.3, 0.55, 0.91]);
         let times: Vec<f64> = mid.iter().flat_map(|t| [t - h, *t, t + h]).collect();
         let settings = Settings::default();
-        let motion = Motion::new(&model, &system, (&table, &columns), false, &times, &settings).unwrap();
+        let motion = Motion::new(&model, &system, (&table, &columns), &table, &times, &settings).unwrap();
         let mut s = Solver::new(&system);
         let mut energy = |row: usize| {
             motion.compute(row, &mut s.state, &mut s.udot);
