@@ -91,7 +91,8 @@ fn identity_a_second_run_does_what_changed() {
     ];
     f.soleus(&args).is_done();
     let (a, b) = (table(&f.0.join("id.sto")), table(&f.0.join("results/walk1/id.sto")));
-    assert_eq!(a.times(), b.times());
+    assert_eq!(a.rows(), b.rows());
+    assert!(a.times().iter().zip(b.times()).all(|(x, y)| (x - y).abs() < 1e-8));
     for (x, y) in a.columns().iter().flatten().zip(b.columns().iter().flatten()) {
         // Eight decimals in the file of the pipeline.
         assert!((x - y).abs() < 1e-7);

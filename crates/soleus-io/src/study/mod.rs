@@ -1,7 +1,7 @@
 //! A study: an optimal control problem and how to solve it.
 //!
 //! The types here are the one form of it. [`read`] makes it from a study file of Soleus (TOML), [`crate::setup`] from a
-//! `MocoStudy` (XML), a program by hand, serde from JSON; [`write`] writes it as a study file.
+//! `MocoStudy` (XML), a program by hand, serde from JSON; [`write()`] writes it as a study file.
 
 mod file;
 mod goal;
