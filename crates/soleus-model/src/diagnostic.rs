@@ -122,7 +122,7 @@ impl Diagnostics {
 }
 
 /// The name that is most likely meant by `wanted`: that with the least edit distance, whatever the case, if at most a part 1/`share` of the
-/// letters differ, or two. Where `wanted` is no path, the last parts of paths are compared.
+/// letters differ, or two. Of paths as many last parts are compared as `wanted` has, unless it is a whole path.
 pub fn nearest_name<'n>(
     wanted: &str,
     names: impl IntoIterator<Item = &'n str>,
@@ -130,8 +130,10 @@ pub fn nearest_name<'n>(
 ) -> Option<&'n str> {
     let lower = wanted.to_lowercase();
     let distance = |name: &str| {
-        let part = if wanted.contains('/') { name } else { name.rsplit('/').next().unwrap_or(name) };
-        edit_distance(&part.to_lowercase(), &lower)
+        let parts = 1 + wanted.matches('/').count();
+        let from = name.rmatch_indices('/').nth(parts - 1).filter(|_| !wanted.starts_with('/'));
+        let end = from.map_or(name, |(at, _)| &name[at + 1..]);
+        edit_distance(&end.to_lowercase(), &lower)
     };
     let near = names.into_iter().map(|n| (distance(n), n)).min()?;
     (!wanted.is_empty() && near.0 <= 2.max(wanted.len() / share)).then_some(near.1)
@@ -176,6 +178,7 @@ mod tests {
         let names = ["/jointset/knee/knee_angle", "/jointset/hip/hip_flexion"];
         assert_eq!(nearest_name("Knee_angel", names, 2), Some(names[0]));
         assert_eq!(nearest_name("/jointset/hip/hip_flexoin", names, 2), Some(names[1]));
+        assert_eq!(nearest_name("knee/knee_angel", names, 2), Some(names[0]));
         assert_eq!(nearest_name("elbow", names, 2), None);
         assert_eq!(nearest_name("", names, 2), None);
     }
