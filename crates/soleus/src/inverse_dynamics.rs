@@ -163,7 +163,7 @@ fn without_forces(model: &mut Model) -> Model {
     bare
 }
 
-/// Tells the parts of the motion for which nothing was measured: no load acts there.
+/// Warns of loads that do not last as long as the motion: outside their time their splines are extrapolated.
 fn check_span(motion: &Table, [from, to]: [f64; 2], forces: &[Force], log: &mut Diagnostics) {
     let (Some(&first), Some(&last)) = (motion.times().first(), motion.times().last()) else { return };
     let (first, last) = (first.max(from), last.min(to));
@@ -177,7 +177,12 @@ fn check_span(motion: &Table, [from, to]: [f64; 2], forces: &[Force], log: &mut 
                 "loads of `{}` last from {begin} s to {end} s, the motion from {first} s to {last} s",
                 f.name
             );
-            log.warn(0, "", message, "outside their time loads keep their first or last value; cut the motion with --from and --to");
+            log.warn(
+                0,
+                "",
+                message,
+                "outside their time loads are extrapolated; cut the motion with --from and --to",
+            );
             return;
         }
     }

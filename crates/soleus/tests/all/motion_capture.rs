@@ -245,3 +245,38 @@ fn identity_setup_file_and_request() {
     let missing = SetupFile::new("data/sutep.xml").run(&cx).err().unwrap();
     assert!(missing.to_string().contains("did you mean data/setup.xml?"), "{missing}");
 }
+
+/// Loads that end before the motion were extrapolated without a word.
+#[test]
+fn issue_16_loads_that_end_early_are_told() {
+    let loads = "<OpenSimDocument Version=\"40600\"><ExternalLoads name=\"l\"><objects><ExternalForce name=\"plate_1\">\
+        <applied_to_body>plate</applied_to_body><force_expressed_in_body>ground</force_expressed_in_body>\
+        <point_expressed_in_body>ground</point_expressed_in_body><force_identifier>f</force_identifier>\
+        <point_identifier>p</point_identifier></ExternalForce></objects><datafile>grf.sto</datafile></ExternalLoads></OpenSimDocument>";
+    let motion = || {
+        let request = InverseKinematics {
+            model: "plate.osim".into(),
+            markers: "data/walk.sto".into(),
+            ..InverseKinematics::default()
+        };
+        request.run(&Context::new(&files())).unwrap().trial.coordinates
+    };
+    for (end, is_told) in [(2.0, true), (4.0, false)] {
+        let times: Vec<f64> = (0..=20).map(|i| end * f64::from(i) / 20.0).collect();
+        let labels = ["fx", "fy", "fz", "px", "py", "pz"].map(String::from).to_vec();
+        let columns = (0..6).map(|c| times.iter().map(|t| f64::from(c) + t.sin()).collect()).collect();
+        let grf = Table::new(Element::Scalar, labels, times, columns).unwrap();
+        let files = files().with("loads.xml", loads).with("grf.sto", sto::write(&grf, sto::Digits::Shortest));
+        let told = Collected::default();
+        let request = InverseDynamics {
+            model: "plate.osim".into(),
+            motion: motion().into(),
+            loads: Some("loads.xml".into()),
+            ..InverseDynamics::default()
+        };
+        request.run(&Context::new(&files).with_monitor(&told)).unwrap();
+        let words = "loads of `plate_1` last from 0 s to 2 s, the motion from 0 s to 4 s";
+        let found = told.diagnostics().iter().any(|d| d.message == words);
+        assert_eq!(found, is_told, "{:?}", told.diagnostics());
+    }
+}
