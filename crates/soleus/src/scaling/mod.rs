@@ -10,10 +10,11 @@ use crate::inverse_kinematics::{bound, range, tasks_of};
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use soleus_io::osim::write_document;
-use soleus_io::setup::read_scale_set;
 pub use soleus_io::setup::{IkTask, ManualScale, MeasurementSetup, ScaleSetup, ScalingStep};
+use soleus_io::setup::{read_scale_set, write_scale_set};
 use soleus_io::table::sto::{self, Digits};
 use soleus_math::{Table, Vec3};
+use soleus_model::body::Body;
 use soleus_model::marker_set::{marker_set_document, markers_of, update_markers};
 use soleus_model::{Diagnostics, Document, Element, Model, ScaleOptions};
 use soleus_tools::scale::{Factors, Measured, Measurement, Placed, measure, place_markers, scale_model};
@@ -273,7 +274,8 @@ impl Scaling {
         let scaled = scaled.map_err(|e| Error::content(model_path, 0, "", e.to_string(), ""))?;
         let (before, after) = (result.model.total_mass(), scaled.model.total_mass());
         cx.note(format!("mass {before:.3} kg before, {after:.3} kg after"));
-        result.factors = Some((scale_set(&result.model, &factors), factors));
+        result.factors =
+            Some((write_scale_set(&result.model.name, &listed(&result.model, &factors)), factors));
         (result.document, result.model) = (scaled.document, scaled.model);
         result.scaled_document = Some(result.document.clone());
         Ok(())
@@ -289,7 +291,7 @@ pub struct ScaledModel {
     pub model: Model,
     /// The static pose and how well it met the markers, if markers were placed.
     pub placed: Option<Placed>,
-    factors: Option<(Document, Factors)>,
+    factors: Option<(String, Factors)>,
     scaled_document: Option<Document>,
     output: ScalingOutput,
 }
@@ -309,7 +311,7 @@ impl Outcome for ScaledModel {
             list.extend(file.as_ref().map(|f| Artifact::text(f, text()).derived()));
         };
         if let Some((set, _)) = &self.factors {
-            add(&o.factors, &|| write_document(set));
+            add(&o.factors, &|| set.clone());
         }
         if let Some(scaled) = &self.scaled_document {
             add(&o.scaled_model, &|| write_document(scaled));
@@ -507,21 +509,12 @@ fn report_placement(cx: &Context, file: &Path, p: &Placed) {
     cx.report(&log);
 }
 
-/// The factors as OpenSim writes them.
-fn scale_set(model: &Model, factors: &Factors) -> Document {
-    let mut objects = Element::new("objects", 0);
-    for (body, Vec3 { x, y, z }) in model.bodies.iter().zip(&factors.0) {
-        let mut scale = Element::new("Scale", 0);
-        scale.push(Element::with_text("scales", format!("{x} {y} {z}"), 0));
-        scale.push(Element::with_text("segment", body.name.as_str(), 0));
-        scale.push(Element::with_text("apply", "true", 0));
-        objects.push(scale);
-    }
-    let mut set = Element::new("ScaleSet", 0);
-    set.set_attribute("name", model.name.as_str());
-    set.push(objects);
-    let mut root = Element::new("OpenSimDocument", 0);
-    root.set_attribute("Version", soleus_io::osim::LATEST_VERSION.to_string());
-    root.push(set);
-    Document { version: soleus_io::osim::LATEST_VERSION, root, ..Document::default() }
+/// The factors of all bodies, as a file lists them.
+fn listed(model: &Model, factors: &Factors) -> Vec<ManualScale> {
+    let scale = |(body, f): (&Body, &Vec3<f64>)| ManualScale {
+        segment: body.name.clone(),
+        apply: true,
+        scales: f.to_array(),
+    };
+    model.bodies.iter().zip(&factors.0).map(scale).collect()
 }
