@@ -4,11 +4,14 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BG.
 
 pub mod c3d;
+pub mod iterate;
 pub mod mat;
 pub mod mesh;
 pub mod osim;
 pub mod pipeline;
 mod plain;
 pub mod setup;
+pub mod solution;
+pub mod states;
 pub mod study;
 pub mod table;

@@ -1,6 +1,6 @@
 //! A study: an optimal control problem and how to solve it.
 //!
-//! The types here are the one form of it. [`read`] makes it from a study file of Soleus (TOML), [`crate::setup`] from a
+//! The types here are the one form of it. [`read_file`] makes it from the bytes of a study file of Soleus (TOML, [`read`]) or a
 //! `MocoStudy` (XML), a program by hand, serde from JSON; [`write()`] writes it as a study file.
 
 mod file;
@@ -24,7 +24,63 @@ pub use problem::{Parameter, PrescribedCoordinate, Problem, VariableInfo};
 pub use solver::Solver;
 
 use crate::plain::is_zero;
+use crate::setup::{self, Setup};
 use serde::{Deserialize, Serialize};
+use soleus_model::Diagnostics;
+
+/// A study, and whether it has the defaults of Moco's files, not those of studies in TOML.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyFile {
+    /// The study.
+    pub study: Study,
+    /// Whether the file is a `MocoStudy`.
+    pub is_moco: bool,
+}
+
+/// Reads a study file or a `MocoStudy`: XML begins with `<` or is in a file whose name ends like Moco's, all else is TOML. No study
+/// if and only if there is an error among the diagnostics.
+pub fn read_file(bytes: &[u8], file: &str) -> (Option<StudyFile>, Diagnostics) {
+    if is_xml(bytes, file) {
+        return read_moco(bytes, file);
+    }
+    let mut log = Diagnostics::new(file);
+    let study = match std::str::from_utf8(bytes) {
+        Ok(text) => read(text, &mut log),
+        Err(e) => {
+            let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+            let hint = "a study is a TOML file: docs/guide/study.md";
+            log.error(u32::try_from(line).unwrap_or(0), "", "the text is not valid UTF-8", hint);
+            None
+        }
+    };
+    (study.map(|study| StudyFile { study, is_moco: false }), log)
+}
+
+fn is_xml(bytes: &[u8], file: &str) -> bool {
+    let name = file.to_ascii_lowercase();
+    if [".omoco", ".xml", ".toml"].iter().any(|ending| name.ends_with(ending)) {
+        return !name.ends_with(".toml");
+    }
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    text.trim_ascii_start().starts_with(b"<")
+}
+
+fn read_moco(bytes: &[u8], file: &str) -> (Option<StudyFile>, Diagnostics) {
+    let (document, mut log) = crate::osim::read_document(bytes, file);
+    let setup = document.and_then(|mut d| {
+        crate::osim::upgrade(&mut d, &mut log);
+        setup::read(&d, &mut log)
+    });
+    let study = match setup {
+        Some(Setup::MocoStudy(s)) => Some(StudyFile { study: Study::from(*s), is_moco: true }),
+        Some(_) => {
+            log.error(0, "", "the file holds no MocoStudy", "try `soleus run`");
+            None
+        }
+        None => None,
+    };
+    (study, log)
+}
 
 /// What a study asks for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -122,4 +178,54 @@ pub struct OutputSettings {
     /// Seconds between two iterates on disk.
     #[serde(with = "crate::plain")]
     pub save_every_s: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOML: &str = "model = \"leg.osim\"\n";
+    const MOCO: &str = r#"<?xml version="1.0"?>
+<OpenSimDocument Version="40600"><MocoStudy name="m"><MocoProblem><MocoPhase name="phases">
+<ModelProcessor name="model"><filepath>leg.osim</filepath></ModelProcessor>
+</MocoPhase></MocoProblem></MocoStudy></OpenSimDocument>"#;
+
+    /// What a file holds decides, and its name where it is a known one.
+    #[test]
+    fn analytic_the_format_is_found() {
+        for (text, file, is_moco) in [
+            (TOML, "kick.toml", false),
+            (TOML, "kick", false),
+            (TOML, "kick.omoco", true),
+            (MOCO, "squat.omoco", true),
+            (MOCO, "squat.XML", true),
+            (MOCO, "squat", true),
+            ("\u{feff} \n<MocoStudy/>", "squat", true),
+            (MOCO, "squat.toml", false),
+        ] {
+            assert_eq!(is_xml(text.as_bytes(), file), is_moco, "{file}");
+        }
+    }
+
+    #[test]
+    fn identity_one_reader_reads_both() {
+        let (found, log) = read_file(MOCO.as_bytes(), "squat.omoco");
+        let found = found.unwrap_or_else(|| panic!("{:?}", log.list));
+        assert_eq!((found.study.setup.name.as_str(), found.is_moco), ("m", true));
+        let mut log = Diagnostics::new("kick.toml");
+        let expected = read(TOML, &mut log);
+        let (found, own) = read_file(TOML.as_bytes(), "kick.toml");
+        assert_eq!((found.map(|f| f.study), own.list), (expected, log.list));
+    }
+
+    #[test]
+    fn analytic_other_files_are_refused() {
+        let other = "<OpenSimDocument Version=\"40600\"><InverseKinematicsTool/></OpenSimDocument>";
+        let (none, log) = read_file(other.as_bytes(), "ik.xml");
+        assert!(none.is_none());
+        assert!(log.list.iter().any(|d| d.message == "the file holds no MocoStudy"), "{:?}", log.list);
+        let (none, log) = read_file(b"model = \"leg\"\nname = \"\xff\"", "kick.toml");
+        assert!(none.is_none());
+        assert_eq!(log.list[0].line, 2);
+    }
 }

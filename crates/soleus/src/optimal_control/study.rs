@@ -2,10 +2,7 @@
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::inputs::paths::has_ending;
-use crate::inputs::setup;
 use serde::{Deserialize, Serialize};
-use soleus_io::setup::Setup;
 use soleus_io::setup::moco::MocoStudySetup;
 use soleus_io::study::{self, Study};
 use soleus_model::Diagnostics;
@@ -87,16 +84,10 @@ impl StudySource {
     /// The study, and whether it has the defaults of Moco's files.
     pub fn read(&self, cx: &Context) -> Result<(Study, bool), Error> {
         match self {
-            StudySource::File(path) if has_ending(path, "toml") => {
-                Ok((parse(cx, path, &cx.read_text(path)?)?, false))
+            StudySource::File(path) => {
+                let (found, log) = study::read_file(&cx.read(path)?, &path.display().to_string());
+                cx.settle(path, found, log).map(|f| (f.study, f.is_moco))
             }
-            StudySource::File(path) => match setup::read(cx, path)? {
-                Setup::MocoStudy(s) => Ok((Study::from(*s), true)),
-                _ => {
-                    let message = "the file holds no MocoStudy";
-                    Err(Error::content(path, 0, "", message, "try `soleus run`"))
-                }
-            },
             StudySource::Text { path, text } => Ok((parse(cx, path, text)?, false)),
             StudySource::Study { study, is_moco, .. } => Ok((Study::clone(study), *is_moco)),
         }

@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::beside;
 use crate::optimal_control::options::SolveOptions;
-use crate::optimal_control::start::fingerprint::Fingerprint;
-use crate::optimal_control::start::iterate::{Iterate, PhaseMesh};
+use crate::optimal_control::start::iterate;
+use soleus_io::iterate::{Fingerprint, PhaseMesh};
 use soleus_io::study::Study;
 use soleus_optimization::nlp::{Iteration, Solution, Status, WarmStart};
 use std::ops::ControlFlow;
@@ -61,8 +61,8 @@ impl Store {
         if !self.is_kept {
             return false;
         }
-        let iterate = Iterate::new(self.phases.clone(), self.problem.clone(), warm, reached);
-        let Err(e) = iterate.write(cx, &self.path) else { return true };
+        let iterate = iterate::of_warm_start(self.phases.clone(), self.problem.clone(), warm, reached);
+        let Err(e) = iterate::write(&iterate, cx, &self.path) else { return true };
         if !std::mem::replace(&mut self.has_warned, true) {
             let why = match &e {
                 Error::Write { source, .. } => source.to_string(),

@@ -7,10 +7,10 @@ use crate::optimal_control::diagnosis;
 use crate::optimal_control::options::SolveOptions;
 use crate::optimal_control::run::progress::IterationProgress;
 use crate::optimal_control::run::watch::{Store, Watch};
-use crate::optimal_control::start::fingerprint::Fingerprint;
-use crate::optimal_control::start::iterate::{Iterate, PhaseMesh};
+use crate::optimal_control::start::{fingerprint, iterate};
 use soleus_control::transcription::refined_mesh;
 use soleus_control::{Collocation, Problem, Settings};
+use soleus_io::iterate::{Iterate, PhaseMesh};
 use soleus_io::study::{RefineSettings, Study};
 use soleus_optimization::NonlinearProgram;
 use soleus_optimization::nlp::{self, Solution, WarmStart};
@@ -110,7 +110,7 @@ impl Meshes<'_> {
             let mut options = self.options.clone();
             let warm = match (resumed.take(), &mut last) {
                 (Some(iterate), _) => {
-                    let warm = iterate.warm_start(&self.store.path, &mut program)?;
+                    let warm = iterate::warm_start(&iterate, &self.store.path, &mut program)?;
                     self.cx.note(format!("going on from iteration {}", iterate.iteration));
                     // The iterate itself is inside its bounds; nothing is pushed away from them.
                     options.warm_start_push = 1e-12;
@@ -145,8 +145,8 @@ impl Meshes<'_> {
         phases: &mut [Settings],
         steps: &mut Vec<Vec<Vec<f64>>>,
     ) -> Result<Iterate, Error> {
-        let iterate = Iterate::read(self.cx, &self.store.path)?;
-        iterate.refuse_phases(&self.store.path, phases.len())?;
+        let iterate = iterate::read(self.cx, &self.store.path)?;
+        iterate::refuse_phases(&iterate, &self.store.path, phases.len())?;
         for (p, of) in phases.iter_mut().zip(&iterate.phases) {
             p.scheme = settings::scheme(&self.store.path, &of.scheme)?;
         }
@@ -170,7 +170,7 @@ impl Meshes<'_> {
     ) -> Result<Solved, Error> {
         let of_phase = |p: &Settings| PhaseMesh { scheme: p.scheme.name(), mesh: p.mesh.clone() };
         self.store.phases = phases.iter().map(of_phase).collect();
-        self.store.problem = Fingerprint::new(&mut program);
+        self.store.problem = fingerprint::of_program(&mut program);
         let progress = IterationProgress::new(self.cx, options.tolerance, &program);
         let mut watch = Watch::new(self.cx, progress, &mut self.store, program.num_constraints());
         let solution = nlp::solve(&mut program, options, warm.as_ref(), &mut |i| watch.tell(i))
