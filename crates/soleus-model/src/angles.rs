@@ -14,6 +14,11 @@ pub fn unit_of(table: &Table, coordinate: &Coordinate) -> f64 {
     if turns && table.in_degrees == Some(true) { 1f64.to_radians() } else { 1.0 }
 }
 
+/// How many units of a table in degrees one rad or m of a coordinate is: 180/π for an angle, 1 otherwise.
+pub fn degrees_of(coordinate: &Coordinate) -> f64 {
+    if coordinate.motion_type == MotionType::Rotational { 1f64.to_degrees() } else { 1.0 }
+}
+
 /// The table with angles and their rates in radians.
 pub fn in_radians(model: &Model, mut table: Table) -> Table {
     if table.in_degrees == Some(true) {
@@ -122,5 +127,7 @@ mod tests {
         let by_unit = 12.3 * unit_of(&t, &m.coordinates[0]);
         assert_eq!(unit_of(&t, &m.coordinates[1]), 1.0);
         assert_eq!(in_radians(&m, t).columns()[0][0], by_unit);
+        let [hip, pelvis] = [&m.coordinates[0], &m.coordinates[1]].map(|c| 12.3 * degrees_of(c));
+        assert_eq!((hip, pelvis), (12.3f64.to_degrees(), 12.3));
     }
 }

@@ -17,9 +17,8 @@ use soleus_dynamics::multibody::{compute_accelerations, compute_generalized_forc
 use soleus_dynamics::system::{Actor, MotionError};
 use soleus_dynamics::{Loads, System, Workspace};
 use soleus_math::{SpatialVec, Vec3};
-use soleus_model::Model;
 use soleus_model::force::ForceKind;
-use soleus_model::joint::MotionType;
+use soleus_model::{Model, angles};
 
 /// A constraint in place of a measured contact force: the foot neither sinks in, nor twists, nor slips.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,12 +208,12 @@ impl InducedAccelerations {
         };
         let text = format!("\nAccelerations that each force alone would cause.\n{SI_OR_DEGREES}");
         let table = |name: &str, labels: Vec<String>| Recorder::new(name, text.clone(), labels);
-        let turn = if s.in_degrees { 180.0 / std::f64::consts::PI } else { 1.0 };
+        let turn = if s.in_degrees { 1f64.to_degrees() } else { 1.0 };
         let coordinate = |c: usize| {
             let q = &model.coordinates[c];
-            let turns = q.motion_type == MotionType::Rotational || s.opensim_faults;
+            let unit = if s.in_degrees && !s.opensim_faults { angles::degrees_of(q) } else { turn };
             let recorder = table(&q.name, names.clone()).in_degrees(s.in_degrees);
-            (system.tree.mobility_of_coordinate[c], if turns { turn } else { 1.0 }, recorder)
+            (system.tree.mobility_of_coordinate[c], unit, recorder)
         };
         let (list, com) = bodies(model, &s.bodies, false)?;
         let six = with(&["X", "Y", "Z", "Ox", "Oy", "Oz"]);

@@ -1,8 +1,7 @@
 //! `Kinematics`: coordinates, speeds and accelerations.
 
 use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, coordinates};
-use soleus_model::Model;
-use soleus_model::joint::MotionType;
+use soleus_model::{Model, angles};
 
 /// Coordinates, speeds and accelerations; angles in degrees if asked for.
 #[derive(Clone, Debug)]
@@ -23,8 +22,7 @@ impl Kinematics {
         let list = coordinates(model, names)?;
         let labels: Vec<String> = list.iter().map(|&c| model.coordinates[c].name.clone()).collect();
         let columns = list.iter().map(|&c| {
-            let turns = model.coordinates[c].motion_type == MotionType::Rotational;
-            let factor = if in_degrees && turns { 180.0 / std::f64::consts::PI } else { 1.0 };
+            let factor = if in_degrees { angles::degrees_of(&model.coordinates[c]) } else { 1.0 };
             (system.tree.mobility_of_coordinate[c], factor)
         });
         let table = |name: &str| Recorder::new(name, SI_OR_DEGREES, labels.clone()).in_degrees(in_degrees);

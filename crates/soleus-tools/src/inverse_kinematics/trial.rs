@@ -5,8 +5,7 @@ use super::misplaced::{Misplaced, MisplacedMarkers};
 use super::{Error, InverseKinematics, Settings, Tasks};
 use soleus_dynamics::System;
 use soleus_math::table::{Element, Table};
-use soleus_model::Model;
-use soleus_model::joint::MotionType;
+use soleus_model::{Model, angles};
 
 /// The solved motion.
 #[derive(Clone, Debug)]
@@ -161,10 +160,11 @@ pub fn coordinates_in_degrees<'a>(
     system: &'a System,
     q: &'a [f64],
 ) -> impl Iterator<Item = f64> + 'a {
-    model.coordinates.iter().zip(&system.tree.mobility_of_coordinate).map(|(c, &m)| {
-        let q = q.get(m).copied().unwrap_or(c.default_value);
-        if c.motion_type == MotionType::Rotational { q.to_degrees() } else { q }
-    })
+    model
+        .coordinates
+        .iter()
+        .zip(&system.tree.mobility_of_coordinate)
+        .map(|(c, &m)| q.get(m).copied().unwrap_or(c.default_value) * angles::degrees_of(c))
 }
 
 /// Appends the pose to the columns of the model's coordinates, rotations in degrees.

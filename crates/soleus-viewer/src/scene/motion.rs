@@ -2,7 +2,7 @@
 
 use soleus_dynamics::{State, System};
 use soleus_math::table::{Element, Table};
-use soleus_model::joint::MotionType;
+use soleus_model::angles;
 use soleus_model::model::Model;
 
 /// Why a table is no motion of a model.
@@ -26,8 +26,8 @@ pub enum MotionError {
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Slot {
-    Value { mobility: usize, rotates: bool },
-    Speed { mobility: usize, rotates: bool },
+    Value { mobility: usize, unit: f64 },
+    Speed { mobility: usize, unit: f64 },
     Aux(usize),
 }
 
@@ -69,7 +69,7 @@ impl<'a> Motion<'a> {
             if mobility == usize::MAX {
                 continue;
             }
-            let rotates = c.motion_type == MotionType::Rotational;
+            let unit = angles::unit_of(table, c);
             let joint = c.path.rsplit('/').nth(1).unwrap_or_default();
             let value = [
                 format!("{}/value", c.path),
@@ -85,10 +85,10 @@ impl<'a> Motion<'a> {
                 format!("{joint}/{}_u", c.name),
             ];
             match find(table, &value) {
-                Some(i) => slots.push((i, Slot::Value { mobility, rotates })),
+                Some(i) => slots.push((i, Slot::Value { mobility, unit })),
                 None => at_default.push(c.name.clone()),
             }
-            slots.extend(find(table, &speed).map(|i| (i, Slot::Speed { mobility, rotates })));
+            slots.extend(find(table, &speed).map(|i| (i, Slot::Speed { mobility, unit })));
         }
         if slots.is_empty() {
             let mut known: Vec<String> = model.coordinates.iter().take(6).map(|c| c.name.clone()).collect();
@@ -131,15 +131,12 @@ impl<'a> Motion<'a> {
     /// Writes row `i` of [`times`](Self::times) into a state; what has no column is left as it is.
     pub fn read(&self, i: usize, x: &mut State<f64>) {
         let Some(&row) = self.rows.get(i) else { return };
-        let unit = |rotates: bool| {
-            if rotates && self.table.in_degrees == Some(true) { 1f64.to_radians() } else { 1.0 }
-        };
         x.time = self.table.times()[row];
         for &(column, slot) in &self.slots {
             let v = self.table.columns()[column][row];
             match slot {
-                Slot::Value { mobility, rotates } => x.q[mobility] = v * unit(rotates),
-                Slot::Speed { mobility, rotates } => x.u[mobility] = v * unit(rotates),
+                Slot::Value { mobility, unit } => x.q[mobility] = v * unit,
+                Slot::Speed { mobility, unit } => x.u[mobility] = v * unit,
                 Slot::Aux(z) => x.z[z] = v,
             }
         }
