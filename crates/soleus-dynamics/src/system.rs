@@ -14,7 +14,7 @@ use crate::multibody::{
 };
 use crate::muscle::{CompiledMuscle, CurveCache, MuscleError};
 use crate::path::{CompiledPath, PathError, PathState};
-use soleus_math::{Real, SpatialVec, Transform, Vec3, vec3};
+use soleus_math::{Dual, Real, SpatialVec, Transform, Vec3, plain, plain_mut, vec3};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::force::ForceKind;
 use soleus_model::id::{CoordinateId, FrameId};
@@ -134,6 +134,9 @@ impl<T: Real> State<T> {
         State { time: S::cst(self.time.value()), q: cst(&self.q), u: cst(&self.u), z: cst(&self.z) }
     }
 }
+
+/// Directions of one evaluation of the whole motion with derivatives.
+pub const LANES: usize = 8;
 
 /// Scratch memory and results; sized once by [`System::workspace`].
 #[derive(Clone, Debug)]
@@ -370,6 +373,19 @@ impl System {
 
     /// Lengths and lengthening speeds of all paths, after [`compute_kinematics`](Self::compute_kinematics).
     pub fn compute_paths<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) {
+        T::choose(
+            ws,
+            |ws| self.compute_plain_paths(plain(x), plain_mut(ws)),
+            |ws| self.compute_any_paths(x, ws),
+        );
+    }
+
+    #[inline(never)]
+    fn compute_plain_paths(&self, x: &State<f64>, ws: &mut Workspace<f64>) {
+        self.compute_any_paths(x, ws);
+    }
+
+    fn compute_any_paths<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) {
         let kin = ws.kin.view(x.time);
         for (f, st) in self.forces.iter().zip(&mut ws.paths) {
             if let Some(p) = &f.path {
@@ -390,6 +406,19 @@ impl System {
     /// Loads of gravity and all enabled forces, and the derivatives of their states, after
     /// [`compute_paths`](Self::compute_paths).
     pub fn compute_forces<T: Real>(&self, x: &State<T>, controls: &[T], ws: &mut Workspace<T>) {
+        T::choose(
+            ws,
+            |ws| self.compute_plain_forces(plain(x), T::plain_list(controls), plain_mut(ws)),
+            |ws| self.compute_any_forces(x, controls, ws),
+        );
+    }
+
+    #[inline(never)]
+    fn compute_plain_forces(&self, x: &State<f64>, controls: &[f64], ws: &mut Workspace<f64>) {
+        self.compute_any_forces(x, controls, ws);
+    }
+
+    fn compute_any_forces<T: Real>(&self, x: &State<T>, controls: &[T], ws: &mut Workspace<T>) {
         self.compute_gravity(&ws.kin, &mut ws.body_load);
         ws.mobility_load.fill(T::zero());
         ws.zdot.fill(T::zero());
@@ -435,6 +464,27 @@ impl System {
     /// Accelerations u̇ and multipliers from the loads in the workspace:
     /// M u̇ + Gᵀ λ = Jᵀ F + τ − c(q, u),  G u̇ = b.
     pub fn compute_accelerations<T: Real>(
+        &self,
+        x: &State<T>,
+        ws: &mut Workspace<T>,
+    ) -> Result<(), MotionError> {
+        T::choose(
+            ws,
+            |ws| self.compute_plain_accelerations(plain(x), plain_mut(ws)),
+            |ws| self.compute_any_accelerations(x, ws),
+        )
+    }
+
+    #[inline(never)]
+    fn compute_plain_accelerations(
+        &self,
+        x: &State<f64>,
+        ws: &mut Workspace<f64>,
+    ) -> Result<(), MotionError> {
+        self.compute_any_accelerations(x, ws)
+    }
+
+    fn compute_any_accelerations<T: Real>(
         &self,
         x: &State<T>,
         ws: &mut Workspace<T>,
@@ -506,10 +556,43 @@ impl System {
         controls: &[T],
         ws: &mut Workspace<T>,
     ) -> Result<(), MotionError> {
+        self.compute_damped_motion(x, controls, &[], ws)
+    }
+
+    /// As [`compute_motion`](Self::compute_motion), with damping of each mobility besides, N·s/m or N·m·s/rad; none when empty.
+    pub fn compute_damped_motion<T: Real>(
+        &self,
+        x: &State<T>,
+        controls: &[T],
+        damping: &[f64],
+        ws: &mut Workspace<T>,
+    ) -> Result<(), MotionError> {
         self.compute_kinematics(x, ws);
         self.compute_paths(x, ws);
         self.compute_forces(x, controls, ws);
+        for ((load, u), d) in ws.mobility_load.iter_mut().zip(&x.u).zip(damping) {
+            *load -= *u * *d;
+        }
         self.compute_accelerations(x, ws)
+    }
+
+    /// [`compute_damped_motion`](Self::compute_damped_motion) along several directions at once. Not generic, so that the crates above
+    /// share one copy of it.
+    #[inline(never)]
+    pub fn compute_damped_motion_along(
+        &self,
+        x: &State<Dual<f64, LANES>>,
+        controls: &[Dual<f64, LANES>],
+        damping: &[f64],
+        ws: &mut Workspace<Dual<f64, LANES>>,
+    ) -> Result<(), MotionError> {
+        self.compute_damped_motion(x, controls, damping, ws)
+    }
+
+    /// Room for [`compute_damped_motion_along`](Self::compute_damped_motion_along).
+    #[inline(never)]
+    pub fn workspace_along(&self) -> Workspace<Dual<f64, LANES>> {
+        self.workspace()
     }
 
     /// Puts every muscle's fiber in equilibrium with its tendon at the pose, speeds and activations of `x`.

@@ -35,7 +35,32 @@ impl<T: Real, const N: usize> Dual<T, N> {
     fn map(self, v: T, slope: T) -> Self {
         Dual { v, d: self.d.map(|d| slope * d) }
     }
+
+    #[inline(always)]
+    fn product(&self, o: &Self) -> Self {
+        Dual { v: self.v * o.v, d: std::array::from_fn(|i| self.d[i] * o.v + self.v * o.d[i]) }
+    }
+
+    #[inline(always)]
+    fn quotient(&self, o: &Self) -> Self {
+        let v = self.v / o.v;
+        Dual { v, d: std::array::from_fn(|i| (self.d[i] - v * o.d[i]) / o.v) }
+    }
+
+    #[inline(never)]
+    fn product_by_call(&self, o: &Self) -> Self {
+        self.product(o)
+    }
+
+    #[inline(never)]
+    fn quotient_by_call(&self, o: &Self) -> Self {
+        self.quotient(o)
+    }
 }
+
+/// Products and quotients of larger numbers are calls: in line, everywhere, they make programs large and slow to build, and next to
+/// their arithmetic a call costs little. Eight directions, of which Jacobians are made, stay below; nested numbers are above.
+const LARGEST_IN_LINE_BYTES: usize = 128;
 
 impl<T: Real, const N: usize> Default for Dual<T, N> {
     fn default() -> Self {
@@ -60,18 +85,15 @@ impl<T: Real, const N: usize> Sub for Dual<T, N> {
 impl<T: Real, const N: usize> Mul for Dual<T, N> {
     type Output = Self;
     #[inline(always)]
-    #[allow(clippy::suspicious_arithmetic_impl)] // The product rule needs a sum.
     fn mul(self, o: Self) -> Self {
-        Dual { v: self.v * o.v, d: std::array::from_fn(|i| self.d[i] * o.v + self.v * o.d[i]) }
+        if size_of::<Self>() > LARGEST_IN_LINE_BYTES { self.product_by_call(&o) } else { self.product(&o) }
     }
 }
 impl<T: Real, const N: usize> Div for Dual<T, N> {
     type Output = Self;
     #[inline(always)]
-    #[allow(clippy::suspicious_arithmetic_impl)] // The quotient rule needs a difference of products.
     fn div(self, o: Self) -> Self {
-        let v = self.v / o.v;
-        Dual { v, d: std::array::from_fn(|i| (self.d[i] - v * o.d[i]) / o.v) }
+        if size_of::<Self>() > LARGEST_IN_LINE_BYTES { self.quotient_by_call(&o) } else { self.quotient(&o) }
     }
 }
 impl<T: Real, const N: usize> Neg for Dual<T, N> {

@@ -1,6 +1,7 @@
 //! The scalar that every kernel is generic over.
 
 use crate::Dual;
+use std::any::Any;
 use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -50,6 +51,26 @@ pub trait Real:
     /// ∂r/∂x in this scalar and refine. By the implicit function theorem each pass makes one
     /// more order of derivatives exact. For `f64` the loop is empty.
     fn refine(self, residual: Self, slope: Self) -> Self;
+
+    /// Calls `plain` if this scalar is `f64`, `generic` if it is another.
+    ///
+    /// A generic function is compiled again in every crate that calls it. A large one hands plain numbers to a function that is
+    /// not generic, by [`plain`] and its kin, and so has all crates share that one.
+    #[inline(always)]
+    fn choose<A, R>(arguments: A, _plain: impl FnOnce(A) -> R, generic: impl FnOnce(A) -> R) -> R {
+        generic(arguments)
+    }
+
+    /// A list of numbers, as [`plain`].
+    #[inline(always)]
+    fn plain_list(_list: &[Self]) -> &[f64] {
+        panic!("the scalar is not f64")
+    }
+    /// A list of numbers, as [`plain_mut`].
+    #[inline(always)]
+    fn plain_list_mut(_list: &mut [Self]) -> &mut [f64] {
+        panic!("the scalar is not f64")
+    }
 
     /// Zero.
     #[inline]
@@ -163,8 +184,37 @@ impl<T: Real, const N: usize> Over<Dual<T, N>> for Dual<T, N> {
     }
 }
 
+/// What holds numbers of a scalar, where this scalar is known to be `f64` by [`Real::choose`].
+///
+/// # Panics
+///
+/// Where it is another.
+#[inline(always)]
+pub fn plain<A: Any, B: Any>(x: &A) -> &B {
+    (x as &dyn Any).downcast_ref().expect("the scalar is f64")
+}
+
+/// As [`plain`], to write to.
+#[inline(always)]
+pub fn plain_mut<A: Any, B: Any>(x: &mut A) -> &mut B {
+    (x as &mut dyn Any).downcast_mut().expect("the scalar is f64")
+}
+
 impl Real for f64 {
     const ORDER: usize = 0;
+
+    #[inline(always)]
+    fn choose<A, R>(arguments: A, plain: impl FnOnce(A) -> R, _generic: impl FnOnce(A) -> R) -> R {
+        plain(arguments)
+    }
+    #[inline(always)]
+    fn plain_list(list: &[f64]) -> &[f64] {
+        list
+    }
+    #[inline(always)]
+    fn plain_list_mut(list: &mut [f64]) -> &mut [f64] {
+        list
+    }
 
     #[inline(always)]
     fn cst(x: f64) -> f64 {
@@ -233,5 +283,31 @@ impl Real for f64 {
     #[inline(always)]
     fn powf(self, p: f64) -> f64 {
         f64::powf(self, p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen<T: Real>(list: &mut [T]) -> &'static str {
+        T::choose(
+            list,
+            |list| {
+                let list = T::plain_list_mut(list);
+                list[0] += plain::<T, f64>(&T::one());
+                "plain"
+            },
+            |_| "generic",
+        )
+    }
+
+    #[test]
+    fn analytic_plain_numbers_have_a_way_of_their_own() {
+        let mut list = [1.5];
+        assert_eq!(chosen(&mut list), "plain");
+        assert_eq!(list, [2.5]);
+        assert_eq!(chosen(&mut [Dual::<f64, 1>::one()]), "generic");
+        assert_eq!(chosen(&mut [Dual::<Dual<f64, 1>, 8>::one()]), "generic");
     }
 }

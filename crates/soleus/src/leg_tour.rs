@@ -17,8 +17,10 @@ use soleus_dynamics::moment_arm::MomentArms;
 use soleus_dynamics::multibody::compute_inverse_dynamics;
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Options, State, System, Workspace};
-use soleus_math::{Dual, Real, SpatialVec};
+use soleus_math::SpatialVec;
 use soleus_model::Model;
+use soleus_simulation::system::Constant;
+use soleus_simulation::{ImplicitOde, SystemOde};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -179,11 +181,12 @@ fn holding_moments(system: &System, ws: &Workspace<f64>) -> Vec<f64> {
 
 /// One column of the Jacobian of the accelerations, by dual numbers and by central differences.
 fn derivatives(s: &mut String, model: &Model, system: &System, x: &State<f64>, controls: &[f64]) {
-    let mut lifted: State<Dual<f64, 1>> = x.lift();
-    lifted.q[0] = Dual::variable(x.q[0], 0);
-    let lifted_controls: Vec<_> = controls.iter().map(|&c| Dual::cst(c)).collect();
-    let mut dual = system.workspace();
-    let exact = system.compute_motion(&lifted, &lifted_controls, &mut dual);
+    let (at, n) = (SystemOde::<Constant>::vector(x), x.q.len());
+    let (dim, rates) = (at.len(), vec![0.0; at.len()]);
+    // Of ẋ − f(t, x) by x, row by row; f is the velocities, the accelerations, the rates of muscles.
+    let (mut df_dx, mut df_dxdot) = (vec![0.0; dim * dim], vec![0.0; dim * dim]);
+    let mut ode = SystemOde::new(system, Constant(controls.to_vec())).with_jacobian();
+    let exact = ode.jacobians(x.time, &at, &rates, &mut df_dx, &mut df_dxdot);
 
     let h = 1e-6;
     let shifted = |h: f64| {
@@ -196,6 +199,6 @@ fn derivatives(s: &mut String, model: &Model, system: &System, x: &State<f64>, c
     for (i, c) in system.tree.coordinate_of_mobility.iter().enumerate() {
         let name = c.map_or("", |c| &model.coordinates[c.0].name);
         let fd = (hi[i] - lo[i]) / (2.0 * h);
-        let _ = writeln!(s, "   {name:<18} exact {:>14.7}   differences {fd:>14.7}", dual.udot[i].d[0]);
+        let _ = writeln!(s, "   {name:<18} exact {:>14.7}   differences {fd:>14.7}", -df_dx[(n + i) * dim]);
     }
 }

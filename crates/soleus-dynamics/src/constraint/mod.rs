@@ -14,7 +14,7 @@ pub use row::{CompiledConstraint, Rolling, Station};
 
 use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};
 use soleus_math::dense::solve_min_norm;
-use soleus_math::{Over, Real, SpatialVec};
+use soleus_math::{Over, Real, SpatialVec, plain, plain_mut};
 
 /// All enforced constraints of a model, in the order of their multipliers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,6 +51,18 @@ pub struct ConstraintWorkspace<T: Real> {
     nonzero: Vec<usize>,
 }
 
+/// [`ConstraintSet::compute`] in plain numbers.
+#[inline(never)]
+fn compute_plain(
+    set: &ConstraintSet,
+    tree: &Tree,
+    k: &TreeKinematics<f64>,
+    time: f64,
+    ws: &mut ConstraintWorkspace<f64>,
+) {
+    set.compute_any(tree, k, time, ws);
+}
+
 impl<P: Real> ConstraintSet<P> {
     /// Holonomic equations.
     pub fn num_position(&self) -> usize {
@@ -84,6 +96,20 @@ impl<P: Real> ConstraintSet<P> {
 
     /// Errors, Jacobian and bias at the current motion.
     pub fn compute<T: Over<P>>(
+        &self,
+        tree: &Tree,
+        k: &TreeKinematics<T>,
+        time: T,
+        ws: &mut ConstraintWorkspace<T>,
+    ) {
+        T::choose(
+            ws,
+            |ws| compute_plain(plain(self), tree, plain(k), time.value(), plain_mut(ws)),
+            |ws| self.compute_any(tree, k, time, ws),
+        );
+    }
+
+    fn compute_any<T: Over<P>>(
         &self,
         tree: &Tree,
         k: &TreeKinematics<T>,

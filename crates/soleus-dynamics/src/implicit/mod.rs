@@ -33,7 +33,7 @@ use crate::path::{CompiledPath, PathState};
 use crate::system::{Actor, State, SystemForce, SystemRef, Workspace};
 use pattern::Pattern;
 use scatter::ScatterPlan;
-use soleus_math::{Over, Real, SpatialVec};
+use soleus_math::{Over, Real, SpatialVec, plain, plain_mut};
 use std::sync::Arc;
 
 /// A system in implicit form.
@@ -98,6 +98,36 @@ impl<'a> ImplicitSystem<'a> {
         lambda: &[T],
         ws: &mut Workspace<T>,
         r: &mut [T],
+    ) {
+        T::choose(
+            (ws, r),
+            |(ws, r)| {
+                let [xdot, controls, lambda] = [xdot, controls, lambda].map(T::plain_list);
+                self.compute_plain_residual(
+                    plain(x),
+                    xdot,
+                    controls,
+                    lambda,
+                    plain_mut(ws),
+                    T::plain_list_mut(r),
+                );
+            },
+            |(ws, r)| {
+                self.system.compute_kinematics(x, ws);
+                self.compute_residual_of_motion(x, xdot, controls, lambda, ws, r);
+            },
+        );
+    }
+
+    #[inline(never)]
+    fn compute_plain_residual(
+        &self,
+        x: &State<f64>,
+        xdot: &[f64],
+        controls: &[f64],
+        lambda: &[f64],
+        ws: &mut Workspace<f64>,
+        r: &mut [f64],
     ) {
         self.system.compute_kinematics(x, ws);
         self.compute_residual_of_motion(x, xdot, controls, lambda, ws, r);

@@ -3,7 +3,7 @@
 use super::{InertiaForm, Node, Tree};
 use crate::joint::JointMotion;
 use crate::kinematics::Kinematics;
-use soleus_math::{Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Transform, Vec3};
+use soleus_math::{Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Transform, Vec3, plain_mut};
 
 /// Everything about the motion of the tree at one instant; index 0 is ground.
 #[derive(Clone, Debug)]
@@ -62,6 +62,20 @@ impl<T: Real> TreeKinematics<T> {
 ///
 /// where ω_J, v_J, α_J, a_J are the joint's velocity and bias at the body's origin.
 pub fn compute_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKinematics<T>) {
+    T::choose(
+        k,
+        |k| compute_plain_kinematics(tree, T::plain_list(q), T::plain_list(u), plain_mut(k)),
+        |k| compute_any_kinematics(tree, q, u, k),
+    );
+}
+
+#[inline(never)]
+fn compute_plain_kinematics(tree: &Tree, q: &[f64], u: &[f64], k: &mut TreeKinematics<f64>) {
+    compute_any_kinematics(tree, q, u, k);
+}
+
+#[inline(never)]
+fn compute_any_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKinematics<T>) {
     compute_kinematics_between(
         tree,
         q,

@@ -312,11 +312,11 @@ fn local_derivatives<T: Real>(
     udot: &[T],
     i: usize,
 ) -> JointDerivatives<T> {
-    // As many directions as the joint has coordinates and speeds.
+    // As many directions as the joint has coordinates and speeds; those of two, which are rare, get what three need,
+    // since every size compiles all joints again.
     match tree.nodes[i].nu {
         1 => local_with::<T, 2>(tree, k, udot, i),
-        2 => local_with::<T, 4>(tree, k, udot, i),
-        3 => local_with::<T, 6>(tree, k, udot, i),
+        2 | 3 => local_with::<T, 6>(tree, k, udot, i),
         _ => local_with::<T, 12>(tree, k, udot, i),
     }
 }

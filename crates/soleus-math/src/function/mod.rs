@@ -178,6 +178,19 @@ impl Function {
     /// Value and gradient at `x`, at least `arity()` variables; `gradient` is as long as `x`, and 0
     /// for variables beyond the function's own.
     pub fn gradient<T: Real>(&self, x: &[T], gradient: &mut [T]) -> T {
+        T::choose(
+            gradient,
+            |gradient| T::cst(self.plain_gradient(T::plain_list(x), T::plain_list_mut(gradient))),
+            |gradient| self.any_gradient(x, gradient),
+        )
+    }
+
+    #[inline(never)]
+    fn plain_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        self.any_gradient(x, gradient)
+    }
+
+    fn any_gradient<T: Real>(&self, x: &[T], gradient: &mut [T]) -> T {
         gradient.fill(T::zero());
         match self {
             Function::Constant(c) => T::cst(*c),
@@ -208,6 +221,22 @@ impl Function {
     /// Value, gradient and Hessian at `x`, n ≥ `arity()` variables; `gradient` has length n, `hessian`
     /// n² (row by row, symmetric), both 0 for variables beyond the function's own.
     pub fn eval_n<T: Real>(&self, x: &[T], gradient: &mut [T], hessian: &mut [T]) -> T {
+        T::choose(
+            [gradient, hessian],
+            |lists| {
+                let [gradient, hessian] = lists.map(T::plain_list_mut);
+                T::cst(self.plain_eval_n(T::plain_list(x), gradient, hessian))
+            },
+            |[gradient, hessian]| self.any_eval_n(x, gradient, hessian),
+        )
+    }
+
+    #[inline(never)]
+    fn plain_eval_n(&self, x: &[f64], gradient: &mut [f64], hessian: &mut [f64]) -> f64 {
+        self.any_eval_n(x, gradient, hessian)
+    }
+
+    fn any_eval_n<T: Real>(&self, x: &[T], gradient: &mut [T], hessian: &mut [T]) -> T {
         let n = x.len();
         match self {
             Function::Constant(_) | Function::MultiLinear(_) => {

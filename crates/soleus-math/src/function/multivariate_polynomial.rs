@@ -142,7 +142,6 @@ impl MultivariatePolynomial {
     }
 
     /// Value at `x`, at least d variables.
-    #[inline]
     pub fn value<T: Real>(&self, x: &[T]) -> T {
         // Partial sums of Horner's scheme, one for each variable but the last.
         let mut sum = [T::zero(); MAX_DIMENSION];
@@ -168,7 +167,6 @@ impl MultivariatePolynomial {
     }
 
     /// Value and gradient at `x`; `gradient` holds at least d numbers.
-    #[inline]
     pub fn gradient<T: Real>(&self, x: &[T], gradient: &mut [T]) -> T {
         // Arrays as small as the polynomial allows; the same lines for each size.
         match self.dimension {
@@ -183,7 +181,6 @@ impl MultivariatePolynomial {
     }
 
     /// As `value`, with the derivatives of every partial sum by its variable and those within.
-    #[inline]
     fn gradient_sized<T: Real, const D: usize>(&self, x: &[T], gradient: &mut [T]) -> T {
         let d = self.dimension.min(D);
         let last = d - 1;

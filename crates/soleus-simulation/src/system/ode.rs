@@ -6,11 +6,8 @@ use crate::error_norm::ErrorNorm;
 use crate::linear::Pattern;
 use crate::ode::{ExplicitOde, ImplicitOde, MechanicalOde, Projected, RhsError};
 use soleus_dynamics::joint::angles_rate;
-use soleus_dynamics::system::{MotionError, State, System, SystemRef, Workspace};
-use soleus_math::{Dual, Real, vec3};
-
-/// Directions of one evaluation with derivatives.
-const LANES: usize = 8;
+use soleus_dynamics::system::{LANES, MotionError, State, System, SystemRef, Workspace};
+use soleus_math::{Dual, vec3};
 
 /// The equations of motion of a system under given controls, with x = [q, u, z]:
 ///
@@ -59,13 +56,7 @@ impl<'a, C: Controls> SystemOde<'a, C> {
 
     /// The same, ready for implicit methods.
     pub fn with_jacobian(mut self) -> Self {
-        let n = ExplicitOde::dim(&self);
-        self.dual = Some(Box::new(DualRoom {
-            ws: self.system.workspace(),
-            x: self.x.lift(),
-            controls: vec![Dual::default(); self.values.len()],
-            pattern: Pattern::dense(n),
-        }));
+        self.dual = Some(Box::new(DualRoom::new(&self.system)));
         self
     }
 
@@ -103,7 +94,7 @@ impl<'a, C: Controls> SystemOde<'a, C> {
     pub fn compute(&mut self, t: f64, x: &[f64]) -> Result<&Workspace<f64>, RhsError> {
         self.load(t, x);
         self.controls.compute(t, &self.x, &mut self.values);
-        compute_motion(&self.system, &self.x, &self.values, &self.damping, &mut self.ws)?;
+        self.system.compute_damped_motion(&self.x, &self.values, &self.damping, &mut self.ws)?;
         Ok(&self.ws)
     }
 
@@ -116,21 +107,72 @@ impl<'a, C: Controls> SystemOde<'a, C> {
     }
 }
 
-/// As [`System::compute_motion`], with damping besides.
-fn compute_motion<T: Real>(
-    system: &System,
-    x: &State<T>,
-    controls: &[T],
-    damping: &[f64],
-    ws: &mut Workspace<T>,
-) -> Result<(), MotionError> {
-    system.compute_kinematics(x, ws);
-    system.compute_paths(x, ws);
-    system.compute_forces(x, controls, ws);
-    for ((load, u), d) in ws.mobility_load.iter_mut().zip(&x.u).zip(damping) {
-        *load -= *u * *d;
+// What follows is compiled here, once, and not again for every kind of controls.
+
+impl DualRoom {
+    #[inline(never)]
+    fn new(system: &System) -> Self {
+        let n = 2 * system.tree.num_mobilities + system.num_aux;
+        DualRoom {
+            ws: system.workspace_along(),
+            x: system.default_state.lift(),
+            controls: vec![Dual::default(); system.num_controls],
+            pattern: Pattern::dense(n),
+        }
     }
-    system.compute_accelerations(x, ws)
+
+    /// −∂f/∂x at (t, x), all columns, under controls that count as functions of time; `angular` are the first coordinates of joints
+    /// whose speeds are angular velocities.
+    #[inline(never)]
+    fn compute(
+        &mut self,
+        system: &System,
+        (t, x): (f64, &[f64]),
+        controls: &[f64],
+        (damping, angular): (&[f64], &[usize]),
+        df_dx: &mut [f64],
+    ) -> Result<(), MotionError> {
+        let (n, dim) = (self.x.q.len(), x.len());
+        for (c, v) in self.controls.iter_mut().zip(controls) {
+            *c = Dual::new(*v, [0.0; LANES]);
+        }
+        self.x.time = Dual::new(t, [0.0; LANES]);
+        for first in (0..dim).step_by(LANES) {
+            // Seed the states of this pass, all others constant.
+            let entry = |i: usize| match i.checked_sub(first) {
+                Some(k) if k < LANES => Dual::variable(x[i], k),
+                _ => Dual::new(x[i], [0.0; LANES]),
+            };
+            for i in 0..n {
+                self.x.q[i] = entry(i);
+                self.x.u[i] = entry(n + i);
+            }
+            for i in 2 * n..dim {
+                self.x.z[i - 2 * n] = entry(i);
+            }
+            system.compute_damped_motion_along(&self.x, &self.controls, damping, &mut self.ws)?;
+            let columns = first..dim.min(first + LANES);
+            let mut write = |row: usize, value: Dual<f64, LANES>| {
+                for c in columns.clone() {
+                    df_dx[row * dim + c] = -value.d[c - first];
+                }
+            };
+            for i in 0..n {
+                write(i, self.x.u[i]);
+                write(n + i, self.ws.udot[i]);
+            }
+            for &i in angular {
+                let v = |x: &[Dual<f64, LANES>]| vec3(x[i], x[i + 1], x[i + 2]);
+                for (k, r) in angles_rate(v(&self.x.q), v(&self.x.u)).to_array().into_iter().enumerate() {
+                    write(i + k, r);
+                }
+            }
+            for i in 2 * n..dim {
+                write(i, self.ws.zdot[i - 2 * n]);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl<C: Controls> ExplicitOde for SystemOde<'_, C> {
@@ -214,45 +256,8 @@ impl<C: Controls> ImplicitOde for SystemOde<'_, C> {
         let Some(room) = &mut self.dual else {
             return Err(RhsError::Undefined("the Jacobian was not prepared"));
         };
-        let (n, dim) = (self.x.q.len(), x.len());
-        for (c, v) in room.controls.iter_mut().zip(&self.values) {
-            *c = Dual::new(*v, [0.0; LANES]);
-        }
-        room.x.time = Dual::new(t, [0.0; LANES]);
-        for first in (0..dim).step_by(LANES) {
-            // Seed the states of this pass, all others constant.
-            let entry = |i: usize| match i.checked_sub(first) {
-                Some(k) if k < LANES => Dual::variable(x[i], k),
-                _ => Dual::new(x[i], [0.0; LANES]),
-            };
-            for i in 0..n {
-                room.x.q[i] = entry(i);
-                room.x.u[i] = entry(n + i);
-            }
-            for i in 2 * n..dim {
-                room.x.z[i - 2 * n] = entry(i);
-            }
-            compute_motion(&self.system, &room.x, &room.controls, &self.damping, &mut room.ws)?;
-            let columns = first..dim.min(first + LANES);
-            let mut write = |row: usize, value: Dual<f64, LANES>| {
-                for c in columns.clone() {
-                    df_dx[row * dim + c] = -value.d[c - first];
-                }
-            };
-            for i in 0..n {
-                write(i, room.x.u[i]);
-                write(n + i, room.ws.udot[i]);
-            }
-            for &i in self.projector.angular() {
-                let v = |x: &[Dual<f64, LANES>]| vec3(x[i], x[i + 1], x[i + 2]);
-                for (k, r) in angles_rate(v(&room.x.q), v(&room.x.u)).to_array().into_iter().enumerate() {
-                    write(i + k, r);
-                }
-            }
-            for i in 2 * n..dim {
-                write(i, room.ws.zdot[i - 2 * n]);
-            }
-        }
+        room.compute(&self.system, (t, x), &self.values, (&self.damping, self.projector.angular()), df_dx)?;
+        let dim = x.len();
         df_dxdot.fill(0.0);
         for i in 0..dim {
             df_dxdot[i * dim + i] = 1.0;

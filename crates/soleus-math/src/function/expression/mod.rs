@@ -52,14 +52,31 @@ impl Expression {
     }
 
     /// Value at `x`, at least as many numbers as variables.
-    #[inline]
     pub fn value<T: Real>(&self, x: &[T]) -> T {
-        program::run(&self.ops, |i| x[i])
+        T::choose(
+            (),
+            |()| T::cst(self.plain_value(T::plain_list(x))),
+            |()| program::run(&self.ops, &|i| x[i]),
+        )
+    }
+
+    #[inline(never)]
+    fn plain_value(&self, x: &[f64]) -> f64 {
+        program::run(&self.ops, &|i| x[i])
     }
 
     /// Value, first and second derivative by the only variable (by the first, if there are more: they are 0).
     pub fn eval1<T: Real>(&self, x: T) -> [T; 3] {
-        let y = program::run(&self.ops, |i| {
+        T::choose((), |()| self.plain_eval1(x.value()).map(T::cst), |()| self.any_eval1(x))
+    }
+
+    #[inline(never)]
+    fn plain_eval1(&self, x: f64) -> [f64; 3] {
+        self.any_eval1(x)
+    }
+
+    fn any_eval1<T: Real>(&self, x: T) -> [T; 3] {
+        let y = program::run(&self.ops, &|i| {
             if i == 0 {
                 Dual::new(Dual::variable(x, 0), [Dual::cst(1.0)])
             } else {
@@ -77,7 +94,8 @@ impl Expression {
         }
         let mut value = T::zero();
         for (g, gradient) in gradient.iter_mut().enumerate().take(n) {
-            let y = program::run(&self.ops, |i| Dual::new(x[i], [if i == g { T::one() } else { T::zero() }]));
+            let y =
+                program::run(&self.ops, &|i| Dual::new(x[i], [if i == g { T::one() } else { T::zero() }]));
             value = y.v;
             *gradient = y.d[0];
         }
@@ -94,7 +112,7 @@ impl Expression {
         let seed = |i: usize, g: usize| if i == g { T::one() } else { T::zero() };
         for r in 0..n {
             for c in r..n {
-                let y = program::run(&self.ops, |i| {
+                let y = program::run(&self.ops, &|i| {
                     Dual::new(Dual::new(x[i], [seed(i, r)]), [Dual::<T, 1>::new(seed(i, c), [T::zero()])])
                 });
                 value = y.v.v;

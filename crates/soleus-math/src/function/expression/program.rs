@@ -109,7 +109,6 @@ impl Call {
     }
 
     /// Value for the arguments a, b, c, of which the first `arguments()` count.
-    #[inline]
     fn apply<T: Real>(self, a: T, b: T, c: T) -> T {
         let flag = |yes: bool| T::cst(if yes { 1.0 } else { 0.0 });
         match self {
@@ -217,8 +216,10 @@ impl Op {
 }
 
 /// Runs a program; `variable(i)` gives the variables. The parser has checked that the stack suffices.
-#[inline]
-pub(super) fn run<T: Real>(ops: &[Op], variable: impl Fn(usize) -> T) -> T {
+//
+// Every scalar, and two kinds of dual numbers over each, have a copy of these lines: it should stay the only one.
+#[inline(never)]
+pub(super) fn run<T: Real>(ops: &[Op], variable: &dyn Fn(usize) -> T) -> T {
     let mut stack = [T::zero(); STACK];
     // Index of the free place above the top.
     let mut top = 0;
