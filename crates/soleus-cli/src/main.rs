@@ -9,6 +9,7 @@ mod experiment;
 mod id;
 mod ik;
 mod model_verbs;
+mod muscle_control;
 mod pipeline;
 mod run;
 mod scale;
@@ -74,6 +75,12 @@ enum Verb {
 
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
+
+    /// Residual reduction: a motion near the measured one that needs smaller forces from nowhere (RRATool)
+    Rra(muscle_control::Reduction),
+
+    /// Computed muscle control: excitations that drive a simulation along a motion (CMCTool)
+    Cmc(muscle_control::Control),
 
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
@@ -143,6 +150,8 @@ fn main() -> ExitCode {
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
+        Verb::Rra(arguments) => arguments.run(),
+        Verb::Cmc(arguments) => arguments.run(),
         Verb::Solve(arguments) => solve::run(&arguments),
         Verb::Inverse(arguments) => solve::inverse::run(&arguments),
         Verb::Track(arguments) => solve::track::run(&arguments),

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus run subject01_Setup_IK.xml\n\n\
     Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, AnalyzeTool,\n\
-    ForwardTool, MocoStudy, MocoInverse and MocoTrack. File names in the setup are taken from its folder, and results are written under the names and\n\
+    ForwardTool, RRATool, CMCTool, MocoStudy, MocoInverse and MocoTrack. File names in the setup are taken from its folder, and results are written under the names and\n\
     folders it gives.")]
 pub struct Arguments {
     /// Setup file (.xml)

@@ -15,6 +15,7 @@ pub mod scale;
 pub mod static_optimization;
 #[cfg(test)]
 mod testing;
+pub mod tracking;
 
 pub use external_loads::external_forces;
 pub use inverse_dynamics::inverse_dynamics;

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::inputs::setup;
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};
+use crate::muscle_control::{ComputedMuscleControl, ResidualReduction};
 use crate::optimal_control::{Inverse, Solve, Track};
 use crate::scaling::Scaling;
 use crate::simulation::ForwardSimulation;
@@ -15,7 +16,7 @@ pub use soleus_io::setup::Setup;
 use std::path::PathBuf;
 
 /// A setup file of one of OpenSim's tools: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool,
-/// AnalyzeTool, ForwardTool, MocoStudy, MocoInverse, MocoTrack.
+/// AnalyzeTool, ForwardTool, RRATool, CMCTool, MocoStudy, MocoInverse, MocoTrack.
 ///
 /// File names in the setup are taken from its folder, and results have the names and folders that it gives.
 ///
@@ -82,6 +83,16 @@ impl SetupFile {
             ),
             Setup::Analyze(s) => {
                 Box::new(Analyze { opensim_faults, ..Analyze::from_setup(path, s)? }.run(cx)?)
+            }
+            Setup::Cmc(s) => {
+                let mut request = ComputedMuscleControl::from_setup(path, s)?;
+                request.tracking.opensim_faults = opensim_faults;
+                Box::new(request.run(cx)?)
+            }
+            Setup::Rra(s) => {
+                let mut request = ResidualReduction::from_setup(path, s)?;
+                request.tracking.opensim_faults = opensim_faults;
+                Box::new(request.run(cx)?)
             }
             Setup::MocoStudy(s) => {
                 let mut request = Solve::from_setup(path, s);

@@ -61,16 +61,22 @@ pub fn read_control_set(bytes: &[u8], file: &str) -> (Option<Vec<Control>>, Diag
 /// A table of controls as a `ControlSet`: a `ControlLinear` for each column, with a node for each row, as OpenSim 4.6 writes the
 /// activations of static optimization.
 pub fn write_control_set(table: &Table) -> String {
+    write_controls(table, &|_| false)
+}
+
+/// As [`write_control_set`]; `use_steps` tells of a column whether its values are held.
+pub fn write_controls(table: &Table, use_steps: &dyn Fn(usize) -> bool) -> String {
     // The numbers are most of it.
     let mut out = String::with_capacity(130 * table.rows() * table.labels().len());
     out += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     let _ = writeln!(out, "<OpenSimDocument Version=\"{LATEST_VERSION}\">");
     out += "\t<ControlSet name=\"Control Set\">\n\t\t<objects>\n";
     let times: Vec<String> = table.times().iter().map(f64::to_string).collect();
-    for (label, values) in table.labels().iter().zip(table.columns()) {
+    for (i, (label, values)) in table.labels().iter().zip(table.columns()).enumerate() {
         out += "\t\t\t<ControlLinear name=\"";
         escape(&mut out, label, true);
-        out += "\">\n\t\t\t\t<extrapolate>true</extrapolate>\n\t\t\t\t<use_steps>false</use_steps>\n\t\t\t\t<x_nodes>\n";
+        out += "\">\n\t\t\t\t<extrapolate>true</extrapolate>\n";
+        let _ = writeln!(out, "\t\t\t\t<use_steps>{}</use_steps>\n\t\t\t\t<x_nodes>", use_steps(i));
         for (t, value) in times.iter().zip(values) {
             let _ = writeln!(
                 out,

@@ -13,10 +13,11 @@ pub mod moco;
 mod properties;
 mod scale;
 mod tool;
+mod tracking;
 
 pub use analysis::{AnalysisKind, AnalysisSetup, ContactSetup, read_analyses};
 pub use analyze::AnalyzeSetup;
-pub use control_set::{Control, ControlCourse, read_control_set, write_control_set};
+pub use control_set::{Control, ControlCourse, read_control_set, write_control_set, write_controls};
 pub use forward::ForwardSetup;
 pub use imu::{ImuInverseKinematicsSetup, ImuPlacerSetup};
 pub use inverse_dynamics::InverseDynamicsSetup;
@@ -28,6 +29,9 @@ pub use scale::{
     read_scale_set, write_scale_set,
 };
 pub use tool::ToolSetup;
+pub use tracking::{
+    CmcSetup, ControlLimits, RraSetup, TrackingSetup, TrackingTask, read_control_limits, read_tracking_tasks,
+};
 
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document};
@@ -44,6 +48,10 @@ pub enum Setup {
     Forward(Box<ForwardSetup>),
     /// `AnalyzeTool`.
     Analyze(Box<AnalyzeSetup>),
+    /// `CMCTool`.
+    Cmc(Box<CmcSetup>),
+    /// `RRATool`.
+    Rra(Box<RraSetup>),
     /// `ScaleTool`.
     Scale(Box<ScaleSetup>),
     /// `IMUPlacer`.
@@ -69,6 +77,8 @@ impl Setup {
             Setup::ImuInverseKinematics(s) => &mut s.model_file,
             Setup::Forward(s) => &mut s.tool.model_file,
             Setup::Analyze(s) => &mut s.tool.model_file,
+            Setup::Cmc(s) => &mut s.tracking.tool.model_file,
+            Setup::Rra(s) => &mut s.tracking.tool.model_file,
             Setup::MocoInverse(s) if s.tool.model.is_none() => &mut s.tool.model_file,
             Setup::MocoTrack(s) if s.tool.model.is_none() => &mut s.tool.model_file,
             Setup::MocoStudy(s) if s.model.is_none() => &mut s.model_file,
@@ -94,6 +104,12 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "InverseDynamicsTool" => Setup::InverseDynamics(inverse_dynamics::read(tool, log)),
         "ForwardTool" => Setup::Forward(Box::new(forward::read(tool, log))),
         "AnalyzeTool" => Setup::Analyze(Box::new(analyze::read(tool, log))),
+        // Before version 2.3.1 residual reduction was a way to run CMC.
+        "CMCTool" if tool.child("adjust_com_to_reduce_residuals").is_some() => {
+            Setup::Rra(Box::new(tracking::read_rra(tool, log)))
+        }
+        "CMCTool" => Setup::Cmc(Box::new(tracking::read_cmc(tool, log))),
+        "RRATool" => Setup::Rra(Box::new(tracking::read_rra(tool, log))),
         "ScaleTool" => Setup::Scale(Box::new(scale::read(tool, log))),
         "IMUPlacer" => Setup::ImuPlacer(imu::read_placer(tool, log)),
         "IMUInverseKinematicsTool" => Setup::ImuInverseKinematics(imu::read_inverse_kinematics(tool, log)),
@@ -102,7 +118,7 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "MocoTrack" => Setup::MocoTrack(Box::new(moco::read_track(tool, log))),
         other => {
             let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, \
-                        AnalyzeTool, ForwardTool, MocoStudy, MocoInverse, MocoTrack";
+                        AnalyzeTool, ForwardTool, RRATool, CMCTool, MocoStudy, MocoInverse, MocoTrack";
             log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
             return None;
         }

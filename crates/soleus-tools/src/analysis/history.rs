@@ -300,6 +300,27 @@ impl StateHistory {
         Ok(rows_within(&self.times, self.span, [from, to]))
     }
 
+    /// A state over time, in the order of x = [q, u, z]; `None` if it stays at its default.
+    pub(crate) fn column(&self, state: usize) -> Option<&[f64]> {
+        Some(self.columns[state].as_slice()).filter(|c| !c.is_empty())
+    }
+
+    /// Values of states that have no column.
+    pub(crate) fn defaults(&self) -> &[f64] {
+        &self.defaults
+    }
+
+    /// Number of mobilities.
+    pub(crate) fn num_mobilities(&self) -> usize {
+        self.n
+    }
+
+    /// First and last time of the data, s.
+    pub fn data_span(&self) -> Option<[f64; 2]> {
+        let [first, last] = [*self.times.first()?, *self.times.last()?];
+        Some([first.max(self.span[0]), last.min(self.span[1])])
+    }
+
     /// Accelerations u̇ of the given rows, mobility by mobility: slopes of splines of degree 5 through the speeds.
     pub fn accelerations(&self, rows: RangeInclusive<usize>) -> Result<Vec<Vec<f64>>, HistoryError> {
         let mut list = Vec::with_capacity(self.n);
@@ -338,14 +359,14 @@ pub(crate) fn rows_within(times: &[f64], span: [f64; 2], range: [f64; 2]) -> Ran
 const NO_STEP: f64 = 1e-6;
 
 /// Splines through samples at the same times; of two at nearly the same time the first counts.
-struct Splines {
+pub(crate) struct Splines {
     rows: Vec<usize>,
     knots: SplineKnots,
     values: Vec<f64>,
 }
 
 impl Splines {
-    fn at(times: &[f64]) -> Self {
+    pub fn at(times: &[f64]) -> Self {
         let least = match times {
             [first, .., last] => NO_STEP * (last - first) / times.len() as f64,
             _ => 0.0,
@@ -362,7 +383,7 @@ impl Splines {
         Splines { rows, knots, values: Vec::new() }
     }
 
-    fn through(&mut self, y: &[f64]) -> Result<GcvSpline, FunctionError> {
+    pub fn through(&mut self, y: &[f64]) -> Result<GcvSpline, FunctionError> {
         self.values.clear();
         self.values.extend(self.rows.iter().map(|&i| y[i]));
         self.knots.interpolate(&self.values)

@@ -28,7 +28,7 @@ pub use body_kinematics::{BodyKinematics, mass_center_motion};
 pub use force_reporter::ForceReporter;
 pub(crate) use force_reporter::{force_labels, push_forces};
 pub use forces::ActuatorLoad;
-pub(crate) use history::rows_within;
+pub(crate) use history::{Splines, rows_within};
 pub use history::{HistoryError, MotionSettings, StateHistory};
 pub use induced_accelerations::{ContactConstraint, InducedAccelerations, InducedSettings};
 pub use joint_power::JointPower;

@@ -127,6 +127,13 @@ impl LoadSharing {
         })
     }
 
+    /// The same, with activations of any size.
+    pub fn without_limits(mut self) -> Self {
+        self.program.lower.fill(f64::NEG_INFINITY);
+        self.program.upper.fill(f64::INFINITY);
+        self
+    }
+
     /// Names of the actuators, in the order of the activations.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.actuators.iter().map(|a| a.name.as_str())

@@ -1,0 +1,203 @@
+//! `soleus rra` and `soleus cmc`: simulations that follow a motion.
+
+use crate::door::{enter, finish};
+use clap::{Args, ValueEnum};
+use soleus::muscle_control::{Effort, MassCenter, Tracking};
+use soleus::simulation::SimulationOutput;
+use soleus::{ComputedMuscleControl, Error, ResidualReduction};
+use std::path::PathBuf;
+
+/// What both verbs take.
+#[derive(Args)]
+struct Input {
+    /// Model file (.osim, any version)
+    #[arg(long)]
+    model: PathBuf,
+    /// The motion to follow: coordinates (.mot, .sto; degrees if it says so)
+    #[arg(long, value_name = "MOTION.mot")]
+    motion: PathBuf,
+    /// Measured loads: an XML file with ExternalLoads
+    #[arg(long, value_name = "LOADS.xml")]
+    loads: Option<PathBuf>,
+    /// Coordinates to follow, with weights and gains: an XML file with a CMC_TaskSet; all that can move without it
+    #[arg(long, value_name = "TASKS.xml")]
+    tasks: Option<PathBuf>,
+    /// Limits of controls: an XML file with a ControlSet; those of the model without it
+    #[arg(long, value_name = "LIMITS.xml")]
+    limits: Option<PathBuf>,
+    /// Actuators to add to the model: XML files with a ForceSet, or the optimal force (N m or N) of one for every coordinate that has none
+    #[arg(long, value_name = "FORCES.xml|FORCE", num_args = 1..)]
+    reserves: Vec<String>,
+    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N)
+    #[arg(long, value_name = "MOMENT,FORCE", value_delimiter = ',', num_args = 1)]
+    residuals: Vec<f64>,
+    /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
+    #[arg(long)]
+    cutoff_hz: Option<f64>,
+    /// First time, s
+    #[arg(long, allow_negative_numbers = true)]
+    from: Option<f64>,
+    /// Last time, s
+    #[arg(long, allow_negative_numbers = true)]
+    to: Option<f64>,
+    /// Error allowed per step of the simulation
+    #[arg(long, default_value_t = Tracking::default().accuracy)]
+    accuracy: f64,
+    /// Stop at the first coordinate that cannot be given the acceleration that it should have
+    #[arg(long)]
+    strict: bool,
+    /// Folder for the tables
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    #[arg(long)]
+    opensim_faults: bool,
+}
+
+impl Input {
+    fn tracking(&self) -> Tracking {
+        let files = self.reserves.iter().filter(|r| r.parse::<f64>().is_err());
+        Tracking {
+            model: self.model.clone().into(),
+            motion: self.motion.clone().into(),
+            loads: self.loads.clone(),
+            task_file: self.tasks.clone(),
+            limits: self.limits.clone(),
+            force_sets: files.map(PathBuf::from).collect(),
+            reserves: self.reserves.iter().filter_map(|r| r.parse().ok()).collect(),
+            residuals: self.residuals.clone(),
+            cutoff_hz: self.cutoff_hz,
+            from: self.from,
+            to: self.to,
+            accuracy: self.accuracy,
+            stop_at_shortfall: self.strict,
+            output: SimulationOutput { folder: Some(self.out.clone()), name: None },
+            opensim_faults: self.opensim_faults,
+            ..Tracking::default()
+        }
+    }
+}
+
+/// Arguments of `soleus rra`.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    soleus rra --model subject01.osim --motion walk.mot --loads walk_grf.xml --cutoff-hz 6 --mass-center torso --model-out adjusted.osim --out rra\n  \
+    soleus run subject01_Setup_RRA.xml\n\n\
+    Muscles make way for an actuator on every coordinate. Those at joints with ground, which push from nowhere, are weak, so that the\n\
+    motion gives way to them: MOTION_Kinematics_q.sto is the motion that needs less of them, MOTION_report.txt says how far it is from\n\
+    the measured one and what is left of the residuals.")]
+pub struct Reduction {
+    #[command(flatten)]
+    input: Input,
+    /// Body whose mass centre is moved so that mean residual moments vanish, usually the torso
+    #[arg(long, value_name = "BODY")]
+    mass_center: Option<String>,
+    /// Change the masses of all bodies as mean residuals recommend, too
+    #[arg(long, requires = "mass_center")]
+    change_masses: bool,
+    /// File for the changed model
+    #[arg(long, value_name = "MODEL.osim", requires = "mass_center")]
+    model_out: Option<PathBuf>,
+}
+
+/// Optimal moment (N m) and force (N) of residual actuators where none are given: so weak that the motion gives way, as OpenSim's examples
+/// have them.
+const RESIDUALS: [f64; 2] = [4.0, 8.0];
+/// Optimal force of the other actuators where none are given, N m or N: strong enough to count for nothing.
+const STRONG: f64 = 1000.0;
+
+impl Reduction {
+    /// Runs `soleus rra`.
+    pub fn run(&self) -> Result<(), Error> {
+        let mut tracking = self.input.tracking();
+        tracking.replace_forces = true;
+        if tracking.force_sets.is_empty() {
+            if tracking.residuals.is_empty() {
+                tracking.residuals = RESIDUALS.to_vec();
+            }
+            if tracking.reserves.is_empty() {
+                tracking.reserves = vec![STRONG];
+            }
+        }
+        let mass_center = self.mass_center.clone().map(|body| MassCenter {
+            body,
+            range: None,
+            change_masses: self.change_masses,
+            output: self.model_out.clone(),
+        });
+        let request = ResidualReduction { tracking, window: None, mass_center };
+        enter(None, false, |cx| finish(cx, request.run(cx)))
+    }
+}
+
+/// Arguments of `soleus cmc`.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    soleus cmc --model adjusted.osim --motion rra/walk_Kinematics_q.sto --loads walk_grf.xml --residuals 4,8 --reserves 1 --out cmc\n  \
+    soleus run subject01_Setup_CMC.xml\n\n\
+    Writes states, controls (.sto and .xml, with which a simulation repeats the motion), forces of all actuators, and MOTION_report.txt.\n\
+    Where the actuators are too weak for the motion, the nearest that they can do goes on, MOTION_missing.sto says what each coordinate\n\
+    lacks, and the exit code is 1.")]
+pub struct Control {
+    #[command(flatten)]
+    input: Input,
+    /// Length of a window, s
+    #[arg(long, default_value_t = ComputedMuscleControl::default().window)]
+    window: f64,
+    /// What is kept small
+    #[arg(long, value_enum, default_value_t = Least::Strength)]
+    effort: Least,
+    /// Price of a change of excitation from one window to the next, against effort
+    #[arg(long, default_value_t = ComputedMuscleControl::default().smoothness)]
+    smoothness: f64,
+    /// Meet accelerations by the weights of the tasks, not exactly
+    #[arg(long)]
+    weighted: bool,
+    /// Least excitation of muscles
+    #[arg(long, default_value_t = ComputedMuscleControl::default().least_excitation)]
+    least_excitation: f64,
+    /// Begin so much earlier with muscles at rest, s, in the place of a first window of 0.03 s that is fitted
+    #[arg(long, value_name = "SECONDS")]
+    lead: Option<f64>,
+    /// Tie each foot on the ground to where it should be by springs and dampers
+    #[arg(long)]
+    foot_springs: bool,
+}
+
+/// Names of efforts.
+#[derive(Clone, Copy, ValueEnum)]
+enum Least {
+    /// Squared forces over what muscles could exert at their length and speed
+    Strength,
+    /// Squared forces over maximal isometric forces
+    Stress,
+    /// Squared activations
+    Activation,
+    /// Squared activations by volume
+    Volume,
+    /// Cubed activations
+    Cubed,
+}
+
+impl Control {
+    /// Runs `soleus cmc`.
+    pub fn run(&self) -> Result<(), Error> {
+        let request = ComputedMuscleControl {
+            tracking: self.input.tracking(),
+            window: self.window,
+            exact: !self.weighted,
+            effort: match self.effort {
+                Least::Strength => Effort::Strength,
+                Least::Stress => Effort::Stress,
+                Least::Activation => Effort::Activation,
+                Least::Volume => Effort::Volume,
+                Least::Cubed => Effort::Cubed,
+            },
+            smoothness: self.smoothness,
+            least_excitation: self.least_excitation,
+            lead: self.lead,
+            foot_springs: self.foot_springs,
+        };
+        enter(None, false, |cx| finish(cx, request.run(cx)))
+    }
+}

@@ -1,0 +1,341 @@
+//! `CMCTool` and `RRATool`, and the files that they name: task sets and limits of controls.
+
+use super::analysis::{AnalysisSetup, read_analyses};
+use super::properties::Properties;
+use super::tool::{self, ToolSetup};
+use crate::osim::read_document;
+use crate::plain::is_zero;
+use serde::{Deserialize, Serialize};
+use soleus_model::{Diagnostics, Document, Element};
+
+/// What both tools ask for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrackingSetup {
+    /// What they share with other tools.
+    pub tool: ToolSetup,
+    /// Members of `AnalysisSet`.
+    pub analyses: Vec<AnalysisSetup>,
+    /// `desired_kinematics_file`.
+    pub motion_file: Option<String>,
+    /// `desired_points_file`.
+    pub points_file: Option<String>,
+    /// `task_set_file`.
+    pub task_file: Option<String>,
+    /// `constraints_file`: limits of controls.
+    pub limits_file: Option<String>,
+    /// `lowpass_cutoff_frequency`, Hz; none if it is negative.
+    pub cutoff_hz: Option<f64>,
+}
+
+/// What a `CMCTool` asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CmcSetup {
+    /// What it shares with `RRATool`.
+    pub tracking: TrackingSetup,
+    /// `actuators_to_exclude`: names of actuators or groups that are not driven.
+    pub excluded: Vec<String>,
+    /// `cmc_time_window`, s. Default 0.01.
+    #[serde(with = "crate::plain")]
+    pub window: f64,
+    /// `use_fast_optimization_target`. Default true.
+    pub use_fast_target: bool,
+}
+
+impl Default for CmcSetup {
+    fn default() -> Self {
+        let tracking = TrackingSetup::default();
+        CmcSetup { tracking, excluded: Vec::new(), window: 0.01, use_fast_target: true }
+    }
+}
+
+/// What an `RRATool` asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RraSetup {
+    /// What it shares with `CMCTool`.
+    pub tracking: TrackingSetup,
+    /// `adjust_com_to_reduce_residuals`. Default false.
+    pub adjust_mass_center: bool,
+    /// `adjusted_com_body`.
+    pub body: Option<String>,
+    /// `initial_time_for_com_adjustment` and `final_time_for_com_adjustment`, s; none where both are −1.
+    pub adjustment_range: Option<[f64; 2]>,
+    /// `output_model_file`.
+    pub output_model_file: Option<String>,
+}
+
+impl Default for RraSetup {
+    fn default() -> Self {
+        let tracking = TrackingSetup::default();
+        RraSetup {
+            tracking,
+            adjust_mass_center: false,
+            body: None,
+            adjustment_range: None,
+            output_model_file: None,
+        }
+    }
+}
+
+pub(super) fn read_cmc(element: &Element, log: &mut Diagnostics) -> CmcSetup {
+    let d = CmcSetup::default();
+    let mut p = Properties::new(element, log);
+    let mut tracking = read_tracking(&mut p, element.name(), false);
+    let window = p.number("cmc_time_window", d.window);
+    let use_fast_target = p.boolean("use_fast_optimization_target", d.use_fast_target);
+    let excluded = p.words("actuators_to_exclude");
+    let controls = p.text("rra_controls_file");
+    let filters = p.boolean("use_curvature_filter", false);
+    p.finish();
+    if controls.is_some() {
+        let line = element.child("rra_controls_file").map_or(0, |e| e.line);
+        log.warn(line, "", "`rra_controls_file` has no effect, as in OpenSim 4", "");
+    }
+    if filters {
+        let line = element.child("use_curvature_filter").map_or(0, |e| e.line);
+        log.warn(line, "", "`use_curvature_filter` has no effect, as in OpenSim 4", "");
+    }
+    tracking.analyses = read_analyses(&tracking.tool.analyses, log);
+    CmcSetup { tracking, excluded, window, use_fast_target }
+}
+
+pub(super) fn read_rra(element: &Element, log: &mut Diagnostics) -> RraSetup {
+    let mut p = Properties::new(element, log);
+    let mut tracking = read_tracking(&mut p, element.name(), true);
+    // Properties of the times when it was a `CMCTool`; windows are of 1 ms, and the target is the slow one, whatever they say.
+    p.skip(&["cmc_time_window", "use_fast_optimization_target", "use_curvature_filter", "rra_controls_file"]);
+    let adjust_mass_center = p.boolean("adjust_com_to_reduce_residuals", false);
+    let body = p.text("adjusted_com_body");
+    let range =
+        [p.number("initial_time_for_com_adjustment", -1.0), p.number("final_time_for_com_adjustment", -1.0)];
+    let output_model_file = p.text("output_model_file");
+    p.finish();
+    if adjust_mass_center && body.is_none() {
+        let line = element.child("adjust_com_to_reduce_residuals").map_or(0, |e| e.line);
+        let message = "`adjust_com_to_reduce_residuals` is true, but `adjusted_com_body` names no body";
+        log.error(line, "", message, "name the body whose mass centre may move, usually the torso");
+    }
+    tracking.analyses = read_analyses(&tracking.tool.analyses, log);
+    let adjustment_range = (range != [-1.0, -1.0]).then_some(range);
+    RraSetup { tracking, adjust_mass_center, body, adjustment_range, output_model_file }
+}
+
+fn read_tracking(p: &mut Properties, name: &str, replaces: bool) -> TrackingSetup {
+    // The optimizer is our own, and as exact as numbers are.
+    p.skip(&[
+        "optimizer_algorithm",
+        "numerical_derivative_step_size",
+        "optimizer_derivative_dx",
+        "optimization_convergence_tolerance",
+        "optimizer_convergence_criterion",
+        "optimizer_max_iterations",
+        "optimizer_print_level",
+        "use_verbose_printing",
+    ]);
+    TrackingSetup {
+        tool: tool::read(p, name, replaces),
+        analyses: Vec::new(),
+        motion_file: p.text("desired_kinematics_file"),
+        points_file: p.text("desired_points_file"),
+        task_file: p.text("task_set_file"),
+        limits_file: p.text("constraints_file"),
+        cutoff_hz: Some(p.number("lowpass_cutoff_frequency", -1.0)).filter(|f| *f >= 0.0),
+    }
+}
+
+/// A task of a `CMC_TaskSet`: a coordinate to follow (`CMC_Joint`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrackingTask {
+    /// Name of the coordinate.
+    pub coordinate: String,
+    /// Line in the file, from 1.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub line: u32,
+    /// `on`, and the first of `active`.
+    pub on: bool,
+    /// First of `weight`. Default 1.
+    #[serde(with = "crate::plain")]
+    pub weight: f64,
+    /// First of `kp`, 1/s². Default 1.
+    #[serde(with = "crate::plain")]
+    pub kp: f64,
+    /// First of `kv`, 1/s. Default 1.
+    #[serde(with = "crate::plain")]
+    pub kv: f64,
+    /// First of `ka`. Default 1.
+    #[serde(with = "crate::plain")]
+    pub ka: f64,
+}
+
+impl Default for TrackingTask {
+    fn default() -> Self {
+        TrackingTask { coordinate: String::new(), line: 0, on: true, weight: 1.0, kp: 1.0, kv: 1.0, ka: 1.0 }
+    }
+}
+
+/// Reads the tasks of a file that holds a `CMC_TaskSet`; `file` is the name for messages. `None` if and only if the diagnostics hold an
+/// error.
+pub fn read_tracking_tasks(bytes: &[u8], file: &str) -> (Option<Vec<TrackingTask>>, Diagnostics) {
+    let (document, mut log) = read_document(bytes, file);
+    let tasks = document.and_then(|d| tasks(&d, &mut log));
+    (tasks, log)
+}
+
+fn tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<TrackingTask>> {
+    // The oldest files have other names for the same.
+    let old = "rdCMC_TaskSet";
+    let tag = if document.root.tag == old || document.root.child(old).is_some() { old } else { "CMC_TaskSet" };
+    let set = set_of(document, tag, log)?;
+    let defaults = set.child("defaults").or_else(|| document.root.child("defaults"));
+    let mut list = Vec::new();
+    for e in set.child("objects").into_iter().flat_map(Element::children) {
+        let d = match defaults.and_then(|d| d.child(&e.tag)).filter(|_| is_joint(&e.tag)) {
+            Some(d) => task(d, &TrackingTask { on: false, ..TrackingTask::default() }, log),
+            // As in OpenSim, a task acts only if `active` says so.
+            None => TrackingTask { on: false, ..TrackingTask::default() },
+        };
+        match e.tag.as_str() {
+            tag if is_joint(tag) => list.push(task(e, &d, log)),
+            other => {
+                let hint = "tasks that run are CMC_Joint: give coordinates to follow";
+                log.error(e.line, "", format!("task `{}` is a `{other}`, which cannot be run", e.name()), hint);
+            }
+        }
+    }
+    (!log.has_errors()).then_some(list)
+}
+
+fn is_joint(tag: &str) -> bool {
+    matches!(tag, "CMC_Joint" | "rdCMC_Joint")
+}
+
+fn task(e: &Element, d: &TrackingTask, log: &mut Diagnostics) -> TrackingTask {
+    let mut p = Properties::new(e, log);
+    // What only tasks of points use, and a limit that OpenSim 4 looks at in the slow target alone.
+    p.skip(&["wrt_body", "express_body", "r0", "r1", "r2", "limit"]);
+    let first = |p: &mut Properties, tag: &'static str, default: f64| {
+        let words = p.words(tag);
+        match words.first().map(|w| w.parse::<f64>()) {
+            Some(Ok(x)) if x.is_finite() => x,
+            Some(_) => {
+                let (line, word) = (e.child(tag).map_or(e.line, |e| e.line), words.join(" "));
+                p.log().error(line, "", format!("`{tag}` of task `{}` is no number: {word}", e.name()), "");
+                default
+            }
+            None => default,
+        }
+    };
+    let active = p.words("active").first().map_or(d.on, |w| w == "true");
+    let on = p.boolean("on", true) && active;
+    let task = TrackingTask {
+        coordinate: p.text("coordinate").unwrap_or_else(|| e.name().to_string()),
+        line: e.line,
+        on,
+        weight: first(&mut p, "weight", d.weight),
+        kp: first(&mut p, "kp", d.kp),
+        kv: first(&mut p, "kv", d.kv),
+        ka: first(&mut p, "ka", d.ka),
+    };
+    p.finish();
+    task
+}
+
+/// Limits of a control: a `ControlLinear` of a file of constraints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlLimits {
+    /// Name of the actuator; files may add `.excitation` to it, which is taken off.
+    pub name: String,
+    /// Line in the file, from 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub line: u32,
+    /// `default_min`. Default 0.
+    #[serde(with = "crate::plain")]
+    pub min: f64,
+    /// `default_max`. Default 1.
+    #[serde(with = "crate::plain")]
+    pub max: f64,
+    /// `min_nodes`: time (s) and value, in the place of `default_min`.
+    pub min_nodes: Vec<[f64; 2]>,
+    /// `max_nodes`: time (s) and value, in the place of `default_max`.
+    pub max_nodes: Vec<[f64; 2]>,
+    /// `use_steps`. Default false.
+    pub use_steps: bool,
+    /// `extrapolate`. Default true.
+    pub extrapolate: bool,
+}
+
+/// Reads the limits of a file that holds a `ControlSet`; `file` is the name for messages. `None` if and only if the diagnostics hold an
+/// error.
+pub fn read_control_limits(bytes: &[u8], file: &str) -> (Option<Vec<ControlLimits>>, Diagnostics) {
+    let (document, mut log) = read_document(bytes, file);
+    let limits = document.and_then(|d| limits(&d, &mut log));
+    (limits, log)
+}
+
+fn limits(document: &Document, log: &mut Diagnostics) -> Option<Vec<ControlLimits>> {
+    let set = set_of(document, "ControlSet", log)?;
+    let defaults = set.child("defaults").or_else(|| document.root.child("defaults"));
+    let none = ControlLimits {
+        name: String::new(),
+        line: 0,
+        min: 0.0,
+        max: 1.0,
+        min_nodes: Vec::new(),
+        max_nodes: Vec::new(),
+        use_steps: false,
+        extrapolate: true,
+    };
+    let mut list = Vec::new();
+    for e in set.child("objects").into_iter().flat_map(Element::children) {
+        let d = match defaults.and_then(|d| d.child(&e.tag)) {
+            Some(d) => limit(d, &none, log),
+            None => none.clone(),
+        };
+        match e.tag.as_str() {
+            "ControlLinear" | "ControlConstant" => list.push(limit(e, &d, log)),
+            other => {
+                log.error(e.line, "", format!("`{other}` is no control that can be read"), "");
+            }
+        }
+    }
+    (!log.has_errors()).then_some(list)
+}
+
+fn limit(e: &Element, d: &ControlLimits, log: &mut Diagnostics) -> ControlLimits {
+    let mut p = Properties::new(e, log);
+    p.skip(&["is_model_control", "filter_on", "x_nodes", "kp", "kv", "value"]);
+    let [min, max] = [p.number("default_min", d.min), p.number("default_max", d.max)];
+    let use_steps = p.boolean("use_steps", d.use_steps);
+    let extrapolate = p.boolean("extrapolate", d.extrapolate);
+    let [low, high] = [p.find("min_nodes"), p.find("max_nodes")];
+    p.finish();
+    let mut nodes = |set: Option<&Element>| -> Vec<[f64; 2]> {
+        let mut list = Vec::new();
+        for node in set.into_iter().flat_map(Element::children) {
+            let mut p = Properties::new(node, log);
+            list.push([p.number("t", 0.0), p.number("value", 0.0)]);
+            p.finish();
+        }
+        list.sort_by(|a: &[f64; 2], b| a[0].total_cmp(&b[0]));
+        list.dedup_by(|a, b| a[0] == b[0]);
+        list
+    };
+    let (min_nodes, max_nodes) = (nodes(low), nodes(high));
+    let name = e.name().strip_suffix(".excitation").unwrap_or(e.name()).to_string();
+    ControlLimits { name, line: e.line, min, max, min_nodes, max_nodes, use_steps, extrapolate }
+}
+
+/// The set that a file should hold.
+fn set_of<'d>(document: &'d Document, tag: &str, log: &mut Diagnostics) -> Option<&'d Element> {
+    let root = &document.root;
+    let set = if root.tag == tag { Some(root) } else { root.child(tag) };
+    if set.is_none() {
+        let found = root.children().next().map_or(root.tag.as_str(), |e| e.tag.as_str());
+        log.error(root.line, "", format!("the file holds no `{tag}`, but a `{found}`"), "");
+    }
+    set
+}

@@ -1,0 +1,543 @@
+//! Simulations that follow a motion: computed muscle control and residual reduction.
+//!
+//! Time goes in windows of length T. At the beginning t of each, feedback of the errors gives the accelerations that the coordinates
+//! should have at its end,
+//!
+//!   a = kₐ q̈*(t + T) + k_v (q̇*(t) − u(t)) + k_p (q*(t) − q(t))                                  (1)
+//!
+//! and the actuators share out the forces that bring them about. A muscle cannot reach every force within T: it is integrated along
+//! the motion at its least and greatest excitation, which gives the range of its force at the end. Within these ranges
+//!
+//!   min Σ cᵢ (fᵢ)   subject to   u̇(f) = a,   f_min ≤ f ≤ f_max                                   (2)
+//!
+//! decides ([`Target::Exact`]), or the accelerations are met as well as their weights ask for ([`Target::Weighted`]). Each muscle gets
+//! the excitation that leads to its force, and the whole model is integrated to the end of the window. Where (2) has no solution, the
+//! forces come as near as they can, and the window tells which coordinate lacks what ([`Shortfall`]).
+//!
+//! Sources: Thelen & Anderson (2006) for the method; OpenSim 4.6's `CMC` for tasks, gains, targets and the first states. Excitations are
+//! found to 1e-7 here (there to 2e-3), and muscles are integrated by an implicit method.
+
+mod actuators;
+mod contraction;
+mod controls;
+mod excitation;
+mod foot_springs;
+mod initial;
+mod mass;
+mod reference;
+mod response;
+mod sharing;
+#[cfg(test)]
+mod tests;
+
+pub use actuators::{Driven, Limit};
+pub use foot_springs::{FootSprings, SpringSettings, add_foot_springs};
+pub use initial::InitialStates;
+pub use mass::{MassAdjustment, average_residuals};
+pub use reference::Reference;
+
+use crate::analysis::HistoryError;
+use actuators::Actuators;
+use contraction::Course;
+use controls::WindowControls;
+use response::Response;
+use sharing::Sharing;
+use soleus_dynamics::assembly::Assembler;
+use soleus_dynamics::system::{MotionError, State, System, Workspace};
+use soleus_model::Model;
+use soleus_optimization::separable::SharingError;
+use soleus_simulation::{
+    ExplicitRungeKutta, Integrator, ModelControls, Statistics, StepOptions, Stop, SystemOde, Trajectory,
+};
+
+/// A coordinate to follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// The coordinate in the model.
+    pub coordinate: usize,
+    /// Weight of its acceleration, where accelerations are met as well as weights ask for.
+    pub weight: f64,
+    /// Gain of the error in position, 1/s².
+    pub kp: f64,
+    /// Gain of the error in speed, 1/s.
+    pub kv: f64,
+    /// Part of the acceleration of the motion.
+    pub ka: f64,
+}
+
+impl Task {
+    /// With the gains of Thelen & Anderson (2006): errors die out without overshoot, with a time constant of 0.1 s.
+    pub fn new(coordinate: usize) -> Self {
+        Task { coordinate, weight: 1.0, kp: 100.0, kv: 20.0, ka: 1.0 }
+    }
+}
+
+/// How accelerations are met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// Exactly, at the least effort: OpenSim's fast target.
+    Exact,
+    /// Least squares of accelerations, by the weights of the tasks, and of effort together: OpenSim's slow target, and that of
+    /// residual reduction.
+    Weighted,
+}
+
+/// What effort is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effort {
+    /// Squares of forces, each over what the muscle could exert at its length and speed on a rigid tendon: OpenSim's fast target.
+    Strength,
+    /// Squares of forces, each over the maximal isometric force: OpenSim's slow target.
+    Stress,
+    /// Activation at the end of the window to a power. By volume, as (6) of Thelen & Anderson (2006), or each muscle alike.
+    Activation {
+        /// At least 1.
+        exponent: f64,
+        /// Whether a muscle counts by its volume.
+        by_volume: bool,
+    },
+}
+
+/// How to follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Length T of a window, s.
+    pub window: f64,
+    /// How accelerations are met.
+    pub target: Target,
+    /// What effort is.
+    pub effort: Effort,
+    /// Price of a change of excitation from one window to the next, against effort: 0 for none, as in OpenSim.
+    pub smoothness: f64,
+    /// Steps of the simulation.
+    pub steps: StepOptions,
+    /// What OpenSim 4.6 does wrong in the strength of muscles is done so too.
+    pub opensim_faults: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            window: 0.01,
+            target: Target::Exact,
+            effort: Effort::Strength,
+            smoothness: 0.0,
+            steps: StepOptions::default(),
+            opensim_faults: false,
+        }
+    }
+}
+
+/// Why a motion cannot be followed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrackingError {
+    /// Nothing to follow.
+    #[error("there is no coordinate to follow: every task is off, or of a coordinate that is held")]
+    NoTasks,
+    /// Nothing to follow with.
+    #[error("the model has no actuators to drive")]
+    NoActuators,
+    /// An actuator that is not driven by one number.
+    #[error("actuator `{name}` has several controls, and cannot be driven")]
+    NotScalar {
+        /// Its name.
+        name: String,
+    },
+    /// An actuator that cannot do anything.
+    #[error("actuator `{name}` has an optimal force of {optimal_force}")]
+    NoForce {
+        /// Its name.
+        name: String,
+        /// N or N·m.
+        optimal_force: f64,
+    },
+    /// A control that may be nothing.
+    #[error("the control of `{name}` must lie between {min} and {max} at {time} s")]
+    Limits {
+        /// The actuator.
+        name: String,
+        /// Lower limit.
+        min: f64,
+        /// Upper limit.
+        max: f64,
+        /// s.
+        time: f64,
+    },
+    /// The window makes no sense.
+    #[error("a window of {window} s is no time to control")]
+    Window {
+        /// s.
+        window: f64,
+    },
+    /// Forces could not be shared out.
+    #[error("at {time:.4} s: {source}")]
+    Sharing {
+        /// s.
+        time: f64,
+        /// Why.
+        source: SharingError,
+    },
+    /// Accelerations could not be found.
+    #[error("at {time:.4} s: {source}")]
+    Motion {
+        /// s.
+        time: f64,
+        /// Why.
+        source: MotionError,
+    },
+    /// A muscle could not be integrated.
+    #[error("at {time:.4} s: the states of muscle `{name}` cannot be carried on at excitation {excitation}")]
+    Muscle {
+        /// s.
+        time: f64,
+        /// Its name.
+        name: String,
+        /// The excitation.
+        excitation: f64,
+    },
+    /// The simulation could not go on.
+    #[error("at {time:.4} s the simulation ends: {stop}")]
+    Stopped {
+        /// s.
+        time: f64,
+        /// Why.
+        stop: Stop,
+    },
+    /// The motion makes no sense.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+/// A coordinate that cannot be given the acceleration that it should have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shortfall {
+    /// Beginning of the window, s.
+    pub time: f64,
+    /// The coordinate.
+    pub coordinate: String,
+    /// Generalized force that it would take, N·m or N.
+    pub wanted: f64,
+    /// What of it is missing, N·m or N.
+    pub missing: f64,
+    /// Actuators of this coordinate that are at the limit of what they can do by the end of the window.
+    pub at_limit: Vec<String>,
+}
+
+/// One window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    /// Its beginning, s.
+    pub time: f64,
+    /// q* − q of each task there, rad or m.
+    pub errors: Vec<f64>,
+    /// q̇* − u of each task there.
+    pub speed_errors: Vec<f64>,
+    /// Coordinates that lack something, the worst first.
+    pub shortfalls: Vec<Shortfall>,
+}
+
+/// A model that follows a motion, window by window.
+pub struct Tracker<'a> {
+    model: &'a Model,
+    system: &'a System,
+    reference: &'a Reference,
+    tasks: Vec<Task>,
+    mobilities: Vec<usize>,
+    settings: Settings,
+    actuators: Actuators,
+    response: Response,
+    sharing: Sharing,
+    assembler: Option<Assembler>,
+    ode: SystemOde<'a, WindowControls>,
+    method: ExplicitRungeKutta,
+    /// The pose that is predicted.
+    pose: State<f64>,
+    ws: Workspace<f64>,
+    /// Differences from the motion that are kept over a window.
+    dq: Vec<f64>,
+    du: Vec<f64>,
+    courses: Vec<Course>,
+    /// The state that was reached.
+    state: State<f64>,
+    rows: Trajectory,
+    windows: Vec<Window>,
+    /// Times of the controls, s, and their values actuator by actuator.
+    node_times: Vec<f64>,
+    nodes: Vec<Vec<f64>>,
+    statistics: Statistics,
+}
+
+/// Times between which lengths of paths are interpolated lie at most so far apart, s: cubics are then exact to 1e-9 m.
+const PATH_INTERVAL: f64 = 0.005;
+/// A shortfall below this part of what is wanted, or below 1e-6 N·m or N, is rounding.
+const ROUNDING: f64 = 1e-6;
+
+impl<'a> Tracker<'a> {
+    /// Prepares to follow; `base` sets the controls of actuators that are not driven.
+    pub fn new(
+        (model, system): (&'a Model, &'a System),
+        reference: &'a Reference,
+        tasks: &[Task],
+        driven: &[Driven],
+        base: ModelControls,
+        settings: &Settings,
+    ) -> Result<Self, TrackingError> {
+        if !(settings.window > 0.0 && settings.window.is_finite()) {
+            return Err(TrackingError::Window { window: settings.window });
+        }
+        let actuators = Actuators::new(model, system, driven)?;
+        let mobility = |t: &Task| system.tree.mobility_of_coordinate[t.coordinate];
+        let is_used = |t: &&Task| mobility(t) != usize::MAX && t.weight != 0.0;
+        let tasks: Vec<Task> = tasks.iter().filter(is_used).cloned().collect();
+        let mobilities: Vec<usize> = tasks.iter().map(mobility).collect();
+        let mut response = Response::new(system, &actuators, mobilities);
+        let independent = response.independent_tasks(system, reference)?;
+        let tasks: Vec<Task> = independent.iter().map(|&i| tasks[i].clone()).collect();
+        if tasks.is_empty() {
+            return Err(TrackingError::NoTasks);
+        }
+        let mobilities: Vec<usize> = tasks.iter().map(mobility).collect();
+        let window = WindowControls::new(base, &actuators.list, system.num_controls);
+        let ode = SystemOde::new(system, window);
+        let norm = ode.error_norm();
+        let dim = norm.dim();
+        let n = system.tree.num_mobilities;
+        let weights: Vec<f64> = tasks.iter().map(|t| t.weight).collect();
+        Ok(Tracker {
+            sharing: Sharing::new(settings, &weights, actuators.list.len())
+                .map_err(|source| TrackingError::Sharing { time: reference.span[0], source })?,
+            response: Response::new(system, &actuators, mobilities.clone()),
+            assembler: (system.constraints.num_rows() > 0).then(|| Assembler::new(model, system)),
+            method: ExplicitRungeKutta::merson(norm, settings.steps.clone()),
+            pose: system.default_state.clone(),
+            ws: system.workspace(),
+            dq: vec![0.0; n],
+            du: vec![0.0; n],
+            courses: vec![Course::default(); actuators.list.len()],
+            state: system.default_state.clone(),
+            rows: Trajectory::new(dim),
+            windows: Vec::new(),
+            node_times: Vec::new(),
+            nodes: vec![Vec::new(); actuators.list.len()],
+            statistics: Statistics::default(),
+            settings: settings.clone(),
+            actuators,
+            model,
+            system,
+            reference,
+            tasks,
+            mobilities,
+            ode,
+        })
+    }
+
+    /// Ties feet to the ground.
+    pub fn with_springs(mut self, springs: FootSprings) -> Self {
+        self.ode.controls.springs = Some(Box::new(springs));
+        self
+    }
+
+    /// Controls of the springs at each row: which control, and its values.
+    pub fn spring_controls(&mut self) -> Vec<(usize, Vec<f64>)> {
+        let Some(springs) = self.ode.controls.springs.as_mut() else { return Vec::new() };
+        let mut list: Vec<(usize, Vec<f64>)> = springs.controls().map(|c| (c, Vec::new())).collect();
+        let (mut x, mut values) = (self.state.clone(), vec![0.0; self.system.num_controls]);
+        let n = x.q.len();
+        for i in 0..self.rows.len() {
+            let row = self.rows.row(i);
+            x.time = self.rows.times[i];
+            x.q.copy_from_slice(&row[..n]);
+            x.u.copy_from_slice(&row[n..2 * n]);
+            values.fill(0.0);
+            springs.add(x.time, &x, &mut values);
+            list.iter_mut().for_each(|(c, column)| column.push(values[*c]));
+        }
+        list
+    }
+
+    /// The tasks that are followed, without those of coordinates that constraints or other tasks determine.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// The time that was reached, s.
+    pub fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    /// Rows of x = [q, u, z].
+    pub fn rows(&self) -> &Trajectory {
+        &self.rows
+    }
+
+    /// The windows so far.
+    pub fn windows(&self) -> &[Window] {
+        &self.windows
+    }
+
+    /// Work of the simulation.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    /// Times of the controls (s) and their values: actuator by actuator, with the control that it is and whether it is held in steps.
+    pub fn controls(&self) -> (&[f64], impl Iterator<Item = (usize, bool, &[f64])>) {
+        let list = self.actuators.list.iter().zip(&self.nodes);
+        (&self.node_times, list.map(|(a, values)| (a.control, a.use_steps, values.as_slice())))
+    }
+
+    /// Goes on by one window, or up to `end` if that is nearer.
+    pub fn advance(&mut self, end: f64) -> Result<&Window, TrackingError> {
+        let t0 = self.state.time;
+        let x = self.state.clone();
+        let window = self.compute_controls(&x, self.settings.window)?;
+        self.windows.push(window);
+        let t1 = (t0 + self.settings.window).min(end);
+        self.ode.controls.set(t0, t0 + self.settings.window, self.actuators.controls());
+        for (values, c) in self.nodes.iter_mut().zip(self.actuators.controls()) {
+            values.push(c);
+        }
+        self.node_times.push(t0 + self.settings.window);
+        self.integrate(t1)?;
+        let last = self.windows.len() - 1;
+        Ok(&self.windows[last])
+    }
+
+    /// Integrates the model to a time under the controls of the window.
+    fn integrate(&mut self, t1: f64) -> Result<(), TrackingError> {
+        let x0 = SystemOde::<WindowControls>::vector(&self.state);
+        let t0 = self.state.time;
+        let stopped = |time: f64, stop: Stop| TrackingError::Stopped { time, stop };
+        let method: &mut dyn Integrator<SystemOde<'a, WindowControls>> = &mut self.method;
+        method.start(&mut self.ode, t0, &x0).map_err(|stop| stopped(t0, stop))?;
+        if self.rows.is_empty() {
+            self.rows.push(t0, &x0);
+        }
+        let mut end = Ok(());
+        while method.span().1 < t1 {
+            if let Err(stop) = method.step(&mut self.ode, t1) {
+                end = Err(stopped(method.span().1, stop));
+                break;
+            }
+            self.rows.push(method.span().1, method.state());
+        }
+        let s = method.statistics();
+        self.statistics.steps += s.steps;
+        self.statistics.rejected += s.rejected;
+        self.statistics.failed += s.failed;
+        self.statistics.evaluations += s.evaluations;
+        self.statistics.projections += s.projections;
+        let n = self.state.q.len();
+        let x = method.state();
+        self.state.time = method.span().1;
+        self.state.q.copy_from_slice(&x[..n]);
+        self.state.u.copy_from_slice(&x[n..2 * n]);
+        self.state.z.copy_from_slice(&x[2 * n..]);
+        end
+    }
+
+    /// Finds the controls that give the accelerations (1) at the end of a window that begins with a state; they are in the actuators.
+    fn compute_controls(&mut self, x: &State<f64>, length: f64) -> Result<Window, TrackingError> {
+        let (t0, t1) = (x.time, x.time + length);
+        let n = x.q.len();
+        self.reference.pose(t0, &mut self.dq, &mut self.du);
+        for k in 0..n {
+            self.dq[k] = x.q[k] - self.dq[k];
+            self.du[k] = x.u[k] - self.du[k];
+        }
+        // Errors, and the accelerations that mend them.
+        let mut window = Window { time: t0, ..Window::default() };
+        let mut wanted = Vec::with_capacity(self.tasks.len());
+        for (task, &m) in self.tasks.iter().zip(&self.mobilities) {
+            let [q, u, _] = self.reference.at(m, t0);
+            let udot = self.reference.at(m, t1)[2];
+            let (eq, eu) = (q - x.q[m], u - x.u[m]);
+            window.errors.push(eq);
+            window.speed_errors.push(eu);
+            wanted.push(task.ka * udot + task.kv * eu + task.kp * eq); // (1)
+        }
+
+        // What each actuator can do by the end of the window.
+        self.predict_paths(t0, t1);
+        let limits = self.actuators.limits(t0)?;
+        self.actuators.compute_ranges(self.system, &self.courses, &x.z, (t0, t1), &limits)?;
+
+        // Forces, at the pose that is predicted for the end.
+        self.predict(t1);
+        self.pose.z.copy_from_slice(&x.z);
+        self.response
+            .compute(&self.pose, &self.actuators, self.ode.controls.base(t1, &self.pose))
+            .map_err(|source| TrackingError::Motion { time: t0, source })?;
+        self.actuators.compute_strengths(self.system, &self.response.ws, self.settings.opensim_faults);
+        let before = self.nodes.iter().map(|values| values.last().copied());
+        self.sharing.load(&self.settings, &mut self.response, &self.actuators, &wanted, before);
+        self.sharing.solve().map_err(|source| TrackingError::Sharing { time: t0, source })?;
+        self.sharing.forces(&mut self.actuators);
+        window.shortfalls = self.shortfalls(t0);
+
+        // Controls that lead to them.
+        self.actuators.compute_controls(self.system, &self.courses, &x.z, (t0, t1), &limits)?;
+        Ok(window)
+    }
+
+    /// Puts the predicted pose at a time: the motion, with the differences that there are now.
+    fn predict(&mut self, t: f64) {
+        self.pose.time = t;
+        self.reference.pose(t, &mut self.pose.q, &mut self.pose.u);
+        for k in 0..self.dq.len() {
+            self.pose.q[k] += self.dq[k];
+            self.pose.u[k] += self.du[k];
+        }
+        if let Some(assembler) = &self.assembler {
+            // A pose that cannot be assembled is still the best guess.
+            let before = (self.pose.q.clone(), self.pose.u.clone());
+            if assembler.solve_assembly(self.system, &mut self.pose, &mut self.ws).is_err() {
+                (self.pose.q, self.pose.u) = before;
+            }
+        }
+    }
+
+    /// Lengths and speeds of the paths of muscles over a window.
+    fn predict_paths(&mut self, t0: f64, t1: f64) {
+        self.courses.iter_mut().for_each(|c| *c = Course::default());
+        if !self.actuators.has_muscles() {
+            return;
+        }
+        let count = ((t1 - t0) / PATH_INTERVAL - 1e-9).ceil().max(1.0) as usize;
+        for k in 0..=count {
+            let t = t0 + (t1 - t0) * k as f64 / count as f64;
+            self.predict(t);
+            self.system.compute_kinematics(&self.pose, &mut self.ws);
+            self.system.compute_paths(&self.pose, &mut self.ws);
+            for (a, course) in self.actuators.list.iter().zip(&mut self.courses) {
+                if self.system.forces[a.load.force].path.is_some() {
+                    let path = &self.ws.paths[a.load.force];
+                    course.times.push(t);
+                    course.lengths.push(path.length());
+                    course.speeds.push(path.speed());
+                }
+            }
+        }
+    }
+
+    /// What coordinates lack, the worst first.
+    fn shortfalls(&self, time: f64) -> Vec<Shortfall> {
+        let mut list = Vec::new();
+        for (i, (task, (wanted, missing))) in self.tasks.iter().zip(self.sharing.missing()).enumerate() {
+            if missing.abs() <= ROUNDING * wanted.abs().max(1.0) {
+                continue;
+            }
+            let at_limit = self.sharing.at_limit(i, missing);
+            list.push(Shortfall {
+                time,
+                coordinate: self.model.coordinates[task.coordinate].name.clone(),
+                wanted,
+                missing,
+                at_limit: at_limit.map(|k| self.actuators.list[k].name.clone()).collect(),
+            });
+        }
+        list.sort_by(|a, b| b.missing.abs().total_cmp(&a.missing.abs()));
+        list
+    }
+}

@@ -1,0 +1,135 @@
+//! Accelerations as a linear function of the forces of actuators.
+
+use super::actuators::Actuators;
+use super::{Reference, TrackingError};
+use soleus_dynamics::system::{MotionError, State};
+use soleus_dynamics::{System, Workspace};
+use soleus_math::SpatialVec;
+use soleus_math::dense::{factorize_cholesky, solve_cholesky};
+
+/// Accelerations of the tasks, u̇ = u̇₀ + A f: u̇₀ without the actuators, columns of A by one newton of each. Constraints hold in both.
+#[derive(Clone, Debug)]
+pub(super) struct Response {
+    /// The model without its driven actuators.
+    system: System,
+    pub ws: Workspace<f64>,
+    mobilities: Vec<usize>,
+    /// u̇₀ of the tasks.
+    pub free: Vec<f64>,
+    /// A by columns.
+    pub columns: Vec<f64>,
+    /// Accelerations of the tasks by a generalized force of one on each: the inverse of what they weigh together. Row by row.
+    pub compliance: Vec<f64>,
+    body: Vec<SpatialVec<f64>>,
+    column: Vec<f64>,
+}
+
+/// A task whose own acceleration is less than this part of what its neighbours leave it is determined by them.
+const DETERMINED: f64 = 1e-9;
+
+impl Response {
+    pub fn new(system: &System, actuators: &Actuators, mobilities: Vec<usize>) -> Self {
+        let mut without = system.clone();
+        for a in &actuators.list {
+            without.forces[a.load.force].enabled = false;
+        }
+        let (k, n) = (mobilities.len(), actuators.list.len());
+        Response {
+            ws: without.workspace(),
+            free: vec![0.0; k],
+            columns: vec![0.0; k * n],
+            compliance: vec![0.0; k * k],
+            body: vec![SpatialVec::zero(); system.tree.nodes.len()],
+            column: vec![0.0; system.tree.num_mobilities],
+            system: without,
+            mobilities,
+        }
+    }
+
+    /// At a state and the controls of what is not driven.
+    pub fn compute(
+        &mut self,
+        x: &State<f64>,
+        actuators: &Actuators,
+        controls: &[f64],
+    ) -> Result<(), MotionError> {
+        self.system.compute_motion(x, controls, &mut self.ws)?;
+        for (a, &m) in self.free.iter_mut().zip(&self.mobilities) {
+            *a = self.ws.udot[m];
+        }
+        // Changes of accelerations obey the constraints without what velocities and time ask of them.
+        self.ws.constraints.bias.fill(0.0);
+        let k = self.mobilities.len();
+        for (i, a) in actuators.list.iter().enumerate() {
+            a.load.generalized(&self.system, &self.ws, x.time, 1.0, &mut self.body, &mut self.column);
+            self.respond();
+            for (out, &m) in self.columns[i * k..].iter_mut().zip(&self.mobilities) {
+                *out = self.column[m];
+            }
+        }
+        for i in 0..k {
+            self.column.fill(0.0);
+            self.column[self.mobilities[i]] = 1.0;
+            self.respond();
+            for j in 0..k {
+                self.compliance[i * k + j] = self.column[self.mobilities[j]];
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns a generalized force into the acceleration that it adds.
+    fn respond(&mut self) {
+        self.system.constraints.solve(&self.ws.mass, &mut self.ws.constraints, &mut self.column);
+    }
+
+    /// Turns accelerations of the tasks, one set after the other, into the generalized forces on the tasks that give them. Only the
+    /// first set after [`compute`](Self::compute) factorises.
+    pub fn weigh(&mut self, sets: &mut [&mut [f64]]) {
+        let k = self.mobilities.len();
+        let mut factor = self.compliance.clone();
+        let largest = (0..k).fold(0.0, |m: f64, i| m.max(factor[i * k + i]));
+        factorize_cholesky(&mut factor, k, 1e-14 * largest);
+        for set in sets {
+            for a in set.chunks_exact_mut(k) {
+                solve_cholesky(&factor, k, a);
+            }
+        }
+    }
+
+    /// Tasks that can be met one by one, at the beginning of the motion: not those of coordinates that constraints hold, nor those that
+    /// follow from tasks before them.
+    pub fn independent_tasks(
+        &mut self,
+        system: &System,
+        reference: &Reference,
+    ) -> Result<Vec<usize>, TrackingError> {
+        let mut x = system.default_state.clone();
+        x.time = reference.span[0];
+        reference.pose(x.time, &mut x.q, &mut x.u);
+        let controls = vec![0.0; system.num_controls];
+        let none = Actuators::none();
+        self.compute(&x, &none, &controls)
+            .map_err(|source| TrackingError::Motion { time: x.time, source })?;
+        // Cholesky without pivoting; a task whose pivot vanishes is left out.
+        let k = self.mobilities.len();
+        let mut l = vec![0.0; k * k];
+        let mut kept: Vec<usize> = Vec::new();
+        for i in 0..k {
+            let mut row = vec![0.0; kept.len()];
+            for (c, &j) in kept.iter().enumerate() {
+                let sum: f64 = (0..c).map(|d| row[d] * l[j * k + d]).sum();
+                row[c] = (self.compliance[i * k + j] - sum) / l[j * k + c];
+            }
+            let own = self.compliance[i * k + i];
+            let left = own - row.iter().map(|x| x * x).sum::<f64>();
+            // Accelerations of held coordinates by a unit force are rounding.
+            if own > 1e-12 && left > DETERMINED * own {
+                l[i * k..i * k + row.len()].copy_from_slice(&row);
+                l[i * k + row.len()] = left.sqrt();
+                kept.push(i);
+            }
+        }
+        Ok(kept)
+    }
+}

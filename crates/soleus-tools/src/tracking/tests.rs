@@ -1,0 +1,224 @@
+use super::contraction::{Contraction, Course};
+use super::*;
+use crate::analysis::{MotionSettings, StateHistory};
+use crate::testing::{chain, constrain};
+use soleus_dynamics::muscle::CompiledMuscle;
+use soleus_dynamics::Options;
+use soleus_math::table::{Element, Table};
+use soleus_model::constraint::ConstraintKind;
+use soleus_model::force::{ControlRange, CoordinateActuator, Force, ForceKind};
+use soleus_model::id::CoordinateId;
+use soleus_model::joint::JointKind::{Pin, Slider};
+use soleus_math::Function;
+
+fn actuator(model: &mut Model, coordinate: usize, optimal_force: f64) {
+    let name = format!("a{}", model.forces.len());
+    model.forces.push(Force {
+        path: format!("/forceset/{name}"),
+        name,
+        class: "CoordinateActuator".to_string(),
+        enabled: true,
+        line_of_action: None,
+        kind: ForceKind::CoordinateActuator(CoordinateActuator {
+            control: ControlRange::default(),
+            coordinate: CoordinateId(coordinate),
+            optimal_force,
+        }),
+    });
+}
+
+fn drive(model: &Model, limit: f64) -> Vec<Driven> {
+    let all = 0..model.forces.len();
+    let driven = |force| Driven {
+        force,
+        min: Limit::Constant(-limit),
+        max: Limit::Constant(limit),
+        use_steps: false,
+    };
+    all.map(driven).collect()
+}
+
+/// A smooth motion of all coordinates, a second long.
+fn motion(model: &Model, system: &System) -> (StateHistory, Reference) {
+    let times: Vec<f64> = (0..=200).map(|i| 0.005 * f64::from(i)).collect();
+    let wave = |k: usize, t: f64| 0.2 * (2.0 * t + k as f64).sin() + 0.05 * (7.0 * t - k as f64).cos();
+    let labels: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
+    let columns = (0..labels.len()).map(|k| times.iter().map(|&t| wave(k, t)).collect()).collect();
+    let table = Table::new(Element::Scalar, labels, times, columns).unwrap();
+    let history =
+        StateHistory::from_coordinates(model, system, &table, None, &MotionSettings::default()).unwrap();
+    let reference = Reference::new(&history).unwrap();
+    (history, reference)
+}
+
+fn settings(target: Target) -> Settings {
+    Settings { window: 0.001, target, steps: StepOptions::with_accuracy(1e-8), ..Settings::default() }
+}
+
+fn follow<'a>(
+    both: (&'a Model, &'a System),
+    reference: &'a Reference,
+    tasks: &[Task],
+    limit: f64,
+    settings: &Settings,
+) -> Tracker<'a> {
+    let base = ModelControls::none(both.1);
+    let mut tracker =
+        Tracker::new(both, reference, tasks, &drive(both.0, limit), base, settings).unwrap();
+    tracker.start(0.1, InitialStates::FirstWindow).unwrap();
+    while tracker.time() < 0.5 - 1e-9 {
+        tracker.advance(0.5).unwrap();
+    }
+    tracker
+}
+
+/// Actuators that can do anything do what inverse dynamics says, and leave no error.
+#[test]
+fn identity_ideal_actuators_do_inverse_dynamics() {
+    let mut model = chain(vec![(Pin, 1), (Slider, 1), (Pin, 1)]);
+    (0..3).for_each(|c| actuator(&mut model, c, 10.0));
+    let system = System::compile(&model).unwrap();
+    let (_, reference) = motion(&model, &system);
+    let tasks: Vec<Task> = (0..3).map(Task::new).collect();
+    for target in [Target::Exact, Target::Weighted] {
+        // Where effort has a price, it is a small one.
+        let heavy = |t: &Task| Task { weight: if target == Target::Exact { 1.0 } else { 1e6 }, ..t.clone() };
+        let tasks: Vec<Task> = tasks.iter().map(heavy).collect();
+        let tracker = follow((&model, &system), &reference, &tasks, 1e4, &settings(target));
+        let mut solver = crate::inverse_dynamics::Solver::new(&system);
+        let (times, controls) = tracker.controls();
+        let controls: Vec<_> = controls.collect();
+        let last = times.len() - 1;
+        solver.state.time = times[last];
+        reference.pose(times[last], &mut solver.state.q, &mut solver.state.u);
+        for m in 0..3 {
+            solver.udot[m] = reference.at(m, times[last])[2];
+        }
+        for f in 0..3 {
+            assert!(!controls[f].1);
+        }
+        let mut bare = system.clone();
+        bare.forces.iter_mut().for_each(|f| f.enabled = false);
+        solver.compute(&bare);
+        for m in 0..3 {
+            let (found, want) = (10.0 * controls[m].2[last], solver.tau[m]);
+            assert!((found - want).abs() < 2e-3 * want.abs().max(1.0), "{target:?}: {found}, {want}");
+        }
+        let worst = tracker.windows().iter().flat_map(|w| &w.errors).fold(0.0, |m: f64, e| m.max(e.abs()));
+        assert!(worst < 1e-5, "{target:?}: off by {worst}");
+        assert!(tracker.windows().iter().all(|w| w.shortfalls.is_empty()));
+    }
+}
+
+/// A coordinate that a coupler moves needs no actuator and no task, and a task for it is left out.
+#[test]
+fn identity_tasks_of_dependent_coordinates_are_left_out() {
+    let mut model = chain(vec![(Pin, 1), (Pin, 1)]);
+    let line = Function::linear(&[0.5, 0.1]).unwrap();
+    constrain(
+        &mut model,
+        ConstraintKind::CoordinateCoupler {
+            independent: vec![CoordinateId(0)],
+            dependent: CoordinateId(1),
+            function: line,
+            scale: 1.0,
+        },
+    );
+    actuator(&mut model, 0, 10.0);
+    let system = System::compile(&model).unwrap();
+    let (_, reference) = motion(&model, &system);
+    let tasks: Vec<Task> = (0..2).map(Task::new).collect();
+    let tracker = follow((&model, &system), &reference, &tasks, 1e4, &settings(Target::Exact));
+    assert_eq!(tracker.tasks().len(), 1);
+    let worst = tracker.windows().iter().flat_map(|w| &w.errors).fold(0.0, |m: f64, e| m.max(e.abs()));
+    assert!(worst < 1e-5, "off by {worst}");
+}
+
+/// Too weak an actuator is named, with what it lacks.
+#[test]
+fn analytic_weak_actuators_are_named() {
+    let mut model = chain(vec![(Pin, 1), (Pin, 1)]);
+    (0..2).for_each(|c| actuator(&mut model, c, 1.0));
+    let system = System::compile(&model).unwrap();
+    let (_, reference) = motion(&model, &system);
+    let tasks: Vec<Task> = (0..2).map(Task::new).collect();
+    let base = ModelControls::none(&system);
+    let mut driven = drive(&model, 1e4);
+    driven[1].max = Limit::Constant(0.01);
+    driven[1].min = Limit::Constant(-0.01);
+    let settings = settings(Target::Exact);
+    let mut tracker = Tracker::new((&model, &system), &reference, &tasks, &driven, base, &settings).unwrap();
+    tracker.start(0.1, InitialStates::FirstWindow).unwrap();
+    let window = tracker.advance(1.0).unwrap();
+    let short = &window.shortfalls[0];
+    assert_eq!(short.coordinate, model.coordinates[1].name);
+    assert_eq!(short.at_limit, ["a1"]);
+    assert!((short.wanted.abs() - short.missing.abs() - 0.01).abs() < 1e-6, "{short:?}");
+}
+
+/// A coordinate that nothing drives cannot be followed, and the window says that no actuator could do more.
+#[test]
+fn analytic_coordinate_without_actuator() {
+    let mut model = chain(vec![(Slider, 1), (Slider, 1)]);
+    actuator(&mut model, 0, 1.0);
+    let system = System::compile(&model).unwrap();
+    let (_, reference) = motion(&model, &system);
+    let tasks: Vec<Task> = (0..2).map(Task::new).collect();
+    let base = ModelControls::none(&system);
+    let settings = settings(Target::Exact);
+    let mut tracker =
+        Tracker::new((&model, &system), &reference, &tasks, &drive(&model, 1e4), base, &settings).unwrap();
+    tracker.start(0.1, InitialStates::FirstWindow).unwrap();
+    let window = tracker.advance(1.0).unwrap();
+    assert!(window.shortfalls.iter().any(|s| s.at_limit.is_empty()), "{:?}", window.shortfalls);
+}
+
+fn muscles() -> Vec<CompiledMuscle> {
+    use soleus_model::muscle::{Millard2012Equilibrium, Muscle, MuscleKind, Thelen2003};
+    let kinds = [
+        MuscleKind::Thelen2003(Thelen2003::default()),
+        MuscleKind::Millard2012Equilibrium(Box::new(Millard2012Equilibrium::default())),
+    ];
+    let muscle = |kind| Muscle {
+        max_isometric_force: 1000.0,
+        optimal_fiber_length: 0.08,
+        tendon_slack_length: 0.2,
+        pennation_angle_at_optimal: 0.2,
+        ..Muscle::new(kind)
+    };
+    kinds.map(|k| CompiledMuscle::compile(&muscle(k), &Options::default()).unwrap()).into()
+}
+
+/// The implicit method of a window and an explicit one with tiny errors end in the same state.
+#[test]
+fn identity_contraction_by_two_methods() {
+    use soleus_simulation::{ErrorNorm, ExplicitRungeKutta, MuscleInput, MuscleOde, integrate};
+    let length = |t: f64| 0.28 + 0.01 * (5.0 * t).sin();
+    let speed = |t: f64| 0.05 * (5.0 * t).cos();
+    let times = vec![0.1, 0.105, 0.11];
+    let course = Course {
+        lengths: times.iter().map(|&t| length(t)).collect(),
+        speeds: times.iter().map(|&t| speed(t)).collect(),
+        times,
+    };
+    for muscle in muscles() {
+        for (a, e) in [(0.02, 1.0), (0.3, 0.02), (0.8, 0.7), (0.05, 0.05)] {
+            let mut z = muscle.default_states().to_vec();
+            z[0] = a;
+            muscle.solve_equilibrium(length(0.1), 0.0, a, &mut z).unwrap();
+            let start = z.clone();
+            let way = Contraction { muscle: &muscle, course: &course, is_held: false, from: 0.1, to: 0.11 };
+            let tension = way.run(e, &mut z).unwrap();
+            let input = |t: f64| MuscleInput { length: length(t), speed: speed(t), excitation: e };
+            let mut ode = MuscleOde::new(&muscle, input);
+            let options = StepOptions::with_accuracy(1e-10);
+            let mut method = ExplicitRungeKutta::dormand_prince(ErrorNorm::uniform(2), options);
+            let end = integrate(&mut method, &mut ode, (0.1, &start), 0.11, &mut [], &mut |_| {
+                std::ops::ControlFlow::Continue(())
+            });
+            let want = ode.tension(0.11, &end.state);
+            assert!((tension - want).abs() < 2e-6 * 1000.0, "{a} to {e}: {tension} N, {want} N");
+            assert!((z[0] - end.state[0]).abs() < 1e-6, "{a} to {e}: {} and {}", z[0], end.state[0]);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Computed muscle control.
+
+use super::run::{self, Job};
+use super::{TrackedMotion, Tracking, inputs};
+use crate::context::Context;
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+use soleus_io::setup::CmcSetup;
+use soleus_tools::tracking::{Effort as Kernel, InitialStates, Settings, Target, add_foot_springs};
+use std::path::Path;
+
+/// Muscle excitations that drive a simulation along a motion.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ComputedMuscleControl {
+    /// What follows what.
+    pub tracking: Tracking,
+    /// Length of a window, s.
+    pub window: f64,
+    /// Whether accelerations are met exactly; else by the weights of the tasks, against effort.
+    pub exact: bool,
+    /// What effort is.
+    pub effort: Effort,
+    /// Price of a change of excitation from one window to the next, against effort; 0 for none, as in OpenSim.
+    pub smoothness: f64,
+    /// Least excitation of a muscle.
+    pub least_excitation: f64,
+    /// Begin so much earlier (s) with muscles at rest, as Thelen & Anderson (2006) do; else a first window of 0.03 s is fitted, as
+    /// in OpenSim, and the motion is followed from its end.
+    pub lead: Option<f64>,
+    /// Whether each foot that a measured force acts on is tied to where it should be by springs and dampers, as Thelen & Anderson (2006)
+    /// do, in proportion to its share of the load.
+    pub foot_springs: bool,
+}
+
+/// What effort is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Squared forces over what muscles could exert at their length and speed: OpenSim's fast target.
+    #[default]
+    Strength,
+    /// Squared forces over maximal isometric forces: OpenSim's slow target.
+    Stress,
+    /// Squared activations.
+    Activation,
+    /// Squared activations by volume of the muscles: Thelen & Anderson (2006).
+    Volume,
+    /// Cubed activations.
+    Cubed,
+}
+
+impl Effort {
+    fn kernel(self) -> Kernel {
+        match self {
+            Effort::Strength => Kernel::Strength,
+            Effort::Stress => Kernel::Stress,
+            Effort::Activation => Kernel::Activation { exponent: 2.0, by_volume: false },
+            Effort::Volume => Kernel::Activation { exponent: 2.0, by_volume: true },
+            Effort::Cubed => Kernel::Activation { exponent: 3.0, by_volume: false },
+        }
+    }
+}
+
+impl Default for ComputedMuscleControl {
+    fn default() -> Self {
+        ComputedMuscleControl {
+            tracking: Tracking::default(),
+            window: 0.01,
+            exact: true,
+            effort: Effort::Strength,
+            smoothness: 0.0,
+            least_excitation: 0.01,
+            lead: None,
+            foot_springs: false,
+        }
+    }
+}
+
+impl ComputedMuscleControl {
+    /// The request of a setup file.
+    pub fn from_setup(path: &Path, s: &CmcSetup) -> Result<Self, Error> {
+        let tracking = Tracking { exclude: s.excluded.clone(), ..Tracking::from_setup(path, &s.tracking)? };
+        Ok(ComputedMuscleControl {
+            tracking,
+            window: s.window,
+            exact: s.use_fast_target,
+            effort: if s.use_fast_target { Effort::Strength } else { Effort::Stress },
+            smoothness: 0.0,
+            least_excitation: inputs::LEAST_OF_OPENSIM,
+            lead: None,
+            foot_springs: false,
+        })
+    }
+
+    /// Follows the motion. A run that could not go on, or was cancelled, keeps what it has, and its verdict says why.
+    pub fn run(&self, cx: &Context) -> Result<TrackedMotion, Error> {
+        let request = &self.tracking;
+        self.check()?;
+        let mut model = run::read_model(cx, request)?;
+        let springs = match self.foot_springs {
+            true => add_foot_springs(&mut model),
+            false => Vec::new(),
+        };
+        let system = run::compile(request, &model)?;
+        let (history, data) = inputs::motion(cx, request, (&model, &system))?;
+        let range = inputs::range(cx, request, data, self.window)?;
+        let job = Job {
+            request,
+            both: (&model, &system),
+            history: &history,
+            range,
+            settings: Settings {
+                window: self.window,
+                target: if self.exact { Target::Exact } else { Target::Weighted },
+                effort: self.effort.kernel(),
+                smoothness: self.smoothness,
+                ..Settings::default()
+            },
+            least_excitation: self.least_excitation,
+            initial: match self.lead {
+                Some(lead) => InitialStates::Earlier(lead),
+                None => InitialStates::FirstWindow,
+            },
+            springs: &springs,
+        };
+        job.run(cx)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |message: String, hint: &str| {
+            Err(Error::content(self.tracking.path(), 0, "", message, hint))
+        };
+        if !(self.window > 0.0 && self.window.is_finite()) {
+            return wrong(format!("a window of {} s is no time to control", self.window), "usual is 0.01");
+        }
+        if !(0.0..1.0).contains(&self.least_excitation) {
+            let message = format!("{} is no least excitation", self.least_excitation);
+            return wrong(message, "give a number from 0 to 1, such as 0.01");
+        }
+        if !(self.smoothness >= 0.0 && self.smoothness.is_finite()) {
+            return wrong(format!("{} is no price of smoothness", self.smoothness), "give 0 or more");
+        }
+        if let Some(lead) = self.lead.filter(|l| !(*l >= 0.0 && l.is_finite())) {
+            return wrong(format!("muscles cannot begin {lead} s earlier"), "give 0 or more, such as 0.1");
+        }
+        Ok(())
+    }
+}

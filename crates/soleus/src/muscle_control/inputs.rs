@@ -1,0 +1,201 @@
+//! Tasks, limits and the motion, as a request names them.
+
+use super::Tracking;
+use crate::context::Context;
+use crate::error::{Error, nearest_hint};
+use crate::inputs::table::{GAP_HINT, read_numbers_of_motion};
+use soleus_dynamics::System;
+use soleus_io::setup::{ControlLimits, TrackingTask, read_control_limits, read_tracking_tasks};
+use soleus_math::signal::{lowpass_fir, padded};
+use soleus_model::force::{ControlRange, ForceKind};
+use soleus_model::{Diagnostics, Model};
+use soleus_simulation::system::ControlNodes;
+use soleus_tools::analysis::{HistoryError, MotionSettings, StateHistory};
+use soleus_tools::quality::{check_cutoff, check_points, check_units};
+use soleus_tools::tracking::{Driven, Limit, Task};
+
+/// OpenSim pads the motion by so many rows at each end before it filters.
+const PADDING: usize = 60;
+/// Order of OpenSim's filter.
+const ORDER: usize = 50;
+/// Least excitation of muscles in setup files: OpenSim's, which says that below it controls cannot be computed.
+pub const LEAST_OF_OPENSIM: f64 = 0.02;
+
+/// The tasks of a request.
+pub fn tasks(cx: &Context, request: &Tracking, model: &Model) -> Result<Vec<Task>, Error> {
+    let (list, path) = match &request.task_file {
+        Some(path) => {
+            let (tasks, log) = read_tracking_tasks(&cx.read(path)?, &path.display().to_string());
+            (cx.settle(path, tasks, log)?, path.as_path())
+        }
+        None => (request.tasks.clone(), request.path()),
+    };
+    if list.is_empty() {
+        return Ok((0..model.coordinates.len()).map(Task::new).collect());
+    }
+    let mut tasks = Vec::with_capacity(list.len());
+    for t in list.iter().filter(|t| t.on) {
+        let Some(coordinate) = model.coordinate(&t.coordinate) else {
+            let hint = nearest_hint(
+                "coordinate",
+                &t.coordinate,
+                model.coordinates.iter().map(|c| c.name.as_str()),
+            );
+            let message = format!("task for `{}`, which is no coordinate of the model", t.coordinate);
+            return Err(Error::content(path, t.line, "", message, &hint));
+        };
+        check(path, t)?;
+        tasks.push(Task { coordinate: coordinate.0, weight: t.weight, kp: t.kp, kv: t.kv, ka: t.ka });
+    }
+    Ok(tasks)
+}
+
+fn check(path: &std::path::Path, t: &TrackingTask) -> Result<(), Error> {
+    let wrong = |what: &str, x: f64| {
+        let message = format!("the {what} of the task for `{}` is {x}", t.coordinate);
+        Err(Error::content(path, t.line, "", message, "give a number that is not negative"))
+    };
+    for (what, x) in [("weight", t.weight), ("kp", t.kp), ("kv", t.kv)] {
+        if !(x >= 0.0 && x.is_finite()) {
+            return wrong(what, x);
+        }
+    }
+    Ok(())
+}
+
+/// The actuators to drive, with their limits; `least` is the least excitation of a muscle. Springs drive their own.
+pub fn driven(
+    cx: &Context,
+    request: &Tracking,
+    model: &Model,
+    least: f64,
+    springs: &[&String],
+) -> Result<Vec<Driven>, Error> {
+    let limits = match &request.limits {
+        Some(path) => {
+            let (limits, log) = read_control_limits(&cx.read(path)?, &path.display().to_string());
+            cx.settle(path, limits, log)?
+        }
+        None => Vec::new(),
+    };
+    let mut log = Diagnostics::new(request.path().display().to_string());
+    for name in &request.exclude {
+        let is_group = model.groups.iter().any(|g| g.set == "ForceSet" && g.name == *name);
+        if !is_group && !model.forces.iter().any(|f| f.is_actuator() && f.name == *name) {
+            let names = model.forces.iter().filter(|f| f.is_actuator()).map(|f| f.name.as_str());
+            let hint = nearest_hint("actuator", name, names);
+            log.warn(0, "", format!("there is no actuator or group `{name}` to leave out"), &hint);
+        }
+    }
+    cx.report(&log);
+    let mut list = Vec::new();
+    for (i, f) in model.forces.iter().enumerate() {
+        let in_group = |n: &String| {
+            let groups = model.groups.iter().filter(|g| g.set == "ForceSet" && g.name == *n);
+            groups.into_iter().any(|g| g.members.contains(&f.name))
+        };
+        let is_excluded = springs.contains(&&f.name) || request.exclude.iter().any(|n| *n == f.name || in_group(n));
+        let Some(range) = f.control_range().filter(|_| f.enabled && f.is_actuator() && !is_excluded) else {
+            continue;
+        };
+        let is_muscle = matches!(f.kind, ForceKind::Muscle(_));
+        let given = limits.iter().find(|l| l.name == f.name);
+        list.push(match given {
+            Some(l) => from_limits(request, i, l)?,
+            None => from_range(i, range, is_muscle, least),
+        });
+    }
+    Ok(list)
+}
+
+fn from_range(force: usize, range: ControlRange, is_muscle: bool, least: f64) -> Driven {
+    let (min, max) = match is_muscle {
+        true => (range.min.max(least), 1.0),
+        false => (range.min, range.max),
+    };
+    Driven { force, min: Limit::Constant(min), max: Limit::Constant(max), use_steps: is_muscle }
+}
+
+fn from_limits(request: &Tracking, force: usize, l: &ControlLimits) -> Result<Driven, Error> {
+    let limit = |nodes: &[[f64; 2]], constant: f64| {
+        if nodes.is_empty() {
+            return Some(Limit::Constant(constant));
+        }
+        let (times, values) = nodes.iter().map(|n| (n[0], n[1])).unzip();
+        ControlNodes::new(times, values, l.use_steps, l.extrapolate).map(Limit::Nodes)
+    };
+    match (limit(&l.min_nodes, l.min), limit(&l.max_nodes, l.max)) {
+        (Some(min), Some(max)) => Ok(Driven { force, min, max, use_steps: l.use_steps }),
+        _ => {
+            let file = request.limits.as_deref().unwrap_or(request.path());
+            let message = format!("limits of `{}` have nodes whose times do not rise", l.name);
+            Err(Error::content(file, l.line, "", message, ""))
+        }
+    }
+}
+
+/// The motion, filtered as OpenSim does, and its first and last time, s.
+pub fn motion(
+    cx: &Context,
+    request: &Tracking,
+    (model, system): (&Model, &System),
+) -> Result<(StateHistory, [f64; 2]), Error> {
+    let file = request.motion.path();
+    let table = read_numbers_of_motion(cx, &request.motion)?;
+    let wrong = |message: String, hint: &str| Error::content(file, 0, "", message, hint);
+    let (Some(&first), Some(&last)) = (table.times().first(), table.times().last()) else {
+        return Err(wrong("the motion has no rows".to_string(), ""));
+    };
+    let mut log = Diagnostics::new(file.display().to_string());
+    check_units(model, &table, &mut log);
+    check_points(model, system, &table, &model.forces, &mut log);
+    if let Some(hz) = request.cutoff_hz {
+        check_cutoff(table.times(), hz, &mut log);
+    }
+    let signal = |e: soleus_math::signal::SignalError| wrong(e.to_string(), "");
+    let mut long = padded(&table, PADDING.min(table.rows().saturating_sub(1))).map_err(signal)?;
+    if let Some(hz) = request.cutoff_hz {
+        long = lowpass_fir(&long, ORDER, hz).map_err(signal)?;
+    }
+    let settings = MotionSettings { cutoff_hz: None, opensim_faults: request.opensim_faults };
+    let history = StateHistory::from_coordinates(model, system, &long, None, &settings).map_err(|e| {
+        let hint = match &e {
+            HistoryError::Nothing => "columns are named after coordinates, such as knee_angle",
+            HistoryError::Missing { .. } => GAP_HINT,
+            _ => "",
+        };
+        wrong(e.to_string(), hint)
+    })?;
+    if let Some(label) = history.at_default.first() {
+        let n = history.at_default.len();
+        log.warn(0, "", format!("no column for {n} coordinates, `{label}` first: they keep their defaults"), "");
+    }
+    cx.report(&log);
+    Ok((history, [first, last]))
+}
+
+/// The range of time to follow: what is asked for, within the motion.
+pub fn range(cx: &Context, request: &Tracking, [first, last]: [f64; 2], window: f64) -> Result<[f64; 2], Error> {
+    let path = request.path();
+    let [from, to] = crate::inverse_kinematics::range(path, request.from, request.to)?;
+    let range = [from.max(first), to.min(last)];
+    // Rounding of the times in a file is no reason for words.
+    let cut = |asked: f64, found: f64| asked.is_finite() && (asked - found).abs() > 1e-6;
+    if cut(from, range[0]) || cut(to, range[1]) {
+        let message = format!(
+            "the motion lasts from {first} s to {last} s: it is followed from {} s to {} s",
+            range[0], range[1]
+        );
+        cx.warn(request.motion.path(), message, "");
+    }
+    if !(range[1] - range[0] > window) {
+        let message = format!(
+            "there are {:.4} s of motion from {} s to {} s, which is no more than one window of {window} s",
+            range[1] - range[0],
+            range[0],
+            range[1]
+        );
+        return Err(Error::content(request.motion.path(), 0, "", message, "give a longer motion, or a shorter window"));
+    }
+    Ok(range)
+}

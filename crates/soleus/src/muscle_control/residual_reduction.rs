@@ -1,0 +1,258 @@
+//! Residual reduction.
+
+use super::run::{self, Job};
+use super::{TrackedMotion, Tracking, inputs};
+use crate::artifact::{Artifact, Outcome};
+use crate::context::Context;
+use crate::error::{Error, nearest_hint};
+use crate::inputs::model;
+use crate::inputs::paths::beside;
+use serde::{Deserialize, Serialize};
+use soleus_dynamics::System;
+use soleus_io::osim::write_document;
+use soleus_io::setup::RraSetup;
+use soleus_math::SymMat33;
+use soleus_model::{Document, Element, Model};
+use soleus_tools::analysis::StateHistory;
+use soleus_tools::tracking::{
+    Effort, InitialStates, MassAdjustment, Settings, Target, average_residuals,
+};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Length of a window, s: OpenSim's.
+const WINDOW: f64 = 0.001;
+
+/// A motion near the measured one that needs smaller residuals, and a mass centre that fits.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResidualReduction {
+    /// What follows what.
+    pub tracking: Tracking,
+    /// Length of a window, s; 0.001 without it.
+    pub window: Option<f64>,
+    /// The body whose mass centre is moved so that the mean moments vanish, usually the torso; none without it.
+    pub mass_center: Option<MassCenter>,
+}
+
+/// How a mass centre is moved.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MassCenter {
+    /// The body.
+    pub body: String,
+    /// Range of time over which residuals are averaged, s; all that is followed without it.
+    pub range: Option<[f64; 2]>,
+    /// Whether the masses of all bodies are changed as recommended, too: OpenSim only prints them.
+    pub change_masses: bool,
+    /// File for the changed model.
+    pub output: Option<PathBuf>,
+}
+
+impl ResidualReduction {
+    /// The request of a setup file.
+    pub fn from_setup(path: &Path, s: &RraSetup) -> Result<Self, Error> {
+        let output = s.output_model_file.as_deref().unwrap_or("adjusted_model.osim");
+        let mass_center = s.body.clone().filter(|_| s.adjust_mass_center).map(|body| MassCenter {
+            body,
+            range: s.adjustment_range,
+            change_masses: false,
+            output: Some(beside(path, output)),
+        });
+        Ok(ResidualReduction { tracking: Tracking::from_setup(path, &s.tracking)?, window: None, mass_center })
+    }
+
+    /// Moves the mass centre, if asked for, and follows the motion.
+    pub fn run(&self, cx: &Context) -> Result<ReducedMotion, Error> {
+        let request = &self.tracking;
+        let window = self.window.unwrap_or(WINDOW);
+        let mut model = run::read_model(cx, request)?;
+        let mut system = run::compile(request, &model)?;
+        let (history, data) = inputs::motion(cx, request, (&model, &system))?;
+        let range = inputs::range(cx, request, data, window)?;
+        let mut adjusted = None;
+        if let Some(change) = &self.mass_center {
+            let found = self.adjust(cx, change, (&mut model, &mut system), &history, range)?;
+            adjusted = Some(found);
+        }
+        let job = Job {
+            request,
+            both: (&model, &system),
+            history: &history,
+            range,
+            settings: Settings {
+                window,
+                target: Target::Weighted,
+                effort: Effort::Stress,
+                ..Settings::default()
+            },
+            least_excitation: inputs::LEAST_OF_OPENSIM,
+            initial: InitialStates::FirstWindow,
+            springs: &[],
+        };
+        let motion = job.run(cx)?;
+        let means = ["FX", "FY", "FZ", "MX", "MY", "MZ"].map(|n| motion.report.helper(n).map_or(0.0, |h| h.mean));
+        let [fx, fy, fz, mx, my, mz] = means;
+        cx.note(format!(
+            "mean residuals: force {fx:.3}, {fy:.3}, {fz:.3} N, moment {mx:.3}, {my:.3}, {mz:.3} N m"
+        ));
+        Ok(ReducedMotion { motion, adjusted, mean_residuals: means })
+    }
+
+    /// Moves the mass centre of a body, and tells which masses would fit better.
+    fn adjust(
+        &self,
+        cx: &Context,
+        change: &MassCenter,
+        (model, system): (&mut Model, &mut System),
+        history: &StateHistory,
+        range: [f64; 2],
+    ) -> Result<Adjusted, Error> {
+        let request = &self.tracking;
+        let path = request.path();
+        let Some(body) = model.bodies.iter().position(|b| b.name == change.body).filter(|&b| b > 0) else {
+            let names = model.bodies.iter().skip(1).map(|b| b.name.as_str());
+            let hint = nearest_hint("body", &change.body, names);
+            let message = format!("there is no body `{}` whose mass centre could be moved", change.body);
+            return Err(Error::content(path, 0, "", message, &hint));
+        };
+        if !(model.bodies[body].mass > 0.0) {
+            let message = format!("body `{}` has no mass, so that its mass centre means nothing", change.body);
+            return Err(Error::content(path, 0, "", message, "name a body with mass, usually the torso"));
+        }
+        let [from, to] = change.range.unwrap_or(range);
+        let wrong = |message: String| Error::content(request.motion.path(), 0, "", message, "");
+        let rows = history.range(from, to).map_err(|e| wrong(e.to_string()))?;
+        let means = |model: &Model, system: &System| {
+            average_residuals(model, system, history, rows.clone()).map_err(|e| wrong(e.to_string()))
+        };
+        let before = means(model, system)?;
+        let adjustment = MassAdjustment::new(model, body, before);
+        model.bodies[body].mass_center = adjustment.mass_center[1];
+        if change.change_masses {
+            for (b, (_, _, mass)) in model.bodies.iter_mut().skip(1).zip(&adjustment.masses) {
+                let factor = if b.mass > 0.0 { mass / b.mass } else { 1.0 };
+                b.mass = *mass;
+                b.inertia = scaled(b.inertia, factor);
+            }
+        }
+        *system = run::compile(request, model)?;
+        let after = means(model, system)?;
+        for line in lines(&change.body, &adjustment, after) {
+            cx.note(line);
+        }
+        let document = match &change.output {
+            Some(file) => {
+                let mut document = model::document(cx, &request.model)?;
+                write_masses(&mut document, model, change, &adjustment);
+                Some((file.clone(), document))
+            }
+            None => None,
+        };
+        Ok(Adjusted { adjustment, after, document })
+    }
+}
+
+fn lines(body: &str, a: &MassAdjustment, after: [f64; 6]) -> Vec<String> {
+    let shown = |r: [f64; 6]| {
+        format!("{:.3}, {:.3}, {:.3} N, {:.3}, {:.3}, {:.3} N m", r[0], r[1], r[2], r[3], r[4], r[5])
+    };
+    let [old, new] = a.mass_center.map(|c| c.to_array());
+    vec![
+        format!("mean residuals of the measured motion: {}", shown(a.before)),
+        format!(
+            "mass centre of `{body}` moved from ({:.4}, {:.4}, {:.4}) to ({:.4}, {:.4}, {:.4}) m; mean residuals then: {}",
+            old[0],
+            old[1],
+            old[2],
+            new[0],
+            new[1],
+            new[2],
+            shown(after)
+        ),
+        format!("recommended change of the whole mass: {:.4} kg, shared by mass", a.mass_change),
+    ]
+}
+
+/// Writes the changed mass centre, and masses if they were changed, into the elements of the model.
+fn write_masses(document: &mut Document, model: &Model, change: &MassCenter, a: &MassAdjustment) {
+    let root = &mut document.root;
+    let top = match root.tag == "Model" {
+        true => Some(root),
+        false => root.child_mut("Model"),
+    };
+    let objects = top.and_then(|m| m.child_mut("BodySet")).and_then(|s| s.child_mut("objects"));
+    for body in objects.into_iter().flat_map(Element::children_mut) {
+        let name = body.name().to_string();
+        if name == change.body {
+            let [x, y, z] = a.mass_center[1].to_array();
+            set(body, "mass_center", format!("{x} {y} {z}"));
+        }
+        if !change.change_masses {
+            continue;
+        }
+        if let Some(b) = model.bodies.iter().find(|b| b.name == name) {
+            set(body, "mass", format!("{}", b.mass));
+            let mut text = String::new();
+            let i = b.inertia;
+            for x in [i.xx, i.yy, i.zz, i.xy, i.xz, i.yz] {
+                let _ = write!(text, "{}{x}", if text.is_empty() { "" } else { " " });
+            }
+            set(body, "inertia", text);
+        }
+    }
+}
+
+fn scaled(i: SymMat33<f64>, factor: f64) -> SymMat33<f64> {
+    let [xx, yy, zz, xy, xz, yz] = [i.xx, i.yy, i.zz, i.xy, i.xz, i.yz].map(|x| factor * x);
+    SymMat33 { xx, yy, zz, xy, xz, yz }
+}
+
+fn set(body: &mut Element, tag: &str, text: String) {
+    match body.child_mut(tag) {
+        Some(e) => e.set_text(text),
+        None => body.push(Element::with_text(tag, text, 0)),
+    }
+}
+
+/// A changed model.
+#[derive(Debug)]
+pub struct Adjusted {
+    /// What was changed, and what is recommended.
+    pub adjustment: MassAdjustment,
+    /// Mean residuals of the measured motion with the changed model: FX, FY, FZ (N), MX, MY, MZ (N m).
+    pub after: [f64; 6],
+    document: Option<(PathBuf, Document)>,
+}
+
+/// A motion with smaller residuals.
+#[derive(Debug)]
+pub struct ReducedMotion {
+    /// The motion.
+    pub motion: TrackedMotion,
+    /// The changed model.
+    pub adjusted: Option<Adjusted>,
+    /// Means over time of the actuators FX, FY, FZ (N), MX, MY, MZ (N m); 0 for those that are not there.
+    pub mean_residuals: [f64; 6],
+}
+
+impl Outcome for ReducedMotion {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        let mut list = self.motion.artifacts();
+        if let Some(file) = self.motion.file("avgResiduals.txt") {
+            let mut text = "Average Residuals:\n\n".to_string();
+            for (name, mean) in ["FX", "FY", "FZ", "MX", "MY", "MZ"].iter().zip(self.mean_residuals) {
+                let _ = writeln!(text, "{name} average = {mean}");
+            }
+            list.push(Artifact::text(file, text).derived());
+        }
+        if let Some((file, document)) = self.adjusted.as_ref().and_then(|a| a.document.as_ref()) {
+            list.push(Artifact::text(file, write_document(document)).derived());
+        }
+        list
+    }
+
+    fn verdict(&self) -> Result<(), Error> {
+        self.motion.verdict()
+    }
+}

@@ -1,0 +1,302 @@
+//! One run, whatever asked for it.
+
+use super::report::{TrackingReport, report};
+use super::{TrackedMotion, Tracking, inputs};
+use crate::analysis::{self, standard};
+use crate::context::{Context, Progress};
+use crate::error::Error;
+use crate::inputs::model;
+use crate::inputs::paths::{folder_of, stem_of};
+use crate::inputs::tool_model::{Additions, read_with};
+use crate::simulation::{controllers, tables};
+use soleus_dynamics::{Options, System};
+use soleus_io::setup::{AnalysisKind, AnalysisSetup};
+use soleus_math::Table;
+use soleus_math::table::{Element, TableError};
+use soleus_model::{Diagnostics, ForceKind, Model};
+use soleus_simulation::StepOptions;
+use soleus_simulation::system::{ControlNodes, control_labels};
+use soleus_tools::analysis::StateHistory;
+use soleus_tools::tracking::{FootSprings, SpringSettings, InitialStates, Reference, Settings, Shortfall, Tracker, TrackingError, Window};
+
+/// The model of a request, with its forces and loads.
+pub fn read_model(cx: &Context, request: &Tracking) -> Result<Model, Error> {
+    let additions = Additions {
+        change: model::Change {
+            replace_forces: request.replace_forces,
+            force_sets: &request.force_sets,
+            controllers: &request.controllers,
+            setup: request.asked_in.as_deref(),
+        },
+        residuals: &request.residuals,
+        reserves: &request.reserves,
+        loads: request.loads.as_deref(),
+        ..Additions::default()
+    };
+    read_with(cx, &request.model, &additions)
+}
+
+/// Makes a model ready for computing.
+pub fn compile(request: &Tracking, model: &Model) -> Result<System, Error> {
+    model::compile(request.model.path(), model, &Options { opensim_faults: request.opensim_faults })
+}
+
+/// What a run needs besides the request.
+pub struct Job<'a> {
+    pub request: &'a Tracking,
+    pub both: (&'a Model, &'a System),
+    pub history: &'a StateHistory,
+    /// First and last time to follow, s.
+    pub range: [f64; 2],
+    pub settings: Settings,
+    /// Least excitation of a muscle.
+    pub least_excitation: f64,
+    pub initial: InitialStates,
+    /// Actuators of springs between feet and ground.
+    pub springs: &'a [[String; 6]],
+}
+
+impl Job<'_> {
+    /// Follows the motion, and makes tables of what came of it.
+    pub fn run(&self, cx: &Context) -> Result<TrackedMotion, Error> {
+        let (request, (model, system), path) = (self.request, self.both, self.request.path());
+        let wrong = |e: &TrackingError| refused(request, e);
+        let tasks = inputs::tasks(cx, request, model)?;
+        let springs: Vec<&String> = self.springs.iter().flatten().collect();
+        let driven = inputs::driven(cx, request, model, self.least_excitation, &springs)?;
+        let folders = [folder_of(path), request.model.folder()];
+        let base = controllers::controllers(cx, request.model.path(), self.both, &folders)?;
+        let mut reference =
+            Reference::new(self.history).map_err(|e| wrong(&TrackingError::History(e)))?;
+        reference.span = self.range;
+        self.look_ahead(cx, &reference);
+        let steps = StepOptions {
+            accuracy: request.accuracy,
+            min_step: request.minimum_step,
+            max_step: request.maximum_step,
+            force_min_step: true,
+            ..StepOptions::default()
+        };
+        let settings = Settings { steps, opensim_faults: request.opensim_faults, ..self.settings.clone() };
+        let begin = cx.monitor.seconds();
+        let mut tracker = Tracker::new(self.both, &reference, &tasks, &driven, base.clone(), &settings)
+            .map_err(|e| wrong(&e))?;
+        if !self.springs.is_empty() {
+            let springs = FootSprings::new(self.both, &reference, self.springs, SpringSettings::default());
+            tracker = tracker.with_springs(springs);
+        }
+        self.check(cx, &tracker, &tasks);
+        tracker.start(self.range[0], self.initial).map_err(|e| wrong(&e))?;
+        let start = tracker.time();
+        let ended = self.follow(cx, &mut tracker);
+        let seconds = begin.and_then(|b| Some(cx.monitor.seconds()? - b));
+
+        // Tables, and what analyses make of them.
+        let table = |e: TableError| Error::content(path, 0, "", e.to_string(), "");
+        let spring_controls = tracker.spring_controls();
+        let rows = tracker.rows();
+        let states = tables::states(model, system, rows).map_err(table)?;
+        let labels: Vec<String> = control_labels(model, system);
+        let names: Vec<String> =
+            labels.iter().map(|l| l.rsplit('/').next().unwrap_or(l).to_string()).collect();
+        let mut all = base;
+        let (node_times, list) = tracker.controls();
+        let (mut nodes, mut node_names, mut held) = (Vec::new(), Vec::new(), Vec::new());
+        for (control, use_steps, values) in list {
+            if let Some(n) = ControlNodes::new(node_times.to_vec(), values.to_vec(), use_steps, true) {
+                all.add_nodes(control, n);
+            }
+            nodes.push(values.to_vec());
+            node_names.push(format!("{}.excitation", names[control]));
+            held.push(use_steps);
+        }
+        for (control, values) in spring_controls {
+            if let Some(n) = ControlNodes::new(rows.times.clone(), values, false, false) {
+                all.add_nodes(control, n);
+            }
+        }
+        let control_nodes =
+            Table::new(Element::Scalar, node_names, node_times.to_vec(), nodes).map_err(table)?;
+        let mut controls = tables::controls(model, system, &all, rows, names).map_err(table)?;
+        controls.name = "controls".to_string();
+        let windows = tracker.windows();
+        let errors = errors(model, &tracker).map_err(table)?;
+        let analyses = with_own(&request.analyses);
+        let mut unsolved = Ok(());
+        let mut made = Vec::new();
+        if rows.len() > 1 && !cx.monitor.is_cancelled() {
+            let done =
+                analysis::of_simulation(cx, path, &analyses, self.both, &states, &mut all, request.opensim_faults);
+            unsolved = done.and_then(|done| {
+                made = done.tables;
+                analysis::verdict(&done.unsolved, done.stopped, request.output.folder.as_deref())
+            });
+        }
+        let report = report(self.both, &reference, &tracker, &made, (start, seconds));
+        for line in report.lines() {
+            cx.note(line);
+        }
+        if let Some(s) = report.seconds {
+            cx.note(format!("{s:.3} s, {:.1} times real time", report.simulated / s));
+        }
+        let verdict = ended.and(self.verdict(&report)).and(unsolved);
+        let name = request.output.name.clone().unwrap_or_else(|| stem_of(request.motion.path(), "motion"));
+        Ok(TrackedMotion {
+            missing: missing(windows).map_err(table)?,
+            states: named(states, &name),
+            controls,
+            control_nodes,
+            errors,
+            tables: made,
+            report,
+            steps: held,
+            folder: request.output.folder.clone(),
+            name,
+            verdict,
+        })
+    }
+
+    /// Window by window to the end. Everything up to a failure stays in the tracker.
+    fn follow(&self, cx: &Context, tracker: &mut Tracker) -> Result<(), Error> {
+        let [from, to] = self.range;
+        while tracker.time() < to - 1e-9 {
+            let shortfall = match tracker.advance(to) {
+                Ok(window) => window.shortfalls.first().cloned(),
+                Err(e) => {
+                    let saved = self.request.output.folder.clone();
+                    return Err(Error::NotFinished { message: e.to_string(), blame: None, saved });
+                }
+            };
+            if let Some(s) = shortfall.filter(|_| self.request.stop_at_shortfall) {
+                return Err(Error::NotSolved { message: told(&s) });
+            }
+            let (done, total) = (tracker.time() - from, Some(to - from));
+            cx.monitor.progress(&Progress { what: "s", done, total, left_s: None, detail: "" });
+            if cx.monitor.is_cancelled() {
+                let saved = format!("everything up to t = {} s", tracker.time());
+                return Err(Error::Cancelled { saved });
+            }
+        }
+        Ok(())
+    }
+
+    /// What can be said before the start: data that are too coarse for the windows.
+    fn look_ahead(&self, cx: &Context, reference: &Reference) {
+        let (step, window) = (reference.sample_interval, self.settings.window);
+        let has_muscles = self.both.0.forces.iter().any(|f| f.enabled && matches!(f.kind, ForceKind::Muscle(_)));
+        if has_muscles && step > 1.5 * window {
+            let message = format!(
+                "the motion has a sample every {step:.4} s, and is controlled every {window} s: accelerations between samples are guesses",
+            );
+            let hint = "follow the output of residual reduction, or resample the motion to 100 Hz or more";
+            cx.warn(self.request.motion.path(), message, hint);
+        }
+    }
+
+    /// Tasks that are not followed, since others or constraints determine them.
+    fn check(&self, cx: &Context, tracker: &Tracker, tasks: &[soleus_tools::tracking::Task]) {
+        let kept = tracker.tasks();
+        let lost: Vec<&str> = tasks
+            .iter()
+            .filter(|t| t.weight != 0.0 && !kept.iter().any(|k| k.coordinate == t.coordinate))
+            .map(|t| self.both.0.coordinates[t.coordinate].name.as_str())
+            .collect();
+        if !lost.is_empty() && (self.request.task_file.is_some() || !self.request.tasks.is_empty()) {
+            let mut log = Diagnostics::new(self.request.path().display().to_string());
+            let message =
+                format!("not followed, since constraints or other tasks determine them: {}", lost.join(", "));
+            log.warn(0, "", message, "");
+            cx.report(&log);
+        }
+    }
+
+    fn verdict(&self, report: &TrackingReport) -> Result<(), Error> {
+        let Some(worst) = report.worst_shortfall() else { return Ok(()) };
+        let n = report.short_windows;
+        Err(Error::NotSolved {
+            message: format!(
+                "the actuators are too weak in {n} of {} windows; worst {}",
+                report.windows,
+                told(worst)
+            ),
+        })
+    }
+}
+
+/// A shortfall in words.
+pub fn told(s: &Shortfall) -> String {
+    let limit = match s.at_limit.is_empty() {
+        true => "no actuator could do more for it".to_string(),
+        false => format!("at their limit: {}", s.at_limit.join(", ")),
+    };
+    format!(
+        "at {:.3} s: `{}` would take {:.3} N m (or N), of which {:.3} are missing; {limit}",
+        s.time, s.coordinate, s.wanted, s.missing
+    )
+}
+
+fn refused(request: &Tracking, e: &TrackingError) -> Error {
+    let hint = match e {
+        TrackingError::NoTasks => "switch tasks on in the task set",
+        TrackingError::NoActuators => "add actuators: force_set_files, --residuals, --reserves",
+        TrackingError::NoForce { .. } => "give it an optimal force that is not zero",
+        TrackingError::NotScalar { .. } => "leave it out (actuators_to_exclude), or use actuators of one control",
+        TrackingError::Limits { .. } => "give it limits that leave something: constraints_file, min_control, max_control",
+        TrackingError::Window { .. } => "give a positive number of seconds, such as 0.01",
+        _ => "",
+    };
+    Error::content(request.path(), 0, "", e.to_string(), hint)
+}
+
+/// The analyses of a request, and kinematics and actuation where it has none.
+fn with_own(analyses: &[AnalysisSetup]) -> Vec<AnalysisSetup> {
+    let mut list = analyses.to_vec();
+    let has = |list: &[AnalysisSetup], f: fn(&AnalysisKind) -> bool| list.iter().any(|a| f(&a.kind));
+    if !has(&list, |k| matches!(k, AnalysisKind::Actuation)) {
+        list.extend(standard("actuation"));
+    }
+    if !has(&list, |k| matches!(k, AnalysisKind::Kinematics { .. })) {
+        list.extend(standard("kinematics"));
+    }
+    list
+}
+
+fn named(mut table: Table, name: &str) -> Table {
+    table.name = name.to_string();
+    table
+}
+
+/// Errors of the tasks at the beginning of each window.
+fn errors(model: &Model, tracker: &Tracker) -> Result<Table, TableError> {
+    let labels: Vec<String> =
+        tracker.tasks().iter().map(|t| model.coordinates[t.coordinate].name.clone()).collect();
+    let windows = tracker.windows();
+    let times = windows.iter().map(|w| w.time).collect();
+    let columns = (0..labels.len()).map(|i| windows.iter().map(|w| w.errors[i]).collect()).collect();
+    let mut table = Table::new(Element::Scalar, labels, times, columns)?;
+    table.name = "PositionErrors".to_string();
+    table.in_degrees = Some(false);
+    Ok(table)
+}
+
+/// What was missing, by coordinate; none where nothing was.
+fn missing(windows: &[Window]) -> Result<Option<Table>, TableError> {
+    let mut names: Vec<String> = Vec::new();
+    for s in windows.iter().flat_map(|w| &w.shortfalls) {
+        if !names.contains(&s.coordinate) {
+            names.push(s.coordinate.clone());
+        }
+    }
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let of = |w: &Window, name: &String| {
+        w.shortfalls.iter().find(|s| s.coordinate == *name).map_or(0.0, |s| s.missing)
+    };
+    let columns = names.iter().map(|n| windows.iter().map(|w| of(w, n)).collect()).collect();
+    let times = windows.iter().map(|w| w.time).collect();
+    let mut table = Table::new(Element::Scalar, names, times, columns)?;
+    table.name = "Missing generalized forces".to_string();
+    table.in_degrees = Some(false);
+    Ok(Some(table))
+}
