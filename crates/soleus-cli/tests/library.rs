@@ -7,15 +7,16 @@ use inputs::*;
 use soleus::analysis::{AnalysisKind, AnalysisOutput, standard};
 use soleus::conversion::{Axis, Turn};
 use soleus::inverse_kinematics::KinematicsOutput;
+use soleus::muscle_control::Tracking;
 use soleus::optimal_control::tool::Trial;
 use soleus::optimal_control::{ModelChanges, SolveOptions};
 use soleus::scaling::{FactorSettings, PlacingSettings, ScalingOutput};
 use soleus::simulation::SimulationOutput;
 use soleus::text::printable;
 use soleus::{
-    Analyze, Artifact, Context, Convert, Equilibrium, Error, ErrorKind, Evaluate, Files, FitPaths, Inverse,
+    Analyze, Artifact, ComputedMuscleControl, Context, Convert, Equilibrium, Error, ErrorKind, Evaluate, Files, FitPaths, Inverse,
     InverseDynamics, InverseKinematics, Jacobians, LegTour, Memory, ModelInfo, Monitor, Outcome, Pipeline,
-    PlotTable, Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, Upgrade,
+    PlotTable, ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, Upgrade,
     View,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -461,6 +462,39 @@ fn motion_capture() -> Vec<Case> {
                 any(request.run(cx))
             },
         ),
+        Case::new(
+            [leg(), step()],
+            "cmc --model leg.osim --motion step.mot --reserves 100 --window 0.02 --smoothness 0.1 --out out",
+            |cx| {
+                let tracking = Tracking {
+                    model: "leg.osim".into(),
+                    motion: "step.mot".into(),
+                    reserves: vec![100.0],
+                    output: SimulationOutput { folder: Some("out".into()), name: None },
+                    ..Tracking::default()
+                };
+                let request = ComputedMuscleControl {
+                    tracking,
+                    window: 0.02,
+                    smoothness: 0.1,
+                    ..ComputedMuscleControl::default()
+                };
+                any(request.run(cx))
+            },
+        ),
+        Case::new([reach(), swing()], "rra --model reach.osim --motion swing.sto --to 0.3 --out out", |cx| {
+            let tracking = Tracking {
+                model: "reach.osim".into(),
+                motion: "swing.sto".into(),
+                replace_forces: true,
+                residuals: vec![4.0, 8.0],
+                reserves: vec![1000.0],
+                to: Some(0.3),
+                output: SimulationOutput { folder: Some("out".into()), name: None },
+                ..Tracking::default()
+            };
+            any(ResidualReduction { tracking, ..ResidualReduction::default() }.run(cx))
+        }),
         // The elbow would need more than twice the moment that it has.
         Case::new([reach(), throw()], "so --model reach.osim --motion throw.sto --every 2 --out out", |cx| {
             let request = StaticOptimization {
@@ -601,6 +635,8 @@ fn setup_files() -> Vec<Case> {
         run!("ik.xml", with_sensors([imu_ik_setup(), calibrated()])),
         run!("setups/analyze.xml", [analyze_setup(), leg(), step()]),
         run!("setups/forward.xml", [forward_setup(), reach()]),
+        run!("setups/cmc.xml", [cmc_setup(), follow(), reach(), swing()]),
+        run!("setups/rra.xml", [rra_setup(), follow(), reach(), swing()]),
         run!("setups/study.omoco", [study_setup(), reach()]),
         run!("setups/short.omoco", [short_study_setup(), reach()]).exits(1),
         run!("setups/inverse.xml", [inverse_setup(), reach(), swing()]),

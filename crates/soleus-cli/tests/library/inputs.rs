@@ -297,6 +297,38 @@ pub fn forward_setup() -> File {
     )
 }
 
+/// The elbow and the shoulder to follow.
+pub fn follow() -> File {
+    let task = |name: &str| {
+        format!(
+            "<CMC_Joint name=\"{name}\"><on>true</on><active>true false false</active><weight>10</weight><kp>100</kp>\
+             <kv>20</kv><coordinate>{name}</coordinate></CMC_Joint>"
+        )
+    };
+    let tasks = [task("shoulder_flexion"), task("elbow_flexion")].concat();
+    document("setups/tasks.xml", &format!("<CMC_TaskSet><objects>{tasks}</objects></CMC_TaskSet>"))
+}
+
+pub fn cmc_setup() -> File {
+    document(
+        "setups/cmc.xml",
+        "<CMCTool name=\"arm\"><model_file>../reach.osim</model_file><results_directory>out</results_directory>\
+         <initial_time>0.1</initial_time><final_time>0.3</final_time><desired_kinematics_file>../swing.sto</desired_kinematics_file>\
+         <task_set_file>tasks.xml</task_set_file><cmc_time_window>0.02</cmc_time_window></CMCTool>",
+    )
+}
+
+pub fn rra_setup() -> File {
+    document(
+        "setups/rra.xml",
+        "<RRATool name=\"arm\"><model_file>../reach.osim</model_file><replace_force_set>false</replace_force_set>\
+         <results_directory>out</results_directory><initial_time>0.1</initial_time><final_time>0.3</final_time>\
+         <desired_kinematics_file>../swing.sto</desired_kinematics_file><task_set_file>tasks.xml</task_set_file>\
+         <adjust_com_to_reduce_residuals>true</adjust_com_to_reduce_residuals><adjusted_com_body>forearm</adjusted_com_body>\
+         <output_model_file>changed.osim</output_model_file></RRATool>",
+    )
+}
+
 pub fn study_setup() -> File {
     document(
         "setups/study.omoco",

@@ -1,13 +1,19 @@
 //! The motion to follow, as functions of time.
 
 use crate::analysis::{HistoryError, Splines, StateHistory};
+use soleus_dynamics::System;
 use soleus_math::function::GcvSpline;
 
 /// Coordinates, speeds and accelerations over time: splines of degree 5 through the coordinates, through their speeds, and through
 /// the slopes of the speeds at the times of the data, as OpenSim's `CMCTool` makes them.
+///
+/// Where samples lie unevenly, the spline through the speeds and the slope of the spline through the coordinates differ between samples.
+/// Errors of speed are those of the first; a pose that is predicted moves with the second, or it would leave the motion.
 #[derive(Clone, Debug)]
 pub struct Reference {
     q: Vec<Course>,
+    /// Whether a speed is no rate of its coordinate: that of a ball joint.
+    is_angular: Vec<bool>,
     u: Vec<Course>,
     udot: Vec<Course>,
     /// First and last time of the data, s.
@@ -30,11 +36,22 @@ impl Course {
             Course::Spline(s) => s.eval(t)[0],
         }
     }
+
+    /// Value and slope.
+    fn with_slope(&self, t: f64) -> [f64; 2] {
+        match self {
+            Course::Constant(c) => [*c, 0.0],
+            Course::Spline(s) => {
+                let [value, slope, _] = s.eval(t);
+                [value, slope]
+            }
+        }
+    }
 }
 
 impl Reference {
     /// Follows a history.
-    pub fn new(history: &StateHistory) -> Result<Self, HistoryError> {
+    pub fn new(system: &System, history: &StateHistory) -> Result<Self, HistoryError> {
         let times = history.times();
         let span = history.data_span().ok_or(HistoryError::Nothing)?;
         let mut splines = Splines::at(times);
@@ -70,13 +87,19 @@ impl Reference {
             [first, .., last] => (last - first) / (times.len() - 1) as f64,
             _ => 0.0,
         };
-        Ok(Reference { q, u, udot, span, sample_interval })
+        let mut is_angular = vec![false; n];
+        for node in system.tree.nodes.iter().filter(|node| node.joint.speeds_are_angular_velocity()) {
+            is_angular[node.u0..node.u0 + 3].fill(true);
+        }
+        Ok(Reference { q, is_angular, u, udot, span, sample_interval })
     }
 
     /// Writes coordinates and speeds at a time, mobility by mobility.
     pub fn pose(&self, t: f64, q: &mut [f64], u: &mut [f64]) {
-        for (x, course) in q.iter_mut().zip(&self.q).chain(u.iter_mut().zip(&self.u)) {
-            *x = course.value(t);
+        for m in 0..self.q.len() {
+            let [value, slope] = self.q[m].with_slope(t);
+            q[m] = value;
+            u[m] = if self.is_angular[m] { self.u[m].value(t) } else { slope };
         }
     }
 

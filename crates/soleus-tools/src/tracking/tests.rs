@@ -47,7 +47,7 @@ fn motion(model: &Model, system: &System) -> (StateHistory, Reference) {
     let table = Table::new(Element::Scalar, labels, times, columns).unwrap();
     let history =
         StateHistory::from_coordinates(model, system, &table, None, &MotionSettings::default()).unwrap();
-    let reference = Reference::new(&history).unwrap();
+    let reference = Reference::new(system, &history).unwrap();
     (history, reference)
 }
 

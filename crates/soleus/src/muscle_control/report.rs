@@ -21,6 +21,8 @@ pub struct CoordinateError {
     pub rms: f64,
     /// Largest.
     pub largest: f64,
+    /// Whether it was to be followed.
+    pub is_followed: bool,
 }
 
 /// What an actuator that is no muscle did.
@@ -39,7 +41,7 @@ pub struct Help {
 /// What to know about a motion that followed another.
 #[derive(Clone, Debug, Default)]
 pub struct TrackingReport {
-    /// Coordinates that were followed.
+    /// Coordinates that move, those that were followed first.
     pub coordinates: Vec<CoordinateError>,
     /// Actuators that are no muscles: residuals and reserves.
     pub helpers: Vec<Help>,
@@ -76,7 +78,7 @@ impl TrackingReport {
             self.simulated, self.windows, self.statistics.steps, self.statistics.evaluations
         ));
         for unit in ["deg", "mm"] {
-            let list = || self.coordinates.iter().filter(|c| c.unit == unit);
+            let list = || self.coordinates.iter().filter(|c| c.unit == unit && c.is_followed);
             if let Some(worst) = list().max_by(|a, b| a.rms.total_cmp(&b.rms)) {
                 let (sum, n) = list().fold((0.0, 0.0), |(s, n), c| (s + c.rms * c.rms, n + 1.0));
                 lines.push(format!(
@@ -101,7 +103,8 @@ impl fmt::Display for TrackingReport {
         let width = wide(&mut self.coordinates.iter().map(|c| c.name.len()));
         writeln!(f, "\n{:width$}  {:>10}  {:>10}  unit", "coordinate", "RMS", "largest")?;
         for c in &self.coordinates {
-            writeln!(f, "{:width$}  {:10.4}  {:10.4}  {}", c.name, c.rms, c.largest, c.unit)?;
+            let free = if c.is_followed { "" } else { ", not followed" };
+            writeln!(f, "{:width$}  {:10.4}  {:10.4}  {}{free}", c.name, c.rms, c.largest, c.unit)?;
         }
         if !self.helpers.is_empty() {
             let width = wide(&mut self.helpers.iter().map(|h| h.name.len()));
@@ -130,9 +133,14 @@ pub fn report(
 ) -> TrackingReport {
     let rows = tracker.rows();
     let mut coordinates = Vec::new();
-    for task in tracker.tasks() {
-        let c = &model.coordinates[task.coordinate];
-        let m = system.tree.mobility_of_coordinate[task.coordinate];
+    let followed: Vec<usize> = tracker.tasks().iter().map(|t| t.coordinate).collect();
+    let others = (0..model.coordinates.len()).filter(|c| !followed.contains(c));
+    for coordinate in followed.iter().copied().chain(others) {
+        let c = &model.coordinates[coordinate];
+        let m = system.tree.mobility_of_coordinate[coordinate];
+        if m == usize::MAX || c.locked || c.prescribed {
+            continue;
+        }
         let (unit, factor) = match c.motion_type {
             MotionType::Translational => ("mm", 1000.0),
             _ => ("deg", 1f64.to_degrees()),
@@ -144,7 +152,8 @@ pub fn report(
             .map(|(i, &t)| factor * (reference.at(m, t)[0] - rows.row(i)[m]))
             .collect();
         let [_, rms, largest] = summary(&rows.times, &errors);
-        coordinates.push(CoordinateError { name: c.name.clone(), unit, rms, largest });
+        let is_followed = followed.contains(&coordinate);
+        coordinates.push(CoordinateError { name: c.name.clone(), unit, rms, largest, is_followed });
     }
     let forces = tables.iter().find(|t| t.analysis == "Actuation" && t.suffix == "_force").map(|t| &t.table);
     let windows = tracker.windows();

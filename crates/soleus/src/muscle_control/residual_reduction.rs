@@ -80,6 +80,7 @@ impl ResidualReduction {
             both: (&model, &system),
             history: &history,
             range,
+            data_end: data[1],
             settings: Settings {
                 window,
                 target: Target::Weighted,

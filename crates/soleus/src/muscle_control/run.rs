@@ -48,6 +48,8 @@ pub struct Job<'a> {
     pub history: &'a StateHistory,
     /// First and last time to follow, s.
     pub range: [f64; 2],
+    /// Last time of the data, s.
+    pub data_end: f64,
     pub settings: Settings,
     /// Least excitation of a muscle.
     pub least_excitation: f64,
@@ -67,7 +69,7 @@ impl Job<'_> {
         let folders = [folder_of(path), request.model.folder()];
         let base = controllers::controllers(cx, request.model.path(), self.both, &folders)?;
         let mut reference =
-            Reference::new(self.history).map_err(|e| wrong(&TrackingError::History(e)))?;
+            Reference::new(system, self.history).map_err(|e| wrong(&TrackingError::History(e)))?;
         reference.span = self.range;
         self.look_ahead(cx, &reference);
         let steps = StepOptions {
@@ -158,7 +160,7 @@ impl Job<'_> {
 
     /// Window by window to the end. Everything up to a failure stays in the tracker.
     fn follow(&self, cx: &Context, tracker: &mut Tracker) -> Result<(), Error> {
-        let [from, to] = self.range;
+        let (from, to) = (self.range[0], self.end());
         while tracker.time() < to - 1e-9 {
             let shortfall = match tracker.advance(to) {
                 Ok(window) => window.shortfalls.first().cloned(),
@@ -178,6 +180,16 @@ impl Job<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Where to end: one window before the end of the data, where accelerations are what a spline makes of its last samples. Setup files
+    /// end one window before their last time in any case, as in OpenSim.
+    fn end(&self) -> f64 {
+        let (to, window) = (self.range[1], self.settings.window);
+        match self.request.asked_in {
+            Some(_) => to - window,
+            None => to.min(self.data_end - window),
+        }
     }
 
     /// What can be said before the start: data that are too coarse for the windows.
