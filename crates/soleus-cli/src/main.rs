@@ -10,6 +10,7 @@ mod id;
 mod ik;
 mod model_verbs;
 mod pipeline;
+mod rea;
 mod run;
 mod scale;
 mod simulate;
@@ -74,6 +75,9 @@ enum Verb {
 
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
+
+    /// Residual elimination: a motion of pelvis and back that needs no residual forces
+    Rea(rea::Arguments),
 
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
@@ -143,6 +147,7 @@ fn main() -> ExitCode {
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
+        Verb::Rea(arguments) => rea::run(&arguments),
         Verb::Solve(arguments) => solve::run(&arguments),
         Verb::Inverse(arguments) => solve::inverse::run(&arguments),
         Verb::Track(arguments) => solve::track::run(&arguments),
