@@ -61,6 +61,9 @@ pub struct Arguments {
     /// Last time, s
     #[arg(long, allow_negative_numbers = true)]
     to: Option<f64>,
+    /// Time between rows of the result, s; by default those of the motion
+    #[arg(long, value_name = "S")]
+    step: Option<f64>,
     /// File to write (.mot or .sto)
     #[arg(long, value_name = "OUT.mot")]
     out: PathBuf,
@@ -93,6 +96,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         keep_mean_flexion: a.keep_mean_flexion,
         from: a.from,
         to: a.to,
+        step: a.step,
         output: Some(a.out.clone()),
         speeds_output: a.speeds_out.clone(),
         accelerations_output: a.accelerations_out.clone(),

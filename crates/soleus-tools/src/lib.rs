@@ -5,6 +5,7 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_BS.
 
 pub mod analysis;
+pub mod consistent_motion;
 pub mod external_loads;
 pub mod fit_paths;
 pub mod inverse_dynamics;

@@ -33,6 +33,7 @@ use soleus_model::Model;
 use soleus_model::force::Force;
 use soleus_model::joint::MotionType;
 use unknowns::Unknowns;
+pub(crate) use unknowns::root;
 
 /// Degree of the splines through the measured coordinates: Thelen & Anderson's seventh order.
 pub const DEGREE: usize = 7;

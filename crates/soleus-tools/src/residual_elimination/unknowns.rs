@@ -3,8 +3,8 @@
 use super::Error;
 use soleus_dynamics::System;
 use soleus_dynamics::multibody::Tree;
+use soleus_math::{SpatialVec, Vec3};
 use soleus_model::Model;
-use soleus_model::joint::MotionType;
 
 /// What a coordinate that is solved for is, in the words of the paper's Table 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,11 @@ impl Unknowns {
         let (root, mass) = root(tree).ok_or(Error::NoRoot)?;
         let mobilities = |node: usize| tree.nodes[node].u0..tree.nodes[node].u0 + tree.nodes[node].nu;
         let rows: Vec<usize> = mobilities(root).collect();
-        let kind = |m: usize| tree.coordinate_of_mobility[m].map(|c| model.coordinates[c.0].motion_type);
+        // By what a mobility does, not by what its file says: some call a translation through a function coupled.
+        let mut ws = system.workspace::<f64>();
+        system.compute_kinematics(&system.default_state, &mut ws);
+        let turns = |m: usize| ws.kin.H[m].w.norm() > 1e-9;
+        let has_coordinate = |m: usize| tree.coordinate_of_mobility[m].is_some();
         let named = |names: &[String]| -> Result<Vec<usize>, Error> {
             let one = |name: &String| {
                 let at = model.coordinates.iter().position(|c| c.name == *name || c.path == *name);
@@ -99,7 +103,7 @@ impl Unknowns {
             };
             names.iter().map(one).collect()
         };
-        let translating = |m: &usize| kind(*m) == Some(MotionType::Translational);
+        let translating = |m: &usize| has_coordinate(*m) && !turns(*m);
         let moved = match translations {
             [] => rows.iter().copied().filter(translating).collect(),
             names => named(names)?,
@@ -111,7 +115,7 @@ impl Unknowns {
             [] => {
                 let joint = heaviest(tree, &mass, root);
                 let all = joint.map(mobilities).into_iter().flatten();
-                all.filter(|&m| kind(m) == Some(MotionType::Rotational)).collect()
+                all.filter(|&m| has_coordinate(m) && turns(m)).collect()
             }
             names => named(names)?,
         };
@@ -119,7 +123,7 @@ impl Unknowns {
             tree.coordinate_of_mobility[m].map_or(String::new(), |c| model.coordinates[c.0].name.clone())
         };
         let mut list = Vec::new();
-        for (&m, role) in moved.iter().zip(translation_roles(model, system, &moved)) {
+        for (&m, role) in moved.iter().zip(translation_roles(model.gravity, &ws.kin.H, &moved)) {
             list.push(Unknown { name: name(m), mobility: m, role });
         }
         for (i, &m) in turned.iter().enumerate() {
@@ -157,12 +161,10 @@ impl Unknowns {
 }
 
 /// Upward is what is most along gravity; of the others the first is forward, as in OpenSim's models.
-fn translation_roles(model: &Model, system: &System, mobilities: &[usize]) -> Vec<Role> {
-    let mut ws = system.workspace::<f64>();
-    system.compute_kinematics(&system.default_state, &mut ws);
-    let along = |m: usize| ws.kin.H[m].v.dot(model.gravity).abs();
+fn translation_roles(gravity: Vec3<f64>, H: &[SpatialVec<f64>], mobilities: &[usize]) -> Vec<Role> {
+    let along = |m: usize| H[m].v.dot(gravity).abs();
     let up = (0..mobilities.len())
-        .filter(|&i| along(mobilities[i]) > 0.5 * model.gravity.norm())
+        .filter(|&i| along(mobilities[i]) > 0.5 * gravity.norm())
         .max_by(|&a, &b| along(mobilities[a]).total_cmp(&along(mobilities[b])));
     let mut others = [Role::AnteriorPosterior, Role::MedialLateral].into_iter();
     (0..mobilities.len())

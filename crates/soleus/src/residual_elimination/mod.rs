@@ -77,6 +77,8 @@ pub struct ResidualElimination {
     pub from: Option<f64>,
     /// Last time, s; that of the data without it.
     pub to: Option<f64>,
+    /// Time between rows of the result, s; without it they are those of the data.
+    pub step: Option<f64>,
     /// File for the motion.
     pub output: Option<PathBuf>,
     /// File for the rates of the coordinates.
@@ -101,6 +103,7 @@ impl Default for ResidualElimination {
             keep_mean_flexion: false,
             from: None,
             to: None,
+            step: None,
             output: None,
             speeds_output: None,
             accelerations_output: None,
@@ -115,7 +118,13 @@ impl ResidualElimination {
         let path = self.motion.path();
         let Some(loads_file) = self.loads.as_deref() else {
             let hint = "give measured loads: an XML file with ExternalLoads (--loads)";
-            return Err(Error::content(path, 0, "", "without loads every motion on the ground has residuals", hint));
+            return Err(Error::content(
+                path,
+                0,
+                "",
+                "without loads every motion on the ground has residuals",
+                hint,
+            ));
         };
         let forces = loads::read(cx, &model, Some(loads_file), Path::new(""))?;
         let table = read_in_order(cx, &self.motion, Take::Markers)?;
@@ -141,6 +150,7 @@ impl ResidualElimination {
                 GaitCycle::Whole => Cycle::Whole,
             },
             detrend_flexion: !self.keep_mean_flexion,
+            output_step: self.step,
             ..Settings::default()
         };
         let before = self.residuals(&model, &forces, &table, self.cutoff_hz, range)?;
@@ -185,7 +195,13 @@ impl ResidualElimination {
         };
         let moments = inverse_dynamics(model.clone(), forces.to_vec(), table, &settings)
             .map_err(|e| self.failed(model, &Failed::Motion(e)))?;
-        Ok(residuals(model, &moments.generalized_forces).unwrap_or_default())
+        // Natural splines have no third derivative at their ends, whatever the motion has: rows there are not judged.
+        let t = moments.generalized_forces.times();
+        let inner = match t.len() {
+            n if n > 4 * END_ROWS => moments.generalized_forces.trimmed(t[END_ROWS], t[n - 1 - END_ROWS]),
+            _ => moments.generalized_forces.clone(),
+        };
+        Ok(residuals(model, &inner).unwrap_or_default())
     }
 
     fn failed(&self, model: &Model, e: &Failed) -> Error {
@@ -199,7 +215,8 @@ impl ResidualElimination {
                 nearest_hint("coordinate", name, model.coordinates.iter().map(|c| c.name.as_str()))
             }
             Failed::Count { .. } | Failed::Singular { .. } => {
-                "name as many coordinates as the root has equations, with --translations and --back".to_string()
+                "name as many coordinates as the root has equations, with --translations and --back"
+                    .to_string()
             }
             _ => String::new(),
         };
@@ -220,6 +237,9 @@ pub struct MotionWithoutResiduals {
     pub weight: f64,
     request: ResidualElimination,
 }
+
+/// Rows at each end that the residuals by inverse dynamics leave out.
+const END_ROWS: usize = 8;
 
 /// Table 3 of Thelen & Anderson (2006): mean and standard deviation of the RMS changes of ten subjects, mm and deg.
 fn published(c: &Change) -> [f64; 2] {
