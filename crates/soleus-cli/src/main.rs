@@ -11,6 +11,7 @@ mod ik;
 mod model_verbs;
 mod pipeline;
 mod rea;
+mod reconcile;
 mod run;
 mod scale;
 mod simulate;
@@ -78,6 +79,9 @@ enum Verb {
 
     /// Residual elimination: a motion of pelvis and back that needs no residual forces
     Rea(rea::Arguments),
+
+    /// A motion that obeys the model: markers, loads and masses brought to agree
+    Reconcile(reconcile::Arguments),
 
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
@@ -148,6 +152,7 @@ fn main() -> ExitCode {
         Verb::Ik(arguments) => ik::run(&arguments),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Rea(arguments) => rea::run(&arguments),
+        Verb::Reconcile(arguments) => reconcile::run(&arguments),
         Verb::Solve(arguments) => solve::run(&arguments),
         Verb::Inverse(arguments) => solve::inverse::run(&arguments),
         Verb::Track(arguments) => solve::track::run(&arguments),

@@ -107,6 +107,7 @@
 
 pub mod analysis;
 pub mod artifact;
+pub mod consistent_motion;
 pub mod context;
 pub mod conversion;
 pub mod equilibrium;
@@ -135,6 +136,7 @@ pub mod viewing;
 
 pub use analysis::{Analyze, StaticOptimization};
 pub use artifact::{Artifact, Content, Outcome};
+pub use consistent_motion::Reconcile;
 pub use context::{Collected, Context, Monitor, Progress, Silent};
 pub use conversion::Convert;
 pub use equilibrium::Equilibrium;

@@ -2,7 +2,7 @@
 
 use super::basis::Basis;
 use super::parameters::{Kind, Parameters};
-use super::{Cost, Error, Fit, Measured, Settings};
+use super::{Error, Fit, Measured, Settings};
 use soleus_dynamics::implicit::{
     ImplicitJacobian, ImplicitSystem, JacobianWorkspace, Parameter, ParameterWorkspace,
 };
@@ -38,11 +38,12 @@ pub(super) struct Frames<'a> {
     turns: Vec<bool>,
 }
 
-/// What a mobility weighs where no marker sees it: as if one marker was seen this far from the axis, m.
-const UNSEEN_ARM_M: f64 = 0.05;
+/// How far a coordinate may well be from where it was given, so that one that no marker sees stays: rad and m. Markers say a hundred
+/// times more about the coordinates that they see.
+const GIVEN_SD: [f64; 2] = [0.2, 0.05];
 
-/// Part of that weight which holds coordinates near the given ones.
-const RIDGE: f64 = 1e-3;
+/// The same where the motion that is given is what was measured.
+const HELD_TWICE: f64 = 1e-3;
 
 impl<'a> Frames<'a> {
     pub fn new(
@@ -66,9 +67,9 @@ impl<'a> Frames<'a> {
             Measured::Markers(_) => vec![0.0; n],
             Measured::Motion => of(angle.powi(-2), distance.powi(-2)),
         };
-        let least: Vec<f64> = match measured {
-            Measured::Markers(_) => of(marker_weight * UNSEEN_ARM_M.powi(2), marker_weight),
-            Measured::Motion => coordinate_weight.clone(),
+        let ridge: Vec<f64> = match measured {
+            Measured::Markers(_) => of(GIVEN_SD[0].powi(-2), GIVEN_SD[1].powi(-2)),
+            Measured::Motion => coordinate_weight.iter().map(|w| HELD_TWICE * w).collect(),
         };
         let mut frames = Frames {
             n,
@@ -77,7 +78,7 @@ impl<'a> Frames<'a> {
             measured,
             marker_weight,
             coordinate_weight,
-            ridge: least.iter().map(|w| RIDGE * w).collect(),
+            ridge,
             rough: vec![0.0; n],
             root,
             weight: model.total_mass() * model.gravity.norm().max(1.0),
@@ -100,8 +101,9 @@ impl<'a> Frames<'a> {
         if let Some(hz) = s.cutoff_hz {
             let frame = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
             let omega = std::f64::consts::TAU * hz;
-            for (r, (s, least)) in frames.rough.iter_mut().zip(seen.iter().zip(&least)) {
-                *r = s.max(*least) / (omega.powi(6) * frame);
+            // The root moves as the loads demand, however fast they change.
+            for j in (0..n).filter(|j| !frames.root.contains(j)) {
+                frames.rough[j] = (seen[j] + frames.ridge[j]) / (omega.powi(6) * frame);
             }
         }
         frames
@@ -450,27 +452,23 @@ impl<'a> Evaluator<'a> {
         Jp
     }
 
-    /// The parts of (1) that single frames have, and (2).
-    pub fn cost(&self, basis: &Basis, c: &[f64], _threads: usize) -> Cost {
+    /// The parts of (1) that single frames have, and the errors of the equations, frame by frame.
+    pub fn cost(&self, basis: &Basis, c: &[f64]) -> (f64, Vec<f64>) {
         let f = self.frames;
         let mut room = self.room();
-        let mut cost = Cost::default();
+        let (mut cost, mut errors) = (0.0, Vec::new());
         for frame in 0..basis.len() {
             self.compute(basis, c, frame, &mut room);
             for (w, _, _, off) in f.markers(self.system, frame, &room.ws) {
-                cost.objective += 0.5 * w * off.norm_sq();
+                cost += 0.5 * w * off.norm_sq();
             }
             for j in 0..f.n {
                 let w = f.coordinate_weight[j] + f.ridge[j];
-                cost.objective += 0.5 * w * (room.x.q[j] - f.given[frame][j]).powi(2);
+                cost += 0.5 * w * (room.x.q[j] - f.given[frame][j]).powi(2);
             }
-            let errors = self.errors(&room);
-            let (residuals, others) = errors.split_at(f.root.len());
-            cost.violation += residuals.iter().map(|r| r.abs()).sum::<f64>();
-            cost.squares += residuals.iter().map(|r| r * r).sum::<f64>();
-            cost.constraints += others.iter().map(|r| r.abs()).sum::<f64>();
+            errors.extend(self.errors(&room));
         }
-        cost
+        (cost, errors)
     }
 
     /// How well the motion fits.

@@ -187,8 +187,8 @@ impl Kkt {
         coefficients.iter().chain(parameters).map(|x| -x).collect()
     }
 
-    /// The step of coefficients and parameters, and the largest multiplier.
-    pub fn solve(&mut self) -> Option<(Vec<f64>, f64)> {
+    /// The step of coefficients and parameters.
+    pub fn solve(&mut self) -> Option<Vec<f64>> {
         self.ldlt.factor(&self.values);
         let mut x = self.rhs.clone();
         self.ldlt.solve(&mut x);
@@ -210,9 +210,20 @@ impl Kkt {
         if !x.iter().all(|x| x.is_finite()) {
             return None;
         }
+        Some(self.step_of(&x))
+    }
+
+    /// The least step, in the metric of the last matrix, that changes the equations by −`errors`.
+    pub fn correct(&mut self, errors: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; self.rhs.len()];
+        let first_row = self.frames * self.n;
+        x[first_row..first_row + errors.len()].iter_mut().zip(errors).for_each(|(x, e)| *x = -e);
+        self.ldlt.solve(&mut x);
+        self.step_of(&x)
+    }
+
+    fn step_of(&self, x: &[f64]) -> Vec<f64> {
         let (coefficients, rest) = x.split_at(self.frames * self.n);
-        let (multipliers, parameters) = rest.split_at(self.frames * self.m);
-        let step = coefficients.iter().chain(&parameters[..self.p]).copied().collect();
-        Some((step, multipliers.iter().fold(0.0, |m, x| f64::max(m, x.abs()))))
+        coefficients.iter().chain(&rest[self.frames * self.m..][..self.p]).copied().collect()
     }
 }

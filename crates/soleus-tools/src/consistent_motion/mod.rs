@@ -9,7 +9,7 @@
 //!        the constraints of the model, and an unchanged total mass.
 //!
 //! The second term is that of a smoothing spline: where nothing but markers w_j (how much they say about q_j) act, it passes
-//! frequencies by 1 / (1 + (ω / ω_c)⁶). Central inertias change in proportion to masses, so that every inertia stays one that a body
+//! frequencies by 1 / (1 + (ω / ω_c)⁶). The root has no such term, as (2) says how it accelerates, be it by an impact. Central inertias change in proportion to masses, so that every inertia stays one that a body
 //! can have. Gauss–Newton on (1) and (2) with exact derivatives; its matrix is banded in time with a border for p, and is factorised
 //! sparsely. σ_r → 0 is the same matrix with a zero block, which makes the way from priced residuals to none one of warm starts.
 
@@ -28,8 +28,8 @@ use matrix::Kkt;
 use parameters::Parameters;
 use soleus_dynamics::System;
 use soleus_dynamics::system::SystemError;
+use soleus_math::Vec3;
 use soleus_math::table::{Element, Table, TableError};
-use soleus_math::{Vec3, norm};
 use soleus_model::Model;
 use soleus_model::force::Force;
 use soleus_model::joint::MotionType;
@@ -82,8 +82,6 @@ pub struct Settings {
     pub curve: Vec<f64>,
     /// Gauss–Newton steps at most, for each of them.
     pub max_iterations: usize,
-    /// A step that moves no coordinate by more is the last, rad or m.
-    pub step_tolerance: f64,
     /// Threads to use. Results are the same on any number.
     pub threads: usize,
 }
@@ -103,7 +101,6 @@ impl Default for Settings {
             load_delay_sd: 0.0,
             curve: Vec::new(),
             max_iterations: 40,
-            step_tolerance: 1e-6,
             threads: 1,
         }
     }
@@ -387,16 +384,33 @@ impl Iterate {
     }
 }
 
-/// Parts of (1), and how far (2) is from zero.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cost {
+/// Residuals that count as none, N and N m.
+const RESIDUAL_TOLERANCE: f64 = 1e-4;
+
+/// A step that changes (1) by less than this part of it is the last.
+const OBJECTIVE_TOLERANCE: f64 = 1e-5;
+
+/// Corrections of one step.
+const MOST_CORRECTIONS: usize = 5;
+
+/// How good an iterate is.
+struct State {
+    /// (1), with priced residuals.
     objective: f64,
-    /// Σ |r| of all rows, in units of weight.
+    /// Σ of the equations' errors, in units of weight.
     violation: f64,
-    /// Σ r² of the residuals, in units of weight.
-    squares: f64,
-    /// Σ |error| of the model's constraints.
-    constraints: f64,
+    /// The largest of them.
+    worst: f64,
+    errors: Vec<f64>,
+}
+
+impl State {
+    /// Whether equations are met better by far, or as well as before with a lower objective.
+    fn is_better_than(&self, other: &State) -> bool {
+        let objective_falls = self.objective <= other.objective * (1.0 + 1e-9);
+        self.violation < 0.5 * other.violation
+            || (objective_falls && self.violation <= 1.5 * other.violation + 1e-9)
+    }
 }
 
 struct Search<'a> {
@@ -414,7 +428,8 @@ impl Search<'_> {
         sd: Option<f64>,
         going_on: &mut dyn FnMut(usize, f64, f64) -> bool,
     ) -> Result<Fit, Error> {
-        let (mut iterations, mut converged, mut penalty) = (0, false, 0.0f64);
+        let (mut iterations, mut converged) = (0, false);
+        let mut now = self.state(&self.x, sd)?;
         while iterations < self.settings.max_iterations && !converged {
             let fit = self.fit_of(sd.unwrap_or(0.0), iterations, false)?;
             let worst = fit.residual_peak[0].max(fit.residual_peak[1]);
@@ -426,48 +441,73 @@ impl Search<'_> {
             let evaluator = Evaluator::new(&system, self.frames, &self.x.parameters)?;
             let terms = evaluator.linearise(self.basis, &self.x.coefficients, self.settings.threads);
             self.kkt.fill(self.basis, self.frames, &self.x, &terms, sd);
-            let Some((step, multiplier)) = self.kkt.solve() else {
+            let Some(step) = self.kkt.solve() else {
                 return Err(Error::Singular { iteration: iterations });
             };
-            // The exact penalty of what is to be zero: above the largest multiplier.
-            penalty = penalty.max(2.0 * multiplier);
-            let now = self.merit(&self.cost(&self.x, &evaluator), sd, penalty);
-            let (mut part, mut best) = (1.0, None);
-            for _ in 0..6 {
-                let next = self.x.moved(&step, part);
-                let system = next.parameters.system()?;
-                let evaluator = Evaluator::new(&system, self.frames, &next.parameters)?;
-                let merit = self.merit(&self.cost(&next, &evaluator), sd, penalty);
-                if best.as_ref().is_none_or(|(m, _)| merit < *m) {
-                    best = Some((merit, next));
+            let mut part = 1.0;
+            let mut best: Option<(Iterate, State)> = None;
+            for _ in 0..8 {
+                let (next, state) = self.corrected(self.x.moved(&step, part), sd)?;
+                let gains = state.is_better_than(&now);
+                if gains || best.as_ref().is_none_or(|(_, b)| state.is_better_than(b)) {
+                    best = Some((next, state));
                 }
-                if merit <= now * (1.0 + 1e-9) {
+                if gains {
                     break;
                 }
                 part *= 0.5;
             }
-            let n = self.x.coefficients.len();
-            converged = norm::largest(step[..n].iter().map(|d| part * d)) < self.settings.step_tolerance;
-            if let Some((_, next)) = best {
-                self.x = next;
+            if let Some((next, state)) = best {
+                let settled = (state.objective - now.objective).abs() <= OBJECTIVE_TOLERANCE * now.objective;
+                converged = settled && state.worst * self.frames.weight <= RESIDUAL_TOLERANCE;
+                (self.x, now) = (next, state);
             }
         }
         self.fit_of(sd.unwrap_or(0.0), iterations, converged)
     }
 
-    fn cost(&self, x: &Iterate, evaluator: &Evaluator) -> Cost {
-        let mut cost = evaluator.cost(self.basis, &x.coefficients, self.settings.threads);
-        cost.objective += self.frames.roughness(self.basis, &x.coefficients) + x.parameters.prior();
-        cost
+    /// Brings a step on to the curved equations: the matrix of the step serves again, with what is left of them on the right.
+    fn corrected(&mut self, x: Iterate, sd: Option<f64>) -> Result<(Iterate, State), Error> {
+        let mut state = self.state(&x, sd)?;
+        let mut x = x;
+        if sd.is_some() {
+            return Ok((x, state));
+        }
+        for _ in 0..MOST_CORRECTIONS {
+            if state.worst * self.frames.weight <= 0.1 * RESIDUAL_TOLERANCE {
+                break;
+            }
+            let step = self.kkt.correct(&state.errors);
+            let next = x.moved(&step, 1.0);
+            let after = self.state(&next, sd)?;
+            if !(after.violation < 0.5 * state.violation) {
+                break;
+            }
+            (x, state) = (next, after);
+        }
+        Ok((x, state))
     }
 
-    fn merit(&self, c: &Cost, sd: Option<f64>, penalty: f64) -> f64 {
-        match sd {
-            Some(sd) => {
-                c.objective + 0.5 * c.squares * (self.frames.weight / sd).powi(2) + penalty * c.constraints
+    fn state(&self, x: &Iterate, sd: Option<f64>) -> Result<State, Error> {
+        let system = x.parameters.system()?;
+        let evaluator = Evaluator::new(&system, self.frames, &x.parameters)?;
+        let (objective, errors) = evaluator.cost(self.basis, &x.coefficients);
+        let mut objective =
+            objective + self.frames.roughness(self.basis, &x.coefficients) + x.parameters.prior();
+        let rows = self.frames.rows_per_frame(&system);
+        let is_residual = |i: usize| i % rows < self.frames.num_residuals();
+        let mut violation = 0.0;
+        let mut worst = 0.0f64;
+        for (i, e) in errors.iter().enumerate() {
+            match sd {
+                Some(sd) if is_residual(i) => objective += 0.5 * (e * self.frames.weight / sd).powi(2),
+                _ => {
+                    violation += e.abs();
+                    worst = worst.max(e.abs());
+                }
             }
-            None => c.objective + penalty * (c.violation + c.constraints),
         }
+        Ok(State { objective, violation, worst, errors })
     }
 
     fn fit_of(&self, residual_sd: f64, iterations: usize, converged: bool) -> Result<Fit, Error> {

@@ -169,8 +169,8 @@ fn deriv_equations() {
         let system = x.parameters.system().unwrap();
         let e = Evaluator::new(&system, &frames, &x.parameters).unwrap();
         let terms = e.linearise(&basis, &x.coefficients, 1);
-        let c = e.cost(&basis, &x.coefficients, 1);
-        (terms, c.objective + frames.roughness(&basis, &x.coefficients) + x.parameters.prior())
+        let (c, _) = e.cost(&basis, &x.coefficients);
+        (terms, c + frames.roughness(&basis, &x.coefficients) + x.parameters.prior())
     };
     let x = x.moved(&direction, 0.3);
     let h = 1e-5;
