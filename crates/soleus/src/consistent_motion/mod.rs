@@ -16,6 +16,7 @@ use soleus_io::setup::IkTask;
 use soleus_io::table::sto::Digits;
 use soleus_math::table::{Element, Table};
 use soleus_math::{Vec3, vec3};
+use soleus_model::force::Force;
 use soleus_model::{Diagnostics, Document, Model};
 use soleus_tools::consistent_motion::{
     Consistent, Error as Failed, Fit, Measured, Settings, Target, reconcile,
@@ -154,24 +155,30 @@ impl Reconcile {
             cx.monitor.progress(&Progress { what: "iterations", done, total, left_s, detail: &detail });
             !cx.monitor.is_cancelled()
         };
-        let found = reconcile(model.clone(), forces, &start, &measured, &settings, &mut told)
+        let found = reconcile(model.clone(), forces.clone(), &start, &measured, &settings, &mut told)
             .map_err(|e| failed(path, &e))?;
         cx.go_on()?;
         for name in &found.unknown_forces {
             log.warn(0, "", format!("there is no force or group `{name}` to leave out"), "");
         }
         cx.report(&log);
-        // Inverse dynamics on its own says whether there are residuals left.
-        let id = inverse_dynamics::Settings::default();
-        let moments = inverse_dynamics(found.model.clone(), found.loads.clone(), &found.motion, &id)
-            .map_err(|e| failed(path, &Failed::Motion(e)))?;
-        let after = residuals(&model, &moments.generalized_forces).unwrap_or_default();
+        // Inverse dynamics on its own says whether there are residuals left, and what they were as it is usually done.
+        let residuals_of = |model: &Model, forces: &[Force], motion: &Table, cutoff_hz: Option<f64>| {
+            let excluded = self.exclude.clone();
+            let id = inverse_dynamics::Settings { cutoff_hz, excluded, ..Default::default() };
+            let moments = inverse_dynamics(model.clone(), forces.to_vec(), motion, &id)
+                .map_err(|e| failed(path, &Failed::Motion(e)))?;
+            Ok::<_, Error>(residuals(model, &moments.generalized_forces).unwrap_or_default())
+        };
+        let after = residuals_of(&found.model, &found.loads, &found.motion, None)?;
+        let before = residuals_of(&model, &forces, &start, settings.cutoff_hz)?;
         let document = match &self.model_output {
             Some(_) => Some(files::changed_document(model::document(cx, &self.model)?, &found.model)),
             None => None,
         };
         let data = files::load_data(&found.loads);
-        let result = ReconciledMotion { found, after, kinematics, document, data, request: self.clone() };
+        let result =
+            ReconciledMotion { found, before, after, kinematics, document, data, request: self.clone() };
         result.report().lines().for_each(|line| cx.note(line));
         Ok(result)
     }
@@ -253,6 +260,8 @@ fn failed(path: &Path, e: &Failed) -> Error {
 pub struct ReconciledMotion {
     /// The motion, the model, the loads, and how well they fit.
     pub found: Consistent,
+    /// Residuals by inverse dynamics of the motion to begin with, low-passed at the cutoff.
+    pub before: Residuals,
     /// Residuals by inverse dynamics of the motion that is written.
     pub after: Residuals,
     /// Inverse kinematics of the markers, the start.
@@ -282,16 +291,16 @@ impl ReconciledMotion {
             a.coordinate_rms[0].to_degrees(),
             1e3 * a.coordinate_rms[1]
         );
-        let r = &self.after;
+        let (was, r) = (&self.before, &self.after);
         let _ = writeln!(
             text,
             "residual force: RMS {:.1} N before, {:.2e} N now; largest {:.2e} N",
-            b.residual_rms[0], r.force_rms, r.force_peak
+            was.force_rms, r.force_rms, r.force_peak
         );
         let _ = writeln!(
             text,
             "residual moment: RMS {:.1} N m before, {:.2e} N m now; largest {:.2e} N m",
-            b.residual_rms[1], r.moment_rms, r.moment_peak
+            was.moment_rms, r.moment_rms, r.moment_peak
         );
         let mut quantities: Vec<_> = self.found.quantities.iter().collect();
         quantities.sort_by(|a, b| (b.value / b.sd).abs().total_cmp(&(a.value / a.sd).abs()));
