@@ -22,9 +22,9 @@ pub(super) struct Frames<'a> {
     /// The given coordinates by frame and mobility.
     given: &'a [Vec<f64>],
     measured: &'a Measured,
-    /// 1 / σ² of markers, m⁻².
+    /// 1 / σ² of markers, m⁻², divided by the number of frames.
     marker_weight: f64,
-    /// 1 / σ² of coordinates by mobility; 0 where markers are followed.
+    /// The same of coordinates by mobility; 0 where markers are followed.
     coordinate_weight: Vec<f64>,
     /// Of the distance from the given coordinates, so that what no marker sees stays; by mobility.
     ridge: Vec<f64>,
@@ -59,16 +59,18 @@ impl<'a> Frames<'a> {
         let mut ws = system.workspace::<f64>();
         system.compute_kinematics(&system.default_state, &mut ws);
         let turns: Vec<bool> = (0..n).map(|j| ws.kin.H[j].w.norm() > 1e-9).collect();
-        let marker_weight = s.marker_sd.powi(-2);
+        // Errors of markers last: every frame counts as a part of one look at the whole trial.
+        let count = times.len() as f64;
+        let marker_weight = s.marker_sd.powi(-2) / count;
         let of =
             |turning: f64, moving: f64| turns.iter().map(|t| if *t { turning } else { moving }).collect();
         let [angle, distance] = s.coordinate_sd;
         let coordinate_weight: Vec<f64> = match measured {
             Measured::Markers(_) => vec![0.0; n],
-            Measured::Motion => of(angle.powi(-2), distance.powi(-2)),
+            Measured::Motion => of(angle.powi(-2) / count, distance.powi(-2) / count),
         };
         let ridge: Vec<f64> = match measured {
-            Measured::Markers(_) => of(GIVEN_SD[0].powi(-2), GIVEN_SD[1].powi(-2)),
+            Measured::Markers(_) => of(GIVEN_SD[0].powi(-2) / count, GIVEN_SD[1].powi(-2) / count),
             Measured::Motion => coordinate_weight.iter().map(|w| HELD_TWICE * w).collect(),
         };
         let mut frames = Frames {

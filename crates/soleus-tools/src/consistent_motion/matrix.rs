@@ -106,7 +106,7 @@ impl Kkt {
                 }
             }
         }
-        let price = residual_sd.map_or(0.0, |sd| (sd / f.weight).powi(2));
+        let price = residual_sd.map_or(0.0, |sd| (sd / f.weight).powi(2) * self.frames as f64);
         for (frame, t) in terms.iter().enumerate() {
             let b = &basis.rows[frame];
             for (a, at_a) in b.at.iter().enumerate() {

@@ -4,10 +4,12 @@
 //! centres, offsets of the loads' points and a delay of the loads. With r the generalized forces of the root (the residuals of inverse
 //! dynamics) at every frame,
 //!
-//!   min  ½ Σ w |marker(q, p) − measured|² / σ²  +  ½ Σ w_j ∫ q_j‴² dt / (ω_c⁶ h)  +  ½ Σ (p / σ_p)²           (1)
-//!   s.t. r(q, q̇, q̈, p) = 0  at every frame, or  + ½ Σ (r / σ_r)²  in (1)                                      (2)
+//!   min  ½ Σ w mean |marker(q, p) − measured|² / σ²  +  ½ Σ w_j ∫ q_j‴² dt / (ω_c⁶ h)  +  ½ Σ (p / σ_p)²      (1)
+//!   s.t. r(q, q̇, q̈, p) = 0  at every frame, or  + ½ mean (r / σ_r)²  in (1)                                   (2)
 //!        the constraints of the model, and an unchanged total mass.
 //!
+//! Means are over frames. Errors of markers (skin, models of joints) last much longer than a frame, so that the sum over frames would
+//! count one error many times and move masses for it.
 //! The second term is that of a smoothing spline: where nothing but markers w_j (how much they say about q_j) act, it passes
 //! frequencies by 1 / (1 + (ω / ω_c)⁶). The root has no such term, as (2) says how it accelerates, be it by an impact. Central inertias change in proportion to masses, so that every inertia stays one that a body
 //! can have. Gauss–Newton on (1) and (2) with exact derivatives; its matrix is banded in time with a border for p, and is factorised
@@ -95,9 +97,9 @@ impl Default for Settings {
             cutoff_hz: Some(10.0),
             residual_sd: None,
             marker_offset_sd: 0.0,
-            mass_sd: 0.0,
-            mass_center_sd: 0.0,
-            load_offset_sd: 0.0,
+            mass_sd: 0.1,
+            mass_center_sd: 0.02,
+            load_offset_sd: 0.005,
             load_delay_sd: 0.0,
             curve: Vec::new(),
             max_iterations: 40,
@@ -500,7 +502,9 @@ impl Search<'_> {
         let mut worst = 0.0f64;
         for (i, e) in errors.iter().enumerate() {
             match sd {
-                Some(sd) if is_residual(i) => objective += 0.5 * (e * self.frames.weight / sd).powi(2),
+                Some(sd) if is_residual(i) => {
+                    objective += 0.5 * (e * self.frames.weight / sd).powi(2) / self.basis.len() as f64;
+                }
                 _ => {
                     violation += e.abs();
                     worst = worst.max(e.abs());

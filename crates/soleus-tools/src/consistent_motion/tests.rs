@@ -120,7 +120,7 @@ fn identity_no_residuals_by_inverse_dynamics() {
     let s = Settings { curve: vec![10.0, 0.1], ..Settings::default() };
     let found = reconcile(m.clone(), loads.clone(), &start, &data, &s, &mut |_, _, _| true).unwrap();
     let id = inverse_dynamics::inverse_dynamics(
-        m.clone(),
+        found.model.clone(),
         found.loads.clone(),
         &found.motion,
         &Default::default(),

@@ -172,6 +172,7 @@ impl Reconcile {
         };
         let after = residuals_of(&found.model, &found.loads, &found.motion, None)?;
         let before = residuals_of(&model, &forces, &start, settings.cutoff_hz)?;
+        self.warn_of_changes(cx, &found);
         let document = match &self.model_output {
             Some(_) => Some(files::changed_document(model::document(cx, &self.model)?, &found.model)),
             None => None,
@@ -181,6 +182,20 @@ impl Reconcile {
             ReconciledMotion { found, before, after, kinematics, document, data, request: self.clone() };
         result.report().lines().for_each(|line| cx.note(line));
         Ok(result)
+    }
+
+    /// Without the model and the loads that go with it, a motion is not free of residuals.
+    fn warn_of_changes(&self, cx: &Context, found: &Consistent) {
+        let changes = |word: &str| found.quantities.iter().any(|q| q.name.starts_with(word));
+        let hint = |flag: &str| format!("write them with {flag}, or keep them by a standard deviation of 0");
+        if changes("mass") && self.model_output.is_none() && self.output.is_some() {
+            let message = "masses or mass centres changed, and the model is not written";
+            cx.warn(self.model.path(), message, &hint("--model-out"));
+        }
+        if changes("point") && self.loads_output.is_none() && self.output.is_some() {
+            let message = "points of loads changed, and the loads are not written";
+            cx.warn(self.loads.as_deref().unwrap_or(Path::new("")), message, &hint("--loads-out"));
+        }
     }
 
     fn data_path(&self) -> &Path {
