@@ -31,7 +31,8 @@ fn loads(model: &Model, setup: &str, data: &str) -> Vec<Force> {
     let (mut document, mut log) = (document.unwrap(), Diagnostics::default());
     soleus_io::osim::upgrade(&mut document, &mut log);
     let loads = soleus_model::build_external_loads(&document, model, &mut log).unwrap();
-    external_forces(&loads, &|_| Some(&table(&walking(data)))).unwrap()
+    let data = table(&walking(data));
+    external_forces(&loads, &|_| Some(&data)).unwrap()
 }
 
 fn table_ref(file: &str) -> Table {

@@ -390,7 +390,7 @@ impl Iterate {
 const RESIDUAL_TOLERANCE: f64 = 1e-4;
 
 /// A step that changes (1) by less than this part of it is the last.
-const OBJECTIVE_TOLERANCE: f64 = 1e-5;
+const OBJECTIVE_TOLERANCE: f64 = 1e-4;
 
 /// Corrections of one step.
 const MOST_CORRECTIONS: usize = 5;

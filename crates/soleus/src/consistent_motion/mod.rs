@@ -161,7 +161,6 @@ impl Reconcile {
         for name in &found.unknown_forces {
             log.warn(0, "", format!("there is no force or group `{name}` to leave out"), "");
         }
-        cx.report(&log);
         // Inverse dynamics on its own says whether there are residuals left, and what they were as it is usually done.
         let residuals_of = |model: &Model, forces: &[Force], motion: &Table, cutoff_hz: Option<f64>| {
             let excluded = self.exclude.clone();
@@ -172,6 +171,8 @@ impl Reconcile {
         };
         let after = residuals_of(&found.model, &found.loads, &found.motion, None)?;
         let before = residuals_of(&model, &forces, &start, settings.cutoff_hz)?;
+        before.check(&mut log);
+        cx.report(&log);
         self.warn_of_changes(cx, &found);
         let document = match &self.model_output {
             Some(_) => Some(files::changed_document(model::document(cx, &self.model)?, &found.model)),

@@ -154,6 +154,7 @@ impl ResidualElimination {
             ..Settings::default()
         };
         let before = self.residuals(&model, &forces, &table, self.cutoff_hz, range)?;
+        before.check(&mut log);
         let mut told = |step: usize, cost: f64| {
             let detail = format!("cost {cost:.4e}");
             let (done, total, left_s) = (step as f64, None, None);
@@ -261,7 +262,7 @@ impl MotionWithoutResiduals {
         let f = &self.found;
         let _ = writeln!(
             text,
-            "{:<34}{:>10}{:>10}{:>10}   published mean (SD)",
+            "{:<44}{:>10}{:>10}{:>10}   published mean (SD)",
             "RMS change", "RMS", "mean", "largest"
         );
         for c in &f.changes {
@@ -273,7 +274,7 @@ impl MotionWithoutResiduals {
             let [mean, sd] = published(c);
             let _ = writeln!(
                 text,
-                "{label:<34}{:>6.2} {word:<3}{:>10.2}{:>10.2}   {mean:.1} ({sd:.1})",
+                "{label:<44}{:>6.2} {word:<3}{:>10.2}{:>10.2}   {mean:.1} ({sd:.1})",
                 unit * c.rms,
                 unit * c.mean,
                 unit * c.largest,
