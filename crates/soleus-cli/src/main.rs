@@ -11,6 +11,8 @@ mod ik;
 mod model_verbs;
 mod muscle_control;
 mod pipeline;
+mod rea;
+mod reconcile;
 mod run;
 mod scale;
 mod simulate;
@@ -82,6 +84,12 @@ enum Verb {
     /// Computed muscle control: excitations that drive a simulation along a motion (CMCTool)
     Cmc(muscle_control::Control),
 
+    /// Residual elimination: a motion of pelvis and back that needs no residual forces
+    Rea(rea::Arguments),
+
+    /// A motion that obeys the model: markers, loads and masses brought to agree
+    Reconcile(reconcile::Arguments),
+
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
 
@@ -152,6 +160,8 @@ fn main() -> ExitCode {
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Rra(arguments) => arguments.run(),
         Verb::Cmc(arguments) => arguments.run(),
+        Verb::Rea(arguments) => rea::run(&arguments),
+        Verb::Reconcile(arguments) => reconcile::run(&arguments),
         Verb::Solve(arguments) => solve::run(&arguments),
         Verb::Inverse(arguments) => solve::inverse::run(&arguments),
         Verb::Track(arguments) => solve::track::run(&arguments),

@@ -5,12 +5,15 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_BS.
 
 pub mod analysis;
+pub mod consistent_motion;
 pub mod external_loads;
 pub mod fit_paths;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
+pub mod motion_splines;
 pub mod place_imus;
 pub mod quality;
+pub mod residual_elimination;
 pub mod scale;
 pub mod static_optimization;
 #[cfg(test)]

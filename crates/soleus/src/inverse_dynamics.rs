@@ -164,7 +164,7 @@ fn without_forces(model: &mut Model) -> Model {
 }
 
 /// Warns of loads that do not last as long as the motion: outside their time their splines are extrapolated.
-fn check_span(motion: &Table, [from, to]: [f64; 2], forces: &[Force], log: &mut Diagnostics) {
+pub(crate) fn check_span(motion: &Table, [from, to]: [f64; 2], forces: &[Force], log: &mut Diagnostics) {
     let (Some(&first), Some(&last)) = (motion.times().first(), motion.times().last()) else { return };
     let (first, last) = (first.max(from), last.min(to));
     // A frame more or less is how recordings end.

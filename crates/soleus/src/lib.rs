@@ -107,6 +107,7 @@
 
 pub mod analysis;
 pub mod artifact;
+pub mod consistent_motion;
 pub mod context;
 pub mod conversion;
 pub mod equilibrium;
@@ -125,6 +126,7 @@ pub mod path_fitting;
 pub mod pipeline;
 pub mod plotting;
 pub mod prediction;
+pub mod residual_elimination;
 pub mod scaling;
 pub mod setup_file;
 pub mod simulation;
@@ -135,6 +137,7 @@ pub mod viewing;
 
 pub use analysis::{Analyze, StaticOptimization};
 pub use artifact::{Artifact, Content, Outcome};
+pub use consistent_motion::Reconcile;
 pub use context::{Collected, Context, Monitor, Progress, Silent};
 pub use conversion::Convert;
 pub use equilibrium::Equilibrium;
@@ -152,6 +155,7 @@ pub use path_fitting::FitPaths;
 pub use pipeline::Pipeline;
 pub use plotting::PlotTable;
 pub use prediction::PredictWalk;
+pub use residual_elimination::ResidualElimination;
 pub use scaling::Scaling;
 pub use setup_file::SetupFile;
 pub use simulation::{ForwardSimulation, Simulation};

@@ -135,7 +135,7 @@ pub fn inverse_dynamics(
     let options = Options { opensim_faults: settings.opensim_faults };
     let system = System::compile_with(model, &options).map_err(|e| Error::System(Box::new(e)))?;
 
-    let (table, columns) = chosen(model, coordinates, settings)?;
+    let (table, columns) = chosen_columns(model, coordinates, settings.opensim_faults)?;
     let table = match settings.cutoff_hz {
         Some(fc) => lowpass_butterworth(&padded(&table, table.rows() / 2)?, fc)?,
         None => table,
@@ -336,19 +336,23 @@ impl Motion {
 }
 
 /// The columns that are coordinates, and which coordinate each is.
-fn chosen(model: &Model, table: &Table, settings: &Settings) -> Result<(Table, Vec<usize>), Error> {
+pub(crate) fn chosen_columns(
+    model: &Model,
+    table: &Table,
+    opensim_faults: bool,
+) -> Result<(Table, Vec<usize>), Error> {
     let mut columns = Vec::new();
     let mut labels = Vec::new();
     for (c, coordinate) in model.coordinates.iter().enumerate() {
         let by_path = format!("{}/value", coordinate.path);
-        let is_it = |l: &String| *l == coordinate.name || (!settings.opensim_faults && *l == by_path);
+        let is_it = |l: &String| *l == coordinate.name || (!opensim_faults && *l == by_path);
         if let Some(label) = table.labels().iter().find(|l| is_it(l)) {
             columns.push(c);
             labels.push(label.as_str());
         }
     }
     // OpenSim goes on with all coordinates at their defaults; we only do when asked to.
-    if columns.is_empty() && !settings.opensim_faults {
+    if columns.is_empty() && !opensim_faults {
         return Err(Error::NoCoordinates);
     }
     Ok((table.selected(&labels)?, columns))
@@ -368,7 +372,7 @@ fn frames(times: &[f64], span: [f64; 2], [from, to]: [f64; 2]) -> Result<&[f64],
 }
 
 /// Takes out the forces that do not act; returns the names that were not found.
-fn exclude(model: &mut Model, settings: &Settings) -> Vec<String> {
+pub(crate) fn exclude(model: &mut Model, settings: &Settings) -> Vec<String> {
     // OpenSim looks at members of the force set only, and at their groups.
     let listed = |f: &Force| !settings.opensim_faults || f.path.starts_with("/forceset/");
     let mut unknown = Vec::new();

@@ -13,6 +13,7 @@ mod optimal_control;
 mod path_fitting;
 mod plotting;
 mod prediction;
+mod residuals;
 mod simulation;
 mod upgrade;
 mod viewing;

@@ -1,0 +1,105 @@
+//! `soleus rea`.
+
+use crate::door::{enter, finish};
+use clap::{Args, ValueEnum};
+use soleus::residual_elimination::GaitCycle;
+use soleus::{Error, ResidualElimination};
+use std::path::PathBuf;
+
+/// Part of a gait cycle.
+#[derive(Clone, Copy, ValueEnum)]
+enum Cycle {
+    /// Not known, or no gait
+    None,
+    /// Half a cycle: bending and rotation of the back end mirrored
+    Half,
+    /// A whole cycle: the back ends as it began
+    Whole,
+}
+
+/// Arguments of `soleus rea`.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  soleus rea --model subject01.osim --motion walk.mot --loads walk_grf.xml --cutoff-hz 6 \\\n    --from 0.6 --to 1.15 --cycle half --out walk_rea.mot\n\n\
+    Translations of the pelvis and angles of the low back are changed so that the six residuals vanish; all other coordinates\n\
+    stay. Over more than a gait cycle the changes grow: give --from and --to."
+)]
+pub struct Arguments {
+    /// Model file (.osim, any version)
+    #[arg(long)]
+    model: PathBuf,
+    /// Coordinates over time (.mot, .sto)
+    #[arg(long)]
+    motion: PathBuf,
+    /// Measured loads: an XML file with ExternalLoads
+    #[arg(long, value_name = "LOADS.xml")]
+    loads: PathBuf,
+    /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
+    #[arg(long)]
+    cutoff_hz: Option<f64>,
+    /// Forces of the model that do not act: names, groups, or all, actuators, muscles
+    #[arg(long, value_name = "NAMES", num_args = 0.., default_values_t = ResidualElimination::default().exclude)]
+    exclude: Vec<String>,
+    /// Translations to solve for; by default those of the joint between ground and the model
+    #[arg(long, value_name = "COORDINATES", num_args = 1..)]
+    translations: Vec<String>,
+    /// Angles to solve for; by default those of the joint of the pelvis that carries most mass
+    #[arg(long, value_name = "COORDINATES", num_args = 1..)]
+    back: Vec<String>,
+    /// Weights of translations (mm), angles of the back (deg), and repetition (deg)
+    #[arg(long, num_args = 3, value_names = ["WX", "WB", "WS"], default_values_t = ResidualElimination::default().weights)]
+    weights: Vec<f64>,
+    /// Which part of a gait cycle the range of time is
+    #[arg(long, value_enum, default_value = "none")]
+    cycle: Cycle,
+    /// Count a constant difference of back flexion, too
+    #[arg(long)]
+    keep_mean_flexion: bool,
+    /// First time, s
+    #[arg(long, allow_negative_numbers = true)]
+    from: Option<f64>,
+    /// Last time, s
+    #[arg(long, allow_negative_numbers = true)]
+    to: Option<f64>,
+    /// Time between rows of the result, s; by default those of the motion
+    #[arg(long, value_name = "S")]
+    step: Option<f64>,
+    /// File to write (.mot or .sto)
+    #[arg(long, value_name = "OUT.mot")]
+    out: PathBuf,
+    /// File for the rates of all coordinates
+    #[arg(long, value_name = "OUT.sto")]
+    speeds_out: Option<PathBuf>,
+    /// File for the accelerations, rad/s² and m/s²
+    #[arg(long, value_name = "OUT.sto")]
+    accelerations_out: Option<PathBuf>,
+}
+
+/// Runs `soleus rea`.
+pub fn run(a: &Arguments) -> Result<(), Error> {
+    let mut weights = ResidualElimination::default().weights;
+    weights.iter_mut().zip(&a.weights).for_each(|(w, given)| *w = *given);
+    let request = ResidualElimination {
+        model: a.model.clone().into(),
+        motion: a.motion.clone().into(),
+        loads: Some(a.loads.clone()),
+        cutoff_hz: a.cutoff_hz,
+        exclude: a.exclude.clone(),
+        translations: a.translations.clone(),
+        back: a.back.clone(),
+        weights,
+        cycle: match a.cycle {
+            Cycle::None => GaitCycle::None,
+            Cycle::Half => GaitCycle::Half,
+            Cycle::Whole => GaitCycle::Whole,
+        },
+        keep_mean_flexion: a.keep_mean_flexion,
+        from: a.from,
+        to: a.to,
+        step: a.step,
+        output: Some(a.out.clone()),
+        speeds_output: a.speeds_out.clone(),
+        accelerations_output: a.accelerations_out.clone(),
+    };
+    enter(None, false, |cx| finish(cx, request.run(cx)))
+}

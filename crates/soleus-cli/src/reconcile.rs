@@ -1,0 +1,107 @@
+//! `soleus reconcile`.
+
+use crate::door::{enter, finish};
+use clap::Args;
+use soleus::{Error, Reconcile};
+use std::path::PathBuf;
+
+/// Arguments of `soleus reconcile`.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  soleus reconcile --model subject01.osim --markers walk.trc --loads walk_grf.xml --out walk.mot\n  \
+    soleus reconcile --model subject01.osim --motion walk_ik.mot --loads walk_grf.xml --curve 100 30 10 3 1 --out walk.mot\n\n\
+    Numbers called SD are standard deviations: how far something may well be from what was measured. An SD of 0 keeps it."
+)]
+pub struct Arguments {
+    /// Model file (.osim, any version); with markers if markers are followed
+    #[arg(long)]
+    model: PathBuf,
+    /// Measured markers (.trc, .c3d)
+    #[arg(long, required_unless_present = "motion")]
+    markers: Option<PathBuf>,
+    /// Weights of markers: an IKTaskSet, or a setup file of inverse kinematics
+    #[arg(long, value_name = "TASKS.xml", requires = "markers")]
+    tasks: Option<PathBuf>,
+    /// Coordinates over time (.mot, .sto), in place of markers
+    #[arg(long, conflicts_with = "markers")]
+    motion: Option<PathBuf>,
+    /// Measured loads: an XML file with ExternalLoads
+    #[arg(long, value_name = "LOADS.xml")]
+    loads: PathBuf,
+    /// Forces of the model that do not act: names, groups, or all, actuators, muscles
+    #[arg(long, value_name = "NAMES", num_args = 0.., default_values_t = Reconcile::default().exclude)]
+    exclude: Vec<String>,
+    /// Frequency above which markers alone do not move the model, Hz; 0 for no such bound
+    #[arg(long, default_value_t = Reconcile::default().cutoff_hz)]
+    cutoff_hz: f64,
+    /// SD of markers, m
+    #[arg(long, value_name = "SD", default_value_t = Reconcile::default().marker_sd)]
+    marker_sd: f64,
+    /// SD of residuals that may remain, N and N m; none remain without it
+    #[arg(long, value_name = "SD")]
+    residual_sd: Option<f64>,
+    /// SDs of residuals for the trade-off between markers and forces
+    #[arg(long, value_name = "SD", num_args = 1..)]
+    curve: Vec<f64>,
+    /// SD of the markers' places in their bodies, m
+    #[arg(long, value_name = "SD", default_value_t = Reconcile::default().marker_offset_sd)]
+    marker_offset_sd: f64,
+    /// SD of masses, as a part of each; the total stays
+    #[arg(long, value_name = "SD", default_value_t = Reconcile::default().mass_sd)]
+    mass_sd: f64,
+    /// SD of mass centres, m
+    #[arg(long, value_name = "SD", default_value_t = Reconcile::default().mass_center_sd)]
+    mass_center_sd: f64,
+    /// SD of an offset of the points where loads act, m
+    #[arg(long, value_name = "SD", default_value_t = Reconcile::default().load_offset_sd)]
+    load_offset_sd: f64,
+    /// SD of a delay of the loads, s
+    #[arg(long, value_name = "SD", default_value_t = Reconcile::default().load_delay_sd)]
+    load_delay_sd: f64,
+    /// First time, s
+    #[arg(long, allow_negative_numbers = true)]
+    from: Option<f64>,
+    /// Last time, s
+    #[arg(long, allow_negative_numbers = true)]
+    to: Option<f64>,
+    /// File to write (.mot or .sto)
+    #[arg(long, value_name = "OUT.mot")]
+    out: PathBuf,
+    /// File for the model with its new masses, mass centres and markers
+    #[arg(long, value_name = "OUT.osim")]
+    model_out: Option<PathBuf>,
+    /// File for the loads with their new points and times; their data are written beside it
+    #[arg(long, value_name = "OUT.xml")]
+    loads_out: Option<PathBuf>,
+    /// File for the trade-off curve
+    #[arg(long, value_name = "OUT.csv")]
+    curve_out: Option<PathBuf>,
+}
+
+/// Runs `soleus reconcile`.
+pub fn run(a: &Arguments) -> Result<(), Error> {
+    let request = Reconcile {
+        model: a.model.clone().into(),
+        markers: a.markers.clone().map(Into::into),
+        task_file: a.tasks.clone(),
+        motion: a.motion.clone().map(Into::into),
+        loads: Some(a.loads.clone()),
+        exclude: a.exclude.clone(),
+        cutoff_hz: a.cutoff_hz,
+        marker_sd: a.marker_sd,
+        residual_sd: a.residual_sd,
+        curve: a.curve.clone(),
+        marker_offset_sd: a.marker_offset_sd,
+        mass_sd: a.mass_sd,
+        mass_center_sd: a.mass_center_sd,
+        load_offset_sd: a.load_offset_sd,
+        load_delay_sd: a.load_delay_sd,
+        from: a.from,
+        to: a.to,
+        output: Some(a.out.clone()),
+        model_output: a.model_out.clone(),
+        loads_output: a.loads_out.clone(),
+        curve_output: a.curve_out.clone(),
+    };
+    enter(None, false, |cx| finish(cx, request.run(cx)))
+}

@@ -1,0 +1,509 @@
+//! What one frame says: distances of markers, residuals of the root, errors of the model's constraints, and their derivatives.
+
+use super::basis::Basis;
+use super::parameters::{Kind, Parameters};
+use super::{Error, Fit, Measured, Settings};
+use soleus_dynamics::implicit::{
+    ImplicitJacobian, ImplicitSystem, JacobianWorkspace, Parameter, ParameterWorkspace,
+};
+use soleus_dynamics::kinematics::Resolve;
+use soleus_dynamics::{Options, State, System, Workspace};
+use soleus_math::function::GcvSpline;
+use soleus_math::{Dual, Vec3};
+use soleus_model::Model;
+use soleus_model::force::ForceKind;
+use std::ops::Range;
+
+/// The data, and how much they count.
+pub(super) struct Frames<'a> {
+    /// Number of mobilities.
+    pub n: usize,
+    times: &'a [f64],
+    /// The given coordinates by frame and mobility.
+    given: &'a [Vec<f64>],
+    measured: &'a Measured,
+    /// 1 / σ² of markers, m⁻², divided by the number of frames.
+    marker_weight: f64,
+    /// The same of coordinates by mobility; 0 where markers are followed.
+    coordinate_weight: Vec<f64>,
+    /// Of the distance from the given coordinates, so that what no marker sees stays; by mobility.
+    ridge: Vec<f64>,
+    /// Of ∫ q‴² dt, by mobility.
+    pub rough: Vec<f64>,
+    /// Mobilities of the root.
+    pub root: Range<usize>,
+    /// Weight of the model, N: the unit of residuals.
+    pub weight: f64,
+    /// Whether each mobility turns something.
+    turns: Vec<bool>,
+}
+
+/// How far a coordinate may well be from where it was given, so that one that no marker sees stays: rad and m. Markers say a hundred
+/// times more about the coordinates that they see.
+const GIVEN_SD: [f64; 2] = [0.2, 0.05];
+
+/// The same where the motion that is given is what was measured.
+const HELD_TWICE: f64 = 1e-3;
+
+impl<'a> Frames<'a> {
+    pub fn new(
+        model: &Model,
+        system: &System,
+        times: &'a [f64],
+        given: &'a [Vec<f64>],
+        measured: &'a Measured,
+        s: &Settings,
+        root: Range<usize>,
+    ) -> Self {
+        let n = system.tree.num_mobilities;
+        let mut ws = system.workspace::<f64>();
+        system.compute_kinematics(&system.default_state, &mut ws);
+        let turns: Vec<bool> = (0..n).map(|j| ws.kin.H[j].w.norm() > 1e-9).collect();
+        // Errors of markers last: every frame counts as a part of one look at the whole trial.
+        let count = times.len() as f64;
+        let marker_weight = s.marker_sd.powi(-2) / count;
+        let of =
+            |turning: f64, moving: f64| turns.iter().map(|t| if *t { turning } else { moving }).collect();
+        let [angle, distance] = s.coordinate_sd;
+        let coordinate_weight: Vec<f64> = match measured {
+            Measured::Markers(_) => vec![0.0; n],
+            Measured::Motion => of(angle.powi(-2) / count, distance.powi(-2) / count),
+        };
+        let ridge: Vec<f64> = match measured {
+            Measured::Markers(_) => of(GIVEN_SD[0].powi(-2) / count, GIVEN_SD[1].powi(-2) / count),
+            Measured::Motion => coordinate_weight.iter().map(|w| HELD_TWICE * w).collect(),
+        };
+        let mut frames = Frames {
+            n,
+            times,
+            given,
+            measured,
+            marker_weight,
+            coordinate_weight,
+            ridge,
+            rough: vec![0.0; n],
+            root,
+            weight: model.total_mass() * model.gravity.norm().max(1.0),
+            turns,
+        };
+        // How much the data say about each coordinate, on average; the roughness is weighed against that.
+        let mut seen = frames.coordinate_weight.clone();
+        let mut jacobian = vec![Vec3::zero(); n];
+        let mut x = system.default_state.clone();
+        for (i, q) in given.iter().enumerate() {
+            x.q.clone_from(q);
+            system.compute_kinematics(&x, &mut ws);
+            for (w, body, p, _) in frames.markers(system, i, &ws) {
+                point_jacobian(system, &ws, body, p, &mut jacobian);
+                for (s, d) in seen.iter_mut().zip(&jacobian) {
+                    *s += w * d.norm_sq() / times.len() as f64;
+                }
+            }
+        }
+        if let Some(hz) = s.cutoff_hz {
+            let frame = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
+            let omega = std::f64::consts::TAU * hz;
+            // The root moves as the loads demand, however fast they change.
+            for j in (0..n).filter(|j| !frames.root.contains(j)) {
+                frames.rough[j] = (seen[j] + frames.ridge[j]) / (omega.powi(6) * frame);
+            }
+        }
+        frames
+    }
+
+    /// Rows of equations per frame: residuals and the model's constraints on positions.
+    pub fn rows_per_frame(&self, system: &System) -> usize {
+        self.root.len() + system.constraints.num_position()
+    }
+
+    /// Number of equations that are residuals.
+    pub fn num_residuals(&self) -> usize {
+        self.root.len()
+    }
+
+    /// Markers seen in a frame: weight, body, place in ground, distance from where it was seen.
+    fn markers<'s>(
+        &'s self,
+        system: &'s System,
+        frame: usize,
+        ws: &'s Workspace<f64>,
+    ) -> impl Iterator<Item = (f64, usize, Vec3<f64>, Vec3<f64>)> + 's {
+        self.targets(system, frame, ws).map(|(_, w, body, p, off)| (w, body, p, off))
+    }
+
+    /// The same with the position of the target first.
+    fn targets<'s>(
+        &'s self,
+        system: &'s System,
+        frame: usize,
+        ws: &'s Workspace<f64>,
+    ) -> impl Iterator<Item = (usize, f64, usize, Vec3<f64>, Vec3<f64>)> + 's {
+        let targets = match self.measured {
+            Measured::Markers(targets) => targets.as_slice(),
+            Measured::Motion => &[],
+        };
+        targets.iter().enumerate().filter_map(move |(k, t)| {
+            let seen = t.places[frame];
+            if !(seen.norm_sq().is_finite() && t.weight > 0.0) {
+                return None;
+            }
+            let station = &system.markers[t.marker];
+            let p = ws.kin.X_GB[station.body] * station.p_BS;
+            Some((k, t.weight * self.marker_weight, station.body, p, p - seen))
+        })
+    }
+
+    /// The second term of (1).
+    pub fn roughness(&self, basis: &Basis, c: &[f64]) -> f64 {
+        let n = self.n;
+        let mut sum = 0.0;
+        for k in 0..basis.len() {
+            for back in 0..=k.min(5) {
+                let s = basis.roughness[6 * k + back] * if back == 0 { 0.5 } else { 1.0 };
+                for j in 0..n {
+                    sum += s * self.rough[j] * c[k * n + j] * c[(k - back) * n + j];
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// ∂p/∂q of a point of a body; speeds are rates of coordinates.
+fn point_jacobian(system: &System, ws: &Workspace<f64>, body: usize, p: Vec3<f64>, out: &mut [Vec3<f64>]) {
+    out.fill(Vec3::zero());
+    let mut b = body;
+    while b != 0 {
+        let node = &system.tree.nodes[b];
+        let arm = p - ws.kin.X_GB[b].p;
+        for j in node.u0..node.u0 + node.nu {
+            out[j] = ws.kin.H[j].v + ws.kin.H[j].w.cross(arm);
+        }
+        b = node.parent;
+    }
+}
+
+/// A frame to first order.
+pub(super) struct Terms {
+    /// Gauss–Newton matrix of what depends on q alone, n × n, and its gradient.
+    pub A: Vec<f64>,
+    pub g: Vec<f64>,
+    /// By marker that may move in its body: position of its first parameter, weight, ∂/∂q of the three distances along the axes of its
+    /// frame (3 × n), and these distances.
+    pub offsets: Vec<(usize, f64, Vec<f64>, [f64; 3])>,
+    /// Equations: their errors, ∂/∂q, ∂/∂q̇, ∂/∂q̈ (row by row), and ∂/∂p in units of standard deviations.
+    pub c: Vec<f64>,
+    pub J: [Vec<f64>; 3],
+    pub Jp: Vec<f64>,
+}
+
+/// The equations of a model with some parameters.
+pub(super) struct Evaluator<'a> {
+    system: &'a System,
+    implicit: ImplicitSystem<'a>,
+    frames: &'a Frames<'a>,
+    parameters: &'a Parameters,
+    /// Derivatives by masses and mass centres: parameter, its number, and factor.
+    inertial: Vec<(Parameter, usize, f64)>,
+    /// Forces of loads whose points may shift: by load.
+    forces: Vec<Option<[GcvSpline; 3]>>,
+    /// Axes of the targets' marker frames in their bodies.
+    axes: Vec<[Vec3<f64>; 3]>,
+}
+
+/// Memory of one thread.
+struct Room {
+    x: State<f64>,
+    xdot: Vec<f64>,
+    controls: Vec<f64>,
+    lambda: Vec<f64>,
+    r: Vec<f64>,
+    ws: Workspace<f64>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub fn new(
+        system: &'a System,
+        frames: &'a Frames<'a>,
+        parameters: &'a Parameters,
+    ) -> Result<Self, Error> {
+        let implicit = ImplicitSystem::new(system);
+        let (mut inertial, mut forces) = (Vec::new(), Vec::new());
+        let mut axes = Vec::new();
+        if !parameters.list.is_empty() {
+            let model = parameters.loaded();
+            let find = |path: String| {
+                implicit.parameter(&model, &Options::default(), &path).map_err(|_| Error::NoRoot)
+            };
+            for (at, (kind, sd)) in parameters.list.iter().enumerate() {
+                match *kind {
+                    Kind::Mass { body } => {
+                        let path = &model.bodies[body].path;
+                        inertial.push((find(format!("{path}/mass"))?, at, sd * parameters.given_mass(body)));
+                        let i = parameters.given_inertia(body);
+                        for (k, x) in [i.xx, i.yy, i.zz, i.xy, i.xz, i.yz].into_iter().enumerate() {
+                            if x != 0.0 {
+                                inertial.push((find(format!("{path}/inertia/{k}"))?, at, sd * x));
+                            }
+                        }
+                    }
+                    Kind::MassCenter { body, axis } => {
+                        let path = &model.bodies[body].path;
+                        inertial.push((find(format!("{path}/mass_center/{axis}"))?, at, *sd));
+                    }
+                    _ => {}
+                }
+            }
+            let (_, loads) = parameters.applied();
+            for load in &loads {
+                let ForceKind::ExternalForce(e) = &load.kind else { continue };
+                let spline = |y: &Vec<f64>| GcvSpline::interpolate(3, e.time.clone(), y).ok();
+                forces
+                    .push(e.force.as_ref().and_then(|[x, y, z]| Some([spline(x)?, spline(y)?, spline(z)?])));
+            }
+            for &m in &parameters.markers {
+                let R = system.tree.frame(model.markers[m].frame).X_BF.R;
+                axes.push([0, 1, 2].map(|a| R * Vec3::unit(a)));
+            }
+        }
+        Ok(Evaluator { system, implicit, frames, parameters, inertial, forces, axes })
+    }
+
+    fn room(&self) -> Room {
+        Room {
+            x: self.system.default_state.clone(),
+            xdot: vec![0.0; self.implicit.num_states()],
+            controls: vec![0.0; self.system.num_controls],
+            lambda: vec![0.0; self.implicit.num_multipliers()],
+            r: vec![0.0; self.implicit.num_residuals()],
+            ws: self.system.workspace(),
+        }
+    }
+
+    /// Writes time, coordinates, speeds and accelerations of a frame.
+    fn place(&self, basis: &Basis, c: &[f64], frame: usize, room: &mut Room) {
+        let n = self.frames.n;
+        room.x.time = self.frames.times[frame];
+        let row = &basis.rows[frame];
+        room.x.q.fill(0.0);
+        room.x.u.fill(0.0);
+        room.xdot.fill(0.0);
+        for (k, a) in row.at.iter().enumerate() {
+            for j in 0..n {
+                let c = c[(row.first + k) * n + j];
+                room.x.q[j] += a[0] * c;
+                room.x.u[j] += a[1] * c;
+                room.xdot[n + j] += a[2] * c;
+            }
+        }
+        room.xdot[..n].copy_from_slice(&room.x.u);
+    }
+
+    /// Errors of the equations, in units of weight where they are residuals, after the residual was computed.
+    fn errors(&self, room: &Room) -> Vec<f64> {
+        let n = self.frames.n;
+        let residuals = self.frames.root.clone().map(|m| room.r[n + m] / self.frames.weight);
+        residuals.chain(room.ws.constraints.qerr.iter().copied()).collect()
+    }
+
+    fn compute(&self, basis: &Basis, c: &[f64], frame: usize, room: &mut Room) {
+        self.place(basis, c, frame, room);
+        let Room { x, xdot, controls, lambda, r, ws } = room;
+        self.implicit.compute_residual(x, xdot, controls, lambda, ws, r);
+    }
+
+    /// Every frame to first order.
+    pub fn linearise(&self, basis: &Basis, c: &[f64], threads: usize) -> Vec<Terms> {
+        let count = basis.len();
+        let part = count.div_ceil(threads.max(1));
+        let work = |range: Range<usize>| {
+            let mut room = self.room();
+            let mut jw = self.implicit.jacobian_workspace();
+            let mut jac = self.implicit.jacobian();
+            let mut pw = self.implicit.parameter_workspace();
+            range.map(|i| self.linearise_frame(basis, c, i, &mut room, &mut jw, &mut jac, &mut pw)).collect()
+        };
+        let ranges: Vec<Range<usize>> =
+            (0..count).step_by(part.max(1)).map(|i| i..(i + part).min(count)).collect();
+        match &ranges[..] {
+            [one] => work(one.clone()),
+            many => std::thread::scope(|scope| {
+                let work = &work;
+                let handles: Vec<_> =
+                    many.iter().map(|r| scope.spawn(move || -> Vec<Terms> { work(r.clone()) })).collect();
+                handles.into_iter().flat_map(|h| h.join().unwrap_or_default()).collect()
+            }),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn linearise_frame(
+        &self,
+        basis: &Basis,
+        c: &[f64],
+        frame: usize,
+        room: &mut Room,
+        jw: &mut JacobianWorkspace,
+        jac: &mut ImplicitJacobian,
+        pw: &mut ParameterWorkspace,
+    ) -> Terms {
+        let f = self.frames;
+        let n = f.n;
+        self.place(basis, c, frame, room);
+        let Room { x, xdot, controls, lambda, r, ws } = room;
+        self.implicit.compute_jacobian(x, xdot, controls, lambda, ws, jw, r, jac);
+        let errors = self.errors(room);
+        let rows = errors.len();
+
+        // Residuals by q, u and u̇; the model's constraints by q.
+        let mut J = [vec![0.0; rows * n], vec![0.0; rows * n], vec![0.0; rows * n]];
+        let root = n + f.root.start..n + f.root.end;
+        for (part, (matrix, offset)) in [(&jac.dx, 0), (&jac.dx, n), (&jac.dxdot, n)].into_iter().enumerate()
+        {
+            for j in 0..n {
+                for at in matrix.start[offset + j]..matrix.start[offset + j + 1] {
+                    if root.contains(&matrix.row[at]) {
+                        J[part][(matrix.row[at] - root.start) * n + j] = matrix.value[at] / f.weight;
+                    }
+                }
+            }
+        }
+        // q̇ is a variable of the kinematic rows alone, and those hold.
+        let first = f.root.len();
+        J[0][first * n..].copy_from_slice(&room.ws.constraints.G[..(rows - first) * n]);
+
+        let Jp = self.parameter_columns(room, pw, rows);
+        let (mut A, mut g) = (vec![0.0; n * n], vec![0.0; n]);
+        let mut d = vec![Vec3::zero(); n];
+        let mut offsets = Vec::new();
+        let moving: Vec<Option<usize>> = (0..self.parameters.markers.len())
+            .map(|k| self.parameters.list.iter().position(|(p, _)| *p == Kind::Marker { target: k, axis: 0 }))
+            .collect();
+        for (k, w, body, p, off) in f.targets(self.system, frame, &room.ws) {
+            point_jacobian(self.system, &room.ws, body, p, &mut d);
+            let moved: Vec<usize> = (0..n).filter(|&j| d[j].norm_sq() > 0.0).collect();
+            for &i in &moved {
+                let wd = d[i] * w;
+                g[i] += wd.dot(off);
+                for &j in moved.iter().take_while(|j| **j <= i) {
+                    A[i * n + j] += wd.dot(d[j]);
+                }
+            }
+            if let Some(at) = moving[k] {
+                let R = room.ws.kin.X_GB[body].R;
+                let axes = self.axes[k].map(|a| R * a);
+                let rows = axes.iter().flat_map(|a| d.iter().map(|d| d.dot(*a))).collect();
+                offsets.push((at, w, rows, axes.map(|a| a.dot(off))));
+            }
+        }
+        for j in 0..n {
+            let w = f.coordinate_weight[j] + f.ridge[j];
+            A[j * n + j] += w;
+            g[j] += w * (room.x.q[j] - f.given[frame][j]);
+            for i in 0..j {
+                A[i * n + j] = A[j * n + i];
+            }
+        }
+        Terms { A, g, offsets, c: errors, J, Jp }
+    }
+
+    /// ∂c/∂p, row by row.
+    fn parameter_columns(&self, room: &mut Room, pw: &mut ParameterWorkspace, rows: usize) -> Vec<f64> {
+        let f = self.frames;
+        let (n, count) = (f.n, self.parameters.list.len());
+        let mut Jp = vec![0.0; rows * count];
+        if !self.inertial.is_empty() {
+            let size = self.implicit.num_residuals();
+            let list: Vec<Parameter> = self.inertial.iter().map(|(p, ..)| p.clone()).collect();
+            let mut columns = vec![0.0; size * list.len()];
+            let Room { x, xdot, controls, lambda, .. } = room;
+            self.implicit.compute_parameter_jacobian(x, xdot, controls, lambda, &list, pw, &mut columns);
+            for ((_, at, factor), column) in self.inertial.iter().zip(columns.chunks_exact(size)) {
+                for (row, m) in f.root.clone().enumerate() {
+                    Jp[row * count + at] += factor * column[n + m] / f.weight;
+                }
+            }
+        }
+        let t = room.x.time;
+        for (at, (kind, sd)) in self.parameters.list.iter().enumerate() {
+            match *kind {
+                Kind::LoadOffset { load, axis } => {
+                    let Some(Some([x, y, z])) = self.forces.get(load) else { continue };
+                    let force = Vec3 { x: x.value(t), y: y.value(t), z: z.value(t) };
+                    // A shifted force is the force and a moment, which every turn of the root carries.
+                    let moment = Vec3::unit(axis).cross(force) * *sd;
+                    for (row, m) in f.root.clone().enumerate() {
+                        Jp[row * count + at] = -room.ws.kin.H[m].w.dot(moment) / f.weight;
+                    }
+                }
+                Kind::LoadDelay => {
+                    let mut x: State<Dual<f64, 1>> = room.x.lift();
+                    x.time = Dual::variable(t, 0);
+                    let lift = |v: &[f64]| v.iter().map(|v| Dual::new(*v, [0.0])).collect::<Vec<_>>();
+                    let mut ws = self.system.workspace::<Dual<f64, 1>>();
+                    let mut r = vec![Dual::new(0.0, [0.0]); room.r.len()];
+                    let (xdot, e, l) = (lift(&room.xdot), lift(&room.controls), lift(&room.lambda));
+                    self.implicit.compute_residual(&x, &xdot, &e, &l, &mut ws, &mut r);
+                    for (row, m) in f.root.clone().enumerate() {
+                        Jp[row * count + at] = -sd * r[n + m].d[0] / f.weight;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Jp
+    }
+
+    /// The parts of (1) that single frames have, and the errors of the equations, frame by frame.
+    pub fn cost(&self, basis: &Basis, c: &[f64]) -> (f64, Vec<f64>) {
+        let f = self.frames;
+        let mut room = self.room();
+        let (mut cost, mut errors) = (0.0, Vec::new());
+        for frame in 0..basis.len() {
+            self.compute(basis, c, frame, &mut room);
+            for (w, _, _, off) in f.markers(self.system, frame, &room.ws) {
+                cost += 0.5 * w * off.norm_sq();
+            }
+            for j in 0..f.n {
+                let w = f.coordinate_weight[j] + f.ridge[j];
+                cost += 0.5 * w * (room.x.q[j] - f.given[frame][j]).powi(2);
+            }
+            errors.extend(self.errors(&room));
+        }
+        (cost, errors)
+    }
+
+    /// How well the motion fits.
+    pub fn fit(&self, basis: &Basis, c: &[f64]) -> Fit {
+        let f = self.frames;
+        let mut room = self.room();
+        let mut fit = Fit::default();
+        let (mut squares, mut seen) = (0.0, 0usize);
+        let mut changes = [(0.0, 0usize); 2];
+        let count = basis.len() as f64;
+        for frame in 0..basis.len() {
+            self.compute(basis, c, frame, &mut room);
+            for (_, _, _, off) in f.markers(self.system, frame, &room.ws) {
+                squares += off.norm_sq();
+                seen += 1;
+            }
+            for j in 0..f.n {
+                let (sum, number) = &mut changes[usize::from(!f.turns[j])];
+                *sum += (room.x.q[j] - f.given[frame][j]).powi(2);
+                *number += 1;
+            }
+            let mut sums = [0.0; 2];
+            for m in f.root.clone() {
+                sums[usize::from(f.turns[m])] += room.r[f.n + m].powi(2);
+            }
+            for k in 0..2 {
+                fit.residual_rms[k] += sums[k] / count;
+                fit.residual_peak[k] = fit.residual_peak[k].max(sums[k].sqrt());
+            }
+        }
+        fit.residual_rms = fit.residual_rms.map(f64::sqrt);
+        fit.marker_rms = (squares / seen.max(1) as f64).sqrt();
+        fit.coordinate_rms = changes.map(|(sum, number)| (sum / number.max(1) as f64).sqrt());
+        fit
+    }
+}

@@ -1,0 +1,525 @@
+//! A motion that obeys the model: markers, measured loads and masses brought to agree over a whole trial.
+//!
+//! Unknown are the coordinates q(t), natural splines of degree 5 over the frames, and numbers p: offsets of markers, masses and mass
+//! centres, offsets of the loads' points and a delay of the loads. With r the generalized forces of the root (the residuals of inverse
+//! dynamics) at every frame,
+//!
+//!   min  ½ Σ w mean |marker(q, p) − measured|² / σ²  +  ½ Σ w_j ∫ q_j‴² dt / (ω_c⁶ h)  +  ½ Σ (p / σ_p)²      (1)
+//!   s.t. r(q, q̇, q̈, p) = 0  at every frame, or  + ½ mean (r / σ_r)²  in (1)                                   (2)
+//!        the constraints of the model, and an unchanged total mass.
+//!
+//! Means are over frames. Errors of markers (skin, models of joints) last much longer than a frame, so that the sum over frames would
+//! count one error many times and move masses for it.
+//! The second term is that of a smoothing spline: where nothing but markers w_j (how much they say about q_j) act, it passes
+//! frequencies by 1 / (1 + (ω / ω_c)⁶). The root has no such term, as (2) says how it accelerates, be it by an impact. Central inertias change in proportion to masses, so that every inertia stays one that a body
+//! can have. Gauss–Newton on (1) and (2) with exact derivatives; its matrix is banded in time with a border for p, and is factorised
+//! sparsely. σ_r → 0 is the same matrix with a zero block, which makes the way from priced residuals to none one of warm starts.
+
+mod basis;
+mod frame;
+mod matrix;
+mod parameters;
+
+pub use parameters::Quantity;
+
+use crate::inverse_dynamics::{self, exclude};
+use crate::residual_elimination::root;
+use basis::Basis;
+use frame::{Evaluator, Frames};
+use matrix::Kkt;
+use parameters::Parameters;
+use soleus_dynamics::System;
+use soleus_dynamics::system::SystemError;
+use soleus_math::Vec3;
+use soleus_math::table::{Element, Table, TableError};
+use soleus_model::Model;
+use soleus_model::force::Force;
+use soleus_model::joint::MotionType;
+use soleus_model::{angles, id::CoordinateId};
+
+/// A marker to follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// Its position in [`Model::markers`].
+    pub marker: usize,
+    /// Its weight.
+    pub weight: f64,
+    /// Where it was seen in every frame, m; not a number where it was not.
+    pub places: Vec<Vec3<f64>>,
+}
+
+/// What the motion should stay near to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measured {
+    /// Markers.
+    Markers(Vec<Target>),
+    /// The motion that is given to begin with, all coordinates of it.
+    Motion,
+}
+
+/// What to compute. A standard deviation of 0 keeps what it is of as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Forces of the model that do not act, as in inverse dynamics.
+    pub excluded: Vec<String>,
+    /// Standard deviation of markers, m.
+    pub marker_sd: f64,
+    /// Standard deviation of measured coordinates, rad and m, where there are no markers.
+    pub coordinate_sd: [f64; 2],
+    /// Frequency above which markers alone do not move the model, Hz; `None` for no such bound.
+    pub cutoff_hz: Option<f64>,
+    /// Standard deviation of residuals, N and N m; `None`: they are zero.
+    pub residual_sd: Option<f64>,
+    /// Of the offset of every marker in its body, m.
+    pub marker_offset_sd: f64,
+    /// Of masses, as a part of each.
+    pub mass_sd: f64,
+    /// Of mass centres, m.
+    pub mass_center_sd: f64,
+    /// Of the points where loads act, m.
+    pub load_offset_sd: f64,
+    /// Of the delay of all loads, s.
+    pub load_delay_sd: f64,
+    /// Standard deviations of residuals to solve for on the way, the largest first, N and N m.
+    pub curve: Vec<f64>,
+    /// Gauss–Newton steps at most, for each of them.
+    pub max_iterations: usize,
+    /// Threads to use. Results are the same on any number.
+    pub threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            excluded: vec!["all".to_string()],
+            marker_sd: 0.01,
+            coordinate_sd: [1f64.to_radians(), 0.005],
+            cutoff_hz: Some(10.0),
+            residual_sd: None,
+            marker_offset_sd: 0.0,
+            mass_sd: 0.1,
+            mass_center_sd: 0.02,
+            load_offset_sd: 0.005,
+            load_delay_sd: 0.0,
+            curve: Vec::new(),
+            max_iterations: 40,
+            threads: 1,
+        }
+    }
+}
+
+/// How well a motion fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fit {
+    /// Standard deviation that residuals were priced with, N and N m; 0: none were allowed.
+    pub residual_sd: f64,
+    /// RMS distance of the markers that were seen, m; 0 without markers.
+    pub marker_rms: f64,
+    /// RMS difference from the given coordinates: angles, rad, and translations, m.
+    pub coordinate_rms: [f64; 2],
+    /// RMS of the residual force, N, and moment, N m.
+    pub residual_rms: [f64; 2],
+    /// Largest residual force, N, and moment, N m.
+    pub residual_peak: [f64; 2],
+    /// Gauss–Newton steps.
+    pub iterations: usize,
+    /// Whether the last was short enough.
+    pub converged: bool,
+}
+
+/// A motion that obeys the model.
+#[derive(Clone, Debug)]
+pub struct Consistent {
+    /// All coordinates, rotations in degrees if the motion that was given to begin with had them so.
+    pub motion: Table,
+    /// The model with its new masses, mass centres and markers; its own forces are those that act.
+    pub model: Model,
+    /// The loads with their new points and times.
+    pub loads: Vec<Force>,
+    /// The numbers that were found beside the motion.
+    pub quantities: Vec<Quantity>,
+    /// How the motion fits that was given, low-passed by nothing.
+    pub before: Fit,
+    /// How this one fits.
+    pub fit: Fit,
+    /// Those on the way.
+    pub curve: Vec<Fit>,
+    /// Names of `excluded` that the model does not have.
+    pub unknown_forces: Vec<String>,
+}
+
+/// Why there is no such motion.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// As inverse dynamics.
+    #[error(transparent)]
+    Motion(#[from] inverse_dynamics::Error),
+    /// Nothing is free in ground.
+    #[error("no joint with ground lets the model move: it has no residuals")]
+    NoRoot,
+    /// A joint whose speeds are an angular velocity.
+    #[error(
+        "the speeds of a joint (that of `{coordinate}`) are an angular velocity, which this tool does not support"
+    )]
+    AngularVelocity {
+        /// One of its coordinates.
+        coordinate: String,
+    },
+    /// Too few frames.
+    #[error("a motion of {found} frames is too short: at least {needed} are needed")]
+    TooShort {
+        /// Frames there are.
+        found: usize,
+        /// Frames needed.
+        needed: usize,
+    },
+    /// A number that makes no sense.
+    #[error("{what} is {value}, but must be {expected}")]
+    Value {
+        /// Which.
+        what: &'static str,
+        /// What it is.
+        value: f64,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// The equations have no solution nearby.
+    #[error(
+        "the equations of the fit could not be solved in iteration {iteration}: the data do not determine the motion"
+    )]
+    Singular {
+        /// Which.
+        iteration: usize,
+    },
+}
+
+impl From<SystemError> for Error {
+    fn from(e: SystemError) -> Self {
+        Error::Motion(inverse_dynamics::Error::System(Box::new(e)))
+    }
+}
+
+impl From<TableError> for Error {
+    fn from(e: TableError) -> Self {
+        Error::Motion(inverse_dynamics::Error::Table(e))
+    }
+}
+
+/// Frames that a spline needs, and a few more.
+const FEWEST_FRAMES: usize = 10;
+
+/// The motion near `start` (coordinates at the frames) that stays near what was `measured` and obeys the model under `loads`.
+///
+/// `going_on` is told the iteration, the largest residual (N or N m) and the marker RMS (m), and may stop the search.
+pub fn reconcile(
+    mut model: Model,
+    loads: Vec<Force>,
+    start: &Table,
+    measured: &Measured,
+    settings: &Settings,
+    going_on: &mut dyn FnMut(usize, f64, f64) -> bool,
+) -> Result<Consistent, Error> {
+    check(settings)?;
+    let excluded = inverse_dynamics::Settings {
+        excluded: settings.excluded.clone(),
+        ..inverse_dynamics::Settings::default()
+    };
+    let unknown_forces = exclude(&mut model, &excluded);
+    let times = start.times();
+    if times.len() < FEWEST_FRAMES {
+        return Err(Error::TooShort { found: times.len(), needed: FEWEST_FRAMES });
+    }
+    let parameters = Parameters::new(&model, &loads, measured, settings);
+    let system = parameters.system()?;
+    let tree = &system.tree;
+    if let Some(node) = tree.nodes.iter().find(|n| n.joint.speeds_are_angular_velocity()) {
+        let name = |c: CoordinateId| model.coordinates[c.0].name.clone();
+        let coordinate = tree.coordinate_of_mobility[node.u0].map_or(String::new(), name);
+        return Err(Error::AngularVelocity { coordinate });
+    }
+    let (root, _) = root(tree).filter(|(node, _)| tree.nodes[*node].nu > 0).ok_or(Error::NoRoot)?;
+    let rows = tree.nodes[root].u0..tree.nodes[root].u0 + tree.nodes[root].nu;
+
+    let basis = Basis::new(times);
+    let q = coordinates(&model, &system, start)?;
+    let frames = Frames::new(&model, &system, times, &q, measured, settings, rows);
+    let coefficients = spline_coefficients(&basis, &q, tree.num_mobilities);
+    let mut search = Search {
+        basis: &basis,
+        frames: &frames,
+        settings,
+        kkt: Kkt::new(
+            &basis,
+            frames.n,
+            frames.rows_per_frame(&system),
+            parameters.list.len(),
+            parameters.has_mass(),
+        ),
+        x: Iterate { coefficients, parameters },
+    };
+    let before = search.fit_of(0.0, 0, true)?;
+    let mut curve = Vec::new();
+    for &sd in &settings.curve {
+        curve.push(search.solve(Some(sd), going_on)?);
+    }
+    let fit = search.solve(settings.residual_sd, going_on)?;
+    let q = search.x.values(&basis, frames.n);
+    let (model, loads) = search.x.parameters.applied();
+    let motion = table(&model, &system, &q, times, start)?;
+    let quantities = search.x.parameters.quantities(&model);
+    Ok(Consistent { motion, model, loads, quantities, before, fit, curve, unknown_forces })
+}
+
+fn check(s: &Settings) -> Result<(), Error> {
+    let deviations = [
+        ("the standard deviation of marker offsets", s.marker_offset_sd),
+        ("the standard deviation of masses", s.mass_sd),
+        ("the standard deviation of mass centres", s.mass_center_sd),
+        ("the standard deviation of the loads' points", s.load_offset_sd),
+        ("the standard deviation of the loads' delay", s.load_delay_sd),
+    ];
+    if let Some(&(what, value)) = deviations.iter().find(|(_, x)| !(*x >= 0.0 && x.is_finite())) {
+        return Err(Error::Value { what, value, expected: "0 or above" });
+    }
+    let mut positive = vec![
+        ("the standard deviation of markers", s.marker_sd),
+        ("the standard deviation of angles", s.coordinate_sd[0]),
+        ("the standard deviation of translations", s.coordinate_sd[1]),
+        ("the cutoff", s.cutoff_hz.unwrap_or(1.0)),
+        ("the standard deviation of residuals", s.residual_sd.unwrap_or(1.0)),
+    ];
+    positive.extend(s.curve.iter().map(|x| ("the standard deviation of residuals", *x)));
+    match positive.iter().find(|(_, x)| !(*x > 0.0 && x.is_finite())) {
+        Some(&(what, value)) => Err(Error::Value { what, value, expected: "above 0" }),
+        None => Ok(()),
+    }
+}
+
+/// Coordinates by frame and mobility, rad and m.
+fn coordinates(model: &Model, system: &System, start: &Table) -> Result<Vec<Vec<f64>>, Error> {
+    let (table, columns) = inverse_dynamics::chosen_columns(model, start, false)?;
+    let mut q = vec![system.default_state.q.clone(); table.rows()];
+    for (i, &c) in columns.iter().enumerate() {
+        let coordinate = &model.coordinates[c];
+        let (m, unit) = (system.tree.mobility_of_coordinate[c], angles::unit_of(start, coordinate));
+        for (row, (q, x)) in q.iter_mut().zip(&table.columns()[i]).enumerate() {
+            if !x.is_finite() {
+                let (name, time) = (coordinate.name.clone(), table.times()[row]);
+                return Err(inverse_dynamics::Error::Missing { name, time }.into());
+            }
+            if let Some(slot) = q.get_mut(m) {
+                *slot = unit * x;
+            }
+        }
+    }
+    Ok(q)
+}
+
+/// Coefficients by function and mobility.
+fn spline_coefficients(basis: &Basis, q: &[Vec<f64>], n: usize) -> Vec<f64> {
+    let mut c = vec![0.0; basis.len() * n];
+    for j in 0..n {
+        let column: Vec<f64> = q.iter().map(|q| q[j]).collect();
+        for (k, x) in basis.interpolate(&column).into_iter().enumerate() {
+            c[k * n + j] = x;
+        }
+    }
+    c
+}
+
+fn table(
+    model: &Model,
+    system: &System,
+    q: &[Vec<f64>],
+    times: &[f64],
+    given: &Table,
+) -> Result<Table, Error> {
+    let tree = &system.tree;
+    let (mut labels, mut columns) = (Vec::new(), Vec::new());
+    let in_degrees = given.in_degrees == Some(true);
+    for (c, coordinate) in model.coordinates.iter().enumerate() {
+        let m = tree.mobility_of_coordinate[c];
+        if m >= tree.num_mobilities {
+            continue;
+        }
+        let turns = coordinate.motion_type == MotionType::Rotational;
+        let unit = if turns && in_degrees { 1f64.to_degrees() } else { 1.0 };
+        labels.push(coordinate.name.clone());
+        columns.push(q.iter().map(|q| unit * q[m]).collect());
+    }
+    let mut t = Table::new(Element::Scalar, labels, times.to_vec(), columns)?;
+    t.name = "Coordinates".to_string();
+    t.in_degrees = Some(in_degrees);
+    Ok(t)
+}
+
+/// What is solved for.
+#[derive(Clone, Debug)]
+struct Iterate {
+    /// By function and mobility.
+    coefficients: Vec<f64>,
+    parameters: Parameters,
+}
+
+impl Iterate {
+    fn moved(&self, step: &[f64], part: f64) -> Self {
+        let (c, p) = step.split_at(self.coefficients.len());
+        let mut next = self.clone();
+        next.coefficients.iter_mut().zip(c).for_each(|(x, d)| *x += part * d);
+        next.parameters.move_by(p, part);
+        next
+    }
+
+    /// Coordinates by frame and mobility.
+    fn values(&self, basis: &Basis, n: usize) -> Vec<Vec<f64>> {
+        let mut all = Vec::with_capacity(basis.len());
+        for row in &basis.rows {
+            let mut q = vec![0.0; n];
+            for (k, a) in row.at.iter().enumerate() {
+                let c = &self.coefficients[(row.first + k) * n..(row.first + k + 1) * n];
+                q.iter_mut().zip(c).for_each(|(q, c)| *q += a[0] * c);
+            }
+            all.push(q);
+        }
+        all
+    }
+}
+
+/// Residuals that count as none, N and N m.
+const RESIDUAL_TOLERANCE: f64 = 1e-4;
+
+/// A step that changes (1) by less than this part of it is the last.
+const OBJECTIVE_TOLERANCE: f64 = 1e-4;
+
+/// Corrections of one step.
+const MOST_CORRECTIONS: usize = 5;
+
+/// How good an iterate is.
+struct State {
+    /// (1), with priced residuals.
+    objective: f64,
+    /// Σ of the equations' errors, in units of weight.
+    violation: f64,
+    /// The largest of them.
+    worst: f64,
+    errors: Vec<f64>,
+}
+
+impl State {
+    /// Whether equations are met better by far, or as well as before with a lower objective.
+    fn is_better_than(&self, other: &State) -> bool {
+        let objective_falls = self.objective <= other.objective * (1.0 + 1e-9);
+        self.violation < 0.5 * other.violation
+            || (objective_falls && self.violation <= 1.5 * other.violation + 1e-9)
+    }
+}
+
+struct Search<'a> {
+    basis: &'a Basis,
+    frames: &'a Frames<'a>,
+    settings: &'a Settings,
+    kkt: Kkt,
+    x: Iterate,
+}
+
+impl Search<'_> {
+    /// Gauss–Newton with residuals priced by `sd`, or none.
+    fn solve(
+        &mut self,
+        sd: Option<f64>,
+        going_on: &mut dyn FnMut(usize, f64, f64) -> bool,
+    ) -> Result<Fit, Error> {
+        let (mut iterations, mut converged) = (0, false);
+        let mut now = self.state(&self.x, sd)?;
+        while iterations < self.settings.max_iterations && !converged {
+            let fit = self.fit_of(sd.unwrap_or(0.0), iterations, false)?;
+            let worst = fit.residual_peak[0].max(fit.residual_peak[1]);
+            if !going_on(iterations, worst, fit.marker_rms) {
+                break;
+            }
+            iterations += 1;
+            let system = self.x.parameters.system()?;
+            let evaluator = Evaluator::new(&system, self.frames, &self.x.parameters)?;
+            let terms = evaluator.linearise(self.basis, &self.x.coefficients, self.settings.threads);
+            self.kkt.fill(self.basis, self.frames, &self.x, &terms, sd);
+            let Some(step) = self.kkt.solve() else {
+                return Err(Error::Singular { iteration: iterations });
+            };
+            let mut part = 1.0;
+            let mut best: Option<(Iterate, State)> = None;
+            for _ in 0..8 {
+                let (next, state) = self.corrected(self.x.moved(&step, part), sd)?;
+                let gains = state.is_better_than(&now);
+                if gains || best.as_ref().is_none_or(|(_, b)| state.is_better_than(b)) {
+                    best = Some((next, state));
+                }
+                if gains {
+                    break;
+                }
+                part *= 0.5;
+            }
+            if let Some((next, state)) = best {
+                let settled = (state.objective - now.objective).abs() <= OBJECTIVE_TOLERANCE * now.objective;
+                converged = settled && state.worst * self.frames.weight <= RESIDUAL_TOLERANCE;
+                (self.x, now) = (next, state);
+            }
+        }
+        self.fit_of(sd.unwrap_or(0.0), iterations, converged)
+    }
+
+    /// Brings a step on to the curved equations: the matrix of the step serves again, with what is left of them on the right.
+    fn corrected(&mut self, x: Iterate, sd: Option<f64>) -> Result<(Iterate, State), Error> {
+        let mut state = self.state(&x, sd)?;
+        let mut x = x;
+        if sd.is_some() {
+            return Ok((x, state));
+        }
+        for _ in 0..MOST_CORRECTIONS {
+            if state.worst * self.frames.weight <= 0.1 * RESIDUAL_TOLERANCE {
+                break;
+            }
+            let step = self.kkt.correct(&state.errors);
+            let next = x.moved(&step, 1.0);
+            let after = self.state(&next, sd)?;
+            if !(after.violation < 0.5 * state.violation) {
+                break;
+            }
+            (x, state) = (next, after);
+        }
+        Ok((x, state))
+    }
+
+    fn state(&self, x: &Iterate, sd: Option<f64>) -> Result<State, Error> {
+        let system = x.parameters.system()?;
+        let evaluator = Evaluator::new(&system, self.frames, &x.parameters)?;
+        let (objective, errors) = evaluator.cost(self.basis, &x.coefficients);
+        let mut objective =
+            objective + self.frames.roughness(self.basis, &x.coefficients) + x.parameters.prior();
+        let rows = self.frames.rows_per_frame(&system);
+        let is_residual = |i: usize| i % rows < self.frames.num_residuals();
+        let mut violation = 0.0;
+        let mut worst = 0.0f64;
+        for (i, e) in errors.iter().enumerate() {
+            match sd {
+                Some(sd) if is_residual(i) => {
+                    objective += 0.5 * (e * self.frames.weight / sd).powi(2) / self.basis.len() as f64;
+                }
+                _ => {
+                    violation += e.abs();
+                    worst = worst.max(e.abs());
+                }
+            }
+        }
+        Ok(State { objective, violation, worst, errors })
+    }
+
+    fn fit_of(&self, residual_sd: f64, iterations: usize, converged: bool) -> Result<Fit, Error> {
+        let system = self.x.parameters.system()?;
+        let evaluator = Evaluator::new(&system, self.frames, &self.x.parameters)?;
+        Ok(Fit { residual_sd, iterations, converged, ..evaluator.fit(self.basis, &self.x.coefficients) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+use super::*;
+use crate::inverse_dynamics::{Solver, equivalent_joint_load};
+use crate::motion_splines::MotionSplines;
+use crate::testing::{chain, numbers};
+use soleus_math::Function;
+use soleus_model::force::{ExternalForce, ForceKind};
+use soleus_model::id::{FrameId, JointId};
+use soleus_model::joint::JointKind::{Custom, Gimbal, Pin};
+use soleus_model::joint::{SpatialTransform, TransformAxis};
+
+/// A free body whose speeds are rates of coordinates, a ball and a hinge on it.
+fn model() -> Model {
+    let axis = |i: usize| TransformAxis {
+        axis: Vec3::unit(if i < 3 { 2 - i } else { i - 3 }),
+        arguments: vec![i],
+        function: Function::Linear { slope: 1.0, intercept: 0.0 },
+    };
+    let six = SpatialTransform { axes: [0, 1, 2, 3, 4, 5].map(axis) };
+    let mut m = chain(vec![(Custom(six), 6), (Gimbal, 3), (Pin, 1)]);
+    for c in &mut m.coordinates[3..6] {
+        c.motion_type = MotionType::Translational;
+    }
+    m
+}
+
+fn swing(model: &Model) -> Table {
+    let times: Vec<f64> = (0..41).map(|i| 0.01 * f64::from(i)).collect();
+    let column = |c: usize| -> Vec<f64> {
+        let (a, w) = (0.3 - 0.02 * c as f64, 3.0 + 0.7 * c as f64);
+        times.iter().map(|t| a * (w * t + c as f64).sin()).collect()
+    };
+    let labels = model.coordinates.iter().map(|c| c.name.clone()).collect();
+    let columns = (0..model.coordinates.len()).map(column).collect();
+    Table::new(Element::Scalar, labels, times, columns).unwrap()
+}
+
+/// The load in ground that a motion needs, and the markers that it shows.
+fn measured(model: &Model, motion: &Table, noise: f64) -> (Vec<Force>, Measured) {
+    let system = System::compile(model).unwrap();
+    let splines = MotionSplines::new(model, &system, motion, None, 5).unwrap();
+    let mut s = Solver::new(&system);
+    let times = motion.times().to_vec();
+    let (mut force, mut point, mut torque) = (vec![Vec::new(); 3], vec![Vec::new(); 3], vec![Vec::new(); 3]);
+    let mut targets: Vec<Target> =
+        (0..model.markers.len()).map(|marker| Target { marker, weight: 1.0, places: Vec::new() }).collect();
+    for (i, &t) in times.iter().enumerate() {
+        splines.compute(t, &mut s.state, &mut s.udot);
+        s.compute(&system);
+        let load = equivalent_joint_load(&system, &s.ws.kin, JointId(0), &s.tau);
+        let child = system.tree.nodes[1].X_MB.inverse();
+        let p = s.ws.kin.X_GB[1] * child.p;
+        for a in 0..3 {
+            force[a].push(load.v.to_array()[a]);
+            torque[a].push(load.w.to_array()[a]);
+            point[a].push(p.to_array()[a]);
+        }
+        for (k, target) in targets.iter_mut().enumerate() {
+            let station = &system.markers[target.marker];
+            let r = numbers((1000 * i + k) as u64 + 7, 3);
+            let p = s.ws.kin.X_GB[station.body] * station.p_BS;
+            target.places.push(p + Vec3 { x: r[0], y: r[1], z: r[2] } * noise);
+        }
+    }
+    let three = |v: Vec<Vec<f64>>| -> Option<[Vec<f64>; 3]> { v.try_into().ok() };
+    let load = Force {
+        name: "ground".into(),
+        path: "/loads/ground".into(),
+        class: "ExternalForce".into(),
+        enabled: true,
+        line_of_action: None,
+        kind: ForceKind::ExternalForce(ExternalForce {
+            applied_to_body: model.joints[0].child,
+            applied_to_body_label: "b0".into(),
+            force_expressed_in_body: FrameId(0),
+            point_expressed_in_body: FrameId(0),
+            time: times,
+            force: three(force),
+            point: three(point),
+            torque: three(torque),
+        }),
+    };
+    (vec![load], Measured::Markers(targets))
+}
+
+fn off(a: &Table, b: &Table) -> f64 {
+    let columns = a.labels().iter().map(|l| (a.column(l).unwrap(), b.column(l).unwrap()));
+    columns.fold(0.0, |m, (a, b)| a.iter().zip(b).fold(m, |m, (a, b)| f64::max(m, (a - b).abs())))
+}
+
+/// Data without errors are met by the motion they came from, from a start that is off.
+#[test]
+fn identity_truth_is_found() {
+    let m = model();
+    let truth = swing(&m);
+    let (loads, data) = measured(&m, &truth, 0.0);
+    let mut start = truth.clone();
+    for (i, x) in start.column_at_mut(7).unwrap().iter_mut().enumerate() {
+        *x += 0.05 * (0.3 * i as f64).sin();
+    }
+    let s = Settings { cutoff_hz: None, ..Settings::default() };
+    let found = reconcile(m, loads, &start, &data, &s, &mut |_, _, _| true).unwrap();
+    assert!(found.fit.converged, "{:?}", found.fit);
+    assert!(found.before.residual_peak[0] > 0.1, "{:?}", found.before);
+    assert!(found.fit.residual_peak[0] < 1e-7 && found.fit.residual_peak[1] < 1e-7, "{:?}", found.fit);
+    // The ridge pulls towards the start by a thousandth of one marker's weight, against four markers per body.
+    assert!(off(&found.motion, &truth) < 2e-4, "{}", off(&found.motion, &truth));
+}
+
+/// With noise the residuals vanish all the same, as inverse dynamics confirms, and the motion is nearer to the truth than the start.
+#[test]
+fn identity_no_residuals_by_inverse_dynamics() {
+    let m = model();
+    let truth = swing(&m);
+    let (loads, data) = measured(&m, &truth, 0.0005);
+    let mut start = truth.clone();
+    for c in 0..10 {
+        let r = numbers(c as u64 + 90, start.rows());
+        start.column_at_mut(c).unwrap().iter_mut().zip(r).for_each(|(x, r)| *x += 0.02 * r);
+    }
+    let s = Settings { curve: vec![10.0, 0.1], ..Settings::default() };
+    let found = reconcile(m.clone(), loads.clone(), &start, &data, &s, &mut |_, _, _| true).unwrap();
+    let id = inverse_dynamics::inverse_dynamics(
+        found.model.clone(),
+        found.loads.clone(),
+        &found.motion,
+        &Default::default(),
+    );
+    let after = crate::quality::residuals(&m, &id.unwrap().generalized_forces).unwrap();
+    assert!(after.force_peak < 1e-5 && after.moment_peak < 1e-5, "{after:?}");
+    assert!(off(&found.motion, &truth) < 0.5 * off(&start, &truth));
+    // The dearer residuals are, the smaller they get, and the farther the markers.
+    let (a, b, c) = (&found.curve[0], &found.curve[1], &found.fit);
+    assert!(
+        a.residual_rms[0] > b.residual_rms[0] && b.residual_rms[0] > c.residual_rms[0],
+        "{:?}",
+        found.curve
+    );
+    assert!(a.marker_rms <= b.marker_rms * (1.0 + 1e-6) && b.marker_rms <= c.marker_rms * (1.0 + 1e-6));
+}
+
+/// Derivatives of the equations by coefficients and parameters against central differences.
+#[test]
+fn deriv_equations() {
+    let m = model();
+    let truth = swing(&m);
+    let (loads, data) = measured(&m, &truth, 0.003);
+    let s = Settings {
+        marker_offset_sd: 0.01,
+        mass_sd: 0.1,
+        mass_center_sd: 0.01,
+        load_offset_sd: 0.005,
+        load_delay_sd: 0.002,
+        ..Settings::default()
+    };
+    let parameters = Parameters::new(&m, &loads, &data, &s);
+    let system = parameters.system().unwrap();
+    let basis = Basis::new(truth.times());
+    let q = coordinates(&m, &system, &truth).unwrap();
+    let frames = Frames::new(&m, &system, truth.times(), &q, &data, &s, 0..6);
+    let coefficients = spline_coefficients(&basis, &q, 10);
+    let x = Iterate { coefficients, parameters };
+    let (nc, np) = (x.coefficients.len(), x.parameters.list.len());
+    let direction: Vec<f64> = numbers(3, nc)
+        .into_iter()
+        .map(|d| 0.02 * d)
+        .chain(numbers(4, np).into_iter().map(|d| 0.5 * d))
+        .collect();
+    let at = |x: &Iterate| {
+        let system = x.parameters.system().unwrap();
+        let e = Evaluator::new(&system, &frames, &x.parameters).unwrap();
+        let terms = e.linearise(&basis, &x.coefficients, 1);
+        let (c, _) = e.cost(&basis, &x.coefficients);
+        (terms, c + frames.roughness(&basis, &x.coefficients) + x.parameters.prior())
+    };
+    let x = x.moved(&direction, 0.3);
+    let h = 1e-5;
+    let (terms, _) = at(&x);
+    let ((plus, f_plus), (minus, f_minus)) = (at(&x.moved(&direction, h)), at(&x.moved(&direction, -h)));
+    for (i, t) in terms.iter().enumerate() {
+        let row = &basis.rows[i];
+        for r in 0..6 {
+            let mut exact: f64 = (0..np).map(|a| t.Jp[r * np + a] * direction[nc + a]).sum();
+            for (k, b) in row.at.iter().enumerate() {
+                for j in 0..10 {
+                    let d: f64 = (0..3).map(|o| b[o] * t.J[o][r * 10 + j]).sum();
+                    exact += d * direction[(row.first + k) * 10 + j];
+                }
+            }
+            let fd = (plus[i].c[r] - minus[i].c[r]) / (2.0 * h);
+            // Accelerations change by 1e3 rad/s² along the direction: truncation (1e-5)² of that cubed, rounding 1e-14 / h.
+            assert!((fd - exact).abs() < 1e-6 * (1.0 + exact.abs()), "frame {i} row {r}: {fd} and {exact}");
+        }
+    }
+    // The right-hand side of the step is the negative gradient of (1).
+    let mut kkt = Kkt::new(&basis, 10, 6, np, true);
+    kkt.fill(&basis, &frames, &x, &terms, None);
+    let g = kkt.gradient();
+    let exact: f64 = g.iter().zip(&direction).map(|(g, d)| g * d).sum();
+    let fd = (f_plus - f_minus) / (2.0 * h);
+    assert!((fd - exact).abs() < 1e-6 * (1.0 + exact.abs()), "{fd} and {exact}");
+}
+
+#[test]
+fn analytic_what_does_not_fit_is_refused() {
+    let m = model();
+    let motion = swing(&m);
+    let (loads, data) = measured(&m, &motion, 0.0);
+    let run = |model: Model, s: Settings| {
+        let motion = swing(&model);
+        reconcile(model, loads.clone(), &motion, &data, &s, &mut |_, _, _| true).unwrap_err()
+    };
+    assert!(matches!(
+        run(m.clone(), Settings { marker_sd: 0.0, ..Settings::default() }),
+        Error::Value { .. }
+    ));
+    assert!(matches!(run(m.clone(), Settings { mass_sd: -1.0, ..Settings::default() }), Error::Value { .. }));
+    let ball = chain(vec![(soleus_model::joint::JointKind::Free, 6), (Pin, 1)]);
+    assert!(matches!(run(ball, Settings::default()), Error::AngularVelocity { .. }));
+    let short = motion.trimmed(0.0, 0.05);
+    let few =
+        reconcile(m, loads.clone(), &short, &Measured::Motion, &Settings::default(), &mut |_, _, _| true);
+    assert!(matches!(few, Err(Error::TooShort { .. })));
+}

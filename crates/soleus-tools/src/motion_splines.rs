@@ -1,0 +1,97 @@
+//! A measured motion as functions of time: natural splines through the (filtered) coordinates.
+
+use crate::inverse_dynamics::{Error, chosen_columns};
+use soleus_dynamics::joint::speeds_from_rates;
+use soleus_dynamics::{State, System};
+use soleus_math::function::{GcvSpline, SplineKnots};
+use soleus_math::signal::{lowpass_butterworth, padded};
+use soleus_math::{Dual, Real, Table, Vec3, vec3};
+use soleus_model::{Model, angles};
+
+/// Coordinates of a model as splines of time.
+#[derive(Clone, Debug)]
+pub struct MotionSplines {
+    /// By mobility; `None` stays at its default.
+    splines: Vec<Option<GcvSpline>>,
+    defaults: Vec<f64>,
+    /// First mobilities of joints whose speeds are an angular velocity.
+    angular: Vec<usize>,
+    /// Coordinates that the data lack; they stay at their defaults.
+    pub at_default: Vec<String>,
+}
+
+impl MotionSplines {
+    /// Splines of `degree` through `coordinates` (a table by coordinate name or path; rotations in degrees if it says so), low-passed
+    /// at `cutoff_hz` if that is given, as inverse dynamics does it.
+    pub fn new(
+        model: &Model,
+        system: &System,
+        coordinates: &Table,
+        cutoff_hz: Option<f64>,
+        degree: usize,
+    ) -> Result<Self, Error> {
+        let tree = &system.tree;
+        let (table, columns) = chosen_columns(model, coordinates, false)?;
+        let table = match cutoff_hz {
+            Some(fc) => lowpass_butterworth(&padded(&table, table.rows() / 2)?, fc)?,
+            None => table,
+        };
+        let mut splines = vec![None; tree.num_mobilities];
+        let mut knots = SplineKnots::new(degree, table.times().to_vec());
+        for (i, &c) in columns.iter().enumerate() {
+            let coordinate = &model.coordinates[c];
+            let unit = angles::unit_of(coordinates, coordinate);
+            let y: Vec<f64> = table.columns()[i].iter().map(|y| y * unit).collect();
+            if let Some(k) = y.iter().position(|y| !y.is_finite()) {
+                return Err(Error::Missing { name: coordinate.name.clone(), time: table.times()[k] });
+            }
+            let spline = knots
+                .interpolate(&y)
+                .map_err(|source| Error::Column { name: coordinate.name.clone(), source })?;
+            if let Some(slot) = splines.get_mut(tree.mobility_of_coordinate[c]) {
+                *slot = Some(spline);
+            }
+        }
+        let at_default = (0..model.coordinates.len()).filter(|c| !columns.contains(c));
+        let nodes = tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
+        Ok(MotionSplines {
+            splines,
+            defaults: system.default_state.q.clone(),
+            angular: nodes.map(|n| n.u0).collect(),
+            at_default: at_default.map(|c| model.coordinates[c].name.clone()).collect(),
+        })
+    }
+
+    /// Whether the data hold a mobility.
+    pub fn holds(&self, mobility: usize) -> bool {
+        self.splines.get(mobility).is_some_and(Option::is_some)
+    }
+
+    /// Coordinate, its rate and second derivative of a mobility at `t`.
+    pub fn at(&self, mobility: usize, t: f64) -> [f64; 3] {
+        match &self.splines[mobility] {
+            Some(s) => s.eval(t),
+            None => [self.defaults[mobility], 0.0, 0.0],
+        }
+    }
+
+    /// Writes time, coordinates, speeds and accelerations at `t`, without derivatives.
+    pub fn compute<T: Real>(&self, t: f64, x: &mut State<T>, udot: &mut [T]) {
+        x.time = T::cst(t);
+        for m in 0..self.splines.len() {
+            let [q, v, a] = self.at(m, t);
+            (x.q[m], x.u[m], udot[m]) = (T::cst(q), T::cst(v), T::cst(a));
+        }
+        for &u0 in &self.angular {
+            // Along the motion q + q̇ ε the angular velocity is u + u̇ ε.
+            let along = |v: &[T], d: &[T]| -> Vec3<Dual<f64, 1>> {
+                let entry = |i: usize| Dual::new(v[u0 + i].value(), [d[u0 + i].value()]);
+                vec3(entry(0), entry(1), entry(2))
+            };
+            let w = speeds_from_rates(along(&x.q, &x.u), along(&x.u, udot)).to_array();
+            for i in 0..3 {
+                (x.u[u0 + i], udot[u0 + i]) = (T::cst(w[i].v), T::cst(w[i].d[0]));
+            }
+        }
+    }
+}

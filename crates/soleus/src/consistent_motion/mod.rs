@@ -1,0 +1,410 @@
+//! A motion that obeys the model: markers or a motion, measured loads and masses brought to agree.
+
+mod files;
+
+use crate::artifact::{Artifact, Outcome};
+use crate::context::{Context, Progress};
+use crate::error::Error;
+use crate::inputs::table::{GAP_HINT, Take, read_in_order, read_markers};
+use crate::inputs::{loads, model, setup};
+use crate::inverse_dynamics::check_span;
+use crate::inverse_kinematics::{InverseKinematics, range};
+use crate::source::{ModelSource, Source};
+use serde::{Deserialize, Serialize};
+use soleus_io::osim::write_document;
+use soleus_io::setup::IkTask;
+use soleus_io::table::sto::Digits;
+use soleus_math::table::{Element, Table};
+use soleus_math::{Vec3, vec3};
+use soleus_model::force::Force;
+use soleus_model::{Diagnostics, Document, Model};
+use soleus_tools::consistent_motion::{
+    Consistent, Error as Failed, Fit, Measured, Settings, Target, reconcile,
+};
+use soleus_tools::inverse_dynamics::{self, inverse_dynamics};
+use soleus_tools::inverse_kinematics::Trial;
+use soleus_tools::quality::{Residuals, check_units, residuals};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// A motion that obeys the model under measured loads.
+///
+/// ```no_run
+/// use soleus::{Context, Disk, Reconcile};
+/// let files = Disk::new();
+/// let request = Reconcile {
+///     model: "subject.osim".into(),
+///     markers: Some("walk.trc".into()),
+///     loads: Some("walk_grf.xml".into()),
+///     ..Default::default()
+/// };
+/// let found = request.run(&Context::new(&files))?;
+/// println!("{}", found.report());
+/// # Ok::<(), soleus::Error>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reconcile {
+    /// The model; with markers if markers are followed.
+    pub model: ModelSource,
+    /// Measured markers (.trc, .c3d): inverse kinematics gives the motion to begin with.
+    pub markers: Option<Source<Table>>,
+    /// Weights of markers: a file with an `IKTaskSet`, or a setup file of inverse kinematics.
+    pub task_file: Option<PathBuf>,
+    /// A motion (.mot, .sto) to begin with, and to stay near to where there are no markers.
+    pub motion: Option<Source<Table>>,
+    /// Measured loads: an XML file with ExternalLoads.
+    pub loads: Option<PathBuf>,
+    /// Forces of the model that do not act: names, groups, or `all`, `actuators`, `muscles`.
+    pub exclude: Vec<String>,
+    /// Above this frequency markers alone do not move the model, Hz; 0 for no such bound.
+    pub cutoff_hz: f64,
+    /// Standard deviation of markers, m.
+    pub marker_sd: f64,
+    /// Standard deviation of residuals, N and N m; `None`: there are none.
+    pub residual_sd: Option<f64>,
+    /// Standard deviations of residuals for the trade-off curve, N and N m.
+    pub curve: Vec<f64>,
+    /// Standard deviation of the markers' places in their bodies, m; 0 keeps them.
+    pub marker_offset_sd: f64,
+    /// Of masses, as a part of each; the total stays. 0 keeps them.
+    pub mass_sd: f64,
+    /// Of mass centres, m; 0 keeps them.
+    pub mass_center_sd: f64,
+    /// Of an offset of the points where loads act, m; 0 for none.
+    pub load_offset_sd: f64,
+    /// Of a delay of the loads, s; 0 for none.
+    pub load_delay_sd: f64,
+    /// First time, s; that of the data without it.
+    pub from: Option<f64>,
+    /// Last time, s; that of the data without it.
+    pub to: Option<f64>,
+    /// File for the motion.
+    pub output: Option<PathBuf>,
+    /// File for the model with its new masses, mass centres and markers.
+    pub model_output: Option<PathBuf>,
+    /// File for the loads with their new points and times (XML); their data are written beside it (.mot).
+    pub loads_output: Option<PathBuf>,
+    /// File for the trade-off curve (.csv).
+    pub curve_output: Option<PathBuf>,
+}
+
+impl Default for Reconcile {
+    fn default() -> Self {
+        let s = Settings::default();
+        Reconcile {
+            model: ModelSource::default(),
+            markers: None,
+            task_file: None,
+            motion: None,
+            loads: None,
+            exclude: s.excluded,
+            cutoff_hz: s.cutoff_hz.unwrap_or(0.0),
+            marker_sd: s.marker_sd,
+            residual_sd: None,
+            curve: Vec::new(),
+            marker_offset_sd: s.marker_offset_sd,
+            mass_sd: s.mass_sd,
+            mass_center_sd: s.mass_center_sd,
+            load_offset_sd: s.load_offset_sd,
+            load_delay_sd: s.load_delay_sd,
+            from: None,
+            to: None,
+            output: None,
+            model_output: None,
+            loads_output: None,
+            curve_output: None,
+        }
+    }
+}
+
+impl Reconcile {
+    /// Finds the motion.
+    pub fn run(&self, cx: &Context) -> Result<ReconciledMotion, Error> {
+        let model = model::read(cx, &self.model)?;
+        let Some(loads_file) = self.loads.as_deref() else {
+            let hint = "give measured loads: an XML file with ExternalLoads (--loads)";
+            let message = "without loads every motion on the ground has residuals";
+            return Err(Error::content(self.data_path(), 0, "", message, hint));
+        };
+        let forces = loads::read(cx, &model, Some(loads_file), Path::new(""))?;
+        let (start, measured, kinematics) = self.data(cx, &model)?;
+        let path = self.data_path();
+        let mut log = Diagnostics::new(path.display().to_string());
+        check_span(&start, [f64::NEG_INFINITY, f64::INFINITY], &forces, &mut log);
+        // The largest first: each is the start of the next.
+        let mut curve = self.curve.clone();
+        curve.sort_by(|a, b| b.total_cmp(a));
+        let settings = Settings {
+            excluded: self.exclude.clone(),
+            marker_sd: self.marker_sd,
+            cutoff_hz: (self.cutoff_hz != 0.0).then_some(self.cutoff_hz),
+            residual_sd: self.residual_sd,
+            marker_offset_sd: self.marker_offset_sd,
+            mass_sd: self.mass_sd,
+            mass_center_sd: self.mass_center_sd,
+            load_offset_sd: self.load_offset_sd,
+            load_delay_sd: self.load_delay_sd,
+            curve,
+            threads: cx.threads,
+            ..Settings::default()
+        };
+        let mut told = |step: usize, worst: f64, rms: f64| {
+            let detail = format!("largest residual {worst:.2e} N or N m, markers {:.2} mm", 1e3 * rms);
+            let (done, total, left_s) = (step as f64, None, None);
+            cx.monitor.progress(&Progress { what: "iterations", done, total, left_s, detail: &detail });
+            !cx.monitor.is_cancelled()
+        };
+        let found = reconcile(model.clone(), forces.clone(), &start, &measured, &settings, &mut told)
+            .map_err(|e| failed(path, &e))?;
+        cx.go_on()?;
+        for name in &found.unknown_forces {
+            log.warn(0, "", format!("there is no force or group `{name}` to leave out"), "");
+        }
+        // Inverse dynamics on its own says whether there are residuals left, and what they were as it is usually done.
+        let residuals_of = |model: &Model, forces: &[Force], motion: &Table, cutoff_hz: Option<f64>| {
+            let excluded = self.exclude.clone();
+            let id = inverse_dynamics::Settings { cutoff_hz, excluded, ..Default::default() };
+            let moments = inverse_dynamics(model.clone(), forces.to_vec(), motion, &id)
+                .map_err(|e| failed(path, &Failed::Motion(e)))?;
+            Ok::<_, Error>(residuals(model, &moments.generalized_forces).unwrap_or_default())
+        };
+        let after = residuals_of(&found.model, &found.loads, &found.motion, None)?;
+        let before = residuals_of(&model, &forces, &start, settings.cutoff_hz)?;
+        before.check(&mut log);
+        cx.report(&log);
+        self.warn_of_changes(cx, &found);
+        let document = match &self.model_output {
+            Some(_) => Some(files::changed_document(model::document(cx, &self.model)?, &found.model)),
+            None => None,
+        };
+        let data = files::load_data(&found.loads);
+        let result =
+            ReconciledMotion { found, before, after, kinematics, document, data, request: self.clone() };
+        result.report().lines().for_each(|line| cx.note(line));
+        Ok(result)
+    }
+
+    /// Without the model and the loads that go with it, a motion is not free of residuals.
+    fn warn_of_changes(&self, cx: &Context, found: &Consistent) {
+        let changes = |word: &str| found.quantities.iter().any(|q| q.name.starts_with(word));
+        let hint = |flag: &str| format!("write them with {flag}, or keep them by a standard deviation of 0");
+        if changes("mass") && self.model_output.is_none() && self.output.is_some() {
+            let message = "masses or mass centres changed, and the model is not written";
+            cx.warn(self.model.path(), message, &hint("--model-out"));
+        }
+        if changes("point") && self.loads_output.is_none() && self.output.is_some() {
+            let message = "points of loads changed, and the loads are not written";
+            cx.warn(self.loads.as_deref().unwrap_or(Path::new("")), message, &hint("--loads-out"));
+        }
+    }
+
+    fn data_path(&self) -> &Path {
+        let source = self.markers.as_ref().or(self.motion.as_ref());
+        source.map_or(Path::new(""), Source::path)
+    }
+
+    /// The motion to begin with, what to stay near to, and the inverse kinematics behind it.
+    fn data(&self, cx: &Context, model: &Model) -> Result<(Table, Measured, Option<Trial>), Error> {
+        let range = range(self.data_path(), self.from, self.to)?;
+        let Some(source) = &self.markers else {
+            let Some(motion) = &self.motion else {
+                let hint = "name markers (--markers) or a motion (--motion)";
+                return Err(Error::content(Path::new(""), 0, "", "there is nothing to follow", hint));
+            };
+            let table = read_in_order(cx, motion, Take::Markers)?;
+            let mut log = Diagnostics::new(motion.path().display().to_string());
+            check_units(model, &table, &mut log);
+            cx.report(&log);
+            return Ok((table.trimmed(range[0], range[1]), Measured::Motion, None));
+        };
+        let quiet = cx.without_model_warnings();
+        let request = InverseKinematics {
+            model: self.model.clone(),
+            markers: source.clone(),
+            task_file: self.task_file.clone(),
+            from: self.from,
+            to: self.to,
+            chunks: cx.threads,
+            ..InverseKinematics::default()
+        };
+        let trial = request.run(&quiet)?.trial;
+        let (markers, _) = read_markers(&quiet, source)?;
+        let tasks = match &self.task_file {
+            Some(file) => setup::tasks(cx, file)?,
+            None => Vec::new(),
+        };
+        let targets = targets(model, &markers, &trial, &tasks);
+        Ok((trial.coordinates.clone(), Measured::Markers(targets), Some(trial)))
+    }
+}
+
+/// The markers that inverse kinematics followed, with its weights, in the frames in which it did.
+fn targets(model: &Model, markers: &Table, trial: &Trial, tasks: &[IkTask]) -> Vec<Target> {
+    let gap = vec3(f64::NAN, f64::NAN, f64::NAN);
+    let times = trial.coordinates.times();
+    let first = markers.times().partition_point(|t| *t < times[0] - 1e-9);
+    let of = |(label, distances): (&String, &Vec<f64>)| {
+        let marker = model.markers.iter().position(|m| m.name == *label)?;
+        let column = markers.index_of(label)?;
+        let weight = tasks.iter().find_map(|t| match t {
+            IkTask::Marker(m) if m.apply && m.name == *label => Some(m.weight),
+            _ => None,
+        });
+        let place = |(row, d): (usize, &f64)| -> Vec3<f64> {
+            if d.is_finite() { markers.vec3(first + row, column) } else { gap }
+        };
+        let places = distances.iter().enumerate().map(place).collect();
+        Some(Target { marker, weight: weight.unwrap_or(1.0), places })
+    };
+    trial.marker_distances.labels().iter().zip(trial.marker_distances.columns()).filter_map(of).collect()
+}
+
+fn failed(path: &Path, e: &Failed) -> Error {
+    let hint = match e {
+        Failed::Motion(inverse_dynamics::Error::NoCoordinates) => {
+            "columns are named after coordinates, such as knee_angle"
+        }
+        Failed::Motion(inverse_dynamics::Error::Missing { .. }) => GAP_HINT,
+        _ => "",
+    };
+    Error::content(path, 0, "", e.to_string(), hint)
+}
+
+/// A motion that obeys the model, and what had to change for it.
+#[derive(Debug)]
+pub struct ReconciledMotion {
+    /// The motion, the model, the loads, and how well they fit.
+    pub found: Consistent,
+    /// Residuals by inverse dynamics of the motion to begin with, low-passed at the cutoff.
+    pub before: Residuals,
+    /// Residuals by inverse dynamics of the motion that is written.
+    pub after: Residuals,
+    /// Inverse kinematics of the markers, the start.
+    pub kinematics: Option<Trial>,
+    document: Option<Document>,
+    data: Option<Table>,
+    request: Reconcile,
+}
+
+impl ReconciledMotion {
+    /// Markers, residuals, coordinates and parameters before and after.
+    pub fn report(&self) -> String {
+        let (b, a) = (&self.found.before, &self.found.fit);
+        let mut text = String::new();
+        if self.kinematics.is_some() {
+            let more = 100.0 * (a.marker_rms / b.marker_rms.max(f64::MIN_POSITIVE) - 1.0);
+            let _ = writeln!(
+                text,
+                "marker RMS: {:.2} mm by inverse kinematics, {:.2} mm now ({more:+.1} %)",
+                1e3 * b.marker_rms,
+                1e3 * a.marker_rms
+            );
+        }
+        let _ = writeln!(
+            text,
+            "change of coordinates: RMS {:.2} deg, {:.1} mm",
+            a.coordinate_rms[0].to_degrees(),
+            1e3 * a.coordinate_rms[1]
+        );
+        let (was, r) = (&self.before, &self.after);
+        let _ = writeln!(
+            text,
+            "residual force: RMS {:.1} N before, {:.2e} N now; largest {:.2e} N",
+            was.force_rms, r.force_rms, r.force_peak
+        );
+        let _ = writeln!(
+            text,
+            "residual moment: RMS {:.1} N m before, {:.2e} N m now; largest {:.2e} N m",
+            was.moment_rms, r.moment_rms, r.moment_peak
+        );
+        let mut quantities: Vec<_> = self.found.quantities.iter().collect();
+        quantities.sort_by(|a, b| (b.value / b.sd).abs().total_cmp(&(a.value / a.sd).abs()));
+        for q in quantities.iter().take(MOST_QUANTITIES) {
+            let _ = writeln!(text, "  {}: {:+.4} (standard deviation {})", q.name, q.value, q.sd);
+        }
+        if quantities.len() > MOST_QUANTITIES {
+            let _ = writeln!(text, "  and {} more, which changed less", quantities.len() - MOST_QUANTITIES);
+        }
+        for f in &self.found.curve {
+            let _ = writeln!(text, "{}", curve_line(f));
+        }
+        let _ = write!(text, "{} iterations", a.iterations);
+        text
+    }
+
+    fn curve_table(&self) -> Option<Table> {
+        let all: Vec<&Fit> = self.found.curve.iter().chain([&self.found.fit]).collect();
+        let labels = [
+            "marker_rms_mm",
+            "residual_force_rms_N",
+            "residual_moment_rms_Nm",
+            "residual_force_peak_N",
+            "residual_moment_peak_Nm",
+            "angle_change_rms_deg",
+            "translation_change_rms_mm",
+        ];
+        let column = |of: &dyn Fn(&Fit) -> f64| all.iter().map(|f| of(f)).collect::<Vec<f64>>();
+        let columns = vec![
+            column(&|f| 1e3 * f.marker_rms),
+            column(&|f| f.residual_rms[0]),
+            column(&|f| f.residual_rms[1]),
+            column(&|f| f.residual_peak[0]),
+            column(&|f| f.residual_peak[1]),
+            column(&|f| f.coordinate_rms[0].to_degrees()),
+            column(&|f| 1e3 * f.coordinate_rms[1]),
+        ];
+        let sd = all.iter().map(|f| f.residual_sd).collect();
+        Table::new(Element::Scalar, labels.map(String::from).to_vec(), sd, columns).ok()
+    }
+}
+
+/// Parameters that the report names.
+const MOST_QUANTITIES: usize = 12;
+
+fn curve_line(f: &Fit) -> String {
+    format!(
+        "residuals of {} N, N m: marker RMS {:.2} mm, residuals RMS {:.3} N, {:.3} N m",
+        f.residual_sd,
+        1e3 * f.marker_rms,
+        f.residual_rms[0],
+        f.residual_rms[1]
+    )
+}
+
+impl Outcome for ReconciledMotion {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        let r = &self.request;
+        let mut list = Vec::new();
+        if let Some(file) = &r.output {
+            list.push(Artifact::table(file, &self.found.motion, Digits::Shortest));
+        }
+        if let (Some(file), Some(document)) = (&r.model_output, &self.document) {
+            list.push(Artifact::text(file, write_document(document)));
+        }
+        if let (Some(file), Some(data)) = (&r.loads_output, &self.data) {
+            let data_file = file.with_extension("mot");
+            list.push(Artifact::text(
+                file,
+                files::load_setup(&self.found.model, &self.found.loads, &data_file),
+            ));
+            list.push(Artifact::table(data_file, data, Digits::Shortest).derived());
+        }
+        if let (Some(file), Some(curve)) = (&r.curve_output, self.curve_table()) {
+            list.push(Artifact::text(file, files::csv("residual_sd", &curve)));
+        }
+        list
+    }
+
+    fn verdict(&self) -> Result<(), Error> {
+        let f = &self.found.fit;
+        if f.converged {
+            return Ok(());
+        }
+        let message = format!(
+            "the motion did not converge: {} iterations, residuals RMS {:.2e} N, {:.2e} N m",
+            f.iterations, f.residual_rms[0], f.residual_rms[1]
+        );
+        Err(Error::NotSolved { message })
+    }
+}

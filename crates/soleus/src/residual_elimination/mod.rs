@@ -1,0 +1,333 @@
+//! Residual elimination: a motion of the pelvis and the back that needs no residual forces.
+
+use crate::artifact::{Artifact, Outcome};
+use crate::context::{Context, Progress};
+use crate::error::{Error, nearest_hint};
+use crate::inputs::table::{GAP_HINT, Take, read_in_order};
+use crate::inputs::{loads, model};
+use crate::inverse_dynamics::check_span;
+use crate::inverse_kinematics::range;
+use crate::source::{ModelSource, Source};
+use serde::{Deserialize, Serialize};
+use soleus_io::table::sto::Digits;
+use soleus_math::Table;
+use soleus_model::force::Force;
+use soleus_model::{Diagnostics, Model};
+use soleus_tools::inverse_dynamics::{self, inverse_dynamics};
+use soleus_tools::quality::{Residuals, check_cutoff, check_units, residuals};
+use soleus_tools::residual_elimination::{
+    Change, Cycle, Eliminated, Error as Failed, Settings, eliminate_residuals,
+};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Which part of a gait cycle a trial is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GaitCycle {
+    /// Not known, or no gait: the back need not repeat itself.
+    #[default]
+    None,
+    /// A half: bending and rotation of the back end with the opposite sign.
+    Half,
+    /// A whole one: the back ends as it began.
+    Whole,
+}
+
+/// A motion that needs no residual forces, by new translations of the pelvis and angles of the low back (Thelen & Anderson 2006).
+///
+/// ```no_run
+/// use soleus::{Context, Disk, ResidualElimination};
+/// let files = Disk::new();
+/// let request = ResidualElimination {
+///     model: "subject.osim".into(),
+///     motion: "walk.mot".into(),
+///     loads: Some("walk_grf.xml".into()),
+///     cutoff_hz: Some(6.0),
+///     ..Default::default()
+/// };
+/// let found = request.run(&Context::new(&files))?;
+/// println!("{}", found.report());
+/// # Ok::<(), soleus::Error>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResidualElimination {
+    /// The model.
+    pub model: ModelSource,
+    /// Coordinates over time (.mot, .sto).
+    pub motion: Source<Table>,
+    /// Measured loads: an XML file with ExternalLoads.
+    pub loads: Option<PathBuf>,
+    /// Cutoff of the low-pass on the coordinates, Hz; no filter without it.
+    pub cutoff_hz: Option<f64>,
+    /// Forces of the model that do not act: names, groups, or `all`, `actuators`, `muscles`.
+    pub exclude: Vec<String>,
+    /// Translations of the root to solve for; found from the model if empty.
+    pub translations: Vec<String>,
+    /// Angles of the back to solve for; found from the model if empty.
+    pub back: Vec<String>,
+    /// w_x, w_b and w_s of the cost: translations (mm⁻²), angles of the back (deg⁻²), repetition (deg⁻²).
+    pub weights: [f64; 3],
+    /// Which part of a gait cycle the range of time is.
+    pub cycle: GaitCycle,
+    /// Whether a constant difference of back flexion counts.
+    pub keep_mean_flexion: bool,
+    /// First time, s; that of the data without it.
+    pub from: Option<f64>,
+    /// Last time, s; that of the data without it.
+    pub to: Option<f64>,
+    /// Time between rows of the result, s; without it they are those of the data.
+    pub step: Option<f64>,
+    /// File for the motion.
+    pub output: Option<PathBuf>,
+    /// File for the rates of the coordinates.
+    pub speeds_output: Option<PathBuf>,
+    /// File for the accelerations.
+    pub accelerations_output: Option<PathBuf>,
+}
+
+impl Default for ResidualElimination {
+    fn default() -> Self {
+        let s = Settings::default();
+        ResidualElimination {
+            model: ModelSource::default(),
+            motion: Source::default(),
+            loads: None,
+            cutoff_hz: None,
+            exclude: s.excluded,
+            translations: Vec::new(),
+            back: Vec::new(),
+            weights: [s.translation_weight, s.back_weight, s.symmetry_weight],
+            cycle: GaitCycle::None,
+            keep_mean_flexion: false,
+            from: None,
+            to: None,
+            step: None,
+            output: None,
+            speeds_output: None,
+            accelerations_output: None,
+        }
+    }
+}
+
+impl ResidualElimination {
+    /// Finds the motion.
+    pub fn run(&self, cx: &Context) -> Result<MotionWithoutResiduals, Error> {
+        let model = model::read(cx, &self.model)?;
+        let path = self.motion.path();
+        let Some(loads_file) = self.loads.as_deref() else {
+            let hint = "give measured loads: an XML file with ExternalLoads (--loads)";
+            return Err(Error::content(
+                path,
+                0,
+                "",
+                "without loads every motion on the ground has residuals",
+                hint,
+            ));
+        };
+        let forces = loads::read(cx, &model, Some(loads_file), Path::new(""))?;
+        let table = read_in_order(cx, &self.motion, Take::Markers)?;
+        let mut log = Diagnostics::new(path.display().to_string());
+        check_units(&model, &table, &mut log);
+        if let Some(hz) = self.cutoff_hz {
+            check_cutoff(table.times(), hz, &mut log);
+        }
+        let range = range(path, self.from, self.to)?;
+        check_span(&table, range, &forces, &mut log);
+        let settings = Settings {
+            cutoff_hz: self.cutoff_hz,
+            range,
+            excluded: self.exclude.clone(),
+            translations: self.translations.clone(),
+            back: self.back.clone(),
+            translation_weight: self.weights[0],
+            back_weight: self.weights[1],
+            symmetry_weight: self.weights[2],
+            cycle: match self.cycle {
+                GaitCycle::None => Cycle::None,
+                GaitCycle::Half => Cycle::Half,
+                GaitCycle::Whole => Cycle::Whole,
+            },
+            detrend_flexion: !self.keep_mean_flexion,
+            output_step: self.step,
+            ..Settings::default()
+        };
+        let before = self.residuals(&model, &forces, &table, self.cutoff_hz, range)?;
+        before.check(&mut log);
+        let mut told = |step: usize, cost: f64| {
+            let detail = format!("cost {cost:.4e}");
+            let (done, total, left_s) = (step as f64, None, None);
+            cx.monitor.progress(&Progress { what: "iterations", done, total, left_s, detail: &detail });
+            !cx.monitor.is_cancelled()
+        };
+        let found = eliminate_residuals(model.clone(), forces.clone(), &table, &settings, &mut told)
+            .map_err(|e| self.failed(&model, &e))?;
+        cx.go_on()?;
+        for name in &found.at_default {
+            log.warn(0, "", format!("no column for coordinate `{name}`: it stays at its default value"), "");
+        }
+        for name in &found.unknown_forces {
+            log.warn(0, "", format!("there is no force or group `{name}` to leave out"), "");
+        }
+        let unfiltered = [f64::NEG_INFINITY, f64::INFINITY];
+        let after = self.residuals(&model, &forces, &found.motion, None, unfiltered)?;
+        cx.report(&log);
+        let weight = model.total_mass() * model.gravity.norm();
+        let result = MotionWithoutResiduals { found, before, after, weight, request: self.clone() };
+        result.report().lines().for_each(|line| cx.note(line));
+        Ok(result)
+    }
+
+    /// The residuals of a motion, by inverse dynamics.
+    fn residuals(
+        &self,
+        model: &Model,
+        forces: &[Force],
+        table: &Table,
+        cutoff_hz: Option<f64>,
+        range: [f64; 2],
+    ) -> Result<Residuals, Error> {
+        let settings = inverse_dynamics::Settings {
+            cutoff_hz,
+            range,
+            excluded: self.exclude.clone(),
+            ..inverse_dynamics::Settings::default()
+        };
+        let moments = inverse_dynamics(model.clone(), forces.to_vec(), table, &settings)
+            .map_err(|e| self.failed(model, &Failed::Motion(e)))?;
+        // Natural splines have no third derivative at their ends, whatever the motion has: rows there are not judged.
+        let t = moments.generalized_forces.times();
+        let inner = match t.len() {
+            n if n > 4 * END_ROWS => moments.generalized_forces.trimmed(t[END_ROWS], t[n - 1 - END_ROWS]),
+            _ => moments.generalized_forces.clone(),
+        };
+        Ok(residuals(model, &inner).unwrap_or_default())
+    }
+
+    fn failed(&self, model: &Model, e: &Failed) -> Error {
+        let path = self.motion.path();
+        let hint = match e {
+            Failed::Motion(inverse_dynamics::Error::NoCoordinates) => {
+                "columns are named after coordinates, such as knee_angle".to_string()
+            }
+            Failed::Motion(inverse_dynamics::Error::Missing { .. }) => GAP_HINT.to_string(),
+            Failed::NoSuchCoordinate { name } => {
+                nearest_hint("coordinate", name, model.coordinates.iter().map(|c| c.name.as_str()))
+            }
+            Failed::Count { .. } | Failed::Singular { .. } => {
+                "name as many coordinates as the root has equations, with --translations and --back"
+                    .to_string()
+            }
+            _ => String::new(),
+        };
+        Error::content(path, 0, "", e.to_string(), &hint)
+    }
+}
+
+/// A motion without residuals, and how far it is from the measured one.
+#[derive(Debug)]
+pub struct MotionWithoutResiduals {
+    /// The motion, its rates and accelerations, and the change of each coordinate that was solved for.
+    pub found: Eliminated,
+    /// Residuals of the measured motion, by inverse dynamics.
+    pub before: Residuals,
+    /// Residuals of the new one, by inverse dynamics of its rows: splines of degree 5 through what was integrated.
+    pub after: Residuals,
+    /// Weight of the model, N.
+    pub weight: f64,
+    request: ResidualElimination,
+}
+
+/// Rows at each end that the residuals by inverse dynamics leave out.
+const END_ROWS: usize = 8;
+
+/// Table 3 of Thelen & Anderson (2006): mean and standard deviation of the RMS changes of ten subjects, mm and deg.
+fn published(c: &Change) -> [f64; 2] {
+    use soleus_tools::residual_elimination::Role::*;
+    match c.role {
+        AnteriorPosterior => [3.3, 1.3],
+        MedialLateral => [1.8, 1.3],
+        SuperiorInferior => [4.1, 1.7],
+        Flexion => [0.9, 0.6],
+        Bending => [2.9, 1.1],
+        Rotation => [4.9, 2.5],
+    }
+}
+
+impl MotionWithoutResiduals {
+    /// The changes in the layout of Table 3 of Thelen & Anderson (2006), and the residuals.
+    pub fn report(&self) -> String {
+        let mut text = String::new();
+        let f = &self.found;
+        let _ = writeln!(
+            text,
+            "{:<44}{:>10}{:>10}{:>10}   published mean (SD)",
+            "RMS change", "RMS", "mean", "largest"
+        );
+        for c in &f.changes {
+            let (unit, word, group) = match c.role.is_translation() {
+                true => (1e3, "mm", "pelvis"),
+                false => (1f64.to_degrees(), "deg", "back"),
+            };
+            let label = format!("{group} {} ({})", c.role.label(), c.name);
+            let [mean, sd] = published(c);
+            let _ = writeln!(
+                text,
+                "{label:<44}{:>6.2} {word:<3}{:>10.2}{:>10.2}   {mean:.1} ({sd:.1})",
+                unit * c.rms,
+                unit * c.mean,
+                unit * c.largest,
+            );
+        }
+        let (b, a) = (&self.before, &self.after);
+        let _ = writeln!(
+            text,
+            "residual force: RMS {:.1} N before, {:.2e} N after ({:.1e} of the weight); largest {:.2e} N",
+            b.force_rms,
+            a.force_rms,
+            a.force_rms / self.weight,
+            a.force_peak
+        );
+        let _ = writeln!(
+            text,
+            "residual moment: RMS {:.1} N m before, {:.2e} N m after; largest {:.2e} N m",
+            b.moment_rms, a.moment_rms, a.moment_peak
+        );
+        let _ = writeln!(
+            text,
+            "with the accelerations of the solution: at most {:.1e} N, {:.1e} N m",
+            f.residual[0], f.residual[1]
+        );
+        let _ = write!(
+            text,
+            "{} iterations, {} integration steps, cost {:.4} (from {:.4}) mm², deg²",
+            f.iterations, f.integration_steps, f.cost[1], f.cost[0]
+        );
+        text
+    }
+}
+
+impl Outcome for MotionWithoutResiduals {
+    fn artifacts(&self) -> Vec<Artifact<'_>> {
+        let r = &self.request;
+        let files = [
+            (&r.output, &self.found.motion),
+            (&r.speeds_output, &self.found.rates),
+            (&r.accelerations_output, &self.found.accelerations),
+        ];
+        let named = files.into_iter().filter_map(|(file, table)| file.as_ref().map(|f| (f, table)));
+        named.map(|(file, table)| Artifact::table(file, table, Digits::Shortest)).collect()
+    }
+
+    fn verdict(&self) -> Result<(), Error> {
+        if self.found.converged {
+            return Ok(());
+        }
+        let message = format!(
+            "the initial values did not converge: {} iterations, cost {:.4}; the motion has no residuals, but may not be the nearest",
+            self.found.iterations, self.found.cost[1]
+        );
+        Err(Error::NotSolved { message })
+    }
+}
