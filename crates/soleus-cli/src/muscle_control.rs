@@ -2,7 +2,7 @@
 
 use crate::door::{enter, finish};
 use clap::{Args, ValueEnum};
-use soleus::muscle_control::{Effort, MassCenter, Tracking};
+use soleus::muscle_control::{Effort, MassCenter, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS};
 use soleus::simulation::SimulationOutput;
 use soleus::{ComputedMuscleControl, Error, ResidualReduction};
 use std::path::PathBuf;
@@ -100,12 +100,6 @@ pub struct Reduction {
     model_out: Option<PathBuf>,
 }
 
-/// Optimal moment (N m) and force (N) of residual actuators where none are given: so weak that the motion gives way, as OpenSim's examples
-/// have them.
-const RESIDUALS: [f64; 2] = [4.0, 8.0];
-/// Optimal force of the other actuators where none are given, N m or N: strong enough to count for nothing.
-const STRONG: f64 = 1000.0;
-
 impl Reduction {
     /// Runs `soleus rra`.
     pub fn run(&self) -> Result<(), Error> {
@@ -113,10 +107,10 @@ impl Reduction {
         tracking.replace_forces = true;
         if tracking.force_sets.is_empty() {
             if tracking.residuals.is_empty() {
-                tracking.residuals = RESIDUALS.to_vec();
+                tracking.residuals = WEAK_RESIDUALS.to_vec();
             }
             if tracking.reserves.is_empty() {
-                tracking.reserves = vec![STRONG];
+                tracking.reserves = vec![STRONG_ACTUATORS];
             }
         }
         let mass_center = self.mass_center.clone().map(|body| MassCenter {

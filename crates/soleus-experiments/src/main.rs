@@ -16,6 +16,7 @@ mod seth;
 mod sheet;
 mod ski;
 mod stages;
+mod thelen;
 mod walk;
 
 use clap::{Parser, Subcommand};
@@ -75,6 +76,12 @@ enum Experiment {
     /// missing readings, and what a perturbed landing does to the knees
     #[command(after_help = "Example:\n  soleus experiment ski --out ski")]
     Ski(ski::Arguments),
+    /// The walks of Thelen and Anderson (2006): residual elimination and computed muscle control over half a gait cycle, in the layout of
+    /// their tables
+    #[command(
+        after_help = "Example:\n  soleus experiment thelen --data ../shared/data --out thelen\n\nIts data lie in walking of that folder."
+    )]
+    Thelen(thelen::Arguments),
     /// The walks of van den Bogert, Blana and Heinrich (2011): able and with a prosthesis, stored and published costs
     #[command(after_help = "Example:\n  soleus experiment walk --out walks")]
     Walk(walk::Arguments),
@@ -89,6 +96,7 @@ fn run(which: &Experiment) -> Result<(), Error> {
         Experiment::Moco(a) => moco::run(a),
         Experiment::Seth(a) => seth::run(a),
         Experiment::Ski(a) => ski::run(a),
+        Experiment::Thelen(a) => thelen::run(a),
         Experiment::Walk(a) => walk::run(a),
     }
 }

@@ -24,12 +24,18 @@ pub struct Pipeline {
     pub imu: Option<Sensors>,
     /// Low-pass filter of the joint angles.
     pub filter: Option<Filter>,
+    /// Residual elimination of every trial with loads: later steps take its motion.
+    pub rea: Option<Elimination>,
+    /// Residual reduction of every trial with loads: later steps take its motion, and its model.
+    pub rra: Option<Reduction>,
     /// Inverse dynamics; done as well for every trial with loads.
     pub id: Option<Dynamics>,
     /// Static optimization.
     pub so: Option<Optimization>,
     /// Joint reactions, from the muscle forces of static optimization.
     pub jr: Option<Reactions>,
+    /// Computed muscle control.
+    pub cmc: Option<MuscleControl>,
     /// The trials.
     pub trials: Vec<Trial>,
 }
@@ -125,6 +131,58 @@ pub struct Optimization {
     pub exponent: Option<f64>,
     /// Whether lengths and speeds of fibers limit forces. Default true.
     pub physiology: Option<bool>,
+}
+
+/// `[rea]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Elimination {
+    /// Which part of a gait cycle each trial is: `half`, `whole`, or none. Default none.
+    pub cycle: Option<String>,
+}
+
+/// `[rra]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reduction {
+    /// Coordinates to follow, with weights: a file with a CMC_TaskSet. Default all.
+    pub tasks: Option<PathBuf>,
+    /// Files with force sets: the actuators. Default those of `residuals` and `reserves`.
+    pub actuators: Vec<PathBuf>,
+    /// Optimal moment (N m) and force (N) of actuators at joints with ground. Default 4 and 8, where there are no files.
+    #[serde(with = "crate::plain")]
+    pub residuals: Option<[f64; 2]>,
+    /// Optimal force (N m or N) of the other actuators. Default 1000, where there are no files.
+    #[serde(with = "crate::plain")]
+    pub reserves: Option<f64>,
+    /// Body whose mass centre is moved.
+    pub mass_center: Option<String>,
+    /// Whether masses are changed as recommended, too. Default false.
+    pub change_masses: bool,
+}
+
+/// `[cmc]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MuscleControl {
+    /// Coordinates to follow: a file with a CMC_TaskSet. Default all.
+    pub tasks: Option<PathBuf>,
+    /// Limits of controls: a file with a ControlSet.
+    pub limits: Option<PathBuf>,
+    /// Files with force sets: residual and reserve actuators.
+    pub actuators: Vec<PathBuf>,
+    /// Optimal moment (N m) and force (N) of actuators at joints with ground.
+    #[serde(with = "crate::plain")]
+    pub residuals: Option<[f64; 2]>,
+    /// Optimal force (N m or N) of an actuator for every coordinate that has none.
+    #[serde(with = "crate::plain")]
+    pub reserves: Option<f64>,
+    /// Length of a window, s. Default 0.01.
+    #[serde(with = "crate::plain")]
+    pub window: Option<f64>,
+    /// Price of a change of excitation from one window to the next. Default 0.
+    #[serde(with = "crate::plain")]
+    pub smoothness: Option<f64>,
 }
 
 /// `[jr]`.

@@ -36,7 +36,9 @@ mod run;
 
 pub use computed_muscle_control::{ComputedMuscleControl, Effort};
 pub use report::{CoordinateError, TrackingReport};
-pub use residual_reduction::{MassCenter, ReducedMotion, ResidualReduction};
+pub use residual_reduction::{
+    MassCenter, ReducedMotion, ResidualReduction, STRONG_ACTUATORS, WEAK_RESIDUALS,
+};
 pub use soleus_tools::tracking::{MassAdjustment, Shortfall};
 
 use crate::analysis::{self, AnalysisTable};

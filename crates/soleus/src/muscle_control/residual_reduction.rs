@@ -23,6 +23,12 @@ use std::path::{Path, PathBuf};
 /// Length of a window, s: OpenSim's.
 const WINDOW: f64 = 0.001;
 
+/// Optimal moment (N m) and force (N) of residual actuators where none are given: so weak that the motion gives way, as OpenSim's examples
+/// have them.
+pub const WEAK_RESIDUALS: [f64; 2] = [4.0, 8.0];
+/// Optimal force of the other actuators where none are given, N m or N: strong enough to count for nothing.
+pub const STRONG_ACTUATORS: f64 = 1000.0;
+
 /// A motion near the measured one that needs smaller residuals, and a mass centre that fits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

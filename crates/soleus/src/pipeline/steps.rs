@@ -9,7 +9,12 @@ use crate::inputs::setup;
 use crate::inputs::table::{Take, read_in_order};
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
+use crate::muscle_control::{
+    ComputedMuscleControl, MassCenter, ResidualReduction, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS,
+};
+use crate::residual_elimination::{GaitCycle, ResidualElimination};
 use crate::scaling::{FactorSettings, PlacingSettings, Scaling, ScalingOutput};
+use crate::simulation::SimulationOutput;
 use crate::source::Source;
 use soleus_io::pipeline::{Scale, Trial};
 use soleus_io::setup::{AnalysisKind, AnalysisSetup, Setup};
@@ -70,8 +75,116 @@ impl Run<'_> {
         let folder = self.results.join(&trial.name);
         let angles = self.angles(trial, model, &folder)?;
         let motion = self.smooth(trial, angles, &folder)?;
-        self.moments(trial, model, &motion, &folder)?;
-        self.muscles(trial, model, &motion, &folder)
+        let motion = self.eliminate(trial, model, motion, &folder)?;
+        let (model, motion) = self.reduce(trial, model, motion, &folder)?;
+        self.moments(trial, &model, &motion, &folder)?;
+        self.muscles(trial, &model, &motion, &folder)?;
+        self.control(trial, &model, &motion, &folder)
+    }
+
+    /// The motion without residuals, if that is asked for.
+    fn eliminate(
+        &mut self,
+        trial: &Trial,
+        model: &Path,
+        motion: PathBuf,
+        folder: &Path,
+    ) -> Result<PathBuf, Ended> {
+        let (Some(s), Some(loads)) = (&self.study.rea, &trial.loads) else { return Ok(motion) };
+        let file = folder.join("rea.mot");
+        let request = ResidualElimination {
+            model: model.into(),
+            motion: motion.into(),
+            loads: Some(self.at(loads)),
+            cycle: match s.cycle.as_deref() {
+                Some("half") => GaitCycle::Half,
+                Some("whole") => GaitCycle::Whole,
+                None | Some("none") => GaitCycle::None,
+                Some(other) => {
+                    let message = format!("`{other}` is no part of a gait cycle");
+                    let e = Error::content(&self.asked(), 0, "rea.cycle", message, "half, whole or none");
+                    return self.step(&format!("{} rea", trial.name), s, |_| Err::<Smoothed, _>(e)).map(|()| file);
+                }
+            },
+            from: trial.from,
+            to: trial.to,
+            output: Some(file.clone()),
+            ..ResidualElimination::default()
+        };
+        self.step(&format!("{} rea", trial.name), &request, |cx| request.run(cx))?;
+        Ok(file)
+    }
+
+    /// The motion and the model with smaller residuals, if that is asked for.
+    fn reduce(
+        &mut self,
+        trial: &Trial,
+        model: &Path,
+        motion: PathBuf,
+        folder: &Path,
+    ) -> Result<(PathBuf, PathBuf), Ended> {
+        let study = self.study;
+        let (Some(s), Some(loads)) = (&study.rra, &trial.loads) else {
+            return Ok((model.to_path_buf(), motion));
+        };
+        let changed = folder.join("adjusted.osim");
+        let own = s.actuators.is_empty();
+        let or = |given: Option<f64>, usual: f64| given.or(own.then_some(usual));
+        let tracking = Tracking {
+            model: model.into(),
+            motion: motion.into(),
+            loads: Some(self.at(loads)),
+            replace_forces: true,
+            force_sets: s.actuators.iter().map(|f| self.at(f)).collect(),
+            residuals: match s.residuals {
+                Some(r) => r.to_vec(),
+                None if own => WEAK_RESIDUALS.to_vec(),
+                None => Vec::new(),
+            },
+            reserves: or(s.reserves, STRONG_ACTUATORS).into_iter().collect(),
+            task_file: s.tasks.as_ref().map(|t| self.at(t)),
+            from: trial.from,
+            to: trial.to,
+            output: SimulationOutput { folder: Some(folder.join("rra")), name: Some(trial.name.clone()) },
+            ..Tracking::default()
+        };
+        let mass_center = s.mass_center.clone().map(|body| MassCenter {
+            body,
+            range: None,
+            change_masses: s.change_masses,
+            output: Some(changed.clone()),
+        });
+        let model = if mass_center.is_some() { changed } else { model.to_path_buf() };
+        let request = ResidualReduction { tracking, window: None, mass_center };
+        self.step(&format!("{} rra", trial.name), &request, |cx| request.run(cx))?;
+        Ok((model, folder.join("rra").join(format!("{}_Kinematics_q.sto", trial.name))))
+    }
+
+    /// Excitations that drive the model along the motion, if they are asked for.
+    fn control(&mut self, trial: &Trial, model: &Path, motion: &Path, folder: &Path) -> Result<(), Ended> {
+        let study = self.study;
+        let Some(s) = &study.cmc else { return Ok(()) };
+        let usual = ComputedMuscleControl::default();
+        let request = ComputedMuscleControl {
+            tracking: Tracking {
+                model: model.into(),
+                motion: motion.into(),
+                loads: trial.loads.as_ref().map(|l| self.at(l)),
+                force_sets: s.actuators.iter().map(|f| self.at(f)).collect(),
+                residuals: s.residuals.map_or(Vec::new(), |r| r.to_vec()),
+                reserves: s.reserves.into_iter().collect(),
+                task_file: s.tasks.as_ref().map(|t| self.at(t)),
+                limits: s.limits.as_ref().map(|l| self.at(l)),
+                from: trial.from,
+                to: trial.to,
+                output: SimulationOutput { folder: Some(folder.join("cmc")), name: Some(trial.name.clone()) },
+                ..Tracking::default()
+            },
+            window: s.window.unwrap_or(usual.window),
+            smoothness: s.smoothness.unwrap_or(usual.smoothness),
+            ..usual
+        };
+        self.step(&format!("{} cmc", trial.name), &request, |cx| request.run(cx))
     }
 
     /// First and last time of a trial, and what lies on either side and still shows between them.

@@ -1,0 +1,118 @@
+//! Thelen and Anderson (2006), "Using computed muscle control to generate forward dynamic simulations of human walking from experimental
+//! data": residual elimination and computed muscle control over half a gait cycle of every walker at hand.
+//!
+//! The authors' ten subjects are not public; the walkers here are others, with other models. Tables have the layout of theirs.
+
+mod walker;
+
+use super::places::Places;
+use super::report::{Report, list};
+use super::sheet::{Folder, Sheet};
+use clap::Args;
+use soleus::Error;
+use walker::{Walk, Walker};
+
+/// What `soleus experiment thelen` is told.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    places: Places,
+    /// Length of a window of computed muscle control, s
+    #[arg(long, default_value_t = 0.01, value_name = "S")]
+    window: f64,
+}
+
+/// Rows of Table 3: what it is, and mean and standard deviation of the change, mm and deg.
+const ELIMINATION: [(&str, f64, f64); 6] = [
+    ("pelvis, anterior-posterior", 3.3, 1.3),
+    ("pelvis, medial-lateral", 1.8, 1.3),
+    ("pelvis, superior-inferior", 4.1, 1.7),
+    ("back, flexion", 0.9, 0.6),
+    ("back, bending", 2.9, 1.1),
+    ("back, rotation", 4.9, 2.5),
+];
+
+/// Rows of Table 4: what it is, words that names of its coordinates begin with, mean and standard deviation of the error, mm and deg.
+const TRACKING: [(&str, &[&str], f64, f64); 15] = [
+    ("pelvis, antero-posterior", &["pelvis_tx"], 6.3, 1.9),
+    ("pelvis, medio-lateral", &["pelvis_tz"], 0.6, 0.2),
+    ("pelvis, vertical", &["pelvis_ty"], 0.9, 0.4),
+    ("pelvis, tilt", &["pelvis_tilt"], 0.9, 0.2),
+    ("pelvis, obliquity", &["pelvis_list"], 0.1, 0.1),
+    ("pelvis, rotation", &["pelvis_rotation"], 0.3, 0.1),
+    ("hip, flexion", &["hip_flexion"], 0.8, 0.2),
+    ("hip, adduction", &["hip_adduction"], 0.2, 0.1),
+    ("hip, rotation", &["hip_rotation"], 0.3, 0.1),
+    ("knee, flexion", &["knee_angle_r", "knee_angle_l"], 1.0, 0.2),
+    ("ankle, flexion", &["ankle_angle"], 0.3, 0.1),
+    ("subtalar, inversion", &["subtalar_angle"], 0.1, 0.1),
+    ("back, flexion", &["lumbar_extension"], 0.6, 0.2),
+    ("back, bending", &["lumbar_bending"], 0.1, 0.1),
+    ("back, rotation", &["lumbar_rotation"], 0.3, 0.1),
+];
+
+/// Table 5 as it is printed, N. The text says below 2 N anterior and sideways and below 7 N vertical, so that its last two rows are
+/// probably exchanged.
+const REACTIONS: [(&str, f64, f64); 3] =
+    [("antero-posterior", 2.2, 0.4), ("medio-lateral", 6.5, 2.2), ("vertical", 1.0, 0.3)];
+
+/// Runs everything and prints a line for each number.
+pub fn run(a: &Arguments) -> Result<(), Error> {
+    let folder = Folder::create(a.places.out.as_ref())?;
+    let mut report = Report::default();
+    println!("Half a gait cycle, residuals eliminated, muscles controlled. Ours | published");
+    let mut walks = Vec::new();
+    for walker in Walker::all(&a.places.data) {
+        let walk = walker.run(a.window)?;
+        report.heading(&format!("{}: {:.2} s of walking", walk.name, walk.duration));
+        report.note("REA, mm and deg", &list(&walk.changes, 2), "change of pelvis and back");
+        let residual = walk.residual_over_weight;
+        report.row("largest residual over weight", &format!("{residual:.1e}"), "0", residual < 1e-6);
+        report.note("CMC, mm and deg", &list(&walk.errors(), 2), "error of pelvis, hip, knee, ankle, back");
+        report.note("foot springs, N", &list(&walk.reactions, 2), "RMS along x, z, y");
+        report.note("windows in which a muscle was too weak", &walk.weak_windows.to_string(), "");
+        if let (Some(rea), Some(cmc)) = (walk.seconds[0], walk.seconds[1]) {
+            let sum = rea + cmc;
+            report.row("time of both, s", &format!("{rea:.2} + {cmc:.2}"), "about 1800 (10 wanted)", sum < 10.0);
+        }
+        walks.push(walk);
+    }
+    tables(&walks, &mut report, &folder)
+}
+
+/// Means over the walkers beside the published ones.
+fn tables(walks: &[Walk], report: &mut Report, folder: &Folder) -> Result<(), Error> {
+    let mut sheet = Sheet::new(&["table", "row", "ours, mean", "SD", "published, mean", "SD"]);
+    let mut line = |report: &mut Report, table: &str, what: &str, values: Vec<f64>, [mean, sd]: [f64; 2]| {
+        let [own, own_sd] = mean_and_deviation(&values);
+        let shown = format!("{own:.2} ({own_sd:.2})");
+        report.row(what, &shown, &format!("{mean} ({sd})"), own <= mean);
+        let cells = [table, what].map(str::to_string).into_iter();
+        sheet.row(cells.chain([own, own_sd, mean, sd].map(|x| format!("{x:.3}"))).collect());
+    };
+    report.heading("Table 3: changes by residual elimination, mm and deg, mean (SD) over walkers");
+    for (i, (what, mean, sd)) in ELIMINATION.iter().enumerate() {
+        let values = walks.iter().map(|w| w.changes[i]).collect();
+        line(report, "3", what, values, [*mean, *sd]);
+    }
+    report.heading("Table 4: errors of computed muscle control, mm and deg");
+    for (i, (what, _, mean, sd)) in TRACKING.iter().enumerate() {
+        let values = walks.iter().map(|w| w.errors()[i]).filter(|x| x.is_finite()).collect();
+        line(report, "4", what, values, [*mean, *sd]);
+    }
+    report.heading("Table 5: forces of the foot springs, N");
+    for (i, (what, mean, sd)) in REACTIONS.iter().enumerate() {
+        let values = walks.iter().map(|w| w.reactions[i]).collect();
+        line(report, "5", what, values, [*mean, *sd]);
+    }
+    folder.table("tables", "Half a gait cycle: our walkers beside the published ones", &sheet)?;
+    report.close();
+    Ok(())
+}
+
+fn mean_and_deviation(values: &[f64]) -> [f64; 2] {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+    [mean, (squares / (n - 1.0).max(1.0)).sqrt()]
+}
