@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod external_loads;
 pub mod fit_paths;
+pub mod free_motion;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 pub mod place_imus;

@@ -121,7 +121,7 @@ impl Trial {
         let history =
             StateHistory::from_coordinates(&model, &system, &table(&find(case.motion)), None, &motion)
                 .unwrap();
-        let udot = history.accelerations(0..=history.times().len() - 1).unwrap();
+        let udot = history.accelerations(&system, 0..=history.times().len() - 1).unwrap();
         let sharing = LoadSharing::new(&model, &system, settings).unwrap();
         let recorded = table(&find(case.recorded));
         let names: Vec<&str> = sharing.names().collect();

@@ -46,6 +46,9 @@ pub(super) fn read(
     warn_of_data(cx, file, (model, system), &table, cutoff_hz.filter(|_| !is_states));
     let settings = MotionSettings { cutoff_hz, opensim_faults };
     let history = match is_states {
+        true if opensim_faults => {
+            StateHistory::from_states(model, system, table).map(StateHistory::by_angles)
+        }
         true => StateHistory::from_states(model, system, table),
         false => StateHistory::from_coordinates(model, system, &table, speeds.as_ref(), &settings),
     };

@@ -3,11 +3,11 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::beside;
-use crate::inputs::table::{Take, read_rows};
+use crate::inputs::table::{Take, lowpass_of_motion, read_rows};
 use crate::source::Source;
 use soleus_io::setup::moco::{TableOperator, TableSource};
 use soleus_math::function::GcvSpline;
-use soleus_math::{Function, Table, signal};
+use soleus_math::{Function, Table};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::id::CoordinateId;
 use soleus_model::{Model, angles};
@@ -100,9 +100,8 @@ pub fn operate(
     model: &Model,
 ) -> Result<Table, Error> {
     for o in operators {
-        let failed = |e: signal::SignalError| Error::content(file, 0, "", e.to_string(), "");
         table = match o {
-            TableOperator::LowPass(hz) => signal::lowpass(&table, *hz).map_err(failed)?,
+            TableOperator::LowPass(hz) => lowpass_of_motion(file, model, &table, *hz, "")?,
             TableOperator::Radians => radians(table, model),
             TableOperator::AbsoluteStateNames => absolute_names(table, model),
             TableOperator::Speeds => with_speeds(table, model, file)?,
