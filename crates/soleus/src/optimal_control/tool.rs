@@ -17,6 +17,9 @@ use soleus_math::Table;
 use soleus_model::{Document, Model};
 use std::path::{Path, PathBuf};
 
+/// Part of a mesh interval that is due to the rounding of times: a nanosecond in an interval of a millisecond.
+const ROUNDED_INTERVAL: f64 = 1e-6;
+
 /// The model of a tool, what is changed in it, and which time it is about.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -153,8 +156,9 @@ pub fn times(path: &Path, t: &MocoToolSetup, data: [f64; 2]) -> Result<([f64; 2]
     if !(t.mesh_interval > 0.0) {
         return Err(refuse(format!("the mesh interval must be above zero, found {}", t.mesh_interval)));
     }
-    // The number of intervals is that of the whole range, as in Moco.
-    let intervals = ((to - from) / t.mesh_interval).ceil().max(1.0) as usize;
+    // The number of intervals is that of the whole range, as in Moco; but times that are rounded, as those of a clock that started long
+    // ago are, ask for none more.
+    let intervals = ((to - from) / t.mesh_interval - ROUNDED_INTERVAL).ceil().max(1.0) as usize;
     if t.clip_time_range {
         (from, to) = (from + 1e-3, to - 1e-3);
     }
