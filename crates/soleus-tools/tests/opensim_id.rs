@@ -114,10 +114,11 @@ fn differ(ours: &Table, reference: &Table, opensim_faults: bool) -> f64 {
     worst
 }
 
-/// Tables were recorded with 8 decimals or 10 digits; 1e-6 of the peak is the bar.
+/// Tables were recorded with 8 decimals or 10 digits; 1e-6 of the peak is the bar. OpenSim filters and differentiates the angles of the
+/// pelvis, which depend on the way it faces.
 #[reference_test]
-fn opensim_val_gait2354() {
-    assert!(check("Gait2354_Simbody", "subject01_Setup_InverseDynamics.xml", false) < 1e-6);
+fn opensim_val_gait2354_with_its_faults() {
+    assert!(check("Gait2354_Simbody", "subject01_Setup_InverseDynamics.xml", true) < 1e-6);
 }
 
 #[reference_test]
