@@ -1,5 +1,7 @@
 //! A subject in space, made in code: a pelvis on a free root, two legs, ten muscles, sixteen markers, two force plates, and a walk.
 
+#![allow(non_snake_case)] // R is a rotation, as in the literature.
+
 use soleus::Model;
 use soleus::engine::dynamics::System;
 use soleus::engine::io::table::sto;
@@ -285,10 +287,10 @@ pub fn markers(lab: &Laboratory, rows: usize, still: bool) -> Table {
     Table::new(Element::Vec(3), labels, q.times().to_vec(), columns).unwrap()
 }
 
-/// Forces, points and free moments of both plates, at ten times the rate of the cameras. A mirror exchanges the plates.
+/// Forces, points and free moments of both plates, at twice the rate of the cameras. A mirror exchanges the plates.
 pub fn plates(lab: &Laboratory, rows: usize) -> Table {
-    let n = 10 * (rows - 1) + 1;
-    let times: Vec<f64> = (0..n).map(|i| i as f64 / (10.0 * RATE)).collect();
+    let n = 2 * (rows - 1) + 1;
+    let times: Vec<f64> = (0..n).map(|i| i as f64 / (2.0 * RATE)).collect();
     let mut columns = vec![Vec::new(); 18];
     for &t in &times {
         let w = 2.0 * PI * t / 1.1;
@@ -328,12 +330,17 @@ pub fn loads_file() -> String {
     )
 }
 
-/// Model, plates, the loads they are, markers of the trial and of a static one, in memory.
-pub fn files(root: Root, lab: &Laboratory, rows: usize) -> soleus::Memory {
+/// Model, plates and the loads they are, in memory.
+pub fn bare_files(root: Root, lab: &Laboratory, rows: usize) -> soleus::Memory {
     soleus::Memory::new()
         .with("subject.osim", model_file(root, ""))
         .with("loads.xml", loads_file())
         .with("plates.sto", sto::write(&plates(lab, rows), sto::Digits::Shortest))
+}
+
+/// The same and markers of the trial and of a static one.
+pub fn files(root: Root, lab: &Laboratory, rows: usize) -> soleus::Memory {
+    bare_files(root, lab, rows)
         .with("walk.sto", sto::write_typed(&markers(lab, rows, false)))
         .with("static.sto", sto::write_typed(&markers(lab, 4, true)))
 }
