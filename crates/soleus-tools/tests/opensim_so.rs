@@ -117,7 +117,7 @@ impl Trial {
         };
         let model = model(case, &find);
         let system = System::compile_with(&model, &Options { opensim_faults }).unwrap();
-        let motion = MotionSettings { cutoff_hz: case.cutoff_hz, opensim_faults };
+        let motion = MotionSettings { cutoff_hz: case.cutoff_hz, opensim_faults, root_angles: true };
         let history =
             StateHistory::from_coordinates(&model, &system, &table(&find(case.motion)), None, &motion)
                 .unwrap();

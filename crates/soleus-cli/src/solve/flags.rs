@@ -88,6 +88,9 @@ pub struct TimeFlags {
     /// Cutoff of the low-pass filter on the motion, Hz; no filter without it
     #[arg(long, value_name = "HZ")]
     cutoff_hz: Option<f64>,
+    /// Filter and differentiate the angles of the root, as OpenSim does, and not its pose; results then depend on the heading
+    #[arg(long)]
+    root_angles: bool,
 }
 
 /// What comes out, and how it is solved.
@@ -145,6 +148,7 @@ pub fn add_to(trial: Trial, changes: &ModelFlags, times: &TimeFlags) -> Trial {
         to: times.to.or(trial.to),
         mesh_interval: times.mesh_interval.or(trial.mesh_interval),
         cutoff_hz: times.cutoff_hz,
+        root_angles: times.root_angles || trial.root_angles,
         ..trial
     }
 }

@@ -100,8 +100,10 @@ pub struct MotionSettings {
     /// Cutoff (Hz) of the low-pass on the coordinates; `None` for no filter.
     pub cutoff_hz: Option<f64>,
     /// As OpenSim does: coordinates that the data lack are zero, angles of ball joints are taken for integrals of the
-    /// speeds, speeds are left off the constraints, and bodies that move freely are filtered and differentiated by their angles.
+    /// speeds, and speeds are left off the constraints.
     pub opensim_faults: bool,
+    /// Filters and differentiates the angles of bodies that move freely in ground, as OpenSim does, and not their poses.
+    pub root_angles: bool,
 }
 
 impl StateHistory {
@@ -150,7 +152,7 @@ impl StateHistory {
                 let filter = |t: &Table| lowpass_butterworth(&padded(t, half)?, fc);
                 let by_pose = |c: usize| {
                     let label = format!("{}/value", model.coordinates[c].path);
-                    state_column(coordinates.labels(), &label).filter(|_| !settings.opensim_faults)
+                    state_column(coordinates.labels(), &label).filter(|_| !settings.root_angles)
                 };
                 filtered = free_motion::filtered(model, system, coordinates, by_pose, filter)?;
                 &filtered
@@ -213,9 +215,11 @@ impl StateHistory {
         }
         if speeds.is_none() && !settings.opensim_faults {
             h.rates_to_speeds(system);
+        }
+        if speeds.is_none() && !settings.root_angles {
             h.free_speeds(system)?;
         }
-        h.by_pose = !settings.opensim_faults;
+        h.by_pose = !settings.root_angles;
         h.assemble(model, system, settings.opensim_faults)?;
         Ok(h)
     }

@@ -39,9 +39,11 @@ pub struct Settings {
     /// Joints whose equivalent loads are wanted: names, or the word `all`.
     pub joints: Vec<String>,
     /// What OpenSim does wrong is done so too: columns named by path (`/jointset/hip/flexion/value`) are not found, only
-    /// members of the model's force set can be excluded, angles of ball joints are taken for integrals of the speeds, and bodies
-    /// that move freely are filtered and differentiated by their angles, which depend on the way they face.
+    /// members of the model's force set can be excluded, and angles of ball joints are taken for integrals of the speeds.
     pub opensim_faults: bool,
+    /// Filters and differentiates the angles of bodies that move freely in ground, as OpenSim does, and not their poses. Moments
+    /// then depend on the way a subject faces.
+    pub root_angles: bool,
 }
 
 impl Default for Settings {
@@ -52,6 +54,7 @@ impl Default for Settings {
             excluded: Vec::new(),
             joints: Vec::new(),
             opensim_faults: false,
+            root_angles: false,
         }
     }
 }
@@ -143,7 +146,7 @@ pub fn inverse_dynamics(
             let half = table.rows() / 2;
             let filter = |t: &Table| lowpass_butterworth(&padded(t, half)?, fc);
             let by_pose =
-                |c: usize| columns.iter().position(|&k| k == c).filter(|_| !settings.opensim_faults);
+                |c: usize| columns.iter().position(|&k| k == c).filter(|_| !settings.root_angles);
             free_motion::filtered(model, &system, &table, by_pose, filter)?
         }
         None => table,
@@ -312,6 +315,8 @@ impl Motion {
         if !settings.opensim_faults {
             let nodes = tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
             angular.extend(nodes.map(|n| n.u0));
+        }
+        if !settings.root_angles {
             for node in free_nodes(system) {
                 let body = FreeBody::new(system, node);
                 let u0 = body.first_mobility();

@@ -136,7 +136,7 @@ impl Inverse {
             study: Study::from(study),
             is_moco: true,
             model,
-            inputs: Inputs { motions, ..Inputs::default() },
+            inputs: Inputs { motions, root_angles: self.trial.root_angles, ..Inputs::default() },
         })
     }
 }

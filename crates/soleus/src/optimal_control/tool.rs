@@ -40,6 +40,9 @@ pub struct Trial {
     pub clip_time_range: bool,
     /// Cutoff of the low-pass filter on the data, Hz; no filter without it.
     pub cutoff_hz: Option<f64>,
+    /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
+    /// then depend on the way a subject faces.
+    pub root_angles: bool,
     /// Name of the result; that of the model without it.
     pub name: String,
     /// The setup file, for messages and names in it.
@@ -66,6 +69,7 @@ impl Trial {
             mesh_interval: Some(t.mesh_interval),
             clip_time_range: t.clip_time_range,
             cutoff_hz: None,
+            root_angles: true,
             name: t.name.clone(),
             asked_in: Some(path.to_path_buf()),
         })
@@ -127,7 +131,7 @@ impl Trial {
     ) -> Result<Table, Error> {
         let filter = self.cutoff_hz.map(TableOperator::LowPass);
         let all: Vec<TableOperator> = operators.iter().cloned().chain(filter).collect();
-        references::operate(self.path(), 0, source.path(), table, &all, model)
+        references::operate(self.path(), 0, source.path(), table, &all, model, self.root_angles)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Motions that a study prescribes.
 
+use super::Inputs;
 use super::references::{absolute_names, radians};
 use crate::context::Context;
 use crate::error::Error;
@@ -40,10 +41,11 @@ pub fn read(
 /// Lets coordinates and speeds follow the splines of a study.
 pub fn apply(
     path: &Path,
-    motions: &[PrescribedCoordinate],
+    inputs: &Inputs,
     base: &ModelProblem,
     p: &mut Problem,
 ) -> Result<(), Error> {
+    let motions = &inputs.motions;
     let n = base.num_coordinates();
     let mut splines: Vec<Option<GcvSpline>> = vec![None; n];
     for c in motions {
@@ -62,7 +64,7 @@ pub fn apply(
         let joint = JointMotion { angular: node.joint.speeds_are_angular_velocity(), splines: own };
         prescribe(p, n, node.u0, node.nu, move |t| joint.at(t));
     }
-    for node in free_nodes(&base.system) {
+    for node in free_nodes(&base.system).into_iter().filter(|_| !inputs.root_angles) {
         let u0 = base.system.tree.nodes[node].u0;
         if splines[u0..u0 + MOBILITIES].iter().all(Option::is_some) {
             let motion = free_motion(base, node, motions)
