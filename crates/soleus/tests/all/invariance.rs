@@ -95,7 +95,7 @@ fn check_turned(what: &str, (a, b): (&Table, &Table), lab: &Laboratory, tail: &s
 }
 
 /// The same with nothing turned; times are `later`.
-fn check_same(what: &str, a: &Table, b: &Table, later: f64) {
+pub fn check_same(what: &str, a: &Table, b: &Table, later: f64) {
     assert_eq!(a.labels(), b.labels(), "{what}");
     assert_eq!(a.rows(), b.rows(), "{what}");
     assert!(a.times().iter().zip(b.times()).all(|(a, b)| (a + later - b).abs() < 1e-9), "{what}: times");
@@ -159,7 +159,7 @@ fn is_of_root(suffix: &str) -> bool {
     ROOT.iter().any(|r| suffix.ends_with(r) && !r.ends_with("ty"))
 }
 
-fn check_tables(what: &str, a: &AnalysisTables, b: &AnalysisTables, lab: &Laboratory) {
+pub fn check_tables(what: &str, a: &AnalysisTables, b: &AnalysisTables, lab: &Laboratory) {
     assert!(!a.tables.is_empty() && a.tables.len() == b.tables.len());
     for (x, y) in a.tables.iter().zip(&b.tables).filter(|(x, _)| !is_of_root(&x.suffix)) {
         let name = format!("{what} {}{}", x.analysis, x.suffix);
@@ -260,7 +260,7 @@ fn excitations(root: Root, lab: &Laboratory, motion: Table) -> Table {
 }
 
 /// Columns that are neither coordinates and speeds of the root nor actuators of it.
-fn without_root(t: &Table) -> Table {
+pub fn without_root(t: &Table) -> Table {
     let labels: Vec<&str> = t.labels().iter().map(String::as_str).filter(|l| !l.contains("pelvis")).collect();
     t.selected(&labels).unwrap()
 }

@@ -14,6 +14,7 @@ mod optimal_control;
 mod path_fitting;
 mod plotting;
 mod prediction;
+mod reference_headings;
 mod simulation;
 mod subject;
 mod upgrade;
