@@ -18,8 +18,7 @@ use soleus_math::dense::solve_min_norm;
 use soleus_math::function::{FunctionError, GcvSpline};
 use soleus_math::table::{Table, TableError};
 use soleus_math::{Mat33, Rotation, SpatialVec, Vec3, vec3};
-use soleus_model::Model;
-use soleus_model::joint::MotionType;
+use soleus_model::{Model, angles};
 
 /// Mobilities of a body that moves freely.
 pub const MOBILITIES: usize = 6;
@@ -290,9 +289,7 @@ fn places(
     let mut places = [(0, 1.0); MOBILITIES];
     for (i, place) in places.iter_mut().enumerate() {
         let c = system.tree.coordinate_of_mobility[body.u0 + i]?.0;
-        let in_degrees =
-            table.in_degrees == Some(true) && model.coordinates[c].motion_type == MotionType::Rotational;
-        *place = (column(c)?, if in_degrees { std::f64::consts::PI / 180.0 } else { 1.0 });
+        *place = (column(c)?, angles::unit_of(table, &model.coordinates[c]));
     }
     Some(places)
 }

@@ -145,8 +145,7 @@ pub fn inverse_dynamics(
         Some(fc) => {
             let half = table.rows() / 2;
             let filter = |t: &Table| lowpass_butterworth(&padded(t, half)?, fc);
-            let by_pose =
-                |c: usize| columns.iter().position(|&k| k == c).filter(|_| !settings.root_angles);
+            let by_pose = |c: usize| columns.iter().position(|&k| k == c).filter(|_| !settings.root_angles);
             free_motion::filtered(model, &system, &table, by_pose, filter)?
         }
         None => table,
@@ -322,7 +321,7 @@ impl Motion {
                 let u0 = body.first_mobility();
                 let column = |c: usize| columns.iter().position(|&k| k == c);
                 if let Some(six) =
-                    free_samples(model, (system, body), (table, &column), in_degrees, &mut knots, times)?
+                    free_samples(model, (system, body), (table, &column), given, &mut knots, times)?
                 {
                     samples[u0..u0 + 6].iter_mut().zip(six).for_each(|(slot, s)| *slot = Some(s));
                     angular.retain(|&a| a != u0);
@@ -369,7 +368,7 @@ fn free_samples(
     model: &Model,
     (system, mut body): (&System, FreeBody),
     (table, column): (&Table, &dyn Fn(usize) -> Option<usize>),
-    in_degrees: bool,
+    given: &Table,
     knots: &mut SplineKnots,
     times: &[f64],
 ) -> Result<Option<[Vec<[f64; 3]>; 6]>, Error> {
@@ -378,9 +377,8 @@ fn free_samples(
     for (i, q) in six.iter_mut().enumerate() {
         let Some(c) = system.tree.coordinate_of_mobility[u0 + i].map(|c| c.0) else { return Ok(None) };
         let Some(k) = column(c) else { return Ok(None) };
-        let turns = in_degrees && model.coordinates[c].motion_type == MotionType::Rotational;
-        let column = &table.columns()[k];
-        *q = column.iter().map(|q| if turns { q.to_radians() } else { *q }).collect();
+        let unit = angles::unit_of(given, &model.coordinates[c]);
+        *q = table.columns()[k].iter().map(|q| q * unit).collect();
     }
     let at = |row: usize| -> [f64; 6] { std::array::from_fn(|i| six[i][row]) };
     let motion = FreeMotion::new(system, &mut body, (0..table.rows()).map(at), |y| knots.interpolate(y))

@@ -181,12 +181,7 @@ fn conserves_joint_moments_of_reference_walks_at_24_headings() {
         };
         let straight = without_root(&moments(&PLAIN));
         for lab in headings() {
-            check_same(
-                &format!("id {} {lab:?}", walk.folder),
-                &straight,
-                &without_root(&moments(&lab)),
-                0.0,
-            );
+            check_same(&format!("id {} {lab:?}", walk.folder), &straight, &without_root(&moments(&lab)), 0.0);
         }
     }
 }
@@ -309,8 +304,10 @@ fn conserves_scaled_reference_models_at_24_headings() {
     let folder = "Gait2354_Simbody/input";
     let markers = read(folder, "subject01_static.trc");
     let scaled = |lab: &Laboratory| {
-        let mut files = Memory::new()
-            .with("subject01_static.trc", trc::write(&turned(&markers, lab), "subject01_static.trc").unwrap());
+        let mut files = Memory::new().with(
+            "subject01_static.trc",
+            trc::write(&turned(&markers, lab), "subject01_static.trc").unwrap(),
+        );
         for name in ["gait2354_simbody.osim", "gait2354_Scale_MarkerSet.xml", "subject01_Setup_Scale.xml"] {
             files = files.with(name, bytes(folder, name));
         }
@@ -344,8 +341,12 @@ fn conserves_joint_angles_and_pipelines_of_a_reference_walk_at_24_headings() {
         for step in &done.steps {
             assert!(step.result.is_ok(), "{}: {:?}", step.step, step.result);
         }
-        let names =
-            ["ik.mot", "id.sto", "walk_StaticOptimization_activation.sto", "walk_JointReaction_ReactionLoads.sto"];
+        let names = [
+            "ik.mot",
+            "id.sto",
+            "walk_StaticOptimization_activation.sto",
+            "walk_JointReaction_ReactionLoads.sto",
+        ];
         names.map(|name| {
             let bytes = files.read(&Path::new("results/walk").join(name)).unwrap();
             without_root(&table::read(&bytes, name).0.unwrap())

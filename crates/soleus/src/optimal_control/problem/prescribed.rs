@@ -39,12 +39,7 @@ pub fn read(
 }
 
 /// Lets coordinates and speeds follow the splines of a study.
-pub fn apply(
-    path: &Path,
-    inputs: &Inputs,
-    base: &ModelProblem,
-    p: &mut Problem,
-) -> Result<(), Error> {
+pub fn apply(path: &Path, inputs: &Inputs, base: &ModelProblem, p: &mut Problem) -> Result<(), Error> {
     let motions = &inputs.motions;
     let n = base.num_coordinates();
     let mut splines: Vec<Option<GcvSpline>> = vec![None; n];

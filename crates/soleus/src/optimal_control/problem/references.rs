@@ -49,7 +49,7 @@ impl Given {
         }
         if let Some(given) = self.source(goal) {
             let table = read_rows(cx, given, Take::Markers)?;
-            return operate(study, line, given.path(), table, &source.operators, model);
+            return operate(study, line, given.path(), table, &source.operators, model, true);
         }
         if source.file.is_none() {
             let message = format!("goal `{goal}` follows a table that is not in the file");
