@@ -385,8 +385,12 @@ fn free_samples(
         .map_err(|source| Error::Column { name: format!("of mobility {u0}"), source })?;
     let mut samples: [Vec<[f64; 3]>; 6] = Default::default();
     for &t in times {
-        // Times are some of the table's.
-        let q = at(table.times().partition_point(|x| *x < t).min(table.rows() - 1));
+        let row = table.times().partition_point(|x| *x < t).min(table.rows() - 1);
+        // Most times are the table's own; between them the coordinates are those of the pose, next to a row's.
+        let q = match table.times()[row] == t {
+            true => at(row),
+            false => motion.coordinates(system, &mut body, t, &at(row)),
+        };
         let rates = motion.rates(t);
         let u = body.speeds(system, &q, rates.V);
         let udot = body.accelerations(system, &q, &u, rates.A);
