@@ -26,7 +26,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("soleus", LIBRARY),
     ("soleus-cli", DOOR),
     ("soleus-python", DOOR),
-    ("soleus-fuzz", &["soleus-math", "soleus-model", "soleus-io"]),
+    ("soleus-fuzz", &["soleus-math", "soleus-model", "soleus-io", "soleus"]),
     // A program of ours that asks the kernels what no tool tells.
     ("soleus-experiments", EVERYTHING),
 ];

@@ -97,6 +97,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         analyses: a.analyses.iter().flat_map(|c| setups(a, *c)).collect(),
         output: i.output(),
         opensim_faults: i.opensim_faults,
+        root_angles: i.root_angles,
         ..Analyze::default()
     };
     enter(None, false, |cx| finish(cx, request.run(cx)))

@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
     #[arg(long)]
     opensim_faults: bool,
+    /// Filter and differentiate the angles of the root, as OpenSim does, and not its pose; results then depend on the heading
+    #[arg(long)]
+    root_angles: bool,
 }
 
 /// Runs `soleus id`.
@@ -51,6 +54,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         from: a.from,
         to: a.to,
         opensim_faults: a.opensim_faults,
+        root_angles: a.root_angles,
         output: Some(a.out.clone()),
         ..InverseDynamics::default()
     };

@@ -20,6 +20,9 @@ pub struct Arguments {
     /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
     #[arg(long)]
     opensim_faults: bool,
+    /// Filter and differentiate the pose of the root, and not its angles, so that results do not depend on the heading
+    #[arg(long)]
+    root_pose: bool,
 }
 
 /// Runs the tool.
@@ -28,6 +31,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         file: a.setup.clone(),
         model: a.model.clone(),
         opensim_faults: a.opensim_faults,
+        root_pose: a.root_pose,
         save_iterates: true,
     };
     enter(None, false, |cx| finish(cx, request.run(cx)))

@@ -48,6 +48,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         muscle_physiology: !a.isometric,
         output: i.output(),
         opensim_faults: i.opensim_faults,
+        root_angles: i.root_angles,
     };
     enter(None, false, |cx| finish(cx, request.run(cx)))
 }

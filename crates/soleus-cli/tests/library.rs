@@ -14,10 +14,10 @@ use soleus::scaling::{FactorSettings, PlacingSettings, ScalingOutput};
 use soleus::simulation::SimulationOutput;
 use soleus::text::printable;
 use soleus::{
-    Analyze, Artifact, ComputedMuscleControl, Context, Convert, Equilibrium, Error, ErrorKind, Evaluate, Files, FitPaths, Inverse,
-    InverseDynamics, InverseKinematics, Jacobians, LegTour, Memory, ModelInfo, Monitor, Outcome, Pipeline,
-    PlotTable, ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, Upgrade,
-    View,
+    Analyze, Artifact, ComputedMuscleControl, Context, Convert, Equilibrium, Error, ErrorKind, Evaluate,
+    Files, FitPaths, Inverse, InverseDynamics, InverseKinematics, Jacobians, LegTour, Memory, ModelInfo,
+    Monitor, Outcome, Pipeline, PlotTable, Reconcile, ResidualElimination, ResidualReduction, Scaling,
+    SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, Upgrade, View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -478,6 +478,36 @@ fn motion_capture() -> Vec<Case> {
                     window: 0.02,
                     smoothness: 0.1,
                     ..ComputedMuscleControl::default()
+                };
+                any(request.run(cx))
+            },
+        ),
+        Case::new(
+            stand(),
+            "rea --model stand.osim --motion sway.sto --loads stand.xml --out still.mot",
+            |cx| {
+                let request = ResidualElimination {
+                    model: "stand.osim".into(),
+                    motion: "sway.sto".into(),
+                    loads: Some("stand.xml".into()),
+                    output: Some("still.mot".into()),
+                    ..ResidualElimination::default()
+                };
+                any(request.run(cx))
+            },
+        ),
+        Case::new(
+            stand(),
+            "reconcile --model stand.osim --motion sway.sto --loads stand.xml --out still.mot --model-out new.osim --loads-out new.xml",
+            |cx| {
+                let request = Reconcile {
+                    model: "stand.osim".into(),
+                    motion: Some("sway.sto".into()),
+                    loads: Some("stand.xml".into()),
+                    output: Some("still.mot".into()),
+                    model_output: Some("new.osim".into()),
+                    loads_output: Some("new.xml".into()),
+                    ..Reconcile::default()
                 };
                 any(request.run(cx))
             },

@@ -6,6 +6,9 @@ use soleus_math::table::Element;
 
 /// The files of a target; never none.
 pub fn files(target: &str) -> Vec<Vec<u8>> {
+    if let Some(files) = crate::tools::files(target) {
+        return files;
+    }
     let list: Vec<&[u8]> = match target {
         "osim" => vec![
             include_bytes!("../../../models/reach.osim"),

@@ -17,9 +17,12 @@ pub mod corpus;
 mod memory;
 mod mutator;
 mod runner;
+mod subject;
 mod targets;
+mod tools;
 
 pub use memory::Counting;
 pub use mutator::{Mutator, Shape};
 pub use runner::{Current, Fault, Limits, Session, case, run_case, shrink};
-pub use targets::{Target, targets};
+pub use targets::{Kind, Target, targets};
+pub use tools::tools;

@@ -1,6 +1,8 @@
-//! `scripts/fuzz`: all readers, as long as it is told.
+//! `scripts/fuzz`: all readers and tools, as long as it is told.
 
-use soleus_fuzz::{Counting, Current, Fault, Limits, Session, case, run_case, shrink, targets};
+use soleus_fuzz::{
+    Counting, Current, Fault, Kind, Limits, Session, Target, case, run_case, shrink, targets, tools,
+};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -9,9 +11,10 @@ static MEMORY: Counting = Counting;
 
 const USAGE: &str = "usage: scripts/fuzz [--minutes N] [--target NAME] [--seed N] [--case N] [--file PATH] [--more FOLDER]
 
-Changes files that are right and gives them to every reader: no panic, an answer within two seconds, at most 512 MB.
+Changes files that are right and gives them to every reader (no panic, an answer within two seconds, at most 512 MB) and every
+tool (within twenty seconds, at most 2 GB; it is asked to stop after four).
 --minutes   how long, for all targets together (default 1)
---target    one target instead of all
+--target    one target instead of all; `readers` and `tools` are all of a kind
 --seed      seed of the changes (default: the clock)
 --case      this case of the seed alone
 --file      this file alone
@@ -30,12 +33,12 @@ fn main() {
         || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_secs());
     let seed = number("--seed").unwrap_or_else(clock);
     let minutes = value("--minutes").and_then(|v| v.parse::<f64>().ok()).unwrap_or(1.0);
-    let limits = Limits { time: Duration::from_secs(2), ..Limits::default() };
     let folder = PathBuf::from("target/fuzz");
     std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut sessions: Vec<Session> = targets()
         .into_iter()
-        .filter(|t| value("--target").is_none_or(|name| name == t.name))
+        .chain(tools())
+        .filter(|t| value("--target").is_none_or(|name| is_meant(t, &name)))
         .map(|t| Session::new(t, seed))
         .collect();
     if let Some(more) = value("--more") {
@@ -62,7 +65,7 @@ fn main() {
         println!(
             "{}: {:?}; the file is {}",
             s.target.name,
-            run_case(&s.target, &one, &limits),
+            run_case(&s.target, &one, &limits(&s.target)),
             path.display()
         );
     }
@@ -77,6 +80,7 @@ fn main() {
     let mut found: Vec<(String, usize)> = Vec::new();
     while start.elapsed() < end {
         for s in &mut sessions {
+            let limits = limits(&s.target);
             let current = folder.join(format!("current.{}", s.target.name));
             let mut current = Current::new(current).unwrap_or_else(|e| panic!("target/fuzz: {e}"));
             let turn = Instant::now();
@@ -112,6 +116,23 @@ fn main() {
         println!("{n:>9} {kind}");
     }
     std::process::exit(i32::from(!found.is_empty()));
+}
+
+/// Whether a target is meant by a name.
+fn is_meant(t: &Target, name: &str) -> bool {
+    match name {
+        "readers" => t.kind == Kind::Reader,
+        "tools" => t.kind == Kind::Tool,
+        name => name == t.name,
+    }
+}
+
+/// What a case of a target may cost, in an optimised program.
+fn limits(t: &Target) -> Limits {
+    match t.kind {
+        Kind::Reader => Limits { time: Duration::from_secs(2), ..Limits::default() },
+        Kind::Tool => Limits::of_tools(),
+    }
 }
 
 /// The files below a folder with an ending, up to 100 kB each.

@@ -20,6 +20,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// What a tool may cost: it is asked to stop after a few seconds, and may take its time to listen.
+    pub fn of_tools() -> Self {
+        Limits { time: Duration::from_secs(20), bytes: 2 << 30 }
+    }
+}
+
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {

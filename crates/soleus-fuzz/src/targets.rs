@@ -13,14 +13,25 @@ pub struct Target {
     pub name: &'static str,
     /// What its files are made of.
     pub shape: Shape,
+    /// Whether it only reads.
+    pub kind: Kind,
     /// Takes any bytes.
     pub run: fn(&[u8]),
+}
+
+/// What a target does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Reads a file.
+    Reader,
+    /// Runs a tool.
+    Tool,
 }
 
 /// Every reader.
 pub fn targets() -> Vec<Target> {
     use Shape::{Binary, Table, Text, Xml};
-    let target = |name, shape, run| Target { name, shape, run };
+    let target = |name, shape, run| Target { name, shape, kind: Kind::Reader, run };
     vec![
         target("osim", Xml, model),
         target("loads", Xml, loads),

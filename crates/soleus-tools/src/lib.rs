@@ -8,6 +8,7 @@ pub mod analysis;
 pub mod consistent_motion;
 pub mod external_loads;
 pub mod fit_paths;
+pub mod free_motion;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 pub mod motion_splines;

@@ -60,6 +60,7 @@ fn check(folder: &str, setup_file: &str, opensim_faults: bool) -> f64 {
         excluded: s.forces_to_exclude.clone(),
         joints: s.joints_to_report_body_forces.clone(),
         opensim_faults,
+        root_angles: true,
     };
     let start = std::time::Instant::now();
     let found = inverse_dynamics(model, forces, &coordinates, &settings).unwrap();

@@ -117,11 +117,11 @@ impl Trial {
         };
         let model = model(case, &find);
         let system = System::compile_with(&model, &Options { opensim_faults }).unwrap();
-        let motion = MotionSettings { cutoff_hz: case.cutoff_hz, opensim_faults };
+        let motion = MotionSettings { cutoff_hz: case.cutoff_hz, opensim_faults, root_angles: true };
         let history =
             StateHistory::from_coordinates(&model, &system, &table(&find(case.motion)), None, &motion)
                 .unwrap();
-        let udot = history.accelerations(0..=history.times().len() - 1).unwrap();
+        let udot = history.accelerations(&system, 0..=history.times().len() - 1).unwrap();
         let sharing = LoadSharing::new(&model, &system, settings).unwrap();
         let recorded = table(&find(case.recorded));
         let names: Vec<&str> = sharing.names().collect();

@@ -26,7 +26,7 @@ use soleus_math::Table;
 use soleus_model::joint::MotionType;
 use soleus_model::{ForceKind, Model};
 use soleus_simulation::linear::{Complex, solve_eigenvalues};
-use soleus_simulation::system::{Constant, Rest, RestError, RestOptions, solve_rest, state_name};
+use soleus_simulation::system::{Constant, Rest, RestError, RestOptions, solve_rest_while, state_name};
 use soleus_simulation::{Controls, ImplicitOde, SystemOde, Trajectory};
 use std::path::PathBuf;
 
@@ -97,7 +97,11 @@ impl Equilibrium {
         }
 
         let options = RestOptions { tolerance: self.tolerance, ..RestOptions::default() };
-        let rest = solve_rest(&system, &values, &x, &options).map_err(|e| failure(&model, &system, &e))?;
+        let go_on = || !cx.monitor.is_cancelled();
+        let rest = solve_rest_while(&system, &values, &x, &options, &go_on).map_err(|e| match e {
+            RestError::Stopped { .. } => Error::Cancelled { saved: String::new() },
+            e => failure(&model, &system, &e),
+        })?;
         cx.note(format!(
             "at rest to {:.1e} (N, N m, m): {} Newton iterations after {:.2} s of damped motion in {} steps",
             rest.residual, rest.iterations, rest.time, rest.steps
@@ -192,6 +196,7 @@ fn failure(model: &Model, system: &System, e: &RestError) -> Error {
             message += &format!(", most in the equation of {}", state_name(model, system, *equation));
             forces.iter().copied().enumerate().collect()
         }
+        RestError::Stopped { .. } => Vec::new(),
         RestError::Motion(stop) => {
             let blame = stop.component().map(|c| state_name(model, system, c));
             message += &blame.map_or(String::new(), |b| format!("\n  most to blame: {b}"));

@@ -56,6 +56,9 @@ pub struct InverseDynamics {
     pub to: Option<f64>,
     /// Reproduce the faults of OpenSim 4.6 that Soleus mends.
     pub opensim_faults: bool,
+    /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
+    /// then depend on the way a subject faces.
+    pub root_angles: bool,
     /// File for the moments (N m) and forces (N) of all coordinates.
     pub output: Option<PathBuf>,
     /// File for the loads of `joints`.
@@ -76,6 +79,7 @@ impl Default for InverseDynamics {
             from: None,
             to: None,
             opensim_faults: false,
+            root_angles: false,
             output: None,
             joint_output: None,
             asked_in: None,
@@ -101,6 +105,7 @@ impl InverseDynamics {
             from: bound(s.time_range[0]),
             to: bound(s.time_range[1]),
             opensim_faults: false,
+            root_angles: true,
             output: Some(named(&s.output_gen_force_file)),
             joint_output: Some(named(&s.output_body_forces_file)),
             asked_in: Some(path.to_path_buf()),
@@ -135,6 +140,7 @@ impl InverseDynamics {
             excluded: self.exclude.clone(),
             joints: self.joints.clone(),
             opensim_faults: self.opensim_faults,
+            root_angles: self.root_angles,
         };
         let found = inverse_dynamics(model, forces, &table, &settings).map_err(|e| {
             let hint = match &e {

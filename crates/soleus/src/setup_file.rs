@@ -38,6 +38,8 @@ pub struct SetupFile {
     pub model: Option<PathBuf>,
     /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
     pub opensim_faults: bool,
+    /// Filter and differentiate the pose of what moves freely in ground, as the requests do by default, and not its angles, as OpenSim does.
+    pub root_pose: bool,
     /// Keep the iterate of a problem of optimal control in a file while it is solved, so that `soleus solve --resume` can go on from it.
     pub save_iterates: bool,
 }
@@ -70,11 +72,13 @@ impl SetupFile {
 
     fn run_tool(&self, cx: &Context, setup: &Setup) -> Result<Box<dyn Outcome>, Error> {
         let (path, opensim_faults) = (self.file.as_path(), self.opensim_faults);
+        let root_angles = !self.root_pose;
         Ok(match setup {
             Setup::Scale(s) => Box::new(Scaling { opensim_faults, ..Scaling::from_setup(path, s)? }.run(cx)?),
             Setup::InverseKinematics(s) => Box::new(InverseKinematics::from_setup(path, s)?.run(cx)?),
             Setup::InverseDynamics(s) => {
-                Box::new(InverseDynamics { opensim_faults, ..InverseDynamics::from_setup(path, s)? }.run(cx)?)
+                let request = InverseDynamics::from_setup(path, s)?;
+                Box::new(InverseDynamics { opensim_faults, root_angles, ..request }.run(cx)?)
             }
             Setup::ImuPlacer(s) => Box::new(PlaceSensors::from_setup(path, s)?.run(cx)?),
             Setup::ImuInverseKinematics(s) => Box::new(SensorKinematics::from_setup(path, s)?.run(cx)?),
@@ -82,7 +86,7 @@ impl SetupFile {
                 ForwardSimulation { opensim_faults, ..ForwardSimulation::from_setup(path, s)? }.run(cx)?,
             ),
             Setup::Analyze(s) => {
-                Box::new(Analyze { opensim_faults, ..Analyze::from_setup(path, s)? }.run(cx)?)
+                Box::new(Analyze { opensim_faults, root_angles, ..Analyze::from_setup(path, s)? }.run(cx)?)
             }
             Setup::Cmc(s) => {
                 let mut request = ComputedMuscleControl::from_setup(path, s)?;
@@ -101,11 +105,13 @@ impl SetupFile {
             }
             Setup::MocoInverse(s) => {
                 let mut request = Inverse::from_setup(path, s)?;
+                request.trial.root_angles = root_angles;
                 request.options.save_iterates = self.save_iterates;
                 Box::new(request.run(cx)?)
             }
             Setup::MocoTrack(s) => {
                 let mut request = Track::from_setup(path, s)?;
+                request.trial.root_angles = root_angles;
                 request.options.save_iterates = self.save_iterates;
                 Box::new(request.run(cx)?)
             }

@@ -39,6 +39,9 @@ pub struct Input {
     /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
     #[arg(long)]
     pub opensim_faults: bool,
+    /// Filter and differentiate the angles of the root, as OpenSim does, and not its pose; results then depend on the heading
+    #[arg(long)]
+    pub root_angles: bool,
 }
 
 impl Input {

@@ -34,6 +34,9 @@ pub struct ModelFlags {
     /// The force balance of stretching tendons is an equation of the problem, not solved for the fiber velocity
     #[arg(long)]
     implicit_tendons: bool,
+    /// Stretching tendons are as the model has them; by default `inverse` makes their force balance an equation of the problem
+    #[arg(long, conflicts_with = "implicit_tendons")]
+    explicit_tendons: bool,
     /// Fibers have no passive force (muscles of De Groote and Fregly)
     #[arg(long)]
     no_passive_force: bool,
@@ -64,6 +67,7 @@ impl ModelFlags {
             no_activation_dynamics: self.no_activation_dynamics,
             degroote_fregly: self.degroote_fregly,
             implicit_tendons: self.implicit_tendons,
+            explicit_tendons: self.explicit_tendons,
             no_passive_force: self.no_passive_force,
             curve_width: self.curve_width,
             strength: self.strength,
@@ -88,6 +92,9 @@ pub struct TimeFlags {
     /// Cutoff of the low-pass filter on the motion, Hz; no filter without it
     #[arg(long, value_name = "HZ")]
     cutoff_hz: Option<f64>,
+    /// Filter and differentiate the angles of the root, as OpenSim does, and not its pose; results then depend on the heading
+    #[arg(long)]
+    root_angles: bool,
 }
 
 /// What comes out, and how it is solved.
@@ -145,6 +152,7 @@ pub fn add_to(trial: Trial, changes: &ModelFlags, times: &TimeFlags) -> Trial {
         to: times.to.or(trial.to),
         mesh_interval: times.mesh_interval.or(trial.mesh_interval),
         cutoff_hz: times.cutoff_hz,
+        root_angles: times.root_angles || trial.root_angles,
         ..trial
     }
 }

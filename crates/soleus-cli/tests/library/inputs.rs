@@ -133,6 +133,43 @@ pub fn push() -> [File; 2] {
     [document("loads.xml", loads), ("push.sto", table(&labels, times(51, 0.01), false, &of))]
 }
 
+/// A pelvis in the vertical plane with a trunk on it, which sways a little too much for its loads.
+pub fn stand() -> [File; 4] {
+    let coordinate = |name: &str| format!("<Coordinate name=\"{name}\"><range>-10 10</range></Coordinate>\n");
+    let (root, lean) = (["turn", "tx", "ty"].map(coordinate).concat(), coordinate("lumbar_extension"));
+    let body = |name: &str, mass: f64, height: f64| {
+        format!(
+            "<Body name=\"{name}\"><mass>{mass}</mass><mass_center>0 {height} 0</mass_center><inertia>1 1 1 0 0 0</inertia></Body>\n"
+        )
+    };
+    let bodies = [body("pelvis", 10.0, 0.0), body("trunk", 20.0, 0.3)].concat();
+    let model = document(
+        "stand.osim",
+        &format!(
+            "<Model name=\"stand\">\n<gravity>0 -9.81 0</gravity>\n<Ground name=\"ground\"/>\n\
+             <BodySet name=\"bodyset\"><objects>{bodies}</objects></BodySet>\n<JointSet name=\"jointset\"><objects>\n\
+             <PlanarJoint name=\"root\"><socket_parent_frame>/ground</socket_parent_frame>\n\
+             <socket_child_frame>/bodyset/pelvis</socket_child_frame><coordinates>\n{root}</coordinates></PlanarJoint>\n\
+             <PinJoint name=\"back\"><socket_parent_frame>/bodyset/pelvis</socket_parent_frame>\n\
+             <socket_child_frame>/bodyset/trunk</socket_child_frame><coordinates>\n{lean}</coordinates></PinJoint>\n\
+             </objects></JointSet>\n</Model>"
+        ),
+    );
+    let loads = "<ExternalLoads name=\"loads\"><objects><ExternalForce name=\"plate\"><isDisabled>false</isDisabled>\
+        <applied_to_body>pelvis</applied_to_body><force_expressed_in_body>ground</force_expressed_in_body>\
+        <point_expressed_in_body>ground</point_expressed_in_body><force_identifier>f_v</force_identifier>\
+        <point_identifier>f_p</point_identifier></ExternalForce></objects><datafile>weight.sto</datafile></ExternalLoads>";
+    let labels = ["f_vx", "f_vy", "f_vz", "f_px", "f_py", "f_pz"];
+    let weight: [fn(f64) -> f64; 6] = [|_| 0.0, |_| 294.3, |_| 0.0, |_| 0.0, |_| 0.0, |_| 0.0];
+    let sway: [fn(f64) -> f64; 4] = [|_| 0.0, |t| 0.002 * (6.0 * t).sin(), |_| 1.0, |_| 0.0];
+    [
+        model,
+        document("stand.xml", loads),
+        ("weight.sto", table(&labels, times(101, 0.01), false, &weight)),
+        ("sway.sto", table(&["turn", "tx", "ty", "lumbar_extension"], times(101, 0.01), false, &sway)),
+    ]
+}
+
 /// A slow swing of the arm, rad.
 pub fn swing() -> File {
     let labels = ["/jointset/shoulder/shoulder_flexion/value", "/jointset/elbow/elbow_flexion/value"];

@@ -137,7 +137,7 @@ fn trial(data: &Path, actuators: &Path, grf: &Table, mass: f64) -> Result<(Trial
         .ok_or_else(|| desk::errors(&path, &told))?;
     model.forces.extend(external_forces(&loads, &|_| Some(grf)).map_err(|e| wrong(e.to_string()))?);
     let system = desk::compile(&file, &model, &Options::default())?;
-    let settings = MotionSettings { cutoff_hz: Some(CUTOFF_HZ), opensim_faults: false };
+    let settings = MotionSettings { cutoff_hz: Some(CUTOFF_HZ), opensim_faults: false, root_angles: false };
     let history = StateHistory::from_coordinates(&model, &system, &solved.coordinates, None, &settings)
         .map_err(|e| wrong(e.to_string()))?;
     Ok((Trial { model, system, history, source: file }, solved.summary.rms))

@@ -73,7 +73,12 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         report.note("windows in which a muscle was too weak", &walk.weak_windows.to_string(), "");
         if let (Some(rea), Some(cmc)) = (walk.seconds[0], walk.seconds[1]) {
             let sum = rea + cmc;
-            report.row("time of both, s", &format!("{rea:.2} + {cmc:.2}"), "about 1800 (10 wanted)", sum < 10.0);
+            report.row(
+                "time of both, s",
+                &format!("{rea:.2} + {cmc:.2}"),
+                "about 1800 (10 wanted)",
+                sum < 10.0,
+            );
         }
         walks.push(walk);
     }

@@ -95,7 +95,8 @@ impl Walker {
             let model = soleus::inputs::model::read(cx, &self.model.clone().into())?;
             let is_joint = |name: &str| !name.starts_with("pelvis_");
             let names = model.coordinates.iter().map(|c| c.name.clone()).filter(|n| is_joint(n));
-            let task = |coordinate| TrackingTask { coordinate, kp: 100.0, kv: 20.0, ..TrackingTask::default() };
+            let task =
+                |coordinate| TrackingTask { coordinate, kp: 100.0, kv: 20.0, ..TrackingTask::default() };
             let request = ComputedMuscleControl {
                 tracking: Tracking {
                     model: self.model.clone().into(),

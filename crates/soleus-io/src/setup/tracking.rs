@@ -187,7 +187,8 @@ pub fn read_tracking_tasks(bytes: &[u8], file: &str) -> (Option<Vec<TrackingTask
 fn tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<TrackingTask>> {
     // The oldest files have other names for the same.
     let old = "rdCMC_TaskSet";
-    let tag = if document.root.tag == old || document.root.child(old).is_some() { old } else { "CMC_TaskSet" };
+    let tag =
+        if document.root.tag == old || document.root.child(old).is_some() { old } else { "CMC_TaskSet" };
     let set = set_of(document, tag, log)?;
     let defaults = set.child("defaults").or_else(|| document.root.child("defaults"));
     let mut list = Vec::new();
@@ -201,7 +202,12 @@ fn tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<TrackingTask>
             tag if is_joint(tag) => list.push(task(e, &d, log)),
             other => {
                 let hint = "tasks that run are CMC_Joint: give coordinates to follow";
-                log.error(e.line, "", format!("task `{}` is a `{other}`, which cannot be run", e.name()), hint);
+                log.error(
+                    e.line,
+                    "",
+                    format!("task `{}` is a `{other}`, which cannot be run", e.name()),
+                    hint,
+                );
             }
         }
     }

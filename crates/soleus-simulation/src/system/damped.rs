@@ -13,7 +13,7 @@ use soleus_dynamics::system::{State, System};
 /// A damped motion that can be let go on.
 pub(super) trait Motion {
     /// Goes on to a time since its start, s.
-    fn advance(&mut self, end: f64) -> Result<(), Stop>;
+    fn advance(&mut self, end: f64, go_on: &dyn Fn() -> bool) -> Result<(), Stop>;
     /// Writes where it is.
     fn read(&self, x: &mut State<f64>);
     /// Multipliers of the constraints there, where the motion has them.
@@ -63,9 +63,9 @@ impl<'a> ImplicitMotion<'a> {
 }
 
 impl<'a> Motion for ImplicitMotion<'a> {
-    fn advance(&mut self, end: f64) -> Result<(), Stop> {
+    fn advance(&mut self, end: f64, go_on: &dyn Fn() -> bool) -> Result<(), Stop> {
         let radau: &mut dyn Integrator<Damped<'a>> = &mut self.radau;
-        advance(radau, &mut self.problem, &self.y0, &mut self.started, end)
+        advance(radau, &mut self.problem, &self.y0, &mut self.started, (end, go_on))
     }
 
     fn read(&self, x: &mut State<f64>) {
@@ -106,9 +106,9 @@ impl<'a> ExplicitMotion<'a> {
 }
 
 impl<'a> Motion for ExplicitMotion<'a> {
-    fn advance(&mut self, end: f64) -> Result<(), Stop> {
+    fn advance(&mut self, end: f64, go_on: &dyn Fn() -> bool) -> Result<(), Stop> {
         let method: &mut dyn Integrator<AtTime<'a>> = &mut self.method;
-        advance(method, &mut self.problem, &self.x0, &mut self.started, end)
+        advance(method, &mut self.problem, &self.x0, &mut self.started, (end, go_on))
     }
 
     fn read(&self, x: &mut State<f64>) {
@@ -134,13 +134,13 @@ fn advance<P>(
     problem: &mut P,
     x0: &[f64],
     started: &mut bool,
-    end: f64,
+    (end, go_on): (f64, &dyn Fn() -> bool),
 ) -> Result<(), Stop> {
     if !*started {
         integrator.start(problem, 0.0, x0)?;
         *started = true;
     }
-    while integrator.span().1 < end {
+    while integrator.span().1 < end && go_on() {
         integrator.step(problem, end)?;
     }
     Ok(())

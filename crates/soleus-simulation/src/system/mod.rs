@@ -18,4 +18,4 @@ pub use implicit::ImplicitSystemOde;
 pub use labels::{control_labels, state_column, state_labels, state_name};
 pub use ode::SystemOde;
 pub use reflex::Reflexes;
-pub use rest::{Rest, RestError, RestOptions, solve_rest};
+pub use rest::{Rest, RestError, RestOptions, solve_rest, solve_rest_while};

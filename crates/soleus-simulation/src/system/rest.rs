@@ -77,6 +77,12 @@ pub enum RestError {
         /// The mobility that was still moving fastest, and its speed.
         creeping: (usize, f64),
     },
+    /// The caller did not want to wait longer.
+    #[error("stopped after {time:.1} s of motion")]
+    Stopped {
+        /// Time it moved, s.
+        time: f64,
+    },
     /// The motion could not go on.
     #[error("the model could not be let move: {0}")]
     Motion(#[from] Stop),
@@ -100,14 +106,25 @@ pub fn solve_rest(
     start: &State<f64>,
     options: &RestOptions,
 ) -> Result<Rest, RestError> {
+    solve_rest_while(system, controls, start, options, &|| true)
+}
+
+/// The same as long as `go_on` says so.
+pub fn solve_rest_while(
+    system: &System,
+    controls: &[f64],
+    start: &State<f64>,
+    options: &RestOptions,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Rest, RestError> {
     let mut at = start.clone();
     at.u.fill(0.0);
     let mut motion = ImplicitMotion::new(system, controls, &at, options.damping);
-    match settle(system, controls, at.clone(), options, &mut motion) {
+    match settle(system, controls, at.clone(), options, (&mut motion, go_on)) {
         // Constraints that repeat each other make the matrices of implicit steps singular; explicit ones have none.
         Err(RestError::Motion(Stop::Singular { .. })) => {
             let mut motion = ExplicitMotion::new(system, controls, &at, options.damping);
-            settle(system, controls, at, options, &mut motion)
+            settle(system, controls, at, options, (&mut motion, go_on))
         }
         done => done,
     }
@@ -119,7 +136,7 @@ fn settle(
     controls: &[f64],
     mut at: State<f64>,
     options: &RestOptions,
-    motion: &mut dyn Motion,
+    (motion, go_on): (&mut dyn Motion, &dyn Fn() -> bool),
 ) -> Result<Rest, RestError> {
     let mut newton = Newton::new(system, controls);
     let weight = system.gravity.norm() * system.tree.nodes.iter().map(|b| b.mass).sum::<f64>();
@@ -172,7 +189,10 @@ fn settle(
         }
         end += stretch;
         stretch *= 1.5;
-        motion.advance(end)?;
+        motion.advance(end, go_on)?;
+        if !go_on() {
+            return Err(RestError::Stopped { time: end });
+        }
         motion.read(&mut at);
         creeping = at.u.iter().copied().enumerate().fold(
             (0, 0.0),

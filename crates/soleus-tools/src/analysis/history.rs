@@ -1,12 +1,13 @@
 //! How a model moved: its states over time, from a table of states or of coordinates.
 
+use crate::free_motion::{self, FreeBody, FreeMotion, MOBILITIES, free_nodes};
 use soleus_dynamics::assembly::{Assembler, NotAssembled};
 use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::{State, System};
 use soleus_math::function::{FunctionError, GcvSpline, SplineKnots};
 use soleus_math::signal::{SignalError, lowpass_butterworth, padded};
 use soleus_math::table::{Table, TableError};
-use soleus_math::vec3;
+use soleus_math::{SpatialVec, vec3};
 use soleus_model::{Model, angles};
 use soleus_simulation::system::{state_column, state_labels};
 use std::ops::RangeInclusive;
@@ -25,6 +26,8 @@ pub struct StateHistory {
     n: usize,
     /// First and last time of the data, where a filter has added rows before and after them.
     span: [f64; 2],
+    /// Whether bodies that move freely accelerate as their velocity says, and not as their angles do.
+    by_pose: bool,
     /// States that the data lack, by label; they stay at their defaults.
     pub at_default: Vec<String>,
 }
@@ -99,6 +102,8 @@ pub struct MotionSettings {
     /// As OpenSim does: coordinates that the data lack are zero, angles of ball joints are taken for integrals of the
     /// speeds, and speeds are left off the constraints.
     pub opensim_faults: bool,
+    /// Filters and differentiates the angles of bodies that move freely in ground, as OpenSim does, and not their poses.
+    pub root_angles: bool,
 }
 
 impl StateHistory {
@@ -126,6 +131,11 @@ impl StateHistory {
         Ok(h)
     }
 
+    /// Accelerations of all bodies as their speeds say, coordinate by coordinate, as OpenSim has them.
+    pub fn by_angles(self) -> Self {
+        StateHistory { by_pose: false, ..self }
+    }
+
     /// From a table of coordinates by name or path, degrees if it says so: filtered if asked for, speeds from splines of
     /// degree 5 unless given, every pose put on the constraints. Auxiliary states stay at their defaults.
     pub fn from_coordinates(
@@ -138,7 +148,13 @@ impl StateHistory {
         let filtered;
         let table = match settings.cutoff_hz {
             Some(fc) => {
-                filtered = lowpass_butterworth(&padded(coordinates, coordinates.rows() / 2)?, fc)?;
+                let half = coordinates.rows() / 2;
+                let filter = |t: &Table| lowpass_butterworth(&padded(t, half)?, fc);
+                let by_pose = |c: usize| {
+                    let label = format!("{}/value", model.coordinates[c].path);
+                    state_column(coordinates.labels(), &label).filter(|_| !settings.root_angles)
+                };
+                filtered = free_motion::filtered(model, system, coordinates, by_pose, filter)?;
                 &filtered
             }
             None => coordinates,
@@ -200,6 +216,10 @@ impl StateHistory {
         if speeds.is_none() && !settings.opensim_faults {
             h.rates_to_speeds(system);
         }
+        if speeds.is_none() && !settings.root_angles {
+            h.free_speeds(system)?;
+        }
+        h.by_pose = !settings.root_angles;
         h.assemble(model, system, settings.opensim_faults)?;
         Ok(h)
     }
@@ -214,6 +234,7 @@ impl StateHistory {
             defaults,
             n: x.q.len(),
             span: [f64::NEG_INFINITY, f64::INFINITY],
+            by_pose: true,
             at_default: Vec::new(),
         }
     }
@@ -251,6 +272,35 @@ impl StateHistory {
                 }
             }
         }
+    }
+
+    /// Speeds of bodies that move freely, by their pose.
+    fn free_speeds(&mut self, system: &System) -> Result<(), HistoryError> {
+        for node in free_nodes(system) {
+            let mut body = FreeBody::new(system, node);
+            let u0 = body.first_mobility();
+            if self.columns[u0..u0 + MOBILITIES].iter().all(Vec::is_empty) {
+                continue;
+            }
+            self.spell_out();
+            let mut splines = Splines::at(&self.times);
+            let rows = splines.rows.clone();
+            let poses = rows.iter().map(|&row| self.six(u0, row));
+            let motion = FreeMotion::new(system, &mut body, poses, |y| splines.knots.interpolate(y))
+                .map_err(|source| HistoryError::Column { name: format!("of mobility {u0}"), source })?;
+            for row in 0..self.times.len() {
+                let u = body.speeds(system, &self.six(u0, row), motion.rates(self.times[row]).V);
+                for (i, u) in u.into_iter().enumerate() {
+                    self.columns[self.n + u0 + i][row] = u;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Six states of a row, from `at` on; defaults where there are no columns.
+    fn six(&self, at: usize, row: usize) -> [f64; MOBILITIES] {
+        std::array::from_fn(|i| self.columns[at + i].get(row).copied().unwrap_or(self.defaults[at + i]))
     }
 
     /// Puts every pose, and its speeds, on the constraints.
@@ -321,8 +371,13 @@ impl StateHistory {
         Some([first.max(self.span[0]), last.min(self.span[1])])
     }
 
-    /// Accelerations u̇ of the given rows, mobility by mobility: slopes of splines of degree 5 through the speeds.
-    pub fn accelerations(&self, rows: RangeInclusive<usize>) -> Result<Vec<Vec<f64>>, HistoryError> {
+    /// Accelerations u̇ of the given rows, mobility by mobility: slopes of splines of degree 5 through the speeds, and through the
+    /// velocities in ground of bodies that move freely.
+    pub fn accelerations(
+        &self,
+        system: &System,
+        rows: RangeInclusive<usize>,
+    ) -> Result<Vec<Vec<f64>>, HistoryError> {
         let mut list = Vec::with_capacity(self.n);
         let mut splines = Splines::at(&self.times);
         for m in 0..self.n {
@@ -336,6 +391,29 @@ impl StateHistory {
                 .through(u)
                 .map_err(|source| HistoryError::Column { name: format!("speed {m}"), source })?;
             list.push(rows.clone().map(|r| spline.eval(self.times[r])[1]).collect());
+        }
+        for node in free_nodes(system).into_iter().filter(|_| self.by_pose) {
+            let mut body = FreeBody::new(system, node);
+            let u0 = body.first_mobility();
+            let velocity =
+                |row: usize| body.velocity(system, &self.six(u0, row), &self.six(self.n + u0, row));
+            let V: Vec<SpatialVec<f64>> = (0..self.times.len()).map(velocity).collect();
+            let mut slopes = vec![Vec::new(); MOBILITIES];
+            for (i, slopes) in slopes.iter_mut().enumerate() {
+                let y: Vec<f64> = V.iter().map(|V| if i < 3 { V.w[i] } else { V.v[i - 3] }).collect();
+                let spline = splines
+                    .through(&y)
+                    .map_err(|source| HistoryError::Column { name: format!("speed {}", u0 + i), source })?;
+                *slopes = rows.clone().map(|r| spline.eval(self.times[r])[1]).collect::<Vec<f64>>();
+            }
+            for (k, row) in rows.clone().enumerate() {
+                let at = |i: usize| vec3(slopes[i][k], slopes[i + 1][k], slopes[i + 2][k]);
+                let (q, u) = (self.six(u0, row), self.six(self.n + u0, row));
+                let udot = body.accelerations(system, &q, &u, SpatialVec::new(at(0), at(3)));
+                for (i, a) in udot.into_iter().enumerate() {
+                    list[u0 + i][k] = a;
+                }
+            }
         }
         Ok(list)
     }

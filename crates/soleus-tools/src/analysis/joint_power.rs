@@ -34,7 +34,7 @@ impl JointPower {
         let labels: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
         Ok(JointPower {
             solver: Solver::new(&system),
-            udot: history.accelerations(rows.clone())?,
+            udot: history.accelerations(&system, rows.clone())?,
             first: *rows.start(),
             mobilities: system.tree.mobility_of_coordinate.clone(),
             moments: Recorder::new("JointMoments", SI, labels.clone()),

@@ -211,7 +211,7 @@ fn analytic_filtered_motions_keep_their_time() {
     let system = System::compile(&model).unwrap();
     let table = swing(&model);
     let rows = |opensim_faults, from, to| {
-        let settings = MotionSettings { cutoff_hz: Some(6.0), opensim_faults };
+        let settings = MotionSettings { cutoff_hz: Some(6.0), opensim_faults, root_angles: opensim_faults };
         let history = StateHistory::from_coordinates(&model, &system, &table, None, &settings).unwrap();
         let rows = history.range(from, to).unwrap();
         (history.times()[*rows.start()], history.times()[*rows.end()], rows.count())

@@ -11,6 +11,7 @@ pub use joint_loads::equivalent_joint_load;
 
 use crate::analysis::rows_within;
 use crate::external_loads::LoadsError;
+use crate::free_motion::{self, FreeBody, FreeMotion, free_nodes};
 use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::multibody::compute_inverse_dynamics;
 use soleus_dynamics::system::SystemError;
@@ -40,6 +41,9 @@ pub struct Settings {
     /// What OpenSim does wrong is done so too: columns named by path (`/jointset/hip/flexion/value`) are not found, only
     /// members of the model's force set can be excluded, and angles of ball joints are taken for integrals of the speeds.
     pub opensim_faults: bool,
+    /// Filters and differentiates the angles of bodies that move freely in ground, as OpenSim does, and not their poses. Moments
+    /// then depend on the way a subject faces.
+    pub root_angles: bool,
 }
 
 impl Default for Settings {
@@ -50,6 +54,7 @@ impl Default for Settings {
             excluded: Vec::new(),
             joints: Vec::new(),
             opensim_faults: false,
+            root_angles: false,
         }
     }
 }
@@ -137,7 +142,12 @@ pub fn inverse_dynamics(
 
     let (table, columns) = chosen_columns(model, coordinates, settings.opensim_faults)?;
     let table = match settings.cutoff_hz {
-        Some(fc) => lowpass_butterworth(&padded(&table, table.rows() / 2)?, fc)?,
+        Some(fc) => {
+            let half = table.rows() / 2;
+            let filter = |t: &Table| lowpass_butterworth(&padded(t, half)?, fc);
+            let by_pose = |c: usize| columns.iter().position(|&k| k == c).filter(|_| !settings.root_angles);
+            free_motion::filtered(model, &system, &table, by_pose, filter)?
+        }
         None => table,
     };
     // Without OpenSim's faults, no frame that the filter added beyond the data.
@@ -266,7 +276,7 @@ struct Motion {
     /// q, q̇, q̈ by mobility, one row per time; `None` stays at the default.
     samples: Vec<Option<Vec<[f64; 3]>>>,
     defaults: Vec<f64>,
-    /// First mobilities of joints whose speeds are an angular velocity.
+    /// First mobilities of joints whose speeds are an angular velocity, but have rates of angles in `samples`.
     angular: Vec<usize>,
     at_default: Vec<String>,
 }
@@ -300,12 +310,29 @@ impl Motion {
                 *slot = Some(times.iter().map(|&t| spline.eval(t)).collect());
             }
         }
+        let mut angular: Vec<usize> = Vec::new();
+        if !settings.opensim_faults {
+            let nodes = tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
+            angular.extend(nodes.map(|n| n.u0));
+        }
+        if !settings.root_angles {
+            for node in free_nodes(system) {
+                let body = FreeBody::new(system, node);
+                let u0 = body.first_mobility();
+                let column = |c: usize| columns.iter().position(|&k| k == c);
+                if let Some(six) =
+                    free_samples(model, (system, body), (table, &column), given, &mut knots, times)?
+                {
+                    samples[u0..u0 + 6].iter_mut().zip(six).for_each(|(slot, s)| *slot = Some(s));
+                    angular.retain(|&a| a != u0);
+                }
+            }
+        }
         let at_default = (0..model.coordinates.len()).filter(|c| !columns.contains(c));
-        let nodes = tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
         Ok(Motion {
             samples,
             defaults: system.default_state.q.clone(),
-            angular: if settings.opensim_faults { Vec::new() } else { nodes.map(|n| n.u0).collect() },
+            angular,
             at_default: at_default.map(|c| model.coordinates[c].name.clone()).collect(),
         })
     }
@@ -333,6 +360,45 @@ impl Motion {
             }
         }
     }
+}
+
+/// q, u, u̇ of the six mobilities of a body that moves freely, by its pose; `None` unless all six have columns.
+#[allow(clippy::type_complexity)]
+fn free_samples(
+    model: &Model,
+    (system, mut body): (&System, FreeBody),
+    (table, column): (&Table, &dyn Fn(usize) -> Option<usize>),
+    given: &Table,
+    knots: &mut SplineKnots,
+    times: &[f64],
+) -> Result<Option<[Vec<[f64; 3]>; 6]>, Error> {
+    let u0 = body.first_mobility();
+    let mut six: [Vec<f64>; 6] = Default::default();
+    for (i, q) in six.iter_mut().enumerate() {
+        let Some(c) = system.tree.coordinate_of_mobility[u0 + i].map(|c| c.0) else { return Ok(None) };
+        let Some(k) = column(c) else { return Ok(None) };
+        let unit = angles::unit_of(given, &model.coordinates[c]);
+        *q = table.columns()[k].iter().map(|q| q * unit).collect();
+    }
+    let at = |row: usize| -> [f64; 6] { std::array::from_fn(|i| six[i][row]) };
+    let motion = FreeMotion::new(system, &mut body, (0..table.rows()).map(at), |y| knots.interpolate(y))
+        .map_err(|source| Error::Column { name: format!("of mobility {u0}"), source })?;
+    let mut samples: [Vec<[f64; 3]>; 6] = Default::default();
+    for &t in times {
+        let row = table.times().partition_point(|x| *x < t).min(table.rows() - 1);
+        // Most times are the table's own; between them the coordinates are those of the pose, next to a row's.
+        let q = match table.times()[row] == t {
+            true => at(row),
+            false => motion.coordinates(system, &mut body, t, &at(row)),
+        };
+        let rates = motion.rates(t);
+        let u = body.speeds(system, &q, rates.V);
+        let udot = body.accelerations(system, &q, &u, rates.A);
+        for (i, s) in samples.iter_mut().enumerate() {
+            s.push([q[i], u[i], udot[i]]);
+        }
+    }
+    Ok(Some(samples))
 }
 
 /// The columns that are coordinates, and which coordinate each is.

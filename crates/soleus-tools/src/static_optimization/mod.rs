@@ -156,7 +156,7 @@ impl StaticOptimization {
         rows: RangeInclusive<usize>,
         settings: &Settings,
     ) -> Result<Self, Error> {
-        let udot = history.accelerations(rows.clone())?;
+        let udot = history.accelerations(system, rows.clone())?;
         let follower = match settings.use_model_force_set {
             true => None,
             false => {

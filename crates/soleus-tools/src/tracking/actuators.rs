@@ -1,8 +1,8 @@
 //! The actuators that are driven: what they can do within a window, and the controls for what they should do.
 
+use super::TrackingError;
 use super::contraction::{Contraction, Course, NotContracted};
 use super::excitation::root;
-use super::TrackingError;
 use crate::analysis::ActuatorLoad;
 use soleus_dynamics::force::Kernel;
 use soleus_dynamics::muscle::CompiledMuscle;
@@ -159,7 +159,14 @@ impl Actuators {
     /// None at all.
     pub fn none() -> Self {
         let (list, ranges) = (Vec::new(), Vec::new());
-        Actuators { list, ranges, strengths: Vec::new(), forces: Vec::new(), values: Vec::new(), z: Vec::new() }
+        Actuators {
+            list,
+            ranges,
+            strengths: Vec::new(),
+            forces: Vec::new(),
+            values: Vec::new(),
+            z: Vec::new(),
+        }
     }
 
     pub fn has_muscles(&self) -> bool {
@@ -258,7 +265,9 @@ impl Actuators {
                         c.run(e, room).map_err(|n| lost(a, n, e))
                     })?
                 }
-                Actor::Force(_) => a.control_for(self.forces[i] / a.optimal_force, states, span).clamp(min, max),
+                Actor::Force(_) => {
+                    a.control_for(self.forces[i] / a.optimal_force, states, span).clamp(min, max)
+                }
             };
         }
         Ok(())
@@ -309,7 +318,11 @@ impl Actuator {
     }
 }
 
-fn contraction<'a>(muscle: &'a CompiledMuscle, course: &'a Course, (from, to): (f64, f64)) -> Contraction<'a> {
+fn contraction<'a>(
+    muscle: &'a CompiledMuscle,
+    course: &'a Course,
+    (from, to): (f64, f64),
+) -> Contraction<'a> {
     Contraction { muscle, course, is_held: false, from, to }
 }
 

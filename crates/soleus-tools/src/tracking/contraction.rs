@@ -56,7 +56,8 @@ impl Course {
         let s = (t - self.times[k]) / h;
         let r = 1.0 - s;
         // Hermite's cubic and its slope.
-        let length = r * r * ((1.0 + 2.0 * s) * y0 + s * h * v0) + s * s * ((1.0 + 2.0 * r) * y1 - r * h * v1);
+        let length =
+            r * r * ((1.0 + 2.0 * s) * y0 + s * h * v0) + s * s * ((1.0 + 2.0 * r) * y1 - r * h * v1);
         let slope = 6.0 * r * s * (y1 - y0) / h + r * (r - 2.0 * s) * v0 + s * (s - 2.0 * r) * v1;
         (length, slope)
     }

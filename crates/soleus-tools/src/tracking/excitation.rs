@@ -67,8 +67,12 @@ mod tests {
 
     #[test]
     fn analytic_roots_of_rising_functions() {
-        let functions: [fn(f64) -> f64; 4] =
-            [|x| x, |x| x.powi(5), |x| (8.0 * (x - 0.3)).tanh(), |x| if x < 0.4 { 0.1 * x } else { x - 0.36 }];
+        let functions: [fn(f64) -> f64; 4] = [
+            |x| x,
+            |x| x.powi(5),
+            |x| (8.0 * (x - 0.3)).tanh(),
+            |x| if x < 0.4 { 0.1 * x } else { x - 0.36 },
+        ];
         for f in functions {
             for k in 0..=20 {
                 let x = 0.02 + 0.98 * f64::from(k) / 20.0;

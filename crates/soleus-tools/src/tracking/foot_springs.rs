@@ -183,7 +183,8 @@ impl FootSprings {
             },
             Actor::Muscle(_) => None,
         };
-        let load = |foot: &Foot| timed(foot).and_then(|f| f.force(&there)).map_or(0.0, |f| f.dot(self.up).max(0.0));
+        let load =
+            |foot: &Foot| timed(foot).and_then(|f| f.force(&there)).map_or(0.0, |f| f.dot(self.up).max(0.0));
         let total: f64 = self.feet.iter().map(load).sum();
         if !(total > NO_LOAD * self.weight) {
             return;

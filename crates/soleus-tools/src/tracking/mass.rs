@@ -20,7 +20,7 @@ pub fn average_residuals(
     history: &StateHistory,
     rows: RangeInclusive<usize>,
 ) -> Result<[f64; 6], Error> {
-    let udot = history.accelerations(rows.clone()).map_err(|e: HistoryError| Error::History(e))?;
+    let udot = history.accelerations(system, rows.clone()).map_err(|e: HistoryError| Error::History(e))?;
     let mut sharing = LoadSharing::new(model, system, &Settings::default())?.without_limits();
     let forces = RESIDUALS.map(|name| model.forces.iter().position(|f| f.name == name && f.is_actuator()));
     let mut x = system.default_state.clone();

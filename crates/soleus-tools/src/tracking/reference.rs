@@ -61,10 +61,10 @@ impl Reference {
             match history.column(state) {
                 None => Ok(Course::Constant(defaults[state])),
                 Some(y) if y.iter().all(|x| *x == y[0]) => Ok(Course::Constant(y[0])),
-                Some(y) => splines.through(y).map(Course::Spline).map_err(|source| HistoryError::Column {
-                    name: format!("state {state}"),
-                    source,
-                }),
+                Some(y) => splines
+                    .through(y)
+                    .map(Course::Spline)
+                    .map_err(|source| HistoryError::Column { name: format!("state {state}"), source }),
             }
         };
         let q = (0..n).map(&mut course).collect::<Result<Vec<_>, _>>()?;

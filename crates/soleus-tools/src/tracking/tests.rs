@@ -2,14 +2,14 @@ use super::contraction::{Contraction, Course};
 use super::*;
 use crate::analysis::{MotionSettings, StateHistory};
 use crate::testing::{chain, constrain};
-use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_dynamics::Options;
+use soleus_dynamics::muscle::CompiledMuscle;
+use soleus_math::Function;
 use soleus_math::table::{Element, Table};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::force::{ControlRange, CoordinateActuator, Force, ForceKind};
 use soleus_model::id::CoordinateId;
 use soleus_model::joint::JointKind::{Pin, Slider};
-use soleus_math::Function;
 
 fn actuator(model: &mut Model, coordinate: usize, optimal_force: f64) {
     let name = format!("a{}", model.forces.len());
@@ -29,12 +29,8 @@ fn actuator(model: &mut Model, coordinate: usize, optimal_force: f64) {
 
 fn drive(model: &Model, limit: f64) -> Vec<Driven> {
     let all = 0..model.forces.len();
-    let driven = |force| Driven {
-        force,
-        min: Limit::Constant(-limit),
-        max: Limit::Constant(limit),
-        use_steps: false,
-    };
+    let driven =
+        |force| Driven { force, min: Limit::Constant(-limit), max: Limit::Constant(limit), use_steps: false };
     all.map(driven).collect()
 }
 
@@ -63,8 +59,7 @@ fn follow<'a>(
     settings: &Settings,
 ) -> Tracker<'a> {
     let base = ModelControls::none(both.1);
-    let mut tracker =
-        Tracker::new(both, reference, tasks, &drive(both.0, limit), base, settings).unwrap();
+    let mut tracker = Tracker::new(both, reference, tasks, &drive(both.0, limit), base, settings).unwrap();
     tracker.start(0.1, InitialStates::FirstWindow).unwrap();
     while tracker.time() < 0.5 - 1e-9 {
         tracker.advance(0.5).unwrap();

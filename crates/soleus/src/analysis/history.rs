@@ -44,8 +44,10 @@ pub(super) fn read(
     };
     let (cutoff_hz, opensim_faults) = (request.cutoff_hz, request.opensim_faults);
     warn_of_data(cx, file, (model, system), &table, cutoff_hz.filter(|_| !is_states));
-    let settings = MotionSettings { cutoff_hz, opensim_faults };
+    let root_angles = request.root_angles;
+    let settings = MotionSettings { cutoff_hz, opensim_faults, root_angles };
     let history = match is_states {
+        true if root_angles => StateHistory::from_states(model, system, table).map(StateHistory::by_angles),
         true => StateHistory::from_states(model, system, table),
         false => StateHistory::from_coordinates(model, system, &table, speeds.as_ref(), &settings),
     };

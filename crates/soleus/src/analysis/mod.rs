@@ -99,6 +99,9 @@ pub struct Analyze {
     pub output: AnalysisOutput,
     /// Whether to reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
     pub opensim_faults: bool,
+    /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
+    /// then depend on the way a subject faces.
+    pub root_angles: bool,
     /// The setup file that asks, for messages; files that analyses name are taken from its folder.
     pub asked_in: Option<PathBuf>,
 }
@@ -136,6 +139,7 @@ impl Default for Analyze {
             contacts_at_loads: true,
             output: AnalysisOutput::default(),
             opensim_faults: false,
+            root_angles: false,
             asked_in: None,
         }
     }
@@ -175,6 +179,7 @@ impl Analyze {
                 folder: Some(beside(path, &tool.results_directory)),
                 name: Some(tool.name.clone()),
             },
+            root_angles: true,
             asked_in: Some(path.to_path_buf()),
             ..Analyze::default()
         })
@@ -294,8 +299,10 @@ pub(crate) fn of_simulation(
     controls: &mut ModelControls,
     opensim_faults: bool,
 ) -> Result<AnalysisTables, Error> {
+    // Setup files of OpenSim's tools ask for simulations with analyses.
     let history = StateHistory::from_states(model, system, states.clone())
-        .map_err(|e| Error::content(path, 0, "", e.to_string(), ""))?;
+        .map_err(|e| Error::content(path, 0, "", e.to_string(), ""))?
+        .by_angles();
     let rows = 0..=states.rows().saturating_sub(1);
     let motion = Motion {
         model,

@@ -58,6 +58,9 @@ pub struct StaticOptimization {
     pub output: AnalysisOutput,
     /// Whether to reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
     pub opensim_faults: bool,
+    /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
+    /// then depend on the way a subject faces.
+    pub root_angles: bool,
 }
 
 impl Default for StaticOptimization {
@@ -77,6 +80,7 @@ impl Default for StaticOptimization {
             muscle_physiology: true,
             output: AnalysisOutput::default(),
             opensim_faults: false,
+            root_angles: false,
         }
     }
 }
@@ -114,6 +118,7 @@ impl StaticOptimization {
             analyses: vec![setup],
             output: self.output.clone(),
             opensim_faults: self.opensim_faults,
+            root_angles: self.root_angles,
             ..Analyze::default()
         }
     }

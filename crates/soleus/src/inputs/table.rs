@@ -5,11 +5,14 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
+use soleus_dynamics::Options;
 use soleus_io::c3d::C3d;
 use soleus_io::table::OUT_OF_ORDER;
 use soleus_math::Table;
+use soleus_math::signal::lowpass;
 use soleus_math::table::{Element, meters_per};
-use soleus_model::{Diagnostics, Severity};
+use soleus_model::{Diagnostics, Model, Severity};
+use soleus_simulation::system::state_column;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,6 +31,25 @@ pub enum Take {
 
 /// What to do about a gap in a motion.
 pub const GAP_HINT: &str = "a motion has a number in every row: fill the gap, or take the rows around it out";
+
+/// A motion after a low-pass filter; what moves freely in ground is filtered by its pose, so that it may face any way.
+pub fn lowpass_of_motion(
+    file: &Path,
+    model: &Model,
+    table: &Table,
+    cutoff_hz: f64,
+    hint: &str,
+) -> Result<Table, Error> {
+    let bare = Model { forces: Vec::new(), ..model.clone() };
+    let system = super::model::compile(file, &bare, &Options::default())?;
+    let column = |c: usize| {
+        let label = format!("{}/value", bare.coordinates[c].path);
+        state_column(table.labels(), &label).filter(|_| table.element() == Element::Scalar)
+    };
+    let filter = |t: &Table| lowpass(t, cutoff_hz);
+    soleus_tools::free_motion::filtered(&bare, &system, table, column, filter)
+        .map_err(|e| Error::content(file, 0, "", e.to_string(), hint))
+}
 
 /// Reads a table. `take` and `threshold` (N) are for C3D files.
 pub fn read(cx: &Context, source: &Source<Table>, take: Take, threshold: f64) -> Result<Table, Error> {

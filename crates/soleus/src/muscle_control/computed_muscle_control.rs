@@ -129,9 +129,8 @@ impl ComputedMuscleControl {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let wrong = |message: String, hint: &str| {
-            Err(Error::content(self.tracking.path(), 0, "", message, hint))
-        };
+        let wrong =
+            |message: String, hint: &str| Err(Error::content(self.tracking.path(), 0, "", message, hint));
         if !(self.window > 0.0 && self.window.is_finite()) {
             return wrong(format!("a window of {} s is no time to control", self.window), "usual is 0.01");
         }

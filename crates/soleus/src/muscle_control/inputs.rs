@@ -36,11 +36,8 @@ pub fn tasks(cx: &Context, request: &Tracking, model: &Model) -> Result<Vec<Task
     let mut tasks = Vec::with_capacity(list.len());
     for t in list.iter().filter(|t| t.on) {
         let Some(coordinate) = model.coordinate(&t.coordinate) else {
-            let hint = nearest_hint(
-                "coordinate",
-                &t.coordinate,
-                model.coordinates.iter().map(|c| c.name.as_str()),
-            );
+            let hint =
+                nearest_hint("coordinate", &t.coordinate, model.coordinates.iter().map(|c| c.name.as_str()));
             let message = format!("task for `{}`, which is no coordinate of the model", t.coordinate);
             return Err(Error::content(path, t.line, "", message, &hint));
         };
@@ -94,7 +91,8 @@ pub fn driven(
             let groups = model.groups.iter().filter(|g| g.set == "ForceSet" && g.name == *n);
             groups.into_iter().any(|g| g.members.contains(&f.name))
         };
-        let is_excluded = springs.contains(&&f.name) || request.exclude.iter().any(|n| *n == f.name || in_group(n));
+        let is_excluded =
+            springs.contains(&&f.name) || request.exclude.iter().any(|n| *n == f.name || in_group(n));
         let Some(range) = f.control_range().filter(|_| f.enabled && f.is_actuator() && !is_excluded) else {
             continue;
         };
@@ -157,7 +155,8 @@ pub fn motion(
     if let Some(hz) = request.cutoff_hz {
         long = lowpass_fir(&long, ORDER, hz).map_err(signal)?;
     }
-    let settings = MotionSettings { cutoff_hz: None, opensim_faults: request.opensim_faults };
+    let settings =
+        MotionSettings { cutoff_hz: None, opensim_faults: request.opensim_faults, root_angles: true };
     let history = StateHistory::from_coordinates(model, system, &long, None, &settings).map_err(|e| {
         let hint = match &e {
             HistoryError::Nothing => "columns are named after coordinates, such as knee_angle",
@@ -168,14 +167,24 @@ pub fn motion(
     })?;
     if let Some(label) = history.at_default.first() {
         let n = history.at_default.len();
-        log.warn(0, "", format!("no column for {n} coordinates, `{label}` first: they keep their defaults"), "");
+        log.warn(
+            0,
+            "",
+            format!("no column for {n} coordinates, `{label}` first: they keep their defaults"),
+            "",
+        );
     }
     cx.report(&log);
     Ok((history, [first, last]))
 }
 
 /// The range of time to follow: what is asked for, within the motion.
-pub fn range(cx: &Context, request: &Tracking, [first, last]: [f64; 2], window: f64) -> Result<[f64; 2], Error> {
+pub fn range(
+    cx: &Context,
+    request: &Tracking,
+    [first, last]: [f64; 2],
+    window: f64,
+) -> Result<[f64; 2], Error> {
     let path = request.path();
     let [from, to] = crate::inverse_kinematics::range(path, request.from, request.to)?;
     let range = [from.max(first), to.min(last)];
@@ -195,7 +204,13 @@ pub fn range(cx: &Context, request: &Tracking, [first, last]: [f64; 2], window: 
             range[0],
             range[1]
         );
-        return Err(Error::content(request.motion.path(), 0, "", message, "give a longer motion, or a shorter window"));
+        return Err(Error::content(
+            request.motion.path(),
+            0,
+            "",
+            message,
+            "give a longer motion, or a shorter window",
+        ));
     }
     Ok(range)
 }

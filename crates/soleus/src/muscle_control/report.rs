@@ -108,7 +108,11 @@ impl fmt::Display for TrackingReport {
         }
         if !self.helpers.is_empty() {
             let width = wide(&mut self.helpers.iter().map(|h| h.name.len()));
-            writeln!(f, "\n{:width$}  {:>10}  {:>10}  {:>10}  N or N m", "actuator", "mean", "RMS", "largest")?;
+            writeln!(
+                f,
+                "\n{:width$}  {:>10}  {:>10}  {:>10}  N or N m",
+                "actuator", "mean", "RMS", "largest"
+            )?;
             for h in &self.helpers {
                 writeln!(f, "{:width$}  {:10.4}  {:10.4}  {:10.4}", h.name, h.mean, h.rms, h.largest)?;
             }

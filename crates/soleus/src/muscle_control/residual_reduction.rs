@@ -14,9 +14,7 @@ use soleus_io::setup::RraSetup;
 use soleus_math::SymMat33;
 use soleus_model::{Document, Element, Model};
 use soleus_tools::analysis::StateHistory;
-use soleus_tools::tracking::{
-    Effort, InitialStates, MassAdjustment, Settings, Target, average_residuals,
-};
+use soleus_tools::tracking::{Effort, InitialStates, MassAdjustment, Settings, Target, average_residuals};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -65,7 +63,11 @@ impl ResidualReduction {
             change_masses: false,
             output: Some(beside(path, output)),
         });
-        Ok(ResidualReduction { tracking: Tracking::from_setup(path, &s.tracking)?, window: None, mass_center })
+        Ok(ResidualReduction {
+            tracking: Tracking::from_setup(path, &s.tracking)?,
+            window: None,
+            mass_center,
+        })
     }
 
     /// Moves the mass centre, if asked for, and follows the motion.
@@ -98,7 +100,8 @@ impl ResidualReduction {
             springs: &[],
         };
         let motion = job.run(cx)?;
-        let means = ["FX", "FY", "FZ", "MX", "MY", "MZ"].map(|n| motion.report.helper(n).map_or(0.0, |h| h.mean));
+        let means =
+            ["FX", "FY", "FZ", "MX", "MY", "MZ"].map(|n| motion.report.helper(n).map_or(0.0, |h| h.mean));
         let [fx, fy, fz, mx, my, mz] = means;
         cx.note(format!(
             "mean residuals: force {fx:.3}, {fy:.3}, {fz:.3} N, moment {mx:.3}, {my:.3}, {mz:.3} N m"
@@ -124,7 +127,8 @@ impl ResidualReduction {
             return Err(Error::content(path, 0, "", message, &hint));
         };
         if !(model.bodies[body].mass > 0.0) {
-            let message = format!("body `{}` has no mass, so that its mass centre means nothing", change.body);
+            let message =
+                format!("body `{}` has no mass, so that its mass centre means nothing", change.body);
             return Err(Error::content(path, 0, "", message, "name a body with mass, usually the torso"));
         }
         let [from, to] = change.range.unwrap_or(range);

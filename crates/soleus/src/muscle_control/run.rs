@@ -17,7 +17,10 @@ use soleus_model::{Diagnostics, ForceKind, Model};
 use soleus_simulation::StepOptions;
 use soleus_simulation::system::{ControlNodes, control_labels};
 use soleus_tools::analysis::StateHistory;
-use soleus_tools::tracking::{FootSprings, SpringSettings, InitialStates, Reference, Settings, Shortfall, Tracker, TrackingError, Window};
+use soleus_tools::tracking::{
+    FootSprings, InitialStates, Reference, Settings, Shortfall, SpringSettings, Tracker, TrackingError,
+    Window,
+};
 
 /// The model of a request, with its forces and loads.
 pub fn read_model(cx: &Context, request: &Tracking) -> Result<Model, Error> {
@@ -127,8 +130,15 @@ impl Job<'_> {
         let mut unsolved = Ok(());
         let mut made = Vec::new();
         if rows.len() > 1 && !cx.monitor.is_cancelled() {
-            let done =
-                analysis::of_simulation(cx, path, &analyses, self.both, &states, &mut all, request.opensim_faults);
+            let done = analysis::of_simulation(
+                cx,
+                path,
+                &analyses,
+                self.both,
+                &states,
+                &mut all,
+                request.opensim_faults,
+            );
             unsolved = done.and_then(|done| {
                 made = done.tables;
                 analysis::verdict(&done.unsolved, done.stopped, request.output.folder.as_deref())
@@ -195,7 +205,8 @@ impl Job<'_> {
     /// What can be said before the start: data that are too coarse for the windows.
     fn look_ahead(&self, cx: &Context, reference: &Reference) {
         let (step, window) = (reference.sample_interval, self.settings.window);
-        let has_muscles = self.both.0.forces.iter().any(|f| f.enabled && matches!(f.kind, ForceKind::Muscle(_)));
+        let has_muscles =
+            self.both.0.forces.iter().any(|f| f.enabled && matches!(f.kind, ForceKind::Muscle(_)));
         if has_muscles && step > 1.5 * window {
             let message = format!(
                 "the motion has a sample every {step:.4} s, and is controlled every {window} s: accelerations between samples are guesses",
@@ -252,8 +263,12 @@ fn refused(request: &Tracking, e: &TrackingError) -> Error {
         TrackingError::NoTasks => "switch tasks on in the task set",
         TrackingError::NoActuators => "add actuators: force_set_files, --residuals, --reserves",
         TrackingError::NoForce { .. } => "give it an optimal force that is not zero",
-        TrackingError::NotScalar { .. } => "leave it out (actuators_to_exclude), or use actuators of one control",
-        TrackingError::Limits { .. } => "give it limits that leave something: constraints_file, min_control, max_control",
+        TrackingError::NotScalar { .. } => {
+            "leave it out (actuators_to_exclude), or use actuators of one control"
+        }
+        TrackingError::Limits { .. } => {
+            "give it limits that leave something: constraints_file, min_control, max_control"
+        }
         TrackingError::Window { .. } => "give a positive number of seconds, such as 0.01",
         _ => "",
     };

@@ -28,6 +28,9 @@ pub struct ModelChanges {
     pub degroote_fregly: bool,
     /// The force balance of stretching tendons is an equation of the problem, not solved for the fiber velocity.
     pub implicit_tendons: bool,
+    /// [`Inverse`](super::Inverse) leaves stretching tendons as the model has them, and does not make their force balance an equation of
+    /// the problem.
+    pub explicit_tendons: bool,
     /// Fibers have no passive force (muscles of De Groote and Fregly).
     pub no_passive_force: bool,
     /// Factor of the width of the active force–length curve (muscles of De Groote and Fregly).

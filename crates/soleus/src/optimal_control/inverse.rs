@@ -11,12 +11,16 @@ use crate::source::Source;
 use serde::{Deserialize, Serialize};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::assembly::Assembler;
+use soleus_dynamics::system::Actor;
 use soleus_io::setup::moco::{
-    GoalKind, MocoInverseSetup, MocoSolver, PrescribedCoordinate, TableOperator, Weight, WeightedSet,
+    GoalKind, MocoInverseSetup, MocoSolver, ModelStep, ModelStepKind, PrescribedCoordinate, TableOperator,
+    Weight, WeightedSet,
 };
 use soleus_io::study::Study;
 use soleus_math::Table;
+use soleus_model::ModelOperator;
 use soleus_model::id::CoordinateId;
+use soleus_model::muscle::TendonDynamicsMode;
 use std::path::Path;
 
 /// Degree of the splines through coordinates, as in Moco.
@@ -25,6 +29,11 @@ const DEGREE: usize = 5;
 /// The muscle excitations of least effort that produce a motion exactly, activation and tendon dynamics included.
 ///
 /// The motion is not a variable: everything that follows from it is computed once.
+///
+/// The force balance of stretching tendons is an equation of the problem, and the squared rates of their forces are part of the cost, with a
+/// weight of 0.01, as in the examples of `MocoInverse`. Without that cost tendon forces may swing from point to point of the mesh, which
+/// saves effort on paper and takes ten times the iterations. Setup files say themselves which it is; so does
+/// [`ModelChanges::explicit_tendons`](super::ModelChanges::explicit_tendons).
 ///
 /// ```no_run
 /// use soleus::optimal_control::{Inverse, ModelChanges, tool::Trial};
@@ -99,8 +108,13 @@ impl Inverse {
             let hint = "give the coordinates over time (--kinematics)";
             return Err(Error::content(path, 0, "", "the tool needs a motion", hint));
         }
-        let setup = self.trial.setup(cx)?;
+        let mut setup = self.trial.setup(cx)?;
+        if self.trial.asked_in.is_none() && !self.trial.changes.explicit_tendons {
+            let operator = ModelOperator::TendonComplianceDynamicsMode(TendonDynamicsMode::Implicit);
+            setup.model_steps.push(ModelStep { kind: ModelStepKind::Operator(operator), line: 0 });
+        }
         let model = tool::posed_model(cx, path, &setup)?;
+        warn_of_muscles(cx, path, &model);
         let table = self.trial.table(cx, &self.kinematics, &self.operators, &model.model)?;
         let table = references::absolute_names(table, &model.model);
         let (times, intervals) = tool::times(path, &setup, tool::ends(path, &table)?)?;
@@ -136,8 +150,20 @@ impl Inverse {
             study: Study::from(study),
             is_moco: true,
             model,
-            inputs: Inputs { motions, ..Inputs::default() },
+            inputs: Inputs { motions, root_angles: self.trial.root_angles, ..Inputs::default() },
         })
+    }
+}
+
+/// Warns of muscles with fibers as states, whose curves and activation have corners: the solver rarely finds its way among them.
+fn warn_of_muscles(cx: &Context, path: &Path, base: &ModelProblem) {
+    let has_fiber = |a: &Actor| matches!(a, Actor::Muscle(m) if m.state_names().contains(&"fiber_length"));
+    let count = base.system.forces.iter().filter(|f| f.enabled && has_fiber(&f.actor)).count();
+    if count > 0 {
+        let message =
+            format!("{count} muscles with stretching tendons are not smooth enough for most solves");
+        let hint = "replace them by those of De Groote and Fregly (--degroote-fregly)";
+        cx.warn(path, message, hint);
     }
 }
 

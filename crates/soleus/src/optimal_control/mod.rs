@@ -131,6 +131,8 @@ impl Solve {
             None => study.setup.prescribed.clone(),
         };
         let given = self.references.iter().map(|r| (r.goal.clone(), r.table.clone())).collect();
-        Ok(Inputs { motions, given: Given::new(given), guess: self.initial_motion.clone() })
+        let guess = self.initial_motion.clone();
+        // Studies mean what they mean in Moco.
+        Ok(Inputs { motions, root_angles: true, given: Given::new(given), guess })
     }
 }

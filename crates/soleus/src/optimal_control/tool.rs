@@ -17,6 +17,9 @@ use soleus_math::Table;
 use soleus_model::{Document, Model};
 use std::path::{Path, PathBuf};
 
+/// Part of a mesh interval that is due to the rounding of times: a nanosecond in an interval of a millisecond.
+const ROUNDED_INTERVAL: f64 = 1e-6;
+
 /// The model of a tool, what is changed in it, and which time it is about.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -37,6 +40,9 @@ pub struct Trial {
     pub clip_time_range: bool,
     /// Cutoff of the low-pass filter on the data, Hz; no filter without it.
     pub cutoff_hz: Option<f64>,
+    /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
+    /// then depend on the way a subject faces.
+    pub root_angles: bool,
     /// Name of the result; that of the model without it.
     pub name: String,
     /// The setup file, for messages and names in it.
@@ -63,6 +69,7 @@ impl Trial {
             mesh_interval: Some(t.mesh_interval),
             clip_time_range: t.clip_time_range,
             cutoff_hz: None,
+            root_angles: true,
             name: t.name.clone(),
             asked_in: Some(path.to_path_buf()),
         })
@@ -124,7 +131,7 @@ impl Trial {
     ) -> Result<Table, Error> {
         let filter = self.cutoff_hz.map(TableOperator::LowPass);
         let all: Vec<TableOperator> = operators.iter().cloned().chain(filter).collect();
-        references::operate(self.path(), 0, source.path(), table, &all, model)
+        references::operate(self.path(), 0, source.path(), table, &all, model, self.root_angles)
     }
 }
 
@@ -153,8 +160,9 @@ pub fn times(path: &Path, t: &MocoToolSetup, data: [f64; 2]) -> Result<([f64; 2]
     if !(t.mesh_interval > 0.0) {
         return Err(refuse(format!("the mesh interval must be above zero, found {}", t.mesh_interval)));
     }
-    // The number of intervals is that of the whole range, as in Moco.
-    let intervals = ((to - from) / t.mesh_interval).ceil().max(1.0) as usize;
+    // The number of intervals is that of the whole range, as in Moco; but times that are rounded, as those of a clock that started long
+    // ago are, ask for none more.
+    let intervals = ((to - from) / t.mesh_interval - ROUNDED_INTERVAL).ceil().max(1.0) as usize;
     if t.clip_time_range {
         (from, to) = (from + 1e-3, to - 1e-3);
     }

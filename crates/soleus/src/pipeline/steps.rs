@@ -5,8 +5,8 @@ use crate::analysis::{AnalysisOutput, Analyze, MotionKind};
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
 use crate::error::Error;
-use crate::inputs::setup;
-use crate::inputs::table::{Take, read_in_order};
+use crate::inputs::table::{Take, lowpass_of_motion, read_in_order};
+use crate::inputs::{model, setup};
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
 use crate::muscle_control::{
@@ -20,7 +20,6 @@ use soleus_io::pipeline::{Scale, Trial};
 use soleus_io::setup::{AnalysisKind, AnalysisSetup, Setup};
 use soleus_io::table::sto::Digits;
 use soleus_math::Table;
-use soleus_math::signal::lowpass;
 use std::path::{Path, PathBuf};
 
 /// What lies on either side of the wanted time and still shows in it, as a number of periods of the cutoff frequency. A Butterworth
@@ -74,7 +73,7 @@ impl Run<'_> {
     pub(super) fn trial(&mut self, trial: &Trial, model: &Path) -> Result<(), Ended> {
         let folder = self.results.join(&trial.name);
         let angles = self.angles(trial, model, &folder)?;
-        let motion = self.smooth(trial, angles, &folder)?;
+        let motion = self.smooth(trial, model, angles, &folder)?;
         let motion = self.eliminate(trial, model, motion, &folder)?;
         let (model, motion) = self.reduce(trial, model, motion, &folder)?;
         self.moments(trial, &model, &motion, &folder)?;
@@ -103,7 +102,9 @@ impl Run<'_> {
                 Some(other) => {
                     let message = format!("`{other}` is no part of a gait cycle");
                     let e = Error::content(&self.asked(), 0, "rea.cycle", message, "half, whole or none");
-                    return self.step(&format!("{} rea", trial.name), s, |_| Err::<Smoothed, _>(e)).map(|()| file);
+                    return self
+                        .step(&format!("{} rea", trial.name), s, |_| Err::<Smoothed, _>(e))
+                        .map(|()| file);
                 }
             },
             from: trial.from,
@@ -235,14 +236,20 @@ impl Run<'_> {
     }
 
     /// The same angles, smooth.
-    fn smooth(&mut self, trial: &Trial, angles: PathBuf, folder: &Path) -> Result<PathBuf, Ended> {
+    fn smooth(
+        &mut self,
+        trial: &Trial,
+        model: &Path,
+        angles: PathBuf,
+        folder: &Path,
+    ) -> Result<PathBuf, Ended> {
         let Some(filter) = self.study.filter.clone() else { return Ok(angles) };
         let file = folder.join("filtered.mot");
         let [from, to] = [trial.from, trial.to];
         self.step(&format!("{} filter", trial.name), &(&filter, from, to), |cx| {
             let table = read_in_order(cx, &Source::File(angles.clone()), Take::Markers)?;
-            let table = lowpass(&table, filter.lowpass_hz)
-                .map_err(|e| Error::content(&angles, 0, "", e.to_string(), "change lowpass_hz"))?;
+            let model = model::read(cx, &model.into())?;
+            let table = lowpass_of_motion(&angles, &model, &table, filter.lowpass_hz, "change lowpass_hz")?;
             tell_margins(cx, &angles, &table, [from, to], FILTER_MEMORY_PERIODS / filter.lowpass_hz);
             Ok(Smoothed { table, file: file.clone() })
         })?;

@@ -57,3 +57,22 @@ fn issue_20_numbers_that_make_no_sense_are_refused() {
         assert!(e.to_string().contains("hint: give a finite number"), "{e}");
     }
 }
+
+/// Somebody who has waited long enough.
+struct Impatient;
+
+impl soleus::Monitor for Impatient {
+    fn is_cancelled(&self) -> bool {
+        true
+    }
+}
+
+/// A model that falls, muscles and all, was followed for minutes whatever the caller said.
+#[test]
+fn issue_16_a_search_for_rest_can_be_stopped() {
+    use crate::subject::{PLAIN, Root, bare_files};
+    let files = bare_files(Root::Custom, &PLAIN, 4);
+    let request = Equilibrium { model: "subject.osim".into(), ..Default::default() };
+    let e = request.run(&Context::new(&files).with_monitor(&Impatient)).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Cancelled);
+}

@@ -25,6 +25,8 @@ use std::path::Path;
 pub struct Inputs {
     /// Coordinates that are prescribed.
     pub motions: Vec<PrescribedCoordinate>,
+    /// Whether splines go through the angles of what moves freely in ground, as in Moco, and not through its pose.
+    pub root_angles: bool,
     /// Tables that goals follow.
     pub given: Given,
     /// Motion to start from, where no file is named.
@@ -48,7 +50,7 @@ pub fn build(
         let message = "forces or constraints of the model depend on time, so both times must be fixed";
         return Err(Error::content(path, 0, "", message, "give the time bounds one value each"));
     }
-    prescribed::apply(path, &inputs.motions, base, &mut problem)?;
+    prescribed::apply(path, inputs, base, &mut problem)?;
     problem.goals = goals::build(cx, path, s, base, inputs)?;
     problem.path_constraints = constraints::build(path, s, base)?;
     parameters::vary_goals(cx, source, s, inputs, &mut problem)?;

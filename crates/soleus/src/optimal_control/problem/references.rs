@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::beside;
-use crate::inputs::table::{Take, read_rows};
+use crate::inputs::table::{Take, lowpass_of_motion, read_rows};
 use crate::source::Source;
 use soleus_io::setup::moco::{TableOperator, TableSource};
 use soleus_math::function::GcvSpline;
@@ -49,7 +49,7 @@ impl Given {
         }
         if let Some(given) = self.source(goal) {
             let table = read_rows(cx, given, Take::Markers)?;
-            return operate(study, line, given.path(), table, &source.operators, model);
+            return operate(study, line, given.path(), table, &source.operators, model, true);
         }
         if source.file.is_none() {
             let message = format!("goal `{goal}` follows a table that is not in the file");
@@ -87,10 +87,11 @@ pub fn process(
     };
     let file = beside(study, file);
     let table = read_rows(cx, &file.as_path().into(), Take::Markers)?;
-    operate(study, line, &file, table, &source.operators, model)
+    operate(study, line, &file, table, &source.operators, model, true)
 }
 
-/// Applies operators to a table of `file`; angles in radians.
+/// Applies operators to a table of `file`; angles in radians. With `root_angles` filters see the angles of what moves freely in ground, and
+/// not its pose.
 pub fn operate(
     study: &Path,
     line: u32,
@@ -98,11 +99,13 @@ pub fn operate(
     mut table: Table,
     operators: &[TableOperator],
     model: &Model,
+    root_angles: bool,
 ) -> Result<Table, Error> {
     for o in operators {
         let failed = |e: signal::SignalError| Error::content(file, 0, "", e.to_string(), "");
         table = match o {
-            TableOperator::LowPass(hz) => signal::lowpass(&table, *hz).map_err(failed)?,
+            TableOperator::LowPass(hz) if root_angles => signal::lowpass(&table, *hz).map_err(failed)?,
+            TableOperator::LowPass(hz) => lowpass_of_motion(file, model, &table, *hz, "")?,
             TableOperator::Radians => radians(table, model),
             TableOperator::AbsoluteStateNames => absolute_names(table, model),
             TableOperator::Speeds => with_speeds(table, model, file)?,

@@ -1,0 +1,451 @@
+//! Every tool on files that are nearly right: one of its files is changed, all others are as they should be.
+
+use crate::subject::{SUBJECT, TOOL_SETUPS, subject_files};
+use crate::targets::Kind;
+use crate::{Shape, Target, corpus};
+use serde::de::DeserializeOwned;
+use soleus::analysis::standard;
+use soleus::optimal_control::tool::Trial;
+use soleus::optimal_control::{Inverse, ModelChanges, SolveOptions};
+use soleus::scaling::{FactorSettings, PlacingSettings, ScalingOutput};
+use soleus::simulation::SimulationOutput;
+use soleus::{
+    Analyze, Context, Convert, Diagnostic, Equilibrium, Error, Evaluate, Files, FitPaths, InverseDynamics,
+    InverseKinematics, Jacobians, Memory, ModelInfo, Monitor, Outcome, Pipeline, PlotTable, Scaling,
+    SetupFile, Simulation, Solve, StaticOptimization, Upgrade, View,
+};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Every tool, with the file of it that is changed.
+pub fn tools() -> Vec<Target> {
+    use Shape::{Table, Text, Xml};
+    let target = |name, shape, run| Target { name, shape, kind: Kind::Tool, run };
+    vec![
+        target("info model", Xml, |b| with("subject.osim", b, |cx| done(cx, info().run(cx)))),
+        target("upgrade model", Xml, |b| with("subject.osim", b, |cx| done(cx, upgrade().run(cx)))),
+        target("eval model", Xml, |b| with("subject.osim", b, |cx| done(cx, evaluate().run(cx)))),
+        target("eval states", Text, |b| with("states.json", b, |cx| done(cx, evaluate().run(cx)))),
+        target("jacobian model", Xml, |b| with("subject.osim", b, |cx| done(cx, jacobians().run(cx)))),
+        target("equilibrium model", Xml, |b| with("leg.osim", b, |cx| done(cx, rest().run(cx)))),
+        target("simulate model", Xml, |b| with("subject.osim", b, |cx| done(cx, simulation().run(cx)))),
+        target("simulate controls", Table, |b| with("controls.sto", b, |cx| done(cx, simulation().run(cx)))),
+        target("fit-paths model", Xml, |b| with("subject.osim", b, |cx| done(cx, fit().run(cx)))),
+        target("ik model", Xml, |b| with("subject.osim", b, |cx| done(cx, angles().run(cx)))),
+        target("ik markers", Table, |b| with("walk.trc", b, |cx| done(cx, angles().run(cx)))),
+        target("ik tasks", Xml, |b| with("tasks.xml", b, |cx| done(cx, angles().run(cx)))),
+        target("id model", Xml, |b| with("subject.osim", b, |cx| done(cx, moments().run(cx)))),
+        target("id motion", Table, |b| with("walk.mot", b, |cx| done(cx, moments().run(cx)))),
+        target("id loads", Xml, |b| with("loads.xml", b, |cx| done(cx, moments().run(cx)))),
+        target("id plates", Table, |b| with("plates.mot", b, |cx| done(cx, moments().run(cx)))),
+        target("so model", Xml, |b| with("subject.osim", b, |cx| done(cx, muscles().run(cx)))),
+        target("so motion", Table, |b| with("walk.mot", b, |cx| done(cx, muscles().run(cx)))),
+        target("analyze model", Xml, |b| with("subject.osim", b, |cx| done(cx, analyses().run(cx)))),
+        target("analyze motion", Table, |b| with("walk.mot", b, |cx| done(cx, analyses().run(cx)))),
+        target("scale model", Xml, |b| with("subject.osim", b, |cx| done(cx, scaling().run(cx)))),
+        target("scale markers", Table, |b| with("walk.trc", b, |cx| done(cx, scaling().run(cx)))),
+        target("scale measurements", Xml, |b| with("pairs.xml", b, |cx| done(cx, scaling().run(cx)))),
+        target("inverse model", Xml, |b| with("subject.osim", b, |cx| done(cx, inverse().run(cx)))),
+        target("inverse motion", Table, |b| with("walk.mot", b, |cx| done(cx, inverse().run(cx)))),
+        target("solve study", Text, |b| with("study.toml", b, |cx| done(cx, solve().run(cx)))),
+        target("pipeline file", Text, |b| with("pipeline.toml", b, |cx| done(cx, pipeline().run(cx)))),
+        target("pipeline markers", Table, |b| with("walk.trc", b, |cx| done(cx, pipeline().run(cx)))),
+        target("run setup", Xml, |b| with("setup.xml", b, |cx| run_setup(cx))),
+        target("view model", Xml, |b| with("subject.osim", b, |cx| done(cx, view().run(cx)))),
+        target("view motion", Table, |b| with("walk.mot", b, |cx| done(cx, view().run(cx)))),
+        target("plot table", Table, |b| with("walk.mot", b, |cx| done(cx, plot().run(cx)))),
+        target("convert table", Table, |b| with("walk.trc", b, |cx| done(cx, convert().run(cx)))),
+        target("requests", Text, requests),
+    ]
+}
+
+/// Files of a target whose name is not that of a reader, if there are any.
+pub(crate) fn files(target: &str) -> Option<Vec<Vec<u8>>> {
+    let model = || SUBJECT.as_bytes().to_vec();
+    let file = |name: &str| all_files().read(Path::new(name)).unwrap_or_default();
+    Some(match target {
+        // What needs no other file takes any model.
+        "info model" | "upgrade model" | "eval model" | "jacobian model" | "equilibrium model"
+        | "simulate model" | "view model" | "fit-paths model" => {
+            let mut list = corpus::files("osim");
+            list.extend((target != "equilibrium model").then(model));
+            list
+        }
+        "eval states" => vec![file("states.json")],
+        "simulate controls" => vec![file("controls.sto")],
+        "ik tasks" => vec![file("tasks.xml")],
+        "id loads" => vec![file("loads.xml")],
+        "id plates" => vec![file("plates.mot")],
+        "scale measurements" => vec![file("pairs.xml")],
+        "solve study" => vec![file("study.toml")],
+        "pipeline file" => vec![file("pipeline.toml")],
+        "ik markers" | "scale markers" | "pipeline markers" | "convert table" => vec![file("walk.trc")],
+        "id motion" | "so motion" | "analyze motion" | "inverse motion" | "view motion" | "plot table" => {
+            vec![file("walk.mot")]
+        }
+        "ik model" | "id model" | "so model" | "analyze model" | "scale model" | "inverse model" => {
+            vec![model()]
+        }
+        "run setup" => TOOL_SETUPS.iter().map(|s| s.as_bytes().to_vec()).collect(),
+        "requests" => all_requests(),
+        _ => return None,
+    })
+}
+
+/// All files as they should be.
+fn all_files() -> Memory {
+    subject_files().into_iter().fold(Memory::new(), |m, (name, bytes)| m.with(name, bytes))
+}
+
+/// Asks a tool to stop after a while, as a user would: a tool that does not listen is too slow.
+struct Patient {
+    start: Instant,
+}
+
+/// When a user loses patience.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+impl Monitor for Patient {
+    fn diagnostic(&self, d: &Diagnostic) {
+        let text = d.to_string();
+        assert!(
+            !text.contains(|c: char| c.is_control() && c != '\n'),
+            "a control character is told: {text:?}"
+        );
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.start.elapsed() > PATIENCE
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        Some(self.start.elapsed().as_secs_f64())
+    }
+}
+
+/// Runs a tool with one file in place of the right one.
+fn with(name: &str, bytes: &[u8], tool: impl FnOnce(&Context)) {
+    let files = all_files().with(name, bytes);
+    let monitor = Patient { start: Instant::now() };
+    tool(&Context::new(&files).with_monitor(&monitor));
+}
+
+/// A result can be written, whatever its verdict; an error can be told.
+fn done<O: Outcome>(cx: &Context, result: Result<O, Error>) {
+    match result {
+        Ok(outcome) => {
+            let _ = outcome.write(cx);
+            if let Err(e) = outcome.verdict() {
+                assert!(!e.to_string().is_empty());
+            }
+        }
+        Err(e) => assert!(!e.to_string().is_empty()),
+    }
+}
+
+fn run_setup(cx: &Context) {
+    match SetupFile::new("setup.xml").run(cx) {
+        Ok(outcome) => {
+            let _ = outcome.write(cx);
+            let _ = outcome.verdict();
+        }
+        Err(e) => assert!(!e.to_string().is_empty()),
+    }
+}
+
+fn info() -> ModelInfo {
+    ModelInfo { model: "subject.osim".into(), output: Some("info.txt".into()), as_json: false }
+}
+
+fn upgrade() -> Upgrade {
+    Upgrade { file: "subject.osim".into(), output: Some("new.osim".into()) }
+}
+
+fn evaluate() -> Evaluate {
+    Evaluate {
+        model: "subject.osim".into(),
+        states: "states.json".into(),
+        equilibrate: true,
+        output: Some("values.json".into()),
+        ..Evaluate::default()
+    }
+}
+
+fn jacobians() -> Jacobians {
+    Jacobians { model: "subject.osim".into(), output: Some("jacobian.json".into()), ..Jacobians::default() }
+}
+
+fn rest() -> Equilibrium {
+    // The subject falls for ever.
+    Equilibrium {
+        model: "leg.osim".into(),
+        eigenvalues: true,
+        output: Some("rest.sto".into()),
+        ..Equilibrium::default()
+    }
+}
+
+fn simulation() -> Simulation {
+    Simulation {
+        model: "subject.osim".into(),
+        controls: Some("controls.sto".into()),
+        duration: 0.01,
+        accuracy: 1e-3,
+        output: SimulationOutput { folder: Some("out".into()), name: None },
+        ..Simulation::default()
+    }
+}
+
+fn fit() -> FitPaths {
+    FitPaths {
+        model: "subject.osim".into(),
+        max_order: 3,
+        output: Some("fitted.osim".into()),
+        ..FitPaths::default()
+    }
+}
+
+fn angles() -> InverseKinematics {
+    InverseKinematics {
+        model: "subject.osim".into(),
+        markers: "walk.trc".into(),
+        task_file: Some("tasks.xml".into()),
+        ..InverseKinematics::default()
+    }
+}
+
+fn moments() -> InverseDynamics {
+    InverseDynamics {
+        model: "subject.osim".into(),
+        motion: "walk.mot".into(),
+        loads: Some("loads.xml".into()),
+        cutoff_hz: Some(6.0),
+        output: Some("id.sto".into()),
+        ..InverseDynamics::default()
+    }
+}
+
+fn muscles() -> StaticOptimization {
+    StaticOptimization {
+        model: "subject.osim".into(),
+        motion: "walk.mot".into(),
+        loads: Some("loads.xml".into()),
+        residuals: vec![100.0, 500.0],
+        reserves: vec![10.0],
+        cutoff_hz: Some(6.0),
+        every: 4,
+        ..StaticOptimization::default()
+    }
+}
+
+fn analyses() -> Analyze {
+    let names = ["kinematics", "body", "muscle", "joint-reaction", "joint-power", "forces", "induced"];
+    let mut analyses: Vec<_> = names.into_iter().filter_map(standard).collect();
+    analyses.iter_mut().for_each(|a| a.step_interval = 5);
+    Analyze {
+        model: "subject.osim".into(),
+        motion: "walk.mot".into(),
+        loads: Some("loads.xml".into()),
+        equilibrate: true,
+        analyses,
+        ..Analyze::default()
+    }
+}
+
+fn scaling() -> Scaling {
+    Scaling {
+        model: "subject.osim".into(),
+        mass: Some(60.0),
+        factors: Some(FactorSettings {
+            markers: Some("walk.trc".into()),
+            measurement_file: Some("pairs.xml".into()),
+            ..FactorSettings::default()
+        }),
+        placing: Some(PlacingSettings { markers: "walk.trc".into(), ..PlacingSettings::default() }),
+        output: ScalingOutput { model: Some("scaled.osim".into()), ..ScalingOutput::default() },
+        ..Scaling::default()
+    }
+}
+
+/// A few iterations: a solver is no tool for many cases.
+fn few_iterations() -> SolveOptions {
+    SolveOptions {
+        max_iterations: Some(3),
+        threads: Some(1),
+        solution: Some("solution.sto".into()),
+        ..SolveOptions::default()
+    }
+}
+
+fn inverse() -> Inverse {
+    let changes = ModelChanges {
+        loads: Some("loads.xml".into()),
+        degroote_fregly: true,
+        residuals: vec![250.0, 1000.0],
+        reserves: vec![50.0],
+        ..ModelChanges::default()
+    };
+    let trial = Trial {
+        model: "subject.osim".into(),
+        changes,
+        from: Some(0.02),
+        to: Some(0.06),
+        mesh_interval: Some(0.02),
+        cutoff_hz: Some(6.0),
+        ..Trial::default()
+    };
+    Inverse { trial, kinematics: "walk.mot".into(), options: few_iterations(), ..Inverse::default() }
+}
+
+fn solve() -> Solve {
+    // A mesh that fills memory is what a user may ask for.
+    let options = SolveOptions { intervals: Some(4), ..few_iterations() };
+    Solve { study: "study.toml".into(), options, ..Solve::default() }
+}
+
+fn pipeline() -> Pipeline {
+    Pipeline::of_file("pipeline.toml")
+}
+
+fn view() -> View {
+    View {
+        model: "subject.osim".into(),
+        motion: Some("walk.mot".into()),
+        page: Some("page.html".into()),
+        picture: Some("picture.svg".into()),
+        loads: Some("loads.xml".into()),
+        ..View::default()
+    }
+}
+
+fn plot() -> PlotTable {
+    PlotTable { table: "walk.mot".into(), output: Some("plot.svg".into()), ..PlotTable::default() }
+}
+
+fn convert() -> Convert {
+    Convert {
+        input: "walk.trc".into(),
+        output: Some("walk.sto".into()),
+        rate: Some(50.0),
+        lowpass_hz: Some(6.0),
+        ..Convert::default()
+    }
+}
+
+/// Requests as JSON, in one object under the name of their tool.
+fn all_requests() -> Vec<Vec<u8>> {
+    fn text<T: serde::Serialize>(name: &str, request: &T) -> Vec<u8> {
+        serde_json::to_vec_pretty(&serde_json::json!({ name: request })).unwrap_or_default()
+    }
+    vec![
+        text("ik", &angles()),
+        text("id", &moments()),
+        text("so", &muscles()),
+        text("analyze", &analyses()),
+        text("scale", &scaling()),
+        text("simulate", &simulation()),
+        text("equilibrium", &rest()),
+        text("inverse", &inverse()),
+        text("eval", &evaluate()),
+        text("jacobian", &jacobians()),
+        text("fit-paths", &fit()),
+        text("view", &view()),
+        text("plot", &plot()),
+        text("convert", &convert()),
+    ]
+}
+
+/// Reads a request and runs it on the right files.
+fn requests(bytes: &[u8]) {
+    let Ok(serde_json::Value::Object(all)) = serde_json::from_slice(bytes) else { return };
+    fn read<T: DeserializeOwned>(value: serde_json::Value) -> Option<T> {
+        serde_json::from_value(value).ok()
+    }
+    /// Runs a request if it is one.
+    fn run<T: DeserializeOwned, O: Outcome>(
+        cx: &Context,
+        value: serde_json::Value,
+        tool: impl FnOnce(T) -> Result<O, Error>,
+    ) {
+        if let Some(request) = read(value) {
+            done(cx, tool(request));
+        }
+    }
+    let files = all_files();
+    for (name, value) in all.into_iter().take(2) {
+        let monitor = Patient { start: Instant::now() };
+        let cx = &Context::new(&files).with_monitor(&monitor);
+        match name.as_str() {
+            "ik" => run(cx, value, |r: InverseKinematics| r.run(cx)),
+            "id" => run(cx, value, |r: InverseDynamics| r.run(cx)),
+            "so" => run(cx, value, |r: StaticOptimization| r.run(cx)),
+            "analyze" => run(cx, value, |r: Analyze| r.run(cx)),
+            "scale" => run(cx, value, |r: Scaling| r.run(cx)),
+            "simulate" => run(cx, value, |r: Simulation| r.run(cx)),
+            "equilibrium" => run(cx, value, |r: Equilibrium| r.run(cx)),
+            "inverse" => run(cx, value, |r: Inverse| r.run(cx)),
+            "eval" => run(cx, value, |r: Evaluate| r.run(cx)),
+            "jacobian" => run(cx, value, |r: Jacobians| r.run(cx)),
+            "fit-paths" => run(cx, value, |r: FitPaths| r.run(cx)),
+            "view" => run(cx, value, |r: View| r.run(cx)),
+            "plot" => run(cx, value, |r: PlotTable| r.run(cx)),
+            "convert" => run(cx, value, |r: Convert| r.run(cx)),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tool that refuses the right files would be tested on nothing but its refusals.
+    #[test]
+    fn identity_the_right_files_are_right() {
+        // Second derivatives of a joint of six mobilities fill the stack of a test in programs that are not optimised at all.
+        let checked = std::thread::Builder::new().stack_size(64 << 20).spawn(check_right_files);
+        checked.unwrap().join().unwrap();
+    }
+
+    fn check_right_files() {
+        let files = all_files();
+        let cx = &Context::new(&files);
+        let mut wrong = Vec::new();
+        let mut check = |name: &str, found: Result<(), Error>| {
+            if let Err(e) = found {
+                wrong.push(format!("{name}: {e}"));
+            }
+        };
+        fn all<O: Outcome>(cx: &Context, found: Result<O, Error>) -> Result<(), Error> {
+            let found = found?;
+            found.write(cx)?;
+            found.verdict()
+        }
+        check("info", all(cx, info().run(cx)));
+        check("upgrade", all(cx, upgrade().run(cx)));
+        check("eval", all(cx, evaluate().run(cx)));
+        check("jacobian", all(cx, jacobians().run(cx)));
+        check("equilibrium", all(cx, rest().run(cx)));
+        check("simulate", all(cx, simulation().run(cx)));
+        check("fit-paths", all(cx, fit().run(cx)));
+        check("ik", all(cx, angles().run(cx)));
+        check("id", all(cx, moments().run(cx)));
+        check("so", all(cx, muscles().run(cx)));
+        check("analyze", all(cx, analyses().run(cx)));
+        check("scale", all(cx, scaling().run(cx)));
+        // Three iterations solve nothing, but there is a result.
+        check("inverse", inverse().run(cx).map(drop));
+        check("solve", solve().run(cx).map(drop));
+        check("pipeline", all(cx, pipeline().run(cx)));
+        check("view", all(cx, view().run(cx)));
+        check("plot", all(cx, plot().run(cx)));
+        check("convert", all(cx, convert().run(cx)));
+        for (i, text) in TOOL_SETUPS.iter().enumerate() {
+            let files = all_files().with("setup.xml", text.as_bytes());
+            let found = SetupFile::new("setup.xml").run(&Context::new(&files));
+            check(&format!("setup {i}"), found.map(drop));
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(files.names().len() > 20, "{:?}", files.names());
+    }
+}

@@ -1,0 +1,60 @@
+//! Every tool, for a few seconds, with one of its files nearly right. `scripts/fuzz --target tools` does so for as long as it is told.
+
+use soleus_fuzz::{Counting, Current, Limits, Session, corpus, run_case, tools};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static MEMORY: Counting = Counting;
+
+/// Cases of each tool; each may use its share of the time.
+const CASES: u64 = 200;
+const TIME: Duration = Duration::from_secs(15);
+
+/// One test, since memory is counted for the whole program.
+#[test]
+fn conserves_life_of_tools_with_a_file_that_is_nearly_right() {
+    // Second derivatives of a joint of six mobilities fill the stack of a test in programs that are not optimised at all.
+    let checked = std::thread::Builder::new().stack_size(64 << 20).spawn(check);
+    checked.unwrap().join().unwrap();
+}
+
+fn check() {
+    let limits = Limits::of_tools();
+    let all = tools();
+    let share = TIME / all.len() as u32;
+    let mut faults = Vec::new();
+    for target in all {
+        let folder = target.name.replace(' ', "_");
+        // The files themselves, and those that broke something once.
+        let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(&folder);
+        let mut kept: Vec<_> = std::fs::read_dir(cases)
+            .map_or_else(|_| Vec::new(), |list| list.filter_map(Result::ok).map(|f| f.path()).collect());
+        kept.sort();
+        for path in kept {
+            let bytes = std::fs::read(&path).unwrap();
+            if let Err(fault) = run_case(&target, &bytes, &limits) {
+                faults.push(format!("{}: {fault:?}", path.display()));
+            }
+        }
+        for (i, file) in corpus::files(target.name).iter().enumerate() {
+            if let Err(fault) = run_case(&target, file, &limits) {
+                faults.push(format!("{} {i}, unchanged: {fault:?}", target.name));
+            }
+        }
+        // The number of the case under test lies on disk, so that one that ends the program is not lost.
+        let current = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("current.{folder}"));
+        let mut current = Current::new(current).unwrap();
+        let start = Instant::now();
+        let mut session = Session::new(target, 1);
+        while session.next < CASES && start.elapsed() < share {
+            if let Err((_, fault)) = session.step(&limits, &mut |i| current.set(i)) {
+                let (name, case) = (session.target.name, session.next - 1);
+                faults.push(format!("scripts/fuzz --target '{name}' --seed 1 --case {case}: {fault:?}"));
+                break;
+            }
+        }
+        current.remove();
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
