@@ -17,8 +17,8 @@ use walker::{Walk, Walker};
 pub struct Arguments {
     #[command(flatten)]
     places: Places,
-    /// Length of a window of computed muscle control, s
-    #[arg(long, default_value_t = 0.01, value_name = "S")]
+    /// Length of a window of computed muscle control, s; the paper's is 0.01
+    #[arg(long, default_value_t = 0.005, value_name = "S")]
     window: f64,
 }
 
@@ -60,7 +60,10 @@ const REACTIONS: [(&str, f64, f64); 3] =
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
-    println!("Half a gait cycle, residuals eliminated, muscles controlled. Ours | published");
+    println!(
+        "Half a gait cycle, residuals eliminated, muscles controlled in windows of {} s (published: 0.01 s). Ours | published",
+        a.window
+    );
     let mut walks = Vec::new();
     for walker in Walker::all(&a.places.data) {
         let walk = walker.run(a.window)?;

@@ -5,6 +5,7 @@ use crate::desk;
 use soleus::muscle_control::{CoordinateError, Effort, Tracking, TrackingTask};
 use soleus::residual_elimination::GaitCycle;
 use soleus::{ComputedMuscleControl, Error, ResidualElimination};
+use soleus_model::{Force, ForceKind, Model};
 use std::path::{Path, PathBuf};
 
 /// A walker and the half cycle that is looked at.
@@ -57,14 +58,14 @@ impl Walker {
             },
             Walker {
                 name: "Rajagopal 2016",
-                model: rajagopal.join("subject_walk_armless_80musc.osim"),
+                model: rajagopal.join("subject_walk_scaled.osim"),
                 motion: rajagopal.join("coordinates.mot"),
                 loads: rajagopal.join("grf_walk.xml"),
                 range: [0.836, 1.411],
             },
             Walker {
                 name: "Arnold 2013, subject02",
-                model: arnold.join("subject02_armless.osim"),
+                model: arnold.join("subject02.osim"),
                 motion: arnold.join("subject02_walk3_ik_solution.mot"),
                 loads: arnold.join("external_loads.xml"),
                 range: [0.735, 1.258],
@@ -103,6 +104,8 @@ impl Walker {
                     motion: rea.found.motion.clone().into(),
                     loads: Some(self.loads.clone()),
                     reserves: vec![1.0],
+                    // Nothing pushes the pelvis but the ground.
+                    exclude: residuals(&model),
                     tasks: names.map(task).collect(),
                     ..Default::default()
                 },
@@ -135,6 +138,15 @@ impl Walker {
             })
         })
     }
+}
+
+/// Actuators of a model that push its pelvis from nowhere.
+fn residuals(model: &Model) -> Vec<String> {
+    let pushes = |f: &&Force| match &f.kind {
+        ForceKind::CoordinateActuator(a) => model.coordinates[a.coordinate.0].name.starts_with("pelvis_"),
+        _ => false,
+    };
+    model.forces.iter().filter(pushes).map(|f| f.name.clone()).collect()
 }
 
 /// Changes in the order of Table 3.
