@@ -233,7 +233,9 @@ impl<'a> Evaluator<'a> {
         if !parameters.list.is_empty() {
             let model = parameters.loaded();
             let find = |path: String| {
-                implicit.parameter(&model, &Options::default(), &path).map_err(|_| Error::NoRoot)
+                implicit
+                    .parameter(&model, &Options::default(), &path)
+                    .map_err(|e| Error::Parameter { reason: e.to_string() })
             };
             for (at, (kind, sd)) in parameters.list.iter().enumerate() {
                 match *kind {
@@ -331,7 +333,10 @@ impl<'a> Evaluator<'a> {
                 let work = &work;
                 let handles: Vec<_> =
                     many.iter().map(|r| scope.spawn(move || -> Vec<Terms> { work(r.clone()) })).collect();
-                handles.into_iter().flat_map(|h| h.join().unwrap_or_default()).collect()
+                handles
+                    .into_iter()
+                    .flat_map(|h| h.join().unwrap_or_else(|e| std::panic::resume_unwind(e)))
+                    .collect()
             }),
         }
     }

@@ -184,6 +184,12 @@ pub enum Error {
         /// What it must be.
         expected: &'static str,
     },
+    /// The model does not depend on a number as it should.
+    #[error("the model cannot be differentiated by a mass: {reason}")]
+    Parameter {
+        /// Why.
+        reason: String,
+    },
     /// The equations have no solution nearby.
     #[error(
         "the equations of the fit could not be solved in iteration {iteration}: the data do not determine the motion"
