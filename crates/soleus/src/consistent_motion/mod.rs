@@ -5,6 +5,7 @@ mod files;
 use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, Progress};
 use crate::error::Error;
+use crate::inputs::paths::stem_of;
 use crate::inputs::table::{GAP_HINT, Take, read_in_order, read_markers};
 use crate::inputs::{loads, model, setup};
 use crate::inverse_dynamics::check_span;
@@ -83,7 +84,7 @@ pub struct Reconcile {
     pub output: Option<PathBuf>,
     /// File for the model with its new masses, mass centres and markers.
     pub model_output: Option<PathBuf>,
-    /// File for the loads with their new points and times (XML); their data are written beside it (.mot).
+    /// File for the loads with their new points and times (XML); their data are written beside it, as `<name>_data.mot`.
     pub loads_output: Option<PathBuf>,
     /// File for the trade-off curve (.csv).
     pub curve_output: Option<PathBuf>,
@@ -383,7 +384,8 @@ impl Outcome for ReconciledMotion {
             list.push(Artifact::text(file, write_document(document)));
         }
         if let (Some(file), Some(data)) = (&r.loads_output, &self.data) {
-            let data_file = file.with_extension("mot");
+            // Not the name of the loads with another ending: that may be the motion.
+            let data_file = file.with_file_name(format!("{}_data.mot", stem_of(file, "loads")));
             list.push(Artifact::text(
                 file,
                 files::load_setup(&self.found.model, &self.found.loads, &data_file),
