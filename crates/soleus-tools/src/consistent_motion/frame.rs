@@ -69,10 +69,16 @@ impl<'a> Frames<'a> {
             Measured::Markers(_) => vec![0.0; n],
             Measured::Motion => of(angle.powi(-2) / count, distance.powi(-2) / count),
         };
-        let ridge: Vec<f64> = match measured {
+        let mut ridge: Vec<f64> = match measured {
             Measured::Markers(_) => of(GIVEN_SD[0].powi(-2) / count, GIVEN_SD[1].powi(-2) / count),
             Measured::Motion => coordinate_weight.iter().map(|w| HELD_TWICE * w).collect(),
         };
+        for (name, weight) in &s.held {
+            let c = model.coordinates.iter().position(|c| c.name == *name);
+            if let Some(w) = c.and_then(|c| ridge.get_mut(system.tree.mobility_of_coordinate[c])) {
+                *w += weight * marker_weight;
+            }
+        }
         let mut frames = Frames {
             n,
             times,

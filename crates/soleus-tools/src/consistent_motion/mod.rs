@@ -66,6 +66,9 @@ pub struct Settings {
     pub marker_sd: f64,
     /// Standard deviation of measured coordinates, rad and m, where there are no markers.
     pub coordinate_sd: [f64; 2],
+    /// Coordinates to hold near the motion that is given, as coordinate tasks of inverse kinematics do: name, and weight (m²/rad² or 1)
+    /// beside that of a marker of weight 1.
+    pub held: Vec<(String, f64)>,
     /// Frequency above which markers alone do not move the model, Hz; `None` for no such bound.
     pub cutoff_hz: Option<f64>,
     /// Standard deviation of residuals, N and N m; `None`: they are zero.
@@ -94,6 +97,7 @@ impl Default for Settings {
             excluded: vec!["all".to_string()],
             marker_sd: 0.01,
             coordinate_sd: [1f64.to_radians(), 0.005],
+            held: Vec::new(),
             cutoff_hz: Some(10.0),
             residual_sd: None,
             marker_offset_sd: 0.0,
