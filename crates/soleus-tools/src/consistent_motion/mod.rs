@@ -409,7 +409,7 @@ const MOST_CORRECTIONS: usize = 5;
 struct State {
     /// (1), with priced residuals.
     objective: f64,
-    /// Σ of the equations' errors, in units of weight.
+    /// Σ of the equations' errors, in units of weight, and at least the tolerance.
     violation: f64,
     /// The largest of them.
     worst: f64,
@@ -457,22 +457,29 @@ impl Search<'_> {
                 return Err(Error::Singular { iteration: iterations });
             };
             let mut part = 1.0;
-            let mut best: Option<(Iterate, State)> = None;
+            let mut taken: Option<(Iterate, State)> = None;
             for _ in 0..8 {
                 let (next, state) = self.corrected(self.x.moved(&step, part), sd)?;
                 let gains = state.is_better_than(&now);
-                if gains || best.as_ref().is_none_or(|(_, b)| state.is_better_than(b)) {
-                    best = Some((next, state));
+                if gains || taken.as_ref().is_none_or(|(_, t)| state.is_better_than(t)) {
+                    taken = Some((next, state));
                 }
                 if gains {
                     break;
                 }
                 part *= 0.5;
             }
-            if let Some((next, state)) = best {
-                let settled = (state.objective - now.objective).abs() <= OBJECTIVE_TOLERANCE * now.objective;
-                converged = settled && state.worst * self.frames.weight <= RESIDUAL_TOLERANCE;
-                (self.x, now) = (next, state);
+            let is_met = |s: &State| s.worst * self.frames.weight <= RESIDUAL_TOLERANCE;
+            match taken {
+                // Nothing is better than what obeys already.
+                Some((_, state)) if !state.is_better_than(&now) && is_met(&now) => converged = true,
+                Some((next, state)) => {
+                    let settled =
+                        (state.objective - now.objective).abs() <= OBJECTIVE_TOLERANCE * now.objective;
+                    converged = settled && is_met(&state);
+                    (self.x, now) = (next, state);
+                }
+                None => break,
             }
         }
         self.fit_of(sd.unwrap_or(0.0), iterations, converged)
@@ -521,6 +528,8 @@ impl Search<'_> {
                 }
             }
         }
+        // Below the tolerance less is no better.
+        let violation = violation.max(RESIDUAL_TOLERANCE / self.frames.weight);
         Ok(State { objective, violation, worst, errors })
     }
 
