@@ -70,7 +70,7 @@ pub struct Arguments {
     /// File for the model with its new masses, mass centres and markers
     #[arg(long, value_name = "OUT.osim")]
     model_out: Option<PathBuf>,
-    /// File for the loads with their new points and times; their data are written beside it
+    /// File for the loads with their new points and times; their data are written beside it, as NAME_data.mot
     #[arg(long, value_name = "OUT.xml")]
     loads_out: Option<PathBuf>,
     /// File for the trade-off curve

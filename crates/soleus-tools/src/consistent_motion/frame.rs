@@ -69,10 +69,16 @@ impl<'a> Frames<'a> {
             Measured::Markers(_) => vec![0.0; n],
             Measured::Motion => of(angle.powi(-2) / count, distance.powi(-2) / count),
         };
-        let ridge: Vec<f64> = match measured {
+        let mut ridge: Vec<f64> = match measured {
             Measured::Markers(_) => of(GIVEN_SD[0].powi(-2) / count, GIVEN_SD[1].powi(-2) / count),
             Measured::Motion => coordinate_weight.iter().map(|w| HELD_TWICE * w).collect(),
         };
+        for (name, weight) in &s.held {
+            let c = model.coordinates.iter().position(|c| c.name == *name);
+            if let Some(w) = c.and_then(|c| ridge.get_mut(system.tree.mobility_of_coordinate[c])) {
+                *w += weight * marker_weight;
+            }
+        }
         let mut frames = Frames {
             n,
             times,
@@ -233,7 +239,9 @@ impl<'a> Evaluator<'a> {
         if !parameters.list.is_empty() {
             let model = parameters.loaded();
             let find = |path: String| {
-                implicit.parameter(&model, &Options::default(), &path).map_err(|_| Error::NoRoot)
+                implicit
+                    .parameter(&model, &Options::default(), &path)
+                    .map_err(|e| Error::Parameter { reason: e.to_string() })
             };
             for (at, (kind, sd)) in parameters.list.iter().enumerate() {
                 match *kind {
@@ -331,7 +339,10 @@ impl<'a> Evaluator<'a> {
                 let work = &work;
                 let handles: Vec<_> =
                     many.iter().map(|r| scope.spawn(move || -> Vec<Terms> { work(r.clone()) })).collect();
-                handles.into_iter().flat_map(|h| h.join().unwrap_or_default()).collect()
+                handles
+                    .into_iter()
+                    .flat_map(|h| h.join().unwrap_or_else(|e| std::panic::resume_unwind(e)))
+                    .collect()
             }),
         }
     }

@@ -162,12 +162,13 @@ impl Kkt {
             self.rhs[row] -= x.parameters.values[a];
         }
         if self.has_mass {
-            // Σ m₀ θ = 0, in units of the total mass.
+            // Σ m₀ θ = 0, in units of the sum of m₀.
+            let total = x.parameters.total_mass();
             let row = first_parameter + p;
             let begin = self.pattern.row(row).1;
             let mut sum = 0.0;
             let of = |kind: Kind, sd: f64| match kind {
-                Kind::Mass { body } => sd * x.parameters.given_mass(body) * 9.81 / f.weight,
+                Kind::Mass { body } => sd * x.parameters.given_mass(body) / total,
                 _ => 0.0,
             };
             for (a, (kind, sd)) in x.parameters.list.iter().enumerate() {

@@ -66,6 +66,9 @@ pub struct Settings {
     pub marker_sd: f64,
     /// Standard deviation of measured coordinates, rad and m, where there are no markers.
     pub coordinate_sd: [f64; 2],
+    /// Coordinates to hold near the motion that is given, as coordinate tasks of inverse kinematics do: name, and weight (m²/rad² or 1)
+    /// beside that of a marker of weight 1.
+    pub held: Vec<(String, f64)>,
     /// Frequency above which markers alone do not move the model, Hz; `None` for no such bound.
     pub cutoff_hz: Option<f64>,
     /// Standard deviation of residuals, N and N m; `None`: they are zero.
@@ -94,6 +97,7 @@ impl Default for Settings {
             excluded: vec!["all".to_string()],
             marker_sd: 0.01,
             coordinate_sd: [1f64.to_radians(), 0.005],
+            held: Vec::new(),
             cutoff_hz: Some(10.0),
             residual_sd: None,
             marker_offset_sd: 0.0,
@@ -183,6 +187,12 @@ pub enum Error {
         value: f64,
         /// What it must be.
         expected: &'static str,
+    },
+    /// The model does not depend on a number as it should.
+    #[error("the model cannot be differentiated by a mass: {reason}")]
+    Parameter {
+        /// Why.
+        reason: String,
     },
     /// The equations have no solution nearby.
     #[error(
@@ -399,7 +409,7 @@ const MOST_CORRECTIONS: usize = 5;
 struct State {
     /// (1), with priced residuals.
     objective: f64,
-    /// Σ of the equations' errors, in units of weight.
+    /// Σ of the equations' errors, in units of weight, and at least the tolerance.
     violation: f64,
     /// The largest of them.
     worst: f64,
@@ -447,22 +457,29 @@ impl Search<'_> {
                 return Err(Error::Singular { iteration: iterations });
             };
             let mut part = 1.0;
-            let mut best: Option<(Iterate, State)> = None;
+            let mut taken: Option<(Iterate, State)> = None;
             for _ in 0..8 {
                 let (next, state) = self.corrected(self.x.moved(&step, part), sd)?;
                 let gains = state.is_better_than(&now);
-                if gains || best.as_ref().is_none_or(|(_, b)| state.is_better_than(b)) {
-                    best = Some((next, state));
+                if gains || taken.as_ref().is_none_or(|(_, t)| state.is_better_than(t)) {
+                    taken = Some((next, state));
                 }
                 if gains {
                     break;
                 }
                 part *= 0.5;
             }
-            if let Some((next, state)) = best {
-                let settled = (state.objective - now.objective).abs() <= OBJECTIVE_TOLERANCE * now.objective;
-                converged = settled && state.worst * self.frames.weight <= RESIDUAL_TOLERANCE;
-                (self.x, now) = (next, state);
+            let is_met = |s: &State| s.worst * self.frames.weight <= RESIDUAL_TOLERANCE;
+            match taken {
+                // Nothing is better than what obeys already.
+                Some((_, state)) if !state.is_better_than(&now) && is_met(&now) => converged = true,
+                Some((next, state)) => {
+                    let settled =
+                        (state.objective - now.objective).abs() <= OBJECTIVE_TOLERANCE * now.objective;
+                    converged = settled && is_met(&state);
+                    (self.x, now) = (next, state);
+                }
+                None => break,
             }
         }
         self.fit_of(sd.unwrap_or(0.0), iterations, converged)
@@ -511,6 +528,8 @@ impl Search<'_> {
                 }
             }
         }
+        // Below the tolerance less is no better.
+        let violation = violation.max(RESIDUAL_TOLERANCE / self.frames.weight);
         Ok(State { objective, violation, worst, errors })
     }
 

@@ -99,7 +99,12 @@ impl Parameters {
         self.model.bodies[body].mass
     }
 
-    /// A body as it was.
+    /// Mass of all bodies as it was, kg.
+    pub fn total_mass(&self) -> f64 {
+        self.model.bodies.iter().map(|b| b.mass).sum()
+    }
+
+    /// Central inertia of a body as it was, kg m².
     pub fn given_inertia(&self, body: usize) -> soleus_math::SymMat33<f64> {
         self.model.bodies[body].inertia
     }

@@ -98,12 +98,18 @@ fn identity_truth_is_found() {
         *x += 0.05 * (0.3 * i as f64).sin();
     }
     let s = Settings { cutoff_hz: None, ..Settings::default() };
-    let found = reconcile(m, loads, &start, &data, &s, &mut |_, _, _| true).unwrap();
+    let run =
+        |start: &Table| reconcile(m.clone(), loads.clone(), start, &data, &s, &mut |_, _, _| true).unwrap();
+    let found = run(&start);
     assert!(found.fit.converged, "{:?}", found.fit);
     assert!(found.before.residual_peak[0] > 0.1, "{:?}", found.before);
-    assert!(found.fit.residual_peak[0] < 1e-7 && found.fit.residual_peak[1] < 1e-7, "{:?}", found.fit);
-    // The ridge pulls towards the start by a thousandth of one marker's weight, against four markers per body.
-    assert!(off(&found.motion, &truth) < 2e-4, "{}", off(&found.motion, &truth));
+    // A force of three components that are each as near to zero as the search goes.
+    assert!(found.fit.residual_peak.iter().all(|r| *r < 2e-4), "{:?}", found.fit);
+    // What is given holds each angle with an SD of 0.2 rad, four markers 4 cm or more from the axis with one of 0.125 rad or less: of
+    // what the start is off less than a third remains, (0.125 / 0.2)² ≈ 0.4 of it over 1.4, and of that less than a third once more.
+    let again = run(&found.motion);
+    let (first, second) = (off(&found.motion, &truth), off(&again.motion, &truth));
+    assert!(first < 0.05 / 3.0 && second < first / 3.0, "{first} and {second}");
 }
 
 /// With noise the residuals vanish all the same, as inverse dynamics confirms, and the motion is nearer to the truth than the start.
@@ -126,16 +132,38 @@ fn identity_no_residuals_by_inverse_dynamics() {
         &Default::default(),
     );
     let after = crate::quality::residuals(&m, &id.unwrap().generalized_forces).unwrap();
-    assert!(after.force_peak < 1e-5 && after.moment_peak < 1e-5, "{after:?}");
+    assert!(after.force_peak < 2e-4 && after.moment_peak < 2e-4, "{after:?}");
     assert!(off(&found.motion, &truth) < 0.5 * off(&start, &truth));
-    // The dearer residuals are, the smaller they get, and the farther the markers.
+    // The dearer residuals are, the smaller they get, and markers pay for it; a percent of play, as other terms pay too.
     let (a, b, c) = (&found.curve[0], &found.curve[1], &found.fit);
     assert!(
         a.residual_rms[0] > b.residual_rms[0] && b.residual_rms[0] > c.residual_rms[0],
         "{:?}",
         found.curve
     );
-    assert!(a.marker_rms <= b.marker_rms * (1.0 + 1e-6) && b.marker_rms <= c.marker_rms * (1.0 + 1e-6));
+    assert!(a.marker_rms < 1.01 * c.marker_rms, "{:?} {c:?}", found.curve);
+}
+
+/// A coordinate that no marker sees moves to make residuals vanish, and hardly does so where a task holds it.
+#[test]
+fn analytic_held_coordinates_stay() {
+    let m = model();
+    let truth = swing(&m);
+    let (loads, data) = measured(&m, &truth, 0.002);
+    let Measured::Markers(mut targets) = data else { panic!() };
+    targets.retain(|t| !m.markers[t.marker].name.starts_with("b2"));
+    let data = Measured::Markers(targets);
+    let moved = |held: Vec<(String, f64)>| {
+        let s =
+            Settings { held, mass_sd: 0.0, mass_center_sd: 0.0, load_offset_sd: 0.0, ..Settings::default() };
+        let found = reconcile(m.clone(), loads.clone(), &truth, &data, &s, &mut |_, _, _| true).unwrap();
+        assert!(found.fit.converged, "{:?}", found.fit);
+        let (a, b) = (found.motion.column("q2_0").unwrap(), truth.column("q2_0").unwrap());
+        a.iter().zip(b).fold(0.0, |m, (a, b)| f64::max(m, (a - b).abs()))
+    };
+    let (free, held) = (moved(Vec::new()), moved(vec![("q2_0".to_string(), 10.0)]));
+    // A weight of 10 is an SD of 3 mrad, where what is given has one of 0.2 rad.
+    assert!(held < 0.1 * free && held > 0.0, "{free} and {held}");
 }
 
 /// Derivatives of the equations by coefficients and parameters against central differences.

@@ -109,7 +109,7 @@ fn identity_no_residuals_by_inverse_dynamics() {
     let before = residuals(&measured);
     let found = run(&m, &measured, loads.clone(), &settings());
     let after = residuals(&found.motion);
-    assert!(found.converged && found.iterations < 10, "{} steps", found.iterations);
+    assert!(found.converged && found.iterations <= 15, "{} steps", found.iterations);
     assert!(before.force_peak > 1.0 && before.moment_peak > 0.1, "{before:?}");
     assert!(after.force_peak < 1e-6 * after.weight, "{after:?}");
     assert!(after.moment_peak < 1e-6 * after.weight, "{after:?}");

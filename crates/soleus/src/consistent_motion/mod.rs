@@ -5,6 +5,7 @@ mod files;
 use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, Progress};
 use crate::error::Error;
+use crate::inputs::paths::stem_of;
 use crate::inputs::table::{GAP_HINT, Take, read_in_order, read_markers};
 use crate::inputs::{loads, model, setup};
 use crate::inverse_dynamics::check_span;
@@ -83,7 +84,7 @@ pub struct Reconcile {
     pub output: Option<PathBuf>,
     /// File for the model with its new masses, mass centres and markers.
     pub model_output: Option<PathBuf>,
-    /// File for the loads with their new points and times (XML); their data are written beside it (.mot).
+    /// File for the loads with their new points and times (XML); their data are written beside it, as `<name>_data.mot`.
     pub loads_output: Option<PathBuf>,
     /// File for the trade-off curve (.csv).
     pub curve_output: Option<PathBuf>,
@@ -128,7 +129,7 @@ impl Reconcile {
             return Err(Error::content(self.data_path(), 0, "", message, hint));
         };
         let forces = loads::read(cx, &model, Some(loads_file), Path::new(""))?;
-        let (start, measured, kinematics) = self.data(cx, &model)?;
+        let Data { start, measured, held, kinematics } = self.data(cx, &model)?;
         let path = self.data_path();
         let mut log = Diagnostics::new(path.display().to_string());
         check_span(&start, [f64::NEG_INFINITY, f64::INFINITY], &forces, &mut log);
@@ -138,6 +139,7 @@ impl Reconcile {
         let settings = Settings {
             excluded: self.exclude.clone(),
             marker_sd: self.marker_sd,
+            held,
             cutoff_hz: (self.cutoff_hz != 0.0).then_some(self.cutoff_hz),
             residual_sd: self.residual_sd,
             marker_offset_sd: self.marker_offset_sd,
@@ -205,7 +207,7 @@ impl Reconcile {
     }
 
     /// The motion to begin with, what to stay near to, and the inverse kinematics behind it.
-    fn data(&self, cx: &Context, model: &Model) -> Result<(Table, Measured, Option<Trial>), Error> {
+    fn data(&self, cx: &Context, model: &Model) -> Result<Data, Error> {
         let range = range(self.data_path(), self.from, self.to)?;
         let Some(source) = &self.markers else {
             let Some(motion) = &self.motion else {
@@ -216,7 +218,8 @@ impl Reconcile {
             let mut log = Diagnostics::new(motion.path().display().to_string());
             check_units(model, &table, &mut log);
             cx.report(&log);
-            return Ok((table.trimmed(range[0], range[1]), Measured::Motion, None));
+            let start = table.trimmed(range[0], range[1]);
+            return Ok(Data { start, measured: Measured::Motion, held: Vec::new(), kinematics: None });
         };
         let quiet = cx.without_model_warnings();
         let request = InverseKinematics {
@@ -235,8 +238,29 @@ impl Reconcile {
             None => Vec::new(),
         };
         let targets = targets(model, &markers, &trial, &tasks);
-        Ok((trial.coordinates.clone(), Measured::Markers(targets), Some(trial)))
+        // Inverse kinematics divides by the sum of the markers' weights; here nothing is divided.
+        let sum: f64 = targets.iter().map(|t| t.weight).sum();
+        let held = tasks.iter().filter_map(|t| match t {
+            IkTask::Coordinate(c) if c.apply => Some((c.name.clone(), c.weight * sum)),
+            _ => None,
+        });
+        Ok(Data {
+            start: trial.coordinates.clone(),
+            measured: Measured::Markers(targets),
+            held: held.collect(),
+            kinematics: Some(trial),
+        })
     }
+}
+
+/// What is known before anything is solved.
+struct Data {
+    /// The motion to begin with.
+    start: Table,
+    measured: Measured,
+    /// Coordinates that tasks hold.
+    held: Vec<(String, f64)>,
+    kinematics: Option<Trial>,
 }
 
 /// The markers that inverse kinematics followed, with its weights, in the frames in which it did.
@@ -383,7 +407,8 @@ impl Outcome for ReconciledMotion {
             list.push(Artifact::text(file, write_document(document)));
         }
         if let (Some(file), Some(data)) = (&r.loads_output, &self.data) {
-            let data_file = file.with_extension("mot");
+            // Not the name of the loads with another ending: that may be the motion.
+            let data_file = file.with_file_name(format!("{}_data.mot", stem_of(file, "loads")));
             list.push(Artifact::text(
                 file,
                 files::load_setup(&self.found.model, &self.found.loads, &data_file),

@@ -94,7 +94,7 @@ fn analytic_reconciled_sway() {
         mass_center_sd: 0.01,
         load_offset_sd: 0.005,
         curve: vec![1.0, 100.0],
-        output: Some("still.mot".into()),
+        output: Some("new.mot".into()),
         model_output: Some("new.osim".into()),
         loads_output: Some("new.xml".into()),
         curve_output: Some("curve.csv".into()),
@@ -109,7 +109,7 @@ fn analytic_reconciled_sway() {
     found.write(&cx).unwrap();
     let check = soleus::InverseDynamics {
         model: "new.osim".into(),
-        motion: "still.mot".into(),
+        motion: "new.mot".into(),
         loads: Some("new.xml".into()),
         ..Default::default()
     };
