@@ -318,6 +318,7 @@ fn identity_inverse_by_flags_and_by_file() {
         "subject_walk_scaled_FunctionBasedPathSet.xml",
         "--reserves",
         "1",
+        "--root-angles",
         "--out",
         "flags.sto",
     ]);

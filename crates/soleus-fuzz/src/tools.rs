@@ -50,7 +50,7 @@ pub fn tools() -> Vec<Target> {
         target("solve study", Text, |b| with("study.toml", b, |cx| done(cx, solve().run(cx)))),
         target("pipeline file", Text, |b| with("pipeline.toml", b, |cx| done(cx, pipeline().run(cx)))),
         target("pipeline markers", Table, |b| with("walk.trc", b, |cx| done(cx, pipeline().run(cx)))),
-        target("run setup", Xml, |b| with("setup.xml", b, |cx| run_setup(cx))),
+        target("run setup", Xml, |b| with("setup.xml", b, run_setup)),
         target("view model", Xml, |b| with("subject.osim", b, |cx| done(cx, view().run(cx)))),
         target("view motion", Table, |b| with("walk.mot", b, |cx| done(cx, view().run(cx)))),
         target("plot table", Table, |b| with("walk.mot", b, |cx| done(cx, plot().run(cx)))),

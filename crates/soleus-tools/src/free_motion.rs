@@ -250,7 +250,7 @@ pub fn filtered<E: From<TableError>>(
     let (mut labels, mut columns) = (table.labels().to_vec(), table.columns().to_vec());
     let given = columns.len();
     for (body, places) in &mut bodies {
-        let mut poses = vec![Vec::with_capacity(table.rows()); NUMBERS];
+        let mut poses = vec![Vec::new(); NUMBERS];
         for row in 0..table.rows() {
             let numbers = body.pose(system, &coordinates_of(table.columns(), places, row));
             poses.iter_mut().zip(numbers).for_each(|(c, x)| c.push(x));
@@ -345,7 +345,7 @@ fn solve(H: &[SpatialVec<f64>; MOBILITIES], V: SpatialVec<f64>) -> [f64; MOBILIT
         solve_min_norm(&a, &mut step, &mut [0.0; 2 * N * N + 4 * N], &mut [0; N]);
         for i in 0..N {
             x[i] += step[i];
-            rest = rest - H[i] * step[i];
+            rest -= H[i] * step[i];
         }
     }
     x

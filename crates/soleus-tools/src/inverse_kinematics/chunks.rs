@@ -22,11 +22,13 @@ pub struct Chunks<'a> {
     pub threads: usize,
     /// Called by any thread after each frame, with how many there are in all.
     pub watch: &'a (dyn Fn(usize) + Sync),
+    /// Asked before each frame whether to go on.
+    pub go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Default for Chunks<'_> {
     fn default() -> Self {
-        Chunks { chunks: 1, threads: 1, watch: &|_| {} }
+        Chunks { chunks: 1, threads: 1, watch: &|_| {}, go_on: &|| true }
     }
 }
 
@@ -59,13 +61,15 @@ pub(super) fn solve_chunks(
     let n = chunks.chunks.clamp(1, rows.len().div_ceil(2 * STRIDE).max(1));
     let bound = |k: usize| rows.start + rows.len() * k / n;
     let watch = || (chunks.watch)(rows.len());
+    let all_frames = (chunks.go_on, &watch as &(dyn Fn() + Sync));
+    let silent = (chunks.go_on, &(|| {}) as &(dyn Fn() + Sync));
 
     // The coarse pass: a solver at the start of every chunk.
     let mut starts = vec![ik.clone()];
     let mut scout = ik.clone();
     let mut places = vec![Vec3::zero(); markers.labels().len()];
     for k in 1..n {
-        for row in (bound(k - 1)..bound(k)).step_by(STRIDE) {
+        for row in (bound(k - 1)..bound(k)).step_by(STRIDE).take_while(|_| (chunks.go_on)()) {
             look(markers, row, &mut places);
             scout.solve_frame(markers.times()[row], &places);
         }
@@ -81,7 +85,7 @@ pub(super) fn solve_chunks(
             if k >= n {
                 return;
             }
-            let solved = solve_rows(&mut starts[k].clone(), markers, bound(k)..bound(k + 1), &watch);
+            let solved = solve_rows(&mut starts[k].clone(), markers, bound(k)..bound(k + 1), all_frames);
             *results[k].lock().unwrap_or_else(PoisonError::into_inner) = solved;
         }
     };
@@ -98,11 +102,11 @@ pub(super) fn solve_chunks(
         if let (Some(last), Some(first)) = (all.last(), part.first()) {
             let mut from = starts[k].clone();
             from.set_coordinates(&last.q);
-            let joined = solve_rows(&mut from, markers, bound(k)..bound(k) + 1, &|| {});
+            let joined = solve_rows(&mut from, markers, bound(k)..bound(k) + 1, silent);
             let near = |f: &Frame| f.q.iter().zip(&first.q).all(|(a, b)| (a - b).abs() < SAME_POSE);
             if !joined.iter().all(near) {
                 from.set_coordinates(&last.q);
-                part = solve_rows(&mut from, markers, bound(k)..bound(k + 1), &|| {});
+                part = solve_rows(&mut from, markers, bound(k)..bound(k + 1), silent);
             }
         }
         all.append(&mut part);
@@ -123,12 +127,12 @@ fn solve_rows(
     ik: &mut InverseKinematics,
     markers: &Table,
     rows: Range<usize>,
-    watch: &dyn Fn(),
+    (go_on, watch): (&(dyn Fn() -> bool + Sync), &(dyn Fn() + Sync)),
 ) -> Vec<Frame> {
     let mut places = vec![Vec3::zero(); markers.labels().len()];
     let mut list = Vec::with_capacity(rows.len());
     let first = rows.start;
-    for row in rows {
+    for row in rows.take_while(|_| go_on()) {
         list.push(solve_row(ik, markers, row, &mut places));
         if ik.has_improved() {
             let mut back = ik.clone();
@@ -221,7 +225,7 @@ mod tests {
             assert_eq!(total, 120);
             told.fetch_add(1, Ordering::Relaxed);
         };
-        let share = Chunks { chunks: 4, threads: 3, watch: &watch };
+        let share = Chunks { chunks: 4, threads: 3, watch: &watch, ..Chunks::default() };
         let (tasks, settings) = (Tasks::default(), Settings::default());
         solve_trial_in_chunks(&model, &system, &table, &tasks, settings, everything, share).unwrap();
         assert_eq!(told.into_inner(), 120);

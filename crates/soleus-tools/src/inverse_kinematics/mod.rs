@@ -125,6 +125,9 @@ pub struct Fit {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The caller did not want to wait longer.
+    #[error("stopped")]
+    Stopped,
     /// No column of the data is a frame of the model.
     #[error("no column of the data has the name of a frame of the model")]
     NoSensors,

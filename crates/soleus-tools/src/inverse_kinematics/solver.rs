@@ -641,7 +641,9 @@ impl<'s> InverseKinematics<'s> {
         for i in 0..n {
             let [lo, hi] = self.bounds[i];
             let out = (s.start[i] <= lo && s.g[i] > 0.0) || (s.start[i] >= hi && s.g[i] < 0.0);
-            s.held[i] = out || s.frozen[i] || !self.elimination.is_independent[i];
+            // What moves nothing that is measured stays where it is, and costs nothing.
+            let idle = s.g[i] == 0.0 && s.A[i * n..(i + 1) * n].iter().all(|a| *a == 0.0);
+            s.held[i] = out || idle || s.frozen[i] || !self.elimination.is_independent[i];
         }
 
         // Each pass solves for the free ones; those that would leave their bounds are put on them for the next.

@@ -91,6 +91,9 @@ pub fn solve_trial_in_chunks(
     let ik = InverseKinematics::new(model, system, markers.labels(), tasks, settings)?;
     let nm = ik.marker_names().len();
     let solved = solve_chunks(&ik, markers, rows.clone(), chunks);
+    if solved.len() < rows.len() {
+        return Err(Error::Stopped);
+    }
 
     let mut columns = vec![Vec::with_capacity(rows.len()); model.coordinates.len()];
     let mut errors: Vec<Vec<f64>> = (0..3).map(|_| Vec::with_capacity(rows.len())).collect();

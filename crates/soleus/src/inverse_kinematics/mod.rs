@@ -24,7 +24,7 @@ use soleus_math::function::{Function, GcvSpline};
 use soleus_math::table::{Element, TableError};
 use soleus_model::{Diagnostics, Model, angles};
 use soleus_tools::inverse_kinematics::{
-    Chunks, CoordinateTask, MarkerTask, Misplaced, Settings, Summary, Target, Tasks, Trial,
+    Chunks, CoordinateTask, Error as Failed, MarkerTask, Misplaced, Settings, Summary, Target, Tasks, Trial,
     solve_trial_in_chunks,
 };
 use soleus_tools::quality::check_markers;
@@ -146,10 +146,14 @@ impl InverseKinematics {
         let range = range(path, self.from, self.to)?;
         let done = AtomicUsize::new(0);
         let watch = |total: usize| cx.progress("frames", done.fetch_add(1, Ordering::Relaxed) + 1, total);
-        let share = Chunks { chunks: self.chunks.max(1), threads: cx.threads, watch: &watch };
+        let go_on = || !cx.monitor.is_cancelled();
+        let share = Chunks { chunks: self.chunks.max(1), threads: cx.threads, watch: &watch, go_on: &go_on };
         let trial =
             solve_trial_in_chunks(&model, &system, &markers, &tasks, Settings::default(), range, share)
-                .map_err(|e| Error::content(path, 0, "", e.to_string(), ""))?;
+                .map_err(|e| match e {
+                    Failed::Stopped => Error::Cancelled { saved: String::new() },
+                    e => Error::content(path, 0, "", e.to_string(), ""),
+                })?;
         tell(cx, &trial.summary, path);
         let errors = match &self.output.errors {
             None => None,

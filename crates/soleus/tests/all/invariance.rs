@@ -588,3 +588,45 @@ fn identity_subject_is_what_the_tests_say() {
     assert_eq!(names, ROOT.iter().chain(&JOINTS).copied().collect::<Vec<_>>());
     assert_eq!((model.forces.len(), model.markers.len()), (10, 16));
 }
+
+/// Bodies that no joint holds and no marker sees were unknowns of every frame: three hundred of them took minutes. They change nothing.
+#[test]
+fn issue_16_joint_angles_beside_many_bodies_without_markers() {
+    let angles = |model: String| {
+        let files = files(Root::Custom, &PLAIN, 4).with("subject.osim", model);
+        let request = InverseKinematics {
+            model: "subject.osim".into(),
+            markers: "walk.sto".into(),
+            ..InverseKinematics::default()
+        };
+        request.run(&Context::new(&files)).unwrap().trial.coordinates
+    };
+    let plain = model_file(Root::Custom, "");
+    let body =
+        |i: usize| format!("<Body name=\"stone{i}\"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body>");
+    let stones: String = (0..60).map(body).collect();
+    let crowded = plain.replacen("<objects>", &format!("<objects>{stones}"), 1);
+    let (alone, beside) = (angles(plain), angles(crowded));
+    for label in ROOT.iter().chain(&JOINTS) {
+        assert_eq!(alone.column(label), beside.column(label), "{label}");
+    }
+}
+
+/// Somebody who has waited long enough is heard before the next frame.
+#[test]
+fn issue_16_inverse_kinematics_can_be_stopped() {
+    struct Impatient;
+    impl soleus::Monitor for Impatient {
+        fn is_cancelled(&self) -> bool {
+            true
+        }
+    }
+    let files = files(Root::Custom, &PLAIN, 4);
+    let request = InverseKinematics {
+        model: "subject.osim".into(),
+        markers: "walk.sto".into(),
+        ..InverseKinematics::default()
+    };
+    let e = request.run(&Context::new(&files).with_monitor(&Impatient)).unwrap_err();
+    assert_eq!(e.kind(), soleus::ErrorKind::Cancelled);
+}
