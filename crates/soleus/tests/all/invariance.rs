@@ -164,7 +164,10 @@ pub fn check_tables(what: &str, a: &AnalysisTables, b: &AnalysisTables, lab: &La
     for (x, y) in a.tables.iter().zip(&b.tables).filter(|(x, _)| !is_of_root(&x.suffix)) {
         let name = format!("{what} {}{}", x.analysis, x.suffix);
         // Points of measured forces are those of bodies, and powers no vectors.
-        let is_point = |l: &str| l.strip_suffix(['x', 'y', 'z']).is_some_and(|l| l.ends_with("_p"));
+        let is_point = |l: &str| {
+            let ends = l.strip_suffix(['x', 'y', 'z']).is_some_and(|l| l.ends_with("_p"));
+            ends && !l.contains("_in_ground_")
+        };
         let in_body = |l: &&String| is_point(l) || (name.ends_with("_powers") && !l.contains("pelvis"));
         let (scalars, rest): (Vec<_>, Vec<_>) = x.table.labels().iter().partition(in_body);
         let part = |t: &Table, labels: &[&String]| {
