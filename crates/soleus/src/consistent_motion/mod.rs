@@ -247,10 +247,26 @@ impl Reconcile {
         Ok(Data {
             start: trial.coordinates.clone(),
             measured: Measured::Markers(targets),
-            held: held.collect(),
+            held: held.chain(at_bounds(model, &trial.coordinates, sum)).collect(),
             kinematics: Some(trial),
         })
     }
+}
+
+/// Clamped coordinates that inverse kinematics has at an end of their range in most frames: markers would move them beyond it. They are held
+/// as if all markers were 1 m from their axis.
+fn at_bounds<'m>(
+    model: &'m Model,
+    motion: &'m Table,
+    weight: f64,
+) -> impl Iterator<Item = (String, f64)> + 'm {
+    model.coordinates.iter().filter(|c| c.clamped).filter_map(move |c| {
+        let column = motion.column(&c.name)?;
+        let unit = soleus_model::angles::unit_of(motion, c);
+        let is_end = |x: &&f64| c.range.iter().any(|end| (unit * **x - end).abs() < 1e-3);
+        let count = column.iter().filter(is_end).count();
+        (2 * count > column.len()).then(|| (c.name.clone(), weight))
+    })
 }
 
 /// What is known before anything is solved.
