@@ -65,7 +65,7 @@ impl Walker {
             },
             Walker {
                 name: "Arnold 2013, subject02",
-                model: arnold.join("subject02.osim"),
+                model: arnold.join("subject02_armless.osim"),
                 motion: arnold.join("subject02_walk3_ik_solution.mot"),
                 loads: arnold.join("external_loads.xml"),
                 range: [0.735, 1.258],

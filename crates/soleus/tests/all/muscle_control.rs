@@ -89,7 +89,7 @@ fn identity_smoothness_buys_smaller_changes() {
         let muscles = found.control_nodes.columns().iter().take(8);
         muscles.flat_map(|c| c.windows(2).map(|w| (w[1] - w[0]).powi(2)).collect::<Vec<_>>()).sum::<f64>()
     };
-    let (rough, smooth) = (changes(0.0), changes(10.0));
+    let (rough, smooth) = (changes(0.0), changes(0.1));
     assert!(smooth < 0.9 * rough, "{smooth} and {rough}");
 }
 
@@ -108,8 +108,9 @@ fn identity_strong_actuators_change_nothing() {
     };
     let found = ResidualReduction { tracking, ..ResidualReduction::default() }.run(&cx).unwrap();
     found.verdict().unwrap();
+    // Windows of 1 ms leave what a motion from samples 5 ms apart does between them.
     for c in &found.motion.report.coordinates {
-        assert!(c.rms < 0.01, "{}: {} {}", c.name, c.rms, c.unit);
+        assert!(c.rms < 0.05, "{}: {} {}", c.name, c.rms, c.unit);
     }
 }
 
