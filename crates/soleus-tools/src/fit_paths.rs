@@ -241,6 +241,9 @@ fn halton(mut i: usize, base: usize) -> f64 {
     r
 }
 
+/// So many numbers the equations of a fit have at most: 1.6 GB. Six coordinates at order 7 stay below.
+const MOST_NUMBERS: usize = 200_000_000;
+
 fn fit_one(
     model: &Model,
     system: &System,
@@ -249,12 +252,16 @@ fn fit_one(
     coordinates: &[CoordinateId],
 ) -> FittedPath {
     let dim = coordinates.len();
-    let terms = |order| exponents(dim, order).len();
-    let count = |order| (options.samples_per_coefficient * terms(order)).max(40);
-    let test = sample(model, system, options, force, coordinates, count(options.max_order) / 2, 2);
-    let train = sample(model, system, options, force, coordinates, count(options.max_order), 0);
+    let terms = |order| MultivariatePolynomial::term_count(dim.max(1), order).unwrap_or(usize::MAX);
+    let count = |order| options.samples_per_coefficient.saturating_mul(terms(order)).max(40);
+    // A path over very many coordinates has more terms than can be fitted.
+    let numbers = |order| count(order).saturating_mul(terms(order)).saturating_mul(1 + dim);
+    let highest = (options.min_order..=options.max_order).rev().find(|&order| numbers(order) <= MOST_NUMBERS);
+    let Some(highest) = highest else { return unfitted(force, coordinates) };
+    let test = sample(model, system, options, force, coordinates, count(highest) / 2, 2);
+    let train = sample(model, system, options, force, coordinates, count(highest), 0);
     let mut best: Option<FittedPath> = None;
-    for order in options.min_order..=options.max_order {
+    for order in options.min_order..=highest {
         let coefficients = fit(model, options, coordinates, &train, order);
         let Ok(length) = MultivariatePolynomial::new(dim.max(1), order, coefficients.clone()) else {
             continue;
@@ -285,7 +292,12 @@ fn fit_one(
             break;
         }
     }
-    best.unwrap_or(FittedPath {
+    best.unwrap_or_else(|| unfitted(force, coordinates))
+}
+
+/// A path that no polynomial was found for.
+fn unfitted(force: usize, coordinates: &[CoordinateId]) -> FittedPath {
+    FittedPath {
         force,
         path: FunctionBasedPath {
             coordinates: coordinates.to_vec(),
@@ -298,7 +310,7 @@ fn fit_one(
         length_error: [f64::INFINITY; 2],
         moment_arm_error: [f64::INFINITY; 2],
         converged: false,
-    })
+    }
 }
 
 /// Exponents of all terms up to an order, the last variable fastest, as `MultivariatePolynomial` counts them.

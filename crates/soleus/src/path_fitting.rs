@@ -103,6 +103,13 @@ impl FitPaths {
         let mut document = self.document(cx)?;
         for f in &paths {
             let force = &model.forces[f.force];
+            if f.coefficients.is_empty() {
+                let n = f.path.coordinates.len();
+                let message =
+                    format!("`{}` keeps its path: no polynomial of {n} coordinates was found", force.name);
+                cx.warn(path, message, "lock coordinates that do not move, or take fewer");
+                continue;
+            }
             if let Some(d) = &mut document
                 && !replace(&mut d.root, force, &element(&model, f))
             {

@@ -86,7 +86,7 @@ mod tests {
                 assert!(count < 25, "{count} evaluations");
             }
         }
-        assert_eq!(root([0.0, 1.0], [2.0, 3.0], 1.0, |x| Ok(x)).unwrap(), 0.0);
-        assert_eq!(root([0.0, 1.0], [2.0, 3.0], 4.0, |x| Ok(x)).unwrap(), 1.0);
+        assert_eq!(root([0.0, 1.0], [2.0, 3.0], 1.0, Ok).unwrap(), 0.0);
+        assert_eq!(root([0.0, 1.0], [2.0, 3.0], 4.0, Ok).unwrap(), 1.0);
     }
 }

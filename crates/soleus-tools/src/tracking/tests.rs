@@ -169,10 +169,10 @@ fn analytic_coordinate_without_actuator() {
 }
 
 fn muscles() -> Vec<CompiledMuscle> {
-    use soleus_model::muscle::{Millard2012Equilibrium, Muscle, MuscleKind, Thelen2003};
+    use soleus_model::muscle::{Muscle, MuscleKind, Thelen2003};
     let kinds = [
         MuscleKind::Thelen2003(Thelen2003::default()),
-        MuscleKind::Millard2012Equilibrium(Box::new(Millard2012Equilibrium::default())),
+        MuscleKind::Millard2012Equilibrium(Box::default()),
     ];
     let muscle = |kind| Muscle {
         max_isometric_force: 1000.0,
