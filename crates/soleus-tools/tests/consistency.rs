@@ -40,7 +40,7 @@ fn table_ref(file: &str) -> Table {
 }
 
 fn residuals_of(model: &Model, loads: &[Force], motion: &Table) -> Residuals {
-    let s = inverse_dynamics::Settings::default();
+    let s = inverse_dynamics::Settings { root_angles: true, ..Default::default() };
     let found = inverse_dynamics(model.clone(), loads.to_vec(), motion, &s).unwrap();
     residuals(model, &found.generalized_forces).unwrap()
 }

@@ -1,7 +1,7 @@
 //! The actuators that are driven: what they can do within a window, and the controls for what they should do.
 
 use super::TrackingError;
-use super::contraction::{Contraction, Course, NotContracted};
+use super::contraction::{Contraction, Course, LONGEST_STEP, NotContracted};
 use super::excitation::root;
 use crate::analysis::ActuatorLoad;
 use soleus_dynamics::force::Kernel;
@@ -323,7 +323,7 @@ fn contraction<'a>(
     course: &'a Course,
     (from, to): (f64, f64),
 ) -> Contraction<'a> {
-    Contraction { muscle, course, is_held: false, from, to }
+    Contraction { muscle, course, is_held: false, from, to, longest_step: LONGEST_STEP }
 }
 
 fn lost(a: &Actuator, e: NotContracted, excitation: f64) -> TrackingError {

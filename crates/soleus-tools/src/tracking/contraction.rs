@@ -5,8 +5,9 @@
 //!
 //!   Yᵢ = z + h Σⱼ aᵢⱼ f(t + cⱼ h, Yⱼ),   z(t + h) = Y₃                               (1)
 //!
-//! with Newton's method on the stages and the exact Jacobian at the start of the step. Steps of 2.5 ms leave errors of
-//! about 1e-6 of the maximal force (of 5 ms, 3e-5), as dynamics of excitation have time constants of 5 ms and more. Source: Hairer & Wanner (1996), section IV.8.
+//! with Newton's method on the stages and the exact Jacobian at the start of the step. Steps of 2.5 ms
+//! leave errors of 3e-5 of the maximal force where excitation jumps from nothing to full, and far less otherwise; corners in the curves of a
+//! muscle keep the method from its order. Source: Hairer & Wanner (1996), section IV.8.
 
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_math::Dual;
@@ -16,7 +17,7 @@ const MOST_STATES: usize = 3;
 /// Unknowns of the stages.
 const MOST: usize = 3 * MOST_STATES;
 /// Longest step, s.
-const LONGEST_STEP: f64 = 0.0025;
+pub(super) const LONGEST_STEP: f64 = 0.0025;
 /// Steps that do not converge are halved so often at most.
 const MOST_HALVINGS: usize = 14;
 /// Newton's method ends when states change by less than this, m or without unit.
@@ -78,13 +79,15 @@ pub(super) struct Contraction<'a> {
     pub is_held: bool,
     pub from: f64,
     pub to: f64,
+    /// Longest step, s.
+    pub longest_step: f64,
 }
 
 impl Contraction<'_> {
     /// Carries the states to the end at a constant excitation, and gives the tension (N) there.
     pub fn run(&self, excitation: f64, z: &mut [f64]) -> Result<f64, NotContracted> {
         let n = z.len().min(MOST_STATES);
-        let count = ((self.to - self.from) / LONGEST_STEP - 1e-9).ceil().max(1.0);
+        let count = ((self.to - self.from) / self.longest_step - 1e-9).ceil().max(1.0);
         let full = (self.to - self.from) / count;
         let (mut t, mut h, mut halvings) = (self.from, full, 0);
         while n > 0 && t < self.to - 1e-9 * full {

@@ -166,7 +166,8 @@ impl Reconcile {
         // Inverse dynamics on its own says whether there are residuals left, and what they were as it is usually done.
         let residuals_of = |model: &Model, forces: &[Force], motion: &Table, cutoff_hz: Option<f64>| {
             let excluded = self.exclude.clone();
-            let id = inverse_dynamics::Settings { cutoff_hz, excluded, ..Default::default() };
+            let id =
+                inverse_dynamics::Settings { cutoff_hz, excluded, root_angles: true, ..Default::default() };
             let moments = inverse_dynamics(model.clone(), forces.to_vec(), motion, &id)
                 .map_err(|e| failed(path, &Failed::Motion(e)))?;
             Ok::<_, Error>(residuals(model, &moments.generalized_forces).unwrap_or_default())

@@ -104,6 +104,7 @@ fn identity_strong_actuators_change_nothing() {
         replace_forces: true,
         residuals: vec![1e5],
         reserves: vec![1e5],
+        from: Some(0.1),
         ..Tracking::default()
     };
     let found = ResidualReduction { tracking, ..ResidualReduction::default() }.run(&cx).unwrap();

@@ -111,6 +111,7 @@ fn analytic_reconciled_sway() {
         model: "new.osim".into(),
         motion: "new.mot".into(),
         loads: Some("new.xml".into()),
+        root_angles: true,
         ..Default::default()
     };
     let residuals = check.run(&cx).unwrap().residuals.unwrap();
