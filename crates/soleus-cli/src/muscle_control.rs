@@ -98,6 +98,9 @@ pub struct Reduction {
     /// File for the changed model
     #[arg(long, value_name = "MODEL.osim", requires = "mass_center")]
     model_out: Option<PathBuf>,
+    /// Look for weights of the tasks in so many runs, and write them as MOTION_tasks.xml
+    #[arg(long, value_name = "RUNS", default_value_t = 0)]
+    find_weights: usize,
 }
 
 impl Reduction {
@@ -119,7 +122,8 @@ impl Reduction {
             change_masses: self.change_masses,
             output: self.model_out.clone(),
         });
-        let request = ResidualReduction { tracking, window: None, mass_center };
+        let request =
+            ResidualReduction { tracking, window: None, mass_center, find_weights: self.find_weights };
         enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }

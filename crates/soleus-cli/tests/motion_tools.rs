@@ -155,14 +155,14 @@ fn opensim_val_inverse_dynamics_from_setup_files() {
 #[test]
 fn analytic_setup_files_that_ask_for_too_much() {
     let folder = Folder::new("motion_bad");
-    folder.file("a.xml", "<OpenSimDocument Version=\"40000\"><RRATool name=\"x\"/></OpenSimDocument>");
+    folder.file("a.xml", "<OpenSimDocument Version=\"40000\"><SpringTool name=\"x\"/></OpenSimDocument>");
     folder.file(
         "b.xml",
         "<OpenSimDocument Version=\"40000\"><InverseKinematicsTool name=\"x\"/></OpenSimDocument>",
     );
     folder.file("c.xml", "not a file");
     for (file, word) in
-        [("a.xml", "RRATool"), ("b.xml", "model_file"), ("c.xml", "error"), ("d.xml", "cannot read")]
+        [("a.xml", "SpringTool"), ("b.xml", "model_file"), ("c.xml", "error"), ("d.xml", "cannot read")]
     {
         let done = folder.soleus(&["run", file]);
         assert_eq!(done.code, Some(2), "{}", done.stderr);

@@ -3,10 +3,11 @@
 use super::analysis::{AnalysisSetup, read_analyses};
 use super::properties::Properties;
 use super::tool::{self, ToolSetup};
-use crate::osim::read_document;
+use crate::osim::{LATEST_VERSION, escape, read_document};
 use crate::plain::is_zero;
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document, Element};
+use std::fmt::Write;
 
 /// What both tools ask for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -184,6 +185,24 @@ pub fn read_tracking_tasks(bytes: &[u8], file: &str) -> (Option<Vec<TrackingTask
     (tasks, log)
 }
 
+/// Tasks as a `CMC_TaskSet`.
+pub fn write_tracking_tasks(tasks: &[TrackingTask]) -> String {
+    let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_string();
+    let _ = writeln!(out, "<OpenSimDocument Version=\"{LATEST_VERSION}\">\n\t<CMC_TaskSet>\n\t\t<objects>");
+    for t in tasks {
+        out += "\t\t\t<CMC_Joint name=\"";
+        escape(&mut out, &t.coordinate, true);
+        let _ = write!(out, "\">\n\t\t\t\t<on>{0}</on>\n\t\t\t\t<active>{0} false false</active>\n", t.on);
+        for (tag, x) in [("weight", t.weight), ("kp", t.kp), ("kv", t.kv), ("ka", t.ka)] {
+            let _ = writeln!(out, "\t\t\t\t<{tag}>{x} 1 1</{tag}>");
+        }
+        out += "\t\t\t\t<coordinate>";
+        escape(&mut out, &t.coordinate, false);
+        out += "</coordinate>\n\t\t\t</CMC_Joint>\n";
+    }
+    out + "\t\t</objects>\n\t</CMC_TaskSet>\n</OpenSimDocument>\n"
+}
+
 fn tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<TrackingTask>> {
     // The oldest files have other names for the same.
     let old = "rdCMC_TaskSet";
@@ -344,4 +363,63 @@ fn set_of<'d>(document: &'d Document, tag: &str, log: &mut Diagnostics) -> Optio
         log.error(root.line, "", format!("the file holds no `{tag}`, but a `{found}`"), "");
     }
     set
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_tasks_written_and_read() {
+        let task = |name: &str, weight| TrackingTask {
+            coordinate: name.to_string(),
+            weight,
+            kp: 1600.0,
+            kv: 80.0,
+            ..TrackingTask::default()
+        };
+        let tasks = vec![task("hip<r>", 20.0), task("knee", 1.0 / 3.0)];
+        let (read, log) = read_tracking_tasks(write_tracking_tasks(&tasks).as_bytes(), "tasks.xml");
+        assert!(log.list.is_empty(), "{:?}", log.list);
+        let read: Vec<TrackingTask> =
+            read.unwrap().into_iter().map(|t| TrackingTask { line: 0, ..t }).collect();
+        assert_eq!(read, tasks);
+    }
+
+    /// Tasks take what they leave out from the defaults of the file; the oldest files have other names for them.
+    #[test]
+    fn analytic_defaults_and_old_names_of_tasks() {
+        let text = "<OpenSimDocument Version=\"20302\"><rdCMC_TaskSet><defaults><rdCMC_Joint name=\"default\"><kp>100 1 1</kp><kv>20 1 1</kv>\
+                    <active>true false false</active></rdCMC_Joint></defaults><objects><rdCMC_Joint name=\"knee\"><weight>5</weight>\
+                    </rdCMC_Joint><rdCMC_Joint name=\"hip\"><on>false</on></rdCMC_Joint></objects></rdCMC_TaskSet></OpenSimDocument>";
+        let (tasks, log) = read_tracking_tasks(text.as_bytes(), "tasks.xml");
+        let tasks = tasks.unwrap_or_else(|| panic!("{:?}", log.list));
+        let of = |t: &TrackingTask| (t.coordinate.clone(), t.on, t.weight, t.kp, t.kv);
+        assert_eq!(of(&tasks[0]), ("knee".into(), true, 5.0, 100.0, 20.0));
+        assert!(!tasks[1].on);
+    }
+
+    #[test]
+    fn analytic_tasks_that_cannot_be_run_are_refused() {
+        for text in [
+            "<CMC_TaskSet><objects><CMC_Point name=\"com\"/></objects></CMC_TaskSet>",
+            "<CMC_TaskSet><objects><CMC_Joint name=\"knee\"><kp>stiff</kp></CMC_Joint></objects></CMC_TaskSet>",
+            "<ForceSet/>",
+        ] {
+            let (tasks, log) = read_tracking_tasks(text.as_bytes(), "tasks.xml");
+            assert!(tasks.is_none() && log.has_errors(), "{text}");
+        }
+    }
+
+    #[test]
+    fn analytic_limits_of_controls() {
+        let text = "<ControlSet><defaults><ControlLinear name=\"default\"><default_min>0.02</default_min></ControlLinear></defaults>\
+                    <objects><ControlLinear name=\"soleus_r.excitation\"><use_steps>true</use_steps><max_nodes><ControlLinearNode><t>1</t>\
+                    <value>0.5</value></ControlLinearNode><ControlLinearNode><t>0</t><value>1</value></ControlLinearNode></max_nodes>\
+                    </ControlLinear></objects></ControlSet>";
+        let (limits, log) = read_control_limits(text.as_bytes(), "limits.xml");
+        let l = &limits.unwrap_or_else(|| panic!("{:?}", log.list))[0];
+        assert_eq!((l.name.as_str(), l.min, l.max, l.use_steps), ("soleus_r", 0.02, 1.0, true));
+        assert_eq!(l.max_nodes, [[0.0, 1.0], [1.0, 0.5]]);
+    }
 }

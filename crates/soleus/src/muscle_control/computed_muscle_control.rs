@@ -124,6 +124,7 @@ impl ComputedMuscleControl {
                 Some(lead) => InitialStates::Earlier(lead),
                 None => InitialStates::FirstWindow,
             },
+            tasks: inputs::tasks(cx, request, &model)?,
             springs: &springs,
         };
         job.run(cx)

@@ -33,6 +33,7 @@ mod inputs;
 mod report;
 mod residual_reduction;
 mod run;
+mod weights;
 
 pub use computed_muscle_control::{ComputedMuscleControl, Effort};
 pub use report::{CoordinateError, TrackingReport};

@@ -4,11 +4,17 @@ use crate::analysis::AnalysisTable;
 use serde::Serialize;
 use soleus_dynamics::System;
 use soleus_math::Table;
-use soleus_model::joint::MotionType;
-use soleus_model::{ForceKind, Model};
+use soleus_model::id::{BodyId, FrameId};
+use soleus_model::joint::{Joint, MotionType};
+use soleus_model::{Force, ForceKind, Model};
 use soleus_simulation::Statistics;
 use soleus_tools::tracking::{Reference, Shortfall, Tracker};
 use std::fmt;
+
+/// Good to the first number, bad above the second, as OpenSim's guide to residual reduction has them: largest residual force and its root
+/// mean square (N), the same of moments (N·m), largest errors of places (mm) and angles (deg).
+const LIMITS: [[f64; 2]; 6] =
+    [[10.0, 25.0], [5.0, 10.0], [50.0, 75.0], [30.0, 50.0], [20.0, 50.0], [2.0, 5.0]];
 
 /// How far a coordinate was from the motion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,6 +42,10 @@ pub struct Help {
     pub rms: f64,
     /// Largest.
     pub largest: f64,
+    /// Whether it pushes the root of the model from nowhere; else it is a reserve, or drives a joint.
+    pub is_residual: bool,
+    /// Whether it is a force, N; else a moment, N·m.
+    pub is_force: bool,
 }
 
 /// What to know about a motion that followed another.
@@ -68,6 +78,35 @@ impl TrackingReport {
     /// An actuator that is no muscle, by name.
     pub fn helper(&self, name: &str) -> Option<&Help> {
         self.helpers.iter().find(|h| h.name == name)
+    }
+
+    /// Residuals and errors beside the limits that users know: good below the first number, bad above the second.
+    pub fn judgement(&self) -> Vec<String> {
+        let residuals =
+            |is_force: bool| self.helpers.iter().filter(move |h| h.is_residual && h.is_force == is_force);
+        let followed =
+            |unit: &'static str| self.coordinates.iter().filter(move |c| c.is_followed && c.unit == unit);
+        let most = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold(None, |m: Option<f64>, x| Some(m.map_or(x, |m| m.max(x))))
+        };
+        let rows = [
+            ("largest residual force", "N", most(&mut residuals(true).map(|h| h.largest)), LIMITS[0]),
+            ("residual force, RMS", "N", most(&mut residuals(true).map(|h| h.rms)), LIMITS[1]),
+            ("largest residual moment", "N m", most(&mut residuals(false).map(|h| h.largest)), LIMITS[2]),
+            ("residual moment, RMS", "N m", most(&mut residuals(false).map(|h| h.rms)), LIMITS[3]),
+            ("largest error of a place", "mm", most(&mut followed("mm").map(|c| c.largest)), LIMITS[4]),
+            ("largest error of an angle", "deg", most(&mut followed("deg").map(|c| c.largest)), LIMITS[5]),
+        ];
+        let line = |(what, unit, value, [good, bad]): (&str, &str, Option<f64>, [f64; 2])| {
+            let x = value?;
+            let word = match x {
+                x if x <= good => "good",
+                x if x <= bad => "fair",
+                _ => "bad",
+            };
+            Some(format!("{word:4}  {what}: {x:.2} {unit} (good to {good}, bad above {bad})"))
+        };
+        rows.into_iter().filter_map(line).collect()
     }
 
     /// The lines that are worth telling at once; they do not depend on the clock.
@@ -115,6 +154,12 @@ impl fmt::Display for TrackingReport {
             )?;
             for h in &self.helpers {
                 writeln!(f, "{:width$}  {:10.4}  {:10.4}  {:10.4}", h.name, h.mean, h.rms, h.largest)?;
+            }
+        }
+        if self.helpers.iter().any(|h| h.is_residual) {
+            writeln!(f, "\nbeside the usual limits (OpenSim's guide to residual reduction):")?;
+            for line in self.judgement() {
+                writeln!(f, "  {line}")?;
             }
         }
         if !self.shortfalls.is_empty() {
@@ -188,9 +233,36 @@ fn helpers(model: &Model, forces: &Table) -> Vec<Help> {
     for f in model.forces.iter().filter(|f| f.is_actuator() && !matches!(f.kind, ForceKind::Muscle(_))) {
         let Some(column) = forces.index_of(&f.name) else { continue };
         let [mean, rms, largest] = summary(forces.times(), &forces.columns()[column]);
-        list.push(Help { name: f.name.clone(), mean, rms, largest });
+        let (is_residual, is_force) = kind(model, f);
+        list.push(Help { name: f.name.clone(), mean, rms, largest, is_residual, is_force });
     }
     list
+}
+
+/// Whether an actuator pushes the root of a model from nowhere, and whether it is a force.
+fn kind(model: &Model, f: &Force) -> (bool, bool) {
+    let is_root = |frame: FrameId| {
+        let body = model.frames[frame.0].body;
+        let from_ground = |j: &Joint| {
+            model.frames[j.child.0].body == body && model.frames[j.parent.0].body == BodyId::GROUND
+        };
+        model.joints.iter().any(from_ground)
+    };
+    match &f.kind {
+        ForceKind::CoordinateActuator(a) => {
+            let c = &model.coordinates[a.coordinate.0];
+            let joint = &model.joints[c.joint.0];
+            let is_root = model.frames[joint.parent.0].body == BodyId::GROUND;
+            (is_root, c.motion_type == MotionType::Translational)
+        }
+        ForceKind::PointActuator(a) => (is_root(a.body), true),
+        ForceKind::TorqueActuator(a) => {
+            let on_ground = |frame: FrameId| model.frames[frame.0].body == BodyId::GROUND;
+            let outside = on_ground(a.body_a) || on_ground(a.body_b);
+            (outside && (is_root(a.body_a) || is_root(a.body_b)), false)
+        }
+        _ => (false, true),
+    }
 }
 
 /// Mean, root mean square and largest size of a quantity over time, by the trapezoidal rule.

@@ -1,7 +1,7 @@
 //! Residual reduction.
 
 use super::run::{self, Job};
-use super::{TrackedMotion, Tracking, inputs};
+use super::{TrackedMotion, Tracking, inputs, weights};
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
 use crate::error::{Error, nearest_hint};
@@ -10,7 +10,7 @@ use crate::inputs::paths::beside;
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::System;
 use soleus_io::osim::write_document;
-use soleus_io::setup::RraSetup;
+use soleus_io::setup::{RraSetup, TrackingTask, write_tracking_tasks};
 use soleus_math::SymMat33;
 use soleus_model::{Document, Element, Model};
 use soleus_tools::analysis::StateHistory;
@@ -37,6 +37,8 @@ pub struct ResidualReduction {
     pub window: Option<f64>,
     /// The body whose mass centre is moved so that the mean moments vanish, usually the torso; none without it.
     pub mass_center: Option<MassCenter>,
+    /// Weights of the tasks are looked for in so many runs, from those given; 0 to take them as they are.
+    pub find_weights: usize,
 }
 
 /// How a mass centre is moved.
@@ -67,6 +69,7 @@ impl ResidualReduction {
             tracking: Tracking::from_setup(path, &s.tracking)?,
             window: None,
             mass_center,
+            find_weights: 0,
         })
     }
 
@@ -83,7 +86,8 @@ impl ResidualReduction {
             let found = self.adjust(cx, change, (&mut model, &mut system), &history, range)?;
             adjusted = Some(found);
         }
-        let job = Job {
+        let tasks = inputs::tasks(cx, request, &model)?;
+        let mut job = Job {
             request,
             both: (&model, &system),
             history: &history,
@@ -97,7 +101,12 @@ impl ResidualReduction {
             },
             least_excitation: inputs::LEAST_OF_OPENSIM,
             initial: InitialStates::FirstWindow,
+            tasks,
             springs: &[],
+        };
+        let found_tasks = match self.find_weights {
+            0 => None,
+            runs => Some(weights::find(cx, &mut job, runs)?),
         };
         let motion = job.run(cx)?;
         let means =
@@ -106,7 +115,7 @@ impl ResidualReduction {
         cx.note(format!(
             "mean residuals: force {fx:.3}, {fy:.3}, {fz:.3} N, moment {mx:.3}, {my:.3}, {mz:.3} N m"
         ));
-        Ok(ReducedMotion { motion, adjusted, mean_residuals: means })
+        Ok(ReducedMotion { motion, adjusted, mean_residuals: means, found_tasks })
     }
 
     /// Moves the mass centre of a body, and tells which masses would fit better.
@@ -245,6 +254,8 @@ pub struct ReducedMotion {
     pub adjusted: Option<Adjusted>,
     /// Means over time of the actuators FX, FY, FZ (N), MX, MY, MZ (N m); 0 for those that are not there.
     pub mean_residuals: [f64; 6],
+    /// Tasks with the weights that were found, if they were looked for.
+    pub found_tasks: Option<Vec<TrackingTask>>,
 }
 
 impl Outcome for ReducedMotion {
@@ -256,6 +267,9 @@ impl Outcome for ReducedMotion {
                 let _ = writeln!(text, "{name} average = {mean}");
             }
             list.push(Artifact::text(file, text).derived());
+        }
+        if let Some((file, tasks)) = self.motion.file("tasks.xml").zip(self.found_tasks.as_ref()) {
+            list.push(Artifact::text(file, write_tracking_tasks(tasks)).derived());
         }
         if let Some((file, document)) = self.adjusted.as_ref().and_then(|a| a.document.as_ref()) {
             list.push(Artifact::text(file, write_document(document)).derived());

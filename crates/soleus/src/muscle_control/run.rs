@@ -18,7 +18,7 @@ use soleus_simulation::StepOptions;
 use soleus_simulation::system::{ControlNodes, control_labels};
 use soleus_tools::analysis::StateHistory;
 use soleus_tools::tracking::{
-    FootSprings, InitialStates, Reference, Settings, Shortfall, SpringSettings, Tracker, TrackingError,
+    FootSprings, InitialStates, Reference, Settings, Shortfall, SpringSettings, Task, Tracker, TrackingError,
     Window,
 };
 
@@ -57,6 +57,8 @@ pub struct Job<'a> {
     /// Least excitation of a muscle.
     pub least_excitation: f64,
     pub initial: InitialStates,
+    /// What to follow.
+    pub tasks: Vec<Task>,
     /// Actuators of springs between feet and ground.
     pub springs: &'a [[String; 6]],
 }
@@ -66,7 +68,6 @@ impl Job<'_> {
     pub fn run(&self, cx: &Context) -> Result<TrackedMotion, Error> {
         let (request, (model, system), path) = (self.request, self.both, self.request.path());
         let wrong = |e: &TrackingError| refused(request, e);
-        let tasks = inputs::tasks(cx, request, model)?;
         let springs: Vec<&String> = self.springs.iter().flatten().collect();
         let driven = inputs::driven(cx, request, model, self.least_excitation, &springs)?;
         let folders = [folder_of(path), request.model.folder()];
@@ -83,14 +84,15 @@ impl Job<'_> {
             ..StepOptions::default()
         };
         let settings = Settings { steps, opensim_faults: request.opensim_faults, ..self.settings.clone() };
+        self.check_loads()?;
         let begin = cx.monitor.seconds();
-        let mut tracker = Tracker::new(self.both, &reference, &tasks, &driven, base.clone(), &settings)
+        let mut tracker = Tracker::new(self.both, &reference, &self.tasks, &driven, base.clone(), &settings)
             .map_err(|e| wrong(&e))?;
         if !self.springs.is_empty() {
             let springs = FootSprings::new(self.both, &reference, self.springs, SpringSettings::default());
             tracker = tracker.with_springs(springs);
         }
-        self.check(cx, &tracker, &tasks);
+        self.check(cx, &tracker);
         tracker.start(self.range[0], self.initial).map_err(|e| wrong(&e))?;
         let start = tracker.time();
         let ended = self.follow(cx, &mut tracker);
@@ -216,10 +218,32 @@ impl Job<'_> {
         }
     }
 
+    /// Refuses loads that do not last as long as the motion: beyond their ends they would be anything.
+    fn check_loads(&self) -> Result<(), Error> {
+        let (from, to) = (self.range[0], self.end());
+        for f in self.both.0.forces.iter().filter(|f| f.enabled) {
+            let ForceKind::ExternalForce(e) = &f.kind else { continue };
+            let (Some(&first), Some(&last)) = (e.time.first(), e.time.last()) else { continue };
+            // A sample more or less is how recordings end.
+            let sample = 1.5 * (last - first) / (e.time.len().max(2) - 1) as f64;
+            if first > from + sample || last < to - sample {
+                let message = format!(
+                    "loads of `{}` last from {first} s to {last} s, but the motion is followed from {from} s to {to} s",
+                    f.name
+                );
+                let hint = "follow less of it (--from, --to; initial_time, final_time), or give longer loads";
+                let file = self.request.loads.as_deref().unwrap_or(self.request.path());
+                return Err(Error::content(file, 0, &f.path, message, hint));
+            }
+        }
+        Ok(())
+    }
+
     /// Tasks that are not followed, since others or constraints determine them.
-    fn check(&self, cx: &Context, tracker: &Tracker, tasks: &[soleus_tools::tracking::Task]) {
+    fn check(&self, cx: &Context, tracker: &Tracker) {
         let kept = tracker.tasks();
-        let lost: Vec<&str> = tasks
+        let lost: Vec<&str> = self
+            .tasks
             .iter()
             .filter(|t| t.weight != 0.0 && !kept.iter().any(|k| k.coordinate == t.coordinate))
             .map(|t| self.both.0.coordinates[t.coordinate].name.as_str())

@@ -156,7 +156,7 @@ impl Run<'_> {
             output: Some(changed.clone()),
         });
         let model = if mass_center.is_some() { changed } else { model.to_path_buf() };
-        let request = ResidualReduction { tracking, window: None, mass_center };
+        let request = ResidualReduction { tracking, window: None, mass_center, find_weights: 0 };
         self.step(&format!("{} rra", trial.name), &request, |cx| request.run(cx))?;
         Ok((model, folder.join("rra").join(format!("{}_Kinematics_q.sto", trial.name))))
     }
