@@ -79,9 +79,20 @@ impl<F: SmoothFunction> Differentiated<F> {
                 jacobian_places.push((o, i));
             }
         }
+        // Only inputs of one output can be coupled, and outputs have few of many.
+        let mut inputs = vec![Vec::new(); m];
+        let mut outputs = vec![Vec::new(); n];
+        for &(o, i) in &jacobian_places {
+            inputs[o].push(i);
+            outputs[i].push(o);
+        }
         let (mut hessian_places, mut pieces) = (Vec::new(), Vec::new());
+        let mut is_near = vec![false; n];
         for column in 0..n {
-            let rows: Vec<usize> = (column..n).filter(|&row| function.couples(row, column)).collect();
+            is_near.fill(false);
+            outputs[column].iter().flat_map(|&o| &inputs[o]).for_each(|&i| is_near[i] = true);
+            let near = (column..n).filter(|&row| is_near[row]);
+            let rows: Vec<usize> = near.filter(|&row| function.couples(row, column)).collect();
             for rows in rows.chunks(CHUNK) {
                 pieces.push(Piece { column, rows: rows.to_vec(), first: hessian_places.len() });
                 hessian_places.extend(rows.iter().map(|&row| (row, column)));

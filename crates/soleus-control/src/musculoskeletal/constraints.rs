@@ -26,6 +26,12 @@ struct ConstraintFunction {
     level: Level,
     /// Whether row r speaks of mobility j: entry r n + j.
     speaks: Arc<Vec<bool>>,
+    /// Whether a row speaks of both of two mobilities, i n + j: of the position rows, and of all. Found once, as is what depends on time:
+    /// both are asked for every pair of inputs.
+    shares: Arc<[Vec<bool>; 2]>,
+    depends_on_time: bool,
+    /// Coordinates, all states, position rows, all rows.
+    sizes: (usize, usize, usize, usize),
 }
 
 /// The constraints of a model; none if it has none.
@@ -37,9 +43,14 @@ pub(super) fn kinematic_constraints(system: &Arc<System>) -> Option<KinematicCon
     let pattern = ImplicitSystem::new(system).jacobian().dlambda;
     let speaks: Vec<bool> = (0..m * n).map(|i| pattern.position(n + i % n, i / n).is_some()).collect();
     let speaks = Arc::new(speaks);
+    let np = system.constraints.num_position();
+    let shares = Arc::new([np, m].map(|rows| shared(&speaks, n, rows)));
+    let depends_on_time = system.depends_on_time();
+    let sizes = (n, 2 * n + system.num_aux, np, m);
     let of = |level: Level| -> Arc<dyn PointFunction> {
-        let (system, speaks) = (system.clone(), speaks.clone());
-        Arc::new(Differentiated::new(ConstraintFunction { system, level, speaks }))
+        let (system, speaks, shares) = (system.clone(), speaks.clone(), shares.clone());
+        let function = ConstraintFunction { system, level, speaks, shares, depends_on_time, sizes };
+        Arc::new(Differentiated::new(function))
     };
     Some(KinematicConstraints {
         num_coordinates: n,
@@ -50,12 +61,21 @@ pub(super) fn kinematic_constraints(system: &Arc<System>) -> Option<KinematicCon
     })
 }
 
+/// Pairs of mobilities that one of the first rows speaks of.
+fn shared(speaks: &[bool], n: usize, rows: usize) -> Vec<bool> {
+    let mut pairs = vec![false; n * n];
+    for row in speaks.chunks_exact(n.max(1)).take(rows) {
+        let list: Vec<usize> = (0..n).filter(|&j| row[j]).collect();
+        for &i in &list {
+            list.iter().for_each(|&j| pairs[i * n + j] = true);
+        }
+    }
+    pairs
+}
+
 impl ConstraintFunction {
-    /// Coordinates, all states, position rows, all rows.
     fn sizes(&self) -> (usize, usize, usize, usize) {
-        let n = self.system.tree.num_mobilities;
-        let c = &self.system.constraints;
-        (n, 2 * n + self.system.num_aux, c.num_position(), c.num_rows())
+        self.sizes
     }
 
     fn speaks(&self, row: usize, mobility: usize) -> bool {
@@ -66,7 +86,10 @@ impl ConstraintFunction {
     fn force_depends(&self, mobility: usize, rows: usize, slack: Option<usize>, q: Option<usize>) -> bool {
         match (slack, q) {
             (Some(r), _) => r < rows && self.speaks(r, mobility),
-            (_, Some(q)) => (0..rows).any(|r| self.speaks(r, mobility) && self.speaks(r, q)),
+            (_, Some(q)) => {
+                let (n, _, _, m) = self.sizes;
+                self.shares[usize::from(rows == m)][mobility * n + q]
+            }
             _ => false,
         }
     }
@@ -128,7 +151,7 @@ impl SmoothFunction for ConstraintFunction {
     fn depends(&self, output: usize, input: usize) -> bool {
         let (n, nx, np, m) = self.sizes();
         if input == 0 {
-            return self.system.depends_on_time();
+            return self.depends_on_time;
         }
         let (q, u) = (input <= n, (n + 1..=2 * n).contains(&input));
         let state = (input - 1) % n.max(1);
