@@ -128,6 +128,8 @@ fn identity_setups_survive_json() {
             Setup::MocoStudy(s) => s.model.is_some() || s.external_loads.is_some(),
             Setup::Analyze(s) => !s.tool.analyses.is_empty() || !s.tool.controllers.is_empty(),
             Setup::Forward(s) => !s.tool.analyses.is_empty() || !s.tool.controllers.is_empty(),
+            Setup::Cmc(s) => !s.tracking.tool.analyses.is_empty() || !s.tracking.tool.controllers.is_empty(),
+            Setup::Rra(s) => !s.tracking.tool.analyses.is_empty() || !s.tracking.tool.controllers.is_empty(),
             Setup::MocoInverse(s) => s.tool.model.is_some(),
             Setup::MocoTrack(s) => s.tool.model.is_some(),
             _ => false,
