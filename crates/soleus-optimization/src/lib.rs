@@ -7,7 +7,6 @@
 pub mod linear;
 pub mod nelder_mead;
 pub mod nlp;
-pub mod qp;
 pub mod separable;
 
 pub use nelder_mead::{NelderMeadMinimum, NelderMeadOptions, nelder_mead};

@@ -5,7 +5,6 @@
 mod collocation;
 mod common;
 mod hock_schittkowski;
-mod qp_clarabel;
 mod robustness;
 mod separable_clarabel;
 mod sequential;
