@@ -19,3 +19,4 @@ mod path_opensim;
 mod reference_models;
 mod rolling;
 mod unusual_models;
+mod used_workspace;

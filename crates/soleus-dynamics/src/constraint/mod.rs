@@ -140,6 +140,7 @@ impl<P: Real> ConstraintSet<P> {
         }
         let n = tree.num_mobilities;
         ws.G.fill(T::zero());
+        ws.bias.fill(T::zero());
         let (mut p, mut v) = (0, self.num_position());
         for c in &self.list {
             let (np, nv) = (c.num_position(), c.num_speed());
