@@ -8,6 +8,7 @@ mod imu;
 mod millard;
 mod moco;
 mod places;
+mod posture;
 mod progress_printer;
 mod random;
 mod report;
@@ -66,6 +67,12 @@ enum Experiment {
         after_help = "Example:\n  soleus experiment moco --data ../shared/data --out moco\n\nIts data lie in moco and walking of that folder."
     )]
     Moco(moco::Arguments),
+    /// The posture platform of Seth, Sherman, Reinbolt and Delp (2011): how crouching helps a body without muscles to stand when
+    /// the ground moves
+    #[command(
+        after_help = "Example:\n  soleus experiment posture --data ../shared/data --out posture\n\nIts data lie in walking of that folder."
+    )]
+    Posture(posture::Arguments),
     /// The induced accelerations of Seth, Sherman, Reinbolt and Delp (2011): what muscles contribute to support and propulsion in
     /// running, walking and a crouch
     #[command(
@@ -94,6 +101,7 @@ fn run(which: &Experiment) -> Result<(), Error> {
         Experiment::Imu(a) => imu::run(a),
         Experiment::Millard(a) => millard::run(a),
         Experiment::Moco(a) => moco::run(a),
+        Experiment::Posture(a) => posture::run(a),
         Experiment::Seth(a) => seth::run(a),
         Experiment::Ski(a) => ski::run(a),
         Experiment::Thelen(a) => thelen::run(a),

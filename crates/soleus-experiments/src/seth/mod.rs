@@ -1,7 +1,8 @@
 //! Seth, Sherman, Reinbolt and Delp (2011), "OpenSim: a musculoskeletal modeling and simulation framework": what muscles
-//! contribute to support, braking and propulsion in running, in walking and in a crouch.
+//! contribute to support, braking and propulsion in running, in walking and in a crouch; and a joint on an ellipsoid.
 
 mod crouch;
+mod ellipsoid;
 mod momentum;
 mod other_runner;
 mod running;
@@ -37,6 +38,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         &mut report,
     )?;
     crouch::run(&a.places.data.join("walking/gait2354_subject01"), a.crouch_deg, &mut report, &folder)?;
+    ellipsoid::run(&mut report)?;
     report.close();
     Ok(())
 }
