@@ -95,8 +95,14 @@ impl Formula {
     }
 }
 
-/// Groups written out, and names that stand for expressions replaced by them.
-pub(super) fn resolved(e: &Expr, scope: &mut dyn Scope, depth: usize) -> Result<Expr, FormulaError> {
+impl Expr {
+    /// The same with groups written out, and names that stand for expressions replaced by them.
+    pub fn resolved(&self, scope: &mut dyn Scope) -> Result<Expr, FormulaError> {
+        resolved(self, scope, 0)
+    }
+}
+
+fn resolved(e: &Expr, scope: &mut dyn Scope, depth: usize) -> Result<Expr, FormulaError> {
     let e = expanded(e, scope)?;
     let new = e.replaced(&mut |part| {
         let ExprKind::Input(name, item) = part.kind() else { return Ok(None) };

@@ -13,7 +13,8 @@ pub struct FormulaError {
 }
 
 impl FormulaError {
-    pub(super) fn new(place: Place, problem: FormulaProblem) -> FormulaError {
+    /// A problem at a place.
+    pub fn new(place: Place, problem: FormulaProblem) -> FormulaError {
         FormulaError { place, problem }
     }
 
@@ -126,6 +127,9 @@ pub enum FormulaProblem {
     /// `integral` and the like inside one another.
     #[error("`{0}(…)` cannot stand inside of `{1}(…)`")]
     NestedTimes(&'static str, &'static str),
+    /// Something that changes over time where only ends and integrals count.
+    #[error("`{0}` changes over time; put it into initial(…), final(…), integral(…) or average(…)")]
+    ChangesOverTime(String),
     /// A table that cannot be interpolated.
     #[error("{0}")]
     BadTable(String),
