@@ -1,6 +1,6 @@
 //! An optimal control problem of one phase, and how to solve it.
 
-use super::{Goal, ModelStep, PathConstraint, Solver};
+use super::{Goal, ModelStep, NamedFormula, NamedSource, PathConstraint, Solver};
 use crate::plain::is_zero;
 use serde::{Deserialize, Serialize};
 use soleus_model::Element;
@@ -47,6 +47,12 @@ pub struct Problem {
     pub goals: Vec<Goal>,
     /// `path_constraints`.
     pub path_constraints: Vec<PathConstraint>,
+    /// Tables that formulas read by name.
+    pub tables: Vec<NamedSource>,
+    /// Formulas that other formulas may use by name.
+    pub definitions: Vec<NamedFormula>,
+    /// Formulas whose values along the solution are wanted.
+    pub derived: Vec<NamedFormula>,
     /// `MocoCasADiSolver`.
     pub solver: Solver,
 }
@@ -71,6 +77,9 @@ impl Default for Problem {
             parameters: Vec::new(),
             goals: Vec::new(),
             path_constraints: Vec::new(),
+            tables: Vec::new(),
+            definitions: Vec::new(),
+            derived: Vec::new(),
             solver: Solver::default(),
         }
     }

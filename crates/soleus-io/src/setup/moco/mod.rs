@@ -107,6 +107,7 @@ fn read_phase(name: String, phase: &Element, solver: Solver, log: &mut Diagnosti
         goals,
         path_constraints,
         solver,
+        ..Problem::default()
     }
 }
 

@@ -14,6 +14,9 @@ pub(super) fn problem(f: &mut dyn Fields, p: &mut Problem) {
     f.optional_text("model", &mut p.model_file);
     f.element("model_xml", &mut p.model);
     f.element("external_loads_xml", &mut p.external_loads);
+    f.table_sources("tables", &mut p.tables);
+    f.formulas("definitions", &mut p.definitions);
+    f.formulas("derived", &mut p.derived);
 }
 
 /// `[defaults]`.
@@ -117,6 +120,7 @@ pub(super) fn output(f: &mut dyn Fields, s: &mut OutputSettings) {
     f.optional_text("solution", &mut s.solution);
     f.optional_text("report", &mut s.report);
     f.optional_text("iterate", &mut s.iterate);
+    f.optional_text("derived", &mut s.derived);
     f.positive("save_every_s", &mut s.save_every_s);
 }
 
@@ -178,6 +182,7 @@ pub(super) fn goal_type(kind: &GoalKind) -> &'static str {
         GoalKind::ContactImpulse { .. } => "contact_impulse_tracking",
         GoalKind::StepTimeAsymmetry { .. } => "step_time_asymmetry",
         GoalKind::StepLengthAsymmetry { .. } => "step_length_asymmetry",
+        GoalKind::Formula { .. } => "formula",
         GoalKind::ParameterExpression { .. } => "expression",
         GoalKind::ContactTracking { .. } => "contact_tracking",
     }
@@ -266,6 +271,7 @@ pub(super) fn usual_goal(name: &str) -> Option<GoalKind> {
             target: 0.0,
             stride: -1.0,
         },
+        "formula" => GoalKind::Formula { formula: String::new(), when: "integral".into() },
         "expression" => GoalKind::ParameterExpression {
             expression: String::new(),
             parameters: Vec::new(),
@@ -409,6 +415,10 @@ pub(super) fn goal_kind(f: &mut dyn Fields, kind: &mut GoalKind) {
             f.text("forward", forward);
             f.number("smoothing", smoothing);
         }
+        GoalKind::Formula { formula, when } => {
+            f.formula("formula", formula);
+            f.word("when", when, &["integral", "initial", "final"]);
+        }
         GoalKind::ParameterExpression { expression, parameters, variables } => {
             f.text("expression", expression);
             f.texts("parameters", parameters);
@@ -451,6 +461,7 @@ pub(super) fn constraint_type(kind: &PathConstraintKind) -> &'static str {
         PathConstraintKind::StateBound { .. } => "state_bound",
         PathConstraintKind::OutputBound { .. } => "output_bound",
         PathConstraintKind::Output { .. } => "output",
+        PathConstraintKind::Formula { .. } => "formula",
         PathConstraintKind::FrameDistance { .. } => "frame_distance",
     }
 }
@@ -463,6 +474,7 @@ pub(super) fn usual_constraint(name: &str) -> Option<PathConstraintKind> {
         "state_bound" => PathConstraintKind::StateBound { paths: Vec::new(), bounds },
         "output_bound" => PathConstraintKind::OutputBound { output, bounds },
         "output" => PathConstraintKind::Output { output, bounds: [f64::NEG_INFINITY, f64::INFINITY] },
+        "formula" => PathConstraintKind::Formula { formula: String::new(), bounds },
         "frame_distance" => PathConstraintKind::FrameDistance {
             pairs: Vec::new(),
             projection: "none".into(),
@@ -490,6 +502,10 @@ pub(super) fn constraint_kind(f: &mut dyn Fields, kind: &mut PathConstraintKind)
         PathConstraintKind::Output { output, bounds } => {
             output_source(f, output);
             given(bounds, |b| f.bounds("bounds", b));
+        }
+        PathConstraintKind::Formula { formula, bounds } => {
+            f.formula("formula", formula);
+            function_bounds(f, bounds);
         }
         PathConstraintKind::FrameDistance { pairs, projection, vector } => {
             f.frame_pairs("pairs", pairs);

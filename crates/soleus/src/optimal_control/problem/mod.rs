@@ -3,6 +3,7 @@
 pub mod bounds;
 mod constraints;
 mod contact;
+pub mod formulas;
 mod frames;
 mod goals;
 mod markers;
@@ -52,7 +53,7 @@ pub fn build(
     }
     prescribed::apply(path, inputs, base, &mut problem)?;
     problem.goals = goals::build(cx, path, s, base, inputs)?;
-    problem.path_constraints = constraints::build(path, s, base)?;
+    problem.path_constraints = constraints::build(cx, path, s, base)?;
     parameters::vary_goals(cx, source, s, inputs, &mut problem)?;
     Ok(problem)
 }

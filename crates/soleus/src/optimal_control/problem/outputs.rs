@@ -3,9 +3,9 @@
 use super::pair;
 use crate::error::Error;
 use soleus_control::Goal;
-use soleus_control::goal::{self, Operation, Quantity, Scalar, Shape, When};
 pub use soleus_control::goal::named::{frame, reaction};
 use soleus_control::goal::named::{metabolics_by_muscle, parts, quantity};
+use soleus_control::goal::{self, Operation, Quantity, Scalar, Shape, When};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::problem::{Bounds, Mode};
 use soleus_io::setup::moco::{MocoGoal, OutputSource, OutputUse};

@@ -62,7 +62,7 @@ pub fn vary_goals(
         let other = at(cx, source, &model, values)?;
         Ok(Demands {
             goals: goals::build(cx, source.path, s, &other, inputs)?,
-            path_constraints: constraints::build(source.path, s, &other)?,
+            path_constraints: constraints::build(cx, source.path, s, &other)?,
         })
     };
     let mut demands = Demands {
@@ -81,10 +81,10 @@ pub fn found(
     source: &StudyModel,
     s: &MocoStudySetup,
     values: &[(String, f64)],
-) -> Result<Arc<System>, Error> {
+) -> Result<ModelProblem, Error> {
     let of = |p: &MocoParameter| values.iter().find(|v| v.0 == p.name).map(|v| v.1);
     let list: Vec<_> = s.parameters.iter().filter_map(|p| of(p).map(|x| (p, x))).collect();
-    Ok(at(cx, source, &source.element(cx)?, &list)?.system)
+    at(cx, source, &source.element(cx)?, &list)
 }
 
 /// The model with parameters at some values.

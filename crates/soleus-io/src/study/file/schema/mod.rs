@@ -33,6 +33,12 @@ pub(super) enum Kind {
     FramePairs,
     /// One pair of bounds, or several.
     BoundsList,
+    /// A formula of quantities of the model.
+    Formula,
+    /// A table from names to formulas.
+    Formulas,
+    /// A table from names to table files.
+    References,
     /// A function of time: a number where it is constant.
     Function,
     /// Functions of time by name.
@@ -61,6 +67,9 @@ impl Kind {
             Kind::Numbers => "list of numbers",
             Kind::Texts => "list of texts",
             Kind::Weights => "table name = number",
+            Kind::Formula => "formula",
+            Kind::Formulas => "table name = formula",
+            Kind::References => "table name = file, or { file, lowpass_hz }",
             Kind::Function => "number or function",
             Kind::Functions => "table name = function",
             Kind::Xml => "text of XML",
@@ -136,6 +145,9 @@ pub(super) const STUDY: &[Field] = &[
     row!("parameters" => Tables, "", "none", "properties of the model to be found"),
     row!("goals" => Tables, "", "none", "what is minimized, and what holds between the ends"),
     row!("path_constraints" => Tables, "", "none", "what holds all the time"),
+    row!("tables" => References, "", "none", "tables over time that formulas read: `name[column]`"),
+    row!("definitions" => Formulas, "", "none", "formulas that other formulas use by name"),
+    row!("derived" => Formulas, "", "none", "formulas whose values along the solution are written to a table"),
     row!("solver" => Table, "", "see there", "mesh, scheme, tolerances"),
     row!("refine" => Table, "", "off", "meshes that get finer until the motion is right"),
     row!("guess" => Table, "", "from bounds", "where to start"),
@@ -166,6 +178,9 @@ pub(super) const PHASE: &[Field] = &[
         "after those of the study; the same name is the same number in all phases"),
     row!("goals" => Tables, "", "none", "after those of the study"),
     row!("path_constraints" => Tables, "", "none", "after those of the study"),
+    row!("tables" => References, "", "none", "beside those of the study"),
+    row!("definitions" => Formulas, "", "none", "beside those of the study"),
+    row!("derived" => Formulas, "", "none", "beside those of the study"),
     row!("solver" => Table, "", "the study's",
         "mesh and scheme, field by field; tolerances and limits of the first phase count for all"),
     row!("guess" => Table, "", "the study's", "where it starts"),
@@ -225,7 +240,7 @@ pub(super) const PRESCRIBED: &[Field] = &[
 
 /// Fields that all goals have.
 pub(super) const GOAL: &[Field] = &[
-    row!("type" => Text, "", "needed", "one of those below"),
+    row!("type" => Text, "", "needed", "one of those below; `formula` where there is a formula"),
     row!("name" => Text, "", "its type", "its name in reports"),
     row!("weight" => Number, "", "1", "factor of the cost"),
     row!("mode" => Text, "", "the type's", "`cost` or `constraint`"),
@@ -290,5 +305,6 @@ pub(super) const OUTPUT_FILES: &[Field] = &[
     row!("solution" => File, "", "NAME_solution.sto", "the solution, with Moco's layout"),
     row!("report" => File, "", "none", "a page with costs, quality, plots and an animated figure"),
     row!("iterate" => File, "", "SOLUTION.iterate", "the last iterate, which `--resume` starts from"),
+    row!("derived" => File, "", "NAME_derived.sto", "values of the formulas of `derived`"),
     row!("save_every_s" => Number, "s", "30", "time between two iterates on disk"),
 ];

@@ -1,0 +1,166 @@
+//! Formulas in studies: goals, path constraints, tables, parameters, values along the solution.
+
+use soleus::files::Files;
+use soleus::optimal_control::{EXAMPLE, Solution, Solve, StudySource};
+use soleus::{Context, Memory, Outcome};
+use std::path::Path;
+
+/// The built-in study on a coarse mesh, with some words replaced and lines added.
+fn study(changes: &[(&str, &str)], more: &str) -> Solve {
+    let mut text = EXAMPLE.replace("[refine]\ntolerance = 1e-4", "[output]\nsave_every_s = 30");
+    text = text.replace("intervals = 20", "intervals = 6");
+    for (from, to) in changes {
+        assert!(text.contains(from), "no `{from}` in the example");
+        text = text.replace(from, to);
+    }
+    Solve {
+        study: StudySource::Text { path: "reach.toml".into(), text: format!("{text}\n{more}\n") },
+        ..Solve::default()
+    }
+}
+
+fn solved(files: &Memory, changes: &[(&str, &str)], more: &str) -> Solution {
+    let found =
+        study(changes, more).run(&Context::new(files).with_threads(1)).unwrap_or_else(|e| panic!("{e}"));
+    found.verdict().unwrap_or_else(|e| panic!("{e}"));
+    found
+}
+
+/// The same optimum, as near as the tolerance of the solver allows, in as many iterations.
+fn same(a: &Solution, b: &Solution) {
+    let (x, y) = (a.objective(), b.objective());
+    assert!((x - y).abs() < 1e-9 * x.abs(), "{x} {y}");
+    assert_eq!(a.solver.counts.iterations, b.solver.counts.iterations);
+}
+
+const FORMULAS: &[(&str, &str)] = &[
+    (
+        "type = \"marker_final\"\nname = \"target\"\nweight = 1000\nmarker = \"wrist\"\nlocation = [0.40, 1.35, 0]             # m, in ground",
+        "name = \"target\"\nweight = 1000\nformula = \"final(dot(d, d)); d = position[wrist] - [0.40, 1.35, 0]\"",
+    ),
+    (
+        "type = \"control\"\nname = \"effort\"\nexponent = 2",
+        "type = \"formula\"\nname = \"effort\"\nformula = \"sum(excitation[*]^2)\"",
+    ),
+    ("type = \"final_time\"\nname = \"duration\"", "formula = \"duration\"\nname = \"duration\""),
+];
+
+/// The example, with its goals as formulas.
+#[test]
+fn identity_the_example_in_formulas() {
+    let files = Memory::new();
+    let built_in = solved(&files, &[], "");
+    let derived =
+        "[derived]\nwrist = 'position[wrist]'\neffort = 'sum(excitation[*]^2)'\npower = 'sum(power[*])'";
+    let formulas = solved(&files, FORMULAS, derived);
+    same(&built_in, &formulas);
+    let names: Vec<&str> = formulas.phases[0].goals.iter().map(|g| g.0.as_str()).collect();
+    assert_eq!(names, built_in.phases[0].goals.iter().map(|g| g.0.as_str()).collect::<Vec<_>>());
+
+    // Values along the motion, beside the motion itself.
+    let table = formulas.phases[0].derived().unwrap_or_else(|| panic!("no table"));
+    assert_eq!(table.labels(), ["wrist_x", "wrist_y", "wrist_z", "effort", "power"]);
+    let last = table.rows() - 1;
+    let wrist = [0, 1, 2].map(|i| table.columns()[i][last]);
+    assert!((wrist[0] - 0.4).abs() < 0.01 && (wrist[1] - 1.35).abs() < 0.01, "{wrist:?}");
+    let controls = &formulas.phases[0].trajectory.controls.rows;
+    for (row, effort) in controls.iter().zip(&table.columns()[3]) {
+        let sum: f64 = row.iter().map(|e| e * e).sum();
+        assert!((sum - effort).abs() < 1e-14 * (1.0 + sum), "{sum} {effort}");
+    }
+    let cx = Context::new(&files);
+    formulas.write(&cx).unwrap_or_else(|e| panic!("{e}"));
+    assert!(files.read(Path::new("reach_derived.sto")).is_ok(), "{:?}", files.names());
+}
+
+/// Path constraints as formulas and as bounds of states, by short names.
+#[test]
+fn identity_path_constraints() {
+    let files = Memory::new();
+    let bound = "[[path_constraints]]\ntype = 'state_bound'\nstates = ['elbow_flexion/speed']\nupper = 4";
+    let formula = "[[path_constraints]]\nname = 'state_bound'\nformula = 'u[elbow_flexion]'\nupper = 4";
+    let (a, b) = (solved(&files, &[], bound), solved(&files, &[], formula));
+    // One is held as a difference from its bound, the other as it is, which the solver relaxes by 1e-8 of its size.
+    assert!(
+        (a.objective() - b.objective()).abs() < 1e-7 * a.objective(),
+        "{} {}",
+        a.objective(),
+        b.objective()
+    );
+    assert!(
+        (a.objective() - solved(&files, &[], "").objective()).abs() > 1e-6,
+        "the constraint does not matter"
+    );
+}
+
+/// A table that a formula follows.
+#[test]
+fn identity_tables() {
+    let files = Memory::new();
+    let rows: String =
+        (0..30).map(|i| format!("{}\t{}\n", f64::from(i) * 0.1, 0.3 + (f64::from(i) * 0.1).sin())).collect();
+    let text =
+        format!("x\nversion=1\nnRows=30\nnColumns=2\ninDegrees=no\nendheader\ntime\telbow_flexion\n{rows}");
+    files.write(Path::new("given.sto"), text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+    let goal = "[[goals]]\ntype = 'state_tracking'\nname = 'follow'\nreference = 'given.sto'";
+    let formula = "[[goals]]\nname = 'follow'\nformula = '(elbow_flexion - given[elbow_flexion])^2'\n[tables]\ngiven = 'given.sto'";
+    same(&solved(&files, &[], goal), &solved(&files, &[], formula));
+}
+
+/// Parameters of the study in formulas, and formulas about a model that a parameter changes.
+#[test]
+fn identity_parameters() {
+    let files = Memory::new();
+    let mass =
+        "[[parameters]]\nname = 'm'\ncomponents = ['/bodyset/forearm']\nproperty = 'mass'\nbounds = [1, 2]\n";
+    let goal = "[[goals]]\ntype = 'expression'\nname = 'mass'\nexpression = '(x-1.7)^2'\nparameters = ['m']\nvariables = ['x']\n\
+                [[goals]]\ntype = 'final_output'\nname = 'com'\noutput = '/|com_position'\nindex = 1";
+    let formula = "[[goals]]\nname = 'mass'\nformula = '(m - wanted)^2'\n[[goals]]\nname = 'com'\nformula = 'com.y'\nwhen = 'final'\n\
+                   [definitions]\nwanted = '1.7'\n[derived]\nm = 'm'\ntotal = 'mass'";
+    let (a, b) =
+        (solved(&files, &[], &format!("{mass}{goal}")), solved(&files, &[], &format!("{mass}{formula}")));
+    same(&a, &b);
+    // The model is the one with the mass that was found.
+    let (x, y) = (a.phases[0].parameters()[0].1, b.phases[0].parameters()[0].1);
+    assert!((x - y).abs() < 1e-6 && (1.0..2.0).contains(&x), "{x} {y}");
+    let table = b.phases[0].derived().unwrap_or_else(|| panic!("no table"));
+    let (m, total) = (table.columns()[0][0], table.columns()[1][0]);
+    assert_eq!(m, y);
+    let before = b.phases[0].model.model.total_mass();
+    let own = b.phases[0].model.model.bodies.iter().find(|b| b.name == "forearm").map_or(0.0, |b| b.mass);
+    assert!((total - (before - own + m)).abs() < 1e-12, "{total} {before} {own} {m}");
+}
+
+/// What is wrong is told with the line of the study, the place in the formula, and the name that was probably meant.
+#[test]
+fn analytic_errors_have_places() {
+    let files = Memory::new();
+    for (more, message, hint) in [
+        (
+            "[[goals]]\nname = 'a'\nformula = 'sum(excitation[*]^2) + elbow_flexoin'",
+            "line 1, column 24 of the formula: there is no `elbow_flexoin`",
+            "the nearest name is `elbow_flexion`",
+        ),
+        (
+            "[[path_constraints]]\nname = 'a'\nformula = 'position[writs].x'\nlower = 0",
+            "line 1, column 1 of the formula: there is no `position[writs]`",
+            "the nearest name is `position[wrist]`",
+        ),
+        (
+            "[[path_constraints]]\nname = 'a'\nformula = 'com.x'",
+            "there is neither a lower nor an upper bound",
+            "",
+        ),
+        (
+            "[[goals]]\nname = 'a'\nformula = 'com'",
+            "a cost or an integral needs a number, found a vector",
+            "",
+        ),
+    ] {
+        let e =
+            study(&[], more).run(&Context::new(&files)).map_or_else(|e| e, |_| panic!("{more} was accepted"));
+        let text = e.to_string();
+        assert!(text.contains(message) && text.contains(hint), "{text}");
+        assert!(text.contains("reach.toml:"), "{text}");
+    }
+}
