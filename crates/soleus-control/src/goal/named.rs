@@ -404,8 +404,8 @@ impl<'a> Names<'a> {
     /// The number of a force's own state.
     fn own_state(&self, i: usize, name: &str) -> Option<usize> {
         let f = &self.base.system.forces[i];
-        let names: &[&str] = match &f.actor {
-            Actor::Muscle(m) => m.state_names(),
+        let names = match &f.actor {
+            Actor::Muscle(m) => m.state_names().to_vec(),
             Actor::Force(c) => c.state_names(),
         };
         let k = names.iter().position(|n| *n == name)?;

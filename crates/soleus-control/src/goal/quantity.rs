@@ -271,8 +271,9 @@ impl<T: Real> Memory<T> {
                 (Some(p), _) => p.apply_tension(&kin, &self.ws.paths[i], tension, &mut loads),
                 (None, Actor::Force(c)) => {
                     let (e, z) = (&self.controls[f.controls.clone()], &self.x.z[f.states.clone()]);
-                    let mut rates = [T::zero(); 1];
-                    c.apply(&kin, e, z, &mut rates[..z.len().min(1)], &mut loads);
+                    // A force without a path has at most three states.
+                    let mut rates = [T::zero(); 3];
+                    c.apply(&kin, e, z, &mut rates[..z.len()], &mut loads);
                 }
                 (None, Actor::Muscle(_)) => {}
             }

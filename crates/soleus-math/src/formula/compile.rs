@@ -39,7 +39,7 @@ const MAX_MEANINGS: usize = 20;
 /// assert_eq!(f.value(&[2.0, 3.0], &mut stack), 9.0);
 /// # Ok::<(), soleus_math::formula::FormulaError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
     ops: Vec<Op>,
     tables: Vec<Function>,
