@@ -14,7 +14,7 @@ mod problem;
 mod solver;
 
 pub use file::{read, reference, write};
-pub use formula::{NamedFormula, NamedSource};
+pub use formula::{FormulaForce, NamedFormula, NamedSource};
 pub use goal::{
     ContactGroup, FrameTracking, Goal, GoalKind, PeriodicPair, TableOperator, TableSource, Weight,
     WeightedSet,

@@ -1,6 +1,6 @@
 //! An optimal control problem of one phase, and how to solve it.
 
-use super::{Goal, ModelStep, NamedFormula, NamedSource, PathConstraint, Solver};
+use super::{FormulaForce, Goal, ModelStep, NamedFormula, NamedSource, PathConstraint, Solver};
 use crate::plain::is_zero;
 use serde::{Deserialize, Serialize};
 use soleus_model::Element;
@@ -47,6 +47,8 @@ pub struct Problem {
     pub goals: Vec<Goal>,
     /// `path_constraints`.
     pub path_constraints: Vec<PathConstraint>,
+    /// Forces by formulas that the model gets.
+    pub forces: Vec<FormulaForce>,
     /// Tables that formulas read by name.
     pub tables: Vec<NamedSource>,
     /// Formulas that other formulas may use by name.
@@ -77,6 +79,7 @@ impl Default for Problem {
             parameters: Vec::new(),
             goals: Vec::new(),
             path_constraints: Vec::new(),
+            forces: Vec::new(),
             tables: Vec::new(),
             definitions: Vec::new(),
             derived: Vec::new(),

@@ -164,3 +164,82 @@ fn analytic_errors_have_places() {
         assert!(text.contains("reach.toml:"), "{text}");
     }
 }
+
+/// The arm of the example with more forces in its file.
+fn arm(files: &Memory, forces: &str) {
+    let text = include_str!("../../../../models/reach.osim");
+    let set = text.find("<ForceSet").unwrap_or(0);
+    let at = set + text[set..].find("</objects>").unwrap_or(0);
+    let text = format!("{}{forces}{}", &text[..at], &text[at..]);
+    files.write(Path::new("arm.osim"), text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// A spring and a motor behind a lag, as classes of OpenSim in the model file, and as formulas of a study and of a model file.
+#[test]
+fn identity_forces() {
+    let files = Memory::new();
+    arm(
+        &files,
+        "<SpringGeneralizedForce name=\"spring\"><coordinate>elbow_flexion</coordinate><stiffness>3</stiffness>\
+         <rest_length>0.2</rest_length><viscosity>0.1</viscosity></SpringGeneralizedForce>\
+         <ActivationCoordinateActuator name=\"motor\"><coordinate>elbow_flexion</coordinate><optimal_force>5</optimal_force>\
+         <min_control>-1</min_control><max_control>1</max_control><activation_time_constant>0.05</activation_time_constant>\
+         <default_activation>0.1</default_activation></ActivationCoordinateActuator>",
+    );
+    let model =
+        [("model = \"builtin:reach\"                # or a file: \"arm.osim\"", "model = \"arm.osim\"")];
+    let built_in = solved(&files, &model, "");
+    let study = "[[forces]]\nname = 'spring'\ncoordinate = 'elbow_flexion'\nformula = '-k * (q - rest) - 0.1 * u'\n\
+                 constants = { k = 3, rest = 0.2 }\n\
+                 [[forces]]\nname = 'motor'\ncoordinate = 'elbow_flexion'\nformula = '5 * activation'\ncontrol = [-1, 1]\n\
+                 states = { activation = '(control - activation) / 0.05' }\nstart = { activation = 0.1 }";
+    same(&built_in, &solved(&files, &[], study));
+    arm(
+        &files,
+        "<FormulaForce name=\"spring\"><coordinate>elbow_flexion</coordinate><formula>-k * (q - rest) - 0.1 * u</formula>\
+         <constants><k>3</k><rest>0.2</rest></constants></FormulaForce>\
+         <FormulaForce name=\"motor\"><coordinate>elbow_flexion</coordinate><formula>5 * activation</formula>\
+         <states><activation><rate>(control - activation) / 0.05</rate><default_value>0.1</default_value></activation></states>\
+         <min_control>-1</min_control><max_control>1</max_control></FormulaForce>",
+    );
+    same(&built_in, &solved(&files, &model, ""));
+}
+
+/// A constant of a formula is a parameter like a property of any other force.
+#[test]
+fn identity_constants_are_parameters() {
+    let files = Memory::new();
+    arm(
+        &files,
+        "<SpringGeneralizedForce name=\"spring\"><coordinate>elbow_flexion</coordinate><stiffness>3</stiffness>\
+         <rest_length>0.9</rest_length><viscosity>0.1</viscosity></SpringGeneralizedForce>",
+    );
+    let model =
+        [("model = \"builtin:reach\"                # or a file: \"arm.osim\"", "model = \"arm.osim\"")];
+    let parameter = |property: &str| {
+        format!(
+            "[[parameters]]\nname = 'stiffness'\ncomponents = ['/forceset/spring']\nproperty = '{property}'\nbounds = [0, 20]\n"
+        )
+    };
+    let built_in = solved(&files, &model, &parameter("stiffness"));
+    let force = "[[forces]]\nname = 'spring'\ncoordinate = 'elbow_flexion'\nformula = '-k * (q - 0.9) - 0.1 * u'\nconstants = { k = 3 }\n";
+    let formula = solved(&files, &[], &format!("{force}{}", parameter("k")));
+    same(&built_in, &formula);
+    let [a, b] = [&built_in, &formula].map(|s| s.phases[0].parameters()[0].1);
+    assert!((a - b).abs() < 1e-6 * a && a > 0.1, "{a} {b}");
+}
+
+/// A controller by a formula: a constraint between a control and what it follows.
+#[test]
+fn analytic_a_controller_is_a_constraint() {
+    let files = Memory::new();
+    let more = "[[path_constraints]]\nname = 'controller'\nformula = 'control[elbow_moment] - (0.2 - 0.05 * u[elbow_flexion])'\n\
+                lower = 0\nequal_to_lower = true\n[derived]\noff = 'control[elbow_moment] - (0.2 - 0.05 * u[elbow_flexion])'";
+    // The arm has to go where this moment takes it.
+    let free = [("weight = 1000", "weight = 1")];
+    let found = solved(&files, &free, more);
+    let table = found.phases[0].derived().unwrap_or_else(|| panic!("no table"));
+    // At mesh points; in between controls are interpolated.
+    let worst = table.columns()[0].iter().step_by(2).fold(0.0, |m: f64, x| m.max(x.abs()));
+    assert!(worst < 1e-6, "{worst}");
+}

@@ -2,9 +2,10 @@
 
 use super::fields::{Fields, choice};
 use crate::study::{
-    ContactGroup, FrameTracking, FunctionBounds, Goal, GoalKind, GuessSettings, LinkSettings, ModelStepKind,
-    OutputSettings, OutputSource, OutputUse, Parameter, PathConstraintKind, PrescribedCoordinate, Problem,
-    RefineSettings, Solver, Study, TableSource, VariableInfo, Weight, WeightedSet,
+    ContactGroup, FormulaForce, FrameTracking, FunctionBounds, Goal, GoalKind, GuessSettings, LinkSettings,
+    ModelStepKind, OutputSettings, OutputSource, OutputUse, Parameter, PathConstraintKind,
+    PrescribedCoordinate, Problem, RefineSettings, Solver, Study, TableSource, VariableInfo, Weight,
+    WeightedSet,
 };
 use soleus_model::muscle::TendonDynamicsMode;
 use soleus_model::operator::{ModelOperator, Reserves, Residuals};
@@ -47,6 +48,19 @@ pub(super) fn parameter(f: &mut dyn Fields, p: &mut Parameter) {
     f.text("property", &mut p.property_name);
     f.index("element", &mut p.property_element);
     given(&mut p.bounds, |b| f.bounds("bounds", b));
+}
+
+/// `[[forces]]`.
+pub(super) fn force(f: &mut dyn Fields, p: &mut FormulaForce) {
+    f.text("name", &mut p.name);
+    f.optional_text("coordinate", &mut p.coordinate);
+    f.optional_text("frame", &mut p.frame);
+    f.vector("point", &mut p.point);
+    f.formula("formula", &mut p.formula);
+    f.weights("constants", &mut p.constants);
+    f.formulas("states", &mut p.states);
+    f.weights("start", &mut p.start);
+    f.bounds("control", &mut p.control);
 }
 
 /// `[[prescribed]]`.

@@ -141,8 +141,18 @@ fn identity_every_field_of_every_table_is_kept() {
             &schema::PRESCRIBED[1..2],
             &[],
         ),
+        (
+            "[[forces]]\nname = \"f\"\nstates = { z = \"1\" }\nformula = \"z\"\n".to_string(),
+            schema::FORCE,
+            &["name", "states", "formula", "start"],
+        ),
+        (
+            "[[forces]]\nname = \"f\"\nstates = { z = \"1\", a = \"2\", \"z.*\" = \"3\" }\n".to_string(),
+            &schema::FORCE[7..8],
+            &[],
+        ),
         (String::new(), &schema::STUDY[2..5], &[]),
-        (String::new(), &schema::STUDY[14..17], &[]),
+        (String::new(), &schema::STUDY[15..18], &[]),
     ] {
         let (before, after) = match head.is_empty() {
             true => (String::new(), SMALL.to_string()),

@@ -31,7 +31,9 @@ pub fn apply(path: &Path, s: &MocoStudySetup, base: &ModelProblem, p: &mut Probl
         for (k, name) in names.into_iter().enumerate() {
             let i = 2 * n + f.states.start + k;
             let bounds = match name {
-                "activation" if s.bound_activation_from_excitation => p.controls[f.controls.start].bounds,
+                "activation" if s.bound_activation_from_excitation && !f.controls.is_empty() => {
+                    p.controls[f.controls.start].bounds
+                }
                 "normalized_tendon_force" => Bounds::new(0.0, 5.0),
                 _ => continue,
             };

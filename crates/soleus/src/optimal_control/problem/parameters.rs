@@ -254,14 +254,18 @@ fn residuals(s: &System) -> Vec<f64> {
 /// The value in the file, of the first component that has it.
 fn property(model: &Element, p: &MocoParameter) -> Option<f64> {
     p.component_paths.iter().find_map(|c| {
-        let text = component(model, c)?.child_text(&p.property_name)?;
+        let e = component(model, c)?;
+        let own = || e.child("constants").and_then(|list| list.child_text(&p.property_name));
+        let text = e.child_text(&p.property_name).or_else(own)?;
         text.split_whitespace().nth(p.property_element.unwrap_or(0))?.parse().ok()
     })
 }
 
 fn set_property(model: &mut Element, path: &str, p: &MocoParameter, value: f64) {
     let Some(e) = component_mut(model, path) else { return };
-    let Some(child) = e.child_mut(&p.property_name) else { return };
+    // Constants of a force by formulas are properties too.
+    let e = if e.child(&p.property_name).is_none() { e.child_mut("constants") } else { Some(e) };
+    let Some(child) = e.and_then(|e| e.child_mut(&p.property_name)) else { return };
     let mut words: Vec<String> = child.text().split_whitespace().map(str::to_string).collect();
     if let Some(word) = words.get_mut(p.property_element.unwrap_or(0)) {
         *word = format!("{value:?}");

@@ -138,6 +138,7 @@ pub(super) const STUDY: &[Field] = &[
     row!("kinematics" => File, "", "none", "motion of all coordinates that is given; they leave the problem"),
     row!("prescribed" => Tables, "", "none", "motions of single coordinates that are given by points"),
     row!("operators" => Tables, "", "none", "changes of the model before all else, in their order"),
+    row!("forces" => Tables, "", "none", "forces by formulas that the model gets"),
     row!("time" => Table, "", "needed", "when the motion begins and ends"),
     row!("defaults" => Table, "", "see there", "bounds of what has none of its own"),
     row!("states" => Tables, "", "model's", "bounds of states"),
@@ -159,7 +160,7 @@ pub(super) const STUDY: &[Field] = &[
 
 /// Fields of a study that are lists: a phase adds to them.
 pub(super) const LIST_FIELDS: &[&str] =
-    &["operators", "prescribed", "states", "controls", "parameters", "goals", "path_constraints"];
+    &["operators", "forces", "prescribed", "states", "controls", "parameters", "goals", "path_constraints"];
 
 /// `[[phases]]`.
 pub(super) const PHASE: &[Field] = &[
@@ -170,6 +171,7 @@ pub(super) const PHASE: &[Field] = &[
     row!("kinematics" => File, "", "the study's", "motion that is given"),
     row!("prescribed" => Tables, "", "none", "after those of the study"),
     row!("operators" => Tables, "", "none", "after those of the study"),
+    row!("forces" => Tables, "", "none", "after those of the study"),
     row!("time" => Table, "", "the study's", "when it begins and ends"),
     row!("defaults" => Table, "", "the study's", "field by field over those of the study"),
     row!("states" => Tables, "", "none", "after those of the study"),
@@ -228,6 +230,19 @@ pub(super) const PARAMETER: &[Field] = &[
     row!("property" => Text, "", "needed", "property, as the model file calls it"),
     row!("element" => Number, "", "0", "which number of a vector, from 0"),
     row!("bounds" => Bounds, "the property's", "needed", "bounds of the value"),
+];
+
+/// `[[forces]]`.
+pub(super) const FORCE: &[Field] = &[
+    row!("name" => Text, "", "needed", "its name; its path is /forceset/NAME"),
+    row!("coordinate" => Text, "", "none", "the coordinate that it acts on"),
+    row!("frame" => Text, "", "none", "the frame on which it acts, if it acts on no coordinate"),
+    row!("point" => Numbers, "m", "[0, 0, 0]", "where, in that frame"),
+    row!("formula" => Formula, "N m, N", "none", "generalized force, or a vector in ground: docs/guide/formulas.md"),
+    row!("constants" => Weights, "", "none", "numbers by name; `[[parameters]]` may find them, `property` being the name"),
+    row!("states" => Formulas, "", "none", "states of its own, each with its rate"),
+    row!("start" => Weights, "", "0", "where these states begin in a simulation and in guesses"),
+    row!("control" => Bounds, "", "[-inf, inf]", "bounds of its control, where a formula uses the word `control`"),
 ];
 
 /// `[[prescribed]]`.
