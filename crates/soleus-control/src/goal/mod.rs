@@ -20,7 +20,9 @@ pub(crate) mod reaction;
 mod sensor;
 mod tracking;
 
-pub use basic::{control_effort, final_time, parameter_expression, periodicity, sum_of_squares};
+pub use basic::{
+    control_effort, duration_at_least, final_time, parameter_expression, periodicity, sum_of_squares,
+};
 pub use constraints::{TimeBounds, frame_distance, output_bounds, output_constraint, variable_bounds};
 pub use contact::{ContactGroup, Projection, contact_tracking};
 pub use displacement::{average_speed, divided};

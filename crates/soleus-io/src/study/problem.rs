@@ -37,6 +37,9 @@ pub struct Problem {
     /// `multiplier_bounds`. Default ±1000.
     #[serde(with = "crate::plain")]
     pub multiplier_bounds: [f64; 2],
+    /// Whether an entry of `states` or `controls` takes back all that earlier ones said of the same variable, as in Moco, not only what it
+    /// says itself. Default false.
+    pub replace_entries: bool,
     /// `state_infos_pattern`, then `state_infos`: later ones win.
     pub states: Vec<VariableInfo>,
     /// `control_infos_pattern`, then `control_infos`.
@@ -74,6 +77,7 @@ impl Default for Problem {
             default_speed_bounds: [-50.0, 50.0],
             bound_activation_from_excitation: true,
             multiplier_bounds: [-1000.0, 1000.0],
+            replace_entries: false,
             states: Vec::new(),
             controls: Vec::new(),
             parameters: Vec::new(),

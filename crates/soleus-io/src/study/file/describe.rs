@@ -25,6 +25,7 @@ pub(super) fn defaults(f: &mut dyn Fields, p: &mut Problem) {
     given(&mut p.default_speed_bounds, |b| f.bounds("speeds", b));
     given(&mut p.multiplier_bounds, |b| f.bounds("multipliers", b));
     f.boolean("activations_from_excitations", &mut p.bound_activation_from_excitation);
+    choice(f, "later_entries", ["add", "replace"], &mut p.replace_entries);
 }
 
 /// A value that is always there, read as one that may not be.

@@ -28,6 +28,7 @@ fn sample(f: &Field) -> String {
         ("index" | "element", _) => "2".into(),
         ("constraint_method", _) => "\"Bordalba2023\"".into(),
         ("when", _) => "\"final\"".into(),
+        ("later_entries", _) => "\"replace\"".into(),
         ("extremum", _) => "\"maximum\"".into(),
         ("on", _) => "\"child\"".into(),
         ("model_xml", _) => "'''<Model name=\"m\"><gravity>0 -9 0</gravity></Model>'''".into(),

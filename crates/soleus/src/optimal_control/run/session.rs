@@ -102,6 +102,7 @@ impl<'a> Session<'a> {
         for w in problem.warnings() {
             cx.warn(path, w.to_string(), "");
         }
+        problem::warn_of_sizes(cx, path, &posed.study.setup, &problem);
         let out = Place::of_solution(path, &posed.study, a);
         Ok(Session { cx, posed, a, source, problems: vec![problem], out })
     }

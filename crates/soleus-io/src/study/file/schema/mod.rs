@@ -208,6 +208,8 @@ pub(super) const DEFAULTS: &[Field] = &[
     row!("multipliers" => Bounds, "N, N·m", "[-1000, 1000]", "multipliers of kinematic constraints"),
     row!("activations_from_excitations" => Boolean, "", "true",
         "activations have the bounds of their excitations"),
+    row!("later_entries" => Text, "", "add",
+        "what a later entry of [[states]] or [[controls]] does to earlier ones about the same variable: `add` changes what it names, `replace` takes back all else too, as Moco does"),
 ];
 
 /// `[[states]]` and `[[controls]]`.
@@ -286,7 +288,7 @@ pub(super) const SOLVER: &[Field] = &[
         "convergence tolerance as Moco means it, where `tolerance` is not given"),
     row!("constraint_tolerance" => Number, "the constraint's", "1e-4", "of constraints"),
     row!("max_iterations" => Count, "", "3000", "iterations before it gives up"),
-    row!("barrier" => Number, "", "0.1", "first barrier parameter; a small one stays close to the guess"),
+    row!("barrier" => Number, "", "0.1; 1e-4 with a guess file", "first barrier parameter; a small one stays close to the guess"),
     row!("threads" => Count, "", "cores", "threads; results do not depend on them"),
     row!("multiplier_weight" => Number, "", "0", "cost of squared multipliers"),
     row!("acceleration_weight" => Number, "", "0", "cost of squared accelerations, implicit only"),
