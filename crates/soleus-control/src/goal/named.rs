@@ -12,6 +12,7 @@ use soleus_dynamics::{BodyFrame, Resolve};
 use soleus_math::formula::{Expr, Item, Unknown};
 use soleus_math::names::nearest_name;
 use soleus_math::{Function, Transform, Vec3};
+use soleus_model::force::FormulaTarget;
 use soleus_model::id::{FrameId, JointId};
 use soleus_model::probe::{MetabolicMuscle, Probe, ProbeKind};
 use soleus_model::{Force, ForceKind};
@@ -360,7 +361,10 @@ impl<'a> Names<'a> {
                 .into_iter()
                 .map(|t| Thing { name: last_part(&t.path).to_string(), ..t })
                 .collect(),
-            "actuation" | "power" => self.forces(|i, _| has_path(i) || !system.forces[i].controls.is_empty()),
+            "actuation" | "power" => self.forces(|i, f| {
+                let by_formula = matches!(&f.kind, ForceKind::FormulaForce(f) if matches!(f.target, FormulaTarget::Coordinate(_)));
+                has_path(i) || !system.forces[i].controls.is_empty() || by_formula
+            }),
             "length" | "lengthening_speed" => self.forces(|i, _| has_path(i)),
             "max_isometric_force" | "optimal_fiber_length" | "tendon_slack_length" => {
                 self.forces(|i, _| self.is_muscle(i))

@@ -541,6 +541,13 @@ fn actuator<T: Real>(s: &System, m: &Memory<T>, i: usize) -> [T; 3] {
         Kernel::PointActuator(a) => (e * a.optimal_force, a.speed(&kin, false)),
         Kernel::TorqueActuator(a) => (e * a.optimal_force, a.speed(&kin, false)),
         Kernel::PointToPointActuator(a) => (e * a.optimal_force, a.speed(&kin)),
+        Kernel::Formula(law) => match law.mobility() {
+            Some(i) => {
+                let value = law.value(&kin, &m.controls[f.controls.clone()], &m.x.z[f.states.clone()]);
+                (value.map_or(T::zero(), |v| v[0]), m.x.u[i])
+            }
+            None => (T::zero(), T::zero()),
+        },
         _ => (T::zero(), T::zero()),
     };
     let force = if f.enabled { force } else { T::zero() };

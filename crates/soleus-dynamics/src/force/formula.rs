@@ -79,13 +79,21 @@ impl FormulaForce {
     }
 
     /// The force itself: one number on a coordinate, three on a point.
-    pub(crate) fn value<T: Real>(&self, kin: &Kinematics<T>, controls: &[T], states: &[T]) -> Option<[T; 3]> {
+    pub fn value<T: Real>(&self, kin: &Kinematics<T>, controls: &[T], states: &[T]) -> Option<[T; 3]> {
         let (_, formula) = self.target.as_ref()?;
         let control = controls.first().copied().unwrap_or(T::zero());
         let (x, mut stack) = (self.numbers(kin, control, states), [T::zero(); MAX_STACK]);
         let mut out = [T::zero(); 3];
         formula.evaluate(&x, &mut stack, &mut out[..formula.width()]);
         Some(out)
+    }
+
+    /// The mobility that it acts on, if it acts on one.
+    pub fn mobility(&self) -> Option<usize> {
+        match self.target {
+            Some((Target::Mobility(m), _)) => Some(m),
+            _ => None,
+        }
     }
 
     /// Adds the force to `loads` and writes the rates of the states.

@@ -243,3 +243,40 @@ fn analytic_a_controller_is_a_constraint() {
     let worst = table.columns()[0].iter().step_by(2).fold(0.0, |m: f64, x| m.max(x.abs()));
     assert!(worst < 1e-6, "{worst}");
 }
+
+/// The example of the guide on a coarse mesh: a spring that helps is found, and the formulas along the solution are those of the spring.
+#[test]
+fn identity_the_example_of_the_guide() {
+    let text = include_str!("../../../../examples/exo.toml").replace("intervals = 20", "intervals = 6");
+    let files = Memory::new();
+    let study = StudySource::Text { path: "exo.toml".into(), text };
+    let found =
+        Solve { study, ..Solve::default() }.run(&Context::new(&files)).unwrap_or_else(|e| panic!("{e}"));
+    found.verdict().unwrap_or_else(|e| panic!("{e}"));
+    let phase = &found.phases[0];
+    let k = phase.parameters()[0].1;
+    assert!(k > 1.0 && k < 40.0, "{k}");
+    let knee = |what: &str| {
+        phase.trajectory.states.column(&format!("/jointset/knee/knee_angle/{what}")).unwrap_or_default()
+    };
+    let table = phase.derived().unwrap_or_else(|| panic!("no table"));
+    for ((q, u), moment) in knee("value").iter().zip(knee("speed")).zip(&table.columns()[0]) {
+        let expected = -k * (q + 0.785) - 0.05 * u;
+        assert!((moment - expected).abs() < 1e-12 * (1.0 + expected.abs()), "{moment} {expected}");
+    }
+    let x = table.column("foot_x").unwrap_or_default();
+    assert!(x[x.len() - 1] - x[0] > 0.1 - 1e-6, "the foot does not reach");
+    assert!(knee("speed").iter().all(|u| *u < 14.0 + 0.5), "the knee is too fast");
+}
+
+/// The guide names every word of formulas.
+#[test]
+fn identity_the_guide_has_all_words() {
+    let guide = include_str!("../../../../docs/guide/formulas.md");
+    for word in soleus_control::goal::named::WORDS {
+        assert!(guide.contains(&format!("| `{}` | {} | {} |", word.0, word.1, word.2)), "{}", word.0);
+    }
+    for word in soleus_control::goal::named::WORDS_OF.iter().filter(|w| !w.3.is_empty()) {
+        assert!(guide.contains(&format!("| `{}[…]` | {} | {} |", word.0, word.1, word.2)), "{}", word.0);
+    }
+}
