@@ -265,7 +265,7 @@ impl Builder<'_> {
     }
 
     /// The formula of an element; what is wrong is told with its line.
-    fn formula(&self, p: &PropertyReader, e: &Element) -> Option<Expr> {
+    pub(super) fn formula(&self, p: &PropertyReader, e: &Element) -> Option<Expr> {
         let text = e.text();
         match Expr::parse(&text) {
             Ok(formula) => Some(formula),
@@ -275,6 +275,18 @@ impl Builder<'_> {
                 None
             }
         }
+    }
+
+    /// `constants`: numbers by name.
+    pub(super) fn constants(&self, p: &PropertyReader) -> Vec<(String, f64)> {
+        let mut constants = Vec::new();
+        for e in p.find("constants").into_iter().flat_map(Element::children) {
+            match e.text().trim().parse::<f64>() {
+                Ok(x) if x.is_finite() => constants.push((e.tag.to_string(), x)),
+                _ => p.error(e.line, format!("constant `{}` is `{}`, not a number", e.tag, e.text()), ""),
+            }
+        }
+        constants
     }
 
     fn formula_force(&self, p: &PropertyReader) -> Option<ForceKind> {
@@ -293,13 +305,7 @@ impl Builder<'_> {
             (false, false) => Some(FormulaTarget::Nothing),
         };
         let formula = p.find("formula").filter(|e| !e.text().trim().is_empty()).map(|e| self.formula(p, e));
-        let mut constants = Vec::new();
-        for e in p.find("constants").into_iter().flat_map(Element::children) {
-            match e.text().trim().parse::<f64>() {
-                Ok(x) if x.is_finite() => constants.push((e.tag.to_string(), x)),
-                _ => p.error(e.line, format!("constant `{}` is `{}`, not a number", e.tag, e.text()), ""),
-            }
-        }
+        let constants = self.constants(p);
         let mut states = Vec::new();
         for e in p.find("states").into_iter().flat_map(Element::children) {
             let Some(rate) = e.child("rate") else {

@@ -2,7 +2,7 @@
 
 use soleus::files::Files;
 use soleus::optimal_control::{EXAMPLE, Solution, Solve, StudySource};
-use soleus::{Context, Memory, Outcome};
+use soleus::{Context, Memory, Outcome, Simulation};
 use std::path::Path;
 
 /// The built-in study on a coarse mesh, with some words replaced and lines added.
@@ -279,4 +279,113 @@ fn identity_the_guide_has_all_words() {
     for word in soleus_control::goal::named::WORDS_OF.iter().filter(|w| !w.3.is_empty()) {
         assert!(guide.contains(&format!("| `{}[…]` | {} | {} |", word.0, word.1, word.2)), "{}", word.0);
     }
+}
+
+/// The leg with a controller in its file, and more forces.
+fn leg(controller: &str, forces: &str) -> Memory {
+    let text = include_str!("../../../../models/leg_swing.osim");
+    let set = text.find("<ForceSet").unwrap_or(0);
+    let at = set + text[set..].find("<objects>").unwrap_or(0) + "<objects>".len();
+    let end = text.find("</Model>").unwrap_or(0);
+    let text = format!(
+        "{}{forces}{}<ControllerSet name=\"controllerset\"><objects>{controller}</objects></ControllerSet>{}",
+        &text[..at],
+        &text[at..end],
+        &text[end..]
+    );
+    Memory::new().with("leg.osim", text)
+}
+
+fn simulated(files: &Memory) -> soleus_math::Table {
+    let request =
+        Simulation { model: "leg.osim".into(), duration: 0.2, interval: Some(0.05), ..Simulation::default() };
+    request.run(&Context::new(files)).unwrap_or_else(|e| panic!("{e}")).states
+}
+
+/// A stretch reflex, as OpenSim's class has it and as a formula.
+#[test]
+fn identity_a_reflex() {
+    let list = "<actuator_list>vasti</actuator_list>";
+    let toy = leg(&format!("<ToyReflexController name=\"r\">{list}<gain>3</gain></ToyReflexController>"), "");
+    let l0 = "<optimal_fiber_length>";
+    let text = include_str!("../../../../models/leg_swing.osim");
+    let own = text
+        .split("name=\"vasti\"")
+        .nth(1)
+        .and_then(|t| t.split(l0).nth(1))
+        .and_then(|t| t.split('<').next());
+    let formula = leg(
+        &format!(
+            "<FormulaController name=\"r\">{list}<formula>gain * max(lengthening_speed, 0) / (l0 * 10)</formula>\
+             <constants><gain>3</gain><l0>{}</l0></constants></FormulaController>",
+            own.unwrap_or_default()
+        ),
+        "",
+    );
+    let (a, b) = (simulated(&toy), simulated(&formula));
+    assert_eq!(a.labels(), b.labels());
+    let activation = a.column("/forceset/vasti/activation").unwrap_or_default();
+    assert!(
+        activation.iter().any(|x| (x - activation[0]).abs() > 0.01),
+        "the reflex does nothing: {activation:?}"
+    );
+    for (a, b) in a.columns().iter().flatten().zip(b.columns().iter().flatten()) {
+        assert!((a - b).abs() < 1e-9 * (1.0 + a.abs()), "{a} {b}");
+    }
+}
+
+/// A state by a formula, in a simulation: ż = −z/τ, and a controller that follows it.
+#[test]
+fn analytic_a_lag() {
+    let files = leg(
+        "<FormulaController name=\"c\"><actuator_list>motor</actuator_list><formula>2 * state[lag/z] + 0 * time</formula></FormulaController>",
+        "<FormulaForce name=\"lag\"><states><z><rate>-z / tau</rate><default_value>0.8</default_value></z></states>\
+         <constants><tau>0.1</tau></constants></FormulaForce>\
+         <FormulaForce name=\"motor\"><coordinate>knee_angle</coordinate><formula>3 * control</formula>\
+         <states><followed><rate>control</rate></followed></states></FormulaForce>",
+    );
+    let states = simulated(&files);
+    let column = |name: &str| {
+        states.column(name).map(<[f64]>::to_vec).unwrap_or_else(|| panic!("{:?}", states.labels()))
+    };
+    for ((t, z), sum) in
+        states.times().iter().zip(column("/forceset/lag/z")).zip(column("/forceset/motor/followed"))
+    {
+        let exact = 0.8 * (-t / 0.1).exp();
+        // The accuracy of the integrator is 1e-5.
+        assert!((z - exact).abs() < 1e-4, "{t}: {z} {exact}");
+        assert!((sum - 0.16 * (1.0 - (-t / 0.1).exp())).abs() < 1e-4, "{t}: {sum}");
+    }
+}
+
+/// A controller of the model is an equation of a study, and what it sees may be any quantity there.
+#[test]
+fn analytic_a_controller_of_the_model_holds() {
+    let files = leg(
+        "<FormulaController name=\"c\"><actuator_list>motor</actuator_list><formula>0.1 - gain * u[knee_angle]</formula>\
+         <constants><gain>0.02</gain></constants></FormulaController>",
+        "<FormulaForce name=\"motor\"><coordinate>knee_angle</coordinate><formula>30 * control</formula></FormulaForce>",
+    );
+    let text = include_str!("../../../../examples/kick.toml")
+        .replace("builtin:leg_swing", "leg.osim")
+        .replace("intervals = 25", "intervals = 6")
+        .replace("intervals = 20", "intervals = 6");
+    let study = StudySource::Text {
+        path: "kick.toml".into(),
+        text: format!("{text}\n[derived]\noff = 'control[motor] - 0.1 + 0.02 * u[knee_angle]'\n"),
+    };
+    let found =
+        Solve { study, ..Solve::default() }.run(&Context::new(&files)).unwrap_or_else(|e| panic!("{e}"));
+    found.verdict().unwrap_or_else(|e| panic!("{e}"));
+    let table = found.phases[0].derived().unwrap_or_else(|| panic!("no table"));
+    let worst = table.columns()[0].iter().step_by(2).fold(0.0, |m: f64, x| m.max(x.abs()));
+    assert!(worst < 1e-6, "{worst}");
+    // A name that means nothing is refused in both.
+    let files = leg(
+        "<FormulaController name=\"c\"><actuator_list>vasti</actuator_list><formula>q[knee_angel]</formula></FormulaController>",
+        "",
+    );
+    let e = Simulation { model: "leg.osim".into(), ..Simulation::default() }.run(&Context::new(&files));
+    let text = e.map_or_else(|e| e.to_string(), |_| String::new());
+    assert!(text.contains("there is no `q[knee_angel]`") && text.contains("knee_angle"), "{text}");
 }

@@ -32,6 +32,7 @@ pub fn build(
         let refuse = |message: String| Error::content(path, c.line, &c.name, message, "");
         list.extend(one(c, base).map_err(refuse)?);
     }
+    list.extend(formulas::controllers(path, base)?);
     Ok(list)
 }
 

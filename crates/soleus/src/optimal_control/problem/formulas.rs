@@ -7,15 +7,16 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::beside;
 use crate::inputs::table::{Take, read_rows};
-use soleus_control::goal::{self, NamedTable, Names, When};
+use soleus_control::goal::{self, NamedTable, Names, TimeBounds, When};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::problem::{Bounds, Mode, PointVariable};
 use soleus_control::{Goal, PathConstraint, Trajectory};
 use soleus_io::setup::moco::{FunctionBounds, MocoGoal, MocoStudySetup, TableOperator};
 use soleus_io::study::NamedFormula;
-use soleus_math::Table;
-use soleus_math::formula::{Expr, FormulaError};
+use soleus_math::formula::{Expr, ExprKind, FormulaError};
 use soleus_math::table::Element;
+use soleus_math::{Function, Table};
+use soleus_model::controller::ControllerKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -122,6 +123,35 @@ pub fn constraint(
     let bounds = constraints::time_bounds(bounds).map_err(|m| Error::content(path, line, name, m, ""))?;
     goal::formula_constraint(name, &setting.names(base), &e, &bounds)
         .map_err(|e| refused(path, line, name, &e))
+}
+
+/// Controllers of the model that are formulas, as equations between controls and what they follow.
+pub fn controllers(path: &Path, base: &ModelProblem) -> Result<Vec<PathConstraint>, Error> {
+    let mut list = Vec::new();
+    for c in base.model.controllers.iter().filter(|c| c.enabled) {
+        let ControllerKind::Formula { formula, constants } = &c.kind else { continue };
+        for actuator in &c.actuators {
+            let own = &base.model.forces[actuator.0].path;
+            // Words about the actuator itself, and constants.
+            let meaning = |part: &Expr| -> Result<Option<Expr>, FormulaError> {
+                let ExprKind::Input(name, None) = part.kind() else { return Ok(None) };
+                if let "length" | "lengthening_speed" | "activation" = name.as_str() {
+                    return Ok(Some(Expr::item(name.clone(), own.clone())));
+                }
+                Ok(constants.iter().find(|c| c.0 == *name).map(|c| Expr::number(c.1)))
+            };
+            let refuse = |e: FormulaError| refused(path, 0, &c.path, &e);
+            let follows = formula.replaced(&mut { meaning }).map_err(refuse)?;
+            let difference = Expr::item("control", own.clone()) - follows;
+            let zero = TimeBounds { lower: Some(Function::Constant(0.0)), upper: None, equal: true };
+            let name = format!("{} of {own}", c.name);
+            list.extend(
+                goal::formula_constraint(&name, &Names::of_model(base), &difference, &zero)
+                    .map_err(refuse)?,
+            );
+        }
+    }
+    Ok(list)
 }
 
 /// Values of formulas along a motion; a vector has the columns `name_x`, `name_y`, `name_z`.
