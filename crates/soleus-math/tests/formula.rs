@@ -135,6 +135,12 @@ fn identity_text_and_tree() {
         "-(x + y) * -(x - -2) ^ (2 ^ 0.5)",
         "(x - (y - 1)) - (-y)",
         "[x, -1, y / (2 / x)]",
+        // Found by scripts/fuzz: a sum in parentheses that begins another, and π in a table.
+        "(x - y) + 1",
+        "x - 0 + -0",
+        "x - a; a = -2",
+        "a + 1; a = b - 1; b = x + y",
+        "linear(x, [0, 3.141592653589793], [3.141592653589793, 1])",
     ];
     for text in samples().iter().map(|s| s.0).chain(more) {
         let e = Expr::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -320,4 +326,34 @@ fn analytic_long_formulas() {
         assert!(Expr::parse(&text).is_err(), "{piece}");
     }
     assert!(Expr::parse(&("x+".repeat(50_000) + "x")).is_ok());
+}
+
+/// The deepest formulas that are read are also printed and made ready on the smallest stack that threads have.
+#[test]
+fn analytic_deep_formulas_fit_the_stack() {
+    for (open, close) in [
+        ("x*", ""),
+        ("x/", ""),
+        ("-(", ")"),
+        ("sin(", ")"),
+        ("x^", ""),
+        ("where(x<1,1,", ")"),
+        ("[1,2,", "].x"),
+        ("max(x,", ")"),
+    ] {
+        let deepest =
+            (1..300).rev().find(|&n| Expr::parse(&(open.repeat(n) + "x" + &close.repeat(n))).is_ok());
+        let n = deepest.unwrap_or_else(|| panic!("{open}"));
+        let text = open.repeat(n) + "x" + &close.repeat(n);
+        let work = move || {
+            let e = Expr::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+            let again = Expr::parse(&e.to_string()).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(again, e);
+            let f = Formula::new(&e, &mut Names).unwrap_or_else(|e| panic!("{e}"));
+            assert!(f.stack_len() > 0);
+        };
+        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(work);
+        let done = thread.map(std::thread::JoinHandle::join);
+        assert!(matches!(done, Ok(Ok(()))), "{open} {n}");
+    }
 }

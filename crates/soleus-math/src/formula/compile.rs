@@ -103,6 +103,11 @@ impl Expr {
 }
 
 fn resolved(e: &Expr, scope: &mut dyn Scope, depth: usize) -> Result<Expr, FormulaError> {
+    let refuse_deep = |e: &Expr| match e.depth() > MAX_CHAIN {
+        true => Err(FormulaError::new(e.place(), Problem::TooBig("deeply nested"))),
+        false => Ok(()),
+    };
+    refuse_deep(e)?;
     let e = expanded(e, scope)?;
     let new = e.replaced(&mut |part| {
         let ExprKind::Input(name, item) = part.kind() else { return Ok(None) };
@@ -114,9 +119,7 @@ fn resolved(e: &Expr, scope: &mut dyn Scope, depth: usize) -> Result<Expr, Formu
             _ => Ok(None),
         }
     })?;
-    if new.depth() > MAX_CHAIN * 4 {
-        return Err(FormulaError::new(new.place(), Problem::TooBig("deeply nested")));
-    }
+    refuse_deep(&new)?;
     Ok(new)
 }
 

@@ -215,7 +215,8 @@ impl Expr {
 
     /// A number.
     pub fn number(x: f64) -> Expr {
-        Expr::plain(ExprKind::Number(x))
+        // Zero has no sign, which would get lost in the text.
+        Expr::plain(ExprKind::Number(x + 0.0))
     }
 
     /// A quantity by name: `time`.
@@ -398,7 +399,12 @@ impl Expr {
                     ExprKind::Group(r, e) => ExprKind::Group(*r, part(e)?),
                     ExprKind::OverTime(t, e) => ExprKind::OverTime(*t, part(e)?),
                 };
-                if same { self.clone() } else { Expr::make(kind, self.place()) }
+                match kind {
+                    _ if same => self.clone(),
+                    // As the parser has it.
+                    ExprKind::Negate(e) if matches!(e.kind(), ExprKind::Number(_)) => -e,
+                    kind => Expr::make(kind, self.place()),
+                }
             }
         };
         done.insert(self.key(), new.clone());
@@ -408,13 +414,17 @@ impl Expr {
     /// Calls `f` on every part, each once, parts before what they are part of.
     pub fn visit(&self, f: &mut dyn FnMut(&Expr)) {
         let mut seen = std::collections::HashSet::new();
-        self.visit_once(f, &mut seen);
-    }
-
-    fn visit_once(&self, f: &mut dyn FnMut(&Expr), seen: &mut std::collections::HashSet<usize>) {
-        if seen.insert(self.key()) {
-            each_part(self.kind(), &mut |e| e.visit_once(f, seen));
-            f(self);
+        // What is to be looked into, and what has been; a list in place of recursion, for expressions of any depth.
+        let mut tasks = vec![(self.clone(), false)];
+        while let Some((e, is_done)) = tasks.pop() {
+            if is_done {
+                f(&e);
+            } else if seen.insert(e.key()) {
+                let first = tasks.len();
+                tasks.push((e.clone(), true));
+                each_part(e.kind(), &mut |part| tasks.push((part.clone(), false)));
+                tasks[first + 1..].reverse();
+            }
         }
     }
 }
@@ -451,6 +461,8 @@ impl From<f64> for Expr {
 impl Expr {
     /// a + b; sums of sums are one sum, so that long ones do not nest.
     pub(super) fn plus(self, other: Expr, place: Place) -> Expr {
+        let is_sum = matches!(self.kind(), ExprKind::Sum(_));
+        let depth = (self.0.depth + u32::from(!is_sum)).max(other.0.depth + 1);
         let mut list = match Arc::try_unwrap(self.0) {
             Ok(Node { kind: ExprKind::Sum(list), .. }) => list,
             Ok(node) => vec![Expr(Arc::new(node))],
@@ -460,7 +472,7 @@ impl Expr {
             },
         };
         list.push(other);
-        Expr::make(ExprKind::Sum(list), place)
+        Expr(Arc::new(Node { kind: ExprKind::Sum(list), place, depth }))
     }
 }
 
@@ -492,7 +504,7 @@ impl Neg for Expr {
     type Output = Expr;
     fn neg(self) -> Expr {
         match self.kind() {
-            ExprKind::Number(x) => Expr::number(-x),
+            ExprKind::Number(x) => Expr::number(0.0 - x),
             _ => Expr::plain(ExprKind::Negate(self)),
         }
     }

@@ -4,9 +4,10 @@ use super::{Expr, ExprKind, FormulaError, FormulaProblem as Problem, Operator, P
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-/// Deepest nesting of brackets, signs and exponents, and longest chain of factors; bounds recursion here and later.
-const MAX_DEPTH: usize = 100;
-pub(super) const MAX_CHAIN: usize = 400;
+/// Deepest nesting of brackets, signs and exponents, and longest chain of factors; bounds recursion here and later, so that the smallest
+/// stacks of threads, 2 MB, are enough without optimization too.
+const MAX_DEPTH: usize = 60;
+pub(super) const MAX_CHAIN: usize = 150;
 
 /// Longest text. A formula of a goal has a hundred letters; one traced from a program some thousands.
 const MAX_LENGTH: usize = 1_000_000;
@@ -205,6 +206,8 @@ impl<'a> Parser<'a> {
             return Err(self.error(Problem::TooBig("deeply nested")));
         }
         let mut left = self.operand(lowest, depth)?;
+        // A sum goes on as long as it was begun here; one in parentheses is a term of another.
+        let mut is_open = false;
         while let Some((sign, precedence, right, length)) = self.operator() {
             if precedence < lowest {
                 break;
@@ -213,11 +216,17 @@ impl<'a> Parser<'a> {
             self.at += length;
             let other = self.expression(right, depth + 1)?;
             left = match sign {
-                Sign::Plus => left.plus(other, place),
-                Sign::Minus => left.plus(negative(other, place), place),
+                Sign::Plus | Sign::Minus => {
+                    let other = if let Sign::Minus = sign { negative(other, place) } else { other };
+                    match is_open {
+                        true => left.plus(other, place),
+                        false => Expr::make(ExprKind::Sum(vec![left, other]), place),
+                    }
+                }
                 Sign::Of(o) => Expr::make(ExprKind::Binary(o, left, other), place),
                 Sign::Swapped(o) => Expr::make(ExprKind::Binary(o, other, left), place),
             };
+            is_open = matches!(sign, Sign::Plus | Sign::Minus);
             if left.depth() > MAX_CHAIN {
                 return Err(FormulaError::new(place, Problem::TooBig("deeply nested")));
             }
@@ -422,7 +431,8 @@ enum Sign {
 
 fn negative(e: Expr, place: Place) -> Expr {
     match e.kind() {
-        ExprKind::Number(x) => Expr::make(ExprKind::Number(-x), place),
+        // Zero has no sign.
+        ExprKind::Number(x) => Expr::make(ExprKind::Number(0.0 - x), place),
         _ => Expr::make(ExprKind::Negate(e), place),
     }
 }

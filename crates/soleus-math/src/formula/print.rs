@@ -1,7 +1,7 @@
 //! From the tree of a formula to its text.
 
 use super::expr::each_part;
-use super::parse::in_name;
+use super::parse::{MAX_CHAIN, in_name};
 use super::{Expr, ExprKind, Operator, TableKind};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -33,7 +33,10 @@ impl fmt::Display for Expr {
         let mut number = 0;
         for e in &order {
             let leaf = matches!(e.kind(), ExprKind::Number(_) | ExprKind::Input(..));
-            if leaf || uses.get(&e.key()).is_none_or(|&n| n < 2) {
+            let is_shared = uses.get(&e.key()).is_some_and(|&n| n > 1);
+            // Deep ones are cut, too, which bounds recursion.
+            let is_cut = e.depth() > 0 && e.depth().is_multiple_of(MAX_CHAIN) && uses.contains_key(&e.key());
+            if leaf || !(is_shared || is_cut) {
                 continue;
             }
             let name = loop {
@@ -107,7 +110,7 @@ impl Printer {
             }
             ExprKind::Call(name, l) => (format!("{name}({})", list(l)), ATOM),
             ExprKind::Table(kind, _, of) => {
-                let numbers = |l: &[f64]| l.iter().map(|x| number(*x)).collect::<Vec<_>>().join(", ");
+                let numbers = |l: &[f64]| l.iter().map(|x| digits(*x)).collect::<Vec<_>>().join(", ");
                 let text = match kind {
                     TableKind::Linear(x, y) => {
                         format!("linear({}, [{}], [{}])", part(of, OR), numbers(x), numbers(y))
@@ -129,8 +132,9 @@ impl Printer {
 
 /// The shortest text that reads back to the same number; π by its name.
 fn number(x: f64) -> String {
-    if x == std::f64::consts::PI {
-        return "pi".to_string();
-    }
+    if x == std::f64::consts::PI { "pi".to_string() } else { digits(x) }
+}
+
+fn digits(x: f64) -> String {
     if x == x.round() && x.abs() < 1e15 { format!("{x:.0}") } else { format!("{x:?}") }
 }

@@ -152,6 +152,11 @@ fn analytic_errors_have_places() {
             "",
         ),
         (
+            "[[goals]]\nname = 'a'\nformula = 'final(time)'\ndivide_by_mass = true",
+            "only an integral can be divided",
+            "/ displacement, / duration, / mass",
+        ),
+        (
             "[[goals]]\nname = 'a'\nformula = 'com'",
             "a cost or an integral needs a number, found a vector",
             "",

@@ -155,6 +155,13 @@ fn one(
             Some(goal::parameter_expression(name, mode, formula, &list))
         }
     };
+    let divides = g.divide_by_displacement || g.divide_by_duration || g.divide_by_mass;
+    let is_formula = matches!(g.kind, GoalKind::Formula { .. });
+    if is_formula && divides && made.as_ref().is_some_and(|m| m.endpoint.is_some()) {
+        let message = "only an integral can be divided by displacement, duration or mass";
+        let hint = "write it into the formula: / displacement, / duration, / mass";
+        return Err(Error::content(path, g.line, &g.name, message, hint));
+    }
     let mass = g.divide_by_mass.then(|| base.model.total_mass());
     let made = made.map(|m| goal::divided(m, system, g.divide_by_displacement, g.divide_by_duration, mass));
     match made {
