@@ -321,6 +321,14 @@ fn analytic_long_formulas() {
     assert_eq!(f.stack_len(), 3);
     let found = f.value(&X, &mut vec![0.0; f.stack_len()]);
     assert!((found - 0.7 * 12_497_500.0).abs() < 1e-6, "{found}");
+    // A chain that a program built: freed, printed and refused, whatever its length.
+    let mut chain = Expr::input("x");
+    for _ in 0..100_000 {
+        chain = chain * 0.5;
+    }
+    assert!(Formula::new(&chain, &mut Names).is_err());
+    assert!(chain.to_string().len() > 100_000);
+    assert!(Expr::parse(&("v".to_string() + &".x".repeat(50_000))).is_err());
     for piece in ["(", "-", "x*", "x^", "not ", "[", "sum(", "x+(", "a[", "where("] {
         let text = piece.repeat(50_000) + "x";
         assert!(Expr::parse(&text).is_err(), "{piece}");

@@ -39,6 +39,35 @@ struct Node {
     depth: u32,
 }
 
+impl Drop for Node {
+    /// Frees what nothing else uses one after the other: recursion would run out of stack on the long chains that programs build.
+    fn drop(&mut self) {
+        let mut list = Vec::new();
+        take_parts(&mut self.kind, &mut list);
+        while let Some(mut e) = list.pop() {
+            if let Some(node) = Arc::get_mut(&mut e.0) {
+                take_parts(&mut node.kind, &mut list);
+            }
+        }
+    }
+}
+
+/// Moves the parts of an expression to a list.
+fn take_parts(kind: &mut ExprKind, list: &mut Vec<Expr>) {
+    match std::mem::replace(kind, ExprKind::Number(0.0)) {
+        ExprKind::Number(_) | ExprKind::Input(..) => {}
+        ExprKind::Vector(parts) => list.extend(parts),
+        ExprKind::Sum(parts) | ExprKind::Call(_, parts) => list.extend(parts),
+        ExprKind::Component(e, _)
+        | ExprKind::Negate(e)
+        | ExprKind::Not(e)
+        | ExprKind::Table(_, _, e)
+        | ExprKind::Group(_, e)
+        | ExprKind::OverTime(_, e) => list.push(e),
+        ExprKind::Binary(_, a, b) => list.extend([a, b]),
+    }
+}
+
 /// Operators of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The names say it.
@@ -463,12 +492,12 @@ impl Expr {
     pub(super) fn plus(self, other: Expr, place: Place) -> Expr {
         let is_sum = matches!(self.kind(), ExprKind::Sum(_));
         let depth = (self.0.depth + u32::from(!is_sum)).max(other.0.depth + 1);
-        let mut list = match Arc::try_unwrap(self.0) {
-            Ok(Node { kind: ExprKind::Sum(list), .. }) => list,
-            Ok(node) => vec![Expr(Arc::new(node))],
-            Err(shared) => match &shared.kind {
+        let mut own = self;
+        let mut list = match Arc::get_mut(&mut own.0) {
+            Some(Node { kind: ExprKind::Sum(list), .. }) => std::mem::take(list),
+            _ => match own.kind() {
                 ExprKind::Sum(list) => list.clone(),
-                _ => vec![Expr(shared)],
+                _ => vec![own],
             },
         };
         list.push(other);

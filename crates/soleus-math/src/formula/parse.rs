@@ -299,6 +299,9 @@ impl<'a> Parser<'a> {
                 Some(i) if ends => {
                     self.at += 2;
                     e = Expr::make(ExprKind::Component(e, i), place);
+                    if e.depth() > MAX_CHAIN {
+                        return Err(FormulaError::new(place, Problem::TooBig("deeply nested")));
+                    }
                 }
                 _ => {
                     self.at += 1;
