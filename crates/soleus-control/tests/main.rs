@@ -6,6 +6,7 @@ mod analytic;
 mod common;
 mod derivatives;
 mod estimation;
+mod formulas;
 mod gait_cycle;
 mod goals;
 mod models;

@@ -652,6 +652,34 @@ impl ForceResolve for Named<'_> {
     fn is_rotational(&self, id: CoordinateId) -> bool {
         self.model.coordinates[id.0].motion_type == MotionType::Rotational
     }
+    fn coordinate_named(&self, name: &str) -> Option<CoordinateId> {
+        let list = &self.model.coordinates;
+        only(list.iter().map(|c| (c.name.as_str(), c.path.as_str())), name)
+            .filter(|&i| self.tree.mobility_of_coordinate[i] < self.tree.num_mobilities)
+            .map(CoordinateId)
+    }
+    fn coordinate_names(&self) -> Vec<String> {
+        self.model.coordinates.iter().map(|c| c.name.clone()).collect()
+    }
+    fn point_named(&self, name: &str) -> Option<(FrameId, Vec3<f64>)> {
+        let m = self.model;
+        for list in [&m.markers, &m.stations] {
+            if let Some(i) = only(list.iter().map(|p| (p.name.as_str(), p.path.as_str())), name) {
+                return Some((list[i].frame, list[i].location));
+            }
+        }
+        let frame = only(m.frames.iter().map(|f| (f.name.as_str(), f.path.as_str())), name)?;
+        Some((FrameId(frame), Vec3::zero()))
+    }
+}
+
+/// The place of the only thing with that path, or that name.
+fn only<'n>(list: impl Iterator<Item = (&'n str, &'n str)> + Clone, name: &str) -> Option<usize> {
+    if let Some(i) = list.clone().position(|(_, path)| path == name) {
+        return Some(i);
+    }
+    let mut fitting = list.enumerate().filter(|(_, (own, _))| *own == name).map(|(i, _)| i);
+    fitting.next().filter(|_| fitting.next().is_none())
 }
 
 /// Nearest node that carries both.

@@ -2,6 +2,7 @@
 
 use crate::common::{
     NOT_DEFINED, NOT_FINITE, SINGULAR, Subject, Tally, direction, moved, references, scale, shifted, shipped,
+    with_formulas,
 };
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{State, System};
@@ -383,4 +384,14 @@ fn deriv_implicit_hessian_is_that_of_nested_duals() {
 #[reference_test]
 fn deriv_implicit_hessian_is_that_of_nested_duals_of_reference_models() {
     check_hessian_by_nested_duals(references(), &[]);
+}
+
+/// Forces by formulas: everything of the above.
+#[test]
+fn deriv_forces_by_formulas() {
+    check_explicit_rates(with_formulas(), &[]);
+    check_jacobians(with_formulas(), &[]);
+    check_jacobians_by_differences(with_formulas(), &[]);
+    check_hessian(with_formulas(), &[]);
+    check_hessian_by_nested_duals(with_formulas(), &[]);
 }

@@ -24,8 +24,10 @@ pub fn files(target: &str) -> Vec<Vec<u8>> {
         "study" => vec![
             include_bytes!("../../../examples/kick.toml"),
             include_bytes!("../../../examples/via_point.toml"),
+            include_bytes!("../../../examples/exo.toml"),
             STUDY.as_bytes(),
         ],
+        "formula" => FORMULAS.iter().map(|s| s.as_bytes()).collect(),
         "expression" => EXPRESSIONS.iter().map(|s| s.as_bytes()).collect(),
         "obj" => vec![
             b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nf 1 2 3\nf 1//1 3//1 4//1\nf -1 -2 -3 \\\n -4\n",
@@ -206,6 +208,16 @@ fn binary_stl() -> Vec<u8> {
     }
     bytes
 }
+
+/// Formulas with everything that the language has.
+const FORMULAS: &[&str] = &[
+    "sum(activation[*_r]^2) / 9 + 0.1 * smooth_abs(knee - target, 0.01); target = 0.3",
+    "integral(x) / (final(v.x) - initial(v.x)) + average(-y ** 2)",
+    "where(x < 1 and not y >= 2 or x == 3, [x, -1, 2e-3], v).z",
+    "linear(x, [0, 1, 2], [1, -3, .5]) + spline(x, [0, 1, 2, 3], [0, 1, 0, 1])",
+    "dot(cross(v, [1, 0, 0]), v) * norm(v) - max(a[*]) + mean(a[one_r, two_*])",
+    "a * a + sin(a); a = b + 1; b = 2 ^ x ^ 2",
+];
 
 /// Formulas with every kind of part.
 const EXPRESSIONS: &[&str] = &[

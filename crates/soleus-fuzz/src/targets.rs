@@ -3,6 +3,7 @@
 use crate::Shape;
 use soleus_io::{c3d, mat, mesh, osim, setup, study, table};
 use soleus_math::Table;
+use soleus_math::formula::{Expr, Formula, Item, Meaning, Scope, Unknown};
 use soleus_math::function::Expression;
 use soleus_model::Diagnostics;
 
@@ -39,6 +40,7 @@ pub fn targets() -> Vec<Target> {
         target("controls", Xml, controls),
         target("study", Text, toml),
         target("expression", Text, expression),
+        target("formula", Text, formula),
         target("sto", Table, |b| any_table(b, "a.sto")),
         target("mot", Table, |b| any_table(b, "a.mot")),
         target("trc", Table, |b| any_table(b, "a.trc")),
@@ -131,6 +133,33 @@ fn expression(bytes: &[u8]) {
         let mut gradient = [0.0; 3];
         let (value, with) = (e.value(&[0.3, -0.7, 2.0]), e.gradient(&[0.3, -0.7, 2.0], &mut gradient));
         assert!(value == with || value.is_nan() && with.is_nan(), "{value} and {with}");
+    }
+}
+
+/// A scope in which `v` is a vector, every other name a number, and groups have two members.
+struct AnyName;
+
+impl Scope for AnyName {
+    fn resolve(&mut self, name: &str, _: Option<&str>) -> Result<Meaning, Unknown> {
+        Ok(if name == "v" { Meaning::Vector(1) } else { Meaning::Number(0) })
+    }
+    fn items(&mut self, _: &str) -> Vec<Item> {
+        ["one_r", "two_r"].map(|n| Item { name: n.to_string(), path: format!("/{n}") }).into()
+    }
+}
+
+/// What is printed reads back to the same, and what has a meaning has a value.
+fn formula(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(e) = Expr::parse(text.trim()) else { return };
+    let printed = e.to_string();
+    match Expr::parse(&printed) {
+        Ok(again) => assert_eq!(again.to_string(), printed),
+        Err(error) => panic!("{printed}: {error}"),
+    }
+    if let Ok(f) = Formula::new(&e, &mut AnyName) {
+        let mut out = vec![0.0; f.width()];
+        f.evaluate(&[0.3, -0.7, 2.0, 1.1], &mut vec![0.0; f.stack_len()], &mut out);
     }
 }
 

@@ -23,9 +23,11 @@
 pub mod bezier;
 pub mod dense;
 pub mod dual;
+pub mod formula;
 pub mod function;
 pub mod jet;
 pub mod least_squares;
+pub mod names;
 pub mod norm;
 pub mod random;
 pub mod real;

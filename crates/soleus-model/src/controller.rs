@@ -2,6 +2,7 @@
 
 use crate::id::ForceId;
 use soleus_math::Function;
+use soleus_math::formula::Expr;
 
 /// A controller of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +51,13 @@ pub enum ControllerKind {
     ToyReflex {
         /// `gain`. Default 1.
         gain: f64,
+    },
+    /// `FormulaController`: the same formula for the control of each actuator; not an OpenSim class.
+    Formula {
+        /// `formula`.
+        formula: Expr,
+        /// `constants`: numbers by name.
+        constants: Vec<(String, f64)>,
     },
     /// A class that is kept by its name only; the warning about it names what it would do.
     Other,

@@ -7,6 +7,7 @@
 use crate::id::{CoordinateId, FrameId, GeometryId};
 use crate::muscle::Muscle;
 use crate::path::Path;
+use soleus_math::formula::Expr;
 use soleus_math::{Function, Transform, Vec3};
 
 /// One force of a model.
@@ -44,6 +45,7 @@ impl Force {
             ForceKind::PathActuator(a) => a.control,
             ForceKind::ClutchedPathSpring(a) => a.control,
             ForceKind::McKibbenActuator(a) => a.control,
+            ForceKind::FormulaForce(f) => f.control?,
             _ => return None,
         })
     }
@@ -72,6 +74,8 @@ pub enum ForceKind {
     CoordinateLimitForce(CoordinateLimitForce),
     /// `ExpressionBasedCoordinateForce`.
     ExpressionBasedCoordinateForce(ExpressionBasedCoordinateForce),
+    /// `FormulaForce`; not an OpenSim class.
+    FormulaForce(Box<FormulaForce>),
     /// `PointToPointSpring`.
     PointToPointSpring(PointToPointSpring),
     /// `ExpressionBasedPointToPointForce`.
@@ -262,6 +266,45 @@ pub struct CoordinateLimitForce {
     pub transition: f64,
     /// `compute_dissipation_energy`: adds a state for it. Default false.
     pub compute_dissipation_energy: bool,
+}
+
+/// A force by formulas, with states of its own; not an OpenSim class, which is ignored there with a warning.
+///
+/// Formulas see coordinates, speeds, places and velocities of points, time, the force's own control, states and constants.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormulaForce {
+    /// What it acts on.
+    pub target: FormulaTarget,
+    /// `formula`: the generalized force on a coordinate, N or N·m, or the force on a point, a vector in ground, N.
+    pub formula: Option<Expr>,
+    /// `constants`: numbers by name.
+    pub constants: Vec<(String, f64)>,
+    /// `states`: states of its own.
+    pub states: Vec<FormulaState>,
+    /// `min_control` and `max_control`, if a formula uses the word `control`.
+    pub control: Option<ControlRange>,
+}
+
+/// What a [`FormulaForce`] acts on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FormulaTarget {
+    /// `coordinate`.
+    Coordinate(CoordinateId),
+    /// `frame` and `point`, m, in it.
+    Point(FrameId, Vec3<f64>),
+    /// Nothing: it has states only.
+    Nothing,
+}
+
+/// A state of a [`FormulaForce`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormulaState {
+    /// Name.
+    pub name: String,
+    /// `default_value`.
+    pub default: f64,
+    /// `rate`: ż, 1/s of its unit.
+    pub rate: Expr,
 }
 
 /// A generalized force that is an expression of the coordinate.

@@ -28,9 +28,10 @@ pub mod scale;
 
 pub use build::{build, build_external_loads, build_function};
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
-pub use diagnostic::{Diagnostic, Diagnostics, Printable, Severity, edit_distance, nearest_name};
+pub use diagnostic::{Diagnostic, Diagnostics, Printable, Severity};
 pub use document::{Content, Document, Element};
 pub use force::{Force, ForceKind};
 pub use model::Model;
 pub use operator::ModelOperator;
 pub use scale::{ScaleOptions, scale_document, scale_lengths};
+pub use soleus_math::names::{edit_distance, nearest_name};

@@ -4,6 +4,7 @@
 
 mod collocation;
 mod common;
+mod cops;
 mod hock_schittkowski;
 mod robustness;
 mod separable_clarabel;

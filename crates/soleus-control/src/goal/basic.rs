@@ -118,6 +118,14 @@ pub fn final_time(name: &str, weight: f64) -> Goal {
     Goal::endpoint(name, weight, EndpointFunction::new(inputs, Identity))
 }
 
+/// The final time minus the initial one is at least `least`, s.
+pub fn duration_at_least(name: &str, least: f64) -> Goal {
+    let inputs =
+        vec![EndpointVariable::Initial(PointVariable::Time), EndpointVariable::Last(PointVariable::Time)];
+    let f = EndpointFunction::new(inputs, Pairs(vec![[(0, -1.0), (1, 1.0)]], 2));
+    Goal::endpoint_constraint(name, vec![Bounds::new(least, f64::INFINITY)], f)
+}
+
 /// Initial and final values that are equal, or, if so marked, opposite.
 pub fn periodicity(name: &str, pairs: &[(PointVariable, PointVariable, bool)]) -> Goal {
     let mut inputs = Vec::new();

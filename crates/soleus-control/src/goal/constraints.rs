@@ -21,7 +21,7 @@ pub struct TimeBounds {
 
 impl TimeBounds {
     /// Functions to subtract, and what the differences are held to.
-    fn rows(&self) -> Vec<(Function, Bounds)> {
+    pub(super) fn rows(&self) -> Vec<(Function, Bounds)> {
         let mut rows = Vec::new();
         if let Some(f) = &self.lower {
             let upper = if self.equal { 0.0 } else { f64::INFINITY };

@@ -271,8 +271,9 @@ impl<T: Real> Memory<T> {
                 (Some(p), _) => p.apply_tension(&kin, &self.ws.paths[i], tension, &mut loads),
                 (None, Actor::Force(c)) => {
                     let (e, z) = (&self.controls[f.controls.clone()], &self.x.z[f.states.clone()]);
-                    let mut rates = [T::zero(); 1];
-                    c.apply(&kin, e, z, &mut rates[..z.len().min(1)], &mut loads);
+                    // A force without a path has at most three states.
+                    let mut rates = [T::zero(); 3];
+                    c.apply(&kin, e, z, &mut rates[..z.len()], &mut loads);
                 }
                 (None, Actor::Muscle(_)) => {}
             }
@@ -540,6 +541,13 @@ fn actuator<T: Real>(s: &System, m: &Memory<T>, i: usize) -> [T; 3] {
         Kernel::PointActuator(a) => (e * a.optimal_force, a.speed(&kin, false)),
         Kernel::TorqueActuator(a) => (e * a.optimal_force, a.speed(&kin, false)),
         Kernel::PointToPointActuator(a) => (e * a.optimal_force, a.speed(&kin)),
+        Kernel::Formula(law) => match law.mobility() {
+            Some(i) => {
+                let value = law.value(&kin, &m.controls[f.controls.clone()], &m.x.z[f.states.clone()]);
+                (value.map_or(T::zero(), |v| v[0]), m.x.u[i])
+            }
+            None => (T::zero(), T::zero()),
+        },
         _ => (T::zero(), T::zero()),
     };
     let force = if f.enabled { force } else { T::zero() };

@@ -128,3 +128,87 @@ impl<P: OfForce> PointFunction for OfReaction<P> {
         }
     }
 }
+
+/// F(q, u) itself: three numbers.
+struct ContactForce {
+    system: Arc<System>,
+    sum: ReactionSum,
+    jacobian_places: Vec<(usize, usize)>,
+    hessian_places: Vec<(usize, usize)>,
+}
+
+/// The sum of contact forces, each as it acts on a body, with the variables that it depends on.
+///
+/// `None` if a contact is no force that reads poses and velocities of bodies alone.
+pub(crate) fn contact_force(
+    system: &Arc<System>,
+    contacts: &[(usize, usize)],
+) -> Option<(Vec<PointVariable>, Arc<dyn PointFunction>)> {
+    let sum = ReactionSum::new(system, contacts)?;
+    let n = system.tree.num_mobilities;
+    let values = sum.mobilities().iter().map(|&m| PointVariable::State(m));
+    let inputs: Vec<_> =
+        values.chain(sum.mobilities().iter().map(|&m| PointVariable::State(n + m))).collect();
+    let count = inputs.len();
+    let function = ContactForce {
+        system: system.clone(),
+        sum,
+        jacobian_places: (0..3).flat_map(|o| (0..count).map(move |i| (o, i))).collect(),
+        hessian_places: (0..count).flat_map(|i| (0..=i).map(move |j| (i, j))).collect(),
+    };
+    Some((inputs, Arc::new(function)))
+}
+
+impl ContactForce {
+    fn place(&self, z: &[f64], m: &mut Memory) {
+        let (q, u) = z.split_at(self.sum.mobilities().len());
+        for ((&i, &q), &u) in self.sum.mobilities().iter().zip(q).zip(u) {
+            (m.q[i], m.u[i]) = (q, u);
+        }
+    }
+}
+
+impl PointFunction for ContactForce {
+    fn num_inputs(&self) -> usize {
+        2 * self.sum.mobilities().len()
+    }
+
+    fn num_outputs(&self) -> usize {
+        3
+    }
+
+    places!();
+
+    fn scratch(&self) -> Scratch {
+        let x = self.system.default_state.clone();
+        Box::new(Memory { reaction: self.sum.scratch(&self.system), q: x.q, u: x.u })
+    }
+
+    fn compute_values(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch) {
+        let Some(m) = scratch.downcast_mut::<Memory>() else { return values.fill(f64::NAN) };
+        self.place(z, m);
+        self.sum.compute_value(&self.system, &m.q, &m.u, &mut m.reaction);
+        values.copy_from_slice(&m.reaction.value.to_array());
+    }
+
+    fn compute_jacobian(&self, z: &[f64], values: &mut [f64], scratch: &mut Scratch) {
+        let Some(m) = scratch.downcast_mut::<Memory>() else { return values.fill(f64::NAN) };
+        self.place(z, m);
+        self.sum.compute_first(&self.system, &m.q, &m.u, &mut m.reaction);
+        let count = m.reaction.first.len();
+        for (i, d) in m.reaction.first.iter().enumerate() {
+            d.to_array().into_iter().enumerate().for_each(|(o, d)| values[o * count + i] = d);
+        }
+    }
+
+    fn compute_hessian(&self, z: &[f64], y: &[f64], values: &mut [f64], scratch: &mut Scratch) {
+        let Some(m) = scratch.downcast_mut::<Memory>() else { return values.fill(f64::NAN) };
+        self.place(z, m);
+        self.sum.compute_first(&self.system, &m.q, &m.u, &mut m.reaction);
+        self.sum.compute_second(&self.system, vec3(y[0], y[1], y[2]), &mut m.reaction);
+        let n = m.reaction.first.len();
+        for (v, &(i, j)) in values.iter_mut().zip(&self.hessian_places) {
+            *v = m.reaction.second[i * n + j];
+        }
+    }
+}

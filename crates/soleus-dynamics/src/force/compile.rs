@@ -2,6 +2,7 @@
 
 mod actuators;
 mod contacts;
+mod formulas;
 mod paths;
 mod springs;
 
@@ -119,6 +120,7 @@ impl<P: Real> CompiledForce<P> {
             ForceKind::ElasticFoundationForce(m) => make.elastic_foundation_force(m)?,
             ForceKind::SmoothSphereHalfSpaceForce(m) => make.smooth_sphere_half_space_force(m)?,
             ForceKind::ExpressionBasedCoordinateForce(m) => make.expression_based_coordinate_force(m)?,
+            ForceKind::FormulaForce(m) => make.formula_force(m)?,
             ForceKind::ExpressionBasedPointToPointForce(m) => {
                 make.expression_based_point_to_point_force(m)?
             }

@@ -5,6 +5,7 @@ pub mod bushing;
 pub mod coordinate;
 pub mod coordinate_limit;
 pub mod drag;
+pub mod formula;
 pub mod passive_joint;
 pub mod path;
 pub mod point_to_point;
@@ -21,7 +22,7 @@ use crate::contact::{
     SmoothSphereHalfSpace,
 };
 use crate::{Kinematics, Loads, Resolve};
-use soleus_math::{Over, Real, SpatialVec};
+use soleus_math::{Over, Real, SpatialVec, Vec3};
 use soleus_model::id::{CoordinateId, FrameId};
 
 /// What forces ask of a model besides [`Resolve`].
@@ -30,6 +31,18 @@ pub trait ForceResolve: Resolve {
     fn frame_name(&self, id: FrameId) -> &str;
     /// Whether a coordinate is an angle (`Rotational`; a coupled one is not).
     fn is_rotational(&self, id: CoordinateId) -> bool;
+    /// The coordinate of a name or path that is the only one.
+    fn coordinate_named(&self, _name: &str) -> Option<CoordinateId> {
+        None
+    }
+    /// Names of all coordinates.
+    fn coordinate_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// The marker, station or frame of a name or path that is the only one: its frame, and its place in it, m.
+    fn point_named(&self, _name: &str) -> Option<(FrameId, Vec3<f64>)> {
+        None
+    }
 }
 
 /// A force ready for computing.
@@ -89,6 +102,8 @@ pub enum Kernel<P: Real = f64> {
     Drag(drag::QuadraticDrag<P>),
     /// Passive moment of a joint.
     PassiveJoint(passive_joint::PassiveJoint<P>),
+    /// Formulas with states of their own.
+    Formula(Box<formula::FormulaForce>),
     /// Tension along a path, which the system applies.
     Path(PathForce<P>),
 }
@@ -164,6 +179,7 @@ impl<P: Real> CompiledForce<P> {
             Kernel::Bogert2011(c) => c.touch(kin).apply(kin, loads),
             Kernel::Drag(d) => d.apply(kin, loads),
             Kernel::PassiveJoint(f) => loads.mobility[f.mobility] += f.magnitude(kin),
+            Kernel::Formula(f) => f.apply(kin, controls, states, states_dot, loads),
             Kernel::Path(_) => {}
         }
     }
@@ -200,6 +216,7 @@ impl CompiledForce {
             Kernel::Bogert2011(c) => bodies(&[c.body]),
             Kernel::Drag(d) => bodies(&[d.body]),
             Kernel::PassiveJoint(f) => mobility(f.mobility),
+            Kernel::Formula(f) => f.touches(),
             Kernel::Path(_) => (Vec::new(), Vec::new()),
         }
     }
@@ -211,7 +228,11 @@ impl CompiledForce {
 
     /// Whether it depends on time other than through controls and states.
     pub fn depends_on_time(&self) -> bool {
-        matches!(&self.kernel, Kernel::Timed(f) if !f.is_constant())
+        match &self.kernel {
+            Kernel::Timed(f) => !f.is_constant(),
+            Kernel::Formula(f) => f.seen.contains(&formula::Seen::Time),
+            _ => false,
+        }
     }
 
     /// How many controls it takes.
@@ -223,14 +244,16 @@ impl CompiledForce {
             | Kernel::TorqueActuator(_)
             | Kernel::PointToPointActuator(_) => 1,
             Kernel::BodyActuator(_) => 6,
+            Kernel::Formula(f) => usize::from(f.has_control),
             Kernel::Path(p) => p.num_controls(),
             _ => 0,
         }
     }
 
     /// Names of its states, under the force's path.
-    pub fn state_names(&self) -> &'static [&'static str] {
-        match &self.kernel {
+    pub fn state_names(&self) -> Vec<&str> {
+        let known: &[&str] = match &self.kernel {
+            Kernel::Formula(f) => return f.states.iter().map(|s| s.0.as_str()).collect(),
             Kernel::ActivationCoordinateActuator(_) => &["activation"],
             Kernel::Bushing(b) if matches!(b.springs, bushing::Springs::Linear { .. }) => {
                 &["dissipated_energy"]
@@ -238,7 +261,8 @@ impl CompiledForce {
             Kernel::CoordinateLimit(c) if c.dissipation_state => &["dissipatedEnergy"],
             Kernel::Path(PathForce::ClutchedSpring { .. }) => &["stretch"],
             _ => &[],
-        }
+        };
+        known.to_vec()
     }
 
     /// Writes the values that its states start from; `out` has one place for each state.
@@ -247,6 +271,7 @@ impl CompiledForce {
         match &self.kernel {
             Kernel::ActivationCoordinateActuator(a) => out[0] = a.default_activation,
             Kernel::Path(PathForce::ClutchedSpring { initial_stretch, .. }) => out[0] = *initial_stretch,
+            Kernel::Formula(f) => out.iter_mut().zip(&f.states).for_each(|(o, s)| *o = s.1),
             _ => {}
         }
     }
@@ -319,6 +344,11 @@ impl CompiledForce {
             Kernel::Bogert2011(c) => self.record_wrenches(kin, [c.body, 0].into_iter(), out),
             Kernel::Drag(d) => out.extend(d.force(kin).to_array()),
             Kernel::PassiveJoint(f) => out.push(f.magnitude(kin)),
+            Kernel::Formula(f) => {
+                if let (Some(v), Some((_, formula))) = (f.value(kin, controls, states), &f.target) {
+                    out.extend(&v[..formula.width()]);
+                }
+            }
             Kernel::BodyActuator(_) | Kernel::Path(_) => {}
         }
     }

@@ -54,8 +54,51 @@ pub fn shipped() -> Vec<Subject> {
     subjects
 }
 
+/// An arm with forces by formulas: on a coordinate that another one changes, on a point, behind a lag, and states alone.
+pub fn with_formulas() -> Vec<Subject> {
+    let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/reach.osim"));
+    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{e}"));
+    let set = text.find("<ForceSet").unwrap_or(0);
+    let at = set + text[set..].find("<objects>").unwrap_or(0) + "<objects>".len();
+    let text = format!("{}{FORMULAS}{}", &text[..at], &text[at..]);
+    let (model, diagnostics) = soleus_io::osim::read_model(text.as_bytes(), "formulas.osim");
+    let model = model.unwrap_or_else(|| panic!("{:?}", diagnostics.list));
+    let system = System::compile(&model).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((system.num_controls, system.num_aux), (4, 4));
+    vec![subject("formulas".into(), system)]
+}
+
+const FORMULAS: &str = r#"
+<FormulaForce name="spring">
+  <coordinate>elbow_flexion</coordinate>
+  <formula>-k * softplus(q - rest, 5) * (1 + 0.3 * sin(shoulder_flexion)) - 0.2 * u * u[shoulder_flexion] ^ 2</formula>
+  <constants><k>20</k><rest>0.3</rest></constants>
+</FormulaForce>
+<FormulaForce name="wind">
+  <frame>forearm</frame>
+  <point>0.1 -0.2 0.05</point>
+  <formula>3 * cross(angular_velocity[upper_arm], y_axis[forearm]) - 0.5 * (velocity[wrist] - [2, z, 0]) * norm(velocity[wrist] - [2, z, 0.1])</formula>
+  <states><z><rate>(control - z) / 0.1 + 0.2 * position[wrist].x * q[elbow_flexion]</rate><default_value>0.4</default_value></z></states>
+</FormulaForce>
+<FormulaForce name="motor">
+  <coordinate>shoulder_flexion</coordinate>
+  <formula>50 * tanh(a) + where(b > 0, b ^ 2, 0)</formula>
+  <states>
+    <a><rate>(control - a) / tau; tau = where(control > a, 0.02, 0.05)</rate></a>
+    <b><rate>a * u[elbow_flexion] - b</rate><default_value>0.2</default_value></b>
+  </states>
+  <min_control>0</min_control><max_control>1</max_control>
+</FormulaForce>
+<FormulaForce name="counter"><states><work><rate>shoulder_flexion * u[elbow_flexion]</rate></work></states></FormulaForce>
+"#;
+
 fn shipped_model(file: &Path) -> Subject {
     let (_, system) = compiled(file).expect("what ships is complete");
+    subject(file.file_stem().unwrap().to_string_lossy().into_owned(), system)
+}
+
+/// A model in its default state and three others, with muscles in equilibrium.
+fn subject(name: String, system: System) -> Subject {
     let mut states = vec![(system.default_state.clone(), vec![0.0; system.num_controls])];
     for seed in 1..=3 {
         let (mut x, n) = (system.default_state.clone(), system.tree.num_mobilities);
@@ -67,7 +110,7 @@ fn shipped_model(file: &Path) -> Subject {
         system.solve_equilibrium(&mut x, &controls, &mut system.workspace());
         states.push((x, controls));
     }
-    Subject { name: file.file_stem().unwrap().to_string_lossy().into_owned(), system, states }
+    Subject { name, system, states }
 }
 
 /// The reference models in the states that OpenSim was asked for.

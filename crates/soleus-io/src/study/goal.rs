@@ -359,6 +359,14 @@ pub enum GoalKind {
         #[serde(default = "stride", with = "crate::plain")]
         stride: f64,
     },
+    /// A formula of quantities of the model; not one of Moco's.
+    Formula {
+        /// The formula, as `soleus_math::formula` reads it.
+        formula: String,
+        /// What counts where the formula does not say: its `integral`, its `initial` or its `final` value. Default `integral`.
+        #[serde(default = "integral")]
+        when: String,
+    },
     /// `MocoExpressionBasedParameterGoal`.
     ParameterExpression {
         /// `expression`.
@@ -388,6 +396,10 @@ pub enum GoalKind {
         #[serde(default)]
         normalize: bool,
     },
+}
+
+fn integral() -> String {
+    "integral".into()
 }
 
 fn threshold() -> f64 {

@@ -28,6 +28,12 @@ impl Problem {
         self.parameters.iter_mut().for_each(|p| p.line = 0);
         self.goals.iter_mut().for_each(|g| g.line = 0);
         self.path_constraints.iter_mut().for_each(|c| c.line = 0);
+        for f in &mut self.forces {
+            f.line = 0;
+            f.states.iter_mut().for_each(|s| s.line = 0);
+        }
+        self.tables.iter_mut().for_each(|t| t.line = 0);
+        self.definitions.iter_mut().chain(&mut self.derived).for_each(|f| f.line = 0);
         self
     }
 }

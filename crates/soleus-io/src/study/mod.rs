@@ -4,6 +4,7 @@
 //! `MocoStudy` (XML), a program by hand, serde from JSON; [`write()`] writes it as a study file.
 
 mod file;
+mod formula;
 mod goal;
 mod lines;
 mod model_step;
@@ -13,6 +14,7 @@ mod problem;
 mod solver;
 
 pub use file::{read, reference, write};
+pub use formula::{FormulaForce, NamedFormula, NamedSource};
 pub use goal::{
     ContactGroup, FrameTracking, Goal, GoalKind, PeriodicPair, TableOperator, TableSource, Weight,
     WeightedSet,
@@ -175,6 +177,8 @@ pub struct OutputSettings {
     pub report: Option<String>,
     /// The iterate.
     pub iterate: Option<String>,
+    /// Values of derived formulas.
+    pub derived: Option<String>,
     /// Seconds between two iterates on disk.
     #[serde(with = "crate::plain")]
     pub save_every_s: Option<f64>,

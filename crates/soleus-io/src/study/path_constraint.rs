@@ -81,6 +81,14 @@ pub enum PathConstraintKind {
         #[serde(with = "crate::plain")]
         bounds: [f64; 2],
     },
+    /// A formula of quantities of the model; not one of Moco's.
+    Formula {
+        /// The formula, as `soleus_math::formula` reads it.
+        formula: String,
+        /// Bounds.
+        #[serde(default)]
+        bounds: FunctionBounds,
+    },
     /// `MocoFrameDistanceConstraint`.
     FrameDistance {
         /// `frame_pairs`.

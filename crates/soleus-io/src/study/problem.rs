@@ -1,6 +1,6 @@
 //! An optimal control problem of one phase, and how to solve it.
 
-use super::{Goal, ModelStep, PathConstraint, Solver};
+use super::{FormulaForce, Goal, ModelStep, NamedFormula, NamedSource, PathConstraint, Solver};
 use crate::plain::is_zero;
 use serde::{Deserialize, Serialize};
 use soleus_model::Element;
@@ -37,6 +37,9 @@ pub struct Problem {
     /// `multiplier_bounds`. Default ±1000.
     #[serde(with = "crate::plain")]
     pub multiplier_bounds: [f64; 2],
+    /// Whether an entry of `states` or `controls` takes back all that earlier ones said of the same variable, as in Moco, not only what it
+    /// says itself. Default false.
+    pub replace_entries: bool,
     /// `state_infos_pattern`, then `state_infos`: later ones win.
     pub states: Vec<VariableInfo>,
     /// `control_infos_pattern`, then `control_infos`.
@@ -47,6 +50,14 @@ pub struct Problem {
     pub goals: Vec<Goal>,
     /// `path_constraints`.
     pub path_constraints: Vec<PathConstraint>,
+    /// Forces by formulas that the model gets.
+    pub forces: Vec<FormulaForce>,
+    /// Tables that formulas read by name.
+    pub tables: Vec<NamedSource>,
+    /// Formulas that other formulas may use by name.
+    pub definitions: Vec<NamedFormula>,
+    /// Formulas whose values along the solution are wanted.
+    pub derived: Vec<NamedFormula>,
     /// `MocoCasADiSolver`.
     pub solver: Solver,
 }
@@ -66,11 +77,16 @@ impl Default for Problem {
             default_speed_bounds: [-50.0, 50.0],
             bound_activation_from_excitation: true,
             multiplier_bounds: [-1000.0, 1000.0],
+            replace_entries: false,
             states: Vec::new(),
             controls: Vec::new(),
             parameters: Vec::new(),
             goals: Vec::new(),
             path_constraints: Vec::new(),
+            forces: Vec::new(),
+            tables: Vec::new(),
+            definitions: Vec::new(),
+            derived: Vec::new(),
             solver: Solver::default(),
         }
     }

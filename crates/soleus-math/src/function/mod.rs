@@ -1,7 +1,7 @@
 //! Functions of one or several variables that model files are written with.
 
 mod error;
-mod expression;
+pub(crate) mod expression;
 mod gcv_spline;
 mod knots;
 mod linear;

@@ -1,7 +1,8 @@
 //! What every part of `build` looks at: the components by path, the defaults, the diagnostics.
 
-use crate::diagnostic::{Diagnostics, edit_distance};
+use crate::diagnostic::Diagnostics;
 use crate::document::Element;
+use crate::edit_distance;
 use std::cell::{Cell, RefCell};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};

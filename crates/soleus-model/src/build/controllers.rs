@@ -56,6 +56,15 @@ impl Builder<'_> {
                     }
                     ControllerKind::ToyReflex { gain: p.finite("gain", 1.0) }
                 }
+                "FormulaController" => {
+                    let constants = self.constants(&p);
+                    let Some(e) = p.find("formula") else {
+                        p.error(c.element.line, "there is no `formula`", "");
+                        continue;
+                    };
+                    let Some(formula) = self.formula(&p, e) else { continue };
+                    ControllerKind::Formula { formula, constants }
+                }
                 class => {
                     let message = match enabled {
                         true => format!("`{class}` is not supported; its actuators get no control from it"),

@@ -6,9 +6,11 @@ use super::functions::function;
 use super::muscles::is_muscle;
 use super::paths::members;
 use super::properties::PropertyReader;
+use crate::document::Element;
 use crate::force::*;
 use crate::id::{CoordinateId, ForceId, FrameId};
 use crate::path::Path;
+use soleus_math::formula::{Expr, ExprKind};
 use soleus_math::function::SimmSpline;
 use soleus_math::{Function, Transform, Vec3, vec3};
 
@@ -51,6 +53,7 @@ impl Builder<'_> {
             "SpringGeneralizedForce" => plain(self.spring_generalized(p)),
             "CoordinateLimitForce" => plain(self.coordinate_limit(p)),
             "ExpressionBasedCoordinateForce" => plain(self.expression_coordinate(p)),
+            "FormulaForce" => plain(self.formula_force(p)),
             "PointToPointSpring" => plain(self.point_to_point_spring(p)),
             "ExpressionBasedPointToPointForce" => plain(self.expression_point_to_point(p)),
             "BushingForce" => plain(self.bushing(p)),
@@ -259,6 +262,87 @@ impl Builder<'_> {
             coordinate,
             expression,
         }))
+    }
+
+    /// The formula of an element; what is wrong is told with its line.
+    pub(super) fn formula(&self, p: &PropertyReader, e: &Element) -> Option<Expr> {
+        let text = e.text();
+        match Expr::parse(&text) {
+            Ok(formula) => Some(formula),
+            Err(error) => {
+                let line = e.line + error.place.line.saturating_sub(1);
+                p.error(line, format!("`{}`: {error}", e.tag), &error.hint());
+                None
+            }
+        }
+    }
+
+    /// `constants`: numbers by name.
+    pub(super) fn constants(&self, p: &PropertyReader) -> Vec<(String, f64)> {
+        let mut constants = Vec::new();
+        for e in p.find("constants").into_iter().flat_map(Element::children) {
+            match e.text().trim().parse::<f64>() {
+                Ok(x) if x.is_finite() => constants.push((e.tag.to_string(), x)),
+                _ => p.error(e.line, format!("constant `{}` is `{}`, not a number", e.tag, e.text()), ""),
+            }
+        }
+        constants
+    }
+
+    fn formula_force(&self, p: &PropertyReader) -> Option<ForceKind> {
+        let named =
+            |tags: &[&'static str]| p.reference(tags).is_some_and(|(text, _)| !text.trim().is_empty());
+        let (coordinate, frame) = (["socket_coordinate", "coordinate"], ["socket_frame", "frame"]);
+        let point = p.vec3("point", Vec3::zero());
+        let target = match (named(&coordinate), named(&frame)) {
+            (true, true) => {
+                let message = "a formula acts on a coordinate or on a point of a frame, not on both";
+                p.error(p.line_of("formula"), message, "use two forces");
+                None
+            }
+            (true, false) => self.force_coordinate(p).map(FormulaTarget::Coordinate),
+            (false, true) => self.frame_socket(p, &frame).map(|f| FormulaTarget::Point(f, point)),
+            (false, false) => Some(FormulaTarget::Nothing),
+        };
+        let formula = p.find("formula").filter(|e| !e.text().trim().is_empty()).map(|e| self.formula(p, e));
+        let constants = self.constants(p);
+        let mut states = Vec::new();
+        for e in p.find("states").into_iter().flat_map(Element::children) {
+            let Some(rate) = e.child("rate") else {
+                p.error(e.line, format!("state `{}` has no `rate`", e.tag), "add <rate>a formula</rate>");
+                continue;
+            };
+            let text = e.child_text("default_value").unwrap_or_default();
+            let default = if text.trim().is_empty() { Some(0.0) } else { text.trim().parse::<f64>().ok() };
+            match (default.filter(|x| x.is_finite()), self.formula(p, rate)) {
+                (Some(default), Some(rate)) => {
+                    states.push(FormulaState { name: e.tag.to_string(), default, rate });
+                }
+                (None, _) => {
+                    p.error(e.line, format!("state `{}` begins at `{text}`, not a number", e.tag), "")
+                }
+                _ => {}
+            }
+        }
+        let range = self.control_range(p, ControlRange::default());
+        let uses = |e: &Expr| {
+            let mut found = false;
+            e.visit(&mut |part| found |= *part.kind() == ExprKind::Input("control".into(), None));
+            found
+        };
+        let target = target?;
+        let formula = match formula {
+            Some(None) => return None,
+            Some(found) => found,
+            None if target == FormulaTarget::Nothing => None,
+            None => {
+                p.error(p.line_of("formula"), "there is no `formula`", "");
+                return None;
+            }
+        };
+        let controlled = formula.iter().chain(states.iter().map(|s| &s.rate)).any(uses);
+        let control = controlled.then_some(range);
+        Some(ForceKind::FormulaForce(Box::new(FormulaForce { target, formula, constants, states, control })))
     }
 
     fn point_to_point_spring(&self, p: &PropertyReader) -> Option<ForceKind> {

@@ -2,6 +2,7 @@
 
 use super::control_nodes::ControlNodes;
 use super::correction::Correction;
+use super::formula_controls::FormulaControls;
 use super::reflex::Reflexes;
 use soleus_dynamics::system::{State, System};
 use soleus_math::Function;
@@ -60,6 +61,9 @@ pub struct ModelControls {
     nodes: Vec<(usize, ControlNodes)>,
     corrections: Vec<(usize, Correction)>,
     reflexes: Vec<Reflexes>,
+    formulas: Vec<FormulaControls>,
+    /// Controllers that could not be made, by path, and why.
+    pub problems: Vec<(String, String)>,
     /// Tables that controllers ask for.
     pub pending: Vec<PendingFile>,
 }
@@ -99,6 +103,12 @@ impl ModelControls {
                 }),
                 ControllerKind::ToyReflex { gain } => {
                     all.reflexes.push(Reflexes::new(model, system, c, *gain));
+                }
+                ControllerKind::Formula { formula, constants } => {
+                    match FormulaControls::new(model, system, c, (formula, constants)) {
+                        Ok(f) => all.formulas.push(f),
+                        Err(why) => all.problems.push((c.path.clone(), why)),
+                    }
                 }
                 ControllerKind::Correction { .. } | ControllerKind::Other => {}
             }
@@ -158,6 +168,9 @@ impl Controls for ModelControls {
         }
         for r in &mut self.reflexes {
             r.add(x, controls);
+        }
+        for f in &mut self.formulas {
+            f.add(t, x, controls);
         }
     }
 }

@@ -4,6 +4,7 @@ mod control_nodes;
 mod controls;
 mod correction;
 mod damped;
+mod formula_controls;
 mod implicit;
 mod labels;
 mod ode;

@@ -9,6 +9,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::Options;
 use soleus_io::osim;
 use soleus_io::setup::moco::{MocoStudySetup, MocoToolSetup, ModelStep, ModelStepKind};
+use soleus_io::study::FormulaForce;
 use soleus_model::operator::{OperatorError, apply_all_to_element};
 use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};
 use std::path::Path;
@@ -34,6 +35,8 @@ pub struct StudyModel<'a> {
     pub steps: &'a [ModelStep],
     /// Loads that the setup file holds beside the model.
     pub loads: Option<&'a Element>,
+    /// Forces by formulas that it adds.
+    pub forces: &'a [FormulaForce],
 }
 
 impl<'a> StudyModel<'a> {
@@ -41,17 +44,46 @@ impl<'a> StudyModel<'a> {
     pub fn of_study(path: &'a Path, s: &'a MocoStudySetup) -> StudyModel<'a> {
         let loads = s.external_loads.as_ref();
         let (element, file) = (s.model.as_ref(), s.model_file.as_deref());
-        StudyModel { path, element, file, steps: &s.model_steps, loads }
+        StudyModel { path, element, file, steps: &s.model_steps, loads, forces: &s.forces }
     }
 
     /// Of a tool.
     pub fn of_tool(path: &'a Path, t: &'a MocoToolSetup) -> StudyModel<'a> {
         let (element, file) = (t.model.as_ref(), t.model_file.as_deref());
-        StudyModel { path, element, file, steps: &t.model_steps, loads: None }
+        StudyModel { path, element, file, steps: &t.model_steps, loads: None, forces: &[] }
     }
 
-    /// The `Model` element, of version 40600, before anything is done to it.
+    /// The `Model` element, of version 40600, before operators change it, with the forces that the study adds.
     pub fn element(&self, cx: &Context) -> Result<Element, Error> {
+        let mut model = self.own_element(cx)?;
+        if !self.forces.is_empty() {
+            let empty = |tag: &str| Element::new(tag, model.line);
+            let (new_set, new_list) = (empty("ForceSet"), empty("objects"));
+            let mut set = model.take_child("ForceSet").unwrap_or(new_set);
+            if set.name().is_empty() {
+                set.attributes.push(("name".into(), "forceset".into()));
+            }
+            let mut objects = set.take_child("objects").unwrap_or(new_list);
+            for f in self.forces {
+                if let Some(same) = objects.children().find(|e| e.name() == f.name) {
+                    let message = format!("the model has a `{}` named `{}` already", same.tag, f.name);
+                    return Err(Error::content(
+                        self.path,
+                        f.line,
+                        "",
+                        message,
+                        "give the force another name",
+                    ));
+                }
+                objects.push(f.element());
+            }
+            set.push(objects);
+            model.push(set);
+        }
+        Ok(model)
+    }
+
+    fn own_element(&self, cx: &Context) -> Result<Element, Error> {
         if let Some(e) = self.element {
             return Ok(e.clone());
         }

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::error::Error;
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
+use soleus_io::table::sto::Digits;
 use soleus_math::Table;
 use soleus_math::table::{Element, TableError};
 use soleus_optimization::nlp::{self, Certificate, Status};
@@ -54,6 +55,8 @@ pub struct PhaseSolution {
     pub(crate) text: String,
     /// The page, where one was asked for.
     pub(crate) page: Option<(Place, String)>,
+    /// Values of formulas along the motion, and their file.
+    pub(crate) derived: Option<(Place, Table)>,
 }
 
 impl Solution {
@@ -104,6 +107,11 @@ impl PhaseSolution {
         &self.text
     }
 
+    /// Values of the formulas under `derived` of the study, along the motion.
+    pub fn derived(&self) -> Option<&Table> {
+        self.derived.as_ref().map(|d| &d.1)
+    }
+
     /// The page, where one was asked for.
     pub fn page(&self) -> Option<&str> {
         self.page.as_ref().map(|p| p.1.as_str())
@@ -118,6 +126,12 @@ impl Outcome for Solution {
             for (place, text) in files.into_iter().flatten() {
                 let artifact = Artifact::bytes(&place.path, text.as_bytes());
                 list.push(Artifact { is_derived: place.is_derived, ..artifact });
+            }
+            if let Some((place, table)) = &p.derived {
+                list.push(Artifact {
+                    is_derived: place.is_derived,
+                    ..Artifact::table(&place.path, table, Digits::Shortest)
+                });
             }
         }
         list

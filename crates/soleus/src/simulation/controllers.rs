@@ -23,6 +23,9 @@ pub fn controllers(
     folders: &[&Path],
 ) -> Result<ModelControls, Error> {
     let mut controls = ModelControls::new(model, system);
+    if let Some((controller, why)) = controls.problems.first() {
+        return Err(Error::content(path, 0, controller, why.clone(), ""));
+    }
     let labels = control_labels(model, system);
     for p in std::mem::take(&mut controls.pending) {
         let Some(file) = p.file else {

@@ -5,6 +5,7 @@ mod common;
 mod conversion;
 mod equilibrium;
 mod evaluation;
+mod formulas;
 mod invariance;
 mod jacobian;
 mod model_info;

@@ -455,3 +455,82 @@ fn issue_16_muscles_with_corners_are_told() {
     let warned = told.diagnostics().iter().any(|d| d.hint.contains("--degroote-fregly"));
     assert!(warned, "{:?}", told.diagnostics());
 }
+
+/// A later entry about a state changes what it names and nothing else, unless the study asks for Moco's way.
+#[test]
+fn issue_20_later_entries_keep_what_earlier_ones_said() {
+    let files = Memory::new();
+    let cx = Context::new(&files);
+    let text = |defaults: &str| {
+        format!(
+            "model = 'builtin:reach'\n[time]\nfinal = 1\n[defaults]\n{defaults}[[states]]\npattern = '.*/value'\ninitial = 0.1\nfinal = 0.4\n\
+             [[states]]\nname = 'elbow_flexion/value'\nbounds = [0, 2]\n[[states]]\nname = 'elbow_flexion/value'\nfinal = 0.3\n\
+             [[goals]]\ntype = 'control'\n[solver]\nintervals = 4"
+        )
+    };
+    let ends = |defaults: &str| {
+        let study = StudySource::Text { path: "s.toml".into(), text: text(defaults) };
+        let found = Solve { study, ..Solve::default() }.run(&cx).unwrap();
+        found.verdict().unwrap();
+        let elbow = found.phases[0].trajectory.states.column("/jointset/elbow/elbow_flexion/value").unwrap();
+        (elbow[0], elbow[elbow.len() - 1])
+    };
+    assert_eq!(ends(""), (0.1, 0.3));
+    let (first, last) = ends("later_entries = 'replace'\n");
+    assert!((first - 0.1).abs() > 1e-6 && last == 0.3, "{first} {last}");
+}
+
+/// Where both times are free, a motion does not run backwards in time.
+#[test]
+fn issue_20_time_runs_forward() {
+    let files = Memory::new();
+    let cx = Context::new(&files);
+    let free = [
+        ("initial = 0                            # s\n", "initial = [0, 4]\n"),
+        ("final = [0.2, 1.5] ", "final = [0, 4] "),
+    ];
+    let found = solve(&free, SolveOptions::default()).run(&cx).unwrap();
+    found.verdict().unwrap();
+    let t = &found.phases[0].trajectory.times;
+    assert!(t[t.len() - 1] > t[0] + 0.1, "{} {}", t[0], t[t.len() - 1]);
+}
+
+/// Bounds of very different widths are told, with what to do.
+#[test]
+fn issue_20_sizes_far_apart_are_told() {
+    let files = Memory::new();
+    let told = Collected::default();
+    let cx = Context::new(&files).with_monitor(&told);
+    let wide = [(
+        "[[goals]]\ntype = \"control\"",
+        "[[controls]]\nname = 'elbow_moment'\nbounds = [-1e8, 1e8]\n[[goals]]\ntype = \"control\"",
+    )];
+    let options = SolveOptions { max_iterations: Some(1), ..SolveOptions::default() };
+    let _ = solve(&wide, options).run(&cx);
+    let all = format!("{told:?}");
+    assert!(all.contains("sizes this different may mislead the solver"), "{all}");
+}
+
+/// From a neighbour's solution the solver begins with a small barrier, which saves iterations: 15, 26 with the usual one, 37 without a guess.
+#[test]
+fn issue_20_a_guess_starts_near_itself() {
+    let files = Memory::new();
+    let cx = Context::new(&files);
+    let first = solve(&[], SolveOptions::default()).run(&cx).unwrap();
+    first.write(&cx).unwrap();
+    let heavier = [("weight = 0.2", "weight = 0.25")];
+    let cold = solve(&heavier, SolveOptions::default()).run(&cx).unwrap();
+    let options =
+        SolveOptions { guess: Some(Path::new("reach_solution.sto").into()), ..SolveOptions::default() };
+    let warm = solve(&heavier, options.clone()).run(&cx).unwrap();
+    warm.verdict().unwrap();
+    let usual = SolveOptions { barrier: Some(0.1), ..options };
+    let far = solve(&heavier, usual).run(&cx).unwrap();
+    // All end within the tolerance of the same optimum; the one without a guess 4e-6 above.
+    for other in [&cold, &far] {
+        let (a, b) = (warm.objective(), other.objective());
+        assert!((a - b).abs() < 1e-5 * b, "{a} {b}");
+    }
+    let counts = [&warm, &far, &cold].map(|s| s.solver.counts.iterations);
+    assert!(counts[0] < counts[1] && counts[1] < counts[2], "{counts:?}");
+}

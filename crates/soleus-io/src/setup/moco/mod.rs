@@ -101,12 +101,14 @@ fn read_phase(name: String, phase: &Element, solver: Solver, log: &mut Diagnosti
         default_speed_bounds: speed.and_then(|e| bounds(&e, log)).unwrap_or([-50.0, 50.0]),
         bound_activation_from_excitation,
         multiplier_bounds: multiplier.and_then(|e| bounds(&e, log)).unwrap_or([-1000.0, 1000.0]),
+        replace_entries: true,
         states,
         controls,
         parameters,
         goals,
         path_constraints,
         solver,
+        ..Problem::default()
     }
 }
 

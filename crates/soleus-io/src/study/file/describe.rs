@@ -2,9 +2,10 @@
 
 use super::fields::{Fields, choice};
 use crate::study::{
-    ContactGroup, FrameTracking, FunctionBounds, Goal, GoalKind, GuessSettings, LinkSettings, ModelStepKind,
-    OutputSettings, OutputSource, OutputUse, Parameter, PathConstraintKind, PrescribedCoordinate, Problem,
-    RefineSettings, Solver, Study, TableSource, VariableInfo, Weight, WeightedSet,
+    ContactGroup, FormulaForce, FrameTracking, FunctionBounds, Goal, GoalKind, GuessSettings, LinkSettings,
+    ModelStepKind, OutputSettings, OutputSource, OutputUse, Parameter, PathConstraintKind,
+    PrescribedCoordinate, Problem, RefineSettings, Solver, Study, TableSource, VariableInfo, Weight,
+    WeightedSet,
 };
 use soleus_model::muscle::TendonDynamicsMode;
 use soleus_model::operator::{ModelOperator, Reserves, Residuals};
@@ -14,6 +15,9 @@ pub(super) fn problem(f: &mut dyn Fields, p: &mut Problem) {
     f.optional_text("model", &mut p.model_file);
     f.element("model_xml", &mut p.model);
     f.element("external_loads_xml", &mut p.external_loads);
+    f.table_sources("tables", &mut p.tables);
+    f.formulas("definitions", &mut p.definitions);
+    f.formulas("derived", &mut p.derived);
 }
 
 /// `[defaults]`.
@@ -21,6 +25,7 @@ pub(super) fn defaults(f: &mut dyn Fields, p: &mut Problem) {
     given(&mut p.default_speed_bounds, |b| f.bounds("speeds", b));
     given(&mut p.multiplier_bounds, |b| f.bounds("multipliers", b));
     f.boolean("activations_from_excitations", &mut p.bound_activation_from_excitation);
+    choice(f, "later_entries", ["add", "replace"], &mut p.replace_entries);
 }
 
 /// A value that is always there, read as one that may not be.
@@ -44,6 +49,19 @@ pub(super) fn parameter(f: &mut dyn Fields, p: &mut Parameter) {
     f.text("property", &mut p.property_name);
     f.index("element", &mut p.property_element);
     given(&mut p.bounds, |b| f.bounds("bounds", b));
+}
+
+/// `[[forces]]`.
+pub(super) fn force(f: &mut dyn Fields, p: &mut FormulaForce) {
+    f.text("name", &mut p.name);
+    f.optional_text("coordinate", &mut p.coordinate);
+    f.optional_text("frame", &mut p.frame);
+    f.vector("point", &mut p.point);
+    f.formula("formula", &mut p.formula);
+    f.weights("constants", &mut p.constants);
+    f.formulas("states", &mut p.states);
+    f.weights("start", &mut p.start);
+    f.bounds("control", &mut p.control);
 }
 
 /// `[[prescribed]]`.
@@ -117,6 +135,7 @@ pub(super) fn output(f: &mut dyn Fields, s: &mut OutputSettings) {
     f.optional_text("solution", &mut s.solution);
     f.optional_text("report", &mut s.report);
     f.optional_text("iterate", &mut s.iterate);
+    f.optional_text("derived", &mut s.derived);
     f.positive("save_every_s", &mut s.save_every_s);
 }
 
@@ -178,6 +197,7 @@ pub(super) fn goal_type(kind: &GoalKind) -> &'static str {
         GoalKind::ContactImpulse { .. } => "contact_impulse_tracking",
         GoalKind::StepTimeAsymmetry { .. } => "step_time_asymmetry",
         GoalKind::StepLengthAsymmetry { .. } => "step_length_asymmetry",
+        GoalKind::Formula { .. } => "formula",
         GoalKind::ParameterExpression { .. } => "expression",
         GoalKind::ContactTracking { .. } => "contact_tracking",
     }
@@ -266,6 +286,7 @@ pub(super) fn usual_goal(name: &str) -> Option<GoalKind> {
             target: 0.0,
             stride: -1.0,
         },
+        "formula" => GoalKind::Formula { formula: String::new(), when: "integral".into() },
         "expression" => GoalKind::ParameterExpression {
             expression: String::new(),
             parameters: Vec::new(),
@@ -409,6 +430,10 @@ pub(super) fn goal_kind(f: &mut dyn Fields, kind: &mut GoalKind) {
             f.text("forward", forward);
             f.number("smoothing", smoothing);
         }
+        GoalKind::Formula { formula, when } => {
+            f.formula("formula", formula);
+            f.word("when", when, &["integral", "initial", "final"]);
+        }
         GoalKind::ParameterExpression { expression, parameters, variables } => {
             f.text("expression", expression);
             f.texts("parameters", parameters);
@@ -451,6 +476,7 @@ pub(super) fn constraint_type(kind: &PathConstraintKind) -> &'static str {
         PathConstraintKind::StateBound { .. } => "state_bound",
         PathConstraintKind::OutputBound { .. } => "output_bound",
         PathConstraintKind::Output { .. } => "output",
+        PathConstraintKind::Formula { .. } => "formula",
         PathConstraintKind::FrameDistance { .. } => "frame_distance",
     }
 }
@@ -463,6 +489,7 @@ pub(super) fn usual_constraint(name: &str) -> Option<PathConstraintKind> {
         "state_bound" => PathConstraintKind::StateBound { paths: Vec::new(), bounds },
         "output_bound" => PathConstraintKind::OutputBound { output, bounds },
         "output" => PathConstraintKind::Output { output, bounds: [f64::NEG_INFINITY, f64::INFINITY] },
+        "formula" => PathConstraintKind::Formula { formula: String::new(), bounds },
         "frame_distance" => PathConstraintKind::FrameDistance {
             pairs: Vec::new(),
             projection: "none".into(),
@@ -490,6 +517,10 @@ pub(super) fn constraint_kind(f: &mut dyn Fields, kind: &mut PathConstraintKind)
         PathConstraintKind::Output { output, bounds } => {
             output_source(f, output);
             given(bounds, |b| f.bounds("bounds", b));
+        }
+        PathConstraintKind::Formula { formula, bounds } => {
+            f.formula("formula", formula);
+            function_bounds(f, bounds);
         }
         PathConstraintKind::FrameDistance { pairs, projection, vector } => {
             f.frame_pairs("pairs", pairs);

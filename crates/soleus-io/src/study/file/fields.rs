@@ -1,7 +1,7 @@
 //! What a table of a study file may hold, as seen by [`describe`](super::describe): the same list of fields reads a table and
 //! writes it.
 
-use crate::study::{ContactGroup, FramePair, PeriodicPair, TableSource, Weight};
+use crate::study::{ContactGroup, FramePair, NamedFormula, NamedSource, PeriodicPair, TableSource, Weight};
 use soleus_math::Function;
 use soleus_model::Element;
 
@@ -36,6 +36,12 @@ pub(super) trait Fields {
     fn pairs(&mut self, name: &'static str, negated: &'static str, value: &mut Vec<PeriodicPair>);
     fn contact_groups(&mut self, name: &'static str, value: &mut Vec<ContactGroup>);
     fn frame_pairs(&mut self, name: &'static str, value: &mut Vec<FramePair>);
+    /// A formula, which must be one.
+    fn formula(&mut self, name: &'static str, value: &mut String);
+    /// Formulas by name.
+    fn formulas(&mut self, name: &'static str, value: &mut Vec<NamedFormula>);
+    /// Tables by name.
+    fn table_sources(&mut self, name: &'static str, value: &mut Vec<NamedSource>);
     fn function(&mut self, name: &'static str, value: &mut Option<Function>);
     /// Functions by name.
     fn functions(&mut self, name: &'static str, value: &mut Vec<(String, Function)>);

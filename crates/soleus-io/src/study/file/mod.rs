@@ -17,8 +17,8 @@ pub use reference::reference;
 pub use write::write;
 
 use super::{
-    Goal, GuessSettings, ModelStep, OutputSettings, Parameter, PathConstraint, PrescribedCoordinate, Problem,
-    RefineSettings, Study, VariableInfo,
+    FormulaForce, Goal, GuessSettings, ModelStep, OutputSettings, Parameter, PathConstraint,
+    PrescribedCoordinate, Problem, RefineSettings, Study, VariableInfo,
 };
 use reading::Reading;
 use schema::{CONSTRAINTS, Class, Field, GOALS, OPERATORS};
@@ -112,6 +112,7 @@ fn problem(r: &mut Reader<'_>, t: Table<'_>) -> Problem {
         r.check(t, "[defaults]", &[schema::DEFAULTS]);
         describe::defaults(&mut Reading { r, t, known: &[schema::DEFAULTS] }, &mut p);
     }
+    p.forces = forces(r, t);
     p.prescribed = prescribed(r, t);
     p.states = variables(r, t, "states");
     p.controls = variables(r, t, "controls");
@@ -222,6 +223,28 @@ fn parameters(r: &mut Reader<'_>, t: Table<'_>) -> Vec<Parameter> {
         let mut parameter = Parameter { line: t.line, ..Parameter::default() };
         describe::parameter(&mut Reading { r, t, known: &[schema::PARAMETER] }, &mut parameter);
         list.push(parameter);
+    }
+    list
+}
+
+fn forces(r: &mut Reader<'_>, t: Table<'_>) -> Vec<FormulaForce> {
+    let mut list = Vec::new();
+    for t in r.tables(t, "forces") {
+        r.check(t, "[[forces]]", &[schema::FORCE]);
+        let mut force = FormulaForce { line: t.line, ..FormulaForce::default() };
+        describe::force(&mut Reading { r, t, known: &[schema::FORCE] }, &mut force);
+        if force.name.is_empty() {
+            r.log.error(t.line, "", "a force needs a `name`", "");
+        }
+        if let Some(s) = force.start.iter().find(|s| force.states.iter().all(|z| z.name != s.name)) {
+            r.log.error(
+                t.line,
+                "",
+                format!("`start` names `{}`, which is no state of the force", s.name),
+                "",
+            );
+        }
+        list.push(force);
     }
     list
 }

@@ -5,8 +5,11 @@ use super::fields::Fields;
 use super::schema::{CONTACT_GROUP, FRAME_PAIR, Field, Kind, REFERENCE};
 use super::value::{Reader, Table, Value};
 use crate::plain::{FunctionForm, Plain};
-use crate::study::{ContactGroup, FramePair, PeriodicPair, TableOperator, TableSource, Weight};
+use crate::study::{
+    ContactGroup, FramePair, NamedFormula, NamedSource, PeriodicPair, TableOperator, TableSource, Weight,
+};
 use soleus_math::Function;
+use soleus_math::formula::Expr;
 use soleus_model::Element;
 use toml::de::DeValue;
 
@@ -97,6 +100,49 @@ impl<'t> Reading<'_, '_, 't> {
             Ok(function) => Some(function),
             Err(why) => {
                 self.wrong(v, format!("`{name}`: {why}"), "");
+                None
+            }
+        }
+    }
+
+    fn source_of(&mut self, v: &'t Value<'t>, name: &str, value: &mut TableSource) {
+        if let DeValue::String(file) = v.get_ref() {
+            *value = TableSource {
+                file: Some(file.to_string()).filter(|f| !f.is_empty()),
+                operators: usual_operators(None, false),
+            };
+            return;
+        }
+        let Some(t) = self.r.as_table(v, name) else { return };
+        self.r.check(t, &format!("`{name}`"), &[REFERENCE]);
+        let Some(file) = self.r.text(t, "file") else {
+            self.wrong(v, format!("`{name}` needs a `file`"), "");
+            return;
+        };
+        let operators = match t.get("operators") {
+            Some(list) => {
+                for other in ["lowpass_hz", "speeds"].into_iter().filter(|n| t.has(n)) {
+                    self.wrong(v, format!("`{name}` has both `operators` and `{other}`"), "give one of them");
+                }
+                let list = self.r.as_list(list, "operators", Kind::Texts);
+                list.into_iter().filter_map(|o| self.operator(o, "operators")).collect()
+            }
+            None => {
+                let hz = self.r.number(t, "lowpass_hz");
+                usual_operators(hz, self.r.boolean(t, "speeds").unwrap_or(false))
+            }
+        };
+        *value = TableSource { file: Some(file).filter(|f| !f.is_empty()), operators };
+    }
+
+    /// The text of a formula, where it is one; what is wrong is told with its line in the file and its place in the formula.
+    fn formula_of(&mut self, v: &'t Value<'t>, name: &str) -> Option<String> {
+        let text = self.r.as_text(v, name)?;
+        match Expr::parse(&text) {
+            Ok(_) => Some(text),
+            Err(e) => {
+                let line = self.r.line(v) + e.place.line.saturating_sub(1);
+                self.r.log.error(line, "", format!("`{name}`: {e}"), &e.hint());
                 None
             }
         }
@@ -282,34 +328,9 @@ impl Fields for Reading<'_, '_, '_> {
     }
 
     fn table_source(&mut self, name: &'static str, value: &mut TableSource) {
-        let Some(v) = self.get(name) else { return };
-        if let DeValue::String(file) = v.get_ref() {
-            *value = TableSource {
-                file: Some(file.to_string()).filter(|f| !f.is_empty()),
-                operators: usual_operators(None, false),
-            };
-            return;
+        if let Some(v) = self.get(name) {
+            self.source_of(v, name, value);
         }
-        let Some(t) = self.r.as_table(v, name) else { return };
-        self.r.check(t, &format!("`{name}`"), &[REFERENCE]);
-        let Some(file) = self.r.text(t, "file") else {
-            self.wrong(v, format!("`{name}` needs a `file`"), "");
-            return;
-        };
-        let operators = match t.get("operators") {
-            Some(list) => {
-                for other in ["lowpass_hz", "speeds"].into_iter().filter(|n| t.has(n)) {
-                    self.wrong(v, format!("`{name}` has both `operators` and `{other}`"), "give one of them");
-                }
-                let list = self.r.as_list(list, "operators", Kind::Texts);
-                list.into_iter().filter_map(|o| self.operator(o, "operators")).collect()
-            }
-            None => {
-                let hz = self.r.number(t, "lowpass_hz");
-                usual_operators(hz, self.r.boolean(t, "speeds").unwrap_or(false))
-            }
-        };
-        *value = TableSource { file: Some(file).filter(|f| !f.is_empty()), operators };
     }
 
     fn pairs(&mut self, name: &'static str, negated: &'static str, value: &mut Vec<PeriodicPair>) {
@@ -348,6 +369,34 @@ impl Fields for Reading<'_, '_, '_> {
                 continue;
             };
             value.push(FramePair { frames, distance });
+        }
+    }
+
+    fn formula(&mut self, name: &'static str, value: &mut String) {
+        if let Some(found) = self.get(name).and_then(|v| self.formula_of(v, name)) {
+            *value = found;
+        }
+    }
+
+    fn formulas(&mut self, name: &'static str, value: &mut Vec<NamedFormula>) {
+        let Some(v) = self.get(name) else { return };
+        let Some(t) = self.r.as_table(v, name) else { return };
+        value.clear();
+        for (key, v) in t.in_order() {
+            if let Some(formula) = self.formula_of(v, key) {
+                value.push(NamedFormula { name: key.to_string(), formula, line: self.r.line(v) });
+            }
+        }
+    }
+
+    fn table_sources(&mut self, name: &'static str, value: &mut Vec<NamedSource>) {
+        let Some(v) = self.get(name) else { return };
+        let Some(t) = self.r.as_table(v, name) else { return };
+        value.clear();
+        for (key, v) in t.in_order() {
+            let mut source = TableSource::default();
+            self.source_of(v, key, &mut source);
+            value.push(NamedSource { name: key.to_string(), source, line: self.r.line(v) });
         }
     }
 

@@ -12,6 +12,7 @@ pub fn reference() -> String {
         ("`[defaults]`", schema::DEFAULTS),
         ("`[[states]]` and `[[controls]]`", schema::VARIABLE),
         ("`[[parameters]]`", schema::PARAMETER),
+        ("`[[forces]]`", schema::FORCE),
         ("`[[prescribed]]`", schema::PRESCRIBED),
         ("`[solver]`", schema::SOLVER),
         ("`[refine]`", schema::REFINE),

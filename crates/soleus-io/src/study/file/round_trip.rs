@@ -27,6 +27,8 @@ fn sample(f: &Field) -> String {
         ("mode", _) => "\"constraint\"".into(),
         ("index" | "element", _) => "2".into(),
         ("constraint_method", _) => "\"Bordalba2023\"".into(),
+        ("when", _) => "\"final\"".into(),
+        ("later_entries", _) => "\"replace\"".into(),
         ("extremum", _) => "\"maximum\"".into(),
         ("on", _) => "\"child\"".into(),
         ("model_xml", _) => "'''<Model name=\"m\"><gravity>0 -9 0</gravity></Model>'''".into(),
@@ -34,6 +36,9 @@ fn sample(f: &Field) -> String {
         ("times" | "values", _) => "[0.125, 0.25]".into(),
         ("location" | "projection_vector", _) => "[0.125, -inf, 3]".into(),
         (_, Kind::Text | Kind::File) => "\"a \\\"word\\\" \\\\ \\u0007\"".into(),
+        (_, Kind::Formula) => "\"sum(activation[*]^2) + \\n x; x = [1, 2, 3].x\"".into(),
+        (_, Kind::Formulas) => "{ \"z\" = \"x + 1\", a = \"time\" }".into(),
+        (_, Kind::References) => "{ z = \"f.sto\", a = { file = \"g\", lowpass_hz = 6 } }".into(),
         (_, Kind::Number | Kind::Function) => "0.123456789012345678".into(),
         (_, Kind::Count) => "7".into(),
         (_, Kind::Boolean) => (f.default != "true").to_string(),
@@ -98,6 +103,7 @@ fn identity_every_field_of_every_type_is_kept() {
                 let empty = match f.kind {
                     Kind::Text | Kind::File | Kind::Reference => "\"\"",
                     Kind::Number => "77",
+                    Kind::Formula => "\"x\"",
                     Kind::Functions => "{}",
                     _ => "[]",
                 };
@@ -136,7 +142,18 @@ fn identity_every_field_of_every_table_is_kept() {
             &schema::PRESCRIBED[1..2],
             &[],
         ),
+        (
+            "[[forces]]\nname = \"f\"\nstates = { z = \"1\" }\nformula = \"z\"\n".to_string(),
+            schema::FORCE,
+            &["name", "states", "formula", "start"],
+        ),
+        (
+            "[[forces]]\nname = \"f\"\nstates = { z = \"1\", a = \"2\", \"z.*\" = \"3\" }\n".to_string(),
+            &schema::FORCE[7..8],
+            &[],
+        ),
         (String::new(), &schema::STUDY[2..5], &[]),
+        (String::new(), &schema::STUDY[15..18], &[]),
     ] {
         let (before, after) = match head.is_empty() {
             true => (String::new(), SMALL.to_string()),
@@ -157,6 +174,7 @@ fn identity_every_field_of_every_table_is_kept() {
 fn identity_what_has_more_than_one_form_is_kept() {
     for rest in [
         "time = { initial = [0, 0.1], final = inf }",
+        "time = { final = 1 }\n[[goals]]\nformula = 'sum(activation[*]^2)'\n[[path_constraints]]\nformula = 'com.y'\nlower = 0.5\n[tables]\nemg = 'emg.sto'\n[derived]\npower = 'actuation[a] * u[b]'",
         "time = { final = 1 }\n[[states]]\npattern = '.*'\nbounds = 1\n[[states]]\nname = 'b'\n[[states]]\npattern = 'a'",
         "time = { final = 1 }\n[[goals]]\ntype = 'periodicity'\nstates = [{ initial = 'a', final = 'b', negated = true }, 'c']",
         "time = { final = 1 }\n[[goals]]\ntype = 'periodicity'\nstates = ['a']\nnegated_states = [['c', 'd'], 'e']",
@@ -258,6 +276,15 @@ fn identity_json_names_what_is_wrong() {
 fn identity_wrong_words_are_named() {
     for (text, words) in [
         ("[[goals]]\ntype = 'control'\nmode = 'cots'\n", "cost, constraint"),
+        (
+            "[[goals]]\nweight = 1\nformula = 'sum(activation[*])) + x'\n",
+            "line 1, column 19 of the formula: an operator was expected, found `)`",
+        ),
+        (
+            "[[goals]]\nweight = 1\nformula = '''x + sqr(y)'''\n",
+            "no function `sqr` the nearest name is `sqrt`",
+        ),
+        ("[[path_constraints]]\nlower = 0\nformula = 'x +'\n", "a number, a name or `(` was expected"),
         (
             "[[goals]]\ntype = 'marker_final'\nlocation = [1, 2]\nmarker = 'm'\n",
             "`location` needs 3 numbers; found 2",

@@ -233,3 +233,11 @@ fn identity_wrong_phases_are_named() {
         assert!(hits.len() == 1 && hits[0].starts_with(&format!("{line}: ")), "{to}: {log:?}");
     }
 }
+
+/// All classes of goals of OpenSim 4.6 are types of goals in a study file.
+#[test]
+fn analytic_all_goals_of_moco() {
+    let moco: std::collections::BTreeSet<&str> =
+        GOALS.iter().map(|c| c.class).filter(|c| c.starts_with("Moco") && c.ends_with("Goal")).collect();
+    assert_eq!(moco.len(), 29, "{moco:?}");
+}

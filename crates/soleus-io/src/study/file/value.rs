@@ -63,6 +63,11 @@ impl<'l> Reader<'l> {
 
     /// The class that `type` names.
     pub fn class(&mut self, t: Table<'_>, what: &str, classes: &'static [Class]) -> Option<&'static Class> {
+        // A formula says what it is.
+        let formula = || classes.iter().find(|c| c.name == "formula").filter(|_| t.has("formula"));
+        if let (false, Some(class)) = (t.has("type"), formula()) {
+            return Some(class);
+        }
         let Some(name) = self.text(t, "type") else {
             let hint = suggestion("", classes.iter().map(|c| c.name));
             self.log.error(t.line, "", format!("{what} needs a `type`"), &hint);

@@ -5,8 +5,8 @@ use super::schema::{self, CONSTRAINTS, Class, GOALS, OPERATORS};
 use super::writing::{Writing, bounds, differing};
 use crate::plain::toml_text::quoted;
 use crate::study::{
-    Goal, GuessSettings, LinkSettings, OutputSettings, Parameter, PrescribedCoordinate, Problem,
-    RefineSettings, Solver, Study, VariableInfo,
+    FormulaForce, Goal, GuessSettings, LinkSettings, OutputSettings, Parameter, PrescribedCoordinate,
+    Problem, RefineSettings, Solver, Study, VariableInfo,
 };
 use std::fmt::Write;
 
@@ -89,6 +89,11 @@ fn problem(out: &mut String, prefix: &str, p: &Problem, study: &Study, all: &Stu
     section(out, &format!("[{prefix}defaults]"), false, |w, is_usual| {
         describe::defaults(w, &mut if is_usual { Problem::default() } else { p.clone() });
     });
+    for c in &p.forces {
+        section(out, &format!("[[{prefix}forces]]"), true, |w, is_usual| {
+            describe::force(w, &mut if is_usual { FormulaForce::default() } else { c.clone() });
+        });
+    }
     for c in &p.prescribed {
         section(out, &format!("[[{prefix}prescribed]]"), true, |w, is_usual| {
             describe::prescribed(w, &mut if is_usual { PrescribedCoordinate::default() } else { c.clone() });

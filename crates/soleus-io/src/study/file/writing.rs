@@ -5,7 +5,9 @@ use super::fields::Fields;
 use super::reading::{OPERATORS, usual_operators};
 use crate::plain::Plain;
 use crate::plain::toml_text::{self, list, number, quoted};
-use crate::study::{ContactGroup, FramePair, PeriodicPair, TableOperator, TableSource, Weight};
+use crate::study::{
+    ContactGroup, FramePair, NamedFormula, NamedSource, PeriodicPair, TableOperator, TableSource, Weight,
+};
 use soleus_math::Function;
 use soleus_model::Element;
 
@@ -208,6 +210,22 @@ impl Fields for Writing {
             inline(&[("frames", frames), ("bounds", list(&p.distance, |x| number(*x)))])
         });
         self.push(name, text);
+    }
+
+    fn formula(&mut self, name: &'static str, value: &mut String) {
+        self.push(name, quoted(value));
+    }
+
+    fn formulas(&mut self, name: &'static str, value: &mut Vec<NamedFormula>) {
+        let all: Vec<String> =
+            value.iter().map(|f| format!("{} = {}", quoted(&f.name), quoted(&f.formula))).collect();
+        self.push(name, format!("{{ {} }}", all.join(", ")));
+    }
+
+    fn table_sources(&mut self, name: &'static str, value: &mut Vec<NamedSource>) {
+        let all: Vec<String> =
+            value.iter().map(|t| format!("{} = {}", quoted(&t.name), table_source_text(&t.source))).collect();
+        self.push(name, format!("{{ {} }}", all.join(", ")));
     }
 
     fn function(&mut self, name: &'static str, value: &mut Option<Function>) {

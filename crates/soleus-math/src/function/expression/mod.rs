@@ -1,7 +1,7 @@
 //! Functions written as text.
 
 mod parse;
-mod program;
+pub(crate) mod program;
 
 use super::FunctionError;
 use crate::{Dual, Real};
@@ -56,13 +56,13 @@ impl Expression {
         T::choose(
             (),
             |()| T::cst(self.plain_value(T::plain_list(x))),
-            |()| program::run(&self.ops, &|i| x[i]),
+            |()| program::run_small(&self.ops, &|i| x[i]),
         )
     }
 
     #[inline(never)]
     fn plain_value(&self, x: &[f64]) -> f64 {
-        program::run(&self.ops, &|i| x[i])
+        program::run_small(&self.ops, &|i| x[i])
     }
 
     /// Value, first and second derivative by the only variable (by the first, if there are more: they are 0).
@@ -76,7 +76,7 @@ impl Expression {
     }
 
     fn any_eval1<T: Real>(&self, x: T) -> [T; 3] {
-        let y = program::run(&self.ops, &|i| {
+        let y = program::run_small(&self.ops, &|i| {
             if i == 0 {
                 Dual::new(Dual::variable(x, 0), [Dual::cst(1.0)])
             } else {
@@ -94,8 +94,9 @@ impl Expression {
         }
         let mut value = T::zero();
         for (g, gradient) in gradient.iter_mut().enumerate().take(n) {
-            let y =
-                program::run(&self.ops, &|i| Dual::new(x[i], [if i == g { T::one() } else { T::zero() }]));
+            let y = program::run_small(&self.ops, &|i| {
+                Dual::new(x[i], [if i == g { T::one() } else { T::zero() }])
+            });
             value = y.v;
             *gradient = y.d[0];
         }
@@ -112,7 +113,7 @@ impl Expression {
         let seed = |i: usize, g: usize| if i == g { T::one() } else { T::zero() };
         for r in 0..n {
             for c in r..n {
-                let y = program::run(&self.ops, &|i| {
+                let y = program::run_small(&self.ops, &|i| {
                     Dual::new(Dual::new(x[i], [seed(i, r)]), [Dual::<T, 1>::new(seed(i, c), [T::zero()])])
                 });
                 value = y.v.v;

@@ -278,7 +278,7 @@ impl<'a> Parser<'a> {
         let constant = |op: &Op| matches!(op, Op::Constant(_));
         if count > 0 && self.ops[first..].iter().all(constant) {
             self.ops.push(op);
-            let value = program::run(&self.ops[first..], &|_| f64::NAN);
+            let value = program::run_small(&self.ops[first..], &|_| f64::NAN);
             self.ops.truncate(first);
             self.ops.push(Op::Constant(value));
         } else if let (Op::Power, Some(Op::Constant(p))) = (op, self.ops.last().copied()) {

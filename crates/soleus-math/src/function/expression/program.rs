@@ -1,17 +1,18 @@
-//! The program an expression becomes, and the machine that runs it.
+//! The program an expression or a [`Formula`](crate::formula::Formula) becomes, and the machine that runs it.
 
+use super::super::Function;
 use crate::Real;
 
 /// Most numbers the machine holds at a time: results of definitions and operands that wait.
 /// The stack is an array of this size, so that running allocates nothing.
-pub(super) const STACK: usize = 32;
+pub(crate) const STACK: usize = 32;
 
 /// Longest program; far above any formula of a model.
 pub(super) const MAX_OPS: usize = 10_000;
 
 /// One instruction: takes its operands off the stack and puts its result there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Op {
+pub(crate) enum Op {
     Constant(f64),
     /// Value of a variable.
     Variable(usize),
@@ -26,11 +27,13 @@ pub(super) enum Op {
     PowerInteger(i32),
     PowerConstant(f64),
     Call(Call),
+    /// A function of one variable, by its place in the list that comes with the program.
+    Table(usize),
 }
 
 /// Functions by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Call {
+pub(crate) enum Call {
     Sqrt,
     Exp,
     Log,
@@ -60,11 +63,21 @@ pub(super) enum Call {
     Max,
     Atan2,
     Select,
+    // What follows has no name in expressions; formulas have operators for it.
+    /// 1 where a < b, else 0; and so on.
+    Less,
+    LessEqual,
+    Equal,
+    And,
+    Or,
+    Not,
+    /// ln(1 + exp(b a))/b.
+    Softplus,
 }
 
 impl Call {
     /// The function of this name.
-    pub(super) fn from_name(name: &str) -> Option<Call> {
+    pub(crate) fn from_name(name: &str) -> Option<Call> {
         Some(match name {
             "sqrt" => Call::Sqrt,
             "exp" => Call::Exp,
@@ -100,9 +113,10 @@ impl Call {
     }
 
     /// Number of arguments.
-    pub(super) fn arguments(self) -> usize {
+    pub(crate) fn arguments(self) -> usize {
         match self {
-            Call::Min | Call::Max | Call::Atan2 => 2,
+            Call::Min | Call::Max | Call::Atan2 | Call::Softplus => 2,
+            Call::Less | Call::LessEqual | Call::Equal | Call::And | Call::Or => 2,
             Call::Select => 3,
             _ => 1,
         }
@@ -147,8 +161,22 @@ impl Call {
                     c
                 }
             }
+            Call::Less => flag(a.value() < b.value()),
+            Call::LessEqual => flag(a.value() <= b.value()),
+            Call::Equal => flag(a.value() == b.value()),
+            Call::And => flag(a.value() != 0.0 && b.value() != 0.0),
+            Call::Or => flag(a.value() != 0.0 || b.value() != 0.0),
+            Call::Not => flag(a.value() == 0.0),
+            Call::Softplus => softplus(a, b),
         }
     }
+}
+
+/// ln(1 + eˢˣ)/s, a smooth max(x, 0) for s > 0, written so that the exponential does not overflow.
+fn softplus<T: Real>(x: T, s: T) -> T {
+    let y = x * s;
+    let soft = if y.value() > 0.0 { y + ((-y).exp() + 1.0).ln() } else { (y.exp() + 1.0).ln() };
+    soft / s
 }
 
 /// erf (sign +1) or erfc (sign −1) at x, given its value there.
@@ -197,17 +225,17 @@ fn whole(p: f64) -> Option<i32> {
 
 impl Op {
     /// How many operands it takes.
-    pub(super) fn operands(self) -> usize {
+    pub(crate) fn operands(self) -> usize {
         match self {
             Op::Constant(_) | Op::Variable(_) | Op::Local(_) => 0,
-            Op::Negate | Op::PowerInteger(_) | Op::PowerConstant(_) => 1,
+            Op::Negate | Op::PowerInteger(_) | Op::PowerConstant(_) | Op::Table(_) => 1,
             Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Power => 2,
             Op::Call(f) => f.arguments(),
         }
     }
 
     /// A power with the constant exponent p.
-    pub(super) fn power_by(p: f64) -> Op {
+    pub(crate) fn power_by(p: f64) -> Op {
         match whole(p) {
             Some(n) => Op::PowerInteger(n),
             None => Op::PowerConstant(p),
@@ -215,12 +243,17 @@ impl Op {
     }
 }
 
-/// Runs a program; `variable(i)` gives the variables. The parser has checked that the stack suffices.
+/// Runs a program on a stack that is high enough, which its maker has checked; `variable(i)` gives the variables. Results are the
+/// lowest numbers that are left, and their count comes back.
 //
 // Every scalar, and two kinds of dual numbers over each, have a copy of these lines: it should stay the only one.
 #[inline(never)]
-pub(super) fn run<T: Real>(ops: &[Op], variable: &dyn Fn(usize) -> T) -> T {
-    let mut stack = [T::zero(); STACK];
+pub(crate) fn run<T: Real>(
+    ops: &[Op],
+    tables: &[Function],
+    variable: &dyn Fn(usize) -> T,
+    stack: &mut [T],
+) -> usize {
     // Index of the free place above the top.
     let mut top = 0;
     for op in ops {
@@ -244,9 +277,17 @@ pub(super) fn run<T: Real>(ops: &[Op], variable: &dyn Fn(usize) -> T) -> T {
                 2 => f.apply(a, stack[base + 1], a),
                 _ => f.apply(a, stack[base + 1], stack[base + 2]),
             },
+            Op::Table(i) => tables[i].value(&[a]),
         };
         stack[base] = result;
         top = base + 1;
     }
+    top
+}
+
+/// Runs the program of an expression, which needs at most [`STACK`] places and leaves one number on top.
+pub(super) fn run_small<T: Real>(ops: &[Op], variable: &dyn Fn(usize) -> T) -> T {
+    let mut stack = [T::zero(); STACK];
+    let top = run(ops, &[], variable, &mut stack);
     stack[top - 1]
 }

@@ -20,7 +20,7 @@ pub fn apply(path: &Path, s: &MocoStudySetup, base: &ModelProblem, p: &mut Probl
     for m in &mut p.multipliers {
         *m = Variable::new(m.name.clone(), pair(s.multiplier_bounds));
     }
-    set(path, &s.controls, &mut p.controls)?;
+    set(path, s.replace_entries, &s.controls, &mut p.controls)?;
     // States that a component knows the range of; those of muscles follow their excitation.
     let n = base.num_coordinates();
     for f in &base.system.forces {
@@ -31,21 +31,26 @@ pub fn apply(path: &Path, s: &MocoStudySetup, base: &ModelProblem, p: &mut Probl
         for (k, name) in names.into_iter().enumerate() {
             let i = 2 * n + f.states.start + k;
             let bounds = match name {
-                "activation" if s.bound_activation_from_excitation => p.controls[f.controls.start].bounds,
+                "activation" if s.bound_activation_from_excitation && !f.controls.is_empty() => {
+                    p.controls[f.controls.start].bounds
+                }
                 "normalized_tendon_force" => Bounds::new(0.0, 5.0),
                 _ => continue,
             };
             p.states[i] = Variable::new(p.states[i].name.clone(), bounds);
         }
     }
-    set(path, &s.states, &mut p.states)?;
+    set(path, s.replace_entries, &s.states, &mut p.states)?;
     rates(s, base, p);
     Ok(())
 }
 
-/// Applies infos to the variables they name; patterns come first, and a name replaces all that a pattern said.
-fn set(path: &Path, infos: &[VariableInfo], variables: &mut [Variable]) -> Result<(), Error> {
+/// Applies infos to the variables they name; patterns come first. An info changes what it names, or, with `replace`, takes back all that
+/// others said of the variable.
+fn set(path: &Path, replace: bool, infos: &[VariableInfo], variables: &mut [Variable]) -> Result<(), Error> {
     let suggested: Vec<Bounds> = variables.iter().map(|v| v.bounds).collect();
+    // What was said of the ends of each variable so far.
+    let mut ends: Vec<[Option<Bounds>; 2]> = vec![[None; 2]; variables.len()];
     for info in infos {
         let pattern = if info.is_pattern { Some(regex(path, info.line, &info.name)?) } else { None };
         let mut found = false;
@@ -53,10 +58,15 @@ fn set(path: &Path, infos: &[VariableInfo], variables: &mut [Variable]) -> Resul
             let fits = pattern.as_ref().map_or(is_called(&v.name, &info.name), |p| p.is_match(&v.name));
             if fits {
                 found = true;
-                let bounds = info.bounds.map_or(suggested[k], pair);
-                v.bounds = bounds;
-                v.initial = info.initial.map_or(bounds, pair);
-                v.last = info.last.map_or(bounds, pair);
+                if replace {
+                    (v.bounds, ends[k]) = (suggested[k], [None; 2]);
+                }
+                v.bounds = info.bounds.map_or(v.bounds, pair);
+                for (end, own) in ends[k].iter_mut().zip([info.initial, info.last]) {
+                    *end = own.map(pair).or(*end);
+                }
+                v.initial = ends[k][0].unwrap_or(v.bounds);
+                v.last = ends[k][1].unwrap_or(v.bounds);
             }
         }
         let several = variables.iter().filter(|v| is_called(&v.name, &info.name)).count() > 1;

@@ -1,7 +1,9 @@
 //! Path constraints of a study.
 
+use super::formulas::{self, Setting};
 use super::outputs::{frame, scalar};
 use super::pair;
+use crate::context::Context;
 use crate::error::Error;
 use soleus_control::PathConstraint;
 use soleus_control::goal::{self, Projection, Shape, TimeBounds};
@@ -12,12 +14,25 @@ use soleus_math::vec3;
 use std::path::Path;
 
 /// All path constraints of a study.
-pub fn build(path: &Path, s: &MocoStudySetup, base: &ModelProblem) -> Result<Vec<PathConstraint>, Error> {
+pub fn build(
+    cx: &Context,
+    path: &Path,
+    s: &MocoStudySetup,
+    base: &ModelProblem,
+) -> Result<Vec<PathConstraint>, Error> {
     let mut list = Vec::new();
+    let is_formula = |c: &MocoPathConstraint| matches!(c.kind, PathConstraintKind::Formula { .. });
+    let has_formula = s.path_constraints.iter().any(is_formula);
+    let setting = if has_formula { Setting::new(cx, path, s, base)? } else { Setting::default() };
     for c in &s.path_constraints {
+        if let PathConstraintKind::Formula { formula, bounds } = &c.kind {
+            list.extend(formulas::constraint(path, (c.line, &c.name), base, &setting, formula, bounds)?);
+            continue;
+        }
         let refuse = |message: String| Error::content(path, c.line, &c.name, message, "");
         list.extend(one(c, base).map_err(refuse)?);
     }
+    list.extend(formulas::controllers(path, base)?);
     Ok(list)
 }
 
@@ -40,6 +55,7 @@ fn one(c: &MocoPathConstraint, base: &ModelProblem) -> Result<Vec<PathConstraint
             let (quantities, scalar) = scalar(base, output, Shape::Plain)?;
             Ok(vec![goal::output_constraint(name, system, quantities, scalar, pair(*bounds))])
         }
+        PathConstraintKind::Formula { .. } => Ok(Vec::new()),
         PathConstraintKind::FrameDistance { pairs, projection, vector } => {
             let mut list = Vec::new();
             for p in pairs {
@@ -74,13 +90,15 @@ fn variables(
     of: fn(usize) -> PointVariable,
 ) -> Result<Vec<PointVariable>, String> {
     let find = |p: &String| {
-        let i = names.iter().position(|n| n == p);
-        i.map(of).ok_or_else(|| format!("there is no variable `{p}`"))
+        let near = soleus_model::nearest_name(p, names.iter().map(String::as_str), 2);
+        let near = near.map_or(String::new(), |n| format!("; the nearest name is `{n}`"));
+        let i = formulas::position(names, p);
+        i.map(of).ok_or_else(|| format!("there is no variable `{p}`, or several{near}"))
     };
     paths.iter().map(find).collect()
 }
 
-fn time_bounds(b: &FunctionBounds) -> Result<TimeBounds, String> {
+pub fn time_bounds(b: &FunctionBounds) -> Result<TimeBounds, String> {
     if b.lower.is_none() && b.upper.is_none() {
         return Err("there is neither a lower nor an upper bound".into());
     }

@@ -2,6 +2,7 @@
 
 use super::Inputs;
 use super::bounds::{implicit_states, is_called, regex};
+use super::formulas::{self, Setting};
 use super::references::spline;
 use crate::context::Context;
 use crate::error::Error;
@@ -23,8 +24,10 @@ pub fn build(
     inputs: &Inputs,
 ) -> Result<Vec<Goal>, Error> {
     let mut goals = Vec::new();
+    let has_formula = s.goals.iter().any(|g| matches!(g.kind, GoalKind::Formula { .. }));
+    let setting = if has_formula { Setting::new(cx, path, s, base)? } else { Setting::default() };
     for g in &s.goals {
-        goals.extend(one(cx, path, g, s, base, inputs)?);
+        goals.extend(one(cx, path, g, s, base, inputs, &setting)?);
     }
     let squares = |name: &str, weight: f64, list: Vec<PointVariable>| {
         let list: Vec<_> = list.into_iter().map(|v| (v, 1.0)).collect();
@@ -50,6 +53,7 @@ fn one(
     study: &MocoStudySetup,
     base: &ModelProblem,
     inputs: &Inputs,
+    setting: &Setting,
 ) -> Result<Option<Goal>, Error> {
     let given = &inputs.given;
     // With parameters, the motion's consequences change too.
@@ -65,7 +69,9 @@ fn one(
             | GoalKind::InitialForceEquilibrium
             | GoalKind::Periodicity { .. }
     );
-    let constraint = g.constraint.unwrap_or(constrains);
+    // A formula with bounds is meant to stay within them.
+    let is_bounded = matches!(g.kind, GoalKind::Formula { .. }) && !g.bounds.is_empty();
+    let constraint = g.constraint.unwrap_or(constrains || is_bounded);
     let cost = (!constraint).then_some(g.weight);
     let (name, weight) = (g.name.as_str(), g.weight);
     let made = match &g.kind {
@@ -136,6 +142,9 @@ fn one(
         GoalKind::ContactTracking { .. }
         | GoalKind::ContactImpulse { .. }
         | GoalKind::StepTimeAsymmetry { .. } => Some(super::contact::build(cx, path, g, base)?),
+        GoalKind::Formula { formula, when } => {
+            Some(formulas::build(path, g, base, setting, (formula, when), constraint)?)
+        }
         GoalKind::ParameterExpression { expression, parameters, variables } => {
             let (formula, list) = parameter_formula(path, g, study, expression, parameters, variables)?;
             let bounds = g.bounds.first().map_or(Bounds::fixed(0.0), |b| super::pair(*b));
@@ -146,6 +155,13 @@ fn one(
             Some(goal::parameter_expression(name, mode, formula, &list))
         }
     };
+    let divides = g.divide_by_displacement || g.divide_by_duration || g.divide_by_mass;
+    let is_formula = matches!(g.kind, GoalKind::Formula { .. });
+    if is_formula && divides && made.as_ref().is_some_and(|m| m.endpoint.is_some()) {
+        let message = "only an integral can be divided by displacement, duration or mass";
+        let hint = "write it into the formula: / displacement, / duration, / mass";
+        return Err(Error::content(path, g.line, &g.name, message, hint));
+    }
     let mass = g.divide_by_mass.then(|| base.model.total_mass());
     let made = made.map(|m| goal::divided(m, system, g.divide_by_displacement, g.divide_by_duration, mass));
     match made {

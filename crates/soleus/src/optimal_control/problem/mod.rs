@@ -3,6 +3,7 @@
 pub mod bounds;
 mod constraints;
 mod contact;
+pub mod formulas;
 mod frames;
 mod goals;
 mod markers;
@@ -52,9 +53,59 @@ pub fn build(
     }
     prescribed::apply(path, inputs, base, &mut problem)?;
     problem.goals = goals::build(cx, path, s, base, inputs)?;
-    problem.path_constraints = constraints::build(path, s, base)?;
+    problem.path_constraints = constraints::build(cx, path, s, base)?;
     parameters::vary_goals(cx, source, s, inputs, &mut problem)?;
+    forward_in_time(&mut problem);
     Ok(problem)
+}
+
+/// Holds the final time after the initial one where bounds would allow a motion backwards in time.
+fn forward_in_time(problem: &mut Problem) {
+    let (first, last) = (&mut problem.initial_time, &mut problem.final_time);
+    if first.upper <= last.lower {
+        return;
+    }
+    if first.is_fixed() {
+        last.lower = first.lower.min(last.upper);
+    } else if last.is_fixed() {
+        first.upper = last.lower.max(first.lower);
+    } else {
+        problem.goals.push(soleus_control::goal::duration_at_least("duration", 0.0));
+    }
+}
+
+/// Widths of bounds that differ by more than this are told: beyond it, solvers were seen to stop at points that are no optimum.
+const SIZES_APART: f64 = 1e6;
+
+/// Warns of variables whose bounds are of very different widths, unless the solver counts them in these widths.
+pub fn warn_of_sizes(cx: &Context, path: &Path, s: &MocoStudySetup, problem: &Problem) {
+    if s.solver.scale_variables_using_bounds {
+        return;
+    }
+    let all = problem.states.iter().chain(&problem.controls).chain(&problem.parameters);
+    let wide = |v: &&soleus_control::Variable| {
+        let width = v.bounds.upper - v.bounds.lower;
+        width > 0.0 && width.is_finite()
+    };
+    let width = |v: &soleus_control::Variable| v.bounds.upper - v.bounds.lower;
+    let by_width =
+        |a: &&soleus_control::Variable, b: &&soleus_control::Variable| width(a).total_cmp(&width(b));
+    let list: Vec<_> = all.filter(wide).collect();
+    let (Some(least), Some(most)) =
+        (list.iter().copied().min_by(by_width), list.iter().copied().max_by(by_width))
+    else {
+        return;
+    };
+    if width(most) > SIZES_APART * width(least) {
+        let message = format!(
+            "the bounds of `{}` are {:.3e} apart, those of `{}` {:.3e}: sizes this different may mislead the solver",
+            most.name,
+            width(most),
+            least.name,
+            width(least)
+        );
+        cx.warn(path, message, "give tighter bounds, or `scale_variables = true` under [solver]");
+    }
 }
 
 /// Names a constraint that nothing can change and that does not hold.

@@ -62,7 +62,7 @@ pub fn vary_goals(
         let other = at(cx, source, &model, values)?;
         Ok(Demands {
             goals: goals::build(cx, source.path, s, &other, inputs)?,
-            path_constraints: constraints::build(source.path, s, &other)?,
+            path_constraints: constraints::build(cx, source.path, s, &other)?,
         })
     };
     let mut demands = Demands {
@@ -81,10 +81,10 @@ pub fn found(
     source: &StudyModel,
     s: &MocoStudySetup,
     values: &[(String, f64)],
-) -> Result<Arc<System>, Error> {
+) -> Result<ModelProblem, Error> {
     let of = |p: &MocoParameter| values.iter().find(|v| v.0 == p.name).map(|v| v.1);
     let list: Vec<_> = s.parameters.iter().filter_map(|p| of(p).map(|x| (p, x))).collect();
-    Ok(at(cx, source, &source.element(cx)?, &list)?.system)
+    at(cx, source, &source.element(cx)?, &list)
 }
 
 /// The model with parameters at some values.
@@ -254,14 +254,18 @@ fn residuals(s: &System) -> Vec<f64> {
 /// The value in the file, of the first component that has it.
 fn property(model: &Element, p: &MocoParameter) -> Option<f64> {
     p.component_paths.iter().find_map(|c| {
-        let text = component(model, c)?.child_text(&p.property_name)?;
+        let e = component(model, c)?;
+        let own = || e.child("constants").and_then(|list| list.child_text(&p.property_name));
+        let text = e.child_text(&p.property_name).or_else(own)?;
         text.split_whitespace().nth(p.property_element.unwrap_or(0))?.parse().ok()
     })
 }
 
 fn set_property(model: &mut Element, path: &str, p: &MocoParameter, value: f64) {
     let Some(e) = component_mut(model, path) else { return };
-    let Some(child) = e.child_mut(&p.property_name) else { return };
+    // Constants of a force by formulas are properties too.
+    let e = if e.child(&p.property_name).is_none() { e.child_mut("constants") } else { Some(e) };
+    let Some(child) = e.and_then(|e| e.child_mut(&p.property_name)) else { return };
     let mut words: Vec<String> = child.text().split_whitespace().map(str::to_string).collect();
     if let Some(word) = words.get_mut(p.property_element.unwrap_or(0)) {
         *word = format!("{value:?}");

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::inputs::paths::{beside, file_part, stem_of};
 use crate::optimal_control::model::StudyModel;
 use crate::optimal_control::options::SolveOptions;
-use crate::optimal_control::problem::{self, Inputs, parameters, refuse_impossible};
+use crate::optimal_control::problem::{self, Inputs, formulas, parameters, refuse_impossible};
 use crate::optimal_control::solution::{PhaseSolution, Solution};
 use crate::optimal_control::start::guess;
 use crate::optimal_control::transcription::meshes::{self, Meshes, Posed, Solved};
@@ -17,6 +17,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Collocation, Problem, Settings, Trajectory};
 use soleus_io::setup::moco::MocoStudySetup;
 use soleus_io::study::Study;
+use soleus_math::Table;
 use std::path::{Path, PathBuf};
 
 /// A study of one phase with its model and its data, ready to be solved.
@@ -101,6 +102,7 @@ impl<'a> Session<'a> {
         for w in problem.warnings() {
             cx.warn(path, w.to_string(), "");
         }
+        problem::warn_of_sizes(cx, path, &posed.study.setup, &problem);
         let out = Place::of_solution(path, &posed.study, a);
         Ok(Session { cx, posed, a, source, problems: vec![problem], out })
     }
@@ -125,6 +127,7 @@ impl<'a> Session<'a> {
                 distance = self.simulate(&found)?;
             }
         }
+        let derived = derived(self.cx, &self.source, &posed.study, (base, &found), &self.out)?;
         let phase = PhaseSolution {
             name: name_of(path, s),
             model: base.clone(),
@@ -133,6 +136,7 @@ impl<'a> Session<'a> {
             place: self.out.clone(),
             text,
             page,
+            derived,
         };
         Ok(Solution {
             phases: vec![phase],
@@ -146,14 +150,10 @@ impl<'a> Session<'a> {
 
     /// Tells how far a simulation under the controls found is from the solution.
     fn simulate(&self, found: &Trajectory) -> Result<Option<simulation_check::Distance>, Error> {
-        let changed = match found.parameters.is_empty() {
-            true => None,
-            false => {
-                Some(parameters::found(self.cx, &self.source, &self.posed.study.setup, &found.parameters)?)
-            }
-        };
         let base = &self.posed.model;
-        match simulation_check::simulate(base, changed.as_ref().unwrap_or(&base.system), found) {
+        let changed = changed(self.cx, &self.source, &self.posed.study.setup, found)?;
+        let system = changed.as_ref().map_or(&base.system, |c| &c.system);
+        match simulation_check::simulate(base, system, found) {
             Ok(distance) => {
                 self.cx.note(distance.to_string());
                 Ok(Some(distance))
@@ -164,6 +164,43 @@ impl<'a> Session<'a> {
             }
         }
     }
+}
+
+/// The model with the parameters that were found, where there are some.
+fn changed(
+    cx: &Context,
+    source: &StudyModel,
+    s: &MocoStudySetup,
+    found: &Trajectory,
+) -> Result<Option<ModelProblem>, Error> {
+    match found.parameters.is_empty() {
+        true => Ok(None),
+        false => parameters::found(cx, source, s, &found.parameters).map(Some),
+    }
+}
+
+/// Values of the formulas of a study or a phase along its solution, where it has some; their file is beside that of the solution.
+pub(crate) fn derived(
+    cx: &Context,
+    source: &StudyModel,
+    study: &Study,
+    (base, found): (&ModelProblem, &Trajectory),
+    out: &Place,
+) -> Result<Option<(Place, Table)>, Error> {
+    let (path, s) = (source.path, &study.setup);
+    if s.derived.is_empty() {
+        return Ok(None);
+    }
+    let changed = changed(cx, source, s, found)?;
+    let base = changed.as_ref().unwrap_or(base);
+    let setting = formulas::Setting::new(cx, path, s, base)?;
+    let mut table = formulas::values(path, &s.derived, base, &setting, found)?;
+    table.name = name_of(path, s);
+    let usual = || {
+        let name = format!("{}_derived.sto", file_part(&name_of(path, s)));
+        Place { path: out.path.with_file_name(name), is_derived: true }
+    };
+    Ok(Some((Place::new(None, path, study.output.derived.as_ref()).unwrap_or_else(usual), table)))
 }
 
 impl Posed for Session<'_> {

@@ -9,7 +9,7 @@ use crate::optimal_control::model::{StudyModel, posed};
 use crate::optimal_control::options::SolveOptions;
 use crate::optimal_control::problem::bounds::{is_called, regex};
 use crate::optimal_control::problem::{self, refuse_impossible};
-use crate::optimal_control::run::session::{Place, name_of};
+use crate::optimal_control::run::session::{self, Place, name_of};
 use crate::optimal_control::run::watch::Store;
 use crate::optimal_control::solution::{PhaseSolution, Solution};
 use crate::optimal_control::start::guess;
@@ -97,7 +97,11 @@ impl Posing<'_> {
             let title = name_of(self.path, s);
             let html = || report::html(&title, base, &motion, &solution, &goals, seconds);
             let page = report.as_ref().map(|place| (place.of_phase(&s.name), html()));
+            let source = StudyModel::of_study(self.path, s);
+            let derived =
+                session::derived(self.cx, &source, &self.study.phases[k], (base, &motion), &self.out)?;
             phases.push(PhaseSolution {
+                derived,
                 name: s.name.clone(),
                 model: base.clone(),
                 place: self.out.of_phase(&s.name),

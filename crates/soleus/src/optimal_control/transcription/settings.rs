@@ -13,6 +13,10 @@ use std::path::Path;
 /// Tolerance of studies in TOML that give none; a MocoStudy has its own.
 const TOLERANCE: f64 = 1e-6;
 
+/// First barrier parameter where a motion is given to start from. From a walk at 1.2 m/s, walks at 0.8 and 1.6 m/s and on slopes of 5° took
+/// 83 to 271 iterations with it, and 465 or no solution with the usual 0.1.
+const BARRIER_OF_A_GUESS: f64 = 1e-4;
+
 /// Scheme, mesh and what else the transcription asks.
 pub fn transcription(
     path: &Path,
@@ -124,7 +128,10 @@ pub fn solver(cx: &Context, study: &Study, is_moco: bool, a: &SolveOptions) -> n
     }
     o.tolerance = a.tolerance.unwrap_or(o.tolerance);
     o.max_iterations = a.max_iterations.unwrap_or(o.max_iterations);
-    o.initial_barrier = a.barrier.or(study.barrier).unwrap_or(o.initial_barrier);
+    // A large barrier would lead away from a guess. Moco's studies begin as Moco does.
+    let is_guessed = a.guess.is_some() || s.guess_file.is_some();
+    let usual = if is_guessed && !is_moco { BARRIER_OF_A_GUESS } else { o.initial_barrier };
+    o.initial_barrier = a.barrier.or(study.barrier).unwrap_or(usual);
     // The linear algebra uses two threads at most.
     o.threads = threads(cx, study, a).min(2);
     o

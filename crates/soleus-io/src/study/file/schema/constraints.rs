@@ -23,6 +23,17 @@ pub(in crate::study::file) const CONSTRAINTS: &[Class] = &[
         help: "states stay between functions of time",
     },
     Class {
+        name: "formula",
+        class: "",
+        fields: &[
+            row!("formula" => Formula, "", "needed", "what is held: docs/guide/formulas.md"),
+            LOWER,
+            UPPER,
+            EQUAL,
+        ],
+        help: "a formula of quantities of the model stays between numbers or functions of time",
+    },
+    Class {
         name: "frame_distance",
         class: "MocoFrameDistanceConstraint",
         fields: &[
@@ -54,7 +65,7 @@ pub(in crate::study::file) const FRAME_PAIR: &[Field] = &[
 
 /// Fields that all path constraints have.
 pub(in crate::study::file) const CONSTRAINT: &[Field] = &[
-    row!("type" => Text, "", "needed", "one of those below"),
+    row!("type" => Text, "", "needed", "one of those below; `formula` where there is a formula"),
     row!("name" => Text, "", "its type", "its name in reports"),
     row!("bounds" => Bounds, "the constraint's", "0", "of its values"),
 ];

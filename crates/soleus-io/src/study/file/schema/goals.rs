@@ -305,6 +305,16 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         help: "left and right steps have lengths in a given relation",
     },
     Class {
+        name: "formula",
+        class: "",
+        fields: &[
+            row!("formula" => Formula, "", "needed", "what is minimized or held: docs/guide/formulas.md"),
+            row!("when" => Text, "", "integral",
+                "what counts where the formula does not say: `integral`, `initial` or `final`"),
+        ],
+        help: "a formula of quantities of the model",
+    },
+    Class {
         name: "expression",
         class: "MocoExpressionBasedParameterGoal",
         fields: &[

@@ -33,6 +33,12 @@ pub(super) enum Kind {
     FramePairs,
     /// One pair of bounds, or several.
     BoundsList,
+    /// A formula of quantities of the model.
+    Formula,
+    /// A table from names to formulas.
+    Formulas,
+    /// A table from names to table files.
+    References,
     /// A function of time: a number where it is constant.
     Function,
     /// Functions of time by name.
@@ -61,6 +67,9 @@ impl Kind {
             Kind::Numbers => "list of numbers",
             Kind::Texts => "list of texts",
             Kind::Weights => "table name = number",
+            Kind::Formula => "formula",
+            Kind::Formulas => "table name = formula",
+            Kind::References => "table name = file, or { file, lowpass_hz }",
             Kind::Function => "number or function",
             Kind::Functions => "table name = function",
             Kind::Xml => "text of XML",
@@ -129,6 +138,7 @@ pub(super) const STUDY: &[Field] = &[
     row!("kinematics" => File, "", "none", "motion of all coordinates that is given; they leave the problem"),
     row!("prescribed" => Tables, "", "none", "motions of single coordinates that are given by points"),
     row!("operators" => Tables, "", "none", "changes of the model before all else, in their order"),
+    row!("forces" => Tables, "", "none", "forces by formulas that the model gets"),
     row!("time" => Table, "", "needed", "when the motion begins and ends"),
     row!("defaults" => Table, "", "see there", "bounds of what has none of its own"),
     row!("states" => Tables, "", "model's", "bounds of states"),
@@ -136,6 +146,9 @@ pub(super) const STUDY: &[Field] = &[
     row!("parameters" => Tables, "", "none", "properties of the model to be found"),
     row!("goals" => Tables, "", "none", "what is minimized, and what holds between the ends"),
     row!("path_constraints" => Tables, "", "none", "what holds all the time"),
+    row!("tables" => References, "", "none", "tables over time that formulas read: `name[column]`"),
+    row!("definitions" => Formulas, "", "none", "formulas that other formulas use by name"),
+    row!("derived" => Formulas, "", "none", "formulas whose values along the solution are written to a table"),
     row!("solver" => Table, "", "see there", "mesh, scheme, tolerances"),
     row!("refine" => Table, "", "off", "meshes that get finer until the motion is right"),
     row!("guess" => Table, "", "from bounds", "where to start"),
@@ -147,7 +160,7 @@ pub(super) const STUDY: &[Field] = &[
 
 /// Fields of a study that are lists: a phase adds to them.
 pub(super) const LIST_FIELDS: &[&str] =
-    &["operators", "prescribed", "states", "controls", "parameters", "goals", "path_constraints"];
+    &["operators", "forces", "prescribed", "states", "controls", "parameters", "goals", "path_constraints"];
 
 /// `[[phases]]`.
 pub(super) const PHASE: &[Field] = &[
@@ -158,6 +171,7 @@ pub(super) const PHASE: &[Field] = &[
     row!("kinematics" => File, "", "the study's", "motion that is given"),
     row!("prescribed" => Tables, "", "none", "after those of the study"),
     row!("operators" => Tables, "", "none", "after those of the study"),
+    row!("forces" => Tables, "", "none", "after those of the study"),
     row!("time" => Table, "", "the study's", "when it begins and ends"),
     row!("defaults" => Table, "", "the study's", "field by field over those of the study"),
     row!("states" => Tables, "", "none", "after those of the study"),
@@ -166,6 +180,9 @@ pub(super) const PHASE: &[Field] = &[
         "after those of the study; the same name is the same number in all phases"),
     row!("goals" => Tables, "", "none", "after those of the study"),
     row!("path_constraints" => Tables, "", "none", "after those of the study"),
+    row!("tables" => References, "", "none", "beside those of the study"),
+    row!("definitions" => Formulas, "", "none", "beside those of the study"),
+    row!("derived" => Formulas, "", "none", "beside those of the study"),
     row!("solver" => Table, "", "the study's",
         "mesh and scheme, field by field; tolerances and limits of the first phase count for all"),
     row!("guess" => Table, "", "the study's", "where it starts"),
@@ -191,6 +208,8 @@ pub(super) const DEFAULTS: &[Field] = &[
     row!("multipliers" => Bounds, "N, N·m", "[-1000, 1000]", "multipliers of kinematic constraints"),
     row!("activations_from_excitations" => Boolean, "", "true",
         "activations have the bounds of their excitations"),
+    row!("later_entries" => Text, "", "add",
+        "what a later entry of [[states]] or [[controls]] does to earlier ones about the same variable: `add` changes what it names, `replace` takes back all else too, as Moco does"),
 ];
 
 /// `[[states]]` and `[[controls]]`.
@@ -215,6 +234,19 @@ pub(super) const PARAMETER: &[Field] = &[
     row!("bounds" => Bounds, "the property's", "needed", "bounds of the value"),
 ];
 
+/// `[[forces]]`.
+pub(super) const FORCE: &[Field] = &[
+    row!("name" => Text, "", "needed", "its name; its path is /forceset/NAME"),
+    row!("coordinate" => Text, "", "none", "the coordinate that it acts on"),
+    row!("frame" => Text, "", "none", "the frame on which it acts, if it acts on no coordinate"),
+    row!("point" => Numbers, "m", "[0, 0, 0]", "where, in that frame"),
+    row!("formula" => Formula, "N m, N", "none", "generalized force, or a vector in ground: docs/guide/formulas.md"),
+    row!("constants" => Weights, "", "none", "numbers by name; `[[parameters]]` may find them, `property` being the name"),
+    row!("states" => Formulas, "", "none", "states of its own, each with its rate"),
+    row!("start" => Weights, "", "0", "where these states begin in a simulation and in guesses"),
+    row!("control" => Bounds, "", "[-inf, inf]", "bounds of its control, where a formula uses the word `control`"),
+];
+
 /// `[[prescribed]]`.
 pub(super) const PRESCRIBED: &[Field] = &[
     row!("coordinate" => Text, "", "needed", "path of the coordinate"),
@@ -225,7 +257,7 @@ pub(super) const PRESCRIBED: &[Field] = &[
 
 /// Fields that all goals have.
 pub(super) const GOAL: &[Field] = &[
-    row!("type" => Text, "", "needed", "one of those below"),
+    row!("type" => Text, "", "needed", "one of those below; `formula` where there is a formula"),
     row!("name" => Text, "", "its type", "its name in reports"),
     row!("weight" => Number, "", "1", "factor of the cost"),
     row!("mode" => Text, "", "the type's", "`cost` or `constraint`"),
@@ -256,7 +288,7 @@ pub(super) const SOLVER: &[Field] = &[
         "convergence tolerance as Moco means it, where `tolerance` is not given"),
     row!("constraint_tolerance" => Number, "the constraint's", "1e-4", "of constraints"),
     row!("max_iterations" => Count, "", "3000", "iterations before it gives up"),
-    row!("barrier" => Number, "", "0.1", "first barrier parameter; a small one stays close to the guess"),
+    row!("barrier" => Number, "", "0.1; 1e-4 with a guess file", "first barrier parameter; a small one stays close to the guess"),
     row!("threads" => Count, "", "cores", "threads; results do not depend on them"),
     row!("multiplier_weight" => Number, "", "0", "cost of squared multipliers"),
     row!("acceleration_weight" => Number, "", "0", "cost of squared accelerations, implicit only"),
@@ -290,5 +322,6 @@ pub(super) const OUTPUT_FILES: &[Field] = &[
     row!("solution" => File, "", "NAME_solution.sto", "the solution, with Moco's layout"),
     row!("report" => File, "", "none", "a page with costs, quality, plots and an animated figure"),
     row!("iterate" => File, "", "SOLUTION.iterate", "the last iterate, which `--resume` starts from"),
+    row!("derived" => File, "", "NAME_derived.sto", "values of the formulas of `derived`"),
     row!("save_every_s" => Number, "s", "30", "time between two iterates on disk"),
 ];

@@ -1,0 +1,63 @@
+//! Names that were probably meant.
+
+/// The name that is most likely meant by `wanted`: that with the least edit distance, whatever the case, if at most a part 1/`share` of the
+/// letters differ, or two. Of paths as many last parts are compared as `wanted` has, unless it is a whole path.
+pub fn nearest_name<'n>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'n str>,
+    share: usize,
+) -> Option<&'n str> {
+    let lower = wanted.to_lowercase();
+    let distance = |name: &str| {
+        let parts = 1 + wanted.matches('/').count();
+        let from = name.rmatch_indices('/').nth(parts - 1).filter(|_| !wanted.starts_with('/'));
+        let end = from.map_or(name, |(at, _)| &name[at + 1..]);
+        edit_distance(&end.to_lowercase(), &lower)
+    };
+    let near = names.into_iter().map(|n| (distance(n), n)).min()?;
+    (!wanted.is_empty() && near.0 <= 2.max(wanted.len() / share)).then_some(near.1)
+}
+
+/// Number of letters to insert, delete or replace to turn one word into the other (Levenshtein 1966). Of words with more than
+/// 200 bytes the length of the longer one, which bounds it: the work grows with the product of both lengths.
+pub fn edit_distance(a: &str, b: &str) -> usize {
+    const LONGEST: usize = 200;
+    if a.len().max(b.len()) > LONGEST {
+        return if a == b { 0 } else { a.len().max(b.len()) };
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_nearest_name() {
+        let names = ["/jointset/knee/knee_angle", "/jointset/hip/hip_flexion"];
+        assert_eq!(nearest_name("Knee_angel", names, 2), Some(names[0]));
+        assert_eq!(nearest_name("/jointset/hip/hip_flexoin", names, 2), Some(names[1]));
+        assert_eq!(nearest_name("knee/knee_angel", names, 2), Some(names[0]));
+        assert_eq!(nearest_name("elbow", names, 2), None);
+        assert_eq!(nearest_name("", names, 2), None);
+    }
+
+    #[test]
+    fn analytic_edit_distance() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("same", "same"), 0);
+        assert_eq!(edit_distance(&"a".repeat(1 << 20), &"b".repeat(1 << 20)), 1 << 20);
+    }
+}
