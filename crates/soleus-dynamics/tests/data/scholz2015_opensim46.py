@@ -30,7 +30,7 @@ def main():
     out = {}
     for name in paths:
         r, rows = random.Random(7), []
-        for _ in range(60):
+        for _ in range(100):
             q = [round(r.uniform(*x), 3) for x in RANGES]
             u = [round(r.uniform(-2, 2), 3) for _ in RANGES]
             model = alone(name, paths)

@@ -119,7 +119,7 @@ fn frenet<S: Real>(surface: &Obstacle, p: Vec3<S>, d: Vec3<S>) -> Frenet<S> {
 
 /// A step turns the normal by about this angle, rad. The error of order 9 is then about 1e-13 of a radius per step; see
 /// `order_geodesic_integration`.
-const TURN_OF_A_STEP: f64 = 0.2;
+const TURN_OF_A_STEP: f64 = 0.1;
 
 /// A step that suits the curvature from x on along v, m.
 fn step_size(surface: &Obstacle, x: Vec3<f64>, v: Vec3<f64>) -> f64 {
@@ -238,4 +238,15 @@ fn slope<S: Real, const JACOBI: bool>(surface: &Obstacle, y: &Point<S>) -> Point
         j = Jacobi { a: y.j.a_dot, a_dot: -(K * y.j.a), r: y.j.r_dot, r_dot: -(K * y.j.r) };
     }
     Point { x: y.v, v: g * -(vHv * inverse), j }
+}
+
+/// The end of a geodesic in steps of one size.
+#[cfg(test)]
+pub(super) fn integrate<S: Real>(surface: &Obstacle, p: Vec3<S>, d: Vec3<S>, length: S, steps: usize) -> Vec3<S> {
+    let start = frenet(surface, p, d);
+    let mut y = Point { x: start.p, v: start.t, j: Jacobi::start() };
+    for _ in 0..steps {
+        y = step::<S, false>(surface, &y, length / steps as f64);
+    }
+    y.x
 }

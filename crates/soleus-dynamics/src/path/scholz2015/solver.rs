@@ -12,8 +12,10 @@ const SMOOTH: f64 = 1e-13;
 const SMOOTH_ENOUGH: f64 = 1e-9;
 /// Most steps as Simbody takes them (50 in OpenSim 4.6), and some more for the last digits.
 const MAX_STEPS: usize = 60;
-/// Most steps of the second attempt, which bounds steps in both directions.
-const MAX_SMALL_STEPS: usize = 400;
+/// Most steps of a careful attempt, which bounds steps in both directions and keeps errors falling.
+const MAX_SMALL_STEPS: usize = 150;
+/// Most times that a careful step is halved until the errors become smaller.
+const MAX_HALVINGS: usize = 8;
 /// A step turns no frame by more than this, rad (Simbody: 10°).
 const MAX_TURN: f64 = 10.0 * std::f64::consts::PI / 180.0;
 
@@ -54,11 +56,12 @@ impl Contact {
         }
     }
 
-    /// Back to the hint.
-    fn reset(&mut self) {
+    /// Back to the hint, or clear of the surface without it.
+    fn reset(&mut self, with_hints: bool) {
         self.near = Vec3::zero();
-        (self.touches, self.is_new) = (self.hint.is_some(), self.hint.is_some());
-        if let Some(p) = self.hint {
+        let hint = self.hint.filter(|_| with_hints);
+        (self.touches, self.is_new) = (hint.is_some(), hint.is_some());
+        if let Some(p) = hint {
             (self.start.p, self.end.p) = (p, p);
         }
     }
@@ -140,6 +143,9 @@ pub(super) struct Scratch {
     matrix: Vec<f64>,
     right: Vec<f64>,
     errors: Vec<f64>,
+    step: Vec<f64>,
+    /// Curves before a step.
+    before: Vec<Contact>,
     /// The inverse of the Jacobian, by columns.
     inverse: Vec<f64>,
 }
@@ -151,6 +157,8 @@ impl Scratch {
             matrix: vec![0.0; 20 * obstacles * obstacles],
             right: vec![0.0; 5 * obstacles],
             errors: vec![0.0; 4 * obstacles],
+            step: vec![0.0; 4 * obstacles],
+            before: Vec::with_capacity(obstacles),
             inverse: vec![0.0; 16 * obstacles * obstacles],
         }
     }
@@ -176,11 +184,18 @@ pub(super) fn solve(
     contacts: &mut [Contact],
     s: &mut Scratch,
 ) -> Result<(), f64> {
-    // Simbody bounds steps forward only. Where that leads nowhere, a more careful way is tried.
+    // Simbody bounds steps forward only. Where that leads nowhere, a more careful way is tried, and then, since a path may have
+    // no rest on the side of its hints, the way of a string that is lowered onto the obstacles.
     let mut error = f64::INFINITY;
-    for (steps, both_ways) in [(MAX_STEPS, false), (MAX_SMALL_STEPS, true)] {
-        error = attempt(from, to, contacts, s, steps, both_ways);
-        if error <= SMOOTH_ENOUGH {
+    for (with_hints, steps, is_careful) in [
+        (true, MAX_STEPS, false),
+        (true, MAX_SMALL_STEPS, true),
+        (false, MAX_STEPS, false),
+        (false, MAX_SMALL_STEPS, true),
+    ] {
+        contacts.iter_mut().for_each(|c| c.reset(with_hints));
+        error = attempt(from, to, contacts, s, steps, is_careful);
+        if error <= SMOOTH_ENOUGH && goes_on(from, to, s) {
             return Ok(());
         }
     }
@@ -193,32 +208,83 @@ fn attempt(
     contacts: &mut [Contact],
     s: &mut Scratch,
     steps: usize,
-    both_ways: bool,
+    is_careful: bool,
 ) -> f64 {
-    contacts.iter_mut().for_each(Contact::reset);
     let mut last = f64::INFINITY;
     for _ in 0..steps {
         for i in 0..contacts.len() {
-            let point = |c: &Contact, end: &Frenet<f64>| c.X_GS * end.p;
-            let before = contacts[..i].iter().rev().find(|c| c.touches).map_or(from, |c| point(c, &c.end));
-            let after = contacts[i + 1..].iter().find(|c| c.touches).map_or(to, |c| point(c, &c.start));
+            let [before, after] = neighbours(from, to, contacts, i);
             contacts[i].update(before, after);
         }
-        let error = compute_errors(from, to, contacts, s);
-        if error <= SMOOTH || (error <= SMOOTH_ENOUGH && error > 0.5 * last) {
+        let mut error = compute_errors(from, to, contacts, s);
+        let is_smooth = error <= SMOOTH || (error <= SMOOTH_ENOUGH && error > 0.5 * last);
+        if is_smooth && !touch_down(from, to, contacts) {
             return error;
+        }
+        if is_smooth {
+            error = compute_errors(from, to, contacts, s);
         }
         if !error.is_finite() {
             return f64::INFINITY;
         }
         last = error;
+        let norm = sum_of_squares(s);
         compute_step(from, to, s, error);
-        let size = step_size(s, both_ways);
-        for (c, q) in contacts.iter_mut().filter(|c| c.touches).zip(s.right.chunks_exact(4)) {
-            c.correct([q[0], q[1], q[2], q[3]].map(|q| -q * size));
+        let mut size = step_size(s, is_careful);
+        let count = s.ends.len();
+        for (to, from) in s.step.iter_mut().zip(&s.right[..4 * count]) {
+            *to = *from;
+        }
+        s.before.clear();
+        s.before.extend_from_slice(contacts);
+        for _ in 0..MAX_HALVINGS {
+            for (c, q) in contacts.iter_mut().filter(|c| c.touches).zip(s.step.chunks_exact(4)) {
+                c.correct([q[0], q[1], q[2], q[3]].map(|q| -q * size));
+            }
+            if !is_careful || error <= SMOOTH_ENOUGH {
+                break;
+            }
+            compute_errors(from, to, contacts, s);
+            if sum_of_squares(s) < norm {
+                break;
+            }
+            contacts.copy_from_slice(&s.before);
+            size *= 0.5;
         }
     }
     last
+}
+
+/// Sum of the squares of the errors.
+fn sum_of_squares(s: &Scratch) -> f64 {
+    s.errors[..4 * s.ends.len()].iter().map(|e| e * e).sum()
+}
+
+/// The points of the path before and after an obstacle.
+fn neighbours(from: Vec3<f64>, to: Vec3<f64>, contacts: &[Contact], i: usize) -> [Vec3<f64>; 2] {
+    let before = contacts[..i].iter().rev().find(|c| c.touches).map_or(from, |c| c.X_GS * c.end.p);
+    let after = contacts[i + 1..].iter().find(|c| c.touches).map_or(to, |c| c.X_GS * c.start.p);
+    [before, after]
+}
+
+/// Puts a curve on the first obstacle that a path otherwise smooth goes through; whether there is one.
+///
+/// A curve lifts off where both neighbours are above its tangent plane. On a torus, which is not convex, that does not keep a line
+/// out of it.
+fn touch_down(from: Vec3<f64>, to: Vec3<f64>, contacts: &mut [Contact]) -> bool {
+    (0..contacts.len()).any(|i| {
+        if contacts[i].touches {
+            return false;
+        }
+        let [before, after] = neighbours(from, to, contacts, i);
+        let c = &mut contacts[i];
+        let (before, after) = (c.X_GS.inverse_mul(before), c.X_GS.inverse_mul(after));
+        let inside = c.surface.deepest(before, after);
+        if let Some(x) = inside {
+            c.shoot(x, after - before, 0.0);
+        }
+        inside.is_some()
+    })
 }
 
 /// Ends of all curves, and the errors (1); returns the largest.
@@ -237,6 +303,14 @@ fn compute_errors(from: Vec3<f64>, to: Vec3<f64>, contacts: &[Contact], s: &mut 
         s.errors[4 * k..4 * k + 4].copy_from_slice(&errors);
     }
     largest_size(&s.errors[..4 * s.ends.len()])
+}
+
+/// Whether the path goes on where straight parts meet curves; (1) also holds where it turns back.
+fn goes_on(from: Vec3<f64>, to: Vec3<f64>, s: &Scratch) -> bool {
+    s.ends.iter().enumerate().all(|(k, [P, Q])| {
+        let (into, out) = (P.p - before(&s.ends, k, from), after(&s.ends, k, to) - Q.p);
+        into.dot(P.v[0]) > 0.0 && out.dot(Q.v[0]) > 0.0
+    })
 }
 
 fn before(ends: &[[End; 2]], k: usize, from: Vec3<f64>) -> Vec3<f64> {
@@ -292,13 +366,13 @@ fn compute_step(from: Vec3<f64>, to: Vec3<f64>, s: &mut Scratch, weight: f64) {
 }
 
 /// The share of a step that turns no frame by more than [`MAX_TURN`].
-fn step_size(s: &Scratch, both_ways: bool) -> f64 {
+fn step_size(s: &Scratch, is_careful: bool) -> f64 {
     let mut turn = 0.0f64;
     for (ends, q) in s.ends.iter().zip(s.right.chunks_exact(4)) {
         for end in ends {
             for (w, q) in end.w.iter().zip(q) {
                 let largest = w.x.abs().max(w.y.abs()).max(w.z.abs());
-                turn = turn.max(largest * if both_ways { q.abs() } else { -q });
+                turn = turn.max(largest * if is_careful { q.abs() } else { -q });
             }
         }
     }

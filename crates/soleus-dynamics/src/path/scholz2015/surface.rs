@@ -111,6 +111,18 @@ impl Obstacle {
         }
     }
 
+    /// A point of the segment from a to b inside, the whole of it considered; nothing where it stays outside.
+    pub fn deepest(&self, a: Vec3<f64>, b: Vec3<f64>) -> Option<Vec3<f64>> {
+        if !matches!(self, Obstacle::Torus { .. }) {
+            return self.touchdown(a, b, &mut Vec3::zero());
+        }
+        // A line meets a torus in up to four points: looked for from several places.
+        (0..=LINE_STARTS).find_map(|k| {
+            let mut near = a + (b - a) * (k as f64 / LINE_STARTS as f64);
+            self.touchdown(a, b, &mut near)
+        })
+    }
+
     /// Where the segment from a to b is deepest inside, if it goes inside at all; otherwise nothing.
     ///
     /// `near` is where a torus, whose f has several minima along a line, starts to look; it is left where the line comes
@@ -153,6 +165,8 @@ impl Obstacle {
 
 /// A line whose f stays above minus this does not go inside: it touches within rounding.
 const CLEAR: f64 = 1e-13;
+/// Places of a line from which a way into a torus is looked for.
+const LINE_STARTS: usize = 16;
 /// Most steps along a line (Simbody: 50).
 const MAX_LINE_STEPS: usize = 50;
 
