@@ -253,6 +253,17 @@ pub enum Path {
     Scholz2015(Scholz2015Path),
 }
 
+impl Path {
+    /// Its points in order; a path that is a function has none.
+    pub fn points(&self) -> Vec<&PathPoint> {
+        match self {
+            Path::Geometry(p) => p.points.iter().collect(),
+            Path::FunctionBased(_) => Vec::new(),
+            Path::Scholz2015(p) => p.points().collect(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -289,6 +289,20 @@ impl CompiledPath {
         }
     }
 
+    /// The same with a change of the path.
+    pub(crate) fn compute_position_changed<T: Real>(
+        &self,
+        kin: &Kinematics<T>,
+        st: &mut PathState<T>,
+        change: &geometry_path::Change<T>,
+    ) {
+        match self {
+            CompiledPath::Geometry(p) => p.compute_position_changed(kin, st, change),
+            CompiledPath::Function(p) => p.compute_position(kin, st),
+            CompiledPath::Scholz2015(p) => p.compute_position_changed(kin, st, change),
+        }
+    }
+
     /// Finds the lengthening speed, after [`compute_position`](Self::compute_position).
     pub fn compute_speed<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
         match self {
