@@ -7,7 +7,7 @@ use soleus_dynamics::{BodyFrame, Kinematics, Loads, Resolve};
 use soleus_math::{Dual, Jet, Random, Real, Rotation, SpatialVec, Transform, Vec3, vec3};
 use soleus_model::id::{CoordinateId, FrameId, GeometryId};
 use soleus_model::path::{Path, PathObstacle, PathPoint, PathPointKind, Scholz2015Element, Scholz2015Path};
-use soleus_model::{ContactGeometry, ContactShape};
+use soleus_model::{ContactGeometry, ContactShape, Severity};
 
 struct Frames;
 impl Resolve for Frames {
@@ -167,7 +167,8 @@ fn identity_ellipsoid_with_equal_axes_is_a_sphere() {
     let radii = vec3(0.1, 0.1, 0.1);
     let mut r = Random::new(3);
     for _ in 0..20 {
-        let (a, b) = (vec3(0.25, 0.1 * r.signed(), 0.1 * r.signed()), vec3(-0.3, 0.1 * r.signed(), 0.1 * r.signed()));
+        let (a, b) =
+            (vec3(0.25, 0.1 * r.signed(), 0.1 * r.signed()), vec3(-0.3, 0.1 * r.signed(), 0.1 * r.signed()));
         let hint = Some(vec3(0.0, 0.1, 0.0));
         let [sphere, ellipsoid] = [SPHERE, ContactShape::Ellipsoid { radii }].map(|shape| {
             let parts = [Point(0, a), Obstacle(0, shape, Transform::identity(), hint), Point(0, b)];
@@ -383,4 +384,55 @@ fn identity_curve_points_lie_on_the_surface() {
     let sum: f64 = line.windows(2).map(|p| (p[1] - p[0]).norm()).sum();
     // Chords of an arc of angle θ in 51 pieces are shorter by θ²/24/51² of it.
     assert!((sum / points[1].to_next - 1.0).abs() < 1e-4, "{sum} {}", points[1].to_next);
+}
+
+/// The model that ships, with one piece of text replaced by another: its messages as severity, line and text.
+fn messages(from: &str, to: &str) -> Vec<(Severity, u32, String)> {
+    let text = include_str!("../../../models/geodesic_paths.osim");
+    assert!(from.is_empty() || text.contains(from));
+    let text = if from.is_empty() { text.to_string() } else { text.replacen(from, to, 1) };
+    let (model, log) = soleus_io::osim::read_model(text.as_bytes(), "model.osim");
+    let messages: Vec<_> = log.list.iter().map(|d| (d.severity, d.line, d.message.clone())).collect();
+    assert_eq!(model.is_none(), messages.iter().any(|m| m.0 == Severity::Error), "{messages:?}");
+    messages
+}
+
+#[test]
+fn identity_faults_of_files_are_told_with_their_line() {
+    assert_eq!(messages("", ""), []);
+    let check = |from: &str, to: &str, wanted: &str, severity: Severity| {
+        let list = messages(from, to);
+        let line_of = |text: &str| {
+            include_str!("../../../models/geodesic_paths.osim").lines().position(|l| l.contains(text))
+        };
+        let line = line_of(from.lines().next().unwrap()).unwrap() as u32 + 1;
+        let found = list.iter().find(|m| m.2.contains(wanted)).unwrap_or_else(|| panic!("{list:?}"));
+        assert_eq!((found.0, found.1), (severity, line), "{found:?}");
+    };
+    let socket = "<socket_contact_geometry>/contactgeometryset/hip_sphere</socket_contact_geometry>";
+    check(socket, &socket.replace("hip_sphere", "no_sphere"), "no_sphere", Severity::Error);
+    check(
+        "<contact_hint>0.05 0 0</contact_hint>",
+        "<contact_hint>0.05 0</contact_hint>",
+        "three numbers",
+        Severity::Error,
+    );
+    let part = "<Scholz2015GeometryPathObstacle name=\"obstacle_0\">";
+    check(
+        part,
+        "<Scholz2015GeometryPathObstacle name=\"obstacle_0\"><colour>1</colour>",
+        "colour",
+        Severity::Warning,
+    );
+    // A path that is wrong as a whole is told at its own line, which is the second after that of its force.
+    let whole = "<Scholz2015GeometryPath name=\"path\">";
+    let warm = format!("{whole}<use_warm_start>true</use_warm_start>");
+    check(whole, &warm, "use_warm_start", Severity::Warning);
+    let list = messages("<tube_radius>0.02</tube_radius>", "<tube_radius>0.2</tube_radius>");
+    assert!(list.iter().any(|m| m.0 == Severity::Error && m.2.contains("without a hole")), "{list:?}");
+    // Three times NaN is no hint, as in OpenSim.
+    assert_eq!(
+        messages("<contact_hint>0.05 0 0</contact_hint>", "<contact_hint>NaN NaN NaN</contact_hint>"),
+        []
+    );
 }

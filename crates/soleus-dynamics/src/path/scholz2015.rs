@@ -126,8 +126,10 @@ impl CompiledScholz2015Path {
                     let geometry =
                         geometries.get(index).ok_or(PathError::NoSuchContactGeometry { index, count })?;
                     let name = || geometry.name.clone();
-                    let surface = Obstacle::new(&geometry.shape)
-                        .ok_or_else(|| PathError::BadObstacle { name: name(), class: geometry.shape.class() })?;
+                    let surface = Obstacle::new(&geometry.shape).ok_or_else(|| PathError::BadObstacle {
+                        name: name(),
+                        class: geometry.shape.class(),
+                    })?;
                     let hint = o.contact_hint;
                     if hint.is_some_and(|h| !surface.project(h).norm().is_finite()) {
                         return Err(PathError::BadContactHint { name: name() });
@@ -244,7 +246,7 @@ impl CompiledScholz2015Path {
         for (a, b) in straight_parts(st) {
             // A straight part between two places of one body does not change, but it may be missing.
             if a.body == b.body {
-                speed += a.to_next - a.to_next;
+                speed += a.to_next * 0.0;
                 continue;
             }
             let v = kin.velocity_at(b.body, b.p_G) - kin.velocity_at(a.body, a.p_G);
@@ -294,9 +296,7 @@ impl CompiledScholz2015Path {
 }
 
 /// Straight parts of the current path.
-fn straight_parts<T: Real>(
-    st: &PathState<T>,
-) -> impl Iterator<Item = (&CurrentPoint<T>, &CurrentPoint<T>)> {
+fn straight_parts<T: Real>(st: &PathState<T>) -> impl Iterator<Item = (&CurrentPoint<T>, &CurrentPoint<T>)> {
     let pairs = st.points.windows(2).map(|pair| (&pair[0], &pair[1]));
     pairs.filter(|(a, _)| !matches!(a.origin, PointOrigin::WrapStart(_)))
 }

@@ -64,7 +64,8 @@ impl Scene {
 
 /// Forces that act along a path of points, in the order of the model.
 pub(super) fn paths(model: &Model) -> impl Iterator<Item = usize> {
-    let drawn = |f: &soleus_model::Force| matches!(f.line_of_action, Some(Path::Geometry(_) | Path::Scholz2015(_)));
+    let drawn =
+        |f: &soleus_model::Force| matches!(f.line_of_action, Some(Path::Geometry(_) | Path::Scholz2015(_)));
     (0..model.forces.len()).filter(move |&i| drawn(&model.forces[i]))
 }
 

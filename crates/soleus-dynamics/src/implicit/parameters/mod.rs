@@ -36,8 +36,8 @@ use crate::multibody::{
     JointFrames, Node, compute_accelerations, compute_generalized_forces, compute_kinematics,
     compute_kinematics_between,
 };
-use crate::path::geometry_path::Change;
 use crate::path::PathState;
+use crate::path::geometry_path::Change;
 use crate::system::{Actor, State, SystemForce, Workspace};
 use soleus_math::{Dual, Over, Real, SpatialInertia, SpatialVec, Transform, Vec3};
 

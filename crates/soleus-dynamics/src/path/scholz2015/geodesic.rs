@@ -95,7 +95,11 @@ pub(super) fn shoot<S: Real, const JACOBI: bool>(
         Obstacle::Ellipsoid { .. } | Obstacle::Torus { .. } => {
             let mut y = Point { x: start.p, v: start.t, j: Jacobi::start() };
             let mut left = length;
-            loop {
+            for count in 0.. {
+                if count == MAX_STEPS {
+                    y.x = y.x * S::cst(f64::NAN);
+                    break;
+                }
                 let h = step_size(surface, y.x.value(), y.v.value());
                 if left.value() <= h {
                     y = step::<S, JACOBI>(surface, &y, left);
@@ -120,6 +124,9 @@ fn frenet<S: Real>(surface: &Obstacle, p: Vec3<S>, d: Vec3<S>) -> Frenet<S> {
 /// A step turns the normal by about this angle, rad. The error of order 9 is then about 1e-13 of a radius per step; see
 /// `order_geodesic_integration`.
 const TURN_OF_A_STEP: f64 = 0.1;
+
+/// Most steps of a geodesic (Simbody); one that needs more, or is not a number, is none.
+const MAX_STEPS: usize = 10_000;
 
 /// A step that suits the curvature from x on along v, m.
 fn step_size(surface: &Obstacle, x: Vec3<f64>, v: Vec3<f64>) -> f64 {
@@ -190,7 +197,8 @@ const TABLE: [&[(usize, f64)]; 10] = [
     ],
 ];
 /// How much of each slope goes into the step.
-const WEIGHTS: [(usize, f64); 5] = [(0, 0.05), (7, 49.0 / 180.0), (8, 16.0 / 45.0), (9, 49.0 / 180.0), (10, 0.05)];
+const WEIGHTS: [(usize, f64); 5] =
+    [(0, 0.05), (7, 49.0 / 180.0), (8, 16.0 / 45.0), (9, 49.0 / 180.0), (10, 0.05)];
 
 /// One step of length h by the method of order 8 with 11 stages of Cooper and Verner (1972).
 fn step<S: Real, const JACOBI: bool>(surface: &Obstacle, y: &Point<S>, h: S) -> Point<S> {
@@ -242,7 +250,13 @@ fn slope<S: Real, const JACOBI: bool>(surface: &Obstacle, y: &Point<S>) -> Point
 
 /// The end of a geodesic in steps of one size.
 #[cfg(test)]
-pub(super) fn integrate<S: Real>(surface: &Obstacle, p: Vec3<S>, d: Vec3<S>, length: S, steps: usize) -> Vec3<S> {
+pub(super) fn integrate<S: Real>(
+    surface: &Obstacle,
+    p: Vec3<S>,
+    d: Vec3<S>,
+    length: S,
+    steps: usize,
+) -> Vec3<S> {
     let start = frenet(surface, p, d);
     let mut y = Point { x: start.p, v: start.t, j: Jacobi::start() };
     for _ in 0..steps {

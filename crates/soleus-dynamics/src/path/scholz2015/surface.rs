@@ -99,13 +99,16 @@ impl Obstacle {
         }
     }
 
-    /// A bound of the curvatures at x, 1/m.
+    /// How much there is to follow at x, 1/m: a bound of the curvatures and of how fast they change.
     pub fn largest_curvature(&self, x: Vec3<f64>) -> f64 {
         match *self {
             Obstacle::Sphere { radius } | Obstacle::Cylinder { radius } => 1.0 / radius,
             Obstacle::Ellipsoid { radii } => {
-                let [a, b, c] = inverse_squares(radii).to_array();
-                a.max(b).max(c) / self.gradient(x).norm()
+                // Both principal curvatures are positive, so that their sum bounds each; twice that, since they change, too.
+                let g = self.gradient(x);
+                let n = g.normalized();
+                let across = vec3(1.0 - n.x * n.x, 1.0 - n.y * n.y, 1.0 - n.z * n.z);
+                2.0 * inverse_squares(radii).dot(across) / g.norm()
             }
             Obstacle::Torus { circle, tube } => (1.0 / tube).max(1.0 / (circle - tube)),
         }

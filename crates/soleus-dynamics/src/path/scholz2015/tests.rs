@@ -2,7 +2,7 @@
 
 use super::geodesic::{Frenet, Geodesic, integrate, shoot};
 use super::surface::Obstacle;
-use soleus_math::{Dual, Real, Vec3, vec3};
+use soleus_math::{Dual, Vec3, vec3};
 
 const SURFACES: [Obstacle; 4] = [
     Obstacle::Sphere { radius: 0.1 },
@@ -60,11 +60,8 @@ fn deriv_jacobi_fields() {
 #[test]
 fn deriv_surfaces() {
     for surface in &SURFACES {
-        let x: Vec3<Dual<f64, 3>> = vec3(
-            Dual::variable(START.x, 0),
-            Dual::variable(START.y, 1),
-            Dual::variable(START.z, 2),
-        );
+        let x: Vec3<Dual<f64, 3>> =
+            vec3(Dual::variable(START.x, 0), Dual::variable(START.y, 1), Dual::variable(START.z, 2));
         let slope = Vec3::from_array(surface.value(x).d);
         assert!((slope - surface.gradient(START)).norm() < 1e-12 * slope.norm(), "{surface:?}");
         let g = surface.gradient(x);
