@@ -125,8 +125,8 @@ fn frenet<S: Real>(surface: &Obstacle, p: Vec3<S>, d: Vec3<S>) -> Frenet<S> {
 /// `order_geodesic_integration`.
 const TURN_OF_A_STEP: f64 = 0.1;
 
-/// Most steps of a geodesic (Simbody); one that needs more, or is not a number, is none.
-const MAX_STEPS: usize = 10_000;
+/// Most steps of a geodesic: 16 turns. One that needs more, or is not a number, is none.
+const MAX_STEPS: usize = 1000;
 
 /// A step that suits the curvature from x on along v, m.
 fn step_size(surface: &Obstacle, x: Vec3<f64>, v: Vec3<f64>) -> f64 {
