@@ -251,7 +251,7 @@ impl System {
             let path = match &f.line_of_action {
                 None => None,
                 Some(p) => Some(
-                    CompiledPath::compile(p, &model.wraps, &tree)
+                    CompiledPath::compile(p, &model.wraps, &model.contact_geometries, &tree)
                         .map_err(|source| SystemError::Path { path: f.path.clone(), source })?,
                 ),
             };

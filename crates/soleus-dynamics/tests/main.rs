@@ -18,5 +18,7 @@ mod path_and_load_forces;
 mod path_opensim;
 mod reference_models;
 mod rolling;
+mod scholz2015;
+mod scholz2015_opensim;
 mod unusual_models;
 mod used_workspace;

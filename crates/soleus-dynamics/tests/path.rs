@@ -55,7 +55,8 @@ fn compile(points: Vec<PathPoint>, objects: &[WrapObject]) -> CompiledPath {
     let wraps = (0..objects.len())
         .map(|i| PathWrap { wrap: WrapId(i), method: WrapMethod::Hybrid, range: [-1, -1] })
         .collect();
-    CompiledPath::compile(&Path::Geometry(GeometryPath { points, wraps }), objects, &Frames).expect("a path")
+    CompiledPath::compile(&Path::Geometry(GeometryPath { points, wraps }), objects, &[], &Frames)
+        .expect("a path")
 }
 
 /// A pose carried along its velocity for a time t.
@@ -450,7 +451,7 @@ fn identity_function_based_path() {
         moment_arms: vec![],
         speed: None,
     };
-    let compiled = CompiledPath::compile(&Path::FunctionBased(path), &[], &Frames).expect("a path");
+    let compiled = CompiledPath::compile(&Path::FunctionBased(path), &[], &[], &Frames).expect("a path");
     let (q, u) = ([0.2, 9.0, -0.7], [1.5, 9.0, 2.0]);
     let kin = Kinematics { time: 0.0, X_GB: &[], V_GB: &[], q: &q, u: &u };
     let mut st = PathState::new(&compiled);
@@ -470,7 +471,8 @@ fn analytic_bad_paths_are_refused() {
     let ball = |radius| [surface(0, WrapShape::Sphere { radius }, Transform::identity(), Quadrant::All)];
     let two = || vec![fixed(0, Vec3::zero()), fixed(1, Vec3::zero())];
     let compile = |points, wraps, objects: &[WrapObject]| {
-        CompiledPath::compile(&Path::Geometry(GeometryPath { points, wraps }), objects, &Frames).unwrap_err()
+        CompiledPath::compile(&Path::Geometry(GeometryPath { points, wraps }), objects, &[], &Frames)
+            .unwrap_err()
     };
     assert_eq!(compile(vec![], vec![], &[]), PathError::TooFewPoints { count: 0 });
     assert!(matches!(compile(two(), vec![wrap([-1, -1])], &[]), PathError::NoSuchWrapObject { .. }));

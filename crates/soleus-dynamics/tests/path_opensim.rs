@@ -53,7 +53,7 @@ fn evaluate(objects: &[WrapObject], method: &str, places: &[[f64; 3]]) -> (f64, 
             .collect(),
         wraps: (0..objects.len()).map(|i| PathWrap { wrap: WrapId(i), method, range: [-1, -1] }).collect(),
     });
-    let compiled = CompiledPath::compile(&path, objects, &Frames).expect("a path");
+    let compiled = CompiledPath::compile(&path, objects, &[], &Frames).expect("a path");
     let mut X_GB = vec![Transform::identity()];
     X_GB.extend(places.iter().map(|p| Transform::new(Rotation::identity(), Vec3::from_array(*p))));
     let V_GB = vec![SpatialVec::default(); X_GB.len()];

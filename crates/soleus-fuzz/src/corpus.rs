@@ -15,6 +15,7 @@ pub fn files(target: &str) -> Vec<Vec<u8>> {
             include_bytes!("../../../models/suspended_mass.osim"),
             include_bytes!("../../../models/leg_swing.osim"),
             include_bytes!("../../../models/gait2d.osim"),
+            include_bytes!("../../../models/geodesic_paths.osim"),
             include_bytes!("../../../examples/pendulum_v3.osim"),
             include_bytes!("../../soleus-io/tests/data/old_model.osim"),
             MIXED_MODEL.as_bytes(),

@@ -6,7 +6,7 @@
 
 use crate::id::{CoordinateId, FrameId, GeometryId};
 use crate::muscle::Muscle;
-use crate::path::Path;
+use crate::path::{Path, PathObstacle};
 use soleus_math::formula::Expr;
 use soleus_math::{Function, Transform, Vec3};
 
@@ -28,6 +28,15 @@ pub struct Force {
 }
 
 impl Force {
+    /// The obstacles that its path lies on, in order; only a path over obstacles has some.
+    pub fn obstacles(&self) -> impl Iterator<Item = &PathObstacle> {
+        let path = match &self.line_of_action {
+            Some(Path::Scholz2015(path)) => Some(path),
+            _ => None,
+        };
+        path.into_iter().flat_map(|p| p.obstacles())
+    }
+
     /// Whether OpenSim's class is an `Actuator`: something with a control.
     pub fn is_actuator(&self) -> bool {
         self.control_range().is_some() || matches!(self.kind, ForceKind::BodyActuator(_))

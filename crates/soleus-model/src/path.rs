@@ -1,6 +1,6 @@
 //! The line along which a muscle, ligament or spring pulls, as plain data.
 
-use crate::id::{CoordinateId, FrameId, WrapId};
+use crate::id::{CoordinateId, FrameId, GeometryId, WrapId};
 use soleus_math::{Function, Transform, Vec3};
 
 /// The side of a wrap object that a path may lie on.
@@ -196,6 +196,52 @@ pub struct FunctionBasedPath {
     pub speed: Option<Function>,
 }
 
+/// A contact geometry that a path lies on where it has to go around it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathObstacle {
+    /// Name.
+    pub name: String,
+    /// Socket `contact_geometry`: the surface.
+    pub geometry: GeometryId,
+    /// `contact_hint`: a place near the surface, in its frame, m, from which the search for the path starts and which thereby
+    /// chooses the side. Without one the path touches the surface only if it would otherwise go through.
+    pub contact_hint: Option<Vec3<f64>>,
+}
+
+/// What a path over obstacles is made of.
+#[allow(clippy::large_enum_variant)]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scholz2015Element {
+    /// A point that it passes through, fixed to its frame.
+    Point(PathPoint),
+    /// A surface that it may lie on.
+    Obstacle(PathObstacle),
+}
+
+/// A path that is as short as it can be over obstacles between points (`Scholz2015GeometryPath`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scholz2015Path {
+    /// Points and obstacles in order from origin to insertion; the first and the last are points.
+    pub elements: Vec<Scholz2015Element>,
+}
+
+impl Scholz2015Path {
+    /// Its points in order.
+    pub fn points(&self) -> impl Iterator<Item = &PathPoint> {
+        self.elements.iter().filter_map(|e| match e {
+            Scholz2015Element::Point(p) => Some(p),
+            Scholz2015Element::Obstacle(_) => None,
+        })
+    }
+    /// Its obstacles in order.
+    pub fn obstacles(&self) -> impl Iterator<Item = &PathObstacle> {
+        self.elements.iter().filter_map(|e| match e {
+            Scholz2015Element::Point(_) => None,
+            Scholz2015Element::Obstacle(o) => Some(o),
+        })
+    }
+}
+
 /// The line along which a force acts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Path {
@@ -203,6 +249,19 @@ pub enum Path {
     Geometry(GeometryPath),
     /// A length function.
     FunctionBased(FunctionBasedPath),
+    /// Geodesics over obstacles.
+    Scholz2015(Scholz2015Path),
+}
+
+impl Path {
+    /// Its points in order; a path that is a function has none.
+    pub fn points(&self) -> Vec<&PathPoint> {
+        match self {
+            Path::Geometry(p) => p.points.iter().collect(),
+            Path::FunctionBased(_) => Vec::new(),
+            Path::Scholz2015(p) => p.points().collect(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -347,3 +347,25 @@ fn analytic_contact_is_drawn_where_feet_touch() {
     still.record(&at(0.94));
     assert_eq!(up(&still.finish()), [0.0, 0.0]);
 }
+
+/// A path over obstacles is drawn along its geodesics: no straight piece of the line goes through the surface by more than a chord.
+#[test]
+fn analytic_geodesics_are_drawn_around_obstacles() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/geodesic_paths.osim");
+    let (model, log) = soleus_io::osim::read_model(&std::fs::read(file).unwrap(), file);
+    let model = model.unwrap_or_else(|| panic!("{:?}", log.list));
+    let system = System::compile(&model).unwrap();
+    let mut x = system.default_state.clone();
+    // The thigh behind, so that the path lies on the sphere in front of the hip: radius 0.05 m about (0.01, 0, 0.01).
+    let hip = system.tree.mobility_of_coordinate[model.coordinate("hip_z").unwrap().0];
+    x.q[hip] = -0.8;
+    let drawn = animation(&model, &system, &[x]);
+    let path = drawn.scene.paths.iter().position(|p| p == "over_sphere").unwrap();
+    let line = &drawn.frames[0].paths[path];
+    let off = |p: &soleus_math::Vec3<f64>| (*p - vec3(0.01, 0.0, 0.01)).norm() - 0.05;
+    let on_surface = line.iter().filter(|p| off(p).abs() < 1e-9).count();
+    assert!(on_surface > 10 && line.len() == on_surface + 2, "{line:?}");
+    let middles = line.windows(2).map(|p| (p[0] + p[1]) * 0.5);
+    assert!(middles.into_iter().all(|p| off(&p) > -1e-4));
+    elements(&Report::new("").animation(&drawn).to_html());
+}

@@ -74,6 +74,16 @@ pub(crate) enum Change<T: Real> {
         /// Of its origin.
         shift: Vec3<T>,
     },
+    /// An obstacle of a path over obstacles has another pose: turned by small angles and shifted, in its body. Its value is the
+    /// same.
+    Obstacle {
+        /// Number of the obstacle in the path.
+        obstacle: usize,
+        /// Small angles about the axes of the body.
+        turn: Vec3<T>,
+        /// Of its origin.
+        shift: Vec3<T>,
+    },
     /// The sphere or cylinder of that number is that many times as large.
     Size(usize, T),
     /// One of the sizes of an ellipsoid or a torus is another; to first order.
@@ -689,7 +699,7 @@ fn remove<T>(w: usize, points: &mut Vec<CurrentPoint<T>>) {
 }
 
 /// A pose without derivatives.
-fn value<T: Real>(X: &Transform<T>) -> Transform<f64> {
+pub(super) fn value<T: Real>(X: &Transform<T>) -> Transform<f64> {
     let mut out = Transform::identity();
     for (to, from) in out.R.0.col.iter_mut().zip(X.R.0.col) {
         *to = from.value();

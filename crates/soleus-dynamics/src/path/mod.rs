@@ -6,14 +6,17 @@
 
 pub mod function_path;
 pub mod geometry_path;
+pub mod scholz2015;
 pub mod wrap;
 
 pub use function_path::CompiledFunctionPath;
 pub(crate) use geometry_path::COINCIDENT_M;
 pub use geometry_path::CompiledGeometryPath;
+pub use scholz2015::CompiledScholz2015Path;
 
 use crate::kinematics::{Kinematics, Loads, Resolve};
 use soleus_math::{Real, Vec3};
+use soleus_model::contact::ContactGeometry;
 use soleus_model::path::{Path, WrapObject};
 
 /// Why a path cannot be used.
@@ -57,6 +60,39 @@ pub enum PathError {
         /// The point.
         name: String,
     },
+    /// A path over obstacles begins or ends with one.
+    #[error("a path over obstacles must begin and end with a point")]
+    ObstacleAtEnd,
+    /// A path over obstacles has a point that is not fixed to its frame.
+    #[error("point `{name}` of a path over obstacles must be fixed to its frame")]
+    NotFixed {
+        /// The point.
+        name: String,
+    },
+    /// A path names a contact geometry that is not there.
+    #[error("the path refers to contact geometry number {index}, but there are {count}")]
+    NoSuchContactGeometry {
+        /// The number it names, from 0.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// An obstacle is no surface that a path can lie on.
+    #[error(
+        "a path cannot lie on `{name}`, a {class}: spheres, cylinders, ellipsoids and tori with sizes above zero (of a torus the tube smaller than the circle) can be obstacles"
+    )]
+    BadObstacle {
+        /// The contact geometry.
+        name: String,
+        /// Its class.
+        class: &'static str,
+    },
+    /// A contact hint is at the centre or on the axis of its obstacle, or not a number.
+    #[error("the contact hint for `{name}` has no nearest point on it: move it off the centre or axis")]
+    BadContactHint {
+        /// The contact geometry.
+        name: String,
+    },
     /// A function takes another number of variables than the path gives it.
     #[error("{what} takes {found} variables, expected {expected}")]
     BadFunction {
@@ -84,6 +120,8 @@ pub enum CompiledPath {
     Geometry(CompiledGeometryPath),
     /// A length function.
     Function(CompiledFunctionPath),
+    /// Geodesics over obstacles.
+    Scholz2015(CompiledScholz2015Path),
 }
 
 /// Where a point of the current path comes from.
@@ -91,9 +129,9 @@ pub enum CompiledPath {
 pub enum PointOrigin {
     /// A path point of the model, by its number.
     Point(usize),
-    /// Where the path meets the surface of a path wrap, by the number of the path wrap.
+    /// Where the path meets the surface of a path wrap or obstacle, by its number in the path.
     WrapStart(usize),
-    /// Where the path leaves the surface of a path wrap, by the number of the path wrap.
+    /// Where the path leaves the surface of a path wrap or obstacle, by its number in the path.
     WrapEnd(usize),
 }
 
@@ -124,6 +162,7 @@ pub struct CurrentPoint<T> {
 pub struct PathState<T: Real> {
     pub(crate) points: Vec<CurrentPoint<T>>,
     pub(crate) geometry: geometry_path::Scratch<T>,
+    pub(crate) scholz2015: scholz2015::Scratch<T>,
     /// Coordinates, then their speeds, of a function-based path.
     pub(crate) x: Vec<T>,
     /// Moment arms of a function-based path.
@@ -138,10 +177,16 @@ impl<T: Real> PathState<T> {
         let (points, wraps, coordinates) = match path {
             CompiledPath::Geometry(g) => (g.max_points(), g.num_wraps(), 0),
             CompiledPath::Function(f) => (0, 0, f.num_coordinates()),
+            CompiledPath::Scholz2015(p) => (p.max_points(), 0, 0),
+        };
+        let scholz2015 = match path {
+            CompiledPath::Scholz2015(p) => scholz2015::Scratch::new(p),
+            _ => scholz2015::Scratch::empty(),
         };
         PathState {
             points: Vec::with_capacity(points),
             geometry: geometry_path::Scratch::new(wraps),
+            scholz2015,
             x: vec![T::zero(); 2 * coordinates],
             arms: vec![T::zero(); coordinates],
             length: T::zero(),
@@ -153,6 +198,7 @@ impl<T: Real> PathState<T> {
         PathState {
             points: Vec::new(),
             geometry: geometry_path::Scratch::new(0),
+            scholz2015: scholz2015::Scratch::empty(),
             x: Vec::new(),
             arms: Vec::new(),
             length: T::zero(),
@@ -182,10 +228,18 @@ impl<T: Real> PathState<T> {
 
 impl CompiledPath {
     /// Prepares a path of a model for computing.
-    pub fn compile(path: &Path, wraps: &[WrapObject], resolve: &dyn Resolve) -> Result<Self, PathError> {
+    pub fn compile(
+        path: &Path,
+        wraps: &[WrapObject],
+        geometries: &[ContactGeometry],
+        resolve: &dyn Resolve,
+    ) -> Result<Self, PathError> {
         Ok(match path {
             Path::Geometry(p) => CompiledPath::Geometry(CompiledGeometryPath::compile(p, wraps, resolve)?),
             Path::FunctionBased(p) => CompiledPath::Function(CompiledFunctionPath::compile(p, resolve)?),
+            Path::Scholz2015(p) => {
+                CompiledPath::Scholz2015(CompiledScholz2015Path::compile(p, geometries, resolve)?)
+            }
         })
     }
 
@@ -194,6 +248,7 @@ impl CompiledPath {
         match self {
             CompiledPath::Geometry(p) => p.bodies(),
             CompiledPath::Function(_) => Vec::new(),
+            CompiledPath::Scholz2015(p) => p.bodies(),
         }
     }
 
@@ -202,6 +257,7 @@ impl CompiledPath {
         match self {
             CompiledPath::Geometry(p) => p.coordinates(),
             CompiledPath::Function(p) => p.coordinates().to_vec(),
+            CompiledPath::Scholz2015(_) => Vec::new(),
         }
     }
 
@@ -210,16 +266,17 @@ impl CompiledPath {
     pub fn is_balanced(&self) -> bool {
         match self {
             CompiledPath::Geometry(p) => p.num_wraps() <= 1,
-            CompiledPath::Function(_) => true,
+            CompiledPath::Function(_) | CompiledPath::Scholz2015(_) => true,
         }
     }
 
     /// Whether the load of a unit tension is exactly minus the gradient of the length, and the speed exactly the
-    /// rate of the length. Wrapping is not a geodesic and moving points are held at their range, so there it is not.
+    /// rate of the length. Wrap objects do not give geodesics and moving points are held at their range, so there it is not.
     pub fn is_consistent(&self) -> bool {
         match self {
             CompiledPath::Geometry(p) => p.is_straight(),
             CompiledPath::Function(p) => p.is_consistent(),
+            CompiledPath::Scholz2015(_) => true,
         }
     }
 
@@ -228,6 +285,21 @@ impl CompiledPath {
         match self {
             CompiledPath::Geometry(p) => p.compute_position(kin, st),
             CompiledPath::Function(p) => p.compute_position(kin, st),
+            CompiledPath::Scholz2015(p) => p.compute_position(kin, st),
+        }
+    }
+
+    /// The same with a change of the path.
+    pub(crate) fn compute_position_changed<T: Real>(
+        &self,
+        kin: &Kinematics<T>,
+        st: &mut PathState<T>,
+        change: &geometry_path::Change<T>,
+    ) {
+        match self {
+            CompiledPath::Geometry(p) => p.compute_position_changed(kin, st, change),
+            CompiledPath::Function(p) => p.compute_position(kin, st),
+            CompiledPath::Scholz2015(p) => p.compute_position_changed(kin, st, change),
         }
     }
 
@@ -236,6 +308,7 @@ impl CompiledPath {
         match self {
             CompiledPath::Geometry(p) => p.compute_speed(kin, st),
             CompiledPath::Function(p) => p.compute_speed(kin, st),
+            CompiledPath::Scholz2015(p) => p.compute_speed(kin, st),
         }
     }
 
@@ -250,6 +323,7 @@ impl CompiledPath {
         match self {
             CompiledPath::Geometry(p) => p.apply_tension(kin, st, tension, loads),
             CompiledPath::Function(p) => p.apply_tension(st, tension, loads),
+            CompiledPath::Scholz2015(p) => p.apply_tension(kin, st, tension, loads),
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct Subject {
 }
 
 /// Reads and compiles; `None` for a model that needs a contact mesh which does not come with it.
-fn compiled(file: &Path) -> Option<(Model, System)> {
+pub fn compiled(file: &Path) -> Option<(Model, System)> {
     let bytes = std::fs::read(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let (model, diagnostics) = soleus_io::osim::read_model(&bytes, file.to_str().unwrap());
     let model = model.unwrap_or_else(|| panic!("{}: {:?}", file.display(), diagnostics.list));

@@ -11,7 +11,7 @@ use soleus_model::force::{ElasticFoundationForce, ForceKind, HuntCrossleyForce};
 use soleus_model::id::FrameId;
 use soleus_model::joint::JointKind;
 use soleus_model::muscle::MuscleKind;
-use soleus_model::path::{Path, PathPointKind, WrapShape};
+use soleus_model::path::{Path, PathPointKind, Scholz2015Element, WrapShape};
 
 /// Gives a property another value.
 pub fn set(model: &mut Model, path: &str, value: f64) {
@@ -167,8 +167,19 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
     let name = of(&f.path).unwrap();
     if let Some(rest) = name.strip_prefix("path/") {
         let (point, k) = rest.split_once("/location/").unwrap();
-        let Some(Path::Geometry(path)) = &mut f.line_of_action else { panic!("{name}") };
-        let point = path.points.iter_mut().find(|p| p.name == point).unwrap();
+        let point = match &mut f.line_of_action {
+            Some(Path::Geometry(path)) => path.points.iter_mut().find(|p| p.name == point).unwrap(),
+            Some(Path::Scholz2015(path)) => {
+                let is_it = |e: &Scholz2015Element| match e {
+                    Scholz2015Element::Point(p) => p.name == point,
+                    Scholz2015Element::Obstacle(_) => false,
+                };
+                let i = path.elements.iter().position(is_it).unwrap();
+                let Scholz2015Element::Point(p) = &mut path.elements[i] else { unreachable!() };
+                p
+            }
+            _ => panic!("{name}"),
+        };
         let (PathPointKind::Fixed(p) | PathPointKind::Conditional { location: p, .. }) = &mut point.kind
         else {
             panic!("{name}")

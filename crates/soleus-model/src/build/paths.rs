@@ -8,8 +8,8 @@ use crate::contact::{ContactGeometry, ContactShape};
 use crate::document::Element;
 use crate::id::{CoordinateId, GeometryId, WrapId};
 use crate::path::{
-    FunctionBasedPath, GeometryPath, MovingComponent, Path, PathPoint, PathPointKind, PathWrap, Quadrant,
-    WrapMethod, WrapObject, WrapShape,
+    FunctionBasedPath, GeometryPath, MovingComponent, Path, PathObstacle, PathPoint, PathPointKind, PathWrap,
+    Quadrant, Scholz2015Element, Scholz2015Path, WrapMethod, WrapObject, WrapShape,
 };
 use soleus_math::{Function, Transform, Vec3, vec3};
 
@@ -133,6 +133,7 @@ impl Builder<'_> {
         match e.tag.as_str() {
             "GeometryPath" => self.geometry_path(e, &path).map(Path::Geometry),
             "FunctionBasedPath" => self.function_based_path(e, &path).map(Path::FunctionBased),
+            "Scholz2015GeometryPath" => self.scholz2015_path(e, &path).map(Path::Scholz2015),
             other => {
                 let hint = "use a `GeometryPath` with wrap objects, or a `FunctionBasedPath` fitted to it";
                 p.error(e.line, format!("paths of class `{other}` are not supported"), hint);
@@ -275,6 +276,102 @@ impl Builder<'_> {
             self.cx.diags.borrow_mut().error(line, path, message, "");
         }
         Some(PathWrap { wrap: wrap?, method, range })
+    }
+
+    /// A path over obstacles.
+    fn scholz2015_path(&self, e: &Element, path: &str) -> Option<Scholz2015Path> {
+        let p = PropertyReader::new(self.cx, e, path);
+        let mut taken = Names::default();
+        let elements: Option<Vec<Scholz2015Element>> = p
+            .objects("path_elements")
+            .map(|part| {
+                let (name, _) = unique_name(part.name(), &part.tag, &mut taken);
+                let owner = format!("{path}/{name}");
+                match part.tag.as_str() {
+                    "Scholz2015GeometryPathPoint" => self.scholz2015_point(part, &owner, name),
+                    "Scholz2015GeometryPathObstacle" => self.scholz2015_obstacle(part, &owner, name),
+                    other => {
+                        let hint = "write Scholz2015GeometryPathPoint or Scholz2015GeometryPathObstacle";
+                        let message = format!("path elements of class `{other}` are not supported");
+                        self.cx.diags.borrow_mut().error(part.line, &owner, message, hint);
+                        None
+                    }
+                }
+            })
+            .collect();
+        if p.boolean("use_warm_start", false) {
+            p.warn(
+                p.line_of("use_warm_start"),
+                "`use_warm_start` has no effect: the path is found from its contact hints in every pose",
+                "",
+            );
+        }
+        p.finish();
+        let found = Scholz2015Path { elements: elements? };
+        let is_point = |e: Option<&Scholz2015Element>| matches!(e, Some(Scholz2015Element::Point(_)));
+        let count = found.points().count();
+        let message = if count < 2 {
+            format!("a path needs at least two points, found {count}")
+        } else if !is_point(found.elements.first()) {
+            "the first element of the path must be a point".to_string()
+        } else if !is_point(found.elements.last()) {
+            "the last element of the path must be a point".to_string()
+        } else {
+            return Some(found);
+        };
+        self.cx.diags.borrow_mut().error(e.line, path, message, "");
+        None
+    }
+
+    fn scholz2015_point(&self, e: &Element, path: &str, name: String) -> Option<Scholz2015Element> {
+        let p = PropertyReader::new(self.cx, e, path);
+        let point = p.find("PathPoint");
+        p.finish();
+        let Some(point) = point else {
+            let message = "the path element has no `PathPoint`";
+            self.cx.diags.borrow_mut().error(e.line, path, message, "");
+            return None;
+        };
+        let own = if point.name().is_empty() { "pathpoint" } else { point.name() };
+        self.path_point(point, &format!("{path}/{own}"), name).map(Scholz2015Element::Point)
+    }
+
+    fn scholz2015_obstacle(&self, e: &Element, path: &str, name: String) -> Option<Scholz2015Element> {
+        let p = PropertyReader::new(self.cx, e, path);
+        // Three times NaN, as OpenSim has it by default, is no hint.
+        let contact_hint = match p.list("contact_hint")[..] {
+            [] => None,
+            [x, y, z] if x.is_nan() && y.is_nan() && z.is_nan() => None,
+            [x, y, z] if (x + y + z).is_finite() => Some(vec3(x, y, z)),
+            _ => {
+                p.error(p.line_of("contact_hint"), "`contact_hint` needs three numbers", "");
+                None
+            }
+        };
+        let named = p.reference(&["socket_contact_geometry"]);
+        p.finish();
+        let error = |line: u32, message: String, hint: &str| {
+            self.cx.diags.borrow_mut().error(line, path, message, hint);
+        };
+        let Some((text, line)) = named else {
+            error(e.line, "`socket_contact_geometry` is missing: it must name a contact geometry".into(), "");
+            return None;
+        };
+        let geometry = self.geometry_named(path, &text, line)?;
+        let shape = &self.model.contact_geometries[geometry.0].shape;
+        let hint = "use a sphere, cylinder, ellipsoid or torus";
+        match *shape {
+            ContactShape::HalfSpace | ContactShape::Mesh { .. } => {
+                error(line, format!("paths over a {} are not supported", shape.class()), hint);
+                None
+            }
+            ContactShape::Torus { torus_radius, tube_radius } if torus_radius <= tube_radius => {
+                let hint = "make `torus_radius` larger than `tube_radius`";
+                error(line, format!("`{text}` is a torus without a hole, on which paths cannot lie"), hint);
+                None
+            }
+            _ => Some(Scholz2015Element::Obstacle(PathObstacle { name, geometry, contact_hint })),
+        }
     }
 
     /// A path given by its length as a function of coordinates.

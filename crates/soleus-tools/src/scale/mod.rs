@@ -21,6 +21,7 @@ use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::SystemError;
 use soleus_dynamics::{System, Workspace};
 use soleus_math::{SymMat33, Vec3, vec3};
+use soleus_model::path::Path;
 use soleus_model::{Diagnostics, Document, Force, Model, ScaleOptions};
 use std::collections::HashMap;
 
@@ -120,6 +121,7 @@ pub fn scale_model(
         .into_iter()
         .filter(|(_, length)| *length > 0.0)
         .filter_map(|(path, length)| after.get(&path).map(|new| (path, new / length)))
+        .filter(|(_, ratio)| ratio.is_finite())
         .collect();
     let document = soleus_model::scale_lengths(&resized, &length_ratios, options, log);
     let model = build(&document)?;
@@ -167,7 +169,8 @@ fn default_pose(model: &Model) -> Result<(System, Workspace<f64>), Error> {
 /// Lengths of all paths of points in the default pose, m, by absolute path of the force.
 fn path_lengths(model: &Model) -> Result<HashMap<String, f64>, Error> {
     // Only what has a path matters; contact surfaces may want files that nobody has read.
-    let paths = for_poses(model, |f| matches!(f.line_of_action, Some(soleus_model::path::Path::Geometry(_))));
+    let paths =
+        for_poses(model, |f| matches!(f.line_of_action, Some(Path::Geometry(_) | Path::Scholz2015(_))));
     let (_, ws) = default_pose(&paths)?;
     Ok(paths.forces.iter().zip(&ws.paths).map(|(f, p)| (f.path.clone(), p.length())).collect())
 }

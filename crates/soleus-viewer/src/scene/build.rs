@@ -13,6 +13,8 @@ use soleus_model::path::{Path, PathPointKind, WrapShape};
 const BONE: [u8; 3] = [0xe3, 0xd5, 0xb8];
 const WRAP: [u8; 3] = [0x56, 0xb4, 0xe9];
 const CONTACT: [u8; 3] = [0x00, 0x9e, 0x73];
+/// Cylinders that paths lie on have no end; so many radii of them are drawn either way.
+const DRAWN_OF_CYLINDER: f64 = 2.0;
 /// Bodies whose points lie in a plane or on a line are drawn this thick on either side, m.
 const THIN: f64 = 0.015;
 /// A mass centre nearer to the only joint of a body than this makes no line, m.
@@ -62,7 +64,8 @@ impl Scene {
 
 /// Forces that act along a path of points, in the order of the model.
 pub(super) fn paths(model: &Model) -> impl Iterator<Item = usize> {
-    let drawn = |f: &soleus_model::Force| matches!(f.line_of_action, Some(Path::Geometry(_)));
+    let drawn =
+        |f: &soleus_model::Force| matches!(f.line_of_action, Some(Path::Geometry(_) | Path::Scholz2015(_)));
     (0..model.forces.len()).filter(move |&i| drawn(&model.forces[i]))
 }
 
@@ -120,8 +123,8 @@ fn hull_of(model: &Model, body: BodyId) -> Option<Shape> {
     }
     cloud.push(model.bodies[body.0].mass_center);
     for f in &model.forces {
-        let Some(Path::Geometry(path)) = &f.line_of_action else { continue };
-        for point in &path.points {
+        let Some(path) = &f.line_of_action else { continue };
+        for point in path.points() {
             if let PathPointKind::Fixed(p) | PathPointKind::Conditional { location: p, .. } = point.kind {
                 cloud.extend(Some(on_body(model, point.frame, p)).filter(|o| o.0 == body).map(|o| o.1));
             }
@@ -160,10 +163,11 @@ fn wrap_shapes(model: &Model) -> Vec<Shape> {
     model.wraps.iter().filter(|w| w.active).map(shape).collect()
 }
 
-/// Surfaces that touch; half spaces are left to the floor.
+/// Surfaces that touch, and those that paths lie on; half spaces are left to the floor.
 fn contact_shapes(model: &Model) -> Vec<Shape> {
     let mut shapes = Vec::new();
-    for g in &model.contact_geometries {
+    for (i, g) in model.contact_geometries.iter().enumerate() {
+        let carries_path = model.forces.iter().any(|f| f.obstacles().any(|o| o.geometry.0 == i));
         let frame = &model.frames[g.frame.0];
         let X: Transform<f64> = frame.X_BF * g.pose_in_frame();
         let solid = match &g.shape {
@@ -171,13 +175,21 @@ fn contact_shapes(model: &Model) -> Vec<Shape> {
                 Solid::Ellipsoid { pose: X, radii: vec3(*radius, *radius, *radius) }
             }
             ContactShape::Ellipsoid { radii } => Solid::Ellipsoid { pose: X, radii: *radii },
+            ContactShape::Cylinder { radius } if carries_path => {
+                Solid::cylinder(&X, 2, *radius, DRAWN_OF_CYLINDER * radius)
+            }
+            ContactShape::Torus { torus_radius, tube_radius } if carries_path => {
+                Solid::torus(&X, *torus_radius, *tube_radius)
+            }
             ContactShape::Mesh { mesh: Some(m), .. } => {
                 let vertices = m.vertices.iter().map(|&v| X * v).collect();
                 super::solid::simplified(vertices, m.faces.clone())
             }
             _ => continue,
         };
-        shapes.push(Shape { body: frame.body.0, layer: Layer::Contact, color: CONTACT, opacity: 0.6, solid });
+        let (layer, color, opacity) =
+            if carries_path { (Layer::Wrap, WRAP, 0.35) } else { (Layer::Contact, CONTACT, 0.6) };
+        shapes.push(Shape { body: frame.body.0, layer, color, opacity, solid });
     }
     shapes
 }

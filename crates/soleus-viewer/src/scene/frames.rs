@@ -3,7 +3,7 @@
 use super::build::paths;
 use super::{Animation, Frame, Scene, SceneOptions};
 use soleus_dynamics::force::Kernel;
-use soleus_dynamics::path::PointOrigin;
+use soleus_dynamics::path::{CompiledPath, PointOrigin};
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Loads, State, System, Workspace};
 use soleus_math::{SpatialVec, Transform, Vec3, vec3};
@@ -12,6 +12,8 @@ use soleus_model::path::{Path, WrapObject, WrapShape};
 
 /// Curves over surfaces are drawn in pieces of this angle, rad.
 const PIECE: f64 = 0.26;
+/// Points inside the curve over an obstacle.
+const PIECES_OF_GEODESIC: usize = 11;
 /// Forces below this are not drawn, N.
 const SMALLEST_FORCE: f64 = 1.0;
 /// A centre of pressure farther from its body than this is none, m.
@@ -130,9 +132,18 @@ impl<'a> Recorder<'a> {
 
     /// Points of the path of force `i`, with the curves over surfaces drawn out.
     fn line(&self, i: usize) -> Vec<Vec3<f64>> {
-        let Some(Path::Geometry(path)) = &self.model.forces[i].line_of_action else { return Vec::new() };
         let mut line = Vec::new();
         let points = self.ws.paths[i].points();
+        if let Some(CompiledPath::Scholz2015(path)) = &self.system.forces[i].path {
+            for p in points {
+                line.push(p.p_G);
+                if let PointOrigin::WrapStart(obstacle) = p.origin {
+                    path.extend_curve(&self.ws.paths[i], obstacle, PIECES_OF_GEODESIC, &mut line);
+                }
+            }
+            return line;
+        }
+        let Some(Path::Geometry(path)) = &self.model.forces[i].line_of_action else { return line };
         for (k, p) in points.iter().enumerate() {
             line.push(p.p_G);
             let (PointOrigin::WrapStart(w), Some(next)) = (p.origin, points.get(k + 1)) else { continue };

@@ -96,8 +96,12 @@ impl ImplicitSystem<'_> {
         for f in &model.forces {
             add(&f.path, search.names_of_force(f));
         }
-        for g in &model.contact_geometries {
-            add(&g.path, names_of_geometry(&g.shape));
+        for (i, g) in model.contact_geometries.iter().enumerate() {
+            let mut names = names_of_geometry(&g.shape);
+            if search.carries_path(i) {
+                names.truncate(3);
+            }
+            add(&g.path, names);
         }
         for w in &model.wraps {
             let names = search.names_of_wrap(&w.shape);
@@ -285,14 +289,14 @@ impl Search<'_> {
     fn point_of_path(&self, index: usize, property: &str) -> Option<(f64, Kind)> {
         let (name, k) = component(property)?;
         let point = name.strip_prefix("path/").and_then(|n| n.strip_suffix("/location"))?;
-        let Some(Path::Geometry(path)) = &self.model.forces[index].line_of_action else { return None };
-        let i = path.points.iter().position(|p| p.name == point)?;
+        let points = self.model.forces[index].line_of_action.as_ref()?.points();
+        let i = points.iter().position(|p| p.name == point)?;
         let (PathPointKind::Fixed(place) | PathPointKind::Conditional { location: place, .. }) =
-            &path.points[i].kind
+            &points[i].kind
         else {
             return None;
         };
-        let direction = self.frame(path.points[i].frame).X_BF.R * Vec3::unit(k);
+        let direction = self.frame(points[i].frame).X_BF.R * Vec3::unit(k);
         let change = Change::Point { point: i, turn: Vec3::zero(), shift: seed(direction) };
         Some((place[k], Kind::Path { force: index, change }))
     }
@@ -319,10 +323,18 @@ impl Search<'_> {
         }
     }
 
+    /// Whether a path may lie on a contact geometry.
+    fn carries_path(&self, index: usize) -> bool {
+        self.model.forces.iter().any(|f| f.obstacles().any(|o| o.geometry.0 == index))
+    }
+
     /// A contact sphere or ellipsoid with its semi-axes seeded, in all forces that know it.
     fn sized(&self, index: usize, semi_axes: Vec3<D>) -> Result<Vec<Kind>, ParameterError> {
         let named = Named { model: self.model, tree: &self.implicit.system.tree };
         let geometries = &self.model.contact_geometries;
+        if self.carries_path(index) {
+            return self.not_supported("contact geometry on which a path lies", "location/0 to 2");
+        }
         let mut kinds = Vec::new();
         for (force, f) in self.model.forces.iter().enumerate() {
             match &f.kind {
@@ -358,7 +370,12 @@ impl Search<'_> {
         let body = self.frame(g.frame).body;
         let named = Named { model: self.model, tree: &self.implicit.system.tree };
         let mut places = Vec::new();
+        let p = (self.frame(g.frame).X_BF * g.pose_in_frame()).p;
         for (i, f) in self.model.forces.iter().enumerate() {
+            for (obstacle, _) in f.obstacles().enumerate().filter(|(_, o)| o.geometry.0 == index) {
+                let (turn, shift) = (seed(motion.turn), seed(motion.of_point(p)));
+                places.push(Kind::Path { force: i, change: Change::Obstacle { obstacle, turn, shift } });
+            }
             let contacts = match &f.kind {
                 ForceKind::SmoothSphereHalfSpaceForce(m)
                     if m.sphere.0 == index || m.half_space.0 == index =>
@@ -493,8 +510,8 @@ impl Search<'_> {
             names.push(name.to_string());
             D::cst(v)
         });
-        if let Some(Path::Geometry(path)) = &force.line_of_action {
-            let places = path.points.iter().flat_map(|p| (0..3).map(move |k| (p, k)));
+        if let Some(path) = &force.line_of_action {
+            let places = path.points().into_iter().flat_map(|p| (0..3).map(move |k| (p, k)));
             let places = places.map(|(p, k)| format!("path/{}/location/{k}", p.name));
             names.extend(places.filter(|name| self.point_of_path(index, name).is_some()));
         }

@@ -7,7 +7,6 @@ use crate::path::geometry_path::Change;
 use crate::system::compile_constraints;
 use soleus_math::{Real, Transform, Vec3};
 use soleus_model::id::FrameId;
-use soleus_model::path::Path;
 use std::cell::Cell;
 
 impl Search<'_> {
@@ -120,8 +119,8 @@ impl Search<'_> {
     fn paths_in(&self, moved: &[bool], motion: Motion) -> Vec<Kind> {
         let mut kinds = Vec::new();
         for (force, f) in self.model.forces.iter().enumerate() {
-            let Some(Path::Geometry(path)) = &f.line_of_action else { continue };
-            for (i, _) in path.points.iter().enumerate().filter(|(_, p)| moved[p.frame.0]) {
+            let Some(path) = &f.line_of_action else { continue };
+            for (i, _) in path.points().iter().enumerate().filter(|(_, p)| moved[p.frame.0]) {
                 // A point that is fixed or moves in the frame goes where the body would carry it.
                 let change = Change::Point { point: i, turn: seed(motion.turn), shift: seed(motion.shift) };
                 kinds.push(Kind::Path { force, change });

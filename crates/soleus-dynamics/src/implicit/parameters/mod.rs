@@ -36,8 +36,8 @@ use crate::multibody::{
     JointFrames, Node, compute_accelerations, compute_generalized_forces, compute_kinematics,
     compute_kinematics_between,
 };
+use crate::path::PathState;
 use crate::path::geometry_path::Change;
-use crate::path::{CompiledPath, PathState};
 use crate::system::{Actor, State, SystemForce, Workspace};
 use soleus_math::{Dual, Over, Real, SpatialInertia, SpatialVec, Transform, Vec3};
 
@@ -400,7 +400,7 @@ fn changed_path(
     room: &mut ParameterWorkspace,
     rz: &mut [f64],
 ) {
-    let (true, Some(CompiledPath::Geometry(path))) = (f.enabled, &f.path) else { return };
+    let (true, Some(path)) = (f.enabled, &f.path) else { return };
     let mut st = std::mem::replace(&mut room.paths[index], PathState::empty());
     {
         let x = &room.x;
