@@ -75,6 +75,9 @@ enum Verb {
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
 
+    /// Assigns force plates to the feet that stood on them
+    Loads(table_verbs::Plates),
+
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
 
@@ -157,6 +160,7 @@ fn main() -> ExitCode {
         Verb::Pipeline(arguments) => pipeline::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
+        Verb::Loads(arguments) => arguments.run(),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Rra(arguments) => arguments.run(),
         Verb::Cmc(arguments) => arguments.run(),

@@ -4,7 +4,7 @@ use crate::door::{enter, finish};
 use clap::{Args, ValueEnum};
 use soleus::conversion::Turn;
 use soleus::viewing::Camera;
-use soleus::{Convert, Error, PlotTable, View, inputs};
+use soleus::{AssignLoads, Convert, Error, PlotTable, View, inputs};
 use std::path::PathBuf;
 
 /// What to take out of a C3D file.
@@ -88,6 +88,41 @@ impl ConvertTable {
     }
 }
 
+/// Arguments of `soleus loads`.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  soleus loads --model subject.osim --motion walk_ik.mot --loads walk_grf.mot --out walk_loads.xml\n\n\
+    Finds for each load of each force plate the foot that stood on it. Every verb with --loads does the same with a table; this one\n\
+    writes the ExternalLoads file alone, to be read, changed and used. Its data are written beside it, as NAME_data.mot."
+)]
+pub struct Plates {
+    /// Model file (.osim, any version)
+    #[arg(long)]
+    model: PathBuf,
+    /// Coordinates over time (.mot, .sto)
+    #[arg(long)]
+    motion: PathBuf,
+    /// Force plates over time (.mot, .sto, .csv, .parquet, .c3d)
+    #[arg(long, value_name = "GRF.mot")]
+    loads: PathBuf,
+    /// The ExternalLoads file to write
+    #[arg(long, value_name = "LOADS.xml")]
+    out: PathBuf,
+}
+
+impl Plates {
+    /// Runs `soleus loads`.
+    pub fn run(self) -> Result<(), Error> {
+        let request = AssignLoads {
+            model: self.model.into(),
+            motion: self.motion.into(),
+            loads: self.loads.into(),
+            output: Some(self.out),
+        };
+        enter(None, false, |cx| finish(cx, request.run(cx)))
+    }
+}
+
 /// What to draw.
 #[derive(Args)]
 #[command(
@@ -140,8 +175,8 @@ pub struct ViewModel {
     /// Time of the picture, s; the first frame without it
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
-    /// Measured loads to draw as arrows: an XML file with ExternalLoads
-    #[arg(long, value_name = "LOADS.xml")]
+    /// Measured loads to draw as arrows: force plates over time, or an ExternalLoads file
+    #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
     /// Activations of muscles over time, which color them; the motion may have them too
     #[arg(long, value_name = "FILE.sto")]

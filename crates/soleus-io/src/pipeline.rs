@@ -209,7 +209,7 @@ pub struct Trial {
     /// In place of markers: orientations of inertial sensors (.sto, quaternions).
     #[serde(default)]
     pub orientations: Option<PathBuf>,
-    /// Measured loads: an XML file with ExternalLoads.
+    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml).
     #[serde(default)]
     pub loads: Option<PathBuf>,
     /// Weights, in place of those of `[ik]`.

@@ -13,6 +13,7 @@ pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 pub mod motion_splines;
 pub mod place_imus;
+pub mod plates;
 pub mod quality;
 pub mod residual_elimination;
 pub mod scale;

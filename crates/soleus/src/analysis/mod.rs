@@ -257,6 +257,7 @@ impl Analyze {
             residuals: &self.residuals,
             reserves: &self.reserves,
             loads: self.loads.as_deref(),
+            motion: Some(&self.motion),
             operators: &self.operators,
         };
         read_with(cx, &self.model, &additions)

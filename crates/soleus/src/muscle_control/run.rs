@@ -34,6 +34,7 @@ pub fn read_model(cx: &Context, request: &Tracking) -> Result<Model, Error> {
         residuals: &request.residuals,
         reserves: &request.reserves,
         loads: request.loads.as_deref(),
+        motion: Some(&request.motion),
         ..Additions::default()
     };
     read_with(cx, &request.model, &additions)

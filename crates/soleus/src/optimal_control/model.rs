@@ -5,10 +5,12 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::{beside, folder_of, required};
 use crate::inputs::{loads, model, setup};
+use crate::source::Source;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::Options;
 use soleus_io::osim;
 use soleus_io::setup::moco::{MocoStudySetup, MocoToolSetup, ModelStep, ModelStepKind};
+use soleus_math::Table;
 use soleus_model::operator::{OperatorError, apply_all_to_element};
 use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};
 use std::path::Path;
@@ -34,6 +36,8 @@ pub struct StudyModel<'a> {
     pub steps: &'a [ModelStep],
     /// Loads that the setup file holds beside the model.
     pub loads: Option<&'a Element>,
+    /// The motion that tells which foot is on which plate, where loads are a table.
+    pub motion: Option<&'a Source<Table>>,
 }
 
 impl<'a> StudyModel<'a> {
@@ -41,13 +45,17 @@ impl<'a> StudyModel<'a> {
     pub fn of_study(path: &'a Path, s: &'a MocoStudySetup) -> StudyModel<'a> {
         let loads = s.external_loads.as_ref();
         let (element, file) = (s.model.as_ref(), s.model_file.as_deref());
-        StudyModel { path, element, file, steps: &s.model_steps, loads }
+        StudyModel { path, element, file, steps: &s.model_steps, loads, motion: None }
     }
 
     /// Of a tool.
-    pub fn of_tool(path: &'a Path, t: &'a MocoToolSetup) -> StudyModel<'a> {
+    pub fn of_tool(
+        path: &'a Path,
+        t: &'a MocoToolSetup,
+        motion: Option<&'a Source<Table>>,
+    ) -> StudyModel<'a> {
         let (element, file) = (t.model.as_ref(), t.model_file.as_deref());
-        StudyModel { path, element, file, steps: &t.model_steps, loads: None }
+        StudyModel { path, element, file, steps: &t.model_steps, loads: None, motion }
     }
 
     /// The `Model` element, of version 40600, before anything is done to it.
@@ -102,7 +110,7 @@ impl<'a> StudyModel<'a> {
                 (_, Some(o)) => o.change(&mut model).map_err(|e| self.refuse(step, &e))?,
                 (ModelStepKind::ExternalLoads(file), _) => {
                     let file = beside(self.path, file);
-                    let new = loads::read(cx, &model, Some(&file), folder_of(&file))?;
+                    let new = loads::read(cx, &model, Some(&file), folder_of(&file), self.motion)?;
                     model.forces.extend(new);
                 }
                 (ModelStepKind::PrescribeCoordinates(source), _) => {

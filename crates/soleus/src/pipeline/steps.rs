@@ -9,6 +9,7 @@ use crate::inputs::table::{Take, lowpass_of_motion, read_in_order};
 use crate::inputs::{model, setup};
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
+use crate::load_assignment::{AssignLoads, is_table};
 use crate::muscle_control::{
     ComputedMuscleControl, MassCenter, ResidualReduction, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS,
 };
@@ -74,11 +75,25 @@ impl Run<'_> {
         let folder = self.results.join(&trial.name);
         let angles = self.angles(trial, model, &folder)?;
         let motion = self.smooth(trial, model, angles, &folder)?;
+        let trial = &self.loads(trial, model, &motion, &folder)?;
         let motion = self.eliminate(trial, model, motion, &folder)?;
         let (model, motion) = self.reduce(trial, model, motion, &folder)?;
         self.moments(trial, &model, &motion, &folder)?;
         self.muscles(trial, &model, &motion, &folder)?;
         self.control(trial, &model, &motion, &folder)
+    }
+
+    /// The trial with loads as an ExternalLoads file: plates of a table are assigned to feet.
+    fn loads(&mut self, trial: &Trial, model: &Path, motion: &Path, folder: &Path) -> Result<Trial, Ended> {
+        let Some(table) = trial.loads.as_ref().map(|l| self.at(l)).filter(|l| is_table(l)) else {
+            return Ok(trial.clone());
+        };
+        let file = folder.join("loads.xml");
+        let output = Some(file.clone());
+        let request = AssignLoads { model: model.into(), motion: motion.into(), loads: table.into(), output };
+        self.step(&format!("{} loads", trial.name), &request, |cx| request.run(cx))?;
+        // Names of a study are taken from its folder; the results may be anywhere.
+        Ok(Trial { loads: Some(self.cx.files.absolute(&file)), ..trial.clone() })
     }
 
     /// The motion without residuals, if that is asked for.

@@ -7,6 +7,7 @@ mod equilibrium;
 mod evaluation;
 mod invariance;
 mod jacobian;
+mod load_assignment;
 mod model_info;
 mod models;
 mod motion_capture;
