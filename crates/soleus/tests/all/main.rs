@@ -19,6 +19,7 @@ mod prediction;
 mod reference_headings;
 mod residuals;
 mod simulation;
+mod sizes;
 mod subject;
 mod upgrade;
 mod viewing;
