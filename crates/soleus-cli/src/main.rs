@@ -6,6 +6,7 @@ mod analyze;
 mod demo;
 mod door;
 mod experiment;
+mod gait;
 mod id;
 mod ik;
 mod model_verbs;
@@ -74,6 +75,9 @@ enum Verb {
 
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
+
+    /// Gait: foot strikes and toe-offs, cycles, steps, and curves over the cycle
+    Gait(gait::Arguments),
 
     /// Assigns force plates to the feet that stood on them
     Loads(table_verbs::Plates),
@@ -160,6 +164,7 @@ fn main() -> ExitCode {
         Verb::Pipeline(arguments) => pipeline::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
+        Verb::Gait(arguments) => gait::run(&arguments),
         Verb::Loads(arguments) => arguments.run(),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Rra(arguments) => arguments.run(),

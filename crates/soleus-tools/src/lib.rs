@@ -9,6 +9,7 @@ pub mod consistent_motion;
 pub mod external_loads;
 pub mod fit_paths;
 pub mod free_motion;
+pub mod gait;
 pub mod inverse_dynamics;
 pub mod inverse_kinematics;
 pub mod motion_splines;

@@ -68,41 +68,19 @@ impl AssignLoads {
     /// The same for a model that is read already.
     pub(crate) fn run_with(&self, cx: &Context, model: &Model) -> Result<AssignedLoads, Error> {
         let path = self.loads.path();
-        let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         // Poses need no forces.
         let bare = Model { forces: Vec::new(), controllers: Vec::new(), probes: Vec::new(), ..model.clone() };
         let system = model::compile(self.model.path(), &bare, &Options::default())?;
         // The tool that asks reads the motion itself, and tells what is odd about it.
         let motion = read_motion(&cx.with_monitor(&Silent), &self.motion, Take::Markers)?;
-        let mut table = read_in_order(&cx.with_monitor(&BesideTwins(cx.monitor)), &self.loads, Take::Forces)?;
-        if table.element() != Element::Scalar {
-            table = table.flattened();
-        }
-        let plates = plates::find_plates(table.labels());
-        let sample = || table.labels().iter().take(6).cloned().collect::<Vec<_>>().join(", ");
-        if plates.is_empty() {
-            let message =
-                format!("the table has no columns that look like the force of a plate: {}, …", sample());
-            let hint = "names such as ground_force_vx, ground_force_px, ground_torque_x are known; or give an ExternalLoads file";
-            return wrong(message, hint);
-        }
-        if plates.iter().all(|p| p.point.is_none()) {
-            let message = "the plates have forces, but no centre of pressure".to_string();
-            let hint = "columns such as ground_force_px, COP1_X are looked for; a .c3d has what it takes to compute them";
-            return wrong(message, hint);
-        }
+        let table = read_in_order(&cx.with_monitor(&BesideTwins(cx.monitor)), &self.loads, Take::Forces)?;
         let feet = plates::find_feet(&bare, &system);
         if feet.is_empty() {
-            return wrong(
-                "the model has no feet that could stand on a plate".to_string(),
-                "give an ExternalLoads file",
-            );
+            let message = "the model has no feet that could stand on a plate";
+            return Err(Error::content(path, 0, "", message, "give an ExternalLoads file"));
         }
         let paths = FootPaths::new(&bare, &system, &motion, &feet);
-        let fitted = plates::fit_to_feet(&table, &plates, &paths);
-        if let Some(f) = &fitted {
-            turn(&mut table, &plates, f);
-        }
+        let (table, plates, fitted) = turned_to_feet(path, table, &paths)?;
         let contacts = plates::assign(&table, &plates, &feet, &paths);
         let forces = plates::loads(model, &table, &plates, &feet, &contacts);
         let names = feet.iter().map(|f| model.bodies[f.body].name.clone()).collect();
@@ -121,6 +99,35 @@ impl AssignLoads {
         found.tell(cx, path, &plates);
         Ok(found)
     }
+}
+
+/// The plates of a table, in the axes and units that put them under the feet.
+pub(crate) fn turned_to_feet(
+    path: &Path,
+    mut table: Table,
+    paths: &FootPaths,
+) -> Result<(Table, Vec<Plate>, Option<Fitted>), Error> {
+    let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
+    if table.element() != Element::Scalar {
+        table = table.flattened();
+    }
+    let plates = plates::find_plates(table.labels());
+    if plates.is_empty() {
+        let sample = table.labels().iter().take(6).cloned().collect::<Vec<_>>().join(", ");
+        let message = format!("the table has no columns that look like the force of a plate: {sample}, …");
+        let hint = "names such as ground_force_vx, ground_force_px, ground_torque_x are known; or give an ExternalLoads file";
+        return wrong(message, hint);
+    }
+    if plates.iter().all(|p| p.point.is_none()) {
+        let message = "the plates have forces, but no centre of pressure".to_string();
+        let hint = "columns such as ground_force_px, COP1_X are looked for; a .c3d has what it takes to compute them";
+        return wrong(message, hint);
+    }
+    let fitted = plates::fit_to_feet(&table, &plates, paths);
+    if let Some(f) = &fitted {
+        turn(&mut table, &plates, f);
+    }
+    Ok((table, plates, fitted))
 }
 
 /// Tells all but that labels occur twice: here the second is another plate.
