@@ -38,7 +38,7 @@ enum Verb {
     /// Predicts a walk with a model that is built in, and shows it
     Demo(demo::Arguments),
 
-    /// What a model contains, and what of it Soleus does not support
+    /// What a file contains: a model and what of it is not supported, markers, motions, setups, studies
     Info(model_verbs::Info),
 
     /// Computes everything at given states: poses, velocities, accelerations, mass matrix, forces, muscles, …

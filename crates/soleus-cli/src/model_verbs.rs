@@ -4,18 +4,18 @@ use crate::door::{enter, finish};
 use clap::Args;
 use soleus::path_fitting::FitOptions;
 use soleus::text::printable;
-use soleus::{Context, Equilibrium, Error, Evaluate, FitPaths, Jacobians, ModelInfo, Upgrade};
+use soleus::{Context, Equilibrium, Error, Evaluate, FileInfo, FitPaths, Jacobians, Upgrade};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus info`.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass"
+    after_help = "Examples:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass\n  soleus info walk.c3d"
 )]
 pub struct Info {
-    /// Model file (.osim, any version)
-    model: PathBuf,
+    /// Any file that a verb reads: model, setup, motion, markers, C3D, study, pipeline, mesh
+    file: PathBuf,
     /// Write JSON to stdout instead of a table
     #[arg(long)]
     json: bool,
@@ -24,7 +24,7 @@ pub struct Info {
 impl Info {
     /// Runs `soleus info`.
     pub fn run(self) -> Result<(), Error> {
-        let request = ModelInfo { model: self.model.into(), output: Some("-".into()), as_json: self.json };
+        let request = FileInfo { file: self.file, output: Some("-".into()), as_json: self.json };
         enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }

@@ -28,12 +28,29 @@ impl From<Take> for inputs::table::Take {
     }
 }
 
+/// A turn, or one that the data tell.
+#[derive(Clone, Copy, Debug)]
+enum Rotate {
+    Auto,
+    By(Turn),
+}
+
+impl std::str::FromStr for Rotate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" { Ok(Rotate::Auto) } else { text.parse().map(Rotate::By) }
+    }
+}
+
 /// What to convert, and how.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  soleus convert walk.c3d walk.trc --rotate x:-90 --units m\n  \
+#[command(
+    after_help = "Examples:\n  soleus convert walk.c3d walk.trc --rotate auto --units m --fill-gaps 10\n  \
     soleus convert walk.c3d forces.mot --rotate x:-90 --force-threshold-n 20\n  \
     soleus convert walk_ik.mot walk_ik.csv --lowpass-hz 6\n\n\
-    Steps are done in this order: rotate, units, low-pass, rate.")]
+    Steps are done in this order: rotate, units, gaps, low-pass, rate."
+)]
 pub struct ConvertTable {
     /// File to read: .sto, .mot, .trc, .csv, .c3d or .parquet
     input: PathBuf,
@@ -42,9 +59,12 @@ pub struct ConvertTable {
     /// What to take out of a .c3d [default: markers for .trc, forces for the others]
     #[arg(long, value_enum)]
     take: Option<Take>,
-    /// Turns all vectors about an axis of the laboratory, degrees; may be repeated
-    #[arg(long, value_name = "AXIS:DEG")]
-    rotate: Vec<Turn>,
+    /// Turns all vectors about an axis of the laboratory, degrees; may be repeated. `auto`: to y up and the subject's way along x
+    #[arg(long, value_name = "AXIS:DEG|auto")]
+    rotate: Vec<Rotate>,
+    /// Closes gaps of at most so many rows
+    #[arg(long, value_name = "ROWS")]
+    fill_gaps: Option<usize>,
     /// Unit of length of the markers read, where the file does not say it (.csv)
     #[arg(long, value_name = "UNIT")]
     from_units: Option<String>,
@@ -75,7 +95,13 @@ impl ConvertTable {
             input: self.input.into(),
             output: Some(self.output),
             take: self.take.map(Into::into),
-            rotate: self.rotate,
+            turn_laboratory: self.rotate.iter().any(|r| matches!(r, Rotate::Auto)),
+            rotate: self
+                .rotate
+                .into_iter()
+                .filter_map(|r| if let Rotate::By(t) = r { Some(t) } else { None })
+                .collect(),
+            fill_gaps: self.fill_gaps,
             from_units: self.from_units,
             degrees: self.degrees,
             units: self.units,

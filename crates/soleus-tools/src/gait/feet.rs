@@ -120,7 +120,7 @@ impl Walk {
                 heights.sort_by(f64::total_cmp);
                 let limit = heights[(LOW_PART * n as f64) as usize];
                 let v = velocity(&times, p);
-                low.extend((0..n).filter(|&r| p[r].dot(up) < limit).map(|r| flat(v[r])));
+                low.extend((0..n).filter(|&r| p[r].dot(up) <= limit).map(|r| flat(v[r])));
             }
         }
         let ground_velocity = densest(&low).filter(|v| v.norm_sq().is_finite())?;

@@ -3,10 +3,12 @@
 mod cycles;
 mod events;
 mod feet;
+mod laboratory;
 
 pub use cycles::{Cycle, Parameters, Stat, cycles, mean_curve, over_cycle, parameters};
 pub use events::{FootEvents, events_from_markers, merge_contacts};
 pub use feet::{FootMarkers, GaitMarkers, Walk};
+pub use laboratory::{LaboratoryTurn, laboratory_turn};
 
 /// Points of a curve over the cycle: 0, 1, … 100 %.
 pub const POINTS: usize = 101;

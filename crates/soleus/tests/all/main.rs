@@ -5,6 +5,7 @@ mod common;
 mod conversion;
 mod equilibrium;
 mod evaluation;
+mod file_info;
 mod gait;
 mod invariance;
 mod jacobian;
