@@ -359,3 +359,12 @@ fn identity_nonlinear_parameter() {
     f.file("both.omoco", with(&(slack + &parameter("fiber", "optimal_fiber_length", "0.08 0.12"))));
     f.soleus(&["solve", "both.omoco"]).is_refused(&["act on each other"]);
 }
+
+/// `--quiet` was not quiet.
+#[test]
+fn issue_everyday_quiet_is_quiet() {
+    let f = crate::common::Folder::new("quiet");
+    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/kick.toml");
+    let run = f.soleus(&["solve", study, "--quiet", "--out", "kick.sto"]);
+    assert_eq!((run.code, run.stderr.as_str(), run.stdout.as_str()), (Some(0), "", ""));
+}
