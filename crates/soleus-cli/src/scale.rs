@@ -84,7 +84,7 @@ fn parse_factor(text: &str) -> Result<(String, [f64; 3]), String> {
 }
 
 /// `LAB=MODEL`.
-fn parse_pair(text: &str) -> Result<[String; 2], String> {
+pub fn parse_pair(text: &str) -> Result<[String; 2], String> {
     let (lab, model) = text.split_once('=').ok_or("write LAB=MODEL, such as R.Knee=RLFC")?;
     Ok([lab.trim().to_string(), model.trim().to_string()])
 }

@@ -142,3 +142,47 @@ fn identity_moments_with_a_table_and_with_its_file() {
     assert_eq!(table, file);
     assert!(table.column("knee_angle_r_moment").unwrap().iter().any(|x| x.abs() > 10.0));
 }
+
+/// From a static trial, a trial, its plates, a mass and a generic model to moments and muscle forces, with no XML but the markers of the model.
+#[reference_test]
+fn identity_from_trials_to_muscles_in_one_call() {
+    use soleus::pipeline::{FromTrials, RecordedTrial};
+    let from = |f: &str| Path::new(shared!("reference/pipelines/Gait2354_Simbody/input")).join(f);
+    let files = Memory::new();
+    let names = [
+        "gait2354_simbody.osim",
+        "gait2354_Scale_MarkerSet.xml",
+        "subject01_static.trc",
+        "subject01_walk1.trc",
+        "subject01_walk1_grf.mot",
+    ];
+    for name in names {
+        soleus::Files::write(&files, Path::new(name), &std::fs::read(from(name)).unwrap()).unwrap();
+    }
+    let cx = Context::new(&files);
+    let [model, set, still, markers, loads] = names.map(PathBuf::from);
+    let recorded = FromTrials {
+        model,
+        still: Some(still),
+        marker_set: Some(set),
+        mass: Some(72.6),
+        trials: vec![RecordedTrial { markers, loads: Some(loads) }],
+        ..FromTrials::default()
+    };
+    let file = recorded.write(&cx).unwrap();
+    let done = soleus::Pipeline::of_file(file).run(&cx).unwrap();
+    done.verdict().unwrap();
+    let steps: Vec<&str> = done.steps.iter().map(|s| s.step.as_str()).collect();
+    let walk = |s: &str| format!("subject01_walk1 {s}");
+    assert_eq!(
+        steps,
+        ["scale".to_string(), walk("ik"), walk("filter"), walk("loads"), walk("id"), walk("so")]
+    );
+    for name in [
+        "subject.osim",
+        "subject01_walk1/id.sto",
+        "subject01_walk1/subject01_walk1_StaticOptimization_force.sto",
+    ] {
+        assert!(soleus::Files::is_file(&files, &Path::new("results").join(name)), "{name}");
+    }
+}
