@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `soleus info`.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass\n  soleus info walk.c3d"
+    after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass\n  soleus info walk.c3d"
 )]
 pub struct Info {
     /// Any file that a verb reads: model, setup, motion, markers, C3D, study, pipeline, mesh
@@ -196,7 +196,7 @@ impl Jacobian {
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus fit-paths rajagopal.osim --out rajagopal_polynomial.osim\n\n\
     Every path becomes a FunctionBasedPath, which OpenSim 4.6 reads too. Coordinates are sampled in\n\
-    their ranges, or around the poses of a motion: --coordinates walk.mot. The table\n\
+    their ranges, or around the poses of a motion: --motion walk.mot. The table\n\
     on stderr shows the errors on poses that were not fitted.")]
 pub struct Fit {
     /// Model file (.osim, any version)
@@ -205,7 +205,7 @@ pub struct Fit {
     #[arg(long, value_name = "NEW.osim")]
     out: PathBuf,
     /// Motion to fit around (.mot, .sto): the paths are then good near its poses, not over the whole ranges
-    #[arg(long, value_name = "MOTION")]
+    #[arg(long = "motion", alias = "coordinates", value_name = "MOTION")]
     coordinates: Option<PathBuf>,
     /// How far around the poses of the motion, in degrees; translations a centimeter
     #[arg(long, value_name = "DEG", default_value_t = 10.0, requires = "coordinates")]

@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long)]
     model: PathBuf,
     /// Markers of a static trial (.trc, .sto or .c3d)
-    #[arg(long = "static", visible_alias = "markers", value_name = "STATIC.trc")]
+    #[arg(long = "static", alias = "markers", value_name = "STATIC.trc")]
     markers: Option<PathBuf>,
     /// Height of the subject, m: the size of segments whose markers do not tell it
     #[arg(long, requires = "markers")]

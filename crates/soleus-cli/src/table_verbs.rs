@@ -48,7 +48,7 @@ impl std::str::FromStr for Rotate {
 #[command(
     after_help = "Examples:\n  soleus convert walk.c3d walk.trc --rotate auto --units m --fill-gaps 10\n  \
     soleus convert walk.c3d forces.mot --rotate x:-90 --force-threshold-n 20\n  \
-    soleus convert walk_ik.mot walk_ik.csv --lowpass-hz 6\n\n\
+    soleus convert walk_ik.mot walk_ik.csv --cutoff-hz 6\n\n\
     Steps are done in this order: rotate, units, gaps, low-pass, rate."
 )]
 pub struct ConvertTable {
@@ -78,7 +78,7 @@ pub struct ConvertTable {
     #[arg(long, value_name = "HZ")]
     rate: Option<f64>,
     /// Third-order Butterworth low-pass, forwards and backwards
-    #[arg(long, value_name = "HZ")]
+    #[arg(long = "cutoff-hz", alias = "lowpass-hz", value_name = "HZ")]
     lowpass_hz: Option<f64>,
     /// Ground reactions of a .c3d are 0 where the force normal to the plate is below this
     #[arg(long, value_name = "N", default_value_t = 0.0)]
@@ -217,7 +217,7 @@ pub struct ViewModel {
     #[arg(long, value_name = "HZ", default_value_t = View::default().frame_rate)]
     frame_rate: f64,
     /// Where the picture is seen from: turn about the vertical and upwards, in degrees. `0,0` is the right side
-    #[arg(long, value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = Angles(Camera::default()))]
+    #[arg(long = "camera", alias = "from", value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = Angles(Camera::default()))]
     from: Angles,
 }
 

@@ -16,7 +16,7 @@ use soleus_math::Table;
 use soleus_math::table::Element;
 use soleus_model::force::Force;
 use soleus_model::{Diagnostic, Diagnostics, Model};
-use soleus_tools::plates::{self, Contact, Fitted, Foot, FootPaths, Plate};
+use soleus_tools::plates::{self, Contact, Fitted, Foot, FootPaths, Plate, Unmeasured};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +53,10 @@ pub struct AssignLoads {
     pub output: Option<PathBuf>,
 }
 
+/// Keys in the header of the data: the longest time during which plates measure all that acts on the feet, s.
+pub(crate) const COMPLETE_FROM: &str = "complete_from";
+pub(crate) const COMPLETE_TO: &str = "complete_to";
+
 /// Whether a file holds loads as a table, and not as an `ExternalLoads` file.
 pub fn is_table(path: &Path) -> bool {
     ["mot", "sto", "csv", "parquet", "c3d", "trc"].iter().any(|e| has_ending(path, e))
@@ -83,14 +87,24 @@ impl AssignLoads {
         let (table, plates, fitted) = turned_to_feet(path, table, &paths)?;
         let contacts = plates::assign(&table, &plates, &feet, &paths);
         let forces = plates::loads(model, &table, &plates, &feet, &contacts);
+        let recorded = [table.times()[0], table.times()[table.rows() - 1]];
+        let unmeasured = plates::unmeasured(&paths, &contacts, recorded);
+        let both = [motion.times()[0].max(recorded[0]), motion.times()[motion.rows() - 1].min(recorded[1])];
+        let complete = plates::complete(&unmeasured, both);
         let names = feet.iter().map(|f| model.bodies[f.body].name.clone()).collect();
-        let data = load_data(&forces);
+        let mut data = load_data(&forces);
+        if let (Some(data), Some([from, to])) = (&mut data, complete) {
+            data.set_metadata(COMPLETE_FROM, from.to_string());
+            data.set_metadata(COMPLETE_TO, to.to_string());
+        }
         let found = AssignedLoads {
             setup: self.output.as_ref().map(|file| load_setup(model, &forces, &data_file(file))),
             plates: plates.iter().map(|p| p.name.clone()).collect(),
             feet,
             bodies: names,
             contacts,
+            unmeasured,
+            complete,
             forces,
             fitted,
             data,
@@ -168,7 +182,7 @@ fn turn(table: &mut Table, plates: &[Plate], fitted: &Fitted) {
 }
 
 /// The data of an `ExternalLoads` file, beside it.
-fn data_file(setup: &Path) -> PathBuf {
+pub(crate) fn data_file(setup: &Path) -> PathBuf {
     setup.with_file_name(format!("{}_data.mot", stem_of(setup, "loads")))
 }
 
@@ -183,6 +197,10 @@ pub struct AssignedLoads {
     pub bodies: Vec<String>,
     /// Loads in the order of time, and on which foot they were.
     pub contacts: Vec<Contact>,
+    /// Times during which a foot is on the ground beside the plates.
+    pub unmeasured: Vec<Unmeasured>,
+    /// The longest time during which plates measure all that acts on the feet, s.
+    pub complete: Option<[f64; 2]>,
     /// The forces.
     pub forces: Vec<Force>,
     /// How the table was turned to fit the motion; `None` if no load is seen during the motion.
@@ -226,6 +244,16 @@ impl AssignedLoads {
             cx.note(what.join("; "));
         }
         self.report().lines().for_each(|line| cx.note(line));
+        for u in &self.unmeasured {
+            let [from, to] = u.time;
+            cx.note(format!(
+                "`{}` is on the ground without a plate from {from:.3} s to {to:.3} s",
+                self.bodies[u.foot]
+            ));
+        }
+        if let Some([from, to]) = self.complete.filter(|_| !self.unmeasured.is_empty()) {
+            cx.note(format!("loads are complete from {from:.3} s to {to:.3} s"));
+        }
         for p in plates.iter().filter(|p| p.point.is_none()) {
             log.warn(0, "", format!("plate `{}` has no centre of pressure and is left out", p.name), "");
         }

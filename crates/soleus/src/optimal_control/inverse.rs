@@ -105,7 +105,7 @@ impl Inverse {
             cx.warn(path, format!("output `{name}` is not written"), hint);
         }
         if !self.kinematics.is_given() {
-            let hint = "give the coordinates over time (--kinematics)";
+            let hint = "give the coordinates over time (--motion)";
             return Err(Error::content(path, 0, "", "the tool needs a motion", hint));
         }
         let mut setup = self.trial.setup(cx)?;

@@ -3,13 +3,13 @@
 use super::{Ended, Run, SENSOR_ERRORS};
 use crate::analysis::{AnalysisOutput, Analyze, MotionKind};
 use crate::artifact::{Artifact, Outcome};
-use crate::context::Context;
+use crate::context::{Context, Silent};
 use crate::error::Error;
 use crate::inputs::table::{Take, lowpass_of_motion, read_in_order};
 use crate::inputs::{model, setup};
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
-use crate::load_assignment::{AssignLoads, is_table};
+use crate::load_assignment::{AssignLoads, COMPLETE_FROM, COMPLETE_TO, data_file, is_table};
 use crate::muscle_control::{
     ComputedMuscleControl, MassCenter, ResidualReduction, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS,
 };
@@ -92,8 +92,18 @@ impl Run<'_> {
         let output = Some(file.clone());
         let request = AssignLoads { model: model.into(), motion: motion.into(), loads: table.into(), output };
         self.step(&format!("{} loads", trial.name), &request, |cx| request.run(cx))?;
+        // Joint moments mean nothing while a foot is on the ground beside the plates.
+        let data = Source::File(data_file(&file));
+        let [mut from, mut to] = [trial.from, trial.to];
+        if from.is_none()
+            && to.is_none()
+            && let Ok(table) = read_in_order(&self.cx.with_monitor(&Silent), &data, Take::Forces)
+        {
+            let number = |key: &str| table.metadata_value(key).and_then(|v| v.parse::<f64>().ok());
+            [from, to] = [number(COMPLETE_FROM), number(COMPLETE_TO)];
+        }
         // Names of a study are taken from its folder; the results may be anywhere.
-        Ok(Trial { loads: Some(self.cx.files.absolute(&file)), ..trial.clone() })
+        Ok(Trial { loads: Some(self.cx.files.absolute(&file)), from, to, ..trial.clone() })
     }
 
     /// The motion without residuals, if that is asked for.

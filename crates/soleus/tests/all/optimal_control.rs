@@ -344,7 +344,7 @@ fn identity_inverse_is_undone_by_simulation() {
     assert!(distance.end < 0.02, "{distance}");
     assert_eq!(found.artifacts()[0].path, Path::new("reach_solution.sto"));
     let none = Inverse { trial: trial(), ..Inverse::default() }.run(&Context::new(&files));
-    assert!(none.is_err_and(|e| e.to_string().contains("--kinematics")));
+    assert!(none.is_err_and(|e| e.to_string().contains("--motion")));
 }
 
 /// A motion that the arm can do is followed closely when effort costs little.
