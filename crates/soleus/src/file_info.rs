@@ -362,7 +362,8 @@ fn json(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
 /// An XML file of OpenSim that is no model: a setup, loads, markers, tasks, forces; `None` for a model.
 fn xml(cx: &Context, path: &Path) -> Result<Option<FileSummary>, Error> {
     let bytes = cx.read(path)?;
-    if !bytes.iter().find(|b| !b.is_ascii_whitespace() && **b < 0x80).is_some_and(|b| *b == b'<') {
+    // Marks of the encoding may come first.
+    if bytes.iter().find(|b| !b.is_ascii_whitespace() && **b < 0x80).is_none_or(|b| *b != b'<') {
         let known = "soleus reads .osim and .xml files of OpenSim, .c3d, .trc, .sto, .mot, .csv, .parquet, .toml, .json, .obj, .stl and .vtp";
         return Err(Error::content(path, 0, "", "this kind of file is not known", known));
     }

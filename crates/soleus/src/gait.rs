@@ -64,7 +64,7 @@ impl Gait {
             return Err(Error::content(Path::new(""), 0, "", "there is no trial", hint));
         }
         let mut trials = Vec::new();
-        let mut raw: Vec<(String, Option<Side>, Vec<Vec<f64>>)> = Vec::new();
+        let mut raw: Vec<RawCurve> = Vec::new();
         for trial in &self.trials {
             let found = of_trial(cx, trial)?;
             for source in &trial.curves {
@@ -82,13 +82,13 @@ impl Gait {
         }
         let sides = [Side::Right, Side::Left].map(|s| parameters(all(), s));
         let speed = Stat::of(trials.iter().map(|t| t.walk.speed)).mean;
-        let curves = raw
-            .into_iter()
-            .filter_map(|(name, side, list)| {
-                Some(CycleCurve { name, side: side?, points: mean_curve(&list), cycles: list.len() })
-            })
-            .filter(|c| c.cycles > 0)
-            .collect();
+        let curve = |r: RawCurve| CycleCurve {
+            points: mean_curve(&r.cycles),
+            cycles: r.cycles.len(),
+            name: r.name,
+            side: r.side,
+        };
+        let curves = raw.into_iter().filter(|r| !r.cycles.is_empty()).map(curve).collect();
         let normative = match &self.normative {
             Some(file) => read_normative(cx, file)?,
             None => winter(speed)?,
@@ -235,20 +235,27 @@ fn side_of(label: &str) -> (Option<Side>, String) {
     (None, name.to_string())
 }
 
+/// A column over the cycles of one side.
+struct RawCurve {
+    name: String,
+    side: Side,
+    cycles: Vec<Vec<f64>>,
+}
+
 /// Adds the curves of a table over the cycles of a trial: columns of a side over the cycles of that side, others over those of both.
-fn add_curves(table: &Table, cycles: &[Cycle], raw: &mut Vec<(String, Option<Side>, Vec<Vec<f64>>)>) {
+fn add_curves(table: &Table, cycles: &[Cycle], raw: &mut Vec<RawCurve>) {
     for (column, label) in table.labels().iter().enumerate() {
         let (own, name) = side_of(label);
         for side in [Side::Right, Side::Left] {
             if own.is_some_and(|s| s != side) {
                 continue;
             }
-            let place = raw.iter().position(|r| r.0 == name && r.1 == Some(side)).unwrap_or_else(|| {
-                raw.push((name.clone(), Some(side), Vec::new()));
+            let place = raw.iter().position(|r| r.name == name && r.side == side).unwrap_or_else(|| {
+                raw.push(RawCurve { name: name.clone(), side, cycles: Vec::new() });
                 raw.len() - 1
             });
             let of_side = cycles.iter().filter(|c| c.side == side);
-            raw[place].2.extend(of_side.filter_map(|c| over_cycle(table, column, c.time)));
+            raw[place].cycles.extend(of_side.filter_map(|c| over_cycle(table, column, c.time)));
         }
     }
 }
@@ -322,8 +329,8 @@ impl GaitAnalysis {
             text,
             "{:24}{:>18}{:>18}{:>12}",
             "",
-            format!("right ({} cycles)", cycles(Side::Right)),
-            format!("left ({} cycles)", cycles(Side::Left)),
+            counted("right", cycles(Side::Right)),
+            counted("left", cycles(Side::Left)),
             "R−L, %"
         );
         let value = |s: Stat| match (s.mean.is_finite(), s.sd.is_finite()) {
@@ -427,6 +434,11 @@ impl GaitAnalysis {
             ..Plot::default()
         }
     }
+}
+
+/// A side with the number of its cycles.
+fn counted(side: &str, n: usize) -> String {
+    format!("{side} ({n} cycle{})", if n == 1 { "" } else { "s" })
 }
 
 /// Three digits.

@@ -443,7 +443,7 @@ impl Frame<'_> {
                     for axis in 0..3 {
                         let e = poses[i].R.axis(axis);
                         let column = &mut by_s[3 * b + axis][k];
-                        *column = *column + e * e.dot(out - enters);
+                        *column += e * e.dot(out - enters);
                     }
                 }
                 let parent = nodes[i].parent;
