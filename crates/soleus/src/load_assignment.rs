@@ -53,6 +53,9 @@ pub struct AssignLoads {
     pub output: Option<PathBuf>,
 }
 
+/// Masses by plates and by the model that differ by more, as a part, are worth a warning: over whole cycles plates weigh within a percent or two.
+const MASS_OFF: f64 = 0.04;
+
 /// Keys in the header of the data: the longest time during which plates measure all that acts on the feet, s.
 pub(crate) const COMPLETE_FROM: &str = "complete_from";
 pub(crate) const COMPLETE_TO: &str = "complete_to";
@@ -91,6 +94,7 @@ impl AssignLoads {
         let unmeasured = plates::unmeasured(&paths, &contacts, recorded);
         let both = [motion.times()[0].max(recorded[0]), motion.times()[motion.rows() - 1].min(recorded[1])];
         let complete = plates::complete(&unmeasured, both);
+        let mass = complete.and_then(|c| plates::weighed(&table, &plates, &contacts, c, model.gravity));
         let names = feet.iter().map(|f| model.bodies[f.body].name.clone()).collect();
         let mut data = load_data(&forces);
         if let (Some(data), Some([from, to])) = (&mut data, complete) {
@@ -105,6 +109,8 @@ impl AssignLoads {
             contacts,
             unmeasured,
             complete,
+            mass,
+            model_mass: model.total_mass(),
             forces,
             fitted,
             data,
@@ -201,6 +207,9 @@ pub struct AssignedLoads {
     pub unmeasured: Vec<Unmeasured>,
     /// The longest time during which plates measure all that acts on the feet, s.
     pub complete: Option<[f64; 2]>,
+    /// Mass of the subject as the plates weigh it over whole gait cycles, kg.
+    pub mass: Option<f64>,
+    model_mass: f64,
     /// The forces.
     pub forces: Vec<Force>,
     /// How the table was turned to fit the motion; `None` if no load is seen during the motion.
@@ -253,6 +262,19 @@ impl AssignedLoads {
         }
         if let Some([from, to]) = self.complete.filter(|_| !self.unmeasured.is_empty()) {
             cx.note(format!("loads are complete from {from:.3} s to {to:.3} s"));
+        }
+        if let Some(mass) = self.mass {
+            let part = mass / self.model_mass - 1.0;
+            if part.abs() > MASS_OFF {
+                let own = self.model_mass;
+                let message =
+                    format!("the plates weigh the subject at {mass:.1} kg, the model has {own:.1} kg");
+                let hint =
+                    "scale the model to the mass of the subject (--mass), or check the unit of the forces";
+                log.warn(0, "", message, hint);
+            } else {
+                cx.note(format!("the plates weigh the subject at {mass:.1} kg"));
+            }
         }
         for p in plates.iter().filter(|p| p.point.is_none()) {
             log.warn(0, "", format!("plate `{}` has no centre of pressure and is left out", p.name), "");

@@ -1,7 +1,7 @@
 //! Feet on the ground where no plate measures it.
 
-use super::{Contact, FootPaths};
-use soleus_math::Vec3;
+use super::{Contact, FootPaths, Plate};
+use soleus_math::{Table, Vec3};
 
 /// A point of a foot that is slower over the ground is on it, m/s: that of a foot that swings is faster but for an instant.
 const SLOW_M_S: f64 = 0.35;
@@ -109,6 +109,37 @@ pub fn complete(unmeasured: &[Unmeasured], whole: [f64; 2]) -> Option<[f64; 2]> 
         [from, to]
     });
     spans.filter(|s| s[1] - s[0] > SHORTEST_S).max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])))
+}
+
+/// Mass of the subject, kg, as the plates weigh it: the mean upward force over whole gait cycles, during which the mass centre ends as fast as
+/// it began, over gravity (m/s²). `None` if loads are not complete for a cycle.
+pub fn weighed(
+    table: &Table,
+    plates: &[Plate],
+    contacts: &[Contact],
+    complete: [f64; 2],
+    gravity: Vec3<f64>,
+) -> Option<f64> {
+    let g = gravity.norm();
+    let mut cycles = Vec::new();
+    for (i, c) in contacts.iter().enumerate().filter(|(_, c)| c.foot.is_some() && !c.is_shared) {
+        let next = contacts[i + 1..].iter().find(|d| d.foot == c.foot);
+        cycles.extend(next.map(|d| d.from - c.from));
+    }
+    cycles.sort_by(f64::total_cmp);
+    let cycle = *cycles.get(cycles.len() / 2)?;
+    let count = ((complete[1] - complete[0]) / cycle).floor();
+    if !(count >= 1.0 && g > 0.0) {
+        return None;
+    }
+    let (t, end) = (table.times(), complete[0] + count * cycle);
+    let rows: Vec<usize> = (0..t.len()).filter(|&r| t[r] >= complete[0] && t[r] <= end).collect();
+    let up = |r: usize| -> f64 {
+        let force = |p: &Plate| Vec3::from_array(p.force.map(|c| table.columns()[c][r]));
+        plates.iter().map(|p| -force(p).dot(gravity) / g).sum()
+    };
+    let mean = rows.iter().map(|&r| up(r)).sum::<f64>() / rows.len().max(1) as f64;
+    (mean.is_finite() && mean > 0.0).then_some(mean / g)
 }
 
 fn flat(v: Vec3<f64>) -> Vec3<f64> {

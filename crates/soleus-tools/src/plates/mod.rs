@@ -17,4 +17,4 @@ pub use assign::{Contact, FAR_M, assign, loads};
 pub use columns::{Plate, find_plates};
 pub use feet::{Foot, FootPaths, Side, find_feet};
 pub use frame::{Fitted, fit_to_feet};
-pub use ground::{Unmeasured, complete, unmeasured};
+pub use ground::{Unmeasured, complete, unmeasured, weighed};
