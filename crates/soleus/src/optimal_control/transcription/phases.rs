@@ -95,7 +95,7 @@ impl Posing<'_> {
                 }
             }
             let title = name_of(self.path, s);
-            let html = || report::html(&title, base, &motion, &solution, &goals, seconds);
+            let html = || report::html(&title, base, &motion, &solution, &goals, seconds, &[]);
             let page = report.as_ref().map(|place| (place.of_phase(&s.name), html()));
             phases.push(PhaseSolution {
                 name: s.name.clone(),
