@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     soleus analyze --model subject01.osim --motion walk.mot --analyses kinematics,body,muscle --out results\n  \
-    soleus analyze --model subject01.osim --motion walk.mot --loads walk_grf.xml --reserves reserves.xml \\\n    \
+    soleus analyze --model subject01.osim --motion walk.mot --loads walk_grf.mot --reserves reserves.xml \\\n    \
     --analyses joint-reaction --forces walk_StaticOptimization_force.sto --out results\n\n\
     Tables are named DIR/MOTION_ANALYSIS_WHAT.sto, as OpenSim's AnalyzeTool names them. A setup file of that tool runs as it is\n\
     with `soleus run`.")]
@@ -87,7 +87,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         motion: i.motion.clone().into(),
         cutoff_hz: i.cutoff_hz,
         force_sets: i.force_sets(),
-        loads: i.loads.clone(),
+        loads: i.loads()?,
         residuals: i.residuals.clone(),
         reserves: i.reserves(),
         controls: a.controls.clone().map(Into::into),

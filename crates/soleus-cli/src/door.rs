@@ -2,8 +2,9 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use soleus::files::{Disk, Files};
+use soleus::load_assignment::is_table;
 use soleus::text::printable;
-use soleus::{Context, Diagnostic, Error, ErrorKind, Monitor, Outcome, Progress};
+use soleus::{AssignLoads, Context, Diagnostic, Error, ErrorKind, Monitor, Outcome, Progress};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -220,6 +221,22 @@ pub fn finish(cx: &Context, outcome: Result<impl Outcome, Error>) -> Result<(), 
     let outcome = outcome?;
     outcome.write(cx)?;
     outcome.verdict()
+}
+
+/// Loads as an ExternalLoads file: a table of plates is assigned to feet first, and the file is written beside the results, where it can
+/// be read and changed.
+pub fn loads_file(
+    (model, motion): (&Path, &Path),
+    loads: Option<&Path>,
+    folder: &Path,
+) -> Result<Option<PathBuf>, Error> {
+    let Some(table) = loads.filter(|l| is_table(l)) else { return Ok(loads.map(Path::to_path_buf)) };
+    let stem = table.file_stem().unwrap_or_default().to_string_lossy();
+    let output = folder.join(format!("{stem}_loads.xml"));
+    let (model, motion, loads) = (model.into(), motion.into(), table.into());
+    let request = AssignLoads { model, motion, loads, output: Some(output.clone()) };
+    enter(None, false, |cx| request.run(cx)?.write(cx))?;
+    Ok(Some(output))
 }
 
 /// Exit code of the command: 1 did not converge, 2 bad input.

@@ -1,14 +1,15 @@
 //! `soleus id`.
 
-use crate::door::{enter, finish};
+use crate::door::{enter, finish, loads_file};
 use clap::Args;
+use soleus::inputs::paths::folder_of;
 use soleus::{Error, InverseDynamics};
 use std::path::PathBuf;
 
 /// Arguments of `soleus id`.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  soleus id --model subject01.osim --motion walk.mot --loads walk_grf.xml --cutoff-hz 6 --out walk_id.sto"
+    after_help = "Example:\n  soleus id --model subject01.osim --motion walk.mot --loads walk_grf.mot --cutoff-hz 6 --out walk_id.sto"
 )]
 pub struct Arguments {
     /// Model file (.osim, any version)
@@ -17,8 +18,8 @@ pub struct Arguments {
     /// Coordinates over time (.mot, .sto)
     #[arg(long)]
     motion: PathBuf,
-    /// Measured loads: an XML file with ExternalLoads
-    #[arg(long, value_name = "LOADS.xml")]
+    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
     /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
     #[arg(long)]
@@ -48,7 +49,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let request = InverseDynamics {
         model: a.model.clone().into(),
         motion: a.motion.clone().into(),
-        loads: a.loads.clone(),
+        loads: loads_file((&a.model, &a.motion), a.loads.as_deref(), folder_of(&a.out))?,
         cutoff_hz: a.cutoff_hz,
         exclude: a.exclude.clone(),
         from: a.from,

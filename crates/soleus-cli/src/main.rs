@@ -6,6 +6,7 @@ mod analyze;
 mod demo;
 mod door;
 mod experiment;
+mod gait;
 mod id;
 mod ik;
 mod model_verbs;
@@ -26,7 +27,13 @@ use std::process::ExitCode;
 
 /// Musculoskeletal modelling, simulation and optimal control.
 #[derive(Parser)]
-#[command(name = "soleus", version, arg_required_else_help = true)]
+#[command(
+    name = "soleus",
+    version,
+    arg_required_else_help = true,
+    help_template = "{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}",
+    after_help = verbs()
+)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -37,10 +44,10 @@ enum Verb {
     /// Predicts a walk with a model that is built in, and shows it
     Demo(demo::Arguments),
 
-    /// What a model contains, and what of it Soleus does not support
+    /// What a file contains: a model, markers, a motion, a setup, a study, a C3D, a mesh
     Info(model_verbs::Info),
 
-    /// Computes everything at given states: poses, velocities, accelerations, mass matrix, forces, muscles, …
+    /// Everything at given states: poses, accelerations, mass matrix, forces, muscles
     Eval(model_verbs::Eval),
 
     /// Finds a state in which a model is at rest
@@ -57,16 +64,16 @@ enum Verb {
     )]
     Simulate(simulate::Arguments),
 
-    /// Replaces the paths of muscles by polynomials of the coordinates, for optimal control and real time
+    /// Replaces muscle paths by polynomials, for optimal control and real time
     FitPaths(model_verbs::Fit),
 
-    /// Repeats a published experiment and prints our numbers beside the published ones
+    /// Repeats a published experiment and prints the published numbers beside ours
     Experiment(experiment::Arguments),
 
     /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
 
-    /// All steps of a study: scaling, kinematics, dynamics, muscles and joint loads of several trials
+    /// All steps for several trials: scaling, angles, moments, muscle forces, joint loads
     Pipeline(pipeline::Arguments),
 
     /// Scales a generic model to a subject and places its markers
@@ -75,40 +82,46 @@ enum Verb {
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
 
+    /// Gait: foot strikes and toe-offs, cycles, steps, and curves over the cycle
+    Gait(gait::Arguments),
+
+    /// Assigns force plates to the feet that stood on them
+    Loads(table_verbs::Plates),
+
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
 
-    /// Residual reduction: a motion near the measured one that needs smaller forces from nowhere (RRATool)
+    /// Residual reduction: a nearby motion with smaller residual forces (RRATool)
     Rra(muscle_control::Reduction),
 
-    /// Computed muscle control: excitations that drive a simulation along a motion (CMCTool)
+    /// Computed muscle control: excitations that make a simulation follow a motion (CMCTool)
     Cmc(muscle_control::Control),
 
-    /// Residual elimination: a motion of pelvis and back that needs no residual forces
+    /// Residual elimination: a motion of pelvis and back without residual forces
     Rea(rea::Arguments),
 
-    /// A motion that obeys the model: markers, loads and masses brought to agree
+    /// A consistent motion: markers, loads and masses brought to agree
     Reconcile(reconcile::Arguments),
 
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
 
-    /// Excitations of least effort behind a motion, activation and tendon dynamics included (MocoInverse)
+    /// Excitations of least effort for a given motion, with muscle dynamics (MocoInverse)
     Inverse(solve::inverse::Arguments),
 
-    /// A motion that obeys the model and follows measured coordinates or markers (MocoTrack)
+    /// A simulated motion that tracks measured coordinates or markers (MocoTrack)
     Track(solve::track::Arguments),
 
-    /// Static optimization: muscle forces and activations behind a motion
+    /// Static optimization: muscle forces and activations of a motion
     So(so::Arguments),
 
-    /// What can be told about a motion: bodies, muscles, joint reactions, powers, induced accelerations, …
+    /// Analyses of a motion: bodies, muscles, joint reactions, powers, induced accelerations
     Analyze(analyze::Arguments),
 
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     Upgrade(model_verbs::UpgradeFile),
 
-    /// Turns motion, marker and force files into each other: .sto, .mot, .trc, .csv, .parquet and .c3d in, all but .c3d out
+    /// Converts motion, marker and force files: .c3d, .trc, .sto, .mot, .csv, .parquet
     Convert(table_verbs::ConvertTable),
 
     /// Draws columns of a motion, marker or force file over time
@@ -130,8 +143,54 @@ enum Verb {
         folder: PathBuf,
     },
 
-    /// Shows a model and its motion: a page with an animated figure and plots, or a picture
+    /// Shows a model and its motion: a page with an animated figure, or a picture
     View(table_verbs::ViewModel),
+}
+
+/// Verbs by what they are for.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Look", &["demo", "info", "plot", "view"]),
+    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths"]),
+    ("Analyse", &["pipeline", "gait", "ik", "id", "so", "analyze", "rra", "cmc", "rea", "reconcile", "run"]),
+    ("Simulate", &["simulate", "equilibrium", "eval", "jacobian"]),
+    ("Optimise", &["solve", "inverse", "track", "experiment"]),
+    ("Help", &["help", "completions", "man"]),
+];
+
+/// The verbs in groups, with a line about each.
+fn verbs() -> String {
+    let command = Verb::augment_subcommands(clap::Command::new("soleus"));
+    let about = |name: &str| match command.find_subcommand(name).and_then(clap::Command::get_about) {
+        Some(about) => about.to_string(),
+        None => "Shows this help, or that of a verb: soleus help VERB".to_string(),
+    };
+    let lines = GROUPS.iter().map(|(title, names)| {
+        let list: String = names.iter().map(|n| format!("\n  {n:<12} {}", about(n))).collect();
+        format!("\n{title}:{list}\n")
+    });
+    lines.collect::<String>().trim_end().to_string()
+}
+
+/// Flags that have another name now: the verb, the old spelling and the new one.
+const OLD_FLAGS: [(&str, &str, &str); 8] = [
+    ("solve", "--kinematics", "--motion"),
+    ("inverse", "--kinematics", "--motion"),
+    ("track", "--states", "--motion"),
+    ("track", "--states-weight", "--motion-weight"),
+    ("fit-paths", "--coordinates", "--motion"),
+    ("convert", "--lowpass-hz", "--cutoff-hz"),
+    ("view", "--from", "--camera"),
+    ("scale", "--markers", "--static"),
+];
+
+/// Says a word about old spellings, which keep working.
+fn tell_old_flags(arguments: &[String]) {
+    let Some(verb) = arguments.get(1) else { return };
+    for (_, old, new) in OLD_FLAGS.iter().filter(|(v, ..)| v == verb) {
+        if arguments.iter().any(|a| a == old || a.starts_with(&format!("{old}="))) {
+            door::say(&format!("note: {old} is called {new} now; both work"));
+        }
+    }
 }
 
 /// Files and tables up to this size, bytes, come from memory that was used before.
@@ -141,7 +200,9 @@ fn main() -> ExitCode {
     // Once a large block was given back, the allocator of Linux takes blocks up to that size from the heap, where what one file
     // took serves the next; before, every file gets fresh pages, which are a good part of the time of a short command.
     drop(std::hint::black_box(Vec::<u8>::with_capacity(FROM_THE_HEAP)));
-    let done: Result<(), soleus::Error> = match Cli::parse().verb {
+    let cli = Cli::parse();
+    tell_old_flags(&std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>());
+    let done: Result<(), soleus::Error> = match cli.verb {
         Verb::Demo(a) => demo::run(&a),
         Verb::Info(arguments) => arguments.run(),
         Verb::Eval(arguments) => arguments.run(),
@@ -157,6 +218,8 @@ fn main() -> ExitCode {
         Verb::Pipeline(arguments) => pipeline::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Ik(arguments) => ik::run(&arguments),
+        Verb::Gait(arguments) => gait::run(&arguments),
+        Verb::Loads(arguments) => arguments.run(),
         Verb::Id(arguments) => id::run(&arguments),
         Verb::Rra(arguments) => arguments.run(),
         Verb::Cmc(arguments) => arguments.run(),
@@ -205,4 +268,35 @@ fn manual(folder: &Path) -> Result<(), soleus::Error> {
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_every_verb_is_in_a_group_and_on_a_short_line() {
+        let command = Cli::command();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|g| g.1).copied().collect();
+        for verb in command.get_subcommands().map(clap::Command::get_name) {
+            assert_eq!(grouped.iter().filter(|g| **g == verb).count(), 1, "{verb}");
+        }
+        for line in verbs().lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+
+    #[test]
+    fn identity_old_flags_are_known_to_their_verbs() {
+        let command = Cli::command();
+        for (verb, old, new) in OLD_FLAGS {
+            let verb = command.find_subcommand(verb).unwrap_or_else(|| panic!("{verb}"));
+            let arg = verb
+                .get_arguments()
+                .find(|a| a.get_long() == Some(&new[2..]))
+                .unwrap_or_else(|| panic!("{new}"));
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            assert!(aliases.contains(&&old[2..]), "{old}");
+        }
+    }
 }

@@ -4,18 +4,18 @@ use crate::door::{enter, finish};
 use clap::Args;
 use soleus::path_fitting::FitOptions;
 use soleus::text::printable;
-use soleus::{Context, Equilibrium, Error, Evaluate, FitPaths, Jacobians, ModelInfo, Upgrade};
+use soleus::{Context, Equilibrium, Error, Evaluate, FileInfo, FitPaths, Jacobians, Upgrade};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus info`.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass"
+    after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass\n  soleus info walk.c3d"
 )]
 pub struct Info {
-    /// Model file (.osim, any version)
-    model: PathBuf,
+    /// Any file that a verb reads: model, setup, motion, markers, C3D, study, pipeline, mesh
+    file: PathBuf,
     /// Write JSON to stdout instead of a table
     #[arg(long)]
     json: bool,
@@ -24,7 +24,7 @@ pub struct Info {
 impl Info {
     /// Runs `soleus info`.
     pub fn run(self) -> Result<(), Error> {
-        let request = ModelInfo { model: self.model.into(), output: Some("-".into()), as_json: self.json };
+        let request = FileInfo { file: self.file, output: Some("-".into()), as_json: self.json };
         enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }
@@ -196,7 +196,7 @@ impl Jacobian {
 #[derive(Args)]
 #[command(after_help = "Example:\n  soleus fit-paths rajagopal.osim --out rajagopal_polynomial.osim\n\n\
     Every path becomes a FunctionBasedPath, which OpenSim 4.6 reads too. Coordinates are sampled in\n\
-    their ranges, or around the poses of a motion: --coordinates walk.mot. The table\n\
+    their ranges, or around the poses of a motion: --motion walk.mot. The table\n\
     on stderr shows the errors on poses that were not fitted.")]
 pub struct Fit {
     /// Model file (.osim, any version)
@@ -205,7 +205,7 @@ pub struct Fit {
     #[arg(long, value_name = "NEW.osim")]
     out: PathBuf,
     /// Motion to fit around (.mot, .sto): the paths are then good near its poses, not over the whole ranges
-    #[arg(long, value_name = "MOTION")]
+    #[arg(long = "motion", alias = "coordinates", value_name = "MOTION")]
     coordinates: Option<PathBuf>,
     /// How far around the poses of the motion, in degrees; translations a centimeter
     #[arg(long, value_name = "DEG", default_value_t = 10.0, requires = "coordinates")]

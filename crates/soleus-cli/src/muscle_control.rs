@@ -1,6 +1,6 @@
 //! `soleus rra` and `soleus cmc`: simulations that follow a motion.
 
-use crate::door::{enter, finish};
+use crate::door::{enter, finish, loads_file};
 use clap::{Args, ValueEnum};
 use soleus::muscle_control::{Effort, MassCenter, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS};
 use soleus::simulation::SimulationOutput;
@@ -16,8 +16,8 @@ struct Input {
     /// The motion to follow: coordinates (.mot, .sto; degrees if it says so)
     #[arg(long, value_name = "MOTION.mot")]
     motion: PathBuf,
-    /// Measured loads: an XML file with ExternalLoads
-    #[arg(long, value_name = "LOADS.xml")]
+    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
     /// Coordinates to follow, with weights and gains: an XML file with a CMC_TaskSet; all that can move without it
     #[arg(long, value_name = "TASKS.xml")]
@@ -55,12 +55,12 @@ struct Input {
 }
 
 impl Input {
-    fn tracking(&self) -> Tracking {
+    fn tracking(&self) -> Result<Tracking, Error> {
         let files = self.reserves.iter().filter(|r| r.parse::<f64>().is_err());
-        Tracking {
+        Ok(Tracking {
             model: self.model.clone().into(),
             motion: self.motion.clone().into(),
-            loads: self.loads.clone(),
+            loads: loads_file((&self.model, &self.motion), self.loads.as_deref(), &self.out)?,
             task_file: self.tasks.clone(),
             limits: self.limits.clone(),
             force_sets: files.map(PathBuf::from).collect(),
@@ -74,14 +74,14 @@ impl Input {
             output: SimulationOutput { folder: Some(self.out.clone()), name: None },
             opensim_faults: self.opensim_faults,
             ..Tracking::default()
-        }
+        })
     }
 }
 
 /// Arguments of `soleus rra`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    soleus rra --model subject01.osim --motion walk.mot --loads walk_grf.xml --cutoff-hz 6 --mass-center torso --model-out adjusted.osim --out rra\n  \
+    soleus rra --model subject01.osim --motion walk.mot --loads walk_grf.mot --cutoff-hz 6 --mass-center torso --model-out adjusted.osim --out rra\n  \
     soleus run subject01_Setup_RRA.xml\n\n\
     Muscles make way for an actuator on every coordinate. Those at joints with ground, which push from nowhere, are weak, so that the\n\
     motion gives way to them: MOTION_Kinematics_q.sto is the motion that needs less of them, MOTION_report.txt says how far it is from\n\
@@ -106,7 +106,7 @@ pub struct Reduction {
 impl Reduction {
     /// Runs `soleus rra`.
     pub fn run(&self) -> Result<(), Error> {
-        let mut tracking = self.input.tracking();
+        let mut tracking = self.input.tracking()?;
         tracking.replace_forces = true;
         if tracking.force_sets.is_empty() {
             if tracking.residuals.is_empty() {
@@ -131,7 +131,7 @@ impl Reduction {
 /// Arguments of `soleus cmc`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    soleus cmc --model adjusted.osim --motion rra/walk_Kinematics_q.sto --loads walk_grf.xml --residuals 4,8 --reserves 1 --out cmc\n  \
+    soleus cmc --model adjusted.osim --motion rra/walk_Kinematics_q.sto --loads walk_grf.mot --residuals 4,8 --reserves 1 --out cmc\n  \
     soleus run subject01_Setup_CMC.xml\n\n\
     Writes states, controls (.sto and .xml, with which a simulation repeats the motion), forces of all actuators, and MOTION_report.txt.\n\
     Where the actuators are too weak for the motion, the nearest that they can do goes on, MOTION_missing.sto says what each coordinate\n\
@@ -181,7 +181,7 @@ impl Control {
     /// Runs `soleus cmc`.
     pub fn run(&self) -> Result<(), Error> {
         let request = ComputedMuscleControl {
-            tracking: self.input.tracking(),
+            tracking: self.input.tracking()?,
             window: self.window,
             exact: !self.weighted,
             effort: match self.effort {

@@ -1,34 +1,113 @@
 //! `soleus pipeline`.
 
 use crate::door::{enter, finish};
+use crate::scale::parse_pair;
 use clap::Args;
+use soleus::pipeline::{FromTrials, RecordedTrial};
 use soleus::{Error, Pipeline};
 use std::path::PathBuf;
 
 /// Arguments of `soleus pipeline`.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus pipeline walking.toml\n\n\
-    with walking.toml:\n\n  \
+#[command(after_help = "Examples:\n  \
+    soleus pipeline --model generic.osim --static static.trc --mass 72 --markers walk.trc --loads walk_grf.mot --out results\n  \
+    soleus pipeline results/pipeline.toml\n  soleus pipeline walking.toml\n\n\
+    The first scales the model, finds joint angles, moments and muscle forces of each trial, and writes results/pipeline.toml, which may\n\
+    be changed and run again. A pipeline file has more steps; walking.toml:\n\n  \
     [scale]\n  model = \"gait2354.osim\"\n  marker_set = \"markers.xml\"\n  markers = \"static.trc\"\n  \
-    measurements = \"scale_setup.xml\"\n  tasks = \"scale_setup.xml\"\n  mass = 72.6\n\n  \
+    mass = 72.6\n\n  \
     [ik]\n  tasks = \"ik_tasks.xml\"\n\n  \
     [filter]\n  lowpass_hz = 6\n\n  \
     [so]\n  reserves = 1\n  residuals = [10, 50]\n\n  \
     [jr]\n  joints = [\"knee_r\", \"knee_l\"]\n\n  \
-    [[trials]]\n  name = \"walk1\"\n  markers = \"walk1.trc\"\n  loads = \"walk1_grf.xml\"\n\n\
+    [[trials]]\n  name = \"walk1\"\n  markers = \"walk1.trc\"\n  loads = \"walk1_grf.mot\"\n\n\
     Results are written to a folder `results` beside the pipeline file, with a page summary.html. A second run does only\n\
     what has changed. A trial of inertial sensors has `orientations = \"walk1_imu.sto\"` in place of markers; a table [imu] with\n\
     `calibration`, `base`, `heading_axis`, `rotations_deg` and `weights` tells how they sit on the model.")]
 pub struct Arguments {
-    /// Pipeline file (.toml)
-    study: PathBuf,
+    /// Pipeline file (.toml); without it, --model and --markers tell what to do
+    #[arg(required_unless_present = "markers", conflicts_with_all = ["markers", "model"])]
+    study: Option<PathBuf>,
     /// Do everything again
     #[arg(long)]
     again: bool,
+    #[command(flatten)]
+    recorded: Recorded,
+}
+
+/// What a laboratory has of a subject.
+#[derive(Args)]
+#[command(next_help_heading = "Without a pipeline file")]
+struct Recorded {
+    /// Generic model (.osim); without --static, one that fits the subject
+    #[arg(long, requires = "markers")]
+    model: Option<PathBuf>,
+    /// Markers of a static trial (.trc, .c3d): the model is scaled to the subject
+    #[arg(long = "static", value_name = "STATIC.trc", requires = "model")]
+    still: Option<PathBuf>,
+    /// Markers to put on the model first (XML file with a MarkerSet)
+    #[arg(long, value_name = "MARKERS.xml", requires = "still")]
+    marker_set: Option<PathBuf>,
+    /// Mass of the subject, kg
+    #[arg(long, requires = "still")]
+    mass: Option<f64>,
+    /// Height of the subject, m
+    #[arg(long, requires = "still")]
+    height: Option<f64>,
+    /// A marker of the laboratory and its name on the model, where names are not known; may be repeated
+    #[arg(long, value_name = "LAB=MODEL", value_parser = parse_pair, value_delimiter = ',')]
+    map: Vec<[String; 2]>,
+    /// Markers of the trials (.trc, .c3d)
+    #[arg(long, value_name = "WALK.trc", num_args = 1.., requires = "model")]
+    markers: Vec<PathBuf>,
+    /// Force plates of the trials (.mot, .sto, .csv, .c3d), or ExternalLoads files, in the same order
+    #[arg(long, value_name = "GRF.mot", num_args = 1..)]
+    loads: Vec<PathBuf>,
+    /// Cutoff of the low-pass on joint angles, in Hz
+    #[arg(long, default_value_t = FromTrials::default().cutoff_hz)]
+    cutoff_hz: f64,
+    /// No muscle forces
+    #[arg(long)]
+    no_muscles: bool,
+    /// Folder for the pipeline file and the results
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    out: PathBuf,
 }
 
 /// Runs `soleus pipeline`.
 pub fn run(a: &Arguments) -> Result<(), Error> {
-    let request = Pipeline { again: a.again, ..Pipeline::of_file(&a.study) };
-    enter(None, false, |cx| finish(cx, request.run(cx)))
+    let r = &a.recorded;
+    if !r.loads.is_empty() && r.loads.len() != r.markers.len() {
+        let message = format!("{} trials, but {} files with loads", r.markers.len(), r.loads.len());
+        return Err(Error::content(
+            &r.loads[0],
+            0,
+            "",
+            message,
+            "give one for each trial, in the same order",
+        ));
+    }
+    let trial = |(i, markers): (usize, &PathBuf)| RecordedTrial {
+        markers: markers.clone(),
+        loads: r.loads.get(i).cloned(),
+    };
+    let recorded = FromTrials {
+        model: r.model.clone().unwrap_or_default(),
+        still: r.still.clone(),
+        marker_set: r.marker_set.clone(),
+        mass: r.mass,
+        height: r.height,
+        map: r.map.clone(),
+        trials: r.markers.iter().enumerate().map(trial).collect(),
+        cutoff_hz: r.cutoff_hz,
+        muscles: !r.no_muscles,
+        output: r.out.clone(),
+    };
+    enter(None, false, |cx| {
+        let file = match &a.study {
+            Some(file) => file.clone(),
+            None => recorded.write(cx)?,
+        };
+        finish(cx, Pipeline { again: a.again, ..Pipeline::of_file(file) }.run(cx))
+    })
 }

@@ -1,7 +1,8 @@
 //! `soleus rea`.
 
-use crate::door::{enter, finish};
+use crate::door::{enter, finish, loads_file};
 use clap::{Args, ValueEnum};
+use soleus::inputs::paths::folder_of;
 use soleus::residual_elimination::GaitCycle;
 use soleus::{Error, ResidualElimination};
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ enum Cycle {
 /// Arguments of `soleus rea`.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  soleus rea --model subject01.osim --motion walk.mot --loads walk_grf.xml --cutoff-hz 6 \\\n    --from 0.6 --to 1.15 --cycle half --out walk_rea.mot\n\n\
+    after_help = "Example:\n  soleus rea --model subject01.osim --motion walk.mot --loads walk_grf.mot --cutoff-hz 6 \\\n    --from 0.6 --to 1.15 --cycle half --out walk_rea.mot\n\n\
     Translations of the pelvis and angles of the low back are changed so that the six residuals vanish; all other coordinates\n\
     stay. Over more than a gait cycle the changes grow: give --from and --to."
 )]
@@ -31,8 +32,8 @@ pub struct Arguments {
     /// Coordinates over time (.mot, .sto)
     #[arg(long)]
     motion: PathBuf,
-    /// Measured loads: an XML file with ExternalLoads
-    #[arg(long, value_name = "LOADS.xml")]
+    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: PathBuf,
     /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
     #[arg(long)]
@@ -82,7 +83,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let request = ResidualElimination {
         model: a.model.clone().into(),
         motion: a.motion.clone().into(),
-        loads: Some(a.loads.clone()),
+        loads: loads_file((&a.model, &a.motion), Some(&a.loads), folder_of(&a.out))?,
         cutoff_hz: a.cutoff_hz,
         exclude: a.exclude.clone(),
         translations: a.translations.clone(),

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 /// Arguments of `soleus reconcile`.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  soleus reconcile --model subject01.osim --markers walk.trc --loads walk_grf.xml --out walk.mot\n  \
-    soleus reconcile --model subject01.osim --motion walk_ik.mot --loads walk_grf.xml --curve 100 30 10 3 1 --out walk.mot\n\n\
+    after_help = "Examples:\n  soleus reconcile --model subject01.osim --markers walk.trc --loads walk_grf.mot --out walk.mot\n  \
+    soleus reconcile --model subject01.osim --motion walk_ik.mot --loads walk_grf.mot --curve 100 30 10 3 1 --out walk.mot\n\n\
     Numbers called SD are standard deviations: how far something may well be from what was measured. An SD of 0 keeps it."
 )]
 pub struct Arguments {
@@ -25,8 +25,8 @@ pub struct Arguments {
     /// Coordinates over time (.mot, .sto), in place of markers
     #[arg(long, conflicts_with = "markers")]
     motion: Option<PathBuf>,
-    /// Measured loads: an XML file with ExternalLoads
-    #[arg(long, value_name = "LOADS.xml")]
+    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: PathBuf,
     /// Forces of the model that do not act: names, groups, or all, actuators, muscles
     #[arg(long, value_name = "NAMES", num_args = 0.., default_values_t = Reconcile::default().exclude)]

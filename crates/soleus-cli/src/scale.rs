@@ -9,19 +9,28 @@ use std::path::PathBuf;
 /// Arguments of `soleus scale`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    soleus scale --model gait2354.osim --marker-set markers.xml --markers static.trc --measurements scale_setup.xml \\\n    \
+    soleus scale --model generic.osim --static static.trc --mass 72.6 --height 1.80 --out subject01.osim\n  \
+    soleus scale --model gait2354.osim --marker-set markers.xml --static static.trc --measurements scale_setup.xml \\\n    \
     --tasks scale_setup.xml --mass 72.6 --out subject01.osim\n  \
     soleus scale --model arm26.osim --factor r_humerus=1.05,1.1,1.05 --factor r_ulna_radius_hand=1.02 --out tall.osim\n\n\
-    Measurements are marker pairs and the bodies they scale: a setup file of the ScaleTool, or an XML file with a\n\
-    MeasurementSet. Factors given by hand win over measured ones. With markers, those of the model that are not fixed\n\
-    are moved to where they were seen in the static pose, unless --keep-markers.")]
+    All markers of the static trial together tell the sizes of all bodies, unless --measurements names marker pairs and the\n\
+    bodies they scale: a setup file of the ScaleTool, or an XML file with a MeasurementSet. Factors given by hand win over\n\
+    measured ones. Marker names of Plug-in Gait, Helen Hayes, Cleveland Clinic, OpenCap and the ISB are known; --map tells\n\
+    others. The scaled model has the marker names of the laboratory, and its markers that are not fixed are where they were\n\
+    seen in the static pose, unless --keep-markers.")]
 pub struct Arguments {
     /// Generic model file (.osim, any version)
     #[arg(long)]
     model: PathBuf,
-    /// Marker file of a static trial (.trc, .sto or .c3d)
-    #[arg(long, value_name = "STATIC.trc")]
+    /// Markers of a static trial (.trc, .sto or .c3d)
+    #[arg(long = "static", alias = "markers", value_name = "STATIC.trc")]
     markers: Option<PathBuf>,
+    /// Height of the subject, m: the size of segments whose markers do not tell it
+    #[arg(long, requires = "markers")]
+    height: Option<f64>,
+    /// A marker of the static trial and its name on the model, where names are not known; may be repeated
+    #[arg(long, value_name = "LAB=MODEL", value_parser = parse_pair, value_delimiter = ',')]
+    map: Vec<[String; 2]>,
     /// Markers to put on the model first (XML file with a MarkerSet)
     #[arg(long, value_name = "MARKERS.xml")]
     marker_set: Option<PathBuf>,
@@ -74,6 +83,12 @@ fn parse_factor(text: &str) -> Result<(String, [f64; 3]), String> {
     }
 }
 
+/// `LAB=MODEL`.
+pub fn parse_pair(text: &str) -> Result<[String; 2], String> {
+    let (lab, model) = text.split_once('=').ok_or("write LAB=MODEL, such as R.Knee=RLFC")?;
+    Ok([lab.trim().to_string(), model.trim().to_string()])
+}
+
 /// Runs `soleus scale`.
 pub fn run(a: &Arguments) -> Result<(), Error> {
     enter(None, false, |cx| finish(cx, a.request().run(cx)))
@@ -87,6 +102,7 @@ impl Arguments {
             scales: *scales,
         });
         let factors = FactorSettings {
+            from_markers: self.markers.is_some() && self.measurements.is_none() && self.factor.is_empty(),
             measurement_file: self.measurements.clone(),
             manual: manual.collect(),
             markers: self.markers.clone().map(Into::into),
@@ -107,6 +123,9 @@ impl Arguments {
             name: self.out.file_stem().map_or(String::new(), |n| n.to_string_lossy().into_owned()),
             marker_set: self.marker_set.clone(),
             mass: self.mass,
+            height: self.height,
+            match_names: self.markers.is_some(),
+            map: self.map.clone(),
             factors: Some(factors),
             placing,
             opensim_faults: self.opensim_faults,

@@ -4,7 +4,7 @@ use crate::door::{enter, finish};
 use clap::{Args, ValueEnum};
 use soleus::conversion::Turn;
 use soleus::viewing::Camera;
-use soleus::{Convert, Error, PlotTable, View, inputs};
+use soleus::{AssignLoads, Convert, Error, PlotTable, View, inputs};
 use std::path::PathBuf;
 
 /// What to take out of a C3D file.
@@ -28,12 +28,29 @@ impl From<Take> for inputs::table::Take {
     }
 }
 
+/// A turn, or one that the data tell.
+#[derive(Clone, Copy, Debug)]
+enum Rotate {
+    Auto,
+    By(Turn),
+}
+
+impl std::str::FromStr for Rotate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" { Ok(Rotate::Auto) } else { text.parse().map(Rotate::By) }
+    }
+}
+
 /// What to convert, and how.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  soleus convert walk.c3d walk.trc --rotate x:-90 --units m\n  \
+#[command(
+    after_help = "Examples:\n  soleus convert walk.c3d walk.trc --rotate auto --units m --fill-gaps 10\n  \
     soleus convert walk.c3d forces.mot --rotate x:-90 --force-threshold-n 20\n  \
-    soleus convert walk_ik.mot walk_ik.csv --lowpass-hz 6\n\n\
-    Steps are done in this order: rotate, units, low-pass, rate.")]
+    soleus convert walk_ik.mot walk_ik.csv --cutoff-hz 6\n\n\
+    Steps are done in this order: rotate, units, gaps, low-pass, rate."
+)]
 pub struct ConvertTable {
     /// File to read: .sto, .mot, .trc, .csv, .c3d or .parquet
     input: PathBuf,
@@ -42,9 +59,12 @@ pub struct ConvertTable {
     /// What to take out of a .c3d [default: markers for .trc, forces for the others]
     #[arg(long, value_enum)]
     take: Option<Take>,
-    /// Turns all vectors about an axis of the laboratory, degrees; may be repeated
-    #[arg(long, value_name = "AXIS:DEG")]
-    rotate: Vec<Turn>,
+    /// Turns all vectors about an axis of the laboratory, degrees; may be repeated. `auto`: to y up and the subject's way along x
+    #[arg(long, value_name = "AXIS:DEG|auto")]
+    rotate: Vec<Rotate>,
+    /// Closes gaps of at most so many rows
+    #[arg(long, value_name = "ROWS")]
+    fill_gaps: Option<usize>,
     /// Unit of length of the markers read, where the file does not say it (.csv)
     #[arg(long, value_name = "UNIT")]
     from_units: Option<String>,
@@ -58,7 +78,7 @@ pub struct ConvertTable {
     #[arg(long, value_name = "HZ")]
     rate: Option<f64>,
     /// Third-order Butterworth low-pass, forwards and backwards
-    #[arg(long, value_name = "HZ")]
+    #[arg(long = "cutoff-hz", alias = "lowpass-hz", value_name = "HZ")]
     lowpass_hz: Option<f64>,
     /// Ground reactions of a .c3d are 0 where the force normal to the plate is below this
     #[arg(long, value_name = "N", default_value_t = 0.0)]
@@ -75,7 +95,13 @@ impl ConvertTable {
             input: self.input.into(),
             output: Some(self.output),
             take: self.take.map(Into::into),
-            rotate: self.rotate,
+            turn_laboratory: self.rotate.iter().any(|r| matches!(r, Rotate::Auto)),
+            rotate: self
+                .rotate
+                .into_iter()
+                .filter_map(|r| if let Rotate::By(t) = r { Some(t) } else { None })
+                .collect(),
+            fill_gaps: self.fill_gaps,
             from_units: self.from_units,
             degrees: self.degrees,
             units: self.units,
@@ -83,6 +109,41 @@ impl ConvertTable {
             lowpass_hz: self.lowpass_hz,
             force_threshold_n: self.force_threshold_n,
             fixed_digits: self.fixed,
+        };
+        enter(None, false, |cx| finish(cx, request.run(cx)))
+    }
+}
+
+/// Arguments of `soleus loads`.
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  soleus loads --model subject.osim --motion walk_ik.mot --loads walk_grf.mot --out walk_loads.xml\n\n\
+    Finds for each load of each force plate the foot that stood on it. Every verb with --loads does the same with a table; this one\n\
+    writes the ExternalLoads file alone, to be read, changed and used. Its data are written beside it, as NAME_data.mot."
+)]
+pub struct Plates {
+    /// Model file (.osim, any version)
+    #[arg(long)]
+    model: PathBuf,
+    /// Coordinates over time (.mot, .sto)
+    #[arg(long)]
+    motion: PathBuf,
+    /// Force plates over time (.mot, .sto, .csv, .parquet, .c3d)
+    #[arg(long, value_name = "GRF.mot")]
+    loads: PathBuf,
+    /// The ExternalLoads file to write
+    #[arg(long, value_name = "LOADS.xml")]
+    out: PathBuf,
+}
+
+impl Plates {
+    /// Runs `soleus loads`.
+    pub fn run(self) -> Result<(), Error> {
+        let request = AssignLoads {
+            model: self.model.into(),
+            motion: self.motion.into(),
+            loads: self.loads.into(),
+            output: Some(self.out),
         };
         enter(None, false, |cx| finish(cx, request.run(cx)))
     }
@@ -140,8 +201,8 @@ pub struct ViewModel {
     /// Time of the picture, s; the first frame without it
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
-    /// Measured loads to draw as arrows: an XML file with ExternalLoads
-    #[arg(long, value_name = "LOADS.xml")]
+    /// Measured loads to draw as arrows: force plates over time, or an ExternalLoads file
+    #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
     /// Activations of muscles over time, which color them; the motion may have them too
     #[arg(long, value_name = "FILE.sto")]
@@ -156,7 +217,7 @@ pub struct ViewModel {
     #[arg(long, value_name = "HZ", default_value_t = View::default().frame_rate)]
     frame_rate: f64,
     /// Where the picture is seen from: turn about the vertical and upwards, in degrees. `0,0` is the right side
-    #[arg(long, value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = Angles(Camera::default()))]
+    #[arg(long = "camera", alias = "from", value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = Angles(Camera::default()))]
     from: Angles,
 }
 

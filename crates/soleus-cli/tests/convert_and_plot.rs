@@ -76,10 +76,7 @@ fn analytic_units_that_get_lost() {
     assert!(fs::read_to_string(f.join("k.sto")).unwrap().contains("inDegrees=yes"));
     says(&["convert", "m.trc", "m.csv"], "lengths are in mm");
     says(&["convert", "m.trc", "m.csv", "--units", "m"], "");
-    says(
-        &["convert", "k.mot", "smooth.mot", "--lowpass-hz", "400"],
-        "more than half of 20.0 rows per second",
-    );
+    says(&["convert", "k.mot", "smooth.mot", "--cutoff-hz", "400"], "more than half of 20.0 rows per second");
     let refused = soleus(&f, &["convert", "m.trc", "x.trc", "--from-units", "m"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("its unit of length is mm"));
@@ -103,7 +100,7 @@ fn analytic_motion_to_csv_and_other_rates() {
             || out.contains("\n      0.50000000\t     -0.00000000\n"),
         "{out}"
     );
-    done(&soleus(&f, &["convert", "k.mot", "low.csv", "--lowpass-hz", "6"]));
+    done(&soleus(&f, &["convert", "k.mot", "low.csv", "--cutoff-hz", "6"]));
     assert_eq!(fs::read_to_string(f.join("low.csv")).unwrap().lines().count(), 22);
 }
 

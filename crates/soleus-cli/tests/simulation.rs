@@ -246,13 +246,13 @@ fn identity_paths_fitted_around_a_motion() {
         let at = words.iter().position(|w| *w == "length").unwrap();
         words[at + 1].parse().unwrap()
     };
-    let (near, wide) = (worst(&["--coordinates", "walk.mot", "--margin-deg", "2"]), worst(&[]));
+    let (near, wide) = (worst(&["--motion", "walk.mot", "--margin-deg", "2"]), worst(&[]));
     assert!(
         near < 0.2 * wide,
         "largest error of a length {near} mm around the motion, {wide} mm over the ranges"
     );
     f.file("other.mot", "x\nversion=1\nnRows=1\nnColumns=2\ninDegrees=no\nendheader\ntime\tfoo\n0\t1\n");
-    f.soleus(&["fit-paths", LEG, "--out", "-", "--coordinates", "other.mot"]).is_refused(&["no column"]);
+    f.soleus(&["fit-paths", LEG, "--out", "-", "--motion", "other.mot"]).is_refused(&["no column"]);
 }
 
 const CORRECTED: &[(&str, f64)] = &[

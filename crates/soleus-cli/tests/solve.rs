@@ -239,8 +239,8 @@ fn opensim_val_squat() {
     let f = Folder::new("squat_kinematics");
     f.file("filtered.sto", soleus_io::table::sto::write(&filtered, soleus_io::table::sto::Digits::Shortest));
     let kinematics = f.0.join("filtered.sto").display().to_string();
-    no_worse("squat_inverse", 0.36207463461837447, 0.36, &["--kinematics", &kinematics]);
-    no_worse("squat_inverse_device", 0.2501561331712677, 0.249, &["--kinematics", &kinematics]);
+    no_worse("squat_inverse", 0.36207463461837447, 0.36, &["--motion", &kinematics]);
+    no_worse("squat_inverse_device", 0.2501561331712677, 0.249, &["--motion", &kinematics]);
 }
 
 fn solved(f: &Folder, name: &str) -> Solved {
@@ -297,7 +297,7 @@ fn identity_inverse_by_flags_and_by_file() {
     let flags = f.soleus(&[
         "inverse",
         "subject_walk_scaled.osim",
-        "--kinematics",
+        "--motion",
         "coordinates.sto",
         "--from",
         "0.48",
@@ -358,4 +358,13 @@ fn identity_nonlinear_parameter() {
     assert!((a / b - 1.0).abs() < 1e-5, "{a} {b}");
     f.file("both.omoco", with(&(slack + &parameter("fiber", "optimal_fiber_length", "0.08 0.12"))));
     f.soleus(&["solve", "both.omoco"]).is_refused(&["act on each other"]);
+}
+
+/// `--quiet` was not quiet.
+#[test]
+fn issue_everyday_quiet_is_quiet() {
+    let f = crate::common::Folder::new("quiet");
+    let study = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/kick.toml");
+    let run = f.soleus(&["solve", study, "--quiet", "--out", "kick.sto"]);
+    assert_eq!((run.code, run.stderr.as_str(), run.stdout.as_str()), (Some(0), "", ""));
 }

@@ -35,7 +35,7 @@ fn analytic_page_and_picture_of_a_motion() {
     assert!(picture("0").starts_with("<svg ") && picture("0").ends_with("</svg>\n"));
     assert_ne!(picture("0"), picture("0.5"));
     assert_eq!(picture("0.5"), picture("0.5"));
-    let run = f.soleus(&["view", LEG, "swing.mot", "--svg", "-", "--from", "-30,10", "--frame-rate", "10"]);
+    let run = f.soleus(&["view", LEG, "swing.mot", "--svg", "-", "--camera", "-30,10", "--frame-rate", "10"]);
     assert!(run.is_done().contains("<polygon") || run.stdout.contains("<path"));
     f.soleus(&["view", LEG, "swing.mot", "--picture", "p.png"]).is_done();
     assert!(std::fs::read(f.0.join("p.png")).unwrap().starts_with(b"\x89PNG"));
@@ -68,7 +68,7 @@ fn analytic_geometry_of_the_file_is_drawn() {
     assert!(run.stderr.contains("tet.obj is not there"), "{}", run.stderr);
     std::fs::create_dir(f.0.join("Geometry")).unwrap();
     f.file("Geometry/tet.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
-    let run = f.soleus(&["view", "ball.osim", "--svg", "-", "--from", "35,12"]);
+    let run = f.soleus(&["view", "ball.osim", "--svg", "-", "--camera", "35,12"]);
     assert!(run.is_done().matches("z\" fill=").count() >= 1, "{}", run.stdout);
     assert_eq!(run.stderr, "");
 }
@@ -85,7 +85,7 @@ fn analytic_wrong_input_is_refused() {
     f.soleus(&["view", LEG, "knee.mot", "--frame-rate", "0"]).is_refused(&["no rate"]);
     f.soleus(&["view", LEG, "knee.mot", "--activations", "elbow.mot"])
         .is_refused(&["is a muscle of the model"]);
-    f.soleus(&["view", LEG, "--from", "side"]).is_refused(&["two angles in degrees"]);
+    f.soleus(&["view", LEG, "--camera", "side"]).is_refused(&["two angles in degrees"]);
     f.soleus(&["view", LEG, "--out", "nowhere/page.html"]).is_refused(&["there is no folder nowhere"]);
     assert_eq!(std::fs::read_dir(&f.0).unwrap().count(), 3, "nothing half done is left");
 }

@@ -52,13 +52,19 @@ pub struct Scale {
     pub markers: Option<PathBuf>,
     /// Markers to put on the model first: a file with a MarkerSet.
     pub marker_set: Option<PathBuf>,
-    /// Pairs of markers and the bodies they scale: a file with a MeasurementSet, or a setup of the ScaleTool.
+    /// Pairs of markers and the bodies they scale: a file with a MeasurementSet, or a setup of the ScaleTool. Without it all markers tell the
+    /// sizes of all bodies.
     pub measurements: Option<PathBuf>,
     /// Weights of the static pose: a file with an IKTaskSet, or a setup of the ScaleTool.
     pub tasks: Option<PathBuf>,
     /// Mass of the subject, kg.
     #[serde(with = "crate::plain")]
     pub mass: Option<f64>,
+    /// Height of the subject, m: the size of segments whose markers do not tell it.
+    #[serde(with = "crate::plain")]
+    pub height: Option<f64>,
+    /// Names of markers in the static trial, and those that the model has for them, where they are not known.
+    pub map: BTreeMap<String, String>,
     /// Whether each body keeps its share of the mass. Default false.
     pub preserve_mass_distribution: bool,
     /// First time of the static trial, s.
@@ -209,7 +215,7 @@ pub struct Trial {
     /// In place of markers: orientations of inertial sensors (.sto, quaternions).
     #[serde(default)]
     pub orientations: Option<PathBuf>,
-    /// Measured loads: an XML file with ExternalLoads.
+    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml).
     #[serde(default)]
     pub loads: Option<PathBuf>,
     /// Weights, in place of those of `[ik]`.

@@ -35,6 +35,14 @@ pub fn retain_markers(doc: &mut Document, keep: impl Fn(&str) -> bool) -> Vec<St
     removed
 }
 
+/// Gives a marker another name.
+pub fn rename_marker(doc: &mut Document, name: &str, new: &str) {
+    let Some(list) = list_mut(doc) else { return };
+    for marker in list.children_mut().filter(|e| e.name() == name) {
+        marker.set_attribute("name", new);
+    }
+}
+
 /// Moves a marker to a place in its frame, m.
 pub fn move_marker(doc: &mut Document, name: &str, place: Vec3<f64>) {
     let Some(list) = list_mut(doc) else { return };

@@ -2,7 +2,9 @@
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::inputs::paths::has_ending;
 use soleus_io::table::sto::{self, Digits};
+use soleus_io::table::{csv, parquet};
 use soleus_math::Table;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -12,7 +14,7 @@ use std::path::PathBuf;
 pub enum Content<'a> {
     /// Text, or bytes of any kind.
     Bytes(Cow<'a, [u8]>),
-    /// A table in OpenSim's format, made into text when it is written.
+    /// A table, made into text when it is written: in OpenSim's format, or in that of the file's ending (.csv, .parquet).
     Storage(&'a Table, Digits),
     /// The same with the header that names the type of its columns.
     TypedStorage(&'a Table),
@@ -55,6 +57,14 @@ impl<'a> Artifact<'a> {
     pub fn to_bytes(&self) -> Cow<'_, [u8]> {
         match &self.content {
             Content::Bytes(bytes) => Cow::Borrowed(bytes),
+            Content::Storage(table, _) | Content::TypedStorage(table) if has_ending(&self.path, "csv") => {
+                Cow::Owned(csv::write(table).into_bytes())
+            }
+            Content::Storage(table, _) | Content::TypedStorage(table)
+                if has_ending(&self.path, "parquet") =>
+            {
+                Cow::Owned(parquet::write(table))
+            }
             Content::Storage(table, digits) => Cow::Owned(sto::write(table, *digits).into_bytes()),
             Content::TypedStorage(table) => Cow::Owned(sto::write_typed(table).into_bytes()),
         }

@@ -17,7 +17,7 @@
 //! ```
 
 use crate::artifact::{Artifact, Outcome};
-use crate::context::Context;
+use crate::context::{Context, Silent};
 use crate::error::Error;
 use crate::inputs::numbers::{finite, not_negative};
 use crate::inputs::table::{self, Take};
@@ -26,15 +26,18 @@ use crate::source::Source;
 use serde::{Deserialize, Serialize};
 use soleus_io::table::sto::Digits;
 use soleus_io::table::{Format, csv, parquet, sto, trc};
-use soleus_math::signal::{SignalError, even_step, is_uniform, lowpass, resampled_at, smallest_step};
+use soleus_math::signal::{
+    SignalError, even_step, fill_gaps, is_uniform, lowpass, resampled_at, smallest_step,
+};
 use soleus_math::table::{Element, Table, meters_per};
 use soleus_math::{Mat33, Rotation, Vec3};
 use soleus_model::Diagnostics;
+use soleus_tools::gait::laboratory_turn;
 use soleus_tools::quality::check_cutoff;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A table in another form. Steps are done in this order: rotate, units, low-pass, rate.
+/// A table in another form. Steps are done in this order: turn the laboratory, rotate, units, gaps, low-pass, rate.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Convert {
@@ -44,6 +47,8 @@ pub struct Convert {
     pub output: Option<PathBuf>,
     /// What to take out of a .c3d; without it markers for a .trc and forces for other files.
     pub take: Option<Take>,
+    /// Turns the laboratory to y up and to the subject's way along x, by quarter turns, as the markers of the file tell.
+    pub turn_laboratory: bool,
     /// Turns of all vectors, one after the other.
     pub rotate: Vec<Turn>,
     /// Unit of length of the markers read, where the file does not say it (.csv).
@@ -52,6 +57,8 @@ pub struct Convert {
     pub degrees: bool,
     /// Unit of length of the markers written: m, cm, mm, in, …
     pub units: Option<String>,
+    /// Closes gaps of at most so many rows.
+    pub fill_gaps: Option<usize>,
     /// Rows per second, Hz; values between rows come from splines of degree 5.
     pub rate: Option<f64>,
     /// Cutoff of a third-order Butterworth low-pass, forwards and backwards, Hz.
@@ -138,11 +145,18 @@ impl Convert {
             cx.warn(input, "the table has no rows", "");
         }
         self.say_units(cx, &mut table, format)?;
+        if self.turn_laboratory {
+            table = self.turned_laboratory(cx, &table)?;
+        }
         for turn in &self.rotate {
             table = rotated(&table, turn.rotation()).map_err(content)?;
         }
         if let Some(unit) = &self.units {
             change_units(&mut table, unit).map_err(content)?;
+        }
+        if let Some(most) = self.fill_gaps {
+            let [filled, left] = fill_gaps(&mut table, most);
+            cx.note(format!("{filled} gaps of at most {most} rows filled, {left} left"));
         }
         let failed = |e: SignalError| content(e.to_string());
         if let Some(hz) = self.lowpass_hz {
@@ -170,6 +184,28 @@ impl Convert {
             _ => None,
         };
         Ok(ConvertedTable { table, file })
+    }
+
+    /// The table in the axes of OpenSim's models, as its markers tell, or those of the same .c3d.
+    fn turned_laboratory(&self, cx: &Context, table: &Table) -> Result<Table, Error> {
+        let input = self.input.path();
+        let own = match table::is_c3d(input) {
+            true => table::read(&cx.with_monitor(&Silent), &self.input, Take::Markers, 0.0)?,
+            false => table.clone(),
+        };
+        let markers = Some(own).filter(|t| t.element() == Element::Vec(3)).and_then(|t| t.in_meters());
+        let Some(turn) = markers.as_ref().and_then(laboratory_turn) else {
+            let message = "which axis is up, and which way the subject goes, cannot be told";
+            let hint = "markers of heels, toes and pelvis tell it; or turn with --rotate x:-90";
+            return Err(Error::content(input, 0, "", message, hint));
+        };
+        cx.note(format!(
+            "the data have {} up, and the subject faces along {}: {}",
+            turn.up,
+            turn.forward,
+            if turn.words.is_empty() { "kept".to_string() } else { format!("turned by {}", turn.words) }
+        ));
+        rotated(table, turn.rotation).map_err(|e| Error::content(input, 0, "", e, ""))
     }
 
     /// The format of the output, by its ending.

@@ -42,7 +42,7 @@ pub struct InverseDynamics {
     pub model: ModelSource,
     /// Coordinates over time (.mot, .sto).
     pub motion: Source<Table>,
-    /// Measured loads: an XML file with ExternalLoads.
+    /// Measured loads: an XML file with ExternalLoads, or a table of force plates (.mot, .sto, .csv, .c3d), which are assigned to feet.
     pub loads: Option<PathBuf>,
     /// Cutoff of the low-pass on the coordinates, Hz; no filter without it.
     pub cutoff_hz: Option<f64>,
@@ -117,7 +117,7 @@ impl InverseDynamics {
         let mut model = model::read(cx, &self.model)?;
         // OpenSim looks for data in the folder of the setup first.
         let folder = self.asked_in.as_deref().map_or(Path::new(""), folder_of);
-        let forces = loads::read(cx, &model, self.loads.as_deref(), folder)?;
+        let forces = loads::read(cx, &model, self.loads.as_deref(), folder, Some(&self.motion))?;
         model::read_meshes(cx, self.model.path(), &mut model)?;
         let path = self.motion.path();
         let table = read_in_order(cx, &self.motion, Take::Markers)?;

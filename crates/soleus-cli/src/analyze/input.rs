@@ -1,5 +1,7 @@
 //! What `soleus analyze` and `soleus so` share.
 
+use crate::door::loads_file;
+use soleus::Error;
 use soleus::analysis::AnalysisOutput;
 use std::path::PathBuf;
 
@@ -12,9 +14,9 @@ pub struct Input {
     /// The motion: coordinates (.mot, .sto; degrees if it says so) or states (.sto; with columns for speeds)
     #[arg(long, value_name = "MOTION.mot")]
     pub motion: PathBuf,
-    /// Measured loads: an XML file with ExternalLoads
-    #[arg(long, value_name = "LOADS.xml")]
-    pub loads: Option<PathBuf>,
+    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    #[arg(long, value_name = "GRF.mot|LOADS.xml")]
+    loads: Option<PathBuf>,
     /// Actuators at joints with ground: optimal moment (N m) and optimal force (N)
     #[arg(long, value_name = "MOMENT,FORCE", value_delimiter = ',', num_args = 1)]
     pub residuals: Vec<f64>,
@@ -53,6 +55,11 @@ impl Input {
     /// Reserves that come without a file.
     pub fn reserves(&self) -> Vec<f64> {
         self.reserves.iter().filter_map(|r| r.parse().ok()).collect()
+    }
+
+    /// Measured loads as an ExternalLoads file.
+    pub fn loads(&self) -> Result<Option<PathBuf>, Error> {
+        loads_file((&self.model, &self.motion), self.loads.as_deref(), &self.out)
     }
 
     /// Files to write.

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(next_help_heading = "Changes of the model, made in this order")]
 pub struct ModelFlags {
-    /// Measured loads (ExternalLoads file)
-    #[arg(long, value_name = "LOADS.xml")]
+    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
     /// Joints that become welds; names with commas between
     #[arg(long, value_name = "JOINTS", value_delimiter = ',')]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Arguments of `soleus inverse`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  soleus inverse inverse_setup.xml\n  \
-    soleus inverse gait.osim --kinematics walk.sto --cutoff-hz 6 --loads grf.xml --rigid-tendons --degroote-fregly \\\n    \
+    soleus inverse gait.osim --motion walk.sto --cutoff-hz 6 --loads grf.mot --rigid-tendons --degroote-fregly \\\n    \
     --residuals 250,50,1 --reserves 1 --out walk_solution.sto\n\n\
     Finds the muscle excitations of least effort that produce a motion exactly, activation and tendon dynamics\n\
     included. The motion is not a variable: everything that follows from it is computed once.")]
@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Model (.osim), or a setup file of a MocoInverse (.xml)
     model: PathBuf,
     /// Coordinates over time (.sto, .mot)
-    #[arg(long, value_name = "MOTION.sto")]
+    #[arg(long = "motion", alias = "kinematics", value_name = "MOTION.sto")]
     kinematics: Option<PathBuf>,
     /// Minimize squared activations too
     #[arg(long)]
@@ -47,7 +47,7 @@ impl Arguments {
             None => match inputs::setup::read(cx, &self.model)? {
                 Setup::MocoInverse(s) => Inverse::from_setup(&self.model, &s)?,
                 _ => {
-                    let hint = "give a model and --kinematics, or a setup file of a MocoInverse";
+                    let hint = "give a model and --motion, or a setup file of a MocoInverse";
                     return Err(Error::content(&self.model, 0, "", "the file holds no MocoInverse", hint));
                 }
             },

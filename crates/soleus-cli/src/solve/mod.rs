@@ -47,7 +47,7 @@ pub struct Arguments {
     reference: Vec<String>,
     /// Coordinates over time to prescribe (.sto, .mot), instead of the splines of the study, which Moco writes with
     /// six digits
-    #[arg(long, value_name = "MOTION.sto")]
+    #[arg(long = "motion", alias = "kinematics", value_name = "MOTION.sto")]
     kinematics: Option<PathBuf>,
     /// Number of equal mesh intervals, instead of the study's mesh
     #[arg(long)]

@@ -11,17 +11,17 @@ use std::path::PathBuf;
 /// Arguments of `soleus track`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  soleus track track_setup.xml\n  \
-    soleus track gait.osim --states walk.sto --cutoff-hz 6 --derivatives --loads grf.xml --remove-muscles \\\n    \
-    --reserves 100 --states-weight 10 --out walk_tracked.sto\n\n\
+    soleus track gait.osim --motion walk.sto --cutoff-hz 6 --derivatives --loads grf.mot --remove-muscles \\\n    \
+    --reserves 100 --motion-weight 10 --out walk_tracked.sto\n\n\
     Finds controls and a motion that obeys the model and stays near measured coordinates or markers.")]
 pub struct Arguments {
     /// Model (.osim), or a setup file of a MocoTrack (.xml)
     model: PathBuf,
     /// Coordinates over time to follow (.sto, .mot)
-    #[arg(long, value_name = "MOTION.sto")]
+    #[arg(long = "motion", alias = "states", value_name = "MOTION.sto")]
     states: Option<PathBuf>,
-    /// Weight of the states' error; 1 if no setup file says otherwise
-    #[arg(long, value_name = "WEIGHT")]
+    /// Weight of the error of the motion; 1 if no setup file says otherwise
+    #[arg(long = "motion-weight", alias = "states-weight", value_name = "WEIGHT")]
     states_weight: Option<f64>,
     /// Follow the slopes of the coordinates as speeds too
     #[arg(long)]
@@ -59,7 +59,7 @@ impl Arguments {
             false => match inputs::setup::read(cx, &self.model)? {
                 Setup::MocoTrack(s) => Track::from_setup(&self.model, &s)?,
                 _ => {
-                    let hint = "give a model and --states or --markers, or a setup file of a MocoTrack";
+                    let hint = "give a model and --motion or --markers, or a setup file of a MocoTrack";
                     return Err(Error::content(&self.model, 0, "", "the file holds no MocoTrack", hint));
                 }
             },

@@ -84,7 +84,7 @@ fn setup(path: &Path, model: &Path, variant: &Variant<'_>) -> Result<MocoInverse
     use ModelOperator as O;
     let file = std::path::absolute(model).unwrap_or(model.to_path_buf());
     let plain = MocoToolSetup { model_file: Some(file.display().to_string()), ..MocoToolSetup::default() };
-    let mut element = enter(None, true, |cx| StudyModel::of_tool(path, &plain).element(cx))?;
+    let mut element = enter(None, true, |cx| StudyModel::of_tool(path, &plain, None).element(cx))?;
     let joints = names(&element, "JointSet");
     prepare(&mut element, variant.weak);
     let reserves =

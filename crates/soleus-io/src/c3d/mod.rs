@@ -77,6 +77,7 @@ fn read_trial(bytes: &[u8], log: &mut Diagnostics) -> Option<C3d> {
 
     let mut table = table_or_log(Element::Vec(3), point_labels, point_times, points, log)?;
     table.set_metadata("DataRate", format!("{:.6}", layout.point_rate));
+    table.set_metadata("OrigDataStartFrame", layout.first_frame.to_string());
     let units = parameters.text("POINT", "UNITS");
     let has_lengths =
         layout.points > 0 || parameters.counts("FORCE_PLATFORM", "USED").first().is_some_and(|&n| n > 0);

@@ -17,6 +17,9 @@ use soleus_model::Diagnostics;
 /// The hint of the warning that a time does not follow the one before it. Who needs rows in order makes it an error.
 pub const OUT_OF_ORDER: &str = "rows must be in the order of time, each time once";
 
+/// The hint where a label occurs twice.
+pub const FIRST_COUNTS: &str = "only the first can be found by name";
+
 /// Kinds of table files, by the ending of the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {

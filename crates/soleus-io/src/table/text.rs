@@ -1,7 +1,7 @@
 //! Lines of a text file, cells of a line, and complaints about them.
 
-use super::OUT_OF_ORDER;
 use super::number::{Cell, cell};
+use super::{FIRST_COUNTS, OUT_OF_ORDER};
 use soleus_model::Diagnostics;
 use std::borrow::Cow;
 
@@ -202,12 +202,7 @@ pub(super) fn check_labels(labels: &[String], line: u32, log: &mut Diagnostics) 
     let mut twice: Vec<&str> = sorted.windows(2).filter(|p| p[0] == p[1]).map(|p| p[0]).collect();
     twice.dedup();
     for label in twice.into_iter().take(MOST_COMPLAINTS) {
-        log.warn(
-            line,
-            "",
-            format!("the label `{label}` occurs more than once"),
-            "only the first can be found by name",
-        );
+        log.warn(line, "", format!("the label `{label}` occurs more than once"), FIRST_COUNTS);
     }
 }
 

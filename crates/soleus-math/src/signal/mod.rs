@@ -6,6 +6,7 @@
 mod butterworth;
 mod error;
 mod fir;
+mod gaps;
 mod pad;
 mod resample;
 mod smooth;
@@ -14,6 +15,7 @@ mod tables;
 pub use butterworth::Butterworth;
 pub use error::SignalError;
 pub use fir::FirLowpass;
+pub use gaps::{Gap, fill_gaps, gaps};
 pub use pad::pad;
 pub use resample::{derivative, resampled, resampled_at, stepped_times};
 pub use smooth::smoothed;

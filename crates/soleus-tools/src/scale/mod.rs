@@ -12,10 +12,14 @@
 //! a file holds is kept.
 
 mod measure;
+mod names;
 mod place;
+mod sizes;
 
 pub use measure::{Average, Measured, Measurement, measure};
+pub use names::{Landmark, Matched, landmark, match_markers};
 pub use place::{Placed, place_markers};
+pub use sizes::{Segment, Sizes, fit_sizes, height_of};
 
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::SystemError;

@@ -257,6 +257,7 @@ impl Analyze {
             residuals: &self.residuals,
             reserves: &self.reserves,
             loads: self.loads.as_deref(),
+            motion: Some(&self.motion),
             operators: &self.operators,
         };
         read_with(cx, &self.model, &additions)
@@ -288,6 +289,10 @@ impl Analyze {
         setups
     }
 }
+
+/// What to do where actuators are too weak.
+pub(crate) const TOO_WEAK_HINT: &str = "\nhint: add reserve actuators to the coordinates that lack force (--reserves 10) and residual actuators to the root (--residuals 10,50); \
+    if much is missing, check that loads are on the right feet, and the mass of the model";
 
 /// Makes the analyses of a simulation, of which `states` came. `path` is the file that asks for them.
 pub(crate) fn of_simulation(
@@ -415,7 +420,7 @@ fn finish(
     let (mut tables, mut unsolved) = (Vec::new(), Vec::new());
     for a in analyses {
         a.analysis.notes().iter().for_each(|n| cx.note(n));
-        unsolved.extend(a.analysis.unsolved().map(|u| format!("{}: {u}", a.name)));
+        unsolved.extend(a.analysis.unsolved().map(|u| format!("{}: {u}{TOO_WEAK_HINT}", a.name)));
         for warning in a.analysis.warnings() {
             log.warn(0, "", format!("{}: {warning}", a.name), "");
         }

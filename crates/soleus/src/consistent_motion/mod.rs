@@ -1,6 +1,6 @@
 //! A motion that obeys the model: markers or a motion, measured loads and masses brought to agree.
 
-mod files;
+pub(crate) mod files;
 
 use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, Progress};
@@ -124,12 +124,13 @@ impl Reconcile {
     pub fn run(&self, cx: &Context) -> Result<ReconciledMotion, Error> {
         let model = model::read(cx, &self.model)?;
         let Some(loads_file) = self.loads.as_deref() else {
-            let hint = "give measured loads: an XML file with ExternalLoads (--loads)";
+            let hint = "give measured loads: a table of force plates or an ExternalLoads file (--loads)";
             let message = "without loads every motion on the ground has residuals";
             return Err(Error::content(self.data_path(), 0, "", message, hint));
         };
-        let forces = loads::read(cx, &model, Some(loads_file), Path::new(""))?;
         let Data { start, measured, held, kinematics } = self.data(cx, &model)?;
+        let motion = Source::from(start.clone());
+        let forces = loads::read(cx, &model, Some(loads_file), Path::new(""), Some(&motion))?;
         let path = self.data_path();
         let mut log = Diagnostics::new(path.display().to_string());
         check_span(&start, [f64::NEG_INFINITY, f64::INFINITY], &forces, &mut log);

@@ -1,10 +1,11 @@
-//! Measured loads: an `ExternalLoads` file and the tables that it names.
+//! Measured loads: an `ExternalLoads` file and the tables that it names, or a table of plates alone.
 
 use super::paths::beside;
 use super::setup;
 use super::table::{self, Take};
 use crate::context::Context;
 use crate::error::Error;
+use crate::load_assignment::{AssignLoads, is_table};
 use crate::source::Source;
 use soleus_math::Table;
 use soleus_model::external_loads::ExternalLoads;
@@ -14,9 +15,29 @@ use soleus_tools::external_forces;
 use soleus_tools::quality::check_ground_reactions;
 use std::path::Path;
 
-/// The forces of an `ExternalLoads` file. Its data are looked for in `folder` first, then beside it, as in OpenSim.
-pub fn read(cx: &Context, model: &Model, loads: Option<&Path>, folder: &Path) -> Result<Vec<Force>, Error> {
+/// The forces of an `ExternalLoads` file. Its data are looked for in `folder` first, then beside it, as in OpenSim. Of a table, the plates
+/// are assigned to the feet that stood on them during the motion.
+pub fn read(
+    cx: &Context,
+    model: &Model,
+    loads: Option<&Path>,
+    folder: &Path,
+    motion: Option<&Source<Table>>,
+) -> Result<Vec<Force>, Error> {
     let Some(path) = loads else { return Ok(Vec::new()) };
+    if is_table(path) {
+        let Some(motion) = motion else {
+            let message = "plates cannot be assigned to feet without a motion";
+            let hint = "`soleus loads` makes an ExternalLoads file of a motion and a table";
+            return Err(Error::content(path, 0, "", message, hint));
+        };
+        let request = AssignLoads { motion: motion.clone(), loads: path.into(), ..AssignLoads::default() };
+        let forces = request.run_with(cx, model)?.forces;
+        let mut log = Diagnostics::new(path.display().to_string());
+        check_ground_reactions(model, &forces, &mut log);
+        cx.report(&log);
+        return Ok(forces);
+    }
     let (document, mut log) = setup::document(cx, path)?;
     let loads = document.and_then(|mut d| {
         soleus_io::osim::upgrade(&mut d, &mut log);

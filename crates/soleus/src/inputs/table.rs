@@ -3,6 +3,7 @@
 use super::paths::has_ending;
 use crate::context::Context;
 use crate::error::Error;
+use crate::gait::turned;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::Options;
@@ -13,6 +14,7 @@ use soleus_math::signal::lowpass;
 use soleus_math::table::{Element, meters_per};
 use soleus_model::{Diagnostics, Model, Severity};
 use soleus_simulation::system::state_column;
+use soleus_tools::gait::laboratory_turn;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -126,13 +128,25 @@ pub fn read_markers(cx: &Context, source: &Source<Table>) -> Result<(Table, f64)
     if table.element() == Element::Scalar {
         table = table.packed().map_err(|e| wrong(format!("the file holds no markers: {e}")))?;
     }
-    match table.metadata_value("Units").map(str::to_string) {
-        None => Ok((table, 1.0)),
+    let per_unit = match table.metadata_value("Units").map(str::to_string) {
+        None => 1.0,
         Some(unit) => {
-            let table = table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is no unit of length")))?;
-            Ok((table, meters_per(&unit).unwrap_or(1.0)))
+            table = table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is no unit of length")))?;
+            meters_per(&unit).unwrap_or(1.0)
         }
+    };
+    // Laboratories have z up, models y; other formats were turned by whoever wrote them.
+    if is_c3d(source.path())
+        && let Some(turn) = laboratory_turn(&table).filter(|t| !t.words.is_empty())
+    {
+        let path = source.path().display();
+        cx.note(format!(
+            "{path}: {} up, subject faces along {}: turned by {}",
+            turn.up, turn.forward, turn.words
+        ));
+        table = turned(&table, turn.rotation);
     }
+    Ok((table, per_unit))
 }
 
 fn parse(
@@ -179,11 +193,20 @@ fn read_c3d(bytes: &[u8], name: &str, take: Take, threshold: f64) -> (Option<Tab
     let (trial, mut log) = soleus_io::c3d::read(bytes, name);
     let Some(trial) = trial else { return (None, log) };
     let holds = contents(&trial);
-    let table = match take {
+    let start = trial.start_time();
+    let events = trial.events.clone();
+    let mut table = match take {
         Take::Markers => Some(trial.markers()),
         Take::Forces => trial.ground_reactions(threshold, &mut log),
         Take::Analog => Some(trial.analog),
     };
+    // Headers of .sto and .mot keep what happened, in the time of the table.
+    for (i, e) in events.iter().enumerate() {
+        if let Some(t) = &mut table {
+            let what = format!("{} {}", e.context, e.label);
+            t.set_metadata(&format!("event_{}", i + 1), format!("{:.4} {}", e.time - start, what.trim()));
+        }
+    }
     if table.as_ref().is_some_and(|t| t.labels().is_empty()) {
         let wanted = match take {
             Take::Markers => "markers",

@@ -5,7 +5,8 @@ use super::model::{Change, read_changed, read_meshes};
 use super::paths::folder_of;
 use crate::context::Context;
 use crate::error::Error;
-use crate::source::ModelSource;
+use crate::source::{ModelSource, Source};
+use soleus_math::Table;
 use soleus_model::Model;
 use soleus_model::operator::{ModelOperator, Reserves, Residuals, apply_all};
 use std::path::Path;
@@ -19,8 +20,10 @@ pub struct Additions<'a> {
     pub residuals: &'a [f64],
     /// Actuators for every coordinate that has none: optimal force (N m or N).
     pub reserves: &'a [f64],
-    /// Measured loads: a file with `ExternalLoads`.
+    /// Measured loads: a file with `ExternalLoads`, or a table of plates.
     pub loads: Option<&'a Path>,
+    /// The motion that tells which foot is on which plate.
+    pub motion: Option<&'a Source<Table>>,
     /// Changes of the model that has all of these.
     pub operators: &'a [ModelOperator],
 }
@@ -32,7 +35,7 @@ pub fn read_with(cx: &Context, source: &ModelSource, a: &Additions) -> Result<Mo
     add_helpers(source.path(), &mut model, &helpers(a.residuals, a.reserves))?;
     // Data of loads are looked for beside the setup file first, and then beside the file of the loads.
     let folder = a.change.setup.map_or(Path::new(""), folder_of);
-    model.forces.extend(loads::read(cx, &model, a.loads, folder)?);
+    model.forces.extend(loads::read(cx, &model, a.loads, folder, a.motion)?);
     add_helpers(source.path(), &mut model, a.operators)?;
     read_meshes(cx, source.path(), &mut model)?;
     Ok(model)

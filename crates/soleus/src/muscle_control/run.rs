@@ -2,6 +2,7 @@
 
 use super::report::{TrackingReport, report};
 use super::{TrackedMotion, Tracking, inputs};
+use crate::analysis::TOO_WEAK_HINT;
 use crate::analysis::{self, standard};
 use crate::context::{Context, Progress};
 use crate::error::Error;
@@ -34,6 +35,7 @@ pub fn read_model(cx: &Context, request: &Tracking) -> Result<Model, Error> {
         residuals: &request.residuals,
         reserves: &request.reserves,
         loads: request.loads.as_deref(),
+        motion: Some(&request.motion),
         ..Additions::default()
     };
     read_with(cx, &request.model, &additions)
@@ -262,7 +264,7 @@ impl Job<'_> {
         let n = report.short_windows;
         Err(Error::NotSolved {
             message: format!(
-                "the actuators are too weak in {n} of {} windows; worst {}",
+                "the actuators are too weak in {n} of {} windows; worst {}{TOO_WEAK_HINT}",
                 report.windows,
                 told(worst)
             ),

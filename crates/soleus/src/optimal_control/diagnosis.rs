@@ -44,6 +44,17 @@ pub fn describe(
     text
 }
 
+/// What to try where controls inside an interval lie on a line.
+pub fn hint_about_controls(status: Status) -> &'static str {
+    match status {
+        Status::NoProgress | Status::Infeasible | Status::IterationLimit => {
+            "\nhint: controls lie on a line inside each interval; where a motor or a device acts without a delay, as an exoskeleton does, let them \
+             free (`interpolate_controls = false` in [solver])"
+        }
+        _ => "",
+    }
+}
+
 /// What to try.
 fn hint(status: Status, worst: Option<&Violation>, is_resumable: bool) -> String {
     let of = |kind: &str| worst.is_some_and(|w| w.name.starts_with(kind));
@@ -79,5 +90,17 @@ fn hint(status: Status, worst: Option<&Violation>, is_resumable: bool) -> String
                 .into()
         }
         Status::Solved | Status::Acceptable => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hint that an exoskeleton problem needed was missing.
+    #[test]
+    fn issue_everyday_hint_about_controls() {
+        assert!(hint_about_controls(Status::NoProgress).contains("interpolate_controls = false"));
+        assert_eq!(hint_about_controls(Status::Stopped), "");
     }
 }

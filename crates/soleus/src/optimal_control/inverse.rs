@@ -105,7 +105,7 @@ impl Inverse {
             cx.warn(path, format!("output `{name}` is not written"), hint);
         }
         if !self.kinematics.is_given() {
-            let hint = "give the coordinates over time (--kinematics)";
+            let hint = "give the coordinates over time (--motion)";
             return Err(Error::content(path, 0, "", "the tool needs a motion", hint));
         }
         let mut setup = self.trial.setup(cx)?;
@@ -113,7 +113,7 @@ impl Inverse {
             let operator = ModelOperator::TendonComplianceDynamicsMode(TendonDynamicsMode::Implicit);
             setup.model_steps.push(ModelStep { kind: ModelStepKind::Operator(operator), line: 0 });
         }
-        let model = tool::posed_model(cx, path, &setup)?;
+        let model = tool::posed_model(cx, path, &setup, Some(&self.kinematics))?;
         warn_of_muscles(cx, path, &model);
         let table = self.trial.table(cx, &self.kinematics, &self.operators, &model.model)?;
         let table = references::absolute_names(table, &model.model);

@@ -5,11 +5,13 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::{beside, folder_of, required};
 use crate::inputs::{loads, model, setup};
+use crate::source::Source;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::Options;
 use soleus_io::osim;
 use soleus_io::setup::moco::{MocoStudySetup, MocoToolSetup, ModelStep, ModelStepKind};
 use soleus_io::study::FormulaForce;
+use soleus_math::Table;
 use soleus_model::operator::{OperatorError, apply_all_to_element};
 use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};
 use std::path::Path;
@@ -37,6 +39,8 @@ pub struct StudyModel<'a> {
     pub loads: Option<&'a Element>,
     /// Forces by formulas that it adds.
     pub forces: &'a [FormulaForce],
+    /// The motion that tells which foot is on which plate, where loads are a table.
+    pub motion: Option<&'a Source<Table>>,
 }
 
 impl<'a> StudyModel<'a> {
@@ -44,13 +48,17 @@ impl<'a> StudyModel<'a> {
     pub fn of_study(path: &'a Path, s: &'a MocoStudySetup) -> StudyModel<'a> {
         let loads = s.external_loads.as_ref();
         let (element, file) = (s.model.as_ref(), s.model_file.as_deref());
-        StudyModel { path, element, file, steps: &s.model_steps, loads, forces: &s.forces }
+        StudyModel { path, element, file, steps: &s.model_steps, loads, forces: &s.forces, motion: None }
     }
 
     /// Of a tool.
-    pub fn of_tool(path: &'a Path, t: &'a MocoToolSetup) -> StudyModel<'a> {
+    pub fn of_tool(
+        path: &'a Path,
+        t: &'a MocoToolSetup,
+        motion: Option<&'a Source<Table>>,
+    ) -> StudyModel<'a> {
         let (element, file) = (t.model.as_ref(), t.model_file.as_deref());
-        StudyModel { path, element, file, steps: &t.model_steps, loads: None, forces: &[] }
+        StudyModel { path, element, file, steps: &t.model_steps, loads: None, forces: &[], motion }
     }
 
     /// The `Model` element, of version 40600, before operators change it, with the forces that the study adds.
@@ -134,7 +142,7 @@ impl<'a> StudyModel<'a> {
                 (_, Some(o)) => o.change(&mut model).map_err(|e| self.refuse(step, &e))?,
                 (ModelStepKind::ExternalLoads(file), _) => {
                     let file = beside(self.path, file);
-                    let new = loads::read(cx, &model, Some(&file), folder_of(&file))?;
+                    let new = loads::read(cx, &model, Some(&file), folder_of(&file), self.motion)?;
                     model.forces.extend(new);
                 }
                 (ModelStepKind::PrescribeCoordinates(source), _) => {

@@ -3,10 +3,14 @@
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::State;
+use soleus_model::Model;
+use soleus_model::angles::unit_of;
+use soleus_model::joint::MotionType;
 use soleus_optimization::nlp::Solution;
+use soleus_simulation::system::state_column;
 use soleus_viewer::{
-    Line, Recorder, Report, SceneOptions, Table, activation_plots, coordinate_plots, force_plots,
-    grouped_plots, significant,
+    Dash, Line, Plot, Recorder, Report, SceneOptions, Style, Table, activation_plots, coordinate_plots,
+    force_plots, grouped_plots, significant,
 };
 
 /// The page of a solution.
@@ -17,6 +21,7 @@ pub fn html(
     solution: &Solution,
     goals: &[(String, f64)],
     seconds: f64,
+    tracked: &[soleus_math::Table],
 ) -> String {
     let (model, system) = (&base.model, &base.system);
     let states = states(base, t);
@@ -44,7 +49,7 @@ pub fn html(
         Line::new(name, t.times.clone(), t.controls.rows.iter().map(|r| r[c]).collect())
     });
     for (title, plots) in [
-        ("Coordinates", coordinate_plots(model, system, &states)),
+        ("Coordinates", with_tracked(model, coordinate_plots(model, system, &states), tracked)),
         ("Controls", grouped_plots("control", controls.collect())),
         (
             "Activations",
@@ -57,6 +62,32 @@ pub fn html(
         }
     }
     report.to_html()
+}
+
+/// Plots of coordinates with the data that were tracked, dotted, in the colors of the lines that follow them.
+fn with_tracked(model: &Model, mut plots: Vec<Plot>, tracked: &[soleus_math::Table]) -> Vec<Plot> {
+    for plot in &mut plots {
+        let own: Vec<(usize, String)> =
+            plot.lines.iter().enumerate().map(|(i, l)| (i, l.name.clone())).collect();
+        let ends = plot.lines.first().and_then(|l| Some([*l.x.first()?, *l.x.last()?]));
+        for (i, name) in own {
+            let Some(c) = model.coordinates.iter().find(|c| c.name == name) else { continue };
+            for table in tracked {
+                let column = state_column(table.labels(), &format!("{}/value", c.path));
+                let (Some(column), Some([from, to])) = (column, ends) else { continue };
+                // Coupled coordinates are drawn in degrees too.
+                let degrees =
+                    if c.motion_type == MotionType::Translational { 1.0 } else { 1f64.to_degrees() };
+                let unit = unit_of(table, c) * degrees;
+                let inside =
+                    (0..table.rows()).filter(|&r| table.times()[r] >= from && table.times()[r] <= to);
+                let (x, y) = inside.map(|r| (table.times()[r], unit * table.columns()[column][r])).unzip();
+                let style = Style { color: Some(i), dash: Some(Dash::Dotted), ..Style::default() };
+                plot.lines.push(Line::new(format!("{name}, tracked"), x, y).styled(style));
+            }
+        }
+    }
+    plots
 }
 
 /// The states of the model along a trajectory; what the problem has no state for stays at its default.

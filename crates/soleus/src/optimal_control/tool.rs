@@ -210,6 +210,11 @@ pub fn goal(name: &str, weight: f64, kind: GoalKind) -> MocoGoal {
 }
 
 /// The model of a tool, ready to be asked.
-pub fn posed_model(cx: &Context, path: &Path, t: &MocoToolSetup) -> Result<ModelProblem, Error> {
-    posed(cx, &StudyModel::of_tool(path, t))
+pub fn posed_model(
+    cx: &Context,
+    path: &Path,
+    t: &MocoToolSetup,
+    motion: Option<&Source<Table>>,
+) -> Result<ModelProblem, Error> {
+    posed(cx, &StudyModel::of_tool(path, t, motion))
 }

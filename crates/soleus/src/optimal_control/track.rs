@@ -119,7 +119,7 @@ impl Track {
             return Err(Error::content(path, 0, "", message, "give coordinates or markers over time"));
         }
         let setup = self.trial.setup(cx)?;
-        let model = tool::posed_model(cx, path, &setup)?;
+        let model = tool::posed_model(cx, path, &setup, self.states.as_ref())?;
         let defaults = MocoTrackSetup::default();
         let mut inputs = Inputs::default();
         let mut data = [f64::NEG_INFINITY, f64::INFINITY];

@@ -1,10 +1,13 @@
 //! The pipeline: all steps from static trial to joint reactions, for all trials of a subject.
 
+mod from_trials;
 mod memory;
 mod steps;
 mod summary;
 
 pub use soleus_io::pipeline::Pipeline as PipelineFile;
+
+pub use from_trials::{FromTrials, RecordedTrial};
 
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;

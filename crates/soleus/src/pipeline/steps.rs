@@ -3,12 +3,13 @@
 use super::{Ended, Run, SENSOR_ERRORS};
 use crate::analysis::{AnalysisOutput, Analyze, MotionKind};
 use crate::artifact::{Artifact, Outcome};
-use crate::context::Context;
+use crate::context::{Context, Silent};
 use crate::error::Error;
 use crate::inputs::table::{Take, lowpass_of_motion, read_in_order};
 use crate::inputs::{model, setup};
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
+use crate::load_assignment::{AssignLoads, COMPLETE_FROM, COMPLETE_TO, data_file, is_table};
 use crate::muscle_control::{
     ComputedMuscleControl, MassCenter, ResidualReduction, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS,
 };
@@ -74,11 +75,35 @@ impl Run<'_> {
         let folder = self.results.join(&trial.name);
         let angles = self.angles(trial, model, &folder)?;
         let motion = self.smooth(trial, model, angles, &folder)?;
+        let trial = &self.loads(trial, model, &motion, &folder)?;
         let motion = self.eliminate(trial, model, motion, &folder)?;
         let (model, motion) = self.reduce(trial, model, motion, &folder)?;
         self.moments(trial, &model, &motion, &folder)?;
         self.muscles(trial, &model, &motion, &folder)?;
         self.control(trial, &model, &motion, &folder)
+    }
+
+    /// The trial with loads as an ExternalLoads file: plates of a table are assigned to feet.
+    fn loads(&mut self, trial: &Trial, model: &Path, motion: &Path, folder: &Path) -> Result<Trial, Ended> {
+        let Some(table) = trial.loads.as_ref().map(|l| self.at(l)).filter(|l| is_table(l)) else {
+            return Ok(trial.clone());
+        };
+        let file = folder.join("loads.xml");
+        let output = Some(file.clone());
+        let request = AssignLoads { model: model.into(), motion: motion.into(), loads: table.into(), output };
+        self.step(&format!("{} loads", trial.name), &request, |cx| request.run(cx))?;
+        // Joint moments mean nothing while a foot is on the ground beside the plates.
+        let data = Source::File(data_file(&file));
+        let [mut from, mut to] = [trial.from, trial.to];
+        if from.is_none()
+            && to.is_none()
+            && let Ok(table) = read_in_order(&self.cx.with_monitor(&Silent), &data, Take::Forces)
+        {
+            let number = |key: &str| table.metadata_value(key).and_then(|v| v.parse::<f64>().ok());
+            [from, to] = [number(COMPLETE_FROM), number(COMPLETE_TO)];
+        }
+        // Names of a study are taken from its folder; the results may be anywhere.
+        Ok(Trial { loads: Some(self.cx.files.absolute(&file)), from, to, ..trial.clone() })
     }
 
     /// The motion without residuals, if that is asked for.
@@ -347,7 +372,11 @@ fn scaling(cx: &Context, s: &Scale, home: &Path, file: &Path) -> Result<Scaling,
         model: at(&s.model).unwrap_or_default().into(),
         marker_set: at(&s.marker_set),
         mass: s.mass,
+        height: s.height,
+        match_names: true,
+        map: s.map.iter().map(|(lab, own)| [lab.clone(), own.clone()]).collect(),
         factors: Some(FactorSettings {
+            from_markers: markers.is_some() && s.measurements.is_none(),
             measurement_file: at(&s.measurements),
             markers,
             from: s.from,

@@ -13,7 +13,7 @@
 
 mod cycle;
 mod page;
-mod winter;
+pub(crate) mod winter;
 
 pub use cycle::{Watch, at_speed, predict, predicted_cycle};
 pub use page::{Walk, page, strip};

@@ -55,6 +55,11 @@ impl Winter {
         }
     }
 
+    /// Mean and standard deviation of hip flexion, knee flexion or ankle dorsiflexion over the cycle, degrees.
+    pub fn angle(&self, i: usize) -> [&[f64]; 2] {
+        [&self.columns[i], &self.columns[5 + i]]
+    }
+
     /// As signals: angles in rad with knee flexion negative, forces in body weights. The weight is twice the mean
     /// vertical force over `nodes` equal parts of the cycle.
     pub fn leg(&self, nodes: u32) -> LegData {

@@ -117,7 +117,7 @@ impl ResidualElimination {
         let model = model::read(cx, &self.model)?;
         let path = self.motion.path();
         let Some(loads_file) = self.loads.as_deref() else {
-            let hint = "give measured loads: an XML file with ExternalLoads (--loads)";
+            let hint = "give measured loads: a table of force plates or an ExternalLoads file (--loads)";
             return Err(Error::content(
                 path,
                 0,
@@ -126,7 +126,7 @@ impl ResidualElimination {
                 hint,
             ));
         };
-        let forces = loads::read(cx, &model, Some(loads_file), Path::new(""))?;
+        let forces = loads::read(cx, &model, Some(loads_file), Path::new(""), Some(&self.motion))?;
         let table = read_in_order(cx, &self.motion, Take::Markers)?;
         let mut log = Diagnostics::new(path.display().to_string());
         check_units(&model, &table, &mut log);

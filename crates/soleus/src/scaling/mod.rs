@@ -1,7 +1,7 @@
 //! Scaling: a generic model made to fit a subject, its markers placed as they were seen.
 
 use crate::artifact::{Artifact, Outcome};
-use crate::context::Context;
+use crate::context::{Context, Silent};
 use crate::error::{Error, nearest_hint};
 use crate::inputs::paths::{beside, required};
 use crate::inputs::table::{Take, read_markers, read_rows};
@@ -10,14 +10,21 @@ use crate::inverse_kinematics::{bound, range, tasks_of};
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use soleus_io::osim::write_document;
-pub use soleus_io::setup::{IkTask, ManualScale, MeasurementSetup, ScaleSetup, ScalingStep};
+pub use soleus_io::setup::{
+    IkMarkerTask as MarkerTask, IkTask, ManualScale, MeasurementSetup, ScaleSetup, ScalingStep,
+};
 use soleus_io::setup::{read_scale_set, write_scale_set};
 use soleus_io::table::sto::{self, Digits};
-use soleus_math::{Table, Vec3};
+use soleus_math::{Table, Vec3, vec3};
 use soleus_model::body::Body;
-use soleus_model::marker_set::{marker_set_document, markers_of, update_markers};
+use soleus_model::marker_set::{
+    marker_set_document, markers_of, rename_marker, retain_markers, update_markers,
+};
 use soleus_model::{Diagnostics, Document, Element, Model, ScaleOptions};
-use soleus_tools::scale::{Factors, Measured, Measurement, Placed, measure, place_markers, scale_model};
+use soleus_tools::scale::{
+    Factors, Measured, Measurement, Placed, Sizes, fit_sizes, height_of, match_markers, measure,
+    place_markers, scale_model,
+};
 use std::path::{Path, PathBuf};
 
 /// Scales a generic model to a subject and places its markers.
@@ -41,6 +48,13 @@ pub struct Scaling {
     pub marker_set: Option<PathBuf>,
     /// Mass of the subject, kg; without it the masses follow from the factors.
     pub mass: Option<f64>,
+    /// Height of the subject, m: the size of segments whose markers do not tell it.
+    pub height: Option<f64>,
+    /// Markers of the model take the names of the static trial where these mean the same place (`RASI`, `R.ASIS`, `r.ASIS_study`), so that the
+    /// other trials of the laboratory fit the scaled model.
+    pub match_names: bool,
+    /// Names of markers in the static trial and on the model, for those that are not known.
+    pub map: Vec<[String; 2]>,
     /// How bodies are scaled; the model keeps its size without it.
     pub factors: Option<FactorSettings>,
     /// How markers are placed; they stay where scaling puts them without it.
@@ -57,6 +71,8 @@ pub struct Scaling {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FactorSettings {
+    /// Find the sizes of all bodies from all markers first; what `order` sets wins over them.
+    pub from_markers: bool,
     /// What sets factors, the later over the earlier.
     pub order: Vec<ScalingStep>,
     /// Marker pairs and the bodies they scale.
@@ -80,6 +96,7 @@ pub struct FactorSettings {
 impl Default for FactorSettings {
     fn default() -> Self {
         FactorSettings {
+            from_markers: false,
             order: vec![ScalingStep::Measurements, ScalingStep::Manual],
             measurements: Vec::new(),
             measurement_file: None,
@@ -130,13 +147,19 @@ pub struct ScalingOutput {
 }
 
 impl Scaling {
-    /// Scaling by a static trial: markers are placed, and marker pairs may be added to measure bodies by.
+    /// Scaling by a static trial: bodies get the sizes that its markers tell, and the markers are placed. Marker pairs may be added to measure
+    /// bodies by.
     pub fn of_static_trial(model: impl Into<ModelSource>, markers: impl Into<Source<Table>>) -> Self {
         let markers = markers.into();
         Scaling {
             model: model.into(),
-            factors: Some(FactorSettings { markers: Some(markers.clone()), ..FactorSettings::default() }),
+            factors: Some(FactorSettings {
+                from_markers: true,
+                markers: Some(markers.clone()),
+                ..FactorSettings::default()
+            }),
             placing: Some(PlacingSettings { markers, ..PlacingSettings::default() }),
+            match_names: true,
             ..Scaling::default()
         }
     }
@@ -152,6 +175,7 @@ impl Scaling {
         let at = |file: &Option<String>| file.as_ref().map(|f| beside(path, f));
         let (scaler, placer) = (s.scaler.as_ref().filter(|m| m.apply), s.placer.as_ref().filter(|p| p.apply));
         let factors = scaler.map(|m| FactorSettings {
+            from_markers: false,
             order: m.scaling_order.clone(),
             measurements: m.measurements.clone(),
             measurement_file: None,
@@ -179,6 +203,9 @@ impl Scaling {
             name: s.name.clone(),
             marker_set: at(&s.marker_set_file),
             mass: (s.mass > 0.0).then_some(s.mass),
+            height: None,
+            match_names: false,
+            map: Vec::new(),
             factors,
             placing,
             opensim_faults: false,
@@ -201,6 +228,9 @@ impl Scaling {
         if let Some(file) = &self.marker_set {
             update_markers(&mut document, marker_set(cx, file)?);
         }
+        if self.match_names || !self.map.is_empty() {
+            self.match_markers(cx, &mut document)?;
+        }
         let element = match document.root.tag == "Model" {
             true => Some(&mut document.root),
             false => document.root.child_mut("Model"),
@@ -215,6 +245,7 @@ impl Scaling {
             factors: None,
             scaled_document: None,
             placed: None,
+            sizes: None,
             output: self.output.clone(),
         };
         match &self.factors {
@@ -226,7 +257,11 @@ impl Scaling {
         match &self.placing {
             None => cx.note("markers keep their places"),
             Some(settings) => {
-                let placed = place(cx, path, settings, &result.document, &result.model)?;
+                let mut settings = settings.clone();
+                if settings.tasks.is_empty() && settings.task_file.is_none() {
+                    settings.tasks = result.marker_weights();
+                }
+                let placed = place(cx, path, &settings, &result.document, &result.model)?;
                 (result.document, result.model) = (placed.document.clone(), placed.model.clone());
                 result.placed = Some(placed);
             }
@@ -234,7 +269,99 @@ impl Scaling {
         Ok(result)
     }
 
+    /// Gives markers of the model the names that the static trial has for them.
+    fn match_markers(&self, cx: &Context, document: &mut Document) -> Result<(), Error> {
+        let placing = self.placing.as_ref().map(|p| &p.markers);
+        let Some(source) = placing.or(self.factors.as_ref().and_then(|f| f.markers.as_ref())) else {
+            return Ok(());
+        };
+        let (table, _) = read_markers(&cx.with_monitor(&Silent), source)?;
+        let own: Vec<String> =
+            markers_of(document).unwrap_or_default().iter().map(|e| e.name().to_string()).collect();
+        if own.is_empty() {
+            let message = "the model has no markers to scale by";
+            let hint = "put a marker set on it (--marker-set), or take a model that has one";
+            return Err(Error::content(self.model.path(), 0, "", message, hint));
+        }
+        for [lab, marker] in &self.map {
+            let complain = |name: &str, list: &[String], what: &str| {
+                if !list.iter().any(|n| n == name) {
+                    let hint = nearest_hint(what, name, list.iter().map(String::as_str));
+                    cx.warn(source.path(), format!("`{lab}={marker}`: there is no {what} `{name}`"), &hint);
+                }
+            };
+            complain(lab, table.labels(), "marker of the data");
+            complain(marker, &own, "marker of the model");
+        }
+        let found = match_markers(&own, table.labels(), &self.map);
+        if found.same == 0 && found.renamed.is_empty() {
+            let sample = |names: &[String]| names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "no marker of the data is known: the data have {}, …; the model has {}, …",
+                sample(table.labels()),
+                sample(&own)
+            );
+            return Err(Error::content(source.path(), 0, "", message, "name them with --map LAB=MODEL"));
+        }
+        // All at once, as a new name may be the old one of another marker.
+        for (k, [old, _]) in found.renamed.iter().enumerate() {
+            rename_marker(document, old, &format!("\u{1}{k}"));
+        }
+        let taken = |name: &str| found.renamed.iter().any(|[_, new]| new == name);
+        retain_markers(document, |name| !taken(name));
+        for (k, [_, new]) in found.renamed.iter().enumerate() {
+            rename_marker(document, &format!("\u{1}{k}"), new);
+        }
+        if !found.renamed.is_empty() {
+            let list: Vec<String> = found.renamed.iter().map(|[m, d]| format!("{d} = {m}")).collect();
+            cx.note(format!("markers named as in the data: {}", list.join(", ")));
+        }
+        let mut log = Diagnostics::new(source.path().display().to_string());
+        for name in &found.unknown {
+            let near =
+                soleus_model::diagnostic::nearest_name(name, found.missing.iter().map(String::as_str), 3);
+            let near = near.map_or(String::new(), |n| format!("; the nearest is `{n}`"));
+            cx.note(format!("marker `{name}` is not on the model{near}"));
+        }
+        if !found.unknown.is_empty() {
+            let message = format!("{} markers of the data are not used", found.unknown.len());
+            log.warn(0, "", message, "name those that the model has with --map LAB=MODEL");
+            cx.report(&log);
+        }
+        Ok(())
+    }
+
+    /// Sizes of all bodies from all markers.
+    fn sizes(&self, cx: &Context, settings: &FactorSettings, result: &ScaledModel) -> Result<Sizes, Error> {
+        let Some(source) = &settings.markers else {
+            let hint = "give the markers of a static trial";
+            return Err(Error::content(self.model.path(), 0, "", "there are no markers to scale by", hint));
+        };
+        let (markers, _) = read_markers(&cx.with_monitor(&Silent), source)?;
+        let file = source.path();
+        let range = range(file, settings.from, settings.to)?;
+        let usual = self.height.and_then(|h| Some(h / height_of(&result.model)?));
+        let wrong = |e: soleus_tools::scale::Error| Error::content(file, 0, "", e.to_string(), "");
+        let sizes = fit_sizes(&result.document, &markers, range, usual).map_err(wrong)?;
+        let mut log = Diagnostics::new(file.display().to_string());
+        for s in sizes.segments.iter().filter(|s| s.factors.iter().any(|f| !(0.5..=2.0).contains(f))) {
+            let message = format!("`{}` would be scaled by {:.3?}", s.bodies.join("`, `"), s.factors);
+            let hint = "check the unit of the marker file, and that its markers are named as on the model";
+            log.warn(0, "", message, hint);
+        }
+        if !sizes.converged {
+            log.warn(0, "", "sizes and pose did not settle", "check the names of the markers (--map)");
+        }
+        cx.report(&log);
+        cx.note(format!("sizes from {} markers: RMS {:.1} mm", sizes.weights.len(), 1e3 * sizes.rms));
+        Ok(sizes)
+    }
+
     fn check(&self, path: &Path) -> Result<(), Error> {
+        if let Some(h) = self.height.filter(|h| !(0.3..3.0).contains(h)) {
+            let message = format!("a subject is not {h} m tall");
+            return Err(Error::content(path, 0, "", message, "give the height in meters, such as 1.80"));
+        }
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         if let Some(mass) = self.mass.filter(|m| !(*m > 0.0 && m.is_finite())) {
             return wrong(
@@ -262,7 +389,16 @@ impl Scaling {
         result: &mut ScaledModel,
     ) -> Result<(), Error> {
         let model_path = self.model.path();
-        let factors = factors(cx, path, settings, (&result.model, model_path))?;
+        if settings.from_markers {
+            result.sizes = Some(self.sizes(cx, settings, result)?);
+        }
+        let start =
+            result.sizes.as_ref().map_or_else(|| Factors::unity(&result.model), |s| s.factors.clone());
+        let factors = factors(cx, path, settings, (&result.model, model_path), start)?;
+        if factors.0.iter().skip(1).all(|f| *f == vec3(1.0, 1.0, 1.0)) {
+            let hint = "give markers of a static trial, marker pairs (--measurements) or factors (--factor)";
+            cx.warn(path, "scaling changed nothing: all factors are 1", hint);
+        }
         let options = ScaleOptions {
             preserve_mass_distribution: settings.preserve_mass_distribution,
             mass: self.mass,
@@ -289,6 +425,8 @@ pub struct ScaledModel {
     pub document: Document,
     /// The same, built.
     pub model: Model,
+    /// Sizes of segments from all markers, if they were asked for.
+    pub sizes: Option<Sizes>,
     /// The static pose and how well it met the markers, if markers were placed.
     pub placed: Option<Placed>,
     factors: Option<(String, Factors)>,
@@ -297,6 +435,15 @@ pub struct ScaledModel {
 }
 
 impl ScaledModel {
+    /// Weights of markers for the static pose: those that sit where the model has them count most.
+    fn marker_weights(&self) -> Vec<IkTask> {
+        let weights = self.sizes.iter().flat_map(|s| &s.weights);
+        let task = |(name, weight): &(String, f64)| {
+            IkTask::Marker(MarkerTask { name: name.clone(), apply: true, weight: *weight })
+        };
+        weights.map(task).collect()
+    }
+
     /// The factors of all bodies in the order of the generic model, if it was scaled.
     pub fn factors(&self) -> Option<&Factors> {
         self.factors.as_ref().map(|(_, f)| f)
@@ -349,8 +496,8 @@ fn factors(
     path: &Path,
     settings: &FactorSettings,
     (model, model_path): (&Model, &Path),
+    mut factors: Factors,
 ) -> Result<Factors, Error> {
-    let mut factors = Factors::unity(model);
     for step in &settings.order {
         match step {
             ScalingStep::Measurements => {

@@ -182,3 +182,14 @@ fn identity_request_as_text() {
     assert_eq!(again.analyses, request.analyses);
     assert_eq!(serde_json::to_string(&again).unwrap(), text);
 }
+
+/// Static optimization said that actuators are too weak, and nothing about what to do.
+#[test]
+fn issue_everyday_weak_actuators_come_with_a_remedy() {
+    let files = soleus::Memory::new().with("slider.osim", slider(&actuator("push", 1e-4)));
+    let motion = table("x", &times(), |t| 0.5 * t * t);
+    let request =
+        StaticOptimization { model: "slider.osim".into(), motion: motion.into(), ..Default::default() };
+    let error = request.run(&Context::new(&files)).unwrap().verdict().unwrap_err().to_string();
+    assert!(error.contains("too weak") && error.contains("--reserves"), "{error}");
+}

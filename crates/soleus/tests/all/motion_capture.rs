@@ -280,3 +280,56 @@ fn issue_16_loads_that_end_early_are_told() {
         assert_eq!(found, is_told, "{:?}", told.diagnostics());
     }
 }
+
+/// `id --out id.csv` wrote the header of a .sto into the .csv.
+#[test]
+fn issue_everyday_a_csv_is_a_csv() {
+    let files = files();
+    let cx = Context::new(&files);
+    let angles = InverseKinematics {
+        model: "plate.osim".into(),
+        markers: "data/walk.sto".into(),
+        output: KinematicsOutput { motion: Some("walk.csv".into()), ..KinematicsOutput::default() },
+        ..InverseKinematics::default()
+    };
+    let motion = angles.run(&cx).unwrap();
+    motion.write(&cx).unwrap();
+    let moments = |name: &str| {
+        let motion = motion.trial.coordinates.clone().into();
+        let output = Some(name.into());
+        let request =
+            InverseDynamics { model: "plate.osim".into(), motion, output, ..InverseDynamics::default() };
+        request.run(&cx).unwrap().write(&cx).unwrap();
+    };
+    moments("id.csv");
+    moments("id.parquet");
+    for name in ["walk.csv", "id.csv"] {
+        let text = String::from_utf8(files.read(Path::new(name)).unwrap()).unwrap();
+        assert!(text.starts_with("time,"), "{name}: {}", &text[..60]);
+    }
+    assert!(files.read(Path::new("id.parquet")).unwrap().starts_with(b"PAR1"));
+}
+
+/// With a setup file in a folder of its own, the scaled model was written there and not found.
+#[test]
+fn issue_everyday_a_scale_setup_in_another_folder() {
+    let setup = "<OpenSimDocument Version=\"40600\"><ScaleTool name=\"large\"><mass>15</mass><GenericModelMaker>\
+        <model_file>../plate.osim</model_file></GenericModelMaker><ModelScaler><apply>true</apply>\
+        <scaling_order>manualScale</scaling_order><ScaleSet><objects><Scale><scales>1.2 1.2 1.2</scales><segment>plate</segment>\
+        <apply>true</apply></Scale></objects></ScaleSet><output_model_file>large.osim</output_model_file></ModelScaler>\
+        <MarkerPlacer><apply>false</apply></MarkerPlacer></ScaleTool></OpenSimDocument>";
+    let study =
+        "[scale]\nsetup = \"setups/scale.xml\"\n[[trials]]\nname = \"walk\"\nmarkers = \"data/walk.sto\"\n";
+    let files = files().with("lab/setups/scale.xml", setup).with("lab/walking.toml", study);
+    for name in ["plate.osim", "data/walk.sto"] {
+        let bytes = files.read(Path::new(name)).unwrap();
+        files.write(&Path::new("lab").join(name), &bytes).unwrap();
+    }
+    let cx = Context::new(&files);
+    let done = Pipeline::of_file("lab/walking.toml").run(&cx).unwrap();
+    done.verdict().unwrap();
+    let names: Vec<String> = files.names().iter().map(|n| n.display().to_string()).collect();
+    assert!(names.contains(&"/lab/results/subject.osim".to_string()), "{names:?}");
+    assert!(names.contains(&"/lab/results/walk/ik.mot".to_string()), "{names:?}");
+    assert!(!names.iter().any(|n| n.ends_with("setups/large.osim")), "{names:?}");
+}

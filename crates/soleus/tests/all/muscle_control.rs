@@ -156,6 +156,7 @@ fn analytic_weak_muscles_are_named_and_the_rest_goes_on() {
     let found = request.run(&cx).unwrap();
     let error = found.verdict().unwrap_err();
     assert!(error.kind() == ErrorKind::NotSolved && error.to_string().contains("at their limit"), "{error}");
+    assert!(error.to_string().contains("hint: add reserve actuators"), "{error}");
     assert!(found.report.short_windows > 0 && found.missing.is_some());
     assert!(found.states.rows() > 10);
 }

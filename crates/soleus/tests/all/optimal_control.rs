@@ -344,7 +344,7 @@ fn identity_inverse_is_undone_by_simulation() {
     assert!(distance.end < 0.02, "{distance}");
     assert_eq!(found.artifacts()[0].path, Path::new("reach_solution.sto"));
     let none = Inverse { trial: trial(), ..Inverse::default() }.run(&Context::new(&files));
-    assert!(none.is_err_and(|e| e.to_string().contains("--kinematics")));
+    assert!(none.is_err_and(|e| e.to_string().contains("--motion")));
 }
 
 /// A motion that the arm can do is followed closely when effort costs little.
@@ -358,10 +358,16 @@ fn identity_a_possible_motion_is_tracked() {
         states_weight: Some(100.0),
         effort_weight: Some(1e-6),
         start_from_reference: true,
+        options: SolveOptions { report: Some("tracked.html".into()), ..SolveOptions::default() },
         ..Track::default()
     };
-    let found = request.run(&Context::new(&files)).unwrap();
+    let cx = Context::new(&files);
+    let found = request.run(&cx).unwrap();
     found.verdict().unwrap();
+    // The page shows the data beside the motion that follows them; it did not.
+    found.write(&cx).unwrap();
+    let page = String::from_utf8(files.read(std::path::Path::new("tracked.html")).unwrap()).unwrap();
+    assert!(page.contains(", tracked"));
     for name in [SHOULDER, ELBOW] {
         let off = largest_difference(&found, name);
         assert!(off < 0.01, "{name} is off by {off} rad");

@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 /// Iterations that the estimate of the time left looks back on.
 const MEMORY: usize = 12;
 
+/// Guesses in a row that have to agree before one is told.
+const AGREEING: usize = 5;
+
 /// Tells of iterations, and how long the rest may take.
 pub struct IterationProgress<'a> {
     cx: &'a Context<'a>,
@@ -16,6 +19,8 @@ pub struct IterationProgress<'a> {
     tolerance: f64,
     /// Times (s) and errors of the last iterations.
     history: VecDeque<(f64, f64)>,
+    /// The last guesses of the time left, s.
+    guesses: VecDeque<Option<f64>>,
 }
 
 impl<'a> IterationProgress<'a> {
@@ -28,7 +33,13 @@ impl<'a> IterationProgress<'a> {
             program.jacobian_pattern().len(),
             program.hessian_pattern().len()
         ));
-        IterationProgress { cx, start: cx.monitor.seconds(), tolerance, history: VecDeque::new() }
+        IterationProgress {
+            cx,
+            start: cx.monitor.seconds(),
+            tolerance,
+            history: VecDeque::new(),
+            guesses: VecDeque::new(),
+        }
     }
 
     /// Tells of one iteration.
@@ -38,6 +49,10 @@ impl<'a> IterationProgress<'a> {
         }
         let error = i.constraint_violation.max(i.dual_infeasibility).max(i.barrier);
         self.history.extend(self.cx.monitor.seconds().map(|now| (now, error)));
+        if self.guesses.len() == MEMORY {
+            self.guesses.pop_front();
+        }
+        self.guesses.push_back(seconds_left(&self.history, self.tolerance));
         let detail = format!(
             "objective {:.8e}, violation {:.2e}, dual {:.2e}, barrier {:.1e}{}",
             i.objective,
@@ -50,7 +65,7 @@ impl<'a> IterationProgress<'a> {
             what: "iterations",
             done: i.iteration as f64,
             total: None,
-            left_s: seconds_left(&self.history, self.tolerance),
+            left_s: agreed(&self.guesses),
             detail: &detail,
         });
     }
@@ -71,6 +86,13 @@ impl<'a> IterationProgress<'a> {
     }
 }
 
+/// The time left that the last guesses agree on: all within a factor of two. What jumps is no estimate, and is not told.
+fn agreed(guesses: &VecDeque<Option<f64>>) -> Option<f64> {
+    let all: Vec<f64> = guesses.iter().rev().take(AGREEING).copied().collect::<Option<_>>()?;
+    let (low, high) = all.iter().fold((f64::INFINITY, 0.0f64), |(lo, hi), x| (lo.min(*x), hi.max(*x)));
+    (all.len() == AGREEING && high <= 2.0 * low).then(|| all.iter().sum::<f64>() / AGREEING as f64)
+}
+
 /// Time until the error, which falls by a factor per iteration, reaches the tolerance: at the mean factor and the
 /// mean time of the last iterations. None while the error does not fall.
 fn seconds_left(history: &VecDeque<(f64, f64)>, tolerance: f64) -> Option<f64> {
@@ -87,6 +109,18 @@ fn seconds_left(history: &VecDeque<(f64, f64)>, tolerance: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 1223 s left, then 23725 s.
+    #[test]
+    fn issue_everyday_time_left_does_not_jump() {
+        let of = |list: &[f64]| agreed(&list.iter().map(|x| Some(*x)).collect());
+        assert_eq!(of(&[1223.0, 23725.0, 800.0, 40.0, 50.0]), None);
+        assert_eq!(of(&[50.0, 49.0]), None, "too early to tell");
+        assert_eq!(of(&[9000.0, 60.0, 55.0, 50.0, 45.0, 40.0]), Some(50.0));
+        let mut with_gap: VecDeque<Option<f64>> = [50.0; 5].map(Some).into();
+        with_gap[3] = None;
+        assert_eq!(agreed(&with_gap), None);
+    }
 
     /// An error that falls tenfold every 0.1 s and is 1e-3 now reaches 1e-6 in 0.3 s.
     #[test]

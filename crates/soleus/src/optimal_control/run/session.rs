@@ -1,12 +1,13 @@
 //! A study of one phase, from its problem to its solution.
 
 use super::watch::Store;
-use crate::context::Context;
+use crate::context::{Context, Silent};
 use crate::error::Error;
 use crate::inputs::paths::{beside, file_part, stem_of};
 use crate::optimal_control::model::StudyModel;
 use crate::optimal_control::options::SolveOptions;
 use crate::optimal_control::problem::{self, Inputs, formulas, parameters, refuse_impossible};
+use crate::optimal_control::problem::references::Given;
 use crate::optimal_control::solution::{PhaseSolution, Solution};
 use crate::optimal_control::start::guess;
 use crate::optimal_control::transcription::meshes::{self, Meshes, Posed, Solved};
@@ -15,7 +16,7 @@ use crate::optimal_control::{report, simulation_check, trajectory};
 use crate::source::Source;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Collocation, Problem, Settings, Trajectory};
-use soleus_io::setup::moco::MocoStudySetup;
+use soleus_io::setup::moco::{GoalKind, MocoGoal, MocoStudySetup};
 use soleus_io::study::Study;
 use soleus_math::Table;
 use std::path::{Path, PathBuf};
@@ -62,6 +63,19 @@ impl Place {
 /// The name of a study: its own, or that of its file.
 pub(crate) fn name_of(path: &Path, s: &MocoStudySetup) -> String {
     if s.name.is_empty() { stem_of(path, "study") } else { s.name.clone() }
+}
+
+/// Tables of coordinates that the goals of a study track, for its page.
+fn tracked(cx: &Context, path: &Path, s: &MocoStudySetup, given: &Given, base: &ModelProblem) -> Vec<Table> {
+    // They were read when the problem was stated, and what is odd about them was told.
+    let quiet = cx.with_monitor(&Silent);
+    let table = |g: &MocoGoal| match &g.kind {
+        GoalKind::StateTracking { reference, .. } => {
+            given.table(&quiet, path, g.line, &g.name, reference, &base.model).ok()
+        }
+        _ => None,
+    };
+    s.goals.iter().filter_map(table).collect()
 }
 
 impl PosedStudy {
@@ -122,7 +136,9 @@ impl<'a> Session<'a> {
             }
             let place = Place::new(self.a.report.as_ref(), path, posed.study.output.report.as_ref());
             let title = name_of(path, s);
-            page = place.map(|p| (p, report::html(&title, base, &found, &solution, &goals, seconds)));
+            let tracked = tracked(self.cx, path, s, &posed.inputs.given, base);
+            page =
+                place.map(|p| (p, report::html(&title, base, &found, &solution, &goals, seconds, &tracked)));
             if self.a.simulate {
                 distance = self.simulate(&found)?;
             }

@@ -9,7 +9,7 @@ use crate::optimal_control::run::progress::IterationProgress;
 use crate::optimal_control::run::watch::{Store, Watch};
 use crate::optimal_control::start::{fingerprint, iterate};
 use soleus_control::transcription::refined_mesh;
-use soleus_control::{Collocation, Problem, Settings};
+use soleus_control::{Collocation, Problem, Scheme, Settings};
 use soleus_io::iterate::{Iterate, PhaseMesh};
 use soleus_io::study::{RefineSettings, Study};
 use soleus_optimization::NonlinearProgram;
@@ -187,7 +187,12 @@ impl Meshes<'_> {
             false => format!("\n  {best}"),
         };
         let tolerance = options.constraint_tolerance;
-        let diagnosis = diagnosis::describe(&mut program, &solution, &x, tolerance, &saved, is_saved);
+        let mut diagnosis = diagnosis::describe(&mut program, &solution, &x, tolerance, &saved, is_saved);
+        if phases.iter().any(|p| {
+            p.interpolate_controls && !matches!(p.scheme, Scheme::BackwardEuler | Scheme::Trapezoidal)
+        }) {
+            diagnosis += diagnosis::hint_about_controls(solution.status);
+        }
         Ok(Solved { program, solution, x, seconds, diagnosis: Some(diagnosis) })
     }
 

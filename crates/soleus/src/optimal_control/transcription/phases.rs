@@ -37,7 +37,7 @@ struct Posing<'a> {
 pub fn run(cx: &Context, path: &Path, study: &Study, request: &Solve) -> Result<Solution, Error> {
     let a = &request.options;
     if request.kinematics.is_some() {
-        let message = "one motion (--kinematics) is for studies of one phase";
+        let message = "one motion (--motion) is for studies of one phase";
         return Err(Error::content(path, 0, "", message, "name the motion in each phase"));
     }
     if a.simulate {
@@ -95,7 +95,7 @@ impl Posing<'_> {
                 }
             }
             let title = name_of(self.path, s);
-            let html = || report::html(&title, base, &motion, &solution, &goals, seconds);
+            let html = || report::html(&title, base, &motion, &solution, &goals, seconds, &[]);
             let page = report.as_ref().map(|place| (place.of_phase(&s.name), html()));
             let source = StudyModel::of_study(self.path, s);
             let derived =

@@ -1,0 +1,56 @@
+//! `soleus gait`.
+
+use crate::door::{enter, finish};
+use clap::Args;
+use soleus::gait::{Gait, GaitTrial};
+use soleus::{Error, Source};
+use std::path::PathBuf;
+
+/// Arguments of `soleus gait`.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  soleus gait walk1.trc\n  \
+    soleus gait walk1.trc walk2.trc --loads walk1_grf.mot walk2_grf.mot --curves walk1_ik.mot walk2_ik.mot --out gait\n\n\
+    Foot strikes and toe-offs are found from the markers of heels and toes, and from force plates where a foot is on one.\n\
+    Parameters of both sides are printed; --out writes events.csv, parameters.csv, curves.csv and a picture of each curve:\n\
+    mean and SD over all cycles, left and right, over what healthy adults do (Winter 1991, or --normative).")]
+pub struct Arguments {
+    /// Markers of the trials (.trc, .c3d, .sto)
+    #[arg(required = true)]
+    markers: Vec<PathBuf>,
+    /// Force plates over time (.mot, .sto, .csv, .c3d), one file for each trial
+    #[arg(long, value_name = "GRF.mot", num_args = 1..)]
+    loads: Vec<PathBuf>,
+    /// Tables whose columns are shown over the cycle, such as joint angles; the same number of files for each trial, trial by trial
+    #[arg(long, value_name = "TABLE.mot", num_args = 1..)]
+    curves: Vec<PathBuf>,
+    /// Normative curves (.csv): columns percent, NAME and sd_NAME
+    #[arg(long, value_name = "NORM.csv")]
+    normative: Option<PathBuf>,
+    /// Folder for tables and pictures
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Runs `soleus gait`.
+pub fn run(a: &Arguments) -> Result<(), Error> {
+    let n = a.markers.len();
+    let refuse = |what: &str, count: usize| {
+        let message = format!("{n} trials, but {count} files with {what}");
+        Err(Error::content(&a.markers[0], 0, "", message, "give as many for each trial, in the same order"))
+    };
+    if !a.loads.is_empty() && a.loads.len() != n {
+        return refuse("loads", a.loads.len());
+    }
+    if !a.curves.len().is_multiple_of(n) {
+        return refuse("curves", a.curves.len());
+    }
+    let each = a.curves.len() / n;
+    let trial = |(i, markers): (usize, &PathBuf)| GaitTrial {
+        markers: markers.clone().into(),
+        loads: a.loads.get(i).cloned().map(Source::File),
+        curves: a.curves[i * each..(i + 1) * each].iter().cloned().map(Source::File).collect(),
+    };
+    let trials = a.markers.iter().enumerate().map(trial).collect();
+    let request = Gait { trials, normative: a.normative.clone(), output: a.out.clone() };
+    enter(None, false, |cx| finish(cx, request.run(cx)))
+}

@@ -1,0 +1,199 @@
+//! Cycles from foot strike to foot strike, and what is told of them.
+
+use super::{FootEvents, POINTS, Walk};
+use crate::plates::Side;
+use soleus_math::Table;
+
+/// From one strike of a foot to its next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cycle {
+    /// The side of the foot.
+    pub side: Side,
+    /// Strike and next strike, s.
+    pub time: [f64; 2],
+    /// When the foot left the ground, s.
+    pub off: Option<f64>,
+    /// When the other foot left the ground and came back, s.
+    pub other: [Option<f64>; 2],
+    /// Way from strike to strike over the ground, m.
+    pub stride_length: f64,
+    /// From the other foot's strike before to the one that ends the cycle, along the way, m.
+    pub step_length: Option<f64>,
+    /// The same across the way, m: positive where the right foot is right of the left one.
+    pub step_width: Option<f64>,
+}
+
+/// The longest cycle, s; longer times between strikes have a strike missing.
+const LONGEST_S: f64 = 2.5;
+/// A heel has come to rest so long after its strike, s.
+const AT_REST_S: f64 = 0.05;
+
+/// All cycles of a walk, in the order of time.
+pub fn cycles(walk: &Walk, events: &[FootEvents]) -> Vec<Cycle> {
+    let mut list = Vec::new();
+    for (foot, own) in events.iter().enumerate() {
+        let side = walk.feet[foot].0;
+        let other = (0..events.len()).find(|&k| k != foot);
+        for w in own.strikes.windows(2).filter(|w| w[1] - w[0] < LONGEST_S) {
+            let inside = |list: &[f64]| list.iter().copied().find(|t| *t > w[0] && *t < w[1]);
+            let place = |foot: usize, t: f64| walk.heel_on_ground(foot, t + AT_REST_S);
+            let (first, last) = (place(foot, w[0]), place(foot, w[1]));
+            let other_strike = other.and_then(|k| Some((k, inside(&events[k].strikes)?)));
+            let step = other_strike.map(|(k, t)| last - place(k, t));
+            let sign = if side == Side::Right { 1.0 } else { -1.0 };
+            list.push(Cycle {
+                side,
+                time: [w[0], w[1]],
+                off: inside(&own.offs),
+                other: [other.and_then(|k| inside(&events[k].offs)), other_strike.map(|(_, t)| t)],
+                stride_length: (last - first).dot(walk.forward),
+                step_length: step.map(|d| d.dot(walk.forward)),
+                step_width: step.map(|d| sign * d.dot(walk.right())),
+            });
+        }
+    }
+    list.sort_by(|a, b| a.time[0].total_cmp(&b.time[0]));
+    list
+}
+
+/// Mean and standard deviation (of a sample) of some numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stat {
+    /// Mean; NaN of none.
+    pub mean: f64,
+    /// Standard deviation; NaN of fewer than two.
+    pub sd: f64,
+    /// How many.
+    pub count: usize,
+}
+
+impl Stat {
+    /// Of these.
+    pub fn of(list: impl Iterator<Item = f64>) -> Stat {
+        let list: Vec<f64> = list.filter(|x| x.is_finite()).collect();
+        let n = list.len() as f64;
+        let mean = list.iter().sum::<f64>() / n;
+        let sd = (list.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+        Stat { mean, sd: if list.len() > 1 { sd } else { f64::NAN }, count: list.len() }
+    }
+}
+
+/// What is told of the cycles of one side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters {
+    /// Duration of a cycle, s.
+    pub stride_time: Stat,
+    /// Steps per minute.
+    pub cadence: Stat,
+    /// m/s.
+    pub speed: Stat,
+    /// m.
+    pub stride_length: Stat,
+    /// m.
+    pub step_length: Stat,
+    /// m.
+    pub step_width: Stat,
+    /// From the other foot's strike to this one's, s.
+    pub step_time: Stat,
+    /// Part of the cycle on the ground, %.
+    pub stance: Stat,
+    /// Part of the cycle off the ground, %.
+    pub swing: Stat,
+    /// Part of the cycle with both feet on the ground, %.
+    pub double_support: Stat,
+}
+
+impl Parameters {
+    /// Names with units, and values, in order.
+    pub fn rows(&self) -> [(&'static str, &'static str, Stat); 10] {
+        [
+            ("stride time", "s", self.stride_time),
+            ("step time", "s", self.step_time),
+            ("cadence", "steps/min", self.cadence),
+            ("speed", "m/s", self.speed),
+            ("stride length", "m", self.stride_length),
+            ("step length", "m", self.step_length),
+            ("step width", "m", self.step_width),
+            ("stance", "%", self.stance),
+            ("swing", "%", self.swing),
+            ("double support", "%", self.double_support),
+        ]
+    }
+}
+
+/// Of the cycles of one side.
+pub fn parameters<'c>(cycles: impl Iterator<Item = &'c Cycle>, side: Side) -> Parameters {
+    let own: Vec<&Cycle> = cycles.filter(|c| c.side == side).collect();
+    let stat = |f: &dyn Fn(&Cycle) -> Option<f64>| Stat::of(own.iter().filter_map(|c| f(c)));
+    let duration = |c: &Cycle| c.time[1] - c.time[0];
+    let stance = |c: &Cycle| Some(100.0 * (c.off? - c.time[0]) / duration(c));
+    // Both feet are down until the other one leaves, and again from its strike until this one leaves.
+    let double = |c: &Cycle| {
+        let ([other_off, other_strike], off) = (c.other, c.off?);
+        let first = (other_off? - c.time[0]).max(0.0);
+        let second = (off - other_strike?).max(0.0);
+        // In running the other foot leaves before this one lands, and again within the cycle.
+        let is_running = other_off? > other_strike?;
+        Some(if is_running { 0.0 } else { 100.0 * (first + second) / duration(c) })
+    };
+    Parameters {
+        stride_time: stat(&|c| Some(duration(c))),
+        step_time: stat(&|c| Some(c.time[1] - c.other[1]?)),
+        cadence: stat(&|c| Some(120.0 / duration(c))),
+        speed: stat(&|c| Some(c.stride_length / duration(c))),
+        stride_length: stat(&|c| Some(c.stride_length)),
+        step_length: stat(&|c| c.step_length),
+        step_width: stat(&|c| c.step_width),
+        stance: stat(&stance),
+        swing: stat(&|c| Some(100.0 - stance(c)?)),
+        double_support: stat(&double),
+    }
+}
+
+/// A column of a table over a cycle, at 0, 1, … 100 %, by straight lines between rows; `None` if the table does not last so long.
+pub fn over_cycle(table: &Table, column: usize, [from, to]: [f64; 2]) -> Option<Vec<f64>> {
+    let (t, y) = (table.times(), table.columns().get(column)?);
+    let (first, last) = (*t.first()?, *t.last()?);
+    // Half a row more or less is how recordings end.
+    let half = 0.5 * (last - first) / (t.len().max(2) - 1) as f64;
+    if t.len() < 2 || from < first - half || to > last + half {
+        return None;
+    }
+    let at = |k: usize| {
+        let time = from + (to - from) * k as f64 / (POINTS - 1) as f64;
+        let next = t.partition_point(|x| *x < time).clamp(1, t.len() - 1);
+        let s = ((time - t[next - 1]) / (t[next] - t[next - 1])).clamp(0.0, 1.0);
+        y[next - 1] * (1.0 - s) + y[next] * s
+    };
+    Some((0..POINTS).map(at).collect())
+}
+
+/// Mean and standard deviation of curves, point by point.
+pub fn mean_curve(curves: &[Vec<f64>]) -> Vec<Stat> {
+    (0..POINTS).map(|k| Stat::of(curves.iter().map(|c| c[k]))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_math::table::Element;
+
+    #[test]
+    fn analytic_mean_and_deviation() {
+        let s = Stat::of([1.0, 2.0, 3.0, 4.0].into_iter());
+        assert!((s.mean - 2.5).abs() < 1e-15 && (s.sd - (5.0f64 / 3.0).sqrt()).abs() < 1e-15);
+        assert!(Stat::of([1.0].into_iter()).sd.is_nan());
+    }
+
+    #[test]
+    fn analytic_a_line_over_the_cycle() {
+        let t: Vec<f64> = (0..=20).map(|i| 0.1 * f64::from(i)).collect();
+        let y = t.iter().map(|t| 3.0 * t).collect();
+        let table = Table::new(Element::Scalar, vec!["y".into()], t, vec![y]).unwrap();
+        let curve = over_cycle(&table, 0, [0.55, 1.55]).unwrap();
+        for (k, y) in curve.iter().enumerate() {
+            assert!((y - 3.0 * (0.55 + 0.01 * k as f64)).abs() < 1e-12);
+        }
+        assert_eq!(over_cycle(&table, 0, [1.5, 2.5]), None);
+    }
+}

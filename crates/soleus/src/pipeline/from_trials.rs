@@ -1,0 +1,135 @@
+//! A pipeline without a pipeline file: a generic model, a static trial, and trials.
+
+use super::PipelineFile;
+use crate::artifact::Artifact;
+use crate::context::Context;
+use crate::error::Error;
+use crate::inputs::paths::stem_of;
+use serde::{Deserialize, Serialize};
+use soleus_io::pipeline::{self, Filter, Optimization, Scale, Trial};
+use std::path::{Path, PathBuf};
+
+/// What a laboratory has of a subject: from it a pipeline file follows.
+///
+/// ```no_run
+/// use soleus::pipeline::{FromTrials, RecordedTrial};
+/// use soleus::{Context, Disk, Outcome, Pipeline};
+/// let files = Disk::new();
+/// let cx = Context::new(&files);
+/// let recorded = FromTrials {
+///     model: "generic.osim".into(),
+///     still: Some("static.trc".into()),
+///     mass: Some(72.0),
+///     trials: vec![RecordedTrial { markers: "walk.trc".into(), loads: Some("walk_grf.mot".into()) }],
+///     output: "results".into(),
+///     ..Default::default()
+/// };
+/// let file = recorded.write(&cx)?;
+/// let done = Pipeline::of_file(file).run(&cx)?;
+/// done.write(&cx)?;
+/// # Ok::<(), soleus::Error>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FromTrials {
+    /// Generic model; or one that fits the subject, if there is no static trial.
+    pub model: PathBuf,
+    /// Markers of a static trial.
+    pub still: Option<PathBuf>,
+    /// Markers to put on the model first (XML, a MarkerSet).
+    pub marker_set: Option<PathBuf>,
+    /// Mass of the subject, kg.
+    pub mass: Option<f64>,
+    /// Height of the subject, m.
+    pub height: Option<f64>,
+    /// Names of markers in the laboratory and on the model, where they are not known.
+    pub map: Vec<[String; 2]>,
+    /// The trials.
+    pub trials: Vec<RecordedTrial>,
+    /// Cutoff of the low-pass on joint angles, Hz.
+    pub cutoff_hz: f64,
+    /// Whether muscle forces are computed.
+    pub muscles: bool,
+    /// Folder for the pipeline file and the results.
+    pub output: PathBuf,
+}
+
+/// A trial as it was recorded.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecordedTrial {
+    /// Markers (.trc, .c3d, .sto).
+    pub markers: PathBuf,
+    /// Force plates (.mot, .sto, .csv, .c3d), or an ExternalLoads file.
+    pub loads: Option<PathBuf>,
+}
+
+impl Default for FromTrials {
+    fn default() -> Self {
+        FromTrials {
+            model: PathBuf::new(),
+            still: None,
+            marker_set: None,
+            mass: None,
+            height: None,
+            map: Vec::new(),
+            trials: Vec::new(),
+            cutoff_hz: 6.0,
+            muscles: true,
+            output: "results".into(),
+        }
+    }
+}
+
+/// Optimal forces of reserve actuators (N m or N) and of residual actuators (N m, N): strong enough for any trial, and dear, as their
+/// activation counts as that of muscles does.
+const RESERVES: f64 = 1.0;
+const RESIDUALS: [f64; 2] = [10.0, 50.0];
+
+impl FromTrials {
+    /// The pipeline, with file names that do not depend on where it lies.
+    pub fn pipeline(&self, cx: &Context) -> PipelineFile {
+        let at = |f: &Path| cx.files.absolute(f);
+        let mut names: Vec<String> = Vec::new();
+        for t in &self.trials {
+            let stem = stem_of(&t.markers, "trial");
+            let count = names.iter().filter(|n| **n == stem).count();
+            names.push(if count > 0 { format!("{stem}_{}", names.len() + 1) } else { stem });
+        }
+        let trial = |(t, name): (&RecordedTrial, String)| Trial {
+            name,
+            markers: Some(at(&t.markers)),
+            loads: t.loads.as_deref().map(at),
+            ..Trial::default()
+        };
+        PipelineFile {
+            out: Some(".".into()),
+            model: self.still.is_none().then(|| at(&self.model)),
+            scale: self.still.as_deref().map(|still| Scale {
+                model: Some(at(&self.model)),
+                markers: Some(at(still)),
+                marker_set: self.marker_set.as_deref().map(at),
+                mass: self.mass,
+                height: self.height,
+                map: self.map.iter().map(|[lab, own]| (lab.clone(), own.clone())).collect(),
+                ..Scale::default()
+            }),
+            filter: Some(Filter { lowpass_hz: self.cutoff_hz }),
+            so: self.muscles.then(|| Optimization {
+                reserves: Some(RESERVES),
+                residuals: Some(RESIDUALS),
+                ..Optimization::default()
+            }),
+            trials: self.trials.iter().zip(names).map(trial).collect(),
+            ..PipelineFile::default()
+        }
+    }
+
+    /// Writes the pipeline file, which may be changed and run again; its name.
+    pub fn write(&self, cx: &Context) -> Result<PathBuf, Error> {
+        let file = self.output.join("pipeline.toml");
+        Artifact::text(&file, pipeline::write(&self.pipeline(cx))).derived().write(cx)?;
+        cx.note(format!("wrote {}", file.display()));
+        Ok(file)
+    }
+}

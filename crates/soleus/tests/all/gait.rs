@@ -1,0 +1,174 @@
+//! Gait events from markers alone beside those of the plates, and what follows from them.
+
+use soleus::engine::math::Table;
+use soleus::engine::math::table::Element;
+use soleus::engine::tools::plates::Side;
+use soleus::gait::{FootEvents, Gait, GaitTrial};
+use soleus::inputs::table::{Take, read_in_order};
+use soleus::{Context, Disk, Memory};
+use soleus_testing::{reference_test, shared};
+use std::path::Path;
+
+/// A plate is loaded above this, N.
+const LOADED_N: f64 = 20.0;
+
+/// Strikes and toe-offs of a plate whose force begins at a column: crossings of 20 N, loads of less than 50 ms left out.
+fn plate_events(table: &Table, column: usize) -> FootEvents {
+    let t = table.times();
+    let force =
+        |r: usize| (0..3).map(|k| table.columns()[column + k][r].powi(2)).sum::<f64>().sqrt() - LOADED_N;
+    let mut events = FootEvents::default();
+    let mut on_since = if force(0) > 0.0 { Some(f64::NEG_INFINITY) } else { None };
+    for r in 1..t.len() {
+        let (a, b) = (force(r - 1), force(r));
+        let at = t[r - 1] + a / (a - b) * (t[r] - t[r - 1]);
+        match on_since {
+            None if b > 0.0 => on_since = Some(at),
+            Some(from) if b <= 0.0 => {
+                if at - from > 0.05 {
+                    events.strikes.extend(Some(from).filter(|f| f.is_finite()));
+                    events.offs.push(at);
+                }
+                on_since = None;
+            }
+            _ => {}
+        }
+    }
+    events.strikes.extend(on_since.filter(|f| f.is_finite()));
+    events
+}
+
+/// Checks all events of a trial that are not within 50 ms of its ends; how many there are.
+fn check(markers: &str, plates: &str, columns: [usize; 2]) -> usize {
+    let files = Disk::new();
+    let cx = Context::new(&files);
+    let at = |f: &str| Path::new(shared!("data")).join(f);
+    let trial = GaitTrial { markers: at(markers).into(), ..GaitTrial::default() };
+    let gait = Gait { trials: vec![trial], ..Gait::default() }.run(&cx).unwrap();
+    let found = &gait.trials[0];
+    assert_eq!(found.sides, [Side::Right, Side::Left]);
+    let forces = read_in_order(&cx, &at(plates).into(), Take::Forces).unwrap();
+    let (first, last) = (found.walk.times[0] + 0.05, found.walk.times[found.walk.times.len() - 1] - 0.05);
+    let mut count = 0;
+    for (events, column) in found.events.iter().zip(columns) {
+        let wanted = plate_events(&forces, column);
+        for (what, ours, theirs) in
+            [("strike", &events.strikes, &wanted.strikes), ("off", &events.offs, &wanted.offs)]
+        {
+            for &t in theirs.iter().filter(|t| **t > first && **t < last) {
+                let off = ours.iter().map(|x| x - t).min_by(|a, b| a.abs().total_cmp(&b.abs()));
+                let off = 1e3 * off.unwrap_or(f64::INFINITY);
+                assert!(off.abs() <= 20.0, "{markers}: {what} at {t:.3} s, {off:.1} ms off");
+                count += 1;
+            }
+        }
+    }
+    count
+}
+
+#[reference_test("data/walking")]
+fn identity_events_of_walks_from_markers_and_plates() {
+    let r = |f: &str| format!("walking/rajagopal_3d/{f}");
+    assert_eq!(check(&r("markers_walk.trc"), &r("grf_walk.mot"), [0, 9]), 6);
+    let g = |f: &str| format!("walking/gait2354_subject01/{f}");
+    assert_eq!(check(&g("subject01_walk1.trc"), &g("subject01_walk1_grf.mot"), [0, 6]), 7);
+    let a = |f: &str| format!("walking/arnold_subject02/{f}");
+    assert_eq!(check(&a("marker_trajectories.trc"), &a("ground_reaction.mot"), [0, 6]), 21);
+    for subject in ["arnold2013_subject01", "arnold2013_subject04"] {
+        let s = |f: &str| format!("walking/{subject}/{f}");
+        assert_eq!(check(&s("markers.trc"), &s("grf.mot"), [0, 6]), 3);
+    }
+}
+
+#[reference_test("data/running")]
+fn identity_events_of_runs_from_markers_and_plates() {
+    let h = |f: &str| format!("running/hamner2013_subject01/{f}");
+    assert_eq!(check(&h("Run_400_02.trc"), &h("Run_400_02_newCOP3.mot"), [0, 6]), 29);
+    // Columns of the forces come behind those of the coordinates, without the time.
+    let h = |f: &str| format!("running/hamner_subject02/{f}");
+    assert!(check(&h("subject02_running.trc"), &h("subject02_running_grf.mot"), [23, 29]) > 50);
+}
+
+/// Two feet that step 0.7 m every 0.55 s: in swing a heel goes 1.4 m in 0.44 s, and lands and leaves as fast as feet do.
+fn stepping(belt: f64) -> Table {
+    let times: Vec<f64> = (0..600).map(|i| 0.01 * f64::from(i)).collect();
+    let (cycle, stance, stride) = (1.1, 0.66, 1.4);
+    let foot = |t: f64, phase: f64| {
+        let n = ((t - phase) / cycle).floor();
+        let s = (t - phase - n * cycle - stance).max(0.0) / (cycle - stance);
+        let x = stride * (n + s) + stride * phase / cycle - belt * t;
+        (x, 0.04 + 0.1 * (std::f64::consts::PI * s).sin())
+    };
+    let mut columns = vec![Vec::new(); 18];
+    for &t in &times {
+        let (r, l) = (foot(t, 0.0), foot(t, 0.55));
+        let pelvis = stride / cycle * t - belt * t;
+        let points = [
+            [r.0, r.1, 0.1],
+            [r.0 + 0.2, r.1, 0.1],
+            [l.0, l.1, -0.06],
+            [l.0 + 0.2, l.1, -0.06],
+            [pelvis + 0.1, 1.0, 0.12],
+            [pelvis + 0.1, 1.0, -0.12],
+        ];
+        columns
+            .iter_mut()
+            .zip(points.into_iter().flatten())
+            .for_each(|(c, x): (&mut Vec<f64>, f64)| c.push(x));
+    }
+    let labels = ["RHEE", "RTOE", "LHEE", "LTOE", "RASI", "LASI"].map(String::from).to_vec();
+    Table::new(Element::Vec(3), labels, times, columns).unwrap()
+}
+
+#[test]
+fn analytic_steps_on_the_floor_and_on_a_treadmill() {
+    let files = Memory::new();
+    let cx = Context::new(&files);
+    for belt in [0.0, 1.2727] {
+        let trial = GaitTrial { markers: stepping(belt).into(), ..GaitTrial::default() };
+        let gait = Gait { trials: vec![trial], ..Gait::default() }.run(&cx).unwrap();
+        let near = |what: &str, x: f64, y: f64, by: f64| {
+            assert!((x - y).abs() < by, "{what} {x}, not {y}\n{}", gait.report());
+        };
+        for side in [&gait.right, &gait.left] {
+            near("stride time", side.stride_time.mean, 1.1, 1e-3);
+            near("cadence", side.cadence.mean, 120.0 / 1.1, 0.1);
+            near("speed", side.speed.mean, 1.4 / 1.1, 0.01);
+            near("stride", side.stride_length.mean, 1.4, 0.01);
+            near("step", side.step_length.mean, 0.7, 0.01);
+            near("width", side.step_width.mean, 0.16, 1e-3);
+            // The edges of a foot that stops at once are a frame wide after the filter.
+            near("stance", side.stance.mean, 60.0, 2.0);
+            near("double support", side.double_support.mean, 20.0, 4.0);
+        }
+    }
+}
+
+/// Curves over the cycle: a sine of the period of the stride is a sine over 100 %, with no deviation.
+#[test]
+fn analytic_curves_over_the_cycle() {
+    let files = Memory::new();
+    let cx = Context::new(&files);
+    let times: Vec<f64> = (0..600).map(|i| 0.01 * f64::from(i)).collect();
+    let wave =
+        |phase: f64| times.iter().map(|t| (2.0 * std::f64::consts::PI * (t - phase) / 1.1).sin()).collect();
+    let labels = vec!["knee_angle_r".to_string(), "knee_angle_l".to_string(), "pelvis_tilt".to_string()];
+    let angles =
+        Table::new(Element::Scalar, labels, times.clone(), vec![wave(0.0), wave(0.55), wave(0.0)]).unwrap();
+    let trial =
+        GaitTrial { markers: stepping(0.0).into(), curves: vec![angles.into()], ..GaitTrial::default() };
+    let request = Gait { trials: vec![trial.clone(), trial], output: Some("gait".into()), ..Gait::default() };
+    let gait = request.run(&cx).unwrap();
+    let knees: Vec<_> = gait.curves.iter().filter(|c| c.name == "knee_angle").collect();
+    assert_eq!(knees.len(), 2);
+    // Both sides begin at their own strike, which is found some ms off, the same in each cycle.
+    for (r, l) in knees[0].points.iter().zip(&knees[1].points) {
+        assert!((r.mean - l.mean).abs() < 1e-3 && r.sd < 1e-2, "{r:?} {l:?}");
+    }
+    assert_eq!(knees[0].cycles, 2 * gait.trials[0].cycles.iter().filter(|c| c.side == Side::Right).count());
+    assert_eq!(gait.curves.iter().filter(|c| c.name == "pelvis_tilt").count(), 2);
+    soleus::Outcome::write(&gait, &cx).unwrap();
+    let names: Vec<String> = files.names().iter().map(|n| n.display().to_string()).collect();
+    assert!(names.contains(&"/gait/knee_angle.svg".to_string()), "{names:?}");
+    assert!(names.contains(&"/gait/curves.csv".to_string()), "{names:?}");
+}
