@@ -111,7 +111,7 @@ impl ComputedMuscleControl {
             both: (&model, &system),
             history: &history,
             range,
-            data_end: data[1],
+            data,
             settings: Settings {
                 window: self.window,
                 target: if self.exact { Target::Exact } else { Target::Weighted },

@@ -92,7 +92,7 @@ impl ResidualReduction {
             both: (&model, &system),
             history: &history,
             range,
-            data_end: data[1],
+            data,
             settings: Settings {
                 window,
                 target: Target::Weighted,

@@ -51,8 +51,8 @@ pub struct Job<'a> {
     pub history: &'a StateHistory,
     /// First and last time to follow, s.
     pub range: [f64; 2],
-    /// Last time of the data, s.
-    pub data_end: f64,
+    /// First and last time of the data, s.
+    pub data: [f64; 2],
     pub settings: Settings,
     /// Least excitation of a muscle.
     pub least_excitation: f64,
@@ -74,7 +74,7 @@ impl Job<'_> {
         let base = controllers::controllers(cx, request.model.path(), self.both, &folders)?;
         let mut reference =
             Reference::new(system, self.history).map_err(|e| wrong(&TrackingError::History(e)))?;
-        reference.span = self.range;
+        reference.span = [self.first(cx), self.range[1]];
         self.look_ahead(cx, &reference);
         let steps = StepOptions {
             accuracy: request.accuracy,
@@ -84,7 +84,7 @@ impl Job<'_> {
             ..StepOptions::default()
         };
         let settings = Settings { steps, opensim_faults: request.opensim_faults, ..self.settings.clone() };
-        self.check_loads()?;
+        self.check_loads(reference.span[0])?;
         let begin = cx.monitor.seconds();
         let mut tracker = Tracker::new(self.both, &reference, &self.tasks, &driven, base.clone(), &settings)
             .map_err(|e| wrong(&e))?;
@@ -200,8 +200,24 @@ impl Job<'_> {
         let (to, window) = (self.range[1], self.settings.window);
         match self.request.asked_in {
             Some(_) => to - window,
-            None => to.min(self.data_end - window),
+            None => to.min(self.data[1] - window),
         }
+    }
+
+    /// Where muscles begin: at the first time to follow, or earlier if they are to lead, as far as there are data.
+    fn first(&self, cx: &Context) -> f64 {
+        let InitialStates::Earlier(lead) = self.initial else { return self.range[0] };
+        let first = (self.range[0] - lead).max(self.data[0]);
+        if first > self.range[0] - lead + 1e-9 {
+            let message = format!(
+                "muscles begin {:.3} s before {} s, not {lead} s: the motion begins at {} s",
+                self.range[0] - first,
+                self.range[0],
+                self.data[0]
+            );
+            cx.warn(self.request.motion.path(), message, "follow a later part (--from), or leave --lead out");
+        }
+        first
     }
 
     /// What can be said before the start: data that are too coarse for the windows.
@@ -219,8 +235,8 @@ impl Job<'_> {
     }
 
     /// Refuses loads that do not last as long as the motion: beyond their ends they would be anything.
-    fn check_loads(&self) -> Result<(), Error> {
-        let (from, to) = (self.range[0], self.end());
+    fn check_loads(&self, from: f64) -> Result<(), Error> {
+        let to = self.end();
         for f in self.both.0.forces.iter().filter(|f| f.enabled) {
             let ForceKind::ExternalForce(e) = &f.kind else { continue };
             let (Some(&first), Some(&last)) = (e.time.first(), e.time.last()) else { continue };

@@ -3,9 +3,10 @@
 use soleus::engine::io::table::sto;
 use soleus::engine::math::Table;
 use soleus::engine::math::table::Element;
-use soleus::muscle_control::{Tracking, TrackingTask};
+use soleus::muscle_control::{Effort, TrackedMotion, Tracking, TrackingReport, TrackingTask};
 use soleus::{
-    ComputedMuscleControl, Context, ErrorKind, Memory, Outcome, ResidualReduction, SetupFile, Simulation,
+    ComputedMuscleControl, Context, ErrorKind, Files, Memory, Outcome, Pipeline, ResidualReduction,
+    SetupFile, Simulation,
 };
 use soleus_testing::{reference_test, shared};
 use std::path::Path;
@@ -200,4 +201,215 @@ fn opensim_val_residual_reduction_of_gait2354() {
         }
     }
     assert!(compared > 5000, "{compared} numbers compared");
+}
+
+const WALK: &str = shared!("reference/pipelines/Gait10dof18musc");
+
+/// The walk of OpenSim's planar model with 18 muscles: what its RRA made.
+fn walk() -> Memory {
+    let read = |name: &str| std::fs::read(Path::new(WALK).join(name)).unwrap();
+    let mut files = Memory::new();
+    for name in ["subject01_walk_grf.mot", "subject01_walk_grf.xml"] {
+        files = files.with(name, read(&format!("input/ExperimentalData/{name}")));
+    }
+    for name in
+        ["subject01.osim", "gait10dof_Kinematics_Tracking_Tasks.xml", "gait10dof_Reserve_Actuators.xml"]
+    {
+        files = files.with(name, read(&format!("input/{name}")));
+    }
+    files
+        .with("walk.sto", read("reference/RRA/Results/subject_adjusted_Kinematics_q.sto"))
+        .with("ik.mot", read("reference/IK/subject01_walk_IK.mot"))
+}
+
+fn walking(from: f64, to: f64) -> ComputedMuscleControl {
+    ComputedMuscleControl {
+        tracking: Tracking {
+            model: "subject01.osim".into(),
+            motion: "walk.sto".into(),
+            loads: Some("subject01_walk_grf.xml".into()),
+            task_file: Some("gait10dof_Kinematics_Tracking_Tasks.xml".into()),
+            force_sets: vec!["gait10dof_Reserve_Actuators.xml".into()],
+            from: Some(from),
+            to: Some(to),
+            ..Tracking::default()
+        },
+        smoothness: 0.0,
+        ..ComputedMuscleControl::default()
+    }
+}
+
+/// Activations of the muscles at the ends of the windows: those of the states at the times of the controls.
+fn activations(found: &TrackedMotion) -> Vec<Vec<f64>> {
+    let t = &found.states;
+    let is_activation = |l: &&String| l.ends_with("/activation");
+    let ends = found.control_nodes.times();
+    let row = |time: f64| t.times().iter().position(|x| (x - time).abs() < 1e-9);
+    let rows: Vec<usize> = ends.iter().filter_map(|&time| row(time)).collect();
+    let column = |l: &String| rows.iter().map(|&r| t.column(l).unwrap()[r]).collect();
+    t.labels().iter().filter(is_activation).map(column).collect()
+}
+
+/// Each effort is smallest where it is what is kept small: sums of powers of activation, over 0.1 s of a walk.
+#[reference_test]
+fn identity_each_effort_is_smallest_under_itself() {
+    let files = walk();
+    let cx = Context::new(&files);
+    let efforts = [Effort::Strength, Effort::Stress, Effort::Activation, Effort::Cubed];
+    let found: Vec<_> = efforts
+        .iter()
+        .map(|&effort| {
+            let done = ComputedMuscleControl { effort, ..walking(0.7, 0.8) }.run(&cx).unwrap();
+            for c in done.report.coordinates.iter().filter(|c| c.is_followed) {
+                // Degrees and millimeters; what is called good is 2 and 20.
+                assert!(c.rms < 0.5, "{effort:?}, {}: {} {}", c.name, c.rms, c.unit);
+            }
+            activations(&done)
+        })
+        .collect();
+    let power = |a: &[Vec<f64>], p: i32| a.iter().flatten().map(|x| x.powi(p)).sum::<f64>();
+    for (k, p) in [(2, 2), (3, 3)] {
+        let own = power(&found[k], p);
+        for (other, a) in efforts.iter().zip(&found) {
+            let theirs = power(a, p);
+            // Windows are solved one by one, from where the ones before have led.
+            assert!(own < 1.01 * theirs, "power {p}: {own} for {:?}, {theirs} for {other:?}", efforts[k]);
+        }
+    }
+    assert!(power(&found[1], 2) != power(&found[0], 2), "stress and strength are not the same");
+}
+
+/// Muscles that begin earlier, at rest, are soon what a first window of 0.03 s makes of them. The lead was cut to nothing, since the
+/// motion to follow seemed to begin where it was to be followed; and putting the model back on the motion shook its tendons: the ankle was
+/// off by 0.8 degrees for the rest of the walk.
+#[reference_test]
+fn issue_17_a_lead_ends_in_the_states_of_a_first_window() {
+    let files = walk();
+    let cx = Context::new(&files);
+    let walking = ComputedMuscleControl { smoothness: 0.1, ..walking(0.8, 0.95) };
+    let fitted = walking.run(&cx).unwrap();
+    let led = ComputedMuscleControl { lead: Some(0.15), ..walking }.run(&cx).unwrap();
+    // With a lead the motion is followed from its first time, else from the end of the first window.
+    assert_eq!(led.states.times()[0], 0.8);
+    assert!((fitted.states.times()[0] - 0.83).abs() < 1e-9, "{}", fitted.states.times()[0]);
+    // The model is on the motion and stays there: tendons are as long as the pose leaves them.
+    for c in led.report.coordinates.iter().filter(|c| c.is_followed) {
+        assert!(c.rms < 0.1, "{}: {} {}", c.name, c.rms, c.unit);
+    }
+    // Means over the last five windows, since single ones jump.
+    let last = |m: &TrackedMotion| -> Vec<f64> {
+        activations(m).iter().map(|a| a[a.len() - 5..].iter().sum::<f64>() / 5.0).collect()
+    };
+    let (fitted, led) = (last(&fitted), last(&led));
+    // What muscles did against each other at first is not all gone: they let go within 0.05 s, and changes have a price.
+    let off = fitted.iter().zip(&led).map(|(a, b)| (a - b).abs()).sum::<f64>() / 18.0;
+    assert!(off < 0.03, "activations in the end differ by {off}: {fitted:.3?}, {led:.3?}");
+}
+
+/// Accelerations met by weights come to those met exactly as weights grow, with the same muscles.
+#[reference_test]
+fn identity_heavy_weights_are_exact_accelerations() {
+    let files = walk();
+    let cx = Context::new(&files);
+    let exact = ComputedMuscleControl { effort: Effort::Stress, ..walking(0.7, 0.76) };
+    let (tasks, _) = soleus::engine::io::setup::read_tracking_tasks(
+        &files.read(Path::new("gait10dof_Kinematics_Tracking_Tasks.xml")).unwrap(),
+        "tasks",
+    );
+    let weighted = |factor: f64| {
+        let mut request = ComputedMuscleControl { exact: false, ..exact.clone() };
+        request.tracking.tasks = tasks.clone().unwrap();
+        request.tracking.task_file = None;
+        request.tracking.tasks.iter_mut().for_each(|t| t.weight *= factor);
+        request.run(&cx).unwrap()
+    };
+    let wanted = activations(&exact.run(&cx).unwrap());
+    let off = |m: &TrackedMotion| {
+        let pairs = activations(m).into_iter().flatten().zip(wanted.iter().flatten());
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    let (light, heavy) = (off(&weighted(1.0)), off(&weighted(1e6)));
+    assert!(heavy < 1e-3 && heavy < light, "{light} and {heavy}");
+}
+
+/// Weights that were looked for are no worse than those given, and give the same motion again when they are given.
+#[reference_test]
+fn identity_weights_that_were_found() {
+    let files = walk();
+    let cx = Context::new(&files);
+    let tracking = Tracking {
+        motion: "ik.mot".into(),
+        cutoff_hz: Some(6.0),
+        replace_forces: true,
+        force_sets: Vec::new(),
+        residuals: vec![4.0, 8.0],
+        reserves: vec![1000.0],
+        ..walking(0.7, 0.8).tracking
+    };
+    let reduction = ResidualReduction { tracking, ..ResidualReduction::default() };
+    let given = reduction.run(&cx).unwrap();
+    let found = ResidualReduction { find_weights: 4, ..reduction.clone() }.run(&cx).unwrap();
+    // By what is usually called good: 5 N and 30 N m, 20 mm and 2 degrees RMS.
+    let score = |r: &TrackingReport| {
+        let mean = |values: Vec<f64>| values.iter().map(|x| x * x).sum::<f64>() / values.len() as f64;
+        let errors = r.coordinates.iter().filter(|c| c.is_followed);
+        let errors = errors.map(|c| c.rms / if c.unit == "mm" { 20.0 } else { 2.0 }).collect();
+        let residuals = r.helpers.iter().filter(|h| h.is_residual);
+        mean(errors) + mean(residuals.map(|h| h.rms / if h.is_force { 5.0 } else { 30.0 }).collect())
+    };
+    let (before, after) = (score(&given.motion.report), score(&found.motion.report));
+    assert!(after < 0.9 * before, "{before} before, {after} after");
+    let mut again = reduction;
+    again.tracking.task_file = None;
+    again.tracking.tasks = found.found_tasks.clone().unwrap();
+    let again = again.run(&cx).unwrap();
+    assert_eq!(again.motion.states.columns(), found.motion.states.columns());
+}
+
+/// A pipeline with every step of muscle control on OpenSim's example of 54 muscles, 0.05 s of it.
+#[reference_test]
+fn identity_a_pipeline_from_markers_to_excitations() {
+    let root = Path::new(PIPELINE);
+    let mut files = Memory::new();
+    let read = |name: &str| std::fs::read(root.join(name)).unwrap();
+    for name in [
+        "gait2354_CMC_Actuators.xml",
+        "gait2354_CMC_ControlConstraints.xml",
+        "gait2354_CMC_Tasks.xml",
+        "gait2354_RRA_Actuators.xml",
+        "gait2354_RRA_Tasks.xml",
+        "subject01_Setup_IK.xml",
+        "subject01_walk1.trc",
+        "subject01_walk1_grf.mot",
+        "subject01_walk1_grf.xml",
+    ] {
+        files = files.with(name, read(&format!("input/{name}")));
+    }
+    let study = "model = \"subject01.osim\"\n[ik]\ntasks = \"subject01_Setup_IK.xml\"\n[filter]\nlowpass_hz = 6\n\
+        [rea]\n[rra]\ntasks = \"gait2354_RRA_Tasks.xml\"\nactuators = [\"gait2354_RRA_Actuators.xml\"]\nmass_center = \"torso\"\n\
+        [cmc]\ntasks = \"gait2354_CMC_Tasks.xml\"\nactuators = [\"gait2354_CMC_Actuators.xml\"]\n\
+        limits = \"gait2354_CMC_ControlConstraints.xml\"\n\
+        [[trials]]\nname = \"walk\"\nmarkers = \"subject01_walk1.trc\"\nloads = \"subject01_walk1_grf.xml\"\nfrom = 0.7\nto = 0.8\n";
+    let files =
+        files.with("subject01.osim", read("reference/subject01_simbody.osim")).with("study.toml", study);
+    let done = Pipeline::of_file("study.toml").run(&Context::new(&files)).unwrap();
+    done.verdict().unwrap();
+    let steps: Vec<&str> = done.steps.iter().map(|s| s.step.as_str()).collect();
+    assert_eq!(steps, ["walk ik", "walk filter", "walk rea", "walk rra", "walk id", "walk cmc"]);
+    let table = |name: &str| {
+        let bytes = files.read(Path::new(name)).unwrap();
+        soleus::engine::io::table::read(&bytes, name).0.unwrap()
+    };
+    // Residuals are gone before residual reduction; rows 1/60 s apart leave a few newtons between them.
+    let forces = table("results/walk/rra/walk_Actuation_force.sto");
+    for label in ["FX", "FY", "FZ", "MX", "MY", "MZ"] {
+        let column = forces.column(label).unwrap();
+        let mean = column.iter().sum::<f64>() / column.len() as f64;
+        assert!(mean.abs() < 5.0, "{label}: {mean}");
+    }
+    let states = table("results/walk/cmc/walk_states.sto");
+    assert!(states.times()[states.rows() - 1] > 0.77, "{:?}", states.times().last());
+    for column in ["/forceset/soleus_r/activation", "/forceset/glut_med1_l/activation"] {
+        assert!(states.column(column).unwrap().iter().all(|a| (0.0..=1.0).contains(a)), "{column}");
+    }
 }
