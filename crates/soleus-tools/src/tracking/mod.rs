@@ -41,7 +41,7 @@ use actuators::Actuators;
 use contraction::Course;
 use controls::WindowControls;
 use response::Response;
-use sharing::Sharing;
+use sharing::{Known, Sharing};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{MotionError, State, System, Workspace};
 use soleus_model::Model;
@@ -98,6 +98,33 @@ pub enum Effort {
     },
 }
 
+/// The activation of a muscle as it was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredActivation {
+    /// The force in the model.
+    pub force: usize,
+    /// Price w of (a − measured)² at the end of each window, against effort.
+    pub weight: f64,
+    /// s, rising.
+    pub times: Vec<f64>,
+    /// From 0 to 1; straight lines in between, and nothing beyond.
+    pub values: Vec<f64>,
+}
+
+impl MeasuredActivation {
+    /// The value at a time.
+    pub fn at(&self, t: f64) -> Option<f64> {
+        let k = self.times.partition_point(|x| *x < t);
+        let (after, y) = (*self.times.get(k)?, *self.values.get(k)?);
+        if after == t {
+            return Some(y);
+        }
+        let j = k.checked_sub(1)?;
+        let s = (t - self.times[j]) / (after - self.times[j]);
+        Some(self.values[j] + s * (y - self.values[j]))
+    }
+}
+
 /// How to follow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -109,6 +136,8 @@ pub struct Settings {
     pub effort: Effort,
     /// Price of a change of excitation from one window to the next, against effort: 0 for none, as in OpenSim.
     pub smoothness: f64,
+    /// Activations to come near to, such as those of electromyograms; for efforts that are squares.
+    pub measured: Vec<MeasuredActivation>,
     /// Steps of the simulation.
     pub steps: StepOptions,
     /// What OpenSim 4.6 does wrong in the strength of muscles is done so too.
@@ -122,6 +151,7 @@ impl Default for Settings {
             target: Target::Exact,
             effort: Effort::Strength,
             smoothness: 0.0,
+            measured: Vec::new(),
             steps: StepOptions::default(),
             opensim_faults: false,
         }
@@ -470,8 +500,13 @@ impl<'a> Tracker<'a> {
             .compute(&self.pose, &self.actuators, self.ode.controls.base(t1, &self.pose))
             .map_err(|source| TrackingError::Motion { time: t0, source })?;
         self.actuators.compute_strengths(self.system, &self.response.ws, self.settings.opensim_faults);
-        let before = self.nodes.iter().map(|values| values.last().copied());
-        self.sharing.load(&self.settings, &mut self.response, &self.actuators, &wanted, before);
+        let measured = &self.settings.measured;
+        let of = |force: usize| measured.iter().find(|m| m.force == force);
+        let known = self.actuators.list.iter().zip(&self.nodes).map(|(a, values)| Known {
+            before: values.last().copied(),
+            measured: of(a.load.force).and_then(|m| Some([m.weight, m.at(t1)?])),
+        });
+        self.sharing.load(&self.settings, &mut self.response, &self.actuators, &wanted, known);
         self.sharing.solve().map_err(|source| TrackingError::Sharing { time: t0, source })?;
         self.sharing.forces(&mut self.actuators);
         window.shortfalls = self.shortfalls(t0);

@@ -1,6 +1,7 @@
 //! How well a motion was followed, and with what help.
 
 use crate::analysis::AnalysisTable;
+use crate::emg::{self, EmgComparison};
 use serde::Serialize;
 use soleus_dynamics::System;
 use soleus_math::Table;
@@ -55,6 +56,8 @@ pub struct TrackingReport {
     pub coordinates: Vec<CoordinateError>,
     /// Actuators that are no muscles: residuals and reserves.
     pub helpers: Vec<Help>,
+    /// Activations beside EMG, where there is some.
+    pub emg: Vec<EmgComparison>,
     /// Windows in all.
     pub windows: usize,
     /// Windows in which a coordinate lacked something.
@@ -162,6 +165,9 @@ impl fmt::Display for TrackingReport {
                 writeln!(f, "  {line}")?;
             }
         }
+        if !self.emg.is_empty() {
+            write!(f, "\nactivations beside EMG:\n{}", emg::told(&self.emg))?;
+        }
         if !self.shortfalls.is_empty() {
             writeln!(f, "\ntoo weak in {} of {} windows:", self.short_windows, self.windows)?;
             for s in &self.shortfalls {
@@ -218,6 +224,7 @@ pub fn report(
     TrackingReport {
         coordinates,
         helpers: forces.map_or(Vec::new(), |t| helpers(model, t)),
+        emg: Vec::new(),
         windows: windows.len(),
         short_windows: windows.iter().filter(|w| !w.shortfalls.is_empty()).count(),
         shortfalls,

@@ -4,6 +4,7 @@ use super::report::{TrackingReport, report};
 use super::{TrackedMotion, Tracking, inputs};
 use crate::analysis::{self, standard};
 use crate::context::{Context, Progress};
+use crate::emg::{self, EmgCurve};
 use crate::error::Error;
 use crate::inputs::model;
 use crate::inputs::paths::{folder_of, stem_of};
@@ -61,6 +62,8 @@ pub struct Job<'a> {
     pub tasks: Vec<Task>,
     /// Actuators of springs between feet and ground.
     pub springs: &'a [[String; 6]],
+    /// EMG of muscles.
+    pub emg: &'a [EmgCurve],
 }
 
 impl Job<'_> {
@@ -146,7 +149,17 @@ impl Job<'_> {
                 analysis::verdict(&done.unsolved, done.stopped, request.output.folder.as_deref())
             });
         }
-        let report = report(self.both, &reference, &tracker, &made, (start, seconds));
+        let column = |muscle: &str| {
+            let label = format!("/{muscle}/activation");
+            states.labels().iter().find(|l| l.ends_with(&label)).and_then(|l| states.column(l))
+        };
+        let (compared, emg) = emg::compare(self.emg, states.times(), column).map_err(table)?;
+        if !self.emg.is_empty() && emg.is_none() {
+            let message = "EMG and motion have no time in common, or muscles without activation";
+            cx.warn(path, message.to_string(), "");
+        }
+        let mut report = report(self.both, &reference, &tracker, &made, (start, seconds));
+        report.emg = compared;
         for line in report.lines() {
             cx.note(line);
         }
@@ -162,6 +175,8 @@ impl Job<'_> {
             control_nodes,
             errors,
             tables: made,
+            emg,
+            page: None,
             report,
             steps: held,
             folder: request.output.folder.clone(),

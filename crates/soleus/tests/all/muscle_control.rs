@@ -1,5 +1,7 @@
 //! Simulations that follow a motion, on files in memory.
 
+use crate::common;
+use soleus::emg::Emg;
 use soleus::engine::io::table::sto;
 use soleus::engine::math::Table;
 use soleus::engine::math::table::Element;
@@ -412,4 +414,144 @@ fn identity_a_pipeline_from_markers_to_excitations() {
     for column in ["/forceset/soleus_r/activation", "/forceset/glut_med1_l/activation"] {
         assert!(states.column(column).unwrap().iter().all(|a| (0.0..=1.0).contains(a)), "{column}");
     }
+}
+
+/// EMG of the hamstrings, made up: two channels, one of them over time as large as 3.
+fn myogram(times: &[f64], on: f64) -> Table {
+    let burst = |t: f64| if t < on { 0.0 } else { (8.0 * (t - on)).min(1.0) };
+    let column = |size: f64| times.iter().map(|&t| size * burst(t)).collect();
+    let labels = vec!["HAM".to_string(), "VAS".to_string()];
+    Table::new(Element::Scalar, labels, times.to_vec(), vec![column(0.4), column(3.0)]).unwrap()
+}
+
+/// EMG stands beside activations, and activations come as near to it as its price asks for.
+#[test]
+fn identity_activations_come_near_to_emg_by_its_price() {
+    let files = leg();
+    let told = soleus::Collected::default();
+    let cx = Context::new(&files).with_monitor(&told);
+    let motion = swing(&files, 0.0);
+    let emg = Emg {
+        signals: myogram(&common::times(), 0.1).into(),
+        channels: [("HAM".to_string(), vec!["hamstrings".to_string()]), ("VAS".into(), vec!["vasti".into()])]
+            .into(),
+        ..Emg::default()
+    };
+    let run = |weight: f64| {
+        let mut request = ComputedMuscleControl {
+            effort: Effort::Activation,
+            smoothness: 0.0,
+            emg: Some(Emg { weight, ..emg.clone() }),
+            ..control(motion.clone())
+        };
+        request.tracking.page = Some("page.html".into());
+        request.run(&cx).unwrap()
+    };
+    let found: Vec<TrackedMotion> = [0.0, 1.0, 100.0].map(run).into();
+    let rms = |m: &TrackedMotion| m.report.emg.iter().map(|e| e.likeness.rms).collect::<Vec<f64>>();
+    let all: Vec<Vec<f64>> = found.iter().map(rms).collect();
+    assert_eq!(found[0].report.emg.len(), 2);
+    // Nothing could hold the knee against vasti at full activation, so that they stay away from their EMG.
+    let distance = |k: usize| all[k].iter().map(|r| r * r).sum::<f64>();
+    assert!(distance(2) < distance(1) && distance(1) < distance(0), "{all:?}");
+    assert!(all[2][0] < 0.3 * all[0][0], "{all:?}");
+    // The motion is followed all the same: other muscles and reserves make up for it.
+    for c in &found[2].report.coordinates {
+        assert!(c.rms < 0.5, "{}: {} {}", c.name, c.rms, c.unit);
+    }
+    // The table holds what was compared, by the formulas of anyone.
+    let table = found[0].emg.as_ref().unwrap();
+    let pair = ["hamstrings.emg", "hamstrings.activation"].map(|l| table.column(l).unwrap());
+    let (mut sum, mut total) = (0.0, 0.0);
+    for k in 1..table.rows() {
+        let h = table.times()[k] - table.times()[k - 1];
+        let square = |k: usize| (pair[0][k] - pair[1][k]).powi(2);
+        sum += 0.5 * h * (square(k) + square(k - 1));
+        total += h;
+    }
+    assert!(((sum / total).sqrt() - all[0][0]).abs() < 1e-12);
+    // What is larger than 1 is divided by its peak, and that is said.
+    assert!(table.column("vasti.emg").unwrap().iter().all(|x| *x <= 1.0));
+    let said = told.diagnostics();
+    assert!(said.iter().any(|d| d.message.contains("divided by its largest value: VAS")), "{said:?}");
+    let text = found[0].report.to_string();
+    assert!(text.contains("activations beside EMG") && text.contains("0.1"), "{text}");
+    assert!(found[0].page().unwrap().contains("Activations beside EMG"));
+}
+
+/// Channels and muscles that are not there are named, with the nearest that is.
+#[test]
+fn analytic_emg_that_makes_no_sense_is_refused() {
+    let files = leg();
+    let cx = Context::new(&files);
+    let motion = swing(&files, 0.0);
+    let good = Emg { signals: myogram(&common::times(), 0.1).into(), ..Emg::default() };
+    let refused = |emg: Emg, effort: Effort, words: &str| {
+        let error =
+            ComputedMuscleControl { emg: Some(emg), effort, ..control(motion.clone()) }.run(&cx).unwrap_err();
+        assert!(error.kind() == ErrorKind::Input && error.to_string().contains(words), "{error}");
+    };
+    let map = |channel: &str, muscle: &str| [(channel.to_string(), vec![muscle.to_string()])].into();
+    refused(good.clone(), Effort::Strength, "--emg-map");
+    refused(
+        Emg { channels: map("HAN", "vasti"), ..good.clone() },
+        Effort::Strength,
+        "nearest channel is `HAM`",
+    );
+    refused(
+        Emg { channels: map("HAM", "vastii"), ..good.clone() },
+        Effort::Strength,
+        "nearest muscle is `vasti`",
+    );
+    refused(Emg { channels: map("HAM", "vasti"), weight: 1.0, ..good.clone() }, Effort::Cubed, "squares");
+    refused(Emg { channels: map("HAM", "vasti"), weight: -1.0, ..good.clone() }, Effort::Strength, "weight");
+    let mut raw = myogram(&common::times(), 0.1);
+    raw.column_at_mut(0).unwrap()[50] = -0.5;
+    refused(
+        Emg { channels: map("HAM", "vasti"), signals: raw.into(), ..good },
+        Effort::Strength,
+        "--emg-raw",
+    );
+}
+
+/// The page shows excitations with a price on their changes, and without.
+#[test]
+fn identity_the_page_shows_chatter() {
+    let files = leg();
+    let cx = Context::new(&files);
+    let mut request = control(swing(&files, 0.0));
+    request.tracking.page = Some("out/page.html".into());
+    let found = request.run(&cx).unwrap();
+    let page = found.page().unwrap();
+    for words in ["Excitations", "no price on changes", "have a price of 0.1", "Coordinates", "knee_angle"] {
+        assert!(page.contains(words), "no {words}");
+    }
+    found.write(&cx).unwrap();
+    assert_eq!(files.read(Path::new("out/page.html")).unwrap(), page.as_bytes());
+}
+
+/// Static optimization stands beside EMG in the same way.
+#[test]
+fn identity_static_optimization_beside_emg() {
+    let files = leg();
+    let cx = Context::new(&files);
+    let emg = Emg {
+        signals: myogram(&common::times(), 0.1).into(),
+        channels: [("HAM".to_string(), vec!["hamstrings".to_string()])].into(),
+        ..Emg::default()
+    };
+    let request = soleus::StaticOptimization {
+        model: LEG.into(),
+        motion: swing(&files, 0.0).into(),
+        reserves: vec![1.0],
+        emg: Some(emg),
+        ..soleus::StaticOptimization::default()
+    };
+    let found = request.run(&cx).unwrap();
+    let (all, both) =
+        (found.table("StaticOptimization", "_activation"), found.table("StaticOptimization", "_emg"));
+    let (all, both) = (all.unwrap(), both.unwrap());
+    assert_eq!(all.times(), both.times());
+    assert_eq!(all.column("hamstrings"), both.column("hamstrings.activation"));
+    assert!(both.column("hamstrings.emg").unwrap().iter().all(|x| (0.0..=0.4 + 1e-12).contains(x)));
 }
