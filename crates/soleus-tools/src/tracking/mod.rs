@@ -17,6 +17,7 @@
 //! Sources: Thelen & Anderson (2006) for the method; OpenSim 4.6's `CMC` for tasks, gains, targets and the first states. Excitations are
 //! found to 1e-7 here (there to 2e-3), and muscles are integrated by an implicit method.
 
+mod actuation;
 mod actuators;
 mod contraction;
 mod controls;
@@ -30,6 +31,7 @@ mod sharing;
 #[cfg(test)]
 mod tests;
 
+pub use actuation::{NotActuated, errors_die_out};
 pub use actuators::{Driven, Limit};
 pub use foot_springs::{FootSprings, SpringSettings, add_foot_springs};
 pub use initial::InitialStates;

@@ -337,3 +337,78 @@ fn analytic_a_shifted_body_on_its_spring_oscillates() {
         assert!(end.state[0].abs() < 1e-10 && end.state[1].abs() < 1e-10, "{:?}", end.state);
     }
 }
+
+/// Ranks by hand: a coordinate that nothing moves, and two that one tie moves together.
+#[test]
+fn analytic_tasks_that_actuators_cannot_meet() {
+    let mut model = chain(vec![(Slider, 1), (Pin, 1), (Pin, 1)]);
+    actuator(&mut model, 0, 10.0);
+    let tasks: Vec<Task> = (0..3).map(Task::new).collect();
+    let of = |model: &Model| {
+        let system = System::compile(model).unwrap();
+        let (_, reference) = motion(model, &system);
+        let base = ModelControls::none(&system);
+        let all = settings(Target::Exact);
+        let mut tracker =
+            Tracker::new((model, &system), &reference, &tasks, &drive(model, 1.0), base, &all).unwrap();
+        tracker.not_actuated().unwrap()
+    };
+    let nothing = |coordinate| NotActuated { coordinate, follows: Vec::new() };
+    assert_eq!(of(&model), [nothing(1), nothing(2)]);
+    actuator(&mut model, 1, 10.0);
+    assert_eq!(of(&model), [nothing(2)]);
+    actuator(&mut model, 2, 1e-3);
+    assert_eq!(of(&model), []);
+    // A torque between ground and the last body moves both pins alike, up to the angle between their axes.
+    model.forces.truncate(1);
+    model.forces.push(Force {
+        path: "/forceset/torque".to_string(),
+        name: "torque".to_string(),
+        class: "TorqueActuator".to_string(),
+        enabled: true,
+        line_of_action: None,
+        kind: ForceKind::TorqueActuator(soleus_model::force::TorqueActuator {
+            control: ControlRange::default(),
+            body_a: model.bodies[3].frame,
+            body_b: model.bodies[0].frame,
+            torque_is_global: true,
+            axis: soleus_math::vec3(0.1, 0.2, 1.0),
+            optimal_force: 5.0,
+        }),
+    });
+    let found = of(&model);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let pair = [found[0].coordinate, found[0].follows[0]];
+    assert!(pair == [1, 2] || pair == [2, 1], "{found:?}");
+}
+
+/// Errors grow in the simulation where the polynomial says so, and die out where it says that.
+#[test]
+fn identity_gains_that_are_too_large_for_the_window() {
+    assert!(errors_die_out(100.0, 20.0, 0.01) && errors_die_out(100.0, 20.0, 0.03));
+    assert!(errors_die_out(0.01, 199.0, 0.01) && !errors_die_out(0.01, 201.0, 0.01));
+    let mut model = chain(vec![(Slider, 1)]);
+    actuator(&mut model, 0, 10.0);
+    let system = System::compile(&model).unwrap();
+    let (_, reference) = motion(&model, &system);
+    for (kp, kv) in
+        [(100.0, 20.0), (100.0, 150.0), (100.0, 230.0), (9000.0, 20.0), (2000.0, 60.0), (20_000.0, 100.0)]
+    {
+        let tasks = [Task { kp, kv, ..Task::new(0) }];
+        let settings = Settings { window: 0.01, ..settings(Target::Exact) };
+        let base = ModelControls::none(&system);
+        let mut tracker =
+            Tracker::new((&model, &system), &reference, &tasks, &drive(&model, 1e9), base, &settings)
+                .unwrap();
+        tracker.start(0.0, InitialStates::FirstWindow).unwrap();
+        // A push, and what becomes of it.
+        tracker.state.u[0] += 0.1;
+        let mut errors = Vec::new();
+        for _ in 0..80 {
+            errors.push(tracker.advance(1.0).unwrap().errors[0].abs());
+        }
+        let early = errors[..20].iter().fold(0.0, |m: f64, e| m.max(*e));
+        let late = errors[60..].iter().fold(0.0, |m: f64, e| m.max(*e));
+        assert_eq!(late < early, errors_die_out(kp, kv, 0.01), "kp {kp}, kv {kv}: {early}, then {late}");
+    }
+}

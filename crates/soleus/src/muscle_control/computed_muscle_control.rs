@@ -119,6 +119,7 @@ impl ComputedMuscleControl {
             None => Vec::new(),
         };
         let weight = self.emg.as_ref().map_or(0.0, |e| e.weight);
+        let (tasks, task_lines) = inputs::tasks(cx, request, &model)?;
         let mut job = Job {
             request,
             both: (&model, &system),
@@ -138,7 +139,8 @@ impl ComputedMuscleControl {
                 Some(lead) => InitialStates::Earlier(lead),
                 None => InitialStates::FirstWindow,
             },
-            tasks: inputs::tasks(cx, request, &model)?,
+            tasks,
+            task_lines,
             springs: &springs,
             emg: &emg,
         };

@@ -86,7 +86,7 @@ impl ResidualReduction {
             let found = self.adjust(cx, change, (&mut model, &mut system), &history, range)?;
             adjusted = Some(found);
         }
-        let tasks = inputs::tasks(cx, request, &model)?;
+        let (tasks, task_lines) = inputs::tasks(cx, request, &model)?;
         let mut job = Job {
             request,
             both: (&model, &system),
@@ -102,6 +102,7 @@ impl ResidualReduction {
             least_excitation: inputs::LEAST_OF_OPENSIM,
             initial: InitialStates::FirstWindow,
             tasks,
+            task_lines,
             springs: &[],
             emg: &[],
         };

@@ -14,14 +14,16 @@ use soleus_dynamics::{Options, System};
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::Table;
 use soleus_math::table::{Element, TableError};
+use soleus_model::constraint::ConstraintKind;
 use soleus_model::{Diagnostics, ForceKind, Model};
 use soleus_simulation::StepOptions;
 use soleus_simulation::system::{ControlNodes, control_labels};
 use soleus_tools::analysis::StateHistory;
 use soleus_tools::tracking::{
-    FootSprings, InitialStates, Reference, Settings, Shortfall, SpringSettings, Task, Tracker, TrackingError,
-    Window,
+    FootSprings, InitialStates, Reference, Settings, Shortfall, SpringSettings, Target, Task, Tracker,
+    TrackingError, Window, errors_die_out,
 };
+use std::path::Path;
 
 /// The model of a request, with its forces and loads.
 pub fn read_model(cx: &Context, request: &Tracking) -> Result<Model, Error> {
@@ -60,6 +62,8 @@ pub struct Job<'a> {
     pub initial: InitialStates,
     /// What to follow.
     pub tasks: Vec<Task>,
+    /// Lines of the tasks in the file that they are from; 0 where there is none.
+    pub task_lines: Vec<u32>,
     /// Actuators of springs between feet and ground.
     pub springs: &'a [[String; 6]],
     /// EMG of muscles.
@@ -96,6 +100,7 @@ impl Job<'_> {
             tracker = tracker.with_springs(springs);
         }
         self.check(cx, &tracker);
+        self.check_actuation(cx, &mut tracker)?;
         tracker.start(self.range[0], self.initial).map_err(|e| wrong(&e))?;
         let start = tracker.time();
         let ended = self.follow(cx, &mut tracker);
@@ -235,17 +240,88 @@ impl Job<'_> {
         first
     }
 
-    /// What can be said before the start: data that are too coarse for the windows.
+    /// What can be said before the start: data that are too coarse for the windows, and gains that are too large for them.
     fn look_ahead(&self, cx: &Context, reference: &Reference) {
         let (step, window) = (reference.sample_interval, self.settings.window);
         let has_muscles =
             self.both.0.forces.iter().any(|f| f.enabled && matches!(f.kind, ForceKind::Muscle(_)));
         if has_muscles && step > 1.5 * window {
             let message = format!(
-                "the motion has a sample every {step:.4} s, and is controlled every {window} s: accelerations between samples are guesses",
+                "the motion has {:.0} samples per second, and is controlled {:.0} times per second: accelerations between samples are guesses",
+                1.0 / step,
+                1.0 / window,
             );
             let hint = "follow the output of residual reduction, or resample the motion to 100 Hz or more";
             cx.warn(self.request.motion.path(), message, hint);
+        }
+        let mut log = Diagnostics::new(self.task_file().display().to_string());
+        for (t, &line) in self.tasks.iter().zip(&self.task_lines) {
+            // Nothing dies out without feedback, which is what some ask for.
+            let kp = t.kp.max(1e-3);
+            if t.weight == 0.0 || t.kv == 0.0 || errors_die_out(kp, t.kv, window) {
+                continue;
+            }
+            let name = &self.both.0.coordinates[t.coordinate].name;
+            let message = format!(
+                "errors of `{name}` grow from window to window of {window} s: kp {} and kv {} are too large for it",
+                t.kp, t.kv
+            );
+            let longest = (0..60).map(|k| window * 0.9f64.powi(k)).find(|&w| errors_die_out(kp, t.kv, w));
+            let hint = match longest {
+                Some(w) => {
+                    format!("take a window of {w:.1e} s, or smaller gains; usual are kp 100 and kv 20")
+                }
+                None => "usual are kp 100 and kv 20".to_string(),
+            };
+            log.warn(line, "", message, &hint);
+        }
+        cx.report(&log);
+    }
+
+    /// The file that the tasks are from.
+    fn task_file(&self) -> &Path {
+        self.request.task_file.as_deref().unwrap_or(self.request.path())
+    }
+
+    /// The line of the task of a coordinate.
+    fn line_of(&self, coordinate: usize) -> u32 {
+        let place = self.tasks.iter().position(|t| t.coordinate == coordinate);
+        place.and_then(|p| self.task_lines.get(p).copied()).unwrap_or(0)
+    }
+
+    /// Refuses tasks that no actuator moves, or that actuators move together with others alone; where accelerations are met by weights,
+    /// such tasks are warned about.
+    fn check_actuation(&self, cx: &Context, tracker: &mut Tracker) -> Result<(), Error> {
+        let list = tracker.not_actuated().map_err(|e| refused(self.request, &e))?;
+        let mut log = Diagnostics::new(self.task_file().display().to_string());
+        let name = |c: usize| self.both.0.coordinates[c].name.as_str();
+        let is_exact = self.settings.target == Target::Exact;
+        for t in &list {
+            let message = match t.follows.is_empty() {
+                true => format!("no actuator moves `{}`, which has a task", name(t.coordinate)),
+                false => {
+                    let others: Vec<&str> = t.follows.iter().map(|&c| name(c)).collect();
+                    format!(
+                        "actuators cannot move `{}` on its own: its moment follows from those of {}",
+                        name(t.coordinate),
+                        others.join(", ")
+                    )
+                }
+            };
+            let hint =
+                "give it an actuator (--reserves, --residuals; force_set_files), or switch its task off";
+            let line = self.line_of(t.coordinate);
+            match is_exact {
+                true => log.error(line, "", message, hint),
+                false => log.warn(line, "", message, hint),
+            }
+        }
+        match log.has_errors() {
+            true => cx.settle(self.task_file(), None, log),
+            false => {
+                cx.report(&log);
+                Ok(())
+            }
         }
     }
 
@@ -270,22 +346,33 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Tasks that are not followed, since others or constraints determine them.
+    /// Tasks that are not followed, and what determines them.
     fn check(&self, cx: &Context, tracker: &Tracker) {
-        let kept = tracker.tasks();
-        let lost: Vec<&str> = self
-            .tasks
-            .iter()
-            .filter(|t| t.weight != 0.0 && !kept.iter().any(|k| k.coordinate == t.coordinate))
-            .map(|t| self.both.0.coordinates[t.coordinate].name.as_str())
-            .collect();
-        if !lost.is_empty() && (self.request.task_file.is_some() || !self.request.tasks.is_empty()) {
-            let mut log = Diagnostics::new(self.request.path().display().to_string());
-            let message =
-                format!("not followed, since constraints or other tasks determine them: {}", lost.join(", "));
-            log.warn(0, "", message, "");
-            cx.report(&log);
+        if self.request.task_file.is_none() && self.request.tasks.is_empty() {
+            return;
         }
+        let (kept, model) = (tracker.tasks(), self.both.0);
+        let mut log = Diagnostics::new(self.task_file().display().to_string());
+        for t in self.tasks.iter().filter(|t| t.weight != 0.0) {
+            if kept.iter().any(|k| k.coordinate == t.coordinate) {
+                continue;
+            }
+            let c = &model.coordinates[t.coordinate];
+            let couples = |k: &ConstraintKind| matches!(k, ConstraintKind::CoordinateCoupler { dependent, .. } if dependent.0 == t.coordinate);
+            let coupler = model.constraints.iter().find(|k| k.enforced && couples(&k.kind));
+            let why = match coupler {
+                _ if c.locked => "it is locked in the model".to_string(),
+                _ if c.prescribed => "the model prescribes it".to_string(),
+                Some(k) => format!("constraint `{}` determines it", k.name),
+                None => "constraints, or tasks before it, determine it".to_string(),
+            };
+            let hint = match c.locked || c.prescribed {
+                true => "free it in the model to follow it, or switch the task off",
+                false => "switch the task off",
+            };
+            log.warn(self.line_of(t.coordinate), "", format!("`{}` is not followed: {why}", c.name), hint);
+        }
+        cx.report(&log);
     }
 
     fn verdict(&self, report: &TrackingReport) -> Result<(), Error> {

@@ -555,3 +555,106 @@ fn identity_static_optimization_beside_emg() {
     assert_eq!(all.column("hamstrings"), both.column("hamstrings.activation"));
     assert!(both.column("hamstrings.emg").unwrap().iter().all(|x| (0.0..=0.4 + 1e-12).contains(x)));
 }
+
+/// What cannot work is said before it begins: with the line of the task, and what to do.
+#[test]
+fn analytic_checks_before_the_start() {
+    let tasks = |kv: f64| {
+        let task =
+            |name: &str| TrackingTask { coordinate: name.into(), kp: 100.0, kv, ..TrackingTask::default() };
+        let list = ["hip_angle", "knee_angle", "ankle_angle"].map(task);
+        soleus::engine::io::setup::write_tracking_tasks(&list)
+    };
+    let text = include_str!("../../../../models/leg_swing.osim");
+    let names: Vec<&str> = text
+        .match_indices("<Coordinate name=\"")
+        .map(|(i, m)| text[i + m.len()..].split('"').next().unwrap())
+        .collect();
+    let files = leg()
+        .with("tasks.xml", tasks(20.0).replace("hip_angle", names[0]).replace("ankle_angle", names[2]))
+        .with("stiff.xml", tasks(300.0).replace("hip_angle", names[0]).replace("ankle_angle", names[2]));
+    let motion = swing(&files, 0.0);
+    let with = |change: &dyn Fn(&mut Tracking)| {
+        let mut request = control(motion.clone());
+        request.tracking.task_file = Some("tasks.xml".into());
+        request.tracking.to = Some(0.05);
+        change(&mut request.tracking);
+        request
+    };
+    // No actuator at the ankle.
+    let calf = ["gastrocnemius", "soleus", "tibialis_anterior"].map(String::from).to_vec();
+    let weak = with(&|t| {
+        t.reserves.clear();
+        t.exclude.clone_from(&calf);
+    });
+    let error = weak.run(&Context::new(&files)).unwrap_err();
+    let words = format!("no actuator moves `{}`", names[2]);
+    assert!(error.kind() == ErrorKind::Input && error.to_string().contains(&words), "{error}");
+    assert!(error.to_string().contains("tasks.xml:") && error.to_string().contains("--reserves"), "{error}");
+    // Met by weights, the others are followed.
+    let told = soleus::Collected::default();
+    ComputedMuscleControl { exact: false, ..weak }.run(&Context::new(&files).with_monitor(&told)).unwrap();
+    assert!(
+        told.diagnostics().iter().any(|d| d.message.contains(&words) && d.line > 0),
+        "{:?}",
+        told.diagnostics()
+    );
+    // Feedback that is too strong for the window.
+    let told = soleus::Collected::default();
+    let _ = with(&|t| t.task_file = Some("stiff.xml".into())).run(&Context::new(&files).with_monitor(&told));
+    let said = told.diagnostics();
+    assert_eq!(
+        said.iter().filter(|d| d.message.contains("grow from window to window")).count(),
+        3,
+        "{said:?}"
+    );
+    // A coordinate that is locked.
+    let named = format!("<Coordinate name=\"{}\">", names[2]);
+    let locked = text.replace(&named, &format!("{named}<locked>true</locked>"));
+    assert_ne!(locked, text);
+    files.write(Path::new("locked.osim"), locked.as_bytes()).unwrap();
+    let told = soleus::Collected::default();
+    let _ = with(&|t| t.model = "locked.osim".into()).run(&Context::new(&files).with_monitor(&told));
+    let said = told.diagnostics();
+    let is_it = |d: &soleus::Diagnostic| d.message.contains("is not followed: it is locked") && d.line > 0;
+    assert!(said.iter().any(is_it), "{said:?}");
+    // A motion of 50 samples per second.
+    let told = soleus::Collected::default();
+    let slow = soleus::engine::math::signal::resampled(&motion, 0.02, 5).unwrap();
+    let _ = with(&|t| t.motion = slow.clone().into()).run(&Context::new(&files).with_monitor(&told));
+    let said = told.diagnostics();
+    let words = "50 samples per second, and is controlled 100 times per second";
+    assert!(said.iter().any(|d| d.message.contains(words)), "{said:?}");
+}
+
+/// Reserves stand beside the moments of their joints, which are those of inverse dynamics.
+#[test]
+fn identity_reserves_beside_the_moments_of_joints() {
+    let files = leg();
+    let cx = Context::new(&files);
+    let motion = swing(&files, 0.0);
+    let found = control(motion.clone()).run(&cx).unwrap();
+    let request = soleus::InverseDynamics { model: LEG.into(), motion: motion.into(), ..Default::default() };
+    let moments = request.run(&cx).unwrap();
+    let table = &moments.loads.generalized_forces;
+    let [from, to] = [found.states.times()[0], *found.states.times().last().unwrap()];
+    let mut compared = 0;
+    for h in &found.report.helpers {
+        let Some([largest, _]) = h.joint else { continue };
+        compared += 1;
+        let named = |l: &&String| h.name.contains(l.trim_end_matches("_moment"));
+        let column = table.column(table.labels().iter().find(named).unwrap()).unwrap();
+        let rows = table.times().iter().zip(column).filter(|(t, _)| (from..=to).contains(t));
+        let expected = rows.fold(0.0, |m: f64, (_, y)| m.max(y.abs()));
+        // Windows are 10 ms apart, rows 5 ms, and the motion is followed to 0.05 degrees.
+        assert!(
+            (largest - expected).abs() < 0.1 * expected + 0.5,
+            "{}: {largest} and {expected} N m",
+            h.name
+        );
+    }
+    assert_eq!(compared, 3);
+    let text = found.report.to_string();
+    assert!(text.contains("largest reserve against the largest moment of its joint"), "{text}");
+    assert!(text.contains("OpenSim's checklist"), "{text}");
+}
