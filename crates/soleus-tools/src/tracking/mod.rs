@@ -303,7 +303,7 @@ pub struct Tracker<'a> {
 /// Times between which lengths of paths are interpolated lie at most so far apart, s: cubics are then exact to 1e-9 m.
 const PATH_INTERVAL: f64 = 0.005;
 /// A shortfall below this part of what is wanted, or of 1 N·m or N, is none: less than any reserve is asked to be.
-const ROUNDING: f64 = 1e-3;
+const ROUNDING: f64 = 1e-6;
 
 impl<'a> Tracker<'a> {
     /// Prepares to follow; `base` sets the controls of actuators that are not driven.

@@ -658,3 +658,25 @@ fn identity_reserves_beside_the_moments_of_joints() {
     assert!(text.contains("largest reserve against the largest moment of its joint"), "{text}");
     assert!(text.contains("OpenSim's checklist"), "{text}");
 }
+
+/// A window of this walk, at 0.860 s, lacked 1e-4 of what the back should do, though it has an actuator without limits.
+#[reference_test]
+fn issue_17_nothing_is_missing_where_reserves_are_strong() {
+    let read = |name: &str| std::fs::read(Path::new(WALK).join(name)).unwrap();
+    let setup = String::from_utf8(read("input/CMC/walk_Setup_CMC.xml")).unwrap();
+    let short = setup.replace("<final_time>1.9<", "<final_time>0.88<");
+    assert_ne!(short, setup);
+    let mut files = Memory::new().with("CMC/walk_Setup_CMC.xml", short);
+    for name in [
+        "ExperimentalData/subject01_walk_grf.mot",
+        "ExperimentalData/subject01_walk_grf.xml",
+        "subject01.osim",
+        "gait10dof_Kinematics_Tracking_Tasks.xml",
+        "gait10dof_Reserve_Actuators.xml",
+    ] {
+        files = files.with(name, read(&format!("input/{name}")));
+    }
+    let motion = "RRA/Results/subject_adjusted_Kinematics_q.sto";
+    let files = files.with(motion, read(&format!("reference/{motion}")));
+    SetupFile::new("CMC/walk_Setup_CMC.xml").run(&Context::new(&files)).unwrap().verdict().unwrap();
+}
