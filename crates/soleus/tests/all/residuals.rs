@@ -243,3 +243,46 @@ fn identity_reduction_and_control_in_a_pipeline() {
         done.steps.iter().filter(|s| s.result == Ok("done")).map(|s| s.step.as_str()).collect();
     assert_eq!(again, ["sway cmc"]);
 }
+
+/// `[reconcile]` in a pipeline leaves a motion, model and loads without residuals to the steps after it.
+#[test]
+fn identity_reconciled_in_a_pipeline() {
+    let files = marked();
+    let (steps, _) = study(&files, "[reconcile]\ncutoff_hz = 8\n[id]\n");
+    assert_eq!(steps, ["sway ik", "sway reconcile", "sway id"]);
+    // Inverse dynamics of the pipeline goes by the pose of the pelvis, not by its splines.
+    let moments = read(&files, "results/sway/id.sto");
+    for label in ["tx_force", "ty_force", "turn_moment"] {
+        let most = moments.column(label).unwrap().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        assert!(most < 0.05, "{label}: {most}");
+    }
+    let check = soleus::InverseDynamics {
+        model: "results/sway/reconciled.osim".into(),
+        motion: "results/sway/reconciled.mot".into(),
+        loads: Some("results/sway/reconciled_loads.xml".into()),
+        root_angles: true,
+        ..Default::default()
+    };
+    let residuals = check.run(&Context::new(&files)).unwrap().residuals.unwrap();
+    assert!(residuals.force_peak < 1e-3 && residuals.moment_peak < 1e-3, "{residuals:?}");
+}
+
+/// A fit that was stopped keeps the motion that it had, and says so.
+#[test]
+fn identity_a_cancelled_fit_keeps_what_it_has() {
+    let files = files();
+    let stops = crate::common::StopsAfter::new(2);
+    let cx = Context::new(&files).with_monitor(&stops);
+    let request = Reconcile {
+        model: "stand.osim".into(),
+        motion: Some("sway.sto".into()),
+        loads: Some("loads.xml".into()),
+        output: Some("new.mot".into()),
+        ..Reconcile::default()
+    };
+    let found = request.run(&cx).unwrap();
+    let error = found.verdict().unwrap_err();
+    assert!(error.kind() == ErrorKind::Cancelled && error.to_string().contains("iterations"), "{error}");
+    found.write(&Context::new(&files)).unwrap();
+    assert_eq!(read(&files, "new.mot").rows(), 101);
+}
