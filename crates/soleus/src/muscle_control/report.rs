@@ -68,6 +68,9 @@ pub struct TrackingReport {
     pub helpers: Vec<Help>,
     /// Activations beside EMG, where there is some.
     pub emg: Vec<EmgComparison>,
+    /// Of all muscles together: squared changes of excitation from window to window, summed, and squared excitations, their mean over the
+    /// windows; none without muscles.
+    pub excitations: Option<[f64; 2]>,
     /// Whether muscles made the motion.
     pub has_muscles: bool,
     /// Windows in all.
@@ -222,6 +225,12 @@ impl fmt::Display for TrackingReport {
                 writeln!(f, "  {line}")?;
             }
         }
+        if let Some([changes, squares]) = self.excitations {
+            writeln!(
+                f,
+                "\nexcitations of all muscles: squared changes from window to window {changes:.2}, mean squares {squares:.2}"
+            )?;
+        }
         if !self.emg.is_empty() {
             write!(f, "\nactivations beside EMG:\n{}", emg::told(&self.emg))?;
         }
@@ -282,6 +291,7 @@ pub fn report(
         coordinates,
         helpers: forces.map_or(Vec::new(), |t| helpers((model, system), tracker, t)),
         emg: Vec::new(),
+        excitations: None,
         has_muscles: has_muscles(model),
         windows: windows.len(),
         short_windows: windows.iter().filter(|w| !w.shortfalls.is_empty()).count(),

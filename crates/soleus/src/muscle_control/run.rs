@@ -165,6 +165,7 @@ impl Job<'_> {
         }
         let mut report = report(self.both, &reference, &tracker, &made, (start, seconds));
         report.emg = compared;
+        report.excitations = chatter(model, &control_nodes);
         for line in report.lines() {
             cx.note(line);
         }
@@ -386,6 +387,21 @@ impl Job<'_> {
             ),
         })
     }
+}
+
+/// Squared changes of the excitations of all muscles from window to window, summed, and their squares, averaged over the windows.
+fn chatter(model: &Model, nodes: &Table) -> Option<[f64; 2]> {
+    let is_muscle = |label: &str| {
+        let name = label.strip_suffix(".excitation").unwrap_or(label);
+        model.forces.iter().any(|f| f.name == name && matches!(f.kind, ForceKind::Muscle(_)))
+    };
+    let (mut changes, mut squares, mut has_muscles) = (0.0, 0.0, false);
+    for (_, y) in nodes.labels().iter().zip(nodes.columns()).filter(|(l, _)| is_muscle(l)) {
+        has_muscles = true;
+        changes += y.windows(2).map(|w| (w[1] - w[0]).powi(2)).sum::<f64>();
+        squares += y.iter().map(|e| e * e).sum::<f64>() / y.len() as f64;
+    }
+    has_muscles.then_some([changes, squares])
 }
 
 /// A shortfall in words.
