@@ -331,7 +331,8 @@ fn issue_17_steps_that_free_and_stop_strong_unknowns_in_turn() {
         56.701,
     ];
     // Bounds of each unknown, and equation and value of its entries.
-    let muscles: [(f64, f64, &[(usize, f64)]); 18] = [
+    type Entries = &'static [(usize, f64)];
+    let muscles: [(f64, f64, Entries); 18] = [
         (0.18001, 0.23058, &[(3, -117.41), (4, -60.946)]),
         (0.029176, 0.25624, &[(4, -23.434)]),
         (0.11354, 0.29007, &[(3, -42.817)]),
