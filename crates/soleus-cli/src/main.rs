@@ -5,6 +5,7 @@
 mod analyze;
 mod demo;
 mod door;
+mod emg;
 mod experiment;
 mod gait;
 mod id;

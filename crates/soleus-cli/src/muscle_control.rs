@@ -1,6 +1,7 @@
 //! `soleus rra` and `soleus cmc`: simulations that follow a motion.
 
 use crate::door::{enter, finish, loads_file};
+use crate::emg::EmgInput;
 use clap::{Args, ValueEnum};
 use soleus::muscle_control::{Effort, MassCenter, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS};
 use soleus::simulation::SimulationOutput;
@@ -49,6 +50,9 @@ struct Input {
     /// Folder for the tables
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Write a page with errors, residuals, reserves and excitations, those without --smoothness dotted
+    #[arg(long, value_name = "PAGE.html")]
+    report: Option<PathBuf>,
     /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
     #[arg(long)]
     opensim_faults: bool,
@@ -72,6 +76,7 @@ impl Input {
             accuracy: self.accuracy,
             stop_at_shortfall: self.strict,
             output: SimulationOutput { folder: Some(self.out.clone()), name: None },
+            page: self.report.clone(),
             opensim_faults: self.opensim_faults,
             ..Tracking::default()
         })
@@ -160,6 +165,11 @@ pub struct Control {
     /// Tie each foot on the ground to where it should be by springs and dampers
     #[arg(long)]
     foot_springs: bool,
+    #[command(flatten)]
+    emg: EmgInput,
+    /// Price of the squared distance of activations to EMG, against effort; 0 compares only
+    #[arg(long, value_name = "PRICE", default_value_t = 0.0, requires = "emg")]
+    emg_weight: f64,
 }
 
 /// Names of efforts.
@@ -195,6 +205,7 @@ impl Control {
             least_excitation: self.least_excitation,
             lead: self.lead,
             foot_springs: self.foot_springs,
+            emg: self.emg.emg(self.emg_weight),
         };
         enter(None, false, |cx| finish(cx, request.run(cx)))
     }

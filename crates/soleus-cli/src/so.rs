@@ -2,6 +2,7 @@
 
 use crate::analyze::input::Input;
 use crate::door::{enter, finish};
+use crate::emg::EmgInput;
 use clap::Args;
 use soleus::analysis::check_exponent;
 use soleus::{Error, StaticOptimization};
@@ -23,6 +24,8 @@ pub struct Arguments {
     /// Muscles have their maximal isometric force whatever their length and velocity
     #[arg(long)]
     isometric: bool,
+    #[command(flatten)]
+    emg: EmgInput,
 }
 
 fn parse_exponent(text: &str) -> Result<f64, String> {
@@ -49,6 +52,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         output: i.output(),
         opensim_faults: i.opensim_faults,
         root_angles: i.root_angles,
+        emg: a.emg.emg(0.0),
     };
     enter(None, false, |cx| finish(cx, request.run(cx)))
 }

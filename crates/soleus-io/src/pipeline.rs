@@ -24,6 +24,8 @@ pub struct Pipeline {
     pub imu: Option<Sensors>,
     /// Low-pass filter of the joint angles.
     pub filter: Option<Filter>,
+    /// Every trial with loads is brought to obey the model: later steps take its motion, model and loads.
+    pub reconcile: Option<Reconciliation>,
     /// Residual elimination of every trial with loads: later steps take its motion.
     pub rea: Option<Elimination>,
     /// Residual reduction of every trial with loads: later steps take its motion, and its model.
@@ -137,6 +139,33 @@ pub struct Optimization {
     pub exponent: Option<f64>,
     /// Whether lengths and speeds of fibers limit forces. Default true.
     pub physiology: Option<bool>,
+}
+
+/// `[reconcile]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reconciliation {
+    /// Above this frequency markers alone do not move the model, Hz. Default 10.
+    #[serde(with = "crate::plain")]
+    pub cutoff_hz: Option<f64>,
+    /// Standard deviation of residuals, N and N m. Default: there are none.
+    #[serde(with = "crate::plain")]
+    pub residual_sd: Option<f64>,
+    /// Of masses, as a part of each; 0 keeps them. Default 0.1.
+    #[serde(with = "crate::plain")]
+    pub mass_sd: Option<f64>,
+    /// Of mass centres, m; 0 keeps them. Default 0.02.
+    #[serde(with = "crate::plain")]
+    pub mass_center_sd: Option<f64>,
+    /// Of an offset of the points where loads act, m. Default 0.005.
+    #[serde(with = "crate::plain")]
+    pub load_offset_sd: Option<f64>,
+    /// Of a lag of the loads, s. Default 0.
+    #[serde(with = "crate::plain")]
+    pub load_delay_sd: Option<f64>,
+    /// Of the markers' places in their bodies, m. Default 0.
+    #[serde(with = "crate::plain")]
+    pub marker_offset_sd: Option<f64>,
 }
 
 /// `[rea]`.
@@ -266,6 +295,10 @@ impl Pipeline {
             }
             _ => {}
         }
+        if self.reconcile.is_some() && (self.rea.is_some() || self.rra.is_some()) {
+            let message = "[reconcile] leaves no residuals for [rea] or [rra]";
+            wrong(message.into(), "take one of them out");
+        }
         if self.jr.is_some() && self.so.is_none() {
             wrong("[jr] needs the muscle forces of [so]".into(), "add a table [so]");
         }
@@ -312,7 +345,7 @@ mod tests {
         let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/pipeline.md");
         let guide = std::fs::read_to_string(guide).unwrap_or_default();
         let example = guide.split("```toml\n").nth(1).and_then(|b| b.split("```").next()).unwrap_or_default();
-        let full = "model = 'a \"b\" \\c.osim'\nout = 'o'\nid = { exclude = ['x'] }\nso = {}\n[imu]\nrotations_deg = [0, 0.1, -inf]\n\
+        let full = "model = 'a \"b\" \\c.osim'\nout = 'o'\nid = { exclude = ['x'] }\nso = {}\nreconcile = { mass_sd = 0, cutoff_hz = 8 }\n[imu]\nrotations_deg = [0, 0.1, -inf]\n\
             weights = { 'a b' = 0.1 }\n[[trials]]\nname = 't'\nmarkers = 'm.trc'\nfrom = -inf\nto = inf\n";
         for text in [example, full] {
             let (pipeline, log) = read_text(text);
@@ -333,6 +366,7 @@ mod tests {
             ("model = 'a'\n[scale]\nmodel = 'b'\n".to_string(), 0, "both `model` and [scale]"),
             ("[scale]\n".to_string(), 0, "neither `setup` nor `model`"),
             ("model = 'a'\n[jr]\n".to_string(), 0, "needs the muscle forces"),
+            ("model = 'a'\n[reconcile]\n[rra]\n".to_string(), 0, "leaves no residuals"),
             (format!("model = 'a'\n{trial}{trial}"), 0, "two trials are called `t`"),
             ("model = 'a'\n[[trials]]\nname = '..'\nmarkers = 'm'\n".to_string(), 0, "names a folder"),
             ("model = 'a'\n[[trials]]\nname = 't'\n".to_string(), 0, "neither `markers` nor `orientations`"),

@@ -6,6 +6,7 @@
 
 pub mod analysis;
 pub mod consistent_motion;
+pub mod emg;
 pub mod external_loads;
 pub mod fit_paths;
 pub mod free_motion;

@@ -110,6 +110,7 @@ pub mod artifact;
 pub mod consistent_motion;
 pub mod context;
 pub mod conversion;
+pub mod emg;
 pub mod equilibrium;
 pub mod error;
 pub mod evaluation;

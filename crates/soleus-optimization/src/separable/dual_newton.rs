@@ -23,6 +23,8 @@ const PROXIMITY: f64 = 1e-9;
 const CAREFUL: f64 = 1e-3;
 /// Newton steps of one proximal step at most. Four or five are usual without a start.
 const MAX_NEWTON: usize = 200;
+/// Steps of the search along a Newton step at most; halving alone would take 50.
+const MAX_SEARCH: usize = 60;
 /// The gradient counts as zero at this part of the largest term in the equations.
 const ROUNDING: f64 = 1e-14;
 /// Below this part it may stop falling: terms that cancel leave no more digits.
@@ -30,7 +32,7 @@ const SMALL: f64 = 1e-10;
 /// Proximal steps at most; two are usual.
 const MAX_PROXIMAL: usize = 6;
 /// What careful steps leave of an equation that can be met, as a part of the largest term.
-const ALMOST: f64 = 1e-5;
+const ALMOST: f64 = 1e-3;
 /// Careful proximal steps at most.
 const MAX_CAREFUL: usize = 300;
 
@@ -46,6 +48,8 @@ pub(super) struct Scratch {
     /// 1/ρ of each equation.
     weight: Vec<f64>,
     x: Vec<f64>,
+    /// aᵢᵀ λ and aᵢᵀ d of each unknown.
+    along: Vec<[f64; 2]>,
     /// Unknowns and multipliers to go back to.
     kept: (Vec<f64>, Vec<f64>),
 }
@@ -64,6 +68,7 @@ impl Scratch {
             kept: (vec![0.0; n], v.clone()),
             weight: v,
             x: vec![0.0; n],
+            along: vec![[0.0; 2]; n],
         }
     }
 }
@@ -93,6 +98,11 @@ pub(super) fn solve(p: &mut PowerProgram) -> Result<usize, SharingError> {
     }
     let mut iterations = 0;
     let mut done = proximal(p, &mut s, (MAX_PROXIMAL, 0.1), &mut iterations);
+    if done.is_err() {
+        // A start may be worse than none.
+        p.multipliers.fill(0.0);
+        done = proximal(p, &mut s, (MAX_PROXIMAL, 0.1), &mut iterations);
+    }
     if done.is_err() || largest(&p.missing) > FEASIBLE * p.scale() {
         // They cannot, or the start was poor: short steps of equal length in all equations, from zero, which find the
         // smallest missing part.
@@ -187,26 +197,70 @@ fn newton(p: &mut PowerProgram, s: &mut Scratch) -> Result<usize, SharingError> 
         solve_cholesky(&s.matrix, m, &mut s.step);
         let slope: f64 = s.step.iter().zip(&s.gradient).map(|(d, g)| d * g).sum();
 
-        // The function is convex: halve the step until it falls as it should. Where its change is lost in rounding
-        // the gradient decides, by the test above.
+        // The function is convex: a step that does not make it fall as it should ends where it is least along its way. Halving instead
+        // takes hundreds of steps where some unknowns do a hundred times more than others, which a step frees or stops one by one. Where
+        // the change is lost in rounding the gradient decides, by the test above.
         s.start.copy_from_slice(&p.multipliers);
         let mut length = 1.0;
-        loop {
+        for tried in 0..2 {
             for r in 0..m {
                 p.multipliers[r] = s.start[r] + length * s.step[r];
             }
             let next = evaluate(p, s);
             let lost = slope.abs() <= 1e-11 * value.abs().max(next.abs());
-            if lost || next <= value + 1e-4 * length * slope || length < 1e-12 {
+            if lost || tried == 1 || next <= value + 1e-4 * length * slope {
                 value = next;
                 break;
             }
-            length *= 0.5;
+            length = least(p, s);
         }
     }
     let error = largest(&s.gradient);
     p.x.copy_from_slice(&s.x);
     Err(SharingError::NotConverged { iterations: MAX_NEWTON, error, wanted: ROUNDING })
+}
+
+/// The part of a step, from `start` along `step`, at which the dual function is least. Its slope
+///
+///   φ'(t) = Σ zᵢ clamp(½ (yᵢ + t zᵢ)) − bᵀ d + Σ w d (λ₀ + t d − λₖ),   y = Aᵀ λ₀,   z = Aᵀ d
+///
+/// rises in straight pieces, so that Newton's method between an end where it is negative and one where it is positive is exact after few
+/// steps.
+fn least(p: &PowerProgram, s: &mut Scratch) -> f64 {
+    for i in 0..p.n {
+        s.along[i] = [p.columns.dot(i, &s.start), p.columns.dot(i, &s.step)];
+    }
+    let slopes = |t: f64| {
+        let (mut first, mut second) = (0.0, 0.0);
+        for (i, &[y, z]) in s.along.iter().enumerate() {
+            let x = 0.5 * (y + t * z);
+            first += z * x.max(p.lower[i]).min(p.upper[i]);
+            if x > p.lower[i] && x < p.upper[i] {
+                second += 0.5 * z * z;
+            }
+        }
+        for r in (0..p.m).filter(|&r| s.diagonal[r] > 0.0) {
+            let d = s.step[r];
+            first += s.weight[r] * d * (s.start[r] + t * d - s.center[r]) - p.rhs[r] * d;
+            second += s.weight[r] * d * d;
+        }
+        (first, second)
+    };
+    let (mut low, mut high, mut t) = (0.0, 1.0, 0.5);
+    for _ in 0..MAX_SEARCH {
+        let (first, second) = slopes(t);
+        if first < 0.0 {
+            low = t;
+        } else {
+            high = t;
+        }
+        let next = t - first / second;
+        if (next - t).abs() <= 1e-15 * t || high - low <= 1e-15 * high {
+            break;
+        }
+        t = if next > low && next < high { next } else { 0.5 * (low + high) };
+    }
+    t
 }
 
 /// x(λ), the gradient of the dual function with its proximal term, and its value

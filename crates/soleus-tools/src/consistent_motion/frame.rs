@@ -1,5 +1,6 @@
 //! What one frame says: distances of markers, residuals of the root, errors of the model's constraints, and their derivatives.
 
+use super::angular;
 use super::basis::Basis;
 use super::parameters::{Kind, Parameters};
 use super::{Error, Fit, Measured, Settings};
@@ -36,6 +37,8 @@ pub(super) struct Frames<'a> {
     pub weight: f64,
     /// Whether each mobility turns something.
     turns: Vec<bool>,
+    /// First mobilities of joints whose speeds are an angular velocity.
+    angular: Vec<usize>,
 }
 
 /// How far a coordinate may well be from where it was given, so that one that no marker sees stays: rad and m. Markers say a hundred
@@ -79,6 +82,7 @@ impl<'a> Frames<'a> {
                 *w += weight * marker_weight;
             }
         }
+        let angular = system.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
         let mut frames = Frames {
             n,
             times,
@@ -91,6 +95,7 @@ impl<'a> Frames<'a> {
             root,
             weight: model.total_mass() * model.gravity.norm().max(1.0),
             turns,
+            angular: angular.map(|n| n.u0).collect(),
         };
         // How much the data say about each coordinate, on average; the roughness is weighed against that.
         let mut seen = frames.coordinate_weight.clone();
@@ -101,6 +106,7 @@ impl<'a> Frames<'a> {
             system.compute_kinematics(&x, &mut ws);
             for (w, body, p, _) in frames.markers(system, i, &ws) {
                 point_jacobian(system, &ws, body, p, &mut jacobian);
+                frames.by_angles(&x.q, &mut jacobian);
                 for (s, d) in seen.iter_mut().zip(&jacobian) {
                     *s += w * d.norm_sq() / times.len() as f64;
                 }
@@ -115,6 +121,17 @@ impl<'a> Frames<'a> {
             }
         }
         frames
+    }
+
+    /// Turns what speeds do, speed by speed, into what rates of angles do.
+    fn by_angles(&self, q: &[f64], d: &mut [Vec3<f64>]) {
+        for &u in &self.angular {
+            let columns = angular::columns([q[u], q[u + 1], q[u + 2]]);
+            let by = [d[u], d[u + 1], d[u + 2]];
+            for (k, c) in columns.iter().enumerate() {
+                d[u + k] = by[0] * c[0] + by[1] * c[1] + by[2] * c[2];
+            }
+        }
     }
 
     /// Rows of equations per frame: residuals and the model's constraints on positions.
@@ -221,10 +238,19 @@ pub(super) struct Evaluator<'a> {
 struct Room {
     x: State<f64>,
     xdot: Vec<f64>,
+    /// Second rates of the coordinates.
+    qddot: Vec<f64>,
     controls: Vec<f64>,
     lambda: Vec<f64>,
     r: Vec<f64>,
     ws: Workspace<f64>,
+}
+
+impl Room {
+    /// Angles of a joint whose speeds are an angular velocity, their rates, and the rates of these.
+    fn angles(&self, u: usize) -> [[f64; 3]; 3] {
+        [&self.x.q[u..], &self.xdot[u..], &self.qddot[u..]].map(|x| [x[0], x[1], x[2]])
+    }
 }
 
 impl<'a> Evaluator<'a> {
@@ -281,6 +307,7 @@ impl<'a> Evaluator<'a> {
         Room {
             x: self.system.default_state.clone(),
             xdot: vec![0.0; self.implicit.num_states()],
+            qddot: vec![0.0; self.frames.n],
             controls: vec![0.0; self.system.num_controls],
             lambda: vec![0.0; self.implicit.num_multipliers()],
             r: vec![0.0; self.implicit.num_residuals()],
@@ -305,6 +332,13 @@ impl<'a> Evaluator<'a> {
             }
         }
         room.xdot[..n].copy_from_slice(&room.x.u);
+        room.qddot.copy_from_slice(&room.xdot[n..2 * n]);
+        for &u in &self.frames.angular {
+            let [q, v, a] = room.angles(u);
+            let [omega, rate] = angular::speeds(q, v, a);
+            room.x.u[u..u + 3].copy_from_slice(&omega);
+            room.xdot[n + u..n + u + 3].copy_from_slice(&rate);
+        }
     }
 
     /// Errors of the equations, in units of weight where they are residuals, after the residual was computed.
@@ -316,7 +350,7 @@ impl<'a> Evaluator<'a> {
 
     fn compute(&self, basis: &Basis, c: &[f64], frame: usize, room: &mut Room) {
         self.place(basis, c, frame, room);
-        let Room { x, xdot, controls, lambda, r, ws } = room;
+        let Room { x, xdot, controls, lambda, r, ws, .. } = room;
         self.implicit.compute_residual(x, xdot, controls, lambda, ws, r);
     }
 
@@ -361,7 +395,7 @@ impl<'a> Evaluator<'a> {
         let f = self.frames;
         let n = f.n;
         self.place(basis, c, frame, room);
-        let Room { x, xdot, controls, lambda, r, ws } = room;
+        let Room { x, xdot, controls, lambda, r, ws, .. } = room;
         self.implicit.compute_jacobian(x, xdot, controls, lambda, ws, jw, r, jac);
         let errors = self.errors(room);
         let rows = errors.len();
@@ -383,6 +417,25 @@ impl<'a> Evaluator<'a> {
         let first = f.root.len();
         J[0][first * n..].copy_from_slice(&room.ws.constraints.G[..(rows - first) * n]);
 
+        for &u in &f.angular {
+            let [q, v, a] = room.angles(u);
+            let columns = angular::columns(q);
+            for row in 0..rows {
+                let at = row * n + u;
+                let by = [0, 1, 2].map(|p: usize| [J[p][at], J[p][at + 1], J[p][at + 2]]);
+                let by = match row < first {
+                    true => angular::chain(q, v, a, by),
+                    // Constraints have derivatives along speeds alone.
+                    false => {
+                        [columns.map(|c| by[0][0] * c[0] + by[0][1] * c[1] + by[0][2] * c[2]), by[1], by[2]]
+                    }
+                };
+                for (J, by) in J.iter_mut().zip(by) {
+                    J[at..at + 3].copy_from_slice(&by);
+                }
+            }
+        }
+
         let Jp = self.parameter_columns(room, pw, rows);
         let (mut A, mut g) = (vec![0.0; n * n], vec![0.0; n]);
         let mut d = vec![Vec3::zero(); n];
@@ -392,6 +445,7 @@ impl<'a> Evaluator<'a> {
             .collect();
         for (k, w, body, p, off) in f.targets(self.system, frame, &room.ws) {
             point_jacobian(self.system, &room.ws, body, p, &mut d);
+            f.by_angles(&room.x.q, &mut d);
             let moved: Vec<usize> = (0..n).filter(|&j| d[j].norm_sq() > 0.0).collect();
             for &i in &moved {
                 let wd = d[i] * w;

@@ -15,6 +15,7 @@
 //! can have. Gauss–Newton on (1) and (2) with exact derivatives; its matrix is banded in time with a border for p, and is factorised
 //! sparsely. σ_r → 0 is the same matrix with a zero block, which makes the way from priced residuals to none one of warm starts.
 
+mod angular;
 mod basis;
 mod frame;
 mod matrix;
@@ -33,9 +34,9 @@ use soleus_dynamics::system::SystemError;
 use soleus_math::Vec3;
 use soleus_math::table::{Element, Table, TableError};
 use soleus_model::Model;
+use soleus_model::angles;
 use soleus_model::force::Force;
 use soleus_model::joint::MotionType;
-use soleus_model::{angles, id::CoordinateId};
 
 /// A marker to follow.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,14 +163,6 @@ pub enum Error {
     /// Nothing is free in ground.
     #[error("no joint with ground lets the model move: it has no residuals")]
     NoRoot,
-    /// A joint whose speeds are an angular velocity.
-    #[error(
-        "the speeds of a joint (that of `{coordinate}`) are an angular velocity, which this tool does not support"
-    )]
-    AngularVelocity {
-        /// One of its coordinates.
-        coordinate: String,
-    },
     /// Too few frames.
     #[error("a motion of {found} frames is too short: at least {needed} are needed")]
     TooShort {
@@ -243,11 +236,6 @@ pub fn reconcile(
     let parameters = Parameters::new(&model, &loads, measured, settings);
     let system = parameters.system()?;
     let tree = &system.tree;
-    if let Some(node) = tree.nodes.iter().find(|n| n.joint.speeds_are_angular_velocity()) {
-        let name = |c: CoordinateId| model.coordinates[c.0].name.clone();
-        let coordinate = tree.coordinate_of_mobility[node.u0].map_or(String::new(), name);
-        return Err(Error::AngularVelocity { coordinate });
-    }
     let (root, _) = root(tree).filter(|(node, _)| tree.nodes[*node].nu > 0).ok_or(Error::NoRoot)?;
     let rows = tree.nodes[root].u0..tree.nodes[root].u0 + tree.nodes[root].nu;
 

@@ -49,17 +49,27 @@ impl Tracker<'_> {
                 let first = (from - lead).max(self.reference.span[0]);
                 self.put(first, &mut x);
                 self.rest(&mut x, HARDLY)?;
-                self.compute_controls(&x, self.settings.window)?;
-                self.begin(x);
-                while self.state.time < from - 1e-9 {
-                    self.advance(from)?;
+                // The muscles go along the motion, window by window. Were the model simulated instead, putting it back on the motion at
+                // the end would stretch its tendons by what it was off.
+                let window = self.settings.window;
+                while x.time < from - 1e-9 {
+                    let (t0, t1) = (x.time, (x.time + window).min(from));
+                    self.compute_controls(&x, window)?;
+                    let controls: Vec<f64> = self.actuators.controls().collect();
+                    for (values, c) in self.nodes.iter_mut().zip(&controls) {
+                        values.push(*c);
+                    }
+                    self.put(t0, &mut x);
+                    self.predict_paths(t0, t1);
+                    self.actuators.carry(
+                        self.system,
+                        &self.courses,
+                        &mut x.z,
+                        ((t0, t1), false),
+                        &controls,
+                    )?;
+                    self.put(t1, &mut x);
                 }
-                // Coordinates begin on the motion; what the muscles have come to is kept.
-                let mut x = self.state.clone();
-                self.put(from, &mut x);
-                self.rows = soleus_simulation::Trajectory::new(self.rows.dim());
-                self.windows.clear();
-                self.node_times.clear();
                 self.nodes.iter_mut().for_each(Vec::clear);
                 self.begin(x);
                 Ok(())

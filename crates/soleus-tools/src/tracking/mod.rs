@@ -17,6 +17,7 @@
 //! Sources: Thelen & Anderson (2006) for the method; OpenSim 4.6's `CMC` for tasks, gains, targets and the first states. Excitations are
 //! found to 1e-7 here (there to 2e-3), and muscles are integrated by an implicit method.
 
+mod actuation;
 mod actuators;
 mod contraction;
 mod controls;
@@ -30,6 +31,7 @@ mod sharing;
 #[cfg(test)]
 mod tests;
 
+pub use actuation::{NotActuated, errors_die_out};
 pub use actuators::{Driven, Limit};
 pub use foot_springs::{FootSprings, SpringSettings, add_foot_springs};
 pub use initial::InitialStates;
@@ -41,7 +43,7 @@ use actuators::Actuators;
 use contraction::Course;
 use controls::WindowControls;
 use response::Response;
-use sharing::Sharing;
+use sharing::{Known, Sharing};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{MotionError, State, System, Workspace};
 use soleus_model::Model;
@@ -98,6 +100,33 @@ pub enum Effort {
     },
 }
 
+/// The activation of a muscle as it was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredActivation {
+    /// The force in the model.
+    pub force: usize,
+    /// Price w of (a − measured)² at the end of each window, against effort.
+    pub weight: f64,
+    /// s, rising.
+    pub times: Vec<f64>,
+    /// From 0 to 1; straight lines in between, and nothing beyond.
+    pub values: Vec<f64>,
+}
+
+impl MeasuredActivation {
+    /// The value at a time.
+    pub fn at(&self, t: f64) -> Option<f64> {
+        let k = self.times.partition_point(|x| *x < t);
+        let (after, y) = (*self.times.get(k)?, *self.values.get(k)?);
+        if after == t {
+            return Some(y);
+        }
+        let j = k.checked_sub(1)?;
+        let s = (t - self.times[j]) / (after - self.times[j]);
+        Some(self.values[j] + s * (y - self.values[j]))
+    }
+}
+
 /// How to follow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -109,6 +138,8 @@ pub struct Settings {
     pub effort: Effort,
     /// Price of a change of excitation from one window to the next, against effort: 0 for none, as in OpenSim.
     pub smoothness: f64,
+    /// Activations to come near to, such as those of electromyograms; for efforts that are squares.
+    pub measured: Vec<MeasuredActivation>,
     /// Steps of the simulation.
     pub steps: StepOptions,
     /// What OpenSim 4.6 does wrong in the strength of muscles is done so too.
@@ -122,6 +153,7 @@ impl Default for Settings {
             target: Target::Exact,
             effort: Effort::Strength,
             smoothness: 0.0,
+            measured: Vec::new(),
             steps: StepOptions::default(),
             opensim_faults: false,
         }
@@ -271,7 +303,7 @@ pub struct Tracker<'a> {
 /// Times between which lengths of paths are interpolated lie at most so far apart, s: cubics are then exact to 1e-9 m.
 const PATH_INTERVAL: f64 = 0.005;
 /// A shortfall below this part of what is wanted, or of 1 N·m or N, is none: less than any reserve is asked to be.
-const ROUNDING: f64 = 1e-3;
+const ROUNDING: f64 = 1e-6;
 
 impl<'a> Tracker<'a> {
     /// Prepares to follow; `base` sets the controls of actuators that are not driven.
@@ -470,8 +502,13 @@ impl<'a> Tracker<'a> {
             .compute(&self.pose, &self.actuators, self.ode.controls.base(t1, &self.pose))
             .map_err(|source| TrackingError::Motion { time: t0, source })?;
         self.actuators.compute_strengths(self.system, &self.response.ws, self.settings.opensim_faults);
-        let before = self.nodes.iter().map(|values| values.last().copied());
-        self.sharing.load(&self.settings, &mut self.response, &self.actuators, &wanted, before);
+        let measured = &self.settings.measured;
+        let of = |force: usize| measured.iter().find(|m| m.force == force);
+        let known = self.actuators.list.iter().zip(&self.nodes).map(|(a, values)| Known {
+            before: values.last().copied(),
+            measured: of(a.load.force).and_then(|m| Some([m.weight, m.at(t1)?])),
+        });
+        self.sharing.load(&self.settings, &mut self.response, &self.actuators, &wanted, known);
         self.sharing.solve().map_err(|source| TrackingError::Sharing { time: t0, source })?;
         self.sharing.forces(&mut self.actuators);
         window.shortfalls = self.shortfalls(t0);

@@ -28,6 +28,15 @@ pub(super) struct Sharing {
     column: Vec<f64>,
 }
 
+/// What is known of an actuator before a window is solved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// Control of the window before.
+    pub before: Option<f64>,
+    /// Weight and value of the activation that was measured at the end.
+    pub measured: Option<[f64; 2]>,
+}
+
 /// An actuator within this part of its range of a bound is at its limit.
 const AT_LIMIT: f64 = 1e-6;
 
@@ -59,14 +68,14 @@ impl Sharing {
         })
     }
 
-    /// The program for the accelerations that are wanted. `before` has the controls of the window before.
+    /// The program for the accelerations that are wanted.
     pub fn load(
         &mut self,
         settings: &Settings,
         response: &mut Response,
         actuators: &Actuators,
         accelerations: &[f64],
-        before: impl Iterator<Item = Option<f64>>,
+        known: impl Iterator<Item = Known>,
     ) {
         let k = self.wanted.len();
         for (w, (a, free)) in self.wanted.iter_mut().zip(accelerations.iter().zip(&response.free)) {
@@ -80,8 +89,8 @@ impl Sharing {
             }
         }
         response.weigh(&mut [&mut self.columns, &mut self.wanted, &mut self.slack]);
-        for (i, before) in before.enumerate() {
-            (self.center[i], self.scale[i]) = self.cost(settings, actuators, i, before);
+        for (i, known) in known.enumerate() {
+            (self.center[i], self.scale[i]) = self.cost(settings, actuators, i, known);
         }
         self.program.rhs.copy_from_slice(&self.wanted);
         self.program.clear_columns();
@@ -106,7 +115,7 @@ impl Sharing {
     }
 
     /// Center and scale of the cost of an actuator.
-    fn cost(&self, settings: &Settings, actuators: &Actuators, i: usize, before: Option<f64>) -> (f64, f64) {
+    fn cost(&self, settings: &Settings, actuators: &Actuators, i: usize, known: Known) -> (f64, f64) {
         let (a, range) = (&actuators.list[i], &actuators.ranges[i]);
         let width = range.force[1] - range.force[0];
         let (center, scale) = match settings.effort {
@@ -123,16 +132,28 @@ impl Sharing {
                 }
             }
         };
-        // c (f − f₀)² + ρ g² (f − f_p)², with g the slope of the excitation by force and f_p the force of the last excitation.
-        match before {
-            Some(last) if settings.smoothness > 0.0 && a.is_muscle && self.exponent == 2.0 && width > 0.0 => {
-                let g = (range.control[1] - range.control[0]) / width;
-                let kept = range.force[0] + (last - range.control[0]) / g;
-                let (c, d) = (1.0 / (scale * scale), settings.smoothness * g * g);
-                ((c * center + d * kept) / (c + d), 1.0 / (c + d).sqrt())
-            }
-            _ => (center, scale),
+        if !a.is_muscle || self.exponent != 2.0 || !(width > 0.0) {
+            return (center, scale);
         }
+        // c (f − f₀)² + ρ g² (f − f_p)² + w s² (f − f_m)²: g and s are the slopes of excitation and activation by force, f_p is the
+        // force of the last excitation and f_m that of the measured activation. Their sum is one such square.
+        let c = 1.0 / (scale * scale);
+        let (mut weight, mut moment) = (c, c * center);
+        let mut add = |price: f64, ends: [f64; 2], value: f64| {
+            let slope = (ends[1] - ends[0]) / width;
+            if price > 0.0 && slope > 0.0 {
+                let d = price * slope * slope;
+                weight += d;
+                moment += d * (range.force[0] + (value - ends[0]) / slope);
+            }
+        };
+        if let Some(last) = known.before {
+            add(settings.smoothness, range.control, last);
+        }
+        if let Some([price, value]) = known.measured {
+            add(price, range.activation, value);
+        }
+        (moment / weight, 1.0 / weight.sqrt())
     }
 
     pub fn solve(&mut self) -> Result<(), SharingError> {

@@ -9,7 +9,7 @@ use soleus_math::table::{Element, Table};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::force::{ControlRange, CoordinateActuator, Force, ForceKind};
 use soleus_model::id::CoordinateId;
-use soleus_model::joint::JointKind::{Pin, Slider};
+use soleus_model::joint::JointKind::{Pin, Planar, Slider};
 
 fn actuator(model: &mut Model, coordinate: usize, optimal_force: f64) {
     let name = format!("a{}", model.forces.len());
@@ -222,5 +222,193 @@ fn identity_contraction_by_two_methods() {
             assert!((tension - want).abs() < 4e-5 * 1000.0, "{a} to {e}: {tension} N, {want} N");
             assert!((z[0] - end.state[0]).abs() < 2e-6, "{a} to {e}: {} and {}", z[0], end.state[0]);
         }
+    }
+}
+
+/// A body of 50 kg in the vertical plane, carried by forces at points of ground; its motion is to stand still.
+fn carried(points: &[(f64, [f64; 2])]) -> (Model, Vec<[String; 6]>) {
+    use soleus_math::{Transform, Vec3};
+    use soleus_model::force::ExternalForce;
+    let mut model = chain(vec![(Planar, 3)]);
+    model.frames.iter_mut().for_each(|f| f.X_BF = Transform::identity());
+    (model.bodies[1].mass, model.bodies[1].mass_center) = (50.0, Vec3::zero());
+    let (ground, body) = (model.bodies[0].frame, model.bodies[1].frame);
+    for (i, (newton, [px, py])) in points.iter().enumerate() {
+        let name = format!("plate{i}");
+        let constant = |v: [f64; 3]| Some(v.map(|x| vec![x; 2]));
+        model.forces.push(Force {
+            path: format!("/forceset/{name}"),
+            name,
+            class: "ExternalForce".to_string(),
+            enabled: true,
+            line_of_action: None,
+            kind: ForceKind::ExternalForce(ExternalForce {
+                applied_to_body: body,
+                applied_to_body_label: "b0".to_string(),
+                force_expressed_in_body: ground,
+                point_expressed_in_body: ground,
+                time: vec![-1.0, 2.0],
+                force: constant([0.0, *newton, 0.0]),
+                point: constant([*px, *py, 0.0]),
+                torque: None,
+            }),
+        });
+    }
+    let springs = add_foot_springs(&mut model);
+    (model, springs)
+}
+
+/// The motion that stands still in the default pose.
+fn stillness(model: &Model, system: &System) -> Reference {
+    let times: Vec<f64> = (0..=20).map(|i| 0.05 * f64::from(i)).collect();
+    let labels: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
+    let columns = vec![vec![0.0; times.len()]; labels.len()];
+    let table = Table::new(Element::Scalar, labels, times, columns).unwrap();
+    let history =
+        StateHistory::from_coordinates(model, system, &table, None, &MotionSettings::default()).unwrap();
+    Reference::new(system, &history).unwrap()
+}
+
+/// (7) and (8) by hand: a body that is shifted, turned and moving, on two plates that bear one and three quarters.
+#[test]
+fn analytic_foot_springs_by_share_of_the_load() {
+    let points = [(125.0, [0.1, -0.02]), (375.0, [-0.05, 0.03])];
+    let (model, names) = carried(&points);
+    let system = System::compile(&model).unwrap();
+    let reference = stillness(&model, &system);
+    let settings = SpringSettings::default();
+    let mut springs = FootSprings::new((&model, &system), &reference, &names, settings);
+    let mut x = system.default_state.clone();
+    x.time = 0.3;
+    let (angle, dx, dy, omega, vx, vy) = (0.07_f64, 0.011, -0.006, 0.4, 0.2, -0.1);
+    x.q.copy_from_slice(&[angle, dx, dy]);
+    x.u.copy_from_slice(&[omega, vx, vy]);
+    let mut controls = vec![0.0; system.num_controls];
+    springs.add(x.time, &x, &mut controls);
+    let list: Vec<usize> = springs.controls().collect();
+    for (k, (newton, [px, py])) in points.iter().enumerate() {
+        let share = newton / 500.0;
+        let (s, c) = angle.sin_cos();
+        // The arm from the origin of the body to its point, and where that point is and goes.
+        let (rx, ry) = (c * px - s * py, s * px + c * py);
+        let fx = share * (-1000.0 * (dx + rx - px) - 20.0 * (vx - omega * ry));
+        let fy = share * (-10_000.0 * (dy + ry - py) - 200.0 * (vy + omega * rx));
+        let turning = share * (-500.0 * s - 20.0 * omega);
+        let expected = [fx, fy, 0.0, 0.0, 0.0, turning + rx * fy - ry * fx];
+        for (i, want) in expected.iter().enumerate() {
+            let found = controls[list[6 * k + i]];
+            assert!((found - want).abs() < 1e-10, "plate {k}, {i}: {found} and {want}");
+        }
+    }
+
+    // A foot in the air has none.
+    let (model, names) = carried(&[(0.0, [0.0, 0.0])]);
+    let system = System::compile(&model).unwrap();
+    let mut springs = FootSprings::new((&model, &system), &reference, &names, settings);
+    let mut controls = vec![0.0; system.num_controls];
+    springs.add(0.3, &x, &mut controls);
+    assert!(controls.iter().all(|c| *c == 0.0), "{controls:?}");
+}
+
+/// A body that its load carries, let go 1 cm too high, is a damped oscillator: m ÿ = −k y − b ẏ.
+#[test]
+fn analytic_a_shifted_body_on_its_spring_oscillates() {
+    use soleus_simulation::integrate;
+    let weight = 50.0 * soleus_model::model::STANDARD_GRAVITY.norm();
+    let (model, names) = carried(&[(weight, [0.0, 0.0])]);
+    let system = System::compile(&model).unwrap();
+    let reference = stillness(&model, &system);
+    let springs = FootSprings::new((&model, &system), &reference, &names, SpringSettings::default());
+    let mut controls = WindowControls::new(ModelControls::none(&system), &[], system.num_controls);
+    controls.springs = Some(Box::new(springs));
+    let mut ode = SystemOde::new(&system, controls);
+    let mut x = system.default_state.clone();
+    x.q[2] = 0.01;
+    let start = SystemOde::<WindowControls>::vector(&x);
+    let mut method = ExplicitRungeKutta::merson(ode.error_norm(), StepOptions::with_accuracy(1e-9));
+    let (decay, frequency) = (200.0 / 100.0, (10_000.0 / 50.0 - 4.0_f64).sqrt());
+    for t in [0.1, 0.25, 0.6] {
+        let end = integrate(&mut method, &mut ode, (0.0, &start), t, &mut [], &mut |_| {
+            std::ops::ControlFlow::Continue(())
+        });
+        let wave = (frequency * t).cos() + decay / frequency * (frequency * t).sin();
+        let y = 0.01 * (-decay * t).exp() * wave;
+        assert!((end.state[2] - y).abs() < 1e-8, "at {t} s: {} m and {y} m", end.state[2]);
+        assert!(end.state[0].abs() < 1e-10 && end.state[1].abs() < 1e-10, "{:?}", end.state);
+    }
+}
+
+/// Ranks by hand: a coordinate that nothing moves, and two that one tie moves together.
+#[test]
+fn analytic_tasks_that_actuators_cannot_meet() {
+    let mut model = chain(vec![(Slider, 1), (Pin, 1), (Pin, 1)]);
+    actuator(&mut model, 0, 10.0);
+    let tasks: Vec<Task> = (0..3).map(Task::new).collect();
+    let of = |model: &Model| {
+        let system = System::compile(model).unwrap();
+        let (_, reference) = motion(model, &system);
+        let base = ModelControls::none(&system);
+        let all = settings(Target::Exact);
+        let mut tracker =
+            Tracker::new((model, &system), &reference, &tasks, &drive(model, 1.0), base, &all).unwrap();
+        tracker.not_actuated().unwrap()
+    };
+    let nothing = |coordinate| NotActuated { coordinate, follows: Vec::new() };
+    assert_eq!(of(&model), [nothing(1), nothing(2)]);
+    actuator(&mut model, 1, 10.0);
+    assert_eq!(of(&model), [nothing(2)]);
+    actuator(&mut model, 2, 1e-3);
+    assert_eq!(of(&model), []);
+    // A torque between ground and the last body moves both pins alike, up to the angle between their axes.
+    model.forces.truncate(1);
+    model.forces.push(Force {
+        path: "/forceset/torque".to_string(),
+        name: "torque".to_string(),
+        class: "TorqueActuator".to_string(),
+        enabled: true,
+        line_of_action: None,
+        kind: ForceKind::TorqueActuator(soleus_model::force::TorqueActuator {
+            control: ControlRange::default(),
+            body_a: model.bodies[3].frame,
+            body_b: model.bodies[0].frame,
+            torque_is_global: true,
+            axis: soleus_math::vec3(0.1, 0.2, 1.0),
+            optimal_force: 5.0,
+        }),
+    });
+    let found = of(&model);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let pair = [found[0].coordinate, found[0].follows[0]];
+    assert!(pair == [1, 2] || pair == [2, 1], "{found:?}");
+}
+
+/// Errors grow in the simulation where the polynomial says so, and die out where it says that.
+#[test]
+fn identity_gains_that_are_too_large_for_the_window() {
+    assert!(errors_die_out(100.0, 20.0, 0.01) && errors_die_out(100.0, 20.0, 0.03));
+    assert!(errors_die_out(0.01, 199.0, 0.01) && !errors_die_out(0.01, 201.0, 0.01));
+    let mut model = chain(vec![(Slider, 1)]);
+    actuator(&mut model, 0, 10.0);
+    let system = System::compile(&model).unwrap();
+    let (_, reference) = motion(&model, &system);
+    for (kp, kv) in
+        [(100.0, 20.0), (100.0, 150.0), (100.0, 230.0), (9000.0, 20.0), (2000.0, 60.0), (20_000.0, 100.0)]
+    {
+        let tasks = [Task { kp, kv, ..Task::new(0) }];
+        let settings = Settings { window: 0.01, ..settings(Target::Exact) };
+        let base = ModelControls::none(&system);
+        let mut tracker =
+            Tracker::new((&model, &system), &reference, &tasks, &drive(&model, 1e9), base, &settings)
+                .unwrap();
+        tracker.start(0.0, InitialStates::FirstWindow).unwrap();
+        // A push, and what becomes of it.
+        tracker.state.u[0] += 0.1;
+        let mut errors = Vec::new();
+        for _ in 0..80 {
+            errors.push(tracker.advance(1.0).unwrap().errors[0].abs());
+        }
+        let early = errors[..20].iter().fold(0.0, |m: f64, e| m.max(*e));
+        let late = errors[60..].iter().fold(0.0, |m: f64, e| m.max(*e));
+        assert_eq!(late < early, errors_die_out(kp, kv, 0.01), "kp {kp}, kv {kv}: {early}, then {late}");
     }
 }

@@ -1,13 +1,18 @@
 //! Static optimization: muscle forces and activations behind a motion.
 
-use super::{AnalysisOutput, AnalysisTables, Analyze};
+use super::{AnalysisOutput, AnalysisTable, AnalysisTables, Analyze};
 use crate::context::Context;
+use crate::emg::{self, Emg};
 use crate::error::Error;
+use crate::inputs::model;
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::Table;
 use std::path::PathBuf;
+
+/// Name of the analysis.
+const NAME: &str = "StaticOptimization";
 
 /// Activations of least effort Σ aᵖ that give a motion its accelerations, moment by moment.
 ///
@@ -61,6 +66,8 @@ pub struct StaticOptimization {
     /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
     /// then depend on the way a subject faces.
     pub root_angles: bool,
+    /// Measured EMG, to compare activations with; its weight has no effect.
+    pub emg: Option<Emg>,
 }
 
 impl Default for StaticOptimization {
@@ -81,6 +88,7 @@ impl Default for StaticOptimization {
             output: AnalysisOutput::default(),
             opensim_faults: false,
             root_angles: false,
+            emg: None,
         }
     }
 }
@@ -88,13 +96,29 @@ impl Default for StaticOptimization {
 impl StaticOptimization {
     /// Solves all rows. Where actuators are too weak, the nearest that they can do is in the tables, and the verdict says so.
     pub fn run(&self, cx: &Context) -> Result<AnalysisTables, Error> {
-        self.analysis().run(cx)
+        let Some(emg) = &self.emg else { return self.analysis().run(cx) };
+        let curves = emg.curves(cx, &model::read(&cx.without_model_warnings(), &self.model)?)?;
+        let mut found = self.analysis().run(cx)?;
+        if let Some(activations) = found.table(NAME, "_activation") {
+            let compared = emg::compare(&curves, activations.times(), |m| activations.column(m));
+            let (list, table) =
+                compared.map_err(|e| Error::content(emg.signals.path(), 0, "", e.to_string(), ""))?;
+            match table {
+                Some(table) => {
+                    cx.note(format!("activations beside EMG:\n{}", emg::told(&list).trim_end()));
+                    let (analysis, suffix) = (NAME.to_string(), "_emg".to_string());
+                    found.tables.push(AnalysisTable { analysis, suffix, table, is_controls: false });
+                }
+                None => cx.warn(emg.signals.path(), "EMG and motion have no time in common".to_string(), ""),
+            }
+        }
+        Ok(found)
     }
 
     /// The same as a request for analyses.
     pub fn analysis(&self) -> Analyze {
         let setup = AnalysisSetup {
-            name: "StaticOptimization".to_string(),
+            name: NAME.to_string(),
             line: 0,
             on: true,
             step_interval: self.every,

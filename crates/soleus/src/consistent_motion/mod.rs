@@ -160,7 +160,7 @@ impl Reconcile {
         };
         let found = reconcile(model.clone(), forces.clone(), &start, &measured, &settings, &mut told)
             .map_err(|e| failed(path, &e))?;
-        cx.go_on()?;
+        let cancelled = cx.monitor.is_cancelled();
         for name in &found.unknown_forces {
             log.warn(0, "", format!("there is no force or group `{name}` to leave out"), "");
         }
@@ -183,8 +183,16 @@ impl Reconcile {
             None => None,
         };
         let data = files::load_data(&found.loads);
-        let result =
-            ReconciledMotion { found, before, after, kinematics, document, data, request: self.clone() };
+        let result = ReconciledMotion {
+            found,
+            before,
+            after,
+            kinematics,
+            document,
+            data,
+            cancelled,
+            request: self.clone(),
+        };
         result.report().lines().for_each(|line| cx.note(line));
         Ok(result)
     }
@@ -326,6 +334,7 @@ pub struct ReconciledMotion {
     pub kinematics: Option<Trial>,
     document: Option<Document>,
     data: Option<Table>,
+    cancelled: bool,
     request: Reconcile,
 }
 
@@ -443,6 +452,13 @@ impl Outcome for ReconciledMotion {
         let f = &self.found.fit;
         if f.converged {
             return Ok(());
+        }
+        if self.cancelled {
+            let saved = format!(
+                "the motion after {} iterations, with residuals of {:.2e} N and {:.2e} N m RMS",
+                f.iterations, f.residual_rms[0], f.residual_rms[1]
+            );
+            return Err(Error::Cancelled { saved });
         }
         let message = format!(
             "the motion did not converge: {} iterations, residuals RMS {:.2e} N, {:.2e} N m",

@@ -1,12 +1,16 @@
 //! Computed muscle control.
 
 use super::run::{self, Job};
-use super::{TrackedMotion, Tracking, inputs};
-use crate::context::Context;
+use super::{TrackedMotion, Tracking, inputs, page};
+use crate::context::{Context, Silent};
+use crate::emg::Emg;
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use soleus_io::setup::CmcSetup;
-use soleus_tools::tracking::{Effort as Kernel, InitialStates, Settings, Target, add_foot_springs};
+use soleus_model::Model;
+use soleus_tools::tracking::{
+    Effort as Kernel, InitialStates, MeasuredActivation, Settings, Target, add_foot_springs,
+};
 use std::path::Path;
 
 /// Muscle excitations that drive a simulation along a motion.
@@ -32,6 +36,8 @@ pub struct ComputedMuscleControl {
     /// Whether each foot that a measured force acts on is tied to where it should be by springs and dampers, as Thelen & Anderson (2006)
     /// do, in proportion to its share of the load.
     pub foot_springs: bool,
+    /// Measured EMG, to compare activations with and, if it has a weight, to come near to.
+    pub emg: Option<Emg>,
 }
 
 /// What effort is.
@@ -74,6 +80,7 @@ impl Default for ComputedMuscleControl {
             least_excitation: 0.01,
             lead: None,
             foot_springs: false,
+            emg: None,
         }
     }
 }
@@ -91,6 +98,7 @@ impl ComputedMuscleControl {
             least_excitation: inputs::LEAST_OF_OPENSIM,
             lead: None,
             foot_springs: false,
+            emg: None,
         })
     }
 
@@ -106,17 +114,24 @@ impl ComputedMuscleControl {
         let system = run::compile(request, &model)?;
         let (history, data) = inputs::motion(cx, request, (&model, &system))?;
         let range = inputs::range(cx, request, data, self.window)?;
-        let job = Job {
+        let emg = match &self.emg {
+            Some(emg) => emg.curves(cx, &model)?,
+            None => Vec::new(),
+        };
+        let weight = self.emg.as_ref().map_or(0.0, |e| e.weight);
+        let (tasks, task_lines) = inputs::tasks(cx, request, &model)?;
+        let mut job = Job {
             request,
             both: (&model, &system),
             history: &history,
             range,
-            data_end: data[1],
+            data,
             settings: Settings {
                 window: self.window,
                 target: if self.exact { Target::Exact } else { Target::Weighted },
                 effort: self.effort.kernel(),
                 smoothness: self.smoothness,
+                measured: measured(&model, &emg, weight),
                 ..Settings::default()
             },
             least_excitation: self.least_excitation,
@@ -124,10 +139,26 @@ impl ComputedMuscleControl {
                 Some(lead) => InitialStates::Earlier(lead),
                 None => InitialStates::FirstWindow,
             },
-            tasks: inputs::tasks(cx, request, &model)?,
+            tasks,
+            task_lines,
             springs: &springs,
+            emg: &emg,
         };
-        job.run(cx)
+        let mut found = job.run(cx)?;
+        if let Some(file) = &request.page {
+            // Beside excitations that may not change for nothing, those that may.
+            let rough = match self.smoothness > 0.0 && !cx.monitor.is_cancelled() {
+                true => {
+                    job.settings.smoothness = 0.0;
+                    job.run(&Context { monitor: &Silent, ..*cx }).ok()
+                }
+                false => None,
+            };
+            let rough = rough.map(|r| r.control_nodes);
+            found.page =
+                Some((file.clone(), page::page(&found, rough.as_ref().map(|r| (self.smoothness, r)))));
+        }
+        Ok(found)
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -143,9 +174,25 @@ impl ComputedMuscleControl {
         if !(self.smoothness >= 0.0 && self.smoothness.is_finite()) {
             return wrong(format!("{} is no price of smoothness", self.smoothness), "give 0 or more");
         }
+        let is_squared = self.effort != Effort::Cubed || !self.exact;
+        if self.emg.as_ref().is_some_and(|e| e.weight > 0.0) && !is_squared {
+            let message =
+                "the distance to EMG goes with efforts that are squares, not with cubed activations";
+            return wrong(message.to_string(), "take another effort, such as activation, or a weight of 0");
+        }
         if let Some(lead) = self.lead.filter(|l| !(*l >= 0.0 && l.is_finite())) {
             return wrong(format!("muscles cannot begin {lead} s earlier"), "give 0 or more, such as 0.1");
         }
         Ok(())
     }
+}
+
+/// EMG as activations to come near to.
+fn measured(model: &Model, curves: &[crate::emg::EmgCurve], weight: f64) -> Vec<MeasuredActivation> {
+    let curves = curves.iter().filter(|_| weight > 0.0);
+    let one = |c: &crate::emg::EmgCurve| {
+        let force = model.forces.iter().position(|f| f.name == c.muscle)?;
+        Some(MeasuredActivation { force, weight, times: c.times.clone(), values: c.values.clone() })
+    };
+    curves.filter_map(one).collect()
 }

@@ -21,8 +21,8 @@ const ORDER: usize = 50;
 /// Least excitation of muscles in setup files: OpenSim's, which says that below it controls cannot be computed.
 pub const LEAST_OF_OPENSIM: f64 = 0.02;
 
-/// The tasks of a request.
-pub fn tasks(cx: &Context, request: &Tracking, model: &Model) -> Result<Vec<Task>, Error> {
+/// The tasks of a request, and their lines in the file that they are from.
+pub fn tasks(cx: &Context, request: &Tracking, model: &Model) -> Result<(Vec<Task>, Vec<u32>), Error> {
     let (list, path) = match &request.task_file {
         Some(path) => {
             let (tasks, log) = read_tracking_tasks(&cx.read(path)?, &path.display().to_string());
@@ -31,9 +31,11 @@ pub fn tasks(cx: &Context, request: &Tracking, model: &Model) -> Result<Vec<Task
         None => (request.tasks.clone(), request.path()),
     };
     if list.is_empty() {
-        return Ok((0..model.coordinates.len()).map(Task::new).collect());
+        let all: Vec<Task> = (0..model.coordinates.len()).map(Task::new).collect();
+        let lines = vec![0; all.len()];
+        return Ok((all, lines));
     }
-    let mut tasks = Vec::with_capacity(list.len());
+    let (mut tasks, mut lines) = (Vec::with_capacity(list.len()), Vec::with_capacity(list.len()));
     for t in list.iter().filter(|t| t.on) {
         let Some(coordinate) = model.coordinate(&t.coordinate) else {
             let hint =
@@ -42,9 +44,10 @@ pub fn tasks(cx: &Context, request: &Tracking, model: &Model) -> Result<Vec<Task
             return Err(Error::content(path, t.line, "", message, &hint));
         };
         check(path, t)?;
+        lines.push(t.line);
         tasks.push(Task { coordinate: coordinate.0, weight: t.weight, kp: t.kp, kv: t.kv, ka: t.ka });
     }
-    Ok(tasks)
+    Ok((tasks, lines))
 }
 
 fn check(path: &std::path::Path, t: &TrackingTask) -> Result<(), Error> {

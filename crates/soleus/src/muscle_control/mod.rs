@@ -30,6 +30,7 @@
 
 mod computed_muscle_control;
 mod inputs;
+mod page;
 mod report;
 mod residual_reduction;
 mod run;
@@ -104,6 +105,8 @@ pub struct Tracking {
     pub stop_at_shortfall: bool,
     /// Files to write.
     pub output: SimulationOutput,
+    /// File for a page (.html) with errors, residuals, reserves and excitations.
+    pub page: Option<PathBuf>,
     /// Whether to reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
     pub opensim_faults: bool,
     /// The setup file that asks, for messages; files that analyses name are taken from its folder.
@@ -134,6 +137,7 @@ impl Default for Tracking {
             analyses: Vec::new(),
             stop_at_shortfall: false,
             output: SimulationOutput::default(),
+            page: None,
             opensim_faults: false,
             asked_in: None,
         }
@@ -195,6 +199,9 @@ pub struct TrackedMotion {
     pub report: TrackingReport,
     /// Generalized forces that were missing (N m or N), window by window; none where nothing was.
     pub missing: Option<Table>,
+    /// EMG and activations of the muscles that have both, at the times of the states: `MUSCLE.emg`, `MUSCLE.activation`.
+    pub emg: Option<Table>,
+    page: Option<(PathBuf, String)>,
     /// Which controls are held over a window.
     steps: Vec<bool>,
     folder: Option<PathBuf>,
@@ -208,6 +215,11 @@ impl TrackedMotion {
         self.tables.iter().find(|t| t.analysis == analysis && t.suffix == suffix).map(|t| &t.table)
     }
 
+    /// The page, if one was asked for.
+    pub fn page(&self) -> Option<&str> {
+        self.page.as_ref().map(|p| p.1.as_str())
+    }
+
     fn file(&self, ending: &str) -> Option<PathBuf> {
         let name = file_part(&format!("{}_{ending}", self.name));
         self.folder.as_ref().map(|folder| folder.join(name))
@@ -216,13 +228,15 @@ impl TrackedMotion {
 
 impl Outcome for TrackedMotion {
     fn artifacts(&self) -> Vec<Artifact<'_>> {
-        let Some(folder) = &self.folder else { return Vec::new() };
-        let mut list = Vec::new();
+        let page = self.page.iter().map(|(file, text)| Artifact::text(file, text.as_str()).derived());
+        let mut list: Vec<Artifact> = page.collect();
+        let Some(folder) = &self.folder else { return list };
         let tables = [
             ("states.sto", Some(&self.states)),
             ("controls.sto", Some(&self.controls)),
             ("pErr.sto", Some(&self.errors)),
             ("missing.sto", self.missing.as_ref()),
+            ("emg.sto", self.emg.as_ref()),
         ];
         for (ending, table) in tables {
             if let (Some(file), Some(table)) = (self.file(ending), table) {

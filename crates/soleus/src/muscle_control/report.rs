@@ -1,13 +1,15 @@
 //! How well a motion was followed, and with what help.
 
 use crate::analysis::AnalysisTable;
+use crate::emg::{self, EmgComparison};
 use serde::Serialize;
 use soleus_dynamics::System;
-use soleus_math::Table;
+use soleus_math::{SpatialVec, Table};
 use soleus_model::id::{BodyId, FrameId};
 use soleus_model::joint::{Joint, MotionType};
 use soleus_model::{Force, ForceKind, Model};
 use soleus_simulation::Statistics;
+use soleus_tools::analysis::ActuatorLoad;
 use soleus_tools::tracking::{Reference, Shortfall, Tracker};
 use std::fmt;
 
@@ -15,6 +17,13 @@ use std::fmt;
 /// mean square (N), the same of moments (N·m), largest errors of places (mm) and angles (deg).
 const LIMITS: [[f64; 2]; 6] =
     [[10.0, 25.0], [5.0, 10.0], [50.0, 75.0], [30.0, 50.0], [20.0, 50.0], [2.0, 5.0]];
+/// The same for motions that muscles made, as OpenSim's checklist for computed muscle control has them (its documentation, Simulation with
+/// OpenSim – Best Practices): largest residual force, its mean (N), and largest residual moment (N·m).
+const MUSCLE_LIMITS: [[f64; 2]; 3] = [[10.0, 20.0], [5.0, 10.0], [75.0, 75.0]];
+/// Largest moment of a reserve in percent of that of its joint, from the same list.
+const RESERVE_LIMIT: f64 = 10.0;
+/// Where muscles do less than this part of what all actuators do at a coordinate, an actuator is what moves it, and no reserve.
+const NO_MUSCLES: f64 = 1e-3;
 
 /// How far a coordinate was from the motion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,6 +55,8 @@ pub struct Help {
     pub is_residual: bool,
     /// Whether it is a force, N; else a moment, N·m.
     pub is_force: bool,
+    /// Of a reserve beside muscles: largest moment of its joint, that of all actuators together, and its root mean square.
+    pub joint: Option<[f64; 2]>,
 }
 
 /// What to know about a motion that followed another.
@@ -55,6 +66,13 @@ pub struct TrackingReport {
     pub coordinates: Vec<CoordinateError>,
     /// Actuators that are no muscles: residuals and reserves.
     pub helpers: Vec<Help>,
+    /// Activations beside EMG, where there is some.
+    pub emg: Vec<EmgComparison>,
+    /// Of all muscles together: squared changes of excitation from window to window, summed, and squared excitations, their mean over the
+    /// windows; none without muscles.
+    pub excitations: Option<[f64; 2]>,
+    /// Whether muscles made the motion.
+    pub has_muscles: bool,
     /// Windows in all.
     pub windows: usize,
     /// Windows in which a coordinate lacked something.
@@ -89,11 +107,38 @@ impl TrackingReport {
         let most = |values: &mut dyn Iterator<Item = f64>| {
             values.fold(None, |m: Option<f64>, x| Some(m.map_or(x, |m| m.max(x))))
         };
-        let rows = [
-            ("largest residual force", "N", most(&mut residuals(true).map(|h| h.largest)), LIMITS[0]),
-            ("residual force, RMS", "N", most(&mut residuals(true).map(|h| h.rms)), LIMITS[1]),
-            ("largest residual moment", "N m", most(&mut residuals(false).map(|h| h.largest)), LIMITS[2]),
-            ("residual moment, RMS", "N m", most(&mut residuals(false).map(|h| h.rms)), LIMITS[3]),
+        let reserve = self.helpers.iter().filter_map(|h| Some(100.0 * h.largest / h.joint?[0]));
+        let reserve = most(&mut reserve.filter(|x| x.is_finite()));
+        let rows = match self.has_muscles {
+            true => vec![
+                ("largest reserve against the largest moment of its joint", "%", reserve, [RESERVE_LIMIT; 2]),
+                (
+                    "largest residual force",
+                    "N",
+                    most(&mut residuals(true).map(|h| h.largest)),
+                    MUSCLE_LIMITS[0],
+                ),
+                (
+                    "mean residual force",
+                    "N",
+                    most(&mut residuals(true).map(|h| h.mean.abs())),
+                    MUSCLE_LIMITS[1],
+                ),
+                (
+                    "largest residual moment",
+                    "N m",
+                    most(&mut residuals(false).map(|h| h.largest)),
+                    MUSCLE_LIMITS[2],
+                ),
+            ],
+            false => vec![
+                ("largest residual force", "N", most(&mut residuals(true).map(|h| h.largest)), LIMITS[0]),
+                ("residual force, RMS", "N", most(&mut residuals(true).map(|h| h.rms)), LIMITS[1]),
+                ("largest residual moment", "N m", most(&mut residuals(false).map(|h| h.largest)), LIMITS[2]),
+                ("residual moment, RMS", "N m", most(&mut residuals(false).map(|h| h.rms)), LIMITS[3]),
+            ],
+        };
+        let errors = [
             ("largest error of a place", "mm", most(&mut followed("mm").map(|c| c.largest)), LIMITS[4]),
             ("largest error of an angle", "deg", most(&mut followed("deg").map(|c| c.largest)), LIMITS[5]),
         ];
@@ -106,7 +151,7 @@ impl TrackingReport {
             };
             Some(format!("{word:4}  {what}: {x:.2} {unit} (good to {good}, bad above {bad})"))
         };
-        rows.into_iter().filter_map(line).collect()
+        rows.into_iter().chain(errors).filter_map(line).collect()
     }
 
     /// The lines that are worth telling at once; they do not depend on the clock.
@@ -149,18 +194,45 @@ impl fmt::Display for TrackingReport {
             let width = wide(&mut self.helpers.iter().map(|h| h.name.len()));
             writeln!(
                 f,
-                "\n{:width$}  {:>10}  {:>10}  {:>10}  N or N m",
-                "actuator", "mean", "RMS", "largest"
+                "\n{:width$}  {:>10}  {:>10}  {:>10}  N or N m{}",
+                "actuator",
+                "mean",
+                "RMS",
+                "largest",
+                if self.helpers.iter().any(|h| h.joint.is_some()) {
+                    "; of its joint: RMS, largest"
+                } else {
+                    ""
+                }
             )?;
             for h in &self.helpers {
-                writeln!(f, "{:width$}  {:10.4}  {:10.4}  {:10.4}", h.name, h.mean, h.rms, h.largest)?;
+                write!(f, "{:width$}  {:10.4}  {:10.4}  {:10.4}", h.name, h.mean, h.rms, h.largest)?;
+                match h.joint {
+                    Some([most, rms]) => {
+                        writeln!(f, "  {:8.2} %  {:8.2} %", 100.0 * h.rms / rms, 100.0 * h.largest / most)?;
+                    }
+                    None => writeln!(f)?,
+                }
             }
         }
-        if self.helpers.iter().any(|h| h.is_residual) {
-            writeln!(f, "\nbeside the usual limits (OpenSim's guide to residual reduction):")?;
+        if self.helpers.iter().any(|h| h.is_residual || h.joint.is_some()) {
+            let source = match self.has_muscles {
+                true => "OpenSim's checklist for computed muscle control",
+                false => "OpenSim's guide to residual reduction",
+            };
+            writeln!(f, "\nbeside the usual limits ({source}):")?;
             for line in self.judgement() {
                 writeln!(f, "  {line}")?;
             }
+        }
+        if let Some([changes, squares]) = self.excitations {
+            writeln!(
+                f,
+                "\nexcitations of all muscles: squared changes from window to window {changes:.2}, mean squares {squares:.2}"
+            )?;
+        }
+        if !self.emg.is_empty() {
+            write!(f, "\nactivations beside EMG:\n{}", emg::told(&self.emg))?;
         }
         if !self.shortfalls.is_empty() {
             writeln!(f, "\ntoo weak in {} of {} windows:", self.short_windows, self.windows)?;
@@ -217,7 +289,10 @@ pub fn report(
     shortfalls.sort_by(|a, b| b.missing.abs().total_cmp(&a.missing.abs()));
     TrackingReport {
         coordinates,
-        helpers: forces.map_or(Vec::new(), |t| helpers(model, t)),
+        helpers: forces.map_or(Vec::new(), |t| helpers((model, system), tracker, t)),
+        emg: Vec::new(),
+        excitations: None,
+        has_muscles: has_muscles(model),
         windows: windows.len(),
         short_windows: windows.iter().filter(|w| !w.shortfalls.is_empty()).count(),
         shortfalls,
@@ -227,16 +302,95 @@ pub fn report(
     }
 }
 
+/// Whether a model has muscles that act.
+fn has_muscles(model: &Model) -> bool {
+    model.forces.iter().any(|f| f.enabled && matches!(f.kind, ForceKind::Muscle(_)))
+}
+
 /// What actuators did that are no muscles.
-fn helpers(model: &Model, forces: &Table) -> Vec<Help> {
+fn helpers((model, system): (&Model, &System), tracker: &Tracker, forces: &Table) -> Vec<Help> {
+    let joints = match has_muscles(model) {
+        true => joint_moments((model, system), tracker, forces),
+        false => vec![None; model.coordinates.len()],
+    };
     let mut list = Vec::new();
     for f in model.forces.iter().filter(|f| f.is_actuator() && !matches!(f.kind, ForceKind::Muscle(_))) {
         let Some(column) = forces.index_of(&f.name) else { continue };
         let [mean, rms, largest] = summary(forces.times(), &forces.columns()[column]);
         let (is_residual, is_force) = kind(model, f);
-        list.push(Help { name: f.name.clone(), mean, rms, largest, is_residual, is_force });
+        let joint = match &f.kind {
+            ForceKind::CoordinateActuator(a) if !is_residual => joints[a.coordinate.0],
+            _ => None,
+        };
+        list.push(Help { name: f.name.clone(), mean, rms, largest, is_residual, is_force, joint });
     }
     list
+}
+
+/// Largest moment of all actuators together at each coordinate, and its root mean square, at the beginnings of the windows; none where
+/// muscles have no part in it.
+fn joint_moments(
+    (model, system): (&Model, &System),
+    tracker: &Tracker,
+    forces: &Table,
+) -> Vec<Option<[f64; 2]>> {
+    let rows = tracker.rows();
+    let actuators: Vec<(ActuatorLoad, bool, &[f64])> = model
+        .forces
+        .iter()
+        .enumerate()
+        .filter(|(_, f)| f.enabled && f.is_actuator())
+        .filter_map(|(i, f)| {
+            let is_muscle = matches!(f.kind, ForceKind::Muscle(_));
+            Some((ActuatorLoad::new(system, i)?, is_muscle, forces.column(&f.name)?))
+        })
+        .collect();
+    let n = system.tree.num_mobilities;
+    let (mut ws, mut x) = (system.workspace(), system.default_state.clone());
+    let nq = x.q.len();
+    let mut body = vec![SpatialVec::zero(); system.tree.nodes.len()];
+    let mut column = vec![0.0; n];
+    let mut times = Vec::new();
+    let (mut all, mut muscles) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+    let mut next = 0;
+    for w in tracker.windows() {
+        // Rows of forces are those of the simulation.
+        while next < rows.len() && rows.times[next] < w.time - 1e-9 {
+            next += 1;
+        }
+        if next >= rows.len().min(forces.rows()) {
+            break;
+        }
+        let row = rows.row(next);
+        x.time = rows.times[next];
+        x.q.copy_from_slice(&row[..nq]);
+        x.u.copy_from_slice(&row[nq..2 * nq]);
+        system.compute_kinematics(&x, &mut ws);
+        system.compute_paths(&x, &mut ws);
+        let (mut sum, mut own) = (vec![0.0; n], vec![0.0; n]);
+        for (load, is_muscle, force) in &actuators {
+            load.generalized(system, &ws, x.time, force[next], &mut body, &mut column);
+            for m in 0..n {
+                sum[m] += column[m];
+                own[m] += if *is_muscle { column[m].abs() } else { 0.0 };
+            }
+        }
+        times.push(x.time);
+        for m in 0..n {
+            all[m].push(sum[m]);
+            muscles[m].push(own[m]);
+        }
+    }
+    let of = |c: usize| {
+        let m = system.tree.mobility_of_coordinate[c];
+        if m >= n || times.is_empty() {
+            return None;
+        }
+        let [_, rms, largest] = summary(&times, &all[m]);
+        let [_, _, by_muscles] = summary(&times, &muscles[m]);
+        (by_muscles > NO_MUSCLES * largest && largest > 0.0).then_some([largest, rms])
+    };
+    (0..model.coordinates.len()).map(of).collect()
 }
 
 /// Whether an actuator pushes the root of a model from nowhere, and whether it is a force.

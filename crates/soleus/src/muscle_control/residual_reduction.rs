@@ -1,7 +1,7 @@
 //! Residual reduction.
 
 use super::run::{self, Job};
-use super::{TrackedMotion, Tracking, inputs, weights};
+use super::{TrackedMotion, Tracking, inputs, page, weights};
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
 use crate::error::{Error, nearest_hint};
@@ -86,13 +86,13 @@ impl ResidualReduction {
             let found = self.adjust(cx, change, (&mut model, &mut system), &history, range)?;
             adjusted = Some(found);
         }
-        let tasks = inputs::tasks(cx, request, &model)?;
+        let (tasks, task_lines) = inputs::tasks(cx, request, &model)?;
         let mut job = Job {
             request,
             both: (&model, &system),
             history: &history,
             range,
-            data_end: data[1],
+            data,
             settings: Settings {
                 window,
                 target: Target::Weighted,
@@ -102,13 +102,18 @@ impl ResidualReduction {
             least_excitation: inputs::LEAST_OF_OPENSIM,
             initial: InitialStates::FirstWindow,
             tasks,
+            task_lines,
             springs: &[],
+            emg: &[],
         };
         let found_tasks = match self.find_weights {
             0 => None,
             runs => Some(weights::find(cx, &mut job, runs)?),
         };
-        let motion = job.run(cx)?;
+        let mut motion = job.run(cx)?;
+        if let Some(file) = &request.page {
+            motion.page = Some((file.clone(), page::page(&motion, None)));
+        }
         let means =
             ["FX", "FY", "FZ", "MX", "MY", "MZ"].map(|n| motion.report.helper(n).map_or(0.0, |h| h.mean));
         let [fx, fy, fz, mx, my, mz] = means;

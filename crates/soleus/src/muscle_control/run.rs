@@ -5,6 +5,7 @@ use super::{TrackedMotion, Tracking, inputs};
 use crate::analysis::TOO_WEAK_HINT;
 use crate::analysis::{self, standard};
 use crate::context::{Context, Progress};
+use crate::emg::{self, EmgCurve};
 use crate::error::Error;
 use crate::inputs::model;
 use crate::inputs::paths::{folder_of, stem_of};
@@ -14,14 +15,16 @@ use soleus_dynamics::{Options, System};
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::Table;
 use soleus_math::table::{Element, TableError};
+use soleus_model::constraint::ConstraintKind;
 use soleus_model::{Diagnostics, ForceKind, Model};
 use soleus_simulation::StepOptions;
 use soleus_simulation::system::{ControlNodes, control_labels};
 use soleus_tools::analysis::StateHistory;
 use soleus_tools::tracking::{
-    FootSprings, InitialStates, Reference, Settings, Shortfall, SpringSettings, Task, Tracker, TrackingError,
-    Window,
+    FootSprings, InitialStates, Reference, Settings, Shortfall, SpringSettings, Target, Task, Tracker,
+    TrackingError, Window, errors_die_out,
 };
+use std::path::Path;
 
 /// The model of a request, with its forces and loads.
 pub fn read_model(cx: &Context, request: &Tracking) -> Result<Model, Error> {
@@ -53,16 +56,20 @@ pub struct Job<'a> {
     pub history: &'a StateHistory,
     /// First and last time to follow, s.
     pub range: [f64; 2],
-    /// Last time of the data, s.
-    pub data_end: f64,
+    /// First and last time of the data, s.
+    pub data: [f64; 2],
     pub settings: Settings,
     /// Least excitation of a muscle.
     pub least_excitation: f64,
     pub initial: InitialStates,
     /// What to follow.
     pub tasks: Vec<Task>,
+    /// Lines of the tasks in the file that they are from; 0 where there is none.
+    pub task_lines: Vec<u32>,
     /// Actuators of springs between feet and ground.
     pub springs: &'a [[String; 6]],
+    /// EMG of muscles.
+    pub emg: &'a [EmgCurve],
 }
 
 impl Job<'_> {
@@ -76,7 +83,7 @@ impl Job<'_> {
         let base = controllers::controllers(cx, request.model.path(), self.both, &folders)?;
         let mut reference =
             Reference::new(system, self.history).map_err(|e| wrong(&TrackingError::History(e)))?;
-        reference.span = self.range;
+        reference.span = [self.first(cx), self.range[1]];
         self.look_ahead(cx, &reference);
         let steps = StepOptions {
             accuracy: request.accuracy,
@@ -86,7 +93,7 @@ impl Job<'_> {
             ..StepOptions::default()
         };
         let settings = Settings { steps, opensim_faults: request.opensim_faults, ..self.settings.clone() };
-        self.check_loads()?;
+        self.check_loads(reference.span[0])?;
         let begin = cx.monitor.seconds();
         let mut tracker = Tracker::new(self.both, &reference, &self.tasks, &driven, base.clone(), &settings)
             .map_err(|e| wrong(&e))?;
@@ -95,6 +102,7 @@ impl Job<'_> {
             tracker = tracker.with_springs(springs);
         }
         self.check(cx, &tracker);
+        self.check_actuation(cx, &mut tracker)?;
         tracker.start(self.range[0], self.initial).map_err(|e| wrong(&e))?;
         let start = tracker.time();
         let ended = self.follow(cx, &mut tracker);
@@ -148,7 +156,18 @@ impl Job<'_> {
                 analysis::verdict(&done.unsolved, done.stopped, request.output.folder.as_deref())
             });
         }
-        let report = report(self.both, &reference, &tracker, &made, (start, seconds));
+        let column = |muscle: &str| {
+            let label = format!("/{muscle}/activation");
+            states.labels().iter().find(|l| l.ends_with(&label)).and_then(|l| states.column(l))
+        };
+        let (compared, emg) = emg::compare(self.emg, states.times(), column).map_err(table)?;
+        if !self.emg.is_empty() && emg.is_none() {
+            let message = "EMG and motion have no time in common, or muscles without activation";
+            cx.warn(path, message.to_string(), "");
+        }
+        let mut report = report(self.both, &reference, &tracker, &made, (start, seconds));
+        report.emg = compared;
+        report.excitations = chatter(model, &control_nodes);
         for line in report.lines() {
             cx.note(line);
         }
@@ -164,6 +183,8 @@ impl Job<'_> {
             control_nodes,
             errors,
             tables: made,
+            emg,
+            page: None,
             report,
             steps: held,
             folder: request.output.folder.clone(),
@@ -202,27 +223,114 @@ impl Job<'_> {
         let (to, window) = (self.range[1], self.settings.window);
         match self.request.asked_in {
             Some(_) => to - window,
-            None => to.min(self.data_end - window),
+            None => to.min(self.data[1] - window),
         }
     }
 
-    /// What can be said before the start: data that are too coarse for the windows.
+    /// Where muscles begin: at the first time to follow, or earlier if they are to lead, as far as there are data.
+    fn first(&self, cx: &Context) -> f64 {
+        let InitialStates::Earlier(lead) = self.initial else { return self.range[0] };
+        let first = (self.range[0] - lead).max(self.data[0]);
+        if first > self.range[0] - lead + 1e-9 {
+            let message = format!(
+                "muscles begin {:.3} s before {} s, not {lead} s: the motion begins at {} s",
+                self.range[0] - first,
+                self.range[0],
+                self.data[0]
+            );
+            cx.warn(self.request.motion.path(), message, "follow a later part (--from), or leave --lead out");
+        }
+        first
+    }
+
+    /// What can be said before the start: data that are too coarse for the windows, and gains that are too large for them.
     fn look_ahead(&self, cx: &Context, reference: &Reference) {
         let (step, window) = (reference.sample_interval, self.settings.window);
         let has_muscles =
             self.both.0.forces.iter().any(|f| f.enabled && matches!(f.kind, ForceKind::Muscle(_)));
         if has_muscles && step > 1.5 * window {
             let message = format!(
-                "the motion has a sample every {step:.4} s, and is controlled every {window} s: accelerations between samples are guesses",
+                "the motion has {:.0} samples per second, and is controlled {:.0} times per second: accelerations between samples are guesses",
+                1.0 / step,
+                1.0 / window,
             );
             let hint = "follow the output of residual reduction, or resample the motion to 100 Hz or more";
             cx.warn(self.request.motion.path(), message, hint);
         }
+        let mut log = Diagnostics::new(self.task_file().display().to_string());
+        for (t, &line) in self.tasks.iter().zip(&self.task_lines) {
+            // Nothing dies out without feedback, which is what some ask for.
+            let kp = t.kp.max(1e-3);
+            if t.weight == 0.0 || t.kv == 0.0 || errors_die_out(kp, t.kv, window) {
+                continue;
+            }
+            let name = &self.both.0.coordinates[t.coordinate].name;
+            let message = format!(
+                "errors of `{name}` grow from window to window of {window} s: kp {} and kv {} are too large for it",
+                t.kp, t.kv
+            );
+            let longest = (0..60).map(|k| window * 0.9f64.powi(k)).find(|&w| errors_die_out(kp, t.kv, w));
+            let hint = match longest {
+                Some(w) => {
+                    format!("take a window of {w:.1e} s, or smaller gains; usual are kp 100 and kv 20")
+                }
+                None => "usual are kp 100 and kv 20".to_string(),
+            };
+            log.warn(line, "", message, &hint);
+        }
+        cx.report(&log);
+    }
+
+    /// The file that the tasks are from.
+    fn task_file(&self) -> &Path {
+        self.request.task_file.as_deref().unwrap_or(self.request.path())
+    }
+
+    /// The line of the task of a coordinate.
+    fn line_of(&self, coordinate: usize) -> u32 {
+        let place = self.tasks.iter().position(|t| t.coordinate == coordinate);
+        place.and_then(|p| self.task_lines.get(p).copied()).unwrap_or(0)
+    }
+
+    /// Refuses tasks that no actuator moves, or that actuators move together with others alone; where accelerations are met by weights,
+    /// such tasks are warned about.
+    fn check_actuation(&self, cx: &Context, tracker: &mut Tracker) -> Result<(), Error> {
+        let list = tracker.not_actuated().map_err(|e| refused(self.request, &e))?;
+        let mut log = Diagnostics::new(self.task_file().display().to_string());
+        let name = |c: usize| self.both.0.coordinates[c].name.as_str();
+        let is_exact = self.settings.target == Target::Exact;
+        for t in &list {
+            let message = match t.follows.is_empty() {
+                true => format!("no actuator moves `{}`, which has a task", name(t.coordinate)),
+                false => {
+                    let others: Vec<&str> = t.follows.iter().map(|&c| name(c)).collect();
+                    format!(
+                        "actuators cannot move `{}` on its own: its moment follows from those of {}",
+                        name(t.coordinate),
+                        others.join(", ")
+                    )
+                }
+            };
+            let hint =
+                "give it an actuator (--reserves, --residuals; force_set_files), or switch its task off";
+            let line = self.line_of(t.coordinate);
+            match is_exact {
+                true => log.error(line, "", message, hint),
+                false => log.warn(line, "", message, hint),
+            }
+        }
+        match log.has_errors() {
+            true => cx.settle(self.task_file(), None, log),
+            false => {
+                cx.report(&log);
+                Ok(())
+            }
+        }
     }
 
     /// Refuses loads that do not last as long as the motion: beyond their ends they would be anything.
-    fn check_loads(&self) -> Result<(), Error> {
-        let (from, to) = (self.range[0], self.end());
+    fn check_loads(&self, from: f64) -> Result<(), Error> {
+        let to = self.end();
         for f in self.both.0.forces.iter().filter(|f| f.enabled) {
             let ForceKind::ExternalForce(e) = &f.kind else { continue };
             let (Some(&first), Some(&last)) = (e.time.first(), e.time.last()) else { continue };
@@ -241,22 +349,33 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Tasks that are not followed, since others or constraints determine them.
+    /// Tasks that are not followed, and what determines them.
     fn check(&self, cx: &Context, tracker: &Tracker) {
-        let kept = tracker.tasks();
-        let lost: Vec<&str> = self
-            .tasks
-            .iter()
-            .filter(|t| t.weight != 0.0 && !kept.iter().any(|k| k.coordinate == t.coordinate))
-            .map(|t| self.both.0.coordinates[t.coordinate].name.as_str())
-            .collect();
-        if !lost.is_empty() && (self.request.task_file.is_some() || !self.request.tasks.is_empty()) {
-            let mut log = Diagnostics::new(self.request.path().display().to_string());
-            let message =
-                format!("not followed, since constraints or other tasks determine them: {}", lost.join(", "));
-            log.warn(0, "", message, "");
-            cx.report(&log);
+        if self.request.task_file.is_none() && self.request.tasks.is_empty() {
+            return;
         }
+        let (kept, model) = (tracker.tasks(), self.both.0);
+        let mut log = Diagnostics::new(self.task_file().display().to_string());
+        for t in self.tasks.iter().filter(|t| t.weight != 0.0) {
+            if kept.iter().any(|k| k.coordinate == t.coordinate) {
+                continue;
+            }
+            let c = &model.coordinates[t.coordinate];
+            let couples = |k: &ConstraintKind| matches!(k, ConstraintKind::CoordinateCoupler { dependent, .. } if dependent.0 == t.coordinate);
+            let coupler = model.constraints.iter().find(|k| k.enforced && couples(&k.kind));
+            let why = match coupler {
+                _ if c.locked => "it is locked in the model".to_string(),
+                _ if c.prescribed => "the model prescribes it".to_string(),
+                Some(k) => format!("constraint `{}` determines it", k.name),
+                None => "constraints, or tasks before it, determine it".to_string(),
+            };
+            let hint = match c.locked || c.prescribed {
+                true => "free it in the model to follow it, or switch the task off",
+                false => "switch the task off",
+            };
+            log.warn(self.line_of(t.coordinate), "", format!("`{}` is not followed: {why}", c.name), hint);
+        }
+        cx.report(&log);
     }
 
     fn verdict(&self, report: &TrackingReport) -> Result<(), Error> {
@@ -270,6 +389,21 @@ impl Job<'_> {
             ),
         })
     }
+}
+
+/// Squared changes of the excitations of all muscles from window to window, summed, and their squares, averaged over the windows.
+fn chatter(model: &Model, nodes: &Table) -> Option<[f64; 2]> {
+    let is_muscle = |label: &str| {
+        let name = label.strip_suffix(".excitation").unwrap_or(label);
+        model.forces.iter().any(|f| f.name == name && matches!(f.kind, ForceKind::Muscle(_)))
+    };
+    let (mut changes, mut squares, mut has_muscles) = (0.0, 0.0, false);
+    for (_, y) in nodes.labels().iter().zip(nodes.columns()).filter(|(l, _)| is_muscle(l)) {
+        has_muscles = true;
+        changes += y.windows(2).map(|w| (w[1] - w[0]).powi(2)).sum::<f64>();
+        squares += y.iter().map(|e| e * e).sum::<f64>() / y.len() as f64;
+    }
+    has_muscles.then_some([changes, squares])
 }
 
 /// A shortfall in words.

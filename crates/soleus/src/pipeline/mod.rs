@@ -17,6 +17,8 @@ use crate::inputs::model;
 use crate::inputs::paths::{folder_of, stem_of};
 use memory::StepMemory;
 use serde::Serialize;
+use soleus_io::table::sto::Digits;
+use soleus_math::Table;
 use soleus_model::Diagnostics;
 use std::path::{Path, PathBuf};
 
@@ -65,12 +67,17 @@ pub struct PipelineResult {
     pub results: PathBuf,
     /// The page that shows them.
     pub page: String,
+    /// Activations of each trial by static optimization and muscle control side by side, and their file.
+    pub activations: Vec<(PathBuf, Table)>,
     failure: Option<(String, ErrorKind)>,
 }
 
 impl Outcome for PipelineResult {
     fn artifacts(&self) -> Vec<Artifact<'_>> {
-        vec![Artifact::text(self.results.join("summary.html"), self.page.as_str())]
+        let page = Artifact::text(self.results.join("summary.html"), self.page.as_str());
+        let tables =
+            self.activations.iter().map(|(file, t)| Artifact::table(file, t, Digits::Shortest).derived());
+        [page].into_iter().chain(tables).collect()
     }
 
     fn verdict(&self) -> Result<(), Error> {
@@ -118,7 +125,12 @@ impl Pipeline {
         let name = study.name.clone().unwrap_or_else(|| stem_of(&self.file, "study"));
         let page = summary::page(cx.files, &name, &study, &run.results, model.as_deref(), &run.steps);
         cx.note(format!("summary: {}", run.results.join("summary.html").display()));
-        Ok(PipelineResult { steps: run.steps, results: run.results, page, failure: run.failure })
+        let activations = study.trials.iter().filter_map(|t| {
+            let folder = run.results.join(&t.name);
+            Some((folder.join("activations.sto"), summary::side_by_side(cx.files, t, &folder)?))
+        });
+        let activations = activations.collect();
+        Ok(PipelineResult { steps: run.steps, results: run.results, page, activations, failure: run.failure })
     }
 }
 

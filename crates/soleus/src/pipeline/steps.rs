@@ -3,6 +3,7 @@
 use super::{Ended, Run, SENSOR_ERRORS};
 use crate::analysis::{AnalysisOutput, Analyze, MotionKind};
 use crate::artifact::{Artifact, Outcome};
+use crate::consistent_motion::Reconcile;
 use crate::context::{Context, Silent};
 use crate::error::Error;
 use crate::inputs::table::{Take, lowpass_of_motion, read_in_order};
@@ -76,7 +77,8 @@ impl Run<'_> {
         let angles = self.angles(trial, model, &folder)?;
         let motion = self.smooth(trial, model, angles, &folder)?;
         let trial = &self.loads(trial, model, &motion, &folder)?;
-        let motion = self.eliminate(trial, model, motion, &folder)?;
+        let (trial, model, motion) = &self.reconcile(trial, model, motion, &folder)?;
+        let motion = self.eliminate(trial, model, motion.clone(), &folder)?;
         let (model, motion) = self.reduce(trial, model, motion, &folder)?;
         self.moments(trial, &model, &motion, &folder)?;
         self.muscles(trial, &model, &motion, &folder)?;
@@ -104,6 +106,46 @@ impl Run<'_> {
         }
         // Names of a study are taken from its folder; the results may be anywhere.
         Ok(Trial { loads: Some(self.cx.files.absolute(&file)), from, to, ..trial.clone() })
+    }
+
+    /// The trial, model and motion that agree with each other, if that is asked for.
+    fn reconcile(
+        &mut self,
+        trial: &Trial,
+        model: &Path,
+        motion: PathBuf,
+        folder: &Path,
+    ) -> Result<(Trial, PathBuf, PathBuf), Ended> {
+        let study = self.study;
+        let (Some(s), Some(loads)) = (&study.reconcile, &trial.loads) else {
+            return Ok((trial.clone(), model.to_path_buf(), motion));
+        };
+        let usual = Reconcile::default();
+        let [file, changed, changed_loads] =
+            ["reconciled.mot", "reconciled.osim", "reconciled_loads.xml"].map(|f| folder.join(f));
+        let request = Reconcile {
+            model: model.into(),
+            markers: trial.markers.as_ref().map(|m| self.at(m).into()),
+            task_file: trial.tasks.as_ref().or(study.ik.tasks.as_ref()).map(|t| self.at(t)),
+            // Sensors have no markers to keep near to.
+            motion: trial.orientations.as_ref().map(|_| motion.into()),
+            loads: Some(self.at(loads)),
+            cutoff_hz: s.cutoff_hz.unwrap_or(usual.cutoff_hz),
+            residual_sd: s.residual_sd,
+            mass_sd: s.mass_sd.unwrap_or(usual.mass_sd),
+            mass_center_sd: s.mass_center_sd.unwrap_or(usual.mass_center_sd),
+            load_offset_sd: s.load_offset_sd.unwrap_or(usual.load_offset_sd),
+            load_delay_sd: s.load_delay_sd.unwrap_or(usual.load_delay_sd),
+            marker_offset_sd: s.marker_offset_sd.unwrap_or(usual.marker_offset_sd),
+            from: trial.from,
+            to: trial.to,
+            output: Some(file.clone()),
+            model_output: Some(changed.clone()),
+            loads_output: Some(changed_loads.clone()),
+            ..usual
+        };
+        self.step(&format!("{} reconcile", trial.name), &request, |cx| request.run(cx))?;
+        Ok((Trial { loads: Some(changed_loads), ..trial.clone() }, changed, file))
     }
 
     /// The motion without residuals, if that is asked for.

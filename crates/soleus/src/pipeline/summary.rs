@@ -4,6 +4,7 @@ use super::{PipelineFile, SENSOR_ERRORS, StepOutcome};
 use crate::files::Files;
 use soleus_io::pipeline::Trial;
 use soleus_math::Table;
+use soleus_math::table::Element;
 use soleus_model::joint::MotionType;
 use soleus_model::{ForceKind, Model};
 use soleus_tools::quality::residuals;
@@ -166,7 +167,63 @@ fn trial(files: &dyn Files, mut page: Report, t: &Trial, folder: &Path, model: O
             }
         }
     }
+    if let Some(table) = side_by_side(files, t, folder) {
+        page = page.subheading("Activations by static optimization and by computed muscle control");
+        page = page.plots(pairs(&table));
+    }
     page
+}
+
+/// Activations of muscles by static optimization and by computed muscle control, `MUSCLE.so` and `MUSCLE.cmc`, at the times of the
+/// first that the second has, too.
+pub(super) fn side_by_side(files: &dyn Files, t: &Trial, folder: &Path) -> Option<Table> {
+    let so = table(files, &folder.join(format!("{}_StaticOptimization_activation.sto", t.name)))?;
+    let cmc = table(files, &folder.join("cmc").join(format!("{}_states.sto", t.name)))?;
+    let (first, last) = (*cmc.times().first()?, *cmc.times().last()?);
+    let rows: Vec<usize> = (0..so.rows()).filter(|&k| (first..=last).contains(&so.times()[k])).collect();
+    let times: Vec<f64> = rows.iter().map(|&k| so.times()[k]).collect();
+    let at = |y: &[f64], t: f64| {
+        let k = cmc.times().partition_point(|x| *x < t);
+        let (a, b) = (k.saturating_sub(1), k.min(y.len() - 1));
+        let h = cmc.times()[b] - cmc.times()[a];
+        let s = if h > 0.0 { (t - cmc.times()[a]) / h } else { 0.0 };
+        y[a] + s * (y[b] - y[a])
+    };
+    let (mut labels, mut columns) = (Vec::new(), Vec::new());
+    for (label, y) in cmc.labels().iter().zip(cmc.columns()) {
+        let Some(muscle) = label.strip_suffix("/activation").and_then(|l| l.rsplit('/').next()) else {
+            continue;
+        };
+        let Some(own) = so.column(muscle) else { continue };
+        labels.extend([format!("{muscle}.so"), format!("{muscle}.cmc")]);
+        columns.push(rows.iter().map(|&k| own[k]).collect());
+        columns.push(times.iter().map(|&t| at(y, t)).collect());
+    }
+    if labels.is_empty() || times.is_empty() {
+        return None;
+    }
+    let mut table = Table::new(Element::Scalar, labels, times, columns).ok()?;
+    table.name = "Activations".to_string();
+    table.in_degrees = Some(false);
+    Some(table)
+}
+
+/// One plot for each muscle with both of its activations.
+fn pairs(table: &Table) -> Vec<Plot> {
+    let plot = |muscle: &str| {
+        let line = |what: &str, name: &str| {
+            let y = table.column(&format!("{muscle}.{what}")).unwrap_or_default().to_vec();
+            Line::new(name, table.times().to_vec(), y)
+        };
+        Plot {
+            title: muscle.to_string(),
+            x_label: "time (s)".to_string(),
+            lines: vec![line("so", "static optimization"), line("cmc", "muscle control")],
+            y_range: Some([0.0, 1.0]),
+            ..Plot::default()
+        }
+    };
+    table.labels().iter().filter_map(|l| l.strip_suffix(".so")).map(plot).collect()
 }
 
 /// What a table holds.

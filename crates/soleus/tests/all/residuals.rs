@@ -3,7 +3,7 @@
 use soleus::engine::io::table::sto;
 use soleus::engine::math::Table;
 use soleus::engine::math::table::Element;
-use soleus::{Context, ErrorKind, Files, Memory, Outcome, Reconcile, ResidualElimination};
+use soleus::{Context, ErrorKind, Files, Memory, Outcome, Pipeline, Reconcile, ResidualElimination};
 use std::path::Path;
 
 /// A pelvis of 10 kg that moves in the vertical plane, and a trunk of 20 kg that leans on it.
@@ -135,4 +135,154 @@ fn analytic_what_is_missing_is_named() {
         Reconcile { model: "stand.osim".into(), loads: Some("loads.xml".into()), ..Reconcile::default() };
     let error = nothing.run(&cx).unwrap_err();
     assert!(error.to_string().contains("--markers"), "{error}");
+}
+
+/// The swaying model with three markers on each body, and where they are seen.
+fn marked() -> Memory {
+    let places = [("pelvis", [0.1, 0.0, 0.1]), ("pelvis", [0.1, 0.0, -0.1]), ("pelvis", [-0.1, 0.05, 0.0])];
+    let places = places.into_iter().chain([
+        ("trunk", [0.1, 0.4, 0.1]),
+        ("trunk", [0.1, 0.4, -0.1]),
+        ("trunk", [-0.1, 0.2, 0.0]),
+    ]);
+    let (mut markers, mut labels, mut columns) = (String::new(), Vec::new(), Vec::<Vec<f64>>::new());
+    let times: Vec<f64> = (0..=100).map(|i| 0.01 * f64::from(i)).collect();
+    for (i, (body, [x, y, z])) in places.enumerate() {
+        markers += &format!(
+            "<Marker name=\"m{i}\"><socket_parent_frame>/bodyset/{body}</socket_parent_frame>\
+             <location>{x} {y} {z}</location></Marker>\n"
+        );
+        labels.push(format!("m{i}"));
+        let sway = |t: &f64| 0.002 * (std::f64::consts::TAU * t).sin();
+        columns.push(times.iter().map(|t| x + sway(t)).collect());
+        columns.push(vec![y + 1.0; times.len()]);
+        columns.push(vec![z; times.len()]);
+    }
+    let set = format!("<MarkerSet name=\"markerset\"><objects>\n{markers}</objects></MarkerSet>\n</Model>");
+    let seen = Table::new(Element::Vec(3), labels, times, columns).unwrap();
+    files().with("marked.osim", model().replace("</Model>", &set)).with("seen.sto", sto::write_typed(&seen))
+}
+
+fn read(files: &Memory, name: &str) -> Table {
+    let bytes = files.read(Path::new(name)).unwrap();
+    soleus::engine::io::table::read(&bytes, name).0.unwrap()
+}
+
+/// The steps of a study, all of them done.
+fn study(files: &Memory, steps: &str) -> (Vec<String>, String) {
+    let text = format!(
+        "model = \"marked.osim\"\n{steps}\n[[trials]]\nname = \"sway\"\nmarkers = \"seen.sto\"\nloads = \"loads.xml\"\n"
+    );
+    files.write(Path::new("study.toml"), text.as_bytes()).unwrap();
+    let done = Pipeline::of_file("study.toml").run(&Context::new(files)).unwrap();
+    done.verdict().unwrap();
+    (done.steps.iter().map(|s| s.step.clone()).collect(), done.page)
+}
+
+/// `[rea]` in a pipeline is the request by itself, and later steps take its motion.
+#[test]
+fn identity_elimination_in_a_pipeline() {
+    let files = marked();
+    let (steps, _) = study(&files, "[rea]\ncycle = \"none\"\n");
+    assert_eq!(steps, ["sway ik", "sway rea", "sway id"]);
+    let alone = ResidualElimination {
+        model: "marked.osim".into(),
+        motion: "results/sway/ik.mot".into(),
+        loads: Some("loads.xml".into()),
+        output: Some("alone.mot".into()),
+        ..ResidualElimination::default()
+    };
+    alone.run(&Context::new(&files)).unwrap().write(&Context::new(&files)).unwrap();
+    assert_eq!(read(&files, "alone.mot").columns(), read(&files, "results/sway/rea.mot").columns());
+    // Moments are those of the motion without residuals: 2.4 N m and 1.7 N RMS before.
+    let moments = read(&files, "results/sway/id.sto");
+    for label in ["tx_force", "ty_force", "turn_moment"] {
+        let most = moments.column(label).unwrap().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        assert!(most < 0.05, "{label}: {most}");
+    }
+}
+
+/// `[rra]` in a pipeline leaves a motion with smaller residuals, and `[cmc]` follows that one.
+#[test]
+fn identity_reduction_and_control_in_a_pipeline() {
+    let files = marked();
+    study(&files, "");
+    let largest = |label: &str| {
+        let moments = read(&files, "results/sway/id.sto");
+        moments.column(label).unwrap().iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+    };
+    let before = largest("tx_force");
+    let (steps, page) = study(
+        &files,
+        "[rra]\nresiduals = [1, 1]\nmass_center = \"trunk\"\n[cmc]\nresiduals = [10, 10]\nreserves = 100\nwindow = 0.01\n",
+    );
+    assert_eq!(steps, ["sway ik", "sway rra", "sway id", "sway cmc"]);
+    let after = largest("tx_force");
+    assert!(after < 0.5 * before, "{before} N before, {after} N after");
+    assert!(page.contains("sway cmc"), "{page}");
+    // The model that came of it, and a motion that starts and ends as the trial.
+    assert!(files.is_file(Path::new("results/sway/adjusted.osim")));
+    let (reduced, followed) = (
+        read(&files, "results/sway/rra/sway_Kinematics_q.sto"),
+        read(&files, "results/sway/cmc/sway_Kinematics_q.sto"),
+    );
+    for label in ["turn", "tx", "ty", "lumbar_extension"] {
+        // Degrees and meters, once per window.
+        for (t, y) in followed.times().iter().zip(followed.column(label).unwrap()) {
+            let k = reduced.times().iter().position(|x| (x - t).abs() < 5e-4);
+            let Some(k) = k else { continue };
+            let x = reduced.column(label).unwrap()[k];
+            assert!((x - y).abs() < 1e-3, "{label} at {t} s: {y}, should be {x}");
+        }
+    }
+    // A second run leaves all as it is; another window only what follows.
+    let text = String::from_utf8(files.read(Path::new("study.toml")).unwrap()).unwrap();
+    files.write(Path::new("study.toml"), text.replace("0.01", "0.02").as_bytes()).unwrap();
+    let done = Pipeline::of_file("study.toml").run(&Context::new(&files)).unwrap();
+    let again: Vec<&str> =
+        done.steps.iter().filter(|s| s.result == Ok("done")).map(|s| s.step.as_str()).collect();
+    assert_eq!(again, ["sway cmc"]);
+}
+
+/// `[reconcile]` in a pipeline leaves a motion, model and loads without residuals to the steps after it.
+#[test]
+fn identity_reconciled_in_a_pipeline() {
+    let files = marked();
+    let (steps, _) = study(&files, "[reconcile]\ncutoff_hz = 8\n[id]\n");
+    assert_eq!(steps, ["sway ik", "sway reconcile", "sway id"]);
+    // Inverse dynamics of the pipeline goes by the pose of the pelvis, not by its splines.
+    let moments = read(&files, "results/sway/id.sto");
+    for label in ["tx_force", "ty_force", "turn_moment"] {
+        let most = moments.column(label).unwrap().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        assert!(most < 0.05, "{label}: {most}");
+    }
+    let check = soleus::InverseDynamics {
+        model: "results/sway/reconciled.osim".into(),
+        motion: "results/sway/reconciled.mot".into(),
+        loads: Some("results/sway/reconciled_loads.xml".into()),
+        root_angles: true,
+        ..Default::default()
+    };
+    let residuals = check.run(&Context::new(&files)).unwrap().residuals.unwrap();
+    assert!(residuals.force_peak < 1e-3 && residuals.moment_peak < 1e-3, "{residuals:?}");
+}
+
+/// A fit that was stopped keeps the motion that it had, and says so.
+#[test]
+fn identity_a_cancelled_fit_keeps_what_it_has() {
+    let files = files();
+    let stops = crate::common::StopsAfter::new(2);
+    let cx = Context::new(&files).with_monitor(&stops);
+    let request = Reconcile {
+        model: "stand.osim".into(),
+        motion: Some("sway.sto".into()),
+        loads: Some("loads.xml".into()),
+        output: Some("new.mot".into()),
+        ..Reconcile::default()
+    };
+    let found = request.run(&cx).unwrap();
+    let error = found.verdict().unwrap_err();
+    assert!(error.kind() == ErrorKind::Cancelled && error.to_string().contains("iterations"), "{error}");
+    found.write(&Context::new(&files)).unwrap();
+    assert_eq!(read(&files, "new.mot").rows(), 101);
 }

@@ -1,0 +1,274 @@
+//! Measured electromyograms (EMG) beside computed activations.
+//!
+//! ```no_run
+//! use soleus::emg::Emg;
+//! use soleus::{ComputedMuscleControl, Context, Disk};
+//! let files = Disk::new();
+//! let emg = Emg {
+//!     signals: "walk_emg.sto".into(),
+//!     channels: [("VL".to_string(), vec!["vas_int_r".to_string()])].into(),
+//!     ..Emg::default()
+//! };
+//! let request = ComputedMuscleControl { emg: Some(emg), ..Default::default() };
+//! for m in &request.run(&Context::new(&files))?.report.emg {
+//!     println!("{}: {:?}", m.muscle, m.likeness.correlation);
+//! }
+//! # Ok::<(), soleus::Error>(())
+//! ```
+
+use crate::context::Context;
+use crate::error::{Error, nearest_hint};
+use crate::inputs::table::{Take, read_in_order};
+use crate::source::Source;
+use serde::{Deserialize, Serialize};
+use soleus_math::Table;
+use soleus_math::table::{Element, TableError};
+use soleus_model::{Diagnostics, ForceKind, Model};
+pub use soleus_tools::emg::Likeness;
+use soleus_tools::emg::{envelope, likeness};
+use soleus_viewer::{Dash, Line, Plot, Style};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Measured EMG, and which muscles it is of.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Emg {
+    /// One column per channel (.sto, .mot, .csv, .parquet, analog channels of .c3d): envelopes, or raw signals.
+    pub signals: Source<Table>,
+    /// Whether the signals are raw: they are then freed of what is below 20 Hz, rectified and smoothed.
+    pub raw: bool,
+    /// Cutoff of the low-pass that makes envelopes of raw signals, Hz.
+    pub lowpass_hz: f64,
+    /// The muscles of each channel; without any, a column is of the muscle whose name it has.
+    pub channels: BTreeMap<String, Vec<String>>,
+    /// Price of the squared distance of activations to EMG, against effort; 0 to compare only.
+    pub weight: f64,
+}
+
+impl Default for Emg {
+    fn default() -> Self {
+        Emg {
+            signals: Source::default(),
+            raw: false,
+            lowpass_hz: 6.0,
+            channels: BTreeMap::new(),
+            weight: 0.0,
+        }
+    }
+}
+
+/// The EMG of one muscle, from 0 to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct EmgCurve {
+    pub channel: String,
+    pub muscle: String,
+    pub times: Vec<f64>,
+    pub values: Vec<f64>,
+}
+
+impl EmgCurve {
+    /// The value at a time; none where nothing was measured.
+    fn at(&self, t: f64) -> Option<f64> {
+        let k = self.times.partition_point(|x| *x < t);
+        match (k.checked_sub(1), self.times.get(k)) {
+            (_, Some(&x)) if x == t => Some(self.values[k]),
+            (Some(j), Some(&x)) => {
+                let s = (t - self.times[j]) / (x - self.times[j]);
+                Some(self.values[j] + s * (self.values[k] - self.values[j]))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How the activation of a muscle compares with its EMG.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmgComparison {
+    /// The channel.
+    pub channel: String,
+    /// The muscle.
+    pub muscle: String,
+    /// EMG first, activation second.
+    pub likeness: Likeness,
+}
+
+impl Emg {
+    /// Reads the signals, makes envelopes of them, and finds their muscles.
+    pub(crate) fn curves(&self, cx: &Context, model: &Model) -> Result<Vec<EmgCurve>, Error> {
+        let path = self.signals.path();
+        let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
+        if !(self.weight >= 0.0 && self.weight.is_finite()) {
+            return wrong(format!("{} is no weight of EMG", self.weight), "give 0 or more");
+        }
+        let table = read_in_order(cx, &self.signals, Take::Analog)?;
+        if table.element() != Element::Scalar {
+            return wrong("the columns of the table are vectors, not EMG".to_string(), "");
+        }
+        let muscles: Vec<&str> = model
+            .forces
+            .iter()
+            .filter(|f| matches!(f.kind, ForceKind::Muscle(_)))
+            .map(|f| f.name.as_str())
+            .collect();
+        let mut log = Diagnostics::new(path.display().to_string());
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for (channel, own) in &self.channels {
+            if table.column(channel).is_none() {
+                let hint = nearest_hint("channel", channel, table.labels().iter().map(String::as_str));
+                return wrong(format!("there is no channel `{channel}`"), &hint);
+            }
+            for muscle in own {
+                if !muscles.contains(&muscle.as_str()) {
+                    let hint = nearest_hint("muscle", muscle, muscles.iter().copied());
+                    return wrong(format!("channel `{channel}` is of `{muscle}`, which is no muscle"), &hint);
+                }
+                pairs.push((channel, muscle));
+            }
+        }
+        if self.channels.is_empty() {
+            let named = table.labels().iter().filter(|l| muscles.contains(&l.as_str()));
+            pairs.extend(named.map(|l| (l.as_str(), l.as_str())));
+            let others: Vec<&str> = table
+                .labels()
+                .iter()
+                .filter(|l| !muscles.contains(&l.as_str()))
+                .map(String::as_str)
+                .collect();
+            let hint = "say which muscles it is of: --emg-map CHANNEL=MUSCLE,MUSCLE";
+            if pairs.is_empty() {
+                return wrong(format!("no column has the name of a muscle: {}", others.join(", ")), hint);
+            }
+            if !others.is_empty() {
+                log.warn(
+                    0,
+                    "",
+                    format!("not used, since no muscle has its name: {}", others.join(", ")),
+                    hint,
+                );
+            }
+        }
+        let mut curves = Vec::with_capacity(pairs.len());
+        let mut scaled: Vec<String> = Vec::new();
+        for (channel, muscle) in pairs {
+            let y = table.column(channel).unwrap_or_default();
+            if let Some(k) = y.iter().position(|y| !y.is_finite()) {
+                let message = format!("channel `{channel}` has no number at {} s", table.times()[k]);
+                return wrong(message, "fill the gap, or leave the channel out");
+            }
+            let mut values = match self.raw {
+                true => match envelope(table.times(), y, self.lowpass_hz) {
+                    Ok(values) => values,
+                    Err(e) => return wrong(format!("channel `{channel}`: {e}"), ""),
+                },
+                false => y.to_vec(),
+            };
+            if let Some(low) = values.iter().copied().find(|y| *y < -1e-3) {
+                let message =
+                    format!("channel `{channel}` has negative values, {low} first: it is no envelope");
+                return wrong(message, "raw signals are rectified and smoothed with --emg-raw");
+            }
+            let peak = values.iter().fold(0.0, |m: f64, y| m.max(*y));
+            if !(peak > 0.0) {
+                return wrong(format!("channel `{channel}` is 0 throughout"), "leave it out");
+            }
+            if self.raw || peak > 1.0 + 1e-6 {
+                values.iter_mut().for_each(|y| *y /= peak);
+                if !scaled.iter().any(|c| c == channel) {
+                    scaled.push(channel.to_string());
+                }
+            }
+            let (channel, muscle) = (channel.to_string(), muscle.to_string());
+            curves.push(EmgCurve { channel, muscle, times: table.times().to_vec(), values });
+        }
+        if !scaled.is_empty() {
+            let message = format!("divided by its largest value: {}", scaled.join(", "));
+            log.warn(0, "", message, "give EMG as a part of that in a maximal contraction");
+        }
+        cx.report(&log);
+        Ok(curves)
+    }
+}
+
+/// EMG and activations over the times that both have: the comparison of each muscle, and a table of `MUSCLE.emg` and
+/// `MUSCLE.activation`. `activation` gives the column of a muscle.
+pub(crate) fn compare<'a>(
+    curves: &[EmgCurve],
+    times: &[f64],
+    activation: impl Fn(&str) -> Option<&'a [f64]>,
+) -> Result<(Vec<EmgComparison>, Option<Table>), TableError> {
+    let mut list = Vec::new();
+    let (mut labels, mut columns) = (Vec::new(), Vec::new());
+    // Simulations may have a time twice.
+    let measured = |t: f64| curves.iter().all(|c| c.at(t).is_some());
+    let mut rows: Vec<usize> = (0..times.len()).filter(|&k| measured(times[k])).collect();
+    rows.dedup_by(|b, a| times[*b] <= times[*a]);
+    let kept: Vec<f64> = rows.iter().map(|&k| times[k]).collect();
+    for curve in curves {
+        let Some(y) = activation(&curve.muscle) else { continue };
+        let ours: Vec<f64> = rows.iter().map(|&k| y[k]).collect();
+        let emg: Vec<f64> = kept.iter().map(|&t| curve.at(t).unwrap_or(f64::NAN)).collect();
+        list.push(EmgComparison {
+            channel: curve.channel.clone(),
+            muscle: curve.muscle.clone(),
+            likeness: likeness(&kept, &emg, &ours),
+        });
+        labels.extend([format!("{}.emg", curve.muscle), format!("{}.activation", curve.muscle)]);
+        columns.extend([emg, ours]);
+    }
+    if list.is_empty() || kept.len() < 2 {
+        return Ok((Vec::new(), None));
+    }
+    let mut table = Table::new(Element::Scalar, labels, kept, columns)?;
+    table.name = "EMG and activations".to_string();
+    table.in_degrees = Some(false);
+    Ok((list, Some(table)))
+}
+
+/// The comparison as lines of text.
+pub(crate) fn told(list: &[EmgComparison]) -> String {
+    let mut text = String::new();
+    let width = list.iter().map(|c| c.muscle.len()).max().unwrap_or(0).max(10);
+    let channels = list.iter().map(|c| c.channel.len()).max().unwrap_or(0).max(7);
+    let _ = writeln!(
+        text,
+        "{:width$}  {:channels$}  {:>11}  {:>6}  {:>10}  {:>10}",
+        "muscle", "channel", "correlation", "RMS", "EMG on, s", "muscle, s"
+    );
+    let time = |t: Option<f64>| t.map_or("–".to_string(), |t| format!("{t:.3}"));
+    for c in list {
+        let l = &c.likeness;
+        let correlation = l.correlation.map_or("–".to_string(), |r| format!("{r:.3}"));
+        let _ = writeln!(
+            text,
+            "{:width$}  {:channels$}  {correlation:>11}  {:6.3}  {:>10}  {:>10}",
+            c.muscle,
+            c.channel,
+            l.rms,
+            time(l.onsets[0]),
+            time(l.onsets[1])
+        );
+    }
+    text
+}
+
+/// One plot for each muscle: EMG dashed, activation solid.
+pub(crate) fn plots(table: &Table) -> Vec<Plot> {
+    let muscles = table.labels().iter().filter_map(|l| l.strip_suffix(".emg"));
+    muscles
+        .map(|muscle| {
+            let line = |what: &str, name: &str, dash: Dash| {
+                let y = table.column(&format!("{muscle}.{what}")).unwrap_or_default().to_vec();
+                let style = Style { dash: Some(dash), ..Style::default() };
+                Line::new(name, table.times().to_vec(), y).styled(style)
+            };
+            Plot {
+                title: muscle.to_string(),
+                x_label: "time (s)".to_string(),
+                lines: vec![line("activation", "activation", Dash::Solid), line("emg", "EMG", Dash::Dashed)],
+                y_range: Some([0.0, 1.0]),
+                ..Plot::default()
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,111 @@
+//! A page that shows how a motion was followed.
+
+use super::TrackedMotion;
+use crate::emg;
+use soleus_math::Table;
+use soleus_viewer::{Dash, Line, Plot, Report, Style, Table as Rows};
+
+/// The page. `rough` has the price of changes of excitation, and the excitations that are found without it.
+pub fn page(found: &TrackedMotion, rough: Option<(f64, &Table)>) -> String {
+    let report = &found.report;
+    let mut page = Report::new(found.name.as_str());
+    for line in report.lines() {
+        page = page.text(line);
+    }
+    let judged = report.judgement();
+    if !judged.is_empty() {
+        let mut rows = Rows::new("Beside the usual limits", ["", "quantity"]);
+        for line in &judged {
+            let (word, rest) = line.split_at(4);
+            rows = rows.row([word.trim(), rest.trim()]);
+        }
+        page = page.table(rows);
+    }
+    let mut rows = Rows::new("Coordinates", ["coordinate", "RMS", "largest", "unit"]);
+    for c in report.coordinates.iter().filter(|c| c.is_followed) {
+        rows =
+            rows.row([c.name.clone(), format!("{:.4}", c.rms), format!("{:.4}", c.largest), c.unit.into()]);
+    }
+    page = page.table(rows);
+    if !report.helpers.is_empty() {
+        let mut rows = Rows::new("Residuals and reserves", ["actuator", "mean", "RMS", "largest", "unit"]);
+        for h in &report.helpers {
+            let numbers = [h.mean, h.rms, h.largest].map(|x| format!("{x:.3}"));
+            let [mean, rms, largest] = numbers;
+            rows =
+                rows.row([h.name.clone(), mean, rms, largest, if h.is_force { "N" } else { "N m" }.into()]);
+        }
+        page = page.table(rows);
+    }
+    if let Some(table) = &found.emg {
+        let mut rows = Rows::new(
+            "Activations beside EMG",
+            ["muscle", "channel", "correlation", "RMS", "EMG on, s", "muscle on, s"],
+        );
+        let or = |x: Option<f64>| x.map_or("–".to_string(), |x| format!("{x:.3}"));
+        for c in &report.emg {
+            let l = &c.likeness;
+            let numbers = [or(l.correlation), format!("{:.3}", l.rms), or(l.onsets[0]), or(l.onsets[1])];
+            rows = rows.row([vec![c.muscle.clone(), c.channel.clone()], numbers.to_vec()].concat());
+        }
+        page = page.table(rows).plots(emg::plots(table));
+    }
+    let excitations = excitations(found, rough.map(|r| r.1));
+    if !excitations.is_empty() {
+        page = page.heading("Excitations");
+        if let Some((price, rough)) = rough {
+            page = page.text(chatter(&found.control_nodes, rough, &found.steps, price));
+        }
+        page = page.plots(excitations);
+    }
+    page.to_html()
+}
+
+/// Changes of excitation from window to window, with and without a price.
+fn chatter(found: &Table, rough: &Table, is_muscle: &[bool], price: f64) -> String {
+    let changes = |t: &Table| {
+        let muscles = t.columns().iter().zip(is_muscle).filter(|(_, m)| **m);
+        muscles.flat_map(|(c, _)| c.windows(2).map(|w| (w[1] - w[0]).powi(2))).sum::<f64>()
+    };
+    format!(
+        "Changes of excitation from window to window have a price of {price} against effort (--smoothness). The sum of their squares is \
+         {:.3} instead of {:.3} without that price (dotted).",
+        changes(found),
+        changes(rough)
+    )
+}
+
+/// Excitations of muscles, left and right in one plot, over those without a price on changes.
+fn excitations(found: &TrackedMotion, rough: Option<&Table>) -> Vec<Plot> {
+    let t = &found.control_nodes;
+    let mut list: Vec<Plot> = Vec::new();
+    for (i, (label, y)) in t.labels().iter().zip(t.columns()).enumerate() {
+        // Muscles alone are held over a window.
+        if !found.steps.get(i).copied().unwrap_or(false) {
+            continue;
+        }
+        let name = label.strip_suffix(".excitation").unwrap_or(label);
+        let parts: Vec<&str> = name.split('_').filter(|p| !matches!(*p, "r" | "l")).collect();
+        let title = parts.join("_");
+        let place = list.iter().position(|p| p.title == title).unwrap_or_else(|| {
+            list.push(Plot {
+                title,
+                x_label: "time (s)".to_string(),
+                y_label: "excitation".to_string(),
+                y_range: Some([0.0, 1.0]),
+                ..Plot::default()
+            });
+            list.len() - 1
+        });
+        let lines = &mut list[place].lines;
+        let color = lines.iter().filter(|l| l.style.dash == Some(Dash::Solid)).count();
+        let style = |dash: Dash| Style { color: Some(color), dash: Some(dash), dots: false };
+        lines.push(Line::new(name, t.times().to_vec(), y.clone()).styled(style(Dash::Solid)));
+        if let Some(y) = rough.and_then(|r| r.column(label)) {
+            let times = rough.map(|r| r.times().to_vec()).unwrap_or_default();
+            let line = Line::new(format!("{name}, no price on changes"), times, y.to_vec());
+            lines.push(line.styled(style(Dash::Dotted)));
+        }
+    }
+    list
+}
