@@ -1,8 +1,10 @@
 //! Pages that hold everything they show: text, tables, plots and animations.
 
+mod card;
 mod motion;
 mod page;
 
+pub use card::{Card, Light, Verdict};
 pub use motion::{activation_plots, coordinate_plots, force_plots, grouped_plots};
 
 use crate::Plot;
@@ -35,7 +37,10 @@ enum Part {
     Text(String),
     Table(Table),
     Plots(Vec<Plot>),
+    Grid(Vec<Plot>),
+    Cards(Vec<Card>),
     Animation(String, String),
+    Folded(String, Vec<Part>),
 }
 
 /// Words and numbers in rows. Cells that read as numbers stand on the right.
@@ -101,6 +106,26 @@ impl Report {
     /// Adds small plots side by side.
     pub fn plots(self, plots: Vec<Plot>) -> Self {
         self.with(Part::Plots(plots))
+    }
+
+    /// Adds plots in rows of three, which keep together; on a narrow page they stand below each other.
+    pub fn grid(self, plots: Vec<Plot>) -> Self {
+        self.with(Part::Grid(plots))
+    }
+
+    /// Adds cards side by side, each with a light for everything that was judged.
+    pub fn cards(self, cards: Vec<Card>) -> Self {
+        self.with(Part::Cards(cards))
+    }
+
+    /// Adds what is seen only by who asks for it: the parts of another page, under a line to click on. Its title is not shown.
+    pub fn folded(self, title: impl Into<String>, inside: Report) -> Self {
+        self.with(Part::Folded(title.into(), inside.parts))
+    }
+
+    /// Whether there is nothing on it.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
     }
 
     /// Adds an animated figure; readers without script see its first frame. Without frames there is nothing to add.

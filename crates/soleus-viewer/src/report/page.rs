@@ -1,6 +1,7 @@
 //! The text of a page. It is well-formed XML too, so that any reader can check it.
 
 use super::{Part, Report, Table};
+use crate::Plot;
 use crate::text::escape;
 use std::fmt::Write as _;
 
@@ -22,17 +23,65 @@ const LAYERS: [(&str, &str, bool); 7] = [
 /// Writing to a `String` cannot fail, so the results of `writeln!` are dropped.
 pub fn html(report: &Report) -> String {
     let title = escape(&report.title);
-    let mut s = format!(
+    let s = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"generator\" content=\"Soleus {}\"/>\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body>\n<main>\n<h1>{title}</h1>\n",
-        env!("CARGO_PKG_VERSION")
+         <body>\n{}<main>\n<h1>{title}</h1>\n",
+        env!("CARGO_PKG_VERSION"),
+        contents(&report.parts)
     );
-    for (i, part) in report.parts.iter().enumerate() {
+    let mut writer = Writer { s, headings: 0, scenes: 0 };
+    report.parts.iter().for_each(|p| writer.part(p));
+    let mut s = writer.s;
+    s.push_str("</main>\n");
+    if has_script(&report.parts) {
+        let _ = writeln!(s, "<script>//<![CDATA[\n{SCRIPT}//]]></script>");
+    }
+    s.push_str("</body>\n</html>\n");
+    s
+}
+
+/// Whether anything on the page moves or answers the pointer.
+fn has_script(parts: &[Part]) -> bool {
+    parts.iter().any(|p| match p {
+        Part::Animation(..) | Part::Plots(_) | Part::Grid(_) => true,
+        Part::Folded(_, inside) => has_script(inside),
+        _ => false,
+    })
+}
+
+/// Links to the headings, where there are several.
+fn contents(parts: &[Part]) -> String {
+    let headings: Vec<&str> = parts
+        .iter()
+        .filter_map(|p| match p {
+            Part::Heading(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    if headings.len() < 4 {
+        return String::new();
+    }
+    let link = |(i, text): (usize, &&str)| format!("<li><a href=\"#part-{i}\">{}</a></li>\n", escape(text));
+    let links: String = headings.iter().enumerate().map(link).collect();
+    format!("<nav aria-label=\"Contents\">\n<ul>\n{links}</ul>\n</nav>\n")
+}
+
+/// What has been written, and how many headings and animations are in it.
+struct Writer {
+    s: String,
+    headings: usize,
+    scenes: usize,
+}
+
+impl Writer {
+    fn part(&mut self, part: &Part) {
+        let s = &mut self.s;
         match part {
             Part::Heading(text) => {
-                let _ = writeln!(s, "<h2>{}</h2>", escape(text));
+                let _ = writeln!(s, "<h2 id=\"part-{}\">{}</h2>", self.headings, escape(text));
+                self.headings += 1;
             }
             Part::Subheading(text) => {
                 let _ = writeln!(s, "<h3>{}</h3>", escape(text));
@@ -40,23 +89,40 @@ pub fn html(report: &Report) -> String {
             Part::Text(text) => {
                 let _ = writeln!(s, "<p>{}</p>", escape(text));
             }
-            Part::Table(t) => table(&mut s, t),
-            Part::Plots(plots) => {
-                let wide = plots.len() == 1;
-                let _ = writeln!(s, "<div class=\"{}\">", if wide { "wide" } else { "plots" });
-                plots.iter().for_each(|p| s.push_str(&p.inline_svg(wide)));
+            Part::Table(t) => table(s, t),
+            Part::Plots(list) => {
+                let wide = list.len() == 1;
+                plots(s, if wide { "wide" } else { "plots" }, list, wide);
+            }
+            Part::Grid(list) => plots(s, "grid", list, false),
+            Part::Cards(cards) => {
+                s.push_str("<div class=\"cards\">\n");
+                cards.iter().for_each(|c| c.write(s));
                 s.push_str("</div>\n");
             }
-            Part::Animation(json, still) => animation(&mut s, i, json, still),
+            Part::Animation(json, still) => {
+                animation(s, self.scenes, json, still);
+                self.scenes += 1;
+            }
+            Part::Folded(title, inside) => {
+                let _ = writeln!(s, "<details>\n<summary>{}</summary>", escape(title));
+                for part in inside {
+                    // What is folded away is not listed in the contents.
+                    match part {
+                        Part::Heading(text) => self.part(&Part::Subheading(text.clone())),
+                        other => self.part(other),
+                    }
+                }
+                self.s.push_str("</details>\n");
+            }
         }
     }
-    s.push_str("</main>\n");
-    let has_script = report.parts.iter().any(|p| matches!(p, Part::Animation(..) | Part::Plots(_)));
-    if has_script {
-        let _ = writeln!(s, "<script>//<![CDATA[\n{SCRIPT}//]]></script>");
-    }
-    s.push_str("</body>\n</html>\n");
-    s
+}
+
+fn plots(s: &mut String, class: &str, list: &[Plot], wide: bool) {
+    let _ = writeln!(s, "<div class=\"{class}\">");
+    list.iter().for_each(|p| s.push_str(&p.inline_svg(wide)));
+    s.push_str("</div>\n");
 }
 
 fn table(s: &mut String, t: &Table) {

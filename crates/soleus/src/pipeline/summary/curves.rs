@@ -1,156 +1,20 @@
-//! The page that shows a study: what was done, how good it is, and the curves.
+//! All curves of a trial over time, for who wants to see them.
 
-use super::{PipelineFile, SENSOR_ERRORS, StepOutcome};
+use super::{SENSOR_ERRORS, table};
 use crate::files::Files;
 use soleus_io::pipeline::Trial;
 use soleus_math::Table;
 use soleus_math::table::Element;
+use soleus_model::Model;
 use soleus_model::joint::MotionType;
-use soleus_model::{ForceKind, Model};
-use soleus_tools::quality::residuals;
-use soleus_viewer::{Line, Plot, Report, Table as Rows};
+use soleus_viewer::{Line, Plot, Report};
 use std::path::Path;
 
-/// The page. What a failed step left out is left out here.
-pub fn page(
-    files: &dyn Files,
-    name: &str,
-    study: &PipelineFile,
-    results: &Path,
-    model: Option<&Path>,
-    outcomes: &[StepOutcome],
-) -> String {
-    let mut steps = Rows::new("Steps", ["step", "result"]);
-    for o in outcomes {
-        let result = match &o.result {
-            Ok(word) => (*word).to_string(),
-            Err(why) => format!("failed: {}", why.lines().next().unwrap_or("")),
-        };
-        steps = steps.row([o.step.clone(), result]);
-    }
-    let mut page = Report::new(name).table(steps);
-    let model = model.and_then(|m| read_model(files, m));
-    if let Some(m) = &model {
-        page = page.text(format!(
-            "Model {}: {:.2} kg, {} coordinates, {} markers.",
-            m.name,
-            m.total_mass(),
-            m.coordinates.len(),
-            m.markers.len()
-        ));
-    }
-    let sensors = study.trials.iter().filter(|t| t.orientations.is_some()).count();
-    let fit = match sensors {
-        0 => "RMS of markers, mm",
-        n if n == study.trials.len() => "RMS of sensors, °",
-        _ => "RMS of markers, mm, or sensors, °",
-    };
-    let mut quality = Rows::new(
-        "Quality",
-        [
-            "trial",
-            "frames",
-            fit,
-            "worst frame",
-            "largest",
-            "residual force, N",
-            "in % of weight",
-            "residual moment, N m",
-        ],
-    );
-    for t in &study.trials {
-        if let Some(row) = quality_row(files, t, &results.join(&t.name), model.as_ref()) {
-            quality = quality.row(row);
-        }
-    }
-    if !quality.rows.is_empty() {
-        page = page.table(quality);
-    }
-    if let (Some(m), true) = (&model, study.so.is_some()) {
-        let columns = ["trial", "largest activation", "largest reserve or residual, N m or N"];
-        let mut sharing = Rows::new("Static optimization", columns);
-        for t in &study.trials {
-            if let Some([muscle, other]) = sharing_row(files, t, &results.join(&t.name), m) {
-                sharing = sharing.row([t.name.clone(), muscle, other]);
-            }
-        }
-        if !sharing.rows.is_empty() {
-            page = page.table(sharing);
-        }
-    }
-    for t in &study.trials {
-        page = trial(files, page, t, &results.join(&t.name), model.as_ref());
-    }
-    page.to_html()
-}
-
-fn read_model(files: &dyn Files, path: &Path) -> Option<Model> {
-    let bytes = files.read(path).ok()?;
-    soleus_io::osim::read_model(&bytes, &path.display().to_string()).0
-}
-
-/// A table that a step may have written.
-fn table(files: &dyn Files, path: &Path) -> Option<Table> {
-    let bytes = files.read(path).ok()?;
-    soleus_io::table::read(&bytes, &path.display().to_string()).0
-}
-
-fn quality_row(files: &dyn Files, t: &Trial, folder: &Path, model: Option<&Model>) -> Option<Vec<String>> {
-    let largest = |c: &[f64]| c.iter().fold(0.0, |m: f64, x| m.max(*x));
-    let mean = |c: &[f64]| (c.iter().map(|x| x * x).sum::<f64>() / c.len().max(1) as f64).sqrt();
-    let (rows, numbers) = match t.orientations {
-        // One column of angles for each sensor.
-        Some(_) => {
-            let errors = table(files, &folder.join(SENSOR_ERRORS))?;
-            let unit = if errors.in_degrees == Some(true) { 1.0 } else { 180.0 / std::f64::consts::PI };
-            let frame = |k: usize| mean(&errors.columns().iter().map(|c| c[k]).collect::<Vec<_>>());
-            let frames: Vec<f64> = (0..errors.rows()).map(frame).collect();
-            let most = errors.columns().iter().map(|c| largest(c)).fold(0.0, f64::max);
-            let numbers = [mean(&frames), largest(&frames), most].map(|x| format!("{:.1}", unit * x));
-            (errors.rows(), numbers)
-        }
-        None => {
-            let errors = table(files, &folder.join(format!("{}_ik_marker_errors.sto", t.name)))?;
-            let rms = errors.column("marker_error_RMS")?;
-            let max = errors.column("marker_error_max").map_or(0.0, largest);
-            (errors.rows(), [mean(rms), largest(rms), max].map(|x| format!("{:.1}", 1e3 * x)))
-        }
-    };
-    let mut row = vec![t.name.clone(), rows.to_string()];
-    row.extend(numbers);
-    let moments = table(files, &folder.join("id.sto")).filter(|_| t.loads.is_some());
-    match moments.zip(model).and_then(|(m, model)| residuals(model, &m)) {
-        Some(r) => {
-            let part = 100.0 * r.force_rms / r.weight;
-            row.extend([format!("{:.1}", r.force_rms), format!("{part:.1}"), format!("{:.1}", r.moment_rms)]);
-        }
-        None => row.extend(["–", "–", "–"].map(String::from)),
-    }
-    Some(row)
-}
-
-/// The muscle that works hardest, and the other actuator that does, each with its time.
-fn sharing_row(files: &dyn Files, t: &Trial, folder: &Path, model: &Model) -> Option<[String; 2]> {
-    let read = |what: &str| table(files, &folder.join(format!("{}_StaticOptimization_{what}.sto", t.name)));
-    let (activations, forces) = (read("activation")?, read("force")?);
-    let is_muscle =
-        |l: &str| model.forces.iter().any(|f| f.name == l && matches!(f.kind, ForceKind::Muscle(_)));
-    let hardest = |table: &Table, wanted: &dyn Fn(&str) -> bool, digits: usize| {
-        let columns = table.labels().iter().zip(table.columns()).filter(|(l, _)| wanted(l));
-        let cells = columns.flat_map(|(l, c)| table.times().iter().zip(c).map(move |(t, x)| (x.abs(), l, t)));
-        let most = cells.max_by(|a, b| a.0.total_cmp(&b.0));
-        most.map_or("–".to_string(), |(x, label, t)| format!("{x:.digits$}, {label} at {t:.3} s"))
-    };
-    let is_other = |l: &str| !is_muscle(l) && activations.column(l).is_some();
-    Some([hardest(&activations, &is_muscle, 2), hardest(&forces, &is_other, 1)])
-}
-
-/// The curves of one trial.
-fn trial(files: &dyn Files, mut page: Report, t: &Trial, folder: &Path, model: Option<&Model>) -> Report {
-    page = page.heading(t.name.as_str());
+/// The curves of one trial. With `over_time` they go with the figure of the page.
+pub fn of_trial(files: &dyn Files, t: &Trial, folder: &Path, model: Option<&Model>, over_time: bool) -> Report {
+    let mut page = Report::new("");
     let so = |what: &str| folder.join(format!("{}_StaticOptimization_{what}.sto", t.name));
-    let smooth = folder.join("filtered.mot");
-    let angles = if files.is_file(&smooth) { smooth } else { folder.join("ik.mot") };
+    let angles = super::angles(files, folder);
     let parts = [
         ("Distances of markers", folder.join(format!("{}_ik_marker_errors.sto", t.name)), Kind::Markers),
         ("Angles between sensors and model", folder.join(SENSOR_ERRORS), Kind::Sensors),
@@ -161,7 +25,8 @@ fn trial(files: &dyn Files, mut page: Report, t: &Trial, folder: &Path, model: O
     ];
     for (title, file, kind) in parts {
         if let Some(table) = table(files, &file) {
-            let plots = plots(&table, kind, model);
+            let mut plots = plots(&table, kind, model);
+            plots.iter_mut().for_each(|p| p.over_time = over_time);
             if !plots.is_empty() {
                 page = page.subheading(title).plots(plots);
             }
@@ -176,7 +41,7 @@ fn trial(files: &dyn Files, mut page: Report, t: &Trial, folder: &Path, model: O
 
 /// Activations of muscles by static optimization and by computed muscle control, `MUSCLE.so` and `MUSCLE.cmc`, at the times of the
 /// first that the second has, too.
-pub(super) fn side_by_side(files: &dyn Files, t: &Trial, folder: &Path) -> Option<Table> {
+pub fn side_by_side(files: &dyn Files, t: &Trial, folder: &Path) -> Option<Table> {
     let so = table(files, &folder.join(format!("{}_StaticOptimization_activation.sto", t.name)))?;
     let cmc = table(files, &folder.join("cmc").join(format!("{}_states.sto", t.name)))?;
     let (first, last) = (*cmc.times().first()?, *cmc.times().last()?);

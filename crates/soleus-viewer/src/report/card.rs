@@ -1,0 +1,117 @@
+//! Cards: how good something is, at a glance, with the reason.
+
+use crate::text::escape;
+use std::fmt::Write as _;
+
+/// How good a number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Within what is recommended.
+    Good,
+    /// To be looked at.
+    Fair,
+    /// Beyond what is accepted.
+    Bad,
+}
+
+impl Verdict {
+    /// Good up to the first number, bad above the second.
+    pub fn of(value: f64, [good, bad]: [f64; 2]) -> Verdict {
+        match value {
+            v if v <= good => Verdict::Good,
+            v if v <= bad => Verdict::Fair,
+            _ => Verdict::Bad,
+        }
+    }
+
+    /// As a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Good => "good",
+            Verdict::Fair => "fair",
+            Verdict::Bad => "bad",
+        }
+    }
+
+    /// A sign that differs in shape, for eyes that do not tell colors apart.
+    fn sign(self) -> char {
+        match self {
+            Verdict::Good => '✓',
+            Verdict::Fair => '!',
+            Verdict::Bad => '✕',
+        }
+    }
+}
+
+/// One line of a card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Light {
+    /// What was judged.
+    pub what: String,
+    /// Its value, with the unit.
+    pub value: String,
+    /// How good that is; nothing where it was not judged.
+    pub verdict: Option<Verdict>,
+    /// Why, or where to look.
+    pub reason: String,
+}
+
+/// What is to be known of one trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Card {
+    /// At the top.
+    pub title: String,
+    /// Line by line.
+    pub lights: Vec<Light>,
+}
+
+impl Card {
+    /// The worst of its lights.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.lights.iter().filter_map(|l| l.verdict).max()
+    }
+
+    /// Writing to a `String` cannot fail.
+    pub(super) fn write(&self, s: &mut String) {
+        let class = self.verdict().map_or("", Verdict::word);
+        let _ = writeln!(s, "<article class=\"card {class}\">\n<h3>{}</h3>\n<ul>", escape(&self.title));
+        for l in &self.lights {
+            let (class, word, sign) =
+                l.verdict.map_or(("none", "not judged", '·'), |v| (v.word(), v.word(), v.sign()));
+            let _ = writeln!(
+                s,
+                "<li><span class=\"lamp {class}\" role=\"img\" aria-label=\"{word}\">{sign}</span><span class=\"what\">{}</span> \
+                 <span class=\"value\">{}</span><span class=\"reason\">{}</span></li>",
+                escape(&l.what),
+                escape(&l.value),
+                escape(&l.reason)
+            );
+        }
+        s.push_str("</ul>\n</article>\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_verdicts() {
+        let limits = [2.0, 4.0];
+        assert_eq!([2.0, 3.0, 4.1].map(|x| Verdict::of(x, limits)), [Verdict::Good, Verdict::Fair, Verdict::Bad]);
+        assert_eq!(Verdict::of(f64::NAN, limits), Verdict::Bad);
+    }
+
+    #[test]
+    fn analytic_a_card_is_as_good_as_its_worst_light() {
+        let light = |verdict| Light { what: "a <b>".into(), value: "1".into(), verdict, reason: String::new() };
+        let card = Card {
+            title: "walk".into(),
+            lights: vec![light(None), light(Some(Verdict::Bad)), light(Some(Verdict::Good))],
+        };
+        assert_eq!(card.verdict(), Some(Verdict::Bad));
+        let mut s = String::new();
+        card.write(&mut s);
+        assert!(s.contains("a &lt;b&gt;") && s.contains("card bad"), "{s}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Joints over the gait cycle: angle, moment and power of hip, knee and ankle, trials one over the other.
+
+use super::{activations, angles, table};
+use crate::context::Context;
+use crate::files::Files;
+use crate::gait::{CycleCurve, Gait, GaitAnalysis, GaitTrial};
+use soleus_io::pipeline::Trial;
+use soleus_math::Table;
+use soleus_math::table::Element;
+use soleus_model::Model;
+use soleus_tools::gait::POINTS;
+use soleus_tools::plates::Side;
+use soleus_viewer::{Band, Dash, Line, Plot, Style, Table as Rows};
+use std::path::Path;
+
+/// The joints of the grid: word, and names that models have for its bending.
+const JOINTS: [(&str, &[&str]); 3] = [
+    ("Hip", &["hip_flexion", "hip_flex"]),
+    ("Knee", &["knee_angle", "knee_flexion", "knee"]),
+    ("Ankle", &["ankle_angle", "ankle_flexion", "ankle"]),
+];
+
+/// A trial with whole gait cycles.
+pub struct Cycles {
+    /// Its name.
+    pub name: String,
+    /// Events, parameters and curves.
+    pub gait: GaitAnalysis,
+}
+
+impl Cycles {
+    /// Of a trial with markers on heels and toes; none if there is no whole cycle.
+    pub fn of_trial(files: &dyn Files, t: &Trial, home: &Path, folder: &Path, model: &Model) -> Option<Cycles> {
+        let motion = table(files, &angles(files, folder))?;
+        let moments = table(files, &folder.join("id.sto"));
+        let mut curves = vec![motion.clone().into()];
+        if let Some(moments) = &moments {
+            curves.push(per_kilogram(moments, model).into());
+            curves.extend(powers(&motion, moments, model).map(Into::into));
+        }
+        if let Some(file) = activations(files, folder, &t.name) {
+            curves.push(table(files, &file)?.into());
+        }
+        let is_table = |p: &Path| p.extension().is_some_and(|e| e != "xml");
+        let trial = GaitTrial {
+            markers: home.join(t.markers.as_ref()?).into(),
+            loads: t.loads.as_ref().map(|l| home.join(l)).filter(|l| is_table(l)).map(Into::into),
+            curves,
+        };
+        let cx = Context::new(files);
+        let run = |trial: GaitTrial| Gait { trials: vec![trial], ..Gait::default() }.run(&cx).ok();
+        let without_plates = GaitTrial { loads: None, ..trial.clone() };
+        let gait = run(trial).or_else(|| run(without_plates))?;
+        (!gait.curves.is_empty()).then(|| Cycles { name: t.name.clone(), gait })
+    }
+
+    /// The curve of a side.
+    pub fn curve(&self, name: &str, side: Side) -> Option<&CycleCurve> {
+        self.gait.curves.iter().find(|c| c.name == name && c.side == side)
+    }
+}
+
+/// Generalized forces over the mass of the model.
+fn per_kilogram(moments: &Table, model: &Model) -> Table {
+    let mass = model.total_mass();
+    let mut table = moments.clone();
+    for i in 0..table.columns().len() {
+        if let Some(column) = table.column_at_mut(i) {
+            column.iter_mut().for_each(|x| *x /= mass);
+        }
+    }
+    table
+}
+
+/// Power of every rotation at the times of the moments, W/kg: moment times rate of the angle.
+fn powers(motion: &Table, moments: &Table, model: &Model) -> Option<Table> {
+    let unit = if motion.in_degrees == Some(true) { 1f64.to_radians() } else { 1.0 };
+    let (mut labels, mut columns) = (Vec::new(), Vec::new());
+    for (label, moment) in moments.labels().iter().zip(moments.columns()) {
+        let Some(name) = label.strip_suffix("_moment") else { continue };
+        let Some(angle) = motion.column(name) else { continue };
+        let rate = |t: f64| slope(motion.times(), angle, t) * unit;
+        let power = moments.times().iter().zip(moment).map(|(&t, m)| m * rate(t) / model.total_mass());
+        labels.push(format!("{name}_power"));
+        columns.push(power.collect());
+    }
+    Table::new(Element::Scalar, labels, moments.times().to_vec(), columns).ok()
+}
+
+/// dy/dt at t: of the parabola through the nearest row and its neighbours.
+fn slope(times: &[f64], y: &[f64], t: f64) -> f64 {
+    let n = times.len();
+    if n < 3 {
+        return f64::NAN;
+    }
+    let after = times.partition_point(|x| *x < t).clamp(1, n - 1);
+    let nearest = if t - times[after - 1] < times[after] - t { after - 1 } else { after };
+    let k = nearest.clamp(1, n - 2);
+    let [a, b, c] = [k - 1, k, k + 1].map(|i| times[i]);
+    let (first, second) = ((y[k] - y[k - 1]) / (b - a), (y[k + 1] - y[k]) / (c - b));
+    let bend = (second - first) / (c - a);
+    first + bend * (2.0 * t - a - b)
+}
+
+/// What the lines of the grid are.
+pub fn caption(cycles: &[Cycles]) -> String {
+    let count = |side: Side| {
+        cycles.iter().flat_map(|c| &c.gait.trials).flat_map(|t| &t.cycles).filter(|c| c.side == side).count()
+    };
+    let source = &cycles[0].gait.normative.source;
+    format!(
+        "Means over {} right (solid) and {} left cycles (dashed), from foot strike to foot strike, a color for each trial. Grey: {source}, mean ± SD. \
+         Moments and powers per kilogram of body mass, as the model gives their signs.",
+        count(Side::Right),
+        count(Side::Left)
+    )
+}
+
+/// Hip, knee and ankle below each other; angle, moment and power side by side.
+pub fn joint_grid(cycles: &[Cycles]) -> Vec<Plot> {
+    let mut plots = Vec::new();
+    for (word, names) in JOINTS {
+        let has = |name: &&&str| cycles.iter().any(|c| c.gait.curves.iter().any(|k| k.name == **name));
+        let Some(name) = names.iter().find(has) else { continue };
+        for (what, ending, unit) in
+            [("angle", "", "deg"), ("moment", "_moment", "N m/kg"), ("power", "_power", "W/kg")]
+        {
+            let curve = format!("{name}{ending}");
+            let mut plot = overlaid(cycles, &curve, format!("{word} {what}"), unit);
+            if ending.is_empty() {
+                plot.bands.extend(normative(cycles, name));
+            }
+            plots.push(plot);
+        }
+    }
+    plots
+}
+
+/// A curve of all trials and both sides.
+pub fn overlaid(cycles: &[Cycles], curve: &str, title: String, unit: &str) -> Plot {
+    let mut lines = Vec::new();
+    for (k, c) in cycles.iter().enumerate() {
+        for (side, dash) in [(Side::Right, Dash::Solid), (Side::Left, Dash::Dashed)] {
+            let Some(own) = c.curve(curve, side) else { continue };
+            let style = Style { color: Some(k), dash: Some(dash), ..Style::default() };
+            lines.push(line(format!("{} {}", c.name, side.name()), own).styled(style));
+        }
+    }
+    Plot {
+        title,
+        x_label: "gait cycle (%)".into(),
+        y_label: unit.into(),
+        lines,
+        x_range: Some([0.0, 100.0]),
+        ..Plot::default()
+    }
+}
+
+/// The mean over the cycle.
+pub fn line(name: String, curve: &CycleCurve) -> Line {
+    Line::new(name, percent(), curve.points.iter().map(|p| p.mean).collect())
+}
+
+/// 0, 1, … 100.
+fn percent() -> Vec<f64> {
+    (0..POINTS).map(|k| k as f64).collect()
+}
+
+/// The band of healthy adults, with the sign that the model gives to bending.
+fn normative(cycles: &[Cycles], name: &str) -> Option<Band> {
+    let list = &cycles[0].gait.normative;
+    let (_, mean, sd) = list.curves.iter().find(|n| n.0 == name)?;
+    let own = cycles.iter().flat_map(|c| &c.gait.curves).filter(|c| c.name == name);
+    let product: f64 = own.flat_map(|c| c.points.iter().zip(mean)).map(|(p, m)| p.mean * m).sum();
+    let sign = if product < 0.0 { -1.0 } else { 1.0 };
+    let edge = |k: f64| mean.iter().zip(sd).map(|(m, s)| sign * m + k * s).collect();
+    Some(Band::new(list.source.clone(), percent(), edge(-1.0), edge(1.0)))
+}
+
+/// Speed, cadence, lengths and times, a column for each trial and side.
+pub fn parameters(cycles: &[Cycles]) -> Rows {
+    let head = cycles.iter().flat_map(|c| [format!("{} right", c.name), format!("{} left", c.name)]);
+    let mut rows = Rows::new("Gait", std::iter::once(String::new()).chain(head));
+    let names = cycles[0].gait.right.rows().map(|(name, unit, _)| format!("{name}, {unit}"));
+    for (k, name) in names.into_iter().enumerate() {
+        let value = |mean: f64| if mean.is_finite() { format!("{mean:.3}") } else { "–".to_string() };
+        let cells = cycles.iter().flat_map(|c| [&c.gait.right, &c.gait.left].map(|p| value(p.rows()[k].2.mean)));
+        rows = rows.row(std::iter::once(name).chain(cells));
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_slope_of_a_parabola() {
+        let t: Vec<f64> = (0..8).map(|k| 0.1 * f64::from(k) + 0.01 * f64::from(k * k)).collect();
+        let y: Vec<f64> = t.iter().map(|t| 2.0 - t + 3.0 * t * t).collect();
+        for at in [0.0, 0.234, t[7]] {
+            assert!((slope(&t, &y, at) - (6.0 * at - 1.0)).abs() < 1e-12);
+        }
+    }
+}

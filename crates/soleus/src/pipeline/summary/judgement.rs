@@ -1,0 +1,222 @@
+//! How good a trial is: numbers beside the limits that the field uses, each with its source.
+
+use super::{SENSOR_ERRORS, table};
+use crate::files::Files;
+use soleus_io::pipeline::Trial;
+use soleus_math::Table;
+use soleus_model::{ForceKind, Model};
+use soleus_tools::quality::{Residuals, residuals};
+use soleus_viewer::{Card, Light, Verdict};
+use std::path::Path;
+
+/// Where the limits come from.
+pub const SOURCES: &str = "Limits: marker errors, residuals after RRA and reserves from the checklist in OpenSim's guide (Simulation with OpenSim – \
+    Best Practices); residuals of inverse dynamics from Hicks et al. (2015), J Biomech Eng 137:020905. A number that is twice as large is bad. \
+    Angles between sensors and model: 5° is ours.";
+
+/// Marker errors, mm: root mean square and largest (OpenSim's checklist: about 2 cm, 4 cm).
+const MARKER_RMS_MM: f64 = 20.0;
+const MARKER_LARGEST_MM: f64 = 40.0;
+/// Angles between sensors and model, deg.
+const SENSOR_DEG: f64 = 5.0;
+/// Residual forces of inverse dynamics over the largest external force, moments over that and the height of the mass centre (Hicks et al. 2015).
+const RESIDUAL_FORCE: f64 = 0.05;
+const RESIDUAL_MOMENT: f64 = 0.01;
+/// Height of the mass centre of someone who stands, m: what moments are measured by where the model does not tell.
+const MASS_CENTER_HEIGHT_M: f64 = 1.0;
+/// Largest reserve moment over the largest joint moment (OpenSim's checklist: 10 %).
+const RESERVE: f64 = 0.10;
+/// An activation from here on says that a muscle can do no more.
+const SATURATED: f64 = 0.99;
+
+/// What the steps of a trial left behind.
+pub struct Evidence {
+    markers: Option<Table>,
+    sensors: Option<Table>,
+    moments: Option<Table>,
+    residuals: Option<Residuals>,
+    activations: Option<Table>,
+    forces: Option<Table>,
+}
+
+impl Evidence {
+    /// Reads what there is.
+    pub fn read(files: &dyn Files, t: &Trial, folder: &Path, model: Option<&Model>) -> Evidence {
+        let read = |name: String| table(files, &folder.join(name));
+        let moments = read("id.sto".into()).filter(|_| t.loads.is_some());
+        Evidence {
+            markers: read(format!("{}_ik_marker_errors.sto", t.name)),
+            sensors: read(SENSOR_ERRORS.into()),
+            residuals: moments.as_ref().zip(model).and_then(|(m, model)| residuals(model, m)),
+            moments,
+            activations: read(format!("{}_StaticOptimization_activation.sto", t.name)),
+            forces: read(format!("{}_StaticOptimization_force.sto", t.name)),
+        }
+    }
+}
+
+/// The card of a trial.
+pub fn card(t: &Trial, evidence: &Evidence, model: Option<&Model>) -> Card {
+    let mut lights = Vec::new();
+    lights.extend(evidence.markers.as_ref().and_then(markers).into_iter().flatten());
+    lights.extend(evidence.sensors.as_ref().and_then(sensors));
+    lights.extend(evidence.residuals.as_ref().into_iter().flat_map(balance));
+    if let Some(model) = model {
+        lights.extend(sharing(evidence, model).into_iter().flatten());
+    }
+    Card { title: t.name.clone(), lights }
+}
+
+fn rms(c: &[f64]) -> f64 {
+    (c.iter().map(|x| x * x).sum::<f64>() / c.len().max(1) as f64).sqrt()
+}
+
+/// The largest number, and its place.
+fn largest(c: &[f64]) -> Option<(f64, usize)> {
+    let at = (0..c.len()).max_by(|&a, &b| c[a].abs().total_cmp(&c[b].abs()))?;
+    Some((c[at].abs(), at))
+}
+
+/// Judges a number; what is twice the limit is bad.
+fn light(what: &str, value: String, number: f64, limit: f64, reason: String) -> Light {
+    Light { what: what.into(), value, verdict: Some(Verdict::of(number, [limit, 2.0 * limit])), reason }
+}
+
+fn markers(errors: &Table) -> Option<[Light; 2]> {
+    let (all, most) = (errors.column("marker_error_RMS")?, errors.column("marker_error_max")?);
+    let (rms, (worst, at)) = (1e3 * rms(all), largest(most)?);
+    let worst = 1e3 * worst;
+    let time = errors.times()[at];
+    Some([
+        light("Markers, RMS", format!("{rms:.1} mm"), rms, MARKER_RMS_MM, format!("{MARKER_RMS_MM} mm or less")),
+        light(
+            "Markers, largest",
+            format!("{worst:.1} mm"),
+            worst,
+            MARKER_LARGEST_MM,
+            format!("{MARKER_LARGEST_MM} mm or less; at {time:.2} s"),
+        ),
+    ])
+}
+
+fn sensors(errors: &Table) -> Option<Light> {
+    let unit = if errors.in_degrees == Some(true) { 1.0 } else { 1f64.to_degrees() };
+    let columns = errors.columns();
+    if columns.is_empty() {
+        return None;
+    }
+    let mean = unit * rms(&columns.iter().map(|c| rms(c)).collect::<Vec<_>>());
+    let worst = (0..columns.len()).max_by(|&a, &b| rms(&columns[a]).total_cmp(&rms(&columns[b])))?;
+    let reason = format!("{SENSOR_DEG}° or less; most: {}", errors.labels()[worst]);
+    Some(light("Sensors, RMS", format!("{mean:.1}°"), mean, SENSOR_DEG, reason))
+}
+
+fn balance(r: &Residuals) -> [Light; 2] {
+    let force = r.force_peak / r.weight;
+    let moment = r.moment_peak / (r.weight * MASS_CENTER_HEIGHT_M);
+    [
+        light(
+            "Residual force, largest",
+            format!("{:.0} N, {:.1} % of weight", r.force_peak, 100.0 * force),
+            force,
+            RESIDUAL_FORCE,
+            format!(
+                "{:.0} % or less; RMS {:.0} N; at {:.2} s",
+                100.0 * RESIDUAL_FORCE,
+                r.force_rms,
+                r.worst_time
+            ),
+        ),
+        light(
+            "Residual moment, largest",
+            format!("{:.0} N m", r.moment_peak),
+            moment,
+            RESIDUAL_MOMENT,
+            format!(
+                "{:.0} N m (1 % of weight times 1 m) or less; RMS {:.0} N m",
+                RESIDUAL_MOMENT * r.weight,
+                r.moment_rms
+            ),
+        ),
+    ]
+}
+
+/// Reserves beside the moments of their joints, and muscles that can do no more.
+fn sharing(evidence: &Evidence, model: &Model) -> Option<Vec<Light>> {
+    let activations = evidence.activations.as_ref()?;
+    let mut lights = Vec::new();
+    if let (Some(forces), Some(moments)) = (&evidence.forces, &evidence.moments) {
+        lights.extend(reserves(forces, moments, model));
+    }
+    let is_muscle =
+        |l: &str| model.forces.iter().any(|f| f.name == l && matches!(f.kind, ForceKind::Muscle(_)));
+    let columns = || activations.labels().iter().zip(activations.columns()).filter(|(l, _)| is_muscle(l));
+    let saturated: Vec<&str> =
+        columns().filter(|(_, c)| c.iter().any(|a| *a >= SATURATED)).map(|(l, _)| l.as_str()).collect();
+    let most = columns()
+        .filter_map(|(l, c)| Some((largest(c)?, l)))
+        .max_by(|a, b| a.0.0.total_cmp(&b.0.0))?;
+    let ((value, at), name) = most;
+    let reason = match saturated.len() {
+        0 => format!("{name} at {:.2} s", activations.times()[at]),
+        1..=4 => format!("at their limit: {}", saturated.join(", ")),
+        n => format!("at their limit: {n} muscles, {} among them", saturated[..3].join(", ")),
+    };
+    let verdict = match saturated.len() {
+        0 => Verdict::Good,
+        _ => Verdict::Fair,
+    };
+    lights.push(Light {
+        what: "Activation, largest".into(),
+        value: format!("{value:.2}"),
+        verdict: Some(verdict),
+        reason,
+    });
+    Some(lights)
+}
+
+/// The reserve that is largest beside the moment of its coordinate.
+fn reserves(forces: &Table, moments: &Table, model: &Model) -> Option<Light> {
+    let root: Vec<usize> = model
+        .joints
+        .iter()
+        .filter(|j| model.frames[j.parent.0].body.0 == 0)
+        .flat_map(|j| j.coordinates.iter().map(|c| c.0))
+        .collect();
+    let mut worst: Option<(f64, f64, f64, &str)> = None;
+    for (i, c) in model.coordinates.iter().enumerate().filter(|(i, _)| !root.contains(i)) {
+        let Some(moment) =
+            moments.column(&format!("{}_moment", c.name)).or(moments.column(&format!("{}_force", c.name)))
+        else {
+            continue;
+        };
+        let is_reserve = |label: &str| {
+            let own = |f: &soleus_model::Force| {
+                f.name == label
+                    && matches!(&f.kind, ForceKind::CoordinateActuator(a) if a.coordinate.0 == i)
+            };
+            label == format!("{}_reserve", c.name)
+                || label == format!("reserve_{}", c.name)
+                || model.forces.iter().any(own)
+        };
+        let (Some((peak, _)), Some(column)) =
+            (largest(moment), forces.labels().iter().position(|l| is_reserve(l)))
+        else {
+            continue;
+        };
+        let Some((reserve, _)) = largest(&forces.columns()[column]) else { continue };
+        // Beside a moment that is next to nothing any reserve is large.
+        let part = reserve / peak.max(1.0);
+        if worst.is_none_or(|w| part > w.0) {
+            worst = Some((part, reserve, peak, c.name.as_str()));
+        }
+    }
+    let (part, reserve, peak, name) = worst?;
+    Some(light(
+        "Reserve, largest part",
+        format!("{:.1} % of the moment", 100.0 * part),
+        part,
+        RESERVE,
+        format!("{:.0} % or less; {name}: {reserve:.1} of {peak:.1} N m", 100.0 * RESERVE),
+    ))
+}

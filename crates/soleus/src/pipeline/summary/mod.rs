@@ -1,0 +1,152 @@
+//! The page that shows a study: how good every trial is, the figure, the joints and muscles over the gait cycle; everything else
+//! is folded away.
+
+mod curves;
+mod cycle;
+mod groups;
+mod judgement;
+
+pub use curves::side_by_side;
+
+use super::{PipelineFile, SENSOR_ERRORS, StepOutcome};
+use crate::context::Context;
+use crate::files::Files;
+use crate::viewing::View;
+use cycle::Cycles;
+use judgement::Evidence;
+use soleus_math::Table;
+use soleus_model::{ForceKind, Model};
+use soleus_viewer::{Report, Table as Rows};
+use std::path::{Path, PathBuf};
+
+/// Frames of the figure for each second.
+const FRAME_RATE: f64 = 30.0;
+
+/// The page. What a failed step left out is left out here.
+pub fn page(
+    files: &dyn Files,
+    name: &str,
+    study: &PipelineFile,
+    [home, results]: [&Path; 2],
+    model_file: Option<&Path>,
+    outcomes: &[StepOutcome],
+) -> String {
+    let model = model_file.and_then(|m| read_model(files, m));
+    let mut page = Report::new(name);
+    if let Some(m) = &model {
+        page = page.text(format!(
+            "{} trial{} of {:.1} kg, model {} with {} coordinates and {} muscles.",
+            study.trials.len(),
+            if study.trials.len() == 1 { "" } else { "s" },
+            m.total_mass(),
+            m.name,
+            m.coordinates.len(),
+            m.forces.iter().filter(|f| matches!(f.kind, ForceKind::Muscle(_))).count(),
+        ));
+    }
+    let failed: Vec<&StepOutcome> = outcomes.iter().filter(|o| o.result.is_err()).collect();
+    if !failed.is_empty() {
+        page = page.heading("Failed").table(steps(&failed));
+    }
+
+    let folder = |t: &soleus_io::pipeline::Trial| results.join(&t.name);
+    let cards: Vec<_> = study
+        .trials
+        .iter()
+        .map(|t| judgement::card(t, &Evidence::read(files, t, &folder(t), model.as_ref()), model.as_ref()))
+        .filter(|c| !c.lights.is_empty())
+        .collect();
+    if !cards.is_empty() {
+        page = page.heading("Quality").cards(cards).text(judgement::SOURCES);
+    }
+
+    let shown = study.trials.iter().find(|t| files.is_file(&angles(files, &folder(t))));
+    if let (Some(t), Some(model_file)) = (shown, model_file)
+        && let Some(figure) = figure(files, model_file, &angles(files, &folder(t)), &folder(t), &t.name)
+    {
+        page = page.heading(format!("Motion of {}", t.name)).animation(&figure);
+    }
+
+    let cycles: Vec<Cycles> = match &model {
+        Some(m) => study.trials.iter().filter_map(|t| Cycles::of_trial(files, t, home, &folder(t), m)).collect(),
+        None => Vec::new(),
+    };
+    if !cycles.is_empty() {
+        page = page
+            .heading("Joints over the gait cycle")
+            .text(cycle::caption(&cycles))
+            .grid(cycle::joint_grid(&cycles))
+            .table(cycle::parameters(&cycles));
+        let muscles = groups::plots(&cycles);
+        if !muscles.is_empty() {
+            page = page.heading("Muscles over the gait cycle").plots(muscles);
+        }
+    }
+
+    page = page.heading("All curves");
+    for t in &study.trials {
+        let is_shown = shown.is_some_and(|s| s.name == t.name);
+        let inside = curves::of_trial(files, t, &folder(t), model.as_ref(), is_shown);
+        if !inside.is_empty() {
+            page = page.folded(t.name.as_str(), inside);
+        }
+    }
+    page.folded("Steps", Report::new("").table(steps(&outcomes.iter().collect::<Vec<_>>()))).to_html()
+}
+
+/// What became of each step.
+fn steps(outcomes: &[&StepOutcome]) -> Rows {
+    let mut rows = Rows::new("", ["step", "result"]);
+    for o in outcomes {
+        let result = match &o.result {
+            Ok(word) => (*word).to_string(),
+            Err(why) => why.lines().next().unwrap_or("failed").to_string(),
+        };
+        rows = rows.row([o.step.clone(), result]);
+    }
+    rows
+}
+
+fn read_model(files: &dyn Files, path: &Path) -> Option<Model> {
+    let bytes = files.read(path).ok()?;
+    soleus_io::osim::read_model(&bytes, &path.display().to_string()).0
+}
+
+/// A table that a step may have written.
+fn table(files: &dyn Files, path: &Path) -> Option<Table> {
+    let bytes = files.read(path).ok()?;
+    soleus_io::table::read(&bytes, &path.display().to_string()).0
+}
+
+/// The joint angles of a trial, smooth ones where there are some.
+fn angles(files: &dyn Files, folder: &Path) -> PathBuf {
+    let smooth = folder.join("filtered.mot");
+    if files.is_file(&smooth) { smooth } else { folder.join("ik.mot") }
+}
+
+/// Activations of a trial, by whatever found them.
+fn activations(files: &dyn Files, folder: &Path, trial: &str) -> Option<PathBuf> {
+    let static_optimization = folder.join(format!("{trial}_StaticOptimization_activation.sto"));
+    let control = folder.join("cmc").join(format!("{trial}_states.sto"));
+    [static_optimization, control].into_iter().find(|f| files.is_file(f))
+}
+
+/// The figure in motion, muscles colored by their activations where there are some.
+fn figure(
+    files: &dyn Files,
+    model: &Path,
+    motion: &Path,
+    folder: &Path,
+    trial: &str,
+) -> Option<soleus_viewer::Animation> {
+    let request = View {
+        model: model.into(),
+        motion: Some(motion.into()),
+        activations: activations(files, folder, trial).map(Into::into),
+        frame_rate: FRAME_RATE,
+        ..View::default()
+    };
+    let cx = Context::new(files);
+    let plain = View { activations: None, ..request.clone() };
+    request.run(&cx).or_else(|_| plain.run(&cx)).ok().map(|v| v.animation)
+}
