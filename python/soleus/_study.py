@@ -1,0 +1,199 @@
+"""Optimal control: studies, what they find, and how they go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._results import MEMORY, Result, Written, floats, run_tool
+from ._table import PathLike, Table
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How well the equations and the conditions of an optimum hold."""
+
+    converged: bool
+    status: str
+    constraint_violation: float
+    bound_violation: float
+    dual_infeasibility: float
+    complementarity: float
+    scaled_error: float
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The motion of one phase of a study."""
+
+    name: str
+    table: Table
+    """States and controls over time, rad and m."""
+    text: str
+    """The same in the layout of a MocoTrajectory."""
+    page: str | None
+    goals: dict[str, float]
+    """What each goal costs, weights included."""
+    parameters: dict[str, float]
+    """Values that were found for parameters."""
+
+
+class Solution(Result):
+    """Where a solve ended. A motion is there in any case; :attr:`solved` and :attr:`certificate` say how good it is."""
+
+    def __init__(self, values: Mapping[str, Any], told: Mapping[str, Any]) -> None:
+        super().__init__(values, told)
+        self.phases = tuple(Phase(**p) for p in self._values["phases"])
+        self.certificate = Certificate(**self._values["certificate"])
+        kept = [data for name, data in told.get("memory", ()) if name.endswith(".iterate")]
+        self._iterate: bytes | None = kept[0] if kept else None
+        self._study: Study | None = None
+
+    @property
+    def objective(self) -> float:
+        """The sum of all costs."""
+        return float(self._values["objective"])
+
+    @property
+    def table(self) -> Table:
+        """States and controls over time; those of the first phase."""
+        return self.phases[0].table
+
+    motion = table
+
+    @property
+    def goals(self) -> dict[str, float]:
+        """What each goal costs, weights included."""
+        return self.phases[0].goals
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Values that were found for parameters."""
+        return self.phases[0].parameters
+
+    @property
+    def seconds(self) -> float:
+        """Time it took, s."""
+        return float(self._values["seconds"])
+
+    def __getitem__(self, label: str) -> Any:
+        return self.table[label]
+
+    def resume(self, **options: Any) -> Study:
+        """The study again, from here: a solve that was stopped goes on with its multipliers; one that ended is the guess of another, with
+        ``intervals=100`` or other options in place of its own."""
+        if self._study is None:
+            raise TypeError("this solution does not know its study")
+        if self._iterate is not None and not options:
+            return self._study.with_options(resume=True, _iterate=self._iterate)
+        return self._study.with_options(guess=self.table, **options)
+
+    def save(self, path: PathLike) -> None:
+        """Writes the motion in the layout of a MocoTrajectory (.sto)."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.phases[0].text)
+
+    def __repr__(self) -> str:
+        c = self.certificate
+        lines = [f"Solution: {c.status}, objective {self.objective:.6g}, {c.iterations} iterations, {self.seconds:.2f} s"]
+        lines.append(f"  equations hold to {c.constraint_violation:.1e}, optimality to {c.dual_infeasibility:.1e}")
+        lines += [f"  {name}: {cost:.6g}" for name, cost in self.goals.items() if cost]
+        lines += [f"  {name} = {value:.6g}" for name, value in self.parameters.items()]
+        return "\n".join(lines)
+
+
+class Study:
+    """A problem of optimal control, ready to be solved."""
+
+    def __init__(self, tool: str, request: Mapping[str, Any]) -> None:
+        self._tool = tool
+        self._request = dict(request)
+
+    def with_options(self, **options: Any) -> Study:
+        """The same study with other options: ``intervals``, ``coarse``, ``tolerance``, ``max_iterations``, ``guess``, ``scheme``, …"""
+        return Study(self._tool, {**self._request, **options})
+
+    def solve(self, *, threads: int | None = None, output: PathLike | None = None, **options: Any) -> Solution:
+        """Solves it. ``output`` is a file for the solution; nothing is written without one. Ctrl-C stops it; :class:`Interrupted` then has
+        the motion reached, whose ``resume().solve()`` goes on."""
+        request = {**self._request, **options}
+        iterate = request.pop("_iterate", None)
+        file = f"{MEMORY}/solution.iterate"
+        memory = [(file, iterate)] if iterate is not None else []
+        request |= {"save_iterates": True, "iterate": file, "solution": output}
+
+        def made(values: Mapping[str, Any], told: Mapping[str, Any]) -> Solution:
+            solution = Solution(values, told)
+            solution._study = Study(self._tool, {k: v for k, v in self._request.items() if k not in ("resume", "_iterate")})
+            return solution
+
+        return run_tool(made, self._tool, request, threads=threads, write=output is not None, memory=memory)
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{k}={str(v).splitlines()[0][:40]}" for k, v in self._request.items() if v is not None)
+        return f"Study ({self._tool}): {words}"
+
+
+_CHANGES = (
+    "weld",
+    "remove_muscles",
+    "rigid_tendons",
+    "no_activation_dynamics",
+    "degroote_fregly",
+    "implicit_tendons",
+    "explicit_tendons",
+    "no_passive_force",
+    "curve_width",
+    "strength",
+    "function_paths",
+)
+
+
+def split_changes(request: dict[str, Any], loads: Any) -> dict[str, Any]:
+    """Keywords that change the model, where the request has them."""
+    changes: dict[str, Any] = dict(request.pop("changes", {}))
+    changes.update({key: request.pop(key) for key in _CHANGES if key in request})
+    for key in ("reserves", "residuals"):
+        if key in request:
+            changes[key] = floats(request.pop(key))
+    if loads is not None:
+        changes["loads"] = loads
+    if "time" in request:
+        request["from"], request["to"] = request.pop("time")
+    return {**request, "changes": changes}
+
+
+def study(source: PathLike, **options: Any) -> Study:
+    """A problem of optimal control from a study file (.toml) or a MocoStudy (.omoco, .xml)."""
+    return Study("solve", {"study": source, **options})
+
+
+def study_text(text: str, *, folder: PathLike = ".", **options: Any) -> Study:
+    """A problem of optimal control from the text of a study file; names in it are taken from ``folder``."""
+    import os
+
+    path = os.path.join(os.fspath(folder), "study.toml")
+    return Study("solve", {"study": {"path": path, "text": text}, **options})
+
+
+def run(
+    setup: PathLike,
+    *,
+    model: PathLike | None = None,
+    opensim_faults: bool = False,
+    threads: int | None = None,
+) -> Written:
+    """Runs a setup file of one of OpenSim's tools as it is: writes what it asks for, and returns that as tables and models."""
+    request = {"file": setup, "model": model, "opensim_faults": opensim_faults}
+    return run_tool(Written, "setup_file", request, threads=threads, write=True)
+
+
+def predict_walk(speed: float = 1.3, *, threads: int | None = None) -> Result:
+    """The walk of least effort that the built-in planar walker finds at a speed, m/s."""
+    page = f"{MEMORY}/walk.html"
+    return run_tool(Result, "predict_walk", {"speed": speed, "page": page}, threads=threads)
+
+
+__all__: Sequence[str] = ("Certificate", "Phase", "Solution", "Study", "predict_walk", "run", "study", "study_text")
