@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -103,12 +104,7 @@ def map(
     if on == "ray":
         return _on_ray(f, all_items, retries)
     if on == "dask":
-        from distributed import Client, LocalCluster, default_client
-
-        try:
-            client = default_client()
-        except ValueError:
-            client = Client(LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None))
+        client = _dask_client(workers)
         futures = client.map(_call, [f] * len(all_items), all_items, pure=False, retries=retries)
         return _gathered(all_items, [_settled(x.result) for x in futures])
     if isinstance(on, Executor):
@@ -119,6 +115,16 @@ def map(
     if on == "processes":
         return _on_processes(f, all_items, workers, retries)
     raise ValueError(f"there is nowhere called {on!r}: threads, processes, ray, dask, or an Executor")
+
+
+def _dask_client(workers: int | None) -> Any:
+    import distributed
+
+    d: Any = distributed
+    try:
+        return d.default_client()
+    except ValueError:
+        return d.Client(d.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None))
 
 
 def _cores() -> int:
@@ -162,18 +168,16 @@ def _on_processes(f: Callable[[T], R], items: list[T], workers: int | None, retr
 
 
 def _on_ray(f: Callable[[T], R], items: list[T], retries: int) -> MapResult[R]:
-    import ray
+    import importlib
 
+    ray: Any = importlib.import_module("ray")
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False)
+    # The function, and the models that it holds, travel once.
     function = ray.put(f)
-    remote = ray.remote(max_retries=retries)(_call_by_reference)
-    tasks = [remote.remote(function, item) for item in items]
-    return _gathered(items, [_settled(lambda task=task: ray.get(task)) for task in tasks])
-
-
-def _call_by_reference(f: Callable[[T], R], item: T) -> tuple[R | Failure, float]:
-    return _call(f, item)
+    remote: Any = ray.remote(max_retries=retries)(_call)
+    tasks: list[Any] = [remote.remote(function, item) for item in items]
+    return _gathered(items, [_settled(partial(ray.get, task)) for task in tasks])
 
 
 def _settled(result: Callable[[], tuple[R | Failure, float]]) -> tuple[R | Failure, float]:

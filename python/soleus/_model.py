@@ -432,7 +432,7 @@ class Model:
             "chunks": chunks,
         }
         if isinstance(tasks, Mapping):
-            request["tasks"] = [{"Marker": {"name": n, "apply": True, "weight": float(w)}} for n, w in tasks.items()]
+            request["tasks"] = [{"marker": {"name": n, "apply": True, "weight": float(w)}} for n, w in tasks.items()]
         else:
             request["task_file"] = tasks
         return run_tool(Kinematics, "inverse_kinematics", request, threads=threads)

@@ -312,9 +312,6 @@ class Written(Result):
     def tables(self) -> dict[str, Table]:
         return {k: v for k, v in self.files.items() if isinstance(v, Table)}
 
-    def __repr__(self) -> str:
-        return "\n".join([super().__repr__(), *[f"  wrote {name}" for name in self.files]])
-
 
 R = TypeVar("R", bound=Result)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union, overload
 
@@ -69,8 +69,8 @@ class System:
     def __init__(self, core: _soleus.System) -> None:
         self._core = core
         # The compiled functions themselves: a call costs no detour.
-        self.evaluate = core.evaluate
-        self.linearize = core.linearize
+        object.__setattr__(self, "evaluate", core.evaluate)
+        object.__setattr__(self, "linearize", core.linearize)
 
     if TYPE_CHECKING:
 
@@ -96,7 +96,7 @@ class System:
             z: Part = None,
             e: Part = None,
             *,
-            want: Sequence[str],
+            want: list[str] | tuple[str, ...],
             t: ArrayLike | None = None,
             udot: ArrayLike | None = None,
             equilibrate: bool = False,
@@ -109,7 +109,7 @@ class System:
             z: Part = None,
             e: Part = None,
             *,
-            want: str | Sequence[str] = "udot",
+            want: str | list[str] | tuple[str, ...] = "udot",
             t: ArrayLike | None = None,
             udot: ArrayLike | None = None,
             equilibrate: bool = False,
@@ -202,7 +202,8 @@ class System:
         matrices: list[Any] = [Sparse(*part) for part in parts]
         if residual.ndim == 1 and importlib.util.find_spec("scipy") is not None:
             matrices = [m.to_scipy() for m in matrices]
-        return Jacobians(residual, *matrices, equations, states)
+        dx, dxdot, de, dmultipliers = matrices
+        return Jacobians(residual, dx, dxdot, de, dmultipliers, equations, states)
 
     def batch(self, n: int, *, method: str = "rosenbrock", accuracy: float = 1e-3, threads: int | None = None) -> Batch:
         """``n`` simulations side by side, from the default state with muscles in equilibrium.
@@ -265,7 +266,7 @@ class Batch:
         """Puts copies back to the default state at time 0, muscles in equilibrium; all, or those where ``mask`` is true."""
         self._core.reset(None if mask is None else np.ascontiguousarray(mask, dtype=np.bool_))
 
-    def evaluate(self, want: str | Sequence[str] = "udot", **more: Any) -> Any:
+    def evaluate(self, want: str | list[str] | tuple[str, ...] = "udot", **more: Any) -> Any:
         """Quantities of all copies; see :meth:`System.evaluate`. Numbers that :meth:`vary` changed do not count here."""
         return self.system.evaluate(self.q, self.u, self.z, self.e, want=want, t=self.time, **more)
 
