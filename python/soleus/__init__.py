@@ -9,7 +9,7 @@
 
 from ._loads import ExternalForce, ExternalLoads
 from ._map import Failure, MapResult, map
-from ._model import Component, Components, Model, Page, read, view
+from ._model import Component, Components, Model, Page, example, read, view
 from ._progress import show_progress
 from ._results import (
     Analyses,
@@ -81,6 +81,7 @@ __all__ = [
     "Tracked",
     "Written",
     "__version__",
+    "example",
     "map",
     "predict_walk",
     "read",

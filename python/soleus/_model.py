@@ -713,6 +713,12 @@ def read(source: PathLike | bytes) -> Model:
     return Model(source)
 
 
+def example(name: str) -> Model:
+    """A model that the package holds: ``leg_swing`` (3 coordinates, 8 muscles), ``gait2d`` (planar walker, 9 coordinates, 16 muscles),
+    ``reach`` (arm with two moments), ``suspended_mass``."""
+    return Model._of(_soleus.Model.read_bytes(_soleus.example_model(name), f"{name}.osim"))
+
+
 class Page:
     """A page with an animated figure and plots."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, ClassVar, Literal, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,21 @@ _Told = tuple[str, str, int, str, str, str]
 _Matrix = tuple[_Array, NDArray[np.int32], NDArray[np.int32], tuple[int, int]]
 
 __version__: str
+__all__ = [
+    "Batch",
+    "Model",
+    "System",
+    "Table",
+    "__version__",
+    "example_model",
+    "fields",
+    "names",
+    "read_table",
+    "read_table_bytes",
+    "run",
+    "run_command",
+    "stream_of_columns",
+]
 
 @final
 class Model:
@@ -181,4 +196,5 @@ def run(
     write: bool = False,
     memory: Sequence[tuple[str, bytes]] = ...,
 ) -> dict[str, Any]: ...
+def example_model(name: str) -> bytes: ...
 def run_command(arguments: Sequence[str]) -> int: ...

@@ -93,3 +93,12 @@ def test_analytic_a_copy_that_cannot_go_on_costs_itself_alone(models: pathlib.Pa
     assert np.isfinite(batch.q[[0, 2]]).all() and batch.time.tolist() == [0.005, 0.0, 0.005]
     batch.reset(batch.failed)
     assert batch.step(0.005) == 0
+
+
+def test_analytic_a_model_without_states_of_forces() -> None:
+    """Arrays without columns: an arm that two moments drive."""
+    batch = sl.example("reach").compile().batch(5)
+    assert batch.z.shape == (5, 0)
+    batch.e[:, 0] = 0.1
+    assert batch.step(0.01) == 0 and (batch.u[:, 0] != 0).all()
+    assert sl.Table([0.0, 1.0], {}).to_numpy().shape == (2, 0)

@@ -81,9 +81,9 @@ impl PyBatch {
         let x = batch.start(&vec![0.0; s.num_controls]);
         for (array, row) in [(&self.q, &x.q), (&self.u, &x.u), (&self.z, &x.z)] {
             let mut write = array.bind(py).try_readwrite()?;
-            for (i, mut to) in write.as_array_mut().rows_mut().into_iter().enumerate() {
+            for (i, to) in write.as_slice_mut()?.chunks_exact_mut(row.len().max(1)).enumerate() {
                 if wanted.as_ref().is_none_or(|w| w[i]) {
-                    to.iter_mut().zip(row).for_each(|(a, x)| *a = *x);
+                    to.copy_from_slice(row);
                 }
             }
         }

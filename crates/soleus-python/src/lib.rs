@@ -14,13 +14,32 @@ mod table;
 mod tools;
 mod watch;
 
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::ffi::OsString;
 
 /// Runs the `soleus` command with these arguments, the name of the program first, and returns its exit code.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| soleus_cli::run_command(arguments))
+}
+
+/// Models that the package holds.
+const EXAMPLES: [(&str, &[u8]); 4] = [
+    ("gait2d", include_bytes!("../../../models/gait2d.osim")),
+    ("leg_swing", include_bytes!("../../../models/leg_swing.osim")),
+    ("reach", include_bytes!("../../../models/reach.osim")),
+    ("suspended_mass", include_bytes!("../../../models/suspended_mass.osim")),
+];
+
+/// The bytes of a model that the package holds.
+#[pyfunction]
+fn example_model<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let found = EXAMPLES.iter().find(|(n, _)| *n == name);
+    let names = || EXAMPLES.map(|(n, _)| n).join(", ");
+    let (_, bytes) = found.ok_or_else(|| PyKeyError::new_err(format!("there is no model `{name}`; there are: {}", names())))?;
+    Ok(PyBytes::new(py, bytes))
 }
 
 /// The compiled part of Soleus.
@@ -38,5 +57,6 @@ fn _soleus(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tools::fields, m)?)?;
     m.add_function(wrap_pyfunction!(tools::names, m)?)?;
     m.add_function(wrap_pyfunction!(run_command, m)?)?;
+    m.add_function(wrap_pyfunction!(example_model, m)?)?;
     Ok(())
 }

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use soleus::source::{ModelSource, Source};
 use soleus::{Document, Table};
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Begins a word that stands for something in memory; no file has such a name.
@@ -145,7 +144,6 @@ pub enum Out {
     Number(f64),
     Text(String),
     Bytes(Vec<u8>),
-    Path(PathBuf),
     Table(Box<Table>),
     Model(Box<Document>),
     List(Vec<Out>),
@@ -162,7 +160,6 @@ impl Out {
             Out::Number(x) => x.into_pyobject(py)?.into_any().unbind(),
             Out::Text(s) => s.into_pyobject(py)?.into_any().unbind(),
             Out::Bytes(b) => PyBytes::new(py, &b).into_any().unbind(),
-            Out::Path(p) => p.to_string_lossy().into_pyobject(py)?.into_any().unbind(),
             Out::Table(t) => Py::new(py, PyTable::from(*t))?.into_any(),
             Out::Model(d) => Py::new(py, PyModel::from_document(*d))?.into_any(),
             Out::List(list) => {

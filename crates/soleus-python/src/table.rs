@@ -4,7 +4,7 @@ use crate::arrow;
 use crate::error::{make, raise};
 use crate::files::Layered;
 use numpy::ndarray::ArrayView1;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyTuple};
@@ -42,6 +42,17 @@ fn view<'py>(py: Python<'py>, table: &Arc<Table>, numbers: &[f64]) -> PyResult<B
     // SAFETY: the numbers belong to the table, which never changes and lives as long as the owner, which the array keeps.
     let array = unsafe { PyArray1::borrow_from_array(&ArrayView1::from(numbers), owner) };
     array.readwrite().make_nonwriteable();
+    Ok(array)
+}
+
+/// Columns as an array with a row for each time.
+fn rows_of<'py>(py: Python<'py>, rows: usize, columns: &[Vec<f64>]) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let array = PyArray2::<f64>::zeros(py, [rows, columns.len()], false);
+    let mut write = array.readwrite();
+    for (i, row) in write.as_slice_mut()?.chunks_exact_mut(columns.len().max(1)).enumerate() {
+        row.iter_mut().zip(columns).for_each(|(a, column)| *a = column[i]);
+    }
+    drop(write);
     Ok(array)
 }
 
@@ -127,7 +138,11 @@ impl PyTable {
         description: &str,
     ) -> PyResult<Self> {
         let times: Vec<f64> = time.as_array().to_vec();
-        let columns: Vec<Vec<f64>> = values.as_array().columns().into_iter().map(|c| c.to_vec()).collect();
+        // An array without columns has no steps from one number to the next, which an array view must have.
+        let columns: Vec<Vec<f64>> = match values.len() {
+            0 => vec![Vec::new(); values.shape()[1]],
+            _ => values.as_array().columns().into_iter().map(|c| c.to_vec()).collect(),
+        };
         let mut table = Table::new(self::element(element)?, labels, times, columns).map_err(|e| wrong(py, e))?;
         table.name = name.to_string();
         table.description = description.to_string();
@@ -187,24 +202,12 @@ impl PyTable {
         if self.table.element() == Element::Scalar {
             return Ok(view(py, &self.table, &columns[0])?.into_any());
         }
-        let array = PyArray2::<f64>::zeros(py, [self.table.rows(), n], false);
-        let mut write = array.readwrite();
-        for (c, column) in columns.iter().enumerate() {
-            write.as_array_mut().column_mut(c).iter_mut().zip(column).for_each(|(a, x)| *a = *x);
-        }
-        Ok(array.into_any())
+        Ok(rows_of(py, self.table.rows(), columns)?.into_any())
     }
 
     /// All numbers: a row for each time, a column for each label or component.
-    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        let columns = self.table.columns();
-        let array = PyArray2::<f64>::zeros(py, [self.table.rows(), columns.len()], false);
-        let mut write = array.readwrite();
-        for (c, column) in columns.iter().enumerate() {
-            write.as_array_mut().column_mut(c).iter_mut().zip(column).for_each(|(a, x)| *a = *x);
-        }
-        drop(write);
-        array
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        rows_of(py, self.table.rows(), self.table.columns())
     }
 
     fn __eq__(&self, other: &PyTable) -> bool {
@@ -343,7 +346,7 @@ impl PyTable {
         let of = (
             PyArray1::from_slice(py, t.table.times()),
             t.labels(),
-            t.values(py),
+            t.values(py)?,
             t.name().to_string(),
             t.degrees(),
             t.element(),
