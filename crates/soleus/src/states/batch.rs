@@ -15,7 +15,7 @@ use soleus_simulation::system::Constant;
 use soleus_simulation::{
     ExplicitRungeKutta, ImplicitSystemOde, Integrator, RosenbrockEuler, SemiExplicitEuler, StepOptions, Stop, SystemOde,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// How a batch steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,6 +80,8 @@ pub struct Batch {
     /// Systems of copies that differ from the model.
     own: Vec<Option<Arc<System>>>,
     rooms: Mutex<Vec<Box<Stepper>>>,
+    /// Order of elimination that every copy begins with, so that nothing depends on which was stepped before.
+    order: OnceLock<SparseLu<f64>>,
 }
 
 /// A copy that could not go on, and why.
@@ -101,7 +103,17 @@ impl Batch {
         accuracy: f64,
     ) -> Self {
         let own = vec![None; count];
-        Batch { evaluator, document, method, accuracy, count, varied: Vec::new(), own, rooms: Mutex::default() }
+        Batch {
+            evaluator,
+            document,
+            method,
+            accuracy,
+            count,
+            varied: Vec::new(),
+            own,
+            rooms: Mutex::default(),
+            order: OnceLock::new(),
+        }
     }
 
     /// How many copies there are.
@@ -227,6 +239,7 @@ impl Batch {
         if lengths != [1, n, n, nz, ne].map(|w| w * self.count) {
             return Err(self.evaluator.wrong("arrays of a batch have other sizes than its copies need".to_string(), ""));
         }
+        self.order.get_or_init(|| Stepper::order(self));
         let share = self.count.div_ceil(threads.clamp(1, self.count.max(1))).max(1);
         let mut failures = Vec::new();
         std::thread::scope(|scope| {
@@ -265,6 +278,7 @@ impl Batch {
             let own = self.own[first + k].as_ref().unwrap_or(&self.evaluator.system);
             let row = |list: &mut [f64], width: usize, from: &[f64]| list[k * width..(k + 1) * width].copy_from_slice(from);
             let parts = [&c.q[k * n..(k + 1) * n], &c.u[k * n..(k + 1) * n], &c.z[k * nz..(k + 1) * nz]];
+            room.forget_order(self.order.get());
             let done = room.step(own, c.time[k], parts, &c.e[k * ne..(k + 1) * ne], dt, steps);
             let (t, x) = room.reached();
             if let Err(stop) = done {
@@ -300,6 +314,9 @@ fn split<'a>(list: &mut &'a mut [f64], count: usize) -> &'a mut [f64] {
 
 /// A step that ends where it is told to, however long.
 const ANY_STEP: f64 = 1e9;
+
+/// Step with which the order of elimination is found, s.
+const PROBING_STEP: f64 = 1e-3;
 
 /// One thread's way of stepping.
 struct Stepper {
@@ -341,6 +358,30 @@ impl Stepper {
             }
         };
         Stepper { method, x: Vec::new(), is_started: false, constants: system }
+    }
+
+    /// The order of elimination that the default state asks for; that of no equations if it has none.
+    fn order(batch: &Batch) -> SparseLu<f64> {
+        let mut room = Stepper::new(batch);
+        let s = batch.evaluator.system.clone();
+        let e = vec![0.0; s.num_controls];
+        let x = batch.start(&e);
+        // A step that fails may leave an order all the same, and every copy begins with that.
+        let _ = room.step(&s, x.time, [&x.q, &x.u, &x.z], &e, PROBING_STEP, 1);
+        match room.method {
+            Method::Rosenbrock(mut both) => std::mem::replace(both.1.solver_mut(), SparseLu::new(0)),
+            _ => SparseLu::new(0),
+        }
+    }
+
+    /// Goes back to the order of elimination that every copy begins with.
+    fn forget_order(&mut self, order: Option<&SparseLu<f64>>) {
+        if let (Method::Rosenbrock(both), Some(order)) = (&mut self.method, order) {
+            let now = both.1.solver_mut();
+            if now.analyses != order.analyses {
+                now.clone_from(order);
+            }
+        }
     }
 
     /// Takes one copy further.

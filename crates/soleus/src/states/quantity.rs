@@ -19,6 +19,8 @@ pub enum Stage {
     Paths,
     /// Accelerations and rates of all states.
     Motion,
+    /// Accelerations of the bodies.
+    BodyAccelerations,
 }
 
 impl Stage {
@@ -31,12 +33,14 @@ impl Stage {
                 s.compute_paths(x, ws);
                 s.constraints.compute(&s.tree, &ws.kin, x.time, &mut ws.constraints);
             }
-            Stage::Motion => {
+            Stage::Motion | Stage::BodyAccelerations => {
                 let found = s.compute_motion(x, controls, ws).is_ok();
                 if !found {
                     ws.udot.fill(f64::NAN);
                 }
-                s.compute_body_accelerations(ws);
+                if self == Stage::BodyAccelerations {
+                    s.compute_body_accelerations(ws);
+                }
                 return found;
             }
         }
@@ -252,6 +256,7 @@ impl Quantity {
             | Quantity::Force(_)
             | Quantity::PotentialEnergy
             | Quantity::ConstraintErrors => Stage::Paths,
+            Quantity::Body(_) | Quantity::MassCenter(_) => Stage::BodyAccelerations,
             _ => Stage::Motion,
         }
     }
