@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import _soleus
 from ._results import MEMORY, Result, Written, floats, run_tool
 from ._table import PathLike, Table
+
+if TYPE_CHECKING:
+    from ._model import Model, Page
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,14 @@ class Solution(Result):
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.phases[0].text)
 
+    def view(self) -> Page:
+        """Costs, quality, plots and an animated figure; for what was solved with ``page=True``."""
+        from ._model import Page
+
+        if self.phases[0].page is None:
+            raise TypeError("solve with page=True to have a page")
+        return Page(self.phases[0].page)
+
     def __repr__(self) -> str:
         c = self.certificate
         lines = [f"Solution: {c.status}, objective {self.objective:.6g}, {c.iterations} iterations, {self.seconds:.2f} s"]
@@ -104,8 +119,62 @@ class Solution(Result):
         return "\n".join(lines)
 
 
+class Named(Mapping[str, "Entry"]):
+    """Entries of a study by name: goals, states, controls, parameters."""
+
+    def __init__(self, entries: list[dict[str, Any]], what: str) -> None:
+        self._entries = entries
+        self._what = what
+
+    def __getitem__(self, name: str) -> Entry:
+        for entry in self._entries:
+            if entry["name"] == name:
+                return Entry(entry)
+        raise KeyError(f"the study has no {self._what} `{name}`; it has: {', '.join(self)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (entry["name"] for entry in self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def remove(self, name: str) -> None:
+        """Takes an entry out."""
+        self._entries.remove(self[name]._data)
+
+    def add(self, **fields: Any) -> None:
+        """Adds an entry: its fields, as others have them."""
+        self._entries.append(fields)
+
+    def __repr__(self) -> str:
+        return "\n".join(repr(self[name]) for name in self)
+
+
+class Entry:
+    """An entry of a study; its fields are attributes, and assigning to one changes the study."""
+
+    __slots__ = ("_data",)
+    _data: dict[str, Any]
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        object.__setattr__(self, "_data", data)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._data:
+            raise AttributeError(f"`{self._data.get('name')}` has no field `{name}`; it has: {', '.join(self._data)}")
+        return self._data[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__getattr__(name)
+        self._data[name] = value
+
+    def __repr__(self) -> str:
+        return ", ".join(f"{k}={v!r}" for k, v in self._data.items() if k != "line" and v not in (None, [], False))
+
+
 class Study:
-    """A problem of optimal control, ready to be solved."""
+    """A problem of optimal control, ready to be solved. What a study file says can be looked at and changed: ``study.goals["effort"].weight = 10``,
+    ``study.data`` is all of it."""
 
     def __init__(self, tool: str, request: Mapping[str, Any]) -> None:
         self._tool = tool
@@ -113,16 +182,69 @@ class Study:
 
     def with_options(self, **options: Any) -> Study:
         """The same study with other options: ``intervals``, ``coarse``, ``tolerance``, ``max_iterations``, ``guess``, ``scheme``, …"""
-        return Study(self._tool, {**self._request, **options})
+        return Study(self._tool, {**copy.deepcopy(self._plain()), **self._held(), **options})
 
-    def solve(self, *, threads: int | None = None, output: PathLike | None = None, **options: Any) -> Solution:
-        """Solves it. ``output`` is a file for the solution; nothing is written without one. Ctrl-C stops it; :class:`Interrupted` then has
+    def _plain(self) -> dict[str, Any]:
+        return {k: v for k, v in self._request.items() if isinstance(v, dict)}
+
+    def _held(self) -> dict[str, Any]:
+        return {k: v for k, v in self._request.items() if not isinstance(v, dict)}
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Everything that the study says, as plain data; changes count."""
+        source = self._request.get("study")
+        if source is None:
+            raise TypeError("this problem is made of keywords and has no study file")
+        if not (isinstance(source, dict) and "study" in source):
+            text = source["text"] if isinstance(source, dict) else None
+            path = source["path"] if isinstance(source, dict) else source
+            found, is_moco = _soleus.read_study(path, text)
+            source = {"path": os.fspath(path), "study": json.loads(found), "is_moco": is_moco}
+            self._request["study"] = source
+        data: dict[str, Any] = source["study"]
+        return data
+
+    @property
+    def goals(self) -> Named:
+        """Goals by name."""
+        return Named(self.data["setup"]["goals"], "goal")
+
+    @property
+    def states(self) -> Named:
+        """Bounds of states, by name or pattern."""
+        return Named(self.data["setup"]["states"], "state")
+
+    @property
+    def controls(self) -> Named:
+        """Bounds of controls, by name or pattern."""
+        return Named(self.data["setup"]["controls"], "control")
+
+    @property
+    def parameters(self) -> Named:
+        """Numbers of the model that are found too."""
+        return Named(self.data["setup"]["parameters"], "parameter")
+
+    def set_model(self, model: Model) -> None:
+        """Takes a model in place of the one that the study names; operators of the study change it as they would have changed the other."""
+        text = model.to_bytes().decode()
+        setup = self.data["setup"]
+        setup["model"] = text[text.index("<Model") : text.rindex("</Model>") + len("</Model>")]
+        setup["model_file"] = None
+
+    def solve(
+        self, *, threads: int | None = None, output: PathLike | None = None, page: bool = False, **options: Any
+    ) -> Solution:
+        """Solves it. ``output`` is a file for the solution; nothing is written without one. With ``page`` the solution has a page to
+        :meth:`~Solution.view`. Ctrl-C stops it; :class:`Interrupted` then has
         the motion reached, whose ``resume().solve()`` goes on."""
         request = {**self._request, **options}
         iterate = request.pop("_iterate", None)
         file = f"{MEMORY}/solution.iterate"
         memory = [(file, iterate)] if iterate is not None else []
         request |= {"save_iterates": True, "iterate": file, "solution": output}
+        if page:
+            request["report"] = f"{MEMORY}/solution.html"
 
         def made(values: Mapping[str, Any], told: Mapping[str, Any]) -> Solution:
             solution = Solution(values, told)
@@ -172,8 +294,6 @@ def study(source: PathLike, **options: Any) -> Study:
 
 def study_text(text: str, *, folder: PathLike = ".", **options: Any) -> Study:
     """A problem of optimal control from the text of a study file; names in it are taken from ``folder``."""
-    import os
-
     path = os.path.join(os.fspath(folder), "study.toml")
     return Study("solve", {"study": {"path": path, "text": text}, **options})
 

@@ -80,3 +80,26 @@ def test_identity_tracking_in_memory(models: pathlib.Path) -> None:
     found = solution.table.resample(times=states.time[:: 5].copy())
     for label in values:
         np.testing.assert_allclose(found[label], states[label][::5], atol=0.05)
+
+
+def test_identity_a_study_changed_in_memory(models: pathlib.Path) -> None:
+    """Twice the weight of every goal is twice the objective, at the same motion; a model in memory is that of the file."""
+    file = models.parent / "examples" / "kick.toml"
+    plain = sl.study(file).solve(tolerance=1e-9)
+    study = sl.study(file)
+    for goal in study.goals.values():
+        goal.weight *= 2
+    study.set_model(sl.example("leg_swing"))
+    heavy = study.solve(page=True, tolerance=1e-9)
+    # What the barrier leaves at this tolerance, beside an objective of 0.004.
+    assert heavy.objective == pytest.approx(2 * plain.objective, rel=1e-4)
+    label = "/jointset/knee/knee_angle/value"
+    np.testing.assert_allclose(heavy.table[label], plain.table[label], atol=1e-2)
+    assert "<svg" in heavy.view().html or "<canvas" in heavy.view().html
+    with pytest.raises(KeyError, match="effort"):
+        study.goals["efort"]
+    with pytest.raises(AttributeError, match="weight"):
+        study.goals["effort"].wait = 3
+    study.goals.remove("initial_activation")
+    assert list(study.goals) == ["effort"] and len(sl.study(file).goals) == 2
+    assert pickle.loads(pickle.dumps(study)).data == study.data

@@ -56,6 +56,7 @@ fn _soleus(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tools::run, m)?)?;
     m.add_function(wrap_pyfunction!(tools::fields, m)?)?;
     m.add_function(wrap_pyfunction!(tools::names, m)?)?;
+    m.add_function(wrap_pyfunction!(tools::read_study, m)?)?;
     m.add_function(wrap_pyfunction!(run_command, m)?)?;
     m.add_function(wrap_pyfunction!(example_model, m)?)?;
     Ok(())

@@ -19,7 +19,7 @@ use soleus::equilibrium::StateAtRest;
 use soleus::inverse_dynamics::JointMoments;
 use soleus::inverse_kinematics::{MarkerMotion, SensorMotion};
 use soleus::muscle_control::{ReducedMotion, TrackedMotion};
-use soleus::optimal_control::Solution;
+use soleus::optimal_control::{Solution, StudySource};
 use soleus::path_fitting::FittedModel;
 use soleus::prediction::PredictedWalk;
 use soleus::residual_elimination::MotionWithoutResiduals;
@@ -31,7 +31,7 @@ use soleus::{
     InverseDynamics, InverseKinematics, PredictWalk, Reconcile, ResidualElimination, ResidualReduction, Scaling,
     SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, View,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a tool found, by name, and whether it is all that was wanted.
 struct Found {
@@ -509,6 +509,20 @@ fn tool(name: &str) -> PyResult<(Runner, Value)> {
     let found = TOOLS.iter().find(|(n, ..)| *n == name);
     let (_, runner, defaults) = found.ok_or_else(|| PyKeyError::new_err(format!("there is no tool `{name}`")))?;
     Ok((*runner, defaults()))
+}
+
+/// Reads a study (a file, or TOML with a name for messages): as JSON, and whether it has the defaults of Moco's files.
+#[pyfunction]
+#[pyo3(signature = (path, text=None))]
+pub fn read_study(py: Python<'_>, path: PathBuf, text: Option<String>) -> PyResult<(String, bool)> {
+    let source = match text {
+        Some(text) => StudySource::Text { path, text },
+        None => StudySource::File(path),
+    };
+    let files = Layered::default();
+    let (study, is_moco) = py.detach(|| source.read(&Context::new(&files))).map_err(|e| raise(py, "input", &e))?;
+    let json = serde_json::to_string(&study).map_err(|e| PyTypeError::new_err(e.to_string()))?;
+    Ok((json, is_moco))
 }
 
 /// Names of the tools.

@@ -18,6 +18,7 @@ mod prediction;
 mod reference_headings;
 mod residuals;
 mod simulation;
+mod states;
 mod subject;
 mod upgrade;
 mod viewing;
