@@ -29,6 +29,7 @@ from ._soleus import __version__
 from ._study import Certificate, Phase, Solution, Study, predict_walk, run, study, study_text
 from ._system import Batch, Jacobians, Sparse, System
 from ._table import Table, table
+from . import formula
 from .errors import (
     Diagnostic,
     Error,
@@ -40,6 +41,7 @@ from .errors import (
     NotSolvedWarning,
     TableError,
 )
+from .formula import force, goal, where
 
 __all__ = [
     "Analyses",
@@ -82,6 +84,9 @@ __all__ = [
     "Written",
     "__version__",
     "example",
+    "force",
+    "formula",
+    "goal",
     "map",
     "predict_walk",
     "read",
@@ -91,4 +96,5 @@ __all__ = [
     "study_text",
     "table",
     "view",
+    "where",
 ]

@@ -15,6 +15,7 @@ from ._table import PathLike, Table
 
 if TYPE_CHECKING:
     from ._model import Model, Page
+    from .formula import Force, Goal
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,11 @@ class Named(Mapping[str, "Entry"]):
         """Takes an entry out."""
         self._entries.remove(self[name]._data)
 
-    def add(self, **fields: Any) -> None:
-        """Adds an entry: its fields, as others have them."""
+    def add(self, entry: Goal | None = None, **fields: Any) -> None:
+        """Adds an entry: its fields, as others have them; or a goal that was traced, and its ``weight``."""
+        if entry is not None:
+            kind = {"formula": {"formula": entry.formula, "when": entry.when}}
+            fields = {"name": entry.name, "kind": kind, **fields}
         self._entries.append(fields)
 
     def __repr__(self) -> str:
@@ -224,6 +228,27 @@ class Study:
     def parameters(self) -> Named:
         """Numbers of the model that are found too."""
         return Named(self.data["setup"]["parameters"], "parameter")
+
+    def add_force(self, force: Force) -> None:
+        """Adds a force that was traced; its parameters become parameters of the study."""
+        setup = self.data["setup"]
+        if "forces" not in setup:
+            raise TypeError("this version of Soleus has no forces by formulas")
+        setup["forces"].append(
+            {
+                "name": force.name,
+                "coordinate": force.coordinate,
+                "frame": force.frame,
+                "point": list(force.point),
+                "formula": force.formula,
+                "constants": [{"name": k, "weight": v} for k, v in force.constants.items()],
+                "control": None if force.control is None else list(force.control),
+            }
+        )
+        for name, bounds in force.parameters.items():
+            path = f"/forceset/{force.name}"
+            entry = {"name": name, "bounds": list(bounds), "component_paths": [path], "property_name": name}
+            setup["parameters"].append(entry)
 
     def set_model(self, model: Model) -> None:
         """Takes a model in place of the one that the study names; operators of the study change it as they would have changed the other."""
