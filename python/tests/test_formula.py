@@ -34,7 +34,7 @@ def test_analytic_text_of_traced_functions() -> None:
         (x * -1.5, "q[knee] * -1.5"),
         (2**x, "2 ^ q[knee]"),
         ((x**2) ** 3, "(q[knee] ^ 2) ^ 3"),
-        (f.where((x > 0) & ~(x > 1), x, 0), "where(q[knee] > 0 and not (q[knee] > 1), q[knee], 0)"),
+        (f.where((x > 0) & ~(x > 1), x, 0), "where(q[knee] > 0 and not q[knee] > 1, q[knee], 0)"),
         (f.sum_of(m.activation("*_r") ** 2), "sum(activation[*_r] ^ 2)"),
         (f.norm(m.position("wrist") - f.vector(0.4, 1.35, 0)), "norm(position[wrist] - [0.4, 1.35, 0])"),
         (f.linear(x, [0, 1], [2, 3.5]), "linear(q[knee], [0, 1], [2, 3.5])"),
