@@ -229,4 +229,3 @@ fn note_places(e: &Element, place: &mut Vec<usize>, places: &mut HashMap<*const 
         place.pop();
     }
 }
-

@@ -151,7 +151,9 @@ unsafe extern "C" fn release_array(array: *mut Array) {
 fn schema_of(batch: &Arc<Batch>, column: Option<usize>) -> Schema {
     let children: Vec<*mut Schema> = match column {
         Some(_) => Vec::new(),
-        None => (0..batch.columns.len()).map(|i| Box::into_raw(Box::new(schema_of(batch, Some(i))))).collect(),
+        None => {
+            (0..batch.columns.len()).map(|i| Box::into_raw(Box::new(schema_of(batch, Some(i))))).collect()
+        }
     };
     let mut room = Box::new(SchemaRoom { children, _batch: batch.clone() });
     Schema {
@@ -285,12 +287,18 @@ pub fn stream_of_table<'py>(py: Python<'py>, table: &Arc<Table>) -> PyResult<Bou
 
 /// The stream of columns: lists of numbers, of words, or of true and false, all of one length.
 #[pyfunction]
-pub fn stream_of_columns<'py>(py: Python<'py>, columns: Vec<(String, Bound<'py, PyList>)>) -> PyResult<Bound<'py, PyCapsule>> {
+pub fn stream_of_columns<'py>(
+    py: Python<'py>,
+    columns: Vec<(String, Bound<'py, PyList>)>,
+) -> PyResult<Bound<'py, PyCapsule>> {
     let rows = columns.first().map_or(0, |(_, list)| list.len());
     let mut made = Vec::with_capacity(columns.len());
     for (name, list) in &columns {
         if list.len() != rows {
-            return Err(PyValueError::new_err(format!("column `{name}` has {} rows, not {rows}", list.len())));
+            return Err(PyValueError::new_err(format!(
+                "column `{name}` has {} rows, not {rows}",
+                list.len()
+            )));
         }
         let is_text = list.iter().any(|x| x.is_instance_of::<PyString>());
         let data = if is_text {
@@ -345,7 +353,9 @@ pub fn table_of(source: &Bound<'_, PyAny>, time: &str, degrees: Option<bool>) ->
     let py = source.py();
     let Ok(method) = source.getattr("__arrow_c_stream__") else {
         let what = source.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("a {what} has no `__arrow_c_stream__`; polars, pandas and pyarrow do")));
+        return Err(PyTypeError::new_err(format!(
+            "a {what} has no `__arrow_c_stream__`; polars, pandas and pyarrow do"
+        )));
     };
     let capsule = method.call0()?.cast_into::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(NAME))?.as_ptr().cast::<Stream>();
@@ -359,7 +369,11 @@ pub fn table_of(source: &Bound<'_, PyAny>, time: &str, degrees: Option<bool>) ->
         };
         let failed = |code: c_int| {
             let text = (*stream).get_last_error.map_or(null(), |f| f(stream));
-            let text = if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() };
+            let text = if text.is_null() {
+                String::new()
+            } else {
+                CStr::from_ptr(text).to_string_lossy().into_owned()
+            };
             wrong(format!("the stream failed ({code}): {text}"))
         };
         let mut schema = Foreign(std::mem::zeroed::<Schema>(), drop_schema);
@@ -373,7 +387,9 @@ pub fn table_of(source: &Bound<'_, PyAny>, time: &str, degrees: Option<bool>) ->
             let name = CStr::from_ptr((*child).name).to_string_lossy().into_owned();
             let format = CStr::from_ptr((*child).format).to_string_lossy().into_owned();
             if !(*child).dictionary.is_null() || !FORMATS.contains(&format.as_str()) {
-                return Err(wrong(format!("column `{name}` does not hold numbers (Arrow's format `{format}`)")));
+                return Err(wrong(format!(
+                    "column `{name}` does not hold numbers (Arrow's format `{format}`)"
+                )));
             }
             columns.push(Read { name, format, values: Vec::new() });
         }

@@ -33,7 +33,14 @@ pub struct PyBatch {
 
 impl PyBatch {
     /// Copies in the default state of the model, muscles in equilibrium.
-    pub fn new(py: Python<'_>, system: &PySystem, n: usize, method: &str, accuracy: f64, threads: usize) -> PyResult<Self> {
+    pub fn new(
+        py: Python<'_>,
+        system: &PySystem,
+        n: usize,
+        method: &str,
+        accuracy: f64,
+        threads: usize,
+    ) -> PyResult<Self> {
         let method = match method {
             "rosenbrock" => BatchMethod::Rosenbrock,
             "semi-explicit-euler" => BatchMethod::SemiExplicitEuler,
@@ -87,7 +94,8 @@ impl PyBatch {
                 }
             }
         }
-        let (mut time, mut failed) = (self.time.bind(py).try_readwrite()?, self.failed.bind(py).try_readwrite()?);
+        let (mut time, mut failed) =
+            (self.time.bind(py).try_readwrite()?, self.failed.bind(py).try_readwrite()?);
         for (i, (t, f)) in time.as_array_mut().iter_mut().zip(failed.as_array_mut()).enumerate() {
             if wanted.as_ref().is_none_or(|w| w[i]) {
                 (*t, *f) = (0.0, false);

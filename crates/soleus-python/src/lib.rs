@@ -38,7 +38,8 @@ const EXAMPLES: [(&str, &[u8]); 4] = [
 fn example_model<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
     let found = EXAMPLES.iter().find(|(n, _)| *n == name);
     let names = || EXAMPLES.map(|(n, _)| n).join(", ");
-    let (_, bytes) = found.ok_or_else(|| PyKeyError::new_err(format!("there is no model `{name}`; there are: {}", names())))?;
+    let (_, bytes) = found
+        .ok_or_else(|| PyKeyError::new_err(format!("there is no model `{name}`; there are: {}", names())))?;
     Ok(PyBytes::new(py, bytes))
 }
 

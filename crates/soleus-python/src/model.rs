@@ -64,7 +64,9 @@ impl PyModel {
     /// Of a document of the newest version.
     pub fn from_document(document: Document) -> Self {
         let document = Arc::new(document);
-        PyModel { inner: Mutex::new(Inner { document, components: None, built: None, diagnostics: Vec::new() }) }
+        PyModel {
+            inner: Mutex::new(Inner { document, components: None, built: None, diagnostics: Vec::new() }),
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -251,9 +253,10 @@ impl PyModel {
         let mut found = components.list.iter().filter(|c| c.path.ends_with(&ending));
         match (found.next(), found.next()) {
             (Some(c), None) => Ok(c.path.clone()),
-            (Some(a), Some(b)) => {
-                Err(PyKeyError::new_err(format!("`{path}` may be {} or {}; give the whole path", a.path, b.path)))
-            }
+            (Some(a), Some(b)) => Err(PyKeyError::new_err(format!(
+                "`{path}` may be {} or {}; give the whole path",
+                a.path, b.path
+            ))),
             _ => self.place(path).map(|_| path.to_string()),
         }
     }
@@ -265,7 +268,10 @@ impl PyModel {
         let e = element(&document, &place);
         let tag = e.map_or(String::new(), |e| e.tag.clone());
         let name = e.map(|e| e.name().to_string()).filter(|n| !n.is_empty());
-        Ok((class.unwrap_or(tag), name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or(path).to_string())))
+        Ok((
+            class.unwrap_or(tag),
+            name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or(path).to_string()),
+        ))
     }
 
     /// Line of what is at a path; 0 for what no file has.
@@ -299,7 +305,9 @@ impl PyModel {
         let value = match components.value(&document, &place, name) {
             Some(value) => value,
             // A part by its name.
-            None if components.find_part(&document, &format!("{path}/{name}")).is_some() => PropertyValue::Other,
+            None if components.find_part(&document, &format!("{path}/{name}")).is_some() => {
+                PropertyValue::Other
+            }
             None => {
                 let names = components.property_names(&document, &place);
                 let class = element(&document, &place).map_or("", |e| e.tag.as_str());
@@ -315,7 +323,9 @@ impl PyModel {
             PropertyValue::Text(s) => (false, s.into_pyobject(py)?.into_any()),
             PropertyValue::Words(list) => (false, PyTuple::new(py, list)?.into_any()),
             PropertyValue::Other => match element(&document, &place).and_then(|e| e.child(name)) {
-                None if components.find_part(&document, &format!("{path}/{name}")).is_none() => (false, none()),
+                None if components.find_part(&document, &format!("{path}/{name}")).is_none() => {
+                    (false, none())
+                }
                 _ => (true, none()),
             },
         })
@@ -332,7 +342,9 @@ impl PyModel {
             return Err(no_property(path, class, name, &names));
         }
         if owner.and_then(|e| e.child(name)).is_some_and(|e| e.children().next().is_some()) {
-            return Err(PyTypeError::new_err(format!("`{name}` of {class} `{path}` is no number or text; change its parts")));
+            return Err(PyTypeError::new_err(format!(
+                "`{name}` of {class} `{path}` is no number or text; change its parts"
+            )));
         }
         drop(document);
         let mut inner = self.inner();
@@ -362,7 +374,9 @@ impl PyModel {
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         match self.inner().build() {
             Ok(_) => Ok(()),
-            Err(e) => Err(make(py, "model", &e.to_string(), e.diagnostics().iter().map(told).collect(), None)),
+            Err(e) => {
+                Err(make(py, "model", &e.to_string(), e.diagnostics().iter().map(told).collect(), None))
+            }
         }
     }
 }

@@ -32,7 +32,11 @@ impl PySystem {
     }
 
     /// Numbers of a part of the state: an array, what can be made one, or values by name in place of the default ones.
-    fn part<'py>(&self, name: &str, value: &Option<Bound<'py, PyAny>>) -> PyResult<Option<PyReadonlyArrayDyn<'py, f64>>> {
+    fn part<'py>(
+        &self,
+        name: &str,
+        value: &Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<PyReadonlyArrayDyn<'py, f64>>> {
         let Some(value) = value else { return Ok(None) };
         if let Ok(array) = value.cast::<PyArrayDyn<f64>>()
             && array.is_c_contiguous()
@@ -45,12 +49,19 @@ impl PySystem {
         }
         let numpy = py.import("numpy")?;
         let array = numpy.call_method1("ascontiguousarray", (value, numpy.getattr("float64")?))?;
-        let array = array.cast_into::<PyArrayDyn<f64>>().map_err(|_| PyTypeError::new_err(format!("`{name}` is no array of numbers")))?;
+        let array = array
+            .cast_into::<PyArrayDyn<f64>>()
+            .map_err(|_| PyTypeError::new_err(format!("`{name}` is no array of numbers")))?;
         // A single number counts for itself, and not as a row of one state.
         Ok(Some(array.try_readonly()?))
     }
 
-    fn by_name<'py>(&self, py: Python<'py>, name: &str, dict: &Bound<'py, PyDict>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
+    fn by_name<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        dict: &Bound<'py, PyDict>,
+    ) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
         let (s, l) = (&self.evaluator.system, self.evaluator.layout());
         let mut values = match name {
             "q" => s.default_state.q.clone(),
@@ -66,9 +77,13 @@ impl PySystem {
                 _ => {
                     let list = if name == "z" { &l.states } else { &l.controls };
                     let ending = format!("/{key}");
-                    let found = list.iter().position(|n| *n == key).or_else(|| list.iter().position(|n| n.ends_with(&ending)));
+                    let found = list
+                        .iter()
+                        .position(|n| *n == key)
+                        .or_else(|| list.iter().position(|n| n.ends_with(&ending)));
                     found.ok_or_else(|| {
-                        let near = soleus::engine::model::nearest_name(&key, list.iter().map(String::as_str), 2);
+                        let near =
+                            soleus::engine::model::nearest_name(&key, list.iter().map(String::as_str), 2);
                         let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
                         PyValueError::new_err(format!("`{name}` has no `{key}`{near}"))
                     })?
@@ -90,7 +105,11 @@ fn rows<'a>(name: &str, array: &'a Option<PyReadonlyArrayDyn<'_, f64>>) -> PyRes
         ("t", 1) => Rows::each(values, array.shape()[0]),
         (_, 1) => Rows::all(values),
         (_, 2) => Rows::each(values, array.shape()[0]),
-        (_, n) => return Err(PyValueError::new_err(format!("`{name}` has {n} axes; give one state (1) or many (2)"))),
+        (_, n) => {
+            return Err(PyValueError::new_err(format!(
+                "`{name}` has {n} axes; give one state (1) or many (2)"
+            )));
+        }
     }))
 }
 
@@ -104,7 +123,8 @@ fn warn(py: Python<'_>, t: Troubles) -> PyResult<()> {
         words.push(format!("accelerations of {} states are undetermined: they are NaN", t.undetermined));
     }
     if t.not_in_equilibrium > 0 {
-        words.push(format!("{} times a muscle found no equilibrium and kept its state", t.not_in_equilibrium));
+        words
+            .push(format!("{} times a muscle found no equilibrium and kept its state", t.not_in_equilibrium));
     }
     py.import("soleus.errors")?.call_method1("_warn", (words.join("; "),))?;
     Ok(())
@@ -120,7 +140,12 @@ fn axis(all: &[Option<Rows<'_>>]) -> Option<usize> {
     all.iter().flatten().find_map(Rows::count)
 }
 
-fn sparse<'py>(py: Python<'py>, m: &SparseMatrix, values: Vec<f64>, count: Option<usize>) -> PyResult<Bound<'py, PyAny>> {
+fn sparse<'py>(
+    py: Python<'py>,
+    m: &SparseMatrix,
+    values: Vec<f64>,
+    count: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
     let n = m.num_entries();
     let list = |x: &[usize]| x.iter().map(|&i| i as i32).collect::<Vec<i32>>().into_pyarray(py);
     let values = values.into_pyarray(py).reshape(shape_of(count, &[n]))?;
@@ -178,7 +203,8 @@ impl PySystem {
         equilibrate: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let [q, u, z, e] = [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
+        let [q, u, z, e] =
+            [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
         let [t, udot] = [self.part("t", &t)?, self.part("udot", &udot)?];
         let states = States {
             time: rows("t", &t)?,
@@ -203,15 +229,20 @@ impl PySystem {
         let quantities: Vec<Quantity> = names.iter().map(|n| quantity(n)).collect::<PyResult<_>>()?;
         let many = axis(&[states.time, states.q, states.u, states.z, states.e, states.udot]);
         // NumPy's own memory is written into: nothing is copied.
-        let made: Vec<Bound<'py, PyArrayDyn<f64>>> =
-            quantities.iter().map(|q| PyArrayDyn::zeros(py, shape_of(many, &q.shape(evaluator)), false)).collect();
+        let made: Vec<Bound<'py, PyArrayDyn<f64>>> = quantities
+            .iter()
+            .map(|q| PyArrayDyn::zeros(py, shape_of(many, &q.shape(evaluator)), false))
+            .collect();
         {
             let mut writes: Vec<_> = made.iter().map(|a| a.readwrite()).collect();
-            let mut out: Vec<&mut [f64]> = writes.iter_mut().map(|w| w.as_slice_mut()).collect::<Result<_, _>>()?;
+            let mut out: Vec<&mut [f64]> =
+                writes.iter_mut().map(|w| w.as_slice_mut()).collect::<Result<_, _>>()?;
             let found = match many {
                 // One state is done sooner than the lock is given back and taken again.
                 None => evaluator.evaluate(&states, &quantities, &mut out, 1),
-                Some(_) => py.detach(|| evaluator.evaluate(&states, &quantities, &mut out, crate::watch::threads(threads))),
+                Some(_) => py.detach(|| {
+                    evaluator.evaluate(&states, &quantities, &mut out, crate::watch::threads(threads))
+                }),
             };
             warn(py, found.map_err(|e| raise(py, "input", &e))?)?;
         }
@@ -242,8 +273,10 @@ impl PySystem {
         equilibrate: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let [q, u, z, e] = [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
-        let [t, xdot, lambda] = [self.part("t", &t)?, self.part("xdot", &xdot)?, self.part("multipliers", &multipliers)?];
+        let [q, u, z, e] =
+            [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
+        let [t, xdot, lambda] =
+            [self.part("t", &t)?, self.part("xdot", &xdot)?, self.part("multipliers", &multipliers)?];
         let states = States {
             time: rows("t", &t)?,
             q: rows("q", &q)?,
@@ -255,7 +288,8 @@ impl PySystem {
         };
         let (xdot, lambda) = (rows("xdot", &xdot)?, rows("multipliers", &lambda)?);
         let derivatives = self.derivatives(py);
-        let found = py.detach(|| derivatives.jacobians(&states, xdot, lambda, crate::watch::threads(threads)));
+        let found =
+            py.detach(|| derivatives.jacobians(&states, xdot, lambda, crate::watch::threads(threads)));
         let (values, troubles) = found.map_err(|e| raise(py, "input", &e))?;
         warn(py, troubles)?;
         let many = axis(&[states.time, states.q, states.u, states.z, states.e]);
@@ -291,7 +325,8 @@ impl PySystem {
         equilibrate: bool,
         threads: Option<usize>,
     ) -> PyResult<[Bound<'py, PyArrayDyn<f64>>; 3]> {
-        let [q, u, z, e] = [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
+        let [q, u, z, e] =
+            [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
         let t = self.part("t", &t)?;
         let states = States {
             time: rows("t", &t)?,
@@ -315,7 +350,13 @@ impl PySystem {
 
     /// Many simulations side by side.
     #[pyo3(signature = (n, method="rosenbrock", accuracy=1e-3, threads=None))]
-    fn batch(slf: &Bound<'_, Self>, n: usize, method: &str, accuracy: f64, threads: Option<usize>) -> PyResult<PyBatch> {
+    fn batch(
+        slf: &Bound<'_, Self>,
+        n: usize,
+        method: &str,
+        accuracy: f64,
+        threads: Option<usize>,
+    ) -> PyResult<PyBatch> {
         PyBatch::new(slf.py(), slf.get(), n, method, accuracy, self::threads(threads))
     }
 

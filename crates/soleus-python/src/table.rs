@@ -98,7 +98,13 @@ pub fn read_table(py: Python<'_>, path: PathBuf, take: &str, threshold: f64) -> 
 /// Reads the bytes of a table file; the name tells the format.
 #[pyfunction]
 #[pyo3(signature = (bytes, name, take="markers", threshold=0.0))]
-pub fn read_table_bytes(py: Python<'_>, bytes: &[u8], name: &str, take: &str, threshold: f64) -> PyResult<PyTable> {
+pub fn read_table_bytes(
+    py: Python<'_>,
+    bytes: &[u8],
+    name: &str,
+    take: &str,
+    threshold: f64,
+) -> PyResult<PyTable> {
     let take = take_of(take)?;
     let files = soleus::Memory::new().with(name, bytes);
     let read = || input::read(&Context::new(&files), &Source::File(name.into()), take, threshold);
@@ -107,7 +113,8 @@ pub fn read_table_bytes(py: Python<'_>, bytes: &[u8], name: &str, take: &str, th
 
 /// The bytes of a file.
 fn to_bytes(table: &Table, name: &str, fixed_digits: bool) -> Result<Vec<u8>, String> {
-    let format = Format::of(name).ok_or("the ending of the name must be .sto, .mot, .trc, .csv or .parquet")?;
+    let format =
+        Format::of(name).ok_or("the ending of the name must be .sto, .mot, .trc, .csv or .parquet")?;
     Ok(match format {
         Format::Trc => trc::write(table, name).map_err(|e| e.to_string())?.into_bytes(),
         Format::Csv => csv::write(table).into_bytes(),
@@ -143,7 +150,8 @@ impl PyTable {
             0 => vec![Vec::new(); values.shape()[1]],
             _ => values.as_array().columns().into_iter().map(|c| c.to_vec()).collect(),
         };
-        let mut table = Table::new(self::element(element)?, labels, times, columns).map_err(|e| wrong(py, e))?;
+        let mut table =
+            Table::new(self::element(element)?, labels, times, columns).map_err(|e| wrong(py, e))?;
         table.name = name.to_string();
         table.description = description.to_string();
         table.metadata = metadata.unwrap_or_default();
@@ -211,7 +219,9 @@ impl PyTable {
     }
 
     fn __eq__(&self, other: &PyTable) -> bool {
-        let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()));
+        let same = |a: &[f64], b: &[f64]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || (x.is_nan() && y.is_nan()))
+        };
         let (a, b) = (&*self.table, &*other.table);
         a.labels() == b.labels()
             && a.element() == b.element()
@@ -232,21 +242,31 @@ impl PyTable {
 
     /// At so many rows per second, by splines.
     fn resample(&self, py: Python<'_>, rate_hz: f64) -> PyResult<PyTable> {
-        let request = Convert { input: Source::Value(self.table.clone()), rate: Some(rate_hz), ..Convert::default() };
+        let request =
+            Convert { input: Source::Value(self.table.clone()), rate: Some(rate_hz), ..Convert::default() };
         let files = Layered::default();
         let done = py.detach(|| request.run(&Context::new(&files)));
         done.map(|d| PyTable::from(d.table)).map_err(|e| raise(py, "table", &e))
     }
 
     /// At these times, by splines of a degree.
-    fn resample_at(&self, py: Python<'_>, times: PyReadonlyArray1<'_, f64>, degree: usize) -> PyResult<PyTable> {
+    fn resample_at(
+        &self,
+        py: Python<'_>,
+        times: PyReadonlyArray1<'_, f64>,
+        degree: usize,
+    ) -> PyResult<PyTable> {
         let times = times.as_array().to_vec();
-        py.detach(|| signal::resampled_at(&self.table, &times, degree)).map(PyTable::from).map_err(|e| wrong(py, e))
+        py.detach(|| signal::resampled_at(&self.table, &times, degree))
+            .map(PyTable::from)
+            .map_err(|e| wrong(py, e))
     }
 
     /// The derivative by time of splines of a degree.
     fn derivative(&self, py: Python<'_>, order: usize, degree: usize) -> PyResult<PyTable> {
-        py.detach(|| signal::derivative(&self.table, order, degree)).map(PyTable::from).map_err(|e| wrong(py, e))
+        py.detach(|| signal::derivative(&self.table, order, degree))
+            .map(PyTable::from)
+            .map_err(|e| wrong(py, e))
     }
 
     /// Rows with first ≤ time ≤ last.
@@ -278,7 +298,8 @@ impl PyTable {
     fn convert(&self, py: Python<'_>, units: Option<String>, rotate: Vec<String>) -> PyResult<PyTable> {
         let turns: Result<Vec<Turn>, String> = rotate.iter().map(|t| t.parse()).collect();
         let rotate = turns.map_err(PyValueError::new_err)?;
-        let request = Convert { input: Source::Value(self.table.clone()), units, rotate, ..Convert::default() };
+        let request =
+            Convert { input: Source::Value(self.table.clone()), units, rotate, ..Convert::default() };
         let files = Layered::default();
         let done = py.detach(|| request.run(&Context::new(&files)));
         done.map(|d| PyTable::from(d.table)).map_err(|e| raise(py, "table", &e))
@@ -286,7 +307,12 @@ impl PyTable {
 
     /// With another header.
     #[pyo3(signature = (name=None, degrees=None, metadata=None))]
-    fn replace(&self, name: Option<String>, degrees: Option<bool>, metadata: Option<Vec<(String, String)>>) -> PyTable {
+    fn replace(
+        &self,
+        name: Option<String>,
+        degrees: Option<bool>,
+        metadata: Option<Vec<(String, String)>>,
+    ) -> PyTable {
         let mut table = (*self.table).clone();
         table.name = name.unwrap_or(table.name);
         table.in_degrees = degrees.or(table.in_degrees);
@@ -297,7 +323,8 @@ impl PyTable {
     /// With other labels, in the same order.
     fn rename(&self, labels: Vec<String>) -> PyResult<PyTable> {
         if labels.len() != self.table.labels().len() {
-            let message = format!("{} labels cannot name {} columns", labels.len(), self.table.labels().len());
+            let message =
+                format!("{} labels cannot name {} columns", labels.len(), self.table.labels().len());
             return Err(PyValueError::new_err(message));
         }
         let mut table = (*self.table).clone();
@@ -307,7 +334,12 @@ impl PyTable {
 
     /// The bytes of a file; the ending of the name tells the format.
     #[pyo3(signature = (name, fixed_digits=false))]
-    fn to_bytes<'py>(&self, py: Python<'py>, name: &str, fixed_digits: bool) -> PyResult<Bound<'py, PyBytes>> {
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        fixed_digits: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| to_bytes(&self.table, name, fixed_digits)).map_err(|e| wrong(py, e))?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -341,7 +373,10 @@ impl PyTable {
         arrow::table_of(source, time, degrees)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let t = slf.get();
         let of = (
             PyArray1::from_slice(py, t.table.times()),
@@ -356,4 +391,3 @@ impl PyTable {
         Ok((slf.get_type().into_any(), of.into_pyobject(py)?))
     }
 }
-

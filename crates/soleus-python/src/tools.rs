@@ -28,8 +28,8 @@ use soleus::simulation::SimulatedMotion;
 use soleus::viewing::Viewed;
 use soleus::{
     Analyze, ComputedMuscleControl, Context, Equilibrium, Error, ErrorKind, FitPaths, Inverse,
-    InverseDynamics, InverseKinematics, PredictWalk, Reconcile, ResidualElimination, ResidualReduction, Scaling,
-    SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, View,
+    InverseDynamics, InverseKinematics, PredictWalk, Reconcile, ResidualElimination, ResidualReduction,
+    Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, View,
 };
 use std::path::{Path, PathBuf};
 
@@ -179,7 +179,10 @@ fn analyses(tables: &[AnalysisTable]) -> Out {
 impl Reported for MarkerMotion {
     fn values(&self) -> Vec<(&'static str, Out)> {
         let (t, s) = (&self.trial, &self.trial.summary);
-        let worst = s.worst_marker.as_ref().map(|w| map(vec![("name", w.name.as_str().into()), ("rms", w.rms.into())]));
+        let worst = s
+            .worst_marker
+            .as_ref()
+            .map(|w| map(vec![("name", w.name.as_str().into()), ("rms", w.rms.into())]));
         vec![
             ("motion", (&t.coordinates).into()),
             ("marker_errors", (&t.marker_errors).into()),
@@ -237,7 +240,10 @@ impl Reported for SimulatedMotion {
 
 impl Reported for StateAtRest {
     fn values(&self) -> Vec<(&'static str, Out)> {
-        let eigenvalues = self.eigenvalues.as_ref().map(|list| Out::List(list.iter().map(|c| [c.re, c.im].into()).collect()));
+        let eigenvalues = self
+            .eigenvalues
+            .as_ref()
+            .map(|list| Out::List(list.iter().map(|c| [c.re, c.im].into()).collect()));
         vec![
             ("state", (&self.table).into()),
             ("q", self.rest.state.q.clone().into()),
@@ -268,7 +274,11 @@ impl Reported for ScaledModel {
 impl Reported for TrackedMotion {
     fn values(&self) -> Vec<(&'static str, Out)> {
         let coordinates = self.report.coordinates.iter().map(|c| {
-            map(vec![("name", c.name.as_str().into()), ("rms", c.rms.into()), ("unit", c.unit.to_string().into())])
+            map(vec![
+                ("name", c.name.as_str().into()),
+                ("rms", c.rms.into()),
+                ("unit", c.unit.to_string().into()),
+            ])
         });
         vec![
             ("states", (&self.states).into()),
@@ -318,7 +328,9 @@ impl Reported for ReconciledMotion {
 impl Reported for Solution {
     fn values(&self) -> Vec<(&'static str, Out)> {
         let phases = self.phases.iter().map(|p| {
-            let pairs = |list: &[(String, f64)]| Out::Map(list.iter().map(|(k, v)| (k.clone(), (*v).into())).collect());
+            let pairs = |list: &[(String, f64)]| {
+                Out::Map(list.iter().map(|(k, v)| (k.clone(), (*v).into())).collect())
+            };
             map(vec![
                 ("name", p.name.as_str().into()),
                 ("table", p.table().ok().into()),
@@ -401,10 +413,12 @@ fn files(outcome: &dyn Reported) -> Vec<(String, Out)> {
                         None => Out::Bytes(bytes.to_vec()),
                     }
                 }
-                Some("osim") => match soleus::engine::io::osim::read_document(bytes, &a.path.to_string_lossy()).0 {
-                    Some(document) => document.into(),
-                    None => Out::Bytes(bytes.to_vec()),
-                },
+                Some("osim") => {
+                    match soleus::engine::io::osim::read_document(bytes, &a.path.to_string_lossy()).0 {
+                        Some(document) => document.into(),
+                        None => Out::Bytes(bytes.to_vec()),
+                    }
+                }
                 _ => match String::from_utf8(bytes.to_vec()) {
                     Ok(text) => text.into(),
                     Err(e) => Out::Bytes(e.into_bytes()),
@@ -485,14 +499,18 @@ fn check_fields(tool: &str, given: &Value, known: &Value) -> PyResult<()> {
 
 /// Analyses by name become those with their usual settings.
 fn name_analyses(value: &mut Value) -> PyResult<()> {
-    let lists = [value.pointer_mut("/analyses").map(std::mem::take), value.pointer_mut("/tracking/analyses").map(std::mem::take)];
+    let lists = [
+        value.pointer_mut("/analyses").map(std::mem::take),
+        value.pointer_mut("/tracking/analyses").map(std::mem::take),
+    ];
     for (list, at) in lists.into_iter().zip(["/analyses", "/tracking/analyses"]) {
         let Some(Value::Array(items)) = list else { continue };
         let mut made = Vec::with_capacity(items.len());
         for item in items {
             made.push(match item {
                 Value::String(name) => {
-                    let setup = standard(&name).ok_or_else(|| PyKeyError::new_err(format!("there is no analysis `{name}`")))?;
+                    let setup = standard(&name)
+                        .ok_or_else(|| PyKeyError::new_err(format!("there is no analysis `{name}`")))?;
                     serde_json::to_value(setup).unwrap_or(Value::Null)
                 }
                 other => other,
@@ -507,7 +525,8 @@ fn name_analyses(value: &mut Value) -> PyResult<()> {
 
 fn tool(name: &str) -> PyResult<(Runner, Value)> {
     let found = TOOLS.iter().find(|(n, ..)| *n == name);
-    let (_, runner, defaults) = found.ok_or_else(|| PyKeyError::new_err(format!("there is no tool `{name}`")))?;
+    let (_, runner, defaults) =
+        found.ok_or_else(|| PyKeyError::new_err(format!("there is no tool `{name}`")))?;
     Ok((*runner, defaults()))
 }
 
@@ -520,7 +539,8 @@ pub fn read_study(py: Python<'_>, path: PathBuf, text: Option<String>) -> PyResu
         None => StudySource::File(path),
     };
     let files = Layered::default();
-    let (study, is_moco) = py.detach(|| source.read(&Context::new(&files))).map_err(|e| raise(py, "input", &e))?;
+    let (study, is_moco) =
+        py.detach(|| source.read(&Context::new(&files))).map_err(|e| raise(py, "input", &e))?;
     let json = serde_json::to_string(&study).map_err(|e| PyTypeError::new_err(e.to_string()))?;
     Ok((json, is_moco))
 }

@@ -76,7 +76,8 @@ pub(crate) fn build_recorded(
     let mut recorded = Recorded::default();
     if let Some(record) = cx.record.take() {
         let one = |c: &Component| (c.path.clone(), c.class.to_string(), std::ptr::from_ref(c.element));
-        recorded = Recorded { components: cx.components.iter().map(one).collect(), asked: record.into_inner() };
+        recorded =
+            Recorded { components: cx.components.iter().map(one).collect(), asked: record.into_inner() };
     }
     *diags = cx.into_diagnostics();
     ((!diags.has_errors()).then_some(model), recorded)

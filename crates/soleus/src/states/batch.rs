@@ -13,7 +13,8 @@ use soleus_model::{Diagnostics, Document};
 use soleus_simulation::linear::SparseLu;
 use soleus_simulation::system::Constant;
 use soleus_simulation::{
-    ExplicitRungeKutta, ImplicitSystemOde, Integrator, RosenbrockEuler, SemiExplicitEuler, StepOptions, Stop, SystemOde,
+    ExplicitRungeKutta, ImplicitSystemOde, Integrator, RosenbrockEuler, SemiExplicitEuler, StepOptions, Stop,
+    SystemOde,
 };
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -148,7 +149,12 @@ impl Batch {
         if let Some(i) = self.varied.iter().position(|v| v.path == path) {
             return Ok((i, value));
         }
-        let muscle = self.evaluator.model.forces.iter().position(|f| f.path == owner && matches!(f.kind, ForceKind::Muscle(_)));
+        let muscle = self
+            .evaluator
+            .model
+            .forces
+            .iter()
+            .position(|f| f.path == owner && matches!(f.kind, ForceKind::Muscle(_)));
         let quick = MUSCLE_NUMBERS.iter().find(|(name, _)| *name == property);
         let number = match (muscle, quick) {
             (Some(i), Some((_, of))) => Number::Muscle(i, *of),
@@ -160,7 +166,9 @@ impl Batch {
 
     /// Compiles the copies whose numbers changed; `values` are those of [`vary`](Self::vary), in its order. Returns how many those were.
     pub fn update(&mut self, values: &[&[f64]], threads: usize) -> Result<usize, Error> {
-        let is_changed = |i: &usize| self.varied.iter().zip(values).any(|(v, new)| v.compiled[*i].to_bits() != new[*i].to_bits());
+        let is_changed = |i: &usize| {
+            self.varied.iter().zip(values).any(|(v, new)| v.compiled[*i].to_bits() != new[*i].to_bits())
+        };
         let changed: Vec<usize> = (0..self.count).filter(is_changed).collect();
         if changed.is_empty() {
             return Ok(0);
@@ -169,7 +177,9 @@ impl Batch {
         let this = &*self;
         let made: Result<Vec<(usize, Arc<System>)>, Error> = std::thread::scope(|scope| {
             let work = |list: &[usize]| {
-                list.iter().map(|&i| Ok((i, Arc::new(this.system_of(i, values)?)))).collect::<Result<Vec<_>, Error>>()
+                list.iter()
+                    .map(|&i| Ok((i, Arc::new(this.system_of(i, values)?))))
+                    .collect::<Result<Vec<_>, Error>>()
             };
             let handles: Vec<_> = changed.chunks(share).map(|list| scope.spawn(move || work(list))).collect();
             let mut all = Vec::with_capacity(changed.len());
@@ -219,8 +229,15 @@ impl Batch {
         }
         for (force, muscle) in &muscles {
             let compiled = CompiledMuscle::compile(muscle, &Options::default()).map_err(|e| {
-                let v = self.varied.iter().zip(values).find(|(v, _)| matches!(v.number, Number::Muscle(f, _) if f == *force));
-                v.map_or_else(|| self.evaluator.wrong(e.to_string(), ""), |(v, new)| wrong(v, new[copy], e.to_string()))
+                let v = self
+                    .varied
+                    .iter()
+                    .zip(values)
+                    .find(|(v, _)| matches!(v.number, Number::Muscle(f, _) if f == *force));
+                v.map_or_else(
+                    || self.evaluator.wrong(e.to_string(), ""),
+                    |(v, new)| wrong(v, new[copy], e.to_string()),
+                )
             })?;
             system.forces[*force].actor = Actor::Muscle(Box::new(compiled));
         }
@@ -230,14 +247,18 @@ impl Batch {
     /// Takes every copy `dt` further, in `steps` steps. A copy that cannot go on keeps its last good state.
     pub fn step(&self, copies: Copies, dt: f64, steps: usize, threads: usize) -> Result<Vec<Failure>, Error> {
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
-            return Err(self.evaluator.wrong(format!("there is no step of {dt} s in {steps} parts"), "give a time above zero"));
+            return Err(self
+                .evaluator
+                .wrong(format!("there is no step of {dt} s in {steps} parts"), "give a time above zero"));
         }
         let s = &*self.evaluator.system;
         let (n, nz, ne) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
         let Copies { mut time, mut q, mut u, mut z, e } = copies;
         let lengths = [time.len(), q.len(), u.len(), z.len(), e.len()];
         if lengths != [1, n, n, nz, ne].map(|w| w * self.count) {
-            return Err(self.evaluator.wrong("arrays of a batch have other sizes than its copies need".to_string(), ""));
+            return Err(self
+                .evaluator
+                .wrong("arrays of a batch have other sizes than its copies need".to_string(), ""));
         }
         self.order.get_or_init(|| Stepper::order(self));
         let share = self.count.div_ceil(threads.clamp(1, self.count.max(1))).max(1);
@@ -276,7 +297,9 @@ impl Batch {
         let mut failures = Vec::new();
         for k in 0..count {
             let own = self.own[first + k].as_ref().unwrap_or(&self.evaluator.system);
-            let row = |list: &mut [f64], width: usize, from: &[f64]| list[k * width..(k + 1) * width].copy_from_slice(from);
+            let row = |list: &mut [f64], width: usize, from: &[f64]| {
+                list[k * width..(k + 1) * width].copy_from_slice(from)
+            };
             let parts = [&c.q[k * n..(k + 1) * n], &c.u[k * n..(k + 1) * n], &c.z[k * nz..(k + 1) * nz]];
             room.forget_order(self.order.get());
             let done = room.step(own, c.time[k], parts, &c.e[k * ne..(k + 1) * ne], dt, steps);
@@ -343,7 +366,10 @@ impl Stepper {
                 let ode = ImplicitSystemOde::new(shared(), controls);
                 let norm = ode.error_norm();
                 let n = norm.dim();
-                Method::Rosenbrock(Box::new((ode, RosenbrockEuler::with_solver(norm, ANY_STEP, SparseLu::new(n)))))
+                Method::Rosenbrock(Box::new((
+                    ode,
+                    RosenbrockEuler::with_solver(norm, ANY_STEP, SparseLu::new(n)),
+                )))
             }
             BatchMethod::SemiExplicitEuler => {
                 let ode = SystemOde::new(shared(), controls);

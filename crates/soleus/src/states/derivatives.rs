@@ -89,7 +89,8 @@ impl Derivatives {
         let (nx, m) = (self.implicit.num_states(), self.implicit.num_multipliers());
         for (name, rows, width) in [("xdot", &xdot, nx), ("multipliers", &lambda, m)] {
             let Some(rows) = rows else { continue };
-            if rows.values.len() != rows.count.unwrap_or(1) * width || rows.count.is_some_and(|n| n != count) {
+            if rows.values.len() != rows.count.unwrap_or(1) * width || rows.count.is_some_and(|n| n != count)
+            {
                 let message = format!("`{name}` needs {width} numbers for each of {count} states");
                 return Err(self.evaluator.wrong(message, ""));
             }

@@ -166,7 +166,10 @@ impl Evaluator {
     /// Reads and compiles a model.
     pub fn read(cx: &Context, source: &ModelSource) -> Result<Self, Error> {
         let (model, system) = model::system(cx, source, &Options::default())?;
-        Ok(Evaluator { source: source.path().to_path_buf(), ..Evaluator::new(Arc::new(model), Arc::new(system)) })
+        Ok(Evaluator {
+            source: source.path().to_path_buf(),
+            ..Evaluator::new(Arc::new(model), Arc::new(system))
+        })
     }
 
     /// Of a model and its system.
@@ -218,7 +221,12 @@ impl Evaluator {
             .coordinate(name)
             .and_then(|id| self.system.tree.mobility_of_coordinate.get(id.0).copied())
             .filter(|m| *m < self.system.tree.num_mobilities)
-            .ok_or_else(|| self.wrong(format!("the model has no coordinate `{name}`"), &nearest_hint("coordinate", name, known())))
+            .ok_or_else(|| {
+                self.wrong(
+                    format!("the model has no coordinate `{name}`"),
+                    &nearest_hint("coordinate", name, known()),
+                )
+            })
     }
 
     fn wrong(&self, message: String, hint: &str) -> Error {
@@ -244,14 +252,17 @@ impl Evaluator {
             let (width, found) = (self.width(name), rows.values.len());
             let needed = rows.count.unwrap_or(1) * width;
             if found != needed {
-                let message = format!("`{name}` has {found} numbers, but {needed} are needed: {width} for each state");
+                let message =
+                    format!("`{name}` has {found} numbers, but {needed} are needed: {width} for each state");
                 return Err(self.wrong(message, "the layout of the system names the columns"));
             }
             if let Some(n) = rows.count {
                 match count {
                     Some((other, m)) if m != n => {
                         let message = format!("`{name}` has {n} rows, but `{other}` has {m}");
-                        return Err(self.wrong(message, "give as many rows of each, or one row for all states"));
+                        return Err(
+                            self.wrong(message, "give as many rows of each, or one row for all states")
+                        );
                     }
                     _ => count = Some((name, n)),
                 }
@@ -275,12 +286,15 @@ impl Evaluator {
         let sizes: Vec<usize> = quantities.iter().map(|q| q.size(self)).collect();
         for ((q, size), out) in quantities.iter().zip(&sizes).zip(out.iter()) {
             if out.len() != count * size {
-                let message = format!("`{q}` of {count} states has {} numbers, not {}", count * size, out.len());
+                let message =
+                    format!("`{q}` of {count} states has {} numbers, not {}", count * size, out.len());
                 return Err(self.wrong(message, ""));
             }
         }
         let job = Job { evaluator: self, states, quantities, sizes: &sizes };
-        Ok(shared(count, threads, &sizes, out, &|range, mine| self.with_room(|room| job.run(room, range, mine))))
+        Ok(shared(count, threads, &sizes, out, &|range, mine| {
+            self.with_room(|room| job.run(room, range, mine))
+        }))
     }
 
     /// Runs work in memory that was used before, if there is some.
@@ -392,7 +406,15 @@ impl Job<'_> {
             room.scratch.forget();
             for ((q, size), out) in self.quantities.iter().zip(self.sizes).zip(out.iter_mut()) {
                 let out = &mut out[k * size..(k + 1) * size];
-                q.write(self.evaluator, &room.state, &room.controls, &room.udot, &room.ws, &mut room.scratch, out);
+                q.write(
+                    self.evaluator,
+                    &room.state,
+                    &room.controls,
+                    &room.udot,
+                    &room.ws,
+                    &mut room.scratch,
+                    out,
+                );
             }
         }
         troubles

@@ -25,7 +25,13 @@ pub enum Stage {
 
 impl Stage {
     /// Computes everything up to this stage. False if accelerations are undetermined: they are NaN then.
-    pub(super) fn compute(self, s: &System, x: &State<f64>, controls: &[f64], ws: &mut Workspace<f64>) -> bool {
+    pub(super) fn compute(
+        self,
+        s: &System,
+        x: &State<f64>,
+        controls: &[f64],
+        ws: &mut Workspace<f64>,
+    ) -> bool {
         match self {
             Stage::Kinematics => s.compute_kinematics(x, ws),
             Stage::Paths => {
