@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     let x = State { time: 0.0, q: q[..n].to_vec(), u: u[..n].to_vec(), z: z[..nz].to_vec() };
-    let one = best(7, 20_000, || {
+    let one = best(60, 1000, || {
         let _ = s.compute_motion(std::hint::black_box(&x), &e[..ne], &mut ws);
     });
     let states = States {
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = vec![0.0; STATES * n];
     // The plain loop that a program of one's own would have.
     let mut row = x.clone();
-    let plain = best(7, 3, || {
+    let plain = best(60, 1, || {
         for i in 0..STATES {
             row.q.copy_from_slice(&q[i * n..(i + 1) * n]);
             row.u.copy_from_slice(&u[i * n..(i + 1) * n]);
@@ -76,13 +76,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             out[i * n..(i + 1) * n].copy_from_slice(&ws.udot);
         }
     });
-    let two = best(7, 3, || {
+    let two = best(60, 1, || {
         let _ = evaluator.evaluate(&states, &udot, &mut [&mut out[..]], 2);
     });
     let copies = 256;
     let batch = Batch::new(evaluator.clone(), document, copies, BatchMethod::Rosenbrock, 1e-3);
     let mut time = vec![0.0; copies];
-    let step = best(3, 3, || {
+    let step = best(60, 1, || {
         let copies = Copies {
             time: &mut time,
             q: &mut q[..copies * n],
