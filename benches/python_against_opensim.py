@@ -113,15 +113,17 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp())
     folder = work / "gait"
     shutil.copytree(sys.argv[1], folder)
-    os.chdir(work)
+    os.chdir(folder)
     file = str(folder / "subject01_simbody.osim")
     model = osim.Model(file)
     state = model.initSystem()
+    # A model has one state: the poses of the next job begin with another model.
+    other = osim.Model(file)
     system = sl.read(file).compile()
     jobs = [
         ("read a table", table_opensim, (folder,), table_soleus, (folder,), "°"),
         ("set a state, accelerations", state_opensim, (model, state), state_soleus, (system,), "rad/s², m/s²"),
-        (f"moment arms, {POSES} poses", arms_opensim, (model, model.initSystem()), arms_soleus, (system,), "m"),
+        (f"moment arms, {POSES} poses", arms_opensim, (other, other.initSystem()), arms_soleus, (system,), "m"),
         ("inverse kinematics", ik_opensim, (folder,), ik_soleus, (folder,), "°"),
     ]
     print(f"{'':<28}{'OpenSim':>20}{'Soleus':>22}")
