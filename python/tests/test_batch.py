@@ -123,3 +123,27 @@ def test_identity_neighbours_do_not_matter(reference: pathlib.Path) -> None:
             alone.step(0.001)
         np.testing.assert_array_equal(alone.q[0], batch.q[i])
         np.testing.assert_array_equal(alone.z[0], batch.z[i])
+
+
+def test_analytic_two_threads_do_not_wait_for_each_other_forever() -> None:
+    """A batch that is being stepped refuses a second thread; it does not hang."""
+    import threading
+
+    batch = sl.example("gait2d").compile().batch(200, threads=1)
+    batch.e[:] = 0.1
+    refused = []
+
+    def steps() -> None:
+        for _ in range(20):
+            try:
+                batch.step(0.001)
+            except RuntimeError as e:
+                refused.append(str(e))
+
+    threads = [threading.Thread(target=steps) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(timeout=120)
+        assert not t.is_alive()
+    assert all("stepping" in r or "borrow" in r for r in refused)

@@ -3,11 +3,11 @@
 use crate::error::raise;
 use crate::system::PySystem;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use soleus::states::batch::Copies;
 use soleus::states::{Batch, BatchMethod};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Many simulations of one model.
 #[pyclass(frozen, name = "Batch", module = "soleus._soleus")]
@@ -28,6 +28,7 @@ pub struct PyBatch {
     #[pyo3(get)]
     failed: Py<PyArray1<bool>>,
     varied: Mutex<Vec<Py<PyArray1<f64>>>>,
+    count: usize,
     threads: usize,
 }
 
@@ -63,23 +64,33 @@ impl PyBatch {
             time: PyArray1::<f64>::zeros(py, [n], false).unbind(),
             failed: PyArray1::<bool>::zeros(py, [n], false).unbind(),
             varied: Mutex::default(),
+            count: n,
             threads,
         };
         made.reset(py, None)?;
         Ok(made)
+    }
+
+    /// The batch, if nobody else works with it. Waiting for them would not do: who steps it wants the interpreter's lock back, which we hold.
+    fn alone(&self) -> PyResult<MutexGuard<'_, Batch>> {
+        match self.batch.try_lock() {
+            Ok(batch) => Ok(batch),
+            Err(TryLockError::Poisoned(e)) => Ok(e.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("another thread is stepping this batch")),
+        }
     }
 }
 
 #[pymethods]
 impl PyBatch {
     fn __len__(&self) -> usize {
-        self.batch.lock().unwrap_or_else(PoisonError::into_inner).count()
+        self.count
     }
 
     /// Puts copies back to the default state of the model at time 0, muscles in equilibrium; all of them, or those that a mask names.
     #[pyo3(signature = (mask=None))]
     fn reset(&self, py: Python<'_>, mask: Option<numpy::PyReadonlyArray1<'_, bool>>) -> PyResult<()> {
-        let batch = self.batch.lock().unwrap_or_else(PoisonError::into_inner);
+        let batch = self.alone()?;
         let wanted: Option<Vec<bool>> = mask.map(|m| m.as_array().to_vec());
         if wanted.as_ref().is_some_and(|w| w.len() != batch.count()) {
             return Err(PyValueError::new_err(format!("the mask must have {} entries", batch.count())));
@@ -107,7 +118,7 @@ impl PyBatch {
     /// Takes every copy `dt` further. Returns how many could not go on, and why the first could not.
     #[pyo3(signature = (dt, steps=1))]
     fn step(&self, py: Python<'_>, dt: f64, steps: usize) -> PyResult<(usize, Option<String>)> {
-        let mut batch = self.batch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut batch = self.alone()?;
         let varied = self.varied.lock().unwrap_or_else(PoisonError::into_inner);
         let numbers: Vec<_> = varied.iter().map(|a| a.bind(py).try_readonly()).collect::<Result<_, _>>()?;
         let numbers: Vec<&[f64]> = numbers.iter().map(|a| a.as_slice()).collect::<Result<_, _>>()?;
@@ -139,7 +150,7 @@ impl PyBatch {
 
     /// Lets a number of the model differ from copy to copy; returns the live array of its values.
     fn vary(&self, py: Python<'_>, path: &str) -> PyResult<Py<PyArray1<f64>>> {
-        let mut batch = self.batch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut batch = self.alone()?;
         let (i, value) = batch.vary(path).map_err(|e| raise(py, "input", &e))?;
         let mut varied = self.varied.lock().unwrap_or_else(PoisonError::into_inner);
         if i == varied.len() {
