@@ -76,7 +76,9 @@ impl PyBatch {
         match self.batch.try_lock() {
             Ok(batch) => Ok(batch),
             Err(TryLockError::Poisoned(e)) => Ok(e.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("another thread is stepping this batch")),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("another thread is stepping this batch"))
+            }
         }
     }
 }

@@ -59,7 +59,7 @@ macro_rules! request {
         impl Request for $name {
             fn place(&mut self, $given: &Given) {
                 let $self = self;
-                $place;
+                $place
             }
             fn run(&self, cx: &Context) -> Result<Box<dyn Reported>, Error> {
                 Ok(Box::new(<$name>::run(self, cx)?))
@@ -152,7 +152,7 @@ request!(FitPaths, |r, g| {
     g.model(&mut r.model);
     g.tables(&mut r.coordinates);
 });
-request!(PredictWalk, |_r, _g| ());
+request!(PredictWalk, |_r, _g| {});
 
 fn map(pairs: Vec<(&str, Out)>) -> Out {
     Out::Map(pairs.into_iter().map(|(k, v)| (k.to_string(), v)).collect())
@@ -453,8 +453,11 @@ fn prepare<R: Request + 'static>(value: Value, given: &Given, write: bool) -> Py
     }))
 }
 
-/// The tools by name: what runs a request, and the fields of one with their defaults.
-const TOOLS: &[(&str, Runner, fn() -> Value)] = &[
+/// A tool: its name, what runs a request, and the fields of one with their defaults.
+type Tool = (&'static str, Runner, fn() -> Value);
+
+/// All tools.
+const TOOLS: &[Tool] = &[
     ("inverse_kinematics", prepare::<InverseKinematics>, defaults::<InverseKinematics>),
     ("sensor_kinematics", prepare::<SensorKinematics>, defaults::<SensorKinematics>),
     ("inverse_dynamics", prepare::<InverseDynamics>, defaults::<InverseDynamics>),

@@ -1,6 +1,6 @@
 //! Many simulations of one model side by side, each with its own state and controls and, where asked for, its own numbers of the model.
 
-use super::Evaluator;
+use super::{Evaluator, Pool};
 use crate::error::{Error, nearest_hint};
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::muscle::CompiledMuscle;
@@ -16,7 +16,7 @@ use soleus_simulation::{
     ExplicitRungeKutta, ImplicitSystemOde, Integrator, RosenbrockEuler, SemiExplicitEuler, StepOptions, Stop,
     SystemOde,
 };
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// How a batch steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,16 +53,19 @@ struct Varied {
     compiled: Vec<f64>,
 }
 
+/// Where a muscle has a number.
+type MuscleNumber = fn(&mut Muscle) -> &mut f64;
+
 /// How a copy gets a number.
 enum Number {
     /// A muscle alone is compiled again.
-    Muscle(usize, fn(&mut Muscle) -> &mut f64),
+    Muscle(usize, MuscleNumber),
     /// The whole model is built and compiled again: place of the component and name of the property.
     Property(Vec<usize>, String),
 }
 
 /// Numbers of muscles that are compiled without the rest of the model.
-const MUSCLE_NUMBERS: [(&str, fn(&mut Muscle) -> &mut f64); 5] = [
+const MUSCLE_NUMBERS: [(&str, MuscleNumber); 5] = [
     ("max_isometric_force", |m| &mut m.max_isometric_force),
     ("optimal_fiber_length", |m| &mut m.optimal_fiber_length),
     ("tendon_slack_length", |m| &mut m.tendon_slack_length),
@@ -80,7 +83,7 @@ pub struct Batch {
     varied: Vec<Varied>,
     /// Systems of copies that differ from the model.
     own: Vec<Option<Arc<System>>>,
-    rooms: Mutex<Vec<Box<Stepper>>>,
+    rooms: Pool<Stepper>,
     /// Order of elimination that every copy begins with, so that nothing depends on which was stepped before.
     order: OnceLock<SparseLu<f64>>,
 }
@@ -112,7 +115,7 @@ impl Batch {
             count,
             varied: Vec::new(),
             own,
-            rooms: Mutex::default(),
+            rooms: Pool::default(),
             order: OnceLock::new(),
         }
     }
@@ -292,8 +295,7 @@ impl Batch {
     fn step_some(&self, first: usize, count: usize, c: Copies, dt: f64, steps: usize) -> Vec<Failure> {
         let s = &*self.evaluator.system;
         let (n, nz, ne) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
-        let taken = self.rooms.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut room = taken.unwrap_or_else(|| Box::new(Stepper::new(self)));
+        let mut room = self.rooms.take(|| Stepper::new(self));
         let mut failures = Vec::new();
         for k in 0..count {
             let own = self.own[first + k].as_ref().unwrap_or(&self.evaluator.system);
@@ -315,7 +317,7 @@ impl Batch {
                 row(c.z, nz, &x[2 * n..2 * n + nz]);
             }
         }
-        self.rooms.lock().unwrap_or_else(PoisonError::into_inner).push(room);
+        self.rooms.give(room);
         failures
     }
 

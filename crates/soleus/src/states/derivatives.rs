@@ -1,13 +1,13 @@
 //! Exact derivatives at many states.
 
-use super::{Evaluator, Room, Rows, States, Troubles, shared};
+use super::{Evaluator, Pool, Room, Rows, States, Troubles, shared};
 use crate::error::Error;
 use soleus_dynamics::implicit::{ImplicitJacobian, ImplicitSystem, JacobianWorkspace, SparseMatrix};
 use soleus_dynamics::joint::angles_rate;
 use soleus_dynamics::system::LANES;
 use soleus_dynamics::{State, System, SystemRef, Workspace};
 use soleus_math::{Dual, vec3};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 type D = Dual<f64, LANES>;
 
@@ -16,8 +16,8 @@ pub struct Derivatives {
     evaluator: Arc<Evaluator>,
     implicit: ImplicitSystem<'static>,
     pattern: ImplicitJacobian,
-    rooms: Mutex<Vec<Box<JacobianRoom>>>,
-    dual_rooms: Mutex<Vec<Box<DualRoom>>>,
+    rooms: Pool<JacobianRoom>,
+    dual_rooms: Pool<DualRoom>,
 }
 
 struct JacobianRoom {
@@ -55,7 +55,7 @@ impl Derivatives {
     pub fn new(evaluator: Arc<Evaluator>) -> Self {
         let implicit = ImplicitSystem::new(SystemRef::Shared(evaluator.system.clone()));
         let pattern = implicit.jacobian();
-        Derivatives { evaluator, implicit, pattern, rooms: Mutex::default(), dual_rooms: Mutex::default() }
+        Derivatives { evaluator, implicit, pattern, rooms: Pool::default(), dual_rooms: Pool::default() }
     }
 
     /// Where the Jacobians ∂f/∂x, ∂f/∂ẋ, ∂f/∂e and ∂f/∂λ have entries; their values mean nothing.
@@ -102,9 +102,9 @@ impl Derivatives {
         let given = (xdot.as_ref(), lambda.as_ref());
         let troubles = shared(count, threads, &sizes, &mut out, &|range, mine| {
             self.evaluator.with_room(|room| {
-                let mut mine_room = take(&self.rooms, || self.room());
+                let mut mine_room = self.rooms.take(|| self.room());
                 let troubles = self.run(room, &mut mine_room, states, given, range, (&sizes, mine));
-                give(&self.rooms, mine_room);
+                self.rooms.give(mine_room);
                 troubles
             })
         });
@@ -191,7 +191,7 @@ impl Derivatives {
         let mut out: Vec<&mut [f64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
         let troubles = shared(count, threads, &sizes, &mut out, &|range, mine| {
             self.evaluator.with_room(|room| {
-                let mut dual = take(&self.dual_rooms, || DualRoom {
+                let mut dual = self.dual_rooms.take(|| DualRoom {
                     ws: system.workspace_along(),
                     x: system.default_state.lift(),
                     controls: vec![D::default(); ne],
@@ -212,7 +212,7 @@ impl Derivatives {
                         [f, a, b].into_iter().for_each(|list| list.fill(f64::NAN));
                     }
                 }
-                give(&self.dual_rooms, dual);
+                self.dual_rooms.give(dual);
                 troubles
             })
         });
@@ -276,14 +276,4 @@ impl DualRoom {
         }
         true
     }
-}
-
-/// Memory that was used before, or new.
-fn take<T>(list: &Mutex<Vec<Box<T>>>, make: impl FnOnce() -> T) -> Box<T> {
-    let taken = list.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    taken.unwrap_or_else(|| Box::new(make()))
-}
-
-fn give<T>(list: &Mutex<Vec<Box<T>>>, room: Box<T>) {
-    list.lock().unwrap_or_else(PoisonError::into_inner).push(room);
 }

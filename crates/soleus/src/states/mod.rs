@@ -146,7 +146,7 @@ pub struct Evaluator {
     /// Forces that are muscles, and forces with a path, as positions in the model.
     muscles: Vec<usize>,
     paths: Vec<usize>,
-    rooms: Mutex<Vec<Box<Room>>>,
+    rooms: Pool<Room>,
     source: PathBuf,
 }
 
@@ -191,7 +191,7 @@ impl Evaluator {
             markers: model.markers.iter().map(|m| m.name.clone()).collect(),
         };
         let source = PathBuf::from("(model in memory)");
-        Evaluator { layout, muscles, paths, rooms: Mutex::default(), source, model, system }
+        Evaluator { layout, muscles, paths, rooms: Pool::default(), source, model, system }
     }
 
     /// What the columns of arrays are.
@@ -299,23 +299,41 @@ impl Evaluator {
 
     /// Runs work in memory that was used before, if there is some.
     fn with_room<T>(&self, work: impl FnOnce(&mut Room) -> T) -> T {
-        // A list is whole at every moment, whatever the thread that held it did.
-        let taken = self.rooms.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut room = taken.unwrap_or_else(|| Box::new(Room::new(self)));
+        let mut room = self.rooms.take(|| Room::new(self));
         let result = work(&mut room);
-        self.rooms.lock().unwrap_or_else(PoisonError::into_inner).push(room);
+        self.rooms.give(room);
         result
     }
 }
 
+/// Memory that was used before, for whoever computes next. Boxed, so that what is taken and given moves by its address alone.
+#[allow(clippy::vec_box)]
+struct Pool<T>(Mutex<Vec<Box<T>>>);
+
+impl<T> Default for Pool<T> {
+    fn default() -> Self {
+        Pool(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T> Pool<T> {
+    /// What was given last, or new.
+    fn take(&self, make: impl FnOnce() -> T) -> Box<T> {
+        // A list is whole at every moment, whatever the thread that held it did.
+        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        taken.unwrap_or_else(|| Box::new(make()))
+    }
+
+    fn give(&self, room: Box<T>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(room);
+    }
+}
+
+/// What a thread does with its stretch of states and of results.
+type Work<'a> = dyn Fn(Range<usize>, &mut [&mut [f64]]) -> Troubles + Sync + 'a;
+
 /// Shares `count` states among threads: each has a stretch of them, and of every result, of which a state has `sizes` numbers.
-fn shared(
-    count: usize,
-    threads: usize,
-    sizes: &[usize],
-    out: &mut [&mut [f64]],
-    work: &(dyn Fn(Range<usize>, &mut [&mut [f64]]) -> Troubles + Sync),
-) -> Troubles {
+fn shared(count: usize, threads: usize, sizes: &[usize], out: &mut [&mut [f64]], work: &Work) -> Troubles {
     let threads = threads.clamp(1, count.div_ceil(FEWEST_STATES).max(1));
     if threads == 1 {
         return work(0..count, out);
