@@ -25,7 +25,8 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("soleus-viewer", STUDIES),
     ("soleus", LIBRARY),
     ("soleus-cli", DOOR),
-    ("soleus-python", DOOR),
+    // The wheel holds the command too.
+    ("soleus-python", &["soleus", "soleus-cli"]),
     ("soleus-fuzz", &["soleus-math", "soleus-model", "soleus-io", "soleus"]),
     // A program of ours that asks the kernels what no tool tells.
     ("soleus-experiments", EVERYTHING),

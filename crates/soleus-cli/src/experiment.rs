@@ -4,7 +4,7 @@ use clap::Args;
 use soleus::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 /// What is passed on.
 #[derive(Args)]
@@ -19,11 +19,11 @@ pub struct Arguments {
 const PROGRAM: &str = "soleus-experiment";
 
 /// Runs the program that lies beside this one, or on the path; its exit code is ours.
-pub fn run(a: &Arguments) -> Result<ExitCode, Error> {
+pub fn run(a: &Arguments) -> Result<u8, Error> {
     let beside = std::env::current_exe().ok().map(|me| me.with_file_name(PROGRAM)).filter(|p| is_program(p));
     let program = beside.unwrap_or_else(|| PathBuf::from(PROGRAM));
     match Command::new(&program).args(&a.rest).status() {
-        Ok(status) => Ok(ExitCode::from(status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(1))),
+        Ok(status) => Ok(status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(1)),
         Err(e) => {
             let hint = "build it from the sources of Soleus: cargo build --release -p soleus-experiments";
             let message = format!("the experiments are a program of their own, which cannot be run: {e}");

@@ -9,6 +9,7 @@
 pub mod angles;
 pub mod body;
 pub mod build;
+pub mod components;
 pub mod constraint;
 pub mod contact;
 pub mod controller;
@@ -27,6 +28,7 @@ pub mod probe;
 pub mod scale;
 
 pub use build::{build, build_external_loads, build_function};
+pub use components::{ComponentInfo, Components, PropertyValue};
 pub use contact::{ContactGeometry, ContactShape, TriangleMesh};
 pub use diagnostic::{Diagnostic, Diagnostics, Printable, Severity};
 pub use document::{Content, Document, Element};

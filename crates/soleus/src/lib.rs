@@ -135,6 +135,7 @@ pub mod scaling;
 pub mod setup_file;
 pub mod simulation;
 pub mod source;
+pub mod states;
 pub mod text;
 pub mod upgrade;
 pub mod viewing;
@@ -167,6 +168,7 @@ pub use scaling::Scaling;
 pub use setup_file::SetupFile;
 pub use simulation::{ForwardSimulation, Simulation};
 pub use source::{ModelSource, Source};
+pub use states::Evaluator;
 pub use upgrade::Upgrade;
 pub use viewing::View;
 

@@ -93,10 +93,11 @@ impl Default for ModelSource {
 }
 
 impl ModelSource {
-    /// The name of the file; that of nothing on disk for what is in memory.
+    /// The name of the file, also of one that a document was read from; that of nothing on disk for what is in memory.
     pub fn path(&self) -> &Path {
         match self {
             ModelSource::File(path) => path,
+            ModelSource::Document(document) if !document.file.is_empty() => Path::new(&document.file),
             _ => Path::new("(model in memory)"),
         }
     }
@@ -105,6 +106,7 @@ impl ModelSource {
     pub fn folder(&self) -> &Path {
         match self {
             ModelSource::File(path) => path.parent().unwrap_or(Path::new("")),
+            ModelSource::Document(document) => Path::new(&document.file).parent().unwrap_or(Path::new("")),
             _ => Path::new(""),
         }
     }

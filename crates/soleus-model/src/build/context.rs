@@ -1,5 +1,6 @@
 //! What every part of `build` looks at: the components by path, the defaults, the diagnostics.
 
+use crate::components::PropertyValue;
 use crate::diagnostic::Diagnostics;
 use crate::document::Element;
 use crate::edit_distance;
@@ -120,7 +121,12 @@ pub(crate) struct Context<'d> {
     ignored_at: RefCell<HashMap<(String, String), usize>>,
     /// Hints asked for so far.
     hints: Cell<usize>,
+    /// What was asked of each element, if somebody wants to know.
+    pub record: Option<RefCell<Record>>,
 }
+
+/// The properties that were asked of each element, with the values that count.
+pub(crate) type Record = HashMap<*const Element, Vec<(&'static str, PropertyValue)>>;
 
 /// Wrong references of one file that get a hint.
 const MOST_HINTS: usize = 50;
@@ -161,6 +167,7 @@ impl<'d> Context<'d> {
             ignored: RefCell::default(),
             ignored_at: RefCell::default(),
             hints: Cell::new(0),
+            record: None,
         }
     }
 

@@ -27,8 +27,9 @@ use crate::diagnostic::Diagnostics;
 use crate::document::{Document, Element};
 use crate::id::{CoordinateId, ForceId, FrameId, GeometryId, WrapId};
 use crate::model::{Model, ObjectGroup, STANDARD_GRAVITY, Unsupported};
-use context::{Component, Context, Kind, Place};
+use context::{Component, Context, Kind, Place, Record};
 use properties::{PropertyReader, split_words};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 /// Turns a document of the current version into a model.
@@ -37,13 +38,23 @@ use std::collections::{HashMap, HashSet};
 /// goes on after an error so that one run names them all. `None` if and only if `diags` holds an
 /// error (an older one too).
 pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
+    build_recorded(doc, diags, None).0
+}
+
+/// As [`build`], and what was asked of each element, if a record is given.
+pub(crate) fn build_recorded(
+    doc: &Document,
+    diags: &mut Diagnostics,
+    record: Option<Record>,
+) -> (Option<Model>, Recorded) {
     let Some(element) = model_element(doc) else {
         let message = format!("the file holds no `Model`, but a `{}`", doc.root.tag);
         diags.error(doc.root.line, "", message, "give a model file (.osim)");
-        return None;
+        return (None, Recorded::default());
     };
     let defaults = doc.root.child("defaults").filter(|_| doc.root.tag != "Model");
-    let cx = Context::new(element, defaults, std::mem::take(diags));
+    let mut cx = Context::new(element, defaults, std::mem::take(diags));
+    cx.record = record.map(RefCell::new);
     let mut builder = Builder::new(&cx, empty_model(doc, element));
     builder.header(element);
     builder.bodies_and_frames();
@@ -62,8 +73,21 @@ pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
     builder.groups(element);
     let mut model = builder.model;
     model.lines = cx.components.iter().map(|c| (c.path.clone(), c.element.line)).collect();
+    let mut recorded = Recorded::default();
+    if let Some(record) = cx.record.take() {
+        let one = |c: &Component| (c.path.clone(), c.class.to_string(), std::ptr::from_ref(c.element));
+        recorded =
+            Recorded { components: cx.components.iter().map(one).collect(), asked: record.into_inner() };
+    }
     *diags = cx.into_diagnostics();
-    (!diags.has_errors()).then_some(model)
+    ((!diags.has_errors()).then_some(model), recorded)
+}
+
+/// Components in OpenSim's order (path, class, element), and what was asked of each element.
+#[derive(Default)]
+pub(crate) struct Recorded {
+    pub components: Vec<(String, String, *const Element)>,
+    pub asked: Record,
 }
 
 /// The `Model` element: the root, or the root's child.

@@ -6,6 +6,7 @@
 //! that nobody asked for.
 
 use super::context::Context;
+use crate::components::PropertyValue;
 use crate::document::Element;
 use soleus_math::{Vec3, vec3};
 use std::cell::RefCell;
@@ -87,6 +88,7 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
     /// The element of a property, if the file gives it.
     pub fn find(&self, tag: &'static str) -> Option<&'d Element> {
         self.asked.borrow_mut().push(tag);
+        self.note(tag, || PropertyValue::Other);
         self.element.child(tag).or_else(|| self.default.and_then(|d| d.child(tag)))
     }
 
@@ -98,6 +100,20 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
     /// Says that a property is known although it does not matter here.
     pub fn skip(&self, tags: &[&'static str]) {
         self.asked.borrow_mut().extend_from_slice(tags);
+        tags.iter().for_each(|tag| self.note(tag, || PropertyValue::Other));
+    }
+
+    /// Takes down the value of a property that counts, for those who want to know.
+    fn note(&self, tag: &'static str, value: impl FnOnce() -> PropertyValue) {
+        let Some(record) = &self.cx.record else { return };
+        let (mut record, value) = (record.borrow_mut(), value());
+        let list = record.entry(std::ptr::from_ref(self.element)).or_default();
+        match list.iter_mut().find(|(name, _)| *name == tag) {
+            // A kind that is known is not forgotten when the property is looked at again.
+            Some((_, old)) if !matches!(value, PropertyValue::Other) => *old = value,
+            Some(_) => {}
+            None => list.push((tag, value)),
+        }
     }
 
     /// Reports an error of this object at `line`.
@@ -135,11 +151,14 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
 
     /// A number that may be infinite, but not NaN.
     pub fn number(&self, tag: &'static str, default: f64) -> f64 {
-        self.optional_number(tag).unwrap_or(default)
+        let value = self.optional_number(tag).unwrap_or(default);
+        self.note(tag, || PropertyValue::Number(Some(value)));
+        value
     }
 
     /// A number that may be absent.
     pub fn optional_number(&self, tag: &'static str) -> Option<f64> {
+        self.note(tag, || PropertyValue::Number(None));
         // An empty element is an optional property without a value.
         if self.find(tag)?.text().is_empty() {
             return None;
@@ -149,6 +168,7 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
             self.error(line, format!("`{tag}` is NaN"), "give it a number");
             return None;
         }
+        self.note(tag, || PropertyValue::Number(Some(list[0])));
         Some(list[0])
     }
 
@@ -200,16 +220,20 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
 
     /// `true` or `false`.
     pub fn boolean(&self, tag: &'static str, default: bool) -> bool {
-        let Some(e) = self.find(tag) else { return default };
-        match e.text().to_ascii_lowercase().as_str() {
-            "true" | "1" => true,
-            "false" | "0" => false,
-            "" => default,
-            other => {
-                self.error(e.line, format!("`{tag}`: `{other}` is neither true nor false"), "");
-                default
-            }
-        }
+        let value = match self.find(tag) {
+            None => default,
+            Some(e) => match e.text().to_ascii_lowercase().as_str() {
+                "true" | "1" => true,
+                "false" | "0" => false,
+                "" => default,
+                other => {
+                    self.error(e.line, format!("`{tag}`: `{other}` is neither true nor false"), "");
+                    default
+                }
+            },
+        };
+        self.note(tag, || PropertyValue::Boolean(value));
+        value
     }
 
     /// Three finite numbers.
@@ -223,6 +247,7 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
     }
 
     fn fixed<const N: usize>(&self, tag: &'static str, mut out: [f64; N]) -> Option<[f64; N]> {
+        self.note(tag, || PropertyValue::Numbers(out.to_vec()));
         let (list, line) = self.counted(tag, N)?;
         for (o, x) in out.iter_mut().zip(&list) {
             if !x.is_finite() {
@@ -231,22 +256,29 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
             }
             *o = *x;
         }
+        self.note(tag, || PropertyValue::Numbers(out.to_vec()));
         Some(out)
     }
 
     /// Any number of numbers, NaN among them (optional entries are written so).
     pub fn list(&self, tag: &'static str) -> Vec<f64> {
-        self.numbers(tag).map_or(Vec::new(), |(list, _)| list)
+        let list = self.numbers(tag).map_or(Vec::new(), |(list, _)| list);
+        self.note(tag, || PropertyValue::Numbers(list.clone()));
+        list
     }
 
     /// Text.
     pub fn string(&self, tag: &'static str, default: &str) -> String {
-        self.find(tag).map_or_else(|| default.to_string(), Element::text)
+        let text = self.find(tag).map_or_else(|| default.to_string(), Element::text);
+        self.note(tag, || PropertyValue::Text(text.clone()));
+        text
     }
 
     /// Words separated by white space, or quoted.
     pub fn words(&self, tag: &'static str) -> Vec<String> {
-        self.find(tag).map_or(Vec::new(), |e| split_words(&e.text()))
+        let words = self.find(tag).map_or(Vec::new(), |e| split_words(&e.text()));
+        self.note(tag, || PropertyValue::Words(words.clone()));
+        words
     }
 
     /// The object that a property holds: `<tag><Class/></tag>` or `<Class name="tag"/>`.
@@ -288,6 +320,7 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
     pub fn reference(&self, tags: &[&'static str]) -> Option<(String, u32)> {
         let e = self.find_any(tags)?;
         let text = e.text();
+        tags.iter().filter(|t| **t == e.tag).for_each(|t| self.note(t, || PropertyValue::Text(text.clone())));
         if text.is_empty() { None } else { Some((text, e.line)) }
     }
 
@@ -335,7 +368,7 @@ fn parse_number(word: &str) -> Option<f64> {
 }
 
 /// Words separated by white space; a word in double quotes may hold white space.
-pub(super) fn split_words(text: &str) -> Vec<String> {
+pub(crate) fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (i, part) in text.split('"').enumerate() {
         if i % 2 == 1 {

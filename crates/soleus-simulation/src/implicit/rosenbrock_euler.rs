@@ -53,6 +53,13 @@ impl<S: LinearSolver<f64>> RosenbrockEuler<S> {
     }
 }
 
+impl<S> RosenbrockEuler<S> {
+    /// The linear solver, which may keep an order of elimination from step to step.
+    pub fn solver_mut(&mut self) -> &mut S {
+        &mut self.solver
+    }
+}
+
 impl<P: ImplicitOde + ?Sized, S: LinearSolver<f64>> Integrator<P> for RosenbrockEuler<S> {
     fn start(&mut self, p: &mut P, t: f64, x: &[f64]) -> Result<(), Stop> {
         self.at.start(p, t, x)

@@ -90,6 +90,13 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
         }
     }
 
+    /// Goes on with another system, which differs in numbers alone.
+    pub fn replace_system(&mut self, system: impl Into<SystemRef<'a>>) {
+        self.implicit.system = system.into();
+        // What was computed is that of the other one.
+        self.at.iter_mut().filter_map(|list| list.first_mut()).for_each(|x| *x = f64::NAN);
+    }
+
     /// y for a state: multipliers zero, to be found at the start.
     pub fn vector(&self, state: &State<f64>) -> Vec<f64> {
         let mut y = [&state.q[..], &state.u, &state.z].concat();

@@ -65,6 +65,11 @@ impl<'a, C: Controls> SystemOde<'a, C> {
         &self.system
     }
 
+    /// Goes on with another system, which differs in numbers alone.
+    pub fn replace_system(&mut self, system: impl Into<SystemRef<'a>>) {
+        self.system = system.into();
+    }
+
     /// The norm in which Simbody measures errors of q, u and z. A joint that could turn by quaternions has one
     /// more coordinate there, which counts in the mean.
     pub fn error_norm(&self) -> ErrorNorm {

@@ -23,6 +23,7 @@ mod reference_headings;
 mod residuals;
 mod simulation;
 mod sizes;
+mod states;
 mod subject;
 mod upgrade;
 mod viewing;

@@ -1,0 +1,306 @@
+//! The `soleus` command, for its program and for other doors that hold it: the Python package.
+
+#![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
+
+mod analyze;
+mod demo;
+mod door;
+mod emg;
+mod experiment;
+mod gait;
+mod id;
+mod ik;
+mod model_verbs;
+mod muscle_control;
+mod pipeline;
+mod rea;
+mod reconcile;
+mod run;
+mod scale;
+mod simulate;
+mod so;
+mod solve;
+mod table_verbs;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Musculoskeletal modelling, simulation and optimal control.
+#[derive(Parser)]
+#[command(
+    name = "soleus",
+    version,
+    arg_required_else_help = true,
+    help_template = "{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}",
+    after_help = verbs()
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Predicts a walk with a model that is built in, and shows it
+    Demo(demo::Arguments),
+
+    /// What a file contains: a model, markers, a motion, a setup, a study, a C3D, a mesh
+    Info(model_verbs::Info),
+
+    /// Everything at given states: poses, accelerations, mass matrix, forces, muscles
+    Eval(model_verbs::Eval),
+
+    /// Finds a state in which a model is at rest
+    Equilibrium(model_verbs::Rest),
+
+    /// The implicit equations of a model and their sparse, exact Jacobians
+    Jacobian(model_verbs::Jacobian),
+
+    /// Simulates a model forward in time and writes its states and controls
+    #[command(
+        after_help = "Example:\n  soleus simulate arm26.osim --excitation 0.05 --duration 1 --out results\n\n\
+        Writes MODEL_states.sto and MODEL_controls.sto. A simulation that cannot go on says when and which state is to\n\
+        blame, and leaves everything up to then in the folder."
+    )]
+    Simulate(simulate::Arguments),
+
+    /// Replaces muscle paths by polynomials, for optimal control and real time
+    FitPaths(model_verbs::Fit),
+
+    /// Repeats a published experiment and prints the published numbers beside ours
+    Experiment(experiment::Arguments),
+
+    /// Runs a setup file of one of OpenSim's tools
+    Run(run::Arguments),
+
+    /// All steps for several trials: scaling, angles, moments, muscle forces, joint loads
+    Pipeline(pipeline::Arguments),
+
+    /// Scales a generic model to a subject and places its markers
+    Scale(scale::Arguments),
+
+    /// Inverse kinematics: joint angles from markers
+    Ik(ik::Arguments),
+
+    /// Gait: foot strikes and toe-offs, cycles, steps, and curves over the cycle
+    Gait(gait::Arguments),
+
+    /// Assigns force plates to the feet that stood on them
+    Loads(table_verbs::Plates),
+
+    /// Inverse dynamics: joint moments from a motion and measured loads
+    Id(id::Arguments),
+
+    /// Residual reduction: a nearby motion with smaller residual forces (RRATool)
+    Rra(muscle_control::Reduction),
+
+    /// Computed muscle control: excitations that make a simulation follow a motion (CMCTool)
+    Cmc(muscle_control::Control),
+
+    /// Residual elimination: a motion of pelvis and back without residual forces
+    Rea(rea::Arguments),
+
+    /// A consistent motion: markers, loads and masses brought to agree
+    Reconcile(reconcile::Arguments),
+
+    /// Optimal control: solves the problem of a study file or a MocoStudy
+    Solve(solve::Arguments),
+
+    /// Excitations of least effort for a given motion, with muscle dynamics (MocoInverse)
+    Inverse(solve::inverse::Arguments),
+
+    /// A simulated motion that tracks measured coordinates or markers (MocoTrack)
+    Track(solve::track::Arguments),
+
+    /// Static optimization: muscle forces and activations of a motion
+    So(so::Arguments),
+
+    /// Analyses of a motion: bodies, muscles, joint reactions, powers, induced accelerations
+    Analyze(analyze::Arguments),
+
+    /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
+    Upgrade(model_verbs::UpgradeFile),
+
+    /// Converts motion, marker and force files: .c3d, .trc, .sto, .mot, .csv, .parquet
+    Convert(table_verbs::ConvertTable),
+
+    /// Draws columns of a motion, marker or force file over time
+    Plot(table_verbs::Plot),
+
+    /// Writes the completions of a shell to stdout
+    #[command(
+        after_help = "Example:\n  soleus completions bash > ~/.local/share/bash-completion/completions/soleus"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+
+    /// Writes manual pages, one for each verb, into a folder
+    #[command(after_help = "Example:\n  soleus man ~/.local/share/man/man1")]
+    Man {
+        /// The folder; it is made if it is not there
+        folder: PathBuf,
+    },
+
+    /// Shows a model and its motion: a page with an animated figure, or a picture
+    View(table_verbs::ViewModel),
+}
+
+/// Verbs by what they are for.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Look", &["demo", "info", "plot", "view"]),
+    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths"]),
+    ("Analyse", &["pipeline", "gait", "ik", "id", "so", "analyze", "rra", "cmc", "rea", "reconcile", "run"]),
+    ("Simulate", &["simulate", "equilibrium", "eval", "jacobian"]),
+    ("Optimise", &["solve", "inverse", "track", "experiment"]),
+    ("Help", &["help", "completions", "man"]),
+];
+
+/// The verbs in groups, with a line about each.
+fn verbs() -> String {
+    let command = Verb::augment_subcommands(clap::Command::new("soleus"));
+    let about = |name: &str| match command.find_subcommand(name).and_then(clap::Command::get_about) {
+        Some(about) => about.to_string(),
+        None => "Shows this help, or that of a verb: soleus help VERB".to_string(),
+    };
+    let lines = GROUPS.iter().map(|(title, names)| {
+        let list: String = names.iter().map(|n| format!("\n  {n:<12} {}", about(n))).collect();
+        format!("\n{title}:{list}\n")
+    });
+    lines.collect::<String>().trim_end().to_string()
+}
+
+/// Flags that have another name now: the verb, the old spelling and the new one.
+const OLD_FLAGS: [(&str, &str, &str); 8] = [
+    ("solve", "--kinematics", "--motion"),
+    ("inverse", "--kinematics", "--motion"),
+    ("track", "--states", "--motion"),
+    ("track", "--states-weight", "--motion-weight"),
+    ("fit-paths", "--coordinates", "--motion"),
+    ("convert", "--lowpass-hz", "--cutoff-hz"),
+    ("view", "--from", "--camera"),
+    ("scale", "--markers", "--static"),
+];
+
+/// Says a word about old spellings, which keep working.
+fn tell_old_flags(arguments: &[String]) {
+    let Some(verb) = arguments.get(1) else { return };
+    for (_, old, new) in OLD_FLAGS.iter().filter(|(v, ..)| v == verb) {
+        if arguments.iter().any(|a| a == old || a.starts_with(&format!("{old}="))) {
+            door::say(&format!("note: {old} is called {new} now; both work"));
+        }
+    }
+}
+
+/// Files and tables up to this size, bytes, come from memory that was used before.
+const FROM_THE_HEAP: usize = 16 << 20;
+
+/// Runs the command with these arguments, the name of the program first. Returns the exit code; wrong arguments and `--help` end the
+/// program.
+pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    // Once a large block was given back, the allocator of Linux takes blocks up to that size from the heap, where what one file
+    // took serves the next; before, every file gets fresh pages, which are a good part of the time of a short command.
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(FROM_THE_HEAP)));
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = Cli::parse_from(&arguments);
+    tell_old_flags(&arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>());
+    let done: Result<(), soleus::Error> = match cli.verb {
+        Verb::Demo(a) => demo::run(&a),
+        Verb::Info(arguments) => arguments.run(),
+        Verb::Eval(arguments) => arguments.run(),
+        Verb::Equilibrium(arguments) => arguments.run(),
+        Verb::Jacobian(arguments) => arguments.run(),
+        Verb::Simulate(arguments) => simulate::run(&arguments),
+        Verb::FitPaths(arguments) => arguments.run(),
+        Verb::Experiment(arguments) => match experiment::run(&arguments) {
+            Ok(code) => return code,
+            Err(e) => Err(e),
+        },
+        Verb::Run(arguments) => run::run(&arguments),
+        Verb::Pipeline(arguments) => pipeline::run(&arguments),
+        Verb::Scale(arguments) => scale::run(&arguments),
+        Verb::Ik(arguments) => ik::run(&arguments),
+        Verb::Gait(arguments) => gait::run(&arguments),
+        Verb::Loads(arguments) => arguments.run(),
+        Verb::Id(arguments) => id::run(&arguments),
+        Verb::Rra(arguments) => arguments.run(),
+        Verb::Cmc(arguments) => arguments.run(),
+        Verb::Rea(arguments) => rea::run(&arguments),
+        Verb::Reconcile(arguments) => reconcile::run(&arguments),
+        Verb::Solve(arguments) => solve::run(&arguments),
+        Verb::Inverse(arguments) => solve::inverse::run(&arguments),
+        Verb::Track(arguments) => solve::track::run(&arguments),
+        Verb::So(arguments) => so::run(&arguments),
+        Verb::Analyze(arguments) => analyze::run(&arguments),
+        Verb::Upgrade(arguments) => arguments.run(),
+        Verb::Convert(arguments) => arguments.run(),
+        Verb::Plot(arguments) => arguments.run(),
+        Verb::View(arguments) => arguments.run(),
+        Verb::Completions { shell } => completions(shell),
+        Verb::Man { folder } => manual(&folder),
+    };
+    match done {
+        Ok(()) => 0,
+        Err(e) => {
+            door::say(&e.to_string());
+            door::exit_code(&e)
+        }
+    }
+}
+
+/// The completions of a shell.
+fn completions(shell: clap_complete::Shell) -> Result<(), soleus::Error> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "soleus", &mut text);
+    door::enter(None, false, |cx| door::print(cx, &String::from_utf8_lossy(&text)))
+}
+
+/// A manual page for the program and each of its verbs.
+fn manual(folder: &Path) -> Result<(), soleus::Error> {
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    door::enter(None, false, |cx| {
+        for c in std::iter::once(&command).chain(command.get_subcommands()) {
+            let name = c.get_display_name().unwrap_or(c.get_name());
+            let mut page = Vec::new();
+            let file = folder.join(format!("{name}.1"));
+            let done = clap_mangen::Man::new(c.clone()).render(&mut page);
+            done.map_err(|e| soleus::Error::write(cx.files, &file, e))?;
+            soleus::Artifact::bytes(file, page).derived().write(cx)?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_every_verb_is_in_a_group_and_on_a_short_line() {
+        let command = Cli::command();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|g| g.1).copied().collect();
+        for verb in command.get_subcommands().map(clap::Command::get_name) {
+            assert_eq!(grouped.iter().filter(|g| **g == verb).count(), 1, "{verb}");
+        }
+        for line in verbs().lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+
+    #[test]
+    fn identity_old_flags_are_known_to_their_verbs() {
+        let command = Cli::command();
+        for (verb, old, new) in OLD_FLAGS {
+            let verb = command.find_subcommand(verb).unwrap_or_else(|| panic!("{verb}"));
+            let arg = verb
+                .get_arguments()
+                .find(|a| a.get_long() == Some(&new[2..]))
+                .unwrap_or_else(|| panic!("{new}"));
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            assert!(aliases.contains(&&old[2..]), "{old}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Soleus for Python: the extension `soleus._soleus` under the package `soleus`.
+//!
+//! A door like the command: it turns Python's values into requests, runs them with the interpreter lock released, and turns results into
+//! Python's values. What users see is in `python/soleus`.
+
+mod arrow;
+mod batch;
+mod error;
+mod files;
+mod model;
+mod request;
+mod system;
+mod table;
+mod tools;
+mod watch;
+
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::ffi::OsString;
+
+/// Runs the `soleus` command with these arguments, the name of the program first, and returns its exit code.
+#[pyfunction]
+fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| soleus_cli::run_command(arguments))
+}
+
+/// Models that the package holds.
+const EXAMPLES: [(&str, &[u8]); 4] = [
+    ("gait2d", include_bytes!("../../../models/gait2d.osim")),
+    ("leg_swing", include_bytes!("../../../models/leg_swing.osim")),
+    ("reach", include_bytes!("../../../models/reach.osim")),
+    ("suspended_mass", include_bytes!("../../../models/suspended_mass.osim")),
+];
+
+/// The bytes of a model that the package holds.
+#[pyfunction]
+fn example_model<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let found = EXAMPLES.iter().find(|(n, _)| *n == name);
+    let names = || EXAMPLES.map(|(n, _)| n).join(", ");
+    let (_, bytes) = found
+        .ok_or_else(|| PyKeyError::new_err(format!("there is no model `{name}`; there are: {}", names())))?;
+    Ok(PyBytes::new(py, bytes))
+}
+
+/// The compiled part of Soleus.
+#[pymodule(gil_used = false)]
+fn _soleus(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add_class::<model::PyModel>()?;
+    m.add_class::<system::PySystem>()?;
+    m.add_class::<batch::PyBatch>()?;
+    m.add_class::<table::PyTable>()?;
+    m.add_function(wrap_pyfunction!(table::read_table, m)?)?;
+    m.add_function(wrap_pyfunction!(table::read_table_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(arrow::stream_of_columns, m)?)?;
+    m.add_function(wrap_pyfunction!(tools::run, m)?)?;
+    m.add_function(wrap_pyfunction!(tools::fields, m)?)?;
+    m.add_function(wrap_pyfunction!(tools::names, m)?)?;
+    m.add_function(wrap_pyfunction!(tools::read_study, m)?)?;
+    m.add_function(wrap_pyfunction!(run_command, m)?)?;
+    m.add_function(wrap_pyfunction!(example_model, m)?)?;
+    Ok(())
+}

@@ -1,0 +1,374 @@
+//! Systems: everything that is computed from states, one or thousands.
+
+use crate::batch::PyBatch;
+use crate::error::raise;
+use crate::watch::threads;
+use numpy::{IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use soleus::Document;
+use soleus::engine::dynamics::implicit::SparseMatrix;
+use soleus::states::{Derivatives, Evaluator, Quantity, Rows, States, Troubles};
+use std::sync::{Arc, OnceLock};
+
+/// A model that is ready for computing; it never changes.
+#[pyclass(frozen, name = "System", module = "soleus._soleus")]
+pub struct PySystem {
+    pub evaluator: Arc<Evaluator>,
+    pub document: Arc<Document>,
+    derivatives: OnceLock<Arc<Derivatives>>,
+}
+
+impl PySystem {
+    /// Of a compiled model, and the document that it was built of.
+    pub fn new(evaluator: Evaluator, document: Arc<Document>) -> Self {
+        PySystem { evaluator: Arc::new(evaluator), document, derivatives: OnceLock::new() }
+    }
+
+    fn derivatives(&self, py: Python<'_>) -> Arc<Derivatives> {
+        let make = || Arc::new(Derivatives::new(self.evaluator.clone()));
+        py.detach(|| self.derivatives.get_or_init(make).clone())
+    }
+
+    /// Numbers of a part of the state: an array, what can be made one, or values by name in place of the default ones.
+    fn part<'py>(
+        &self,
+        name: &str,
+        value: &Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<PyReadonlyArrayDyn<'py, f64>>> {
+        let Some(value) = value else { return Ok(None) };
+        if let Ok(array) = value.cast::<PyArrayDyn<f64>>()
+            && array.is_c_contiguous()
+        {
+            return Ok(Some(array.try_readonly()?));
+        }
+        let py = value.py();
+        if let Ok(dict) = value.cast::<PyDict>() {
+            return self.by_name(py, name, dict).map(Some);
+        }
+        let numpy = py.import("numpy")?;
+        let array = numpy.call_method1("ascontiguousarray", (value, numpy.getattr("float64")?))?;
+        let array = array
+            .cast_into::<PyArrayDyn<f64>>()
+            .map_err(|_| PyTypeError::new_err(format!("`{name}` is no array of numbers")))?;
+        // A single number counts for itself, and not as a row of one state.
+        Ok(Some(array.try_readonly()?))
+    }
+
+    fn by_name<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        dict: &Bound<'py, PyDict>,
+    ) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
+        let (s, l) = (&self.evaluator.system, self.evaluator.layout());
+        let mut values = match name {
+            "q" => s.default_state.q.clone(),
+            "u" => s.default_state.u.clone(),
+            "z" => s.default_state.z.clone(),
+            "e" => vec![0.0; s.num_controls],
+            _ => return Err(PyTypeError::new_err(format!("`{name}` has no names"))),
+        };
+        for (key, value) in dict {
+            let (key, value): (String, f64) = (key.extract()?, value.extract()?);
+            let at = match name {
+                "q" | "u" => self.evaluator.coordinate(&key).map_err(|e| raise(py, "input", &e))?,
+                _ => {
+                    let list = if name == "z" { &l.states } else { &l.controls };
+                    let ending = format!("/{key}");
+                    let found = list
+                        .iter()
+                        .position(|n| *n == key)
+                        .or_else(|| list.iter().position(|n| n.ends_with(&ending)));
+                    found.ok_or_else(|| {
+                        let near =
+                            soleus::engine::model::nearest_name(&key, list.iter().map(String::as_str), 2);
+                        let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                        PyValueError::new_err(format!("`{name}` has no `{key}`{near}"))
+                    })?
+                }
+            };
+            values[at] = value;
+        }
+        Ok(values.into_pyarray(py).to_dyn().try_readonly()?)
+    }
+}
+
+/// Rows of an array: one for all states if it has one axis, else one for each.
+fn rows<'a>(name: &str, array: &'a Option<PyReadonlyArrayDyn<'_, f64>>) -> PyResult<Option<Rows<'a>>> {
+    let Some(array) = array else { return Ok(None) };
+    let values = array.as_slice()?;
+    Ok(Some(match (name, array.ndim()) {
+        // Times have no axis of their own for columns.
+        ("t", 0) => Rows::all(values),
+        ("t", 1) => Rows::each(values, array.shape()[0]),
+        (_, 1) => Rows::all(values),
+        (_, 2) => Rows::each(values, array.shape()[0]),
+        (_, n) => {
+            return Err(PyValueError::new_err(format!(
+                "`{name}` has {n} axes; give one state (1) or many (2)"
+            )));
+        }
+    }))
+}
+
+/// Warns of what went less than well.
+fn warn(py: Python<'_>, t: Troubles) -> PyResult<()> {
+    if t == Troubles::default() {
+        return Ok(());
+    }
+    let mut words = Vec::new();
+    if t.undetermined > 0 {
+        words.push(format!("accelerations of {} states are undetermined: they are NaN", t.undetermined));
+    }
+    if t.not_in_equilibrium > 0 {
+        words
+            .push(format!("{} times a muscle found no equilibrium and kept its state", t.not_in_equilibrium));
+    }
+    py.import("soleus.errors")?.call_method1("_warn", (words.join("; "),))?;
+    Ok(())
+}
+
+/// The shape of an array of results: states first, if there are many.
+fn shape_of(count: Option<usize>, one: &[usize]) -> Vec<usize> {
+    count.into_iter().chain(one.iter().copied()).collect()
+}
+
+/// How many states arrays have, if they have an axis for it.
+fn axis(all: &[Option<Rows<'_>>]) -> Option<usize> {
+    all.iter().flatten().find_map(Rows::count)
+}
+
+fn sparse<'py>(
+    py: Python<'py>,
+    m: &SparseMatrix,
+    values: Vec<f64>,
+    count: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let n = m.num_entries();
+    let list = |x: &[usize]| x.iter().map(|&i| i as i32).collect::<Vec<i32>>().into_pyarray(py);
+    let values = values.into_pyarray(py).reshape(shape_of(count, &[n]))?;
+    Ok((values, list(&m.row), list(&m.start), (m.rows, m.columns)).into_pyobject(py)?.into_any())
+}
+
+#[pymethods]
+impl PySystem {
+    /// Names of the columns of arrays.
+    fn layout(&self, what: &str) -> PyResult<Vec<String>> {
+        let l = self.evaluator.layout();
+        Ok(match what {
+            "q" | "u" | "coordinates" => l.coordinates.clone(),
+            "z" | "states" => l.states.clone(),
+            "e" | "controls" => l.controls.clone(),
+            "bodies" => l.bodies.clone(),
+            "muscles" => l.muscles.clone(),
+            "paths" => l.paths.clone(),
+            "markers" => l.markers.clone(),
+            other => return Err(PyValueError::new_err(format!("there is no layout of `{other}`"))),
+        })
+    }
+
+    /// The default state: q, u and z.
+    fn default_state<'py>(&self, py: Python<'py>) -> [Bound<'py, PyArray1<f64>>; 3] {
+        let x = &self.evaluator.system.default_state;
+        [&x.q, &x.u, &x.z].map(|list| PyArray1::from_slice(py, list))
+    }
+
+    /// Names of everything that can be asked of a state.
+    #[staticmethod]
+    fn quantities() -> Vec<String> {
+        Evaluator::quantity_names()
+    }
+
+    /// What the values of a quantity belong to.
+    fn labels(&self, py: Python<'_>, quantity: &str) -> PyResult<Vec<String>> {
+        let q = self.evaluator.quantity(quantity).map_err(|e| raise(py, "input", &e))?;
+        Ok(q.labels(&self.evaluator))
+    }
+
+    /// Quantities of one state, or of many.
+    #[pyo3(signature = (q=None, u=None, z=None, e=None, *, want=None, t=None, udot=None, equilibrate=false, threads=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        q: Option<Bound<'py, PyAny>>,
+        u: Option<Bound<'py, PyAny>>,
+        z: Option<Bound<'py, PyAny>>,
+        e: Option<Bound<'py, PyAny>>,
+        want: Option<Bound<'py, PyAny>>,
+        t: Option<Bound<'py, PyAny>>,
+        udot: Option<Bound<'py, PyAny>>,
+        equilibrate: bool,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let [q, u, z, e] =
+            [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
+        let [t, udot] = [self.part("t", &t)?, self.part("udot", &udot)?];
+        let states = States {
+            time: rows("t", &t)?,
+            q: rows("q", &q)?,
+            u: rows("u", &u)?,
+            z: rows("z", &z)?,
+            e: rows("e", &e)?,
+            udot: rows("udot", &udot)?,
+            equilibrate,
+        };
+        let evaluator = &*self.evaluator;
+        let quantity = |name: &str| evaluator.quantity(name).map_err(|e| raise(py, "input", &e));
+        let single = match &want {
+            None => Some("udot".to_string()),
+            Some(w) => w.cast::<PyString>().ok().map(|s| s.to_str().map(str::to_string)).transpose()?,
+        };
+        let names: Vec<String> = match (&single, &want) {
+            (Some(name), _) => vec![name.clone()],
+            (None, Some(w)) => w.extract()?,
+            (None, None) => Vec::new(),
+        };
+        let quantities: Vec<Quantity> = names.iter().map(|n| quantity(n)).collect::<PyResult<_>>()?;
+        let many = axis(&[states.time, states.q, states.u, states.z, states.e, states.udot]);
+        // NumPy's own memory is written into: nothing is copied.
+        let made: Vec<Bound<'py, PyArrayDyn<f64>>> = quantities
+            .iter()
+            .map(|q| PyArrayDyn::zeros(py, shape_of(many, &q.shape(evaluator)), false))
+            .collect();
+        {
+            let mut writes: Vec<_> = made.iter().map(|a| a.readwrite()).collect();
+            let mut out: Vec<&mut [f64]> =
+                writes.iter_mut().map(|w| w.as_slice_mut()).collect::<Result<_, _>>()?;
+            let found = match many {
+                // One state is done sooner than the lock is given back and taken again.
+                None => evaluator.evaluate(&states, &quantities, &mut out, 1),
+                Some(_) => py.detach(|| {
+                    evaluator.evaluate(&states, &quantities, &mut out, crate::watch::threads(threads))
+                }),
+            };
+            warn(py, found.map_err(|e| raise(py, "input", &e))?)?;
+        }
+        if single.is_some() {
+            let array = made.into_iter().next().ok_or_else(|| PyValueError::new_err("nothing is wanted"))?;
+            return Ok(array.into_any());
+        }
+        let dict = PyDict::new(py);
+        for (name, array) in names.iter().zip(made) {
+            dict.set_item(name, array)?;
+        }
+        Ok(dict.into_any())
+    }
+
+    /// The implicit equations and their sparse Jacobians: residual, and values, rows, starts of columns and shape of each matrix.
+    #[pyo3(signature = (q=None, u=None, z=None, e=None, *, t=None, xdot=None, multipliers=None, equilibrate=false, threads=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn jacobian<'py>(
+        &self,
+        py: Python<'py>,
+        q: Option<Bound<'py, PyAny>>,
+        u: Option<Bound<'py, PyAny>>,
+        z: Option<Bound<'py, PyAny>>,
+        e: Option<Bound<'py, PyAny>>,
+        t: Option<Bound<'py, PyAny>>,
+        xdot: Option<Bound<'py, PyAny>>,
+        multipliers: Option<Bound<'py, PyAny>>,
+        equilibrate: bool,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let [q, u, z, e] =
+            [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
+        let [t, xdot, lambda] =
+            [self.part("t", &t)?, self.part("xdot", &xdot)?, self.part("multipliers", &multipliers)?];
+        let states = States {
+            time: rows("t", &t)?,
+            q: rows("q", &q)?,
+            u: rows("u", &u)?,
+            z: rows("z", &z)?,
+            e: rows("e", &e)?,
+            udot: None,
+            equilibrate,
+        };
+        let (xdot, lambda) = (rows("xdot", &xdot)?, rows("multipliers", &lambda)?);
+        let derivatives = self.derivatives(py);
+        let found =
+            py.detach(|| derivatives.jacobians(&states, xdot, lambda, crate::watch::threads(threads)));
+        let (values, troubles) = found.map_err(|e| raise(py, "input", &e))?;
+        warn(py, troubles)?;
+        let many = axis(&[states.time, states.q, states.u, states.z, states.e]);
+        let [dx, dxdot, de, dlambda] = derivatives.pattern();
+        let residual = values.residual.into_pyarray(py).reshape(shape_of(many, &[dx.rows]))?;
+        let all = (
+            residual,
+            sparse(py, dx, values.dx, many)?,
+            sparse(py, dxdot, values.dxdot, many)?,
+            sparse(py, de, values.de, many)?,
+            sparse(py, dlambda, values.dlambda, many)?,
+        );
+        Ok(all.into_pyobject(py)?.into_any())
+    }
+
+    /// Names of the equations and of the states of the Jacobians.
+    fn equations(&self, py: Python<'_>) -> (Vec<String>, Vec<String>) {
+        let d = self.derivatives(py);
+        (d.equations(), d.states())
+    }
+
+    /// The motion ẋ = f(x, e) and its derivatives ∂f/∂x and ∂f/∂e.
+    #[pyo3(signature = (q=None, u=None, z=None, e=None, *, t=None, equilibrate=false, threads=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn linearize<'py>(
+        &self,
+        py: Python<'py>,
+        q: Option<Bound<'py, PyAny>>,
+        u: Option<Bound<'py, PyAny>>,
+        z: Option<Bound<'py, PyAny>>,
+        e: Option<Bound<'py, PyAny>>,
+        t: Option<Bound<'py, PyAny>>,
+        equilibrate: bool,
+        threads: Option<usize>,
+    ) -> PyResult<[Bound<'py, PyArrayDyn<f64>>; 3]> {
+        let [q, u, z, e] =
+            [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
+        let t = self.part("t", &t)?;
+        let states = States {
+            time: rows("t", &t)?,
+            q: rows("q", &q)?,
+            u: rows("u", &u)?,
+            z: rows("z", &z)?,
+            e: rows("e", &e)?,
+            udot: None,
+            equilibrate,
+        };
+        let derivatives = self.derivatives(py);
+        let found = py.detach(|| derivatives.linearize(&states, crate::watch::threads(threads)));
+        let ([f, a, b], troubles) = found.map_err(|e| raise(py, "input", &e))?;
+        warn(py, troubles)?;
+        let many = axis(&[states.time, states.q, states.u, states.z, states.e]);
+        let s = &self.evaluator.system;
+        let (nx, ne) = (2 * s.tree.num_mobilities + s.num_aux, s.num_controls);
+        let shaped = |list: Vec<f64>, shape: &[usize]| list.into_pyarray(py).reshape(shape_of(many, shape));
+        Ok([shaped(f, &[nx])?, shaped(a, &[nx, nx])?, shaped(b, &[nx, ne])?])
+    }
+
+    /// Many simulations side by side.
+    #[pyo3(signature = (n, method="rosenbrock", accuracy=1e-3, threads=None))]
+    fn batch(
+        slf: &Bound<'_, Self>,
+        n: usize,
+        method: &str,
+        accuracy: f64,
+        threads: Option<usize>,
+    ) -> PyResult<PyBatch> {
+        PyBatch::new(slf.py(), slf.get(), n, method, accuracy, self::threads(threads))
+    }
+
+    /// What it takes to make the same system elsewhere.
+    fn document_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, pyo3::types::PyBytes> {
+        let text = py.detach(|| soleus::engine::io::osim::write_document(&self.document));
+        pyo3::types::PyBytes::new(py, text.as_bytes())
+    }
+
+    /// The file of the model.
+    #[getter]
+    fn file(&self) -> String {
+        self.document.file.clone()
+    }
+}

@@ -1,0 +1,135 @@
+//! Long work: the lock released, progress shown, Ctrl-C heard.
+//!
+//! The work runs in a thread of its own, and the one that asked for it waits, shows progress and hears signals, which only the main thread of
+//! Python does. The first Ctrl-C asks the work to stop as soon as it can; what it has by then is kept.
+
+use pyo3::prelude::*;
+use soleus::{Context, Diagnostic, Files, Monitor, Progress};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Time between two looks at signals and progress.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// Nothing is shown before: most work is done sooner.
+const PATIENCE: Duration = Duration::from_millis(800);
+/// Room for deep recursion: models may be nested deeply, and threads of their own have little by default.
+const STACK: usize = 64 << 20;
+
+/// What was told on the way.
+#[derive(Default)]
+pub struct Told {
+    /// What is odd about the input.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Lines about the result.
+    pub notes: Vec<String>,
+    progress: Option<Shown>,
+}
+
+/// Progress: what is counted, how many are done, how many there are, time left (s), more words.
+type Shown = (String, f64, Option<f64>, Option<f64>, String);
+
+/// Whom the work tells.
+struct Door {
+    start: Instant,
+    is_cancelled: AtomicBool,
+    told: Mutex<Told>,
+}
+
+impl Door {
+    fn told(&self) -> MutexGuard<'_, Told> {
+        // Lists are whole at every moment, whatever the thread that held them did.
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Monitor for Door {
+    fn diagnostic(&self, d: &Diagnostic) {
+        self.told().diagnostics.push(d.clone());
+    }
+
+    fn note(&self, line: &str) {
+        self.told().notes.push(line.to_string());
+    }
+
+    fn progress(&self, p: &Progress) {
+        self.told().progress = Some((p.what.to_string(), p.done, p.total, p.left_s, p.detail.to_string()));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        Some(self.start.elapsed().as_secs_f64())
+    }
+}
+
+/// How work ended.
+pub struct Done<T> {
+    /// What it returned.
+    pub value: T,
+    /// What it told.
+    pub told: Told,
+    /// What stopped it, if something did: Ctrl-C, or an error while showing progress.
+    pub interruption: Option<PyErr>,
+}
+
+/// Runs work in a context. `show` is called with progress, and without arguments at the end.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    files: &dyn Files,
+    threads: usize,
+    show: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Context) -> T + Send,
+) -> PyResult<Done<T>> {
+    let door = Door { start: Instant::now(), is_cancelled: AtomicBool::new(false), told: Mutex::default() };
+    let done = py.detach(|| {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let door = &door;
+            let body = move || {
+                let value = work(&Context::new(files).with_monitor(door).with_threads(threads));
+                // The receiver waits for it as long as this thread lives.
+                let _ = sender.send(());
+                value
+            };
+            let handle = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, body)?;
+            let (mut interruption, mut has_shown) = (None, false);
+            while receiver.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
+                let look = Python::attach(|py| {
+                    py.check_signals()?;
+                    let shown = show.filter(|_| door.start.elapsed() > PATIENCE);
+                    let progress = shown.and_then(|show| Some((show, door.told().progress.take()?)));
+                    if let Some((show, progress)) = progress {
+                        has_shown = true;
+                        show.call1(py, progress)?;
+                    }
+                    Ok::<(), PyErr>(())
+                });
+                if let Err(e) = look {
+                    door.is_cancelled.store(true, Ordering::Relaxed);
+                    interruption.get_or_insert(e);
+                }
+            }
+            let value = match handle.join() {
+                Ok(value) => value,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            if let (true, Some(show)) = (has_shown, show) {
+                let ended = Python::attach(|py| show.call0(py).map(|_| ()));
+                interruption = interruption.or(ended.err());
+            }
+            Ok::<_, std::io::Error>((value, interruption))
+        })
+    });
+    let (value, interruption) = done?;
+    let told = door.told.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Done { value, told, interruption })
+}
+
+/// As many threads as asked for, or as there are cores.
+pub fn threads(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
+}

@@ -1,0 +1,100 @@
+"""Musculoskeletal modelling, simulation and optimal control.
+
+>>> import soleus as sl
+>>> model = sl.read("Rajagopal2016.osim")
+>>> model.muscles["soleus_r"].max_isometric_force *= 0.5
+>>> system = model.compile()
+>>> system.evaluate(q={"knee_angle_r": 0.5}, want=["udot", "muscle.tendon_force"], equilibrate=True)
+"""
+
+from ._loads import ExternalForce, ExternalLoads
+from ._map import Failure, MapResult, map
+from ._model import Component, Components, Model, Page, example, read, view
+from ._progress import show_progress
+from ._results import (
+    Analyses,
+    Consistent,
+    Kinematics,
+    Moments,
+    Motion,
+    Residuals,
+    Rest,
+    Result,
+    Scaled,
+    StaticOptimizationResult,
+    Tracked,
+    Written,
+)
+from ._soleus import __version__
+from ._study import Certificate, Phase, Solution, Study, predict_walk, run, study, study_text
+from ._system import Batch, Jacobians, Sparse, System
+from ._table import Table, table
+from . import formula
+from .errors import (
+    Diagnostic,
+    Error,
+    FileError,
+    InputError,
+    Interrupted,
+    ModelError,
+    NotSolved,
+    NotSolvedWarning,
+    TableError,
+)
+from .formula import force, goal, where
+
+__all__ = [
+    "Analyses",
+    "Batch",
+    "Certificate",
+    "Component",
+    "Components",
+    "Consistent",
+    "Diagnostic",
+    "Error",
+    "ExternalForce",
+    "ExternalLoads",
+    "Failure",
+    "FileError",
+    "InputError",
+    "Interrupted",
+    "Jacobians",
+    "Kinematics",
+    "MapResult",
+    "Model",
+    "ModelError",
+    "Moments",
+    "Motion",
+    "NotSolved",
+    "NotSolvedWarning",
+    "Page",
+    "Phase",
+    "Residuals",
+    "Rest",
+    "Result",
+    "Scaled",
+    "Solution",
+    "Sparse",
+    "StaticOptimizationResult",
+    "Study",
+    "System",
+    "Table",
+    "TableError",
+    "Tracked",
+    "Written",
+    "__version__",
+    "example",
+    "force",
+    "formula",
+    "goal",
+    "map",
+    "predict_walk",
+    "read",
+    "run",
+    "show_progress",
+    "study",
+    "study_text",
+    "table",
+    "view",
+    "where",
+]

@@ -1,0 +1,376 @@
+"""What tools find: tables and numbers by name."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
+
+from . import _soleus
+from ._progress import shower
+from ._table import PathLike, Table
+from .errors import Diagnostic, Interrupted, NotSolved, NotSolvedWarning, _diagnostics
+
+if TYPE_CHECKING:
+    from ._model import Model
+
+log = logging.getLogger("soleus")
+
+MEMORY = "/(memory)"
+
+
+def _wrapped(value: Any) -> Any:
+    """Tables and models as users see them."""
+    from ._model import Model
+
+    if isinstance(value, _soleus.Table):
+        return Table._of(value)
+    if isinstance(value, _soleus.Model):
+        return Model._of(value)
+    if isinstance(value, dict):
+        return {k: _wrapped(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_wrapped(v) for v in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Forces (N) and moments (N m) at the root of the model that no measured load explains."""
+
+    force_rms: float
+    force_peak: float
+    moment_rms: float
+    moment_peak: float
+
+
+class Result:
+    """What a tool found. ``solved`` says whether it is all that was wanted, ``message`` what is missing; ``notes`` and ``diagnostics`` what was
+    told on the way; ``files`` what was written, by name."""
+
+    _tables: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, values: Mapping[str, Any], told: Mapping[str, Any]) -> None:
+        self._values = {k: _wrapped(v) for k, v in values.items()}
+        self.notes: list[str] = list(told.get("notes", ()))
+        self.diagnostics: tuple[Diagnostic, ...] = _diagnostics(told.get("diagnostics", []))
+        self.message: str | None = told.get("verdict")
+        self.files: dict[str, Any] = {k: _wrapped(v) for k, v in (told.get("files") or {}).items()}
+
+    @property
+    def solved(self) -> bool:
+        """Whether everything was solved that was asked for."""
+        return self.message is None
+
+    def check(self) -> None:
+        """Raises :class:`NotSolved` if not everything was solved."""
+        if self.message is not None:
+            raise NotSolved(self.message)
+
+    def tables(self) -> dict[str, Table]:
+        """All tables by name."""
+        found = {k: v for k, v in self._values.items() if isinstance(v, Table)}
+        found.update(self._values.get("tables") or {})
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
+    def __repr__(self) -> str:
+        head = type(self).__name__ + ("" if self.solved else f" (not solved: {self.message})")
+        lines = [f"  {line}" for line in self.notes[:8]]
+        lines += [f"  .{k}: {repr(v).splitlines()[0]}" for k, v in self._values.items() if isinstance(v, Table)]
+        return "\n".join([head, *lines])
+
+    def _table(self, name: str) -> Table:
+        table: Table = self._values[name]
+        return table
+
+    def _optional(self, name: str) -> Table | None:
+        table: Table | None = self._values.get(name)
+        return table
+
+    def _residuals(self, name: str) -> Residuals | None:
+        found = self._values.get(name)
+        return None if found is None else Residuals(**found)
+
+
+class Kinematics(Result):
+    """A motion found from markers."""
+
+    @property
+    def motion(self) -> Table:
+        """Coordinates over time, rotations in degrees."""
+        return self._table("motion")
+
+    @property
+    def marker_errors(self) -> Table:
+        """Sum of squares (m²), RMS and largest distance (m) of the markers in each frame."""
+        return self._table("marker_errors")
+
+    @property
+    def marker_distances(self) -> Table:
+        """Distance of each marker, m; NaN where it was not seen."""
+        return self._table("marker_distances")
+
+    @property
+    def marker_locations(self) -> Table:
+        """Places of the model's markers in ground, m."""
+        return self._table("marker_locations")
+
+    @property
+    def rms(self) -> float:
+        """RMS distance over all frames and markers seen, m."""
+        return float(self._values["rms"])
+
+
+class SensorKinematics(Result):
+    """A motion found from inertial sensors."""
+
+    @property
+    def motion(self) -> Table:
+        """Coordinates over time, rotations in degrees."""
+        return self._table("motion")
+
+
+class Moments(Result):
+    """Joint moments behind a motion."""
+
+    @property
+    def moments(self) -> Table:
+        """Moments (N m) and forces (N) of all coordinates: ``knee_angle_r_moment``."""
+        return self._table("moments")
+
+    @property
+    def joint_loads(self) -> Table | None:
+        """Loads of the joints that were asked for."""
+        return self._optional("joint_loads")
+
+    @property
+    def residuals(self) -> Residuals | None:
+        """What no measured load explains; ``None`` without measured loads."""
+        return self._residuals("residuals")
+
+
+class Analyses(Result):
+    """Tables of analyses, by name: ``result["JointReaction_ReactionLoads"]``."""
+
+    def __getitem__(self, name: str) -> Table:
+        found = self._values["tables"]
+        if name not in found:
+            raise KeyError(f"there is no table {name!r}; there are: {', '.join(found)}")
+        table: Table = found[name]
+        return table
+
+    def __iter__(self) -> Any:
+        return iter(self._values["tables"])
+
+    def __len__(self) -> int:
+        return len(self._values["tables"])
+
+
+class StaticOptimizationResult(Analyses):
+    """Activations and forces of muscles behind a motion."""
+
+    @property
+    def activations(self) -> Table:
+        """Activations of muscles, and controls of other actuators."""
+        return self["StaticOptimization_activation"]
+
+    @property
+    def forces(self) -> Table:
+        """Forces of muscles (N), and of other actuators (N, N m)."""
+        return self["StaticOptimization_force"]
+
+
+class Motion(Result):
+    """A simulation."""
+
+    @property
+    def states(self) -> Table:
+        """States over time, rad and m: ``/jointset/knee/knee_angle/value``."""
+        return self._table("states")
+
+    @property
+    def controls(self) -> Table | None:
+        """Controls over time."""
+        return self._optional("controls")
+
+    @property
+    def end_time(self) -> float:
+        """Time that was reached, s."""
+        return float(self._values["end_time"])
+
+    @property
+    def steps(self) -> int:
+        """Steps of the integrator."""
+        return int(self._values["steps"])
+
+
+class Rest(Result):
+    """A state at rest."""
+
+    @property
+    def state(self) -> Table:
+        """The state as a table of one row, rad and m."""
+        return self._table("state")
+
+    @property
+    def eigenvalues(self) -> list[complex]:
+        """Eigenvalues of the motion about it, 1/s, the fastest growing first, if they were asked for."""
+        return [complex(*pair) for pair in self._values["eigenvalues"] or ()]
+
+
+class Scaled(Result):
+    """A model that fits a subject."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        model: Model = self._values["model"]
+        return model
+
+    @property
+    def factors(self) -> dict[str, tuple[float, float, float]]:
+        """Factors of the bodies along their axes."""
+        return {k: tuple(v) for k, v in (self._values["factors"] or {}).items()}
+
+    @property
+    def pose(self) -> Table | None:
+        """The static pose, if markers were placed."""
+        return self._optional("pose")
+
+
+class Tracked(Result):
+    """A simulation that follows a motion: residual reduction, computed muscle control."""
+
+    @property
+    def states(self) -> Table:
+        """States over time, rad and m."""
+        return self._table("states")
+
+    @property
+    def controls(self) -> Table:
+        """Controls over time."""
+        return self._table("controls")
+
+    @property
+    def errors(self) -> Table:
+        """What each coordinate was off, rad or m."""
+        return self._table("errors")
+
+    @property
+    def motion(self) -> Table:
+        """Coordinates over time, rotations in degrees."""
+        table: Table = self._values["tables"]["Kinematics_q"]
+        return table
+
+    @property
+    def report(self) -> str:
+        """How well the motion was followed, in words."""
+        return str(self._values["report"])
+
+
+class Consistent(Result):
+    """A motion that obeys the model under measured loads."""
+
+    @property
+    def motion(self) -> Table:
+        """Coordinates over time, rotations in degrees."""
+        return self._table("motion")
+
+    @property
+    def before(self) -> Residuals | None:
+        """Residuals of the motion to begin with."""
+        return self._residuals("before")
+
+    @property
+    def after(self) -> Residuals | None:
+        """Residuals of the motion that was found, by inverse dynamics."""
+        return self._residuals("after")
+
+    @property
+    def report(self) -> str:
+        """What changed, in words."""
+        return str(self._values["report"])
+
+
+class Written(Result):
+    """What a setup file wrote: ``result.files`` has tables, models and text by the name of the file; ``result["_pErr"]`` the one whose name
+    holds these words."""
+
+    def __getitem__(self, words: str) -> Any:
+        found = [k for k in self.files if words in k]
+        exact = [k for k in found if k.rsplit("/", 1)[-1].rsplit(".", 1)[0].endswith(words)]
+        chosen = exact if len(exact) == 1 else found
+        if len(chosen) != 1:
+            raise KeyError(f"{len(chosen)} files have {words!r} in their name; there are: {', '.join(self.files)}")
+        return self.files[chosen[0]]
+
+    def tables(self) -> dict[str, Table]:
+        return {k: v for k, v in self.files.items() if isinstance(v, Table)}
+
+
+R = TypeVar("R", bound=Result)
+
+
+def _core_of(value: Any, memory: list[tuple[str, bytes]]) -> Any:
+    """What the compiled part takes in place of tables, models and loads."""
+    from ._loads import ExternalLoads
+    from ._model import Model
+
+    if isinstance(value, (Table, Model)):
+        return value._core
+    if isinstance(value, ExternalLoads):
+        return value._place(memory)
+    if isinstance(value, dict):
+        return {k: _core_of(v, memory) for k, v in value.items() if v is not None}
+    if isinstance(value, (list, tuple)):
+        return [_core_of(v, memory) for v in value]
+    return value
+
+
+def run_tool(
+    result: type[R] | Callable[[Mapping[str, Any], Mapping[str, Any]], R],
+    name: str,
+    request: Mapping[str, Any],
+    *,
+    threads: int | None = None,
+    write: bool = False,
+    memory: Iterable[tuple[str, bytes]] = (),
+) -> R:
+    """Runs a tool by name. What stops it with Ctrl-C is raised with what was found by then."""
+    files = list(memory)
+    plain = _core_of(dict(request), files)
+    told = _soleus.run(name, plain, threads=threads, show=shower(), write=write, memory=files)
+    for d in _diagnostics(told["diagnostics"]):
+        log.warning("%s", d)
+    for line in told["notes"]:
+        log.info("%s", line)
+    values, stopped = told["values"], told["interruption"]
+    found = None if values is None else result(values, told)
+    if stopped is not None:
+        if isinstance(stopped, KeyboardInterrupt):
+            raise Interrupted(partial=found) from stopped
+        raise stopped
+    if found is None:
+        raise NotSolved("stopped")
+    if found.message is not None:
+        warnings.warn(found.message, NotSolvedWarning, stacklevel=3)
+    return found
+
+
+def floats(value: float | Sequence[float] | None) -> list[float] | None:
+    """One number or several as a list."""
+    if value is None:
+        return None
+    return [float(value)] if isinstance(value, (int, float)) else [float(x) for x in value]
+
+
+def paths(value: PathLike | Sequence[PathLike] | None) -> list[Any] | None:
+    """One file or several as a list."""
+    if value is None:
+        return None
+    return [value] if isinstance(value, (str, bytes)) or hasattr(value, "__fspath__") else list(value)

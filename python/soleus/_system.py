@@ -1,0 +1,274 @@
+"""Systems: what is computed from states."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _soleus
+
+Array = NDArray[np.float64]
+Part = Union[ArrayLike, Mapping[str, float], None]
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """Sparse matrices with one pattern, by columns: ``values`` has the entries, for many states in rows."""
+
+    values: Array
+    rows: NDArray[np.int32]
+    """Row of each entry."""
+    starts: NDArray[np.int32]
+    """Where each column begins, and the end of the last."""
+    shape: tuple[int, int]
+
+    def to_scipy(self, state: int | None = None) -> Any:
+        """As ``scipy.sparse.csc_array``; of many states the one that is named."""
+        from scipy.sparse import csc_array
+
+        values = self.values if state is None else self.values[state]
+        return csc_array((values, self.rows, self.starts), shape=self.shape)
+
+    def to_numpy(self) -> Array:
+        """As full matrices."""
+        columns = np.repeat(np.arange(self.shape[1]), np.diff(self.starts))
+        full = np.zeros((*self.values.shape[:-1], *self.shape))
+        full[..., self.rows, columns] = self.values
+        return full
+
+
+@dataclass(frozen=True)
+class Jacobians:
+    """The implicit equations f(x, ẋ, e, λ) = 0 with x = (q, u, z), and their exact Jacobians: ``scipy.sparse`` matrices for one state where
+    scipy is there, :class:`Sparse` otherwise and for many states."""
+
+    residual: Array
+    dx: Any
+    dxdot: Any
+    de: Any
+    dmultipliers: Any
+    equations: list[str]
+    """Names of the rows."""
+    states: list[str]
+    """Names of the columns of ``dx`` and ``dxdot``."""
+
+
+class System:
+    """A model that is ready for computing: immutable, shared by all threads. States are arrays: ``q`` coordinates (rad, m), ``u`` speeds,
+    ``z`` states of muscles (activations, fiber lengths), ``e`` controls (excitations); see :attr:`coordinates`, :attr:`states` and
+    :attr:`controls` for the order of their columns. What is not given is as in the model's default state; controls are zero then."""
+
+    __slots__ = ("_core", "evaluate", "linearize")
+    _core: _soleus.System
+
+    def __init__(self, core: _soleus.System) -> None:
+        self._core = core
+        # The compiled functions themselves: a call costs no detour.
+        object.__setattr__(self, "evaluate", core.evaluate)
+        object.__setattr__(self, "linearize", core.linearize)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def evaluate(
+            self,
+            q: Part = None,
+            u: Part = None,
+            z: Part = None,
+            e: Part = None,
+            *,
+            want: str = "udot",
+            t: ArrayLike | None = None,
+            udot: ArrayLike | None = None,
+            equilibrate: bool = False,
+            threads: int | None = None,
+        ) -> Array: ...
+        @overload
+        def evaluate(
+            self,
+            q: Part = None,
+            u: Part = None,
+            z: Part = None,
+            e: Part = None,
+            *,
+            want: list[str] | tuple[str, ...],
+            t: ArrayLike | None = None,
+            udot: ArrayLike | None = None,
+            equilibrate: bool = False,
+            threads: int | None = None,
+        ) -> dict[str, Array]: ...
+        def evaluate(
+            self,
+            q: Part = None,
+            u: Part = None,
+            z: Part = None,
+            e: Part = None,
+            *,
+            want: str | list[str] | tuple[str, ...] = "udot",
+            t: ArrayLike | None = None,
+            udot: ArrayLike | None = None,
+            equilibrate: bool = False,
+            threads: int | None = None,
+        ) -> Array | dict[str, Array]:
+            """Quantities of one state (arrays of one axis, or values by name) or of many (a row for each).
+
+            ``want`` is one name, which gives an array, or several, which give a dictionary; :attr:`quantities` lists them, and there are
+            ``moment_arm:COORDINATE`` and ``force:FORCE`` besides. With ``equilibrate`` fibers are put in equilibrium with their tendons first.
+            Many states are shared by ``threads`` threads (default: all cores) with the interpreter's lock released."""
+            ...
+
+        def linearize(
+            self,
+            q: Part = None,
+            u: Part = None,
+            z: Part = None,
+            e: Part = None,
+            *,
+            t: ArrayLike | None = None,
+            equilibrate: bool = False,
+            threads: int | None = None,
+        ) -> tuple[Array, Array, Array]:
+            """The motion ẋ = f(x, e) with x = (q, u, z), and its exact derivatives A = ∂f/∂x and B = ∂f/∂e."""
+            ...
+
+    @property
+    def coordinates(self) -> list[str]:
+        """Paths of the coordinates: columns of ``q`` and ``u``."""
+        return self._core.layout("coordinates")
+
+    @property
+    def states(self) -> list[str]:
+        """Paths of the states of muscles and other forces: columns of ``z``."""
+        return self._core.layout("states")
+
+    @property
+    def controls(self) -> list[str]:
+        """Paths of the actuators: columns of ``e``."""
+        return self._core.layout("controls")
+
+    @property
+    def muscles(self) -> list[str]:
+        """Paths of the muscles: columns of ``muscle.…`` and ``moment_arm``."""
+        return self._core.layout("muscles")
+
+    @property
+    def bodies(self) -> list[str]:
+        """Paths of the bodies: rows of ``body.…``."""
+        return self._core.layout("bodies")
+
+    @property
+    def quantities(self) -> list[str]:
+        """Names of what :meth:`evaluate` can be asked for."""
+        return _soleus.System.quantities()
+
+    def labels(self, quantity: str) -> list[str]:
+        """What the values of a quantity belong to: paths of muscles, coordinates, bodies."""
+        return self._core.labels(quantity)
+
+    def defaults(self) -> dict[str, Array]:
+        """The default state of the model: ``q``, ``u`` and ``z``."""
+        q, u, z = self._core.default_state()
+        return {"q": q, "u": u, "z": z}
+
+    def equilibrate(self, q: Part = None, u: Part = None, z: Part = None, e: Part = None) -> Array:
+        """``z`` with the fibers of muscles in equilibrium with their tendons at the activations of ``z``."""
+        return self.evaluate(q, u, z, e, want="z", equilibrate=True)
+
+    def jacobian(
+        self,
+        q: Part = None,
+        u: Part = None,
+        z: Part = None,
+        e: Part = None,
+        *,
+        t: ArrayLike | None = None,
+        xdot: ArrayLike | None = None,
+        multipliers: ArrayLike | None = None,
+        equilibrate: bool = False,
+        threads: int | None = None,
+    ) -> Jacobians:
+        """The implicit equations and their exact, sparse Jacobians. Rates and multipliers that are not given are those of the motion, and the
+        residual is zero."""
+        found = self._core.jacobian(
+            q, u, z, e, t=t, xdot=xdot, multipliers=multipliers, equilibrate=equilibrate, threads=threads
+        )
+        residual, *parts = found
+        equations, states = self._core.equations()
+        matrices: list[Any] = [Sparse(*part) for part in parts]
+        if residual.ndim == 1 and importlib.util.find_spec("scipy") is not None:
+            matrices = [m.to_scipy() for m in matrices]
+        dx, dxdot, de, dmultipliers = matrices
+        return Jacobians(residual, dx, dxdot, de, dmultipliers, equations, states)
+
+    def batch(self, n: int, *, method: str = "rosenbrock", accuracy: float = 1e-3, threads: int | None = None) -> Batch:
+        """``n`` simulations side by side, from the default state with muscles in equilibrium.
+
+        ``method`` is ``rosenbrock`` (linearly implicit, stable with stretching tendons and stiff contacts at steps of milliseconds),
+        ``semi-explicit-euler`` (the cheapest, for what is not stiff) or ``rkm`` (as many steps as its ``accuracy`` takes)."""
+        return Batch(self._core.batch(n, method, accuracy, threads), self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _compiled, (self._core.document_bytes(), self._core.file)
+
+    def __repr__(self) -> str:
+        n = {k: len(self._core.layout(k)) for k in ("coordinates", "states", "controls", "muscles", "bodies")}
+        return (
+            f"System: {n['bodies']} bodies, {n['coordinates']} coordinates, {n['muscles']} muscles, "
+            f"{n['states']} states of forces, {n['controls']} controls"
+        )
+
+
+def _compiled(data: bytes, name: str) -> System:
+    return System(_soleus.Model.read_bytes(data, name).compile())
+
+
+class Batch:
+    """Many simulations of one model. ``q``, ``u``, ``z``, ``e`` and ``time`` are live NumPy arrays with a row for each copy: write states
+    and controls into them, and read what :meth:`step` made of them. Do not step and write from two threads at the same time."""
+
+    __slots__ = ("_core", "system", "q", "u", "z", "e", "time", "failed")
+    q: Array
+    u: Array
+    z: Array
+    e: Array
+    time: Array
+    failed: NDArray[np.bool_]
+
+    def __init__(self, core: _soleus.Batch, system: System) -> None:
+        self._core = core
+        self.system = system
+        self.q, self.u, self.z, self.e = core.q, core.u, core.z, core.e
+        self.time = core.time
+        self.failed = core.failed
+        """Copies that could not go on; they keep their last good state until they are reset."""
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def step(self, dt: float, steps: int = 1) -> int:
+        """Takes every copy ``dt`` seconds further in ``steps`` steps, on all cores, with the interpreter's lock released. Controls are held.
+        Returns how many copies could not go on; :attr:`failed` names them."""
+        return self._core.step(dt, steps)[0]
+
+    def vary(self, path: str) -> Array:
+        """A number of the model that may differ from copy to copy, as a live array: ``batch.vary("/forceset/soleus_r/max_isometric_force")``.
+
+        Copies whose number changed are compiled again by the next step. For the forces and lengths of muscles that is a fraction of a
+        millisecond each; for any other property the whole model is built again for each copy. A copy with numbers of its own takes memory of its own."""
+        return self._core.vary(path)
+
+    def reset(self, mask: NDArray[np.bool_] | None = None) -> None:
+        """Puts copies back to the default state at time 0, muscles in equilibrium; all, or those where ``mask`` is true."""
+        self._core.reset(None if mask is None else np.ascontiguousarray(mask, dtype=np.bool_))
+
+    def evaluate(self, want: str | list[str] | tuple[str, ...] = "udot", **more: Any) -> Any:
+        """Quantities of all copies; see :meth:`System.evaluate`. Numbers that :meth:`vary` changed do not count here."""
+        return self.system.evaluate(self.q, self.u, self.z, self.e, want=want, t=self.time, **more)
+
+    def __repr__(self) -> str:
+        return f"Batch of {len(self)} copies, {int(self.failed.sum())} failed\n  {self.system!r}"

@@ -1,0 +1,107 @@
+"""Exceptions, and the diagnostics that they hold."""
+
+from __future__ import annotations
+
+import warnings as _warnings
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """What is wrong with, or odd about, an input: where it is and what to do about it."""
+
+    severity: str
+    """``error``, ``warning`` or ``note``."""
+    file: str
+    """The file, as it was named."""
+    line: int
+    """Line, from 1; 0 where no line applies."""
+    component: str
+    """Path of the component that it concerns, or empty."""
+    message: str
+    """What is wrong."""
+    hint: str
+    """What to do about it, or empty."""
+
+    def __str__(self) -> str:
+        text = f"{self.severity}: {self.message}\n  --> {self.file}"
+        if self.line:
+            text += f":{self.line}"
+        if self.component:
+            text += f"\n   in {self.component}"
+        if self.hint:
+            text += f"\nhint: {self.hint}"
+        return text
+
+
+class Error(Exception):
+    """Something could not be done. ``diagnostics`` says what is wrong with the input, and where."""
+
+    def __init__(self, message: str = "", diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.diagnostics = diagnostics
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.diagnostics)
+
+
+class InputError(Error, ValueError):
+    """Something in the input makes no sense."""
+
+
+class ModelError(InputError):
+    """A model has errors: ``diagnostics`` lists every one with its line."""
+
+
+class TableError(InputError):
+    """A table cannot be read, made or used so."""
+
+
+class FileError(Error, OSError):
+    """A file cannot be read or written."""
+
+
+class NotSolved(Error):
+    """The numbers did not work out."""
+
+
+class NotSolvedWarning(UserWarning):
+    """A result is not all that was wanted: ``result.message`` says what is missing. As an error:
+    ``warnings.simplefilter("error", soleus.NotSolvedWarning)``."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C stopped the work. ``partial`` is what was found by then, or ``None``."""
+
+    def __init__(self, message: str = "stopped (Ctrl-C)", partial: Any = None) -> None:
+        super().__init__(message)
+        self.partial = partial
+
+
+_KINDS: dict[str, type[Error]] = {
+    "model": ModelError,
+    "table": TableError,
+    "input": InputError,
+    "read": FileError,
+    "write": FileError,
+    "not solved": NotSolved,
+    "cancelled": NotSolved,
+}
+
+
+def _diagnostics(told: list[tuple[str, str, int, str, str, str]]) -> tuple[Diagnostic, ...]:
+    return tuple(Diagnostic(*d) for d in told)
+
+
+def _make(kind: str, message: str, told: list[tuple[str, str, int, str, str, str]], number: int | None) -> Error:
+    text = message.removeprefix("error: ")
+    made = _KINDS.get(kind, InputError)(text, _diagnostics(told))
+    if number is not None and isinstance(made, OSError):
+        made.errno = number
+    return made
+
+
+def _warn(message: str) -> None:
+    _warnings.warn(message, NotSolvedWarning, stacklevel=3)

@@ -1,0 +1,450 @@
+"""Goals, constraints and forces written in Python: traced once into formulas, which Soleus evaluates with exact derivatives.
+
+>>> @sl.goal
+... def limp(m):
+...     r, l = m.contact_force("foot_r").y, m.contact_force("foot_l").y
+...     return (r - 0.8 * l) ** 2 / m.mass**2
+>>> study.goals.add(limp, weight=1e-3)
+
+A function is called once, with symbols of the model at one point of time in place of numbers. What it returns is a formula: text that can be
+written into a study file, runs in any number of threads without Python, and pickles. ``m.WORD`` and ``m.WORD("name")`` are quantities of the model:
+``m.time``, ``m.mass``, ``m.q("knee_angle_r")``, ``m.u(…)``, ``m.activation("soleus_r")``, ``m.position("wrist")``, ``m.contact_force("foot_r")``,
+``m.joint_force("knee_r")`` and the others that the guide of formulas lists. ``*`` in a name stands for any letters inside :func:`sum_of`,
+:func:`mean_of`, :func:`min_of` and :func:`max_of`.
+
+A value that is traced cannot decide an ``if``; :func:`where` can.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Union
+
+Operand = Union["Expr", float, int]
+
+_ATOM, _POWER, _UNARY, _PRODUCT, _SUM, _COMPARE, _NOT, _AND, _OR = range(9, 0, -1)
+
+
+class Expr:
+    """A traced value: a number, a vector or a condition of the model at one point of time."""
+
+    __slots__ = ("_pieces", "_level")
+    # NumPy leaves operators to us.
+    __array_ufunc__ = None
+
+    def __init__(self, pieces: Sequence[Any], level: int) -> None:
+        # Words, and parts with the lowest level at which they need no parentheses.
+        self._pieces = tuple(pieces)
+        self._level = level
+
+    # Arithmetic.
+
+    def __add__(self, other: Operand) -> Expr:
+        return Expr([(self, _SUM), " + ", (expr(other), _SUM)], _SUM)
+
+    def __radd__(self, other: Operand) -> Expr:
+        return expr(other) + self
+
+    def __sub__(self, other: Operand) -> Expr:
+        return Expr([(self, _SUM), " - ", (expr(other), _PRODUCT)], _SUM)
+
+    def __rsub__(self, other: Operand) -> Expr:
+        return expr(other) - self
+
+    def __mul__(self, other: Operand) -> Expr:
+        return Expr([(self, _PRODUCT), " * ", (expr(other), _UNARY)], _PRODUCT)
+
+    def __rmul__(self, other: Operand) -> Expr:
+        return expr(other) * self
+
+    def __truediv__(self, other: Operand) -> Expr:
+        return Expr([(self, _PRODUCT), " / ", (expr(other), _UNARY)], _PRODUCT)
+
+    def __rtruediv__(self, other: Operand) -> Expr:
+        return expr(other) / self
+
+    def __pow__(self, other: Operand) -> Expr:
+        return Expr([(self, _ATOM), " ^ ", (expr(other), _ATOM)], _POWER)
+
+    def __rpow__(self, other: Operand) -> Expr:
+        return expr(other) ** self
+
+    def __neg__(self) -> Expr:
+        return Expr(["-", (self, _POWER)], _UNARY)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __abs__(self) -> Expr:
+        return call("abs", self)
+
+    # Conditions.
+
+    def __lt__(self, other: Operand) -> Expr:
+        return self._compared("<", other)
+
+    def __le__(self, other: Operand) -> Expr:
+        return self._compared("<=", other)
+
+    def __gt__(self, other: Operand) -> Expr:
+        return self._compared(">", other)
+
+    def __ge__(self, other: Operand) -> Expr:
+        return self._compared(">=", other)
+
+    def _compared(self, sign: str, other: Operand) -> Expr:
+        return Expr([(self, _SUM), f" {sign} ", (expr(other), _SUM)], _COMPARE)
+
+    def __and__(self, other: Expr) -> Expr:
+        return Expr([(self, _AND), " and ", (other, _AND)], _AND)
+
+    def __or__(self, other: Expr) -> Expr:
+        return Expr([(self, _OR), " or ", (other, _OR)], _OR)
+
+    def __invert__(self) -> Expr:
+        return Expr(["not ", (self, _NOT)], _NOT)
+
+    def __bool__(self) -> bool:
+        frame = sys._getframe(1)
+        raise TypeError(
+            f"{frame.f_code.co_filename}, line {frame.f_lineno}: a traced value has no value yet, so that it cannot decide an `if`, `and` or "
+            "`max()`; use where(condition, a, b), `&`, `|`, and the functions of soleus.formula"
+        )
+
+    def __float__(self) -> float:
+        frame = sys._getframe(1)
+        where_ = f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+        raise TypeError(f"{where_}: a traced value is no number yet; use the functions of soleus.formula in place of those of math")
+
+    # Components of a vector.
+
+    @property
+    def x(self) -> Expr:
+        """First component."""
+        return Expr([(self, _ATOM), ".x"], _ATOM)
+
+    @property
+    def y(self) -> Expr:
+        """Second component."""
+        return Expr([(self, _ATOM), ".y"], _ATOM)
+
+    @property
+    def z(self) -> Expr:
+        """Third component."""
+        return Expr([(self, _ATOM), ".z"], _ATOM)
+
+    # Text.
+
+    def __str__(self) -> str:
+        return _text(self)
+
+    def __repr__(self) -> str:
+        return f"Expr({str(self)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Expr, (self._pieces, self._level)
+
+
+class Word(Expr):
+    """A quantity of the model: of the model itself, or of one of its parts by name."""
+
+    __slots__ = ("_word",)
+
+    def __init__(self, word: str) -> None:
+        super().__init__([word], _ATOM)
+        self._word = word
+
+    def __call__(self, *names: str) -> Expr:
+        if not names:
+            raise TypeError(f"name what `{self._word}` is of, or leave the parentheses out")
+        return Expr([f"{self._word}[{', '.join(names)}]"], _ATOM)
+
+    def __getitem__(self, name: str) -> Expr:
+        return self(name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Word, (self._word,)
+
+
+class ModelSymbols:
+    """The model at one point of time, as a traced function sees it."""
+
+    def __getattr__(self, word: str) -> Word:
+        if word.startswith("_"):
+            raise AttributeError(word)
+        return Word(word)
+
+    def __getitem__(self, word: str) -> Word:
+        """A parameter of the study, a definition or a table by name."""
+        return Word(word)
+
+
+def expr(value: Operand) -> Expr:
+    """A number as an expression."""
+    if isinstance(value, Expr):
+        return value
+    number = float(value)
+    if number != number or number in (float("inf"), float("-inf")):
+        raise ValueError(f"{number} cannot stand in a formula")
+    text = str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
+    return Expr([text], _UNARY if number < 0 else _ATOM)
+
+
+def _text(root: Expr) -> str:
+    """The formula; parts that are used several times are definitions after it."""
+    uses: dict[int, int] = {}
+    order: list[Expr] = []
+
+    def count(e: Expr) -> None:
+        uses[id(e)] = uses.get(id(e), 0) + 1
+        if uses[id(e)] == 1:
+            for piece in e._pieces:
+                if not isinstance(piece, str):
+                    count(piece[0])
+            order.append(e)
+
+    count(root)
+    # What is but a word needs no other.
+    shared = [e for e in order if uses[id(e)] > 1 and e is not root and len(e._pieces) > 1]
+    names = {id(e): f"part{i}" for i, e in enumerate(shared)}
+
+    def write(e: Expr, lowest: int, whole: bool = False) -> str:
+        if id(e) in names and not whole:
+            return names[id(e)]
+        text = "".join(p if isinstance(p, str) else write(*p) for p in e._pieces)
+        return text if e._level >= lowest or whole else f"({text})"
+
+    parts = [write(root, _OR, True)]
+    # Each may use those that come after it.
+    parts += [f"{names[id(e)]} = {write(e, _OR, True)}" for e in reversed(shared)]
+    return "; ".join(parts)
+
+
+def call(name: str, *arguments: Operand) -> Expr:
+    """A function of the language of formulas by name."""
+    pieces: list[Any] = [f"{name}("]
+    for i, a in enumerate(arguments):
+        pieces += [", "] if i else []
+        pieces.append((expr(a), _OR))
+    return Expr([*pieces, ")"], _ATOM)
+
+
+def where(condition: Expr, a: Operand, b: Operand) -> Expr:
+    """``a`` where the condition holds, else ``b``."""
+    return call("where", condition, a, b)
+
+
+def vector(x: Operand, y: Operand, z: Operand) -> Expr:
+    """A vector."""
+    return Expr(["[", (expr(x), _OR), ", ", (expr(y), _OR), ", ", (expr(z), _OR), "]"], _ATOM)
+
+
+def dot(a: Expr, b: Expr) -> Expr:
+    """The product of two vectors, a number."""
+    return call("dot", a, b)
+
+
+def cross(a: Expr, b: Expr) -> Expr:
+    """The product of two vectors, a vector."""
+    return call("cross", a, b)
+
+
+def norm(v: Expr) -> Expr:
+    """The length of a vector."""
+    return call("norm", v)
+
+
+def sum_of(e: Expr) -> Expr:
+    """The sum over all that the patterns in ``e`` fit."""
+    return call("sum", e)
+
+
+def mean_of(e: Expr) -> Expr:
+    """The mean over all that the patterns in ``e`` fit."""
+    return call("mean", e)
+
+
+def min_of(*e: Operand) -> Expr:
+    """The least of several, or of all that patterns fit."""
+    return call("min", *e)
+
+
+def max_of(*e: Operand) -> Expr:
+    """The largest of several, or of all that patterns fit."""
+    return call("max", *e)
+
+
+def softplus(x: Operand, s: float = 1.0) -> Expr:
+    """ln(1 + eˢˣ)/s: a smooth max(x, 0)."""
+    return call("softplus", x, s)
+
+
+def smooth_abs(x: Operand, w: float) -> Expr:
+    """√(x² + w²)."""
+    return call("smooth_abs", x, w)
+
+
+def smooth_max(a: Operand, b: Operand, s: float = 1.0) -> Expr:
+    """The larger of two, its corner rounded to a width of 1/s."""
+    return call("smooth_max", a, b, s)
+
+
+def smooth_min(a: Operand, b: Operand, s: float = 1.0) -> Expr:
+    """The smaller of two, its corner rounded to a width of 1/s."""
+    return call("smooth_min", a, b, s)
+
+
+def smooth_step(x: Operand, s: float = 1.0) -> Expr:
+    """(1 + tanh s x)/2."""
+    return call("smooth_step", x, s)
+
+
+def clamp(x: Operand, low: Operand, high: Operand) -> Expr:
+    """``x`` held between two."""
+    return call("clamp", x, low, high)
+
+
+def linear(x: Operand, xs: Sequence[float], ys: Sequence[float]) -> Expr:
+    """A table by straight lines."""
+    return _interpolated("linear", x, xs, ys)
+
+
+def spline(x: Operand, xs: Sequence[float], ys: Sequence[float]) -> Expr:
+    """A table by a natural cubic spline."""
+    return _interpolated("spline", x, xs, ys)
+
+
+def _interpolated(kind: str, x: Operand, xs: Sequence[float], ys: Sequence[float]) -> Expr:
+    if len(xs) != len(ys):
+        raise ValueError(f"{len(xs)} places and {len(ys)} values do not make a table")
+    lists = ["[" + ", ".join(str(expr(v)) for v in values) + "]" for values in (xs, ys)]
+    return Expr([f"{kind}(", (expr(x), _OR), ", ", lists[0], ", ", lists[1], ")"], _ATOM)
+
+
+def initial(e: Operand) -> Expr:
+    """The value at the initial time; in goals."""
+    return call("initial", e)
+
+
+def final(e: Operand) -> Expr:
+    """The value at the final time; in goals."""
+    return call("final", e)
+
+
+def integral(e: Operand) -> Expr:
+    """The integral over time; in goals."""
+    return call("integral", e)
+
+
+def average(e: Operand) -> Expr:
+    """The integral over time, divided by the duration; in goals."""
+    return call("average", e)
+
+
+def _elementary(name: str) -> Callable[[Operand], Expr]:
+    def function(x: Operand) -> Expr:
+        return call(name, x)
+
+    function.__name__ = name
+    function.__doc__ = f"{name}(x)."
+    return function
+
+
+sqrt, exp, log, sin, cos, tan = (_elementary(n) for n in ("sqrt", "exp", "log", "sin", "cos", "tan"))
+asin, acos, atan, sinh, cosh, tanh = (_elementary(n) for n in ("asin", "acos", "atan", "sinh", "cosh", "tanh"))
+
+
+def atan2(y: Operand, x: Operand) -> Expr:
+    """The angle of the point (x, y), rad."""
+    return call("atan2", y, x)
+
+
+class Goal:
+    """A goal of optimal control that is a formula."""
+
+    def __init__(self, name: str, formula: Expr | str, when: str = "integral") -> None:
+        self.name = name
+        self.formula = str(formula)
+        self.when = when
+
+    def __repr__(self) -> str:
+        return f"goal {self.name}: {self.formula}"
+
+
+class Force:
+    """A force that is a formula: a generalized force on a coordinate, or a force (N, in ground) on a point of a frame."""
+
+    def __init__(
+        self,
+        name: str,
+        formula: Expr | str,
+        *,
+        coordinate: str | None = None,
+        frame: str | None = None,
+        point: Sequence[float] = (0.0, 0.0, 0.0),
+        constants: Mapping[str, float] | None = None,
+        parameters: Mapping[str, tuple[float, float]] | None = None,
+        control: tuple[float, float] | None = None,
+    ) -> None:
+        self.name = name
+        self.formula = str(formula)
+        self.coordinate, self.frame, self.point = coordinate, frame, tuple(point)
+        self.constants = dict(constants or {})
+        self.parameters = dict(parameters or {})
+        self.control = control
+
+    def __repr__(self) -> str:
+        return f"force {self.name} on {self.coordinate or self.frame}: {self.formula}"
+
+
+def traced(function: Callable[..., Any], *names: str) -> Expr:
+    """What a function returns when it is called with symbols."""
+    found = function(ModelSymbols(), *(Word(n) for n in names))
+    if not isinstance(found, (Expr, int, float)):
+        raise TypeError(f"`{function.__name__}` returned a {type(found).__name__}, not a traced value")
+    return expr(found)
+
+
+def goal(function: Callable[..., Any] | None = None, *, when: str = "integral", name: str | None = None) -> Any:
+    """Makes a goal of a function of the model's symbols. What counts is the integral of the value, or its ``when="initial"`` or ``"final"`` one;
+    :func:`initial`, :func:`final`, :func:`integral` and :func:`average` say it in the formula itself."""
+    if function is None:
+        return lambda f: goal(f, when=when, name=name)
+    return Goal(name or function.__name__, traced(function), when)
+
+
+def force(
+    *,
+    coordinate: str | None = None,
+    frame: str | None = None,
+    point: Sequence[float] = (0.0, 0.0, 0.0),
+    constants: Mapping[str, float] | None = None,
+    parameters: Mapping[str, tuple[float, float]] | None = None,
+    control: tuple[float, float] | None = None,
+    name: str | None = None,
+) -> Callable[[Callable[..., Any]], Force]:
+    """Makes a force of a function of the model's symbols and of constants by name. ``parameters`` are constants that the solver finds, with
+    their bounds; the others have the values that ``constants`` gives."""
+
+    def made(function: Callable[..., Any]) -> Force:
+        numbers = {**{k: 0.5 * (a + b) for k, (a, b) in (parameters or {}).items()}, **(constants or {})}
+        import inspect
+
+        wanted = list(inspect.signature(function).parameters)[1:]
+        missing = [w for w in wanted if w not in numbers]
+        if missing:
+            raise TypeError(f"`{function.__name__}` takes `{missing[0]}`, which is neither a constant nor a parameter of the force")
+        formula = traced(function, *wanted)
+        return Force(
+            name or function.__name__,
+            formula,
+            coordinate=coordinate,
+            frame=frame,
+            point=point,
+            constants=numbers,
+            parameters=parameters,
+            control=control,
+        )
+
+    return made

@@ -1,0 +1,113 @@
+"""Functions of Python traced into formulas."""
+
+from __future__ import annotations
+
+import pathlib
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import soleus as sl
+from soleus import formula as f
+
+
+def has_formulas(study: sl.Study) -> bool:
+    return "forces" in study.data["setup"]
+
+
+def test_analytic_text_of_traced_functions() -> None:
+    @sl.goal
+    def limp(m: Any) -> Any:
+        r, l = m.contact_force("foot_r").y, m.contact_force("foot_l").y
+        return (r - 0.8 * l) ** 2 / m.mass**2
+
+    assert limp.formula == "(contact_force[foot_r].y - 0.8 * contact_force[foot_l].y) ^ 2 / mass ^ 2"
+    m = f.ModelSymbols()
+    x = m.q("knee")
+    for made, text in [
+        (-(x**2), "-q[knee] ^ 2"),
+        ((-x) ** 2, "(-q[knee]) ^ 2"),
+        (1 - (x - 2), "1 - (q[knee] - 2)"),
+        (x / (m.mass * 2), "q[knee] / (mass * 2)"),
+        (x * -1.5, "q[knee] * -1.5"),
+        (2**x, "2 ^ q[knee]"),
+        ((x**2) ** 3, "(q[knee] ^ 2) ^ 3"),
+        (f.where((x > 0) & ~(x > 1), x, 0), "where(q[knee] > 0 and not q[knee] > 1, q[knee], 0)"),
+        (f.sum_of(m.activation("*_r") ** 2), "sum(activation[*_r] ^ 2)"),
+        (f.norm(m.position("wrist") - f.vector(0.4, 1.35, 0)), "norm(position[wrist] - [0.4, 1.35, 0])"),
+        (f.linear(x, [0, 1], [2, 3.5]), "linear(q[knee], [0, 1], [2, 3.5])"),
+        (abs(x) + f.sqrt(x), "abs(q[knee]) + sqrt(q[knee])"),
+        (np.float64(2.0) * x, "2 * q[knee]"),
+    ]:
+        assert str(made) == text
+        assert str(pickle.loads(pickle.dumps(made))) == text
+
+
+def test_analytic_parts_used_twice_are_written_once() -> None:
+    m = f.ModelSymbols()
+    d = m.position("wrist") - f.vector(1, 2, 3)
+    e = f.dot(d, d)
+    assert str(e + e**2) == "part1 + part1 ^ 2; part1 = dot(part0, part0); part0 = position[wrist] - [1, 2, 3]"
+
+
+def test_analytic_an_if_names_its_line_and_where() -> None:
+    with pytest.raises(TypeError, match=r"test_formula.py, line \d+.*where\(condition, a, b\)"):
+
+        @sl.goal
+        def wrong(m: Any) -> Any:
+            return m.time if m.time > 1 else 0
+
+    with pytest.raises(TypeError, match="functions of soleus.formula"):
+        import math
+
+        math.sin(f.ModelSymbols().time)
+    with pytest.raises(ValueError, match="cannot stand"):
+        f.ModelSymbols().time + float("nan")
+    with pytest.raises(TypeError, match="`k`"):
+        sl.force(coordinate="knee")(lambda m, k: k)
+
+
+def test_identity_a_traced_goal_is_the_built_in_one(models: pathlib.Path) -> None:
+    """Effort as a formula: the same iterates, and the same text in a study file gives the same bytes."""
+    file = models.parent / "examples" / "kick.toml"
+    study = sl.study(file)
+    if not has_formulas(study):
+        pytest.skip("this version of Soleus has no formulas")
+
+    @sl.goal
+    def effort(m: Any) -> Any:
+        return f.sum_of(m.excitation("*") ** 2)
+
+    study.goals.remove("effort")
+    study.goals.add(effort, weight=1.0)
+    built_in, traced = sl.study(file).solve(), study.solve()
+    assert traced.certificate.iterations == built_in.certificate.iterations
+    assert traced.objective == pytest.approx(built_in.objective, rel=1e-9)
+    text = file.read_text().replace('type = "control"\nname = "effort"', f'formula = "{effort.formula}"\nname = "effort"')
+    # Goals come in another order, so that sums are rounded otherwise: the same goals in the same order are compared.
+    study = sl.study(file)
+    goals = study.data["setup"]["goals"]
+    goals[0] = {"name": "effort", "weight": 1.0, "kind": {"formula": {"formula": effort.formula, "when": effort.when}}}
+    np.testing.assert_array_equal(study.solve().table.to_numpy(), sl.study_text(text, folder=file.parent).solve().table.to_numpy())
+
+
+def test_identity_a_spring_in_python_is_that_of_a_file() -> None:
+    study = sl.study_text(KICK)
+    if not has_formulas(study):
+        pytest.skip("this version of Soleus has no formulas")
+
+    @sl.force(coordinate="knee_angle", parameters={"k": (0.0, 50.0)})
+    def exo(m: Any, k: Any) -> Any:
+        return -k * (m.q + 0.3)
+
+    study.add_force(exo)
+    solution = study.solve(max_iterations=500)
+    assert solution.solved and 0.0 <= solution.parameters["k"] <= 50.0
+    # Help is free here: with it the same kick takes no more effort.
+    plain = sl.study_text(KICK).solve()
+    assert solution.objective <= plain.objective * (1 + 1e-6)
+
+
+KICK = (pathlib.Path(__file__).resolve().parents[2] / "examples" / "kick.toml").read_text()
