@@ -36,7 +36,10 @@ fn identity_code_in_documents_is_that_of_the_examples() {
             found += 1;
         }
     }
-    assert_eq!(found, 5, "README.md, docs/guide/library.md, docs/guide/formulas.md and twice docs/guide/study.md");
+    assert_eq!(
+        found, 5,
+        "README.md, docs/guide/library.md, docs/guide/formulas.md and twice docs/guide/study.md"
+    );
 }
 
 #[test]

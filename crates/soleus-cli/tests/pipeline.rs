@@ -47,7 +47,8 @@ fn identity_a_second_run_does_what_changed() {
     first.is_done();
     assert_eq!(steps(&first.stderr), (all.to_vec(), vec![]), "{}", first.stderr);
     let page = std::fs::read_to_string(f.0.join("results/summary.html")).unwrap();
-    for word in ["Walking", "walk1", "<svg", "knee_angle_r", "Residual force", "Activation, largest", " at 0."]
+    for word in
+        ["Walking", "walk1", "<svg", "knee_angle_r", "Residual force", "Activation, largest", " at 0."]
     {
         assert!(page.contains(word), "no {word}");
     }

@@ -14,7 +14,9 @@ mod text;
 
 pub use figure::Camera;
 pub use plot::{Band, Dash, Event, Line, Plot, Style};
-pub use report::{Card, Light, Report, Table, Verdict, activation_plots, coordinate_plots, force_plots, grouped_plots};
+pub use report::{
+    Card, Light, Report, Table, Verdict, activation_plots, coordinate_plots, force_plots, grouped_plots,
+};
 pub use scene::{
     Activations, Animation, Frame, Layer, Motion, MotionError, Recorder, Scene, SceneOptions,
     attached_geometry,

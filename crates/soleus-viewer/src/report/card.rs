@@ -98,13 +98,17 @@ mod tests {
     #[test]
     fn analytic_verdicts() {
         let limits = [2.0, 4.0];
-        assert_eq!([2.0, 3.0, 4.1].map(|x| Verdict::of(x, limits)), [Verdict::Good, Verdict::Fair, Verdict::Bad]);
+        assert_eq!(
+            [2.0, 3.0, 4.1].map(|x| Verdict::of(x, limits)),
+            [Verdict::Good, Verdict::Fair, Verdict::Bad]
+        );
         assert_eq!(Verdict::of(f64::NAN, limits), Verdict::Bad);
     }
 
     #[test]
     fn analytic_a_card_is_as_good_as_its_worst_light() {
-        let light = |verdict| Light { what: "a <b>".into(), value: "1".into(), verdict, reason: String::new() };
+        let light =
+            |verdict| Light { what: "a <b>".into(), value: "1".into(), verdict, reason: String::new() };
         let card = Card {
             title: "walk".into(),
             lights: vec![light(None), light(Some(Verdict::Bad)), light(Some(Verdict::Good))],

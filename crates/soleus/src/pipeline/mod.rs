@@ -123,7 +123,8 @@ impl Pipeline {
         };
         let model = run.all()?;
         let name = study.name.clone().unwrap_or_else(|| stem_of(&self.file, "study"));
-        let page = summary::page(cx.files, &name, &study, [&run.home, &run.results], model.as_deref(), &run.steps);
+        let page =
+            summary::page(cx.files, &name, &study, [&run.home, &run.results], model.as_deref(), &run.steps);
         cx.note(format!("summary: {}", run.results.join("summary.html").display()));
         let activations = study.trials.iter().filter_map(|t| {
             let folder = run.results.join(&t.name);

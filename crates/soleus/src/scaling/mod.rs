@@ -318,8 +318,7 @@ impl Scaling {
         }
         let mut log = Diagnostics::new(source.path().display().to_string());
         for name in &found.unknown {
-            let near =
-                soleus_model::diagnostic::nearest_name(name, found.missing.iter().map(String::as_str), 3);
+            let near = soleus_model::nearest_name(name, found.missing.iter().map(String::as_str), 3);
             let near = near.map_or(String::new(), |n| format!("; the nearest is `{n}`"));
             cx.note(format!("marker `{name}` is not on the model{near}"));
         }

@@ -11,7 +11,13 @@ use soleus_viewer::{Line, Plot, Report};
 use std::path::Path;
 
 /// The curves of one trial. With `over_time` they go with the figure of the page.
-pub fn of_trial(files: &dyn Files, t: &Trial, folder: &Path, model: Option<&Model>, over_time: bool) -> Report {
+pub fn of_trial(
+    files: &dyn Files,
+    t: &Trial,
+    folder: &Path,
+    model: Option<&Model>,
+    over_time: bool,
+) -> Report {
     let mut page = Report::new("");
     let so = |what: &str| folder.join(format!("{}_StaticOptimization_{what}.sto", t.name));
     let angles = super::angles(files, folder);

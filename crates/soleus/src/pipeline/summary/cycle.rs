@@ -30,7 +30,13 @@ pub struct Cycles {
 
 impl Cycles {
     /// Of a trial with markers on heels and toes; none if there is no whole cycle.
-    pub fn of_trial(files: &dyn Files, t: &Trial, home: &Path, folder: &Path, model: &Model) -> Option<Cycles> {
+    pub fn of_trial(
+        files: &dyn Files,
+        t: &Trial,
+        home: &Path,
+        folder: &Path,
+        model: &Model,
+    ) -> Option<Cycles> {
         let motion = table(files, &angles(files, folder))?;
         let moments = table(files, &folder.join("id.sto"));
         let mut curves = vec![motion.clone().into()];
@@ -184,7 +190,8 @@ pub fn parameters(cycles: &[Cycles]) -> Rows {
     let names = cycles[0].gait.right.rows().map(|(name, unit, _)| format!("{name}, {unit}"));
     for (k, name) in names.into_iter().enumerate() {
         let value = |mean: f64| if mean.is_finite() { format!("{mean:.3}") } else { "–".to_string() };
-        let cells = cycles.iter().flat_map(|c| [&c.gait.right, &c.gait.left].map(|p| value(p.rows()[k].2.mean)));
+        let cells =
+            cycles.iter().flat_map(|c| [&c.gait.right, &c.gait.left].map(|p| value(p.rows()[k].2.mean)));
         rows = rows.row(std::iter::once(name).chain(cells));
     }
     rows

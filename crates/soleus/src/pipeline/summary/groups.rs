@@ -12,7 +12,13 @@ const GROUPS: [(&str, &[&str]); 9] = [
     ("Hip adductors", &["add_", "addbrev", "addlong", "addmag", "grac", "quad_fem", "gem"]),
     ("Hamstrings", &["hamstrings", "semimem", "semiten", "bflh", "bfsh", "bifemlh", "bifemsh"]),
     ("Knee extensors", &["rect_fem", "recfem", "vas"]),
-    ("Plantarflexors", &["soleus", "gas", "med_gas", "lat_gas", "tib_post", "tibpost", "flex_", "fhl", "fdl", "per_", "perlong", "perbrev"]),
+    (
+        "Plantarflexors",
+        &[
+            "soleus", "gas", "med_gas", "lat_gas", "tib_post", "tibpost", "flex_", "fhl", "fdl", "per_",
+            "perlong", "perbrev",
+        ],
+    ),
     ("Dorsiflexors", &["tib_ant", "tibant", "ext_", "edl", "ehl", "per_tert"]),
     ("Trunk", &["ercspn", "intobl", "extobl"]),
 ];

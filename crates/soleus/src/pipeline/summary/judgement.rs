@@ -88,7 +88,13 @@ fn markers(errors: &Table) -> Option<[Light; 2]> {
     let worst = 1e3 * worst;
     let time = errors.times()[at];
     Some([
-        light("Markers, RMS", format!("{rms:.1} mm"), rms, MARKER_RMS_MM, format!("{MARKER_RMS_MM} mm or less")),
+        light(
+            "Markers, RMS",
+            format!("{rms:.1} mm"),
+            rms,
+            MARKER_RMS_MM,
+            format!("{MARKER_RMS_MM} mm or less"),
+        ),
         light(
             "Markers, largest",
             format!("{worst:.1} mm"),
@@ -153,9 +159,8 @@ fn sharing(evidence: &Evidence, model: &Model) -> Option<Vec<Light>> {
     let columns = || activations.labels().iter().zip(activations.columns()).filter(|(l, _)| is_muscle(l));
     let saturated: Vec<&str> =
         columns().filter(|(_, c)| c.iter().any(|a| *a >= SATURATED)).map(|(l, _)| l.as_str()).collect();
-    let most = columns()
-        .filter_map(|(l, c)| Some((largest(c)?, l)))
-        .max_by(|a, b| a.0.0.total_cmp(&b.0.0))?;
+    let most =
+        columns().filter_map(|(l, c)| Some((largest(c)?, l))).max_by(|a, b| a.0.0.total_cmp(&b.0.0))?;
     let ((value, at), name) = most;
     let reason = match saturated.len() {
         0 => format!("{name} at {:.2} s", activations.times()[at]),
@@ -192,8 +197,7 @@ fn reserves(forces: &Table, moments: &Table, model: &Model) -> Option<Light> {
         };
         let is_reserve = |label: &str| {
             let own = |f: &soleus_model::Force| {
-                f.name == label
-                    && matches!(&f.kind, ForceKind::CoordinateActuator(a) if a.coordinate.0 == i)
+                f.name == label && matches!(&f.kind, ForceKind::CoordinateActuator(a) if a.coordinate.0 == i)
             };
             label == format!("{}_reserve", c.name)
                 || label == format!("reserve_{}", c.name)

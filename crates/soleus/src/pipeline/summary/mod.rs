@@ -68,7 +68,9 @@ pub fn page(
     }
 
     let cycles: Vec<Cycles> = match &model {
-        Some(m) => study.trials.iter().filter_map(|t| Cycles::of_trial(files, t, home, &folder(t), m)).collect(),
+        Some(m) => {
+            study.trials.iter().filter_map(|t| Cycles::of_trial(files, t, home, &folder(t), m)).collect()
+        }
         None => Vec::new(),
     };
     if !cycles.is_empty() {
