@@ -365,3 +365,17 @@ fn analytic_deep_formulas_fit_the_stack() {
         assert!(matches!(done, Ok(Ok(()))), "{open} {n}");
     }
 }
+
+/// Definitions make expressions deeper than the parser takes in one piece; their text is read all the same.
+#[test]
+fn identity_deep_definitions() {
+    let level = |inner: &str| "sin(x - (1 - ".repeat(6) + inner + &"))".repeat(6);
+    let mut text = level("a0");
+    for k in 0..4 {
+        text += &format!("; a{k} = {}", level(&if k < 3 { format!("a{}", k + 1) } else { "y".to_string() }));
+    }
+    let e = Expr::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+    let again = Expr::parse(&e.to_string()).unwrap_or_else(|error| panic!("{e}: {error}"));
+    assert_eq!(again, e);
+    assert_eq!(value(&e.to_string()).to_bits(), value(&text).to_bits());
+}

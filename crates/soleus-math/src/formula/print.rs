@@ -1,7 +1,7 @@
 //! From the tree of a formula to its text.
 
 use super::expr::each_part;
-use super::parse::{MAX_CHAIN, in_name};
+use super::parse::in_name;
 use super::{Expr, ExprKind, Operator, TableKind};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -16,6 +16,9 @@ const PRODUCT: u8 = 5;
 const SIGN: u8 = 6;
 const POWER: u8 = 7;
 const ATOM: u8 = 8;
+
+/// Levels of an expression that are printed as one text: each may be a call and a pair of parentheses, of which the parser takes 60.
+const CUT: usize = 20;
 
 impl fmt::Display for Expr {
     /// As text that reads back to the same. What is used several times becomes a definition.
@@ -35,7 +38,7 @@ impl fmt::Display for Expr {
             let leaf = matches!(e.kind(), ExprKind::Number(_) | ExprKind::Input(..));
             let is_shared = uses.get(&e.key()).is_some_and(|&n| n > 1);
             // Deep ones are cut, too, which bounds recursion.
-            let is_cut = e.depth() > 0 && e.depth().is_multiple_of(MAX_CHAIN) && uses.contains_key(&e.key());
+            let is_cut = e.depth() > 0 && e.depth().is_multiple_of(CUT) && uses.contains_key(&e.key());
             if leaf || !(is_shared || is_cut) {
                 continue;
             }
