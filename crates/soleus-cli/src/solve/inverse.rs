@@ -2,6 +2,7 @@
 
 use super::flags::{ModelFlags, OutputFlags, TimeFlags, add_to};
 use crate::door::{enter, finish};
+use crate::emg::EmgInput;
 use clap::Args;
 use soleus::optimal_control::tool::Trial;
 use soleus::setup_file::Setup;
@@ -33,6 +34,8 @@ pub struct Arguments {
     changes: ModelFlags,
     #[command(flatten)]
     output: OutputFlags,
+    #[command(flatten)]
+    emg: EmgInput,
 }
 
 impl Arguments {
@@ -57,6 +60,7 @@ impl Arguments {
             minimize_activations: request.minimize_activations || self.minimize_activations,
             reserves_weight: self.reserves_weight.or(request.reserves_weight),
             options: self.output.options(&request.options),
+            emg: self.emg.emg(0.0),
             ..request
         })
     }

@@ -26,7 +26,8 @@ pub struct ComputedMuscleControl {
     /// What effort is.
     pub effort: Effort,
     /// Price of a change of excitation from one window to the next, against effort; 0 for none, as in OpenSim and in setup files. At 0.1
-    /// squared changes in a walk are a third, at the same effort and error; from 1 on muscles work against each other to change less.
+    /// squared changes in a walk are less than half, at nearly the same effort and error; from 1 on muscles work against each other to
+    /// change less.
     pub smoothness: f64,
     /// Least excitation of a muscle.
     pub least_excitation: f64,

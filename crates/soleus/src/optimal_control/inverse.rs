@@ -6,6 +6,7 @@ use super::solution::Solution;
 use super::tool::{self, Trial};
 use super::{Inputs, problem::references};
 use crate::context::Context;
+use crate::emg::{self, Emg};
 use crate::error::Error;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ use soleus_io::setup::moco::{
 };
 use soleus_io::study::Study;
 use soleus_math::Table;
+use soleus_math::table::TableError;
 use soleus_model::ModelOperator;
 use soleus_model::id::CoordinateId;
 use soleus_model::muscle::TendonDynamicsMode;
@@ -67,6 +69,8 @@ pub struct Inverse {
     pub constraint_tolerance: Option<f64>,
     /// Outputs that a setup file asks for, which are not written.
     pub outputs: Vec<String>,
+    /// Measured EMG, to compare activations with; its weight has no effect.
+    pub emg: Option<Emg>,
     /// How it is solved, and which files are written.
     #[serde(flatten)]
     pub options: SolveOptions,
@@ -87,6 +91,7 @@ impl Inverse {
             convergence_tolerance: Some(s.convergence_tolerance),
             constraint_tolerance: Some(s.constraint_tolerance),
             outputs: s.output_paths.clone(),
+            emg: None,
             options: SolveOptions { max_iterations, ..SolveOptions::default() },
         })
     }
@@ -94,7 +99,26 @@ impl Inverse {
     /// Finds the excitations.
     pub fn run(&self, cx: &Context) -> Result<Solution, Error> {
         self.options.check(self.trial.path())?;
-        self.pose(cx)?.solve(cx, &self.options)
+        let posed = self.pose(cx)?;
+        let curves = match &self.emg {
+            Some(emg) => emg.curves(cx, &posed.model.model)?,
+            None => Vec::new(),
+        };
+        let solution = posed.solve(cx, &self.options)?;
+        if let (Some(emg), Some(phase)) = (&self.emg, solution.phases.first()) {
+            let wrong = |e: TableError| Error::content(emg.signals.path(), 0, "", e.to_string(), "");
+            let table = phase.table().map_err(wrong)?;
+            let column = |muscle: &str| {
+                let label = format!("/{muscle}/activation");
+                table.labels().iter().find(|l| l.ends_with(&label)).and_then(|l| table.column(l))
+            };
+            let (list, _) = emg::compare(&curves, table.times(), column).map_err(wrong)?;
+            match list.is_empty() {
+                true => cx.warn(emg.signals.path(), "EMG and activations have no time in common", ""),
+                false => cx.note(format!("activations beside EMG:\n{}", emg::told(&list).trim_end())),
+            }
+        }
+        Ok(solution)
     }
 
     /// The study that the tool makes, its model and the motion.

@@ -689,3 +689,30 @@ fn issue_17_nothing_is_missing_where_reserves_are_strong() {
     let files = files.with(motion, read(&format!("reference/{motion}")));
     SetupFile::new("CMC/walk_Setup_CMC.xml").run(&Context::new(&files)).unwrap().verdict().unwrap();
 }
+
+/// The excitations of `inverse` stand beside EMG in the same way.
+#[test]
+fn identity_inverse_beside_emg() {
+    use soleus::optimal_control::{ModelChanges, tool::Trial};
+    let files = leg();
+    let told = soleus::Collected::default();
+    let cx = Context::new(&files).with_monitor(&told);
+    // Two iterations leave activations to compare; whether they are the best is not asked here.
+    let changes = ModelChanges { reserves: vec![1.0], rigid_tendons: true, ..Default::default() };
+    let (from, to, mesh_interval) = (Some(0.1), Some(0.2), Some(0.05));
+    let trial = Trial { model: LEG.into(), changes, from, to, mesh_interval, ..Default::default() };
+    let request = soleus::Inverse {
+        trial,
+        kinematics: swing(&files, 0.0).into(),
+        emg: Some(Emg {
+            signals: myogram(&common::times(), 0.1).into(),
+            channels: [("HAM".to_string(), vec!["hamstrings".to_string()])].into(),
+            ..Emg::default()
+        }),
+        options: soleus::optimal_control::SolveOptions { max_iterations: Some(2), ..Default::default() },
+        ..Default::default()
+    };
+    request.run(&cx).unwrap();
+    let notes = told.notes().join("\n");
+    assert!(notes.contains("activations beside EMG") && notes.contains("hamstrings"), "{notes}");
+}
