@@ -23,6 +23,9 @@ pub struct Arguments {
     /// Tables whose columns are shown over the cycle, such as joint angles; the same number of files for each trial, trial by trial
     #[arg(long, value_name = "TABLE.mot", num_args = 1..)]
     curves: Vec<PathBuf>,
+    /// Raw EMG over time (.sto, .csv, .c3d), one file for each trial: envelopes are shown over the cycle
+    #[arg(long, value_name = "EMG.sto", num_args = 1..)]
+    emg: Vec<PathBuf>,
     /// Normative curves (.csv): columns percent, NAME and sd_NAME
     #[arg(long, value_name = "NORM.csv")]
     normative: Option<PathBuf>,
@@ -41,6 +44,9 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     if !a.loads.is_empty() && a.loads.len() != n {
         return refuse("loads", a.loads.len());
     }
+    if !a.emg.is_empty() && a.emg.len() != n {
+        return refuse("EMG", a.emg.len());
+    }
     if !a.curves.len().is_multiple_of(n) {
         return refuse("curves", a.curves.len());
     }
@@ -48,6 +54,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let trial = |(i, markers): (usize, &PathBuf)| GaitTrial {
         markers: markers.clone().into(),
         loads: a.loads.get(i).cloned().map(Source::File),
+        emg: a.emg.get(i).cloned().map(Source::File).into_iter().collect(),
         curves: a.curves[i * each..(i + 1) * each].iter().cloned().map(Source::File).collect(),
     };
     let trials = a.markers.iter().enumerate().map(trial).collect();

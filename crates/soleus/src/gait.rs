@@ -10,6 +10,7 @@ use crate::prediction::winter::Winter;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
 use soleus_io::table::csv;
+use soleus_math::signal::envelope;
 use soleus_math::table::Element;
 use soleus_math::{Rotation, Table, Vec3};
 pub use soleus_tools::gait::{Cycle, FootEvents, Parameters, Stat, Walk};
@@ -54,6 +55,8 @@ pub struct GaitTrial {
     pub loads: Option<Source<Table>>,
     /// Tables over time whose columns are shown over the cycle: joint angles, moments, activations, EMG.
     pub curves: Vec<Source<Table>>,
+    /// Raw electromyograms over time (.sto, .csv, .c3d), of which envelopes are shown over the cycle.
+    pub emg: Vec<Source<Table>>,
 }
 
 impl Gait {
@@ -71,6 +74,18 @@ impl Gait {
                 let table = read_motion(cx, source, Take::Analog)?;
                 let table = if table.element() == Element::Scalar { table } else { table.flattened() };
                 add_curves(&table, &found.cycles, &mut raw);
+            }
+            for source in &trial.emg {
+                let table = read_motion(cx, source, Take::Analog)?.flattened();
+                let wrong = |e: soleus_math::signal::SignalError| {
+                    Error::content(source.path(), 0, "", e.to_string(), "")
+                };
+                let mut found_envelope = envelope(&table, EMG_CUTOFF_HZ).map_err(wrong)?;
+                for i in 0..found_envelope.labels().len() {
+                    let name = format!("{}_EMG", found_envelope.labels()[i]);
+                    found_envelope.rename(i, name);
+                }
+                add_curves(&found_envelope, &found.cycles, &mut raw);
             }
             trials.push(found);
         }
@@ -105,6 +120,9 @@ impl Gait {
         Ok(result)
     }
 }
+
+/// Cutoff of envelopes of electromyograms, Hz.
+const EMG_CUTOFF_HZ: f64 = 6.0;
 
 /// Gait of one trial.
 #[derive(Clone, Debug)]

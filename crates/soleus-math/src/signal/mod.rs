@@ -4,6 +4,7 @@
 //! motions agree with its tools; each function says the equation.
 
 mod butterworth;
+mod envelope;
 mod error;
 mod fir;
 mod gaps;
@@ -13,6 +14,7 @@ mod smooth;
 mod tables;
 
 pub use butterworth::Butterworth;
+pub use envelope::envelope;
 pub use error::SignalError;
 pub use fir::FirLowpass;
 pub use gaps::{Gap, fill_gaps, gaps};

@@ -157,6 +157,12 @@ fn analytic_curves_over_the_cycle() {
         Table::new(Element::Scalar, labels, times.clone(), vec![wave(0.0), wave(0.55), wave(0.0)]).unwrap();
     let trial =
         GaitTrial { markers: stepping(0.0).into(), curves: vec![angles.into()], ..GaitTrial::default() };
+    // A raw signal, twice as strong in the first half of a stride.
+    let t: Vec<f64> = (0..6000).map(|i| 0.001 * f64::from(i)).collect();
+    let loud = |t: f64| if (t / 1.1).fract() < 0.5 { 2.0 } else { 1.0 };
+    let y = t.iter().map(|&t| loud(t) * (2.0 * std::f64::consts::PI * 120.0 * t).sin()).collect();
+    let emg = Table::new(Element::Scalar, vec!["soleus_r".into()], t, vec![y]).unwrap();
+    let trial = GaitTrial { emg: vec![emg.into()], ..trial };
     let request = Gait { trials: vec![trial.clone(), trial], output: Some("gait".into()), ..Gait::default() };
     let gait = request.run(&cx).unwrap();
     let knees: Vec<_> = gait.curves.iter().filter(|c| c.name == "knee_angle").collect();
@@ -167,6 +173,10 @@ fn analytic_curves_over_the_cycle() {
     }
     assert_eq!(knees[0].cycles, 2 * gait.trials[0].cycles.iter().filter(|c| c.side == Side::Right).count());
     assert_eq!(gait.curves.iter().filter(|c| c.name == "pelvis_tilt").count(), 2);
+    let emg = gait.curves.iter().find(|c| c.name == "soleus_EMG").unwrap();
+    let (loud, faint) = (emg.points[25].mean, emg.points[75].mean);
+    // The filter overshoots at the steps by a tenth, and the largest value is 1.
+    assert!(loud > 0.85 && (faint / loud - 0.5).abs() < 0.05, "{loud} {faint}");
     soleus::Outcome::write(&gait, &cx).unwrap();
     let names: Vec<String> = files.names().iter().map(|n| n.display().to_string()).collect();
     assert!(names.contains(&"/gait/knee_angle.svg".to_string()), "{names:?}");
