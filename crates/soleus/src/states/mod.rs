@@ -23,7 +23,7 @@ mod quantity;
 
 pub use batch::{Batch, BatchMethod};
 pub use derivatives::{Derivatives, JacobianValues};
-pub use quantity::{Quantity, Stage};
+pub use quantity::{BodyQuantity, MUSCLE, Part, Quantity, Stage};
 
 use crate::context::Context;
 use crate::error::{Error, nearest_hint};
