@@ -10,7 +10,7 @@
 //! let evaluator = Evaluator::read(&Context::new(&files), &"leg.osim".into())?;
 //! let quantities = [evaluator.quantity("udot")?, evaluator.quantity("muscle.tendon_force")?];
 //! let q = [0.0, -0.2, 0.0, 0.3, -0.8, 0.1]; // two states of three coordinates
-//! let states = States { q: Some(Rows::each(&q, 2)), ..States::default() };
+//! let states = States { q: Some(Rows::each(&q, 2)), equilibrate: true, ..States::default() };
 //! let (mut udot, mut force) = (vec![0.0; 2 * 3], vec![0.0; 2 * 8]);
 //! evaluator.evaluate(&states, &quantities, &mut [&mut udot[..], &mut force[..]], 2)?;
 //! # assert!(udot.iter().all(|x| x.is_finite()) && force.iter().all(|f| *f > 0.0));
@@ -23,7 +23,7 @@ mod quantity;
 
 pub use batch::{Batch, BatchMethod};
 pub use derivatives::{Derivatives, JacobianValues};
-pub use quantity::{Quantity, Stage};
+pub use quantity::{BodyQuantity, MUSCLE, Part, Quantity, Stage};
 
 use crate::context::Context;
 use crate::error::{Error, nearest_hint};

@@ -83,7 +83,7 @@ pub enum Quantity {
     Body(BodyQuantity),
     /// Places of the markers in ground, m.
     Markers,
-    /// Something about every muscle: a position in [`MUSCLE`].
+    /// Something about every muscle: a position in `MUSCLE`.
     Muscle(usize),
     /// Lengths of paths, m.
     PathLengths,
