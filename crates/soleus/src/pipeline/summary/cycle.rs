@@ -52,6 +52,7 @@ impl Cycles {
             markers: home.join(t.markers.as_ref()?).into(),
             loads: t.loads.as_ref().map(|l| home.join(l)).filter(|l| is_table(l)).map(Into::into),
             curves,
+            ..GaitTrial::default()
         };
         let cx = Context::new(files);
         let run = |trial: GaitTrial| Gait { trials: vec![trial], ..Gait::default() }.run(&cx).ok();
