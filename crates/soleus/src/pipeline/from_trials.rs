@@ -102,7 +102,12 @@ impl FromTrials {
             loads: t.loads.as_deref().map(at),
             ..Trial::default()
         };
+        let title = match &names[..] {
+            [one] => one.clone(),
+            several => format!("{} trials", several.len()),
+        };
         PipelineFile {
+            name: Some(title),
             out: Some(".".into()),
             model: self.still.is_none().then(|| at(&self.model)),
             scale: self.still.as_deref().map(|still| Scale {
