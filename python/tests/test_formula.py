@@ -105,9 +105,10 @@ def test_identity_a_spring_in_python_is_that_of_a_file() -> None:
     study.add_force(exo)
     solution = study.solve(max_iterations=500)
     assert solution.solved and 0.0 <= solution.parameters["k"] <= 50.0
-    # Help is free here: with it the same kick takes no more effort.
+    # A spring that only hinders is left out: its stiffness goes to its bound, from which the solver stays as far as its tolerance (1e-6 of
+    # the objective's unit; the product of stiffness and multiplier, 9e-8, is what the objective is off).
     plain = sl.study_text(KICK).solve()
-    assert solution.objective <= plain.objective * (1 + 1e-6)
+    assert solution.objective <= plain.objective + 1e-6
 
 
 KICK = (pathlib.Path(__file__).resolve().parents[2] / "examples" / "kick.toml").read_text()
