@@ -1,7 +1,7 @@
 //! The way in and out of the library: files of the command line, and what is told on the terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use soleus::files::{Disk, Files};
+use soleus::files::{Disk, Files, Lock};
 use soleus::load_assignment::is_table;
 use soleus::text::printable;
 use soleus::{AssignLoads, Context, Diagnostic, Error, ErrorKind, Monitor, Outcome, Progress};
@@ -65,8 +65,8 @@ impl Files for CommandFiles {
         self.0.names_in(folder)
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Send>> {
-        self.0.lock(path)
+    fn lock(&self, path: &Path, lock: Lock) -> io::Result<Box<dyn Send>> {
+        self.0.lock(path, lock)
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {

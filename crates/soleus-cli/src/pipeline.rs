@@ -3,7 +3,7 @@
 use crate::door::{enter, finish};
 use crate::scale::parse_pair;
 use clap::Args;
-use soleus::pipeline::{FromTrials, RecordedTrial};
+use soleus::pipeline::{ArrayScript, FromTrials, RecordedTrial, Shard};
 use soleus::{Error, Pipeline};
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ use std::path::PathBuf;
     [jr]\n  joints = [\"knee_r\", \"knee_l\"]\n\n  \
     [[trials]]\n  name = \"walk1\"\n  markers = \"walk1.trc\"\n  loads = \"walk1_grf.mot\"\n\n\
     Results are written to a folder `results` beside the pipeline file, with a page summary.html. A second run does only\n\
-    what has changed. A trial of inertial sensors has `orientations = \"walk1_imu.sto\"` in place of markers; a table [imu] with\n\
+    what has changed. `--shard 1/8` to `--shard 8/8` share a study among processes, of this machine or of a cluster. A trial of inertial sensors has `orientations = \"walk1_imu.sto\"` in place of markers; a table [imu] with\n\
     `calibration`, `base`, `heading_axis`, `rotations_deg` and `weights` tells how they sit on the model.")]
 pub struct Arguments {
     /// Pipeline file (.toml); without it, --model and --markers tell what to do
@@ -31,6 +31,15 @@ pub struct Arguments {
     /// Do everything again
     #[arg(long)]
     again: bool,
+    /// How many trials at once; default: as many as there are cores
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
+    /// Only a part of the trials: 2/8 is the second of eight. Other processes do the rest, in the same folder
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Write an array script for Slurm with so many parts beside the pipeline file, and run nothing
+    #[arg(long, value_name = "PARTS", value_parser = clap::value_parser!(u16).range(1..))]
+    slurm: Option<u16>,
     #[command(flatten)]
     recorded: Recorded,
 }
@@ -108,6 +117,10 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
             Some(file) => file.clone(),
             None => recorded.write(cx)?,
         };
-        finish(cx, Pipeline { again: a.again, ..Pipeline::of_file(file) }.run(cx))
+        if let Some(parts) = a.slurm {
+            return finish(cx, Ok(ArrayScript::new(&file, parts.into())));
+        }
+        let request = Pipeline { again: a.again, jobs: a.jobs, shard: a.shard, ..Pipeline::of_file(file) };
+        finish(cx, request.run(cx))
     })
 }

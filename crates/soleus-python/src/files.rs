@@ -1,6 +1,6 @@
 //! Files on disk, with some that are in memory alone.
 
-use soleus::files::{Disk, Files, Memory};
+use soleus::files::{Disk, Files, Lock, Memory};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -60,8 +60,8 @@ impl Files for Layered {
         self.of(folder).names_in(folder)
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Send>> {
-        self.of(path).lock(path)
+    fn lock(&self, path: &Path, lock: Lock) -> io::Result<Box<dyn Send>> {
+        self.of(path).lock(path, lock)
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {

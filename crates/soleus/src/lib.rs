@@ -149,7 +149,7 @@ pub use equilibrium::Equilibrium;
 pub use error::{Error, ErrorKind};
 pub use evaluation::Evaluate;
 pub use file_info::FileInfo;
-pub use files::{Disk, Files, Memory};
+pub use files::{Disk, Files, Lock, Memory};
 pub use gait::Gait;
 pub use inverse_dynamics::InverseDynamics;
 pub use inverse_kinematics::{InverseKinematics, PlaceSensors, SensorKinematics};

@@ -1,6 +1,6 @@
 //! Files on disk: the one place of the library that opens any.
 
-use super::Files;
+use super::{Files, Lock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -132,10 +132,15 @@ impl Files for Disk {
         entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect()
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Send>> {
+    fn lock(&self, path: &Path, lock: Lock) -> io::Result<Box<dyn Send>> {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
         // The operating system gives it back when the program ends, whatever ends it.
-        match file.try_lock() {
+        let locked = match lock {
+            Lock::Exclusive => file.try_lock(),
+            Lock::Shared => file.try_lock_shared(),
+            Lock::Turn => file.lock().map_err(fs::TryLockError::Error),
+        };
+        match locked {
             Ok(()) => Ok(Box::new(file)),
             Err(fs::TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
             // Some network disks have no locks.

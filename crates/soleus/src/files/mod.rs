@@ -13,6 +13,17 @@ pub use opened::{Opened, digest};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+/// Whom a lock keeps out, and whether it is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Everybody; now or not at all.
+    Exclusive,
+    /// Those who want it for themselves; now or not at all.
+    Shared,
+    /// Everybody; waits until the others are done.
+    Turn,
+}
+
 /// Files by name. Shared by all threads of a tool.
 pub trait Files: Sync {
     /// All bytes of a file.
@@ -42,8 +53,8 @@ pub trait Files: Sync {
     fn names_in(&self, folder: &Path) -> Vec<String>;
 
     /// Keeps others who ask for the same lock out, as long as what is returned lives; an error of the kind `WouldBlock` if
-    /// somebody has it. Files that nobody else can see need no lock.
-    fn lock(&self, _: &Path) -> io::Result<Box<dyn Send>> {
+    /// somebody has it, unless it is waited for. Files that nobody else can see need no lock.
+    fn lock(&self, _: &Path, _: Lock) -> io::Result<Box<dyn Send>> {
         Ok(Box::new(()))
     }
 

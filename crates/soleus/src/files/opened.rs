@@ -1,6 +1,6 @@
 //! Which files a tool opened, and what was in them.
 
-use super::Files;
+use super::{Files, Lock};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -96,8 +96,8 @@ impl Files for Opened<'_> {
         self.files.names_in(folder)
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Box<dyn Send>> {
-        self.files.lock(path)
+    fn lock(&self, path: &Path, lock: Lock) -> io::Result<Box<dyn Send>> {
+        self.files.lock(path, lock)
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {

@@ -1,8 +1,9 @@
 //! What was computed from what: a step is done again only if its settings, a file that it opened, or the program changed.
 
+use super::StepOutcome;
 use crate::context::Context;
 use crate::error::Error;
-use crate::files::{Opened, digest, plain};
+use crate::files::{Lock, Opened, digest, plain};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ struct Record {
 }
 
 /// The memory of a study, a folder of small files.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StepMemory {
     /// Folder of the study.
     home: PathBuf,
@@ -64,9 +65,44 @@ impl StepMemory {
         let _ = cx.files.remove(&self.file(step));
     }
 
-    /// Where the lock of the folder is.
-    pub fn lock_file(&self) -> PathBuf {
-        self.folder.join("lock")
+    /// Remembers what became of the steps of a trial, for the summary of another process.
+    pub fn remember_trial(&self, cx: &Context, trial: &str, steps: &[StepOutcome]) -> Result<(), Error> {
+        let steps: Vec<(&str, Option<&str>)> =
+            steps.iter().map(|s| (s.step.as_str(), s.result.as_ref().err().map(String::as_str))).collect();
+        let file = self.trial_file(trial);
+        cx.files.make_folder(&self.folder).map_err(|e| Error::write(cx.files, &self.folder, e))?;
+        let text = serde_json::to_string_pretty(&steps).unwrap_or_default();
+        cx.files.write(&file, text.as_bytes()).map_err(|e| Error::write(cx.files, &file, e))
+    }
+
+    /// What became of the steps of a trial; nothing if none was done yet.
+    pub fn trial(&self, cx: &Context, trial: &str) -> Vec<StepOutcome> {
+        let bytes = cx.files.read(&self.trial_file(trial)).unwrap_or_default();
+        let steps: Vec<(String, Option<String>)> = serde_json::from_slice(&bytes).unwrap_or_default();
+        let outcome = |(step, error): (String, Option<String>)| StepOutcome {
+            trial: Some(trial.to_string()),
+            step,
+            result: error.map_or(Ok("done"), Err),
+        };
+        steps.into_iter().map(outcome).collect()
+    }
+
+    /// A lock in the folder, as long as what is returned lives. Two runs at once would write over each other's files.
+    pub fn lock(&self, cx: &Context, name: &str, lock: Lock, results: &Path) -> Result<Box<dyn Send>, Error> {
+        let file = self.folder.join(name.replace(['/', ' '], "_"));
+        let failed = |e| Error::write(cx.files, &file, e);
+        cx.files.make_folder(&self.folder).map_err(failed)?;
+        cx.files.lock(&file, lock).map_err(|e| match e.kind() {
+            std::io::ErrorKind::WouldBlock => {
+                let message = "another run writes results here now";
+                Error::content(results, 0, "", message, "wait for it, or give `out` another folder")
+            }
+            _ => failed(e),
+        })
+    }
+
+    fn trial_file(&self, trial: &str) -> PathBuf {
+        self.folder.join(format!("steps of {trial}.json").replace(['/', ' '], "_"))
     }
 
     /// A name from the folder of the study, if it is below it.

@@ -2,17 +2,20 @@
 
 mod from_trials;
 mod memory;
+mod parallel;
+mod shard;
 mod steps;
 mod summary;
 
 pub use soleus_io::pipeline::Pipeline as PipelineFile;
 
 pub use from_trials::{FromTrials, RecordedTrial};
+pub use shard::{ArrayScript, Shard};
 
 use crate::artifact::{Artifact, Outcome};
-use crate::context::Context;
+use crate::context::{Context, MOST_THREADS};
 use crate::error::{Error, ErrorKind};
-use crate::files::{Opened, plain};
+use crate::files::{Lock, Opened, plain};
 use crate::inputs::model;
 use crate::inputs::paths::{folder_of, stem_of};
 use memory::StepMemory;
@@ -44,6 +47,10 @@ pub struct Pipeline {
     pub contents: Option<PipelineFile>,
     /// Do everything again.
     pub again: bool,
+    /// How many trials at once; 0: as many as the context has threads. Results are the same for any number.
+    pub jobs: usize,
+    /// Only a part of the trials: other processes, on this machine or others that see the same folder, do the rest.
+    pub shard: Option<Shard>,
 }
 
 /// Angles between sensors and model, in the folder of a trial.
@@ -52,7 +59,9 @@ const SENSOR_ERRORS: &str = "ik.mot_orientationErrors.sto";
 /// What came of a step.
 #[derive(Clone, Debug)]
 pub struct StepOutcome {
-    /// Name of the step.
+    /// The trial that it belongs to; none for those of the whole study.
+    pub trial: Option<String>,
+    /// Name of the step, with that of its trial.
     pub step: String,
     /// Done, unchanged, or why not.
     pub result: Result<&'static str, String>,
@@ -67,6 +76,8 @@ pub struct PipelineResult {
     pub results: PathBuf,
     /// The page that shows them.
     pub page: String,
+    /// A row for each step of each trial, those that failed among them (Parquet).
+    pub rows: Vec<u8>,
     /// Activations of each trial by static optimization and muscle control side by side, and their file.
     pub activations: Vec<(PathBuf, Table)>,
     failure: Option<(String, ErrorKind)>,
@@ -75,9 +86,10 @@ pub struct PipelineResult {
 impl Outcome for PipelineResult {
     fn artifacts(&self) -> Vec<Artifact<'_>> {
         let page = Artifact::text(self.results.join("summary.html"), self.page.as_str());
+        let rows = Artifact::bytes(self.results.join("summary.parquet"), &self.rows).derived();
         let tables =
             self.activations.iter().map(|(file, t)| Artifact::table(file, t, Digits::Shortest).derived());
-        [page].into_iter().chain(tables).collect()
+        [page, rows].into_iter().chain(tables).collect()
     }
 
     fn verdict(&self) -> Result<(), Error> {
@@ -86,6 +98,14 @@ impl Outcome for PipelineResult {
             None => Ok(()),
             Some((first, kind)) => Err(Error::Steps { count, first: first.clone(), kind: *kind }),
         }
+    }
+}
+
+impl StepOutcome {
+    /// Name of the step without that of its trial.
+    pub fn name(&self) -> &str {
+        let own = self.trial.as_ref().and_then(|t| self.step.strip_prefix(t.as_str()));
+        own.unwrap_or(&self.step).trim_start()
     }
 }
 
@@ -109,7 +129,8 @@ impl Pipeline {
         let home = plain(&cx.files.absolute(folder_of(&cx.files.absolute(&self.file))));
         let results = plain(&home.join(study.out.clone().unwrap_or_else(|| "results".into())));
         let memory = StepMemory::new(&home, &results);
-        let _lock = lock(cx, &memory, &results)?;
+        let whole = if self.shard.is_some() { Lock::Shared } else { Lock::Exclusive };
+        let _lock = memory.lock(cx, "lock", whole, &results)?;
         let mut run = Run {
             cx: *cx,
             study: &study,
@@ -118,20 +139,31 @@ impl Pipeline {
             results,
             memory,
             again: self.again,
+            jobs: if self.jobs == 0 { cx.threads } else { self.jobs.min(MOST_THREADS) },
+            shard: self.shard,
+            trial: None,
             steps: Vec::new(),
             failure: None,
         };
         let model = run.all()?;
         let name = study.name.clone().unwrap_or_else(|| stem_of(&self.file, "study"));
-        let page =
-            summary::page(cx.files, &name, &study, [&run.home, &run.results], model.as_deref(), &run.steps);
+        let all = run.steps_of_all();
+        let page = summary::page(cx.files, &name, &study, [&run.home, &run.results], model.as_deref(), &all);
+        let rows = summary::rows(cx.files, &study, &run.results, model.as_deref(), &all);
         cx.note(format!("summary: {}", run.results.join("summary.html").display()));
         let activations = study.trials.iter().filter_map(|t| {
             let folder = run.results.join(&t.name);
             Some((folder.join("activations.sto"), summary::side_by_side(cx.files, t, &folder)?))
         });
         let activations = activations.collect();
-        Ok(PipelineResult { steps: run.steps, results: run.results, page, activations, failure: run.failure })
+        Ok(PipelineResult {
+            steps: run.steps,
+            results: run.results,
+            page,
+            rows,
+            activations,
+            failure: run.failure,
+        })
     }
 }
 
@@ -140,20 +172,6 @@ fn read_file(cx: &Context, path: &Path) -> Result<PipelineFile, Error> {
     let mut log = Diagnostics::new(path.display().to_string());
     let study = soleus_io::pipeline::read(&cx.read_text(path)?, &mut log);
     cx.settle(path, study, log)
-}
-
-/// Two runs at once would write over each other's files.
-fn lock(cx: &Context, memory: &StepMemory, results: &Path) -> Result<Box<dyn Send>, Error> {
-    let file = memory.lock_file();
-    let failed = |e| Error::write(cx.files, &file, e);
-    cx.files.make_folder(folder_of(&file)).map_err(failed)?;
-    cx.files.lock(&file).map_err(|e| match e.kind() {
-        std::io::ErrorKind::WouldBlock => {
-            let message = "another run writes results here now";
-            Error::content(results, 0, "", message, "wait for it, or give `out` another folder")
-        }
-        _ => failed(e),
-    })
 }
 
 /// A run of a pipeline.
@@ -167,6 +185,12 @@ struct Run<'a> {
     results: PathBuf,
     memory: StepMemory,
     again: bool,
+    /// How many trials at once.
+    jobs: usize,
+    /// Which trials, if not all.
+    shard: Option<Shard>,
+    /// The trial that is at work, if one is.
+    trial: Option<&'a str>,
     steps: Vec<StepOutcome>,
     /// The first step that failed, and how.
     failure: Option<(String, ErrorKind)>,
@@ -184,6 +208,28 @@ impl Run<'_> {
     /// All steps. Returns the model of the subject.
     fn all(&mut self) -> Result<Option<PathBuf>, Error> {
         let study = self.study;
+        let (model, with_sensors) = self.subject()?;
+        let Some(subject) = &model else { return Ok(None) };
+        let mut work = Vec::new();
+        for trial in study.trials.iter().filter(|t| self.shard.is_none_or(|s| s.has(&t.name))) {
+            match (&trial.orientations, &with_sensors) {
+                (Some(_), Some(m)) => work.push((trial, m.as_path())),
+                (Some(_), None) => {}
+                (None, _) => work.push((trial, subject.as_path())),
+            }
+        }
+        self.trials(&work)?;
+        Ok(model)
+    }
+
+    /// The model of the subject, and the one with sensors where trials have some.
+    fn subject(&mut self) -> Result<(Option<PathBuf>, Option<PathBuf>), Error> {
+        let study = self.study;
+        // Of processes that share a study one makes the model; the others wait and find it.
+        let _turn = match self.shard {
+            Some(_) => Some(self.memory.lock(&self.cx, "lock_subject", Lock::Turn, &self.results)?),
+            None => None,
+        };
         let mut model = match &study.model {
             Some(file) => Some(self.at(file)),
             None => done(self.scale())?,
@@ -195,21 +241,13 @@ impl Run<'_> {
             self.fail("model", e);
             model = None;
         }
-        let Some(subject) = &model else { return Ok(None) };
+        let Some(subject) = &model else { return Ok((None, None)) };
         // Sensors are placed once; the model is the same for trials with markers.
         let with_sensors = match study.trials.iter().any(|t| t.orientations.is_some()) {
             true => done(self.place_sensors(subject))?,
             false => None,
         };
-        for trial in &study.trials {
-            let subject = match (&trial.orientations, &with_sensors) {
-                (Some(_), Some(m)) => m,
-                (Some(_), None) => continue,
-                (None, _) => subject,
-            };
-            done(self.trial(trial, subject))?;
-        }
-        Ok(model)
+        Ok((model, with_sensors))
     }
 
     /// The pipeline file, by a name that does not depend on how it was called.
@@ -251,14 +289,19 @@ impl Run<'_> {
             }
             "done"
         };
-        self.steps.push(StepOutcome { step: name.to_string(), result: Ok(result) });
+        self.steps.push(StepOutcome {
+            trial: self.trial.map(str::to_string),
+            step: name.to_string(),
+            result: Ok(result),
+        });
         Ok(())
     }
 
     fn fail(&mut self, name: &str, e: Error) -> Ended {
         let e = e.named_in(&self.file);
         self.cx.note(format!("{e}\n{name}: failed\n"));
-        self.steps.push(StepOutcome { step: name.to_string(), result: Err(e.to_string()) });
+        let trial = self.trial.map(str::to_string);
+        self.steps.push(StepOutcome { trial, step: name.to_string(), result: Err(e.to_string()) });
         self.failure.get_or_insert((name.to_string(), e.kind()));
         Ended::Failed
     }

@@ -4,6 +4,7 @@ use soleus::engine::io::table::sto;
 use soleus::engine::math::Table;
 use soleus::engine::math::table::Element;
 use soleus::inverse_kinematics::KinematicsOutput;
+use soleus::pipeline::Shard;
 use soleus::scaling::{FactorSettings, ScalingOutput};
 use soleus::{
     Collected, Context, ErrorKind, Files, InverseDynamics, InverseKinematics, Memory, Outcome, Pipeline,
@@ -332,4 +333,73 @@ fn issue_everyday_a_scale_setup_in_another_folder() {
     assert!(names.contains(&"/lab/results/subject.osim".to_string()), "{names:?}");
     assert!(names.contains(&"/lab/results/walk/ik.mot".to_string()), "{names:?}");
     assert!(!names.iter().any(|n| n.ends_with("setups/large.osim")), "{names:?}");
+}
+
+/// Seven trials, of which the fourth has no file.
+fn many_trials() -> Memory {
+    let trials: String = (0..7)
+        .map(|i| {
+            let file = if i == 3 { "data/lost.sto" } else { "data/walk.sto" };
+            format!("[[trials]]\nname = \"walk{i}\"\nmarkers = \"{file}\"\n")
+        })
+        .collect();
+    files().with("study.toml", format!("model = \"plate.osim\"\n[filter]\nlowpass_hz = 6\n[id]\n{trials}"))
+}
+
+/// Everything that a study wrote but its own memory.
+fn written(files: &Memory) -> Vec<(String, Vec<u8>)> {
+    let names = files.names().into_iter().map(|n| n.display().to_string());
+    let results = names.filter(|n| n.starts_with("/results/") && !n.contains("/.soleus/"));
+    results.map(|n| (n.clone(), files.read(Path::new(&n)).unwrap())).collect()
+}
+
+/// One after the other, three at once, or shared by four processes: the same files, byte for byte. The trial that fails costs nothing
+/// but itself.
+#[test]
+fn identity_trials_at_once_and_in_parts() {
+    let run = |request: &[Pipeline]| {
+        let files = many_trials();
+        let cx = Context::new(&files).with_threads(2);
+        let mut steps = 0;
+        for r in request {
+            let done = r.run(&cx).unwrap();
+            done.write(&cx).unwrap();
+            steps += done.steps.len();
+        }
+        (written(&files), steps)
+    };
+    let request = |jobs| Pipeline { jobs, ..Pipeline::of_file("study.toml") };
+    let one = run(&[request(1)]);
+    assert_eq!(one.1, 6 * 3 + 1);
+    assert!(one.0.iter().any(|(n, _)| n == "/results/summary.parquet"));
+    assert!(one.0.iter().any(|(n, _)| n == "/results/walk6/id.sto"));
+    assert_eq!(one.0, run(&[request(3)]).0);
+    let parts: Vec<Pipeline> =
+        (1..=4).map(|part| Pipeline { shard: Some(Shard { part, of: 4 }), ..request(2) }).collect();
+    let shared = run(&parts);
+    assert_eq!(shared.1, one.1);
+    // The page lists steps in the order in which this process learnt of them.
+    let but_page = |all: &[(String, Vec<u8>)]| {
+        all.iter().filter(|(n, _)| n != "/results/summary.html").cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(but_page(&one.0), but_page(&shared.0));
+}
+
+/// Lines of trials that run at once do not mix.
+#[test]
+fn identity_trials_speak_one_after_the_other() {
+    let files = many_trials();
+    let told = Collected::default();
+    let cx = Context::new(&files).with_monitor(&told).with_threads(3);
+    Pipeline::of_file("study.toml").run(&cx).unwrap();
+    let notes = told.notes();
+    let of = |n: &String| notes.iter().position(|m| m == n);
+    for i in [0, 1, 2, 4, 5, 6] {
+        let first = of(&format!("walk{i} ik:")).unwrap();
+        let last = of(&format!("walk{i} id: done\n")).unwrap();
+        let others = notes[first..=last]
+            .iter()
+            .filter(|n| n.starts_with("walk") && !n.starts_with(&format!("walk{i}")));
+        assert_eq!(others.count(), 0, "{:?}", &notes[first..=last]);
+    }
 }

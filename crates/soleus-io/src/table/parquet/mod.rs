@@ -26,7 +26,7 @@ mod unpack;
 mod write;
 
 pub use read::read;
-pub use write::write;
+pub use write::{Column, write, write_columns};
 
 /// How many times as large as its file a table may be. Columns of one number throughout pack to nearly nothing, but the times
 /// beside them do not; this is a hundred such columns.
@@ -75,6 +75,7 @@ mod physical {
     pub const INT64: i64 = 2;
     pub const FLOAT: i64 = 4;
     pub const DOUBLE: i64 = 5;
+    pub const BYTE_ARRAY: i64 = 6;
 }
 
 /// Encodings of values.

@@ -25,6 +25,28 @@ fn identity_what_is_written_is_read() {
     assert!(back.columns()[0][1].is_nan());
 }
 
+/// Words are skipped by the reader; numbers where there are some come back, and gaps as gaps. `scripts/check-python` reads such a file by Arrow.
+#[test]
+fn identity_columns_with_gaps_and_words() {
+    let numbers: Vec<f64> = (0..500).map(f64::from).collect();
+    let gaps: Vec<Option<f64>> =
+        (0..500).map(|i| (i % 7 != 3 && i > 200).then_some(0.1 * f64::from(i))).collect();
+    let words: Vec<String> = (0..500).map(|i| format!("{i} é")).collect();
+    let columns = [
+        ("time", super::Column::Numbers(&numbers)),
+        ("some", super::Column::Measured(&gaps)),
+        ("words", super::Column::Words(&words)),
+    ];
+    let bytes = super::write_columns(&columns, &[]);
+    let (table, log) = read(&bytes, "a.parquet");
+    let table = table.unwrap_or_else(|| panic!("{:?}", log.list));
+    let some = table.column("some").unwrap();
+    assert_eq!(some.len(), 500);
+    for (read, wrote) in some.iter().zip(&gaps) {
+        assert!(wrote.map_or(read.is_nan(), |w| w == *read), "{read} {wrote:?}");
+    }
+}
+
 #[test]
 fn identity_tables_without_rows_and_long_ones() {
     let empty = Table::new(Element::Scalar, vec!["a".into()], Vec::new(), vec![Vec::new()]).unwrap();

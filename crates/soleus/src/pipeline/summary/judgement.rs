@@ -53,6 +53,41 @@ impl Evidence {
     }
 }
 
+/// Names of the numbers that tell how good a trial is, in SI units but for lengths in mm and angles in deg, and the step that each belongs to.
+pub const NUMBERS: [(&str, &str); 7] = [
+    ("marker_rms_mm", "ik"),
+    ("marker_largest_mm", "ik"),
+    ("sensor_rms_deg", "ik"),
+    ("residual_force_rms_N", "id"),
+    ("residual_moment_largest_Nm", "id"),
+    ("reserve_largest_part", "so"),
+    ("activation_largest", "so"),
+];
+
+/// The numbers of a trial, in the order of [`NUMBERS`].
+pub fn numbers(evidence: &Evidence, model: Option<&Model>) -> [Option<f64>; 7] {
+    let marker = |name: &str| evidence.markers.as_ref().and_then(|m| m.column(name));
+    let reserve = || {
+        let (forces, moments) = (evidence.forces.as_ref()?, evidence.moments.as_ref()?);
+        Some(largest_reserve(forces, moments, model?)?.0)
+    };
+    let activation = || {
+        let is_muscle = |l: &str| model.is_some_and(|m| has_muscle(m, l));
+        let table = evidence.activations.as_ref()?;
+        let muscles = table.labels().iter().zip(table.columns()).filter(|(l, _)| is_muscle(l));
+        muscles.filter_map(|(_, c)| Some(largest(c)?.0)).max_by(f64::total_cmp)
+    };
+    [
+        marker("marker_error_RMS").map(|c| 1e3 * rms(c)),
+        marker("marker_error_max").and_then(|c| Some(1e3 * largest(c)?.0)),
+        evidence.sensors.as_ref().and_then(mean_angle),
+        evidence.residuals.as_ref().map(|r| r.force_rms),
+        evidence.residuals.as_ref().map(|r| r.moment_peak),
+        reserve(),
+        activation(),
+    ]
+}
+
 /// The card of a trial.
 pub fn card(t: &Trial, evidence: &Evidence, model: Option<&Model>) -> Card {
     let mut lights = Vec::new();
@@ -103,13 +138,16 @@ fn markers(errors: &Table) -> Option<[Light; 2]> {
     ])
 }
 
-fn sensors(errors: &Table) -> Option<Light> {
+/// The root mean square angle between sensors and model, deg.
+fn mean_angle(errors: &Table) -> Option<f64> {
     let unit = if errors.in_degrees == Some(true) { 1.0 } else { 1f64.to_degrees() };
+    let each: Vec<f64> = errors.columns().iter().map(|c| rms(c)).collect();
+    (!each.is_empty()).then(|| unit * rms(&each))
+}
+
+fn sensors(errors: &Table) -> Option<Light> {
     let columns = errors.columns();
-    if columns.is_empty() {
-        return None;
-    }
-    let mean = unit * rms(&columns.iter().map(|c| rms(c)).collect::<Vec<_>>());
+    let mean = mean_angle(errors)?;
     let worst = (0..columns.len()).max_by(|&a, &b| rms(&columns[a]).total_cmp(&rms(&columns[b])))?;
     let reason = format!("{SENSOR_DEG}° or less; most: {}", errors.labels()[worst]);
     Some(light("Sensors, RMS", format!("{mean:.1}°"), mean, SENSOR_DEG, reason))
@@ -134,6 +172,10 @@ fn balance(r: &Residuals) -> [Light; 2] {
     ]
 }
 
+fn has_muscle(model: &Model, name: &str) -> bool {
+    model.forces.iter().any(|f| f.name == name && matches!(f.kind, ForceKind::Muscle(_)))
+}
+
 /// Reserves beside the moments of their joints, and muscles that can do no more.
 fn sharing(evidence: &Evidence, model: &Model) -> Option<Vec<Light>> {
     let activations = evidence.activations.as_ref()?;
@@ -141,9 +183,8 @@ fn sharing(evidence: &Evidence, model: &Model) -> Option<Vec<Light>> {
     if let (Some(forces), Some(moments)) = (&evidence.forces, &evidence.moments) {
         lights.extend(reserves(forces, moments, model));
     }
-    let is_muscle =
-        |l: &str| model.forces.iter().any(|f| f.name == l && matches!(f.kind, ForceKind::Muscle(_)));
-    let columns = || activations.labels().iter().zip(activations.columns()).filter(|(l, _)| is_muscle(l));
+    let columns =
+        || activations.labels().iter().zip(activations.columns()).filter(|(l, _)| has_muscle(model, l));
     let saturated: Vec<&str> =
         columns().filter(|(_, c)| c.iter().any(|a| *a >= SATURATED)).map(|(l, _)| l.as_str()).collect();
     let most =
@@ -169,6 +210,22 @@ fn sharing(evidence: &Evidence, model: &Model) -> Option<Vec<Light>> {
 
 /// The reserve that is largest beside the moment of its coordinate.
 fn reserves(forces: &Table, moments: &Table, model: &Model) -> Option<Light> {
+    let (part, reserve, peak, name) = largest_reserve(forces, moments, model)?;
+    Some(light(
+        "Reserve, largest part",
+        format!("{:.1} % of the moment", 100.0 * part),
+        part,
+        RESERVE,
+        format!("{:.0} % or less; {name}: {reserve:.1} of {peak:.1} N m", 100.0 * RESERVE),
+    ))
+}
+
+/// The largest part of a moment that a reserve had, that reserve and moment, and the coordinate.
+fn largest_reserve<'m>(
+    forces: &Table,
+    moments: &Table,
+    model: &'m Model,
+) -> Option<(f64, f64, f64, &'m str)> {
     let root: Vec<usize> = model
         .joints
         .iter()
@@ -202,12 +259,5 @@ fn reserves(forces: &Table, moments: &Table, model: &Model) -> Option<Light> {
             worst = Some((part, reserve, peak, c.name.as_str()));
         }
     }
-    let (part, reserve, peak, name) = worst?;
-    Some(light(
-        "Reserve, largest part",
-        format!("{:.1} % of the moment", 100.0 * part),
-        part,
-        RESERVE,
-        format!("{:.0} % or less; {name}: {reserve:.1} of {peak:.1} N m", 100.0 * RESERVE),
-    ))
+    worst
 }

@@ -5,8 +5,10 @@ mod curves;
 mod cycle;
 mod groups;
 mod judgement;
+mod rows;
 
 pub use curves::side_by_side;
+pub use rows::rows;
 
 use super::{PipelineFile, SENSOR_ERRORS, StepOutcome};
 use crate::context::Context;
