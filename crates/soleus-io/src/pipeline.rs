@@ -38,6 +38,8 @@ pub struct Pipeline {
     pub jr: Option<Reactions>,
     /// Computed muscle control.
     pub cmc: Option<MuscleControl>,
+    /// Muscles by optimal control along the motion, with activation dynamics.
+    pub inverse: Option<Excitations>,
     /// The trials.
     pub trials: Vec<Trial>,
 }
@@ -218,6 +220,23 @@ pub struct MuscleControl {
     /// Price of a change of excitation from one window to the next. Default 0.
     #[serde(with = "crate::plain")]
     pub smoothness: Option<f64>,
+}
+
+/// `[inverse]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Excitations {
+    /// Optimal moment (N m) and force (N) of actuators at joints with ground.
+    #[serde(with = "crate::plain")]
+    pub residuals: Option<[f64; 2]>,
+    /// Optimal force (N m or N) of an actuator for every coordinate that has none.
+    #[serde(with = "crate::plain")]
+    pub reserves: Option<f64>,
+    /// Longest mesh interval, s. Default 0.02.
+    #[serde(with = "crate::plain")]
+    pub mesh_interval: Option<f64>,
+    /// Tendons stretch. Default: they do not.
+    pub elastic_tendons: bool,
 }
 
 /// `[jr]`.

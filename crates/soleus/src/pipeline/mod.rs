@@ -56,6 +56,9 @@ pub struct Pipeline {
 /// Angles between sensors and model, in the folder of a trial.
 const SENSOR_ERRORS: &str = "ik.mot_orientationErrors.sto";
 
+/// Activations and excitations by optimal control, in the folder of a trial.
+const INVERSE: &str = "inverse.sto";
+
 /// What came of a step.
 #[derive(Clone, Debug)]
 pub struct StepOutcome {
@@ -78,7 +81,7 @@ pub struct PipelineResult {
     pub page: String,
     /// A row for each step of each trial, those that failed among them (Parquet).
     pub rows: Vec<u8>,
-    /// Activations of each trial by static optimization and muscle control side by side, and their file.
+    /// Activations of each trial by all methods that were asked for side by side, and their file.
     pub activations: Vec<(PathBuf, Table)>,
     failure: Option<(String, ErrorKind)>,
 }

@@ -1,6 +1,6 @@
 //! The steps of a study, each a request of its own.
 
-use super::{Ended, Run, SENSOR_ERRORS};
+use super::{Ended, INVERSE, Run, SENSOR_ERRORS};
 use crate::analysis::{AnalysisOutput, Analyze, MotionKind};
 use crate::artifact::{Artifact, Outcome};
 use crate::consistent_motion::Reconcile;
@@ -14,6 +14,9 @@ use crate::load_assignment::{AssignLoads, COMPLETE_FROM, COMPLETE_TO, data_file,
 use crate::muscle_control::{
     ComputedMuscleControl, MassCenter, ResidualReduction, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS,
 };
+use crate::optimal_control::changes::ModelChanges;
+use crate::optimal_control::tool::Trial as OptimizedTrial;
+use crate::optimal_control::{Inverse, SolveOptions};
 use crate::residual_elimination::{GaitCycle, ResidualElimination};
 use crate::scaling::{FactorSettings, PlacingSettings, Scaling, ScalingOutput};
 use crate::simulation::SimulationOutput;
@@ -82,7 +85,8 @@ impl Run<'_> {
         let (model, motion) = self.reduce(trial, model, motion, &folder)?;
         self.moments(trial, &model, &motion, &folder)?;
         self.muscles(trial, &model, &motion, &folder)?;
-        self.control(trial, &model, &motion, &folder)
+        self.control(trial, &model, &motion, &folder)?;
+        self.excitations(trial, &model, &motion, &folder)
     }
 
     /// The trial with loads as an ExternalLoads file: plates of a table are assigned to feet.
@@ -253,6 +257,49 @@ impl Run<'_> {
             ..usual
         };
         self.step(&format!("{} cmc", trial.name), &request, |cx| request.run(cx))
+    }
+
+    /// Excitations of least effort that produce the motion exactly, if they are asked for.
+    fn excitations(
+        &mut self,
+        trial: &Trial,
+        model: &Path,
+        motion: &Path,
+        folder: &Path,
+    ) -> Result<(), Ended> {
+        let Some(s) = &self.study.inverse else { return Ok(()) };
+        let changes = ModelChanges {
+            loads: trial.loads.as_ref().map(|l| self.at(l)),
+            residuals: s.residuals.map_or(Vec::new(), |r| r.to_vec()),
+            reserves: s.reserves.into_iter().collect(),
+            rigid_tendons: !s.elastic_tendons,
+            degroote_fregly: true,
+            ..ModelChanges::default()
+        };
+        let request = Inverse {
+            trial: OptimizedTrial {
+                model: model.into(),
+                changes,
+                from: trial.from,
+                to: trial.to,
+                mesh_interval: s.mesh_interval,
+                asked_in: Some(self.asked()),
+                ..OptimizedTrial::default()
+            },
+            kinematics: motion.into(),
+            options: SolveOptions { solution: Some(folder.join(INVERSE)), ..SolveOptions::default() },
+            ..Inverse::default()
+        };
+        self.step(&format!("{} inverse", trial.name), &request, |cx| {
+            // A motion that was tracked begins and ends a little inside the trial.
+            let table = read_in_order(cx, &Source::File(motion.to_path_buf()), Take::Markers)?;
+            let mut request = request.clone();
+            if let (Some(first), Some(last)) = (table.times().first(), table.times().last()) {
+                let t = &mut request.trial;
+                [t.from, t.to] = [t.from.map(|x| x.max(*first)), t.to.map(|x| x.min(*last))];
+            }
+            request.run(cx)
+        })
     }
 
     /// First and last time of a trial, and what lies on either side and still shows between them.

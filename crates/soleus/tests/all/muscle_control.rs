@@ -392,13 +392,16 @@ fn identity_a_pipeline_from_markers_to_excitations() {
         [rea]\n[rra]\ntasks = \"gait2354_RRA_Tasks.xml\"\nactuators = [\"gait2354_RRA_Actuators.xml\"]\nmass_center = \"torso\"\n\
         [cmc]\ntasks = \"gait2354_CMC_Tasks.xml\"\nactuators = [\"gait2354_CMC_Actuators.xml\"]\n\
         limits = \"gait2354_CMC_ControlConstraints.xml\"\n[so]\nactuators = [\"gait2354_CMC_Actuators.xml\"]\n\
-        [[trials]]\nname = \"walk\"\nmarkers = \"subject01_walk1.trc\"\nloads = \"subject01_walk1_grf.xml\"\nfrom = 0.7\nto = 0.8\n";
+        [inverse]\nresiduals = [50, 250]\nreserves = 1\n[[trials]]\nname = \"walk\"\nmarkers = \"subject01_walk1.trc\"\nloads = \"subject01_walk1_grf.xml\"\nfrom = 0.7\nto = 0.8\n";
     let files =
         files.with("subject01.osim", read("reference/subject01_simbody.osim")).with("study.toml", study);
     let done = Pipeline::of_file("study.toml").run(&Context::new(&files)).unwrap();
-    done.verdict().unwrap();
+    done.verdict().unwrap_or_else(|e| panic!("{e}: {:?}", done.steps));
     let steps: Vec<&str> = done.steps.iter().map(|s| s.step.as_str()).collect();
-    assert_eq!(steps, ["walk ik", "walk filter", "walk rea", "walk rra", "walk id", "walk so", "walk cmc"]);
+    assert_eq!(
+        steps,
+        ["walk ik", "walk filter", "walk rea", "walk rra", "walk id", "walk so", "walk cmc", "walk inverse"]
+    );
     let table = |name: &str| {
         let bytes = files.read(Path::new(name)).unwrap();
         soleus::engine::io::table::read(&bytes, name).0.unwrap()
@@ -410,11 +413,21 @@ fn identity_a_pipeline_from_markers_to_excitations() {
         let mean = column.iter().sum::<f64>() / column.len() as f64;
         assert!(mean.abs() < 5.0, "{label}: {mean}");
     }
-    // Both ways to find activations stand side by side.
+    // All ways to find activations stand side by side.
     done.write(&Context::new(&files)).unwrap();
     let both = table("results/walk/activations.sto");
-    assert_eq!(both.labels().len(), 2 * 54);
-    assert!(done.page.contains("by static optimization and by computed muscle control"));
+    assert_eq!(both.labels().len(), 3 * 54);
+    let found = table("results/walk/inverse.sto");
+    let soleus = found.column("/forceset/soleus_r/activation").unwrap();
+    let near = |t: f64| {
+        (0..found.rows())
+            .min_by(|&a, &b| (found.times()[a] - t).abs().total_cmp(&(found.times()[b] - t).abs()))
+            .unwrap()
+    };
+    let middle = both.rows() / 2;
+    let own = both.column("soleus_r.inverse").unwrap()[middle];
+    assert!((own - soleus[near(both.times()[middle])]).abs() < 0.05, "{own}");
+    assert!(done.page.contains("Activations by each method"));
     let so = table("results/walk/walk_StaticOptimization_activation.sto");
     let k = so.times().iter().position(|t| (t - both.times()[0]).abs() < 1e-9).unwrap();
     assert!((both.column("soleus_r.so").unwrap()[0] - so.column("soleus_r").unwrap()[k]).abs() < 1e-6);

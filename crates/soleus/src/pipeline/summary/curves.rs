@@ -2,6 +2,7 @@
 
 use super::{SENSOR_ERRORS, table};
 use crate::files::Files;
+use crate::pipeline::INVERSE;
 use soleus_io::pipeline::Trial;
 use soleus_math::Table;
 use soleus_math::table::Element;
@@ -39,36 +40,42 @@ pub fn of_trial(
         }
     }
     if let Some(table) = side_by_side(files, t, folder) {
-        page = page.subheading("Activations by static optimization and by computed muscle control");
+        page = page.subheading("Activations by each method");
         page = page.plots(pairs(&table));
     }
     page
 }
 
-/// Activations of muscles by static optimization and by computed muscle control, `MUSCLE.so` and `MUSCLE.cmc`, at the times of the
-/// first that the second has, too.
+/// Methods that find activations: the end of their columns in `activations.sto`, and their names.
+const METHODS: [(&str, &str); 3] =
+    [("so", "static optimization"), ("cmc", "muscle control"), ("inverse", "optimal control")];
+
+/// Activations of muscles by each method that was asked for, `MUSCLE.so`, `MUSCLE.cmc` and `MUSCLE.inverse`, at the times of the
+/// first that the others have, too. Nothing if there are not two methods.
 pub fn side_by_side(files: &dyn Files, t: &Trial, folder: &Path) -> Option<Table> {
-    let so = table(files, &folder.join(format!("{}_StaticOptimization_activation.sto", t.name)))?;
-    let cmc = table(files, &folder.join("cmc").join(format!("{}_states.sto", t.name)))?;
-    let (first, last) = (*cmc.times().first()?, *cmc.times().last()?);
-    let rows: Vec<usize> = (0..so.rows()).filter(|&k| (first..=last).contains(&so.times()[k])).collect();
-    let times: Vec<f64> = rows.iter().map(|&k| so.times()[k]).collect();
-    let at = |y: &[f64], t: f64| {
-        let k = cmc.times().partition_point(|x| *x < t);
-        let (a, b) = (k.saturating_sub(1), k.min(y.len() - 1));
-        let h = cmc.times()[b] - cmc.times()[a];
-        let s = if h > 0.0 { (t - cmc.times()[a]) / h } else { 0.0 };
-        y[a] + s * (y[b] - y[a])
-    };
+    let files_of = [
+        folder.join(format!("{}_StaticOptimization_activation.sto", t.name)),
+        folder.join("cmc").join(format!("{}_states.sto", t.name)),
+        folder.join(INVERSE),
+    ];
+    let found =
+        METHODS.iter().zip(files_of).filter_map(|((key, _), file)| Some((*key, table(files, &file)?)));
+    let found: Vec<(&str, Table)> = found.collect();
+    let [(_, first), others @ ..] = found.as_slice() else { return None };
+    let begin = others.iter().filter_map(|(_, t)| t.times().first()).fold(f64::MIN, |a, b| a.max(*b));
+    let end = others.iter().filter_map(|(_, t)| t.times().last()).fold(f64::MAX, |a, b| a.min(*b));
+    let times: Vec<f64> = first.times().iter().copied().filter(|t| (begin..=end).contains(t)).collect();
     let (mut labels, mut columns) = (Vec::new(), Vec::new());
-    for (label, y) in cmc.labels().iter().zip(cmc.columns()) {
-        let Some(muscle) = label.strip_suffix("/activation").and_then(|l| l.rsplit('/').next()) else {
+    for muscle in first.labels().iter().filter_map(|l| muscle_of(l)) {
+        let curves: Vec<_> =
+            found.iter().filter_map(|(key, t)| Some((key, t.times(), activation(t, muscle)?))).collect();
+        if curves.len() < 2 {
             continue;
-        };
-        let Some(own) = so.column(muscle) else { continue };
-        labels.extend([format!("{muscle}.so"), format!("{muscle}.cmc")]);
-        columns.push(rows.iter().map(|&k| own[k]).collect());
-        columns.push(times.iter().map(|&t| at(y, t)).collect());
+        }
+        for (key, own_times, y) in curves {
+            labels.push(format!("{muscle}.{key}"));
+            columns.push(times.iter().map(|&t| at(own_times, y, t)).collect());
+        }
     }
     if labels.is_empty() || times.is_empty() {
         return None;
@@ -79,22 +86,49 @@ pub fn side_by_side(files: &dyn Files, t: &Trial, folder: &Path) -> Option<Table
     Some(table)
 }
 
-/// One plot for each muscle with both of its activations.
+/// The muscle that a column may be about: static optimization names it, states have `/forceset/NAME/activation`.
+fn muscle_of(label: &str) -> Option<&str> {
+    match label.strip_suffix("/activation") {
+        Some(path) => path.rsplit('/').next(),
+        None => (!label.contains('/')).then_some(label),
+    }
+}
+
+/// The activation of a muscle, by whichever name it has in a table.
+fn activation<'t>(table: &'t Table, muscle: &str) -> Option<&'t [f64]> {
+    let named = |l: &&String| muscle_of(l) == Some(muscle);
+    let label = table.labels().iter().filter(named).max_by_key(|l| l.ends_with("/activation"))?;
+    table.column(label)
+}
+
+/// Between the rows of a curve on straight lines.
+fn at(times: &[f64], y: &[f64], t: f64) -> f64 {
+    let k = times.partition_point(|x| *x < t);
+    let (a, b) = (k.saturating_sub(1), k.min(y.len() - 1));
+    let h = times[b] - times[a];
+    let s = if h > 0.0 { (t - times[a]) / h } else { 0.0 };
+    y[a] + s * (y[b] - y[a])
+}
+
+/// One plot for each muscle with its activations by all methods.
 fn pairs(table: &Table) -> Vec<Plot> {
+    let mut muscles: Vec<&str> =
+        table.labels().iter().filter_map(|l| l.rsplit_once('.').map(|(muscle, _)| muscle)).collect();
+    muscles.dedup();
     let plot = |muscle: &str| {
-        let line = |what: &str, name: &str| {
-            let y = table.column(&format!("{muscle}.{what}")).unwrap_or_default().to_vec();
-            Line::new(name, table.times().to_vec(), y)
+        let line = |(key, name): &(&str, &str)| {
+            let y = table.column(&format!("{muscle}.{key}"))?.to_vec();
+            Some(Line::new(*name, table.times().to_vec(), y))
         };
         Plot {
             title: muscle.to_string(),
             x_label: "time (s)".to_string(),
-            lines: vec![line("so", "static optimization"), line("cmc", "muscle control")],
+            lines: METHODS.iter().filter_map(line).collect(),
             y_range: Some([0.0, 1.0]),
             ..Plot::default()
         }
     };
-    table.labels().iter().filter_map(|l| l.strip_suffix(".so")).map(plot).collect()
+    muscles.into_iter().map(plot).collect()
 }
 
 /// What a table holds.
