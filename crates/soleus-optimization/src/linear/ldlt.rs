@@ -82,6 +82,9 @@ pub struct SparseLdlt {
     pub threads: usize,
 }
 
+/// Unknowns for which there is room in a front beside those that the first matrix brings there.
+const ROOM: usize = 4;
+
 /// Below this many operations a second thread costs more than it saves (about 0.2 ms of work).
 const WORTH_A_THREAD: f64 = 1e6;
 
@@ -196,8 +199,14 @@ impl Worker {
         let m = own + came + front.rows.len();
         let FrontFactor { index, pivots, l, remainder, .. } = factor;
 
-        // Unknowns: own, those that come from children without a pivot, later ones.
+        // Unknowns: own, those that come from children without a pivot, later ones. How many come changes a little from one
+        // matrix to the next, so what is too small grows by more than is needed now.
         index.clear();
+        pivots.clear();
+        if index.capacity() < m {
+            index.reserve(m + m / 4 + ROOM);
+            pivots.reserve(own + came + (own + came) / 4 + ROOM);
+        }
         index.extend(front.first as u32..front.end as u32);
         for &c in &front.children {
             let child = &before[c as usize - first];
@@ -209,7 +218,8 @@ impl Worker {
         let candidates = own + came;
         let rest = m - candidates;
         if l.len() < m * candidates {
-            l.resize(m * candidates, 0.0);
+            let room = if came > 0 { candidates / 4 + ROOM } else { 0 };
+            l.resize(m * (candidates + room), 0.0);
         }
         for j in 0..candidates {
             l[j * m + j..(j + 1) * m].fill(0.0);
@@ -254,7 +264,6 @@ impl Worker {
             self.spare.push(std::mem::take(&mut child.remainder));
         }
 
-        pivots.clear();
         let scratch = &mut self.scratch;
         let panel = &mut l[..m * candidates];
         let task = PartialFactorization { panel, square: &mut square, m, candidates, index, pivots, scratch };

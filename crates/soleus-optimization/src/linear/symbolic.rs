@@ -199,10 +199,19 @@ fn order_unknowns(lower: &SparsityPattern, groups: Option<&[u32]>, pairs: &[(u32
             members.push([i as u32, u32::MAX]);
         }
     }
+    let group: Vec<u32> = match groups {
+        Some(g) => members
+            .iter()
+            .map(|m| if m[1] == u32::MAX { g[m[0] as usize] } else { g[m[0] as usize].max(g[m[1] as usize]) })
+            .collect(),
+        None => vec![0; members.len()],
+    };
+    // The last group touches nearly everything and goes as it stands: its edges would be looked at in every step, for nothing.
+    let is_last = |u: u32| group[u as usize] == u32::MAX;
     let mut neighbors: Vec<Vec<u32>> = vec![Vec::new(); members.len()];
     for (r, c) in lower.places() {
         let (a, b) = (unit[r], unit[c]);
-        if a != b {
+        if a != b && !is_last(a) && !is_last(b) {
             neighbors[a as usize].push(b);
             neighbors[b as usize].push(a);
         }
@@ -212,13 +221,6 @@ fn order_unknowns(lower: &SparsityPattern, groups: Option<&[u32]>, pairs: &[(u32
         list.dedup();
     }
     let weight = members.iter().map(|m| if m[1] == u32::MAX { 1 } else { 2 }).collect();
-    let group = match groups {
-        Some(g) => members
-            .iter()
-            .map(|m| if m[1] == u32::MAX { g[m[0] as usize] } else { g[m[0] as usize].max(g[m[1] as usize]) })
-            .collect(),
-        None => vec![0; members.len()],
-    };
     let order = minimum_degree(Graph { neighbors, weight, group });
     order.iter().flat_map(|&u| members[u as usize]).filter(|&i| i != u32::MAX).collect()
 }

@@ -5,6 +5,7 @@
 //!
 //! W the Hessian of the Lagrangian, D and E diagonal and not negative.
 
+use super::along_time::AlongTime;
 use super::{KktOrdering, SparsityPattern, Stages};
 use crate::linear::{Inertia, SparseLdlt, SymbolicFactorization};
 
@@ -81,7 +82,8 @@ impl KktPattern {
     pub fn solver(&self, stages: Option<&Stages>, ordering: KktOrdering, threads: usize) -> SparseLdlt {
         let symbolic = match (stages, ordering) {
             (Some(stages), KktOrdering::Automatic) => {
-                SymbolicFactorization::new(&self.lower, Some(&self.both_ends_first(stages)), &[])
+                let AlongTime { groups, pairs } = AlongTime::new(&self.lower, self.num_variables, stages);
+                SymbolicFactorization::new(&self.lower, Some(&groups), &pairs)
             }
             _ => SymbolicFactorization::new(&self.lower, None, &self.pairs()),
         };
@@ -111,29 +113,5 @@ impl KktPattern {
             }
         }
         pairs
-    }
-
-    /// Groups for elimination along time: from the first stage up and from the last stage down to the middle, the
-    /// border last. The two chains meet only in the middle, so they may be eliminated at the same time, and
-    /// nothing fills in that one chain would not fill. A row goes with the first of its variables.
-    fn both_ends_first(&self, stages: &Stages) -> Vec<u32> {
-        let last = stages.of_variable.iter().copied().filter(|&s| s != Stages::BORDER).max().unwrap_or(0);
-        let middle = last / 2;
-        let mut groups: Vec<u32> = stages
-            .of_variable
-            .iter()
-            .map(|&s| match s {
-                Stages::BORDER => u32::MAX,
-                s if s == middle => u32::MAX - 1,
-                s if s < middle => s,
-                s => middle + 1 + (last - s),
-            })
-            .collect();
-        let n = self.num_variables;
-        for row in n..self.lower.rows() {
-            let of_variables = self.lower.row(row).0.iter().filter(|&&c| c < n).map(|&c| groups[c]);
-            groups.push(of_variables.min().unwrap_or(u32::MAX));
-        }
-        groups
     }
 }

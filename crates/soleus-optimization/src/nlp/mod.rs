@@ -5,6 +5,7 @@
 //! [`solve`] is for a problem on its own, [`solve_from`] for the next of a series. Both give a [`Solution`] with a
 //! [`Certificate`], whatever happens.
 
+mod along_time;
 mod interior_point;
 mod kkt;
 mod options;
