@@ -29,6 +29,8 @@ pub struct Mirror {
     pub controls: Vec<(usize, f64)>,
     /// The state that grows as the model moves forward.
     pub forward: usize,
+    /// What has a side and no counterpart on the other; it is its own image.
+    pub one_sided: Vec<String>,
     /// What differs from its image, in words; the worst first.
     pub exceptions: Vec<String>,
 }
@@ -36,9 +38,6 @@ pub struct Mirror {
 /// Why a model has no mirror image.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoMirror {
-    /// Names of one side alone.
-    #[error("no counterpart on the other side: {}", .0.join(", "))]
-    OneSided(Vec<String>),
     /// Coordinates that move the model in a way that no mirror image does.
     #[error("coordinates that are no mirror images of each other: {}", .0.join(", "))]
     NoImage(Vec<String>),
@@ -121,11 +120,8 @@ impl Mirror {
         let of_controls = images(&base.controls, &mut lonely);
         let bodies: Vec<String> = base.model.bodies.iter().skip(1).map(|b| b.path.clone()).collect();
         let of_bodies = images(&bodies, &mut lonely);
-        if !lonely.is_empty() {
-            lonely.sort();
-            lonely.dedup();
-            return Err(NoMirror::OneSided(lonely));
-        }
+        lonely.sort();
+        lonely.dedup();
 
         // At a pose that is its own image, a step of a coordinate moves the bodies as the step of its image moves theirs, mirrored.
         let mut ws = base.system.workspace();
@@ -164,7 +160,7 @@ impl Mirror {
         let sign = |i: usize| if i < 2 * n { signs[i % n] } else { own[i - 2 * n] };
         let states: Vec<(usize, f64)> = (0..base.states.len()).map(|i| (of_states[i], sign(i))).collect();
         let controls = of_controls.into_iter().zip(of_actuators).collect();
-        let mut mirror = Mirror { states, controls, forward, exceptions: Vec::new() };
+        let mut mirror = Mirror { states, controls, forward, one_sided: lonely, exceptions: Vec::new() };
         mirror.exceptions = mirror.differences(base, &of_bodies, &mut ws);
         Ok(mirror)
     }

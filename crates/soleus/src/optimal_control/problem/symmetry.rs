@@ -25,6 +25,11 @@ pub(super) fn build(
         Error::content(path, 0, "", format!("`symmetry`: {e}"), hint)
     })?;
     let is_half = symmetry == "left-right";
+    if is_half && !mirror.one_sided.is_empty() {
+        let message =
+            format!("`symmetry`: no counterpart on the other side: {}", mirror.one_sided.join(", "));
+        return Err(Error::content(path, 0, "", message, "ask for a whole cycle: symmetry = \"cycle\""));
+    }
     if is_half && !mirror.exceptions.is_empty() {
         let named: Vec<&str> = mirror.exceptions.iter().take(NAMED).map(String::as_str).collect();
         let more = mirror.exceptions.len().saturating_sub(NAMED);
