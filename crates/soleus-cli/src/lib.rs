@@ -13,6 +13,7 @@ mod ik;
 mod model_verbs;
 mod muscle_control;
 mod pipeline;
+mod predict;
 mod rea;
 mod reconcile;
 mod run;
@@ -104,6 +105,12 @@ enum Verb {
     /// A consistent motion: markers, loads and masses brought to agree
     Reconcile(reconcile::Arguments),
 
+    /// Predicts a gait of any model with contact: the one of least effort at a speed
+    Predict(predict::Gait),
+
+    /// Adds parts to a model: springs, torques, prostheses, ligaments, masses, contact spheres
+    Add(predict::Parts),
+
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
 
@@ -151,10 +158,10 @@ enum Verb {
 /// Verbs by what they are for.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["demo", "info", "plot", "view"]),
-    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths"]),
+    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "add"]),
     ("Analyse", &["pipeline", "gait", "ik", "id", "so", "analyze", "rra", "cmc", "rea", "reconcile", "run"]),
     ("Simulate", &["simulate", "equilibrium", "eval", "jacobian"]),
-    ("Optimise", &["solve", "inverse", "track", "experiment"]),
+    ("Optimise", &["predict", "solve", "inverse", "track", "experiment"]),
     ("Help", &["help", "completions", "man"]),
 ];
 
@@ -229,6 +236,8 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Cmc(arguments) => arguments.run(),
         Verb::Rea(arguments) => rea::run(&arguments),
         Verb::Reconcile(arguments) => reconcile::run(&arguments),
+        Verb::Predict(arguments) => arguments.run(),
+        Verb::Add(arguments) => arguments.run(),
         Verb::Solve(arguments) => solve::run(&arguments),
         Verb::Inverse(arguments) => solve::inverse::run(&arguments),
         Verb::Track(arguments) => solve::track::run(&arguments),

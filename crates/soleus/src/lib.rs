@@ -105,6 +105,7 @@
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
+pub mod addition;
 pub mod analysis;
 pub mod artifact;
 pub mod consistent_motion;
@@ -140,6 +141,7 @@ pub mod text;
 pub mod upgrade;
 pub mod viewing;
 
+pub use addition::Add;
 pub use analysis::{Analyze, StaticOptimization};
 pub use artifact::{Artifact, Content, Outcome};
 pub use consistent_motion::Reconcile;
@@ -162,7 +164,7 @@ pub use optimal_control::{Inverse, Solve, Track};
 pub use path_fitting::FitPaths;
 pub use pipeline::Pipeline;
 pub use plotting::PlotTable;
-pub use prediction::PredictWalk;
+pub use prediction::{Predict, PredictWalk};
 pub use residual_elimination::ResidualElimination;
 pub use scaling::Scaling;
 pub use setup_file::SetupFile;

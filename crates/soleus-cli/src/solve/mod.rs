@@ -55,6 +55,9 @@ pub struct Arguments {
     /// Meshes of so many intervals to solve first, each the start of the next
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     coarse: Vec<usize>,
+    /// Solve from so many initial guesses, keep the best and tell which optima there are
+    #[arg(long, value_name = "N")]
+    starts: Option<usize>,
     /// Make the mesh finer where needed, until the error of the states over an interval is below this
     #[arg(long, value_name = "TOLERANCE")]
     refine: Option<f64>,
@@ -106,6 +109,7 @@ impl Arguments {
                 guess: self.guess.clone().map(Into::into),
                 intervals: self.intervals,
                 coarse: self.coarse.clone(),
+                starts: self.starts,
                 refine: self.refine,
                 scheme: self.scheme.clone(),
                 tolerance: self.tolerance,

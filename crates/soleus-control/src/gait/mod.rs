@@ -8,9 +8,13 @@
 //! van den Bogert, Blana and Heinrich (2011), eq. 20. Without signals the motion is predicted by effort alone.
 
 mod cycle;
+mod mirror;
 mod planar;
 mod signal;
+mod walker;
 
 pub use cycle::{Duration, Effort, GaitCycle, NoContact, Symmetry};
+pub use mirror::{Mirror, NoMirror, other_side};
 pub use planar::{LegData, NoWalker, Planar, fit_prosthesis};
 pub use signal::{Course, Signal, Source};
+pub use walker::{NoLegs, Walker};

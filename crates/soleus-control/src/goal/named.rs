@@ -126,6 +126,21 @@ pub fn reaction(
     })
 }
 
+/// The body on which a force is counted, if it is a contact.
+pub(crate) fn contact_body(base: &ModelProblem, force: usize) -> Option<usize> {
+    let Actor::Force(c) = &base.system.forces[force].actor else { return None };
+    let is_contact = matches!(
+        c.kernel(),
+        Kernel::HuntCrossley(_)
+            | Kernel::ElasticFoundation(_)
+            | Kernel::SmoothSphereHalfSpace(_)
+            | Kernel::Exponential(_)
+            | Kernel::Ellipsoid(_)
+            | Kernel::Bogert2011(_)
+    );
+    c.touches().0.into_iter().find(|&b| b != 0).filter(|_| is_contact)
+}
+
 /// Muscles of a metabolic probe.
 fn muscles(probe: &mut Probe) -> Option<&mut Vec<MetabolicMuscle>> {
     match &mut probe.kind {
@@ -292,17 +307,7 @@ impl<'a> Names<'a> {
 
     /// The body on which a contact is counted.
     fn contact_body(&self, i: usize) -> Option<usize> {
-        let Actor::Force(c) = &self.base.system.forces[i].actor else { return None };
-        let is_contact = matches!(
-            c.kernel(),
-            Kernel::HuntCrossley(_)
-                | Kernel::ElasticFoundation(_)
-                | Kernel::SmoothSphereHalfSpace(_)
-                | Kernel::Exponential(_)
-                | Kernel::Ellipsoid(_)
-                | Kernel::Bogert2011(_)
-        );
-        c.touches().0.into_iter().find(|&b| b != 0).filter(|_| is_contact)
+        contact_body(self.base, i)
     }
 
     fn frames(&self) -> Vec<Thing> {

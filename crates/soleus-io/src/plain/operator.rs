@@ -24,6 +24,7 @@ pub(crate) enum ModelOperatorForm {
     PassiveFiberStrainAtOneNormForce(#[serde(with = "crate::plain")] f64),
     ScaleActiveFiberForceCurveWidth(#[serde(with = "crate::plain")] f64),
     FiberDamping(#[serde(with = "crate::plain")] f64),
+    Slope(#[serde(with = "crate::plain")] f64),
     PrescribeCoordinateValues(#[serde(with = "crate::plain")] Vec<(String, Function)>),
 }
 

@@ -10,6 +10,7 @@ impl Study {
         self.setup = self.setup.without_lines();
         self.phases = self.phases.into_iter().map(Study::without_lines).collect();
         self.links.iter_mut().for_each(|l| l.line = 0);
+        self.continuation.iter_mut().for_each(|c| c.line = 0);
         self
     }
 }

@@ -100,8 +100,16 @@ pub struct Study {
     pub barrier: Option<f64>,
     /// `solver.threads`.
     pub threads: Option<usize>,
+    /// `solver.coarse`: meshes of so many intervals that are solved first.
+    pub coarse: Vec<usize>,
     /// `[refine]`.
     pub refine: Option<RefineSettings>,
+    /// `[help]`.
+    pub help: Option<HelpSettings>,
+    /// `[starts]`.
+    pub starts: Option<StartSettings>,
+    /// `[continuation]`.
+    pub continuation: Option<ContinuationSettings>,
     /// `[guess]`.
     pub guess: GuessSettings,
     /// `[output]`.
@@ -155,6 +163,79 @@ impl Default for RefineSettings {
     }
 }
 
+/// `[help]`: temporary forces on coordinates, penalised and then removed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HelpSettings {
+    /// Weight of the squared forces in each problem before the last, which has none.
+    #[serde(with = "crate::plain")]
+    pub prices: Vec<f64>,
+    /// Force that costs one price, N or N·m.
+    #[serde(with = "crate::plain")]
+    pub strength: f64,
+    /// The same of single coordinates; 0 is no help.
+    pub strengths: Vec<Weight>,
+    /// Tolerance of the problems before the last.
+    #[serde(with = "crate::plain")]
+    pub tolerance: f64,
+    /// Iterations of each of them at most; what was reached by then is where the next begins.
+    pub max_iterations: usize,
+}
+
+impl Default for HelpSettings {
+    fn default() -> Self {
+        HelpSettings {
+            prices: vec![10.0, 100.0],
+            strength: 100.0,
+            strengths: Vec::new(),
+            tolerance: 1e-3,
+            max_iterations: 300,
+        }
+    }
+}
+
+/// `[starts]`: the same problem from several initial guesses; the best solution is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StartSettings {
+    /// Number of starts; the first is the guess itself.
+    pub count: usize,
+    /// Size of the smooth disturbances of the others, as a part of the range of each coordinate.
+    #[serde(with = "crate::plain")]
+    pub noise: f64,
+    /// Seed of the random numbers.
+    pub seed: usize,
+}
+
+impl Default for StartSettings {
+    fn default() -> Self {
+        StartSettings { count: 5, noise: 0.1, seed: 1 }
+    }
+}
+
+/// `[continuation]`: the same problem at one value after the other, each started from the solution before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContinuationSettings {
+    /// What changes: `speed` (of the goal `average_speed`, m/s), `slope` (of the ground, degrees), `weight` (of a goal) or `property` (of
+    /// components of the model).
+    pub of: String,
+    /// The values, in order.
+    #[serde(with = "crate::plain")]
+    pub values: Vec<f64>,
+    /// Name of the goal whose weight changes.
+    pub goal: Option<String>,
+    /// Paths of the components that share the property.
+    pub components: Vec<String>,
+    /// Name of the property.
+    pub property: Option<String>,
+    /// Which element of a vector.
+    pub element: Option<usize>,
+    /// Line in the file.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub line: u32,
+}
+
 /// `[guess]`: where to start, besides the file that the solver names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -165,6 +246,9 @@ pub struct GuessSettings {
     pub activations: Option<String>,
     /// Whether a simulation gives the states.
     pub time_stepping: bool,
+    /// Straight lines of a gait: swing of the hips, degrees.
+    #[serde(with = "crate::plain")]
+    pub swing_deg: Option<f64>,
 }
 
 /// `[output]`: files to write.

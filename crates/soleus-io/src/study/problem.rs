@@ -23,6 +23,9 @@ pub struct Problem {
     pub model_file: Option<String>,
     /// Changes of the model, in their order.
     pub model_steps: Vec<ModelStep>,
+    /// Whether the motion repeats itself while the model moves forward: `left-right` (half a cycle, at whose end each side is where the
+    /// other one was) or `cycle`.
+    pub symmetry: Option<String>,
     /// `time_initial_bounds`, s.
     #[serde(with = "crate::plain")]
     pub initial_time: Option<[f64; 2]>,
@@ -72,6 +75,7 @@ impl Default for Problem {
             external_loads: None,
             model_file: None,
             model_steps: Vec::new(),
+            symmetry: None,
             initial_time: None,
             final_time: None,
             default_speed_bounds: [-50.0, 50.0],

@@ -11,7 +11,7 @@ mod muscles;
 use crate::document::Element;
 use crate::model::Model;
 use crate::muscle::TendonDynamicsMode;
-use soleus_math::Function;
+use soleus_math::{Function, vec3};
 
 /// A change of a model. Names and defaults are OpenSim's.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +46,9 @@ pub enum ModelOperator {
     ScaleActiveFiberForceCurveWidth(f64),
     /// `ModOpFiberDampingDGF`.
     FiberDamping(f64),
+    /// A slope of the ground along x, degrees, uphill above zero; not of OpenSim. Gravity is turned about z, so that coordinates and
+    /// contacts stay those of level ground.
+    Slope(f64),
     /// `ModOpPrescribeCoordinateValues`: functions of time by path or name of the coordinate, rad or m.
     PrescribeCoordinateValues(Vec<(String, Function)>),
 }
@@ -184,6 +187,11 @@ impl ModelOperator {
             ModelOperator::AddReserves(r) => actuators::add_reserves(model, r),
             ModelOperator::AddResiduals(r) => actuators::add_residuals(model, r),
             ModelOperator::PrescribeCoordinateValues(list) => actuators::prescribe(model, list),
+            ModelOperator::Slope(degrees) => {
+                let (g, (sin, cos)) = (model.gravity, degrees.to_radians().sin_cos());
+                model.gravity = vec3(cos * g.x + sin * g.y, cos * g.y - sin * g.x, g.z);
+                Ok(())
+            }
             ModelOperator::RemoveMuscles => {
                 muscles::remove(model);
                 Ok(())

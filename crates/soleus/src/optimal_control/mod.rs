@@ -15,6 +15,7 @@
 //! ```
 
 pub mod changes;
+pub mod continuation;
 mod diagnosis;
 pub mod inverse;
 pub mod joint_loads;
@@ -96,6 +97,9 @@ impl Solve {
         self.options.check(path)?;
         let (study, is_moco) = self.study.read(cx)?;
         if study.phases.is_empty() {
+            if let Some(c) = &study.continuation {
+                return self.continued(cx, path, (&study, is_moco), c);
+            }
             return self.posed(cx, path, study, is_moco)?.solve(cx, &self.options);
         }
         if self.initial_motion.is_some() {

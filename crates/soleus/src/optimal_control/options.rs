@@ -18,8 +18,10 @@ pub struct SolveOptions {
     pub guess: Option<Source<Table>>,
     /// Number of equal mesh intervals, in place of the study's mesh.
     pub intervals: Option<usize>,
-    /// Meshes of so many intervals to solve first, each the start of the next.
+    /// Meshes of so many intervals to solve first, each the start of the next; by default those of the study.
     pub coarse: Vec<usize>,
+    /// Number of starts; by default that of the study, else one.
+    pub starts: Option<usize>,
     /// Makes the mesh finer where needed, until the error of the states over an interval is below this.
     pub refine: Option<f64>,
     /// Collocation scheme: trapezoidal, hermite-simpson, hermite-simpson-compressed, midpoint, backward-euler,

@@ -1,6 +1,7 @@
 //! What a solve found.
 
 use super::run::session::Place;
+use super::run::starts::Start;
 use super::simulation_check::Distance;
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
@@ -25,6 +26,10 @@ pub struct Solution {
     pub distance: Option<Distance>,
     /// Why it is not solved, where, and what to try.
     pub diagnosis: Option<String>,
+    /// How each start ended, where there were several.
+    pub starts: Vec<Start>,
+    /// What was found at the other values of a continuation.
+    pub continued: Option<Continued>,
     /// File of the iterate from which a stopped solve can go on; taken away once a solution is written.
     pub(crate) iterate: Option<PathBuf>,
 }
@@ -37,6 +42,18 @@ impl std::fmt::Debug for Solution {
             .field("seconds", &self.seconds)
             .finish_non_exhaustive()
     }
+}
+
+/// What was found at one value after the other.
+#[derive(Clone, Debug)]
+pub struct Continued {
+    /// What changes.
+    pub of: String,
+    /// Each value that was solved: objective, iterations, cost of each goal.
+    pub values: Vec<(f64, f64, usize, Vec<(String, f64)>)>,
+    pub(crate) table: PathBuf,
+    /// Files of the motions, and what is in them.
+    pub(crate) files: Vec<(PathBuf, String)>,
 }
 
 /// The motion of one phase.
@@ -133,6 +150,10 @@ impl Outcome for Solution {
                     ..Artifact::table(&place.path, table, Digits::Shortest)
                 });
             }
+        }
+        if let Some(c) = &self.continued {
+            list.push(Artifact::bytes(&c.table, c.csv().into_bytes()).derived());
+            list.extend(c.files.iter().map(|(file, text)| Artifact::bytes(file, text.as_bytes()).derived()));
         }
         list
     }

@@ -12,23 +12,29 @@
 //! ```
 
 mod cycle;
+mod gait_page;
 mod page;
+mod request;
+mod whole;
 pub(crate) mod winter;
 
 pub use cycle::{Watch, at_speed, predict, predicted_cycle};
 pub use page::{Walk, page, strip};
+pub use request::{EFFORTS, FoundParameter, Predict, PredictedGait};
+pub use whole::WholeCycle;
 pub use winter::Winter;
 
 use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, Progress};
 use crate::error::Error;
 use crate::inputs::model::compile;
+use crate::source::ModelSource;
 use serde::{Deserialize, Serialize};
 use soleus_control::continuation::{self, Fading};
 use soleus_control::gait::Planar;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::Options;
-use soleus_model::Model;
+use soleus_model::{Document, Model};
 use soleus_optimization::nlp::{Iteration, Status};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -50,6 +56,15 @@ const FIGURES: usize = 9;
 pub fn model() -> Result<Model, Error> {
     let (model, log) = soleus_io::osim::read_model(GAIT.as_bytes(), GAIT_FILE);
     model.ok_or_else(|| Error::input(Path::new(GAIT_FILE), log))
+}
+
+/// The built-in walker where a request names it, `builtin:gait2d`.
+pub(crate) fn builtin(source: &ModelSource) -> Result<Option<Document>, Error> {
+    if source.path() != Path::new("builtin:gait2d") {
+        return Ok(None);
+    }
+    let (document, log) = soleus_io::osim::read_document(GAIT.as_bytes(), GAIT_FILE);
+    document.map(Some).ok_or_else(|| Error::input(Path::new(GAIT_FILE), log))
 }
 
 /// A model as a walker.

@@ -2,10 +2,10 @@
 
 use super::fields::{Fields, choice};
 use crate::study::{
-    ContactGroup, FormulaForce, FrameTracking, FunctionBounds, Goal, GoalKind, GuessSettings, LinkSettings,
-    ModelStepKind, OutputSettings, OutputSource, OutputUse, Parameter, PathConstraintKind,
-    PrescribedCoordinate, Problem, RefineSettings, Solver, Study, TableSource, VariableInfo, Weight,
-    WeightedSet,
+    ContactGroup, ContinuationSettings, FormulaForce, FrameTracking, FunctionBounds, Goal, GoalKind,
+    GuessSettings, HelpSettings, LinkSettings, ModelStepKind, OutputSettings, OutputSource, OutputUse,
+    Parameter, PathConstraintKind, PrescribedCoordinate, Problem, RefineSettings, Solver, StartSettings,
+    Study, TableSource, VariableInfo, Weight, WeightedSet,
 };
 use soleus_model::muscle::TendonDynamicsMode;
 use soleus_model::operator::{ModelOperator, Reserves, Residuals};
@@ -15,6 +15,9 @@ pub(super) fn problem(f: &mut dyn Fields, p: &mut Problem) {
     f.optional_text("model", &mut p.model_file);
     f.element("model_xml", &mut p.model);
     f.element("external_loads_xml", &mut p.external_loads);
+    let mut symmetry = p.symmetry.clone().unwrap_or_default();
+    f.word("symmetry", &mut symmetry, &["", "left-right", "cycle"]);
+    p.symmetry = (!symmetry.is_empty()).then_some(symmetry);
     f.table_sources("tables", &mut p.tables);
     f.formulas("definitions", &mut p.definitions);
     f.formulas("derived", &mut p.derived);
@@ -108,6 +111,35 @@ pub(super) fn own_solver(f: &mut dyn Fields, s: &mut Study) {
     f.positive("tolerance", &mut s.tolerance);
     f.positive("barrier", &mut s.barrier);
     f.count("threads", &mut s.threads);
+    let mut coarse: Vec<f64> = s.coarse.iter().map(|n| *n as f64).collect();
+    f.numbers("coarse", &mut coarse);
+    s.coarse = coarse.into_iter().map(|n| n as usize).collect();
+}
+
+/// `[help]`.
+pub(super) fn help(f: &mut dyn Fields, s: &mut HelpSettings) {
+    f.numbers("prices", &mut s.prices);
+    given(&mut s.strength, |x| f.positive("strength", x));
+    f.weights("strengths", &mut s.strengths);
+    given(&mut s.tolerance, |x| f.positive("tolerance", x));
+    given(&mut s.max_iterations, |n| f.count("max_iterations", n));
+}
+
+/// `[starts]`.
+pub(super) fn starts(f: &mut dyn Fields, s: &mut StartSettings) {
+    given(&mut s.count, |n| f.count("count", n));
+    given(&mut s.noise, |x| f.positive("noise", x));
+    given(&mut s.seed, |n| f.count("seed", n));
+}
+
+/// `[continuation]`.
+pub(super) fn continuation(f: &mut dyn Fields, s: &mut ContinuationSettings) {
+    f.word("of", &mut s.of, &["speed", "slope", "weight", "property"]);
+    f.numbers("values", &mut s.values);
+    f.optional_text("goal", &mut s.goal);
+    f.texts("components", &mut s.components);
+    f.optional_text("property", &mut s.property);
+    f.index("element", &mut s.element);
 }
 
 /// `[refine]`.
@@ -123,6 +155,7 @@ pub(super) fn guess(f: &mut dyn Fields, s: &mut GuessSettings) {
     f.optional_text("coordinates", &mut s.coordinates);
     f.optional_text("activations", &mut s.activations);
     f.boolean("time_stepping", &mut s.time_stepping);
+    f.positive("swing_deg", &mut s.swing_deg);
 }
 
 /// `[guess]`: its file is the solver's.
@@ -559,6 +592,7 @@ pub(super) fn operator_type(kind: &ModelStepKind) -> &'static str {
             ModelOperator::PassiveFiberStrainAtOneNormForce(_) => "passive_fiber_strain",
             ModelOperator::ScaleActiveFiberForceCurveWidth(_) => "scale_active_fiber_force_curve_width",
             ModelOperator::FiberDamping(_) => "fiber_damping",
+            ModelOperator::Slope(_) => "slope",
             ModelOperator::ReplacePaths(_) => "replace_paths_inline",
             ModelOperator::PrescribeCoordinateValues(_) => "prescribe_functions",
         },
@@ -587,6 +621,7 @@ pub(super) fn usual_operator(name: &str) -> Option<ModelStepKind> {
         "passive_fiber_strain" => ModelOperator::PassiveFiberStrainAtOneNormForce(0.6),
         "scale_active_fiber_force_curve_width" => ModelOperator::ScaleActiveFiberForceCurveWidth(1.0),
         "fiber_damping" => ModelOperator::FiberDamping(0.0),
+        "slope" => ModelOperator::Slope(0.0),
         "replace_paths_inline" => ModelOperator::ReplacePaths(Vec::new()),
         "prescribe_functions" => ModelOperator::PrescribeCoordinateValues(Vec::new()),
         _ => return None,
@@ -617,6 +652,7 @@ pub(super) fn operator(f: &mut dyn Fields, kind: &mut ModelStepKind) {
             }
             ModelOperator::PassiveFiberStrainAtOneNormForce(x) => f.number("strain", x),
             ModelOperator::FiberDamping(x) => f.number("damping", x),
+            ModelOperator::Slope(x) => f.number("degrees", x),
             ModelOperator::TendonComplianceDynamicsMode(mode) => {
                 let mut is_implicit = *mode == TendonDynamicsMode::Implicit;
                 choice(f, "mode", ["explicit", "implicit"], &mut is_implicit);

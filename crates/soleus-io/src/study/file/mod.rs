@@ -17,8 +17,9 @@ pub use reference::reference;
 pub use write::write;
 
 use super::{
-    FormulaForce, Goal, GuessSettings, ModelStep, OutputSettings, Parameter, PathConstraint,
-    PrescribedCoordinate, Problem, RefineSettings, Study, VariableInfo,
+    ContinuationSettings, FormulaForce, Goal, GuessSettings, HelpSettings, ModelStep, OutputSettings,
+    Parameter, PathConstraint, PrescribedCoordinate, Problem, RefineSettings, StartSettings, Study,
+    VariableInfo,
 };
 use reading::Reading;
 use schema::{CONSTRAINTS, Class, Field, GOALS, OPERATORS};
@@ -80,6 +81,19 @@ fn own_settings(r: &mut Reader<'_>, t: Table<'_>, setup: Problem) -> Study {
         describe::refine(&mut Reading { r, t, known: &[schema::REFINE] }, &mut refine);
         refine
     });
+    study.help = r.table(t, "help").map(|t| {
+        r.check(t, "[help]", &[schema::HELP]);
+        let mut help = HelpSettings::default();
+        describe::help(&mut Reading { r, t, known: &[schema::HELP] }, &mut help);
+        help
+    });
+    study.starts = r.table(t, "starts").map(|t| {
+        r.check(t, "[starts]", &[schema::STARTS]);
+        let mut starts = StartSettings::default();
+        describe::starts(&mut Reading { r, t, known: &[schema::STARTS] }, &mut starts);
+        starts
+    });
+    study.continuation = r.table(t, "continuation").map(|t| continuation(r, t));
     study.guess = r.table(t, "guess").map_or(GuessSettings::default(), |t| {
         r.check(t, "[guess]", &[schema::GUESS]);
         let mut guess = GuessSettings::default();
@@ -93,6 +107,22 @@ fn own_settings(r: &mut Reader<'_>, t: Table<'_>, setup: Problem) -> Study {
         output
     });
     study
+}
+
+/// `[continuation]`.
+fn continuation(r: &mut Reader<'_>, t: Table<'_>) -> ContinuationSettings {
+    r.check(t, "[continuation]", &[schema::CONTINUATION]);
+    let mut c = ContinuationSettings { line: t.line, ..ContinuationSettings::default() };
+    describe::continuation(&mut Reading { r, t, known: &[schema::CONTINUATION] }, &mut c);
+    let needed: &[&str] = match c.of.as_str() {
+        "weight" => &["values", "goal"],
+        "property" => &["values", "components", "property"],
+        _ => &["of", "values"],
+    };
+    for name in needed.iter().filter(|name| !t.has(name)) {
+        r.log.error(t.line, "", format!("[continuation] needs `{name}`"), "");
+    }
+    c
 }
 
 /// The problem of one phase.

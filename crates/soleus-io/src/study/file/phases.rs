@@ -68,7 +68,7 @@ pub(super) fn read(r: &mut Reader<'_>, t: Table<'_>) -> (Vec<Study>, Vec<LinkSet
 fn merged<'t>(all: &DeTable<'t>, own: &DeTable<'t>, is_outermost: bool) -> DeTable<'t> {
     let mut out = all.clone();
     if is_outermost {
-        for name in ["phases", "links", "name", "refine", "output"] {
+        for name in ["phases", "links", "name", "refine", "help", "starts", "continuation", "output"] {
             out.remove(name);
         }
     }

@@ -27,6 +27,7 @@ fn sample(f: &Field) -> String {
         ("mode", _) => "\"constraint\"".into(),
         ("index" | "element", _) => "2".into(),
         ("constraint_method", _) => "\"Bordalba2023\"".into(),
+        ("symmetry", _) => "\"left-right\"".into(),
         ("when", _) => "\"final\"".into(),
         ("later_entries", _) => "\"replace\"".into(),
         ("extremum", _) => "\"maximum\"".into(),
@@ -129,6 +130,14 @@ fn identity_every_field_of_every_table_is_kept() {
         ("[refine]\n".to_string(), schema::REFINE, &[]),
         ("[guess]\n".to_string(), schema::GUESS, &[]),
         ("[output]\n".to_string(), schema::OUTPUT_FILES, &[]),
+        ("[help]\n".to_string(), schema::HELP, &[]),
+        ("[starts]\n".to_string(), schema::STARTS, &[]),
+        (
+            "[continuation]\nof = \"property\"\nvalues = [1]\ncomponents = [\"c\"]\nproperty = \"mass\"\n"
+                .to_string(),
+            schema::CONTINUATION,
+            &["of", "values", "components", "property"],
+        ),
         (variable("states"), schema::VARIABLE, &["name", "pattern"]),
         (variable("controls"), schema::VARIABLE, &["name", "pattern"]),
         (
@@ -153,7 +162,8 @@ fn identity_every_field_of_every_table_is_kept() {
             &[],
         ),
         (String::new(), &schema::STUDY[2..5], &[]),
-        (String::new(), &schema::STUDY[15..18], &[]),
+        (String::new(), &schema::STUDY[8..9], &[]),
+        (String::new(), &schema::STUDY[16..19], &[]),
     ] {
         let (before, after) = match head.is_empty() {
             true => (String::new(), SMALL.to_string()),

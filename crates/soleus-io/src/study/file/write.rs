@@ -5,8 +5,8 @@ use super::schema::{self, CONSTRAINTS, Class, GOALS, OPERATORS};
 use super::writing::{Writing, bounds, differing};
 use crate::plain::toml_text::quoted;
 use crate::study::{
-    FormulaForce, Goal, GuessSettings, LinkSettings, OutputSettings, Parameter, PrescribedCoordinate,
-    Problem, RefineSettings, Solver, Study, VariableInfo,
+    ContinuationSettings, FormulaForce, Goal, GuessSettings, HelpSettings, LinkSettings, OutputSettings,
+    Parameter, PrescribedCoordinate, Problem, RefineSettings, Solver, StartSettings, Study, VariableInfo,
 };
 use std::fmt::Write;
 
@@ -29,6 +29,24 @@ pub fn write(study: &Study) -> String {
         let usual = RefineSettings::default();
         section(&mut out, "[refine]", true, |w, is_usual| {
             describe::refine(w, &mut if is_usual { usual.clone() } else { refine.clone() });
+        });
+    }
+    if let Some(help) = &study.help {
+        section(&mut out, "[help]", true, |w, is_usual| {
+            describe::help(w, &mut if is_usual { HelpSettings::default() } else { help.clone() });
+        });
+    }
+    if let Some(starts) = &study.starts {
+        section(&mut out, "[starts]", true, |w, is_usual| {
+            describe::starts(w, &mut if is_usual { StartSettings::default() } else { starts.clone() });
+        });
+    }
+    if let Some(c) = &study.continuation {
+        section(&mut out, "[continuation]", true, |w, is_usual| {
+            describe::continuation(
+                w,
+                &mut if is_usual { ContinuationSettings::default() } else { c.clone() },
+            );
         });
     }
     section(&mut out, "[output]", false, |w, is_usual| {

@@ -29,6 +29,7 @@ pub fn build(
     for g in &s.goals {
         goals.extend(one(cx, path, g, s, base, inputs, &setting)?);
     }
+    goals.extend(super::symmetry::build(cx, path, s, base)?);
     let squares = |name: &str, weight: f64, list: Vec<PointVariable>| {
         let list: Vec<_> = list.into_iter().map(|v| (v, 1.0)).collect();
         (weight > 0.0 && !list.is_empty()).then(|| goal::sum_of_squares(name, weight, &list))

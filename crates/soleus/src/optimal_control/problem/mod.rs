@@ -11,6 +11,7 @@ pub mod outputs;
 pub mod parameters;
 pub mod prescribed;
 pub mod references;
+mod symmetry;
 
 use super::model::StudyModel;
 use crate::context::Context;

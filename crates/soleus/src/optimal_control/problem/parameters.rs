@@ -16,6 +16,7 @@ use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::moco::{MocoParameter, MocoStudySetup};
 use soleus_model::Element;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What a polynomial may leave out of an equation, as a part of its size: well below the tolerance of any solve.
@@ -85,6 +86,17 @@ pub fn found(
     let of = |p: &MocoParameter| values.iter().find(|v| v.0 == p.name).map(|v| v.1);
     let list: Vec<_> = s.parameters.iter().filter_map(|p| of(p).map(|x| (p, x))).collect();
     at(cx, source, &source.element(cx)?, &list)
+}
+
+/// The `Model` element with a property of components at another value.
+pub fn changed(path: &Path, model: &Element, p: &MocoParameter, value: f64) -> Result<Element, Error> {
+    if property(model, p).is_none() {
+        let message = format!("no component of {:?} has a number `{}`", p.component_paths, p.property_name);
+        return Err(Error::content(path, p.line, &p.name, message, ""));
+    }
+    let mut changed = model.clone();
+    p.component_paths.iter().for_each(|c| set_property(&mut changed, c, p, value));
+    Ok(changed)
 }
 
 /// The model with parameters at some values.

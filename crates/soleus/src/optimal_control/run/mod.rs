@@ -2,4 +2,5 @@
 
 pub mod progress;
 pub mod session;
+pub mod starts;
 pub mod watch;

@@ -1,5 +1,6 @@
 //! A study of one phase, from its problem to its solution.
 
+use super::starts::{self, Start};
 use super::watch::Store;
 use crate::context::{Context, Silent};
 use crate::error::Error;
@@ -9,7 +10,8 @@ use crate::optimal_control::options::SolveOptions;
 use crate::optimal_control::problem::references::Given;
 use crate::optimal_control::problem::{self, Inputs, formulas, parameters, refuse_impossible};
 use crate::optimal_control::solution::{PhaseSolution, Solution};
-use crate::optimal_control::start::guess;
+use crate::optimal_control::start::{gait, guess};
+use crate::optimal_control::transcription::help::Help;
 use crate::optimal_control::transcription::meshes::{self, Meshes, Posed, Solved};
 use crate::optimal_control::transcription::settings;
 use crate::optimal_control::{report, simulation_check, trajectory};
@@ -17,7 +19,7 @@ use crate::source::Source;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Collocation, Problem, Settings, Trajectory};
 use soleus_io::setup::moco::{GoalKind, MocoGoal, MocoStudySetup};
-use soleus_io::study::Study;
+use soleus_io::study::{StartSettings, Study};
 use soleus_math::Table;
 use std::path::{Path, PathBuf};
 
@@ -82,18 +84,54 @@ impl PosedStudy {
     /// Solves it.
     pub fn solve(&self, cx: &Context, options: &SolveOptions) -> Result<Solution, Error> {
         options.check(&self.path)?;
-        let session = Session::new(cx, self, options)?;
+        let mut session = Session::new(cx, self, options)?;
         let settings = settings::transcription(&self.path, &self.study, options, &session.problems[0])?;
         let mut meshes = Meshes {
             cx,
             path: &self.path,
             a: options,
+            coarse: meshes::coarse(&self.study, options),
+            help: self.study.help.as_ref().map(|h| Help::new(&self.path, h, &self.model)).transpose()?,
             refine: meshes::refine(&self.study, options),
             options: settings::solver(cx, &self.study, self.is_moco, options),
             store: Store::of_study(&self.path, &self.study, options, &session.out.path),
         };
-        let solved = meshes.solve(vec![settings], &session)?;
-        session.result(solved, meshes.store)
+        let asked = self.study.starts.clone();
+        let count = options.starts.or(asked.as_ref().map(|s| s.count)).unwrap_or(1).max(1);
+        if count > 1 && options.resume {
+            let message = "several starts cannot go on from one iterate";
+            return Err(Error::content(
+                &self.path,
+                0,
+                "",
+                message,
+                "leave out --resume, or ask for one start",
+            ));
+        }
+        let mut solved = meshes.solve(vec![settings.clone()], &session)?;
+        let mut starts = vec![Start::new(&mut solved)];
+        session.disturbance = asked.unwrap_or_default();
+        for number in 1..count {
+            if cx.monitor.is_cancelled() {
+                break;
+            }
+            cx.note(format!("start {} of {count}", number + 1));
+            session.number = number;
+            let mut other = meshes.solve(vec![settings.clone()], &session)?;
+            starts.push(Start::new(&mut other));
+            let rank = |s: &Solved| (s.diagnosis.is_some(), s.solution.objective);
+            let (is_worse, objective) = rank(&other);
+            let (now_worse, now) = rank(&solved);
+            if (is_worse, objective).partial_cmp(&(now_worse, now)) == Some(std::cmp::Ordering::Less) {
+                solved = other;
+            }
+        }
+        if count > 1 {
+            starts::group(&mut starts);
+            cx.note(starts::describe(&starts));
+        }
+        let starts = if count > 1 { starts } else { Vec::new() };
+        session.result(solved, meshes.store, starts)
     }
 }
 
@@ -105,6 +143,9 @@ struct Session<'a> {
     source: StudyModel<'a>,
     problems: Vec<Problem>,
     out: Place,
+    /// Which start it is; the guess of all but the first is disturbed.
+    number: usize,
+    disturbance: StartSettings,
 }
 
 impl<'a> Session<'a> {
@@ -118,11 +159,12 @@ impl<'a> Session<'a> {
         }
         problem::warn_of_sizes(cx, path, &posed.study.setup, &problem);
         let out = Place::of_solution(path, &posed.study, a);
-        Ok(Session { cx, posed, a, source, problems: vec![problem], out })
+        let disturbance = StartSettings::default();
+        Ok(Session { cx, posed, a, source, problems: vec![problem], out, number: 0, disturbance })
     }
 
     /// The motion that was found, with what it costs.
-    fn result(&self, solved: Solved, store: Store) -> Result<Solution, Error> {
+    fn result(&self, solved: Solved, store: Store, starts: Vec<Start>) -> Result<Solution, Error> {
         let Solved { mut program, solution, x, seconds, diagnosis } = solved;
         let (posed, base) = (self.posed, &self.posed.model);
         let (path, s) = (posed.path.as_path(), &posed.study.setup);
@@ -160,6 +202,8 @@ impl<'a> Session<'a> {
             seconds,
             distance,
             diagnosis,
+            starts,
+            continued: None,
             iterate: store.kept(),
         })
     }
@@ -245,7 +289,15 @@ impl Posed for Session<'_> {
             guess::start_from(base, program, 0, &trajectory::read(cx, &source, base)?);
         }
         posed.inputs.guess.iter().for_each(|guess| guess::start_from(base, program, 0, guess));
-        guess::apply(cx, &posed.path, &posed.study.guess, base, program, 0)
+        if let Some(swing) = posed.study.guess.swing_deg {
+            let motion = gait::straight_line(&posed.path, &posed.study, base, swing)?;
+            program.set_guess_of(0, &motion);
+        }
+        guess::apply(cx, &posed.path, &posed.study.guess, base, program, 0)?;
+        if self.number > 0 {
+            starts::disturb(base, program, &self.problems[0], &self.disturbance, self.number);
+        }
+        Ok(())
     }
 
     fn problems(&self) -> &[Problem] {

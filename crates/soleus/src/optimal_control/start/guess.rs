@@ -113,7 +113,7 @@ pub fn apply(
 }
 
 /// The guess that a program has now for a phase.
-fn present(program: &mut Collocation, phase: usize) -> Trajectory {
+pub(crate) fn present(program: &mut Collocation, phase: usize) -> Trajectory {
     let mut x = vec![0.0; program.num_variables()];
     program.compute_start(&mut x);
     program.trajectories(&x).into_iter().nth(phase).unwrap_or_default()

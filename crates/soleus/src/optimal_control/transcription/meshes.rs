@@ -1,5 +1,6 @@
 //! A solve on one mesh after the other: coarse ones first, finer ones where the error asks for them, and going on after a stop.
 
+use super::help::Help;
 use super::settings;
 use crate::context::Context;
 use crate::error::Error;
@@ -59,6 +60,10 @@ pub struct Meshes<'a> {
     pub path: &'a Path,
     /// What is asked for in place of what the study says.
     pub a: &'a SolveOptions,
+    /// Meshes of so many equal intervals that come first.
+    pub coarse: Vec<usize>,
+    /// Temporary forces on the first mesh.
+    pub help: Option<Help>,
     /// How meshes get finer.
     pub refine: Option<RefineSettings>,
     /// Settings of the solver.
@@ -75,17 +80,22 @@ pub fn refine(study: &Study, a: &SolveOptions) -> Option<RefineSettings> {
     }
 }
 
+/// Meshes that come first: of the request, else of the study.
+pub fn coarse(study: &Study, a: &SolveOptions) -> Vec<usize> {
+    if a.coarse.is_empty() { study.coarse.clone() } else { a.coarse.clone() }
+}
+
 /// The first barrier parameter after a coarser mesh. Every bound that does not press adds it to the objective.
 fn warm_barrier(previous: &Solved) -> f64 {
     let bounds = 2.0 * previous.solution.x.len() as f64;
     (WARM_SHARE * previous.solution.objective.abs() / bounds).clamp(WARM_BARRIER[0], WARM_BARRIER[1])
 }
 
-impl Meshes<'_> {
+impl<'a> Meshes<'a> {
     /// Solves on one mesh after the other; the settings are those of the last, before it is refined.
     pub fn solve(&mut self, mut phases: Vec<Settings>, posed: &dyn Posed) -> Result<Solved, Error> {
         let uniform = |n: usize| vec![Settings::uniform_mesh(n); phases.len()];
-        let mut steps: Vec<Vec<Vec<f64>>> = self.a.coarse.iter().map(|&n| uniform(n)).collect();
+        let mut steps: Vec<Vec<Vec<f64>>> = self.coarse.iter().map(|&n| uniform(n)).collect();
         steps.push(match self.refine.as_ref().and_then(|r| r.start) {
             Some(n) => {
                 for (p, problem) in phases.iter().zip(posed.problems()) {
@@ -122,7 +132,13 @@ impl Meshes<'_> {
                     Some(program.warm_start(&mut previous.program, &previous.solution.warm_start()))
                 }
                 (None, None) => {
-                    posed.start(&mut program)?;
+                    match self.helped(&phases, posed, &options)? {
+                        Some(motion) => {
+                            program.set_guess(&motion);
+                            options.initial_barrier = Self::barrier_after_help(&options);
+                        }
+                        None => posed.start(&mut program)?,
+                    }
                     None
                 }
             };
@@ -159,6 +175,11 @@ impl Meshes<'_> {
         Ok(iterate)
     }
 
+    /// Tells of the iterations of a program.
+    pub(super) fn progress(&self, options: &nlp::Options, program: &Collocation) -> IterationProgress<'a> {
+        IterationProgress::new(self.cx, options.tolerance, program)
+    }
+
     /// Solves on one mesh.
     fn solve_once(
         &mut self,
@@ -171,7 +192,7 @@ impl Meshes<'_> {
         let of_phase = |p: &Settings| PhaseMesh { scheme: p.scheme.name(), mesh: p.mesh.clone() };
         self.store.phases = phases.iter().map(of_phase).collect();
         self.store.problem = fingerprint::of_program(&mut program);
-        let progress = IterationProgress::new(self.cx, options.tolerance, &program);
+        let progress = self.progress(options, &program);
         let mut watch = Watch::new(self.cx, progress, &mut self.store, program.num_constraints());
         let solution = nlp::solve(&mut program, options, warm.as_ref(), &mut |i| watch.tell(i))
             .map_err(|e| Error::content(self.path, 0, "", e.to_string(), ""))?;

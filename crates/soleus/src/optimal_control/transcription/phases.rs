@@ -40,6 +40,12 @@ pub fn run(cx: &Context, path: &Path, study: &Study, request: &Solve) -> Result<
         let message = "one motion (--motion) is for studies of one phase";
         return Err(Error::content(path, 0, "", message, "name the motion in each phase"));
     }
+    let sections = [("help", study.help.is_some()), ("starts", study.starts.is_some())];
+    let asked = sections.into_iter().chain([("continuation", study.continuation.is_some())]).find(|s| s.1);
+    if let Some((name, _)) = asked {
+        let message = format!("[{name}] is for studies of one phase");
+        return Err(Error::content(path, 0, "", message, ""));
+    }
     if a.simulate {
         cx.warn(path, "the solution is not simulated again", "--simulate is for studies of one phase");
     }
@@ -65,6 +71,8 @@ pub fn run(cx: &Context, path: &Path, study: &Study, request: &Solve) -> Result<
         cx,
         path,
         a,
+        coarse: meshes::coarse(study, a),
+        help: None,
         refine: meshes::refine(study, a),
         options: settings::solver(cx, posing.first(), false, a),
         store: Store::of_study(path, study, a, &posing.out.path),
@@ -111,7 +119,16 @@ impl Posing<'_> {
                 goals,
             });
         }
-        Ok(Solution { phases, solver: solution, seconds, distance: None, diagnosis, iterate: store.kept() })
+        Ok(Solution {
+            phases,
+            solver: solution,
+            seconds,
+            distance: None,
+            diagnosis,
+            starts: Vec::new(),
+            continued: None,
+            iterate: store.kept(),
+        })
     }
 }
 

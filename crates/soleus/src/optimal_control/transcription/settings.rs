@@ -28,7 +28,7 @@ pub fn transcription(
     let scheme = scheme(path, a.scheme.as_ref().unwrap_or(&s.transcription_scheme))?;
     let uniform = a.intervals.or(s.mesh.is_empty().then_some(s.num_mesh_intervals));
     refuse_size(path, scheme, uniform.unwrap_or(s.mesh.len().saturating_sub(1)), problem)?;
-    for &n in &a.coarse {
+    for &n in a.coarse.iter().chain(&study.coarse) {
         refuse_size(path, scheme, n, problem)?;
     }
     let mesh = uniform.map_or_else(|| s.mesh.clone(), Settings::uniform_mesh);

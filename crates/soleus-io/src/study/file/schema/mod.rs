@@ -139,6 +139,8 @@ pub(super) const STUDY: &[Field] = &[
     row!("prescribed" => Tables, "", "none", "motions of single coordinates that are given by points"),
     row!("operators" => Tables, "", "none", "changes of the model before all else, in their order"),
     row!("forces" => Tables, "", "none", "forces by formulas that the model gets"),
+    row!("symmetry" => Text, "", "none",
+        "`left-right`: the motion is half a cycle of a gait, at whose end each side is where the other one was, further on; `cycle`: a whole one, at whose end the model is as it was, further on"),
     row!("time" => Table, "", "needed", "when the motion begins and ends"),
     row!("defaults" => Table, "", "see there", "bounds of what has none of its own"),
     row!("states" => Tables, "", "model's", "bounds of states"),
@@ -152,6 +154,9 @@ pub(super) const STUDY: &[Field] = &[
     row!("solver" => Table, "", "see there", "mesh, scheme, tolerances"),
     row!("refine" => Table, "", "off", "meshes that get finer until the motion is right"),
     row!("guess" => Table, "", "from bounds", "where to start"),
+    row!("help" => Table, "", "off", "temporary forces on the coordinates, penalised and then removed: for poor guesses"),
+    row!("starts" => Table, "", "one", "several initial guesses; the best solution is kept, and the spread is told"),
+    row!("continuation" => Table, "", "none", "the same problem at one value after the other, each started from the solution before"),
     row!("output" => Table, "", "see there", "files to write"),
     row!("phases" => Tables, "", "one",
         "motions that follow each other; the fields above are for all of them"),
@@ -168,6 +173,7 @@ pub(super) const PHASE: &[Field] = &[
     row!("model" => File, "", "the study's", "a model of its own"),
     row!("model_xml" => Xml, "", "the study's", "a model of its own, as an element"),
     row!("external_loads_xml" => Xml, "", "the study's", "measured forces, as an element"),
+    row!("symmetry" => Text, "", "the study's", "`left-right` or `cycle`"),
     row!("kinematics" => File, "", "the study's", "motion that is given"),
     row!("prescribed" => Tables, "", "none", "after those of the study"),
     row!("operators" => Tables, "", "none", "after those of the study"),
@@ -274,6 +280,7 @@ pub(super) const SOLVER: &[Field] = &[
         "`trapezoidal`, `hermite-simpson`, `hermite-simpson-compressed` (both times fixed), `midpoint`, `backward-euler`, `legendre-gauss-N`, `legendre-gauss-radau-N` with N from 1 to 9"),
     row!("intervals" => Count, "", "100", "equal mesh intervals"),
     row!("mesh" => Numbers, "", "equal intervals", "mesh points from 0 to 1"),
+    row!("coarse" => Numbers, "", "none", "meshes of so many equal intervals that are solved first, each the start of the next"),
     row!("dynamics" => Text, "", "explicit",
         "`explicit` or `implicit`: accelerations without or with bounds and costs"),
     row!("interpolate_controls" => Boolean, "", "true", "controls inside an interval lie on a line"),
@@ -315,6 +322,36 @@ pub(super) const GUESS: &[Field] = &[
     row!("activations" => File, "", "none", "activations over time: static optimization"),
     row!("time_stepping" => Boolean, "", "false",
         "a simulation from the middle of the initial bounds under the guessed controls"),
+    row!("swing_deg" => Number, "degrees", "none",
+        "straight lines of a gait: the model moves forward at the speed of the goal `average_speed`, the hips swing by this angle, muscles are little active"),
+];
+
+/// `[help]`.
+pub(super) const HELP: &[Field] = &[
+    row!("prices" => Numbers, "", "[10, 100]",
+        "weight of the squared forces, each divided by its strength, in one problem after the other; a last one has none"),
+    row!("strength" => Number, "N, N·m", "100", "force on a coordinate that costs one price"),
+    row!("strengths" => Weights, "N, N·m", "strength", "the same of single coordinates, by name; 0 is no help"),
+    row!("tolerance" => Number, "", "1e-3", "of the optimality conditions of the problems before the last"),
+    row!("max_iterations" => Count, "", "300", "of each of them; what was reached by then is where the next begins"),
+];
+
+/// `[starts]`.
+pub(super) const STARTS: &[Field] = &[
+    row!("count" => Count, "", "5", "starts; the first is the guess itself"),
+    row!("noise" => Number, "", "0.1", "size of the smooth disturbances of the others, as a part of the range of each coordinate"),
+    row!("seed" => Count, "", "1", "of the random numbers"),
+];
+
+/// `[continuation]`.
+pub(super) const CONTINUATION: &[Field] = &[
+    row!("of" => Text, "", "needed",
+        "`speed` (of the goal `average_speed`, m/s), `slope` (of the ground, degrees), `weight` (of a goal) or `property` (of components)"),
+    row!("values" => Numbers, "", "needed", "in order; where one is not solved, a value half-way is put in before it"),
+    row!("goal" => Text, "", "needed by `weight`", "name of the goal"),
+    row!("components" => Texts, "", "needed by `property`", "components that share the value"),
+    row!("property" => Text, "", "needed by `property`", "property, as the model file calls it"),
+    row!("element" => Number, "", "0", "which number of a vector, from 0"),
 ];
 
 /// `[output]`.

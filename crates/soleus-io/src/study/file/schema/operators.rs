@@ -115,6 +115,12 @@ pub(in crate::study::file) const OPERATORS: &[Class] = &[
         help: "damping of fibers",
     },
     Class {
+        name: "slope",
+        class: "",
+        fields: &[row!("degrees" => Number, "degrees", "0", "above zero is uphill")],
+        help: "a slope along x: gravity is turned, so that coordinates and contacts stay those of level ground",
+    },
+    Class {
         name: "prescribe_coordinates",
         class: "ModOpPrescribeCoordinateValues",
         fields: &[row!("reference" => Reference, "", "needed", "coordinates over time")],
