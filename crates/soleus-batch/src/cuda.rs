@@ -1,0 +1,1 @@
+//! CUDA, loaded at run time.

@@ -1,0 +1,3 @@
+//! Recorded evaluations against the engine.
+
+mod agreement;
