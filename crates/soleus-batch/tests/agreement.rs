@@ -2,6 +2,7 @@
 
 use soleus_batch::Evaluation;
 use soleus_dynamics::System;
+use soleus_graph::lanes::Lanes;
 use soleus_math::Dual;
 use soleus_model::Model;
 use soleus_testing::{reference_test, shared};
@@ -21,6 +22,14 @@ fn fitted(mut model: Model) -> Model {
     model
 }
 
+fn run(lanes: &Lanes, states: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let n = states.len();
+    let x: Vec<f64> = (0..lanes.inputs()).flat_map(|i| states.iter().map(move |s| s[i])).collect();
+    let mut y = vec![f64::NAN; lanes.outputs() * n];
+    lanes.run(&x, &mut y, n, 2);
+    (0..n).map(|k| (0..lanes.outputs()).map(|i| y[i * n + k]).collect()).collect()
+}
+
 fn check(what: &str, model: &Model) {
     let system = System::compile(model).unwrap();
     let evaluation = Evaluation::record(model, &system).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -38,6 +47,19 @@ fn check(what: &str, model: &Model) {
     // Rounding of some 1e4 operations, and of mass matrices with condition numbers to 1e3.
     assert!(agreement.norm_error < 1e-12, "{what}: {agreement:?}");
 
+    // Lanes, in f64 and f32: the same numbers to their rounding.
+    for (single, tolerance) in [(false, 1e-12), (true, 1e-4)] {
+        let lanes = Lanes::new(program.clone(), single);
+        let result = evaluation.check(model, &system, tolerance, &mut |states| run(&lanes, states));
+        let agreement = result.unwrap_or_else(|e| panic!("{what}, {}: {e}", lanes.backend()));
+        println!(
+            "{what}, {}: norm error {:.1e}, median {:.1e}",
+            lanes.backend(),
+            agreement.norm_error,
+            agreement.median_error
+        );
+    }
+
     // The gradient against dual numbers, along a direction.
     let gradient = evaluation.gradient_program();
     let layout = &evaluation.layout;
@@ -45,6 +67,10 @@ fn check(what: &str, model: &Model) {
         let weights: Vec<f64> = (0..layout.outputs()).map(|i| (1.0 + i as f64).sin()).collect();
         let input: Vec<f64> = x.iter().chain(&weights).copied().collect();
         let found = gradient.evaluate(&input);
+        let by_lanes = run(&Lanes::new(gradient.clone(), false), std::slice::from_ref(&input)).remove(0);
+        let size = found.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
+        let off = found.iter().zip(&by_lanes).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        assert!(off <= 1e-10 * size, "{what}: gradient by lanes is off by {off} of {size}");
         let along: Vec<f64> = (0..x.len()).map(|i| (2.0 + i as f64).cos()).collect();
         let dual: Vec<Dual<f64, 1>> = x.iter().zip(&along).map(|(x, d)| Dual::new(*x, [*d])).collect();
         let (s, e) = layout.state(&dual);
@@ -76,14 +102,6 @@ fn identity_reference_models() {
     check("arm26", &fitted(at("arm26")));
     check("2D_gait", &fitted(at("2D_gait")));
     check("gait10dof18musc", &fitted(at("gait10dof18musc")));
-}
-
-#[reference_test("data/das3")]
-fn identity_das3() {
-    let folder = shared!("data/das3");
-    let file = std::fs::read_dir(folder).unwrap().flatten().map(|e| e.path());
-    let file = file.filter(|p| p.extension().is_some_and(|e| e == "osim")).min().expect("a model");
-    check("DAS3", &read(file.to_str().unwrap()));
 }
 
 /// A wrapped path is refused by name, with the line of the look.
