@@ -35,11 +35,16 @@ fn prepare(file: &str, folder: &str, library: &str) -> Result<(), Box<dyn Error>
         println!("muscles as they are: {e}");
     }
     let system = System::compile(&model)?;
-    let options = FitOptions { max_order: 5, ..FitOptions::default() };
-    let fitted = fit_paths(&model, &system, &options, &mut |_, _| true);
-    println!("{} paths fitted, {} within tolerance", fitted.len(), fitted.iter().filter(|f| f.converged).count());
-    for f in fitted {
-        model.forces[f.force].line_of_action = Some(ModelPath::FunctionBased(f.path));
+    let geometric = |m: &soleus_model::Model| {
+        m.forces.iter().any(|f| matches!(f.line_of_action, Some(ModelPath::Geometry(_))))
+    };
+    if geometric(&model) {
+        let options = FitOptions { max_order: 5, ..FitOptions::default() };
+        let fitted = fit_paths(&model, &system, &options, &mut |_, _| true);
+        println!("{} paths fitted, {} within tolerance", fitted.len(), fitted.iter().filter(|f| f.converged).count());
+        for f in fitted {
+            model.forces[f.force].line_of_action = Some(ModelPath::FunctionBased(f.path));
+        }
     }
     let system = System::compile(&model)?;
     let start = Instant::now();

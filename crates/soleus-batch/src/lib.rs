@@ -4,11 +4,13 @@
 //! physics. What cannot be traced is refused with component, file and line, and what was traced is compared with the engine on
 //! random states before it is used ([`Evaluation::check`]).
 
+mod batch;
 mod check;
 pub mod cuda;
 mod evaluation;
 mod step;
 
+pub use batch::{Batch, BatchError, BatchOptions};
 pub use check::{Agreement, Mismatch};
 pub use evaluation::{Evaluation, Layout, Refusal};
 pub use step::Step;

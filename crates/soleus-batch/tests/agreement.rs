@@ -8,7 +8,7 @@ use soleus_model::Model;
 use soleus_testing::{reference_test, shared};
 use soleus_tools::fit_paths::{FitOptions, fit_paths};
 
-fn read(file: &str) -> Model {
+pub fn read(file: &str) -> Model {
     let bytes = std::fs::read(file).unwrap_or_else(|e| panic!("{file}: {e}"));
     soleus_io::osim::read_model(&bytes, file).0.expect("a model")
 }
