@@ -8,6 +8,8 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("soleus-io", &["soleus-math", "soleus-model"]),
     ("soleus-dynamics", &["soleus-math", "soleus-model"]),
     ("soleus-simulation", &["soleus-math", "soleus-model", "soleus-dynamics"]),
+    ("soleus-graph", &["soleus-math"]),
+    ("soleus-batch", &["soleus-math", "soleus-model", "soleus-dynamics", "soleus-graph"]),
     // Would serve a rocket: no model, no dynamics.
     ("soleus-optimization", &["soleus-math"]),
     ("soleus-control", &["soleus-math", "soleus-model", "soleus-dynamics", "soleus-optimization"]),
@@ -54,6 +56,8 @@ const LIBRARY: &[&str] = &[
     "soleus-optimization",
     "soleus-control",
     "soleus-tools",
+    "soleus-graph",
+    "soleus-batch",
     "soleus-viewer",
 ];
 

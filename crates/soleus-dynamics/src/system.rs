@@ -14,7 +14,7 @@ use crate::multibody::{
 };
 use crate::muscle::{CompiledMuscle, CurveCache, MuscleError};
 use crate::path::{CompiledPath, PathError, PathState};
-use soleus_math::{Dual, Real, SpatialVec, Transform, Vec3, plain, plain_mut, vec3};
+use soleus_math::{Dual, Part, Real, SpatialVec, Transform, Vec3, plain, plain_mut, vec3};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::force::ForceKind;
 use soleus_model::id::{CoordinateId, FrameId};
@@ -387,8 +387,9 @@ impl System {
 
     fn compute_any_paths<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) {
         let kin = ws.kin.view(x.time);
-        for (f, st) in self.forces.iter().zip(&mut ws.paths) {
+        for (i, (f, st)) in self.forces.iter().zip(&mut ws.paths).enumerate() {
             if let Some(p) = &f.path {
+                T::enter(Part::Path, i);
                 p.compute_position(&kin, st);
                 p.compute_speed(&kin, st);
             }
@@ -429,6 +430,7 @@ impl System {
                 ws.tension[i] = T::zero();
                 continue;
             }
+            T::enter(Part::Force, i);
             let z = &x.z[f.states.clone()];
             let zdot = &mut ws.zdot[f.states.clone()];
             let controls = &controls[f.controls.clone()];
@@ -454,8 +456,9 @@ impl System {
             }
         }
         // Tensions act in a loop of their own: the long chains of one muscle then overlap with the next's.
-        for ((f, st), tension) in self.forces.iter().zip(&ws.paths).zip(&ws.tension) {
+        for (i, ((f, st), tension)) in self.forces.iter().zip(&ws.paths).zip(&ws.tension).enumerate() {
             if let (true, Some(p)) = (f.enabled, &f.path) {
+                T::enter(Part::Load, i);
                 p.apply_tension(&kin, st, *tension, &mut loads);
             }
         }
@@ -489,6 +492,7 @@ impl System {
         x: &State<T>,
         ws: &mut Workspace<T>,
     ) -> Result<(), MotionError> {
+        T::enter(Part::Motion, 0);
         // Right-hand side: Jᵀ (F − I A₀ − gyro) + τ, with A₀ the accelerations at u̇ = 0.
         ws.A_GB[0] = SpatialVec::zero();
         compute_accelerations(&self.tree, &ws.kin, &ws.zeros, &mut ws.A_GB);

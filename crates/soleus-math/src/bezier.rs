@@ -90,6 +90,9 @@ const PARALLEL_BELOW: f64 = 1.490_116_119_384_765_6e-8;
 /// Halley's step cubes the error, times about 10. A step below this leaves 3e-16, the roundoff of u.
 const LAST_STEP_BELOW: f64 = 3e-6;
 
+/// Halley's steps where their number is fixed: from guesses that are off by up to 0.08, three leave rounding.
+const RECORDED_STEPS: usize = 4;
+
 /// Value of the polynomial Σ cⱼ uʲ.
 #[inline(always)]
 fn poly<P: Real, T: Over<P>>(c: &[P; 6], u: T) -> T {
@@ -116,6 +119,17 @@ fn poly2<T: Real>(c: &[f64; 6], u: T) -> T {
     let even = w * (12.0 * c[4]) + 2.0 * c[2];
     let odd = w * (20.0 * c[5]) + 6.0 * c[3];
     odd * u + even
+}
+
+/// Σ cⱼ uʲ and its first two derivatives, with coefficients that are recorded.
+fn horner<T: Real, const N: usize>(c: &[T; N], u: T) -> [T; 3] {
+    let [mut y, mut d, mut dd] = [c[N - 1], T::zero(), T::zero()];
+    for c in c[..N - 1].iter().rev() {
+        dd = dd * u + d * 2.0;
+        d = d * u + y;
+        y = y * u + *c;
+    }
+    [y, d, dd]
 }
 
 /// Coefficients in powers of u from the increments a, m, b of (2) and the start value.
@@ -329,6 +343,9 @@ impl<P: Real> BezierCurve<P> {
     /// y(x).
     #[inline]
     pub fn value<T: Over<P>>(&self, x: T) -> T {
+        if T::RECORDS {
+            return self.recorded(x).0;
+        }
         let xv = x.value();
         if xv < self.first.x.value() {
             (x - self.first.x) * self.first.slope + self.first.y
@@ -349,6 +366,77 @@ impl<P: Real> BezierCurve<P> {
         (poly(&corner.y, u), poly1(&corner.y, u) / poly1(&corner.x, u))
     }
 
+    /// y(x) and dy/dx for what records: all pieces, and the lines before and after them, as one table.
+    fn recorded<T: Over<P>>(&self, x: T) -> (T, T) {
+        let Some(pieces) = &self.pieces else {
+            // A chain too sharp for pieces is inverted, which looks at x and is refused.
+            return self.exact(x);
+        };
+        let [first, last] =
+            [self.first, self.last].map(|k| knot(k.x.value(), k.y.value(), k.slope.value()));
+        let breaks = pieces.breaks(first.x, last.x);
+        let row = x.rank(&breaks);
+        let count = breaks.len() + 1;
+        let line = |k: &Knot| [k.x, 1.0, k.y, k.slope, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let [center, per_x, c @ ..]: [T; 12] = row.row(count, |i| match i {
+            0 => line(&first),
+            i if i + 1 == count => line(&last),
+            i => pieces.row(i - 1),
+        });
+        let t = (x - center) * per_x;
+        let [y, slope, _] = horner(&c, t);
+        (y, slope * per_x)
+    }
+
+    /// [`solve_with_damper`](Self::solve_with_damper) for what records: the corner from a table, a fixed number of Halley's steps.
+    fn solve_recorded<T: Over<P>>(&self, w: T, b: P, r: T) -> (T, T) {
+        let line = |k: &Knot<P>| {
+            let x = (r - w * k.y - b * k.x) / (w * k.slope + b);
+            (x + k.x, x * k.slope + k.y)
+        };
+        let at = |k: &Corner<P>| w * k.y1 + k.x1 * b;
+        let start = w * self.first.y + self.first.x * b;
+        // The number of the corner: how many of them end before r.
+        let inner = self.corners.len() - 1;
+        let number = self.corners[..inner]
+            .iter()
+            .fold(T::zero(), |sum, k| sum + at(k).where_below(r, T::one, T::zero));
+        let rows: Vec<Corner> = self.corners.iter().map(Corner::value).collect();
+        let x: [T; 6] = number.row(rows.len(), |i| rows[i].x);
+        let y: [T; 6] = number.row(rows.len(), |i| rows[i].y);
+        let dx: [T; 3] = number.row(rows.len(), |i| rows[i].dx);
+        let dy: [T; 3] = number.row(rows.len(), |i| rows[i].dy);
+        let [x1, y1] = number.row(rows.len(), |i| [rows[i].x1, rows[i].y1]);
+        let g: [T; 6] = std::array::from_fn(|j| w * y[j] + x[j] * b);
+        let [a, m, e]: [T; 3] = std::array::from_fn(|j| w * dy[j] + dx[j] * b);
+        let rise = (a * 31.0 + m * 16.0 + e) * (1.0 / 32.0);
+        let guess = |a: T, e: T, rise: T, t: T| {
+            let p = (rise / (a * 5.0)).min(T::cst(1.5));
+            let q = (rise * 3.2 / (a + m * 6.0 + e)).min(T::cst(1.5));
+            let s = -t + 1.0;
+            t * (p * s * s + t * (-t - q * s + 1.5))
+        };
+        let end = w * y1 + x1 * b;
+        let above = end - g[0] - rise;
+        let mut u = (g[0] + rise).where_below(
+            r,
+            || -guess(e, a, above, (end - r) / above) + 1.0,
+            || guess(a, e, rise, (r - g[0]) / rise),
+        );
+        for _ in 0..RECORDED_STEPS {
+            let [f, f1, f2] = horner(&g, u);
+            let f = f - r;
+            u = Real::clamp(u - f * f1 / (f1 * f1 - f * f2 * 0.5), 0.0, 1.0);
+        }
+        let u = u.held();
+        let [f, f1, _] = horner(&g, u);
+        let u = u.refine(f - r, f1);
+        let (first, last) = (self.first, self.last);
+        let last_end = at(&self.corners[inner]);
+        let chain = || (horner(&x, u)[0], horner(&y, u)[0]);
+        r.where_below(start, || line(&first), || last_end.where_below(r, || line(&last), chain))
+    }
+
     /// The point (x, y) of a curve that never falls where
     ///
     ///   w y(x) + b x = r,      w ≥ 0, b ≥ 0, not both zero
@@ -357,6 +445,9 @@ impl<P: Real> BezierCurve<P> {
     /// inside the iteration. This is the force balance of a damped muscle.
     #[inline]
     pub fn solve_with_damper<T: Over<P>>(&self, w: T, b: P, r: T) -> (T, T) {
+        if T::RECORDS {
+            return self.solve_recorded(w, b, r);
+        }
         let (wv, bv, rv) = (w.value(), b.value(), r.value());
         let mut start = wv * self.first.y.value() + bv * self.first.x.value();
         if rv < start {
@@ -402,6 +493,9 @@ impl BezierCurve {
     /// [`curvature`](Self::curvature) itself is exact.
     #[inline]
     pub fn value_and_slope<T: Real>(&self, x: T) -> (T, T) {
+        if T::RECORDS {
+            return self.recorded(x);
+        }
         let xv = x.value();
         if xv < self.first.x {
             ((x - self.first.x) * self.first.slope + self.first.y, T::cst(self.first.slope))

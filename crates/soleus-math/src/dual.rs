@@ -163,6 +163,22 @@ impl<T: Real, const N: usize> Sum for Dual<T, N> {
 
 impl<T: Real, const N: usize> Real for Dual<T, N> {
     const ORDER: usize = T::ORDER + 1;
+    const RECORDS: bool = T::RECORDS;
+
+    #[inline(always)]
+    fn select_below(self, other: Self, yes: Self, no: Self) -> Self {
+        let each = |yes, no| self.v.select_below(other.v, yes, no);
+        Dual { v: each(yes.v, no.v), d: std::array::from_fn(|i| each(yes.d[i], no.d[i])) }
+    }
+    #[inline(always)]
+    fn select_at_most(self, other: Self, yes: Self, no: Self) -> Self {
+        let each = |yes, no| self.v.select_at_most(other.v, yes, no);
+        Dual { v: each(yes.v, no.v), d: std::array::from_fn(|i| each(yes.d[i], no.d[i])) }
+    }
+    #[inline(always)]
+    fn enter(part: crate::Part, number: usize) {
+        T::enter(part, number);
+    }
 
     #[inline(always)]
     fn cst(x: f64) -> Self {

@@ -61,6 +61,84 @@ pub trait Real:
         generic(arguments)
     }
 
+    /// `yes()` where `self` < `other`, else `no()`. How a kernel decides by values where all scalars must be able to follow: a scalar
+    /// that records an evaluation for many states at once runs both and selects.
+    #[inline(always)]
+    fn where_below<R: Together<Self>>(
+        self,
+        other: Self,
+        yes: impl FnOnce() -> R,
+        no: impl FnOnce() -> R,
+    ) -> R {
+        if Self::RECORDS {
+            return yes().join(no(), &mut |yes, no| self.select_below(other, yes, no));
+        }
+        if self.value() < other.value() { yes() } else { no() }
+    }
+    /// `yes()` where `self` ≤ `other`, else `no()`; as [`where_below`](Real::where_below).
+    #[inline(always)]
+    fn where_at_most<R: Together<Self>>(
+        self,
+        other: Self,
+        yes: impl FnOnce() -> R,
+        no: impl FnOnce() -> R,
+    ) -> R {
+        if Self::RECORDS {
+            return yes().join(no(), &mut |yes, no| self.select_at_most(other, yes, no));
+        }
+        if self.value() <= other.value() { yes() } else { no() }
+    }
+
+    /// `yes` where `self` < `other`, else `no`.
+    #[inline(always)]
+    fn select_below(self, other: Self, yes: Self, no: Self) -> Self {
+        if self.value() < other.value() { yes } else { no }
+    }
+    /// `yes` where `self` ≤ `other`, else `no`.
+    #[inline(always)]
+    fn select_at_most(self, other: Self, yes: Self, no: Self) -> Self {
+        if self.value() <= other.value() { yes } else { no }
+    }
+
+    /// Whether evaluations are recorded, for states that are not known yet. [`value`](Real::value) is then a look at what is not
+    /// there, and refused; a kernel that looks goes another way.
+    const RECORDS: bool = false;
+
+    /// Whether `self` < `other`, in a decision that is the same for nearly all states: a pivot that is not zero. What records
+    /// decides once, and remembers to tell where a state would have it otherwise.
+    #[inline(always)]
+    fn usually_below(self, other: Self) -> bool {
+        self.value() < other.value()
+    }
+
+    /// The value, for a choice that rounding alone depends on: the order of pivots.
+    #[inline(always)]
+    fn hint(self) -> f64 {
+        self.value()
+    }
+
+    /// For what records: the same number, taken to be constant by derivatives. An iteration ends with it, and with
+    /// [`refine`](Real::refine) brings derivatives back.
+    #[inline(always)]
+    fn held(self) -> Self {
+        self
+    }
+
+    /// How many of `breaks`, which rise, are below `self`.
+    fn rank(self, breaks: &[f64]) -> Self {
+        let x = self.value();
+        Self::cst(breaks.iter().filter(|b| x > **b).count() as f64)
+    }
+
+    /// The row of a table whose number, from 0 to `count` − 1, is `self`.
+    fn row<const N: usize>(self, count: usize, row: impl Fn(usize) -> [f64; N]) -> [Self; N] {
+        row((self.value() as usize).min(count - 1)).map(Self::cst)
+    }
+
+    /// Called where the part of a model with this number begins to compute, so that what records can name it.
+    #[inline(always)]
+    fn enter(_part: Part, _number: usize) {}
+
     /// A list of numbers, as [`plain`].
     #[inline(always)]
     fn plain_list(_list: &[Self]) -> &[f64] {
@@ -155,6 +233,53 @@ pub trait Real:
         } else {
             self
         }
+    }
+}
+
+/// The parts of a model that [`Real::enter`] tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// A body and the joint before it.
+    Body,
+    /// The path of a force.
+    Path,
+    /// A force.
+    Force,
+    /// A path's load on the bodies.
+    Load,
+    /// A constraint.
+    Constraint,
+    /// Mass matrix and accelerations.
+    Motion,
+}
+
+/// One number or several, of which each can be chosen from two: what [`Real::where_below`] gives.
+pub trait Together<T>: Sized {
+    /// Both joined, number by number.
+    fn join(self, other: Self, each: &mut impl FnMut(T, T) -> T) -> Self;
+}
+
+impl<T: Real> Together<T> for T {
+    fn join(self, other: T, each: &mut impl FnMut(T, T) -> T) -> T {
+        each(self, other)
+    }
+}
+
+impl<T: Real> Together<T> for (T, T) {
+    fn join(self, other: Self, each: &mut impl FnMut(T, T) -> T) -> Self {
+        (each(self.0, other.0), each(self.1, other.1))
+    }
+}
+
+impl<T: Real, const N: usize> Together<T> for [T; N] {
+    fn join(self, other: Self, each: &mut impl FnMut(T, T) -> T) -> Self {
+        std::array::from_fn(|i| each(self[i], other[i]))
+    }
+}
+
+impl<T: Real> Together<T> for crate::Vec3<T> {
+    fn join(self, other: Self, each: &mut impl FnMut(T, T) -> T) -> Self {
+        crate::Vec3 { x: each(self.x, other.x), y: each(self.y, other.y), z: each(self.z, other.z) }
     }
 }
 

@@ -81,7 +81,7 @@ impl<T: Real> Rotation<T> {
         let sb = m.at(0, 2);
         let cb = (m.at(0, 0) * m.at(0, 0) + m.at(0, 1) * m.at(0, 1)).sqrt();
         // 4ε is where the two small entries that fix a and c are rounding alone.
-        if cb.value() < 4.0 * f64::EPSILON {
+        if cb.usually_below(T::cst(4.0 * f64::EPSILON)) {
             let a = m.at(2, 1).atan2(m.at(1, 1));
             return vec3(a, sb.atan2(cb), T::zero());
         }

@@ -48,6 +48,7 @@ impl<T: Real> Vec3<T> {
     }
     /// The value without derivatives.
     #[inline]
+    #[track_caller]
     pub fn value(self) -> Vec3<f64> {
         vec3(self.x.value(), self.y.value(), self.z.value())
     }

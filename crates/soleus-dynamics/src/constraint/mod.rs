@@ -14,7 +14,7 @@ pub use row::{CompiledConstraint, Rolling, Station};
 
 use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};
 use soleus_math::dense::solve_min_norm;
-use soleus_math::{Over, Real, SpatialVec, plain, plain_mut};
+use soleus_math::{Over, Part, Real, SpatialVec, plain, plain_mut};
 
 /// All enforced constraints of a model, in the order of their multipliers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -142,7 +142,8 @@ impl<P: Real> ConstraintSet<P> {
         ws.G.fill(T::zero());
         ws.bias.fill(T::zero());
         let (mut p, mut v) = (0, self.num_position());
-        for c in &self.list {
+        for (i, c) in self.list.iter().enumerate() {
+            T::enter(Part::Constraint, i);
             let (np, nv) = (c.num_position(), c.num_speed());
             c.compute_position_rows(
                 tree,

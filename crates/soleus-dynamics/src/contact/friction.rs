@@ -37,11 +37,11 @@ impl<P: Real> Friction<P> {
     pub fn per_slip<T: Over<P>>(&self, slip_sq: T) -> T {
         let vr_sq = slip_sq * (self.inverse_transition * self.inverse_transition);
         let mu = T::lift(self.stribeck) / (vr_sq + 1.0) + self.dynamic;
-        if slip_sq.value() < self.transition_sq.value() {
-            mu * self.inverse_transition + self.viscous
-        } else {
-            mu / slip_sq.sqrt() + self.viscous
-        }
+        slip_sq.where_below(
+            T::lift(self.transition_sq),
+            || mu * self.inverse_transition + self.viscous,
+            || mu / slip_sq.sqrt() + self.viscous,
+        )
     }
 }
 

@@ -105,6 +105,12 @@ pub mod point_contact {
         convex::Ellipsoid { centre: X_GE.p, Q, reach: e.bounding_radius() }
     }
 
+    /// Whether surfaces at this depth do not touch. What records finds every contact, and those that push by their depth.
+    #[inline(always)]
+    fn apart<T: Real>(depth: T) -> bool {
+        !T::RECORDS && depth.value() <= 0.0
+    }
+
     /// Normal (out of the half space) and origin of a half space, in ground.
     #[inline]
     fn plane<T: Real>(h: &Surface, kin: &Kinematics<T>) -> (Vec3<T>, Vec3<T>) {
@@ -123,7 +129,7 @@ pub mod point_contact {
         let (n, o) = plane(h, kin);
         let c = kin.point(s.frame.body, s.frame.X_BF.p);
         let depth = -(c - o).dot(n) + r;
-        if depth.value() <= 0.0 {
+        if apart(depth) {
             return None;
         }
         Some(PointContact { point: c + n * (depth * 0.5 - r), normal: n, depth, radius: r })
@@ -142,7 +148,9 @@ pub mod point_contact {
         let delta = kin.point(b.frame.body, b.frame.X_BF.p) - c1;
         let reach = r1 + r2;
         let dist_sq = delta.norm_sq();
-        if dist_sq.value() >= reach.value() * reach.value() || dist_sq.value() == 0.0 {
+        if !T::RECORDS
+            && (dist_sq.value() >= reach.value() * reach.value() || dist_sq.value() == 0.0)
+        {
             return None;
         }
         let dist = dist_sq.sqrt();
@@ -180,7 +188,7 @@ pub mod point_contact {
         let support = h_sq.sqrt();
         let p = X_GE * (-(rn / support));
         let depth = -(p - o).dot(n);
-        if depth.value() <= 0.0 {
+        if apart(depth) {
             return None;
         }
         let volume = r.x * r.y * r.z;

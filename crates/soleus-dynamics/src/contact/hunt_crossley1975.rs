@@ -159,12 +159,17 @@ impl<P: Real> HuntCrossley<P> {
         let vn = v.dot(n);
         let f = fh * (vn * (pair.dissipation * 1.5) + 1.0); // (3)
         // Written so that NaN passes on instead of hiding as "no contact".
-        if f.value() <= 0.0 {
+        if !T::RECORDS && f.value() <= 0.0 {
             return (None, energy);
         }
         let vt = v - n * vn;
         let mu = pair.friction.per_slip(vt.norm_sq()); // (4)
-        (Some(Touch { body1: b1, body2: b2, point: P, force: n * f + vt * (f * mu) }), energy)
+        let mut force = n * f + vt * (f * mu);
+        if T::RECORDS {
+            let pushes = || f.where_at_most(T::zero(), Vec3::zero, || force);
+            force = d.where_at_most(T::zero(), Vec3::zero, pushes);
+        }
+        (Some(Touch { body1: b1, body2: b2, point: P, force }), energy)
     }
 
     /// Compatible mode: where in Simbody's sequence of contacts the first one without force

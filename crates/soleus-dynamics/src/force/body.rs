@@ -147,11 +147,9 @@ impl<P: Real> PointToPointActuator<P> {
         let p_B = self.place_b.in_ground(kin, self.body_b);
         let r = p_A - p_B;
         let d = r.norm();
-        if d.value() > 0.0 {
-            let f = r * (x * self.optimal_force / d);
-            loads.add_force_at(kin, self.body_a, p_A, f);
-            loads.add_force_at(kin, self.body_b, p_B, -f);
-        }
+        let f = T::zero().where_below(d, || r * (x * self.optimal_force / d), Vec3::zero);
+        loads.add_force_at(kin, self.body_a, p_A, f);
+        loads.add_force_at(kin, self.body_b, p_B, -f);
     }
 }
 

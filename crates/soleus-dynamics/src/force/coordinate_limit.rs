@@ -33,13 +33,8 @@ pub struct CoordinateLimit<P = f64> {
 /// S of equation (1): 0 below 0, 1 above 1, with two continuous derivatives.
 #[inline]
 pub(crate) fn quintic_step<T: Real>(x: T) -> T {
-    if x.value() <= 0.0 {
-        T::zero()
-    } else if x.value() >= 1.0 {
-        T::one()
-    } else {
-        x * x * x * (x * (x * 6.0 - 15.0) + 10.0)
-    }
+    let between = || x * x * x * (x * (x * 6.0 - 15.0) + 10.0);
+    x.where_at_most(T::zero(), T::zero, || T::one().where_at_most(x, T::one, between))
 }
 
 /// S(x/t), a jump when t = 0.
@@ -47,10 +42,8 @@ pub(crate) fn quintic_step<T: Real>(x: T) -> T {
 fn rise<P: Real, T: Over<P>>(x: T, t: P) -> T {
     if t.value() > 0.0 {
         quintic_step(x / t)
-    } else if x.value() > 0.0 {
-        T::one()
     } else {
-        T::zero()
+        T::zero().where_below(x, T::one, T::zero)
     }
 }
 

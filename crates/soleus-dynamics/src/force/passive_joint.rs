@@ -25,13 +25,8 @@ impl<P: Real> PassiveJoint<P> {
     #[inline(always)]
     fn beyond<T: Over<P>>(&self, q: T) -> T {
         let [lo, hi] = self.range;
-        if q.value() < lo.value() {
-            q - lo
-        } else if q.value() > hi.value() {
-            q - hi
-        } else {
-            T::zero()
-        }
+        let above = || T::lift(hi).where_below(q, || q - hi, T::zero);
+        q.where_below(T::lift(lo), || q - lo, above)
     }
 
     /// Generalized force, N·m or N.

@@ -98,22 +98,15 @@ impl<P: Real> Blankevoort1991<P> {
     #[inline]
     pub fn spring_force<T: Over<P>>(&self, strain: T) -> T {
         let (e, et) = (strain, self.transition_strain);
-        if e.value() <= 0.0 {
-            T::zero()
-        } else if e.value() < et.value() {
-            e.sq() * (self.linear_stiffness * 0.5 / et)
-        } else {
-            (e - et * 0.5) * self.linear_stiffness
-        }
+        let foot = || e.sq() * (self.linear_stiffness * 0.5 / et);
+        let line = || (e - et * 0.5) * self.linear_stiffness;
+        e.where_at_most(T::zero(), T::zero, || e.where_below(T::lift(et), foot, line))
     }
     /// Damping force (3), N.
     #[inline]
     pub fn damping_force<T: Over<P>>(&self, strain: T, rate: T) -> T {
-        if strain.value() > 0.0 && rate.value() > 0.0 {
-            rate * self.damping_coefficient * quintic_step(strain / DAMPING_FADE_STRAIN)
-        } else {
-            T::zero()
-        }
+        let force = || rate * self.damping_coefficient * quintic_step(strain / DAMPING_FADE_STRAIN);
+        T::zero().where_below(strain, || T::zero().where_below(rate, force, T::zero), T::zero)
     }
 }
 
@@ -169,26 +162,23 @@ impl<P: Real> PathForce<P> {
         match self {
             PathForce::Actuator { optimal_force } => control * *optimal_force,
             PathForce::Spring { resting_length, stiffness, dissipation } => {
-                if length.value() > resting_length.value() {
-                    (length - *resting_length) * *stiffness * (speed * *dissipation + 1.0)
-                } else {
-                    T::zero()
-                }
+                let force = || (length - *resting_length) * *stiffness * (speed * *dissipation + 1.0);
+                T::lift(*resting_length).where_below(length, force, T::zero)
             }
             PathForce::Ligament { resting_length, pcsa_force, curve } => {
-                if length.value() > resting_length.value() {
-                    curve.value(&[length / *resting_length]) * *pcsa_force
-                } else {
-                    T::zero()
-                }
+                let force = || curve.value(&[length / *resting_length]) * *pcsa_force;
+                T::lift(*resting_length).where_below(length, force, T::zero)
             }
             PathForce::Blankevoort1991(b) => {
                 let (e, edot) = b.strain(length, speed);
                 (b.damping_force(e, edot) + b.spring_force(e)).max(T::zero())
             }
             PathForce::Expression { resting_length, clamp_stretch, expression } => {
-                let slack = *clamp_stretch && length.value() < resting_length.value();
-                let s = if slack { T::zero() } else { length - *resting_length };
+                let stretch = || length - *resting_length;
+                let s = match clamp_stretch {
+                    true => length.where_below(T::lift(*resting_length), T::zero, stretch),
+                    false => stretch(),
+                };
                 expression.value(&[s, speed])
             }
             PathForce::ClutchedSpring { stiffness, dissipation, .. } => {
@@ -206,7 +196,8 @@ impl<P: Real> PathForce<P> {
     #[inline]
     pub fn states_dot<T: Over<P>>(&self, speed: T, control: T, states: &[T], states_dot: &mut [T]) {
         if let PathForce::ClutchedSpring { relaxation, .. } = self {
-            states_dot[0] = if control.value() > 2e-14 { speed } else { -states[0] / *relaxation };
+            states_dot[0] =
+                T::cst(2e-14).where_below(control, || speed, || -states[0] / *relaxation);
         }
     }
 }

@@ -48,17 +48,17 @@ impl<P: Real> PointToPointForce<P> {
             }
             law => {
                 let d = r.norm();
-                if d.value() == 0.0 {
-                    return (p_1, p_2, Vec3::zero());
-                }
-                let f = match law {
-                    PointLaw::Spring { stiffness, rest_length } => (d - *rest_length) * *stiffness,
-                    PointLaw::Expression(e) => {
-                        let v = kin.velocity_at(self.body2, p_2) - kin.velocity_at(self.body1, p_1);
-                        e.value(&[d, v.dot(r) / d])
-                    }
+                let apart = || {
+                    let f = match law {
+                        PointLaw::Spring { stiffness, rest_length } => (d - *rest_length) * *stiffness,
+                        PointLaw::Expression(e) => {
+                            let v = kin.velocity_at(self.body2, p_2) - kin.velocity_at(self.body1, p_1);
+                            e.value(&[d, v.dot(r) / d])
+                        }
+                    };
+                    r * (f / d)
                 };
-                r * (f / d)
+                d.where_at_most(T::zero(), Vec3::zero, apart)
             }
         };
         (p_1, p_2, f)

@@ -123,13 +123,15 @@ fn arc<S: Real>(c: S) -> (S, S) {
     ];
     let sum = |list: &[f64], x: S| list.iter().rev().fold(S::zero(), |s, &a| s * x + a);
     let w = -c + 1.0;
-    if w.value() < BELOW {
+    let near = || {
         let x = sum(&X, w) * w;
         (sum(&SINC, x), sum(&TANC, x * 0.25) * 0.5)
-    } else {
+    };
+    let far = || {
         let (theta, s) = (c.acos(), (w * (c + 1.0)).sqrt());
         (s / theta, w / (theta * s))
-    }
+    };
+    w.where_below(S::cst(BELOW), near, far)
 }
 
 #[cfg(test)]

@@ -99,8 +99,7 @@ impl<T: Real> MassFactor<T> {
         self.ld.copy_from_slice(&self.m);
         for k in (0..n).rev() {
             let d = self.ld[k * n + k];
-            let scale = self.m[k * n + k].value();
-            let regular = d.value() > 1e-13 * scale;
+            let regular = (self.m[k * n + k] * 1e-13).usually_below(d);
             if !regular {
                 self.singular.push(k);
             }

@@ -3,7 +3,7 @@
 use super::{InertiaForm, Node, Tree};
 use crate::joint::JointMotion;
 use crate::kinematics::Kinematics;
-use soleus_math::{Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Transform, Vec3, plain_mut};
+use soleus_math::{Part, Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Transform, Vec3, plain_mut};
 
 /// Everything about the motion of the tree at one instant; index 0 is ground.
 #[derive(Clone, Debug)]
@@ -100,6 +100,7 @@ pub(crate) fn compute_kinematics_between<T: Real>(
     k.u.copy_from_slice(u);
     let mut m = JointMotion::rest();
     for (i, node) in tree.nodes.iter().enumerate().skip(1) {
+        T::enter(Part::Body, i);
         let X_GP = k.X_GB[node.parent];
         let range = node.u0..node.u0 + node.nu;
         joint(i, node, &q[range.clone()], &u[range], &mut m);

@@ -37,7 +37,7 @@ impl<P: Real> FirstOrderActivation<P> {
     /// The activation held in its bounds.
     #[inline(always)]
     pub fn clamp<T: Over<P>>(&self, a: T) -> T {
-        if a.value() < self.minimum.value() { T::lift(self.minimum) } else { a.min(T::one()) }
+        a.where_below(T::lift(self.minimum), || T::lift(self.minimum), || a.min(T::one()))
     }
 
     /// ȧ, 1/s of a (clamped) activation.
@@ -45,7 +45,7 @@ impl<P: Real> FirstOrderActivation<P> {
     pub fn rate<T: Over<P>>(&self, a: T, e: T) -> T {
         let z = a * 1.5 + 0.5;
         let d = e - a;
-        if e.value() > a.value() { d * self.per_tau_act / z } else { d * self.per_tau_deact * z }
+        a.where_below(e, || d * self.per_tau_act / z, || d * self.per_tau_deact * z)
     }
 }
 
@@ -105,9 +105,9 @@ impl SecondOrderActivation {
     /// ä [1/s²] from ȧ, a and e.
     #[inline]
     pub fn acceleration<T: Real>(&self, adot: T, a: T, e: T) -> T {
-        let omega = if adot.value() < 0.0 { 2.0 * self.omega } else { self.omega };
+        let omega = adot.where_below(T::zero(), || T::cst(2.0 * self.omega), || T::cst(self.omega));
         let scaled = (a.clamp(self.minimum, 1.0) - self.minimum) / (1.0 - self.minimum);
-        (e.clamp(0.0, 1.0) - scaled) * (omega * omega) - adot * (2.0 * omega)
+        (e.clamp(0.0, 1.0) - scaled) * (omega * omega) - adot * (omega * 2.0)
     }
 }
 
@@ -136,11 +136,11 @@ impl<P: Real> RateActivation<P> {
     /// ȧ, 1/s.
     #[inline(always)]
     pub fn rate<T: Over<P>>(&self, a: T, e: T) -> T {
-        if self.switches && e.value() < a.value() {
-            (e - a) * self.k2
-        } else {
-            (e - a) * (e * self.k1 + self.k2)
+        let rising = || (e - a) * (e * self.k1 + self.k2);
+        if !self.switches {
+            return rising();
         }
+        e.where_below(a, || (e - a) * self.k2, rising)
     }
 }
 

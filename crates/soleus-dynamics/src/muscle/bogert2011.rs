@@ -107,24 +107,20 @@ impl<P: Real> Bogert2011Muscle<P> {
     #[inline(always)]
     fn passive<T: Over<P>>(&self, x: T) -> T {
         let d = x - self.x_slack;
-        if d.value() > 0.0 { d * d * self.k } else { T::zero() }
+        T::zero().where_below(d, || d * d * self.k, T::zero)
     }
 
     #[inline(always)]
     fn tendon<T: Over<P>>(&self, lt: T) -> T {
         let d = (lt - self.ls) * self.per_stretch;
-        if d.value() > 0.0 { d * d } else { T::zero() }
+        T::zero().where_below(d, || d * d, T::zero)
     }
 
     #[inline(always)]
     fn force_velocity<T: Over<P>>(&self, v: T) -> T {
-        if v.value() <= -1.0 {
-            T::zero()
-        } else if v.value() <= 0.0 {
-            (v + 1.0) / (v * (P::cst(-1.0) / self.hill) + 1.0)
-        } else {
-            (v * self.fmax + self.c) / (v + self.c)
-        }
+        let shortening = || (v + 1.0) / (v * (P::cst(-1.0) / self.hill) + 1.0);
+        let lengthening = || (v * self.fmax + self.c) / (v + self.c);
+        v.where_at_most(T::cst(-1.0), T::zero, || v.where_at_most(T::zero(), shortening, lengthening))
     }
 
     /// The force balance (4), left minus right side, in units of F₀: zero on a trajectory. Smooth in
@@ -157,18 +153,18 @@ impl Bogert2011Muscle {
     #[inline]
     fn velocity<T: Real>(&self, A: T, cos: T, R: T) -> T {
         // A fiber past upright is the mirror image of one before.
-        if cos.value() < 0.0 {
-            return -self.velocity(-A, -cos, -R);
-        }
-        let beta = self.beta;
-        if R.value() >= A.value() {
-            root(cos * beta, (A * self.fmax - R) * cos + beta * self.c, (A - R) * self.c)
-        } else if R.value() * cos.value() <= -beta {
-            R * (1.0 / beta)
-        } else {
-            let per_hill = 1.0 / self.hill;
-            root(cos * (-beta * per_hill), (A + R * per_hill) * cos + beta, A - R)
-        }
+        let sign = cos.where_below(T::zero(), || T::cst(-1.0), T::one);
+        let (A, cos, R) = (A * sign, cos * sign, R * sign);
+        let (beta, per_hill) = (self.beta, 1.0 / self.hill);
+        let shortening = || {
+            (R * cos).where_at_most(
+                T::cst(-beta),
+                || R * (1.0 / beta),
+                || root(cos * (-beta * per_hill), (A + R * per_hill) * cos + beta, A - R),
+            )
+        };
+        let lengthening = || root(cos * beta, (A * self.fmax - R) * cos + beta * self.c, (A - R) * self.c);
+        sign * A.where_at_most(R, lengthening, shortening)
     }
 
     /// Tension (N); writes ȧ and ṡ.

@@ -115,7 +115,7 @@ impl<P: Real> Chadwick2009Muscle<P> {
     fn passive<T: Over<P>>(&self, l: T) -> T {
         let e = l - self.x_slack;
         let f = e * self.parallel_floor;
-        if e.value() > 0.0 { f + e * e * self.k } else { f }
+        T::zero().where_below(e, || f + e * e * self.k, || f)
     }
 
     /// (5), of the tendon's length.
@@ -123,17 +123,17 @@ impl<P: Real> Chadwick2009Muscle<P> {
     fn tendon<T: Over<P>>(&self, lt: T) -> T {
         let d = lt - self.ls;
         let f = d * self.tendon_floor;
-        if d.value() > 0.0 { f + d * d * self.per_stretch2 } else { f }
+        T::zero().where_below(d, || f + d * d * self.per_stretch2, || f)
     }
 
     /// (3).
     #[inline(always)]
     fn force_velocity<T: Over<P>>(&self, ldot: T) -> T {
-        if ldot.value() < 0.0 {
-            (ldot + self.vmax) / (ldot * -self.per_hill + self.vmax)
-        } else {
-            (ldot * self.fmax + self.c) / (ldot + self.c)
-        }
+        ldot.where_below(
+            T::zero(),
+            || (ldot + self.vmax) / (ldot * -self.per_hill + self.vmax),
+            || (ldot * self.fmax + self.c) / (ldot + self.c),
+        )
     }
 
     /// Left side of (6), in units of F₀, and f_T.
@@ -166,15 +166,14 @@ impl Chadwick2009Muscle {
     #[inline]
     fn velocity<T: Real>(&self, G: T, cos: T, R: T) -> T {
         // A fiber past upright is the mirror image of one before.
-        if cos.value() < 0.0 {
-            return -self.velocity(-G, -cos, -R);
-        }
-        if R.value() >= G.value() {
-            root(cos * self.beta, (G * self.fmax - R) * cos + self.beta * self.c, (G - R) * self.c)
-        } else {
-            let h = self.per_hill;
-            root(cos * (-self.beta * h), (G + R * h) * cos + self.beta * self.vmax, (G - R) * self.vmax)
-        }
+        let sign = cos.where_below(T::zero(), || T::cst(-1.0), T::one);
+        let (G, cos, R) = (G * sign, cos * sign, R * sign);
+        let h = self.per_hill;
+        sign * G.where_at_most(
+            R,
+            || root(cos * self.beta, (G * self.fmax - R) * cos + self.beta * self.c, (G - R) * self.c),
+            || root(cos * (-self.beta * h), (G + R * h) * cos + self.beta * self.vmax, (G - R) * self.vmax),
+        )
     }
 
     /// Tension (N); writes ȧ and ṡ.

@@ -110,5 +110,5 @@ impl<P: Real> Hill<P> {
 #[inline(always)]
 pub(super) fn root<T: Real>(q: T, b: T, c: T) -> T {
     let d = (b * b - q * c * 4.0).sqrt();
-    if b.value() >= 0.0 { -(c * 2.0) / (b + d) } else { (d - b) / (q * 2.0) }
+    T::zero().where_at_most(b, || -(c * 2.0) / (b + d), || (d - b) / (q * 2.0))
 }

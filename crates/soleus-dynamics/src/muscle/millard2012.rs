@@ -207,7 +207,7 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
     /// Fiber length, not below the shortest.
     #[inline(always)]
     fn held_length<T: Over<P>>(&self, l: T) -> T {
-        if l.value() < self.min_length.value() { T::lift(self.min_length) } else { l }
+        l.where_below(T::lift(self.min_length), || T::lift(self.min_length), || l)
     }
 
     #[inline(always)]
@@ -238,18 +238,30 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
     /// v and f_V with a rigid tendon; a buckled one stops the fiber.
     #[inline(always)]
     fn rigid_velocity<T: Over<P>>(&self, Ldot: T, p: &Position<T>) -> (T, T) {
-        if p.lt.value() < self.ls.value() - SIGNIFICANT {
-            (T::zero(), T::one())
-        } else {
-            let v = Ldot * p.cos * self.per_v0;
-            (v, self.velocity.value(v))
-        }
+        p.lt.where_below(
+            T::lift(self.ls - SIGNIFICANT),
+            || (T::zero(), T::one()),
+            || {
+                let v = Ldot * p.cos * self.per_v0;
+                (v, self.velocity.value(v))
+            },
+        )
     }
 
     /// Held at the shortest length?
     #[inline(always)]
     fn is_clamped(&self, l: f64, v: f64) -> bool {
         l <= AT_SHORTEST * self.min_length.value() && v <= 0.0
+    }
+
+    /// `yes()` where the fiber is held at its shortest length, else `no()`.
+    #[inline(always)]
+    fn where_clamped<T: Over<P>>(&self, l: T, v: T, yes: fn() -> T, no: impl Fn() -> T) -> T {
+        l.where_at_most(
+            T::lift(self.min_length * AT_SHORTEST),
+            || v.where_at_most(T::zero(), yes, &no),
+            &no,
+        )
     }
 
     /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and for an elastic tendon the balance
@@ -276,12 +288,12 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
         let (fl, fp, ft) =
             (self.active.value(p.x), self.passive.value(p.x), tendon.value(p.lt * self.per_ls));
         let v = rates[k] * self.per_v0;
-        let shortening = ((a * fl + fp) * p.cos).value() >= ft.value();
-        r[k] = if rest[0].value() <= AT_SHORTEST * self.min_length.value() && shortening {
-            v
-        } else {
-            (a * fl * self.velocity.value(v) + fp + v * self.beta) * p.cos - ft
-        };
+        let balance = || (a * fl * self.velocity.value(v) + fp + v * self.beta) * p.cos - ft;
+        r[k] = rest[0].where_at_most(
+            T::lift(self.min_length * AT_SHORTEST),
+            || ft.where_at_most((a * fl + fp) * p.cos, || v, balance),
+            balance,
+        );
         ft * self.f0
     }
 
@@ -296,11 +308,10 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
             Tendon::Rigid => {
                 let p = self.position(L, self.rigid_length(L));
                 let (v, fv) = self.rigid_velocity(Ldot, &p);
-                if self.is_clamped(p.l.value(), v.value()) {
-                    return T::zero();
-                }
-                let fm = a * self.active.value(p.x) * fv + (self.passive.value(p.x) + v * self.beta);
-                if fm.value() < 0.0 { T::zero() } else { fm * p.cos * self.f0 }
+                self.where_clamped(p.l, v, T::zero, || {
+                    let fm = a * self.active.value(p.x) * fv + (self.passive.value(p.x) + v * self.beta);
+                    fm.where_below(T::zero(), T::zero, || fm * p.cos * self.f0)
+                })
             }
             Tendon::Damped(tendon) | Tendon::Undamped(tendon, _) => {
                 let l = self.held_length(rest[0]);
@@ -309,8 +320,8 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
                 let x = l * self.per_l0;
                 let (fl, fp) = (self.active.value(x), self.passive.value(x));
                 let (v, _) = self.elastic_velocity(a, fl, fp, ft, per_cos);
-                let held = self.is_clamped(l.value(), v.value());
-                states_dot[usize::from(self.has_activation)] = if held { T::zero() } else { v * self.v0 };
+                states_dot[usize::from(self.has_activation)] =
+                    self.where_clamped(l, v, T::zero, || v * self.v0);
                 ft * self.f0
             }
         }

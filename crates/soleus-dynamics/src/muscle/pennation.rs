@@ -71,13 +71,15 @@ impl<P: Real> FixedWidthPennation<P> {
         if !self.pennate {
             return (T::zero(), T::one());
         }
-        if l.value() > self.min_length.value() {
-            let s = l.recip() * self.height;
-            if s.value() < self.sin_max.value() {
-                return (s, (T::one() - s * s).sqrt());
-            }
-        }
-        (T::lift(self.sin_max), T::lift(self.cos_max))
+        let most = || (T::lift(self.sin_max), T::lift(self.cos_max));
+        T::lift(self.min_length).where_below(
+            l,
+            || {
+                let s = l.recip() * self.height;
+                s.where_below(T::lift(self.sin_max), || (s, (T::one() - s * s).sqrt()), most)
+            },
+            most,
+        )
     }
 
     /// Length of the fiber along the tendon, l cos φ = √(l² − h²), m, and 1/cos φ.
@@ -88,11 +90,21 @@ impl<P: Real> FixedWidthPennation<P> {
         if !self.pennate {
             return (l, T::one());
         }
-        if l.value() > self.min_length.value() && self.height.value() < self.sin_max.value() * l.value() {
-            let along = (l * l - self.height * self.height).sqrt();
-            return (along, l / along);
-        }
-        (l * self.cos_max, T::lift(self.cos_max.recip()))
+        let most = || (l * self.cos_max, T::lift(self.cos_max.recip()));
+        T::lift(self.min_length).where_below(
+            l,
+            || {
+                T::lift(self.height).where_below(
+                    l * self.sin_max,
+                    || {
+                        let along = (l * l - self.height * self.height).sqrt();
+                        (along, l / along)
+                    },
+                    most,
+                )
+            },
+            most,
+        )
     }
 
     /// φ at fiber length l, rad.
@@ -102,18 +114,18 @@ impl<P: Real> FixedWidthPennation<P> {
             return T::zero();
         }
         let s = self.sin_cos(l).0;
-        if s.value() < self.sin_max.value() { s.asin() } else { T::lift(self.max_angle) }
+        s.where_below(T::lift(self.sin_max), || s.asin(), || T::lift(self.max_angle))
     }
 
     /// Fiber length when the tendon has length l_t: √(h² + (L − l_t)²), not below l_min.
     #[inline]
     pub fn fiber_length<T: Over<P>>(&self, L: T, lt: T) -> T {
         let along = L - lt;
-        if along.value() >= self.min_length_along_tendon.value() {
-            (along * along + self.height * self.height).sqrt()
-        } else {
-            T::lift(self.min_length)
-        }
+        T::lift(self.min_length_along_tendon).where_at_most(
+            along,
+            || (along * along + self.height * self.height).sqrt(),
+            || T::lift(self.min_length),
+        )
     }
 
     /// dφ/dl = −(h/l²)/√(1 − (h/l)²) of the angle without its bound.

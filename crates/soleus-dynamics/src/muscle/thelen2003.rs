@@ -158,19 +158,18 @@ impl<P: Real> Thelen2003Muscle<P> {
     /// (2).
     #[inline(always)]
     pub fn passive_force_length<T: Over<P>>(&self, x: T) -> T {
-        if x.value() > 1.0 { (((x - 1.0) * self.kpas).exp() - 1.0) * self.per_epas } else { T::zero() }
+        T::one().where_below(x, || (((x - 1.0) * self.kpas).exp() - 1.0) * self.per_epas, T::zero)
     }
 
     /// (3), of the strain y.
     #[inline(always)]
     pub fn tendon_force<T: Over<P>>(&self, y: T) -> T {
-        if y.value() > self.toe.value() {
-            (y - self.toe) * self.klin + F_TOE
-        } else if y.value() > 0.0 {
-            ((y * self.ktoe).exp() - 1.0) * self.ctoe
-        } else {
-            T::zero()
-        }
+        let toe = || ((y * self.ktoe).exp() - 1.0) * self.ctoe;
+        T::lift(self.toe).where_below(
+            y,
+            || (y - self.toe) * self.klin + F_TOE,
+            || T::zero().where_below(y, toe, T::zero),
+        )
     }
 
     /// Held at the shortest length?
@@ -179,14 +178,21 @@ impl<P: Real> Thelen2003Muscle<P> {
         l <= AT_SHORTEST * self.pennation.min_length().value() && v <= 0.0
     }
 
+    /// `yes()` where the fiber is held at its shortest length, else `no()`.
+    #[inline(always)]
+    fn where_clamped<T: Over<P>>(&self, l: T, v: T, yes: impl Fn() -> T, no: impl Fn() -> T) -> T {
+        l.where_at_most(
+            T::lift(self.pennation.min_length() * AT_SHORTEST),
+            || v.where_at_most(T::zero(), &yes, &no),
+            &no,
+        )
+    }
+
     /// Lengths and multipliers at a muscle length and a fiber length.
     #[inline(always)]
     fn position<T: Over<P>>(&self, L: T, l: T) -> Position<T> {
-        let l = if l.value() > self.pennation.min_length().value() {
-            l
-        } else {
-            T::lift(self.pennation.min_length())
-        };
+        let shortest = T::lift(self.pennation.min_length());
+        let l = shortest.where_below(l, || l, || shortest);
         let (sin, cos) = self.pennation.sin_cos(l);
         let x = l * self.per_l0;
         let strain = (L - l * cos) * self.per_ls - 1.0;
@@ -208,17 +214,15 @@ impl<P: Real> Thelen2003Muscle<P> {
         let scale = a * 0.75 + 0.25;
         let top = A * self.flen;
         let limit = top * self.threshold;
-        if F.value() <= 0.0 {
-            (scale * (F * (self.per_af + 1.0) - A), A)
-        } else if F.value() <= A.value() {
-            (scale * (F - A), F * self.per_af + A)
-        } else if F.value() < limit.value() {
-            (scale * (F - A), (top - F) * self.clen)
-        } else {
+        let beyond = || {
             let b = (top - limit) * self.clen;
             let v0 = (limit - A) / b;
             (scale * (v0 * b + (F - limit) * (v0 * self.clen + 1.0)), b)
-        }
+        };
+        let lengthening =
+            || F.where_below(limit, || (scale * (F - A), (top - F) * self.clen), beyond);
+        let active = || F.where_at_most(A, || (scale * (F - A), F * self.per_af + A), lengthening);
+        F.where_at_most(T::zero(), || (scale * (F * (self.per_af + 1.0) - A), A), active)
     }
 
     /// Tendon force (N), with the dynamics as residuals: ȧ minus its rate, and (5) without its fraction,
@@ -228,9 +232,8 @@ impl<P: Real> Thelen2003Muscle<P> {
         let p = self.position(L, states[1]);
         let (num, den) = self.velocity_fraction(a, a * p.fl, p.ft / p.cos - p.fp);
         r[0] = rates[0] - self.activation.rate(a, e);
-        let held = self.is_clamped(states[1].value(), num.value());
         let v = rates[1] / self.v0;
-        r[1] = if held { v } else { den * v - num };
+        r[1] = self.where_clamped(states[1], num, || v, || den * v - num);
         p.ft * self.f0
     }
 }
@@ -257,18 +260,15 @@ impl Thelen2003Muscle {
         let scale = a * 0.75 + 0.25;
         let top = A * self.flen;
         let limit = top * self.threshold;
-        if F.value() <= 0.0 {
-            // Value −1 and slope (1 + 1/A_f)/A of the shortening branch at F = 0.
-            scale * (F * (1.0 + self.per_af) / A - 1.0)
-        } else if F.value() <= A.value() {
-            scale * (F - A) / (F * self.per_af + A)
-        } else if F.value() < limit.value() {
-            scale * (F - A) / ((top - F) * self.clen)
-        } else {
+        let beyond = || {
             let b = (top - limit) * self.clen;
             let v0 = (limit - A) / b;
             scale * (v0 + (F - limit) * (v0 * self.clen + 1.0) / b)
-        }
+        };
+        let lengthening = || F.where_below(limit, || scale * (F - A) / ((top - F) * self.clen), beyond);
+        let active = || F.where_at_most(A, || scale * (F - A) / (F * self.per_af + A), lengthening);
+        // Value −1 and slope (1 + 1/A_f)/A of the shortening branch at F = 0.
+        F.where_at_most(T::zero(), || scale * (F * (1.0 + self.per_af) / A - 1.0), active)
     }
 
     /// dv/dF of (5).
@@ -320,9 +320,8 @@ impl Thelen2003Muscle {
         let a = self.activation.clamp(states[0]);
         let p = self.position(L, states[1]);
         let v = self.velocity(a, a * p.fl, p.ft / p.cos - p.fp);
-        let clamped = self.is_clamped(states[1].value(), v.value());
         states_dot[0] = self.activation.rate(a, e);
-        states_dot[1] = if clamped { T::zero() } else { v * self.v0 };
+        states_dot[1] = self.where_clamped(states[1], v, T::zero, || v * self.v0);
         p.ft * self.f0
     }
 

@@ -540,11 +540,11 @@ impl CompiledGeometryPath {
                 true => super::wrap::sqrt_flat((a.p_G - b.p_G).norm_sq()),
                 false => a.to_next,
             };
-            speed += if d.value() < f64::EPSILON {
-                super::wrap::sqrt_flat(v.norm_sq())
-            } else {
-                v.dot(a.p_G - b.p_G) / d
-            };
+            speed += d.where_below(
+                T::cst(f64::EPSILON),
+                || super::wrap::sqrt_flat(v.norm_sq()),
+                || v.dot(a.p_G - b.p_G) / d,
+            );
         }
         st.speed = speed;
     }
@@ -561,7 +561,8 @@ impl CompiledGeometryPath {
     ) {
         for pair in st.points.windows(2) {
             let (a, b) = (&pair[0], &pair[1]);
-            if a.body == b.body || a.to_next.value() < COINCIDENT_M {
+            // What records divides by a length that is never so small between points of two bodies, or says so.
+            if a.body == b.body || a.to_next.usually_below(T::cst(COINCIDENT_M)) {
                 continue;
             }
             let f = (b.p_G - a.p_G) * (tension / a.to_next);
@@ -616,19 +617,25 @@ impl Moving {
     /// The place stops at the ends of the coordinate's range; the slope, as in OpenSim 4.6, does not.
     fn place<T: Real>(&self, kin: &Kinematics<T>) -> (Vec3<T>, Vec3<T>) {
         let q = self.mobility.map_or(T::zero(), |m| kin.q[m]);
-        let inside = self.mobility.is_none() || (q.value() >= self.low && q.value() <= self.high);
         let [x, y, z] = [0, 1, 2].map(|i| self.f[i].eval1(q));
         let slope = match self.mobility {
             Some(_) => vec3(x[1], y[1], z[1]),
             None => Vec3::zero(),
         };
-        let p_F = if inside {
-            vec3(x[0], y[0], z[0])
-        } else {
-            // Simbody's clamp: the low end wins if the range is upside down.
-            let end = T::cst(if q.value() < self.low { self.low } else { self.high });
-            let [x, y, z] = [0, 1, 2].map(|i| self.f[i].eval1(end)[0]);
+        let inside = || vec3(x[0], y[0], z[0]);
+        let at = |end: f64| {
+            let [x, y, z] = [0, 1, 2].map(|i| self.f[i].eval1(T::cst(end))[0]);
             vec3(x, y, z)
+        };
+        let (low, high) = (T::cst(self.low), T::cst(self.high));
+        // Simbody's clamp: the low end wins if the range is upside down.
+        let p_F = match self.mobility {
+            None => inside(),
+            Some(_) => low.where_at_most(
+                q,
+                || q.where_at_most(high, inside, || at(self.high)),
+                || q.where_below(low, || at(self.low), || at(self.high)),
+            ),
         };
         let X_BF = Transform::cst(self.X_BF);
         (X_BF * p_F, X_BF.R * slope)

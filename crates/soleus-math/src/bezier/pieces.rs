@@ -101,6 +101,26 @@ impl Pieces {
         Some(out)
     }
 
+    /// Where pieces begin and end: the beginning of the chain, the places between pieces, and its end.
+    pub(super) fn breaks(&self, first: f64, last: f64) -> Vec<f64> {
+        let mut breaks = vec![first];
+        for (i, s) in self.segments.iter().enumerate() {
+            breaks.extend((0..s.after).map(|k| s.center + (f64::from(k) + 0.5) / s.per_x));
+            breaks.push(if i + 1 < self.segments.len() { self.breaks[i] } else { last });
+        }
+        breaks
+    }
+
+    /// A piece, by its number along the chain: its middle, pieces per x, and coefficients.
+    pub(super) fn row(&self, piece: usize) -> [f64; N + 2] {
+        let mut segments = self.segments.iter();
+        let s = segments.find(|s| piece <= (s.first + s.after) as usize).expect("a piece of the chain");
+        let middle = s.center + (piece as f64 - f64::from(s.first)) / s.per_x;
+        let mut row = [middle, s.per_x, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        row[2..].copy_from_slice(&self.coefficients[piece]);
+        row
+    }
+
     /// The piece that holds x, where in it x is, and pieces per x.
     #[inline(always)]
     fn locate<T: Real>(&self, x: T) -> (&[f64; N], T, f64) {

@@ -20,7 +20,7 @@ pub fn solve_min_norm<T: Real>(a: &[T], b: &mut [T], scratch: &mut [T], order: &
     for (i, o) in order.iter_mut().enumerate() {
         *o = i;
     }
-    let largest = (0..m).map(|i| a[i * m + i].value()).fold(0.0, f64::max);
+    let largest = (0..m).map(|i| a[i * m + i].hint()).fold(0.0, f64::max);
     let floor = m as f64 * f64::EPSILON.powf(0.875) * largest;
 
     // Factorise P A Pᵀ = L Lᵀ down to the rank.
@@ -28,11 +28,11 @@ pub fn solve_min_norm<T: Real>(a: &[T], b: &mut [T], scratch: &mut [T], order: &
     for k in 0..m {
         let mut p = k;
         for i in k + 1..m {
-            if l[i * m + i].value() > l[p * m + p].value() {
+            if l[i * m + i].hint() > l[p * m + p].hint() {
                 p = i;
             }
         }
-        if !(l[p * m + p].value() > floor) {
+        if !T::cst(floor).usually_below(l[p * m + p]) {
             rank = k;
             break;
         }

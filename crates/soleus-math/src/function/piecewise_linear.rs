@@ -48,6 +48,13 @@ impl PiecewiseLinear {
     #[inline]
     pub fn eval<T: Real>(&self, x: T) -> [T; 3] {
         let n = self.x.len();
+        if T::RECORDS {
+            let [x0, y, slope] = x.rank(&self.x).row(n + 1, |row| {
+                let k = row.saturating_sub(1);
+                [self.x[k], self.y[k], self.slope[k]]
+            });
+            return [(x - x0) * slope + y, slope, T::zero()];
+        }
         let (k, dx) = match knots::place(&self.x, x.value()) {
             Place::Before => (0, x - self.x[0]),
             // On an end knot the value is exactly its y: the offset keeps only derivatives.

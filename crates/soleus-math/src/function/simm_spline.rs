@@ -88,9 +88,27 @@ impl SimmSpline {
         }
     }
 
+    /// The cubic that holds x, for what records: its knot and coefficients.
+    #[inline(always)]
+    fn cubic<T: Real>(&self, x: T) -> [T; 5] {
+        let last = self.x.len() - 1;
+        x.rank(&self.x).row(self.x.len() + 1, |row| {
+            let k = row.saturating_sub(1);
+            let p = &self.pieces[k];
+            let outside = row == 0 || k == last;
+            let (c, d) = if outside { (0.0, 0.0) } else { (p.c, p.d) };
+            [self.x[k], p.y, p.b, c, d]
+        })
+    }
+
     /// Value at `x`.
     #[inline]
     pub fn value<T: Real>(&self, x: T) -> T {
+        if T::RECORDS {
+            let [x0, y, b, c, d] = self.cubic(x);
+            let dx = x - x0;
+            return ((d * dx + c) * dx + b) * dx + y;
+        }
         let (k, dx, outside) = self.locate(x);
         let p = &self.pieces[k];
         if outside { dx * p.b + p.y } else { p.value(dx) }
@@ -99,6 +117,12 @@ impl SimmSpline {
     /// Value, first and second derivative at `x`.
     #[inline]
     pub fn eval<T: Real>(&self, x: T) -> [T; 3] {
+        if T::RECORDS {
+            let [x0, y, b, c, d] = self.cubic(x);
+            let dx = x - x0;
+            let value = ((d * dx + c) * dx + b) * dx + y;
+            return [value, (d * dx * 3.0 + c * 2.0) * dx + b, d * dx * 6.0 + c * 2.0];
+        }
         let (k, dx, outside) = self.locate(x);
         let p = &self.pieces[k];
         if outside { [dx * p.b + p.y, T::cst(p.b), T::zero()] } else { p.eval(dx) }

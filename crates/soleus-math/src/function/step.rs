@@ -59,6 +59,9 @@ impl Step {
     /// Value at `x`.
     #[inline]
     pub fn value<T: Real>(&self, x: T) -> T {
+        if T::RECORDS {
+            return self.eval(x)[0];
+        }
         if let Some(y) = self.outside(x.value()) {
             return T::cst(y);
         }
@@ -69,6 +72,15 @@ impl Step {
     /// Value, first and second derivative at `x`.
     #[inline]
     pub fn eval<T: Real>(&self, x: T) -> [T; 3] {
+        if T::RECORDS {
+            let t = Real::clamp((x - self.x0) * self.inv_width, 0.0, 1.0);
+            let tt1 = t * (t - 1.0);
+            return [
+                t * t * t * (t * (t * 6.0 - 15.0) + 10.0) * self.rise + self.y0,
+                tt1 * tt1 * (30.0 * self.rise * self.inv_width),
+                t * (t * (t * 2.0 - 3.0) + 1.0) * (60.0 * self.rise * self.inv_width * self.inv_width),
+            ];
+        }
         if let Some(y) = self.outside(x.value()) {
             return [T::cst(y), T::zero(), T::zero()];
         }

@@ -202,7 +202,7 @@ impl Surface {
 /// of no length); a derivative of zero keeps neighbouring terms from turning into NaN.
 #[inline(always)]
 pub(crate) fn sqrt_flat<T: Real>(x: T) -> T {
-    if x.value() <= 0.0 { T::zero() } else { x.sqrt() }
+    x.where_at_most(T::zero(), T::zero, || x.sqrt())
 }
 
 /// The direction of a vector, or zero when it is shorter than the rounding unit.

@@ -213,6 +213,9 @@ impl GcvSpline {
     /// Value at `t`.
     #[inline]
     pub fn value<T: Real>(&self, t: T) -> T {
+        if T::RECORDS {
+            return self.eval(t)[0];
+        }
         let (k, origin) = self.piece(t.value());
         let dx = t - origin;
         // A fixed number of coefficients unrolls the loop.
@@ -227,6 +230,14 @@ impl GcvSpline {
     /// Value, first and second derivative at `t`.
     #[inline]
     pub fn eval<T: Real>(&self, t: T) -> [T; 3] {
+        if T::RECORDS {
+            return match self.half_order {
+                1 => self.recorded::<T, 2>(t),
+                2 => self.recorded::<T, 4>(t),
+                3 => self.recorded::<T, 6>(t),
+                _ => self.recorded::<T, 8>(t),
+            };
+        }
         let (k, origin) = self.piece(t.value());
         let dx = t - origin;
         match self.half_order {
@@ -235,6 +246,23 @@ impl GcvSpline {
             3 => horner2(self.at::<6>(k).into_iter(), dx),
             _ => horner2(self.at::<8>(k).into_iter(), dx),
         }
+    }
+
+    /// Value and derivatives for what records: pieces as a table.
+    fn recorded<T: Real, const W: usize>(&self, t: T) -> [T; 3] {
+        let x = &self.x;
+        let row = t.rank(x);
+        let count = x.len() + 1;
+        let [origin] = row.row(count, |k| [x[k.saturating_sub(1)]]);
+        let c: [T; W] = row.row(count, |k| self.at::<W>(k));
+        let dx = t - origin;
+        let [mut y, mut d, mut dd] = [T::zero(); 3];
+        for c in c {
+            dd = dd * dx + d * 2.0;
+            d = d * dx + y;
+            y = y * dx + c;
+        }
+        [y, d, dd]
     }
 
     /// Coefficients of piece k, in descending powers.

@@ -1,0 +1,189 @@
+//! One evaluation of a system, recorded.
+
+use soleus_dynamics::{State, System};
+use soleus_graph::{Graph, Op, Program, Recorded, Recording, record};
+use soleus_math::{Part, Real};
+use soleus_model::Model;
+use std::ops::Range;
+
+/// Why a model cannot be recorded.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// A kernel decides by values in a way that cannot be recorded.
+    #[error("{component} decides by the values of a state ({place}){hint}")]
+    Look {
+        /// The component, or what it is part of.
+        component: String,
+        /// File and line of the look, in the program.
+        place: String,
+        /// How many more there are.
+        more: usize,
+        /// What to do, after a semicolon; may be empty.
+        hint: &'static str,
+    },
+    /// Accelerations are undetermined.
+    #[error("{0}")]
+    Motion(String),
+}
+
+/// Where inputs and outputs of an evaluation are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Coordinates, among the inputs.
+    pub q: Range<usize>,
+    /// Speeds.
+    pub u: Range<usize>,
+    /// States of forces.
+    pub z: Range<usize>,
+    /// Controls.
+    pub e: Range<usize>,
+    /// Time, s.
+    pub time: usize,
+}
+
+impl Layout {
+    /// Of a system.
+    pub fn new(system: &System) -> Layout {
+        let (n, z, e) = (system.tree.num_mobilities, system.num_aux, system.num_controls);
+        let q = 0..n;
+        let u = n..2 * n;
+        let z = 2 * n..2 * n + z;
+        let e = z.end..z.end + e;
+        Layout { time: e.end, q, u, z, e }
+    }
+
+    /// How many inputs there are.
+    pub fn inputs(&self) -> usize {
+        self.time + 1
+    }
+
+    /// How many outputs an evaluation has: accelerations and rates of the states of forces.
+    pub fn outputs(&self) -> usize {
+        self.u.len() + self.z.len()
+    }
+
+    /// Inputs as a state and controls.
+    pub fn state<T: Real>(&self, x: &[T]) -> (State<T>, Vec<T>) {
+        let of = |r: &Range<usize>| x[r.clone()].to_vec();
+        (State { time: x[self.time], q: of(&self.q), u: of(&self.u), z: of(&self.z) }, of(&self.e))
+    }
+}
+
+/// Accelerations and rates of a system as a graph over coordinates, speeds, states of forces, controls and time.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The graph, to which derivatives and steps may be added.
+    pub graph: Graph,
+    /// Where its inputs are.
+    pub layout: Layout,
+    /// Nodes of the inputs.
+    pub inputs: Vec<u32>,
+    /// Nodes of u̇.
+    pub udot: Vec<u32>,
+    /// Nodes of the rates of the states of forces.
+    pub zdot: Vec<u32>,
+    /// Nodes of q̇.
+    pub qdot: Vec<u32>,
+    /// A node that is not 0 where a decision that was made once would have been made otherwise: a pivot that vanishes.
+    pub doubt: u32,
+    /// The parts of the model that nodes belong to.
+    pub parts: Vec<(Part, usize)>,
+}
+
+impl Evaluation {
+    /// Records the evaluation of a system. `model` names what is refused.
+    pub fn record(model: &Model, system: &System) -> Result<Evaluation, Refusal> {
+        let layout = Layout::new(system);
+        let d = &system.default_state;
+        // A state a little off the default, so that a number that happens to vanish there does not decide the order of pivots.
+        let mut start: Vec<f64> = Vec::with_capacity(layout.inputs());
+        start.extend(d.q.iter().enumerate().map(|(i, q)| q + 0.01 * (1.0 + i as f64).sin()));
+        start.extend(d.u.iter().enumerate().map(|(i, u)| u + 0.01 * (2.0 + i as f64).cos()));
+        start.extend(&d.z);
+        start.extend((0..system.num_controls).map(|_| 0.1));
+        start.push(d.time);
+        let mut failure = None;
+        let (recording, outputs) = record(&start, |x| {
+            let (state, controls) = layout.state(x);
+            let mut ws = system.workspace::<Recorded>();
+            if let Err(e) = system.compute_motion(&state, &controls, &mut ws) {
+                failure = Some(e.to_string());
+            }
+            let mut qdot = state.u.clone();
+            system.compute_coordinate_rates(&state, &mut qdot);
+            ws.udot.iter().chain(&ws.zdot).chain(&qdot).copied().collect()
+        });
+        if let Some(look) = recording.looks.first() {
+            return Err(Refusal::Look {
+                component: component(model, system, look.part),
+                place: look.to_string(),
+                more: recording.looks.len() - 1,
+                hint: match look.part {
+                    Some((Part::Path | Part::Load, _)) => "; fitted paths have no such decisions (--fit-paths)",
+                    _ => "",
+                },
+            });
+        }
+        if let Some(message) = failure {
+            return Err(Refusal::Motion(message));
+        }
+        let Recording { mut graph, doubts, parts, .. } = recording;
+        let zero = graph.constant(0.0);
+        let doubt = doubts.iter().fold(zero, |sum, &d| graph.two(Op::Max, sum, d));
+        let inputs = (0..layout.inputs() as u32).collect();
+        let (n, nz) = (layout.u.len(), layout.z.len());
+        Ok(Evaluation {
+            udot: outputs[..n].to_vec(),
+            zdot: outputs[n..n + nz].to_vec(),
+            qdot: outputs[n + nz..].to_vec(),
+            doubt,
+            graph,
+            layout,
+            inputs,
+            parts,
+        })
+    }
+
+    /// Nodes of the outputs: accelerations, then rates.
+    pub fn outputs(&self) -> Vec<u32> {
+        self.udot.iter().chain(&self.zdot).copied().collect()
+    }
+
+    /// Accelerations and rates of the states of forces; the last output is the doubt.
+    pub fn program(&self) -> Program {
+        let mut outputs = self.outputs();
+        outputs.push(self.doubt);
+        Program::new(&self.graph, &outputs)
+    }
+
+    /// The gradient by all inputs of Σ wᵢ yᵢ, where y are accelerations and rates. The weights w are inputs after the others.
+    pub fn gradient_program(&self) -> Program {
+        let mut graph = self.graph.clone();
+        let outputs = self.outputs();
+        let weights: Vec<u32> = outputs.iter().map(|_| graph.input()).collect();
+        let gradient = graph.reverse(&outputs, &weights, &self.inputs);
+        Program::new(&graph, &gradient)
+    }
+}
+
+/// The path of a part of a model.
+fn component(model: &Model, system: &System, part: Option<(Part, usize)>) -> String {
+    let force = |i: usize| model.forces.get(i).map_or_else(String::new, |f| f.path.clone());
+    match part {
+        Some((Part::Path | Part::Load, i)) => format!("the path of {}", force(i)),
+        Some((Part::Force, i)) => force(i),
+        Some((Part::Body, i)) => {
+            let joint = model.joints.iter().find(|j| {
+                j.coordinates.iter().any(|c| {
+                    let node = &system.tree.nodes[i];
+                    let m = system.tree.mobility_of_coordinate[c.0];
+                    (node.u0..node.u0 + node.nu).contains(&m)
+                })
+            });
+            joint.map_or_else(|| format!("joint {i}"), |j| j.path.clone())
+        }
+        Some((Part::Constraint, i)) => format!("constraint {i}"),
+        Some((Part::Motion, _)) => "the mass matrix".to_string(),
+        None => "the model".to_string(),
+    }
+}

@@ -1,0 +1,16 @@
+//! Many copies of one model at once.
+//!
+//! [`Evaluation::record`] traces the engine's own kernels once with a scalar that records: there is no second implementation of the
+//! physics. What cannot be traced is refused with component, file and line, and what was traced is compared with the engine on
+//! random states before it is used ([`Evaluation::check`]).
+
+mod batch;
+mod check;
+pub mod cuda;
+mod evaluation;
+mod step;
+
+pub use batch::{Batch, BatchError, BatchOptions};
+pub use check::{Agreement, Mismatch};
+pub use evaluation::{Evaluation, Layout, Refusal};
+pub use step::Step;

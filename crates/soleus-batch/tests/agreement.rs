@@ -1,0 +1,114 @@
+//! What is recorded is what the engine computes, on whole ranges of states.
+
+use soleus_batch::Evaluation;
+use soleus_dynamics::System;
+use soleus_graph::lanes::Lanes;
+use soleus_math::Dual;
+use soleus_model::Model;
+use soleus_testing::{reference_test, shared};
+use soleus_tools::fit_paths::{FitOptions, fit_paths};
+
+pub fn read(file: &str) -> Model {
+    let bytes = std::fs::read(file).unwrap_or_else(|e| panic!("{file}: {e}"));
+    soleus_io::osim::read_model(&bytes, file).0.expect("a model")
+}
+
+fn fitted(mut model: Model) -> Model {
+    let system = System::compile(&model).unwrap();
+    let options = FitOptions { max_order: 4, ..FitOptions::default() };
+    for f in fit_paths(&model, &system, &options, &mut |_, _| true) {
+        model.forces[f.force].line_of_action = Some(soleus_model::path::Path::FunctionBased(f.path));
+    }
+    model
+}
+
+fn run(lanes: &Lanes, states: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let n = states.len();
+    let x: Vec<f64> = (0..lanes.inputs()).flat_map(|i| states.iter().map(move |s| s[i])).collect();
+    let mut y = vec![f64::NAN; lanes.outputs() * n];
+    lanes.run(&x, &mut y, n, 2);
+    (0..n).map(|k| (0..lanes.outputs()).map(|i| y[i * n + k]).collect()).collect()
+}
+
+fn check(what: &str, model: &Model) {
+    let system = System::compile(model).unwrap();
+    let evaluation = Evaluation::record(model, &system).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let program = evaluation.program();
+    let agreement = evaluation.check_reference(model, &system, &program).unwrap_or_else(|e| panic!("{what}: {e}"));
+    println!(
+        "{what}: {} asked, {} operations, {} costly, norm error {:.1e}, left out {}",
+        evaluation.graph.asked,
+        program.operations(),
+        program.costly(),
+        agreement.norm_error,
+        agreement.left_out
+    );
+    assert!(agreement.left_out < 8, "{what}: {agreement:?}");
+    // Rounding of some 1e4 operations, and of mass matrices with condition numbers to 1e3.
+    assert!(agreement.norm_error < 1e-12, "{what}: {agreement:?}");
+
+    // Lanes, in f64 and f32: the same numbers to their rounding.
+    for (single, tolerance) in [(false, 1e-12), (true, 1e-4)] {
+        let lanes = Lanes::new(program.clone(), single);
+        let result = evaluation.check(model, &system, tolerance, &mut |states| run(&lanes, states));
+        let agreement = result.unwrap_or_else(|e| panic!("{what}, {}: {e}", lanes.backend()));
+        println!(
+            "{what}, {}: norm error {:.1e}, median {:.1e}",
+            lanes.backend(),
+            agreement.norm_error,
+            agreement.median_error
+        );
+    }
+
+    // The gradient against dual numbers, along a direction.
+    let gradient = evaluation.gradient_program();
+    let layout = &evaluation.layout;
+    for x in Evaluation::random_states(model, &system, 4, 3) {
+        let weights: Vec<f64> = (0..layout.outputs()).map(|i| (1.0 + i as f64).sin()).collect();
+        let input: Vec<f64> = x.iter().chain(&weights).copied().collect();
+        let found = gradient.evaluate(&input);
+        let by_lanes = run(&Lanes::new(gradient.clone(), false), std::slice::from_ref(&input)).remove(0);
+        let size = found.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
+        let off = found.iter().zip(&by_lanes).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        assert!(off <= 1e-10 * size, "{what}: gradient by lanes is off by {off} of {size}");
+        let along: Vec<f64> = (0..x.len()).map(|i| (2.0 + i as f64).cos()).collect();
+        let dual: Vec<Dual<f64, 1>> = x.iter().zip(&along).map(|(x, d)| Dual::new(*x, [*d])).collect();
+        let (s, e) = layout.state(&dual);
+        let mut ws = system.workspace();
+        if system.compute_motion(&s, &e, &mut ws).is_err() {
+            continue;
+        }
+        let outputs = || ws.udot.iter().chain(&ws.zdot);
+        let wanted: f64 = outputs().zip(&weights).map(|(y, w)| y.d[0] * w).sum();
+        let terms = found.iter().zip(&along).map(|(g, d)| g * d);
+        let (sum, size): (f64, f64) = (terms.clone().sum(), terms.map(f64::abs).sum());
+        // A sum of terms that cancel rounds as the largest of them.
+        assert!((sum - wanted).abs() <= 1e-10 * size.max(1e-6), "{what}: {sum} {wanted} of {size}");
+    }
+}
+
+#[test]
+fn identity_small_models() {
+    check("gait2d", &read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/gait2d.osim")));
+    check("suspended_mass", &read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/suspended_mass.osim")));
+    check("leg_swing", &fitted(read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/leg_swing.osim"))));
+}
+
+#[reference_test]
+fn identity_reference_models() {
+    let at = |name: &str| read(&format!("{}/{name}.osim", shared!("reference/models")));
+    check("Tug_of_War", &at("Tug_of_War"));
+    check("Tug_of_War_Millard", &at("Tug_of_War_Millard"));
+    check("arm26", &fitted(at("arm26")));
+    check("2D_gait", &fitted(at("2D_gait")));
+    check("gait10dof18musc", &fitted(at("gait10dof18musc")));
+}
+
+/// A wrapped path is refused by name, with the line of the look.
+#[test]
+fn analytic_wrapping_is_refused() {
+    let model = read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/leg_swing.osim"));
+    let system = System::compile(&model).unwrap();
+    let refusal = Evaluation::record(&model, &system).unwrap_err().to_string();
+    assert!(refusal.contains("the path of /forceset/") && refusal.contains(".rs:"), "{refusal}");
+}

@@ -1,0 +1,5 @@
+//! Recorded evaluations against the engine.
+
+mod agreement;
+mod source;
+mod steps;

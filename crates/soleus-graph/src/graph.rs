@@ -1,0 +1,376 @@
+//! The graph: operations on numbers that are not known yet.
+
+use std::collections::HashMap;
+
+/// No operand.
+pub const NONE: u32 = u32::MAX;
+
+/// What a node computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Op {
+    /// The constant whose bits are `a` (low) and `b` (high).
+    Const,
+    /// The input number `a`.
+    Input,
+    Add,
+    Sub,
+    Mul,
+    /// a·b, and 0 where a is 0 whatever b is: derivatives of the way that was not taken.
+    Mask,
+    Div,
+    Neg,
+    Sqrt,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Exp,
+    Ln,
+    Sinh,
+    Cosh,
+    Tanh,
+    /// a to the constant power b.
+    Pow,
+    Abs,
+    Min,
+    Max,
+    /// 1 where a < b, else 0.
+    Less,
+    /// 1 where a ≤ b, else 0.
+    LessEqual,
+    /// b where a is not 0, else c.
+    Select,
+    /// How many numbers of table `b` are below a.
+    Rank,
+    /// Entry `c` of the row a of table `b`.
+    Cell,
+    /// The same number, constant for derivatives.
+    Held,
+}
+
+impl Op {
+    /// How many of `a`, `b`, `c` are nodes.
+    pub fn arity(self) -> usize {
+        match self {
+            Op::Const | Op::Input => 0,
+            Op::Add | Op::Sub | Op::Mul | Op::Mask | Op::Div | Op::Atan2 | Op::Pow => 2,
+            Op::Min | Op::Max | Op::Less | Op::LessEqual => 2,
+            Op::Select => 3,
+            _ => 1,
+        }
+    }
+
+    /// Whether it is more than a few instructions.
+    pub fn is_function(self) -> bool {
+        use Op::*;
+        matches!(
+            self,
+            Sin | Cos | Tan | Asin | Acos | Atan | Atan2 | Exp | Ln | Sinh | Cosh | Tanh | Pow | Rank | Cell
+        )
+    }
+
+    /// The value at numbers, in f64. Not for inputs, constants, tables.
+    pub fn compute(self, a: f64, b: f64, c: f64) -> f64 {
+        let flag = |x: bool| f64::from(u8::from(x));
+        match self {
+            Op::Add => a + b,
+            Op::Sub => a - b,
+            Op::Mul => a * b,
+            Op::Mask => {
+                if a == 0.0 {
+                    0.0
+                } else {
+                    a * b
+                }
+            }
+            Op::Div => a / b,
+            Op::Neg => -a,
+            Op::Sqrt => a.sqrt(),
+            Op::Sin => a.sin(),
+            Op::Cos => a.cos(),
+            Op::Tan => a.tan(),
+            Op::Asin => a.asin(),
+            Op::Acos => a.acos(),
+            Op::Atan => a.atan(),
+            Op::Atan2 => a.atan2(b),
+            Op::Exp => a.exp(),
+            Op::Ln => a.ln(),
+            Op::Sinh => a.sinh(),
+            Op::Cosh => a.cosh(),
+            Op::Tanh => a.tanh(),
+            Op::Pow => a.powf(b),
+            Op::Abs => a.abs(),
+            Op::Min => if b < a { b } else { a },
+            Op::Max => if b > a { b } else { a },
+            Op::Less => flag(a < b),
+            Op::LessEqual => flag(a <= b),
+            Op::Select => if a != 0.0 { b } else { c },
+            Op::Held => a,
+            Op::Const | Op::Input | Op::Rank | Op::Cell => f64::NAN,
+        }
+    }
+}
+
+/// One operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// What is computed.
+    pub op: Op,
+    /// First operand.
+    pub a: u32,
+    /// Second.
+    pub b: u32,
+    /// Third.
+    pub c: u32,
+}
+
+impl Node {
+    /// The operands that are nodes.
+    pub fn operands(&self) -> impl Iterator<Item = u32> + use<> {
+        [self.a, self.b, self.c].into_iter().take(self.op.arity())
+    }
+
+    /// The value of a constant.
+    pub fn constant(&self) -> Option<f64> {
+        (self.op == Op::Const).then(|| f64::from_bits(u64::from(self.a) | u64::from(self.b) << 32))
+    }
+}
+
+/// Numbers that nodes look up: rising breaks, or rows of the same length one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The numbers.
+    pub values: Vec<f64>,
+    /// How many numbers a row has; 1 for breaks.
+    pub width: usize,
+}
+
+impl Table {
+    /// How many of the numbers are below x.
+    pub fn rank(&self, x: f64) -> f64 {
+        self.values.partition_point(|b| x > *b) as f64
+    }
+
+    /// An entry of the row nearest to a number.
+    pub fn cell(&self, row: f64, column: usize) -> f64 {
+        let last = self.values.len() / self.width - 1;
+        self.values[(row as usize).min(last) * self.width + column]
+    }
+}
+
+/// A graph that grows. Operands of a node come before it.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// All nodes.
+    pub nodes: Vec<Node>,
+    /// The part of the model that each node was first recorded for.
+    pub parts: Vec<u32>,
+    /// What nodes look up.
+    pub tables: Vec<Table>,
+    /// How many inputs there are.
+    pub inputs: u32,
+    /// The number of the part that is recorded now.
+    pub part: u32,
+    /// How many operations were asked for.
+    pub asked: usize,
+    seen: HashMap<Node, u32>,
+    known_tables: HashMap<(usize, Vec<u64>), u32>,
+}
+
+impl Graph {
+    fn intern(&mut self, node: Node) -> u32 {
+        if let Some(&i) = self.seen.get(&node) {
+            return i;
+        }
+        let i = self.nodes.len() as u32;
+        self.nodes.push(node);
+        self.parts.push(self.part);
+        self.seen.insert(node, i);
+        i
+    }
+
+    /// A new input.
+    pub fn input(&mut self) -> u32 {
+        self.inputs += 1;
+        self.intern(Node { op: Op::Input, a: self.inputs - 1, b: NONE, c: NONE })
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, x: f64) -> u32 {
+        // A zero has no sign here.
+        let bits = if x == 0.0 { 0 } else { x.to_bits() };
+        self.intern(Node { op: Op::Const, a: bits as u32, b: (bits >> 32) as u32, c: NONE })
+    }
+
+    /// A table, the same one if it is there.
+    pub fn table(&mut self, values: Vec<f64>, width: usize) -> u32 {
+        let key = (width, values.iter().map(|v| v.to_bits()).collect());
+        let next = self.tables.len() as u32;
+        let tables = &mut self.tables;
+        *self.known_tables.entry(key).or_insert_with(|| {
+            tables.push(Table { values, width });
+            next
+        })
+    }
+
+    /// The value of a node that is constant.
+    pub fn value_of(&self, i: u32) -> Option<f64> {
+        self.nodes[i as usize].constant()
+    }
+
+    /// An operation of one operand.
+    pub fn one(&mut self, op: Op, a: u32) -> u32 {
+        self.asked += 1;
+        if let Some(x) = self.value_of(a) {
+            return self.constant(op.compute(x, 0.0, 0.0));
+        }
+        let inner = self.nodes[a as usize];
+        match (op, inner.op) {
+            (Op::Neg, Op::Neg) => return inner.a,
+            (Op::Neg, Op::Sub) => return self.two(Op::Sub, inner.b, inner.a),
+            (Op::Abs, Op::Neg) => return self.one(Op::Abs, inner.a),
+            _ => {}
+        }
+        self.intern(Node { op, a, b: NONE, c: NONE })
+    }
+
+    /// An operation of two operands.
+    pub fn two(&mut self, op: Op, mut a: u32, mut b: u32) -> u32 {
+        self.asked += 1;
+        let (x, y) = (self.value_of(a), self.value_of(b));
+        if let (Some(x), Some(y)) = (x, y) {
+            return self.constant(op.compute(x, y, 0.0));
+        }
+        let negated = |g: &Graph, i: u32| {
+            let n = g.nodes[i as usize];
+            (n.op == Op::Neg).then_some(n.a)
+        };
+        match op {
+            Op::Add => {
+                if x == Some(0.0) {
+                    return b;
+                }
+                if y == Some(0.0) {
+                    return a;
+                }
+                if let Some(inner) = negated(self, b) {
+                    return self.two(Op::Sub, a, inner);
+                }
+                if let Some(inner) = negated(self, a) {
+                    return self.two(Op::Sub, b, inner);
+                }
+            }
+            Op::Sub => {
+                if y == Some(0.0) {
+                    return a;
+                }
+                if x == Some(0.0) {
+                    return self.one(Op::Neg, b);
+                }
+                if a == b {
+                    return self.constant(0.0);
+                }
+                if let Some(y) = y {
+                    let minus = self.constant(-y);
+                    return self.two(Op::Add, a, minus);
+                }
+                if let Some(inner) = negated(self, b) {
+                    return self.two(Op::Add, a, inner);
+                }
+            }
+            Op::Mul | Op::Mask => {
+                if x == Some(0.0) || y == Some(0.0) {
+                    return self.constant(0.0);
+                }
+                if x == Some(1.0) {
+                    return b;
+                }
+                if y == Some(1.0) {
+                    return a;
+                }
+                if x == Some(-1.0) {
+                    return self.one(Op::Neg, b);
+                }
+                if y == Some(-1.0) {
+                    return self.one(Op::Neg, a);
+                }
+                if op == Op::Mul {
+                    match (negated(self, a), negated(self, b)) {
+                        (Some(a), Some(b)) => return self.two(Op::Mul, a, b),
+                        (Some(inner), None) if y.is_none() => {
+                            let product = self.two(Op::Mul, inner, b);
+                            return self.one(Op::Neg, product);
+                        }
+                        (None, Some(inner)) if x.is_none() => {
+                            let product = self.two(Op::Mul, a, inner);
+                            return self.one(Op::Neg, product);
+                        }
+                        (Some(inner), None) => {
+                            let minus = self.constant(-y.unwrap_or(0.0));
+                            return self.two(Op::Mul, inner, minus);
+                        }
+                        (None, Some(inner)) => {
+                            let minus = self.constant(-x.unwrap_or(0.0));
+                            return self.two(Op::Mul, inner, minus);
+                        }
+                        (None, None) => {}
+                    }
+                }
+            }
+            Op::Div => {
+                if x == Some(0.0) {
+                    return self.constant(0.0);
+                }
+                // One rounding more, for a small part of the price.
+                if let Some(y) = y {
+                    let per = self.constant(1.0 / y);
+                    return self.two(Op::Mul, a, per);
+                }
+            }
+            Op::Min | Op::Max if a == b => return a,
+            _ => {}
+        }
+        if matches!(op, Op::Add | Op::Mul) && a > b {
+            (a, b) = (b, a);
+        }
+        self.intern(Node { op, a, b, c: NONE })
+    }
+
+    /// b where a is not 0, else c.
+    pub fn select(&mut self, a: u32, b: u32, c: u32) -> u32 {
+        self.asked += 1;
+        match self.value_of(a) {
+            Some(x) if x != 0.0 => b,
+            Some(_) => c,
+            None if b == c => b,
+            None => self.intern(Node { op: Op::Select, a, b, c }),
+        }
+    }
+
+    /// How many breaks of a table are below a.
+    pub fn rank(&mut self, a: u32, table: u32) -> u32 {
+        if let Some(x) = self.value_of(a) {
+            return self.constant(self.tables[table as usize].rank(x));
+        }
+        self.intern(Node { op: Op::Rank, a, b: table, c: NONE })
+    }
+
+    /// An entry of the row a of a table.
+    pub fn cell(&mut self, a: u32, table: u32, column: u32) -> u32 {
+        let t = &self.tables[table as usize];
+        if let Some(x) = self.value_of(a) {
+            return self.constant(t.cell(x, column as usize));
+        }
+        // A column that is the same in all rows.
+        let mut column_values = t.values.iter().skip(column as usize).step_by(t.width);
+        let first = *column_values.next().unwrap_or(&f64::NAN);
+        if column_values.all(|v| v.to_bits() == first.to_bits()) {
+            return self.constant(first);
+        }
+        self.intern(Node { op: Op::Cell, a, b: table, c: column })
+    }
+}

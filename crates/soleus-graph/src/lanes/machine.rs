@@ -1,0 +1,148 @@
+//! Machine code and functions, stage by stage.
+
+use super::SharedOutput;
+use super::assembler::Executable;
+use super::compile::{ALL_BUT_SIGN_F32, Call, Compiled, Output, compile};
+use super::functions;
+use crate::graph::{Op, Table};
+use crate::program::Program;
+use std::ops::Range;
+
+/// One place: 64 bytes, where machine code likes them.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Place([u8; 64]);
+
+/// Numbers of a place.
+trait Lane: Copy {
+    const ZERO: Self;
+    fn from_f64(x: f64) -> Self;
+    fn to_f64(self) -> f64;
+}
+impl Lane for f64 {
+    const ZERO: f64 = 0.0;
+    fn from_f64(x: f64) -> f64 {
+        x
+    }
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+impl Lane for f32 {
+    const ZERO: f32 = 0.0;
+    fn from_f64(x: f64) -> f32 {
+        x as f32
+    }
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+pub(super) struct Machine {
+    compiled: Compiled,
+    executable: Executable,
+    tables: Vec<Table>,
+    inputs: usize,
+    constants: Vec<u8>,
+    single: bool,
+}
+
+impl Machine {
+    /// Code for a program; none where this CPU has no AVX-512 or the system lets no code be written.
+    pub fn new(program: &Program, single: bool) -> Option<Machine> {
+        if !(is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")) {
+            return None;
+        }
+        let compiled = compile(program, single);
+        let constants = if single {
+            let bits = |x: &f64| match x.to_bits() == ALL_BUT_SIGN_F32.to_bits() {
+                true => i32::MAX as u32,
+                false => (*x as f32).to_bits(),
+            };
+            compiled.constants.iter().flat_map(|x| bits(x).to_le_bytes()).collect()
+        } else {
+            compiled.constants.iter().flat_map(|x| x.to_le_bytes()).collect()
+        };
+        let executable = Executable::new(&compiled.code)?;
+        let tables = program.tables.clone();
+        Some(Machine { compiled, executable, tables, inputs: program.inputs, constants, single })
+    }
+
+    pub fn run(&self, x: &[f64], y: &SharedOutput, n: usize, copies: Range<usize>) {
+        // SAFETY: `new` found AVX-512.
+        unsafe {
+            if self.single {
+                self.run_wide::<f32, 16>(x, y, n, copies);
+            } else {
+                self.run_wide::<f64, 8>(x, y, n, copies);
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
+    fn run_wide<T: Lane, const N: usize>(&self, x: &[f64], y: &SharedOutput, n: usize, copies: Range<usize>) {
+        let mut places = vec![Place([0; 64]); self.compiled.places as usize];
+        let base: *mut [T; N] = places.as_mut_ptr().cast();
+        for &(place, value) in &self.compiled.filled {
+            // SAFETY: the place is one of those; 64 bytes are N numbers of type T.
+            unsafe { *base.add(place as usize) = [T::from_f64(value); N] };
+        }
+        for first in copies.clone().step_by(N) {
+            let count = N.min(copies.end - first);
+            for i in 0..self.inputs {
+                let from = &x[i * n + first..i * n + first + count];
+                let mut lanes = [T::ZERO; N];
+                for l in 0..N {
+                    // Lanes without a copy repeat the last one.
+                    lanes[l] = T::from_f64(from[l.min(count - 1)]);
+                }
+                // SAFETY: inputs are the first places.
+                unsafe { *base.add(i) = lanes };
+            }
+            for (begin, calls) in &self.compiled.stages {
+                // SAFETY: the stage begins there, and places and constants are all that it names.
+                unsafe { self.executable.run(*begin, base.cast(), self.constants.as_ptr()) };
+                for call in calls {
+                    self.call::<T, N>(call, base);
+                }
+            }
+            for (i, output) in self.compiled.outputs.iter().enumerate() {
+                let lanes = match output {
+                    Output::Constant(c) => [T::from_f64(*c); N],
+                    // SAFETY: a place of this machine.
+                    Output::Place(place) => unsafe { *base.add(*place as usize) },
+                };
+                for (l, v) in lanes.iter().take(count).enumerate() {
+                    // SAFETY: within the results of all copies, and of a copy of this thread.
+                    unsafe { *y.0.add(i * n + first + l) = v.to_f64() };
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn call<T: Lane, const N: usize>(&self, call: &Call, base: *mut [T; N]) {
+        // SAFETY: places of a call are places of this machine.
+        let read = |place: u32| unsafe { (*base.add(place as usize)).map(T::to_f64) };
+        let a: [f64; N] = read(call.a);
+        let y = match call.op {
+            Op::Exp => functions::exp(&a),
+            Op::Ln => functions::ln(&a),
+            Op::Sin => functions::sin(&a, 0),
+            Op::Cos => functions::sin(&a, 1),
+            Op::Tanh => functions::tanh(&a),
+            Op::Sinh => functions::sinh(&a),
+            Op::Cosh => functions::cosh(&a),
+            Op::Pow => a.map(|a| a.powf(call.power)),
+            Op::Atan2 => {
+                let b = read(call.b);
+                std::array::from_fn(|l| a[l].atan2(b[l]))
+            }
+            Op::Rank => a.map(|a| self.tables[call.b as usize].rank(a)),
+            Op::Cell => a.map(|a| self.tables[call.b as usize].cell(a, call.column as usize)),
+            op => a.map(|a| op.compute(a, 0.0, 0.0)),
+        };
+        // SAFETY: as above.
+        unsafe { *base.add(call.to as usize) = y.map(T::from_f64) };
+    }
+}
