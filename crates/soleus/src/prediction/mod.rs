@@ -52,6 +52,11 @@ pub fn model() -> Result<Model, Error> {
     model.ok_or_else(|| Error::input(Path::new(GAIT_FILE), log))
 }
 
+/// The file of that model.
+pub fn model_text() -> &'static str {
+    GAIT
+}
+
 /// A model as a walker.
 pub fn walker(model: Model) -> Result<Planar, Error> {
     let file = Path::new(GAIT_FILE);

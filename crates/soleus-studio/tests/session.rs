@@ -1,0 +1,1 @@
+//! What a page asks of a session, beside what the library says.
