@@ -118,7 +118,14 @@ export class Store {
         this.scheduled = false;
         const changed = this.changed;
         this.changed = new Set();
-        for (const l of this.listeners) if (l.keys.some((k) => changed.has(k))) l.hear();
+        // What goes wrong in one panel must not keep the others from hearing.
+        for (const l of this.listeners)
+          if (l.keys.some((k) => changed.has(k)))
+            try {
+              l.hear();
+            } catch (e) {
+              console.error(e);
+            }
       });
     }
   }

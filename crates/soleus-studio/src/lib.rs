@@ -8,6 +8,8 @@
 
 pub mod engine;
 pub mod message;
+#[cfg(feature = "server")]
+pub mod server;
 pub mod session;
 pub mod tools;
 

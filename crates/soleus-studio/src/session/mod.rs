@@ -176,7 +176,12 @@ impl Session {
     }
 
     fn read(&self, cx: &Context, f: &Fields) -> Result<Answer, Refusal> {
-        let bytes = cx.read(Path::new(f.text("file")?))?;
+        let file = Path::new(f.text("file")?);
+        // Other files are for the engine, not for the page.
+        if !self.names.iter().any(|n| n == file) {
+            return wrong(format!("{} was not opened", file.display()));
+        }
+        let bytes = cx.read(file)?;
         let mut block = Block::default();
         let place = block.bytes(&bytes);
         Ok(Answer { value: json!({ "bytes": place }), block })

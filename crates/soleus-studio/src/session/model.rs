@@ -107,9 +107,10 @@ impl Session {
         let m = self.model(f)?;
         let source = ModelSource::Document(m.document.clone());
         let geometry = viewing::geometry(cx, &source, &m.model, None, MOST_FACES)?;
+        let given = geometry.len();
         let scene = Scene::new(&m.model, &SceneOptions { geometry });
         let mut block = Block::default();
-        let value = scene_value(&scene, &mut block);
+        let value = scene_value(&scene, given, &mut block);
         Ok(Answer { value, block })
     }
 
@@ -297,15 +298,17 @@ pub fn described(m: &OpenModel) -> Value {
     })
 }
 
-fn scene_value(scene: &Scene, block: &mut Block) -> Value {
-    let shapes: Vec<Value> = (scene.shapes.iter())
-        .map(|s| {
+/// The scene; its first `given` shapes are those of the file, and other bodies are hulls of what is attached to them.
+fn scene_value(scene: &Scene, given: usize, block: &mut Block) -> Value {
+    let shapes: Vec<Value> = (scene.shapes.iter().enumerate())
+        .map(|(i, s)| {
             let layer = match s.layer {
                 Layer::Body => "body",
                 Layer::Wrap => "wrap",
                 Layer::Contact => "contact",
             };
             let mut value = json!({ "body": s.body, "layer": layer, "color": s.color, "opacity": s.opacity });
+            value["hull"] = (i >= given && s.layer == Layer::Body).into();
             match &s.solid {
                 Solid::Ellipsoid { pose, radii } => {
                     value["ellipsoid"] = json!({ "center": pose.p.to_array(), "quaternion": quaternion(&pose.R), "radii": radii.to_array() });
