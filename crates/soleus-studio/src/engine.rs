@@ -41,8 +41,7 @@ impl Monitor for Teller<'_> {
             return;
         }
         *last = now;
-        let progress =
-            json!({ "what": p.what, "done": p.done, "total": p.total, "left_s": p.left_s, "detail": p.detail });
+        let progress = json!({ "what": p.what, "done": p.done, "total": p.total, "left_s": p.left_s, "detail": p.detail });
         (self.tell)(&json!({ "id": self.id, "progress": progress }));
     }
 
@@ -81,8 +80,11 @@ pub fn run(files: &dyn Files, teller: &Teller, threads: usize, value: &Value) ->
         Err(e) => refused(&teller.id, &Refusal::Failed(e)),
         Ok(ran) => {
             let mut block = message::Block::default();
-            let list: Vec<Value> =
-                ran.files.iter().map(|(name, bytes)| json!({ "name": name, "bytes": block.bytes(bytes) })).collect();
+            let list: Vec<Value> = ran
+                .files
+                .iter()
+                .map(|(name, bytes)| json!({ "name": name, "bytes": block.bytes(bytes) }))
+                .collect();
             let seconds = (teller.seconds)() - begun;
             let answer = json!({ "files": list, "verdict": ran.verdict, "seconds": seconds });
             message::write(&json!({ "id": teller.id, "answer": answer }), &block.0)

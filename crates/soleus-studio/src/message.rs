@@ -136,7 +136,9 @@ mod tests {
         assert!(read(&[1, 2, 3]).is_none());
         assert!(read(&[255, 255, 255, 255, b'1']).is_none());
         assert!(read(&[1, 0, 0, 0, b'{']).is_none());
-        for lie in [json!({ "u8": [0, 9] }), json!({ "u8": [u64::MAX, 2] }), json!({ "u8": [-1, 2] }), json!(3)] {
+        for lie in
+            [json!({ "u8": [0, 9] }), json!({ "u8": [u64::MAX, 2] }), json!({ "u8": [-1, 2] }), json!(3)]
+        {
             assert!(bytes_of(&lie, b"abc").is_none(), "{lie}");
         }
     }

@@ -45,7 +45,9 @@ fn read(text: &str, types: &mut BTreeMap<String, Type>) {
                 if !variant.is_empty() && (code.ends_with(',') || code.ends_with('{')) {
                     types.get_mut(name).unwrap().variants.push((variant, about));
                 }
-            } else if let (false, Some((field, kind))) = (*is_enum, code.strip_prefix("pub ").and_then(|c| c.split_once(": "))) {
+            } else if let (false, Some((field, kind))) =
+                (*is_enum, code.strip_prefix("pub ").and_then(|c| c.split_once(": ")))
+            {
                 let field = field_name.take().unwrap_or(field.trim_start_matches("r#").to_string());
                 if !skip {
                     let kind = kind.trim_end_matches(',').to_string();
@@ -57,7 +59,10 @@ fn read(text: &str, types: &mut BTreeMap<String, Type>) {
             if let Some((rest, is_enum)) = begun.iter().find_map(|(p, e)| Some((line.strip_prefix(p)?, *e))) {
                 let name: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
                 if line.ends_with('{') && !types.contains_key(&name) {
-                    types.insert(name.clone(), Type { about, rename_all: std::mem::take(&mut rename), ..Type::default() });
+                    types.insert(
+                        name.clone(),
+                        Type { about, rename_all: std::mem::take(&mut rename), ..Type::default() },
+                    );
                     open = Some((name, is_enum));
                 }
             }
@@ -157,7 +162,8 @@ fn forms() -> Value {
     for file in files {
         read(&fs::read_to_string(file).unwrap(), &mut types);
     }
-    let mut wanted: Vec<String> = soleus_studio::tools::requests().iter().map(|(t, _)| t.to_string()).collect();
+    let mut wanted: Vec<String> =
+        soleus_studio::tools::requests().iter().map(|(t, _)| t.to_string()).collect();
     let mut out = BTreeMap::new();
     while let Some(name) = wanted.pop() {
         if out.contains_key(&name) {
@@ -196,7 +202,8 @@ fn identity_every_field_has_a_kind_and_a_help() {
     for (request, defaults) in soleus_studio::tools::requests() {
         let fields = forms[request]["fields"].as_array().unwrap();
         for (key, _) in defaults.as_object().unwrap() {
-            let field = fields.iter().find(|f| f["name"] == *key).unwrap_or_else(|| panic!("{request}.{key}"));
+            let field =
+                fields.iter().find(|f| f["name"] == *key).unwrap_or_else(|| panic!("{request}.{key}"));
             assert!(field["help"].as_str().is_some_and(|h| !h.is_empty()), "{request}.{key} has no help");
         }
         for field in fields {

@@ -30,7 +30,8 @@ fn send(port: u16, text: &str) -> String {
 }
 
 fn status(port: u16, path: &str, host: &str, more: &str) -> u16 {
-    let answer = send(port, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n"));
+    let answer =
+        send(port, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n"));
     answer.split_whitespace().nth(1).and_then(|s| s.parse().ok()).unwrap_or(0)
 }
 
@@ -43,12 +44,19 @@ fn analytic_only_the_token_and_this_machine_come_in() {
     assert_eq!(status(port, "/studio.js", &host, &cookie), 200);
     assert_eq!(status(port, "/engine.wasm", &format!("localhost:{port}"), &cookie), 200);
     // Without the token, with a wrong one, with part of it.
-    for path in ["/", "/studio.js", "/engine", "/?token=", "/?token=0123", &format!("/?token={}", &token[1..])] {
+    for path in
+        ["/", "/studio.js", "/engine", "/?token=", "/?token=0123", &format!("/?token={}", &token[1..])]
+    {
         assert_eq!(status(port, path, &host, ""), 401, "{path}");
     }
     assert_eq!(status(port, "/", &host, &format!("Cookie: soleus_{port}=x\r\n")), 401);
     // Another host, or a page of another place.
-    for foreign in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1", &format!("127.0.0.1.evil.example:{port}")] {
+    for foreign in [
+        "evil.example",
+        &format!("evil.example:{port}"),
+        "127.0.0.1",
+        &format!("127.0.0.1.evil.example:{port}"),
+    ] {
         assert_eq!(status(port, &format!("/?token={token}"), foreign, ""), 403, "{foreign}");
     }
     assert_eq!(status(port, "/engine", &host, &format!("{cookie}Origin: http://evil.example\r\n")), 403);
@@ -60,11 +68,27 @@ fn analytic_no_path_leads_out_and_nothing_malformed_ends_it() {
     let (port, token, _) = start("paths");
     let host = format!("127.0.0.1:{port}");
     let cookie = format!("Cookie: soleus_{port}={token}\r\n");
-    for path in ["/../Cargo.toml", "/..%2f..%2fetc/passwd", "/%2e%2e/secret.mot", "//etc/passwd", "/open/leg.osim", "/index.html.gz", "/bundle/index.html"] {
+    for path in [
+        "/../Cargo.toml",
+        "/..%2f..%2fetc/passwd",
+        "/%2e%2e/secret.mot",
+        "//etc/passwd",
+        "/open/leg.osim",
+        "/index.html.gz",
+        "/bundle/index.html",
+    ] {
         let found = status(port, path, &host, &cookie);
         assert!(found == 404 || found == 400, "{path}: {found}");
     }
-    for text in ["", "\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{0}\u{1}\u{2}", &"A".repeat(200_000), "POST / HTTP/1.1\r\nContent-Length: -5\r\n\r\n"] {
+    for text in [
+        "",
+        "\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "\u{0}\u{1}\u{2}",
+        &"A".repeat(200_000),
+        "POST / HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+    ] {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let _ = stream.write_all(text.as_bytes());
     }

@@ -37,7 +37,11 @@ fn identity_curves_are_the_librarys_moment_arms() {
     let muscle = model["paths"][0]["path"].as_str().unwrap().to_string();
     let fields = json!({ "model": id, "coordinate": "knee_angle", "quantity": "moment_arm", "muscles": [muscle], "points": 5, "q": { "hip_angle": 0.2 } });
     let hip = model["coordinates"].as_array().unwrap().iter().any(|c| c["name"] == "hip_angle");
-    let fields = if hip { fields } else { json!({ "model": id, "coordinate": "knee_angle", "quantity": "moment_arm", "muscles": [muscle], "points": 5 }) };
+    let fields = if hip {
+        fields
+    } else {
+        json!({ "model": id, "coordinate": "knee_angle", "quantity": "moment_arm", "muscles": [muscle], "points": 5 })
+    };
     let curve = ask(&mut session, "curve", fields);
     let (x, y) = (numbers(&curve, &curve.value["x"]), numbers(&curve, &curve.value["y"][0]));
     let files = Memory::new().with("leg.osim", LEG);
@@ -74,7 +78,8 @@ fn identity_changes_can_be_undone() {
     assert!(session.answer("set", &wrong, &[]).is_err());
     let none = json!({ "model": id, "path": path, "name": "no_such_property", "text": "1" });
     assert!(session.answer("set", &none, &[]).is_err());
-    let back = json!({ "model": id, "path": path, "name": "max_isometric_force", "text": changed.value["before"] });
+    let back =
+        json!({ "model": id, "path": path, "name": "max_isometric_force", "text": changed.value["before"] });
     ask(&mut session, "set", back);
     assert_eq!(ask(&mut session, "write_model", json!({ "model": id })).value["text"], before);
     assert_eq!(ask(&mut session, "difference", json!({ "model": id })).value["lines"], json!([]));
@@ -112,7 +117,8 @@ fn identity_tools_from_json_give_the_same_bytes() {
         ..Default::default()
     };
     let cx = Context::new(&files);
-    let wanted: Vec<_> = request.run(&cx).unwrap().artifacts().iter().map(|a| a.to_bytes().into_owned()).collect();
+    let wanted: Vec<_> =
+        request.run(&cx).unwrap().artifacts().iter().map(|a| a.to_bytes().into_owned()).collect();
     let ran = soleus_studio::tools::run("simulate", serde_json::to_value(&request).unwrap(), &cx).unwrap();
     assert!(!wanted.is_empty());
     assert_eq!(ran.files.into_iter().map(|f| f.1).collect::<Vec<_>>(), wanted);

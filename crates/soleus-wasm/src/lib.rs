@@ -95,8 +95,13 @@ pub unsafe extern "C" fn engine_answer(engine: *mut Engine, bytes: *mut Vec<u8>)
         Some((value, block)) => {
             let id = value.get("id").cloned().unwrap_or(Value::Null);
             if value.get("method").and_then(Value::as_str) == Some("run") {
-                let teller =
-                    Teller { id, tell: &tell_page, seconds: &seconds, cancelled: &|| false, last: Mutex::new(0.0) };
+                let teller = Teller {
+                    id,
+                    tell: &tell_page,
+                    seconds: &seconds,
+                    cancelled: &|| false,
+                    last: Mutex::new(0.0),
+                };
                 engine::run(&*engine.files, &teller, 1, &value)
             } else {
                 engine::answer(&mut engine.session, &id, &value, block)

@@ -26,7 +26,10 @@ impl OpenedFiles {
                 let mut found = disk.names_in(path);
                 found.sort();
                 let is_shown = |n: &String| {
-                    Path::new(n).extension().and_then(|e| e.to_str()).is_some_and(|e| SHOWN.contains(&e.to_ascii_lowercase().as_str()))
+                    Path::new(n)
+                        .extension()
+                        .and_then(|e| e.to_str())
+                        .is_some_and(|e| SHOWN.contains(&e.to_ascii_lowercase().as_str()))
                 };
                 names.extend(found.into_iter().filter(is_shown).map(|n| path.join(n)));
                 path.clone()

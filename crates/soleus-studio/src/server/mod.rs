@@ -74,7 +74,8 @@ impl Server {
 /// Lets a request in that comes for this machine by name and has the token, in the address or in a cookie.
 async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
-    let is_ours = |host: &str| ["127.0.0.1", "localhost"].iter().any(|h| host == format!("{h}:{}", door.port));
+    let is_ours =
+        |host: &str| ["127.0.0.1", "localhost"].iter().any(|h| host == format!("{h}:{}", door.port));
     if !headers.get(header::HOST).and_then(|h| h.to_str().ok()).is_some_and(is_ours) {
         return (StatusCode::FORBIDDEN, "this server answers for 127.0.0.1 alone").into_response();
     }
@@ -145,7 +146,6 @@ async fn engine(State(door): State<Arc<Door>>, upgrade: WebSocketUpgrade) -> Res
     let upgrade = upgrade.max_message_size(LARGEST_MESSAGE).max_frame_size(LARGEST_MESSAGE);
     upgrade.on_upgrade(move |socket| socket::attend(socket, door.files.clone(), door.names.clone()))
 }
-
 
 /// The files of a server as the engine sees them, and the names of those that were opened.
 pub fn opened(files: &[PathBuf]) -> Result<(Arc<dyn Files + Send>, Vec<PathBuf>), Error> {

@@ -2,8 +2,8 @@
 
 use super::folder::OpenedFiles;
 use crate::engine::{self, Teller};
-use crate::session::{Refusal, Session};
 use crate::message;
+use crate::session::{Refusal, Session};
 use axum::extract::ws::{Message, WebSocket};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -43,7 +43,11 @@ pub async fn attend(mut socket: WebSocket, files: Arc<OpenedFiles>, names: Vec<P
         }
     }
     // Nobody waits for them any more.
-    running.lock().unwrap_or_else(PoisonError::into_inner).values().for_each(|stop| stop.store(true, Ordering::Relaxed));
+    running
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .values()
+        .for_each(|stop| stop.store(true, Ordering::Relaxed));
 }
 
 fn answer_all(
@@ -95,7 +99,9 @@ fn run(value: Value, id: Value, reply: UnboundedSender<Vec<u8>>, files: Arc<Open
             last: Mutex::new(-1.0),
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| engine::run(&*files, &teller, threads, &value)));
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            engine::run(&*files, &teller, threads, &value)
+        }));
         let answer = done.unwrap_or_else(|_| {
             message::write(&json!({ "id": id, "refused": { "error": "the tool stopped by a fault of Soleus", "kind": "Fault" } }), &[])
         });

@@ -37,8 +37,14 @@ impl Session {
                         // A list has its members as parts; an object is one itself.
                         let members = e.child("objects").map_or_else(Vec::new, |o| o.children().collect());
                         match members.is_empty() {
-                            false => parts.extend(members.iter().map(|p| json!([named(p), format!("{path}/{name}/{}", named(p)), p.tag]))),
-                            true if e.children().next().is_some() => parts.push(json!([named(e), format!("{path}/{name}"), e.tag])),
+                            false => parts.extend(
+                                members
+                                    .iter()
+                                    .map(|p| json!([named(p), format!("{path}/{name}/{}", named(p)), p.tag])),
+                            ),
+                            true if e.children().next().is_some() => {
+                                parts.push(json!([named(e), format!("{path}/{name}"), e.tag]))
+                            }
                             true => {}
                         }
                     }
@@ -46,12 +52,14 @@ impl Session {
                 }
             };
             // What the file says, digit by digit, where it says something.
-            let text = child.filter(|e| e.children().next().is_none()).map_or(text, |e| e.text().trim().to_string());
+            let text =
+                child.filter(|e| e.children().next().is_none()).map_or(text, |e| e.text().trim().to_string());
             list.push(json!({ "name": name, "kind": kind, "text": text, "given": child.is_some() }));
         }
         let class = m.components.component(path).map(|c| c.class.clone());
         let class = class.unwrap_or_else(|| owner.map_or(String::new(), |e| e.tag.clone()));
-        Ok(json!({ "class": class, "properties": list, "parts": parts, "line": owner.map_or(0, |e| e.line) }).into())
+        Ok(json!({ "class": class, "properties": list, "parts": parts, "line": owner.map_or(0, |e| e.line) })
+            .into())
     }
 
     /// Changes a property, or takes it out (`text` is null); the answer has what was there before, and the model as it is now. A value that

@@ -3,8 +3,8 @@
 use super::{Fields, Refusal, Session, wrong};
 use crate::message::{Answer, Block};
 use serde_json::{Value, json};
-use soleus::engine::dynamics::assembly::Assembler;
 use soleus::engine::dynamics::Options;
+use soleus::engine::dynamics::assembly::Assembler;
 use soleus::engine::model::components::Components;
 use soleus::engine::model::constraint::ConstraintKind;
 use soleus::engine::model::force::ForceKind;
@@ -289,7 +289,8 @@ pub fn described(m: &OpenModel) -> Value {
         })
         .collect();
     let components: Vec<Value> = m.components.list.iter().map(|c| json!([c.path, c.class])).collect();
-    let markers: Vec<Value> = model.markers.iter().map(|k| json!({ "name": k.name, "path": k.path })).collect();
+    let markers: Vec<Value> =
+        model.markers.iter().map(|k| json!({ "name": k.name, "path": k.path })).collect();
     json!({
         "name": model.name, "file": m.path.to_string_lossy(), "mass": model.total_mass(), "credits": model.credits,
         "publications": model.publications, "bodies": model.bodies.iter().map(|b| json!({ "name": b.name, "path": b.path })).collect::<Vec<_>>(),

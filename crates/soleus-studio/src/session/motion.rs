@@ -43,7 +43,9 @@ impl Session {
             let table = table::read_rows(cx, &file.into(), Take::Markers)?;
             if Activations::new(&m.model, &m.system, &table).is_none() {
                 let message = "none of the columns is a muscle of the model";
-                return Err(Error::content(Path::new(file), 0, "", message, "name columns after muscles").into());
+                return Err(
+                    Error::content(Path::new(file), 0, "", message, "name columns after muscles").into()
+                );
             }
             has_activations = true;
             activations = Some(table);
@@ -51,7 +53,13 @@ impl Session {
         let mut loaded = None;
         if let Some(file) = f.optional_text("loads") {
             let mut model = (*m.model).clone();
-            model.forces.extend(loads::read(cx, &model, Some(Path::new(file)), Path::new(""), Some(&source))?);
+            model.forces.extend(loads::read(
+                cx,
+                &model,
+                Some(Path::new(file)),
+                Path::new(""),
+                Some(&source),
+            )?);
             let system = models::compile(&m.path, &model, &Options::default())?;
             loaded = Some((model, system));
         }
@@ -69,7 +77,9 @@ impl Session {
 
     /// Frames of a motion, by number among its times.
     pub(super) fn frames(&self, f: &Fields) -> Result<Answer, Refusal> {
-        let Some(open) = self.motions.get(f.index("motion")?) else { return wrong("this motion is not open") };
+        let Some(open) = self.motions.get(f.index("motion")?) else {
+            return wrong("this motion is not open");
+        };
         let Some(m) = self.models.get(open.model) else { return wrong("this model is not open") };
         let (model, system) = open.system(m);
         let Ok(motion) = Motion::new(&m.model, &m.system, &open.table) else {
@@ -107,8 +117,10 @@ impl Session {
         let order: Vec<(usize, f64)> = (m.model.coordinates.iter().zip(&system.tree.mobility_of_coordinate))
             .map(|(c, &mobility)| (mobility, c.default_value))
             .collect();
-        let of = |row: &[f64], (mobility, default): (usize, f64)| row.get(mobility).copied().unwrap_or(default);
-        value["q"] = block.f32s(q.chunks_exact(n.max(1)).flat_map(|row| order.iter().map(move |&o| of(row, o))));
+        let of =
+            |row: &[f64], (mobility, default): (usize, f64)| row.get(mobility).copied().unwrap_or(default);
+        value["q"] =
+            block.f32s(q.chunks_exact(n.max(1)).flat_map(|row| order.iter().map(move |&o| of(row, o))));
         Ok(Answer { value, block })
     }
 }

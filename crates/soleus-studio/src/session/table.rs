@@ -28,9 +28,10 @@ pub fn markers(cx: &Context, f: &Fields) -> Result<Answer, Refusal> {
     let (table, _) = table::read_markers(cx, &f.text("file")?.into())?;
     let mut block = Block::default();
     let (rows, count) = (table.rows(), table.labels().len());
-    let points = (0..rows).flat_map(|r| (0..count).map(move |i| (r, i))).flat_map(|(r, i)| table.vec3(r, i).to_array());
+    let points = (0..rows)
+        .flat_map(|r| (0..count).map(move |i| (r, i)))
+        .flat_map(|(r, i)| table.vec3(r, i).to_array());
     let points = block.f32s(points);
-    let value =
-        json!({ "labels": table.labels(), "times": block.f64s(table.times().iter().copied()), "points": points });
+    let value = json!({ "labels": table.labels(), "times": block.f64s(table.times().iter().copied()), "points": points });
     Ok(Answer { value, block })
 }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use soleus::artifact::{Artifact, Outcome};
 use soleus::{
     Analyze, ComputedMuscleControl, Context, Equilibrium, Error, FitPaths, Inverse, InverseDynamics,
-    InverseKinematics, PredictWalk, Reconcile, ResidualElimination, ResidualReduction, Scaling, SensorKinematics,
-    SetupFile, Simulation, Solve, StaticOptimization, Track,
+    InverseKinematics, PredictWalk, Reconcile, ResidualElimination, ResidualReduction, Scaling,
+    SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track,
 };
 use std::path::Path;
 
@@ -115,7 +115,15 @@ const TOOLS: &[Tool] = &[
         ["solution" => "inverse.sto"]),
     tool!(#[cfg(feature = "all-tools")] "track", Track, "Tracking (optimal control)", "Optimal control", ["model", "states", "markers", "changes"],
         ["solution" => "track.sto"]),
-    tool!(#[cfg(feature = "all-tools")] "setup_file", SetupFile, "A setup file of OpenSim", "Files", ["file"], []),
+    tool!(
+        #[cfg(feature = "all-tools")]
+        "setup_file",
+        SetupFile,
+        "A setup file of OpenSim",
+        "Files",
+        ["file"],
+        []
+    ),
     Tool {
         name: "predict_walk",
         request: "PredictWalk",
@@ -180,12 +188,30 @@ fn walk_files(found: &soleus::prediction::PredictedWalk) -> Result<Vec<(String, 
     let rows = &found.walk.states;
     let column = |k: usize| {
         let n = order.len();
-        rows.iter().map(|x| if k < n { x.q[k] } else if k < 2 * n { x.u[k - n] } else { x.z[k - 2 * n] }).collect()
+        rows.iter()
+            .map(|x| {
+                if k < n {
+                    x.q[k]
+                } else if k < 2 * n {
+                    x.u[k - n]
+                } else {
+                    x.z[k - 2 * n]
+                }
+            })
+            .collect()
     };
     let columns: Vec<Vec<f64>> = (0..labels.len()).map(column).collect();
     let wrong = |e: &dyn std::fmt::Display| Error::content(Path::new(WALK), 0, "", e.to_string(), "");
-    let table = soleus::Table::new(soleus::engine::math::table::Element::Scalar, labels, found.walk.times.clone(), columns).map_err(|e| wrong(&e))?;
-    let file = Artifact::table(WALK, &table, soleus::engine::io::table::sto::Digits::Shortest).to_bytes().into_owned();
+    let table = soleus::Table::new(
+        soleus::engine::math::table::Element::Scalar,
+        labels,
+        found.walk.times.clone(),
+        columns,
+    )
+    .map_err(|e| wrong(&e))?;
+    let file = Artifact::table(WALK, &table, soleus::engine::io::table::sto::Digits::Shortest)
+        .to_bytes()
+        .into_owned();
     Ok(vec![
         (WALKER.to_string(), soleus::prediction::model_text().as_bytes().to_vec()),
         (WALK.to_string(), file),

@@ -78,8 +78,16 @@ const VERBS: &[Verb] = &[
             ("opensim_faults", "--opensim-faults"),
         ],
     },
-    Verb { tool: "predict_walk", verb: "demo", flags: &[("speed", "--speed"), ("page", "--out"), ("picture", "--picture")] },
-    Verb { tool: "setup_file", verb: "run", flags: &[("file", ""), ("model", "--model"), ("opensim_faults", "--opensim-faults")] },
+    Verb {
+        tool: "predict_walk",
+        verb: "demo",
+        flags: &[("speed", "--speed"), ("page", "--out"), ("picture", "--picture")],
+    },
+    Verb {
+        tool: "setup_file",
+        verb: "run",
+        flags: &[("file", ""), ("model", "--model"), ("opensim_faults", "--opensim-faults")],
+    },
 ];
 
 /// Methods of a model in Python that have another name than the tool.
@@ -130,7 +138,11 @@ fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Option<
                 let list: Vec<String> = list.iter().map(plain).collect();
                 let spaced = *flag == "--exclude";
                 words.push(flag.to_string());
-                words.push(if spaced { list.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" ") } else { quoted(&list.join(",")) });
+                words.push(if spaced {
+                    list.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" ")
+                } else {
+                    quoted(&list.join(","))
+                });
             }
             (value, _) => {
                 if !flag.is_empty() {
@@ -140,7 +152,9 @@ fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Option<
             }
         }
     }
-    if tool == "inverse_dynamics" && request.get("exclude").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+    if tool == "inverse_dynamics"
+        && request.get("exclude").and_then(Value::as_array).is_some_and(Vec::is_empty)
+    {
         words.push("--exclude".to_string());
     }
     missing.is_empty().then(|| words.join(" "))
@@ -163,7 +177,9 @@ fn python(tool: &str, request: &Value, changed: &[(String, &Value)]) -> String {
             _ => arguments.push(format!("{key}={}", literal(value))),
         }
     }
-    if tool == "inverse_dynamics" && request.get("exclude").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+    if tool == "inverse_dynamics"
+        && request.get("exclude").and_then(Value::as_array).is_some_and(Vec::is_empty)
+    {
         arguments.push("exclude=[]".to_string());
     }
     if from.is_some() || to.is_some() {
@@ -175,9 +191,14 @@ fn python(tool: &str, request: &Value, changed: &[(String, &Value)]) -> String {
     let model = request.get("model").or_else(|| request.pointer("/tracking/model")).map(literal);
     let mut lines = vec!["import soleus".to_string(), String::new()];
     match (tool, model) {
-        ("predict_walk", _) => lines.push(format!("walk = soleus.predict_walk({})", arguments.replace("speed=", ""))),
-        ("setup_file", _) => lines.push(format!("soleus.run({})", request.get("file").map_or(String::new(), literal))),
-        ("solve", _) => lines.push(format!("soleus.study({}).solve()", request.get("study").map_or(String::new(), literal))),
+        ("predict_walk", _) => {
+            lines.push(format!("walk = soleus.predict_walk({})", arguments.replace("speed=", "")))
+        }
+        ("setup_file", _) => {
+            lines.push(format!("soleus.run({})", request.get("file").map_or(String::new(), literal)))
+        }
+        ("solve", _) => lines
+            .push(format!("soleus.study({}).solve()", request.get("study").map_or(String::new(), literal))),
         (_, model) => {
             lines.push(format!("model = soleus.read({})", model.unwrap_or_default()));
             lines.push(format!("result = model.{method}({arguments})"));
@@ -199,7 +220,11 @@ fn plain(value: &Value) -> String {
 /// A word of a command as a shell takes it.
 fn quoted(word: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || "_-./,=+:@%".contains(c);
-    if !word.is_empty() && word.chars().all(safe) { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// As a literal of Python. JSON's strings, numbers and lists are Python's.
@@ -226,7 +251,9 @@ mod tests {
         let t = TOOLS.iter().find(|t| t.name == tool).unwrap();
         let mut request = (t.defaults)();
         for (key, value) in fields.as_object().unwrap() {
-            let place = request.pointer_mut(&format!("/{}", key.replace('.', "/"))).unwrap_or_else(|| panic!("{key}"));
+            let place = request
+                .pointer_mut(&format!("/{}", key.replace('.', "/")))
+                .unwrap_or_else(|| panic!("{key}"));
             *place = value.clone();
         }
         request
@@ -234,9 +261,13 @@ mod tests {
 
     #[test]
     fn analytic_commands_and_python() {
-        let fields = json!({ "model": "a b.osim", "markers": "walk.trc", "from": 0.5, "output.motion": "it's.mot" });
+        let fields =
+            json!({ "model": "a b.osim", "markers": "walk.trc", "from": 0.5, "output.motion": "it's.mot" });
         let found = same("inverse_kinematics", &request("inverse_kinematics", &fields));
-        assert_eq!(found["command"], "soleus ik --model 'a b.osim' --markers walk.trc --from 0.5 --out 'it'\\''s.mot'");
+        assert_eq!(
+            found["command"],
+            "soleus ik --model 'a b.osim' --markers walk.trc --from 0.5 --out 'it'\\''s.mot'"
+        );
         assert_eq!(
             found["python"],
             "import soleus\n\nmodel = soleus.read(\"a b.osim\")\nresult = model.inverse_kinematics(markers=\"walk.trc\", \
@@ -244,7 +275,10 @@ mod tests {
         );
         let fields = json!({ "model": "m.osim", "motion": "w.mot", "muscle_physiology": false, "reserves": [1.0], "output.folder": "so" });
         let found = same("static_optimization", &request("static_optimization", &fields));
-        assert_eq!(found["command"], "soleus so --model m.osim --motion w.mot --reserves 1.0 --isometric --out so");
+        assert_eq!(
+            found["command"],
+            "soleus so --model m.osim --motion w.mot --reserves 1.0 --isometric --out so"
+        );
     }
 
     /// What a verb has no flag for must not be dropped in silence.
