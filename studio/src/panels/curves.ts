@@ -66,6 +66,7 @@ export function curves(app: App): HTMLElement {
       const t = await load(file);
       if (![...which.options].some((o) => o.value === file)) which.append(h("option", { value: file }, base(file)));
       which.value = file;
+      panel.hidden = false;
       if (pick && !chosen.some((c) => c.file === file)) {
         if (!chosen.some((c) => t.labels.includes(c.label))) chosen.splice(0);
         const first = t.labels.filter((l) => /knee_angle_r|hip_flexion_r|ankle_angle_r|knee_angle$|ground_force_1?_?vy|soleus_r/i.test(l) && !/speed/.test(l)).slice(0, 3);
@@ -87,5 +88,6 @@ export function curves(app: App): HTMLElement {
     last = f;
   });
   app.store.on(["time"], () => chart.point(app.doc.time));
-  return h("div", { class: "curves" }, h("div", { class: "column picker" }, which, filter, list), chart.element);
+  const panel = h("div", { class: "curves", hidden: true }, h("div", { class: "column picker" }, which, filter, list), chart.element);
+  return panel;
 }

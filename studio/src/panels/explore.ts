@@ -62,7 +62,7 @@ export function sliders(app: App): HTMLElement {
       const held = c.locked || c.dependent || !c.moves || app.doc.held[c.name];
       const value = app.doc.q[c.name] ?? c.default;
       const [low, high] = [c.range[0] * k, c.range[1] * k];
-      const number = h("input", { type: "number", step: c.rotational ? 1 : 0.01, value: digits(value * k, 6), "aria-label": c.name, disabled: held, "data-number": c.name });
+      const number = h("input", { type: "number", step: c.rotational ? 1 : 0.01, value: digits(value * k, 4), "aria-label": c.name, disabled: held, "data-number": c.name });
       const range = h("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, value: value * k, "aria-label": `${c.name} slider`, disabled: held, "data-slider": c.name });
       range.addEventListener("input", () => app.setCoordinate(c.name, Number(range.value) / k));
       number.addEventListener("change", () => app.setCoordinate(c.name, Number(number.value) / k));
@@ -87,7 +87,7 @@ export function sliders(app: App): HTMLElement {
       const range = box.querySelector<HTMLInputElement>(`[data-slider="${CSS.escape(c.name)}"]`);
       const number = box.querySelector<HTMLInputElement>(`[data-number="${CSS.escape(c.name)}"]`);
       if (range && document.activeElement !== range) range.value = String(value * k);
-      if (number && document.activeElement !== number) number.value = digits(value * k, 6);
+      if (number && document.activeElement !== number) number.value = digits(value * k, 4);
     });
   };
   app.poseListeners.push(show);

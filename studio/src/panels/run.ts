@@ -35,21 +35,36 @@ export function runPanel(app: App): HTMLElement {
     begin();
   };
 
-  /** Fills a form with what is open. */
+  /** What the page filled in by itself, and may change again. */
+  let filled = new Map<string, any>();
+
+  /** A new form. */
   const begin = () => {
     current = forms.tools.find((t: any) => t.name === choose.value);
     request = structuredClone(current.defaults);
+    filled = new Map();
+    if (current.name === "static_optimization") put(request, "reserves", [1]), put(request, "residuals", [10]);
+    if (current.name === "inverse_dynamics") put(request, "exclude", ["muscles", "actuators"]);
+    fill();
+  };
+
+  /** Fills the form with what is open; what the user wrote stays. */
+  const fill = () => {
     const prefix = "tracking" in request ? "tracking." : "";
-    const set = (path: string, value: string | null | undefined) => value && get(request, prefix + path) !== undefined && put(request, prefix + path, value);
+    const write = (path: string, value: string | null | undefined) => {
+      const now = get(request, path);
+      if (!value || now === undefined || (now && now !== filled.get(path))) return;
+      put(request, path, value);
+      filled.set(path, value);
+    };
+    const set = (path: string, value: string | null | undefined) => write(prefix + path, value);
     set("model", app.doc.model ? app.changedName() : null);
     if (typeof get(request, `${prefix}markers`) === "string") set("markers", app.doc.measured?.file);
     if (typeof get(request, `${prefix}motion`) === "string") set("motion", app.doc.motion?.file);
     set("kinematics", app.doc.motion?.file);
     set("loads", app.doc.motion?.loads);
-    if (current.name === "static_optimization") put(request, "reserves", [1]), put(request, "residuals", [10]);
-    if (current.name === "inverse_dynamics") put(request, "exclude", ["muscles", "actuators"]);
-    const data = app.doc.motion?.file ?? app.doc.measured?.file ?? app.doc.model?.file ?? "result";
-    for (const [field, name] of current.output) put(request, field, name.replace("*", stem(data)));
+    const data = get(request, `${prefix}markers`) || get(request, `${prefix}motion`) || app.doc.model?.file || "result";
+    for (const [field, name] of current.output) write(field, name.replace("*", stem(data)));
     draw();
   };
 
@@ -146,7 +161,7 @@ export function runPanel(app: App): HTMLElement {
     };
     const first = current.first.map((p: string) => field(p, p.split(".").pop()!, find(p).type, find(p).help));
     const rest = all.filter((f) => !current.first.includes(f.name) && f.name !== "asked_in").map((f) => field(f.name, f.name, f.type, f.help));
-    form.replaceChildren(h("p", { class: "faint" }, current.about), ...first, h("details", {}, h("summary", {}, "All settings"), ...rest));
+    form.replaceChildren(h("p", { class: "faint" }, current.about.split("```")[0]), ...first, h("details", {}, h("summary", {}, "All settings"), ...rest));
     void tell();
   };
 
@@ -196,7 +211,7 @@ export function runPanel(app: App): HTMLElement {
       (window as any).lastRun = ran;
       await app.add(ran.files, false);
       // The model first, then the motion, then what colors it.
-      await app.openAll(ran.files.map((f) => f.name).filter((n) => !/error|locations|force|controls/i.test(base(n))));
+      await app.openAll(ran.files.map((f) => f.name).filter((n) => !/error|locations|force|controls|missing/i.test(base(n))));
     } catch (e: any) {
       bar.remove();
       line.textContent = e.kind === "Cancelled" ? "stopped" : "failed";
@@ -212,7 +227,7 @@ export function runPanel(app: App): HTMLElement {
     h("label", { class: "property" }, h("span", {}, "Compute"), where),
     h("div", { class: "row" }, h("button", { class: "main", "data-do": "run", onclick: () => void go() }, "Run"), h("button", { class: "small", onclick: () => begin() }, "Take what is open")),
     h("details", { open: true }, h("summary", {}, "The same without this page"), same), results);
-  app.store.on(["model", "motion", "measured"], () => forms && current && begin());
+  app.store.on(["model", "motion", "measured"], () => forms && current && fill());
   void load().catch(() => box.replaceChildren(h("p", { class: "faint" }, "A shared page does not compute.")));
   return box;
 }

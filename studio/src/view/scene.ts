@@ -23,7 +23,7 @@ export interface Hit {
 }
 
 /** Radius of the belly of a muscle, m, from its strength, N: its cross section grows with it. */
-const bellyRadius = (strength: number | null) => 0.0035 + 0.00012 * Math.sqrt(Math.min(Math.max(strength ?? 300, 50), 8000));
+const bellyRadius = (strength: number | null) => 0.004 + 0.00014 * Math.sqrt(Math.min(Math.max(strength ?? 300, 50), 8000));
 
 export class Figure {
   readonly renderer: WebGLRenderer;
@@ -434,6 +434,8 @@ class Muscles {
   private reserve(count: number): void {
     if (count <= this.capacity) return;
     this.capacity = Math.ceil(count * 1.3) + 8;
+    // three.js remembers how many instances the first buffers had room for.
+    (this.geometry as any)._maxInstanceCount = undefined;
     this.points = new Float32Array(3 * (this.capacity + 1));
     this.shape = new Float32Array(3 * (this.capacity + 1));
     this.colors = new Float32Array(3 * this.capacity);
