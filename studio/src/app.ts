@@ -30,6 +30,7 @@ export class App {
   private shownRow = "";
   /** Values of the coordinates as they are shown, in the model's order. */
   shownQ: Float32Array = new Float32Array();
+  private shownActivity: Float32Array = new Float32Array();
   /** Called when another pose is shown. */
   readonly poseListeners: (() => void)[] = [];
 
@@ -307,6 +308,8 @@ export class App {
   private showFrame(f: Frames, k: number): void {
     const n = this.doc.model?.coordinates.length ?? 0;
     this.shownQ = f.q.subarray(k * n, (k + 1) * n);
+    const paths = f.count > 0 ? f.activity.length / f.count : 0;
+    this.shownActivity = f.activity.subarray(k * paths, (k + 1) * paths);
     this.figure.pose(f, k, this.measuredNow(), this.pairs, this.doc.follow);
     for (const hear of this.poseListeners) hear();
   }
@@ -358,6 +361,13 @@ export class App {
     const q: Record<string, number> = {};
     this.doc.model!.coordinates.forEach((c, i) => (q[c.name] = this.shownQ[i] ?? c.default));
     return q;
+  }
+
+  /** Activation of a muscle at what is shown; null if no motion tells. */
+  nowActivation(path: string): number | null {
+    const i = this.doc.model?.paths.findIndex((p) => p.path === path) ?? -1;
+    const a = i >= 0 && this.doc.motion?.hasActivations ? this.shownActivity[i] : NaN;
+    return Number.isFinite(a) ? a : null;
   }
 
   pathOf(hit: Hit | null): string | null {

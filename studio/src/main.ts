@@ -92,8 +92,8 @@ async function start(): Promise<void> {
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
   const top = h("header", {}, h("span", { class: "brand" }, "Soleus ", h("b", {}, "Studio")), title, h("span", { class: "space" }), changes,
-    tool("open", "Open files (Ctrl O)", () => chooser.click()), undo, redo, tool("save", "Save the model (Ctrl S)", () => void save()),
-    tool("share", "Share: one HTML file", () => void share(app), { "data-do": "share" }), tool("theme", "Light or dark", theme), chooser);
+    ...(shared ? [] : [tool("open", "Open files (Ctrl O)", () => chooser.click()), undo, redo, tool("save", "Save the model (Ctrl S)", () => void save()),
+      tool("share", "Share: one HTML file", () => void share(app), { "data-do": "share" })]), tool("theme", "Light or dark", theme), chooser);
 
   // On the left: files, the model, tools.
   const fileList = h("div", { class: "files" });
@@ -105,7 +105,7 @@ async function start(): Promise<void> {
     if (doc.files.length === 0) fileList.append(h("p", { class: "faint" }, "Drop files anywhere: .osim, .trc, .c3d, .mot, .sto, setup XML. A model with its folder of meshes can be dropped whole."));
   };
   app.store.on(["files", "model", "motion", "measured"], showFiles);
-  const tabs: [string, HTMLElement][] = shared ? [["Explore", sliders(app)]] : [
+  const tabs: [string, HTMLElement][] = shared ? [["Motion", sliders(app)]] : [
     ["Files", fileList], ["Explore", tree(app)], ["Run", runPanel(app)], ["Predict", predictPanel(app)],
   ];
   const left = h("aside", { class: "left" });

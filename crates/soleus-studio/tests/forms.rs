@@ -36,7 +36,8 @@ fn read(text: &str, types: &mut BTreeMap<String, Type>) {
             }
             continue;
         }
-        let about = help.join(" ");
+        // The first paragraph: what follows are notes and examples for programmers.
+        let about = help.split(|l| l.is_empty()).next().unwrap_or_default().join(" ");
         if let Some((name, is_enum)) = &open {
             if line == "}" {
                 open = None;

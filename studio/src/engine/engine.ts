@@ -20,6 +20,8 @@ export interface Engine {
   readonly title: string;
   /** Whether files lie where the program was started. */
   readonly native: boolean;
+  /** Whether it computes, or only shows what it has. */
+  readonly computes: boolean;
   call(method: string, fields?: object, files?: NamedBytes[]): Promise<Answer>;
   /** Runs a tool on files that the engine has; `signal` stops it. */
   run(tool: string, request: object, tell: (t: Told) => void, signal: AbortSignal): Promise<Ran>;
@@ -80,6 +82,7 @@ const DRAWN_ONLY = /\.(vtp|stl|obj)$/i;
 /** WebAssembly in a worker of the page. A tool runs in a worker of its own, which is ended to stop it. */
 export class WorkerEngine implements Engine {
   readonly title = "this page (WebAssembly)";
+  readonly computes = true;
   readonly native = false;
   private desk: Desk;
   private files = new Map<string, Uint8Array>();
@@ -134,6 +137,7 @@ export class WorkerEngine implements Engine {
 /** The program that opened this page, behind a socket. */
 export class SocketEngine implements Engine {
   readonly title = "the soleus program, all cores";
+  readonly computes = true;
   readonly native = true;
 
   private constructor(
@@ -171,6 +175,7 @@ export class SocketEngine implements Engine {
 /** What a shared page carries: answers that were kept when it was made. */
 export class SharedEngine implements Engine {
   readonly title = "a shared page";
+  readonly computes = false;
   readonly native = false;
 
   constructor(private kept: Map<string, Answer>) {}

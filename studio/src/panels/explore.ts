@@ -59,7 +59,7 @@ export function sliders(app: App): HTMLElement {
     if (!m) return;
     for (const c of m.coordinates) {
       const k = unit(c.rotational);
-      const held = c.locked || c.dependent || !c.moves || app.doc.held[c.name];
+      const held = c.locked || c.dependent || !c.moves || app.doc.held[c.name] || !app.engine.computes;
       const value = app.doc.q[c.name] ?? c.default;
       const [low, high] = [c.range[0] * k, c.range[1] * k];
       const number = h("input", { type: "number", step: c.rotational ? 1 : 0.01, value: digits(value * k, 4), "aria-label": c.name, disabled: held, "data-number": c.name });
@@ -93,7 +93,7 @@ export function sliders(app: App): HTMLElement {
   app.poseListeners.push(show);
   app.store.on(["model", "held"], draw);
   draw();
-  const reset = h("button", { class: "small", onclick: () => {
+  const reset = h("button", { class: "small", hidden: !app.engine.computes, onclick: () => {
     const q: Record<string, number> = {};
     for (const c of app.doc.model?.coordinates ?? []) q[c.name] = c.default;
     app.store.set({ q, motion: null, playing: false });
@@ -147,7 +147,7 @@ export function inspector(app: App): HTMLElement {
     if (!m || !path || path !== shown || !table || busy) return;
     busy = true;
     try {
-      const a = await app.engine.call("values", { model: m.id, path, q: app.nowQ() });
+      const a = await app.engine.call("values", { model: m.id, path, q: app.nowQ(), activation: app.nowActivation(path) });
       table.replaceChildren(...a.value.values.map(([name, value, unit]: [string, number, string]) =>
         h("tr", {}, h("td", {}, name), h("td", { class: "number", "data-value": name }, digits(value, 5)), h("td", { class: "faint" }, unit))));
     } catch {

@@ -136,7 +136,17 @@ impl Session {
         let x = m.state(f.numbers("q"))?;
         let path = f.text("path")?;
         let e = &m.evaluator;
-        let states = States { q: Some(Rows::all(&x.q)), equilibrate: true, ..States::default() };
+        // Muscles are as active as a motion that is shown says, or else as the model says.
+        let activation = f.number("activation");
+        let controls = vec![activation.unwrap_or(0.0); m.system.num_controls];
+        let z = activation.map(|a| activated(&m.system, a));
+        let states = States {
+            q: Some(Rows::all(&x.q)),
+            z: z.as_ref().map(|z| Rows::all(z)),
+            e: Some(Rows::all(&controls)),
+            equilibrate: true,
+            ..States::default()
+        };
         let ask = |q: Quantity| -> Result<Vec<f64>, Refusal> {
             let mut out = vec![0.0; q.size(e)];
             e.evaluate(&states, &[q], &mut [&mut out[..]], 1)?;
