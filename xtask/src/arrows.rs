@@ -26,7 +26,10 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ),
     ("soleus-viewer", STUDIES),
     ("soleus", LIBRARY),
-    ("soleus-cli", DOOR),
+    // The engine of a page is one for all doors: the command serves it, the page carries it.
+    ("soleus-studio", DOOR),
+    ("soleus-wasm", &["soleus", "soleus-studio"]),
+    ("soleus-cli", &["soleus", "soleus-studio"]),
     // The wheel holds the command too.
     ("soleus-python", &["soleus", "soleus-cli"]),
     ("soleus-fuzz", &["soleus-math", "soleus-model", "soleus-io", "soleus"]),
@@ -74,8 +77,8 @@ const FOREIGN: &[(&str, &[&str], &str)] = &[
     ("xml", &["soleus-io"], "only io has heard of XML"),
     ("clap", &["soleus-cli", "soleus-experiments"], "only the command reads arguments"),
     ("indicatif", &["soleus-cli"], "nothing below the edge shows progress"),
-    ("axum", &["soleus-viewer"], "only the viewer serves pages"),
-    ("tokio", &["soleus-viewer"], "only the viewer serves pages"),
+    ("axum", &["soleus-studio"], "only Studio serves pages"),
+    ("tokio", &["soleus-studio"], "only Studio serves pages"),
     ("pyo3", &["soleus-python"], "only the Python package has heard of Python"),
 ];
 

@@ -151,13 +151,23 @@ enum Verb {
         folder: PathBuf,
     },
 
+    /// Opens models, motions and recordings in the browser: look, explore, change, run every tool
+    #[command(after_help = "Example:\n  soleus studio subject01.osim walk.trc\n\nThe page is served to this machine alone, and data never leave it. The program ends with the terminal (Ctrl-C).")]
+    Studio {
+        /// Files or folders to open; more can be dropped on the page
+        files: Vec<PathBuf>,
+        /// Print the address and open no browser
+        #[arg(long)]
+        no_browser: bool,
+    },
+
     /// Shows a model and its motion: a page with an animated figure, or a picture
     View(table_verbs::ViewModel),
 }
 
 /// Verbs by what they are for.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Look", &["demo", "info", "plot", "view"]),
+    ("Look", &["demo", "info", "plot", "studio", "view"]),
     ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "add"]),
     ("Analyse", &["pipeline", "gait", "ik", "id", "so", "analyze", "rra", "cmc", "rea", "reconcile", "run"]),
     ("Simulate", &["simulate", "equilibrium", "eval", "jacobian"]),
@@ -247,6 +257,7 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Convert(arguments) => arguments.run(),
         Verb::Plot(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),
+        Verb::Studio { files, no_browser } => studio(&files, no_browser),
         Verb::Completions { shell } => completions(shell),
         Verb::Man { folder } => manual(&folder),
     };
@@ -257,6 +268,17 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             door::exit_code(&e)
         }
     }
+}
+
+/// Serves the page of Studio.
+fn studio(files: &[PathBuf], no_browser: bool) -> Result<(), soleus::Error> {
+    let server = soleus_studio::server::Server::open(files)?;
+    let address = server.address();
+    door::enter(None, false, |cx| door::print(cx, &format!("{address}\n")))?;
+    if !no_browser && !soleus_studio::server::browse(&address) {
+        door::say("open this address in a browser; Ctrl-C ends the program");
+    }
+    server.serve()
 }
 
 /// The completions of a shell.

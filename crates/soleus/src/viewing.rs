@@ -28,7 +28,7 @@ use soleus_dynamics::{Options, State, System};
 use soleus_math::Table as Columns;
 use soleus_model::{Diagnostics, Document, Model};
 pub use soleus_viewer::Camera;
-use soleus_viewer::scene::{Frame, Shape};
+use soleus_viewer::scene::{FEW_FACES, Frame, Shape};
 use soleus_viewer::{
     Activations, Animation, Layer, Motion, Recorder, Report, SceneOptions, Table, activation_plots,
     attached_geometry, coordinate_plots, figure, force_plots,
@@ -127,7 +127,8 @@ impl View {
             activations = true;
         }
         self.check_time(cx, path, &states);
-        let options = SceneOptions { geometry: self.geometry(cx, model)? };
+        let geometry = geometry(cx, &self.model, model, self.geometry.as_deref(), FEW_FACES)?;
+        let options = SceneOptions { geometry };
         let mut recorder = Recorder::new(model, system, &options).with(activations, speeds);
         states.iter().for_each(|x| recorder.record(x));
         let animation = recorder.finish();
@@ -154,27 +155,33 @@ impl View {
             );
         }
     }
+}
 
-    /// Shapes that the model file attaches to bodies. Meshes are looked for where the request says, in the folder of the
-    /// model, and in a folder `Geometry` there.
-    fn geometry(&self, cx: &Context, model: &Model) -> Result<Vec<Shape>, Error> {
-        let read: Document;
-        let document: &Document = match &self.model {
-            // What is wrong with the file was told when the model was built.
-            ModelSource::File(path) => {
-                read = setup::upgraded(cx, path)?.0;
-                &read
-            }
-            ModelSource::Document(document) => document,
-            ModelSource::Model(_) => return Ok(Vec::new()),
-        };
-        let folders: Vec<&Path> = self.geometry.as_deref().into_iter().chain([self.model.folder()]).collect();
-        let open = |name: &str| folders.iter().find_map(|f| cx.files.read(&f.join(name)).ok());
-        let mut log = Diagnostics::new(self.model.path().display().to_string());
-        let shapes = attached_geometry(document, model, &open, &mut log);
-        cx.report(&log);
-        Ok(shapes)
-    }
+/// Shapes that a model file attaches to bodies. Meshes are looked for in `folder`, in the folder of the model, and in a folder
+/// `Geometry` there; they get at most so many faces.
+pub fn geometry(
+    cx: &Context,
+    source: &ModelSource,
+    model: &Model,
+    folder: Option<&Path>,
+    most_faces: usize,
+) -> Result<Vec<Shape>, Error> {
+    let read: Document;
+    let document: &Document = match source {
+        // What is wrong with the file was told when the model was built.
+        ModelSource::File(path) => {
+            read = setup::upgraded(cx, path)?.0;
+            &read
+        }
+        ModelSource::Document(document) => document,
+        ModelSource::Model(_) => return Ok(Vec::new()),
+    };
+    let folders: Vec<&Path> = folder.into_iter().chain([source.folder()]).collect();
+    let open = |name: &str| folders.iter().find_map(|f| cx.files.read(&f.join(name)).ok());
+    let mut log = Diagnostics::new(source.path().display().to_string());
+    let shapes = attached_geometry(document, model, &open, most_faces, &mut log);
+    cx.report(&log);
+    Ok(shapes)
 }
 
 /// A model and its motion, drawn.

@@ -183,7 +183,7 @@ fn contact_shapes(model: &Model) -> Vec<Shape> {
             }
             ContactShape::Mesh { mesh: Some(m), .. } => {
                 let vertices = m.vertices.iter().map(|&v| X * v).collect();
-                super::solid::simplified(vertices, m.faces.clone())
+                super::solid::simplified(vertices, m.faces.clone(), super::FEW_FACES)
             }
             _ => continue,
         };

@@ -56,7 +56,11 @@ pub struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     /// A recorder without frames.
     pub fn new(model: &'a Model, system: &'a System, options: &SceneOptions) -> Self {
-        let mut scene = Scene::new(model, options);
+        Recorder::of_scene(model, system, Scene::new(model, options))
+    }
+
+    /// A recorder without frames for a scene that is there already. For who draws bodies himself, an empty one will do.
+    pub fn of_scene(model: &'a Model, system: &'a System, mut scene: Scene) -> Self {
         let activation = |i: usize| {
             let at = system.forces[i].states.clone();
             at.into_iter().find(|&z| system.aux_names[z].ends_with("/activation"))
@@ -116,6 +120,16 @@ impl<'a> Recorder<'a> {
             arrows: self.arrows(x),
         };
         self.frames.push(frame);
+    }
+
+    /// What is drawn.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The frames since the last time that they were taken.
+    pub fn take_frames(&mut self) -> Vec<Frame> {
+        std::mem::take(&mut self.frames)
     }
 
     /// The animation of what was recorded.

@@ -14,14 +14,15 @@ const DEFAULT_COLOR: [u8; 3] = [0xe3, 0xd5, 0xb8];
 ///
 /// `open` gives the bytes of a mesh file, or `None` when there is none; it gets the name as the document writes it, then
 /// the same name in a folder `Geometry`. Spheres, ellipsoids, cylinders, cones, tori, bricks and meshes are drawn; large
-/// meshes are made coarser. Meshes that are missing or cannot be read are told of in one warning.
+/// meshes are made coarser, to `most_faces` each. Meshes that are missing or cannot be read are told of in one warning.
 pub fn attached_geometry(
     document: &Document,
     model: &Model,
     open: &dyn Fn(&str) -> Option<Vec<u8>>,
+    most_faces: usize,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Shape> {
-    let mut finder = Finder { model, open, shapes: Vec::new(), missing: Vec::new(), count: 0 };
+    let mut finder = Finder { model, open, most_faces, shapes: Vec::new(), missing: Vec::new(), count: 0 };
     finder.visit(&document.root);
     if let Some((line, first)) = finder.missing.first() {
         let message = format!(
@@ -38,6 +39,7 @@ pub fn attached_geometry(
 struct Finder<'a> {
     model: &'a Model,
     open: &'a dyn Fn(&str) -> Option<Vec<u8>>,
+    most_faces: usize,
     shapes: Vec<Shape>,
     /// Lines of meshes that cannot be drawn, and why.
     missing: Vec<(u32, String)>,
@@ -121,7 +123,7 @@ impl Finder<'_> {
             Ok(m) => {
                 // Any cut of a polygon looks the same.
                 let fan = |f: &Vec<u32>| (2..f.len()).map(|i| [f[0], f[i - 1], f[i]]).collect::<Vec<_>>();
-                Some(simplified(m.vertices, m.faces.iter().flat_map(fan).collect()))
+                Some(simplified(m.vertices, m.faces.iter().flat_map(fan).collect(), self.most_faces))
             }
             Err(why) => {
                 self.missing.push((g.line, why));

@@ -12,7 +12,7 @@ pub use build::SceneOptions;
 pub use frames::Recorder;
 pub use geometry::attached_geometry;
 pub use motion::{Activations, Motion, MotionError};
-pub use solid::Solid;
+pub use solid::{FEW_FACES, Solid};
 
 use soleus_math::{Transform, Vec3};
 

@@ -124,14 +124,15 @@ impl Solid {
 }
 
 /// More faces than this are not needed for a picture of a few hundred pixels.
-const MOST_FACES: usize = 600;
+pub const FEW_FACES: usize = 600;
 
 /// A mesh with fewer faces where it has many: vertices in one cell of a grid become one, in their middle, and what
 /// has no area left is dropped (Rossignac and Borrel 1993). The grid gets coarser until the count is right.
-pub fn simplified(vertices: Vec<Vec3<f64>>, faces: Vec<[u32; 3]>) -> Solid {
-    let mut cells = 24.0;
+pub fn simplified(vertices: Vec<Vec3<f64>>, faces: Vec<[u32; 3]>, most_faces: usize) -> Solid {
+    // So many cells along the longest side leave about half of their square as faces.
+    let mut cells = 24.0 * (most_faces as f64 / FEW_FACES as f64).sqrt().max(1.0);
     let (mut v, mut f) = (vertices.clone(), faces.clone());
-    while f.len() > MOST_FACES && cells > 2.0 {
+    while f.len() > most_faces && cells > 2.0 {
         (v, f) = clustered(&vertices, &faces, cells);
         cells *= 0.8;
     }
@@ -244,8 +245,8 @@ mod tests {
             }
         }
         let full = volume(&Solid::Mesh { vertices: v.clone(), faces: f.clone() });
-        let Solid::Mesh { vertices, faces } = simplified(v, f) else { unreachable!() };
-        assert!(faces.len() <= MOST_FACES, "{}", faces.len());
+        let Solid::Mesh { vertices, faces } = simplified(v, f, FEW_FACES) else { unreachable!() };
+        assert!(faces.len() <= FEW_FACES, "{}", faces.len());
         let few = volume(&Solid::Mesh { vertices, faces });
         // Corners of the cells are averages, which lie inside the sphere.
         assert!((few / full - 1.0).abs() < 0.1, "{few} of {full}");

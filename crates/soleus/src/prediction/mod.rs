@@ -67,6 +67,11 @@ pub(crate) fn builtin(source: &ModelSource) -> Result<Option<Document>, Error> {
     document.map(Some).ok_or_else(|| Error::input(Path::new(GAIT_FILE), log))
 }
 
+/// The file of that model.
+pub fn model_text() -> &'static str {
+    GAIT
+}
+
 /// A model as a walker.
 pub fn walker(model: Model) -> Result<Planar, Error> {
     let file = Path::new(GAIT_FILE);

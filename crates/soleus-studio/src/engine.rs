@@ -1,0 +1,93 @@
+//! A session behind bytes: what the page's worker and the socket of the server have in common.
+
+use crate::message;
+use crate::session::{Refusal, Session};
+use crate::tools;
+use serde_json::{Value, json};
+use soleus::files::Files;
+use soleus::{Context, Diagnostic, Monitor, Progress};
+use std::sync::{Mutex, PoisonError};
+
+/// Time between two words about progress, s: a page need not draw more often.
+const BETWEEN_S: f64 = 0.05;
+
+/// Tells a page what a tool says.
+pub struct Teller<'a> {
+    /// Number of the message that is answered.
+    pub id: Value,
+    /// Sends JSON to the page.
+    pub tell: &'a (dyn Fn(&Value) + Sync),
+    /// A clock, s.
+    pub seconds: &'a (dyn Fn() -> f64 + Sync),
+    /// Whether the page asked to stop.
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// When progress was told last.
+    pub last: Mutex<f64>,
+}
+
+impl Monitor for Teller<'_> {
+    fn diagnostic(&self, d: &Diagnostic) {
+        (self.tell)(&json!({ "id": self.id, "diagnostic": message::told(d) }));
+    }
+
+    fn note(&self, line: &str) {
+        (self.tell)(&json!({ "id": self.id, "note": line }));
+    }
+
+    fn progress(&self, p: &Progress) {
+        let now = (self.seconds)();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if now - *last < BETWEEN_S {
+            return;
+        }
+        *last = now;
+        let progress = json!({ "what": p.what, "done": p.done, "total": p.total, "left_s": p.left_s, "detail": p.detail });
+        (self.tell)(&json!({ "id": self.id, "progress": progress }));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        (self.cancelled)()
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        Some((self.seconds)())
+    }
+}
+
+/// Answers a message with the number `id`.
+pub fn answer(session: &mut Session, id: &Value, value: &Value, block: &[u8]) -> Vec<u8> {
+    let method = value.get("method").and_then(Value::as_str).unwrap_or_default();
+    let fields = value.get("fields").unwrap_or(&Value::Null);
+    match session.answer(method, fields, block) {
+        Ok(answer) => message::write(&json!({ "id": id, "answer": answer.value }), &answer.block.0),
+        Err(refusal) => refused(id, &refusal),
+    }
+}
+
+/// A message that says why there is no answer.
+pub fn refused(id: &Value, refusal: &Refusal) -> Vec<u8> {
+    message::write(&json!({ "id": id, "refused": refusal.value() }), &[])
+}
+
+/// Runs a tool for a message; its files come with the answer.
+pub fn run(files: &dyn Files, teller: &Teller, threads: usize, value: &Value) -> Vec<u8> {
+    let fields = value.get("fields").unwrap_or(&Value::Null);
+    let tool = fields.get("tool").and_then(Value::as_str).unwrap_or_default();
+    let request = fields.get("request").cloned().unwrap_or(Value::Null);
+    let begun = (teller.seconds)();
+    let cx = Context::new(files).with_monitor(teller).with_threads(threads);
+    match tools::run(tool, request, &cx) {
+        Err(e) => refused(&teller.id, &Refusal::Failed(e)),
+        Ok(ran) => {
+            let mut block = message::Block::default();
+            let list: Vec<Value> = ran
+                .files
+                .iter()
+                .map(|(name, bytes)| json!({ "name": name, "bytes": block.bytes(bytes) }))
+                .collect();
+            let seconds = (teller.seconds)() - begun;
+            let answer = json!({ "files": list, "verdict": ran.verdict, "seconds": seconds });
+            message::write(&json!({ "id": teller.id, "answer": answer }), &block.0)
+        }
+    }
+}

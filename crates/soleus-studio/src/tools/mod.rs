@@ -1,0 +1,225 @@
+//! Every tool of the library by name: its form, its run from JSON, and how to do the same without a page.
+
+mod same;
+
+pub use same::same;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use soleus::artifact::{Artifact, Outcome};
+use soleus::{
+    Analyze, ComputedMuscleControl, Context, Equilibrium, Error, FitPaths, Inverse, InverseDynamics,
+    InverseKinematics, PredictWalk, Reconcile, ResidualElimination, ResidualReduction, Scaling,
+    SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track,
+};
+use std::path::Path;
+
+/// A tool.
+struct Tool {
+    /// As Python has it.
+    name: &'static str,
+    /// The type of its request.
+    request: &'static str,
+    /// In words.
+    title: &'static str,
+    /// Under which heading it is found.
+    group: &'static str,
+    /// Fields of a form that are seen at once; the others are folded.
+    first: &'static [&'static str],
+    /// Where results go unless the user says otherwise: field and name, in which `*` stands for the name of the data.
+    output: &'static [(&'static str, &'static str)],
+    defaults: fn() -> Value,
+    /// Nothing if this engine does without it.
+    run: Option<fn(Value, &Context) -> Result<Ran, Error>>,
+}
+
+/// What a tool left.
+pub struct Ran {
+    /// Files that the result is.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Why it is not all that was wanted; nothing if it is.
+    pub verdict: Option<String>,
+}
+
+fn defaults<R: Serialize + Default>() -> Value {
+    serde_json::to_value(R::default()).unwrap_or(Value::Null)
+}
+
+fn ran(outcome: &dyn Outcome) -> Ran {
+    let file = |a: &Artifact| (a.path.to_string_lossy().into_owned(), a.to_bytes().into_owned());
+    Ran {
+        files: outcome.artifacts().iter().map(file).collect(),
+        verdict: outcome.verdict().err().map(|e| e.to_string()),
+    }
+}
+
+/// A request from JSON.
+fn request<R: DeserializeOwned>(tool: &str, value: Value) -> Result<R, Error> {
+    serde_json::from_value(value).map_err(|e| Error::content(Path::new(tool), 0, "", e.to_string(), ""))
+}
+
+macro_rules! tool {
+    ($(#[$feature:meta])? $name:literal, $request:ident, $title:literal, $group:literal, [$($first:literal),*], [$($field:literal => $file:literal),*]) => {
+        Tool {
+            name: $name,
+            request: stringify!($request),
+            title: $title,
+            group: $group,
+            first: &[$($first),*],
+            output: &[$(($field, $file)),*],
+            defaults: defaults::<$request>,
+            run: {
+                let run: Option<fn(Value, &Context) -> Result<Ran, Error>> = None;
+                let _ = run;
+                $(#[$feature])?
+                let run: Option<fn(Value, &Context) -> Result<Ran, Error>> =
+                    Some(|value, cx| Ok(ran(&request::<$request>($name, value)?.run(cx)?)));
+                run
+            },
+        }
+    };
+}
+
+/// All tools.
+const TOOLS: &[Tool] = &[
+    tool!("inverse_kinematics", InverseKinematics, "Inverse kinematics", "Motion", ["model", "markers", "task_file", "from", "to"],
+        ["output.motion" => "*_ik.mot", "output.errors" => "*_ik_errors.sto"]),
+    tool!("inverse_dynamics", InverseDynamics, "Inverse dynamics", "Motion", ["model", "motion", "loads", "cutoff_hz", "from", "to"],
+        ["output" => "*_id.sto"]),
+    tool!("static_optimization", StaticOptimization, "Static optimization", "Muscles", ["model", "motion", "loads", "cutoff_hz", "reserves", "residuals", "from", "to"],
+        ["output.folder" => "so"]),
+    tool!("analyze", Analyze, "Analyses", "Muscles", ["model", "motion", "analyses", "loads", "cutoff_hz", "from", "to"],
+        ["output.folder" => "analyses"]),
+    tool!(#[cfg(feature = "all-tools")] "computed_muscle_control", ComputedMuscleControl, "Computed muscle control", "Muscles", ["tracking.model", "tracking.motion", "tracking.loads"],
+        ["tracking.output.folder" => "cmc"]),
+    tool!(#[cfg(feature = "all-tools")] "residual_reduction", ResidualReduction, "Residual reduction", "Motion", ["tracking.model", "tracking.motion", "tracking.loads"],
+        ["tracking.output.folder" => "rra"]),
+    tool!(#[cfg(feature = "all-tools")] "residual_elimination", ResidualElimination, "Residual elimination", "Motion", ["model", "motion", "loads"],
+        ["output" => "*_rea.mot"]),
+    tool!(#[cfg(feature = "all-tools")] "reconcile", Reconcile, "Consistent motion", "Motion", ["model", "markers", "motion", "loads"],
+        ["output" => "*_consistent.mot"]),
+    tool!("scale", Scaling, "Scaling", "Model", ["model", "factors", "placing", "mass", "height"],
+        ["output.model" => "scaled.osim"]),
+    tool!("sensor_kinematics", SensorKinematics, "Kinematics from inertial sensors", "Motion", ["model", "orientations"],
+        ["output.motion" => "*_ik.mot"]),
+    tool!(#[cfg(feature = "all-tools")] "fit_paths", FitPaths, "Polynomial paths", "Model", ["model", "coordinates"],
+        ["output" => "fitted.osim"]),
+    tool!("simulate", Simulation, "Simulation", "Simulation", ["model", "duration", "excitation", "controls", "initial"],
+        ["output.folder" => "simulation"]),
+    tool!("equilibrium", Equilibrium, "Equilibrium", "Simulation", ["model", "initial"],
+        ["output" => "equilibrium.sto"]),
+    tool!(#[cfg(feature = "all-tools")] "solve", Solve, "Optimal control: a study", "Optimal control", ["study"],
+        ["solution" => "solution.sto"]),
+    tool!(#[cfg(feature = "all-tools")] "inverse", Inverse, "Muscles of a motion (optimal control)", "Optimal control", ["model", "kinematics", "changes"],
+        ["solution" => "inverse.sto"]),
+    tool!(#[cfg(feature = "all-tools")] "track", Track, "Tracking (optimal control)", "Optimal control", ["model", "states", "markers", "changes"],
+        ["solution" => "track.sto"]),
+    tool!(
+        #[cfg(feature = "all-tools")]
+        "setup_file",
+        SetupFile,
+        "A setup file of OpenSim",
+        "Files",
+        ["file"],
+        []
+    ),
+    Tool {
+        name: "predict_walk",
+        request: "PredictWalk",
+        title: "Predict a walk",
+        group: "Optimal control",
+        first: &["speed"],
+        output: &[],
+        defaults: defaults::<PredictWalk>,
+        #[cfg(feature = "prediction")]
+        run: Some(|value, cx| {
+            let walk = request::<PredictWalk>("predict_walk", value)?.run(cx)?;
+            let mut all = ran(&walk);
+            all.files.extend(walk_files(&walk)?);
+            Ok(all)
+        }),
+        #[cfg(not(feature = "prediction"))]
+        run: None,
+    },
+];
+
+/// Runs a tool.
+pub fn run(tool: &str, request: Value, cx: &Context) -> Result<Ran, Error> {
+    match TOOLS.iter().find(|t| t.name == tool) {
+        Some(Tool { run: Some(run), .. }) => run(request, cx),
+        Some(t) => {
+            let hint = "`soleus studio` opens this page with the whole program behind it";
+            Err(Error::content(Path::new(t.title), 0, "", "the page does without this tool", hint))
+        }
+        None => Err(Error::content(Path::new(tool), 0, "", "there is no such tool", "")),
+    }
+}
+
+/// The forms of all tools: fields with kinds, helps and defaults.
+pub fn described() -> Value {
+    let forms: Value = serde_json::from_str(include_str!("forms.json")).unwrap_or(Value::Null);
+    let list: Vec<Value> = (TOOLS.iter())
+        .map(|t| {
+            json!({
+                "name": t.name, "title": t.title, "group": t.group, "first": t.first, "about": forms[t.request]["about"],
+                "output": t.output, "request": t.request, "here": t.run.is_some(), "defaults": (t.defaults)(),
+            })
+        })
+        .collect();
+    json!({ "tools": list, "types": forms })
+}
+
+/// Requests of the tools by their types, with their defaults: for tests.
+pub fn requests() -> Vec<(&'static str, Value)> {
+    TOOLS.iter().map(|t| (t.request, (t.defaults)())).collect()
+}
+
+#[cfg(feature = "prediction")]
+/// A predicted walk as files that can be opened: the model, and states over time.
+fn walk_files(found: &soleus::prediction::PredictedWalk) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    let system = &found.walker.base.system;
+    let model = &found.walker.base.model;
+    let order = soleus::evaluation::tree_order(model, system);
+    let labels: Vec<String> = (order.iter().map(|c| format!("{c}/value")))
+        .chain(order.iter().map(|c| format!("{c}/speed")))
+        .chain(system.aux_names.iter().cloned())
+        .collect();
+    let rows = &found.walk.states;
+    let column = |k: usize| {
+        let n = order.len();
+        rows.iter()
+            .map(|x| {
+                if k < n {
+                    x.q[k]
+                } else if k < 2 * n {
+                    x.u[k - n]
+                } else {
+                    x.z[k - 2 * n]
+                }
+            })
+            .collect()
+    };
+    let columns: Vec<Vec<f64>> = (0..labels.len()).map(column).collect();
+    let wrong = |e: &dyn std::fmt::Display| Error::content(Path::new(WALK), 0, "", e.to_string(), "");
+    let table = soleus::Table::new(
+        soleus::engine::math::table::Element::Scalar,
+        labels,
+        found.walk.times.clone(),
+        columns,
+    )
+    .map_err(|e| wrong(&e))?;
+    let file = Artifact::table(WALK, &table, soleus::engine::io::table::sto::Digits::Shortest)
+        .to_bytes()
+        .into_owned();
+    Ok(vec![
+        (WALKER.to_string(), soleus::prediction::model_text().as_bytes().to_vec()),
+        (WALK.to_string(), file),
+    ])
+}
+
+/// Names of the files of a predicted walk.
+#[cfg(feature = "prediction")]
+const WALKER: &str = "walker.osim";
+#[cfg(feature = "prediction")]
+const WALK: &str = "walk_states.sto";

@@ -1,0 +1,290 @@
+//! The same request outside of a page: as a command, and in Python.
+
+use super::TOOLS;
+use serde_json::{Map, Value, json};
+
+/// How the command does what a tool does: its verb, and the flag of each field. Fields that are not here have no flag.
+struct Verb {
+    tool: &'static str,
+    verb: &'static str,
+    /// Field and flag. A flag that ends in `!` is given when the field is false.
+    flags: &'static [(&'static str, &'static str)],
+}
+
+const MOTION: &[(&str, &str)] = &[
+    ("model", "--model"),
+    ("motion", "--motion"),
+    ("loads", "--loads"),
+    ("force_sets", "--force-set"),
+    ("residuals", "--residuals"),
+    ("reserves", "--reserves"),
+    ("cutoff_hz", "--cutoff-hz"),
+    ("from", "--from"),
+    ("to", "--to"),
+    ("every", "--every"),
+    ("exponent", "--exponent"),
+    ("muscle_physiology", "--isometric!"),
+    ("output.folder", "--out"),
+    ("opensim_faults", "--opensim-faults"),
+    ("root_angles", "--root-angles"),
+];
+
+const VERBS: &[Verb] = &[
+    Verb {
+        tool: "inverse_kinematics",
+        verb: "ik",
+        flags: &[
+            ("model", "--model"),
+            ("markers", "--markers"),
+            ("task_file", "--tasks"),
+            ("from", "--from"),
+            ("to", "--to"),
+            ("chunks", "--chunks"),
+            ("output.motion", "--out"),
+            ("output.errors", "--errors"),
+        ],
+    },
+    Verb {
+        tool: "inverse_dynamics",
+        verb: "id",
+        flags: &[
+            ("model", "--model"),
+            ("motion", "--motion"),
+            ("loads", "--loads"),
+            ("cutoff_hz", "--cutoff-hz"),
+            ("exclude", "--exclude"),
+            ("from", "--from"),
+            ("to", "--to"),
+            ("output", "--out"),
+            ("opensim_faults", "--opensim-faults"),
+            ("root_angles", "--root-angles"),
+        ],
+    },
+    Verb { tool: "static_optimization", verb: "so", flags: MOTION },
+    Verb {
+        tool: "simulate",
+        verb: "simulate",
+        flags: &[
+            ("model", ""),
+            ("excitation", "--excitation"),
+            ("controls", "--controls"),
+            ("initial", "--initial"),
+            ("duration", "--duration"),
+            ("accuracy", "--accuracy"),
+            ("step", "--step"),
+            ("interval", "--interval"),
+            ("deadline", "--deadline"),
+            ("output.folder", "--out"),
+            ("opensim_faults", "--opensim-faults"),
+        ],
+    },
+    Verb {
+        tool: "predict_walk",
+        verb: "demo",
+        flags: &[("speed", "--speed"), ("page", "--out"), ("picture", "--picture")],
+    },
+    Verb {
+        tool: "setup_file",
+        verb: "run",
+        flags: &[("file", ""), ("model", "--model"), ("opensim_faults", "--opensim-faults")],
+    },
+];
+
+/// Methods of a model in Python that have another name than the tool.
+const METHODS: &[(&str, &str)] = &[
+    ("computed_muscle_control", "cmc"),
+    ("residual_reduction", "rra"),
+    ("residual_elimination", "rea"),
+    ("reconcile", "make_consistent"),
+];
+
+/// A request as a command and in Python; `command` is null where the command has no flags for it.
+pub fn same(tool: &str, request: &Value) -> Value {
+    let Some(t) = TOOLS.iter().find(|t| t.name == tool) else { return Value::Null };
+    let mut changed = Vec::new();
+    collect("", request, &(t.defaults)(), &mut changed);
+    json!({ "command": command(tool, request, &changed), "python": python(tool, request, &changed) })
+}
+
+/// Fields of a request that are not at their defaults, by path.
+fn collect<'r>(path: &str, request: &'r Value, defaults: &Value, out: &mut Vec<(String, &'r Value)>) {
+    let (Value::Object(fields), Value::Object(known)) = (request, defaults) else {
+        if request != defaults && !request.is_null() {
+            out.push((path.to_string(), request));
+        }
+        return;
+    };
+    for (key, value) in fields {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        collect(&path, value, known.get(key).unwrap_or(&Value::Null), out);
+    }
+}
+
+fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Option<String> {
+    let verb = VERBS.iter().find(|v| v.tool == tool)?;
+    let mut words = vec!["soleus".to_string(), verb.verb.to_string()];
+    // The verb leaves out the forces that the request would have to name.
+    let mut missing = Vec::new();
+    for (path, value) in changed {
+        let Some((_, flag)) = verb.flags.iter().find(|(f, _)| f == path) else {
+            missing.push(path.clone());
+            continue;
+        };
+        match (value, flag.strip_suffix('!')) {
+            (Value::Bool(false), Some(flag)) => words.push(flag.to_string()),
+            (Value::Bool(true), Some(_)) | (Value::Bool(false), None) => {}
+            (Value::Bool(true), None) => words.push(flag.to_string()),
+            (Value::Array(list), _) => {
+                let list: Vec<String> = list.iter().map(plain).collect();
+                let spaced = *flag == "--exclude";
+                words.push(flag.to_string());
+                words.push(if spaced {
+                    list.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" ")
+                } else {
+                    quoted(&list.join(","))
+                });
+            }
+            (value, _) => {
+                if !flag.is_empty() {
+                    words.push(flag.to_string());
+                }
+                words.push(quoted(&plain(value)));
+            }
+        }
+    }
+    if tool == "inverse_dynamics"
+        && request.get("exclude").and_then(Value::as_array).is_some_and(Vec::is_empty)
+    {
+        words.push("--exclude".to_string());
+    }
+    missing.is_empty().then(|| words.join(" "))
+}
+
+fn python(tool: &str, request: &Value, changed: &[(String, &Value)]) -> String {
+    let mut arguments = Vec::new();
+    let mut save = None;
+    let (mut from, mut to) = (None, None);
+    for (path, value) in changed {
+        let key = path.strip_prefix("tracking.").unwrap_or(path);
+        match key {
+            "model" => {}
+            "from" => from = Some(literal(value)),
+            "to" => to = Some(literal(value)),
+            "task_file" => arguments.push(format!("tasks={}", literal(value))),
+            _ if key == "output.motion" || key == "output" => save = Some(literal(value)),
+            _ if key.starts_with("output") => {}
+            _ if key.contains('.') => {}
+            _ => arguments.push(format!("{key}={}", literal(value))),
+        }
+    }
+    if tool == "inverse_dynamics"
+        && request.get("exclude").and_then(Value::as_array).is_some_and(Vec::is_empty)
+    {
+        arguments.push("exclude=[]".to_string());
+    }
+    if from.is_some() || to.is_some() {
+        let or_none = |x: Option<String>| x.unwrap_or_else(|| "None".to_string());
+        arguments.push(format!("time=({}, {})", or_none(from), or_none(to)));
+    }
+    let method = METHODS.iter().find(|(t, _)| *t == tool).map_or(tool, |(_, m)| m);
+    let arguments = arguments.join(", ");
+    let model = request.get("model").or_else(|| request.pointer("/tracking/model")).map(literal);
+    let mut lines = vec!["import soleus".to_string(), String::new()];
+    match (tool, model) {
+        ("predict_walk", _) => {
+            lines.push(format!("walk = soleus.predict_walk({})", arguments.replace("speed=", "")))
+        }
+        ("setup_file", _) => {
+            lines.push(format!("soleus.run({})", request.get("file").map_or(String::new(), literal)))
+        }
+        ("solve", _) => lines
+            .push(format!("soleus.study({}).solve()", request.get("study").map_or(String::new(), literal))),
+        (_, model) => {
+            lines.push(format!("model = soleus.read({})", model.unwrap_or_default()));
+            lines.push(format!("result = model.{method}({arguments})"));
+        }
+    }
+    match (tool, save) {
+        ("inverse_kinematics", Some(file)) => lines.push(format!("result.motion.save({file})")),
+        ("inverse_dynamics", Some(file)) => lines.push(format!("result.moments.save({file})")),
+        _ => {}
+    }
+    lines.join("\n")
+}
+
+/// As a word of a command.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), String::from)
+}
+
+/// A word of a command as a shell takes it.
+fn quoted(word: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "_-./,=+:@%".contains(c);
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// As a literal of Python. JSON's strings, numbers and lists are Python's.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_string(),
+        Value::Bool(b) => if *b { "True" } else { "False" }.to_string(),
+        Value::Array(list) => format!("[{}]", list.iter().map(literal).collect::<Vec<_>>().join(", ")),
+        Value::Object(map) => object(map),
+        other => other.to_string(),
+    }
+}
+
+fn object(map: &Map<String, Value>) -> String {
+    let fields: Vec<String> = map.iter().map(|(k, v)| format!("{}: {}", json!(k), literal(v))).collect();
+    format!("{{{}}}", fields.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(tool: &str, fields: &Value) -> Value {
+        let t = TOOLS.iter().find(|t| t.name == tool).unwrap();
+        let mut request = (t.defaults)();
+        for (key, value) in fields.as_object().unwrap() {
+            let place = request
+                .pointer_mut(&format!("/{}", key.replace('.', "/")))
+                .unwrap_or_else(|| panic!("{key}"));
+            *place = value.clone();
+        }
+        request
+    }
+
+    #[test]
+    fn analytic_commands_and_python() {
+        let fields =
+            json!({ "model": "a b.osim", "markers": "walk.trc", "from": 0.5, "output.motion": "it's.mot" });
+        let found = same("inverse_kinematics", &request("inverse_kinematics", &fields));
+        assert_eq!(
+            found["command"],
+            "soleus ik --model 'a b.osim' --markers walk.trc --from 0.5 --out 'it'\\''s.mot'"
+        );
+        assert_eq!(
+            found["python"],
+            "import soleus\n\nmodel = soleus.read(\"a b.osim\")\nresult = model.inverse_kinematics(markers=\"walk.trc\", \
+             time=(0.5, None))\nresult.motion.save(\"it's.mot\")"
+        );
+        let fields = json!({ "model": "m.osim", "motion": "w.mot", "muscle_physiology": false, "reserves": [1.0], "output.folder": "so" });
+        let found = same("static_optimization", &request("static_optimization", &fields));
+        assert_eq!(
+            found["command"],
+            "soleus so --model m.osim --motion w.mot --reserves 1.0 --isometric --out so"
+        );
+    }
+
+    /// What a verb has no flag for must not be dropped in silence.
+    #[test]
+    fn analytic_no_command_without_a_flag() {
+        let fields = json!({ "model": "m.osim", "motion": "w.mot", "joints": ["knee"] });
+        assert!(same("inverse_dynamics", &request("inverse_dynamics", &fields))["command"].is_null());
+    }
+}

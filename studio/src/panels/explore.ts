@@ -1,0 +1,213 @@
+/** Explore: everything in the model as a tree with a search, and what is chosen with its properties, values, sliders and curves. */
+
+import type { App } from "../app";
+import { base, digits, h, tool } from "../dom";
+import { Chart } from "../view/chart";
+
+/** Components of the model by the list they are in. */
+export function tree(app: App): HTMLElement {
+  const search = h("input", { type: "search", placeholder: "Search the model", "aria-label": "Search the model" });
+  const list = h("div", { class: "tree", role: "tree" });
+  const draw = () => {
+    const m = app.doc.model;
+    list.replaceChildren();
+    if (!m) return void list.append(h("p", { class: "faint" }, "Open a model to explore it."));
+    const wanted = search.value.trim().toLowerCase();
+    const groups = new Map<string, [string, string][]>();
+    for (const [path, type] of m.components) {
+      if (wanted && !`${path} ${type}`.toLowerCase().includes(wanted)) continue;
+      const parts = path.split("/").filter(Boolean);
+      if (parts.length < 2) continue;
+      const group = parts[0].replace(/set$/, " set");
+      if (!groups.has(group)) groups.set(group, []);
+      groups.get(group)!.push([path, type]);
+    }
+    for (const [group, items] of groups) {
+      const body = h("div", { role: "group" });
+      const fill = () => {
+        if (body.childElementCount > 0) return;
+        for (const [path, type] of items.slice(0, 2000)) {
+          const depth = path.split("/").length - 3;
+          body.append(h("button", {
+            class: path === app.doc.selection ? "leaf on" : "leaf", role: "treeitem", "data-path": path, title: `${path} (${type})`,
+            style: `padding-left:${12 + 12 * depth}px`, onclick: () => app.store.set({ selection: path }),
+          }, h("span", {}, base(path)), h("small", {}, type)));
+        }
+      };
+      const open = wanted !== "" || items.some(([p]) => p === app.doc.selection);
+      const details = h("details", { open, ontoggle: (e: Event) => (e.target as HTMLDetailsElement).open && fill() }, h("summary", {}, `${group} `, h("small", {}, items.length)), body);
+      if (open) fill();
+      list.append(details);
+    }
+  };
+  search.addEventListener("input", draw);
+  app.store.on(["model"], draw);
+  app.store.on(["selection"], () => {
+    for (const b of list.querySelectorAll(".leaf")) b.classList.toggle("on", (b as HTMLElement).dataset.path === app.doc.selection);
+  });
+  draw();
+  return h("div", { class: "column" }, search, list);
+}
+
+/** Sliders of the coordinates, each with a lock. */
+export function sliders(app: App): HTMLElement {
+  const box = h("div", { class: "sliders" });
+  const unit = (rotational: boolean) => (rotational ? 180 / Math.PI : 1);
+  const draw = () => {
+    const m = app.doc.model;
+    box.replaceChildren();
+    if (!m) return;
+    for (const c of m.coordinates) {
+      const k = unit(c.rotational);
+      const held = c.locked || c.dependent || !c.moves || app.doc.held[c.name] || !app.engine.computes;
+      const value = app.doc.q[c.name] ?? c.default;
+      const [low, high] = [c.range[0] * k, c.range[1] * k];
+      const number = h("input", { type: "number", step: c.rotational ? 1 : 0.01, value: digits(value * k, 4), "aria-label": c.name, disabled: held, "data-number": c.name });
+      const range = h("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, value: value * k, "aria-label": `${c.name} slider`, disabled: held, "data-slider": c.name });
+      range.addEventListener("input", () => app.setCoordinate(c.name, Number(range.value) / k));
+      number.addEventListener("change", () => app.setCoordinate(c.name, Number(number.value) / k));
+      const why = c.dependent ? "moved by a constraint" : c.locked ? "locked in the model: click to unlock" : held ? "held: click to free" : "click to hold";
+      const lock = tool(held ? "lock" : "unlock", `${c.name}: ${why}`, () => {
+        if (c.locked) void app.edit(c.path, "locked", "false");
+        else if (!c.dependent && c.moves) {
+          app.store.set({ held: { ...app.doc.held, [c.name]: !app.doc.held[c.name] } });
+        }
+      }, { class: "tool tiny" });
+      box.append(h("div", { class: "slider" }, h("label", { title: c.path }, c.name), range, number, h("small", {}, c.rotational ? "°" : "m"), lock));
+    }
+    show();
+  };
+  const show = () => {
+    const m = app.doc.model;
+    if (!m) return;
+    m.coordinates.forEach((c, i) => {
+      const k = unit(c.rotational);
+      const value = app.shownQ[i];
+      if (value === undefined) return;
+      const range = box.querySelector<HTMLInputElement>(`[data-slider="${CSS.escape(c.name)}"]`);
+      const number = box.querySelector<HTMLInputElement>(`[data-number="${CSS.escape(c.name)}"]`);
+      if (range && document.activeElement !== range) range.value = String(value * k);
+      if (number && document.activeElement !== number) number.value = digits(value * k, 4);
+    });
+  };
+  app.poseListeners.push(show);
+  app.store.on(["model", "held"], draw);
+  draw();
+  const reset = h("button", { class: "small", hidden: !app.engine.computes, onclick: () => {
+    const q: Record<string, number> = {};
+    for (const c of app.doc.model?.coordinates ?? []) q[c.name] = c.default;
+    app.store.set({ q, motion: null, playing: false });
+    void app.pose();
+  } }, "Default pose");
+  return h("div", { class: "column" }, h("div", { class: "row" }, h("h3", {}, "Coordinates"), h("span", { class: "space" }), reset), box);
+}
+
+/** What is chosen: its properties, to be changed, and its values at the pose that is shown. */
+export function inspector(app: App): HTMLElement {
+  const box = h("div", { class: "column inspector" });
+  let shown = "";
+  const draw = async () => {
+    const [m, path] = [app.doc.model, app.doc.selection];
+    if (!m || !path) {
+      box.replaceChildren(h("p", { class: "faint" }, m ? "Click a body, a muscle or a marker." : ""));
+      shown = "";
+      return;
+    }
+    let found;
+    try {
+      found = (await app.engine.call("properties", { model: m.id, path })).value;
+    } catch (e) {
+      return app.fail(e);
+    }
+    if (app.doc.selection !== path) return;
+    const fields = found.properties.map((p: any) => {
+      const change = (text: string) => text !== p.text && void app.edit(path, p.name, text);
+      const input = p.kind === "boolean"
+        ? h("input", { type: "checkbox", checked: p.text === "true", "aria-label": p.name, onchange: (e: Event) => change(String((e.target as HTMLInputElement).checked)) })
+        : h("input", { type: "text", value: p.text, "aria-label": p.name, "data-property": p.name, onchange: (e: Event) => change((e.target as HTMLInputElement).value.trim()) });
+      return h("label", { class: p.given ? "property" : "property default", title: p.given ? p.name : `${p.name}: the file does not say; this is the default` }, h("span", {}, p.name), input);
+    });
+    const parts = found.parts.map(([name, at, type]: string[]) => h("button", { class: "leaf", title: at, onclick: () => app.store.set({ selection: at }) }, h("span", {}, name), h("small", {}, type)));
+    const up = path.split("/").slice(0, -1).join("/");
+    const values = h("table", { class: "values" });
+    const muscle = m.paths.find((p) => path === p.path && p.strength !== null);
+    box.replaceChildren(
+      h("div", { class: "row" }, h("h3", {}, base(path)), h("small", {}, found.class), h("span", { class: "space" }),
+        up.split("/").length > 2 && h("button", { class: "small", onclick: () => app.store.set({ selection: up }) }, "Up"),
+        tool("close", "Choose nothing (Esc)", () => app.store.set({ selection: null }), { class: "tool tiny" })),
+      values, ...(muscle ? [muscleCurves(app, path)] : []),
+      h("details", { open: !muscle }, h("summary", {}, "Properties"), ...fields),
+      parts.length > 0 && h("details", { open: parts.length < 12 }, h("summary", {}, `Parts (${parts.length})`), ...parts) || "");
+    shown = path;
+    await live(values);
+  };
+  let busy = false;
+  const live = async (table = box.querySelector<HTMLTableElement>(".values")) => {
+    const [m, path] = [app.doc.model, app.doc.selection];
+    if (!m || !path || path !== shown || !table || busy) return;
+    busy = true;
+    try {
+      const a = await app.engine.call("values", { model: m.id, path, q: app.nowQ(), activation: app.nowActivation(path) });
+      table.replaceChildren(...a.value.values.map(([name, value, unit]: [string, number, string]) =>
+        h("tr", {}, h("td", {}, name), h("td", { class: "number", "data-value": name }, digits(value, 5)), h("td", { class: "faint" }, unit))));
+    } catch {
+      // A shared page has none.
+    } finally {
+      busy = false;
+    }
+  };
+  app.store.on(["selection", "model"], () => void draw());
+  app.poseListeners.push(() => !app.doc.playing && void live());
+  void draw();
+  return box;
+}
+
+const QUANTITIES: [string, string, string][] = [
+  ["moment_arm", "moment arm", "m"],
+  ["length", "length", "m"],
+  ["tendon_force", "force", "N"],
+  ["passive_fiber_force", "passive force", "N"],
+  ["normalized_fiber_length", "normalized fiber length", ""],
+];
+
+/** Moment arm, length or force of a muscle over a coordinate, at the pose that is shown. */
+function muscleCurves(app: App, path: string): HTMLElement {
+  const m = app.doc.model!;
+  const quantity = h("select", { "aria-label": "Quantity" }, ...QUANTITIES.map(([v, t]) => h("option", { value: v }, t)));
+  const coordinate = h("select", { "aria-label": "Over coordinate" }, ...m.coordinates.filter((c) => c.moves && !c.dependent).map((c) => h("option", { value: c.name }, c.name)));
+  let k = 180 / Math.PI;
+  const chart = new Chart(base(path), (x) => app.setCoordinate(coordinate.value, x / k));
+  let busy = false;
+  let again = false;
+  const draw = async () => {
+    again = true;
+    if (busy || !chart.element.isConnected) return;
+    busy = true;
+    while (again) {
+      again = false;
+      const [, title, unit] = QUANTITIES.find(([v]) => v === quantity.value)!;
+      const force = quantity.value.endsWith("force");
+      try {
+        const fields = { model: m.id, quantity: quantity.value, coordinate: coordinate.value, muscles: [path], q: app.nowQ(), activation: force && quantity.value === "tendon_force" ? 1 : null };
+        const a = await app.engine.call("curve", fields);
+        k = a.value.rotational ? 180 / Math.PI : 1;
+        const x = a.f64(a.value.x).map((v) => v * k);
+        chart.set([{ name: base(path), x, y: a.f64(a.value.y[0]) }], `${coordinate.value} (${a.value.rotational ? "°" : "m"})`, unit ? `${title} (${unit})` : title, `${title} of ${base(path)}`);
+        chart.point((app.nowQ()[coordinate.value] ?? 0) * k);
+      } catch (e) {
+        app.fail(e);
+      }
+    }
+    busy = false;
+  };
+  quantity.addEventListener("change", () => void draw());
+  coordinate.addEventListener("change", () => void draw());
+  app.poseListeners.push(() => chart.element.isConnected && !app.doc.playing && void draw());
+  // The coordinate that this muscle moves most.
+  void app.engine.call("values", { model: m.id, path, q: app.nowQ() }).then((a) => {
+    const arms = a.value.values.filter(([n]: [string]) => n.startsWith("moment arm, ")).sort((x: any, y: any) => Math.abs(y[1]) - Math.abs(x[1]));
+    if (arms.length > 0) coordinate.value = arms[0][0].slice("moment arm, ".length);
+    void draw();
+  }).catch(() => {});
+  return h("div", { class: "muscle-curve" }, h("div", { class: "row" }, quantity, h("small", {}, "over"), coordinate), chart.element);
+}

@@ -1,0 +1,263 @@
+/** Run: a form for each tool, made of its request type; progress, cancel, results; and the same as a command and in Python. */
+
+import type { App } from "../app";
+import { base, download, ending, h, stem } from "../dom";
+import { WorkerEngine, type Engine } from "../engine/engine";
+
+const get = (o: any, path: string) => path.split(".").reduce((x, k) => x?.[k], o);
+function put(o: any, path: string, value: any): void {
+  const keys = path.split(".");
+  const last = keys.pop()!;
+  for (const k of keys) o = o[k] ??= {};
+  o[last] = value;
+}
+
+export function runPanel(app: App): HTMLElement {
+  const box = h("div", { class: "column run" });
+  let forms: any = null;
+  let page: Promise<Engine> | null = null;
+  let request: any = null;
+  let current: any = null;
+  const choose = h("select", { "aria-label": "Tool" });
+  const form = h("div", { class: "form" });
+  const where = h("select", { "aria-label": "Engine" });
+  const same = h("pre", { class: "same" });
+  const results = h("div", { class: "results" });
+
+  const load = async () => {
+    if (forms) return;
+    forms = (await app.engine.call("tools")).value;
+    const groups = new Map<string, any[]>();
+    for (const t of forms.tools) groups.set(t.group, [...(groups.get(t.group) ?? []), t]);
+    for (const [g, list] of groups) choose.append(h("optgroup", { label: g }, ...list.map((t) => h("option", { value: t.name }, t.title))));
+    choose.value = "inverse_kinematics";
+    where.replaceChildren(...(app.engine.native ? [h("option", { value: "native" }, "soleus program, all cores")] : []), h("option", { value: "page" }, "in this page (WebAssembly)"));
+    begin();
+  };
+
+  /** What the page filled in by itself, and may change again. */
+  let filled = new Map<string, any>();
+
+  /** A new form. */
+  const begin = () => {
+    current = forms.tools.find((t: any) => t.name === choose.value);
+    request = structuredClone(current.defaults);
+    filled = new Map();
+    if (current.name === "static_optimization") put(request, "reserves", [1]), put(request, "residuals", [10]);
+    if (current.name === "inverse_dynamics") put(request, "exclude", ["muscles", "actuators"]);
+    fill();
+  };
+
+  /** Fills the form with what is open; what the user wrote stays. */
+  const fill = () => {
+    const prefix = "tracking" in request ? "tracking." : "";
+    const write = (path: string, value: string | null | undefined) => {
+      const now = get(request, path);
+      if (!value || now === undefined || (now && now !== filled.get(path))) return;
+      put(request, path, value);
+      filled.set(path, value);
+    };
+    const set = (path: string, value: string | null | undefined) => write(prefix + path, value);
+    set("model", app.doc.model ? app.changedName() : null);
+    if (typeof get(request, `${prefix}markers`) === "string") set("markers", app.doc.measured?.file);
+    if (typeof get(request, `${prefix}motion`) === "string") set("motion", app.doc.motion?.file);
+    set("kinematics", app.doc.motion?.file);
+    set("loads", app.doc.motion?.loads);
+    const data = get(request, `${prefix}markers`) || get(request, `${prefix}motion`) || app.doc.model?.file || "result";
+    for (const [field, name] of current.output) write(field, name.replace("*", stem(data)));
+    draw();
+  };
+
+  const tell = async () => {
+    const a = await app.engine.call("same", { tool: current.name, request }).catch(() => null);
+    if (!a) return;
+    same.replaceChildren(h("b", {}, "Command\n"), a.value.command ?? "(the command has no flags for all of this)", "\n\n", h("b", {}, "Python\n"), a.value.python);
+  };
+
+  const field = (path: string, name: string, type: any, help: string): HTMLElement => {
+    const value = get(request, path);
+    const change = (v: any) => {
+      put(request, path, v);
+      void tell();
+    };
+    const label = h("span", {}, name.replaceAll("_", " "));
+    const common = { "aria-label": name, title: help, "data-field": path };
+    const numberOf = (text: string) => (text.trim() === "" ? null : Number(text));
+    let input: HTMLElement;
+    switch (type.kind) {
+      case "boolean":
+        input = h("input", { type: "checkbox", checked: value === true, ...common, onchange: (e: any) => change(e.target.checked) });
+        break;
+      case "number":
+      case "integer":
+        input = h("input", { type: "number", step: type.kind === "integer" ? 1 : "any", value: value ?? "", placeholder: type.optional ? "not set" : "", ...common, onchange: (e: any) => change(numberOf(e.target.value)) });
+        break;
+      case "choice":
+        input = h("select", { ...common, onchange: (e: any) => change(e.target.value === "" ? null : e.target.value) }, ...(type.optional ? [h("option", { value: "" }, "not set")] : []),
+          ...forms.types[type.type].choices.map(([v, t]: string[]) => h("option", { value: v, title: t }, v)));
+        (input as HTMLSelectElement).value = typeof value === "string" ? value : "";
+        break;
+      case "file": {
+        const id = `files-${path}`;
+        input = h("span", { class: "file" }, h("input", { type: "text", list: id, value: value ?? "", placeholder: type.optional ? "none" : "a file", ...common, onchange: (e: any) => change(e.target.value.trim() || (type.optional ? null : "")) }),
+          h("datalist", { id }, ...app.doc.files.filter((f) => (type.for === "model" ? ending(f) === "osim" : type.for === "table" ? ending(f) !== "osim" : true)).map((f) => h("option", { value: f }))));
+        break;
+      }
+      case "text":
+        input = h("input", { type: "text", value: value ?? "", ...common, onchange: (e: any) => change(e.target.value) });
+        break;
+      case "group": {
+        const inner = forms.types[type.type].fields.map((f: any) => [`${path}.${f.name}`, f.name, f.type, f.help] as const);
+        const body = h("div", { class: "group" });
+        const fill = () => body.replaceChildren(...inner.map((i: any) => field(i[0], i[1], i[2], i[3])));
+        const on = value !== null && value !== undefined;
+        const details = h("details", { open: on && !type.optional, title: help }, h("summary", {}, label), body);
+        if (type.optional) {
+          // Its own fields have defaults of their own, which are filled in by the engine.
+          details.addEventListener("toggle", () => {
+            if (details.open && !get(request, path)) change({});
+            fill();
+          });
+        }
+        fill();
+        return details;
+      }
+      case "list": {
+        const simple = ["number", "text", "file", "integer"].includes(type.of.kind);
+        const text = simple ? (value ?? []).join(", ") : JSON.stringify(value ?? []);
+        input = h("input", { type: "text", value: text, placeholder: "none", ...common, onchange: (e: any) => {
+          const t = e.target.value.trim();
+          try {
+            change(!simple ? JSON.parse(t || "[]") : t === "" ? [] : t.split(",").map((x: string) => (type.of.kind === "number" || type.of.kind === "integer" ? Number(x) : x.trim())));
+          } catch (error) {
+            app.fail(error);
+          }
+        } });
+        break;
+      }
+      default:
+        input = h("input", { type: "text", value: JSON.stringify(value ?? null), ...common, onchange: (e: any) => {
+          try {
+            change(JSON.parse(e.target.value));
+          } catch (error) {
+            app.fail(error);
+          }
+        } });
+    }
+    return h("label", { class: "property", title: help }, label, input);
+  };
+
+  const draw = () => {
+    const all: any[] = forms.types[current.request].fields;
+    const find = (path: string) => {
+      const keys = path.split(".");
+      let fields = all;
+      let found: any = null;
+      for (const k of keys) {
+        found = fields.find((f: any) => f.name === k);
+        fields = found?.type.type ? (forms.types[found.type.type].fields ?? []) : [];
+      }
+      return found;
+    };
+    const first = current.first.map((p: string) => field(p, p.split(".").pop()!, find(p).type, find(p).help));
+    const rest = all.filter((f) => !current.first.includes(f.name) && f.name !== "asked_in").map((f) => field(f.name, f.name, f.type, f.help));
+    form.replaceChildren(h("p", { class: "faint" }, current.about), ...first, h("details", {}, h("summary", {}, "All settings"), ...rest));
+    void tell();
+  };
+
+  const go = async () => {
+    const stop = new AbortController();
+    const bar = h("progress", { max: 1 });
+    const line = h("small", { class: "faint" }, "starting");
+    const log = h("div", { class: "log" });
+    const cancel = h("button", { class: "small", "data-do": "cancel", onclick: () => stop.abort() }, "Cancel");
+    const title = h("strong", {}, current.title);
+    const card = h("div", { class: "result", "data-state": "running" }, h("div", { class: "row" }, title, h("span", { class: "space" }), cancel), bar, line, log);
+    results.prepend(card);
+    try {
+      if (app.doc.model && app.doc.done > 0) {
+        await app.engine.call("write_model", { model: app.doc.model.id, file: app.changedName() });
+        await app.list();
+      }
+      let engine: Engine = app.engine;
+      if (where.value === "page" && app.engine.native) {
+        page ??= WorkerEngine.load();
+        engine = await page;
+        const files = await Promise.all(app.doc.files.map(async (name) => {
+          const a = await app.engine.call("read", { file: name });
+          return { name, bytes: a.bytes(a.value.bytes) };
+        }));
+        await engine.call("put", {}, files);
+      }
+      const begun = performance.now();
+      const ran = await engine.run(current.name, request, (t) => {
+        if (t.progress) {
+          const p = t.progress;
+          if (p.total) bar.value = p.done / p.total;
+          line.textContent = `${Math.round(p.done * 1000) / 1000}${p.total ? ` of ${p.total}` : ""} ${p.what}${p.detail ? `: ${p.detail}` : ""}`;
+        }
+        if (t.note) log.append(h("div", {}, t.note));
+        if (t.diagnostic) log.append(h("div", { class: t.diagnostic.severity }, t.diagnostic.message, t.diagnostic.hint ? ` (${t.diagnostic.hint})` : ""));
+      }, stop.signal);
+      const seconds = (performance.now() - begun) / 1000;
+      bar.remove();
+      line.textContent = `${ran.verdict ? "not all of it was solved" : "done"} in ${seconds.toFixed(seconds < 10 ? 2 : 0)} s (${engine.title})`;
+      if (ran.verdict) log.append(h("div", { class: "error" }, ran.verdict));
+      card.dataset.state = "done";
+      card.dataset.seconds = String(ran.seconds);
+      log.append(h("div", { class: "files" }, ...ran.files.map((f) => h("span", { class: "entry-row" },
+        h("button", { class: "link", title: "Show", onclick: () => void app.openAll([f.name]) }, base(f.name)),
+        h("button", { class: "small", title: `Save ${base(f.name)}`, onclick: () => download(f.name, f.bytes as BlobPart) }, "Save")))));
+      (window as any).lastRun = ran;
+      await app.add(ran.files, false);
+      // The model first, then the motion, then what colors it.
+      await app.openAll(ran.files.map((f) => f.name).filter((n) => !/error|locations|force|controls|missing/i.test(base(n))));
+    } catch (e: any) {
+      bar.remove();
+      line.textContent = e.kind === "Cancelled" ? "stopped" : "failed";
+      card.dataset.state = e.kind === "Cancelled" ? "stopped" : "failed";
+      if (e.kind !== "Cancelled") log.append(h("div", { class: "error" }, e.message));
+    } finally {
+      cancel.remove();
+    }
+  };
+
+  choose.addEventListener("change", begin);
+  box.append(h("label", { class: "property" }, h("span", {}, "Tool"), choose), form,
+    h("label", { class: "property" }, h("span", {}, "Compute"), where),
+    h("div", { class: "row" }, h("button", { class: "main", "data-do": "run", onclick: () => void go() }, "Run"), h("button", { class: "small", onclick: () => begin() }, "Take what is open")),
+    h("details", { open: true }, h("summary", {}, "The same without this page"), same), results);
+  app.store.on(["model", "motion", "measured"], () => forms && current && fill());
+  void load().catch(() => box.replaceChildren(h("p", { class: "faint" }, "A shared page does not compute.")));
+  return box;
+}
+
+/** Predict: the walk of least effort at a speed. */
+export function predictPanel(app: App): HTMLElement {
+  const speed = h("input", { type: "range", min: 0.5, max: 2, step: 0.05, value: 1.3, "aria-label": "Speed" });
+  const out = h("output", {}, "1.30 m/s");
+  speed.addEventListener("input", () => (out.textContent = `${Number(speed.value).toFixed(2)} m/s`));
+  const line = h("p", { class: "faint", "data-predict": "" }, "From straight lines to a walk: nothing is measured or tracked.");
+  let stop: AbortController | null = null;
+  const go = h("button", { class: "main", "data-do": "predict", onclick: async () => {
+    if (stop) return stop.abort();
+    stop = new AbortController();
+    go.textContent = "Stop";
+    try {
+      const ran = await app.engine.run("predict_walk", { speed: Number(speed.value), page: null, picture: null }, (t) => {
+        if (t.progress) line.textContent = `${t.progress.done} iterations: ${t.progress.detail}`;
+      }, stop.signal);
+      line.textContent = `found in ${ran.seconds.toFixed(1)} s`;
+      await app.add(ran.files, true);
+      app.store.set({ follow: true });
+      app.figure.view("side");
+      app.play(true);
+    } catch (e: any) {
+      line.textContent = e.message;
+    } finally {
+      stop = null;
+      go.textContent = "Predict";
+    }
+  } }, "Predict");
+  return h("div", { class: "column" }, h("h3", {}, "A walk of least effort"), h("label", { class: "property" }, h("span", {}, "Speed"), speed, out), h("div", { class: "row" }, go), line);
+}

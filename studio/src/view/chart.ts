@@ -1,0 +1,293 @@
+/** Curves: lines over time or over a coordinate, with one cursor, zoom, a legend that switches, and export. */
+
+import { download, h, s, digits, tool } from "../dom";
+import { DASHES, LINES } from "./palette";
+
+export interface Line {
+  name: string;
+  x: ArrayLike<number>;
+  y: ArrayLike<number>;
+}
+
+const MARGIN = { left: 58, right: 14, top: 10, bottom: 34 };
+
+/** Steps of 1, 2 or 5 between numbers on an axis. */
+function ticks(low: number, high: number, count: number): number[] {
+  const span = high - low;
+  if (!(span > 0) || !Number.isFinite(span)) return [low];
+  const raw = span / count;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((m) => m >= raw) ?? 10 * power;
+  const list: number[] = [];
+  for (let v = Math.ceil(low / step) * step; v <= high + 1e-9 * span; v += step) list.push(Math.abs(v) < 1e-9 * span ? 0 : v);
+  return list;
+}
+
+export class Chart {
+  readonly element: HTMLElement;
+  private lines: Line[] = [];
+  private hidden = new Set<string>();
+  private range: [number, number] | null = null;
+  private cursor: number | null = null;
+  private holder: HTMLElement;
+  private legend: HTMLElement;
+  private heading: HTMLElement;
+  private xLabel = "";
+  private yLabel = "";
+  private size = { width: 400, height: 200 };
+  private limits = { x: [0, 1], y: [0, 1] };
+  private cursorLine: SVGElement | null = null;
+  private drag: number | null = null;
+
+  constructor(
+    private title: string,
+    private seek: (x: number) => void,
+    private remove?: (name: string) => void,
+  ) {
+    this.heading = h("strong", {}, title);
+    this.legend = h("div", { class: "legend" });
+    this.holder = h("div", { class: "plot", tabindex: 0, role: "img", "aria-label": title });
+    const bar = h("div", { class: "chart-bar" }, this.heading, this.legend, h("span", { class: "space" }),
+      h("button", { class: "small", title: "All of the range (double click)", onclick: () => this.zoom(null) }, "All"),
+      h("button", { class: "small", title: "Save as SVG", onclick: () => download(`${this.fileName()}.svg`, this.toSvg(), "image/svg+xml") }, "SVG"),
+      h("button", { class: "small", title: "Save as PNG", onclick: () => this.savePng() }, "PNG"),
+      h("button", { class: "small", title: "Save as CSV", onclick: () => download(`${this.fileName()}.csv`, this.toCsv(), "text/csv") }, "CSV"));
+    this.element = h("section", { class: "chart" }, bar, this.holder);
+    this.holder.addEventListener("pointerdown", (e) => {
+      if (e.shiftKey) this.drag = this.at(e);
+      else {
+        this.seek(this.at(e));
+        this.holder.setPointerCapture(e.pointerId);
+        this.drag = NaN;
+      }
+    });
+    this.holder.addEventListener("pointermove", (e) => {
+      if (this.drag !== null && Number.isNaN(this.drag)) this.seek(this.at(e));
+    });
+    this.holder.addEventListener("pointerup", (e) => {
+      if (this.drag !== null && !Number.isNaN(this.drag)) {
+        const to = this.at(e);
+        if (Math.abs(to - this.drag) > 1e-9) this.zoom([Math.min(to, this.drag), Math.max(to, this.drag)]);
+      }
+      this.drag = null;
+    });
+    this.holder.addEventListener("dblclick", () => this.zoom(null));
+    this.holder.addEventListener("wheel", (e) => {
+      e.preventDefault();
+      const [low, high] = this.limits.x;
+      const middle = this.at(e);
+      const k = e.deltaY > 0 ? 1.25 : 0.8;
+      this.zoom([middle + (low - middle) * k, middle + (high - middle) * k]);
+    }, { passive: false });
+    this.holder.addEventListener("keydown", (e) => {
+      const [low, high] = this.limits.x;
+      const step = (high - low) / 100;
+      if (e.key === "ArrowLeft" || e.key === "ArrowRight") {
+        e.stopPropagation();
+        this.seek((this.cursor ?? low) + (e.key === "ArrowLeft" ? -step : step));
+      }
+    });
+    new ResizeObserver(() => {
+      const { width, height } = this.holder.getBoundingClientRect();
+      if (width > 20 && height > 20) {
+        this.size = { width, height };
+        this.draw();
+      }
+    }).observe(this.holder);
+  }
+
+  set(lines: Line[], xLabel: string, yLabel: string, title = this.title): void {
+    this.title = title;
+    this.heading.textContent = title;
+    this.lines = lines;
+    [this.xLabel, this.yLabel] = [xLabel, yLabel];
+    this.draw();
+  }
+
+  /** The place of the cursor along x. */
+  point(x: number | null): void {
+    this.cursor = x;
+    this.moveCursor();
+  }
+
+  get shown(): Line[] {
+    return this.lines.filter((l) => !this.hidden.has(l.name));
+  }
+
+  private fileName = () => this.title.replace(/[^A-Za-z0-9_-]+/g, "_") || "curves";
+
+  private zoom(range: [number, number] | null): void {
+    this.range = range;
+    this.draw();
+  }
+
+  private at(e: MouseEvent): number {
+    const box = this.holder.getBoundingClientRect();
+    const share = (e.clientX - box.left - MARGIN.left) / (box.width - MARGIN.left - MARGIN.right);
+    const [low, high] = this.limits.x;
+    return low + Math.min(Math.max(share, 0), 1) * (high - low);
+  }
+
+  private measure(): void {
+    let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (const l of this.lines) {
+      const n = l.x.length;
+      for (let i = 0; i < n; i++) if (Number.isFinite(l.x[i])) [x0, x1] = [Math.min(x0, l.x[i]), Math.max(x1, l.x[i])];
+    }
+    if (this.range) [x0, x1] = this.range;
+    for (const l of this.shown)
+      for (let i = 0; i < l.x.length; i++)
+        if (l.x[i] >= x0 && l.x[i] <= x1 && Number.isFinite(l.y[i])) [y0, y1] = [Math.min(y0, l.y[i]), Math.max(y1, l.y[i])];
+    if (!(x1 > x0)) [x0, x1] = Number.isFinite(x0) ? [x0 - 0.5, x0 + 0.5] : [0, 1];
+    if (!(y1 > y0)) [y0, y1] = Number.isFinite(y0) ? [y0 - 1, y0 + 1] : [0, 1];
+    const room = 0.06 * (y1 - y0);
+    this.limits = { x: [x0, x1], y: [y0 - room, y1 + room] };
+  }
+
+  private color(i: number): { stroke: string; dash: string } {
+    return { stroke: LINES[i % LINES.length], dash: DASHES[Math.floor(i / LINES.length) % DASHES.length] };
+  }
+
+  private svg(): SVGElement {
+    this.measure();
+    const { width, height } = this.size;
+    const [x0, x1] = this.limits.x;
+    const [y0, y1] = this.limits.y;
+    const px = (x: number) => MARGIN.left + ((x - x0) / (x1 - x0)) * (width - MARGIN.left - MARGIN.right);
+    const py = (y: number) => height - MARGIN.bottom - ((y - y0) / (y1 - y0)) * (height - MARGIN.top - MARGIN.bottom);
+    const root = s("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, "font-family": "system-ui, sans-serif", "font-size": 11 });
+    for (const t of ticks(x0, x1, Math.max(3, width / 90))) {
+      root.append(s("line", { x1: px(t), x2: px(t), y1: MARGIN.top, y2: height - MARGIN.bottom, class: "grid" }),
+        s("text", { x: px(t), y: height - MARGIN.bottom + 14, "text-anchor": "middle", class: "axis" }, digits(t)));
+    }
+    for (const t of ticks(y0, y1, Math.max(2, height / 45))) {
+      root.append(s("line", { x1: MARGIN.left, x2: width - MARGIN.right, y1: py(t), y2: py(t), class: "grid" }),
+        s("text", { x: MARGIN.left - 6, y: py(t) + 4, "text-anchor": "end", class: "axis" }, digits(t)));
+    }
+    if (y0 < 0 && y1 > 0) root.append(s("line", { x1: MARGIN.left, x2: width - MARGIN.right, y1: py(0), y2: py(0), class: "zero" }));
+    root.append(s("text", { x: (MARGIN.left + width) / 2, y: height - 5, "text-anchor": "middle", class: "axis" }, this.xLabel),
+      s("text", { transform: `translate(12 ${(height - MARGIN.bottom) / 2 + 4}) rotate(-90)`, "text-anchor": "middle", class: "axis" }, this.yLabel));
+    const clip = s("g", { "clip-path": `inset(0)` });
+    this.lines.forEach((l, i) => {
+      if (this.hidden.has(l.name)) return;
+      const { stroke, dash } = this.color(i);
+      // Of long lines, the least and the greatest number of each pixel.
+      const n = l.x.length;
+      const every = Math.max(1, Math.floor(n / (2 * width)));
+      let d = "";
+      let pen = false;
+      for (let k = 0; k < n; k += every) {
+        let [low, high] = [k, k];
+        for (let m = k; m < Math.min(k + every, n); m++) {
+          if (l.y[m] < l.y[low]) low = m;
+          if (l.y[m] > l.y[high]) high = m;
+        }
+        for (const m of low === high ? [low] : [Math.min(low, high), Math.max(low, high)]) {
+          const [x, y] = [l.x[m], l.y[m]];
+          if (!Number.isFinite(x + y) || x < x0 - (x1 - x0) || x > x1 + (x1 - x0)) {
+            pen = false;
+            continue;
+          }
+          d += `${pen ? "L" : "M"}${px(x).toFixed(1)} ${py(y).toFixed(1)}`;
+          pen = true;
+        }
+      }
+      clip.append(s("path", { d, fill: "none", stroke, "stroke-width": 1.8, "stroke-dasharray": dash, "stroke-linejoin": "round" }));
+    });
+    root.append(clip);
+    return root;
+  }
+
+  private draw(): void {
+    const root = this.svg();
+    this.cursorLine = s("line", { class: "cursor", y1: MARGIN.top, y2: this.size.height - MARGIN.bottom });
+    root.append(this.cursorLine);
+    this.holder.replaceChildren(root);
+    this.legend.replaceChildren(...this.lines.map((l, i) => this.entry(l, i)));
+    this.moveCursor();
+  }
+
+  private entry(l: Line, i: number): HTMLElement {
+    const { stroke, dash } = this.color(i);
+    const mark = s("svg", { width: 22, height: 8 }, s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke, "stroke-width": 3, "stroke-dasharray": dash }));
+    const off = this.hidden.has(l.name);
+    const button = h("button", { class: off ? "entry off" : "entry", "aria-pressed": String(!off), title: off ? "Show" : "Hide", onclick: () => {
+      if (off) this.hidden.delete(l.name);
+      else this.hidden.add(l.name);
+      this.draw();
+    } });
+    button.append(mark, h("span", {}, l.name), h("output", { "data-line": i }));
+    const row = h("span", { class: "entry-row" }, button);
+    if (this.remove) row.append(tool("close", `Remove ${l.name}`, () => this.remove!(l.name), { class: "tool tiny" }));
+    return row;
+  }
+
+  private moveCursor(): void {
+    if (!this.cursorLine) return;
+    const [x0, x1] = this.limits.x;
+    const c = this.cursor;
+    const on = c !== null && c >= x0 && c <= x1;
+    this.cursorLine.setAttribute("visibility", on ? "visible" : "hidden");
+    if (!on) return;
+    const x = MARGIN.left + ((c! - x0) / (x1 - x0)) * (this.size.width - MARGIN.left - MARGIN.right);
+    this.cursorLine.setAttribute("x1", String(x));
+    this.cursorLine.setAttribute("x2", String(x));
+    this.lines.forEach((l, i) => {
+      const out = this.legend.querySelector(`output[data-line="${i}"]`);
+      if (out) out.textContent = digits(valueAt(l, c!), 4);
+    });
+  }
+
+  /** The picture alone, with colors of its own. */
+  toSvg(): string {
+    const root = this.svg() as SVGSVGElement;
+    const style = s("style", {}, ".grid{stroke:#d8d8d8}.zero{stroke:#888}.axis{fill:#333}");
+    root.prepend(style, s("rect", { width: "100%", height: "100%", fill: "#fff" }));
+    this.lines.forEach((l, i) => {
+      if (this.hidden.has(l.name)) return;
+      root.append(s("text", { x: MARGIN.left + 8, y: MARGIN.top + 14 + 14 * i, fill: this.color(i).stroke }, l.name));
+    });
+    return `<?xml version="1.0"?>\n${new XMLSerializer().serializeToString(root)}`;
+  }
+
+  toCsv(): string {
+    const shown = this.shown;
+    const cell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const same = shown.every((l) => l.x === shown[0]?.x || (l.x.length === shown[0].x.length && l.x[0] === shown[0].x[0]));
+    if (same && shown.length > 0) {
+      const rows = [[this.xLabel, ...shown.map((l) => l.name)].map(cell).join(",")];
+      for (let k = 0; k < shown[0].x.length; k++) rows.push([shown[0].x[k], ...shown.map((l) => l.y[k])].join(","));
+      return rows.join("\n") + "\n";
+    }
+    const rows = [["line", this.xLabel, "value"].map(cell).join(",")];
+    for (const l of shown) for (let k = 0; k < l.x.length; k++) rows.push([cell(l.name), l.x[k], l.y[k]].join(","));
+    return rows.join("\n") + "\n";
+  }
+
+  private savePng(): void {
+    const image = new Image();
+    const { width, height } = this.size;
+    image.onload = () => {
+      const canvas = h("canvas", { width: 2 * width, height: 2 * height });
+      const c = canvas.getContext("2d")!;
+      c.scale(2, 2);
+      c.drawImage(image, 0, 0);
+      canvas.toBlob((b) => b && download(`${this.fileName()}.png`, b, "image/png"));
+    };
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(this.toSvg())}`;
+  }
+}
+
+/** Of a line, the number at a place, straight between two points. */
+export function valueAt(l: Line, x: number): number {
+  let [low, high] = [0, l.x.length - 1];
+  if (high < 0) return NaN;
+  while (high - low > 1) {
+    const m = (low + high) >> 1;
+    if (l.x[m] <= x) low = m;
+    else high = m;
+  }
+  const span = l.x[high] - l.x[low];
+  const t = span > 0 ? Math.min(Math.max((x - l.x[low]) / span, 0), 1) : 0;
+  return l.y[low] + t * (l.y[high] - l.y[low]);
+}
