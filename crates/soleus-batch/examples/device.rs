@@ -41,7 +41,11 @@ fn prepare(file: &str, folder: &str, library: &str) -> Result<(), Box<dyn Error>
     if geometric(&model) {
         let options = FitOptions { max_order: 5, ..FitOptions::default() };
         let fitted = fit_paths(&model, &system, &options, &mut |_, _| true);
-        println!("{} paths fitted, {} within tolerance", fitted.len(), fitted.iter().filter(|f| f.converged).count());
+        println!(
+            "{} paths fitted, {} within tolerance",
+            fitted.len(),
+            fitted.iter().filter(|f| f.converged).count()
+        );
         for f in fitted {
             model.forces[f.force].line_of_action = Some(ModelPath::FunctionBased(f.path));
         }
@@ -58,8 +62,10 @@ fn prepare(file: &str, folder: &str, library: &str) -> Result<(), Box<dyn Error>
     let with_h: Vec<Vec<f64>> = states.iter().map(|x| x.iter().copied().chain([0.002]).collect()).collect();
     let gradient = evaluation.gradient_program();
     let outputs = evaluation.layout.outputs();
-    let weighted: Vec<Vec<f64>> =
-        states.iter().map(|x| x.iter().copied().chain((0..outputs).map(|i| (i as f64).cos())).collect()).collect();
+    let weighted: Vec<Vec<f64>> = states
+        .iter()
+        .map(|x| x.iter().copied().chain((0..outputs).map(|i| (i as f64).cos())).collect())
+        .collect();
     let mut list = String::new();
     for (what, program, inputs) in
         [("evaluate", &program, &states), ("step", &step, &with_h), ("gradient", &gradient, &weighted)]

@@ -61,7 +61,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             let prepared = start.elapsed().as_secs_f64();
             let width = lanes.inputs();
             let value = |i: usize, k: usize| states[k].get(i).copied().unwrap_or(0.002);
-            let x: Vec<f64> = (0..width).flat_map(|i| (0..n).map(move |k| (i, k))).map(|(i, k)| value(i, k)).collect();
+            let x: Vec<f64> =
+                (0..width).flat_map(|i| (0..n).map(move |k| (i, k))).map(|(i, k)| value(i, k)).collect();
             let mut y = vec![0.0; lanes.outputs() * n];
             let mut best = [f64::INFINITY; 2];
             for _ in 0..7 {
@@ -82,13 +83,15 @@ fn main() -> Result<(), Box<dyn Error>> {
                 prepared * 1e3
             );
             if what == "evaluate" {
-                let agreement = evaluation.check(&model, &system, if single { 1e-4 } else { 1e-12 }, &mut |states| {
-                    let n = states.len();
-                    let x: Vec<f64> = (0..lanes.inputs()).flat_map(|i| states.iter().map(move |s| s[i])).collect();
-                    let mut y = vec![f64::NAN; lanes.outputs() * n];
-                    lanes.run(&x, &mut y, n, 1);
-                    (0..n).map(|k| (0..lanes.outputs()).map(|i| y[i * n + k]).collect()).collect()
-                });
+                let agreement =
+                    evaluation.check(&model, &system, if single { 1e-4 } else { 1e-12 }, &mut |states| {
+                        let n = states.len();
+                        let x: Vec<f64> =
+                            (0..lanes.inputs()).flat_map(|i| states.iter().map(move |s| s[i])).collect();
+                        let mut y = vec![f64::NAN; lanes.outputs() * n];
+                        lanes.run(&x, &mut y, n, 1);
+                        (0..n).map(|k| (0..lanes.outputs()).map(|i| y[i * n + k]).collect()).collect()
+                    });
                 println!("  {agreement:?}");
             }
         }

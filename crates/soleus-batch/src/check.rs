@@ -21,7 +21,9 @@ pub struct Agreement {
 
 /// A program that is not what the engine computes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`{output}` is {found:.17e} and should be {wanted:.17e} (state {state} of the comparison with the engine)")]
+#[error(
+    "`{output}` is {found:.17e} and should be {wanted:.17e} (state {state} of the comparison with the engine)"
+)]
 pub struct Mismatch {
     /// The output that is furthest off.
     pub output: String,
@@ -89,7 +91,8 @@ impl Evaluation {
         let found = run(&states);
         let mut ws = system.workspace::<f64>();
         let n = self.layout.u.len();
-        let mut agreement = Agreement { states: states.len(), left_out: 0, norm_error: 0.0, median_error: 0.0 };
+        let mut agreement =
+            Agreement { states: states.len(), left_out: 0, norm_error: 0.0, median_error: 0.0 };
         let mut errors = Vec::new();
         let mut random = Random::new(1);
         let mut worst: Option<Mismatch> = None;
@@ -103,7 +106,8 @@ impl Evaluation {
                 continue;
             }
             // What rounding of the inputs alone does to the engine: no program can agree better where it is much.
-            let rounded: Vec<f64> = x.iter().map(|x| x * (1.0 + f64::EPSILON * random.signed().signum())).collect();
+            let rounded: Vec<f64> =
+                x.iter().map(|x| x * (1.0 + f64::EPSILON * random.signed().signum())).collect();
             let (s, e) = self.layout.state(&rounded);
             let shifted: Vec<f64> = match system.compute_motion(&s, &e, &mut ws) {
                 Ok(()) => ws.udot.iter().chain(&ws.zdot).copied().collect(),
@@ -138,7 +142,12 @@ impl Evaluation {
     }
 
     /// [`check`](Self::check) of the reference interpreter.
-    pub fn check_reference(&self, model: &Model, system: &System, program: &Program) -> Result<Agreement, Mismatch> {
+    pub fn check_reference(
+        &self,
+        model: &Model,
+        system: &System,
+        program: &Program,
+    ) -> Result<Agreement, Mismatch> {
         self.check(model, system, 1e-10, &mut |states| states.iter().map(|x| program.evaluate(x)).collect())
     }
 }

@@ -11,12 +11,7 @@ use std::path::PathBuf;
 
 /// Arguments of `soleus analyze`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    soleus analyze --model subject01.osim --motion walk.mot --analyses kinematics,body,muscle --out results\n  \
-    soleus analyze --model subject01.osim --motion walk.mot --loads walk_grf.mot --reserves reserves.xml \\\n    \
-    --analyses joint-reaction --forces walk_StaticOptimization_force.sto --out results\n\n\
-    Tables are named DIR/MOTION_ANALYSIS_WHAT.sto, as OpenSim's AnalyzeTool names them. A setup file of that tool runs as it is\n\
-    with `soleus run`.")]
+#[command(after_help = include_str!("../help/analyze.txt"))]
 pub struct Arguments {
     #[command(flatten)]
     input: Input,

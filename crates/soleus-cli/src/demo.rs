@@ -7,9 +7,7 @@ use std::path::PathBuf;
 
 /// What `soleus demo` is told.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus demo --speed 1.0 --out walk.html\n\n\
-    Nothing is measured or tracked: from a start in which everything moves on straight lines, the walk is the one that\n\
-    repeats itself, moves forward at the speed asked for, keeps the trunk upright and needs the least effort.")]
+#[command(after_help = include_str!("../help/demo.txt"))]
 pub struct Arguments {
     /// Speed, 0.5 to 2 m/s
     #[arg(long, default_value_t = 1.3, value_parser = walking_speed)]

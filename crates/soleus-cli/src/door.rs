@@ -1,7 +1,7 @@
 //! The way in and out of the library: files of the command line, and what is told on the terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use soleus::files::{Disk, Files, Lock};
+use soleus::files::{Disk, Redirected};
 use soleus::load_assignment::is_table;
 use soleus::text::printable;
 use soleus::{AssignLoads, Context, Diagnostic, Error, ErrorKind, Monitor, Outcome, Progress};
@@ -20,57 +20,13 @@ const BETWEEN_LINES_S: f64 = 2.0;
 /// Exit code of a program that a second Ctrl-C ends at once: 128 and the number of the signal, as shells have it.
 const INTERRUPTED: i32 = 130;
 
-/// Files on disk; `-` is stdout.
-#[derive(Default)]
-pub struct CommandFiles(Disk);
-
-impl Files for CommandFiles {
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.0.read(path)
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        if path != Path::new("-") {
-            return self.0.write(path, bytes);
-        }
-        let mut out = io::stdout().lock();
-        match out.write_all(bytes).and_then(|()| out.flush()) {
-            // Whoever reads has seen enough, as `head` does.
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            done => done,
-        }
-    }
-
-    fn check_writable(&self, path: &Path) -> io::Result<()> {
-        if path == Path::new("-") { Ok(()) } else { self.0.check_writable(path) }
-    }
-
-    fn make_folder(&self, folder: &Path) -> io::Result<()> {
-        self.0.make_folder(folder)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.remove(path)
-    }
-
-    fn is_file(&self, path: &Path) -> bool {
-        self.0.is_file(path)
-    }
-
-    fn is_folder(&self, path: &Path) -> bool {
-        self.0.is_folder(path)
-    }
-
-    fn names_in(&self, folder: &Path) -> Vec<String> {
-        self.0.names_in(folder)
-    }
-
-    fn lock(&self, path: &Path, lock: Lock) -> io::Result<Box<dyn Send>> {
-        self.0.lock(path, lock)
-    }
-
-    fn absolute(&self, path: &Path) -> PathBuf {
-        self.0.absolute(path)
+/// Bytes to stdout.
+fn write_out(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        // Whoever reads has seen enough, as `head` does.
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
     }
 }
 
@@ -250,7 +206,8 @@ pub fn exit_code(e: &Error) -> u8 {
 
 /// Runs work in a context of the command line, on as many threads as there are cores unless told otherwise.
 pub fn enter<T>(threads: Option<usize>, quiet: bool, work: impl FnOnce(&Context) -> T) -> T {
-    let (files, terminal) = (CommandFiles::default(), Terminal::new(quiet));
+    // `-` is stdout.
+    let (files, terminal) = (Redirected::new(Disk::new(), "-", write_out), Terminal::new(quiet));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.unwrap_or(cores);
     work(&Context::new(&files).with_monitor(&terminal).with_threads(threads))

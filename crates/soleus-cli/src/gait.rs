@@ -8,11 +8,7 @@ use std::path::PathBuf;
 
 /// Arguments of `soleus gait`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  soleus gait walk1.trc\n  \
-    soleus gait walk1.trc walk2.trc --loads walk1_grf.mot walk2_grf.mot --curves walk1_ik.mot walk2_ik.mot --out gait\n\n\
-    Foot strikes and toe-offs are found from the markers of heels and toes, and from force plates where a foot is on one.\n\
-    Parameters of both sides are printed; --out writes events.csv, parameters.csv, curves.csv and a picture of each curve:\n\
-    mean and SD over all cycles, left and right, over what healthy adults do (Winter 1991, or --normative).")]
+#[command(after_help = include_str!("../help/gait.txt"))]
 pub struct Arguments {
     /// Markers of the trials (.trc, .c3d, .sto)
     #[arg(required = true)]

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Arguments of `soleus id`.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  soleus id --model subject01.osim --motion walk.mot --loads walk_grf.mot --cutoff-hz 6 --out walk_id.sto"
+    after_help = include_str!("../help/id.txt")
 )]
 pub struct Arguments {
     /// Model file (.osim, any version)

@@ -8,15 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of `soleus ik`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    soleus ik --model subject01.osim --markers walk.trc --out walk.mot\n  \
-    soleus ik --model calibrated.osim --orientations walk_imus.sto --sensor-to-ground-deg=-90,0,0 --out walk.mot\n  \
-    cameras | soleus ik --model subject01.osim --stream | robot\n  \
-    sensors | soleus ik --model calibrated.osim --orientations - --stream | robot\n\n\
-    With --stream, lines of text come on stdin: first the labels, `time` and three for each marker (KNEE_1, KNEE_2,\n\
-    KNEE_3), then one line for each frame, in s and m, with commas between; the lines on stdout are the time and the\n\
-    coordinates, in degrees and m. Sensors have four labels each (PELVIS_IMU_1 to _4), a quaternion, real part first.\n\
-    The time that frames took is told at the end.")]
+#[command(after_help = include_str!("../help/ik.txt"))]
 pub struct Arguments {
     /// Model file (.osim, any version) with markers
     #[arg(long)]

@@ -45,114 +45,81 @@ struct Cli {
 enum Verb {
     /// Predicts a walk with a model that is built in, and shows it
     Demo(demo::Arguments),
-
     /// What a file contains: a model, markers, a motion, a setup, a study, a C3D, a mesh
     Info(model_verbs::Info),
-
     /// Everything at given states: poses, accelerations, mass matrix, forces, muscles
     Eval(model_verbs::Eval),
-
     /// Finds a state in which a model is at rest
     Equilibrium(model_verbs::Rest),
-
     /// The implicit equations of a model and their sparse, exact Jacobians
     Jacobian(model_verbs::Jacobian),
-
     /// Simulates a model forward in time and writes its states and controls
     #[command(
-        after_help = "Example:\n  soleus simulate arm26.osim --excitation 0.05 --duration 1 --out results\n\n\
-        Writes MODEL_states.sto and MODEL_controls.sto. A simulation that cannot go on says when and which state is to\n\
-        blame, and leaves everything up to then in the folder."
+        after_help = include_str!("../help/simulate.txt")
     )]
     Simulate(simulate::Arguments),
-
     /// Replaces muscle paths by polynomials, for optimal control and real time
     FitPaths(model_verbs::Fit),
-
     /// Repeats a published experiment and prints the published numbers beside ours
     Experiment(experiment::Arguments),
-
     /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
-
     /// All steps for several trials: scaling, angles, moments, muscle forces, joint loads
     Pipeline(pipeline::Arguments),
-
     /// Scales a generic model to a subject and places its markers
     Scale(scale::Arguments),
-
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
-
     /// Gait: foot strikes and toe-offs, cycles, steps, and curves over the cycle
     Gait(gait::Arguments),
-
     /// Assigns force plates to the feet that stood on them
     Loads(table_verbs::Plates),
-
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
-
     /// Residual reduction: a nearby motion with smaller residual forces (RRATool)
     Rra(muscle_control::Reduction),
-
     /// Computed muscle control: excitations that make a simulation follow a motion (CMCTool)
     Cmc(muscle_control::Control),
-
     /// Residual elimination: a motion of pelvis and back without residual forces
     Rea(rea::Arguments),
-
     /// A consistent motion: markers, loads and masses brought to agree
     Reconcile(reconcile::Arguments),
-
     /// Predicts a gait of any model with contact: the one of least effort at a speed
     Predict(predict::Gait),
-
     /// Adds parts to a model: springs, torques, prostheses, ligaments, masses, contact spheres
     Add(predict::Parts),
-
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
-
     /// Excitations of least effort for a given motion, with muscle dynamics (MocoInverse)
     Inverse(solve::inverse::Arguments),
-
     /// A simulated motion that tracks measured coordinates or markers (MocoTrack)
     Track(solve::track::Arguments),
-
     /// Static optimization: muscle forces and activations of a motion
     So(so::Arguments),
-
     /// Analyses of a motion: bodies, muscles, joint reactions, powers, induced accelerations
     Analyze(analyze::Arguments),
-
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     Upgrade(model_verbs::UpgradeFile),
-
     /// Converts motion, marker and force files: .c3d, .trc, .sto, .mot, .csv, .parquet
     Convert(table_verbs::ConvertTable),
-
     /// Draws columns of a motion, marker or force file over time
     Plot(table_verbs::Plot),
-
     /// Writes the completions of a shell to stdout
     #[command(
-        after_help = "Example:\n  soleus completions bash > ~/.local/share/bash-completion/completions/soleus"
+        after_help = include_str!("../help/completions.txt")
     )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-
     /// Writes manual pages, one for each verb, into a folder
-    #[command(after_help = "Example:\n  soleus man ~/.local/share/man/man1")]
+    #[command(after_help = include_str!("../help/man.txt"))]
     Man {
         /// The folder; it is made if it is not there
         folder: PathBuf,
     },
-
     /// Opens models, motions and recordings in the browser: look, explore, change, run every tool
-    #[command(after_help = "Example:\n  soleus studio subject01.osim walk.trc\n\nThe page is served to this machine alone, and data never leave it. The program ends with the terminal (Ctrl-C).")]
+    #[command(after_help = include_str!("../help/studio.txt"))]
     Studio {
         /// Files or folders to open; more can be dropped on the page
         files: Vec<PathBuf>,
@@ -160,7 +127,6 @@ enum Verb {
         #[arg(long)]
         no_browser: bool,
     },
-
     /// Shows a model and its motion: a page with an animated figure, or a picture
     View(table_verbs::ViewModel),
 }

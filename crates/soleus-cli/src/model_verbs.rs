@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `soleus info`.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  soleus info gait2354.osim\n  soleus info gait2354.osim --json | jq .mass\n  soleus info walk.c3d"
+    after_help = include_str!("../help/info.txt")
 )]
 pub struct Info {
     /// Any file that a verb reads: model, setup, motion, markers, C3D, study, pipeline, mesh
@@ -31,10 +31,7 @@ impl Info {
 
 /// Arguments of `soleus eval`.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus eval arm26.osim --states states.json --out values.json\n\n\
-        The states file is a JSON object with a list `states`; each state holds `coordinates` (path to\n\
-        [value, speed] in rad, m and s), and optionally `time`, `aux_states` (path to value), `controls` (a list in\n\
-        the model's order) and `inverse_dynamics.udot`. What is left out takes the model's default.")]
+#[command(after_help = include_str!("../help/eval.txt"))]
 pub struct Eval {
     /// Model file (.osim, any version)
     model: PathBuf,
@@ -68,7 +65,7 @@ impl Eval {
 
 /// Arguments of `soleus upgrade`.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus upgrade old.osim --out new.osim")]
+#[command(after_help = include_str!("../help/upgrade.txt"))]
 pub struct UpgradeFile {
     /// Model or setup file
     old: PathBuf,
@@ -87,10 +84,7 @@ impl UpgradeFile {
 
 /// What `soleus equilibrium` is told.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus equilibrium arm26.osim --excitation 0.1 --out rest.sto\n  \
-    soleus simulate arm26.osim --excitation 0.1 --initial rest.sto --duration 1 --out results\n\n\
-    Finds f(x, 0, e) = 0: speeds, accelerations and rates of muscle states all zero, constraints met. A line on stderr\n\
-    says what was found; the state goes to the file, in the form that `simulate --initial` takes.")]
+#[command(after_help = include_str!("../help/equilibrium.txt"))]
 pub struct Rest {
     /// Model file (.osim, any version)
     model: PathBuf,
@@ -142,11 +136,7 @@ fn print(cx: &Context, text: &str) -> Result<(), Error> {
 
 /// What `soleus jacobian` is told.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  soleus jacobian arm26.osim --out jacobian.json --plot jacobian.svg\n  \
-    soleus jacobian arm26.osim --out jacobian.json --parameters '/forceset/*/optimal_fiber_length,/bodyset/*/mass'\n\n\
-    The equations are f(x, xdot, e, lambda) = 0: kinematics, inverse dynamics, muscles, constraints. The states file is that of\n\
-    `soleus eval`; a state may also hold `xdot` and `lambda`, lists in the order of `state_order` and `constraint_order`.\n\
-    Without them they are those of the motion, and the residual is zero.")]
+#[command(after_help = include_str!("../help/jacobian.txt"))]
 pub struct Jacobian {
     /// Model file (.osim, any version)
     model: PathBuf,
@@ -194,10 +184,7 @@ impl Jacobian {
 
 /// What to fit, and how well.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus fit-paths rajagopal.osim --out rajagopal_polynomial.osim\n\n\
-    Every path becomes a FunctionBasedPath, which OpenSim 4.6 reads too. Coordinates are sampled in\n\
-    their ranges, or around the poses of a motion: --motion walk.mot. The table\n\
-    on stderr shows the errors on poses that were not fitted.")]
+#[command(after_help = include_str!("../help/fit-paths.txt"))]
 pub struct Fit {
     /// Model file (.osim, any version)
     model: PathBuf,

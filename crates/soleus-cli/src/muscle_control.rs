@@ -85,12 +85,7 @@ impl Input {
 
 /// Arguments of `soleus rra`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    soleus rra --model subject01.osim --motion walk.mot --loads walk_grf.mot --cutoff-hz 6 --mass-center torso --model-out adjusted.osim --out rra\n  \
-    soleus run subject01_Setup_RRA.xml\n\n\
-    Muscles make way for an actuator on every coordinate. Those at joints with ground, which push from nowhere, are weak, so that the\n\
-    motion gives way to them: MOTION_Kinematics_q.sto is the motion that needs less of them, MOTION_report.txt says how far it is from\n\
-    the measured one and what is left of the residuals.")]
+#[command(after_help = include_str!("../help/rra.txt"))]
 pub struct Reduction {
     #[command(flatten)]
     input: Input,
@@ -135,12 +130,7 @@ impl Reduction {
 
 /// Arguments of `soleus cmc`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    soleus cmc --model adjusted.osim --motion rra/walk_Kinematics_q.sto --loads walk_grf.mot --residuals 4,8 --reserves 1 --out cmc\n  \
-    soleus run subject01_Setup_CMC.xml\n\n\
-    Writes states, controls (.sto and .xml, with which a simulation repeats the motion), forces of all actuators, and MOTION_report.txt.\n\
-    Where the actuators are too weak for the motion, the nearest that they can do goes on, MOTION_missing.sto says what each coordinate\n\
-    lacks, and the exit code is 1.")]
+#[command(after_help = include_str!("../help/cmc.txt"))]
 pub struct Control {
     #[command(flatten)]
     input: Input,

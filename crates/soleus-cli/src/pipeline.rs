@@ -9,21 +9,7 @@ use std::path::PathBuf;
 
 /// Arguments of `soleus pipeline`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    soleus pipeline --model generic.osim --static static.trc --mass 72 --markers walk.trc --loads walk_grf.mot --out results\n  \
-    soleus pipeline results/pipeline.toml\n  soleus pipeline walking.toml\n\n\
-    The first scales the model, finds joint angles, moments and muscle forces of each trial, and writes results/pipeline.toml, which may\n\
-    be changed and run again. A pipeline file has more steps; walking.toml:\n\n  \
-    [scale]\n  model = \"gait2354.osim\"\n  marker_set = \"markers.xml\"\n  markers = \"static.trc\"\n  \
-    mass = 72.6\n\n  \
-    [ik]\n  tasks = \"ik_tasks.xml\"\n\n  \
-    [filter]\n  lowpass_hz = 6\n\n  \
-    [so]\n  reserves = 1\n  residuals = [10, 50]\n\n  \
-    [jr]\n  joints = [\"knee_r\", \"knee_l\"]\n\n  \
-    [[trials]]\n  name = \"walk1\"\n  markers = \"walk1.trc\"\n  loads = \"walk1_grf.mot\"\n\n\
-    Results are written to a folder `results` beside the pipeline file, with a page summary.html. A second run does only\n\
-    what has changed. `--shard 1/8` to `--shard 8/8` share a study among processes, of this machine or of a cluster. A trial of inertial sensors has `orientations = \"walk1_imu.sto\"` in place of markers; a table [imu] with\n\
-    `calibration`, `base`, `heading_axis`, `rotations_deg` and `weights` tells how they sit on the model.")]
+#[command(after_help = include_str!("../help/pipeline.txt"))]
 pub struct Arguments {
     /// Pipeline file (.toml); without it, --model and --markers tell what to do
     #[arg(required_unless_present = "markers", conflicts_with_all = ["markers", "model"])]

@@ -8,8 +8,7 @@ use std::path::PathBuf;
 /// What `soleus predict` is told.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  soleus predict walker.osim --speed 1.2\n  soleus predict walker.osim --device exo.toml --out exo\n\n\
-    Writes the motion, the excitations, a page and the study, which `soleus solve` solves again after changes."
+    after_help = include_str!("../help/predict.txt")
 )]
 pub struct Gait {
     /// Model (.osim), or builtin:gait2d
@@ -90,8 +89,7 @@ impl Gait {
 /// What `soleus add` is told.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  soleus add walker.osim 'spring coordinate=ankle_angle_r stiffness=100' --out exo.osim\n\n\
-    Types: spring, torque, prosthesis, ligament, mass, feet (docs/guide/add.md). The other side gets the same."
+    after_help = include_str!("../help/add.txt")
 )]
 pub struct Parts {
     /// Model (.osim)

@@ -21,9 +21,7 @@ enum Cycle {
 /// Arguments of `soleus rea`.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  soleus rea --model subject01.osim --motion walk.mot --loads walk_grf.mot --cutoff-hz 6 \\\n    --from 0.6 --to 1.15 --cycle half --out walk_rea.mot\n\n\
-    Translations of the pelvis and angles of the low back are changed so that the six residuals vanish; all other coordinates\n\
-    stay. Over more than a gait cycle the changes grow: give --from and --to."
+    after_help = include_str!("../help/rea.txt")
 )]
 pub struct Arguments {
     /// Model file (.osim, any version)

@@ -8,9 +8,7 @@ use std::path::PathBuf;
 /// Arguments of `soleus reconcile`.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  soleus reconcile --model subject01.osim --markers walk.trc --loads walk_grf.mot --out walk.mot\n  \
-    soleus reconcile --model subject01.osim --motion walk_ik.mot --loads walk_grf.mot --curve 100 30 10 3 1 --out walk.mot\n\n\
-    Numbers called SD are standard deviations: how far something may well be from what was measured. An SD of 0 keeps it."
+    after_help = include_str!("../help/reconcile.txt")
 )]
 pub struct Arguments {
     /// Model file (.osim, any version); with markers if markers are followed

@@ -7,10 +7,7 @@ use std::path::PathBuf;
 
 /// Arguments of `soleus run`.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus run subject01_Setup_IK.xml\n\n\
-    Runs ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, AnalyzeTool,\n\
-    ForwardTool, RRATool, CMCTool, MocoStudy, MocoInverse and MocoTrack. File names in the setup are taken from its folder, and results are written under the names and\n\
-    folders it gives.")]
+#[command(after_help = include_str!("../help/run.txt"))]
 pub struct Arguments {
     /// Setup file (.xml)
     setup: PathBuf,

@@ -8,16 +8,7 @@ use std::path::PathBuf;
 
 /// Arguments of `soleus scale`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    soleus scale --model generic.osim --static static.trc --mass 72.6 --height 1.80 --out subject01.osim\n  \
-    soleus scale --model gait2354.osim --marker-set markers.xml --static static.trc --measurements scale_setup.xml \\\n    \
-    --tasks scale_setup.xml --mass 72.6 --out subject01.osim\n  \
-    soleus scale --model arm26.osim --factor r_humerus=1.05,1.1,1.05 --factor r_ulna_radius_hand=1.02 --out tall.osim\n\n\
-    All markers of the static trial together tell the sizes of all bodies, unless --measurements names marker pairs and the\n\
-    bodies they scale: a setup file of the ScaleTool, or an XML file with a MeasurementSet. Factors given by hand win over\n\
-    measured ones. Marker names of Plug-in Gait, Helen Hayes, Cleveland Clinic, OpenCap and the ISB are known; --map tells\n\
-    others. The scaled model has the marker names of the laboratory, and its markers that are not fixed are where they were\n\
-    seen in the static pose, unless --keep-markers.")]
+#[command(after_help = include_str!("../help/scale.txt"))]
 pub struct Arguments {
     /// Generic model file (.osim, any version)
     #[arg(long)]

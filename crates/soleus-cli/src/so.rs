@@ -9,12 +9,7 @@ use soleus::{Error, StaticOptimization};
 
 /// Arguments of `soleus so`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    soleus so --model subject01.osim --motion walk.mot --loads walk_grf.mot --reserves reserves.xml --cutoff-hz 6 --out results\n  \
-    soleus so --model subject01.osim --motion walk.mot --loads walk_grf.mot --residuals 10,50 --reserves 1 --cutoff-hz 6 --out results\n\n\
-    Writes DIR/MOTION_StaticOptimization_activation.sto and _force.sto (N, N m), and the activations once more as _controls.xml, with\n\
-    which OpenSim's ForwardTool and `soleus run` drive a simulation. Where the actuators are too weak for the motion,\n\
-    the nearest that they can do is written, _missing.sto says what each coordinate lacks, and the exit code is 1.")]
+#[command(after_help = include_str!("../help/so.txt"))]
 pub struct Arguments {
     #[command(flatten)]
     input: Input,

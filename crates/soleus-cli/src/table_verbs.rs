@@ -46,10 +46,7 @@ impl std::str::FromStr for Rotate {
 /// What to convert, and how.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  soleus convert walk.c3d walk.trc --rotate auto --units m --fill-gaps 10\n  \
-    soleus convert walk.c3d forces.mot --rotate x:-90 --force-threshold-n 20\n  \
-    soleus convert walk_ik.mot walk_ik.csv --cutoff-hz 6\n\n\
-    Steps are done in this order: rotate, units, gaps, low-pass, rate."
+    after_help = include_str!("../help/convert.txt")
 )]
 pub struct ConvertTable {
     /// File to read: .sto, .mot, .trc, .csv, .c3d or .parquet
@@ -117,9 +114,7 @@ impl ConvertTable {
 /// Arguments of `soleus loads`.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  soleus loads --model subject.osim --motion walk_ik.mot --loads walk_grf.mot --out walk_loads.xml\n\n\
-    Finds for each load of each force plate the foot that stood on it. Every verb with --loads does the same with a table; this one\n\
-    writes the ExternalLoads file alone, to be read, changed and used. Its data are written beside it, as NAME_data.mot."
+    after_help = include_str!("../help/loads.txt")
 )]
 pub struct Plates {
     /// Model file (.osim, any version)
@@ -152,8 +147,7 @@ impl Plates {
 /// What to draw.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  soleus plot walk_ik.mot --columns knee_angle_r,knee_angle_l --out knees.svg\n  \
-    soleus plot forces.mot --columns '*_vy' --out vertical.png"
+    after_help = include_str!("../help/plot.txt")
 )]
 pub struct Plot {
     /// File to read: .sto, .mot, .trc, .csv, .parquet or .c3d
@@ -184,9 +178,7 @@ impl Plot {
 
 /// Arguments of `soleus view`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  soleus view gait2354.osim walk_ik.mot --out walk.html\n  \
-    soleus view arm26.osim --picture arm26.svg\n  soleus view gait2354.osim walk_ik.mot --picture push_off.png --time 1.2\n\n\
-    The page holds everything it shows and opens from disk, without a network.")]
+#[command(after_help = include_str!("../help/view.txt"))]
 pub struct ViewModel {
     /// Model file (.osim, any version)
     model: PathBuf,

@@ -33,8 +33,18 @@ pub fn write(program: &Program, name: &str, language: Language, single: bool) ->
     let _ = writeln!(s, "typedef {real} {name}_real;\n#define T {name}_real");
     let f = if single && !cuda { "f" } else { "" };
     let plain = [
-        ("SQRT", "sqrt"), ("SIN", "sin"), ("COS", "cos"), ("TAN", "tan"), ("ASIN", "asin"), ("ACOS", "acos"),
-        ("ATAN", "atan"), ("EXP", "exp"), ("LN", "log"), ("SINH", "sinh"), ("COSH", "cosh"), ("TANH", "tanh"),
+        ("SQRT", "sqrt"),
+        ("SIN", "sin"),
+        ("COS", "cos"),
+        ("TAN", "tan"),
+        ("ASIN", "asin"),
+        ("ACOS", "acos"),
+        ("ATAN", "atan"),
+        ("EXP", "exp"),
+        ("LN", "log"),
+        ("SINH", "sinh"),
+        ("COSH", "cosh"),
+        ("TANH", "tanh"),
         ("ABS", "fabs"),
     ];
     for (macro_name, function) in plain {

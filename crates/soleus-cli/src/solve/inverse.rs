@@ -11,11 +11,7 @@ use std::path::PathBuf;
 
 /// Arguments of `soleus inverse`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  soleus inverse inverse_setup.xml\n  \
-    soleus inverse gait.osim --motion walk.sto --cutoff-hz 6 --loads grf.mot --rigid-tendons --degroote-fregly \\\n    \
-    --residuals 250,50,1 --reserves 1 --out walk_solution.sto\n\n\
-    Finds the muscle excitations of least effort that produce a motion exactly, activation and tendon dynamics\n\
-    included. The motion is not a variable: everything that follows from it is computed once.")]
+#[command(after_help = include_str!("../../help/inverse.txt"))]
 pub struct Arguments {
     /// Model (.osim), or a setup file of a MocoInverse (.xml)
     model: PathBuf,

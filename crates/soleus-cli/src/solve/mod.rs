@@ -15,11 +15,7 @@ const BESIDE: &str = ".";
 
 /// Arguments of `soleus solve`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  soleus solve --example\n  soleus solve --print-example > kick.toml\n  \
-    soleus solve kick.toml --report kick.html\n  soleus solve squat.omoco --out squat_solution.sto\n\n\
-    Solves the optimal control problem of a study file (.toml, see docs/guide/study.md) or a MocoStudy (.omoco). File\n\
-    names in it are taken from its folder. The solution has the layout of a MocoTrajectory; progress and the cost of\n\
-    each goal go to stderr. Ctrl-C stops after the current iteration, and --resume goes on from it.")]
+#[command(after_help = include_str!("../../help/solve.txt"))]
 pub struct Arguments {
     /// Study file (.toml) or MocoStudy file (.omoco)
     #[arg(required_unless_present_any = ["example", "print_example", "fields"])]

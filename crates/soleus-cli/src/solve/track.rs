@@ -10,10 +10,7 @@ use std::path::PathBuf;
 
 /// Arguments of `soleus track`.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  soleus track track_setup.xml\n  \
-    soleus track gait.osim --motion walk.sto --cutoff-hz 6 --derivatives --loads grf.mot --remove-muscles \\\n    \
-    --reserves 100 --motion-weight 10 --out walk_tracked.sto\n\n\
-    Finds controls and a motion that obeys the model and stays near measured coordinates or markers.")]
+#[command(after_help = include_str!("../../help/track.txt"))]
 pub struct Arguments {
     /// Model (.osim), or a setup file of a MocoTrack (.xml)
     model: PathBuf,

@@ -5,10 +5,12 @@
 mod disk;
 mod memory;
 mod opened;
+mod redirected;
 
 pub use disk::Disk;
 pub use memory::Memory;
 pub use opened::{Opened, digest};
+pub use redirected::Redirected;
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
