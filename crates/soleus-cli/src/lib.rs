@@ -282,7 +282,9 @@ mod tests {
         for verb in command.get_subcommands().map(clap::Command::get_name) {
             assert_eq!(grouped.iter().filter(|g| **g == verb).count(), 1, "{verb}");
         }
-        for line in verbs().lines() {
+        let examples = command.get_subcommands().filter_map(|c| Some(c.get_after_help()?.to_string()));
+        for line in examples.chain([verbs()]).flat_map(|t| t.lines().map(str::to_string).collect::<Vec<_>>())
+        {
             assert!(line.chars().count() <= 100, "{line}");
         }
     }
