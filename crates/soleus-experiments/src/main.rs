@@ -4,6 +4,7 @@
 
 mod das3;
 mod desk;
+mod falisse;
 mod imu;
 mod millard;
 mod moco;
@@ -49,6 +50,11 @@ enum Experiment {
     /// speed of real-time simulation
     #[command(after_help = "Example:\n  soleus experiment das3 --data ../shared/data")]
     Das3(das3::Arguments),
+    /// Predicted walking in three dimensions (Falisse et al. 2019, 2022): residuals and cost of the published solution in our equations
+    #[command(
+        after_help = "Example:\n  soleus experiment falisse --data PredSim\n\nIts data are the files of github.com/KULeuvenNeuromechanics/PredSim."
+    )]
+    Falisse(falisse::Arguments),
     /// Gaits from inertial sensors alone, with the records of Dorschky et al. (2019): angles and ground forces beside measured
     /// ones, with all sensors and with few
     #[command(
@@ -98,6 +104,7 @@ enum Experiment {
 fn run(which: &Experiment) -> Result<(), Error> {
     match which {
         Experiment::Das3(a) => das3::run(a),
+        Experiment::Falisse(a) => falisse::run(a),
         Experiment::Imu(a) => imu::run(a),
         Experiment::Millard(a) => millard::run(a),
         Experiment::Moco(a) => moco::run(a),

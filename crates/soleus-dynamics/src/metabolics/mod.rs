@@ -1,6 +1,7 @@
 //! What muscles cost: rates of metabolic energy from the mechanics of each muscle.
 
 pub mod bhargava2004;
+pub mod bhargava2004_smooth;
 pub mod probe;
 pub mod umberger2010;
 

@@ -7,6 +7,7 @@ pub mod activation;
 pub mod bogert2011;
 pub mod chadwick2009;
 pub mod curve_cache;
+pub mod degroote2016;
 pub mod degroote_fregly2016;
 pub mod delp1990;
 pub mod equilibrium;

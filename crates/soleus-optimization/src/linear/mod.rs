@@ -6,6 +6,7 @@
 //! unknowns go together in one dense front, and [`SparseLdlt`] fills and factorises the fronts.
 
 mod dense;
+mod equilibration;
 mod front;
 mod kernel;
 mod ldlt;
@@ -13,5 +14,6 @@ pub mod ordering;
 mod symbolic;
 
 pub use dense::DenseLdlt;
+pub use equilibration::equilibrate;
 pub use ldlt::{Inertia, SparseLdlt};
 pub use symbolic::SymbolicFactorization;

@@ -2,6 +2,7 @@
 
 use super::layer::Layer;
 use super::scaled::Scaled;
+use crate::linear::equilibrate;
 use crate::nlp::{KktPattern, KktSolver};
 
 /// The KKT matrix of the current iterate and how to solve with it.
@@ -9,6 +10,8 @@ pub(in crate::nlp) struct System {
     pattern: KktPattern,
     solver: Box<dyn KktSolver>,
     values: Vec<f64>,
+    /// Scales of rows and columns, empty where there are none.
+    scale: Vec<f64>,
     d: Vec<f64>,
     e: Vec<f64>,
     /// Diagonal of each auxiliary variable.
@@ -64,6 +67,10 @@ const DELTA_W_INCREASE_FIRST: f64 = 100.0;
 const PATIENCE: usize = 4;
 const DELTA_W_NONE: f64 = 1e-7;
 
+/// Largest entry of a Hessian whose matrix is factorised as it stands. Above, entries of the Jacobian near one are smaller by more than the
+/// threshold of pivots (1e-8).
+const LARGE_HESSIAN: f64 = 1e8;
+
 const DELTA_C: f64 = 1e-8;
 const DELTA_C_EXPONENT: f64 = 0.25;
 
@@ -80,6 +87,7 @@ impl System {
             pattern,
             solver,
             values: vec![0.0; len],
+            scale: Vec::new(),
             d: Vec::new(),
             e: Vec::new(),
             aux: Vec::new(),
@@ -203,6 +211,11 @@ impl System {
         }
         self.pattern.assemble(matrix.hessian, matrix.jacobian, &self.d, &self.e, &mut self.values);
         self.factorizations += 1;
+        // Multipliers that have grown make the Hessian outweigh the Jacobian, which then has no pivots.
+        self.scale.clear();
+        if max_abs(matrix.hessian) > LARGE_HESSIAN {
+            equilibrate(&self.pattern.lower, &mut self.values, &mut self.scale);
+        }
         self.solver.factor(&self.values)
     }
 
@@ -277,7 +290,10 @@ impl System {
             self.rhs[nx + r] -= layer.aux_sign[k] * rw[nx + k] / self.aux[k];
         }
         self.solves += 1;
+        let scale = |rhs: &mut [f64], by: &[f64]| rhs.iter_mut().zip(by).for_each(|(b, s)| *b *= s);
+        scale(&mut self.rhs, &self.scale);
         self.solver.solve(&mut self.rhs);
+        scale(&mut self.rhs, &self.scale);
         dw[..nx].copy_from_slice(&self.rhs[..nx]);
         dy.copy_from_slice(&self.rhs[nx..]);
 
