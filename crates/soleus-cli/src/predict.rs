@@ -80,7 +80,8 @@ impl Gait {
         enter(None, self.quiet, |cx| {
             let found = request.run(cx)?;
             found.write(cx)?;
-            print(cx, &(found.lines().join("\n") + "\n"))?;
+            let lines: String = found.lines().iter().map(|l| format!("{l}\n")).collect();
+            print(cx, &lines)?;
             found.verdict()
         })
     }

@@ -15,10 +15,11 @@ use soleus::scaling::{FactorSettings, PlacingSettings, ScalingOutput};
 use soleus::simulation::SimulationOutput;
 use soleus::text::printable;
 use soleus::{
-    Analyze, Artifact, AssignLoads, ComputedMuscleControl, Context, Convert, Equilibrium, Error, ErrorKind,
-    Evaluate, Files, FitPaths, Inverse, InverseDynamics, InverseKinematics, Jacobians, LegTour, Memory,
-    ModelInfo, Monitor, Outcome, Pipeline, PlotTable, Reconcile, ResidualElimination, ResidualReduction,
-    Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, Upgrade, View,
+    Add, Analyze, Artifact, AssignLoads, ComputedMuscleControl, Context, Convert, Equilibrium, Error,
+    ErrorKind, Evaluate, Files, FitPaths, Inverse, InverseDynamics, InverseKinematics, Jacobians, LegTour,
+    Memory, ModelInfo, Monitor, Outcome, Pipeline, PlotTable, Predict, Reconcile, ResidualElimination,
+    ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track,
+    Upgrade, View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -274,6 +275,10 @@ fn models() -> Vec<Case> {
             any(Upgrade { file: "old.osim".into(), output: Some("new.osim".into()) }.run(cx))
         }),
         Case::new([], "demo --leg", |cx| any(LegTour.run(cx))),
+        Case::new([walker(), parts()], "add gait.osim --file parts.toml --out exo.osim", |cx| {
+            let (file, output) = (Some("parts.toml".into()), Some("exo.osim".into()));
+            any(Add { model: "gait.osim".into(), file, output, ..Add::default() }.run(cx))
+        }),
     ]
 }
 
@@ -637,6 +642,37 @@ fn optimal_control() -> Vec<Case> {
             any(Solve { study: "reach.toml".into(), options, ..Solve::default() }.run(cx))
         }),
         // Not solved: the iterate stays, to go on from.
+        Case::new(
+            [walker()],
+            "predict gait.osim --study-only --out p --speed 1.1 --slope -3 --effort activations",
+            |cx| {
+                let request = Predict {
+                    model: "gait.osim".into(),
+                    speed: Some(1.1),
+                    slope_deg: -3.0,
+                    effort: vec!["activations".into()],
+                    output: "p".into(),
+                    study_only: true,
+                    ..Predict::default()
+                };
+                any(request.run(cx))
+            },
+        ),
+        Case::new(
+            [walker(), parts()],
+            "predict gait.osim --device parts.toml --study-only --out p/q --whole",
+            |cx| {
+                let request = Predict {
+                    model: "gait.osim".into(),
+                    device: Some("parts.toml".into()),
+                    whole: true,
+                    output: "p/q".into(),
+                    study_only: true,
+                    ..Predict::default()
+                };
+                any(request.run(cx))
+            },
+        ),
         Case::new([reach(), study()], "solve reach.toml --max-iterations 2", |cx| {
             let options = SolveOptions { max_iterations: Some(2), ..kept() };
             any(Solve { study: "reach.toml".into(), options, ..Solve::default() }.run(cx))

@@ -13,6 +13,20 @@ pub fn leg() -> File {
     ("leg.osim", include_bytes!("../../../../models/leg_swing.osim").to_vec())
 }
 
+/// The planar walker.
+pub fn walker() -> File {
+    ("gait.osim", include_bytes!("../../../../models/gait2d.osim").to_vec())
+}
+
+/// Parts for it: a spring at the ankles whose stiffness is to be found, and a torque.
+pub fn parts() -> File {
+    text(
+        "parts.toml",
+        "[[add]]\ntype = \"spring\"\nname = \"exo\"\ncoordinate = \"ankle_angle_r\"\nstiffness = 20\nfree = { stiffness = [0, 300] }\n\
+         [[add]]\ntype = \"torque\"\ncoordinate = \"hip_angle_r\"\nmax = 30\n",
+    )
+}
+
 /// Two pin joints, each with a moment.
 pub fn reach() -> File {
     ("reach.osim", include_bytes!("../../../../models/reach.osim").to_vec())

@@ -40,22 +40,36 @@ pub struct Add {
     pub output: Option<PathBuf>,
 }
 
-/// A file of parts.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PartsFile {
-    add: Vec<Part>,
-}
-
 /// The parts of a file.
 pub fn read_parts(cx: &Context, path: &Path) -> Result<Vec<Part>, Error> {
+    let hint = "parts are [[add]] tables: docs/guide/add.md";
     let bytes = cx.read(path)?;
     let text = String::from_utf8_lossy(&bytes);
-    toml::from_str::<PartsFile>(&text).map(|f| f.add).map_err(|e| {
+    let mut file: serde_json::Value = toml::from_str(&text).map_err(|e| {
         let at = e.span().map_or(0, |s| s.start).min(text.len());
         let line = u32::try_from(1 + text[..at].matches('\n').count()).unwrap_or(0);
-        Error::content(path, line, "", e.message().to_string(), "parts are [[add]] tables: docs/guide/add.md")
-    })
+        Error::content(path, line, "", e.message().to_string(), hint)
+    })?;
+    let other = file.as_object().and_then(|o| o.keys().find(|k| *k != "add")).cloned();
+    if let Some(name) = other {
+        let line = text.lines().position(|l| l.contains(&name)).map_or(0, |k| k + 1);
+        let line = u32::try_from(line).unwrap_or(0);
+        return Err(Error::content(path, line, "", format!("there is no field `{name}`"), hint));
+    }
+    let list = file.get_mut("add").and_then(|a| a.as_array_mut()).map(std::mem::take).unwrap_or_default();
+    // The line of a part is that of its head.
+    let heads: Vec<usize> = (0..)
+        .zip(text.lines())
+        .filter(|(_, l)| l.trim_start().starts_with("[[add]]"))
+        .map(|(k, _)| k + 1)
+        .collect();
+    let part = |(k, value): (usize, serde_json::Value)| {
+        serde_json::from_value::<Part>(value).map_err(|e| {
+            let line = heads.get(k).map_or(0, |l| u32::try_from(*l).unwrap_or(0));
+            Error::content(path, line, "", e.to_string(), hint)
+        })
+    };
+    list.into_iter().enumerate().map(part).collect()
 }
 
 /// A model with parts added.

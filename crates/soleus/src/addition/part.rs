@@ -1,6 +1,7 @@
 //! What can be added to a model.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
@@ -194,15 +195,15 @@ impl FromStr for Part {
         };
         let mut words = text.split_whitespace();
         let kind = words.next().ok_or_else(|| refuse("a part has no type".into()))?;
-        let mut table = toml::Table::new();
-        table.insert("type".into(), toml::Value::String(kind.into()));
+        let mut table = Map::new();
+        table.insert("type".into(), kind.into());
         for word in words {
             let (key, value) =
                 word.split_once('=').ok_or_else(|| refuse(format!("`{word}` is not NAME=VALUE")))?;
             match key.strip_prefix("free.") {
                 Some(inner) => {
-                    let free = table.entry("free").or_insert_with(|| toml::Table::new().into());
-                    if let toml::Value::Table(free) = free {
+                    let free = table.entry("free").or_insert_with(|| Map::new().into());
+                    if let Value::Object(free) = free {
                         free.insert(inner.into(), value_of(value));
                     }
                 }
@@ -211,24 +212,24 @@ impl FromStr for Part {
                 }
             }
         }
-        table.try_into().map_err(|e: toml::de::Error| refuse(format!("`{text}`: {}", e.message())))
+        serde_json::from_value(table.into()).map_err(|e| refuse(format!("`{text}`: {e}")))
     }
 }
 
 /// Numbers are numbers, lists have commas, points are `body:x,y,z`, all else is text.
-fn value_of(text: &str) -> toml::Value {
-    let number = |t: &str| t.parse::<f64>().ok().map(toml::Value::Float);
+fn value_of(text: &str) -> Value {
+    let number = |t: &str| t.parse::<f64>().ok().map(Value::from);
     if let Some((body, place)) = text.split_once(':') {
-        let mut at = toml::Table::new();
-        at.insert("body".into(), toml::Value::String(body.into()));
+        let mut at = Map::new();
+        at.insert("body".into(), body.into());
         at.insert("location".into(), value_of(place));
         return at.into();
     }
     if let Some(list) = text.split(',').map(number).collect::<Option<Vec<_>>>().filter(|l| l.len() > 1) {
-        return toml::Value::Array(list);
+        return list.into();
     }
     match text {
-        "true" | "false" => toml::Value::Boolean(text == "true"),
-        other => number(other).unwrap_or_else(|| toml::Value::String(other.into())),
+        "true" | "false" => (text == "true").into(),
+        other => number(other).unwrap_or_else(|| other.into()),
     }
 }

@@ -20,7 +20,7 @@ use soleus_io::study::{
 };
 use soleus_model::muscle::MuscleKind;
 use soleus_model::{Document, ForceKind, Model, ModelOperator};
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Speeds that can be asked for, m/s.
@@ -268,7 +268,7 @@ impl Predict {
         Ok(found)
     }
 
-    fn options(&self, file: &std::path::Path) -> SolveOptions {
+    fn options(&self, file: &Path) -> SolveOptions {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         SolveOptions {
             solution: Some(file.with_file_name(format!("{name}_solution.sto"))),
@@ -281,7 +281,7 @@ impl Predict {
     fn best(
         &self,
         cx: &Context,
-        file: &std::path::Path,
+        file: &Path,
         study: &Study,
         speed: f64,
         ways: &mut Vec<(String, Option<f64>)>,
@@ -346,7 +346,7 @@ impl Predict {
         let mut study = Study::default();
         let name = self.name.clone().unwrap_or_else(|| stem_of(&path, "gait").replace("builtin:", ""));
         study.setup.name = name;
-        study.setup.model_file = Some(cx.files.absolute(&path).display().to_string());
+        study.setup.model_file = Some(seen_from(cx, &self.output, &path));
         let mut model = build(cx, &path, &added.document)?;
         for o in operators(&model) {
             o.change(&mut model).map_err(|e| Error::content(&path, 0, "", e.to_string(), ""))?;
@@ -510,6 +510,15 @@ impl Predict {
     }
 }
 
+/// The name of a file in a study that is in a folder.
+fn seen_from(cx: &Context, folder: &Path, file: &Path) -> String {
+    let plain = |p: &Path| p.components().all(|c| matches!(c, Component::Normal(_)));
+    match plain(folder) && plain(file) {
+        true => "../".repeat(folder.components().count()) + &file.display().to_string(),
+        false => cx.files.absolute(file).display().to_string(),
+    }
+}
+
 fn parameter(f: &Free) -> Parameter {
     Parameter {
         name: f.name.clone(),
@@ -576,8 +585,8 @@ fn unmoved(model: &Model) -> Vec<String> {
 impl PredictedGait {
     /// The figures of the gait, as lines.
     pub fn lines(&self) -> Vec<String> {
+        let (Some(cycle), Some(solution)) = (&self.cycle, &self.solution) else { return Vec::new() };
         let mut lines = vec![format!("speed           {:8.3} m/s", self.speed)];
-        let (Some(cycle), Some(solution)) = (&self.cycle, &self.solution) else { return lines };
         lines.push(format!("cycle           {:8.3} s", cycle.duration()));
         lines.push(format!("stride          {:8.3} m", self.speed * cycle.duration()));
         lines.push(format!("stance          {:8.1} %", 100.0 * cycle.stance()));
@@ -596,15 +605,16 @@ impl PredictedGait {
             lines.push(format!("{}  {:.4} {} (between {a} and {b}{at})", p.name, p.value, p.unit));
         }
         if let Some((objective, before)) = &self.without {
-            let gain = |a: f64, b: f64| 100.0 * (1.0 - b / a);
+            let change = |a: f64, b: f64| {
+                let percent = 100.0 * (b / a - 1.0);
+                format!("{:.1} % {}", percent.abs(), if percent > 0.0 { "more" } else { "less" })
+            };
             let now = solution.objective();
-            lines.push(format!(
-                "objective without the device {objective:.5}, with it {now:.5}: {:.1} % less",
-                gain(*objective, now)
-            ));
+            let text = change(*objective, now);
+            lines.push(format!("objective without the device {objective:.5}, with it {now:.5}: {text}"));
             for (name, a) in before.iter().filter(|g| g.1 != 0.0) {
                 if let Some((_, b)) = goals.iter().find(|g| g.0 == *name) {
-                    lines.push(format!("  {name} {a:.5}, with it {b:.5}: {:.1} % less", gain(*a, *b)));
+                    lines.push(format!("  {name} {a:.5}, with it {b:.5}: {}", change(*a, *b)));
                 }
             }
         }

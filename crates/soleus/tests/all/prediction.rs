@@ -1,6 +1,11 @@
 //! The predicted walk and the tour of a leg.
 
-use soleus::{Context, LegTour, Memory, Outcome, PredictWalk};
+use soleus::addition::Part;
+use soleus::engine::control::gait::Walker;
+use soleus::engine::control::musculoskeletal::ModelProblem;
+use soleus::engine::model::ForceKind;
+use soleus::{Add, Context, LegTour, Memory, Outcome, Predict, PredictWalk, Solve};
+use std::sync::Arc;
 
 /// The walk repeats itself, obeys the equations, and takes the time that people take: Winter's adults need 1.14 s for a cycle at 1.325 m/s.
 #[test]
@@ -43,4 +48,137 @@ fn identity_tour_of_a_leg() {
         "{}",
         tour.text
     );
+}
+
+const GAIT: &[u8] = include_bytes!("../../../../models/gait2d.osim");
+
+/// One word of a study stands for all pairs of names: those of the planar walker, found from names and kinematics.
+#[test]
+fn identity_symmetry_is_derived_from_the_model() {
+    let files = Memory::new().with("gait.osim", GAIT);
+    let cx = Context::new(&files);
+    let (model, system) = soleus::inputs::model::system(
+        &cx,
+        &"gait.osim".into(),
+        &soleus::engine::dynamics::Options::default(),
+    )
+    .unwrap();
+    let base = ModelProblem::new(Arc::new(model), Arc::new(system));
+    let walker = Walker::new(base.clone()).unwrap();
+    let mirror = &walker.mirror;
+    assert!(mirror.exceptions.is_empty() && mirror.one_sided.is_empty(), "{:?}", mirror.exceptions);
+    assert!(base.states[mirror.forward].ends_with("trunk_x/value"));
+    assert!(base.states[walker.height].ends_with("trunk_y/value"));
+    assert!(
+        base.states[walker.hips[0].0].ends_with("hip_angle_r/value"),
+        "{}",
+        base.states[walker.hips[0].0]
+    );
+    for (i, &(j, sign)) in mirror.states.iter().enumerate() {
+        // In a plane nothing changes its sign, and the image of the image is the thing itself.
+        assert_eq!((mirror.states[j].0, sign), (i, 1.0), "{}", base.states[i]);
+        assert_eq!(
+            i == j,
+            !base.states[i].contains("_r") && !base.states[i].contains("_l"),
+            "{}",
+            base.states[i]
+        );
+    }
+    assert_eq!(mirror.pairs(true).len(), base.states.len() - 1 + base.controls.len());
+    // It stands where its contacts carry it: legs of 0.441 m and 0.4428 m, a foot of 0.0702 m, knees bent a little.
+    let height = walker.standing(0.0).unwrap();
+    assert!((0.90..0.96).contains(&height), "{height}");
+}
+
+/// A muscle of one side alone has no mirror image; a half cycle says which, a whole one does not need it.
+#[test]
+fn identity_one_sided_models_walk_whole_cycles_only() {
+    let files = Memory::new().with("gait.osim", GAIT);
+    let cx = Context::new(&files);
+    let parts: Vec<Part> =
+        vec!["prosthesis coordinate=ankle_angle_r stiffness=600 damping=0.1".parse().unwrap()];
+    let half = Predict { model: "gait.osim".into(), parts, study_only: true, ..Default::default() };
+    let refused = half.run(&cx).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("soleus_l") && refused.contains("--whole"), "{refused}");
+    let whole = Predict { whole: true, ..half }.run(&cx).unwrap();
+    assert!(whole.study_text().contains("symmetry = \"cycle\""), "{}", whole.study_text());
+}
+
+/// The study of a prediction is a file that `solve` takes, and the reader reads back.
+#[test]
+fn identity_the_study_of_a_prediction_can_be_solved_again() {
+    let files = Memory::new().with("gait.osim", GAIT);
+    let cx = Context::new(&files);
+    let request =
+        Predict { model: "gait.osim".into(), study_only: true, output: "out".into(), ..Default::default() };
+    let found = request.run(&cx).unwrap();
+    found.write(&cx).unwrap();
+    let posed = Solve { study: "out/gait.toml".into(), ..Default::default() }.pose(&cx).unwrap();
+    assert_eq!(posed.study.clone().without_lines(), found.study);
+    let strengths = found.study.help.as_ref().map(|h| (h.strength, h.strengths[0].weight));
+    // 4/3 and 10 N per kg of 75 kg: what the demo has.
+    assert_eq!(strengths, Some((100.0, 750.0)));
+}
+
+/// Efforts by name: an unknown one is refused with the nearest, the trunk stays upright unless it is named.
+#[test]
+fn analytic_efforts_have_names_and_weights() {
+    let files = Memory::new().with("gait.osim", GAIT);
+    let cx = Context::new(&files);
+    let study = |effort: &[&str]| {
+        let effort = effort.iter().map(|e| e.to_string()).collect();
+        Predict { model: "gait.osim".into(), effort, study_only: true, ..Default::default() }.run(&cx)
+    };
+    let names = |effort: &[&str]| -> Vec<(String, f64)> {
+        study(effort).unwrap().study.setup.goals.iter().skip(1).map(|g| (g.name.clone(), g.weight)).collect()
+    };
+    let list = |l: &[(&str, f64)]| l.iter().map(|(n, w)| (n.to_string(), *w)).collect::<Vec<_>>();
+    assert_eq!(names(&[]), list(&[("effort", 20.0 / 16.0), ("trunk", 0.1)]));
+    assert_eq!(names(&["activations=3", "trunk=0"]), list(&[("activations", 3.0)]));
+    let wrong = study(&["activation"]).map(|_| ()).unwrap_err().to_string();
+    assert!(wrong.contains("the nearest name is `activations`"), "{wrong}");
+}
+
+/// Parts reach the model file: a spring on both ankles, a mass with its Steiner terms, contact spheres only once.
+#[test]
+fn identity_parts_are_in_the_file() {
+    let files = Memory::new().with("gait.osim", GAIT);
+    let cx = Context::new(&files);
+    let parts: Vec<Part> = [
+        "spring name=exo coordinate=ankle_angle_r stiffness=100 rest_deg=90 damping=0.5 free.stiffness=0,300",
+        "mass body=foot_r mass=2 location=0.1,0,0.2 both_sides=false",
+        "ligament name=band from=trunk:0,0,0 to=foot_l:0,0,0 stiffness=50 rest_length=0.3 both_sides=false",
+        "torque coordinate=hip_angle_l max=40",
+    ]
+    .iter()
+    .map(|p| p.parse().unwrap())
+    .collect();
+    let before = soleus::inputs::model::read(&cx, &"gait.osim".into()).unwrap();
+    let request =
+        Add { model: "gait.osim".into(), parts, output: Some("exo.osim".into()), ..Default::default() };
+    let added = request.run(&cx).unwrap();
+    added.write(&cx).unwrap();
+    assert_eq!(added.free[0].components, ["/forceset/exo_r", "/forceset/exo_l"]);
+    let after = soleus::inputs::model::read(&cx, &"exo.osim".into()).unwrap();
+    let names: Vec<&str> = after.forces[before.forces.len()..].iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["exo_r", "exo_l", "band_l", "torque_hip_angle_l", "torque_hip_angle_r"]);
+    let ForceKind::SpringGeneralizedForce(spring) = &after.forces[before.forces.len()].kind else { panic!() };
+    assert_eq!((spring.stiffness, spring.viscosity), (100.0, 0.5));
+    assert!((spring.rest_length - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
+    // Two points of mass: the inertia about the common centre is that of both about their own plus m₁m₂/(m₁+m₂) d².
+    let foot = |m: &soleus::Model| m.bodies.iter().find(|b| b.name == "foot_r").cloned().unwrap();
+    let (a, b) = (foot(&before), foot(&after));
+    let reduced = a.mass * 2.0 / (a.mass + 2.0);
+    let d = soleus::engine::math::vec3(0.1, 0.0, 0.2) - a.mass_center;
+    assert!((b.mass - a.mass - 2.0).abs() < 1e-12);
+    assert!((b.inertia.zz - a.inertia.zz - reduced * (d.x * d.x + d.y * d.y)).abs() < 1e-12);
+    assert!((b.inertia.xz - a.inertia.xz + reduced * d.x * d.z).abs() < 1e-12);
+    let wrong: Part = "spring coordinate=ankle_angel_r stiffness=1".parse().unwrap();
+    let refused =
+        Add { model: "gait.osim".into(), parts: vec![wrong], ..Default::default() }.run(&cx).unwrap_err();
+    assert!(refused.to_string().contains("ankle_angle_r"), "{refused}");
+    let wrong: Part = "spring coordinate=ankle_angle_r stiffness=1 mass=2".parse().unwrap();
+    let refused =
+        Add { model: "gait.osim".into(), parts: vec![wrong], ..Default::default() }.run(&cx).unwrap_err();
+    assert!(refused.to_string().contains("a spring has no `mass`"), "{refused}");
 }

@@ -109,7 +109,7 @@ impl<'a> Meshes<'a> {
             true => Some(self.read_iterate(&mut phases, &mut steps)?),
             false => None,
         };
-        let (mut last, mut count) = (None, 0);
+        let (mut last, mut count): (Option<Solved>, usize) = (None, 0);
         loop {
             // The list never runs empty: what is taken out comes back finer, or the loop ends.
             if !steps.is_empty() {
@@ -125,6 +125,12 @@ impl<'a> Meshes<'a> {
                     // The iterate itself is inside its bounds; nothing is pushed away from them.
                     options.warm_start_push = 1e-12;
                     Some(warm)
+                }
+                // What needed help moves on a finer mesh, too: from the motion alone, with room.
+                (None, Some(previous)) if self.help.is_some() => {
+                    program.set_guess(&previous.program.trajectory(&previous.x));
+                    options.initial_barrier = Self::barrier_after_help(&options);
+                    None
                 }
                 (None, Some(previous)) => {
                     let barrier = warm_barrier(previous).min(options.initial_barrier);
