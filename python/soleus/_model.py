@@ -77,7 +77,7 @@ class Component:
         self._model._core.set(self.path, name, value)
 
     def __getitem__(self, name: str) -> Any:
-        """A part or a property by name, also one that is no word of Python."""
+        """A part or a property by name, also one that is not a word of Python."""
         return self.__getattr__(name)
 
     def __dir__(self) -> list[str]:

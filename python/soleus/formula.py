@@ -115,7 +115,7 @@ class Expr:
     def __float__(self) -> float:
         frame = sys._getframe(1)
         where_ = f"{frame.f_code.co_filename}, line {frame.f_lineno}"
-        raise TypeError(f"{where_}: a traced value is no number yet; use the functions of soleus.formula in place of those of math")
+        raise TypeError(f"{where_}: a traced value is not a number yet; use the functions of soleus.formula in place of those of math")
 
     # Components of a vector.
 

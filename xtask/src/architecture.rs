@@ -34,7 +34,7 @@ pub fn check(root: &Path, text: &str, crates: &[String]) -> Vec<String> {
         };
         for module in cells.get(2).into_iter().flat_map(|c| quoted(c)) {
             let is_module = module.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-            // The name of the command is no module.
+            // The name of the command is not a module.
             if is_module && module != "soleus" && !has_module(root, name, &[module]) {
                 missing(format!("`{name}` has no module `{module}`"));
             }

@@ -24,7 +24,7 @@ pub struct Arguments {
 }
 
 fn parse_exponent(text: &str) -> Result<f64, String> {
-    let p: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    let p: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
     check_exponent(p).map(|()| p)
 }
 

@@ -113,9 +113,9 @@ fn analytic_wrong_input_exits_with_2_and_a_place() {
         (vec!["convert", "bad.sto", "o.csv"], "bad.sto:5"),
         (vec!["convert", "bad.st", "o.csv"], "did you mean bad.sto?"),
         (vec!["convert", "m.trc", "o.xls"], "must be .sto, .mot, .trc, .csv or .parquet"),
-        (vec!["convert", "m.trc", "o.trc", "--units", "parsec"], "`parsec` is no unit of length"),
+        (vec!["convert", "m.trc", "o.trc", "--units", "parsec"], "`parsec` is not a unit of length"),
         (vec!["convert", "m.trc", "o.trc", "--rotate", "90"], "such as x:-90"),
-        (vec!["convert", "m.trc", "o.trc", "--rate", "0"], "0 Hz is no rate"),
+        (vec!["convert", "m.trc", "o.trc", "--rate", "0"], "0 Hz is not a valid rate"),
         (
             vec!["plot", "m.trc", "--columns", "C_1", "--out", "o.svg"],
             "no column matches `C_1`; there are A_1",
@@ -186,7 +186,7 @@ fn identity_every_format_to_every_other() {
     assert!(!f.0.join("bad.sto").exists());
 }
 
-/// A file is renamed to its name when it is whole; links and what is no file stay what they are.
+/// A file is renamed to its name when it is whole; links and what is not a file stay what they are.
 #[cfg(unix)]
 #[test]
 fn identity_links_and_devices_stay_what_they_are() {

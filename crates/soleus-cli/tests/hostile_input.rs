@@ -150,7 +150,7 @@ fn kinds() -> Vec<(&'static str, Bad)> {
         ("blank", text("\n \n\t\r\n")),
         ("noise", Bad::Bytes(noise())),
         ("zeros", Bad::Bytes(vec![0; 3000])),
-        ("words", text("hello world, this is no file of that kind\n")),
+        ("words", text("hello world, this is not a file of that kind\n")),
         (
             "utf-16",
             Bad::Bytes("\u{feff}time\tangle\n0\t1\n".encode_utf16().flat_map(u16::to_le_bytes).collect()),

@@ -19,7 +19,7 @@ fn last_row(t: &Table) -> Vec<f64> {
     t.columns().iter().map(|c| *c.last().unwrap()).collect()
 }
 
-/// A force that is no number beyond an angle ends the simulation near it: the angle and the force are named, and the rows up to
+/// A force that is not a number beyond an angle ends the simulation near it: the angle and the force are named, and the rows up to
 /// then are on disk.
 #[test]
 fn analytic_not_a_number_ends_with_time_state_and_rows() {

@@ -213,7 +213,7 @@ fn deriv_gait_cycles() {
     }
 }
 
-/// With a known duration, states and rates at midpoints are no variables; the solution is one of the program in which they are.
+/// With a known duration, states and rates at midpoints are not variables; the solution is one of the program in which they are.
 #[test]
 fn identity_midpoints_in_place_of_their_equations() {
     let walker = walker(None);
@@ -242,7 +242,7 @@ fn identity_midpoints_in_place_of_their_equations() {
 
     // A little room for the duration, and everything is a variable.
     let mut many = transcribed(1e-9);
-    // 50 states and the 41 rates that are no states themselves at five midpoints, and the duration.
+    // 50 states and the 41 rates that are not states themselves at five midpoints, and the duration.
     assert_eq!(many.num_variables() - few.num_variables(), 5 * (50 + 41) + 1);
     many.set_guess(&few.trajectory(&s.x));
     let mut x = vec![0.0; many.num_variables()];

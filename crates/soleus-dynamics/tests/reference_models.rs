@@ -93,7 +93,7 @@ fn derivative_error(
         let (hi, lo) = (at(h), at(-h));
         let fd = hi.iter().zip(&lo).map(|(hi, lo)| (hi - lo) / (2.0 * h));
         let worst = largest(dual.iter().zip(fd).map(|(d, fd)| (d.d[0] - fd).abs() / scale));
-        // NaN is no error that is less than another.
+        // NaN is not an error that is less than another.
         if worst < best {
             best = worst;
         }

@@ -251,7 +251,7 @@ fn conserves_length_when_all_turns() {
     for seed in 0..10 {
         let X = poses(seed);
         let turn = Transform::from_offset(vec3(0.3, -1.2, 0.4), vec3(1.0, -0.4, 2.0));
-        // Body 0 turns along: it is no ground here.
+        // Body 0 turns along: it is not a ground here.
         let turned: Vec<_> = X.iter().map(|X| turn * *X).collect();
         let (a, b) = (state(&path, &X), state(&path, &turned));
         assert_eq!(a.points().len(), 11, "all four obstacles are touched");
@@ -432,7 +432,7 @@ fn identity_faults_of_files_are_told_with_their_line() {
     check(whole, &warm, "use_warm_start", Severity::Warning);
     let list = messages("<tube_radius>0.02</tube_radius>", "<tube_radius>0.2</tube_radius>");
     assert!(list.iter().any(|m| m.0 == Severity::Error && m.2.contains("without a hole")), "{list:?}");
-    // Three times NaN is no hint, as in OpenSim.
+    // Three times NaN is not a hint, as in OpenSim.
     assert_eq!(
         messages("<contact_hint>0.05 0 0</contact_hint>", "<contact_hint>NaN NaN NaN</contact_hint>"),
         []

@@ -267,7 +267,7 @@ fn scaling() -> Scaling {
     }
 }
 
-/// A few iterations: a solver is no tool for many cases.
+/// A few iterations: a solver is not a tool for many cases.
 fn few_iterations() -> SolveOptions {
     SolveOptions {
         max_iterations: Some(3),

@@ -324,7 +324,7 @@ impl Pipeline {
         for (i, t) in self.trials.iter().enumerate() {
             let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
             if t.name.is_empty() || t.name.starts_with('.') || !t.name.chars().all(is_name) {
-                wrong(format!("`{}` is no name for a trial: it names a folder", t.name), "");
+                wrong(format!("`{}` is not a name for a trial: it names a folder", t.name), "");
             }
             match (&t.markers, &t.orientations) {
                 (Some(_), Some(_)) => {

@@ -198,7 +198,7 @@ fn analytic_all_machines_and_formats() {
                     assert_eq!(x, (raw(s, k) - offset) * (1.0 + k as f64) * 0.5, "{case}");
                 }
             }
-            assert_eq!(c.markers().labels()[0], "M1", "angles are no markers");
+            assert_eq!(c.markers().labels()[0], "M1", "angles are not markers");
             assert_eq!(
                 (c.events[1].label.as_str(), c.events[1].context.as_str(), c.events[1].time),
                 ("Foot Off", "Left", 62.5)

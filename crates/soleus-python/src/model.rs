@@ -343,7 +343,7 @@ impl PyModel {
         }
         if owner.and_then(|e| e.child(name)).is_some_and(|e| e.children().next().is_some()) {
             return Err(PyTypeError::new_err(format!(
-                "`{name}` of {class} `{path}` is no number or text; change its parts"
+                "`{name}` of {class} `{path}` is not a number or text; change its parts"
             )));
         }
         drop(document);

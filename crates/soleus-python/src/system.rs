@@ -51,7 +51,7 @@ impl PySystem {
         let array = numpy.call_method1("ascontiguousarray", (value, numpy.getattr("float64")?))?;
         let array = array
             .cast_into::<PyArrayDyn<f64>>()
-            .map_err(|_| PyTypeError::new_err(format!("`{name}` is no array of numbers")))?;
+            .map_err(|_| PyTypeError::new_err(format!("`{name}` is not an array of numbers")))?;
         // A single number counts for itself, and not as a row of one state.
         Ok(Some(array.try_readonly()?))
     }

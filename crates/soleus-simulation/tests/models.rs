@@ -1,4 +1,4 @@
-//! Models as problems: energy, constraints, derivatives, repeatability, and ends that are no ends.
+//! Models as problems: energy, constraints, derivatives, repeatability, and ends that are not ends.
 
 #![allow(non_snake_case)] // J, M and V as in the literature.
 

@@ -40,7 +40,7 @@ impl soleus_simulation::MechanicalOde for Driven {
     }
 }
 
-/// The same as an implicit problem, mixed so that ∂f/∂ẋ is no unit matrix.
+/// The same as an implicit problem, mixed so that ∂f/∂ẋ is not a unit matrix.
 fn implicit_driven() -> impl ImplicitOde {
     Dense::new(2, |t, x: &[f64], d: &[f64], r: &mut [f64], J: &mut [f64], M: &mut [f64]| {
         let f = driven(t, x);

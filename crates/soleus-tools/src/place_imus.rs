@@ -24,8 +24,8 @@ pub enum Error {
     /// The constraints of the model cannot be met.
     #[error("the default pose cannot be made to meet the constraints: {0}")]
     NotAssembled(#[from] NotAssembled),
-    /// The data are no orientations.
-    #[error("the data are no orientations: {reason}")]
+    /// The data are not orientations.
+    #[error("the data are not orientations: {reason}")]
     NotOrientations {
         /// What is wrong with them.
         reason: &'static str,

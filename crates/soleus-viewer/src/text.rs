@@ -44,7 +44,7 @@ pub(crate) fn json_string(text: &str) -> String {
     out
 }
 
-/// A number with at most `decimals` decimals and no idle zeros: `1.5`, `0`, `-2`. What is no number is `0`.
+/// A number with at most `decimals` decimals and no idle zeros: `1.5`, `0`, `-2`. What is not a number is `0`.
 pub(crate) fn short(v: f64, decimals: usize) -> String {
     if !v.is_finite() {
         return "0".to_string();

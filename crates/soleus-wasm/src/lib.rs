@@ -91,7 +91,7 @@ pub unsafe extern "C" fn engine_answer(engine: *mut Engine, bytes: *mut Vec<u8>)
     // SAFETY: as the caller promises; a page has one thread for each engine.
     let (engine, bytes) = unsafe { (&mut *engine, Box::from_raw(bytes)) };
     let answer = match message::read(&bytes) {
-        None => message::write(&json!({ "refused": { "error": "this is no message" } }), &[]),
+        None => message::write(&json!({ "refused": { "error": "this is not a message" } }), &[]),
         Some((value, block)) => {
             let id = value.get("id").cloned().unwrap_or(Value::Null);
             if value.get("method").and_then(Value::as_str) == Some("run") {

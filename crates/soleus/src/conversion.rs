@@ -229,7 +229,13 @@ impl Convert {
         }
         for (hz, what) in [(self.rate, "rate"), (self.lowpass_hz, "cutoff of a filter")] {
             if let Some(hz) = hz.filter(|hz| !(*hz > 0.0 && hz.is_finite())) {
-                return Err(Error::content(input, 0, "", format!("{hz} Hz is no {what}"), POSITIVE_HZ));
+                return Err(Error::content(
+                    input,
+                    0,
+                    "",
+                    format!("{hz} Hz is not a valid {what}"),
+                    POSITIVE_HZ,
+                ));
             }
         }
         Ok(())
@@ -244,7 +250,7 @@ impl Convert {
         if let Some(given) = &o.from_units {
             let refuse = |message: String| Error::content(input, 0, "", message, "leave --from-units out");
             if meters_per(given).is_none() {
-                return Err(refuse(format!("`{given}` is no unit of length")));
+                return Err(refuse(format!("`{given}` is not a unit of length")));
             }
             if let Some(unit) = unit.as_ref().filter(|u| meters_per(u) != meters_per(given)) {
                 return Err(refuse(format!("the file says that its unit of length is {unit}")));
@@ -325,7 +331,7 @@ fn times_at(times: &[f64], hz: f64) -> Result<Vec<f64>, String> {
     // A millionth of a step too short still counts; more rows than this are asked for by mistake.
     let steps = ((last - first) * hz + 1e-6).floor();
     if !(hz > 0.0 && (0.0..1e7).contains(&steps)) {
-        return Err(format!("{hz} Hz is no rate for a table of {} s", last - first));
+        return Err(format!("{hz} Hz is not a valid rate for a table of {} s", last - first));
     }
     Ok((0..=steps as usize).map(|i| (first + i as f64 / hz).min(last)).collect())
 }
@@ -370,13 +376,13 @@ fn rotated(table: &Table, R: Rotation<f64>) -> Result<Table, String> {
 
 /// Lengths in another unit; the table must say which one it has.
 fn change_units(table: &mut Table, unit: &str) -> Result<(), String> {
-    let wanted = meters_per(unit).ok_or_else(|| format!("`{unit}` is no unit of length"))?;
+    let wanted = meters_per(unit).ok_or_else(|| format!("`{unit}` is not a unit of length"))?;
     let Some(old) = table.metadata_value("Units") else {
         let message =
             "the file does not say its unit of length, as markers (.trc, .c3d) do; say it with --from-units";
         return Err(message.to_string());
     };
-    let old = meters_per(old).ok_or_else(|| format!("the file's unit `{old}` is no unit of length"))?;
+    let old = meters_per(old).ok_or_else(|| format!("the file's unit `{old}` is not a unit of length"))?;
     if old != wanted {
         // 1000 is exact and 0.001 is not, so we divide where that takes a whole number.
         let fewer = wanted / old;

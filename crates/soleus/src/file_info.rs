@@ -359,7 +359,7 @@ fn json(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
     Ok(s)
 }
 
-/// An XML file of OpenSim that is no model: a setup, loads, markers, tasks, forces; `None` for a model.
+/// An XML file of OpenSim that is not a model: a setup, loads, markers, tasks, forces; `None` for a model.
 fn xml(cx: &Context, path: &Path) -> Result<Option<FileSummary>, Error> {
     let bytes = cx.read(path)?;
     // Marks of the encoding may come first.

@@ -72,7 +72,7 @@ pub struct ModelSummary {
     pub constraints: Vec<ConstraintSummary>,
     /// Muscles.
     pub muscles: Vec<ForceSummary>,
-    /// Forces that are no muscles.
+    /// Forces that are not muscles.
     pub forces: Vec<ForceSummary>,
     /// How many wrap objects.
     pub wrap_objects: usize,

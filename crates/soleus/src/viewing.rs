@@ -90,8 +90,10 @@ impl View {
     pub fn run(&self, cx: &Context) -> Result<Viewed, Error> {
         let path = self.motion.as_ref().map_or(self.model.path(), |m| m.path());
         if !(self.frame_rate > 0.0 && self.frame_rate.is_finite()) {
-            let message =
-                format!("{} frames for each second of the motion (frame rate) is no rate", self.frame_rate);
+            let message = format!(
+                "{} frames for each second of the motion (frame rate) is not a rate",
+                self.frame_rate
+            );
             return Err(Error::content(path, 0, "", message, "give a finite number above zero"));
         }
         finite(path, "the turn about the vertical, degrees", self.yaw_deg)?;

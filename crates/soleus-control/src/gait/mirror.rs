@@ -39,7 +39,7 @@ pub struct Mirror {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoMirror {
     /// Coordinates that move the model in a way that no mirror image does.
-    #[error("coordinates that are no mirror images of each other: {}", .0.join(", "))]
+    #[error("coordinates that are not mirror images of each other: {}", .0.join(", "))]
     NoImage(Vec<String>),
     /// No coordinate moves the model along x.
     #[error("no coordinate moves the whole model along x, which is forward")]

@@ -43,7 +43,7 @@ pub struct Walker {
     pub feet: [Vec<(usize, usize)>; 2],
 }
 
-/// Why a model is no walker.
+/// Why a model is not a walker.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoLegs {
     /// It is not symmetric.

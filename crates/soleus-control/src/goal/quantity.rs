@@ -334,7 +334,7 @@ impl Quantity {
         }
     }
 
-    /// Whether it is no number at all.
+    /// Whether it is not a number at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

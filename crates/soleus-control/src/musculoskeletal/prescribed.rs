@@ -6,7 +6,7 @@ use soleus_dynamics::{State, System, Workspace};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// f(t, x, ẋ, e, λ) of a model whose coordinates, speeds and accelerations are no variables: they are prescribed.
+/// f(t, x, ẋ, e, λ) of a model whose coordinates, speeds and accelerations are not variables: they are prescribed.
 ///
 /// Takes and gives the same as [`SystemDynamics`](super::SystemDynamics), but has derivatives by auxiliary states,
 /// their rates, controls and multipliers only. Everything that follows from the motion is computed once for every

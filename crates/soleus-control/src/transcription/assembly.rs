@@ -1,7 +1,7 @@
 //! A nonlinear program put together from functions of few variables and from linear equations.
 //!
 //! Every constraint is a sum of values of functions, and of terms a v or (t_f − t₀) a v of single variables v.
-//! So is the objective. What is fixed is no variable of the program. Each phase of a problem has its own times.
+//! So is the objective. What is fixed is not a variable of the program. Each phase of a problem has its own times.
 
 use super::evaluation::Assembly;
 use super::layout::Input;
@@ -284,7 +284,7 @@ impl<'a> Plan<'a> {
             Input::Time(tau) => [(t0, 1.0 - tau), (tf, tau)],
             Input::Constant(_) => [(t0, 0.0); 2],
         };
-        // A sum is no variable itself.
+        // A sum is not a variable itself.
         let all = pair.into_iter().chain(sum.iter().copied()).filter(|p| p.1 != 0.0);
         all.map(|(v, c)| (self.free[v], c)).filter(|p| p.0 != NONE)
     }

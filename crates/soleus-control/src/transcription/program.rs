@@ -308,7 +308,7 @@ impl Transcription<'_> {
         }
     }
 
-    /// The rows of f at a point: those of states that are no others' rates, and, if `accelerations`, those of the
+    /// The rows of f at a point: those of states that are not others' rates, and, if `accelerations`, those of the
     /// constraints. At a `projected` point only the rows of coordinates and speeds.
     fn add_dynamics_at(
         &mut self,

@@ -148,7 +148,7 @@ impl Stencil {
                 Defect { state: padded(slopes.collect()), rate }
             })
             .collect();
-        // The end state is the polynomial's, where it is no point itself.
+        // The end state is the polynomial's, where it is not a point itself.
         if !ends_at_point {
             let mut state = padded((0..basis.len()).map(|k| -lagrange(&basis, k, 1.0)).collect());
             state[nodes.len() - 1] = 1.0;

@@ -61,7 +61,7 @@ impl Collocation {
             let (name, in_interval) = family(&row.name);
             let tau = row.tau.unwrap_or(0.0);
             let point = points.partition_point(|p| p.tau < tau);
-            // What belongs to an interval or to no time is no share of anything.
+            // What belongs to an interval or to no time is not a share of anything.
             let (node, share) = match points.get(point) {
                 Some(p) if p.tau == tau && row.tau.is_some() && !in_interval => {
                     (point % self.points_per_interval(phase), shares[phase][point])
@@ -73,7 +73,7 @@ impl Collocation {
         each.collect()
     }
 
-    /// Places of the variables; none for those that belong to no point of time and are no times or parameters.
+    /// Places of the variables; none for those that belong to no point of time and are not times or parameters.
     fn places_of_variables(&self) -> Vec<Option<Place>> {
         let mut places: Vec<Option<Place>> = Vec::new();
         places.resize_with(self.num_variables(), || None);

@@ -77,7 +77,7 @@ pub enum PathError {
         /// How many there are.
         count: usize,
     },
-    /// An obstacle is no surface that a path can lie on.
+    /// An obstacle is not a surface that a path can lie on.
     #[error(
         "a path cannot lie on `{name}`, a {class}: spheres, cylinders, ellipsoids and tori with sizes above zero (of a torus the tube smaller than the circle) can be obstacles"
     )]

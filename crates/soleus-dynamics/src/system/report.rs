@@ -26,7 +26,7 @@ impl System {
         Some(info)
     }
 
-    /// Appends the values under the labels of force `i`, which is no muscle, after
+    /// Appends the values under the labels of force `i`, which is not a muscle, after
     /// [`compute_paths`](Self::compute_paths). Forces and moments of one that is switched off are zero; the points and
     /// lengths beside them stay.
     pub fn record_force<T: Real>(

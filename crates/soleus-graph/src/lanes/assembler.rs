@@ -105,7 +105,7 @@ impl Assembler {
         self.emit(op, d, Some(a), b, mask, None);
     }
 
-    /// d ← op a. A constant is no source of [`LOAD`]: see [`broadcast`](Self::broadcast).
+    /// d ← op a. A constant is not a source of [`LOAD`]: see [`broadcast`](Self::broadcast).
     pub fn one(&mut self, op: Code, d: Register, a: Source) {
         self.emit(op, d, None, a, Mask::No, None);
     }

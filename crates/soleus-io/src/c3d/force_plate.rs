@@ -263,7 +263,7 @@ impl C3d {
     /// hence no center of pressure, all nine numbers of the plate are 0. `None` if the unit of length is unknown.
     pub fn ground_reactions(&self, threshold: f64, log: &mut Diagnostics) -> Option<Table> {
         let Some(m) = meters_per(self.length_unit()) else {
-            log.error(0, "POINT:UNITS", format!("`{}` is no unit of length", self.length_unit()), "");
+            log.error(0, "POINT:UNITS", format!("`{}` is not a unit of length", self.length_unit()), "");
             return None;
         };
         let plates = self.force_plates(log);

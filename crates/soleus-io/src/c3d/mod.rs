@@ -19,7 +19,7 @@ use soleus_math::table::{Element, Table};
 use soleus_model::Diagnostics;
 use std::collections::HashSet;
 
-/// Groups of points that are no markers: names of the parameters that list them.
+/// Groups of points that are not markers: names of the parameters that list them.
 const NOT_MARKERS: [&str; 5] = ["ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS"];
 
 /// A motion capture trial.

@@ -79,7 +79,7 @@ impl Parameters {
     }
 }
 
-/// Reads all groups and says which machine wrote the file; `None` if it is no C3D file.
+/// Reads all groups and says which machine wrote the file; `None` if it is not a C3D file.
 pub(super) fn read(bytes: &[u8], log: &mut Diagnostics) -> Option<(Parameters, Processor)> {
     let (&block, &key) = (bytes.first()?, bytes.get(1)?);
     if key != 0x50 || bytes.len() < BLOCK {

@@ -56,7 +56,7 @@ pub struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// The bytes as numbers; none if they are no numbers.
+    /// The bytes as numbers; none if they are not numbers.
     pub fn numbers(&self) -> Vec<f64> {
         fn each<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f64) -> Vec<f64> {
             let exact = |c: &[u8]| c.try_into().map(&number).unwrap_or(f64::NAN);

@@ -90,7 +90,7 @@ pub struct MatFile {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MatError {
     /// The first bytes are not those of a level 5 file.
-    #[error("this is no MAT file of level 5")]
+    #[error("this is not a MAT file of level 5")]
     NoMat,
     /// The file is of version 7.3.
     #[error("this MAT file is of version 7.3; save it with `-v7`")]

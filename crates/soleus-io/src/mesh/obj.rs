@@ -57,7 +57,7 @@ pub fn read_obj(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
 fn vertex_index(word: &str, count: usize, file: &str, line: u32) -> Result<u32, MeshError> {
     let number = word.split('/').next().unwrap_or_default();
     let Ok(index) = number.parse::<i64>() else {
-        return Err(MeshError::malformed(file, line, format!("`{word}` is no vertex of a face")));
+        return Err(MeshError::malformed(file, line, format!("`{word}` is not a vertex of a face")));
     };
     let zero_based = match index < 0 {
         true => i64::try_from(count).ok().and_then(|n| n.checked_add(index)),

@@ -79,7 +79,7 @@ fn read_ascii(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
 }
 
 fn read_binary(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
-    let cut = || MeshError::malformed(file, 0, "the file is cut off, or is no .stl file");
+    let cut = || MeshError::malformed(file, 0, "the file is cut off, or is not a .stl file");
     let count: [u8; 4] = bytes.get(HEADER..HEADER + 4).and_then(|b| b.try_into().ok()).ok_or_else(cut)?;
     let count = u32::from_le_bytes(count) as usize;
     let facets = &bytes[HEADER + 4..];

@@ -35,7 +35,7 @@ pub fn read_vtp(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
         return Err(MeshError::malformed(
             file,
             points.line,
-            "the number of coordinates is no multiple of three",
+            "the number of coordinates is not a multiple of three",
         ));
     }
     let vertices: Vec<Vec3<f64>> =

@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Number {
                 Ok(Number(x as f64))
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
-                // Rust reads `inf`, `infinity` and `nan` in any case. Other numbers are no texts.
+                // Rust reads `inf`, `infinity` and `nan` in any case. Other numbers are not texts.
                 match text.parse() {
                     Ok(x) if !f64::is_finite(x) => Ok(Number(x)),
                     _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),

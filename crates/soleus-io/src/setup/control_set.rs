@@ -258,7 +258,7 @@ fn control(
             ControlCourse::Nodes { times, values, use_steps, extrapolate }
         }
         other => {
-            log.error(e.line, "", format!("`{other}` is no control that can be read"), "");
+            log.error(e.line, "", format!("`{other}` is not a control that can be read"), "");
             return None;
         }
     };

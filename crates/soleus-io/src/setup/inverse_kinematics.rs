@@ -198,7 +198,7 @@ pub(super) fn tasks(set: &Element, log: &mut Diagnostics) -> Vec<IkTask> {
                 };
                 list.push(IkTask::Coordinate(IkCoordinateTask { name, apply, weight, value_type, value }));
             }
-            other => log.warn(e.line, "", format!("`{other}` is no task; it is ignored"), ""),
+            other => log.warn(e.line, "", format!("`{other}` is not a task; it is ignored"), ""),
         }
     }
     list

@@ -281,7 +281,7 @@ fn read_measurement(e: &Element, log: &mut Diagnostics) -> MeasurementSetup {
                 "Y" | "y" => axes[1] = true,
                 "Z" | "z" => axes[2] = true,
                 other => {
-                    log.error(body.line, "", format!("`axes`: `{other}` is no axis"), "write X, Y, Z");
+                    log.error(body.line, "", format!("`axes`: `{other}` is not an axis"), "write X, Y, Z");
                 }
             }
         }

@@ -247,7 +247,12 @@ fn task(e: &Element, d: &TrackingTask, log: &mut Diagnostics) -> TrackingTask {
             Some(Ok(x)) if x.is_finite() => x,
             Some(_) => {
                 let (line, word) = (e.child(tag).map_or(e.line, |e| e.line), words.join(" "));
-                p.log().error(line, "", format!("`{tag}` of task `{}` is no number: {word}", e.name()), "");
+                p.log().error(
+                    line,
+                    "",
+                    format!("`{tag}` of task `{}` is not a number: {word}", e.name()),
+                    "",
+                );
                 default
             }
             None => default,
@@ -323,7 +328,7 @@ fn limits(document: &Document, log: &mut Diagnostics) -> Option<Vec<ControlLimit
         match e.tag.as_str() {
             "ControlLinear" | "ControlConstant" => list.push(limit(e, &d, log)),
             other => {
-                log.error(e.line, "", format!("`{other}` is no control that can be read"), "");
+                log.error(e.line, "", format!("`{other}` is not a control that can be read"), "");
             }
         }
     }

@@ -173,7 +173,7 @@ pub struct HelpSettings {
     /// Force that costs one price, N or N·m.
     #[serde(with = "crate::plain")]
     pub strength: f64,
-    /// The same of single coordinates; 0 is no help.
+    /// The same of single coordinates; 0 means no help.
     pub strengths: Vec<Weight>,
     /// Tolerance of the problems before the last.
     #[serde(with = "crate::plain")]

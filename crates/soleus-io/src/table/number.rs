@@ -46,7 +46,7 @@ pub(super) fn cell(text: &str) -> Cell {
 }
 
 /// A plain decimal number at the beginning of `text` and how many bytes it takes, up to white space or the end; `None` where
-/// reading it needs more than one rounding, or where it is no plain number.
+/// reading it needs more than one rounding, or where it is not a plain number.
 ///
 /// With a mantissa below 2⁵³ and a power of ten up to 10²², both exact, their product or quotient is rounded once, so it is
 /// the nearest double (Clinger 1990, How to read floating point numbers accurately).

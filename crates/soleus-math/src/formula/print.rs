@@ -82,7 +82,7 @@ impl Printer {
             ExprKind::Component(v, i) => (format!("{}.{}", part(v, ATOM), ["x", "y", "z"][*i]), ATOM),
             ExprKind::Negate(a) => (format!("-{}", part(a, SIGN)), SIGN),
             ExprKind::Not(a) => (format!("not {}", part(a, NOT)), NOT),
-            // A sum of one is no sum in the text.
+            // A sum of one is not a sum in the text.
             ExprKind::Sum(l) if l.len() == 1 => return self.text(&l[0], lowest, false),
             ExprKind::Sum(l) => {
                 let mut text = String::new();

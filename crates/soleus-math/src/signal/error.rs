@@ -18,7 +18,7 @@ pub enum SignalError {
         /// Rows given.
         found: usize,
     },
-    /// Times that stand still, go back or are no numbers.
+    /// Times that stand still, go back or are not numbers.
     #[error("times must rise, but row {row} (from 0) does not")]
     Times {
         /// First row that does not follow the one before, from zero.

@@ -305,7 +305,7 @@ mod tests {
         let t = markers();
         assert_eq!(t.vec3(1, 1).to_array(), [13.0, 14.0, 15.0]);
         assert!(t.vec3(2, 0).x.is_nan() && t.vec3(0, 2).x.is_nan(), "outside there is nothing");
-        assert_eq!(t.column("a"), None, "a vector is no column");
+        assert_eq!(t.column("a"), None, "a vector is not a column");
     }
 
     #[test]

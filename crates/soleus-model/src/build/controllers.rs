@@ -51,7 +51,7 @@ impl Builder<'_> {
                     let other =
                         other.filter(|f| !matches!(f.kind, ForceKind::Muscle(_))).map(|f| f.name.clone());
                     if let Some(name) = other.into_iter().next() {
-                        let message = format!("`{name}` is no muscle; only muscles have reflexes");
+                        let message = format!("`{name}` is not a muscle; only muscles have reflexes");
                         p.error(c.element.line, message, "list muscles only");
                     }
                     ControllerKind::ToyReflex { gain: p.finite("gain", 1.0) }

@@ -32,7 +32,7 @@ pub fn build_external_loads(doc: &Document, model: &Model, diags: &mut Diagnosti
     for e in p.objects("objects") {
         if e.tag != "ExternalForce" {
             let hint = "write it as an ExternalForce with column identifiers";
-            p.error(e.line, format!("`{}` is no external force", e.tag), hint);
+            p.error(e.line, format!("`{}` is not an external force", e.tag), hint);
             continue;
         }
         loads.forces.extend(external_force(&cx, e, model));

@@ -165,7 +165,11 @@ impl Builder<'_> {
             "implicit" => TendonDynamicsMode::Implicit,
             other => {
                 let line = p.line_of("tendon_compliance_dynamics_mode");
-                p.error(line, format!("`{other}` is no tendon dynamics mode"), "write explicit or implicit");
+                p.error(
+                    line,
+                    format!("`{other}` is not a tendon dynamics mode"),
+                    "write explicit or implicit",
+                );
                 TendonDynamicsMode::Explicit
             }
         };

@@ -32,7 +32,7 @@ impl Builder<'_> {
             let word = p.string("quadrant", "Unassigned");
             let quadrant = Quadrant::from_word(&word).unwrap_or_else(|| {
                 let hint = "write all, x, -x, +x, y, …";
-                p.error(p.line_of("quadrant"), format!("`{word}` is no quadrant"), hint);
+                p.error(p.line_of("quadrant"), format!("`{word}` is not a quadrant"), hint);
                 Quadrant::All
             });
             let shape = match c.class {
@@ -239,7 +239,7 @@ impl Builder<'_> {
         let method = WrapMethod::from_word(&word).unwrap_or_else(|| {
             p.error(
                 p.line_of("method"),
-                format!("`{word}` is no wrap method"),
+                format!("`{word}` is not a wrap method"),
                 "write hybrid, midpoint or axial",
             );
             WrapMethod::Hybrid
@@ -338,7 +338,7 @@ impl Builder<'_> {
 
     fn scholz2015_obstacle(&self, e: &Element, path: &str, name: String) -> Option<Scholz2015Element> {
         let p = PropertyReader::new(self.cx, e, path);
-        // Three times NaN, as OpenSim has it by default, is no hint.
+        // Three times NaN, as OpenSim has it by default, is not a hint.
         let contact_hint = match p.list("contact_hint")[..] {
             [] => None,
             [x, y, z] if x.is_nan() && y.is_nan() && z.is_nan() => None,

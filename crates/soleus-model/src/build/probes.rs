@@ -24,7 +24,7 @@ impl Builder<'_> {
             let operation = ProbeOperation::from_word(&word).unwrap_or_else(|| {
                 p.error(
                     p.line_of("probe_operation"),
-                    format!("`{word}` is no probe operation"),
+                    format!("`{word}` is not a probe operation"),
                     "write value or integrate",
                 );
                 ProbeOperation::Value
@@ -130,7 +130,7 @@ impl Builder<'_> {
             other => {
                 p.error(
                     p.line_of("smoothing_type"),
-                    format!("`{other}` is no smoothing"),
+                    format!("`{other}` is not a smoothing"),
                     "write tanh or huber",
                 );
                 MetabolicSmoothing::Tanh

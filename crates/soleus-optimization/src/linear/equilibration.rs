@@ -28,7 +28,7 @@ pub fn equilibrate(lower: &SparsityPattern, values: &mut [f64], scale: &mut Vec<
             top[r] = top[r].max(v.abs());
             top[c] = top[c].max(v.abs());
         }
-        // The power of two next to 1/√top; rows of nothing, or of something that is no number, stay.
+        // The power of two next to 1/√top; rows of nothing, or of something that is not a number, stay.
         let mut changed = false;
         for (t, s) in top.iter_mut().zip(scale.iter_mut()) {
             let exponent = if *t > 0.0 && t.is_finite() { (-0.5 * t.log2()).round() } else { 0.0 };

@@ -147,7 +147,7 @@ fn minimize(p: &PowerProgram, s: &mut Scratch, e: f64, steps: &mut usize) -> Res
         });
         compute_step(p, s, e);
         moved = s.x.iter().zip(&s.step).fold(0.0, |m: f64, (x, d)| {
-            // A step that is no number is none.
+            // A step that is not a number is none.
             if d.is_finite() { m.max(part(*x, *d)) } else { f64::INFINITY }
         });
         if !moved.is_finite() {

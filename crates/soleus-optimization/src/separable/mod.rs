@@ -70,7 +70,7 @@ pub enum SharingError {
         /// The exponent.
         exponent: f64,
     },
-    /// Bounds that cross, or data that are no numbers.
+    /// Bounds that cross, or data that are not numbers.
     #[error("unknown {index}: bounds {lower} to {upper} hold no number")]
     Bounds {
         /// The unknown.
@@ -81,7 +81,7 @@ pub enum SharingError {
         upper: f64,
     },
     /// NaN or infinity among the data.
-    #[error("the equations hold a value that is no number")]
+    #[error("the equations hold a value that is not a number")]
     NotFinite,
     /// The iteration stopped early.
     #[error("not converged after {iterations} steps: optimality is off by {error:.2e} (wanted {wanted:.0e})")]

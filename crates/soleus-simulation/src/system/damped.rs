@@ -31,7 +31,7 @@ const MAX_EXPLICIT_STEPS: usize = 200_000;
 /// 2 ω diag(M), N·s/m or N·m·s/rad.
 fn damping(system: &System, controls: &[f64], x: &State<f64>, rate: f64) -> Vec<f64> {
     let mut ws = system.workspace();
-    // A singular mass matrix is no obstacle: its diagonal is there.
+    // A singular mass matrix is not an obstacle: its diagonal is there.
     let _ = system.compute_motion(x, controls, &mut ws);
     (0..x.q.len()).map(|i| 2.0 * rate * ws.mass.at(i, i)).collect()
 }

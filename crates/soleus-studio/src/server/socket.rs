@@ -32,7 +32,7 @@ pub async fn attend(mut socket: WebSocket, files: Arc<OpenedFiles>, names: Vec<P
                     }
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                // Text is no message of ours, nor is anything after the end.
+                // Text is not a message of ours, nor is anything after the end.
                 _ => break,
             },
             Some(bytes) = replies.recv() => {
@@ -60,7 +60,8 @@ fn answer_all(
     let mut session = Session::new(files.clone(), names);
     while let Ok(bytes) = asked.recv() {
         let Some((value, block)) = message::read(&bytes) else {
-            let _ = reply.send(engine::refused(&Value::Null, &Refusal::Wrong("this is no message".into())));
+            let _ =
+                reply.send(engine::refused(&Value::Null, &Refusal::Wrong("this is not a message".into())));
             continue;
         };
         let id = value.get("id").cloned().unwrap_or(Value::Null);

@@ -14,7 +14,7 @@ pub struct ActuatorLoad {
 }
 
 impl ActuatorLoad {
-    /// `None` for a force that is no actuator of one number.
+    /// `None` for a force that is not an actuator of one number.
     pub fn new(system: &System, force: usize) -> Option<Self> {
         match &system.forces.get(force)?.actor {
             Actor::Muscle(_) => Some(ActuatorLoad { force }),

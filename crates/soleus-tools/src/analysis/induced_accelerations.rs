@@ -46,7 +46,7 @@ pub struct InducedSettings {
     pub bodies: Vec<String>,
     /// Constraints in place of the measured forces, one for each.
     pub contacts: Vec<ContactConstraint>,
-    /// Measured forces below this (N) are no contact.
+    /// Measured forces below this (N) are not contact.
     pub force_threshold: f64,
     /// Accelerations per newton of muscle force instead of those of the actual forces.
     pub potentials_only: bool,
@@ -55,7 +55,7 @@ pub struct InducedSettings {
     /// Angles in degrees.
     pub in_degrees: bool,
     /// What OpenSim does wrong is done so too: translations are multiplied by 180/π where angles are in degrees, forces that
-    /// are no actuators are part of every contribution, and muscles contribute the force they would have at rest, so that
+    /// are not actuators are part of every contribution, and muscles contribute the force they would have at rest, so that
     /// with rigid tendons contributions do not add up.
     pub opensim_faults: bool,
 }

@@ -78,7 +78,7 @@ fn crossings(t: &[f64], f: &dyn Fn(usize) -> f64) -> Vec<(f64, bool)> {
 const SAME_S: f64 = 0.1;
 
 /// Events from plates in the place of those from markers, where a foot stood on a plate alone. `sides` are those of the events, `feet` those
-/// of the contacts; a load that begins or ends with the recording is no event.
+/// of the contacts; a load that begins or ends with the recording is not an event.
 pub fn merge_contacts(
     events: &mut [FootEvents],
     sides: &[Side],

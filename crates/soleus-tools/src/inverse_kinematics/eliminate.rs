@@ -53,7 +53,7 @@ impl Elimination {
             for j in 0..n {
                 largest = largest.max(G[r * n + j].abs());
                 let x = self.rows[r * n + j].abs();
-                // An entry that is lost in rounding is no pivot, however much it is preferred.
+                // An entry that is lost in rounding is not a pivot, however much it is preferred.
                 if x > REDUNDANT && x * self.preference[j] > most {
                     (best, most) = (j, x * self.preference[j]);
                 }

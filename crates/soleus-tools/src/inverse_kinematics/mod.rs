@@ -131,8 +131,8 @@ pub enum Error {
     /// No column of the data is a frame of the model.
     #[error("no column of the data has the name of a frame of the model")]
     NoSensors,
-    /// The data are no orientations.
-    #[error("the data are no orientations: {reason}")]
+    /// The data are not orientations.
+    #[error("the data are not orientations: {reason}")]
     NotOrientations {
         /// What is wrong with them.
         reason: String,
@@ -162,14 +162,14 @@ pub enum Error {
         /// Its weight.
         weight: f64,
     },
-    /// The data are no markers.
-    #[error("the data are no markers: {reason}")]
+    /// The data are not markers.
+    #[error("the data are not markers: {reason}")]
     NotMarkers {
         /// What is wrong with them.
         reason: String,
     },
-    /// An end of the range of time that is no number.
-    #[error("the range of time from {first} s to {last} s has an end that is no number")]
+    /// An end of the range of time that is not a number.
+    #[error("the range of time from {first} s to {last} s has an end that is not a number")]
     NoRange {
         /// Its begin.
         first: f64,

@@ -168,7 +168,7 @@ impl<'s> InverseKinematics<'s> {
 
         let mut bounds = vec![[f64::NEG_INFINITY, f64::INFINITY]; n];
         for (c, &m) in model.coordinates.iter().zip(&tree.mobility_of_coordinate) {
-            // Angles of a ball are no speeds, so that a bound on one is no bound on an unknown; they stay free.
+            // Angles of a ball are not speeds, so that a bound on one is not a bound on an unknown; they stay free.
             if c.clamped
                 && !c.locked
                 && m != usize::MAX

@@ -210,7 +210,7 @@ fn check_fit(ik: &InverseKinematics, frames: &[Frame]) -> Result<(), Error> {
     Err(Error::NotMet { rms, spread, worst })
 }
 
-/// Refuses a range of time with an end that is no number.
+/// Refuses a range of time with an end that is not a number.
 pub(super) fn check_range([first, last]: [f64; 2]) -> Result<(), Error> {
     if first.is_nan() || last.is_nan() { Err(Error::NoRange { first, last }) } else { Ok(()) }
 }

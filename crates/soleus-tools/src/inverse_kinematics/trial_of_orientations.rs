@@ -33,7 +33,7 @@ pub struct OrientationSummary {
     pub worst_sensor: Option<(String, f64)>,
     /// The largest angle of all: sensor, time (s), angle (rad).
     pub worst: Option<(String, f64, f64)>,
-    /// Columns of the data that are no frame of the model.
+    /// Columns of the data that are not frames of the model.
     pub unknown: Vec<String>,
 }
 

@@ -183,7 +183,7 @@ mod tests {
                 "1_ground: 1_ground_force_vx,1_ground_force_vy,1_ground_force_vz 1_ground_force_px,1_ground_force_py,1_ground_force_pz 1_ground_torque_x,1_ground_torque_y,1_ground_torque_z",
             ]
         );
-        // Three plates, of which the first two differ by a digit that is no axis.
+        // Three plates, of which the first two differ by a digit that is not an axis.
         let three: Vec<String> = (1..=3)
             .flat_map(|i| ["vx", "vy", "vz", "px", "py", "pz"].map(|c| format!("{i}_ground_force_{c}")))
             .collect();

@@ -39,7 +39,7 @@ pub enum Error {
     /// The constraints of the model cannot be met.
     #[error("the default pose cannot be made to meet the constraints: {0}")]
     NotAssembled(#[from] soleus_dynamics::assembly::NotAssembled),
-    /// The scaled document is no model any more.
+    /// The scaled document is not a model any more.
     #[error("the scaled model does not hold together: {0}")]
     NotAModel(String),
     /// A factor is zero, negative or no number.

@@ -41,7 +41,7 @@ pub struct Settings {
     /// Whether the strength of muscles depends on their length and velocity.
     pub use_muscle_physiology: bool,
     /// Whether the model's actuators share the load. Otherwise its muscles make way for an ideal actuator of strength 1 on every
-    /// coordinate that nothing holds; actuators that are no muscles stay.
+    /// coordinate that nothing holds; actuators that are not muscles stay.
     pub use_model_force_set: bool,
     /// Strengths with the faults of OpenSim 4.6, to compare with its numbers.
     pub opensim_faults: bool,
@@ -107,7 +107,7 @@ pub struct TooWeak {
     pub missing: Vec<(String, f64)>,
 }
 
-/// What actuators that are no muscles carry of the load of a coordinate, over a motion.
+/// What actuators that are not muscles carry of the load of a coordinate, over a motion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Help {
     /// The coordinate.
@@ -185,7 +185,7 @@ impl StaticOptimization {
         })
     }
 
-    /// What actuators that are no muscles carry of the load of each coordinate: those with muscles, and those without; the one with the
+    /// What actuators that are not muscles carry of the load of each coordinate: those with muscles, and those without; the one with the
     /// largest part of its load first, and the one with the largest load.
     pub fn help(&self) -> [Vec<&Help>; 2] {
         let given = self.help.iter().flatten().filter(|h| h.largest > 0.0);

@@ -33,7 +33,7 @@ pub struct LoadSharing {
     reduced: Vec<f64>,
     strength: Vec<f64>,
     forces: Vec<Option<f64>>,
-    /// By equation: what actuators that are no muscles carry, and whether muscles could.
+    /// By equation: what actuators that are not muscles carry, and whether muscles could.
     helped: Vec<(f64, bool)>,
 }
 
@@ -144,7 +144,7 @@ impl LoadSharing {
         &self.program.x
     }
 
-    /// Force (N or N·m) that a force of the model exerts; `None` for what is no actuator.
+    /// Force (N or N·m) that a force of the model exerts; `None` for what is not an actuator.
     pub fn force(&self, i: usize) -> Option<f64> {
         self.forces[i]
     }
@@ -160,7 +160,7 @@ impl LoadSharing {
     }
 
     /// After [`solve`](Self::solve), of each coordinate that is not held: its mobility, its load (N·m or N), what of it actuators that
-    /// are no muscles carry, and whether muscles act on it.
+    /// are not muscles carry, and whether muscles act on it.
     pub fn helped(&self) -> impl Iterator<Item = (usize, f64, f64, bool)> {
         let both = self.equations.iter().zip(&self.program.rhs).zip(&self.helped);
         both.map(|((&m, &load), &(carried, muscles))| (m, load, carried, muscles))

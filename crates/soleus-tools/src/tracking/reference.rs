@@ -12,7 +12,7 @@ use soleus_math::function::GcvSpline;
 #[derive(Clone, Debug)]
 pub struct Reference {
     q: Vec<Course>,
-    /// Whether a speed is no rate of its coordinate: that of a ball joint.
+    /// Whether a speed is not a rate of its coordinate: that of a ball joint.
     is_angular: Vec<bool>,
     u: Vec<Course>,
     udot: Vec<Course>,

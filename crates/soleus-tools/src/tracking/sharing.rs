@@ -181,7 +181,7 @@ impl Sharing {
             let effect = self.columns[i * k + equation] * missing.signum();
             let (x, l, u) = (self.program.x[i], self.program.lower[i], self.program.upper[i]);
             let little = AT_LIMIT * (u - l);
-            // A muscle without a moment arm at this coordinate is no help.
+            // A muscle without a moment arm at this coordinate is not help.
             effect.abs() > 1e-3 && (if effect > 0.0 { u - x <= little } else { x - l <= little })
         })
     }

@@ -134,7 +134,7 @@ fn hull_of(model: &Model, body: BodyId) -> Option<Shape> {
     let hull = convex_hull(&cloud).or_else(|| {
         let around = [vec3(THIN, 0.0, 0.0), vec3(0.0, THIN, 0.0), vec3(0.0, 0.0, THIN)];
         let thick: Vec<_> = cloud.iter().flat_map(|&p| around.map(|d| [p + d, p - d])).flatten().collect();
-        // One point alone is no body to draw.
+        // One point alone is not a body to draw.
         cloud.iter().any(|p| (*p - cloud[0]).norm() > SHORTEST_BONE).then(|| convex_hull(&thick)).flatten()
     });
     let TriangleMesh { vertices, faces } = hull?;

@@ -10,7 +10,7 @@ use soleus_model::model::Model;
 #[non_exhaustive]
 pub enum MotionError {
     /// The columns are vectors or quaternions.
-    #[error("the columns of the table are no numbers")]
+    #[error("the columns of the table are not numbers")]
     NotNumbers,
     /// Nothing in it concerns the model.
     #[error("none of the columns is a coordinate of the model; it has {}", known.join(", "))]

@@ -164,7 +164,7 @@ impl Analyze {
             motion: motion.into(),
             motion_kind,
             speeds: speeds.map(|f| beside(path, f).into()),
-            // A negative cutoff is none; one that is no number is refused.
+            // A negative cutoff is none; one that is not a number is refused.
             cutoff_hz: Some(cutoff).filter(|hz| motion_kind == MotionKind::Coordinates && !(*hz < 0.0)),
             replace_forces: tool.replace_force_set,
             force_sets: tool.force_set_files.iter().map(|f| beside(path, f)).collect(),
@@ -239,7 +239,13 @@ impl Analyze {
         match self.cutoff_hz {
             Some(hz) if !(hz > 0.0 && hz.is_finite()) => {
                 let hint = "give a positive number, such as 6 Hz for gait, or none to leave the filter out";
-                Err(Error::content(self.path(), 0, "", format!("{hz} Hz is no cutoff frequency"), hint))
+                Err(Error::content(
+                    self.path(),
+                    0,
+                    "",
+                    format!("{hz} Hz is not a valid cutoff frequency"),
+                    hint,
+                ))
             }
             _ => Ok(()),
         }

@@ -99,7 +99,7 @@ impl Emg {
         let path = self.signals.path();
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         if !(self.weight >= 0.0 && self.weight.is_finite()) {
-            return wrong(format!("{} is no weight of EMG", self.weight), "give 0 or more");
+            return wrong(format!("{} is not a valid weight of EMG", self.weight), "give 0 or more");
         }
         let table = read_in_order(cx, &self.signals, Take::Analog)?;
         if table.element() != Element::Scalar {
@@ -121,7 +121,10 @@ impl Emg {
             for muscle in own {
                 if !muscles.contains(&muscle.as_str()) {
                     let hint = nearest_hint("muscle", muscle, muscles.iter().copied());
-                    return wrong(format!("channel `{channel}` is of `{muscle}`, which is no muscle"), &hint);
+                    return wrong(
+                        format!("channel `{channel}` is of `{muscle}`, which is not a muscle"),
+                        &hint,
+                    );
                 }
                 pairs.push((channel, muscle));
             }
@@ -165,7 +168,7 @@ impl Emg {
             };
             if let Some(low) = values.iter().copied().find(|y| *y < -1e-3) {
                 let message =
-                    format!("channel `{channel}` has negative values, {low} first: it is no envelope");
+                    format!("channel `{channel}` has negative values, {low} first: it is not an envelope");
                 return wrong(message, "raw signals are rectified and smoothed with --emg-raw");
             }
             let peak = values.iter().fold(0.0, |m: f64, y| m.max(*y));

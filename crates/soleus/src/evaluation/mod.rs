@@ -488,7 +488,7 @@ fn paths(model: &Model, system: &System, ws: &Workspace<f64>) -> Value {
     Value::Object(out)
 }
 
-/// Recorded values of every force that is no muscle.
+/// Recorded values of every force that is not a muscle.
 fn forces(model: &Model, system: &System, input: &Input, ws: &Workspace<f64>) -> Value {
     let mut out = Map::new();
     for (i, (f, s)) in model.forces.iter().zip(&system.forces).enumerate() {

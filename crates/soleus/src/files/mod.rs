@@ -42,7 +42,7 @@ pub trait Files: Sync {
     /// Makes a folder and those above it, unless they are there.
     fn make_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// Removes a file; it is no error if it is not there.
+    /// Removes a file; it is not an error if it is not there.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Whether there is a file of this name.

@@ -30,7 +30,7 @@ impl<'a> Opened<'a> {
     }
 
     /// The digest of each file that was read, by its absolute name; `None` for one that was looked for and not there. Files
-    /// that were written before they were read are no input, and left out.
+    /// that were written before they were read are not input, and left out.
     pub fn read_files(&self) -> BTreeMap<PathBuf, Option<String>> {
         self.seen().read.clone()
     }

@@ -131,7 +131,7 @@ pub fn read_markers(cx: &Context, source: &Source<Table>) -> Result<(Table, f64)
     let per_unit = match table.metadata_value("Units").map(str::to_string) {
         None => 1.0,
         Some(unit) => {
-            table = table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is no unit of length")))?;
+            table = table.in_meters().ok_or_else(|| wrong(format!("`{unit}` is not a unit of length")))?;
             meters_per(&unit).unwrap_or(1.0)
         }
     };

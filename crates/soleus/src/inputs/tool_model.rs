@@ -41,7 +41,7 @@ pub fn read_with(cx: &Context, source: &ModelSource, a: &Additions) -> Result<Mo
     Ok(model)
 }
 
-/// Refuses optimal forces that are no strength.
+/// Refuses optimal forces that give no strength.
 fn check_strengths(path: &Path, a: &Additions) -> Result<(), Error> {
     let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
     if a.residuals.len() > 2 {

@@ -357,7 +357,7 @@ fn tell(cx: &Context, s: &Summary, markers: &Path) {
     if !s.gaps.is_empty() {
         log.warn(0, "", gaps(s), "a marker does not count in frames in which it is missing");
     }
-    // Half a meter apart on average is no measurement error.
+    // Half a meter apart on average is not a measurement error.
     if s.rms > 0.5 {
         let hint = "check the units and axes of the data, and that the model was scaled to this subject";
         log.warn(0, "", format!("markers are {:.2} m off on average", s.rms), hint);

@@ -65,7 +65,7 @@ impl PlaceSensors {
         let heading = match (&self.base, &self.heading_axis) {
             (Some(label), Some(axis)) => Some(parse_heading(label, axis).ok_or_else(|| {
                 let path = self.asked_in.as_deref().unwrap_or(self.orientations.path());
-                let message = format!("`base_heading_axis`: `{axis}` is no axis");
+                let message = format!("`base_heading_axis`: `{axis}` is not an axis");
                 Error::content(path, 0, "", message, "write x, y, z, -x, -y or -z")
             })?),
             _ => None,
@@ -186,7 +186,7 @@ impl SensorKinematics {
         for name in &trial.summary.unknown {
             let frames = model.frames.iter().map(|f| f.name.as_str());
             let hint = nearest_hint("frame of the model", name, frames);
-            log.warn(0, "", format!("column `{name}` is no frame of the model; it is left out"), &hint);
+            log.warn(0, "", format!("column `{name}` is not a frame of the model; it is left out"), &hint);
         }
         cx.report(&log);
         tell(cx, &trial.summary, file);

@@ -166,14 +166,17 @@ impl ComputedMuscleControl {
         let wrong =
             |message: String, hint: &str| Err(Error::content(self.tracking.path(), 0, "", message, hint));
         if !(self.window > 0.0 && self.window.is_finite()) {
-            return wrong(format!("a window of {} s is no time to control", self.window), "usual is 0.01");
+            return wrong(format!("a window of {} s is not a valid window", self.window), "usual is 0.01");
         }
         if !(0.0..1.0).contains(&self.least_excitation) {
-            let message = format!("{} is no least excitation", self.least_excitation);
+            let message = format!("{} is not a valid least excitation", self.least_excitation);
             return wrong(message, "give a number from 0 to 1, such as 0.01");
         }
         if !(self.smoothness >= 0.0 && self.smoothness.is_finite()) {
-            return wrong(format!("{} is no price of smoothness", self.smoothness), "give 0 or more");
+            return wrong(
+                format!("{} is not a valid price of smoothness", self.smoothness),
+                "give 0 or more",
+            );
         }
         let is_squared = self.effort != Effort::Cubed || !self.exact;
         if self.emg.as_ref().is_some_and(|e| e.weight > 0.0) && !is_squared {

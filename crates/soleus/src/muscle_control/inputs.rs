@@ -40,7 +40,7 @@ pub fn tasks(cx: &Context, request: &Tracking, model: &Model) -> Result<(Vec<Tas
         let Some(coordinate) = model.coordinate(&t.coordinate) else {
             let hint =
                 nearest_hint("coordinate", &t.coordinate, model.coordinates.iter().map(|c| c.name.as_str()));
-            let message = format!("task for `{}`, which is no coordinate of the model", t.coordinate);
+            let message = format!("task for `{}`, which is not a coordinate of the model", t.coordinate);
             return Err(Error::content(path, t.line, "", message, &hint));
         };
         check(path, t)?;
@@ -202,7 +202,7 @@ pub fn range(
     }
     if !(range[1] - range[0] > window) {
         let message = format!(
-            "there are {:.4} s of motion from {} s to {} s, which is no more than one window of {window} s",
+            "there are {:.4} s of motion from {} s to {} s, which is not more than one window of {window} s",
             range[1] - range[0],
             range[0],
             range[1]

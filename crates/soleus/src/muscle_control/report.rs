@@ -40,7 +40,7 @@ pub struct CoordinateError {
     pub is_followed: bool,
 }
 
-/// What an actuator that is no muscle did.
+/// What an actuator that is not a muscle did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Help {
     /// The actuator.
@@ -64,7 +64,7 @@ pub struct Help {
 pub struct TrackingReport {
     /// Coordinates that move, those that were followed first.
     pub coordinates: Vec<CoordinateError>,
-    /// Actuators that are no muscles: residuals and reserves.
+    /// Actuators that are not muscles: residuals and reserves.
     pub helpers: Vec<Help>,
     /// Activations beside EMG, where there is some.
     pub emg: Vec<EmgComparison>,
@@ -93,7 +93,7 @@ impl TrackingReport {
         self.shortfalls.first()
     }
 
-    /// An actuator that is no muscle, by name.
+    /// An actuator that is not a muscle, by name.
     pub fn helper(&self, name: &str) -> Option<&Help> {
         self.helpers.iter().find(|h| h.name == name)
     }
@@ -307,7 +307,7 @@ fn has_muscles(model: &Model) -> bool {
     model.forces.iter().any(|f| f.enabled && matches!(f.kind, ForceKind::Muscle(_)))
 }
 
-/// What actuators did that are no muscles.
+/// What actuators did that are not muscles.
 fn helpers((model, system): (&Model, &System), tracker: &Tracker, forces: &Table) -> Vec<Help> {
     let joints = match has_muscles(model) {
         true => joint_moments((model, system), tracker, forces),

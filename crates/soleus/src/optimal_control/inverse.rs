@@ -57,7 +57,7 @@ pub struct Inverse {
     pub kinematics: Source<Table>,
     /// What is done to the kinematics before they are filtered.
     pub operators: Vec<TableOperator>,
-    /// Refuses columns of the kinematics that are no states of the model.
+    /// Refuses columns of the kinematics that are not states of the model.
     pub refuse_extra_columns: bool,
     /// Minimizes squared activations too.
     pub minimize_activations: bool,
@@ -203,7 +203,7 @@ fn motions(
     let refuse = |message: String, hint: &str| Error::content(path, 0, "", message, hint);
     let n = base.num_coordinates();
     if let Some(label) = table.labels().iter().find(|l| !extra && !base.states.contains(l)) {
-        let message = format!("the motion has a column `{label}`, which is no state of the model");
+        let message = format!("the motion has a column `{label}`, which is not a state of the model");
         return Err(refuse(message, "set `kinematics_allow_extra_columns` to leave such columns out"));
     }
     let columns: Vec<Option<&[f64]>> = base.states[..n].iter().map(|name| table.column(name)).collect();

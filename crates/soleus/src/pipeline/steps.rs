@@ -171,7 +171,7 @@ impl Run<'_> {
                 Some("whole") => GaitCycle::Whole,
                 None | Some("none") => GaitCycle::None,
                 Some(other) => {
-                    let message = format!("`{other}` is no part of a gait cycle");
+                    let message = format!("`{other}` is not a part of a gait cycle");
                     let e = Error::content(&self.asked(), 0, "rea.cycle", message, "half, whole or none");
                     return self
                         .step(&format!("{} rea", trial.name), s, |_| Err::<Smoothed, _>(e))

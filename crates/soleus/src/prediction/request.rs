@@ -169,7 +169,7 @@ impl Predict {
         let path = self.model.path().to_path_buf();
         let speed = self.speed.unwrap_or(if self.run { RUN_SPEED } else { EASY_SPEED });
         if !(SPEEDS[0]..=SPEEDS[1]).contains(&speed) {
-            let message = format!("{speed} m/s is no speed of a gait");
+            let message = format!("{speed} m/s is not a speed of a gait");
             return Err(Error::content(&path, 0, "", message, "choose a speed from 0.1 to 6 m/s"));
         }
         let mut parts = self.parts.clone();

@@ -85,7 +85,7 @@ fn add_control_set(
     for (name, line, course) in list {
         let Some(control) = control_of(labels, &name) else {
             let hint = "take it out, or add the actuator to the model: force_set_files";
-            let message = format!("control `{name}` is no actuator of the model");
+            let message = format!("control `{name}` is not an actuator of the model");
             return Err(Error::content(path, line, "", message, hint));
         };
         match course {
@@ -117,7 +117,7 @@ pub fn add_table(
     for (label, values) in table.labels().iter().zip(table.columns()) {
         let name = label.strip_suffix(".excitation").unwrap_or(label);
         let Some(control) = control_of(labels, name) else {
-            cx.warn(path, format!("column `{label}` is no actuator of the model"), "");
+            cx.warn(path, format!("column `{label}` is not an actuator of the model"), "");
             continue;
         };
         if !wanted(control) {

@@ -71,21 +71,21 @@ impl Plan {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let duration = self.t_end - t0;
         if !positive(duration) {
-            let message = format!("there is no time to simulate from {t0} s to {} s", self.t_end);
+            let message = format!("no time is left to simulate from {t0} s to {} s", self.t_end);
             return wrong(message, "give an end after the start");
         }
         if let Some(interval) = self.interval.filter(|i| !positive(*i)) {
             let hint = "give a positive number of seconds, or none for a row for every step";
-            return wrong(format!("{interval} is no time between rows (interval)"), hint);
+            return wrong(format!("the time between rows (interval) cannot be {interval}"), hint);
         }
         if !positive(self.step) {
             let hint = "give a positive number of seconds, such as 0.001";
-            return wrong(format!("{} is no time for a step (step)", self.step), hint);
+            return wrong(format!("the step cannot be {} (step)", self.step), hint);
         }
         if !positive(self.options.accuracy) {
             let hint = "give a positive number, such as 1e-5";
             return wrong(
-                format!("{} is no error to allow per step (accuracy)", self.options.accuracy),
+                format!("{} is not a valid error to allow per step (accuracy)", self.options.accuracy),
                 hint,
             );
         }
@@ -97,7 +97,7 @@ impl Plan {
         match self.deadline {
             Some(s) if !(s >= 0.0) => {
                 let hint = "give a number of seconds, or none to wait as long as it takes";
-                return wrong(format!("{s} is no time to wait (deadline)"), hint);
+                return wrong(format!("the deadline cannot be {s}"), hint);
             }
             Some(_) if cx.monitor.seconds().is_none() => {
                 return wrong("a deadline needs a clock, and there is none".to_string(), "leave it out");

@@ -114,11 +114,11 @@ impl Simulation {
         let path = self.model.path();
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         if !(self.duration > 0.0) || !self.duration.is_finite() {
-            let message = format!("{} s is no time to simulate (duration)", self.duration);
+            let message = format!("the duration cannot be {} s", self.duration);
             return wrong(message, "give a positive number of seconds");
         }
         if let Some(e) = self.excitation.filter(|e| !e.is_finite()) {
-            return wrong(format!("{e} is no excitation"), "give a number, usually from 0 to 1");
+            return wrong(format!("{e} is not a valid excitation"), "give a number, usually from 0 to 1");
         }
         let analyses = match outputs::analyses(&self.outputs) {
             Ok(list) => list,

@@ -23,7 +23,7 @@ pub fn read_states(cx: &Context, source: &Source<Table>) -> Result<Table, Error>
 }
 
 /// Puts a row of a table into a state; warns about states that the table does not have, which stay as they are, and about
-/// columns that are no states. `path` is the table's.
+/// columns that are not states. `path` is the table's.
 pub fn set_from_row(
     cx: &Context,
     (model, system): (&Model, &System),

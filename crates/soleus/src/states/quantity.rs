@@ -91,7 +91,7 @@ pub enum Quantity {
     PathSpeeds,
     /// Moment arms of every muscle about every coordinate, or about the one at a position, m.
     MomentArms(Option<usize>),
-    /// Values that a force which is no muscle reports.
+    /// Values that a force which is not a muscle reports.
     Force(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Actuators that are no paths.
+//! Actuators that are not paths.
 
 use super::*;
 

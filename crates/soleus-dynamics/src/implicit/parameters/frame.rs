@@ -19,7 +19,7 @@ impl Search<'_> {
         else {
             let (class, names) = match frame.offset_from {
                 Some(_) => ("PhysicalOffsetFrame", "translation/0 to 2, orientation/0 to 2"),
-                None => ("frame that is no offset frame", ""),
+                None => ("frame that is not an offset frame", ""),
             };
             return self.not_supported(class, names);
         };

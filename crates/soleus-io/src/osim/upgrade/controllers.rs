@@ -52,7 +52,7 @@ pub fn actuator_sockets(root: &mut Element, up: &mut Upgrade<'_>) {
                     up.diags.warn(
                         list.line,
                         &format!("/controllerset/{controller}"),
-                        format!("controller `{controller}` drives `{name}`, which is no actuator of the model; ignored"),
+                        format!("controller `{controller}` drives `{name}`, which is not an actuator of the model; ignored"),
                         "",
                     );
                 }

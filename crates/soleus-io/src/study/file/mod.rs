@@ -270,7 +270,7 @@ fn forces(r: &mut Reader<'_>, t: Table<'_>) -> Vec<FormulaForce> {
             r.log.error(
                 t.line,
                 "",
-                format!("`start` names `{}`, which is no state of the force", s.name),
+                format!("`start` names `{}`, which is not a state of the force", s.name),
                 "",
             );
         }

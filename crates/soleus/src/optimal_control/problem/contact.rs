@@ -81,11 +81,11 @@ pub fn build(cx: &Context, path: &Path, g: &MocoGoal, base: &ModelProblem) -> Re
 fn sphere(base: &ModelProblem, name: &str) -> Result<(usize, usize), String> {
     let i = contact_named(base, name).ok_or_else(|| format!("there is no contact `{name}`"))?;
     let Actor::Force(c) = &base.system.forces[i].actor else {
-        return Err(format!("`{name}` is no contact"));
+        return Err(format!("`{name}` is not a contact"));
     };
     match c.kernel() {
         Kernel::SmoothSphereHalfSpace(s) => Ok((i, s.bodies()[0])),
-        _ => Err(format!("`{name}` is no SmoothSphereHalfSpaceForce")),
+        _ => Err(format!("`{name}` is not a SmoothSphereHalfSpaceForce")),
     }
 }
 

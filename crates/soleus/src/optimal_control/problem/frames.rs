@@ -269,7 +269,7 @@ fn generalized_forces(
                 continue;
             }
             return Err(refuse(format!(
-                "the reference has a column `{label}`, which is no generalized force to track"
+                "the reference has a column `{label}`, which is not a generalized force to track"
             )));
         };
         let mut weight = weights[i].1;

@@ -96,7 +96,7 @@ fn one(
             let pattern = pattern.as_ref().map(|p| regex(path, g.line, p)).transpose()?;
             let followed = Followed {
                 names: &base.states,
-                what: "which is no state to track",
+                what: "which is not a state to track",
                 weights: weighted(path, g, &base.states, weights)?,
                 scale_with_range: *scale_weights_with_range,
                 allow_unused: *allow_unused,
@@ -109,7 +109,7 @@ fn one(
             let table = given.table(cx, path, g.line, name, reference, &base.model)?;
             let followed = Followed {
                 names: &base.controls,
-                what: "which is no control",
+                what: "which is not a control",
                 weights: weighted(path, g, &base.controls, weights)?,
                 scale_with_range: false,
                 allow_unused: *allow_unused,

@@ -75,7 +75,7 @@ fn forward_in_time(problem: &mut Problem) {
     }
 }
 
-/// Widths of bounds that differ by more than this are told: beyond it, solvers were seen to stop at points that are no optimum.
+/// Widths of bounds that differ by more than this are told: beyond it, solvers were seen to stop at points that are not optima.
 const SIZES_APART: f64 = 1e6;
 
 /// Warns of variables whose bounds are of very different widths, unless the solver counts them in these widths.

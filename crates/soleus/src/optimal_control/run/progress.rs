@@ -86,7 +86,7 @@ impl<'a> IterationProgress<'a> {
     }
 }
 
-/// The time left that the last guesses agree on: all within a factor of two. What jumps is no estimate, and is not told.
+/// The time left that the last guesses agree on: all within a factor of two. What jumps is not an estimate, and is not told.
 fn agreed(guesses: &VecDeque<Option<f64>>) -> Option<f64> {
     let all: Vec<f64> = guesses.iter().rev().take(AGREEING).copied().collect::<Option<_>>()?;
     let (low, high) = all.iter().fold((f64::INFINITY, 0.0f64), |(lo, hi), x| (lo.min(*x), hi.max(*x)));

@@ -217,7 +217,7 @@ fn link(path: &Path, k: usize, problems: &[Problem], given: Option<&LinkSettings
     }
     if let Some((name, _)) = factors.iter().find(|f| !before.states.iter().any(|v| is_called(&v.name, &f.0)))
     {
-        let message = format!("a factor is given for `{name}`, which is no state");
+        let message = format!("a factor is given for `{name}`, which is not a state");
         return Err(Error::content(path, line, "", message, ""));
     }
     Ok(Link::proportional(k, &pairs))

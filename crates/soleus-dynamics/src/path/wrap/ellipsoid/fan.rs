@@ -220,7 +220,7 @@ fn directions(closest: &Closest, r: Vec3<f64>, d: Vec3<f64>, s: &Lanes) -> Optio
         for k in 0..LANES {
             (f[k], slope[k]) = sextic(closest.a_sq, lane(&m, k), t[k]);
         }
-        // Keeps NaN, which is no root.
+        // Keeps NaN, which is not a root.
         for f in f {
             worst = if f.abs() <= worst { worst } else { f.abs() };
         }

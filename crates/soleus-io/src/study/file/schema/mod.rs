@@ -331,7 +331,7 @@ pub(super) const HELP: &[Field] = &[
     row!("prices" => Numbers, "", "[10, 100]",
         "weight of the squared forces, each divided by its strength, in one problem after the other; a last one has none"),
     row!("strength" => Number, "N, N·m", "100", "force on a coordinate that costs one price"),
-    row!("strengths" => Weights, "N, N·m", "strength", "the same of single coordinates, by name; 0 is no help"),
+    row!("strengths" => Weights, "N, N·m", "strength", "the same of single coordinates, by name; 0 means no help"),
     row!("tolerance" => Number, "", "1e-3", "of the optimality conditions of the problems before the last"),
     row!("max_iterations" => Count, "", "300", "of each of them; what was reached by then is where the next begins"),
 ];
