@@ -4,7 +4,8 @@ use std::path::Path;
 use std::{fs, io};
 
 /// Crates at the edge: they print, open files and read the clock.
-const EDGE: &[&str] = &["soleus-cli", "soleus-experiments", "soleus-viewer", "soleus-studio", "soleus-python", "soleus-fuzz"];
+const EDGE: &[&str] =
+    &["soleus-cli", "soleus-experiments", "soleus-viewer", "soleus-studio", "soleus-python", "soleus-fuzz"];
 
 /// An allocator that counts is a global by its nature. Nothing that users link depends on this crate (`arrows.rs`).
 const COUNTS_MEMORY: &str = "soleus-fuzz";

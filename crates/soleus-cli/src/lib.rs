@@ -145,7 +145,9 @@ enum Verb {
     },
 
     /// Opens models, motions and recordings in the browser: look, explore, change, run every tool
-    #[command(after_help = "Example:\n  soleus studio subject01.osim walk.trc\n\nThe page is served to this machine alone, and data never leave it. The program ends with the terminal (Ctrl-C).")]
+    #[command(
+        after_help = "Example:\n  soleus studio subject01.osim walk.trc\n\nThe page is served to this machine alone, and data never leave it. The program ends with the terminal (Ctrl-C)."
+    )]
     Studio {
         /// Files or folders to open; more can be dropped on the page
         files: Vec<PathBuf>,
