@@ -161,7 +161,7 @@ export function runPanel(app: App): HTMLElement {
     };
     const first = current.first.map((p: string) => field(p, p.split(".").pop()!, find(p).type, find(p).help));
     const rest = all.filter((f) => !current.first.includes(f.name) && f.name !== "asked_in").map((f) => field(f.name, f.name, f.type, f.help));
-    form.replaceChildren(h("p", { class: "faint" }, current.about), ...first, h("details", {}, h("summary", {}, "All settings"), ...rest));
+    form.replaceChildren(h("p", { class: "faint" }, current.about.split("```")[0]), ...first, h("details", {}, h("summary", {}, "All settings"), ...rest));
     void tell();
   };
 

@@ -16,6 +16,10 @@ const MEASURED = 0x0072b2;
 const MODELLED = 0xcc79a7;
 const FORCE = 0x009e73;
 
+/** Time between two pictures that is felt, ms, and the fewest pixels of a picture for each of the window. */
+const SLOW_MS = 45;
+const LEAST_RATIO = 0.6;
+
 /** What a user may click. */
 export interface Hit {
   kind: "body" | "muscle" | "marker";
@@ -66,8 +70,15 @@ export class Figure {
     this.scenery.add(this.center);
     this.view("side");
     let last = performance.now();
+    let slow = 0;
     const draw = (now: number) => {
       requestAnimationFrame(draw);
+      // Where pictures in a row take long, they get fewer pixels: motion matters more than edges.
+      slow = this.dirty && now - last > SLOW_MS ? slow + 1 : 0;
+      if (slow > 6 && this.renderer.getPixelRatio() > LEAST_RATIO) {
+        this.renderer.setPixelRatio(Math.max(this.renderer.getPixelRatio() * 0.75, LEAST_RATIO));
+        slow = 0;
+      }
       this.beforePicture(Math.min((now - last) / 1000, 0.25));
       last = now;
       if (this.dirty) {
