@@ -41,7 +41,11 @@ fn prepare(file: &str, folder: &str, library: &str) -> Result<(), Box<dyn Error>
     if geometric(&model) {
         let options = FitOptions { max_order: 5, ..FitOptions::default() };
         let fitted = fit_paths(&model, &system, &options, &mut |_, _| true);
-        println!("{} paths fitted, {} within tolerance", fitted.len(), fitted.iter().filter(|f| f.converged).count());
+        println!(
+            "{} paths fitted, {} within tolerance",
+            fitted.len(),
+            fitted.iter().filter(|f| f.converged).count()
+        );
         for f in fitted {
             model.forces[f.force].line_of_action = Some(ModelPath::FunctionBased(f.path));
         }
@@ -58,17 +62,25 @@ fn prepare(file: &str, folder: &str, library: &str) -> Result<(), Box<dyn Error>
     let with_h: Vec<Vec<f64>> = states.iter().map(|x| x.iter().copied().chain([0.002]).collect()).collect();
     let gradient = evaluation.gradient_program();
     let outputs = evaluation.layout.outputs();
-    let weighted: Vec<Vec<f64>> =
-        states.iter().map(|x| x.iter().copied().chain((0..outputs).map(|i| (i as f64).cos())).collect()).collect();
+    let weighted: Vec<Vec<f64>> = states
+        .iter()
+        .map(|x| x.iter().copied().chain((0..outputs).map(|i| (i as f64).cos())).collect())
+        .collect();
     let mut list = String::new();
-    for (what, program, inputs) in
-        [("evaluate", &program, &states), ("step", &step, &with_h), ("gradient", &gradient, &weighted)]
-    {
-        write_points(&folder.join(format!("{what}.points")), program, inputs)?;
-        for (real, single) in [("f32", true), ("f64", false)] {
+    for (real, single) in [("f32", true), ("f64", false)] {
+        for (what, program, inputs) in
+            [("evaluate", &program, &states), ("step", &step, &with_h), ("gradient", &gradient, &weighted)]
+        {
+            write_points(&folder.join(format!("{what}.points")), program, inputs)?;
             let text = source::write(program, what, source::Language::Cuda, single);
             let name = format!("{what}_{real}");
-            std::fs::write(folder.join(format!("{name}.cu")), &text)?;
+            let (source, binary_file) =
+                (folder.join(format!("{name}.cu")), folder.join(format!("{name}.cubin")));
+            if binary_file.exists() && std::fs::read_to_string(&source).is_ok_and(|old| old == text) {
+                println!("{name}: as it was");
+                continue;
+            }
+            std::fs::write(source, &text)?;
             let start = Instant::now();
             let binary = compile(library, &text, "sm_90", single)?;
             let line = format!(
@@ -81,10 +93,10 @@ fn prepare(file: &str, folder: &str, library: &str) -> Result<(), Box<dyn Error>
             println!("{line}");
             list += &line;
             list.push('\n');
-            std::fs::write(folder.join(format!("{name}.cubin")), binary)?;
+            std::fs::write(folder.join("compile.txt"), &list)?;
+            std::fs::write(binary_file, binary)?;
         }
     }
-    std::fs::write(folder.join("compile.txt"), list)?;
     Ok(())
 }
 

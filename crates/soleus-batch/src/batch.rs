@@ -69,7 +69,12 @@ pub struct Batch {
 
 impl Batch {
     /// `copies` copies of a model in its default state, after a comparison with the engine on random states.
-    pub fn new(model: &Model, system: &System, copies: usize, options: BatchOptions) -> Result<Batch, BatchError> {
+    pub fn new(
+        model: &Model,
+        system: &System,
+        copies: usize,
+        options: BatchOptions,
+    ) -> Result<Batch, BatchError> {
         let evaluation = Evaluation::record(model, system)?;
         let evaluate = Lanes::new(evaluation.program(), options.single);
         let tolerance = if options.single { 1e-4 } else { 1e-12 };

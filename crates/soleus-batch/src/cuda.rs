@@ -69,7 +69,8 @@ macro_rules! call {
 ///
 /// `library` is NVRTC's file, `libnvrtc.so.12` for one on the search path.
 pub fn compile(library: &str, source: &str, architecture: &str, fast: bool) -> Result<Vec<u8>, CudaError> {
-    let rtc = Library::open(library, ": install CUDA's toolkit or the Python package nvidia-cuda-nvrtc-cu12")?;
+    let rtc =
+        Library::open(library, ": install CUDA's toolkit or the Python package nvidia-cuda-nvrtc-cu12")?;
     let text = CString::new(source).map_err(|_| CudaError::Compile("source with a zero".to_string()))?;
     let name = c"soleus.cu";
     let mut program: *mut c_void = std::ptr::null_mut();
@@ -133,7 +134,8 @@ impl Device {
     /// Loads a kernel of a binary.
     pub fn load(&self, binary: &[u8], name: &str) -> Result<Kernel, CudaError> {
         let name = CString::new(name).map_err(|_| CudaError::Compile("a name with a zero".to_string()))?;
-        let (mut module, mut kernel): (*mut c_void, *mut c_void) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let (mut module, mut kernel): (*mut c_void, *mut c_void) =
+            (std::ptr::null_mut(), std::ptr::null_mut());
         call!(self.driver, cuModuleLoadData(&mut module => *mut *mut c_void, binary.as_ptr() => *const u8))?;
         call!(self.driver, cuModuleGetFunction(&mut kernel => *mut *mut c_void, module => *mut c_void,
             name.as_ptr() => *const c_char))?;
@@ -168,8 +170,7 @@ impl Device {
     pub fn launch(&self, kernel: Kernel, x: Memory, y: Memory, n: usize) -> Result<(), CudaError> {
         let (mut x, mut y, mut n) = (x.0, y.0, n as i64);
         let blocks = (n as u64).div_ceil(128) as c_uint;
-        let mut arguments: [*mut c_void; 3] =
-            [(&raw mut x).cast(), (&raw mut y).cast(), (&raw mut n).cast()];
+        let mut arguments: [*mut c_void; 3] = [(&raw mut x).cast(), (&raw mut y).cast(), (&raw mut n).cast()];
         call!(self.driver, cuLaunchKernel(kernel.0 => *mut c_void, blocks => c_uint, 1 => c_uint, 1 => c_uint,
             128 => c_uint, 1 => c_uint, 1 => c_uint, 0 => c_uint, std::ptr::null_mut() => *mut c_void,
             arguments.as_mut_ptr() => *mut *mut c_void, std::ptr::null_mut() => *mut *mut c_void))

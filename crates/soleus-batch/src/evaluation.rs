@@ -119,7 +119,9 @@ impl Evaluation {
                 place: look.to_string(),
                 more: recording.looks.len() - 1,
                 hint: match look.part {
-                    Some((Part::Path | Part::Load, _)) => "; fitted paths have no such decisions (--fit-paths)",
+                    Some((Part::Path | Part::Load, _)) => {
+                        "; fitted paths have no such decisions (--fit-paths)"
+                    }
                     _ => "",
                 },
             });

@@ -34,7 +34,8 @@ fn check(what: &str, model: &Model) {
     let system = System::compile(model).unwrap();
     let evaluation = Evaluation::record(model, &system).unwrap_or_else(|e| panic!("{what}: {e}"));
     let program = evaluation.program();
-    let agreement = evaluation.check_reference(model, &system, &program).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let agreement =
+        evaluation.check_reference(model, &system, &program).unwrap_or_else(|e| panic!("{what}: {e}"));
     println!(
         "{what}: {} asked, {} operations, {} costly, norm error {:.1e}, left out {}",
         evaluation.graph.asked,

@@ -34,7 +34,8 @@ fn identity_generated_c() {
         std::fs::create_dir_all(&folder).unwrap();
         let (c, out) = (folder.join("it.c"), folder.join("it"));
         std::fs::write(&c, text).unwrap();
-        let compiled = Command::new("cc").args(["-std=c99", "-O1", "-o"]).arg(&out).arg(&c).arg("-lm").output().unwrap();
+        let compiled =
+            Command::new("cc").args(["-std=c99", "-O1", "-o"]).arg(&out).arg(&c).arg("-lm").output().unwrap();
         assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
         let printed = Command::new(&out).output().unwrap().stdout;
         let found: Vec<f64> =

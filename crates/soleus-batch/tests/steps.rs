@@ -51,9 +51,8 @@ fn order_of_steps_is_one() {
             batch.states().to_vec()
         };
         let best = end(4096);
-        let error = |steps: usize| {
-            end(steps).iter().zip(&best).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
-        };
+        let error =
+            |steps: usize| end(steps).iter().zip(&best).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
         let ratio = error(128) / error(256);
         // 2 as h → 0; the reference itself is off by 1/16 of the finer error.
         assert!((1.7..2.6).contains(&ratio), "{step:?}: {ratio}");

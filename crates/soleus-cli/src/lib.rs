@@ -68,6 +68,9 @@ enum Verb {
     /// Replaces muscle paths by polynomials, for optimal control and real time
     FitPaths(model_verbs::Fit),
 
+    /// Source code of a model, with derivatives: C or CUDA, for controllers and other programs
+    Generate(model_verbs::Source),
+
     /// Repeats a published experiment and prints the published numbers beside ours
     Experiment(experiment::Arguments),
 
@@ -151,7 +154,7 @@ enum Verb {
 /// Verbs by what they are for.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["demo", "info", "plot", "view"]),
-    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths"]),
+    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "generate"]),
     ("Analyse", &["pipeline", "gait", "ik", "id", "so", "analyze", "rra", "cmc", "rea", "reconcile", "run"]),
     ("Simulate", &["simulate", "equilibrium", "eval", "jacobian"]),
     ("Optimise", &["solve", "inverse", "track", "experiment"]),
@@ -214,6 +217,7 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Jacobian(arguments) => arguments.run(),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => arguments.run(),
+        Verb::Generate(arguments) => arguments.run(),
         Verb::Experiment(arguments) => match experiment::run(&arguments) {
             Ok(code) => return code,
             Err(e) => Err(e),

@@ -130,8 +130,7 @@ impl Graph {
             if n.op == Op::Select {
                 for (operand, yes) in [(n.b, true), (n.c, false)] {
                     if active[operand as usize] {
-                        let x =
-                            if yes { self.select(n.a, w, zero) } else { self.select(n.a, zero, w) };
+                        let x = if yes { self.select(n.a, w, zero) } else { self.select(n.a, zero, w) };
                         add(self, &mut share[operand as usize], x, true);
                     }
                 }
@@ -166,10 +165,7 @@ impl Graph {
         for i in 0..count as u32 {
             let n = self.nodes[i as usize];
             let moves = |a: u32, t: &[u32]| t[a as usize] != NONE && t[a as usize] != zero;
-            if !live[i as usize]
-                || tangent[i as usize] != NONE
-                || !n.operands().any(|a| moves(a, &tangent))
-            {
+            if !live[i as usize] || tangent[i as usize] != NONE || !n.operands().any(|a| moves(a, &tangent)) {
                 continue;
             }
             if n.op == Op::Select {

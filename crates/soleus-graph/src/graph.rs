@@ -104,11 +104,29 @@ impl Op {
             Op::Tanh => a.tanh(),
             Op::Pow => a.powf(b),
             Op::Abs => a.abs(),
-            Op::Min => if b < a { b } else { a },
-            Op::Max => if b > a { b } else { a },
+            Op::Min => {
+                if b < a {
+                    b
+                } else {
+                    a
+                }
+            }
+            Op::Max => {
+                if b > a {
+                    b
+                } else {
+                    a
+                }
+            }
             Op::Less => flag(a < b),
             Op::LessEqual => flag(a <= b),
-            Op::Select => if a != 0.0 { b } else { c },
+            Op::Select => {
+                if a != 0.0 {
+                    b
+                } else {
+                    c
+                }
+            }
             Op::Held => a,
             Op::Const | Op::Input | Op::Rank | Op::Cell => f64::NAN,
         }

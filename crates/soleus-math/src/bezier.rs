@@ -372,8 +372,7 @@ impl<P: Real> BezierCurve<P> {
             // A chain too sharp for pieces is inverted, which looks at x and is refused.
             return self.exact(x);
         };
-        let [first, last] =
-            [self.first, self.last].map(|k| knot(k.x.value(), k.y.value(), k.slope.value()));
+        let [first, last] = [self.first, self.last].map(|k| knot(k.x.value(), k.y.value(), k.slope.value()));
         let breaks = pieces.breaks(first.x, last.x);
         let row = x.rank(&breaks);
         let count = breaks.len() + 1;

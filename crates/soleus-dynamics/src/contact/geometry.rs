@@ -148,9 +148,7 @@ pub mod point_contact {
         let delta = kin.point(b.frame.body, b.frame.X_BF.p) - c1;
         let reach = r1 + r2;
         let dist_sq = delta.norm_sq();
-        if !T::RECORDS
-            && (dist_sq.value() >= reach.value() * reach.value() || dist_sq.value() == 0.0)
-        {
+        if !T::RECORDS && (dist_sq.value() >= reach.value() * reach.value() || dist_sq.value() == 0.0) {
             return None;
         }
         let dist = dist_sq.sqrt();

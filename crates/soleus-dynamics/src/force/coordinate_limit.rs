@@ -40,11 +40,7 @@ pub(crate) fn quintic_step<T: Real>(x: T) -> T {
 /// S(x/t), a jump when t = 0.
 #[inline]
 fn rise<P: Real, T: Over<P>>(x: T, t: P) -> T {
-    if t.value() > 0.0 {
-        quintic_step(x / t)
-    } else {
-        T::zero().where_below(x, T::one, T::zero)
-    }
+    if t.value() > 0.0 { quintic_step(x / t) } else { T::zero().where_below(x, T::one, T::zero) }
 }
 
 impl CoordinateLimit {

@@ -196,8 +196,7 @@ impl<P: Real> PathForce<P> {
     #[inline]
     pub fn states_dot<T: Over<P>>(&self, speed: T, control: T, states: &[T], states_dot: &mut [T]) {
         if let PathForce::ClutchedSpring { relaxation, .. } = self {
-            states_dot[0] =
-                T::cst(2e-14).where_below(control, || speed, || -states[0] / *relaxation);
+            states_dot[0] = T::cst(2e-14).where_below(control, || speed, || -states[0] / *relaxation);
         }
     }
 }

@@ -257,11 +257,7 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
     /// `yes()` where the fiber is held at its shortest length, else `no()`.
     #[inline(always)]
     fn where_clamped<T: Over<P>>(&self, l: T, v: T, yes: fn() -> T, no: impl Fn() -> T) -> T {
-        l.where_at_most(
-            T::lift(self.min_length * AT_SHORTEST),
-            || v.where_at_most(T::zero(), yes, &no),
-            &no,
-        )
+        l.where_at_most(T::lift(self.min_length * AT_SHORTEST), || v.where_at_most(T::zero(), yes, &no), &no)
     }
 
     /// Tension (N), with the dynamics as residuals: ȧ minus its rate, and for an elastic tendon the balance

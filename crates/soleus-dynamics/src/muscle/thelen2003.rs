@@ -219,8 +219,7 @@ impl<P: Real> Thelen2003Muscle<P> {
             let v0 = (limit - A) / b;
             (scale * (v0 * b + (F - limit) * (v0 * self.clen + 1.0)), b)
         };
-        let lengthening =
-            || F.where_below(limit, || (scale * (F - A), (top - F) * self.clen), beyond);
+        let lengthening = || F.where_below(limit, || (scale * (F - A), (top - F) * self.clen), beyond);
         let active = || F.where_at_most(A, || (scale * (F - A), F * self.per_af + A), lengthening);
         F.where_at_most(T::zero(), || (scale * (F * (self.per_af + 1.0) - A), A), active)
     }

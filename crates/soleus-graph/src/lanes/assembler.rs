@@ -60,7 +60,15 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
-    fn emit(&mut self, op: Code, reg: u8, first: Option<Register>, second: Source, mask: Mask, immediate: Option<u8>) {
+    fn emit(
+        &mut self,
+        op: Code,
+        reg: u8,
+        first: Option<Register>,
+        second: Source,
+        mask: Mask,
+        immediate: Option<u8>,
+    ) {
         let Code(opcode, map) = op;
         let w = u8::from(!self.single);
         // Operations of map 1 tell the kind of number by a prefix too.

@@ -406,7 +406,8 @@ impl<'a> Generator<'a> {
             Work::Two(op, a, b) => self.two(i, op, a, b, &all),
             Work::Fused(code, a, b, c) => {
                 // The sum is made in the register of c.
-                let (a, b) = if self.is_constant(a) || (self.register_of[a as usize].is_none() && !self.is_constant(b))
+                let (a, b) = if self.is_constant(a)
+                    || (self.register_of[a as usize].is_none() && !self.is_constant(b))
                 {
                     (b, a)
                 } else {
@@ -444,11 +445,8 @@ impl<'a> Generator<'a> {
             }
             Work::Choice(how, a, b, yes, no) => {
                 let first = self.in_register(a, &all, SCRATCH[0]);
-                let second = if b == NONE {
-                    Source::Constant(self.constant(0.0))
-                } else {
-                    self.source(b, &all)
-                };
+                let second =
+                    if b == NONE { Source::Constant(self.constant(0.0)) } else { self.source(b, &all) };
                 self.assembler.compare(how, first, second);
                 let otherwise = self.in_register(no, &all, SCRATCH[1]);
                 let chosen = self.source(yes, &all);
@@ -536,8 +534,7 @@ impl<'a> Generator<'a> {
                 g.places - 1
             }
         };
-        let mut call =
-            Call { op: n.op, to: 0, a: at(self, operands[0]), b: n.b, column: n.c, power: 0.0 };
+        let mut call = Call { op: n.op, to: 0, a: at(self, operands[0]), b: n.b, column: n.c, power: 0.0 };
         match n.op {
             Op::Pow => call.power = p.nodes[operands[1] as usize].constant().unwrap_or(f64::NAN),
             Op::Atan2 => call.b = at(self, operands[1]),

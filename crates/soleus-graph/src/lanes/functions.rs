@@ -16,7 +16,12 @@ fn each<const N: usize>(x: &[f64; N], f: impl Fn(f64) -> f64) -> [f64; N] {
 
 /// Where a lane is out of range, what the standard library says.
 #[inline(always)]
-fn mend<const N: usize>(x: &[f64; N], y: &mut [f64; N], inside: impl Fn(f64) -> bool, exact: impl Fn(f64) -> f64) {
+fn mend<const N: usize>(
+    x: &[f64; N],
+    y: &mut [f64; N],
+    inside: impl Fn(f64) -> bool,
+    exact: impl Fn(f64) -> f64,
+) {
     let mut all = true;
     for i in 0..N {
         all &= inside(x[i]);
