@@ -141,22 +141,21 @@ fn one(device: &Device, folder: &Path, what: &str, real: &str) -> Result<(), Box
         let x: Vec<f64> = (0..inputs).flat_map(|i| (0..copies).map(move |k| value(i, k))).collect();
         let size = if real == "f32" { 4 } else { 8 };
         let (dx, dy) = (device.allocate(x.len() * size)?, device.allocate(outputs * copies * size)?);
-        let y: Vec<f64>;
-        if real == "f32" {
+        let y: Vec<f64> = if real == "f32" {
             device.write(dx, &x.iter().map(|x| *x as f32).collect::<Vec<f32>>())?;
             device.launch(kernel, dx, dy, copies)?;
             device.wait()?;
             let mut found = vec![0f32; outputs * copies];
             device.read(dy, &mut found)?;
-            y = found.into_iter().map(f64::from).collect();
+            found.into_iter().map(f64::from).collect()
         } else {
             device.write(dx, &x)?;
             device.launch(kernel, dx, dy, copies)?;
             device.wait()?;
             let mut found = vec![0f64; outputs * copies];
             device.read(dy, &mut found)?;
-            y = found;
-        }
+            found
+        };
         let mut errors: Vec<f64> = (0..points.len())
             .map(|k| {
                 let wanted = &points[k][inputs..];

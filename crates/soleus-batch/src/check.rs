@@ -35,6 +35,9 @@ pub struct Mismatch {
     pub state: usize,
 }
 
+/// Outputs of states, each a row.
+type Runner<'a> = &'a mut dyn FnMut(&[Vec<f64>]) -> Vec<Vec<f64>>;
+
 /// Rates beyond this, in their units per second, say only that a state cannot be computed with.
 const BEYOND: f64 = 1e6;
 
@@ -91,7 +94,7 @@ impl Evaluation {
         model: &Model,
         system: &System,
         tolerance: f64,
-        run: &mut dyn FnMut(&[Vec<f64>]) -> Vec<Vec<f64>>,
+        run: Runner,
     ) -> Result<Agreement, Mismatch> {
         let states = Evaluation::random_states(model, system, 64, 20_261_116);
         let found = run(&states);
