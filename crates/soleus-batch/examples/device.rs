@@ -67,14 +67,20 @@ fn prepare(file: &str, folder: &str, library: &str) -> Result<(), Box<dyn Error>
         .map(|x| x.iter().copied().chain((0..outputs).map(|i| (i as f64).cos())).collect())
         .collect();
     let mut list = String::new();
-    for (what, program, inputs) in
-        [("evaluate", &program, &states), ("step", &step, &with_h), ("gradient", &gradient, &weighted)]
-    {
-        write_points(&folder.join(format!("{what}.points")), program, inputs)?;
-        for (real, single) in [("f32", true), ("f64", false)] {
+    for (real, single) in [("f32", true), ("f64", false)] {
+        for (what, program, inputs) in
+            [("evaluate", &program, &states), ("step", &step, &with_h), ("gradient", &gradient, &weighted)]
+        {
+            write_points(&folder.join(format!("{what}.points")), program, inputs)?;
             let text = source::write(program, what, source::Language::Cuda, single);
             let name = format!("{what}_{real}");
-            std::fs::write(folder.join(format!("{name}.cu")), &text)?;
+            let (source, binary_file) =
+                (folder.join(format!("{name}.cu")), folder.join(format!("{name}.cubin")));
+            if binary_file.exists() && std::fs::read_to_string(&source).is_ok_and(|old| old == text) {
+                println!("{name}: as it was");
+                continue;
+            }
+            std::fs::write(source, &text)?;
             let start = Instant::now();
             let binary = compile(library, &text, "sm_90", single)?;
             let line = format!(
@@ -87,10 +93,10 @@ fn prepare(file: &str, folder: &str, library: &str) -> Result<(), Box<dyn Error>
             println!("{line}");
             list += &line;
             list.push('\n');
-            std::fs::write(folder.join(format!("{name}.cubin")), binary)?;
+            std::fs::write(folder.join("compile.txt"), &list)?;
+            std::fs::write(binary_file, binary)?;
         }
     }
-    std::fs::write(folder.join("compile.txt"), list)?;
     Ok(())
 }
 
@@ -135,22 +141,21 @@ fn one(device: &Device, folder: &Path, what: &str, real: &str) -> Result<(), Box
         let x: Vec<f64> = (0..inputs).flat_map(|i| (0..copies).map(move |k| value(i, k))).collect();
         let size = if real == "f32" { 4 } else { 8 };
         let (dx, dy) = (device.allocate(x.len() * size)?, device.allocate(outputs * copies * size)?);
-        let y: Vec<f64>;
-        if real == "f32" {
+        let y: Vec<f64> = if real == "f32" {
             device.write(dx, &x.iter().map(|x| *x as f32).collect::<Vec<f32>>())?;
             device.launch(kernel, dx, dy, copies)?;
             device.wait()?;
             let mut found = vec![0f32; outputs * copies];
             device.read(dy, &mut found)?;
-            y = found.into_iter().map(f64::from).collect();
+            found.into_iter().map(f64::from).collect()
         } else {
             device.write(dx, &x)?;
             device.launch(kernel, dx, dy, copies)?;
             device.wait()?;
             let mut found = vec![0f64; outputs * copies];
             device.read(dy, &mut found)?;
-            y = found;
-        }
+            found
+        };
         let mut errors: Vec<f64> = (0..points.len())
             .map(|k| {
                 let wanted = &points[k][inputs..];

@@ -60,6 +60,8 @@ enum Verb {
     Simulate(simulate::Arguments),
     /// Replaces muscle paths by polynomials, for optimal control and real time
     FitPaths(model_verbs::Fit),
+    /// Source code of a model, with derivatives: C or CUDA, for controllers and other programs
+    Generate(model_verbs::Source),
     /// Repeats a published experiment and prints the published numbers beside ours
     Experiment(experiment::Arguments),
     /// Runs a setup file of one of OpenSim's tools
@@ -135,6 +137,8 @@ enum Verb {
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["demo", "info", "plot", "studio", "view"]),
     ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "add"]),
+    ("Look", &["demo", "info", "plot", "view"]),
+    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "generate"]),
     ("Analyse", &["pipeline", "gait", "ik", "id", "so", "analyze", "rra", "cmc", "rea", "reconcile", "run"]),
     ("Simulate", &["simulate", "equilibrium", "eval", "jacobian"]),
     ("Optimise", &["predict", "solve", "inverse", "track", "experiment"]),
@@ -197,6 +201,7 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Jacobian(arguments) => arguments.run(),
         Verb::Simulate(arguments) => simulate::run(&arguments),
         Verb::FitPaths(arguments) => arguments.run(),
+        Verb::Generate(arguments) => arguments.run(),
         Verb::Experiment(arguments) => match experiment::run(&arguments) {
             Ok(code) => return code,
             Err(e) => Err(e),

@@ -4,7 +4,9 @@ use crate::door::{enter, finish};
 use clap::Args;
 use soleus::path_fitting::FitOptions;
 use soleus::text::printable;
-use soleus::{Context, Equilibrium, Error, Evaluate, FileInfo, FitPaths, Jacobians, Upgrade};
+use soleus::{
+    Context, Equilibrium, Error, Evaluate, FileInfo, FitPaths, Generate, Jacobians, SourceLanguage, Upgrade,
+};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -220,6 +222,37 @@ impl Fit {
             moment_arm_tolerance: self.moment_arm_tolerance,
             output: Some(self.out),
         };
+        enter(None, false, |cx| finish(cx, request.run(cx)))
+    }
+}
+
+/// Arguments of `soleus generate`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  soleus generate gait2d.osim --out gait2d.c && cc -O2 -c gait2d.c")]
+pub struct Source {
+    /// Model file (.osim, any version)
+    model: PathBuf,
+    /// File to write; `-` for stdout
+    #[arg(long, value_name = "OUT")]
+    out: PathBuf,
+    /// Language
+    #[arg(long, value_parser = ["c", "cuda"], default_value = "c")]
+    language: String,
+    /// Numbers of 32 bits
+    #[arg(long)]
+    single: bool,
+    /// Replace paths by polynomials of at most this order first
+    #[arg(long, value_name = "ORDER", num_args = 0..=1, default_missing_value = "6")]
+    fit_paths: Option<usize>,
+}
+
+impl Source {
+    /// Runs `soleus generate`.
+    pub fn run(self) -> Result<(), Error> {
+        let language = if self.language == "c" { SourceLanguage::C } else { SourceLanguage::Cuda };
+        let Source { single, fit_paths, .. } = self;
+        let request =
+            Generate { model: self.model.into(), language, single, fit_paths, output: Some(self.out) };
         enter(None, false, |cx| finish(cx, request.run(cx)))
     }
 }

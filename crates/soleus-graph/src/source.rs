@@ -47,14 +47,31 @@ pub fn write(program: &Program, name: &str, language: Language, single: bool) ->
         ("TANH", "tanh"),
         ("ABS", "fabs"),
     ];
+    // In double precision a device computes functions in some hundred instructions each: calls keep compile times down.
     for (macro_name, function) in plain {
-        let _ = writeln!(s, "#define {macro_name}(a) {function}{f}(a)");
+        if cuda && !single && !matches!(function, "sqrt" | "fabs") {
+            let _ = writeln!(
+                s,
+                "static __device__ __noinline__ T {name}_{function}(T a) {{ return {function}(a); }}"
+            );
+            let _ = writeln!(s, "#define {macro_name}(a) {name}_{function}(a)");
+        } else {
+            let _ = writeln!(s, "#define {macro_name}(a) {function}{f}(a)");
+        }
+    }
+    if cuda && !single {
+        let _ = writeln!(
+            s,
+            "static __device__ __noinline__ T {name}_div(T a, T b) {{ return a / b; }}\n#define DIV(a, b) {name}_div(a, b)"
+        );
+    } else {
+        s.push_str("#define DIV(a, b) ((a) / (b))\n");
     }
     let _ = writeln!(s, "#define ATAN2(a, b) atan2{f}(a, b)\n#define POW(a, b) pow{f}(a, b)");
     let small_head = if cuda { "static __device__ __forceinline__" } else { "static inline" };
     let _ = writeln!(
         s,
-        "{small_head} T soleus_rank(const T *b, int m, T x) {{\n  int lo = 0, hi = m;\n  while (lo < hi) {{ int k = (lo + hi) / 2; if (x > b[k]) lo = k + 1; else hi = k; }}\n  return (T)lo;\n}}\n{small_head} int soleus_row(T x, int last) {{\n  int k = (int)x;\n  return k < 0 ? 0 : k > last ? last : k;\n}}"
+        "{small_head} T {name}_rank(const T *b, int m, T x) {{\n  int lo = 0, hi = m;\n  while (lo < hi) {{ int k = (lo + hi) / 2; if (x > b[k]) lo = k + 1; else hi = k; }}\n  return (T)lo;\n}}\n{small_head} int {name}_row(T x, int last) {{\n  int k = (int)x;\n  return k < 0 ? 0 : k > last ? last : k;\n}}"
     );
     let used: Vec<bool> = {
         let mut used = vec![false; program.tables.len()];
@@ -64,12 +81,12 @@ pub fn write(program: &Program, name: &str, language: Language, single: bool) ->
     };
     for (i, t) in program.tables.iter().enumerate().filter(|(i, _)| used[*i]) {
         let values: Vec<String> = t.values.iter().map(|v| literal(*v)).collect();
-        let _ = writeln!(s, "{table_head} T t{i}[{}] = {{{}}};", t.values.len(), values.join(","));
+        let _ = writeln!(s, "{table_head} T {name}_t{i}[{}] = {{{}}};", t.values.len(), values.join(","));
     }
     let plan = Plan::new(program);
     for (number, range) in plan.functions.iter().enumerate() {
-        let _ = writeln!(s, "{head} void f{number}(const T *x, T *y, T *w, long n, long k) {{");
-        body(&mut s, program, &plan, number, range.clone());
+        let _ = writeln!(s, "{head} void {name}_{number}(const T *x, T *y, T *w, long n, long k) {{");
+        body(&mut s, program, &plan, number, range.clone(), name);
         s.push_str("}\n");
     }
     if cuda {
@@ -82,9 +99,12 @@ pub fn write(program: &Program, name: &str, language: Language, single: bool) ->
     }
     let _ = writeln!(s, "  T w[{}];", plan.room.max(1));
     for number in 0..plan.functions.len() {
-        let _ = writeln!(s, "  f{number}(x, y, w, n, k);");
+        let _ = writeln!(s, "  {name}_{number}(x, y, w, n, k);");
     }
-    s.push_str("}\n#undef T\n");
+    s.push_str("}\n#undef T\n#undef DIV\n#undef ATAN2\n#undef POW\n");
+    for (macro_name, _) in plain {
+        let _ = writeln!(s, "#undef {macro_name}");
+    }
     s
 }
 
@@ -151,7 +171,7 @@ fn literal(x: f64) -> String {
     }
 }
 
-fn body(s: &mut String, p: &Program, plan: &Plan, number: usize, range: std::ops::Range<usize>) {
+fn body(s: &mut String, p: &Program, plan: &Plan, number: usize, range: std::ops::Range<usize>, of: &str) {
     let here = |i: u32| plan.function_of[i as usize] == number as u32;
     let name = |i: u32| match p.nodes[i as usize].constant() {
         Some(x) => literal(x),
@@ -176,7 +196,7 @@ fn body(s: &mut String, p: &Program, plan: &Plan, number: usize, range: std::ops
         };
     }
     for i in range.clone().filter(|&i| p.nodes[i].op.arity() > 0) {
-        let _ = writeln!(s, "T v{i}={};", expression(p, &p.nodes[i], &name));
+        let _ = writeln!(s, "T v{i}={};", expression(p, &p.nodes[i], &name, of));
         if plan.place[i] != u32::MAX {
             let _ = writeln!(s, "w[{}]=v{i};", plan.place[i]);
         }
@@ -186,7 +206,7 @@ fn body(s: &mut String, p: &Program, plan: &Plan, number: usize, range: std::ops
     }
 }
 
-fn expression(p: &Program, n: &Node, name: &dyn Fn(u32) -> String) -> String {
+fn expression(p: &Program, n: &Node, name: &dyn Fn(u32) -> String, of: &str) -> String {
     let (a, b) = (|| name(n.a), || name(n.b));
     let call = |f: &str| format!("{f}({})", name(n.a));
     match n.op {
@@ -195,7 +215,7 @@ fn expression(p: &Program, n: &Node, name: &dyn Fn(u32) -> String) -> String {
         Op::Sub => format!("{}-{}", a(), b()),
         Op::Mul => format!("{}*{}", a(), b()),
         Op::Mask => format!("{0}==0?0:{0}*{1}", a(), b()),
-        Op::Div => format!("{}/{}", a(), b()),
+        Op::Div => format!("DIV({},{})", a(), b()),
         Op::Neg => format!("-{}", a()),
         Op::Min => format!("{1}<{0}?{1}:{0}", a(), b()),
         Op::Max => format!("{1}>{0}?{1}:{0}", a(), b()),
@@ -205,10 +225,10 @@ fn expression(p: &Program, n: &Node, name: &dyn Fn(u32) -> String) -> String {
         Op::Held => a(),
         Op::Atan2 => format!("ATAN2({},{})", a(), b()),
         Op::Pow => format!("POW({},{})", a(), b()),
-        Op::Rank => format!("soleus_rank(t{},{},{})", n.b, p.tables[n.b as usize].values.len(), a()),
+        Op::Rank => format!("{of}_rank({of}_t{},{},{})", n.b, p.tables[n.b as usize].values.len(), a()),
         Op::Cell => {
             let t = &p.tables[n.b as usize];
-            format!("t{}[soleus_row({},{})*{}+{}]", n.b, a(), t.values.len() / t.width - 1, t.width, n.c)
+            format!("{of}_t{}[{of}_row({},{})*{}+{}]", n.b, a(), t.values.len() / t.width - 1, t.width, n.c)
         }
         Op::Sqrt => call("SQRT"),
         Op::Sin => call("SIN"),

@@ -139,7 +139,12 @@ impl Machine {
                 std::array::from_fn(|l| a[l].atan2(b[l]))
             }
             Op::Rank => a.map(|a| self.tables[call.b as usize].rank(a)),
-            Op::Cell => a.map(|a| self.tables[call.b as usize].cell(a, call.column as usize)),
+            Op::Cell => {
+                let Table { values, width } = &self.tables[call.b as usize];
+                let (width, column) = (*width as u32, call.column as usize);
+                let last = f64::from(values.len() as u32 / width - 1);
+                a.map(|a| values[(a.min(last) as u32 * width) as usize + column])
+            }
             op => a.map(|a| op.compute(a, 0.0, 0.0)),
         };
         // SAFETY: as above.
