@@ -3,7 +3,7 @@
 use super::model::StudyModel;
 use super::problem::parameters;
 use super::run::session::{Place, name_of};
-use super::solution::{Continued, Solution};
+use super::solution::{Continued, ContinuedValue, Solution};
 use super::{Solve, StudySource};
 use crate::context::Context;
 use crate::error::Error;
@@ -175,22 +175,22 @@ impl Continued {
         let stem = out.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let file = out.path.with_file_name(format!("{stem}_{}_{value}.sto", self.of));
         self.files.push((file, phase.text.clone()));
-        self.values.push((
+        self.values.push(ContinuedValue {
             value,
-            solution.objective(),
-            solution.solver.counts.iterations,
-            phase.goals.clone(),
-        ));
+            objective: solution.objective(),
+            iterations: solution.solver.counts.iterations,
+            goals: phase.goals.clone(),
+        });
     }
 
     /// Value, objective, iterations and the cost of each goal, as CSV.
     pub fn csv(&self) -> String {
         let names: Vec<&str> =
-            self.values.first().map_or(Vec::new(), |v| v.3.iter().map(|g| g.0.as_str()).collect());
+            self.values.first().map_or(Vec::new(), |v| v.goals.iter().map(|g| g.0.as_str()).collect());
         let mut text = format!("{},objective,iterations", self.of);
         names.iter().for_each(|n| text.extend([",", n]));
         text.push('\n');
-        for (value, objective, iterations, goals) in &self.values {
+        for ContinuedValue { value, objective, iterations, goals } in &self.values {
             let _ = write!(text, "{value},{objective},{iterations}");
             goals.iter().for_each(|g| {
                 let _ = write!(text, ",{}", g.1);

@@ -44,13 +44,26 @@ impl std::fmt::Debug for Solution {
     }
 }
 
+/// What was found at one value.
+#[derive(Clone, Debug)]
+pub struct ContinuedValue {
+    /// The value.
+    pub value: f64,
+    /// The sum of all costs.
+    pub objective: f64,
+    /// Iterations of the last program.
+    pub iterations: usize,
+    /// Cost of each goal.
+    pub goals: Vec<(String, f64)>,
+}
+
 /// What was found at one value after the other.
 #[derive(Clone, Debug)]
 pub struct Continued {
     /// What changes.
     pub of: String,
-    /// Each value that was solved: objective, iterations, cost of each goal.
-    pub values: Vec<(f64, f64, usize, Vec<(String, f64)>)>,
+    /// Each value that was solved.
+    pub values: Vec<ContinuedValue>,
     pub(crate) table: PathBuf,
     /// Files of the motions, and what is in them.
     pub(crate) files: Vec<(PathBuf, String)>,

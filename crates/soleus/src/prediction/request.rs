@@ -211,7 +211,7 @@ impl Predict {
         let has_device = !parts.is_empty() || !asked.free.is_empty();
         if has_device && !self.whole {
             // Without the device first: what it gains, and where to start.
-            cx.note("without the device".to_string());
+            cx.note("without the device");
             let plain = self.asked(cx, speed, &[])?;
             let mut bare = plain.study.clone();
             let root = &plain.document.root;
@@ -224,7 +224,7 @@ impl Predict {
                 found.without = Some((solution.objective(), goals));
                 guess = solution.phases.first().map(|p| p.trajectory.clone());
             }
-            cx.note("with the device".to_string());
+            cx.note("with the device");
         }
         let solution = match guess {
             Some(motion) => {

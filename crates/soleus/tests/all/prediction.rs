@@ -4,6 +4,7 @@ use soleus::addition::Part;
 use soleus::engine::control::gait::Walker;
 use soleus::engine::control::musculoskeletal::ModelProblem;
 use soleus::engine::model::ForceKind;
+use soleus::optimal_control::StudySource;
 use soleus::{Add, Context, LegTour, Memory, Outcome, Predict, PredictWalk, Solve};
 use std::sync::Arc;
 
@@ -181,4 +182,26 @@ fn identity_parts_are_in_the_file() {
     let refused =
         Add { model: "gait.osim".into(), parts: vec![wrong], ..Default::default() }.run(&cx).unwrap_err();
     assert!(refused.to_string().contains("a spring has no `mass`"), "{refused}");
+}
+
+/// A series over the weight of a goal, with help at first, ends where the study with the last weight alone does; several starts agree.
+#[test]
+fn identity_continuation_help_and_starts_reach_the_same_optimum() {
+    let files = Memory::new();
+    let cx = Context::new(&files);
+    let solve = |more: &str, starts: Option<usize>| {
+        let text = format!("{}\n{more}", soleus::optimal_control::EXAMPLE);
+        let mut request =
+            Solve { study: StudySource::Text { path: "reach.toml".into(), text }, ..Default::default() };
+        request.options.starts = starts;
+        request.run(&cx).unwrap()
+    };
+    let series = "[help]\n[continuation]\nof = \"weight\"\ngoal = \"target\"\nvalues = [10, 1000]\n";
+    let (alone, last, several) = (solve("", None), solve(series, None), solve("", Some(3)));
+    // The example's own tolerance is 1e-6, its mesh is refined until errors are below 1e-4 of each state.
+    let near = |a: f64| (a - alone.objective()).abs() < 1e-4 * alone.objective();
+    assert!(near(last.objective()) && near(several.objective()), "{last:?} {several:?} {alone:?}");
+    assert_eq!(last.continued.as_ref().map(|c| c.values.len()), Some(2));
+    assert!(last.artifacts().iter().any(|a| a.path.ends_with("reach_continuation.csv")));
+    assert_eq!(several.starts.iter().map(|s| s.optimum).collect::<Vec<_>>(), [1, 1, 1]);
 }

@@ -23,11 +23,11 @@ pub fn straight_line(
         Error::content(path, 0, "", message, hint)
     };
     let walker = Walker::new(base.clone()).map_err(|e| refuse(e.to_string()))?;
-    let speeds = study.setup.goals.iter().filter_map(|g| match &g.kind {
+    let mut speeds = study.setup.goals.iter().filter_map(|g| match &g.kind {
         GoalKind::AverageSpeed(speed) => Some(*speed),
         _ => None,
     });
-    let speed = speeds.last().unwrap_or(0.0);
+    let speed = speeds.next_back().unwrap_or(0.0);
     let is_half = study.setup.symmetry.as_deref() == Some("left-right");
     let usual = if is_half { 0.5 * CYCLE } else { CYCLE };
     let [first, last] =
