@@ -136,9 +136,7 @@ enum Verb {
 /// Verbs by what they are for.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["demo", "info", "plot", "studio", "view"]),
-    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "add"]),
-    ("Look", &["demo", "info", "plot", "view"]),
-    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "generate"]),
+    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "generate", "add"]),
     ("Analyse", &["pipeline", "gait", "ik", "id", "so", "analyze", "rra", "cmc", "rea", "reconcile", "run"]),
     ("Simulate", &["simulate", "equilibrium", "eval", "jacobian"]),
     ("Optimise", &["predict", "solve", "inverse", "track", "experiment"]),

@@ -228,7 +228,7 @@ impl Fit {
 
 /// Arguments of `soleus generate`.
 #[derive(Args)]
-#[command(after_help = "Example:\n  soleus generate gait2d.osim --out gait2d.c && cc -O2 -c gait2d.c")]
+#[command(after_help = include_str!("../help/generate.txt"))]
 pub struct Source {
     /// Model file (.osim, any version)
     model: PathBuf,
