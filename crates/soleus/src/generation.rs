@@ -82,7 +82,7 @@ impl Generate {
             let worst = |f: fn(&soleus_tools::fit_paths::FittedPath) -> f64| {
                 fitted.iter().map(f).fold(0.0, f64::max) * 1e3
             };
-            cx.note(&format!(
+            cx.note(format!(
                 "{good} of {} fitted paths within tolerance; worst length {:.3} mm, worst moment arm {:.3} mm",
                 fitted.len(),
                 worst(|f| f.length_error[1]),

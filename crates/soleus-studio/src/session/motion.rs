@@ -129,7 +129,7 @@ impl OpenMotion {
     fn system<'s>(&'s self, m: &'s OpenModel) -> (&'s Model, &'s System) {
         match &self.loaded {
             Some((model, system)) => (model, system),
-            None => (&*Arc::as_ref(&m.model), &*Arc::as_ref(&m.system)),
+            None => (Arc::as_ref(&m.model), Arc::as_ref(&m.system)),
         }
     }
 }

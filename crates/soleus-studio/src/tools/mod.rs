@@ -15,6 +15,9 @@ use soleus::{
 };
 use std::path::Path;
 
+/// Runs a request that came as JSON.
+type Run = fn(Value, &Context) -> Result<Ran, Error>;
+
 /// A tool.
 struct Tool {
     /// As Python has it.
@@ -31,7 +34,7 @@ struct Tool {
     output: &'static [(&'static str, &'static str)],
     defaults: fn() -> Value,
     /// Nothing if this engine does without it.
-    run: Option<fn(Value, &Context) -> Result<Ran, Error>>,
+    run: Option<Run>,
 }
 
 /// What a tool left.
