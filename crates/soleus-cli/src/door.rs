@@ -121,7 +121,7 @@ impl Monitor for Terminal {
         if now - begun < PATIENCE_S {
             return;
         }
-        let text = line(p, now - begun);
+        let text = p.line(now - begun);
         if io::stderr().is_terminal() {
             let bar = shown.bar.get_or_insert_with(|| {
                 let bar = ProgressBar::with_draw_target(p.total.map(|_| 1000), ProgressDrawTarget::stderr());
@@ -143,27 +143,6 @@ impl Monitor for Terminal {
     fn seconds(&self) -> Option<f64> {
         Some(self.start.elapsed().as_secs_f64())
     }
-}
-
-/// What is said of progress after `seconds` of work.
-fn line(p: &Progress, seconds: f64) -> String {
-    let mut text = match p.total {
-        Some(total) if total > 0.0 => {
-            let part = p.done / total;
-            let left = p.left_s.unwrap_or(seconds * (1.0 - part) / part.max(1e-9));
-            let digits = if total.fract() == 0.0 { 0 } else { 3 };
-            let percent = 100.0 * part;
-            format!("{:.digits$} of {total:.digits$} {} ({percent:.0} %), {left:.0} s left", p.done, p.what)
-        }
-        _ => match p.left_s {
-            Some(left) => format!("{} {}, about {left:.0} s left", p.done, p.what),
-            None => format!("{} {}", p.done, p.what),
-        },
-    };
-    if !p.detail.is_empty() {
-        text = format!("{text}: {}", p.detail);
-    }
-    text
 }
 
 /// Writes text to stdout.
@@ -211,15 +190,4 @@ pub fn enter<T>(threads: Option<usize>, quiet: bool, work: impl FnOnce(&Context)
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.unwrap_or(cores);
     work(&Context::new(&files).with_monitor(&terminal).with_threads(threads))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn analytic_what_is_left() {
-        let p = Progress { what: "frames", done: 250.0, total: Some(1000.0), left_s: None, detail: "" };
-        assert_eq!(line(&p, 5.0), "250 of 1000 frames (25 %), 15 s left");
-    }
 }

@@ -8,9 +8,7 @@ use std::path::PathBuf;
 
 /// Arguments of `soleus id`.
 #[derive(Args)]
-#[command(
-    after_help = include_str!("../help/id.txt")
-)]
+#[command(after_help = include_str!("../help/id.txt"))]
 pub struct Arguments {
     /// Model file (.osim, any version)
     #[arg(long)]

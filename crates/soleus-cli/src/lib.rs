@@ -54,9 +54,7 @@ enum Verb {
     /// The implicit equations of a model and their sparse, exact Jacobians
     Jacobian(model_verbs::Jacobian),
     /// Simulates a model forward in time and writes its states and controls
-    #[command(
-        after_help = include_str!("../help/simulate.txt")
-    )]
+    #[command(after_help = include_str!("../help/simulate.txt"))]
     Simulate(simulate::Arguments),
     /// Replaces muscle paths by polynomials, for optimal control and real time
     FitPaths(model_verbs::Fit),
@@ -107,9 +105,7 @@ enum Verb {
     /// Draws columns of a motion, marker or force file over time
     Plot(table_verbs::Plot),
     /// Writes the completions of a shell to stdout
-    #[command(
-        after_help = include_str!("../help/completions.txt")
-    )]
+    #[command(after_help = include_str!("../help/completions.txt"))]
     Completions {
         /// The shell
         shell: clap_complete::Shell,

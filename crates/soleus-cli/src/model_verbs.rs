@@ -1,20 +1,18 @@
 //! `soleus info`, `eval`, `upgrade`, `equilibrium`, `jacobian` and `fit-paths`: verbs about a model.
 
-use crate::door::{enter, finish};
+use crate::door::{enter, finish, print};
 use clap::Args;
 use soleus::path_fitting::FitOptions;
 use soleus::text::printable;
 use soleus::{
-    Context, Equilibrium, Error, Evaluate, FileInfo, FitPaths, Generate, Jacobians, SourceLanguage, Upgrade,
+    Equilibrium, Error, Evaluate, FileInfo, FitPaths, Generate, Jacobians, SourceLanguage, Upgrade,
 };
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `soleus info`.
 #[derive(Args)]
-#[command(
-    after_help = include_str!("../help/info.txt")
-)]
+#[command(after_help = include_str!("../help/info.txt"))]
 pub struct Info {
     /// Any file that a verb reads: model, setup, motion, markers, C3D, study, pipeline, mesh
     file: PathBuf,
@@ -128,12 +126,6 @@ impl Rest {
             finish(cx, Ok(found))
         })
     }
-}
-
-/// Prints text on stdout.
-fn print(cx: &Context, text: &str) -> Result<(), Error> {
-    let out = Path::new("-");
-    cx.files.write(out, text.as_bytes()).map_err(|e| Error::write(cx.files, out, e))
 }
 
 /// What `soleus jacobian` is told.

@@ -7,9 +7,7 @@ use std::path::PathBuf;
 
 /// What `soleus predict` is told.
 #[derive(Args)]
-#[command(
-    after_help = include_str!("../help/predict.txt")
-)]
+#[command(after_help = include_str!("../help/predict.txt"))]
 pub struct Gait {
     /// Model (.osim), or builtin:gait2d
     model: PathBuf,
@@ -89,9 +87,7 @@ impl Gait {
 
 /// What `soleus add` is told.
 #[derive(Args)]
-#[command(
-    after_help = include_str!("../help/add.txt")
-)]
+#[command(after_help = include_str!("../help/add.txt"))]
 pub struct Parts {
     /// Model (.osim)
     model: PathBuf,

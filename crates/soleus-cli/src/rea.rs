@@ -20,9 +20,7 @@ enum Cycle {
 
 /// Arguments of `soleus rea`.
 #[derive(Args)]
-#[command(
-    after_help = include_str!("../help/rea.txt")
-)]
+#[command(after_help = include_str!("../help/rea.txt"))]
 pub struct Arguments {
     /// Model file (.osim, any version)
     #[arg(long)]

@@ -7,9 +7,7 @@ use std::path::PathBuf;
 
 /// Arguments of `soleus reconcile`.
 #[derive(Args)]
-#[command(
-    after_help = include_str!("../help/reconcile.txt")
-)]
+#[command(after_help = include_str!("../help/reconcile.txt"))]
 pub struct Arguments {
     /// Model file (.osim, any version); with markers if markers are followed
     #[arg(long)]

@@ -45,9 +45,7 @@ impl std::str::FromStr for Rotate {
 
 /// What to convert, and how.
 #[derive(Args)]
-#[command(
-    after_help = include_str!("../help/convert.txt")
-)]
+#[command(after_help = include_str!("../help/convert.txt"))]
 pub struct ConvertTable {
     /// File to read: .sto, .mot, .trc, .csv, .c3d or .parquet
     input: PathBuf,
@@ -113,9 +111,7 @@ impl ConvertTable {
 
 /// Arguments of `soleus loads`.
 #[derive(Args)]
-#[command(
-    after_help = include_str!("../help/loads.txt")
-)]
+#[command(after_help = include_str!("../help/loads.txt"))]
 pub struct Plates {
     /// Model file (.osim, any version)
     #[arg(long)]
@@ -146,9 +142,7 @@ impl Plates {
 
 /// What to draw.
 #[derive(Args)]
-#[command(
-    after_help = include_str!("../help/plot.txt")
-)]
+#[command(after_help = include_str!("../help/plot.txt"))]
 pub struct Plot {
     /// File to read: .sto, .mot, .trc, .csv, .parquet or .c3d
     file: PathBuf,
@@ -209,30 +203,8 @@ pub struct ViewModel {
     #[arg(long, value_name = "HZ", default_value_t = View::default().frame_rate)]
     frame_rate: f64,
     /// Where the picture is seen from: turn about the vertical and upwards, in degrees. `0,0` is the right side
-    #[arg(long = "camera", alias = "from", value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = Angles(Camera::default()))]
-    from: Angles,
-}
-
-/// A camera as two angles in degrees.
-#[derive(Clone, Copy)]
-struct Angles(Camera);
-
-impl std::fmt::Display for Angles {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{},{}", self.0.yaw_deg, self.0.pitch_deg)
-    }
-}
-
-impl std::str::FromStr for Angles {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let angle = |t: &str| t.trim().parse::<f64>().ok().filter(|a| a.is_finite());
-        match text.split_once(',').map(|(yaw, pitch)| (angle(yaw), angle(pitch))) {
-            Some((Some(yaw_deg), Some(pitch_deg))) => Ok(Angles(Camera { yaw_deg, pitch_deg })),
-            _ => Err("give two angles in degrees, such as 20,8".to_string()),
-        }
-    }
+    #[arg(long = "camera", alias = "from", value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = Camera::default())]
+    from: Camera,
 }
 
 impl ViewModel {
@@ -257,8 +229,8 @@ impl ViewModel {
             wraps: self.wraps,
             geometry: self.geometry,
             frame_rate: self.frame_rate,
-            yaw_deg: self.from.0.yaw_deg,
-            pitch_deg: self.from.0.pitch_deg,
+            yaw_deg: self.from.yaw_deg,
+            pitch_deg: self.from.pitch_deg,
         };
         enter(None, false, |cx| finish(cx, request.run(cx)))
     }

@@ -21,6 +21,25 @@ impl Default for Camera {
     }
 }
 
+/// `YAW,PITCH`, as it is read.
+impl std::fmt::Display for Camera {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},{}", self.yaw_deg, self.pitch_deg)
+    }
+}
+
+impl std::str::FromStr for Camera {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let angle = |t: &str| t.trim().parse::<f64>().ok().filter(|a| a.is_finite());
+        match text.split_once(',').map(|(yaw, pitch)| (angle(yaw), angle(pitch))) {
+            Some((Some(yaw_deg), Some(pitch_deg))) => Ok(Camera { yaw_deg, pitch_deg }),
+            _ => Err("give two angles in degrees, such as 20,8".to_string()),
+        }
+    }
+}
+
 /// Longest side of the drawing and the margin around it, in pixels.
 const SIZE: f64 = 640.0;
 const MARGIN: f64 = 24.0;

@@ -21,6 +21,32 @@ pub struct Progress<'a> {
     pub detail: &'a str,
 }
 
+impl Progress<'_> {
+    /// In words, after `seconds` of work.
+    pub fn line(&self, seconds: f64) -> String {
+        let mut text = match self.total {
+            Some(total) if total > 0.0 => {
+                let part = self.done / total;
+                let left = self.left_s.unwrap_or(seconds * (1.0 - part) / part.max(1e-9));
+                let digits = if total.fract() == 0.0 { 0 } else { 3 };
+                let percent = 100.0 * part;
+                format!(
+                    "{:.digits$} of {total:.digits$} {} ({percent:.0} %), {left:.0} s left",
+                    self.done, self.what
+                )
+            }
+            _ => match self.left_s {
+                Some(left) => format!("{} {}, about {left:.0} s left", self.done, self.what),
+                None => format!("{} {}", self.done, self.what),
+            },
+        };
+        if !self.detail.is_empty() {
+            text = format!("{text}: {}", self.detail);
+        }
+        text
+    }
+}
+
 /// Who is told what a tool does, and may stop it. Called from any thread.
 pub trait Monitor: Sync {
     /// Something odd about the input, in the order of the tool's work.
@@ -166,5 +192,16 @@ impl<'a> Context<'a> {
     /// An error if the caller asked to stop.
     pub fn go_on(&self) -> Result<(), Error> {
         if self.monitor.is_cancelled() { Err(Error::Cancelled { saved: String::new() }) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn analytic_what_is_left() {
+        let p = Progress { what: "frames", done: 250.0, total: Some(1000.0), left_s: None, detail: "" };
+        assert_eq!(p.line(5.0), "250 of 1000 frames (25 %), 15 s left");
     }
 }
