@@ -116,7 +116,7 @@ enum Verb {
         /// The folder; it is made if it is not there
         folder: PathBuf,
     },
-    /// Opens models, motions and recordings in the browser: look, explore, change, run every tool
+    /// Opens models, motions and recordings in the browser: look, change, run every tool
     #[command(after_help = include_str!("../help/studio.txt"))]
     Studio {
         /// Files or folders to open; more can be dropped on the page

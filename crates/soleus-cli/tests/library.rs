@@ -16,10 +16,10 @@ use soleus::simulation::SimulationOutput;
 use soleus::text::printable;
 use soleus::{
     Add, Analyze, Artifact, AssignLoads, ComputedMuscleControl, Context, Convert, Equilibrium, Error,
-    ErrorKind, Evaluate, Files, FitPaths, Inverse, InverseDynamics, InverseKinematics, Jacobians, LegTour,
-    Memory, ModelInfo, Monitor, Outcome, Pipeline, PlotTable, Predict, Reconcile, ResidualElimination,
-    ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track,
-    Upgrade, View,
+    ErrorKind, Evaluate, Files, FitPaths, Generate, Inverse, InverseDynamics, InverseKinematics, Jacobians,
+    LegTour, Memory, ModelInfo, Monitor, Outcome, Pipeline, PlotTable, Predict, Reconcile,
+    ResidualElimination, ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve,
+    StaticOptimization, Track, Upgrade, View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -271,6 +271,10 @@ fn models() -> Vec<Case> {
                 any(request.run(cx))
             },
         ),
+        Case::new([plate()], "generate plate.osim --out plate.c", |cx| {
+            let (model, output) = ("plate.osim".into(), Some("plate.c".into()));
+            any(Generate { model, output, ..Generate::default() }.run(cx))
+        }),
         Case::new([old()], "upgrade old.osim --out new.osim", |cx| {
             any(Upgrade { file: "old.osim".into(), output: Some("new.osim".into()) }.run(cx))
         }),
@@ -757,7 +761,7 @@ fn identity_setup_files_write_what_the_library_writes() {
 }
 
 /// Verbs without a request: `experiment` starts another program; the others are about the command itself.
-const OF_THE_COMMAND: [&str; 4] = ["completions", "experiment", "help", "man"];
+const OF_THE_COMMAND: [&str; 5] = ["completions", "experiment", "help", "man", "studio"];
 
 /// A new verb has a case above, or a reason not to.
 #[test]

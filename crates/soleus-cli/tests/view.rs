@@ -82,7 +82,7 @@ fn analytic_wrong_input_is_refused() {
     f.soleus(&["view", LEG, "elbow.mot"]).is_refused(&["none of the columns is a coordinate", "knee_angle"]);
     f.soleus(&["view", LEG, "empty.mot"]).is_refused(&["no row without gaps"]);
     f.soleus(&["view", LEG, "knee.mo"]).is_refused(&["did you mean knee.mot?"]);
-    f.soleus(&["view", LEG, "knee.mot", "--frame-rate", "0"]).is_refused(&["no rate"]);
+    f.soleus(&["view", LEG, "knee.mot", "--frame-rate", "0"]).is_refused(&["not a rate"]);
     f.soleus(&["view", LEG, "knee.mot", "--activations", "elbow.mot"])
         .is_refused(&["is a muscle of the model"]);
     f.soleus(&["view", LEG, "--camera", "side"]).is_refused(&["two angles in degrees"]);

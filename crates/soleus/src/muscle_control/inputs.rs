@@ -202,7 +202,7 @@ pub fn range(
     }
     if !(range[1] - range[0] > window) {
         let message = format!(
-            "there are {:.4} s of motion from {} s to {} s, which is not more than one window of {window} s",
+            "there are {:.4} s of motion from {} s to {} s, which is no more than one window of {window} s",
             range[1] - range[0],
             range[0],
             range[1]
