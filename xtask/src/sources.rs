@@ -10,6 +10,9 @@ const EDGE: &[&str] =
 /// An allocator that counts is a global by its nature. Nothing that users link depends on this crate (`arrows.rs`).
 const COUNTS_MEMORY: &str = "soleus-fuzz";
 
+/// A number that records has no room for a reference: its graph is the thread's own, and there only while something is recorded.
+const RECORDS: (&str, &str) = ("soleus-graph", "scalar.rs");
+
 /// Words that only the edge may use, and why.
 const EDGE_WORDS: &[(&str, &str)] = &[
     ("println!(", "prints"),
@@ -89,7 +92,7 @@ fn check(name: &str, file: &str, text: &str) -> Vec<(usize, String)> {
             }
         }
         let item = code.strip_prefix("pub ").unwrap_or(code);
-        if item.starts_with("static ") && name != COUNTS_MEMORY {
+        if item.starts_with("static ") && name != COUNTS_MEMORY && (name, file) != RECORDS {
             wrong.push((i + 1, "a global: two models in two threads would meet there".to_string()));
         }
         for (crate_name, folder, module, why) in APART {
