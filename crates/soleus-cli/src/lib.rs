@@ -58,7 +58,7 @@ enum Verb {
     Simulate(simulate::Arguments),
     /// Replaces muscle paths by polynomials, for optimal control and real time
     FitPaths(model_verbs::Fit),
-    /// Source code of a model, with derivatives: C or CUDA, for controllers and other programs
+    /// Writes a model with its derivatives as C or CUDA source code
     Generate(model_verbs::Source),
     /// Repeats a published experiment and prints the published numbers beside ours
     Experiment(experiment::Arguments),
@@ -86,7 +86,7 @@ enum Verb {
     Reconcile(reconcile::Arguments),
     /// Predicts a gait of any model with contact: the one of least effort at a speed
     Predict(predict::Gait),
-    /// Adds parts to a model: springs, torques, prostheses, ligaments, masses, contact spheres
+    /// Adds parts to a model: springs, torques, prostheses, ligaments, masses, contacts
     Add(predict::Parts),
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),

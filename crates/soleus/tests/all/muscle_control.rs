@@ -136,7 +136,7 @@ fn analytic_bad_requests_are_refused_with_a_remedy() {
     refused(with(&|t| t.tasks = vec![task.clone()]), "the nearest coordinate is `knee_angle`");
     refused(with(&|t| t.to = Some(0.005)), "no more than one window");
     refused(with(&|t| t.reserves = vec![0.0]), "positive");
-    refused(ComputedMuscleControl { window: f64::NAN, ..good.clone() }, "is no time to control");
+    refused(ComputedMuscleControl { window: f64::NAN, ..good.clone() }, "is not a valid window");
     refused(ComputedMuscleControl { least_excitation: 2.0, ..good.clone() }, "least excitation");
 }
 
