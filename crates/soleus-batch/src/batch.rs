@@ -41,10 +41,10 @@ impl Default for BatchOptions {
 
 /// Copies of a model: their states, excitations and results, number i of copy k at `[i * n + k]`.
 ///
-/// ```no_run
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (model, system): (soleus_model::Model, soleus_dynamics::System) = todo!();
-/// let mut batch = soleus_batch::Batch::new(&model, &system, 1024, Default::default())?;
+/// ```
+/// # use {soleus_dynamics::System, soleus_model::Model};
+/// # fn run(model: &Model, system: &System) -> Result<(), Box<dyn std::error::Error>> {
+/// let mut batch = soleus_batch::Batch::new(model, system, 1024, Default::default())?;
 /// batch.add_noise(7, 0.01);
 /// for _ in 0..500 {
 ///     batch.step(0.002);
@@ -76,7 +76,10 @@ impl Batch {
         options: BatchOptions,
     ) -> Result<Batch, BatchError> {
         let evaluation = Evaluation::record(model, system)?;
-        let evaluate = Lanes::new(evaluation.program(), options.single);
+        // In 64 bits first: what is traced wrongly must not hide behind the rounding of 32.
+        let program = evaluation.program();
+        evaluation.check_reference(model, system, &program)?;
+        let evaluate = Lanes::new(program, options.single);
         let tolerance = if options.single { 1e-4 } else { 1e-12 };
         let agreement = evaluation.check(model, system, tolerance, &mut |states| {
             let n = states.len();

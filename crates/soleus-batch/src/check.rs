@@ -21,18 +21,31 @@ pub struct Agreement {
 
 /// A program that is not what the engine computes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error(
-    "`{output}` is {found:.17e} and should be {wanted:.17e} (state {state} of the comparison with the engine)"
-)]
-pub struct Mismatch {
-    /// The output that is furthest off.
-    pub output: String,
-    /// What it is.
-    pub found: f64,
-    /// What the engine gives.
-    pub wanted: f64,
-    /// Which state.
-    pub state: usize,
+pub enum Mismatch {
+    /// Other numbers.
+    #[error(
+        "`{output}` is {found:.17e} and should be {wanted:.17e} (state {state} of the comparison with the engine)"
+    )]
+    Differs {
+        /// The output that is furthest off.
+        output: String,
+        /// What it is.
+        found: f64,
+        /// What the engine gives.
+        wanted: f64,
+        /// Which state.
+        state: usize,
+    },
+    /// Too few states in which the engine itself keeps its digits.
+    #[error(
+        "only {compared} of {states} random states can be compared: the engine itself loses its digits in the others"
+    )]
+    TooFew {
+        /// States that could be compared.
+        compared: usize,
+        /// States that were tried.
+        states: usize,
+    },
 }
 
 /// Outputs of states, each a row.
@@ -117,7 +130,7 @@ impl Evaluation {
             // Rates of muscles whose explicit form is next to its singularity: they need only be as far out.
             let beyond = |w: f64| !(w.abs() <= BEYOND);
             if let Some(at) = (0..outputs).find(|&i| beyond(wanted[i]) && y[i].abs() < 0.1 * BEYOND) {
-                return Err(Mismatch {
+                return Err(Mismatch::Differs {
                     output: self.name(system, at),
                     found: y[at],
                     wanted: wanted[at],
@@ -146,7 +159,9 @@ impl Evaluation {
                     continue;
                 }
                 errors.push(error);
-                let allowed = tolerance + ROUNDINGS * sensitivity * (tolerance / 1e-12).max(1.0);
+                // Numbers of 32 bits are rounded by so much more.
+                let coarser = if tolerance > 1e-6 { f64::from(f32::EPSILON) / f64::EPSILON } else { 1.0 };
+                let allowed = tolerance + ROUNDINGS * sensitivity * coarser;
                 // Written so that NaN counts as wrong.
                 if !(error <= agreement.norm_error) {
                     agreement.norm_error = error;
@@ -155,7 +170,7 @@ impl Evaluation {
                         let counted = range.clone().filter(|&i| !beyond(wanted[i]));
                         let at = counted.max_by(|i, k| off(i).total_cmp(&off(k))).unwrap_or(0);
                         let output = self.name(system, at);
-                        worst = Some(Mismatch { output, found: y[at], wanted: wanted[at], state });
+                        worst = Some(Mismatch::Differs { output, found: y[at], wanted: wanted[at], state });
                     }
                 }
             }
@@ -163,7 +178,12 @@ impl Evaluation {
         }
         errors.sort_by(f64::total_cmp);
         agreement.median_error = errors.get(errors.len() / 2).copied().unwrap_or(0.0);
-        worst.map_or(Ok(agreement), Err)
+        let (states, compared) = (agreement.states, agreement.states - agreement.left_out);
+        match worst {
+            Some(mismatch) => Err(mismatch),
+            None if 2 * compared < states => Err(Mismatch::TooFew { compared, states }),
+            None => Ok(agreement),
+        }
     }
 
     /// What an output is.
@@ -181,6 +201,6 @@ impl Evaluation {
         system: &System,
         program: &Program,
     ) -> Result<Agreement, Mismatch> {
-        self.check(model, system, 1e-10, &mut |states| states.iter().map(|x| program.evaluate(x)).collect())
+        self.check(model, system, 1e-12, &mut |states| states.iter().map(|x| program.evaluate(x)).collect())
     }
 }
