@@ -14,7 +14,7 @@ use crate::multibody::{
 };
 use crate::muscle::{CompiledMuscle, CurveCache, MuscleError};
 use crate::path::{CompiledPath, PathError, PathState};
-use soleus_math::{Dual, Part, Real, SpatialVec, Transform, Vec3, plain, plain_mut, vec3};
+use soleus_math::{Dual, Jet, Part, Real, SpatialVec, Transform, Vec3, same, same_mut, vec3};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::force::ForceKind;
 use soleus_model::id::{CoordinateId, FrameId};
@@ -138,6 +138,15 @@ impl<T: Real> State<T> {
 /// Directions of one evaluation of the whole motion with derivatives.
 pub const LANES: usize = 8;
 
+/// The scalar of such an evaluation. Large functions have a copy for it here, which other crates share.
+type Along = Dual<f64, LANES>;
+
+/// Variables of one evaluation with second derivatives.
+pub const JET_LANES: usize = 12;
+
+/// The scalar of such an evaluation, as [`Along`].
+type Jets = Jet<JET_LANES, 78>;
+
 /// Scratch memory and results; sized once by [`System::workspace`].
 #[derive(Clone, Debug)]
 pub struct Workspace<T: Real> {
@@ -164,6 +173,8 @@ pub struct Workspace<T: Real> {
     pub(crate) scratch: Vec<SpatialVec<T>>,
     zeros: Vec<T>,
     rhs: Vec<T>,
+    /// Controls on their way to a copy of [`System::compute_forces`] that is not generic.
+    controls: Vec<T>,
 }
 
 /// Why accelerations could not be found.
@@ -337,6 +348,7 @@ impl System {
             scratch: vec![SpatialVec::zero(); nb],
             zeros: vec![T::zero(); n],
             rhs: vec![T::zero(); n],
+            controls: Vec::with_capacity(self.num_controls),
         }
     }
 
@@ -368,20 +380,36 @@ impl System {
 
     /// Poses and velocities of the bodies.
     pub fn compute_kinematics<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) {
+        if const { matches!(T::SHAPE, Some([1, LANES])) } {
+            return self.compute_kinematics_along(same(x), same_mut(ws));
+        }
+        compute_kinematics(&self.tree, &x.q, &x.u, &mut ws.kin);
+    }
+
+    #[inline(never)]
+    fn compute_kinematics_along(&self, x: &State<Along>, ws: &mut Workspace<Along>) {
         compute_kinematics(&self.tree, &x.q, &x.u, &mut ws.kin);
     }
 
     /// Lengths and lengthening speeds of all paths, after [`compute_kinematics`](Self::compute_kinematics).
     pub fn compute_paths<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) {
+        if const { matches!(T::SHAPE, Some([1, LANES])) } {
+            return self.compute_paths_along(same(x), same_mut(ws));
+        }
         T::choose(
             ws,
-            |ws| self.compute_plain_paths(plain(x), plain_mut(ws)),
+            |ws| self.compute_plain_paths(same(x), same_mut(ws)),
             |ws| self.compute_any_paths(x, ws),
         );
     }
 
     #[inline(never)]
     fn compute_plain_paths(&self, x: &State<f64>, ws: &mut Workspace<f64>) {
+        self.compute_any_paths(x, ws);
+    }
+
+    #[inline(never)]
+    fn compute_paths_along(&self, x: &State<Along>, ws: &mut Workspace<Along>) {
         self.compute_any_paths(x, ws);
     }
 
@@ -396,6 +424,67 @@ impl System {
         }
     }
 
+    /// Length and lengthening speed of the path of one force, if it has one.
+    pub fn compute_path<T: Real>(&self, i: usize, x: &State<T>, ws: &mut Workspace<T>) {
+        if const { matches!(T::SHAPE, Some([0, _])) } {
+            self.compute_plain_path(i, same(x), same_mut(ws));
+        } else if const { matches!(T::SHAPE, Some([2, JET_LANES])) } {
+            self.compute_path_in_jets(i, same(x), same_mut(ws));
+        } else {
+            self.compute_any_path(i, x, ws);
+        }
+    }
+
+    #[inline(never)]
+    fn compute_plain_path(&self, i: usize, x: &State<f64>, ws: &mut Workspace<f64>) {
+        self.compute_any_path(i, x, ws);
+    }
+
+    #[inline(never)]
+    fn compute_path_in_jets(&self, i: usize, x: &State<Jets>, ws: &mut Workspace<Jets>) {
+        self.compute_any_path(i, x, ws);
+    }
+
+    fn compute_any_path<T: Real>(&self, i: usize, x: &State<T>, ws: &mut Workspace<T>) {
+        let kin = ws.kin.view(x.time);
+        if let Some(p) = &self.forces[i].path {
+            p.compute_position(&kin, &mut ws.paths[i]);
+            p.compute_speed(&kin, &mut ws.paths[i]);
+        }
+    }
+
+    /// Adds the loads of one force that acts without a path, whether enabled or not.
+    pub fn add_force<T: Real>(&self, i: usize, x: &State<T>, controls: &[T], ws: &mut Workspace<T>) {
+        ws.controls.clear();
+        ws.controls.extend_from_slice(&controls[self.forces[i].controls.clone()]);
+        if const { matches!(T::SHAPE, Some([0, _])) } {
+            self.add_plain_force(i, same(x), same_mut(ws));
+        } else if const { matches!(T::SHAPE, Some([2, JET_LANES])) } {
+            self.add_force_in_jets(i, same(x), same_mut(ws));
+        } else {
+            self.add_any_force(i, x, ws);
+        }
+    }
+
+    #[inline(never)]
+    fn add_plain_force(&self, i: usize, x: &State<f64>, ws: &mut Workspace<f64>) {
+        self.add_any_force(i, x, ws);
+    }
+
+    #[inline(never)]
+    fn add_force_in_jets(&self, i: usize, x: &State<Jets>, ws: &mut Workspace<Jets>) {
+        self.add_any_force(i, x, ws);
+    }
+
+    fn add_any_force<T: Real>(&self, i: usize, x: &State<T>, ws: &mut Workspace<T>) {
+        let f = &self.forces[i];
+        let Actor::Force(law) = &f.actor else { return };
+        let kin = ws.kin.view(x.time);
+        let mut loads = Loads { body: &mut ws.body_load, mobility: &mut ws.mobility_load };
+        let rates = &mut ws.zdot[f.states.clone()];
+        law.apply(&kin, &ws.controls, &x.z[f.states.clone()], rates, &mut loads);
+    }
+
     /// Wrench of gravity on each body; overwrites `load`.
     pub fn compute_gravity<T: Real>(&self, kin: &TreeKinematics<T>, load: &mut [SpatialVec<T>]) {
         let g = Vec3::cst(self.gravity);
@@ -407,9 +496,14 @@ impl System {
     /// Loads of gravity and all enabled forces, and the derivatives of their states, after
     /// [`compute_paths`](Self::compute_paths).
     pub fn compute_forces<T: Real>(&self, x: &State<T>, controls: &[T], ws: &mut Workspace<T>) {
+        if const { matches!(T::SHAPE, Some([1, LANES])) } {
+            ws.controls.clear();
+            ws.controls.extend_from_slice(controls);
+            return self.compute_forces_along(same(x), same_mut(ws));
+        }
         T::choose(
             ws,
-            |ws| self.compute_plain_forces(plain(x), T::plain_list(controls), plain_mut(ws)),
+            |ws| self.compute_plain_forces(same(x), T::plain_list(controls), same_mut(ws)),
             |ws| self.compute_any_forces(x, controls, ws),
         );
     }
@@ -417,6 +511,13 @@ impl System {
     #[inline(never)]
     fn compute_plain_forces(&self, x: &State<f64>, controls: &[f64], ws: &mut Workspace<f64>) {
         self.compute_any_forces(x, controls, ws);
+    }
+
+    #[inline(never)]
+    fn compute_forces_along(&self, x: &State<Along>, ws: &mut Workspace<Along>) {
+        let controls = std::mem::take(&mut ws.controls);
+        self.compute_any_forces(x, &controls, ws);
+        ws.controls = controls;
     }
 
     fn compute_any_forces<T: Real>(&self, x: &State<T>, controls: &[T], ws: &mut Workspace<T>) {
@@ -471,9 +572,12 @@ impl System {
         x: &State<T>,
         ws: &mut Workspace<T>,
     ) -> Result<(), MotionError> {
+        if const { matches!(T::SHAPE, Some([1, LANES])) } {
+            return self.compute_accelerations_along(same(x), same_mut(ws));
+        }
         T::choose(
             ws,
-            |ws| self.compute_plain_accelerations(plain(x), plain_mut(ws)),
+            |ws| self.compute_plain_accelerations(same(x), same_mut(ws)),
             |ws| self.compute_any_accelerations(x, ws),
         )
     }
@@ -483,6 +587,15 @@ impl System {
         &self,
         x: &State<f64>,
         ws: &mut Workspace<f64>,
+    ) -> Result<(), MotionError> {
+        self.compute_any_accelerations(x, ws)
+    }
+
+    #[inline(never)]
+    fn compute_accelerations_along(
+        &self,
+        x: &State<Along>,
+        ws: &mut Workspace<Along>,
     ) -> Result<(), MotionError> {
         self.compute_any_accelerations(x, ws)
     }
@@ -578,25 +691,6 @@ impl System {
             *load -= *u * *d;
         }
         self.compute_accelerations(x, ws)
-    }
-
-    /// [`compute_damped_motion`](Self::compute_damped_motion) along several directions at once. Not generic, so that the crates above
-    /// share one copy of it.
-    #[inline(never)]
-    pub fn compute_damped_motion_along(
-        &self,
-        x: &State<Dual<f64, LANES>>,
-        controls: &[Dual<f64, LANES>],
-        damping: &[f64],
-        ws: &mut Workspace<Dual<f64, LANES>>,
-    ) -> Result<(), MotionError> {
-        self.compute_damped_motion(x, controls, damping, ws)
-    }
-
-    /// Room for [`compute_damped_motion_along`](Self::compute_damped_motion_along).
-    #[inline(never)]
-    pub fn workspace_along(&self) -> Workspace<Dual<f64, LANES>> {
-        self.workspace()
     }
 
     /// Puts every muscle's fiber in equilibrium with its tendon at the pose, speeds and activations of `x`.

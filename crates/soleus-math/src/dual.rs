@@ -164,6 +164,7 @@ impl<T: Real, const N: usize> Sum for Dual<T, N> {
 impl<T: Real, const N: usize> Real for Dual<T, N> {
     const ORDER: usize = T::ORDER + 1;
     const RECORDS: bool = T::RECORDS;
+    const SHAPE: Option<[usize; 2]> = if matches!(T::SHAPE, Some([0, _])) { Some([1, N]) } else { None };
 
     #[inline(always)]
     fn select_below(self, other: Self, yes: Self, no: Self) -> Self {

@@ -215,6 +215,7 @@ impl<const N: usize, const H: usize> Sum for Jet<N, H> {
 
 impl<const N: usize, const H: usize> Real for Jet<N, H> {
     const ORDER: usize = 2;
+    const SHAPE: Option<[usize; 2]> = Some([2, N]);
 
     #[inline(always)]
     fn cst(x: f64) -> Self {

@@ -44,7 +44,7 @@ pub use function::Function;
 pub use jet::Jet;
 pub use least_squares::solve_least_squares;
 pub use random::Random;
-pub use real::{Over, Part, Real, Together, plain, plain_mut};
+pub use real::{Over, Part, Real, Together, same, same_mut};
 pub use rotation::Rotation;
 pub use spatial::{SpatialInertia, SpatialVec};
 pub use table::Table;

@@ -55,11 +55,16 @@ pub trait Real:
     /// Calls `plain` if this scalar is `f64`, `generic` if it is another.
     ///
     /// A generic function is compiled again in every crate that calls it. A large one hands plain numbers to a function that is
-    /// not generic, by [`plain`] and its kin, and so has all crates share that one.
+    /// not generic, by [`same`] and its kin, and so has all crates share that one.
     #[inline(always)]
     fn choose<A, R>(arguments: A, _plain: impl FnOnce(A) -> R, generic: impl FnOnce(A) -> R) -> R {
         generic(arguments)
     }
+
+    /// Order and number of the derivatives beside an `f64`: 1 and N for `Dual<f64, N>`, 2 and N for a jet. None for other scalars. A
+    /// large function asks for it in an `if const` to hand numbers that many crates use to a copy that is not generic, as in
+    /// [`choose`](Real::choose).
+    const SHAPE: Option<[usize; 2]> = None;
 
     /// `yes()` where `self` < `other`, else `no()`. How a kernel decides by values where all scalars must be able to follow: a scalar
     /// that records an evaluation for many states at once runs both and selects.
@@ -139,12 +144,12 @@ pub trait Real:
     #[inline(always)]
     fn enter(_part: Part, _number: usize) {}
 
-    /// A list of numbers, as [`plain`].
+    /// A list of numbers, as [`same`].
     #[inline(always)]
     fn plain_list(_list: &[Self]) -> &[f64] {
         panic!("the scalar is not f64")
     }
-    /// A list of numbers, as [`plain_mut`].
+    /// A list of numbers, as [`same_mut`].
     #[inline(always)]
     fn plain_list_mut(_list: &mut [Self]) -> &mut [f64] {
         panic!("the scalar is not f64")
@@ -309,24 +314,25 @@ impl<T: Real, const N: usize> Over<Dual<T, N>> for Dual<T, N> {
     }
 }
 
-/// What holds numbers of a scalar, where this scalar is known to be `f64` by [`Real::choose`].
+/// What holds numbers of a scalar, where this scalar is known by [`Real::choose`] or [`Real::SHAPE`].
 ///
 /// # Panics
 ///
 /// Where it is another.
 #[inline(always)]
-pub fn plain<A: Any, B: Any>(x: &A) -> &B {
-    (x as &dyn Any).downcast_ref().expect("the scalar is f64")
+pub fn same<A: Any, B: Any>(x: &A) -> &B {
+    (x as &dyn Any).downcast_ref().expect("the scalar is another")
 }
 
-/// As [`plain`], to write to.
+/// As [`same`], to write to.
 #[inline(always)]
-pub fn plain_mut<A: Any, B: Any>(x: &mut A) -> &mut B {
-    (x as &mut dyn Any).downcast_mut().expect("the scalar is f64")
+pub fn same_mut<A: Any, B: Any>(x: &mut A) -> &mut B {
+    (x as &mut dyn Any).downcast_mut().expect("the scalar is another")
 }
 
 impl Real for f64 {
     const ORDER: usize = 0;
+    const SHAPE: Option<[usize; 2]> = Some([0, 0]);
 
     #[inline(always)]
     fn choose<A, R>(arguments: A, plain: impl FnOnce(A) -> R, _generic: impl FnOnce(A) -> R) -> R {
@@ -420,7 +426,7 @@ mod tests {
             list,
             |list| {
                 let list = T::plain_list_mut(list);
-                list[0] += plain::<T, f64>(&T::one());
+                list[0] += same::<T, f64>(&T::one());
                 "plain"
             },
             |_| "generic",

@@ -217,12 +217,8 @@ impl<T: Real> Memory<T> {
     /// Paths, poses, velocities and, if asked for, accelerations.
     pub fn prepare(&mut self, s: &System, paths: &[usize], accelerations: bool) {
         s.compute_kinematics(&self.x, &mut self.ws);
-        let kin = self.ws.kin.view(self.x.time);
         for &i in paths {
-            if let Some(p) = &s.forces[i].path {
-                p.compute_position(&kin, &mut self.ws.paths[i]);
-                p.compute_speed(&kin, &mut self.ws.paths[i]);
-            }
+            s.compute_path(i, &self.x, &mut self.ws);
         }
         if accelerations {
             self.ws.A_GB[0] = SpatialVec::zero();
@@ -264,19 +260,14 @@ impl<T: Real> Memory<T> {
             if !f.enabled {
                 continue;
             }
-            let tension = if f.path.is_some() { self.tension(s, i) } else { T::zero() };
+            let Some(p) = &f.path else {
+                s.add_force(i, &self.x, &self.controls, &mut self.ws);
+                continue;
+            };
+            let tension = self.tension(s, i);
             let kin = self.ws.kin.view(self.x.time);
             let mut loads = Loads { body: &mut self.ws.body_load, mobility: &mut self.ws.mobility_load };
-            match (&f.path, &f.actor) {
-                (Some(p), _) => p.apply_tension(&kin, &self.ws.paths[i], tension, &mut loads),
-                (None, Actor::Force(c)) => {
-                    let (e, z) = (&self.controls[f.controls.clone()], &self.x.z[f.states.clone()]);
-                    // A force without a path has at most three states.
-                    let mut rates = [T::zero(); 3];
-                    c.apply(&kin, e, z, &mut rates[..z.len()], &mut loads);
-                }
-                (None, Actor::Muscle(_)) => {}
-            }
+            p.apply_tension(&kin, &self.ws.paths[i], tension, &mut loads);
         }
     }
 
@@ -457,14 +448,11 @@ impl Quantity {
                 out.truncate(first + 1);
             }
             Quantity::Contact(list) => {
-                let kin = m.ws.kin.view(m.x.time);
                 let mut sum = Vec3::zero();
                 for &(force, body) in list {
-                    let Actor::Force(contact) = &s.forces[force].actor else { continue };
-                    m.F.fill(SpatialVec::zero());
-                    let mut loads = Loads { body: &mut m.F, mobility: &mut m.tau };
-                    contact.apply(&kin, &[], &[], &mut [], &mut loads);
-                    sum += m.F[body].v;
+                    m.ws.body_load.fill(SpatialVec::zero());
+                    s.add_force(force, &m.x, &m.controls, &mut m.ws);
+                    sum += m.ws.body_load[body].v;
                 }
                 out.extend(sum.to_array());
             }

@@ -13,8 +13,9 @@ mod row;
 pub use row::{CompiledConstraint, Rolling, Station};
 
 use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};
+use crate::system::LANES;
 use soleus_math::dense::solve_min_norm;
-use soleus_math::{Over, Part, Real, SpatialVec, plain, plain_mut};
+use soleus_math::{Dual, Over, Part, Real, SpatialVec, same, same_mut};
 
 /// All enforced constraints of a model, in the order of their multipliers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,6 +64,18 @@ fn compute_plain(
     set.compute_any(tree, k, time, ws);
 }
 
+/// The same along several directions at once.
+#[inline(never)]
+fn compute_along(
+    set: &ConstraintSet,
+    tree: &Tree,
+    k: &TreeKinematics<Dual<f64, LANES>>,
+    time: Dual<f64, LANES>,
+    ws: &mut ConstraintWorkspace<Dual<f64, LANES>>,
+) {
+    set.compute_any(tree, k, time, ws);
+}
+
 impl<P: Real> ConstraintSet<P> {
     /// Holonomic equations.
     pub fn num_position(&self) -> usize {
@@ -102,9 +115,12 @@ impl<P: Real> ConstraintSet<P> {
         time: T,
         ws: &mut ConstraintWorkspace<T>,
     ) {
+        if const { matches!((T::SHAPE, P::SHAPE), (Some([1, LANES]), Some([0, _]))) } {
+            return compute_along(same(self), tree, same(k), *same(&time), same_mut(ws));
+        }
         T::choose(
             ws,
-            |ws| compute_plain(plain(self), tree, plain(k), time.value(), plain_mut(ws)),
+            |ws| compute_plain(same(self), tree, same(k), time.value(), same_mut(ws)),
             |ws| self.compute_any(tree, k, time, ws),
         );
     }

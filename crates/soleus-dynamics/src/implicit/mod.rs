@@ -33,7 +33,7 @@ use crate::path::{CompiledPath, PathState};
 use crate::system::{Actor, State, SystemForce, SystemRef, Workspace};
 use pattern::Pattern;
 use scatter::ScatterPlan;
-use soleus_math::{Over, Real, SpatialVec, plain, plain_mut};
+use soleus_math::{Dual, Over, Real, SpatialVec, same, same_mut};
 use std::sync::Arc;
 
 /// A system in implicit form.
@@ -104,11 +104,11 @@ impl<'a> ImplicitSystem<'a> {
             |(ws, r)| {
                 let [xdot, controls, lambda] = [xdot, controls, lambda].map(T::plain_list);
                 self.compute_plain_residual(
-                    plain(x),
+                    same(x),
                     xdot,
                     controls,
                     lambda,
-                    plain_mut(ws),
+                    same_mut(ws),
                     T::plain_list_mut(r),
                 );
             },
@@ -131,6 +131,20 @@ impl<'a> ImplicitSystem<'a> {
     ) {
         self.system.compute_kinematics(x, ws);
         self.compute_residual_of_motion(x, xdot, controls, lambda, ws, r);
+    }
+
+    /// [`compute_residual`](Self::compute_residual) along one direction. Not generic, so that other crates share this copy.
+    #[inline(never)]
+    pub fn compute_residual_along(
+        &self,
+        x: &State<Dual<f64, 1>>,
+        xdot: &[Dual<f64, 1>],
+        controls: &[Dual<f64, 1>],
+        lambda: &[Dual<f64, 1>],
+        ws: &mut Workspace<Dual<f64, 1>>,
+        r: &mut [Dual<f64, 1>],
+    ) {
+        self.compute_residual(x, xdot, controls, lambda, ws, r);
     }
 
     /// The residual for the motion of the bodies in the workspace.

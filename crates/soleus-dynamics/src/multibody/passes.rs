@@ -3,7 +3,7 @@
 use super::{InertiaForm, Node, Tree};
 use crate::joint::JointMotion;
 use crate::kinematics::Kinematics;
-use soleus_math::{Part, Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Transform, Vec3, plain_mut};
+use soleus_math::{Part, Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Transform, Vec3, same_mut};
 
 /// Everything about the motion of the tree at one instant; index 0 is ground.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl<T: Real> TreeKinematics<T> {
 pub fn compute_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKinematics<T>) {
     T::choose(
         k,
-        |k| compute_plain_kinematics(tree, T::plain_list(q), T::plain_list(u), plain_mut(k)),
+        |k| compute_plain_kinematics(tree, T::plain_list(q), T::plain_list(u), same_mut(k)),
         |k| compute_any_kinematics(tree, q, u, k),
     );
 }

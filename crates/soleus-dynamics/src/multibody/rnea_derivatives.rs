@@ -312,28 +312,38 @@ fn local_derivatives<T: Real>(
     udot: &[T],
     i: usize,
 ) -> JointDerivatives<T> {
-    // As many directions as the joint has coordinates and speeds; those of two, which are rare, get what three need,
-    // since every size compiles all joints again.
+    // As many directions as the joint has coordinates and speeds; those of two, which are rare, get what three need, and those of
+    // more go twice, since every size compiles all joints again.
     match tree.nodes[i].nu {
-        1 => local_with::<T, 2>(tree, k, udot, i),
-        2 | 3 => local_with::<T, 6>(tree, k, udot, i),
-        _ => local_with::<T, 12>(tree, k, udot, i),
+        1 => local_with::<T, 2>(tree, k, udot, i, [Some(0), Some(1)]),
+        nu @ 2..=3 => local_with::<T, 6>(tree, k, udot, i, [Some(0), Some(nu)]),
+        _ => {
+            let mut all = local_with::<T, 6>(tree, k, udot, i, [Some(0), None]);
+            all.d.dA_du = local_with::<T, 6>(tree, k, udot, i, [None, Some(0)]).d.dA_du;
+            all
+        }
     }
 }
 
+/// With the directions of the first coordinate and the first speed; none where they are constants.
 fn local_with<T: Real, const D: usize>(
     tree: &Tree,
     k: &TreeKinematics<T>,
     udot: &[T],
     i: usize,
+    [by_q, by_u]: [Option<usize>; 2],
 ) -> JointDerivatives<T> {
     let node = &tree.nodes[i];
     let (u0, nu) = (node.u0, node.nu);
     let mut q = [Dual::<T, D>::zero(); 6];
     let mut u = [Dual::<T, D>::zero(); 6];
+    let variable = |x: T, c: usize, first: Option<usize>| match first {
+        Some(first) => Dual::variable(x, first + c),
+        None => Dual::new(x, [T::zero(); D]),
+    };
     for c in 0..nu {
-        q[c] = Dual::variable(k.q[u0 + c], c);
-        u[c] = Dual::variable(k.u[u0 + c], nu + c);
+        q[c] = variable(k.q[u0 + c], c, by_q);
+        u[c] = variable(k.u[u0 + c], c, by_u);
     }
     // A joint whose coordinates are angles and speeds an angular velocity has H(q), V(q, u) as they stand:
     // its columns are taken at fixed u, which is what the partial derivatives mean.
@@ -366,12 +376,16 @@ fn local_with<T: Real, const D: usize>(
     let z = SpatialVec::zero();
     let mut d = Local { dH: [[z; 6]; 6], dV: [z; 6], dA_dq: [z; 6], dA_du: [z; 6] };
     for j in 0..nu {
-        for (r, h) in H.iter().enumerate().take(nu) {
-            d.dH[r][j] = part(*h, j);
+        if let Some(first) = by_q {
+            for (r, h) in H.iter().enumerate().take(nu) {
+                d.dH[r][j] = part(*h, first + j);
+            }
+            d.dV[j] = part(V, first + j);
+            d.dA_dq[j] = part(A, first + j);
         }
-        d.dV[j] = part(V, j);
-        d.dA_dq[j] = part(A, j);
-        d.dA_du[j] = part(bias, nu + j);
+        if let Some(first) = by_u {
+            d.dA_du[j] = part(bias, first + j);
+        }
     }
     JointDerivatives { bias: SpatialVec::new(value(bias.w), value(bias.v)), d }
 }

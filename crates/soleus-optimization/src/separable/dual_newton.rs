@@ -35,6 +35,9 @@ const MAX_PROXIMAL: usize = 6;
 const ALMOST: f64 = 1e-3;
 /// Careful proximal steps at most.
 const MAX_CAREFUL: usize = 300;
+/// Newton steps times the cube of the number of equations at most, once the first proximal step is done: a second or two. With a hundred
+/// equations it is never reached; with five hundred that cannot be met, steps without end would gain a digit of what is missing.
+const MAX_WORK: f64 = 3e9;
 
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
@@ -154,7 +157,8 @@ fn proximal(
         p.compute_missing();
         let missing = largest(&p.missing);
         let change = s.before.iter().zip(&p.missing).fold(0.0, |c: f64, (a, b)| c.max((a - b).abs()));
-        if missing <= 1e-3 * FEASIBLE * p.scale() || change <= still * missing {
+        let work = *iterations as f64 * (p.m as f64).powi(3);
+        if missing <= 1e-3 * FEASIBLE * p.scale() || change <= still * missing || work > MAX_WORK {
             break;
         }
         s.before.copy_from_slice(&p.missing);

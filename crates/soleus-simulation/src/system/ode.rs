@@ -119,7 +119,7 @@ impl DualRoom {
     fn new(system: &System) -> Self {
         let n = 2 * system.tree.num_mobilities + system.num_aux;
         DualRoom {
-            ws: system.workspace_along(),
+            ws: system.workspace(),
             x: system.default_state.lift(),
             controls: vec![Dual::default(); system.num_controls],
             pattern: Pattern::dense(n),
@@ -155,7 +155,7 @@ impl DualRoom {
             for i in 2 * n..dim {
                 self.x.z[i - 2 * n] = entry(i);
             }
-            system.compute_damped_motion_along(&self.x, &self.controls, damping, &mut self.ws)?;
+            system.compute_damped_motion(&self.x, &self.controls, damping, &mut self.ws)?;
             let columns = first..dim.min(first + LANES);
             let mut write = |row: usize, value: Dual<f64, LANES>| {
                 for c in columns.clone() {

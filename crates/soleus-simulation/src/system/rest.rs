@@ -147,7 +147,7 @@ fn settle(
         // A root out of reach would not be taken: no need to go all the way.
         let reach = if last { f64::INFINITY } else { 4.0 * options.max_jump };
         let tries = if last { LAST_TRY } else { TRY };
-        let residual = newton.solve(&at, &mut v, options.tolerance, reach, tries);
+        let residual = newton.solve(&at, &mut v, options.tolerance, reach, (tries, go_on));
         let mut found = at.clone();
         let lambda = newton.set(&mut found, &v);
         let jump = soleus_math::norm::largest_difference(&found.q, &at.q);
@@ -346,8 +346,15 @@ impl<'a> Newton<'a> {
         (residual, n + worst, self.g[..n].iter().map(|g| -g).collect())
     }
 
-    /// Moves `v` towards a root of (2); returns the largest residual reached.
-    fn solve(&mut self, at: &State<f64>, v: &mut [f64], tolerance: f64, reach: f64, tries: usize) -> f64 {
+    /// Moves `v` towards a root of (2), as long as `go_on` says so; returns the largest residual reached.
+    fn solve(
+        &mut self,
+        at: &State<f64>,
+        v: &mut [f64],
+        tolerance: f64,
+        reach: f64,
+        (tries, go_on): (usize, &dyn Fn() -> bool),
+    ) -> f64 {
         let columns = num_columns(&self.implicit.system);
         let mut worst = self.evaluate(at, v);
         if !worst.is_finite() {
@@ -357,7 +364,7 @@ impl<'a> Newton<'a> {
         let (mut mu, mut D, mut next) = (1e-6, vec![0.0f64; columns], v.to_vec());
         let mut size = sum_of_squares(&self.g);
         for _ in 0..tries {
-            if worst <= tolerance {
+            if worst <= tolerance || !go_on() {
                 break;
             }
             self.iterations += 1;

@@ -508,7 +508,7 @@ impl<'a> Evaluator<'a> {
                     let mut ws = self.system.workspace::<Dual<f64, 1>>();
                     let mut r = vec![Dual::new(0.0, [0.0]); room.r.len()];
                     let (xdot, e, l) = (lift(&room.xdot), lift(&room.controls), lift(&room.lambda));
-                    self.implicit.compute_residual(&x, &xdot, &e, &l, &mut ws, &mut r);
+                    self.implicit.compute_residual_along(&x, &xdot, &e, &l, &mut ws, &mut r);
                     for (row, m) in f.root.clone().enumerate() {
                         Jp[row * count + at] = -sd * r[n + m].d[0] / f.weight;
                     }

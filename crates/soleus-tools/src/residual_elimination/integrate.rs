@@ -4,6 +4,7 @@ use super::unknowns::Unknowns;
 use super::{Error, SAME_TIME_S, resting};
 use crate::motion_splines::MotionSplines;
 use soleus_dynamics::multibody::compute_inverse_dynamics;
+use soleus_dynamics::system::LANES;
 use soleus_dynamics::{State, System, Workspace};
 use soleus_math::{Dual, Real, SpatialVec};
 
@@ -25,11 +26,16 @@ pub(super) struct Initial<T> {
 }
 
 impl Initial<f64> {
-    /// As independent variables: values first, then speeds.
-    pub fn lift(&self) -> Initial<Dual<f64, N>> {
+    /// As independent variables, values first, then speeds; those from `first` on have derivatives.
+    fn lift(&self, first: usize) -> Initial<Dual<f64, LANES>> {
         let n = self.q.len();
-        let variables = |x: &[f64], first: usize| {
-            x.iter().enumerate().map(|(i, x)| Dual::variable(*x, first + i)).collect()
+        let lanes = first..first + LANES;
+        let variables = |x: &[f64], at: usize| {
+            let each = |(i, x): (usize, &f64)| match lanes.contains(&(at + i)) {
+                true => Dual::variable(*x, at + i - first),
+                false => Dual::cst(*x),
+            };
+            x.iter().enumerate().map(each).collect()
         };
         Initial { q: variables(&self.q, 0), u: variables(&self.u, n) }
     }
@@ -326,5 +332,21 @@ impl Mesh {
             }
         }
         Ok(path)
+    }
+
+    /// The values of the unknowns at the samples, with derivatives by the initial numbers.
+    pub fn slopes(&self, e: &Equations, start: &Initial<f64>) -> Result<Vec<Vec<Dual<f64, N>>>, Error> {
+        let n = 2 * start.q.len();
+        let mut samples: Vec<Vec<Dual<f64, N>>> = Vec::new();
+        for first in (0..n).step_by(LANES) {
+            let part = self.integrate(e, &start.lift(first))?.samples;
+            samples.resize(part.len(), vec![Dual::zero(); n / 2]);
+            for (all, part) in samples.iter_mut().flatten().zip(part.iter().flatten()) {
+                all.v = part.v;
+                let lanes = LANES.min(n - first);
+                all.d[first..first + lanes].copy_from_slice(&part.d[..lanes]);
+            }
+        }
+        Ok(samples)
     }
 }

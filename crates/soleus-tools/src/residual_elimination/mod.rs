@@ -269,7 +269,7 @@ pub fn eliminate_residuals(
     let fit = Fit::new(&equations, &samples, settings);
     let mut initial = start;
     let mut path: Path<f64> = mesh.integrate(&equations, &initial)?;
-    let mut slopes: Path<Slopes> = coarse.integrate(&equations, &initial.lift())?;
+    let mut slopes = coarse.slopes(&equations, &initial)?;
     let (mut cost, mut gradient, mut hessian) = fit.normal_equations(&path, &slopes);
     let first_cost = cost;
     let (mut iterations, mut converged, mut fresh) = (0, false, true);
@@ -299,7 +299,7 @@ pub fn eliminate_residuals(
         let Some((next, tried, c)) = accepted else {
             // With derivatives of this place no step gains: this is the least. Else they are computed anew.
             converged = fresh;
-            slopes = coarse.integrate(&equations, &initial.lift())?;
+            slopes = coarse.slopes(&equations, &initial)?;
             (_, gradient, hessian) = fit.normal_equations(&path, &slopes);
             fresh = true;
             continue;
@@ -309,7 +309,7 @@ pub fn eliminate_residuals(
         converged = gained <= 1e-9;
         fresh = gained > NEARLY_THERE && !converged;
         if fresh {
-            slopes = coarse.integrate(&equations, &initial.lift())?;
+            slopes = coarse.slopes(&equations, &initial)?;
         }
         (_, gradient, hessian) = fit.normal_equations(&path, &slopes);
     }
@@ -432,10 +432,10 @@ impl<'a> Fit<'a> {
     }
 
     /// J (mm², deg²), ∂J/2 and the matrix of Gauss–Newton, row by row, by initial values and speeds, with the derivatives of `slopes`.
-    fn normal_equations(&self, path: &Path<f64>, slopes: &Path<Slopes>) -> (f64, Vec<f64>, Vec<f64>) {
+    fn normal_equations(&self, path: &Path<f64>, slopes: &[Vec<Slopes>]) -> (f64, Vec<f64>, Vec<f64>) {
         let n = 2 * self.unknowns.list.len();
         let (mut cost, mut g, mut h) = (0.0, vec![0.0; n], vec![0.0; n * n]);
-        let at = |i: usize, k: usize| Slopes { v: path.samples[i][k], ..slopes.samples[i][k] };
+        let at = |i: usize, k: usize| Slopes { v: path.samples[i][k], ..slopes[i][k] };
         self.terms(at, &mut |w: f64, r: Slopes| {
             cost += w * r.v * r.v;
             for i in 0..n {

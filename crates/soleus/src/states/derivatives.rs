@@ -192,7 +192,7 @@ impl Derivatives {
         let troubles = shared(count, threads, &sizes, &mut out, &|range, mine| {
             self.evaluator.with_room(|room| {
                 let mut dual = self.dual_rooms.take(|| DualRoom {
-                    ws: system.workspace_along(),
+                    ws: system.workspace(),
                     x: system.default_state.lift(),
                     controls: vec![D::default(); ne],
                 });
@@ -249,7 +249,7 @@ impl DualRoom {
             for i in 0..ne {
                 self.controls[i] = entry(nx + i, controls[i]);
             }
-            if s.compute_damped_motion_along(&self.x, &self.controls, &[], &mut self.ws).is_err() {
+            if s.compute_damped_motion(&self.x, &self.controls, &[], &mut self.ws).is_err() {
                 return false;
             }
             let mut write = |row: usize, value: D| {

@@ -4,6 +4,7 @@
 //! contact sees displacement θ and velocity ν of its bodies; jets over these twelve numbers and the second derivatives
 //! (2) of [`forces`](super::forces) give that of any weighted component, at the price of a few contacts alone.
 
+use super::super::jacobian::CHUNK;
 use super::super::pattern::supports;
 use super::forces::{displacement, moved_along};
 use super::rounds;
@@ -17,7 +18,9 @@ use soleus_math::{Dual, Real, SpatialVec, Transform, Vec3, vec3};
 
 /// Displacement and velocity of a body.
 const PER_BODY: usize = 12;
-type D = Dual<f64, PER_BODY>;
+/// The scalar of the Jacobian, so that no other is compiled: pose and velocity of a body, six numbers each, go one after the other.
+type D = Dual<f64, CHUNK>;
+const ROUND: usize = PER_BODY / 2;
 
 /// F(q, u): the sum of the forces (not the moments) that contacts put on bodies, in ground.
 #[derive(Clone, Debug)]
@@ -54,7 +57,8 @@ pub struct ReactionScratch {
     zeros: Vec<f64>,
     no_loads: Vec<SpatialVec<f64>>,
     plain: Lifted<f64>,
-    duals: Lifted<D>,
+    /// With the pose, and with the velocity, as variables.
+    duals: [Lifted<D>; 2],
     jets: Lifted<J>,
     theta: Vec<SpatialVec<f64>>,
     nu: Vec<SpatialVec<f64>>,
@@ -136,7 +140,7 @@ impl ReactionSum {
             zeros: vec![0.0; n],
             no_loads: vec![zero; nb],
             plain: Lifted::new(s),
-            duals: Lifted::new(s),
+            duals: [Lifted::new(s), Lifted::new(s)],
             jets: Lifted::new(s),
             theta: vec![zero; nb],
             nu: vec![zero; nb],
@@ -165,13 +169,19 @@ impl ReactionSum {
         w.first.fill(Vec3::zero());
         let k = self.mobilities.len();
         for (number, c) in self.contacts.iter().enumerate() {
-            // Twelve at a time are one body.
             for (i, &b) in c.bodies.iter().enumerate() {
-                let one: [usize; PER_BODY] = std::array::from_fn(|v| PER_BODY * i + v);
-                if !self.is_lifted(number) {
-                    c.lift(&one, &w.kin, &w.derivatives, &mut w.duals, D::variable);
+                let mut F_x = [Vec3::zero(); PER_BODY];
+                for (half, duals) in w.duals.iter_mut().enumerate() {
+                    let first = ROUND * half;
+                    let round: [usize; ROUND] = std::array::from_fn(|v| PER_BODY * i + first + v);
+                    if !self.is_lifted(number) {
+                        c.lift(&round, &w.kin, &w.derivatives, duals, D::variable);
+                    }
+                    let F = c.apply(s, duals);
+                    for v in 0..ROUND {
+                        F_x[first + v] = vec3(F.x.d[v], F.y.d[v], F.z.d[v]);
+                    }
                 }
-                let F = c.apply(s, &mut w.duals);
                 for (a, &j) in self.mobilities.iter().enumerate() {
                     if !moves(s, j, b) {
                         continue;
@@ -179,8 +189,7 @@ impl ReactionSum {
                     let d = &w.derivatives;
                     let along = |theta: SpatialVec<f64>, nu: SpatialVec<f64>| {
                         let x = twelve(theta, nu);
-                        let part = |f: D| f.d.iter().zip(&x).map(|(a, b)| a * b).sum::<f64>();
-                        vec3(part(F.x), part(F.y), part(F.z))
+                        F_x.iter().zip(&x).fold(Vec3::zero(), |sum, (F, x)| sum + *F * *x)
                     };
                     w.first[a] += along(d.twist[j], d.eta[j]);
                     w.first[k + a] += along(SpatialVec::zero(), d.S[j]);
