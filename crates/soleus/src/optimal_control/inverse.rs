@@ -223,6 +223,7 @@ fn motions(
     let mut x = base.system.default_state.clone();
     let mut rows = vec![Vec::with_capacity(table.rows()); n];
     for (r, &time) in table.times().iter().enumerate() {
+        cx.go_on()?; // an assembly of hundreds of equations takes seconds
         x.time = time;
         x.u.fill(0.0);
         // Dependent coordinates should give way alone; what little the others moved is put back once.

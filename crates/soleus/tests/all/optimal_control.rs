@@ -462,6 +462,26 @@ fn issue_16_muscles_with_corners_are_told() {
     assert!(warned, "{:?}", told.diagnostics());
 }
 
+/// Somebody who has waited long enough is heard while a motion is put on the constraints of a model, which has seconds of work for each
+/// row where there are hundreds of them.
+#[test]
+fn issue_16_a_motion_with_constraints_can_be_stopped() {
+    struct Impatient;
+    impl Monitor for Impatient {
+        fn is_cancelled(&self) -> bool {
+            true
+        }
+    }
+    let files = Memory::new();
+    let cx = Context::new(&files).with_monitor(&Impatient);
+    let times: Vec<f64> = (0..8).map(|i| f64::from(i) * 0.01).collect();
+    let labels = ["hip_flexion", "knee_angle", "ankle_angle"].map(String::from).to_vec();
+    let motion = Table::new(Element::Scalar, labels, times.clone(), vec![times; 3]).unwrap();
+    let trial = Trial { model: "builtin:leg_swing".into(), ..Trial::default() };
+    let posed = Inverse { trial, kinematics: motion.into(), ..Inverse::default() }.pose(&cx);
+    assert!(matches!(posed, Err(Error::Cancelled { .. })));
+}
+
 /// A later entry about a state changes what it names and nothing else, unless the study asks for Moco's way.
 #[test]
 fn issue_20_later_entries_keep_what_earlier_ones_said() {
