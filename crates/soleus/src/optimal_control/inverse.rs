@@ -19,7 +19,6 @@ use soleus_io::setup::moco::{
 };
 use soleus_io::study::Study;
 use soleus_math::Table;
-use soleus_math::table::TableError;
 use soleus_model::ModelOperator;
 use soleus_model::id::CoordinateId;
 use soleus_model::muscle::TendonDynamicsMode;
@@ -99,20 +98,14 @@ impl Inverse {
     /// Finds the excitations.
     pub fn run(&self, cx: &Context) -> Result<Solution, Error> {
         self.options.check(self.trial.path())?;
-        let posed = self.pose(cx)?;
-        let curves = match &self.emg {
-            Some(emg) => emg.curves(cx, &posed.model.model)?,
-            None => Vec::new(),
-        };
+        let mut posed = self.pose(cx)?;
+        if let Some(emg) = &self.emg {
+            posed.inputs.emg = emg.curves(cx, &posed.model.model)?;
+        }
         let solution = posed.solve(cx, &self.options)?;
         if let (Some(emg), Some(phase)) = (&self.emg, solution.phases.first()) {
-            let wrong = |e: TableError| Error::content(emg.signals.path(), 0, "", e.to_string(), "");
-            let table = phase.table().map_err(wrong)?;
-            let column = |muscle: &str| {
-                let label = format!("/{muscle}/activation");
-                table.labels().iter().find(|l| l.ends_with(&label)).and_then(|l| table.column(l))
-            };
-            let (list, _) = emg::compare(&curves, table.times(), column).map_err(wrong)?;
+            let (list, _) = emg::compare_found(&posed.inputs.emg, &phase.trajectory)
+                .map_err(|e| Error::content(emg.signals.path(), 0, "", e.to_string(), ""))?;
             match list.is_empty() {
                 true => cx.warn(emg.signals.path(), "EMG and activations have no time in common", ""),
                 false => cx.note(format!("activations beside EMG:\n{}", emg::told(&list).trim_end())),
