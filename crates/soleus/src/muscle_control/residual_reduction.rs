@@ -86,7 +86,7 @@ impl ResidualReduction {
             let found = self.adjust(cx, change, (&mut model, &mut system), &history, range)?;
             adjusted = Some(found);
         }
-        let (tasks, task_lines) = inputs::tasks(cx, request, &model)?;
+        let (tasks, task_lines) = inputs::tasks(cx, request, (&model, &system), &history)?;
         let mut job = Job {
             request,
             both: (&model, &system),
