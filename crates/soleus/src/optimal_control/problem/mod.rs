@@ -35,7 +35,7 @@ pub struct Inputs {
     /// Motion to start from, where no file is named.
     pub guess: Option<Trajectory>,
     /// Measured EMG, for the page.
-    pub emg: Vec<EmgCurve>,
+    pub(crate) emg: Vec<EmgCurve>,
 }
 
 /// The problem of a study.
