@@ -108,7 +108,7 @@ impl LoadSharing {
             without.forces[i].enabled = false;
             bounds.push(range);
             let is_muscle = matches!(f.kind, ForceKind::Muscle(_));
-            let alike = if settings.opensim_faults { Vec::new() } else { alike(system, i) };
+            let alike = if settings.unbalanced_paths { Vec::new() } else { alike(system, i) };
             actuators.push(Actuator { load, name, is_muscle, strength, alike });
         }
         if actuators.is_empty() {
