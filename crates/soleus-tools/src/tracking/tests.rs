@@ -444,7 +444,7 @@ fn identity_a_point_on_a_slider_is_its_coordinate() {
         tracker.controls().1.next().unwrap().2.to_vec()
     };
     let coordinate = Task::new(0);
-    let want = run(&[coordinate.clone()]);
+    let want = run(std::slice::from_ref(&coordinate));
     for body in [body.as_str(), CENTER_OF_MASS] {
         let task = Task { followed: Followed::Point(point(body)), ..Task::new(0) };
         for tasks in [vec![task.clone()], vec![coordinate.clone(), task]] {
