@@ -23,6 +23,9 @@ struct Input {
     /// Coordinates to follow, with weights and gains: an XML file with a CMC_TaskSet; all that can move without it
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
+    /// Places of the points that tasks follow (CMC_Point); where they are in the motion without it
+    #[arg(long, value_name = "POINTS.trc")]
+    points: Option<PathBuf>,
     /// Limits of controls: an XML file with a ControlSet; those of the model without it
     #[arg(long, value_name = "LIMITS.xml")]
     limits: Option<PathBuf>,
@@ -66,6 +69,7 @@ impl Input {
             motion: self.motion.clone().into(),
             loads: loads_file((&self.model, &self.motion), self.loads.as_deref(), &self.out)?,
             task_file: self.tasks.clone(),
+            points: self.points.clone(),
             limits: self.limits.clone(),
             force_sets: files.map(PathBuf::from).collect(),
             reserves: self.reserves.iter().filter_map(|r| r.parse().ok()).collect(),

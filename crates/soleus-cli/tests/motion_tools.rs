@@ -239,3 +239,43 @@ fn analytic_missing_files_and_who_names_them() {
     f.file("study.toml", "model = \"gone.osim\"\n[[trials]]\nname = \"a\"\nmarkers = \"m.trc\"\n");
     f.soleus(&["pipeline", "study.toml"]).is_refused(&["gone.osim", "study.toml names it"]);
 }
+
+/// Nobody listens, or the disk of the words is full: results are written all the same, with the same exit code. A panic lost them.
+#[cfg(target_os = "linux")]
+#[test]
+fn issue_16_words_that_nobody_hears_cost_no_result() {
+    use std::process::{Command, Stdio};
+    let f = Folder::new("nobody_listens");
+    swing(&f);
+    std::fs::copy(LEG, f.0.join("leg.osim")).unwrap();
+    let so = "StaticOptimization_activation.sto";
+    let commands: [(&str, &str); 5] = [
+        ("id --model leg.osim --motion swing.mot --out OUT/id.sto", "id.sto"),
+        ("so --model leg.osim --motion swing.mot --reserves 1 --every 10 --out OUT", so),
+        ("analyze --model leg.osim --motion swing.mot --analyses kinematics --out OUT", "Kinematics_q.sto"),
+        ("fit-paths leg.osim --max-order 2 --out OUT/fitted.osim", "fitted.osim"),
+        ("upgrade leg.osim --out OUT/new.osim", "new.osim"),
+    ];
+    for (k, (command, file)) in commands.iter().enumerate() {
+        for (how, stderr) in [("closed", None), ("full", Some("/dev/full"))] {
+            let out = format!("{how}{k}");
+            std::fs::create_dir_all(f.0.join(&out)).unwrap();
+            let args = command.replace("OUT", &out);
+            let mut run = Command::new(env!("CARGO_BIN_EXE_soleus"));
+            run.args(args.split(' ')).current_dir(&f.0).stdout(Stdio::null());
+            let mut child = match stderr {
+                None => run.stderr(Stdio::piped()).spawn().unwrap(),
+                Some(device) => {
+                    let full = std::fs::OpenOptions::new().write(true).open(device).unwrap();
+                    run.stderr(full).spawn().unwrap()
+                }
+            };
+            drop(child.stderr.take()); // the reader of the pipe is gone
+            let code = child.wait().unwrap().code();
+            let names = std::fs::read_dir(f.0.join(&out)).unwrap().flatten();
+            let found = names.map(|e| e.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>();
+            assert!(code.is_some_and(|c| c <= 1), "{args}, stderr {how}: {code:?}");
+            assert!(found.iter().any(|n| n.ends_with(file)), "{args}, stderr {how}: {found:?}");
+        }
+    }
+}

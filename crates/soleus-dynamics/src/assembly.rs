@@ -136,8 +136,9 @@ impl Assembler {
         let (m, n) = (rhs.len(), self.compliance.len());
         let mut a = vec![0.0; m * m];
         for r in 0..m {
-            for s in 0..m {
+            for s in 0..=r {
                 a[r * m + s] = (0..n).map(|i| G[r * n + i] * self.compliance[i] * G[s * n + i]).sum();
+                a[s * m + r] = a[r * m + s];
             }
         }
         solve_min_norm(&a, &mut rhs, &mut vec![0.0; 2 * m * m + 4 * m], &mut vec![0; m]);

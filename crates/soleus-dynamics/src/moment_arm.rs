@@ -12,7 +12,7 @@ use crate::constraint::CompiledConstraint;
 use crate::kinematics::Loads;
 use crate::multibody::compute_generalized_forces;
 use crate::system::{System, Workspace};
-use soleus_math::dense::solve_min_norm;
+use soleus_math::dense::{factorize_min_norm, solve_min_norm_factorized};
 use soleus_math::{Real, SpatialVec};
 
 /// Scratch of the moment-arm computations.
@@ -31,8 +31,15 @@ impl<T: Real> MomentArms<T> {
     pub fn new(system: &System, ws: &Workspace<T>) -> Self {
         let n = system.tree.num_mobilities;
         let mut coupling = vec![T::zero(); n * n];
+        // G Gᵀ is factorised once for all mobilities, and once more for each that is locked.
+        let mut of_all = None;
         for i in 0..n {
-            compute_coupling(system, ws, i, &mut coupling[i * n..(i + 1) * n]);
+            let c = &mut coupling[i * n..(i + 1) * n];
+            c[i] = T::one();
+            match is_locked(system, i) {
+                true => Rows::new(system, ws, Some(i)).compute_coupling(i, c),
+                false => of_all.get_or_insert_with(|| Rows::new(system, ws, None)).compute_coupling(i, c),
+            }
         }
         MomentArms {
             body: vec![SpatialVec::zero(); system.tree.nodes.len()],
@@ -61,43 +68,75 @@ impl<T: Real> MomentArms<T> {
     }
 }
 
-/// The coupling vector (2) of one mobility. A lock on the mobility itself is left out, as OpenSim does.
-fn compute_coupling<T: Real>(system: &System, ws: &Workspace<T>, mobility: usize, c: &mut [T]) {
-    let n = c.len();
-    c[mobility] = T::one();
+/// Whether a mobility is locked.
+fn is_locked(system: &System, mobility: usize) -> bool {
+    let locks = |k: &CompiledConstraint| matches!(k, CompiledConstraint::Locked { mobility: m, .. } if *m == mobility);
+    system.constraints.list.iter().any(locks)
+}
 
-    // Rows of G that count.
-    let mut rows = Vec::new();
-    let (mut p, mut v) = (0, system.constraints.num_position());
-    for k in &system.constraints.list {
-        let own_lock = matches!(k, CompiledConstraint::Locked { mobility: m, .. } if *m == mobility);
-        if !own_lock {
-            rows.extend(p..p + k.num_position());
-            rows.extend(v..v + k.num_speed());
+/// The rows of G that count, and the factors of G Gᵀ.
+struct Rows<T> {
+    G: Vec<T>,
+    n: usize,
+    rank: Option<usize>,
+    scratch: Vec<T>,
+    order: Vec<usize>,
+}
+
+impl<T: Real> Rows<T> {
+    /// All rows but a lock on the mobility asked for, which is left out, as OpenSim does.
+    fn new(system: &System, ws: &Workspace<T>, unlocked: Option<usize>) -> Rows<T> {
+        let n = system.tree.num_mobilities;
+        let mut G = Vec::new();
+        let (mut p, mut v) = (0, system.constraints.num_position());
+        for k in &system.constraints.list {
+            let own_lock =
+                matches!(k, CompiledConstraint::Locked { mobility: m, .. } if Some(*m) == unlocked);
+            if !own_lock {
+                G.extend_from_slice(&ws.constraints.G[p * n..(p + k.num_position()) * n]);
+                G.extend_from_slice(&ws.constraints.G[v * n..(v + k.num_speed()) * n]);
+            }
+            p += k.num_position();
+            v += k.num_speed();
         }
-        p += k.num_position();
-        v += k.num_speed();
+        Rows { G, n, rank: None, scratch: Vec::new(), order: Vec::new() }
     }
-    let m = rows.len();
-    let row = |r: usize| &ws.constraints.G[rows[r] * n..(rows[r] + 1) * n];
-    let mut y: Vec<T> = (0..m).map(|r| row(r)[mobility]).collect();
-    if y.iter().all(|y| y.value() == 0.0) {
-        return;
-    }
-    let mut gg = vec![T::zero(); m * m];
-    for a in 0..m {
-        for b in 0..m {
-            gg[a * m + b] = row(a).iter().zip(row(b)).map(|(&x, &y)| x * y).sum();
+
+    fn factorize(&mut self) -> usize {
+        let m = self.G.len() / self.n;
+        let row = |r: usize| &self.G[r * self.n..(r + 1) * self.n];
+        let mut gg = vec![T::zero(); m * m];
+        for a in 0..m {
+            for b in 0..=a {
+                gg[a * m + b] = row(a).iter().zip(row(b)).map(|(&x, &y)| x * y).sum();
+                gg[b * m + a] = gg[a * m + b];
+            }
         }
+        self.scratch = vec![T::zero(); 2 * m * m + 4 * m];
+        self.order = vec![0; m];
+        factorize_min_norm(&gg, &mut self.scratch, &mut self.order)
     }
-    solve_min_norm(&gg, &mut y, &mut vec![T::zero(); 2 * m * m + 4 * m], &mut vec![0; m]);
-    for (r, &y) in y.iter().enumerate() {
-        for (c, &g) in c.iter_mut().zip(row(r)) {
-            *c -= g * y;
+
+    /// The coupling vector (2) of one mobility; `c` is its unit vector.
+    fn compute_coupling(&mut self, mobility: usize, c: &mut [T]) {
+        let mut y: Vec<T> = self.G.chunks_exact(self.n).map(|row| row[mobility]).collect();
+        if y.iter().all(|y| y.value() == 0.0) {
+            return;
         }
-    }
-    let own = c[mobility];
-    for c in c.iter_mut() {
-        *c /= own;
+        let rank = match self.rank {
+            Some(rank) => rank,
+            None => self.factorize(),
+        };
+        self.rank = Some(rank);
+        solve_min_norm_factorized(rank, &mut y, &mut self.scratch, &self.order);
+        for (row, &y) in self.G.chunks_exact(self.n).zip(&y) {
+            for (c, &g) in c.iter_mut().zip(row) {
+                *c -= g * y;
+            }
+        }
+        let own = c[mobility];
+        for c in c.iter_mut() {
+            *c /= own;
+        }
     }
 }

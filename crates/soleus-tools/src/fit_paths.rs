@@ -100,14 +100,20 @@ pub fn fit_paths(
         if !progress(done, forces.len()) {
             break;
         }
+        let mut go_on = || progress(done, forces.len());
         let candidates = candidates(model, system, force);
         // A first look finds which coordinates matter at all.
-        let probe = sample(model, system, options, force, &candidates, 64, 1);
+        let Some(probe) = sample((model, system), options, force, &candidates, 64, 1, &mut go_on) else {
+            break;
+        };
         let kept: Vec<usize> = (0..candidates.len())
             .filter(|&c| probe.iter().any(|s| s.arms[0][c].abs() > options.smallest_moment_arm))
             .collect();
         let coordinates: Vec<CoordinateId> = kept.iter().map(|&c| candidates[c]).collect();
-        fitted.push(fit_one(model, system, options, force, &coordinates));
+        match fit_one(model, system, options, force, &coordinates, &mut go_on) {
+            Some(one) => fitted.push(one),
+            None => break,
+        }
     }
     progress(forces.len(), forces.len());
     fitted
@@ -183,21 +189,25 @@ fn margin(model: &Model, options: &FitOptions, c: CoordinateId) -> f64 {
 }
 
 /// `count` poses in the intervals of `coordinates`, or around the poses given, spread by the sequence of Halton (1960)
-/// from a start that differs by `set`; all other coordinates at their defaults, constraints met.
+/// from a start that differs by `set`; all other coordinates at their defaults, constraints met. Nothing if `go_on` says so: a pose
+/// of a model with hundreds of constraints takes a second.
 fn sample(
-    model: &Model,
-    system: &System,
+    (model, system): (&Model, &System),
     options: &FitOptions,
     force: usize,
     coordinates: &[CoordinateId],
     count: usize,
     set: usize,
-) -> Vec<Sample> {
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Sample>> {
     const PRIMES: [usize; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
     let assembler = Assembler::new(model, system);
     let mut ws = system.workspace();
     let mut samples = Vec::with_capacity(count);
     for i in 0..count {
+        if !go_on() {
+            return None;
+        }
         let mut x: State<f64> = system.default_state.clone();
         x.u.fill(0.0);
         let mut q = Vec::with_capacity(coordinates.len());
@@ -227,7 +237,7 @@ fn sample(
         let arms = coordinates.iter().map(|c| arms.arm(system.tree.mobility_of_coordinate[c.0])).collect();
         samples.push(Sample { q, lengths: vec![ws.paths[force].length()], arms: vec![arms] });
     }
-    samples
+    Some(samples)
 }
 
 /// The i-th number of the van der Corput sequence in a base: the digits of i behind the point, reversed.
@@ -250,18 +260,22 @@ fn fit_one(
     options: &FitOptions,
     force: usize,
     coordinates: &[CoordinateId],
-) -> FittedPath {
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<FittedPath> {
     let dim = coordinates.len();
     let terms = |order| MultivariatePolynomial::term_count(dim.max(1), order).unwrap_or(usize::MAX);
     let count = |order| options.samples_per_coefficient.saturating_mul(terms(order)).max(40);
     // A path over very many coordinates has more terms than can be fitted.
     let numbers = |order| count(order).saturating_mul(terms(order)).saturating_mul(1 + dim);
     let highest = (options.min_order..=options.max_order).rev().find(|&order| numbers(order) <= MOST_NUMBERS);
-    let Some(highest) = highest else { return unfitted(force, coordinates) };
-    let test = sample(model, system, options, force, coordinates, count(highest) / 2, 2);
-    let train = sample(model, system, options, force, coordinates, count(highest), 0);
+    let Some(highest) = highest else { return Some(unfitted(force, coordinates)) };
+    let test = sample((model, system), options, force, coordinates, count(highest) / 2, 2, go_on)?;
+    let train = sample((model, system), options, force, coordinates, count(highest), 0, go_on)?;
     let mut best: Option<FittedPath> = None;
     for order in options.min_order..=highest {
+        if !go_on() {
+            return None;
+        }
         let coefficients = fit(model, options, coordinates, &train, order);
         let Ok(length) = MultivariatePolynomial::new(dim.max(1), order, coefficients.clone()) else {
             continue;
@@ -292,7 +306,7 @@ fn fit_one(
             break;
         }
     }
-    best.unwrap_or_else(|| unfitted(force, coordinates))
+    Some(best.unwrap_or_else(|| unfitted(force, coordinates)))
 }
 
 /// A path that no polynomial was found for.
@@ -455,6 +469,20 @@ mod tests {
             );
             assert!(f.length_error[1] < 2e-3, "{}", model.forces[f.force].name);
         }
+    }
+
+    /// A path of a model with hundreds of constraints took minutes before anybody was asked. Half a path is none.
+    #[test]
+    fn issue_16_a_fit_can_be_stopped_between_poses() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/leg_swing.osim");
+        let model = soleus_io::osim::read_model(&std::fs::read(file).unwrap(), file).0.unwrap();
+        let system = System::compile(&model).unwrap();
+        let mut calls = 0;
+        let fitted = fit_paths(&model, &system, &FitOptions::default(), &mut |_, _| {
+            calls += 1;
+            calls < 70 // the first look takes 64 poses
+        });
+        assert!(fitted.is_empty(), "{}", fitted.len());
     }
 
     #[test]

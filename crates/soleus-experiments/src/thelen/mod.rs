@@ -85,7 +85,46 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         }
         walks.push(walk);
     }
+    for walker in Walker::all(&a.places.data).iter().filter(|w| w.emg().is_some()) {
+        closer(walker, &mut report)?;
+    }
     tables(&walks, &mut report, &folder)
+}
+
+/// Windows that are compared, s.
+const WINDOWS: [f64; 4] = [0.005, 0.01, 0.02, 0.04];
+
+/// Activations beside EMG (Fig. 3), and the appendix: the length of a window, and muscles that begin earlier.
+fn closer(walker: &Walker, report: &mut Report) -> Result<(), Error> {
+    let found = walker.look_closer(&WINDOWS)?;
+    report.heading(&format!("Fig. 3 and the appendix, {}", walker.name));
+    let mut best: Vec<(&str, f64)> = Vec::new();
+    for (channel, r) in &found.emg {
+        let r = r.unwrap_or(f64::NAN);
+        match best.iter_mut().find(|b| b.0 == channel) {
+            Some(b) => b.1 = b.1.max(r),
+            None => best.push((channel, r)),
+        }
+    }
+    for (channel, r) in &best {
+        report.note(&format!("correlation with EMG, {channel}"), &format!("{r:.2}"), "");
+    }
+    let similar = best.iter().filter(|b| b.1 > 0.5).count();
+    let shown = format!("{similar} of {}", best.len());
+    report.row("channels with a correlation above 0.5", &shown, "similar to EMG", 2 * similar > best.len());
+    let [changes, errors] = [0, 1].map(|k| found.by_window.iter().map(|w| w[k]).collect::<Vec<f64>>());
+    report.note("windows, s", &list(&WINDOWS, 3), "0.01");
+    let (first, last) = (0, WINDOWS.len() - 1);
+    let falls = changes[first] > changes[last];
+    report.row("changes of excitation, 1/s", &list(&changes, 2), "more with shorter windows", falls);
+    let rises = errors[last] > errors[first];
+    report.row("error of joints, deg", &list(&errors, 3), "more with longer windows", rises);
+    report.note(
+        "activations off after 0.05 s, begun 0.1 s earlier and not",
+        &list(&found.lead, 3),
+        "0.1 s earlier",
+    );
+    Ok(())
 }
 
 /// Means over the walkers beside the published ones.

@@ -2,15 +2,16 @@
 
 use super::TRACKING;
 use crate::desk;
-use soleus::muscle_control::{CoordinateError, Effort, Tracking, TrackingTask};
-use soleus::residual_elimination::GaitCycle;
-use soleus::{ComputedMuscleControl, Error, ResidualElimination};
+use soleus::emg::Emg;
+use soleus::muscle_control::{CoordinateError, Effort, TrackedMotion, Tracking, TrackingTask};
+use soleus::residual_elimination::{GaitCycle, MotionWithoutResiduals};
+use soleus::{ComputedMuscleControl, Context, Error, ResidualElimination};
 use soleus_model::{Force, ForceKind, Model};
 use std::path::{Path, PathBuf};
 
 /// A walker and the half cycle that is looked at.
 pub struct Walker {
-    name: &'static str,
+    pub name: &'static str,
     model: PathBuf,
     motion: PathBuf,
     loads: PathBuf,
@@ -80,41 +81,9 @@ impl Walker {
         desk::enter(Some(1), true, |cx| {
             let clock = || cx.monitor.seconds();
             let begin = clock();
-            let request = ResidualElimination {
-                model: self.model.clone().into(),
-                motion: self.motion.clone().into(),
-                loads: Some(self.loads.clone()),
-                cutoff_hz: Some(6.0),
-                cycle: GaitCycle::Half,
-                from: Some(self.range[0]),
-                to: Some(self.range[1]),
-                step: Some(0.002),
-                ..Default::default()
-            };
-            let rea = request.run(cx)?;
+            let rea = self.elimination().run(cx)?;
             let middle = clock();
-            let model = soleus::inputs::model::read(cx, &self.model.clone().into())?;
-            let is_joint = |name: &str| !name.starts_with("pelvis_");
-            let names = model.coordinates.iter().map(|c| c.name.clone()).filter(|n| is_joint(n));
-            let task =
-                |coordinate| TrackingTask { coordinate, kp: 100.0, kv: 20.0, ..TrackingTask::default() };
-            let request = ComputedMuscleControl {
-                tracking: Tracking {
-                    model: self.model.clone().into(),
-                    motion: rea.found.motion.clone().into(),
-                    loads: Some(self.loads.clone()),
-                    reserves: vec![1.0],
-                    // Nothing pushes the pelvis but the ground.
-                    exclude: residuals(&model),
-                    tasks: names.map(task).collect(),
-                    ..Default::default()
-                },
-                window,
-                effort: Effort::Volume,
-                foot_springs: true,
-                ..Default::default()
-            };
-            let cmc = request.run(cx)?;
+            let cmc = ComputedMuscleControl { window, ..self.control(cx, &rea)? }.run(cx)?;
             let end = clock();
             let took = |a: Option<f64>, b: Option<f64>| Some(b? - a?);
             let squares = |ending: &str| -> f64 {
@@ -138,6 +107,143 @@ impl Walker {
             })
         })
     }
+
+    fn elimination(&self) -> ResidualElimination {
+        ResidualElimination {
+            model: self.model.clone().into(),
+            motion: self.motion.clone().into(),
+            loads: Some(self.loads.clone()),
+            cutoff_hz: Some(6.0),
+            cycle: GaitCycle::Half,
+            from: Some(self.range[0]),
+            to: Some(self.range[1]),
+            step: Some(0.002),
+            ..Default::default()
+        }
+    }
+
+    /// Muscles along a motion without residuals; windows are those of the paper.
+    fn control(&self, cx: &Context, rea: &MotionWithoutResiduals) -> Result<ComputedMuscleControl, Error> {
+        let model = soleus::inputs::model::read(cx, &self.model.clone().into())?;
+        let is_joint = |name: &str| !name.starts_with("pelvis_");
+        let names = model.coordinates.iter().map(|c| c.name.clone()).filter(|n| is_joint(n));
+        let task = |coordinate| TrackingTask { coordinate, kp: 100.0, kv: 20.0, ..TrackingTask::default() };
+        Ok(ComputedMuscleControl {
+            tracking: Tracking {
+                model: self.model.clone().into(),
+                motion: rea.found.motion.clone().into(),
+                loads: Some(self.loads.clone()),
+                reserves: vec![1.0],
+                // Nothing pushes the pelvis but the ground.
+                exclude: residuals(&model),
+                tasks: names.map(task).collect(),
+                ..Default::default()
+            },
+            window: 0.01,
+            effort: Effort::Volume,
+            foot_springs: true,
+            ..Default::default()
+        })
+    }
+
+    /// The electromyograms of this walker, where there are any.
+    pub fn emg(&self) -> Option<Emg> {
+        let signals = self.model.parent()?.join("electromyography.sto");
+        let channels = CHANNELS.iter().map(|(channel, muscles)| {
+            (channel.to_string(), muscles.iter().map(|m| format!("{m}_{EMG_SIDE}")).collect())
+        });
+        signals.is_file().then(|| Emg {
+            signals: signals.into(),
+            channels: channels.collect(),
+            ..Emg::default()
+        })
+    }
+
+    /// What Fig. 3 and the appendix look at.
+    pub fn look_closer(&self, windows: &[f64]) -> Result<Closer, Error> {
+        desk::enter(Some(1), true, |cx| {
+            let rea = self.elimination().run(cx)?;
+            let plain = ComputedMuscleControl { smoothness: 0.0, ..self.control(cx, &rea)? };
+            let mut by_window = Vec::new();
+            for &window in windows {
+                let found = ComputedMuscleControl { window, ..plain.clone() }.run(cx)?;
+                by_window.push([fluctuation(&found), joint_error(&found)]);
+            }
+            let better = ComputedMuscleControl { window: 0.005, emg: self.emg(), ..self.control(cx, &rea)? };
+            let found = better.run(cx)?;
+            let emg = found.report.emg.iter().map(|c| (c.channel.clone(), c.likeness.correlation)).collect();
+            // As in the appendix, from the middle of the half cycle: there is a motion before it.
+            let later = self.range[0] + LEAD + 0.03;
+            let mut from_later = better.clone();
+            from_later.tracking.from = Some(later);
+            let early = ComputedMuscleControl { lead: Some(LEAD), ..from_later.clone() }.run(cx)?;
+            let late = from_later.run(cx)?;
+            Ok(Closer { by_window, emg, lead: likeness(&early, &late, &found, later) })
+        })
+    }
+}
+
+/// What a closer look at a walker finds.
+pub struct Closer {
+    /// By window: changes of excitation per second, mean over muscles, and error of the joints, deg RMS.
+    pub by_window: Vec<[f64; 2]>,
+    /// Channel, and correlation of activation and EMG; that of the best of its muscles is taken.
+    pub emg: Vec<(String, Option<f64>)>,
+    /// RMS difference of activations from those of a simulation that began earlier, 0.05 s after the beginning: with a lead and without.
+    pub lead: [f64; 2],
+}
+
+/// Muscles begin so much earlier, s: the appendix.
+pub const LEAD: f64 = 0.1;
+/// The leg that electrodes were on.
+const EMG_SIDE: &str = "r";
+/// Channels of Rajagopal's walker and the muscles under them.
+const CHANNELS: [(&str, &[&str]); 9] = [
+    ("soleus", &["soleus"]),
+    ("gastrocnemius", &["gasmed", "gaslat"]),
+    ("tibialis_anterior", &["tibant"]),
+    ("medial_hamstrings", &["semimem", "semiten"]),
+    ("biceps_femoris", &["bflh"]),
+    ("vastus_lateralis", &["vaslat"]),
+    ("vastus_medius", &["vasmed"]),
+    ("rectus_femoris", &["recfem"]),
+    ("gluteus_medius", &["glmed1", "glmed2", "glmed3"]),
+];
+
+/// Sizes of all changes of excitation per second, mean over muscles.
+fn fluctuation(found: &TrackedMotion) -> f64 {
+    let t = &found.control_nodes;
+    let states = found.states.labels();
+    let is_muscle = |label: &str| {
+        let name = label.strip_suffix(".excitation").unwrap_or(label);
+        states.iter().any(|s| s.ends_with(&format!("/{name}/activation")))
+    };
+    let of = |y: &[f64]| y.windows(2).map(|w| (w[1] - w[0]).abs()).sum::<f64>();
+    let muscles = t.labels().iter().zip(t.columns()).filter(|(l, _)| is_muscle(l));
+    let (sum, n) = muscles.fold((0.0, 0.0), |(s, n), (_, y)| (s + of(y), n + 1.0));
+    sum / n / (t.times()[t.rows() - 1] - t.times()[0])
+}
+
+/// Error of the joints, deg RMS.
+fn joint_error(found: &TrackedMotion) -> f64 {
+    let angles = found.report.coordinates.iter().filter(|c| c.is_followed && c.unit == "deg");
+    let (sum, n) = angles.fold((0.0, 0.0), |(s, n), c| (s + c.rms * c.rms, n + 1.0));
+    (sum / n).sqrt()
+}
+
+/// RMS difference of the activations of two simulations from those of a whole one, 0.05 s after a time.
+fn likeness(early: &TrackedMotion, late: &TrackedMotion, whole: &TrackedMotion, from: f64) -> [f64; 2] {
+    let at = |found: &TrackedMotion| -> Vec<f64> {
+        let t = &found.states;
+        let row = t.times().partition_point(|x| *x < from + 0.05).min(t.rows() - 1);
+        let activations = t.labels().iter().zip(t.columns()).filter(|(l, _)| l.ends_with("/activation"));
+        activations.map(|(_, y)| y[row]).collect()
+    };
+    let want = at(whole);
+    [early, late].map(|found| {
+        let squares: f64 = at(found).iter().zip(&want).map(|(a, b)| (a - b).powi(2)).sum();
+        (squares / want.len() as f64).sqrt()
+    })
 }
 
 /// Actuators of a model that push its pelvis from nowhere.
@@ -150,7 +256,7 @@ fn residuals(model: &Model) -> Vec<String> {
 }
 
 /// Changes in the order of Table 3.
-fn ordered(rea: &soleus::residual_elimination::MotionWithoutResiduals) -> impl Iterator<Item = f64> + '_ {
+fn ordered(rea: &MotionWithoutResiduals) -> impl Iterator<Item = f64> + '_ {
     use soleus_tools::residual_elimination::Role::*;
     let roles = [AnteriorPosterior, MedialLateral, SuperiorInferior, Flexion, Bending, Rotation];
     roles.into_iter().map(|role| {

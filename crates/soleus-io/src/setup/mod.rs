@@ -30,8 +30,8 @@ pub use scale::{
 };
 pub use tool::ToolSetup;
 pub use tracking::{
-    CmcSetup, ControlLimits, RraSetup, TrackingSetup, TrackingTask, read_control_limits, read_tracking_tasks,
-    write_tracking_tasks,
+    CmcSetup, ControlLimits, RraSetup, TrackedPoint, TrackingSetup, TrackingTask, read_control_limits,
+    read_tracking_tasks, write_tracking_tasks,
 };
 
 use serde::{Deserialize, Serialize};

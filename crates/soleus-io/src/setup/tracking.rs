@@ -146,12 +146,15 @@ fn read_tracking(p: &mut Properties, name: &str, replaces: bool) -> TrackingSetu
     }
 }
 
-/// A task of a `CMC_TaskSet`: a coordinate to follow (`CMC_Joint`).
+/// A task of a `CMC_TaskSet`: a coordinate to follow (`CMC_Joint`), or one direction of a point to follow (`CMC_Point`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrackingTask {
-    /// Name of the coordinate.
+    /// Name of the coordinate, or of the point.
     pub coordinate: String,
+    /// The point, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub point: Option<TrackedPoint>,
     /// Line in the file, from 1.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u32,
@@ -173,7 +176,34 @@ pub struct TrackingTask {
 
 impl Default for TrackingTask {
     fn default() -> Self {
-        TrackingTask { coordinate: String::new(), line: 0, on: true, weight: 1.0, kp: 1.0, kv: 1.0, ka: 1.0 }
+        TrackingTask {
+            coordinate: String::new(),
+            point: None,
+            line: 0,
+            on: true,
+            weight: 1.0,
+            kp: 1.0,
+            kv: 1.0,
+            ka: 1.0,
+        }
+    }
+}
+
+/// A point of a body that is followed in one direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrackedPoint {
+    /// Name of the body (`wrt_body`); `center_of_mass` is that of the whole model.
+    pub body: String,
+    /// Place on the body (`point`), m.
+    pub location: [f64; 3],
+    /// Direction in ground (`r0`, `r1`, `r2`), of length one.
+    pub direction: [f64; 3],
+}
+
+impl Default for TrackedPoint {
+    fn default() -> Self {
+        TrackedPoint { body: String::new(), location: [0.0; 3], direction: [1.0, 0.0, 0.0] }
     }
 }
 
@@ -190,15 +220,29 @@ pub fn write_tracking_tasks(tasks: &[TrackingTask]) -> String {
     let mut out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_string();
     let _ = writeln!(out, "<OpenSimDocument Version=\"{LATEST_VERSION}\">\n\t<CMC_TaskSet>\n\t\t<objects>");
     for t in tasks {
-        out += "\t\t\t<CMC_Joint name=\"";
+        let tag = if t.point.is_some() { "CMC_Point" } else { "CMC_Joint" };
+        let _ = write!(out, "\t\t\t<{tag} name=\"");
         escape(&mut out, &t.coordinate, true);
         let _ = write!(out, "\">\n\t\t\t\t<on>{0}</on>\n\t\t\t\t<active>{0} false false</active>\n", t.on);
         for (tag, x) in [("weight", t.weight), ("kp", t.kp), ("kv", t.kv), ("ka", t.ka)] {
             let _ = writeln!(out, "\t\t\t\t<{tag}>{x} 1 1</{tag}>");
         }
-        out += "\t\t\t\t<coordinate>";
-        escape(&mut out, &t.coordinate, false);
-        out += "</coordinate>\n\t\t\t</CMC_Joint>\n";
+        match &t.point {
+            None => {
+                out += "\t\t\t\t<coordinate>";
+                escape(&mut out, &t.coordinate, false);
+                out += "</coordinate>\n";
+            }
+            Some(point) => {
+                out += "\t\t\t\t<wrt_body>";
+                escape(&mut out, &point.body, false);
+                out += "</wrt_body>\n\t\t\t\t<express_body>ground</express_body>\n";
+                for (tag, [x, y, z]) in [("point", point.location), ("r0", point.direction)] {
+                    let _ = writeln!(out, "\t\t\t\t<{tag}>{x} {y} {z}</{tag}>");
+                }
+            }
+        }
+        let _ = writeln!(out, "\t\t\t</{tag}>");
     }
     out + "\t\t</objects>\n\t</CMC_TaskSet>\n</OpenSimDocument>\n"
 }
@@ -219,8 +263,9 @@ fn tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<TrackingTask>
         };
         match e.tag.as_str() {
             tag if is_joint(tag) => list.push(task(e, &d, log)),
+            "CMC_Point" | "rdCMC_Point" => list.extend(point_tasks(e, log)),
             other => {
-                let hint = "tasks that run are CMC_Joint: give coordinates to follow";
+                let hint = "tasks that run are CMC_Joint and CMC_Point: give coordinates or points to follow";
                 log.error(
                     e.line,
                     "",
@@ -261,6 +306,7 @@ fn task(e: &Element, d: &TrackingTask, log: &mut Diagnostics) -> TrackingTask {
     let active = p.words("active").first().map_or(d.on, |w| w == "true");
     let on = p.boolean("on", true) && active;
     let task = TrackingTask {
+        point: None,
         coordinate: p.text("coordinate").unwrap_or_else(|| e.name().to_string()),
         line: e.line,
         on,
@@ -271,6 +317,57 @@ fn task(e: &Element, d: &TrackingTask, log: &mut Diagnostics) -> TrackingTask {
     };
     p.finish();
     task
+}
+
+/// The directions of a point that are followed, a task each. OpenSim takes the first gains for all of them; here each has its own. A
+/// direction of no length is an axis of ground.
+fn point_tasks(e: &Element, log: &mut Diagnostics) -> Vec<TrackingTask> {
+    let mut p = Properties::new(e, log);
+    p.skip(&["limit"]);
+    let mut numbers = |tag: &'static str, defaults: [f64; 3]| {
+        let words = p.words(tag);
+        let mut list = defaults;
+        for (i, x) in list.iter_mut().enumerate() {
+            match words.get(i).map(|w| w.parse::<f64>()) {
+                Some(Ok(number)) if number.is_finite() => *x = number,
+                Some(_) => {
+                    let (line, word) = (e.child(tag).map_or(e.line, |e| e.line), words.join(" "));
+                    let message = format!("`{tag}` of task `{}` is not three numbers: {word}", e.name());
+                    p.log().error(line, "", message, "");
+                }
+                None => {}
+            }
+        }
+        list
+    };
+    let [weight, kp, kv, ka] = ["weight", "kp", "kv", "ka"].map(|tag| numbers(tag, [1.0; 3]));
+    let location = numbers("point", [0.0; 3]);
+    let directions = ["r0", "r1", "r2"].map(|tag| numbers(tag, [0.0; 3]));
+    let (active, on) = (p.words("active"), p.boolean("on", true));
+    let body = p.text("wrt_body").unwrap_or_default();
+    let frame = p.text("express_body").unwrap_or_default();
+    p.finish();
+    if on && !matches!(frame.as_str(), "" | "-1" | "ground") {
+        let message = format!("task `{}` is expressed in `{frame}`", e.name());
+        log.error(e.line, "", message, "points are followed in ground: set `express_body` to ground");
+    }
+    let one = |i: usize| {
+        let mut axis = [0.0; 3];
+        axis[i] = 1.0;
+        let length = directions[i].iter().map(|x| x * x).sum::<f64>().sqrt();
+        let direction = if length > 0.0 { directions[i].map(|x| x / length) } else { axis };
+        TrackingTask {
+            coordinate: e.name().to_string(),
+            point: Some(TrackedPoint { body: body.clone(), location, direction }),
+            line: e.line,
+            on,
+            weight: weight[i],
+            kp: kp[i],
+            kv: kv[i],
+            ka: ka[i],
+        }
+    };
+    (0..3).filter(|&i| active.get(i).is_some_and(|w| w == "true")).map(one).collect()
 }
 
 /// Limits of a control: a `ControlLinear` of a file of constraints.
@@ -404,10 +501,38 @@ mod tests {
         assert!(!tasks[1].on);
     }
 
+    /// A point is followed in each direction that is active, with the gains of that direction; what is written is read again.
+    #[test]
+    fn analytic_points_to_follow() {
+        let text = "<CMC_TaskSet><objects><CMC_Point name=\"hand\"><active>true false true</active><wrt_body>forearm</wrt_body>\
+                    <express_body>ground</express_body><point>0 -0.2 0</point><kp>100 1 400</kp><kv>20 1 40</kv><weight>1 2 3</weight>\
+                    <r0>0 2 0</r0></CMC_Point></objects></CMC_TaskSet>";
+        let (tasks, log) = read_tracking_tasks(text.as_bytes(), "tasks.xml");
+        let tasks = tasks.unwrap_or_else(|| panic!("{:?}", log.list));
+        let point =
+            |direction| TrackedPoint { body: "forearm".into(), location: [0.0, -0.2, 0.0], direction };
+        let task = |weight, kp, kv, direction| TrackingTask {
+            coordinate: "hand".into(),
+            point: Some(point(direction)),
+            line: 1,
+            weight,
+            kp,
+            kv,
+            ..TrackingTask::default()
+        };
+        assert_eq!(tasks, [task(1.0, 100.0, 20.0, [0.0, 1.0, 0.0]), task(3.0, 400.0, 40.0, [0.0, 0.0, 1.0])]);
+        let written = write_tracking_tasks(&tasks);
+        let again = read_tracking_tasks(written.as_bytes(), "tasks.xml").0.unwrap();
+        let at_line_1 = |t: &TrackingTask| TrackingTask { line: 1, ..t.clone() };
+        assert_eq!(again.iter().map(at_line_1).collect::<Vec<_>>(), tasks);
+    }
+
     #[test]
     fn analytic_tasks_that_cannot_be_run_are_refused() {
         for text in [
-            "<CMC_TaskSet><objects><CMC_Point name=\"com\"/></objects></CMC_TaskSet>",
+            "<CMC_TaskSet><objects><CMC_Orientation name=\"head\"/></objects></CMC_TaskSet>",
+            "<CMC_TaskSet><objects><CMC_Point name=\"hand\"><express_body>torso</express_body></CMC_Point></objects></CMC_TaskSet>",
+            "<CMC_TaskSet><objects><CMC_Point name=\"hand\"><r1>0 up 0</r1></CMC_Point></objects></CMC_TaskSet>",
             "<CMC_TaskSet><objects><CMC_Joint name=\"knee\"><kp>stiff</kp></CMC_Joint></objects></CMC_TaskSet>",
             "<ForceSet/>",
         ] {

@@ -8,4 +8,4 @@ mod cholesky;
 mod min_norm;
 
 pub use cholesky::{factorize_cholesky, solve_cholesky, solve_positive_definite};
-pub use min_norm::solve_min_norm;
+pub use min_norm::{factorize_min_norm, solve_min_norm, solve_min_norm_factorized};

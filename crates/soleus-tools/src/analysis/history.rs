@@ -136,6 +136,11 @@ impl StateHistory {
         StateHistory { by_pose: false, ..self }
     }
 
+    /// Whether what moves freely in ground is differentiated by its angles, as in OpenSim.
+    pub fn is_by_angles(&self) -> bool {
+        !self.by_pose
+    }
+
     /// From a table of coordinates by name or path, degrees if it says so: filtered if asked for, speeds from splines of
     /// degree 5 unless given, every pose put on the constraints. Auxiliary states stay at their defaults.
     pub fn from_coordinates(

@@ -45,6 +45,9 @@ pub struct Settings {
     pub use_model_force_set: bool,
     /// Strengths with the faults of OpenSim 4.6, to compare with its numbers.
     pub opensim_faults: bool,
+    /// Whether the moment counts that a path about several wrap objects has, in OpenSim, about joints that move it as a whole. Muscles then
+    /// depend on the way that a subject faces.
+    pub unbalanced_paths: bool,
 }
 
 impl Default for Settings {
@@ -54,6 +57,7 @@ impl Default for Settings {
             use_muscle_physiology: true,
             use_model_force_set: true,
             opensim_faults: false,
+            unbalanced_paths: false,
         }
     }
 }

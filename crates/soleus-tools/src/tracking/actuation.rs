@@ -1,14 +1,14 @@
 //! What can be said before the start: whether actuators move every task, and whether errors die out.
 
-use super::{Tracker, TrackingError};
+use super::{Followed, Tracker, TrackingError};
 
 /// A task that actuators cannot give the acceleration that it should have, however strong they are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct NotActuated {
-    /// The coordinate.
-    pub coordinate: usize,
-    /// Coordinates whose generalized forces fix its own; none where no actuator moves it at all.
-    pub follows: Vec<usize>,
+    /// What it follows.
+    pub followed: Followed,
+    /// What else is followed and fixes its generalized force; nothing where no actuator moves it at all.
+    pub follows: Vec<Followed>,
 }
 
 /// A coordinate that all actuators together cannot push with so much, N·m or N, is not moved.
@@ -33,7 +33,7 @@ impl Tracker<'_> {
             list = Some(match list {
                 None => here,
                 Some(list) => {
-                    list.into_iter().filter(|a| here.iter().any(|b| a.coordinate == b.coordinate)).collect()
+                    list.into_iter().filter(|a| here.iter().any(|b| a.followed.is(&b.followed))).collect()
                 }
             });
             if list.as_ref().is_some_and(Vec::is_empty) {
@@ -65,7 +65,7 @@ impl Tracker<'_> {
         let mut left: Vec<usize> = (0..k).filter(|&r| own[r] > NO_FORCE).collect();
         let mut list: Vec<NotActuated> = (0..k)
             .filter(|&r| own[r] <= NO_FORCE)
-            .map(|r| NotActuated { coordinate: self.tasks[r].coordinate, follows: Vec::new() })
+            .map(|r| NotActuated { followed: self.tasks[r].followed.clone(), follows: Vec::new() })
             .collect();
         let mut parts = vec![vec![0.0; k]; k];
         while let Some(place) = (0..left.len()).max_by(|&a, &b| {
@@ -86,8 +86,8 @@ impl Tracker<'_> {
         }
         for r in left {
             let follows = (0..k).filter(|&p| parts[r][p].abs() > NO_PART * own[r]);
-            let follows = follows.map(|p| self.tasks[p].coordinate).collect();
-            list.push(NotActuated { coordinate: self.tasks[r].coordinate, follows });
+            let follows = follows.map(|p| self.tasks[p].followed.clone()).collect();
+            list.push(NotActuated { followed: self.tasks[r].followed.clone(), follows });
         }
         Ok(list)
     }

@@ -7,8 +7,8 @@ use soleus_math::{Vec3, vec3};
 use soleus_model::Model;
 use std::ops::RangeInclusive;
 
-/// Names of the residual actuators whose means are looked at.
-const RESIDUALS: [&str; 6] = ["FX", "FY", "FZ", "MX", "MY", "MZ"];
+/// Names of the residual actuators whose means are looked at: those of OpenSim's examples.
+pub const RESIDUALS: [&str; 6] = ["FX", "FY", "FZ", "MX", "MY", "MZ"];
 /// The mass centre is moved by so much at most along each axis, m: OpenSim's.
 const FARTHEST: f64 = 0.1;
 

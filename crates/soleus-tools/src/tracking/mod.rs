@@ -25,6 +25,7 @@ mod excitation;
 mod foot_springs;
 mod initial;
 mod mass;
+mod point;
 mod reference;
 mod response;
 mod sharing;
@@ -35,14 +36,15 @@ pub use actuation::{NotActuated, errors_die_out};
 pub use actuators::{Driven, Limit};
 pub use foot_springs::{FootSprings, SpringSettings, add_foot_springs};
 pub use initial::InitialStates;
-pub use mass::{MassAdjustment, average_residuals};
+pub use mass::{MassAdjustment, RESIDUALS, average_residuals};
+pub use point::{CENTER_OF_MASS, FollowedPoint};
 pub use reference::Reference;
 
 use crate::analysis::HistoryError;
 use actuators::Actuators;
 use contraction::Course;
 use controls::WindowControls;
-use response::Response;
+use response::{Response, Row};
 use sharing::{Known, Sharing};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{MotionError, State, System, Workspace};
@@ -51,12 +53,49 @@ use soleus_optimization::separable::SharingError;
 use soleus_simulation::{
     ExplicitRungeKutta, Integrator, ModelControls, Statistics, StepOptions, Stop, SystemOde, Trajectory,
 };
+use std::sync::Arc;
 
-/// A coordinate to follow.
-#[derive(Clone, Debug, PartialEq)]
+/// What a task follows.
+#[derive(Clone, Debug)]
+pub enum Followed {
+    /// A coordinate of the model.
+    Coordinate(usize),
+    /// A point in a direction.
+    Point(Arc<FollowedPoint>),
+}
+
+impl Followed {
+    /// The coordinate, if it is one.
+    pub fn coordinate(&self) -> Option<usize> {
+        match self {
+            Followed::Coordinate(c) => Some(*c),
+            Followed::Point(_) => None,
+        }
+    }
+
+    /// The name of the coordinate, or of the point with its direction.
+    pub fn label(&self, model: &Model) -> String {
+        match self {
+            Followed::Coordinate(c) => model.coordinates[*c].name.clone(),
+            Followed::Point(p) => p.label(),
+        }
+    }
+
+    /// Whether both are the same coordinate, or the same point.
+    pub fn is(&self, other: &Followed) -> bool {
+        match (self, other) {
+            (Followed::Coordinate(a), Followed::Coordinate(b)) => a == b,
+            (Followed::Point(a), Followed::Point(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+/// A coordinate or a point to follow.
+#[derive(Clone, Debug)]
 pub struct Task {
-    /// The coordinate in the model.
-    pub coordinate: usize,
+    /// What it is.
+    pub followed: Followed,
     /// Weight of its acceleration, where accelerations are met as well as weights ask for.
     pub weight: f64,
     /// Gain of the error in position, 1/s².
@@ -70,7 +109,7 @@ pub struct Task {
 impl Task {
     /// With the gains of Thelen & Anderson (2006): errors die out without overshoot, with a time constant of 0.1 s.
     pub fn new(coordinate: usize) -> Self {
-        Task { coordinate, weight: 1.0, kp: 100.0, kv: 20.0, ka: 1.0 }
+        Task { followed: Followed::Coordinate(coordinate), weight: 1.0, kp: 100.0, kv: 20.0, ka: 1.0 }
     }
 }
 
@@ -246,7 +285,7 @@ pub enum TrackingError {
 pub struct Shortfall {
     /// Beginning of the window, s.
     pub time: f64,
-    /// The coordinate.
+    /// The coordinate, or the point with its direction.
     pub coordinate: String,
     /// Generalized force that it would take, N·m or N.
     pub wanted: f64,
@@ -275,7 +314,6 @@ pub struct Tracker<'a> {
     system: &'a System,
     reference: &'a Reference,
     tasks: Vec<Task>,
-    mobilities: Vec<usize>,
     settings: Settings,
     actuators: Actuators,
     response: Response,
@@ -319,17 +357,20 @@ impl<'a> Tracker<'a> {
             return Err(TrackingError::Window { window: settings.window });
         }
         let actuators = Actuators::new(model, system, driven)?;
-        let mobility = |t: &Task| system.tree.mobility_of_coordinate[t.coordinate];
-        let is_used = |t: &&Task| mobility(t) != usize::MAX && t.weight != 0.0;
+        let mobilities = &system.tree.mobility_of_coordinate;
+        let is_held = |t: &Task| t.followed.coordinate().is_some_and(|c| mobilities[c] == usize::MAX);
+        let is_used = |t: &&Task| !is_held(t) && t.weight != 0.0;
         let tasks: Vec<Task> = tasks.iter().filter(is_used).cloned().collect();
-        let mobilities: Vec<usize> = tasks.iter().map(mobility).collect();
-        let mut response = Response::new(system, &actuators, mobilities);
+        let row = |t: &Task| match &t.followed {
+            Followed::Coordinate(c) => Row::Mobility(mobilities[*c]),
+            Followed::Point(p) => Row::Point(p.clone(), vec![0.0; system.tree.num_mobilities]),
+        };
+        let mut response = Response::new(system, &actuators, tasks.iter().map(row).collect());
         let independent = response.independent_tasks(system, reference)?;
         let tasks: Vec<Task> = independent.iter().map(|&i| tasks[i].clone()).collect();
         if tasks.is_empty() {
             return Err(TrackingError::NoTasks);
         }
-        let mobilities: Vec<usize> = tasks.iter().map(mobility).collect();
         let window = WindowControls::new(base, &actuators.list, system.num_controls);
         let ode = SystemOde::new(system, window);
         let norm = ode.error_norm();
@@ -339,7 +380,7 @@ impl<'a> Tracker<'a> {
         Ok(Tracker {
             sharing: Sharing::new(settings, &weights, actuators.list.len())
                 .map_err(|source| TrackingError::Sharing { time: reference.span[0], source })?,
-            response: Response::new(system, &actuators, mobilities.clone()),
+            response: Response::new(system, &actuators, tasks.iter().map(row).collect()),
             assembler: (system.constraints.num_rows() > 0).then(|| Assembler::new(model, system)),
             method: ExplicitRungeKutta::merson(norm, settings.steps.clone()),
             pose: system.default_state.clone(),
@@ -359,7 +400,6 @@ impl<'a> Tracker<'a> {
             system,
             reference,
             tasks,
-            mobilities,
             ode,
         })
     }
@@ -481,10 +521,18 @@ impl<'a> Tracker<'a> {
         // Errors, and the accelerations that mend them.
         let mut window = Window { time: t0, ..Window::default() };
         let mut wanted = Vec::with_capacity(self.tasks.len());
-        for (task, &m) in self.tasks.iter().zip(&self.mobilities) {
-            let [q, u, _] = self.reference.at(m, t0);
-            let udot = self.reference.at(m, t1)[2];
-            let (eq, eu) = (q - x.q[m], u - x.u[m]);
+        if self.tasks.iter().any(|t| t.followed.coordinate().is_none()) {
+            self.system.compute_kinematics(x, &mut self.ws);
+        }
+        for task in &self.tasks {
+            let ([q, u, _], [_, _, udot], found) = match &task.followed {
+                Followed::Coordinate(c) => {
+                    let m = self.system.tree.mobility_of_coordinate[*c];
+                    (self.reference.at(m, t0), self.reference.at(m, t1), [x.q[m], x.u[m]])
+                }
+                Followed::Point(p) => (p.wanted(t0), p.wanted(t1), p.found(&self.ws)),
+            };
+            let (eq, eu) = (q - found[0], u - found[1]);
             window.errors.push(eq);
             window.speed_errors.push(eu);
             wanted.push(task.ka * udot + task.kv * eu + task.kp * eq); // (1)
@@ -568,7 +616,7 @@ impl<'a> Tracker<'a> {
             let at_limit = self.sharing.at_limit(i, missing);
             list.push(Shortfall {
                 time,
-                coordinate: self.model.coordinates[task.coordinate].name.clone(),
+                coordinate: task.followed.label(self.model),
                 wanted,
                 missing,
                 at_limit: at_limit.map(|k| self.actuators.list[k].name.clone()).collect(),

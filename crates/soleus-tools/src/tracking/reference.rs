@@ -24,7 +24,7 @@ pub struct Reference {
 
 /// One quantity over time.
 #[derive(Clone, Debug)]
-enum Course {
+pub(super) enum Course {
     Constant(f64),
     Spline(GcvSpline),
 }
@@ -34,6 +34,14 @@ impl Course {
         match self {
             Course::Constant(c) => *c,
             Course::Spline(s) => s.eval(t)[0],
+        }
+    }
+
+    /// Value, first and second slope.
+    pub fn with_slopes(&self, t: f64) -> [f64; 3] {
+        match self {
+            Course::Constant(c) => [*c, 0.0, 0.0],
+            Course::Spline(s) => s.eval(t),
         }
     }
 

@@ -1,11 +1,12 @@
 //! Accelerations as a linear function of the forces of actuators.
 
 use super::actuators::Actuators;
-use super::{Reference, TrackingError};
+use super::{FollowedPoint, Reference, TrackingError};
 use soleus_dynamics::system::{MotionError, State};
 use soleus_dynamics::{System, Workspace};
 use soleus_math::SpatialVec;
 use soleus_math::dense::{factorize_cholesky, solve_cholesky};
+use std::sync::Arc;
 
 /// Accelerations of the tasks, u̇ = u̇₀ + A f: u̇₀ without the actuators, columns of A by one newton of each. Constraints hold in both.
 #[derive(Clone, Debug)]
@@ -13,7 +14,7 @@ pub(super) struct Response {
     /// The model without its driven actuators.
     system: System,
     pub ws: Workspace<f64>,
-    mobilities: Vec<usize>,
+    rows: Vec<Row>,
     /// u̇₀ of the tasks.
     pub free: Vec<f64>,
     /// A by columns.
@@ -24,16 +25,34 @@ pub(super) struct Response {
     column: Vec<f64>,
 }
 
+/// How the acceleration of a task follows from u̇.
+#[derive(Clone, Debug)]
+pub(super) enum Row {
+    Mobility(usize),
+    /// A point, and its row J.
+    Point(Arc<FollowedPoint>, Vec<f64>),
+}
+
+impl Row {
+    /// What changes of u̇ change.
+    fn of(&self, udot: &[f64]) -> f64 {
+        match self {
+            Row::Mobility(m) => udot[*m],
+            Row::Point(_, J) => J.iter().zip(udot).map(|(j, u)| j * u).sum(),
+        }
+    }
+}
+
 /// A task whose own acceleration is less than this part of what its neighbours leave it is determined by them.
 const DETERMINED: f64 = 1e-9;
 
 impl Response {
-    pub fn new(system: &System, actuators: &Actuators, mobilities: Vec<usize>) -> Self {
+    pub fn new(system: &System, actuators: &Actuators, rows: Vec<Row>) -> Self {
         let mut without = system.clone();
         for a in &actuators.list {
             without.forces[a.load.force].enabled = false;
         }
-        let (k, n) = (mobilities.len(), actuators.list.len());
+        let (k, n) = (rows.len(), actuators.list.len());
         Response {
             ws: without.workspace(),
             free: vec![0.0; k],
@@ -42,7 +61,7 @@ impl Response {
             body: vec![SpatialVec::zero(); system.tree.nodes.len()],
             column: vec![0.0; system.tree.num_mobilities],
             system: without,
-            mobilities,
+            rows,
         }
     }
 
@@ -54,25 +73,33 @@ impl Response {
         controls: &[f64],
     ) -> Result<(), MotionError> {
         self.system.compute_motion(x, controls, &mut self.ws)?;
-        for (a, &m) in self.free.iter_mut().zip(&self.mobilities) {
-            *a = self.ws.udot[m];
+        for (a, row) in self.free.iter_mut().zip(&mut self.rows) {
+            *a = match row {
+                Row::Mobility(m) => self.ws.udot[*m],
+                Row::Point(point, J) => point.compute(&self.system, &self.ws, &mut self.body, J),
+            };
         }
         // Changes of accelerations obey the constraints without what velocities and time ask of them.
         self.ws.constraints.bias.fill(0.0);
-        let k = self.mobilities.len();
+        let k = self.rows.len();
         for (i, a) in actuators.list.iter().enumerate() {
             a.load.generalized(&self.system, &self.ws, x.time, 1.0, &mut self.body, &mut self.column);
             self.respond();
-            for (out, &m) in self.columns[i * k..].iter_mut().zip(&self.mobilities) {
-                *out = self.column[m];
+            for (out, row) in self.columns[i * k..].iter_mut().zip(&self.rows) {
+                *out = row.of(&self.column);
             }
         }
         for i in 0..k {
-            self.column.fill(0.0);
-            self.column[self.mobilities[i]] = 1.0;
+            match &self.rows[i] {
+                Row::Mobility(m) => {
+                    self.column.fill(0.0);
+                    self.column[*m] = 1.0;
+                }
+                Row::Point(_, J) => self.column.copy_from_slice(J),
+            }
             self.respond();
             for j in 0..k {
-                self.compliance[i * k + j] = self.column[self.mobilities[j]];
+                self.compliance[i * k + j] = self.rows[j].of(&self.column);
             }
         }
         Ok(())
@@ -86,7 +113,7 @@ impl Response {
     /// Turns accelerations of the tasks, one set after the other, into the generalized forces on the tasks that give them. Only the
     /// first set after [`compute`](Self::compute) factorises.
     pub fn weigh(&mut self, sets: &mut [&mut [f64]]) {
-        let k = self.mobilities.len();
+        let k = self.rows.len();
         let mut factor = self.compliance.clone();
         let largest = (0..k).fold(0.0, |m: f64, i| m.max(factor[i * k + i]));
         factorize_cholesky(&mut factor, k, 1e-14 * largest);
@@ -112,7 +139,7 @@ impl Response {
         self.compute(&x, &none, &controls)
             .map_err(|source| TrackingError::Motion { time: x.time, source })?;
         // Cholesky without pivoting; a task whose pivot vanishes is left out.
-        let k = self.mobilities.len();
+        let k = self.rows.len();
         let mut l = vec![0.0; k * k];
         let mut kept: Vec<usize> = Vec::new();
         for i in 0..k {

@@ -115,6 +115,8 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
                 use_muscle_physiology: *use_muscle_physiology,
                 use_model_force_set: *use_model_force_set,
                 opensim_faults: m.opensim_faults,
+                // As for angles of the root, setup files keep to OpenSim.
+                unbalanced_paths: m.opensim_faults || m.history.is_by_angles(),
             };
             let made = StaticOptimization::new(model, system, m.history, m.rows.clone(), &settings);
             Box::new(made.map_err(|e| content(e.to_string()))?)

@@ -21,12 +21,13 @@ use crate::error::{Error, nearest_hint};
 use crate::inputs::table::{Take, read_in_order};
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
+use soleus_control::Trajectory;
 use soleus_math::Table;
 use soleus_math::table::{Element, TableError};
 use soleus_model::{Diagnostics, ForceKind, Model};
 pub use soleus_tools::emg::Likeness;
 use soleus_tools::emg::{envelope, likeness};
-use soleus_viewer::{Dash, Line, Plot, Style};
+use soleus_viewer::{Dash, Line, Plot, Report, Style, Table as Rows};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -57,6 +58,11 @@ impl Default for Emg {
         }
     }
 }
+
+/// The low-pass that made an envelope leaves values below zero beside a burst, down to this part of the largest: 0.043 for a Butterworth
+/// filter of second order run both ways over an impulse, 0.134 for one of fourth order. They count as zero. Raw signals go as far below
+/// zero as above.
+const UNDERSHOOT: f64 = 0.15;
 
 /// The EMG of one muscle, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +121,10 @@ impl Emg {
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         for (channel, own) in &self.channels {
             if table.column(channel).is_none() {
-                let hint = nearest_hint("channel", channel, table.labels().iter().map(String::as_str));
+                let hint = match nearest_hint("channel", channel, table.labels().iter().map(String::as_str)) {
+                    hint if hint.is_empty() => format!("the channels are {}", table.labels().join(", ")),
+                    hint => hint,
+                };
                 return wrong(format!("there is no channel `{channel}`"), &hint);
             }
             for muscle in own {
@@ -166,15 +175,18 @@ impl Emg {
                 },
                 false => y.to_vec(),
             };
-            if let Some(low) = values.iter().copied().find(|y| *y < -1e-3) {
-                let message =
-                    format!("channel `{channel}` has negative values, {low} first: it is not an envelope");
+            let peak = values.iter().fold(0.0, |m: f64, y| m.max(*y));
+            let low = values.iter().fold(0.0, |m: f64, y| m.min(*y));
+            if low < -UNDERSHOOT * peak {
+                let message = format!(
+                    "channel `{channel}` goes down to {low:.3} and up to {peak:.3}: it is not an envelope"
+                );
                 return wrong(message, "raw signals are rectified and smoothed with --emg-raw");
             }
-            let peak = values.iter().fold(0.0, |m: f64, y| m.max(*y));
             if !(peak > 0.0) {
                 return wrong(format!("channel `{channel}` is 0 throughout"), "leave it out");
             }
+            values.iter_mut().for_each(|y| *y = y.max(0.0));
             if self.raw || peak > 1.0 + 1e-6 {
                 values.iter_mut().for_each(|y| *y /= peak);
                 if !scaled.iter().any(|c| c == channel) {
@@ -255,8 +267,37 @@ pub(crate) fn told(list: &[EmgComparison]) -> String {
     text
 }
 
+/// The same of a motion that optimal control found.
+pub(crate) fn compare_found(
+    curves: &[EmgCurve],
+    found: &Trajectory,
+) -> Result<(Vec<EmgComparison>, Option<Table>), TableError> {
+    let states = &found.states;
+    let columns: Vec<Vec<f64>> =
+        (0..states.names.len()).map(|i| states.rows.iter().map(|r| r[i]).collect()).collect();
+    compare(curves, &found.times, |muscle| {
+        let label = format!("/{muscle}/activation");
+        states.names.iter().position(|n| n.ends_with(&label)).map(|i| columns[i].as_slice())
+    })
+}
+
+/// The comparison as part of a page.
+pub(crate) fn section(page: Report, list: &[EmgComparison], table: &Table) -> Report {
+    let mut rows = Rows::new(
+        "Activations beside EMG",
+        ["muscle", "channel", "correlation", "RMS", "EMG on, s", "muscle on, s"],
+    );
+    let or = |x: Option<f64>| x.map_or("–".to_string(), |x| format!("{x:.3}"));
+    for c in list {
+        let l = &c.likeness;
+        let numbers = [or(l.correlation), format!("{:.3}", l.rms), or(l.onsets[0]), or(l.onsets[1])];
+        rows = rows.row([vec![c.muscle.clone(), c.channel.clone()], numbers.to_vec()].concat());
+    }
+    page.table(rows).plots(plots(table))
+}
+
 /// One plot for each muscle: EMG dashed, activation solid.
-pub(crate) fn plots(table: &Table) -> Vec<Plot> {
+fn plots(table: &Table) -> Vec<Plot> {
     let muscles = table.labels().iter().filter_map(|l| l.strip_suffix(".emg"));
     muscles
         .map(|muscle| {

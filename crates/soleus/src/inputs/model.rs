@@ -2,13 +2,13 @@
 
 use super::paths::folder_of;
 use super::setup;
-use crate::context::Context;
+use crate::context::{Context, Silent};
 use crate::error::Error;
 use crate::source::ModelSource;
 use soleus_dynamics::{Options, System};
 use soleus_io::mesh::read_contact_meshes;
 use soleus_io::osim;
-use soleus_model::{Diagnostics, Document, Element, Model};
+use soleus_model::{Diagnostics, Document, Element, Force, Model};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,6 +103,26 @@ pub fn read_changed(cx: &Context, source: &ModelSource, change: &Change) -> Resu
     let mut model = settle(cx, path, model, log)?;
     model.file_version = version;
     Ok(model)
+}
+
+/// Where a force comes from: the first of the files that were added in which its name is, or the model's own; and the line.
+pub fn place_of_force(
+    cx: &Context,
+    source: &ModelSource,
+    files: &[PathBuf],
+    force: &Force,
+    model: &Model,
+) -> (PathBuf, u32) {
+    let own = model.line_of(&force.path);
+    let quiet = cx.with_monitor(&Silent);
+    for file in files.iter().filter(|_| own <= model.line_of("/forceset")) {
+        // It was read before without an error.
+        let members = upgraded(&quiet, file).ok().and_then(|d| osim::set_members(&d, "ForceSet"));
+        if let Some(m) = members.iter().flatten().find(|m| m.name() == force.name) {
+            return (file.clone(), m.line);
+        }
+    }
+    (source.path().to_path_buf(), own)
 }
 
 /// Names of the members of a set.

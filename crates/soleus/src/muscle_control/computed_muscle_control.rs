@@ -120,7 +120,7 @@ impl ComputedMuscleControl {
             None => Vec::new(),
         };
         let weight = self.emg.as_ref().map_or(0.0, |e| e.weight);
-        let (tasks, task_lines) = inputs::tasks(cx, request, &model)?;
+        let (tasks, task_lines) = inputs::tasks(cx, request, (&model, &system), &history)?;
         let mut job = Job {
             request,
             both: (&model, &system),

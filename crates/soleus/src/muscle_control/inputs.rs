@@ -3,16 +3,19 @@
 use super::Tracking;
 use crate::context::Context;
 use crate::error::{Error, nearest_hint};
-use crate::inputs::table::{GAP_HINT, read_numbers_of_motion};
+use crate::inputs::table::{GAP_HINT, Take, read_in_order, read_numbers_of_motion};
 use soleus_dynamics::System;
-use soleus_io::setup::{ControlLimits, TrackingTask, read_control_limits, read_tracking_tasks};
+use soleus_io::setup::{ControlLimits, TrackedPoint, TrackingTask, read_control_limits, read_tracking_tasks};
 use soleus_math::signal::{lowpass_fir, padded};
+use soleus_math::table::Element;
+use soleus_math::{Table, vec3};
 use soleus_model::force::{ControlRange, ForceKind};
 use soleus_model::{Diagnostics, Model};
 use soleus_simulation::system::ControlNodes;
 use soleus_tools::analysis::{HistoryError, MotionSettings, StateHistory};
 use soleus_tools::quality::{check_cutoff, check_points, check_units};
-use soleus_tools::tracking::{Driven, Limit, Task};
+use soleus_tools::tracking::{CENTER_OF_MASS, Driven, Followed, FollowedPoint, Limit, Reference, Task};
+use std::sync::Arc;
 
 /// OpenSim pads the motion by so many rows at each end before it filters.
 const PADDING: usize = 60;
@@ -22,7 +25,12 @@ const ORDER: usize = 50;
 pub const LEAST_OF_OPENSIM: f64 = 0.02;
 
 /// The tasks of a request, and their lines in the file that they are from.
-pub fn tasks(cx: &Context, request: &Tracking, model: &Model) -> Result<(Vec<Task>, Vec<u32>), Error> {
+pub fn tasks(
+    cx: &Context,
+    request: &Tracking,
+    (model, system): (&Model, &System),
+    history: &StateHistory,
+) -> Result<(Vec<Task>, Vec<u32>), Error> {
     let (list, path) = match &request.task_file {
         Some(path) => {
             let (tasks, log) = read_tracking_tasks(&cx.read(path)?, &path.display().to_string());
@@ -36,18 +44,112 @@ pub fn tasks(cx: &Context, request: &Tracking, model: &Model) -> Result<(Vec<Tas
         return Ok((all, lines));
     }
     let (mut tasks, mut lines) = (Vec::with_capacity(list.len()), Vec::with_capacity(list.len()));
+    let mut points = Points { request, both: (model, system), history, measured: None };
     for t in list.iter().filter(|t| t.on) {
+        check(path, t)?;
+        lines.push(t.line);
+        if let Some(point) = &t.point {
+            let followed = Followed::Point(points.find(cx, path, t, point)?);
+            tasks.push(Task { followed, weight: t.weight, kp: t.kp, kv: t.kv, ka: t.ka });
+            continue;
+        }
         let Some(coordinate) = model.coordinate(&t.coordinate) else {
             let hint =
                 nearest_hint("coordinate", &t.coordinate, model.coordinates.iter().map(|c| c.name.as_str()));
             let message = format!("task for `{}`, which is not a coordinate of the model", t.coordinate);
             return Err(Error::content(path, t.line, "", message, &hint));
         };
-        check(path, t)?;
-        lines.push(t.line);
-        tasks.push(Task { coordinate: coordinate.0, weight: t.weight, kp: t.kp, kv: t.kv, ka: t.ka });
+        let followed = Followed::Coordinate(coordinate.0);
+        tasks.push(Task { followed, weight: t.weight, kp: t.kp, kv: t.kv, ka: t.ka });
     }
     Ok((tasks, lines))
+}
+
+/// Where points to follow come from.
+struct Points<'a> {
+    request: &'a Tracking,
+    both: (&'a Model, &'a System),
+    history: &'a StateHistory,
+    /// Their places over time, where a file has them, in m; padded and filtered as the motion is.
+    measured: Option<Table>,
+}
+
+impl Points<'_> {
+    /// The point of a task: along its columns of the file of points, or where it is in the motion if there is no file.
+    fn find(
+        &mut self,
+        cx: &Context,
+        path: &std::path::Path,
+        t: &TrackingTask,
+        point: &TrackedPoint,
+    ) -> Result<Arc<FollowedPoint>, Error> {
+        let (model, system) = self.both;
+        let wrong = |message: String, hint: &str| Error::content(path, t.line, "", message, hint);
+        let [location, direction] = [point.location, point.direction].map(|[x, y, z]| vec3(x, y, z));
+        if !((direction.norm() - 1.0).abs() < 1e-6) {
+            return Err(wrong(format!("the direction of point `{}` has no length of one", t.coordinate), ""));
+        }
+        let Some(made) = FollowedPoint::new(self.both, &t.coordinate, &point.body, [location, direction])
+        else {
+            let names = model.bodies.iter().map(|b| b.name.as_str()).chain([CENTER_OF_MASS]);
+            let hint = nearest_hint("body", &point.body, names);
+            let message = format!("point `{}` is on `{}`, which is not a body", t.coordinate, point.body);
+            return Err(wrong(message, &hint));
+        };
+        let made = match &self.request.points {
+            None => {
+                let reference = Reference::new(system, self.history).map_err(|e| wrong(e.to_string(), ""))?;
+                made.along_motion(system, &reference, self.history.times())
+            }
+            Some(file) => {
+                if self.measured.is_none() {
+                    self.measured = Some(self.read(cx, file)?);
+                }
+                let table = self.measured.as_ref().unwrap_or_else(|| unreachable!());
+                let Some(places) = triple(table, &t.coordinate) else {
+                    let hint = "columns are NAME_x, NAME_y, NAME_z, or three of the name itself";
+                    let message = format!("no places of point `{}` over time", t.coordinate);
+                    return Err(Error::content(file, 0, "", message, hint));
+                };
+                made.along(table.times(), places)
+            }
+        };
+        made.map(Arc::new).map_err(|e| wrong(e.to_string(), ""))
+    }
+
+    fn read(&self, cx: &Context, file: &std::path::Path) -> Result<Table, Error> {
+        let mut table = read_in_order(cx, &file.into(), Take::Markers)?;
+        let wrong = |message: String| Error::content(file, 0, "", message, GAP_HINT);
+        if table.columns().iter().flatten().any(|x| !x.is_finite()) {
+            return Err(wrong("places of points have gaps".to_string()));
+        }
+        if table.metadata_value("Units").is_some() {
+            table =
+                table.in_meters().ok_or_else(|| wrong("the unit of its places is not known".to_string()))?;
+        }
+        let signal = |e: soleus_math::signal::SignalError| wrong(e.to_string());
+        let long = padded(&table, PADDING.min(table.rows().saturating_sub(1))).map_err(signal)?;
+        match self.request.cutoff_hz {
+            Some(hz) => lowpass_fir(&long, ORDER, hz).map_err(signal),
+            None => Ok(long),
+        }
+    }
+}
+
+/// The three columns of a point.
+fn triple<'t>(table: &'t Table, name: &str) -> Option<[&'t [f64]; 3]> {
+    let columns = table.columns();
+    let take = |at: [usize; 3]| at.map(|i| columns[i].as_slice());
+    if table.element() == Element::Vec(3) {
+        return table.labels().iter().position(|l| l == name).map(|i| take([3 * i, 3 * i + 1, 3 * i + 2]));
+    }
+    let find = |label: &str| table.labels().iter().position(|l| l == label);
+    if let Some(first) = find(name) {
+        let same = |i: usize| table.labels().get(i).is_some_and(|l| l == name);
+        return (same(first + 1) && same(first + 2)).then(|| take([first, first + 1, first + 2]));
+    }
+    let [x, y, z] = ["x", "y", "z"].map(|axis| find(&format!("{name}_{axis}")));
+    Some(take([x?, y?, z?]))
 }
 
 fn check(path: &std::path::Path, t: &TrackingTask) -> Result<(), Error> {

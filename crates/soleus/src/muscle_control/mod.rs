@@ -52,7 +52,7 @@ use crate::simulation::SimulationOutput;
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use soleus_io::setup::write_controls;
-pub use soleus_io::setup::{AnalysisSetup, TrackingSetup, TrackingTask};
+pub use soleus_io::setup::{AnalysisSetup, TrackedPoint, TrackingSetup, TrackingTask};
 use soleus_io::table::sto::Digits;
 use soleus_math::Table;
 use soleus_model::Element;
@@ -81,7 +81,9 @@ pub struct Tracking {
     pub motion: Source<Table>,
     /// Cutoff of the low-pass on the coordinates, Hz; no filter without it.
     pub cutoff_hz: Option<f64>,
-    /// Coordinates to follow; all that can move without them.
+    /// Places of points over time (.trc, .sto), for tasks that follow points; where they are in the motion without it.
+    pub points: Option<PathBuf>,
+    /// Coordinates and points to follow; all coordinates that can move without them.
     pub tasks: Vec<TrackingTask>,
     /// File with a `CMC_TaskSet`, in the place of `tasks`.
     pub task_file: Option<PathBuf>,
@@ -125,6 +127,7 @@ impl Default for Tracking {
             reserves: Vec::new(),
             motion: Source::default(),
             cutoff_hz: None,
+            points: None,
             tasks: Vec::new(),
             task_file: None,
             limits: None,
@@ -146,10 +149,6 @@ impl Default for Tracking {
 
 impl Tracking {
     fn from_setup(path: &Path, s: &TrackingSetup) -> Result<Self, Error> {
-        if let Some(points) = &s.points_file {
-            let message = format!("points to follow (`desired_points_file` {points}) cannot be followed");
-            return Err(Error::content(path, 0, "", message, "leave it empty, and follow coordinates"));
-        }
         let tool = &s.tool;
         Ok(Tracking {
             model: required(path, "model_file", tool.model_file.as_deref())?.into(),
@@ -159,6 +158,7 @@ impl Tracking {
             loads: tool.external_loads_file.as_ref().map(|f| beside(path, f)),
             motion: required(path, "desired_kinematics_file", s.motion_file.as_deref())?.into(),
             cutoff_hz: s.cutoff_hz,
+            points: s.points_file.as_ref().map(|f| beside(path, f)),
             task_file: Some(required(path, "task_set_file", s.task_file.as_deref())?),
             limits: s.limits_file.as_ref().map(|f| beside(path, f)),
             from: bound(tool.initial_time),

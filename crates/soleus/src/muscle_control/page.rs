@@ -38,17 +38,7 @@ pub fn page(found: &TrackedMotion, rough: Option<(f64, &Table)>) -> String {
         page = page.table(rows);
     }
     if let Some(table) = &found.emg {
-        let mut rows = Rows::new(
-            "Activations beside EMG",
-            ["muscle", "channel", "correlation", "RMS", "EMG on, s", "muscle on, s"],
-        );
-        let or = |x: Option<f64>| x.map_or("–".to_string(), |x| format!("{x:.3}"));
-        for c in &report.emg {
-            let l = &c.likeness;
-            let numbers = [or(l.correlation), format!("{:.3}", l.rms), or(l.onsets[0]), or(l.onsets[1])];
-            rows = rows.row([vec![c.muscle.clone(), c.channel.clone()], numbers.to_vec()].concat());
-        }
-        page = page.table(rows).plots(emg::plots(table));
+        page = emg::section(page, &report.emg, table);
     }
     let excitations = excitations(found, rough.map(|r| r.1));
     if !excitations.is_empty() {

@@ -254,7 +254,7 @@ pub fn report(
 ) -> TrackingReport {
     let rows = tracker.rows();
     let mut coordinates = Vec::new();
-    let followed: Vec<usize> = tracker.tasks().iter().map(|t| t.coordinate).collect();
+    let followed: Vec<usize> = tracker.tasks().iter().filter_map(|t| t.followed.coordinate()).collect();
     let others = (0..model.coordinates.len()).filter(|c| !followed.contains(c));
     for coordinate in followed.iter().copied().chain(others) {
         let c = &model.coordinates[coordinate];
@@ -275,6 +275,14 @@ pub fn report(
         let [_, rms, largest] = summary(&rows.times, &errors);
         let is_followed = followed.contains(&coordinate);
         coordinates.push(CoordinateError { name: c.name.clone(), unit, rms, largest, is_followed });
+    }
+    for (i, task) in tracker.tasks().iter().enumerate().filter(|(_, t)| t.followed.coordinate().is_none()) {
+        let windows = tracker.windows();
+        let times: Vec<f64> = windows.iter().map(|w| w.time).collect();
+        let errors: Vec<f64> = windows.iter().map(|w| 1000.0 * w.errors[i]).collect();
+        let [_, rms, largest] = summary(&times, &errors);
+        let name = task.followed.label(model);
+        coordinates.push(CoordinateError { name, unit: "mm", rms, largest, is_followed: true });
     }
     let forces = tables.iter().find(|t| t.analysis == "Actuation" && t.suffix == "_force").map(|t| &t.table);
     let windows = tracker.windows();

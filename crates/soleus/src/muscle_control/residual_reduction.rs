@@ -14,7 +14,9 @@ use soleus_io::setup::{RraSetup, TrackingTask, write_tracking_tasks};
 use soleus_math::SymMat33;
 use soleus_model::{Document, Element, Model};
 use soleus_tools::analysis::StateHistory;
-use soleus_tools::tracking::{Effort, InitialStates, MassAdjustment, Settings, Target, average_residuals};
+use soleus_tools::tracking::{
+    Effort, InitialStates, MassAdjustment, RESIDUALS, Settings, Target, average_residuals,
+};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -86,7 +88,7 @@ impl ResidualReduction {
             let found = self.adjust(cx, change, (&mut model, &mut system), &history, range)?;
             adjusted = Some(found);
         }
-        let (tasks, task_lines) = inputs::tasks(cx, request, &model)?;
+        let (tasks, task_lines) = inputs::tasks(cx, request, (&model, &system), &history)?;
         let mut job = Job {
             request,
             both: (&model, &system),
@@ -151,6 +153,16 @@ impl ResidualReduction {
         let means = |model: &Model, system: &System| {
             average_residuals(model, system, history, rows.clone()).map_err(|e| wrong(e.to_string()))
         };
+        let has = |name: &str| model.forces.iter().any(|f| f.enabled && f.is_actuator() && f.name == name);
+        if !RESIDUALS.iter().any(|name| has(name)) {
+            let message = format!(
+                "the mass centre of `{}` stays: means are those of actuators {}, and the model has none of them",
+                change.body,
+                RESIDUALS.join(", ")
+            );
+            let hint = "give residual actuators of these names (--reserves FORCES.xml), as OpenSim's examples have them";
+            cx.warn(request.path(), message, hint);
+        }
         let before = means(model, system)?;
         let adjustment = MassAdjustment::new(model, body, before);
         model.bodies[body].mass_center = adjustment.mass_center[1];

@@ -21,8 +21,8 @@ use soleus_simulation::StepOptions;
 use soleus_simulation::system::{ControlNodes, control_labels};
 use soleus_tools::analysis::StateHistory;
 use soleus_tools::tracking::{
-    FootSprings, InitialStates, Reference, Settings, Shortfall, SpringSettings, Target, Task, Tracker,
-    TrackingError, Window, errors_die_out,
+    Followed, FootSprings, InitialStates, Reference, Settings, Shortfall, SpringSettings, Target, Task,
+    Tracker, TrackingError, Window, errors_die_out,
 };
 use std::path::Path;
 
@@ -76,7 +76,7 @@ impl Job<'_> {
     /// Follows the motion, and makes tables of what came of it.
     pub fn run(&self, cx: &Context) -> Result<TrackedMotion, Error> {
         let (request, (model, system), path) = (self.request, self.both, self.request.path());
-        let wrong = |e: &TrackingError| refused(request, e);
+        let wrong = |e: &TrackingError| self.refused(cx, e);
         let springs: Vec<&String> = self.springs.iter().flatten().collect();
         let driven = inputs::driven(cx, request, model, self.least_excitation, &springs)?;
         let folders = [folder_of(path), request.model.folder()];
@@ -264,7 +264,7 @@ impl Job<'_> {
             if t.weight == 0.0 || t.kv == 0.0 || errors_die_out(kp, t.kv, window) {
                 continue;
             }
-            let name = &self.both.0.coordinates[t.coordinate].name;
+            let name = t.followed.label(self.both.0);
             let message = format!(
                 "errors of `{name}` grow from window to window of {window} s: kp {} and kv {} are too large for it",
                 t.kp, t.kv
@@ -286,34 +286,34 @@ impl Job<'_> {
         self.request.task_file.as_deref().unwrap_or(self.request.path())
     }
 
-    /// The line of the task of a coordinate.
-    fn line_of(&self, coordinate: usize) -> u32 {
-        let place = self.tasks.iter().position(|t| t.coordinate == coordinate);
+    /// The line of a task.
+    fn line_of(&self, followed: &Followed) -> u32 {
+        let place = self.tasks.iter().position(|t| t.followed.is(followed));
         place.and_then(|p| self.task_lines.get(p).copied()).unwrap_or(0)
     }
 
     /// Refuses tasks that no actuator moves, or that actuators move together with others alone; where accelerations are met by weights,
     /// such tasks are warned about.
     fn check_actuation(&self, cx: &Context, tracker: &mut Tracker) -> Result<(), Error> {
-        let list = tracker.not_actuated().map_err(|e| refused(self.request, &e))?;
+        let list = tracker.not_actuated().map_err(|e| self.refused(cx, &e))?;
         let mut log = Diagnostics::new(self.task_file().display().to_string());
-        let name = |c: usize| self.both.0.coordinates[c].name.as_str();
+        let name = |f: &Followed| f.label(self.both.0);
         let is_exact = self.settings.target == Target::Exact;
         for t in &list {
             let message = match t.follows.is_empty() {
-                true => format!("no actuator moves `{}`, which has a task", name(t.coordinate)),
+                true => format!("no actuator moves `{}`, which has a task", name(&t.followed)),
                 false => {
-                    let others: Vec<&str> = t.follows.iter().map(|&c| name(c)).collect();
+                    let others: Vec<String> = t.follows.iter().map(name).collect();
                     format!(
                         "actuators cannot move `{}` on its own: its moment follows from those of {}",
-                        name(t.coordinate),
+                        name(&t.followed),
                         others.join(", ")
                     )
                 }
             };
             let hint =
                 "give it an actuator (--reserves, --residuals; force_set_files), or switch its task off";
-            let line = self.line_of(t.coordinate);
+            let line = self.line_of(&t.followed);
             match is_exact {
                 true => log.error(line, "", message, hint),
                 false => log.warn(line, "", message, hint),
@@ -357,11 +357,22 @@ impl Job<'_> {
         let (kept, model) = (tracker.tasks(), self.both.0);
         let mut log = Diagnostics::new(self.task_file().display().to_string());
         for t in self.tasks.iter().filter(|t| t.weight != 0.0) {
-            if kept.iter().any(|k| k.coordinate == t.coordinate) {
+            if kept.iter().any(|k| k.followed.is(&t.followed)) {
                 continue;
             }
-            let c = &model.coordinates[t.coordinate];
-            let couples = |k: &ConstraintKind| matches!(k, ConstraintKind::CoordinateCoupler { dependent, .. } if dependent.0 == t.coordinate);
+            let Followed::Coordinate(coordinate) = t.followed else {
+                let message =
+                    format!("`{}` is not followed: tasks before it determine it", t.followed.label(model));
+                log.warn(
+                    self.line_of(&t.followed),
+                    "",
+                    message,
+                    "switch the task off, or put it before theirs",
+                );
+                continue;
+            };
+            let c = &model.coordinates[coordinate];
+            let couples = |k: &ConstraintKind| matches!(k, ConstraintKind::CoordinateCoupler { dependent, .. } if dependent.0 == coordinate);
             let coupler = model.constraints.iter().find(|k| k.enforced && couples(&k.kind));
             let why = match coupler {
                 _ if c.locked => "it is locked in the model".to_string(),
@@ -373,9 +384,36 @@ impl Job<'_> {
                 true => "free it in the model to follow it, or switch the task off",
                 false => "switch the task off",
             };
-            log.warn(self.line_of(t.coordinate), "", format!("`{}` is not followed: {why}", c.name), hint);
+            log.warn(self.line_of(&t.followed), "", format!("`{}` is not followed: {why}", c.name), hint);
         }
         cx.report(&log);
+    }
+
+    /// Why it cannot work, with the file and the line of the actuator that it is about.
+    fn refused(&self, cx: &Context, e: &TrackingError) -> Error {
+        let hint = match e {
+            TrackingError::NoTasks => "switch tasks on in the task set",
+            TrackingError::NoActuators => "add actuators: force_set_files, --residuals, --reserves",
+            TrackingError::NoForce { .. } => "give it an optimal force that is not zero",
+            TrackingError::NotScalar { .. } => {
+                "leave it out (actuators_to_exclude), or use actuators of one control"
+            }
+            TrackingError::Limits { .. } => {
+                "give it limits that leave something: constraints_file, min_control, max_control"
+            }
+            TrackingError::Window { .. } => "give a positive number of seconds, such as 0.01",
+            _ => "",
+        };
+        let named = match e {
+            TrackingError::NoForce { name, .. }
+            | TrackingError::NotScalar { name }
+            | TrackingError::Limits { name, .. } => self.both.0.forces.iter().find(|f| f.name == *name),
+            _ => None,
+        };
+        let request = self.request;
+        let Some(force) = named else { return Error::content(request.path(), 0, "", e.to_string(), hint) };
+        let (file, line) = model::place_of_force(cx, &request.model, &request.force_sets, force, self.both.0);
+        Error::content(&file, line, &force.path, e.to_string(), hint)
     }
 
     fn verdict(&self, report: &TrackingReport) -> Result<(), Error> {
@@ -418,23 +456,6 @@ pub fn told(s: &Shortfall) -> String {
     )
 }
 
-fn refused(request: &Tracking, e: &TrackingError) -> Error {
-    let hint = match e {
-        TrackingError::NoTasks => "switch tasks on in the task set",
-        TrackingError::NoActuators => "add actuators: force_set_files, --residuals, --reserves",
-        TrackingError::NoForce { .. } => "give it an optimal force that is not zero",
-        TrackingError::NotScalar { .. } => {
-            "leave it out (actuators_to_exclude), or use actuators of one control"
-        }
-        TrackingError::Limits { .. } => {
-            "give it limits that leave something: constraints_file, min_control, max_control"
-        }
-        TrackingError::Window { .. } => "give a positive number of seconds, such as 0.01",
-        _ => "",
-    };
-    Error::content(request.path(), 0, "", e.to_string(), hint)
-}
-
 /// The analyses of a request, and kinematics and actuation where it has none.
 fn with_own(analyses: &[AnalysisSetup]) -> Vec<AnalysisSetup> {
     let mut list = analyses.to_vec();
@@ -455,8 +476,7 @@ fn named(mut table: Table, name: &str) -> Table {
 
 /// Errors of the tasks at the beginning of each window.
 fn errors(model: &Model, tracker: &Tracker) -> Result<Table, TableError> {
-    let labels: Vec<String> =
-        tracker.tasks().iter().map(|t| model.coordinates[t.coordinate].name.clone()).collect();
+    let labels: Vec<String> = tracker.tasks().iter().map(|t| t.followed.label(model)).collect();
     let windows = tracker.windows();
     let times = windows.iter().map(|w| w.time).collect();
     let columns = (0..labels.len()).map(|i| windows.iter().map(|w| w.errors[i]).collect()).collect();

@@ -9,8 +9,8 @@ use super::report::TrackingReport;
 use super::run::Job;
 use crate::context::{Context, Silent};
 use crate::error::Error;
-use soleus_io::setup::TrackingTask;
-use soleus_tools::tracking::Task;
+use soleus_io::setup::{TrackedPoint, TrackingTask};
+use soleus_tools::tracking::{Followed, Task};
 
 /// What is good: residual force (N) and moment (N·m), error of a place (mm) and of an angle (deg); all root mean squares.
 const GOOD: [f64; 4] = [5.0, 30.0, 20.0, 2.0];
@@ -42,10 +42,10 @@ pub fn find(cx: &Context, job: &mut Job, runs: usize) -> Result<Vec<TrackingTask
         // All together by the balance, each by its share of the errors.
         let all = limited((mean / residuals.max(1e-12)).sqrt());
         for task in &mut job.tasks {
-            let name = &model.coordinates[task.coordinate].name;
+            let name = task.followed.label(model);
             let own = errors
                 .iter()
-                .find(|(n, _)| n == name)
+                .find(|(n, _)| *n == name)
                 .map_or(1.0, |(_, e)| limited(e / mean.sqrt().max(1e-12)));
             task.weight *= all * own;
         }
@@ -58,7 +58,18 @@ pub fn find(cx: &Context, job: &mut Job, runs: usize) -> Result<Vec<TrackingTask
         ));
     }
     let task = |t: &Task| TrackingTask {
-        coordinate: model.coordinates[t.coordinate].name.clone(),
+        coordinate: match &t.followed {
+            Followed::Coordinate(c) => model.coordinates[*c].name.clone(),
+            Followed::Point(p) => p.name.clone(),
+        },
+        point: match &t.followed {
+            Followed::Coordinate(_) => None,
+            Followed::Point(p) => Some(TrackedPoint {
+                body: p.body.clone(),
+                location: p.location.to_array(),
+                direction: p.direction.to_array(),
+            }),
+        },
         weight: t.weight,
         kp: t.kp,
         kv: t.kv,

@@ -5,7 +5,7 @@ use super::run::session::PosedStudy;
 use super::solution::Solution;
 use super::tool::{self, Trial};
 use super::{Inputs, problem::references};
-use crate::context::Context;
+use crate::context::{Context, Silent};
 use crate::emg::{self, Emg};
 use crate::error::Error;
 use crate::source::Source;
@@ -14,12 +14,11 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::Actor;
 use soleus_io::setup::moco::{
-    GoalKind, MocoInverseSetup, MocoSolver, ModelStep, ModelStepKind, PrescribedCoordinate, TableOperator,
-    Weight, WeightedSet,
+    GoalKind, MocoInverseSetup, MocoSolver, MocoToolSetup, ModelStep, ModelStepKind, PrescribedCoordinate,
+    TableOperator, Weight, WeightedSet,
 };
 use soleus_io::study::Study;
 use soleus_math::Table;
-use soleus_math::table::TableError;
 use soleus_model::ModelOperator;
 use soleus_model::id::CoordinateId;
 use soleus_model::muscle::TendonDynamicsMode;
@@ -35,7 +34,8 @@ const DEGREE: usize = 5;
 /// The force balance of stretching tendons is an equation of the problem, and the squared rates of their forces are part of the cost, with a
 /// weight of 0.01, as in the examples of `MocoInverse`. Without that cost tendon forces may swing from point to point of the mesh, which
 /// saves effort on paper and takes ten times the iterations. Setup files say themselves which it is; so does
-/// [`ModelChanges::explicit_tendons`](super::ModelChanges::explicit_tendons).
+/// [`ModelChanges::explicit_tendons`](super::ModelChanges::explicit_tendons), without which muscles of Thelen and Millard with stretching
+/// tendons are replaced by those of De Groote and Fregly (2016), with a warning.
 ///
 /// ```no_run
 /// use soleus::optimal_control::{Inverse, ModelChanges, tool::Trial};
@@ -99,26 +99,65 @@ impl Inverse {
     /// Finds the excitations.
     pub fn run(&self, cx: &Context) -> Result<Solution, Error> {
         self.options.check(self.trial.path())?;
-        let posed = self.pose(cx)?;
-        let curves = match &self.emg {
-            Some(emg) => emg.curves(cx, &posed.model.model)?,
-            None => Vec::new(),
-        };
+        let mut posed = self.pose(cx)?;
+        if let Some(emg) = &self.emg {
+            posed.inputs.emg = emg.curves(cx, &posed.model.model)?;
+        }
         let solution = posed.solve(cx, &self.options)?;
         if let (Some(emg), Some(phase)) = (&self.emg, solution.phases.first()) {
-            let wrong = |e: TableError| Error::content(emg.signals.path(), 0, "", e.to_string(), "");
-            let table = phase.table().map_err(wrong)?;
-            let column = |muscle: &str| {
-                let label = format!("/{muscle}/activation");
-                table.labels().iter().find(|l| l.ends_with(&label)).and_then(|l| table.column(l))
-            };
-            let (list, _) = emg::compare(&curves, table.times(), column).map_err(wrong)?;
+            let (list, _) = emg::compare_found(&posed.inputs.emg, &phase.trajectory)
+                .map_err(|e| Error::content(emg.signals.path(), 0, "", e.to_string(), ""))?;
             match list.is_empty() {
                 true => cx.warn(emg.signals.path(), "EMG and activations have no time in common", ""),
                 false => cx.note(format!("activations beside EMG:\n{}", emg::told(&list).trim_end())),
             }
         }
         Ok(solution)
+    }
+
+    /// The model, with what is asked to be done to it. Muscles with fibers as states have curves and activations with corners, among which
+    /// solvers rarely find their way: verbs replace them, as users of `MocoInverse` do, unless tendons are to stay as they are.
+    fn posed_model(&self, cx: &Context) -> Result<(MocoToolSetup, ModelProblem), Error> {
+        let path = self.trial.path();
+        let is_own = self.trial.asked_in.is_none() && !self.trial.changes.explicit_tendons;
+        let posed = |cx: &Context, trial: &Trial| {
+            let mut setup = trial.setup(cx)?;
+            if is_own {
+                let operator = ModelOperator::TendonComplianceDynamicsMode(TendonDynamicsMode::Implicit);
+                setup.model_steps.push(ModelStep { kind: ModelStepKind::Operator(operator), line: 0 });
+            }
+            let model = tool::posed_model(cx, path, &setup, Some(&self.kinematics))?;
+            Ok((setup, model))
+        };
+        let found = posed(cx, &self.trial)?;
+        let has_fiber =
+            |a: &Actor| matches!(a, Actor::Muscle(m) if m.state_names().contains(&"fiber_length"));
+        let system = &found.1.system;
+        let count = system.forces.iter().filter(|f| f.enabled && has_fiber(&f.actor)).count();
+        if count == 0 {
+            return Ok(found);
+        }
+        let mut smooth = self.trial.clone();
+        smooth.changes.degroote_fregly = true;
+        // What is odd about the model was told.
+        let smooth = if is_own { posed(&cx.with_monitor(&Silent), &smooth).ok() } else { None };
+        let many = format!("{count} muscles with stretching tendons");
+        match smooth {
+            Some(smooth) => {
+                let message = format!(
+                    "{many} are replaced by those of De Groote and Fregly (2016), which are smooth: solves with their own rarely end"
+                );
+                let hint = "--degroote-fregly says so without this warning, --explicit-tendons keeps the muscles as they are";
+                cx.warn(path, message, hint);
+                Ok(smooth)
+            }
+            None => {
+                let message = format!("{many} are not smooth enough for most solves");
+                let hint = "replace them by those of De Groote and Fregly (--degroote-fregly)";
+                cx.warn(path, message, hint);
+                Ok(found)
+            }
+        }
     }
 
     /// The study that the tool makes, its model and the motion.
@@ -132,13 +171,7 @@ impl Inverse {
             let hint = "give the coordinates over time (--motion)";
             return Err(Error::content(path, 0, "", "the tool needs a motion", hint));
         }
-        let mut setup = self.trial.setup(cx)?;
-        if self.trial.asked_in.is_none() && !self.trial.changes.explicit_tendons {
-            let operator = ModelOperator::TendonComplianceDynamicsMode(TendonDynamicsMode::Implicit);
-            setup.model_steps.push(ModelStep { kind: ModelStepKind::Operator(operator), line: 0 });
-        }
-        let model = tool::posed_model(cx, path, &setup, Some(&self.kinematics))?;
-        warn_of_muscles(cx, path, &model);
+        let (setup, model) = self.posed_model(cx)?;
         let table = self.trial.table(cx, &self.kinematics, &self.operators, &model.model)?;
         let table = references::absolute_names(table, &model.model);
         let (times, intervals) = tool::times(path, &setup, tool::ends(path, &table)?)?;
@@ -179,18 +212,6 @@ impl Inverse {
     }
 }
 
-/// Warns of muscles with fibers as states, whose curves and activation have corners: the solver rarely finds its way among them.
-fn warn_of_muscles(cx: &Context, path: &Path, base: &ModelProblem) {
-    let has_fiber = |a: &Actor| matches!(a, Actor::Muscle(m) if m.state_names().contains(&"fiber_length"));
-    let count = base.system.forces.iter().filter(|f| f.enabled && has_fiber(&f.actor)).count();
-    if count > 0 {
-        let message =
-            format!("{count} muscles with stretching tendons are not smooth enough for most solves");
-        let hint = "replace them by those of De Groote and Fregly (--degroote-fregly)";
-        cx.warn(path, message, hint);
-    }
-}
-
 /// The motion of every coordinate: columns of the table, moved until constraints hold; what the table lacks stays at
 /// its default.
 fn motions(
@@ -223,6 +244,7 @@ fn motions(
     let mut x = base.system.default_state.clone();
     let mut rows = vec![Vec::with_capacity(table.rows()); n];
     for (r, &time) in table.times().iter().enumerate() {
+        cx.go_on()?; // an assembly of hundreds of equations takes seconds
         x.time = time;
         x.u.fill(0.0);
         // Dependent coordinates should give way alone; what little the others moved is put back once.

@@ -137,6 +137,6 @@ impl Solve {
         let given = self.references.iter().map(|r| (r.goal.clone(), r.table.clone())).collect();
         let guess = self.initial_motion.clone();
         // Studies mean what they mean in Moco.
-        Ok(Inputs { motions, root_angles: true, given: Given::new(given), guess })
+        Ok(Inputs { motions, root_angles: true, given: Given::new(given), guess, emg: Vec::new() })
     }
 }

@@ -1,5 +1,6 @@
 //! A solution as a page: what it cost, how good it is, and what it looks like.
 
+use crate::emg::{self, EmgCurve};
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::State;
@@ -13,6 +14,15 @@ use soleus_viewer::{
     force_plots, grouped_plots, significant,
 };
 
+/// What was measured, to be shown beside what was found.
+#[derive(Default)]
+pub struct Beside<'a> {
+    /// Coordinates that goals track.
+    pub tracked: Vec<soleus_math::Table>,
+    /// EMG.
+    pub emg: &'a [EmgCurve],
+}
+
 /// The page of a solution.
 pub fn html(
     title: &str,
@@ -21,7 +31,7 @@ pub fn html(
     solution: &Solution,
     goals: &[(String, f64)],
     seconds: f64,
-    tracked: &[soleus_math::Table],
+    beside: &Beside,
 ) -> String {
     let (model, system) = (&base.model, &base.system);
     let states = states(base, t);
@@ -44,12 +54,15 @@ pub fn html(
         let rows = t.parameters.iter().map(|(name, v)| [name.clone(), significant(*v, 7)]);
         report = report.table(rows.fold(Table::new("Parameters", ["parameter", "value"]), Table::row));
     }
+    if let Ok((list, Some(table))) = emg::compare_found(beside.emg, t) {
+        report = emg::section(report, &list, &table);
+    }
     let controls = (0..t.controls.names.len()).map(|c| {
         let name = t.controls.names[c].rsplit('/').next().unwrap_or_default();
         Line::new(name, t.times.clone(), t.controls.rows.iter().map(|r| r[c]).collect())
     });
     for (title, plots) in [
-        ("Coordinates", with_tracked(model, coordinate_plots(model, system, &states), tracked)),
+        ("Coordinates", with_tracked(model, coordinate_plots(model, system, &states), &beside.tracked)),
         ("Controls", grouped_plots("control", controls.collect())),
         (
             "Activations",

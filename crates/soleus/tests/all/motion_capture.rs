@@ -403,3 +403,53 @@ fn identity_trials_speak_one_after_the_other() {
         assert_eq!(others.count(), 0, "{:?}", &notes[first..=last]);
     }
 }
+
+/// A mesh of contact was read by all tools but inverse dynamics and its step in a pipeline, which refused the model.
+#[soleus_testing::reference_test("reliability")]
+fn issue_16_inverse_dynamics_reads_contact_meshes() {
+    const FOLDER: &str = soleus_testing::shared!("reliability/id_contact_mesh");
+    let mut files = Memory::new();
+    for name in ["m.osim", "m.obj", "ik.mot", "w.trc"] {
+        files = files.with(name, std::fs::read(Path::new(FOLDER).join(name)).unwrap());
+    }
+    let cx = Context::new(&files);
+    let request =
+        InverseDynamics { model: "m.osim".into(), motion: "ik.mot".into(), ..InverseDynamics::default() };
+    let moments = request.run(&cx).unwrap().loads.generalized_forces;
+    assert!(moments.rows() > 1 && moments.columns().iter().flatten().all(|x| x.is_finite()));
+    let study = "model = \"m.osim\"\n[id]\n[[trials]]\nname = \"w\"\nmarkers = \"w.trc\"\n";
+    files.write(Path::new("w.toml"), study.as_bytes()).unwrap();
+    let done = Pipeline::of_file("w.toml").run(&cx).unwrap();
+    let id = done.steps.iter().find(|s| s.step.ends_with("id")).unwrap();
+    assert_eq!(id.result, Ok("done"), "{}", id.step);
+}
+
+/// Two pipelines at once wrote over each other's files. The second is refused while the first runs, and nothing of it is written.
+#[test]
+fn issue_16_two_pipelines_do_not_share_a_folder() {
+    use soleus::files::Lock;
+    let folder = std::env::temp_dir().join(format!("soleus_lock_{}", std::process::id()));
+    let disk = soleus::Disk::new();
+    disk.make_folder(&folder.join("data")).unwrap();
+    let memory = files();
+    for name in memory.names() {
+        let inside = folder.join(name.strip_prefix("/").unwrap_or(&name));
+        disk.make_folder(inside.parent().unwrap()).unwrap();
+        disk.write(&inside, &memory.read(&name).unwrap()).unwrap();
+    }
+    let study = folder.join("study.toml");
+    disk.write(&study, STUDY.as_bytes()).unwrap();
+    let run = || Pipeline::of_file(&study).run(&Context::new(&disk));
+    let kept = folder.join("results/.soleus");
+    disk.make_folder(&kept).unwrap();
+    let first = disk.lock(&kept.join("lock"), Lock::Exclusive).unwrap();
+    let refused = run().err().unwrap().to_string();
+    assert!(
+        refused.contains("another run writes results here now") && refused.contains("hint: wait"),
+        "{refused}"
+    );
+    assert!(!folder.join("results/walk").exists());
+    drop(first);
+    assert!(run().unwrap().steps.iter().all(|s| s.result.is_ok()));
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -15,6 +15,7 @@ mod symmetry;
 
 use super::model::StudyModel;
 use crate::context::Context;
+use crate::emg::EmgCurve;
 use crate::error::Error;
 use references::Given;
 use soleus_control::musculoskeletal::ModelProblem;
@@ -33,6 +34,8 @@ pub struct Inputs {
     pub given: Given,
     /// Motion to start from, where no file is named.
     pub guess: Option<Trajectory>,
+    /// Measured EMG, for the page.
+    pub(crate) emg: Vec<EmgCurve>,
 }
 
 /// The problem of a study.

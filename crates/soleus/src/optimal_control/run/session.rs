@@ -179,8 +179,9 @@ impl<'a> Session<'a> {
             let place = Place::new(self.a.report.as_ref(), path, posed.study.output.report.as_ref());
             let title = name_of(path, s);
             let tracked = tracked(self.cx, path, s, &posed.inputs.given, base);
+            let beside = report::Beside { tracked, emg: &posed.inputs.emg };
             page =
-                place.map(|p| (p, report::html(&title, base, &found, &solution, &goals, seconds, &tracked)));
+                place.map(|p| (p, report::html(&title, base, &found, &solution, &goals, seconds, &beside)));
             if self.a.simulate {
                 distance = self.simulate(&found)?;
             }

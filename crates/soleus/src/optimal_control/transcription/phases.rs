@@ -103,7 +103,9 @@ impl Posing<'_> {
                 }
             }
             let title = name_of(self.path, s);
-            let html = || report::html(&title, base, &motion, &solution, &goals, seconds, &[]);
+            let html = || {
+                report::html(&title, base, &motion, &solution, &goals, seconds, &report::Beside::default())
+            };
             let page = report.as_ref().map(|place| (place.of_phase(&s.name), html()));
             let source = StudyModel::of_study(self.path, s);
             let derived =
