@@ -174,6 +174,19 @@ impl<'a> Recorder<'a> {
 
     /// What contacts and measured forces do to each body, as one force where it meets the floor.
     fn arrows(&mut self, x: &State<f64>) -> Vec<(Vec3<f64>, Vec3<f64>)> {
+        let loads = self.loads_of_contact(x);
+        self.touched.iter().map(|&b| on_floor(&self.ws.kin.X_GB[b], loads[b])).collect()
+    }
+
+    /// What contacts and measured forces do to each body of the model at a state: moment about its origin and force, in ground.
+    pub fn contact_loads(&mut self, x: &State<f64>) -> Vec<SpatialVec<f64>> {
+        self.system.compute_kinematics(x, &mut self.ws);
+        let loads = self.loads_of_contact(x);
+        self.system.tree.node_of_body.iter().map(|&n| loads[n]).collect()
+    }
+
+    /// The same for each node of the tree, at a state whose kinematics are computed.
+    fn loads_of_contact(&mut self, x: &State<f64>) -> Vec<SpatialVec<f64>> {
         let zero = SpatialVec::zero();
         let mut sum = vec![zero; self.ws.kin.X_GB.len()];
         let mut mobility = vec![0.0; x.q.len()];
@@ -189,14 +202,14 @@ impl<'a> Recorder<'a> {
             let mut loads = Loads { body: &mut load, mobility: &mut mobility };
             // Contacts have no controls.
             c.apply(&kin, &[], &x.z[f.states.clone()], &mut self.zdot[f.states.clone()], &mut loads);
-            // What bodies do to each other is not drawn.
+            // What bodies do to each other is left out.
             if is_measured || load[1..].iter().filter(|l| l.v.norm() > 0.0).count() == 1 {
                 for (sum, load) in sum.iter_mut().zip(&load) {
                     *sum += *load;
                 }
             }
         }
-        self.touched.iter().map(|&b| on_floor(&kin.X_GB[b], sum[b])).collect()
+        sum
     }
 }
 
