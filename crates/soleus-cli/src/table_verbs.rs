@@ -3,7 +3,7 @@
 use crate::door::{enter, finish};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use soleus::conversion::Turn;
+use soleus::conversion::Rotate;
 use soleus::inputs::table::Take;
 use soleus::viewing::Camera;
 use soleus::{AssignLoads, Convert, Error, PlotTable, Synthesize, View};
@@ -12,21 +12,6 @@ use std::path::PathBuf;
 /// What to take out of a C3D file.
 fn takes() -> impl TypedValueParser<Value = Take> {
     PossibleValuesParser::new(["markers", "forces", "analog"]).try_map(|word| word.parse::<Take>())
-}
-
-/// A turn, or one that the data tell.
-#[derive(Clone, Copy, Debug)]
-enum Rotate {
-    Auto,
-    By(Turn),
-}
-
-impl std::str::FromStr for Rotate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "auto" { Ok(Rotate::Auto) } else { text.parse().map(Rotate::By) }
-    }
 }
 
 /// What to convert, and how.
@@ -77,11 +62,7 @@ impl ConvertTable {
             output: Some(self.output),
             take: self.take,
             turn_laboratory: self.rotate.iter().any(|r| matches!(r, Rotate::Auto)),
-            rotate: self
-                .rotate
-                .into_iter()
-                .filter_map(|r| if let Rotate::By(t) = r { Some(t) } else { None })
-                .collect(),
+            rotate: self.rotate.into_iter().filter_map(Rotate::turn).collect(),
             fill_gaps: self.fill_gaps,
             from_units: self.from_units,
             degrees: self.degrees,
