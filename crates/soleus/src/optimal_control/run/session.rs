@@ -68,7 +68,13 @@ pub(crate) fn name_of(path: &Path, s: &MocoStudySetup) -> String {
 }
 
 /// Tables of coordinates that the goals of a study track, for its page.
-fn tracked(cx: &Context, path: &Path, s: &MocoStudySetup, given: &Given, base: &ModelProblem) -> Vec<Table> {
+pub(crate) fn tracked(
+    cx: &Context,
+    path: &Path,
+    s: &MocoStudySetup,
+    given: &Given,
+    base: &ModelProblem,
+) -> Vec<Table> {
     // They were read when the problem was stated, and what is odd about them was told.
     let quiet = cx.with_monitor(&Silent);
     let table = |g: &MocoGoal| match &g.kind {
@@ -179,8 +185,10 @@ impl<'a> Session<'a> {
             let place = Place::new(self.a.report.as_ref(), path, posed.study.output.report.as_ref());
             let title = name_of(path, s);
             let tracked = tracked(self.cx, path, s, &posed.inputs.given, base);
-            page =
-                place.map(|p| (p, report::html(&title, base, &found, &solution, &goals, seconds, &tracked)));
+            page = place.map(|p| {
+                let shapes = self.source.geometry(self.cx, &base.model);
+                (p, report::html(&title, base, &found, &solution, &goals, seconds, &tracked, shapes))
+            });
             if self.a.simulate {
                 distance = self.simulate(&found)?;
             }
