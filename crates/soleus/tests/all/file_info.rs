@@ -150,7 +150,7 @@ fn identity_every_kind_of_file_is_told() {
         ("states.json", &["states of a model"]),
         ("exo.toml", &["soleus add", "exo (spring)"]),
         ("imu.sto", &["orientations (quaternions)", "pelvis_imu"]),
-        ("kick.sto.iterate", &["--resume", "iterations  1", "effort"]),
+        ("kick.sto.iterate", &["--resume", "iterations", "effort"]),
         ("tasks.xml", &["IKTaskSet", "RASI"]),
         ("box.vtp", &["mesh", "faces"]),
         ("box.obj", &["mesh", "1.0000, 2.0000, 0.0000"]),
