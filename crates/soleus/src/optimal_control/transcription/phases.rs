@@ -106,6 +106,7 @@ impl Posing<'_> {
                 for (name, value) in goals.iter().filter(|g| g.1 != 0.0) {
                     self.cx.note(format!("  {}, {name}: {value:.9e}", s.name));
                 }
+                motion.parameters.iter().for_each(|p| self.cx.note(session::parameter_line(s, p)));
             }
             let title = name_of(self.path, s);
             let source = StudyModel::of_study(self.path, s);
