@@ -182,7 +182,7 @@ impl Synthesize {
         random: &mut Random,
     ) -> Table {
         let mut ws = system.workspace();
-        let mut columns = vec![Vec::with_capacity(states.len()); 3 * model.markers.len()];
+        let mut columns = vec![Vec::new(); 3 * model.markers.len()];
         for x in states {
             system.compute_kinematics(x, &mut ws);
             for (i, m) in model.markers.iter().enumerate() {
@@ -209,7 +209,7 @@ impl Synthesize {
     ) -> Table {
         let mut ws = system.workspace();
         let to_world = Rotation::about_x(std::f64::consts::FRAC_PI_2);
-        let mut columns = vec![Vec::with_capacity(states.len()); 4 * sits.len()];
+        let mut columns = vec![Vec::new(); 4 * sits.len()];
         for x in states {
             system.compute_kinematics(x, &mut ws);
             for (i, R_BS) in sits.iter().enumerate() {
@@ -319,7 +319,7 @@ fn plates(
         return Ok(None);
     }
     let states = states(&cx.with_monitor(&crate::context::Silent), (model, system), given, path)?;
-    let mut columns = vec![Vec::with_capacity(states.len()); 6 * feet.len()];
+    let mut columns = vec![Vec::new(); 6 * feet.len()];
     let mut ws = system.workspace();
     for x in &states {
         system.compute_kinematics(x, &mut ws);
@@ -328,8 +328,8 @@ fn plates(
             let (mut force, mut moment) = (Vec3::zero(), Vec3::zero());
             for &b in &foot.bodies {
                 let p = ws.kin.X_GB[system.tree.node_of_body[b]].p;
-                force = force + loads[b].v;
-                moment = moment + loads[b].w + p.cross(loads[b].v);
+                force += loads[b].v;
+                moment += loads[b].w + p.cross(loads[b].v);
             }
             for (k, v) in force.to_array().into_iter().chain(moment.to_array()).enumerate() {
                 columns[6 * i + k].push(v);
@@ -346,7 +346,7 @@ fn plates(
         labels.extend(axes.map(|a| format!("ground_force_{}_v{a}", i + 1)));
         labels.extend(axes.map(|a| format!("ground_force_{}_p{a}", i + 1)));
         labels.extend(axes.map(|a| format!("ground_torque_{}_{a}", i + 1)));
-        let mut own = vec![Vec::with_capacity(times.len()); 9];
+        let mut own = vec![Vec::new(); 9];
         for r in 0..times.len() {
             let at = |k: usize| wrenches.columns()[6 * i + k][r];
             let (f, m) = (vec3(at(0), at(1), at(2)), vec3(at(3), at(4), at(5)));

@@ -17,8 +17,7 @@ use soleus_viewer::{
 /// The page of a solution.
 pub fn html(
     title: &str,
-    base: &ModelProblem,
-    t: &Trajectory,
+    (base, t): (&ModelProblem, &Trajectory),
     solution: &Solution,
     goals: &[(String, f64)],
     seconds: f64,

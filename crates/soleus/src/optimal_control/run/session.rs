@@ -210,7 +210,7 @@ impl<'a> Session<'a> {
             let tracked = tracked(self.cx, path, s, &posed.inputs.given, base);
             page = place.map(|p| {
                 let shapes = self.source.geometry(self.cx, &base.model);
-                (p, report::html(&title, base, &found, &solution, &goals, seconds, &tracked, shapes))
+                (p, report::html(&title, (base, &found), &solution, &goals, seconds, &tracked, shapes))
             });
             if self.a.simulate {
                 distance = self.simulate(&found)?;

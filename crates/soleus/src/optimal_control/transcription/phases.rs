@@ -113,7 +113,7 @@ impl Posing<'_> {
             let html = || {
                 let tracked = session::tracked(self.cx, self.path, s, &self.given[k], base);
                 let shapes = source.geometry(self.cx, &base.model);
-                report::html(&title, base, &motion, &solution, &goals, seconds, &tracked, shapes)
+                report::html(&title, (base, &motion), &solution, &goals, seconds, &tracked, shapes)
             };
             let page = report.as_ref().map(|place| (place.of_phase(&s.name), html()));
             let derived =
