@@ -174,6 +174,17 @@ pub fn loads_file(
     Ok(Some(output))
 }
 
+/// The time that is looked at.
+#[derive(clap::Args)]
+pub struct Span {
+    /// First time, s
+    #[arg(long, allow_negative_numbers = true)]
+    pub from: Option<f64>,
+    /// Last time, s
+    #[arg(long, allow_negative_numbers = true)]
+    pub to: Option<f64>,
+}
+
 /// Exit code of the command: 1 did not converge, 2 bad input.
 pub fn exit_code(e: &Error) -> u8 {
     match e.kind() {

@@ -1,6 +1,6 @@
 //! `soleus id`.
 
-use crate::door::{enter, finish, loads_file};
+use crate::door::{Span, enter, finish, loads_file};
 use clap::Args;
 use soleus::inputs::paths::folder_of;
 use soleus::{Error, InverseDynamics};
@@ -25,12 +25,8 @@ pub struct Arguments {
     /// Forces of the model that do not act: names, groups, or all, actuators, muscles
     #[arg(long, value_name = "NAMES", num_args = 0.., default_values_t = ["muscles".to_string(), "actuators".to_string()])]
     exclude: Vec<String>,
-    /// First time, s
-    #[arg(long, allow_negative_numbers = true)]
-    from: Option<f64>,
-    /// Last time, s
-    #[arg(long, allow_negative_numbers = true)]
-    to: Option<f64>,
+    #[command(flatten)]
+    span: Span,
     /// File to write (.sto; N m and N)
     #[arg(long, value_name = "OUT.sto")]
     out: PathBuf,
@@ -50,8 +46,8 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         loads: loads_file((&a.model, &a.motion), a.loads.as_deref(), folder_of(&a.out))?,
         cutoff_hz: a.cutoff_hz,
         exclude: a.exclude.clone(),
-        from: a.from,
-        to: a.to,
+        from: a.span.from,
+        to: a.span.to,
         opensim_faults: a.opensim_faults,
         root_angles: a.root_angles,
         output: Some(a.out.clone()),

@@ -1,6 +1,6 @@
 //! `soleus ik`.
 
-use crate::door::{enter, finish};
+use crate::door::{Span, enter, finish};
 use clap::Args;
 use soleus::inverse_kinematics::KinematicsOutput;
 use soleus::{Context, Error, InverseKinematics, SensorKinematics};
@@ -25,12 +25,8 @@ pub struct Arguments {
     /// Weights: an XML file with an IKTaskSet, or a setup file of the InverseKinematicsTool; all markers weigh 1 without it
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
-    /// First time, s
-    #[arg(long, allow_negative_numbers = true)]
-    from: Option<f64>,
-    /// Last time, s
-    #[arg(long, allow_negative_numbers = true)]
-    to: Option<f64>,
+    #[command(flatten)]
+    span: Span,
     /// Splits the frames into chunks that are solved at the same time; angles change in their last digits only
     #[arg(long, default_value_t = 1)]
     chunks: usize,
@@ -78,8 +74,8 @@ fn follow_markers(cx: &Context, a: &Arguments) -> Result<(), Error> {
         model: a.model.clone().into(),
         markers: a.markers.clone().unwrap_or_default().into(),
         task_file: a.tasks.clone(),
-        from: a.from,
-        to: a.to,
+        from: a.span.from,
+        to: a.span.to,
         chunks: a.chunks,
         output: a.output(),
         ..InverseKinematics::default()
@@ -97,8 +93,8 @@ fn follow_sensors(cx: &Context, a: &Arguments, file: &Path) -> Result<(), Error>
         model: a.model.clone().into(),
         orientations: file.into(),
         sensor_to_ground: a.sensor_to_ground_deg.unwrap_or_default().map(f64::to_radians),
-        from: a.from,
-        to: a.to,
+        from: a.span.from,
+        to: a.span.to,
         output: a.output(),
         ..SensorKinematics::default()
     };

@@ -100,6 +100,8 @@ enum Verb {
     Analyze(analyze::Arguments),
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     Upgrade(model_verbs::UpgradeFile),
+    /// Synthetic measurements of a known motion: markers, force plates, inertial sensors
+    Synthesize(table_verbs::Laboratory),
     /// Converts motion, marker and force files: .c3d, .trc, .sto, .mot, .csv, .parquet
     Convert(table_verbs::ConvertTable),
     /// Draws columns of a motion, marker or force file over time
@@ -132,7 +134,7 @@ enum Verb {
 /// Verbs by what they are for.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["demo", "info", "plot", "studio", "view"]),
-    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "generate", "add"]),
+    ("Prepare", &["convert", "scale", "loads", "upgrade", "fit-paths", "generate", "add", "synthesize"]),
     ("Analyse", &["pipeline", "gait", "ik", "id", "so", "analyze", "rra", "cmc", "rea", "reconcile", "run"]),
     ("Simulate", &["simulate", "equilibrium", "eval", "jacobian"]),
     ("Optimise", &["predict", "solve", "inverse", "track", "experiment"]),
@@ -219,6 +221,7 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::So(arguments) => so::run(&arguments),
         Verb::Analyze(arguments) => analyze::run(&arguments),
         Verb::Upgrade(arguments) => arguments.run(),
+        Verb::Synthesize(arguments) => arguments.run(),
         Verb::Convert(arguments) => arguments.run(),
         Verb::Plot(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),

@@ -1,6 +1,6 @@
 //! `soleus rra` and `soleus cmc`: simulations that follow a motion.
 
-use crate::door::{enter, finish, loads_file};
+use crate::door::{Span, enter, finish, loads_file};
 use crate::emg::EmgInput;
 use clap::{Args, ValueEnum};
 use soleus::muscle_control::{Effort, MassCenter, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS};
@@ -38,12 +38,8 @@ struct Input {
     /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
     #[arg(long)]
     cutoff_hz: Option<f64>,
-    /// First time, s
-    #[arg(long, allow_negative_numbers = true)]
-    from: Option<f64>,
-    /// Last time, s
-    #[arg(long, allow_negative_numbers = true)]
-    to: Option<f64>,
+    #[command(flatten)]
+    span: Span,
     /// Error allowed per step of the simulation
     #[arg(long, default_value_t = Tracking::default().accuracy)]
     accuracy: f64,
@@ -75,8 +71,8 @@ impl Input {
             reserves: self.reserves.iter().filter_map(|r| r.parse().ok()).collect(),
             residuals: self.residuals.clone(),
             cutoff_hz: self.cutoff_hz,
-            from: self.from,
-            to: self.to,
+            from: self.span.from,
+            to: self.span.to,
             accuracy: self.accuracy,
             stop_at_shortfall: self.strict,
             output: SimulationOutput { folder: Some(self.out.clone()), name: None },

@@ -1,6 +1,6 @@
 //! `soleus rea`.
 
-use crate::door::{enter, finish, loads_file};
+use crate::door::{Span, enter, finish, loads_file};
 use clap::{Args, ValueEnum};
 use soleus::inputs::paths::folder_of;
 use soleus::residual_elimination::GaitCycle;
@@ -52,12 +52,8 @@ pub struct Arguments {
     /// Count a constant difference of back flexion, too
     #[arg(long)]
     keep_mean_flexion: bool,
-    /// First time, s
-    #[arg(long, allow_negative_numbers = true)]
-    from: Option<f64>,
-    /// Last time, s
-    #[arg(long, allow_negative_numbers = true)]
-    to: Option<f64>,
+    #[command(flatten)]
+    span: Span,
     /// Time between rows of the result, s; by default those of the motion
     #[arg(long, value_name = "S")]
     step: Option<f64>,
@@ -91,8 +87,8 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
             Cycle::Whole => GaitCycle::Whole,
         },
         keep_mean_flexion: a.keep_mean_flexion,
-        from: a.from,
-        to: a.to,
+        from: a.span.from,
+        to: a.span.to,
         step: a.step,
         output: Some(a.out.clone()),
         speeds_output: a.speeds_out.clone(),

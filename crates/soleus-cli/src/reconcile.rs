@@ -1,6 +1,6 @@
 //! `soleus reconcile`.
 
-use crate::door::{enter, finish};
+use crate::door::{Span, enter, finish};
 use clap::Args;
 use soleus::{Error, Reconcile};
 use std::path::PathBuf;
@@ -54,12 +54,8 @@ pub struct Arguments {
     /// SD of a delay of the loads, s
     #[arg(long, value_name = "SD", default_value_t = Reconcile::default().load_delay_sd)]
     load_delay_sd: f64,
-    /// First time, s
-    #[arg(long, allow_negative_numbers = true)]
-    from: Option<f64>,
-    /// Last time, s
-    #[arg(long, allow_negative_numbers = true)]
-    to: Option<f64>,
+    #[command(flatten)]
+    span: Span,
     /// File to write (.mot or .sto)
     #[arg(long, value_name = "OUT.mot")]
     out: PathBuf,
@@ -92,8 +88,8 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         mass_center_sd: a.mass_center_sd,
         load_offset_sd: a.load_offset_sd,
         load_delay_sd: a.load_delay_sd,
-        from: a.from,
-        to: a.to,
+        from: a.span.from,
+        to: a.span.to,
         output: Some(a.out.clone()),
         model_output: a.model_out.clone(),
         loads_output: a.loads_out.clone(),

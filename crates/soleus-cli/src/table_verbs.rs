@@ -1,46 +1,17 @@
 //! `soleus convert`, `plot` and `view`: verbs about tables and motions.
 
 use crate::door::{enter, finish};
-use clap::{Args, ValueEnum};
-use soleus::conversion::Turn;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use soleus::conversion::Rotate;
+use soleus::inputs::table::Take;
 use soleus::viewing::Camera;
-use soleus::{AssignLoads, Convert, Error, PlotTable, View, inputs};
+use soleus::{AssignLoads, Convert, Error, PlotTable, Synthesize, View};
 use std::path::PathBuf;
 
 /// What to take out of a C3D file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Take {
-    /// Marker trajectories
-    Markers,
-    /// Ground reactions: force, center of pressure and free moment of each plate, in N, m and N m
-    Forces,
-    /// Analog channels as they were recorded
-    Analog,
-}
-
-impl From<Take> for inputs::table::Take {
-    fn from(take: Take) -> Self {
-        match take {
-            Take::Markers => inputs::table::Take::Markers,
-            Take::Forces => inputs::table::Take::Forces,
-            Take::Analog => inputs::table::Take::Analog,
-        }
-    }
-}
-
-/// A turn, or one that the data tell.
-#[derive(Clone, Copy, Debug)]
-enum Rotate {
-    Auto,
-    By(Turn),
-}
-
-impl std::str::FromStr for Rotate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "auto" { Ok(Rotate::Auto) } else { text.parse().map(Rotate::By) }
-    }
+fn takes() -> impl TypedValueParser<Value = Take> {
+    PossibleValuesParser::new(["markers", "forces", "analog"]).try_map(|word| word.parse::<Take>())
 }
 
 /// What to convert, and how.
@@ -52,7 +23,7 @@ pub struct ConvertTable {
     /// File to write: .sto, .mot, .trc, .csv or .parquet
     output: PathBuf,
     /// What to take out of a .c3d [default: markers for .trc, forces for the others]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = takes())]
     take: Option<Take>,
     /// Turns all vectors about an axis of the laboratory, degrees; may be repeated. `auto`: to y up and the subject's way along x
     #[arg(long, value_name = "AXIS:DEG|auto")]
@@ -89,13 +60,9 @@ impl ConvertTable {
         let request = Convert {
             input: self.input.into(),
             output: Some(self.output),
-            take: self.take.map(Into::into),
+            take: self.take,
             turn_laboratory: self.rotate.iter().any(|r| matches!(r, Rotate::Auto)),
-            rotate: self
-                .rotate
-                .into_iter()
-                .filter_map(|r| if let Rotate::By(t) = r { Some(t) } else { None })
-                .collect(),
+            rotate: self.rotate.into_iter().filter_map(Rotate::turn).collect(),
             fill_gaps: self.fill_gaps,
             from_units: self.from_units,
             degrees: self.degrees,
@@ -140,20 +107,65 @@ impl Plates {
     }
 }
 
+/// Arguments of `soleus synthesize`.
+#[derive(Args)]
+#[command(after_help = include_str!("../help/synthesize.txt"))]
+pub struct Laboratory {
+    /// Model of the subject (.osim) with markers
+    #[arg(long)]
+    model: PathBuf,
+    /// States over time (.sto, .mot); ground forces need speeds
+    #[arg(long)]
+    motion: PathBuf,
+    /// Repeat the motion so many times
+    #[arg(long, default_value_t = 1)]
+    cycles: usize,
+    /// Frames per second of cameras and sensors; force plates are read ten times as often
+    #[arg(long, value_name = "HZ", default_value_t = 100.0)]
+    rate: f64,
+    /// Standard deviation of the noise of markers, mm
+    #[arg(long, default_value_t = 0.0)]
+    noise_mm: f64,
+    /// Standard deviation of the noise of sensors, degrees
+    #[arg(long, default_value_t = 0.0)]
+    noise_deg: f64,
+    /// Seed of the noise and of the placement of sensors
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Name of the trial
+    #[arg(long, default_value = "walk")]
+    name: String,
+    /// Folder for the files
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+impl Laboratory {
+    /// Runs `soleus synthesize`.
+    pub fn run(self) -> Result<(), Error> {
+        let Laboratory { model, motion, cycles, rate, noise_mm, noise_deg, seed, name, out } = self;
+        let (model, motion, output) = (model.into(), motion.into(), Some(out));
+        let request = Synthesize { model, motion, cycles, rate, noise_mm, noise_deg, seed, name, output };
+        enter(None, false, |cx| finish(cx, request.run(cx)))
+    }
+}
+
 /// What to draw.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/plot.txt"))]
 pub struct Plot {
     /// File to read: .sto, .mot, .trc, .csv, .parquet or .c3d
     file: PathBuf,
+    /// Another file: its columns of the same names are drawn dotted, and their differences printed
+    beside: Option<PathBuf>,
     /// Columns by name, separated by commas; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     columns: Vec<String>,
     /// Picture to write: PNG if its name ends in .png, otherwise SVG; `-` for stdout
     #[arg(long, value_name = "OUT.svg|OUT.png")]
     out: PathBuf,
-    /// What to take out of a .c3d
-    #[arg(long, value_enum, default_value_t = Take::Markers)]
+    /// What to take out of a .c3d: markers, or forces in N, m and N m, or analog channels
+    #[arg(long, value_parser = takes(), default_value = "markers")]
     take: Take,
 }
 
@@ -162,8 +174,9 @@ impl Plot {
     pub fn run(self) -> Result<(), Error> {
         let request = PlotTable {
             table: self.file.into(),
+            beside: self.beside.map(Into::into),
             columns: self.columns,
-            take: self.take.into(),
+            take: self.take,
             output: Some(self.out),
         };
         enter(None, false, |cx| finish(cx, request.run(cx)))

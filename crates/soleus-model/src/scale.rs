@@ -46,7 +46,9 @@ pub fn scale_document(
     edit_model(doc, log, |cx, element, log| {
         let mut pass = Pass::new(cx, model, factors, options, log);
         pass.mass_factor = pass.mass_factor();
-        pass.element(element, "", "")
+        let scaled = pass.element(element, "", "");
+        pass.tell_of_functions();
+        scaled
     })
 }
 
@@ -95,6 +97,8 @@ struct Pass<'p, 'd> {
     body_of_frame: HashMap<&'p str, BodyId>,
     /// What all masses are multiplied by at last, to reach the wanted total.
     mass_factor: f64,
+    /// Forces whose paths are functions of coordinates, and their lines.
+    functions: Vec<(u32, String)>,
 }
 
 impl<'p, 'd> Pass<'p, 'd> {
@@ -117,7 +121,20 @@ impl<'p, 'd> Pass<'p, 'd> {
                 .collect(),
             body_of_frame: model.frames.iter().map(|f| (f.path.as_str(), f.body)).collect(),
             mass_factor: 1.0,
+            functions: Vec::new(),
         }
+    }
+
+    /// One warning for all paths that are functions: a model that has one has many.
+    fn tell_of_functions(&mut self) {
+        let Some((line, owner)) = self.functions.first() else { return };
+        let others = match self.functions.len() {
+            1 => String::new(),
+            n => format!(", as are those of {} other forces", n - 1),
+        };
+        let message = format!("the path is given by functions{others}; functions cannot be scaled");
+        let hint = "muscle lengths and moment arms stay those of the unscaled model; scale a model with path points, then fit functions to the result";
+        self.log.warn(*line, owner, message, hint);
     }
 
     fn mass_factor(&self) -> f64 {
@@ -200,8 +217,7 @@ impl<'p, 'd> Pass<'p, 'd> {
                 }
             }
             "FunctionBasedPath" if self.factors.iter().any(|s| *s != vec3(1.0, 1.0, 1.0)) => {
-                let hint = "scale the model with its path points, and fit functions to the result";
-                self.log.warn(e.line, owner, "the path is given by functions, which cannot be scaled", hint);
+                self.functions.push((e.line, owner.to_string()));
             }
             _ => {}
         }

@@ -45,6 +45,10 @@ const SIZE: f64 = 640.0;
 const MARGIN: f64 = 24.0;
 /// Muscles lie on bodies: so much towards the reader, m, they are not cut by them.
 const MUSCLES_IN_FRONT: f64 = 0.03;
+/// Faces nearer to each other than this, m, may be drawn in any order.
+const SAME_DEPTH: f64 = 0.01;
+/// Faces have so many shades.
+const SHADES: f64 = 10.0;
 /// Points on the rim of an ellipse.
 const RIM: u32 = 48;
 /// The floor is drawn in tiles of this size, m, unless it is wider than that.
@@ -168,7 +172,7 @@ fn draw(scene: &Scene, frame: &Frame, camera: &Camera, title: &str) -> Drawing {
     let scale = SIZE / size;
     let at = |q: Vec3<f64>| [MARGIN + scale * (q.x - low[0]), MARGIN + scale * (high[1] - q.y)];
     let mut marks: Vec<Mark> = floor(scene, frame, &view, &at).into_iter().collect();
-    marks.extend(pieces.iter().map(|p| p.mark(&at)));
+    marks.extend(merged(&pieces, &at));
     Drawing {
         size: [0, 1].map(|i| (2.0 * MARGIN + scale * (high[i] - low[i])).round()),
         class: "figure".to_string(),
@@ -176,6 +180,32 @@ fn draw(scene: &Scene, frame: &Frame, camera: &Camera, title: &str) -> Drawing {
         attributes: Vec::new(),
         marks,
     }
+}
+
+/// Marks of pieces, far ones first. Opaque faces of one color that are about as far away become one mark: bones have many small faces.
+fn merged(pieces: &[Piece], at: &dyn Fn(Vec3<f64>) -> [f64; 2]) -> Vec<Mark> {
+    let mut order: Vec<(i64, Option<Color>, usize)> = Vec::new();
+    for (i, p) in pieces.iter().enumerate() {
+        let color = match p.ink {
+            Ink::Fill { color, opacity } if opacity >= 1.0 => Some(color),
+            _ => None,
+        };
+        order.push(((p.depth.clamp(-1e6, 1e6) / SAME_DEPTH).floor() as i64, color, i));
+    }
+    order.sort();
+    let mut marks: Vec<Mark> = Vec::new();
+    let mut last = None;
+    for (depth, color, i) in order {
+        let mark = pieces[i].mark(at);
+        match (marks.last_mut(), mark) {
+            (Some(Mark::Path(path)), Mark::Path(more)) if color.is_some() && last == Some((depth, color)) => {
+                path.pieces.extend(more.pieces);
+            }
+            (_, mark) => marks.push(mark),
+        }
+        last = Some((depth, color));
+    }
+    marks
 }
 
 impl Piece {
@@ -253,7 +283,8 @@ fn shape(s: &Shape, X_GB: &Transform<f64>, view: &View, pieces: &mut Vec<Piece>)
                 let n = (b - a).cross(c - a);
                 if n.z > 0.0 {
                     // Light from above the reader's left shoulder.
-                    let light = 0.72 + 0.38 * n.normalized().dot(vec3(-0.3, 0.5, 0.8));
+                    let shade = n.normalized().dot(vec3(-0.3, 0.5, 0.8)) * SHADES;
+                    let light = 0.72 + 0.38 * shade.round() / SHADES;
                     pieces.push(Piece::new(vec![a, b, c], 0.0, fill(light)));
                 }
             }

@@ -129,6 +129,30 @@ impl Turn {
 /// What to do about a frequency that is none.
 const POSITIVE_HZ: &str = "give a finite number of Hz above zero";
 
+/// A turn, or one that the data tell: `x:-90`, `auto`.
+#[derive(Clone, Copy, Debug)]
+pub enum Rotate {
+    /// To y up and the way of the subject along x.
+    Auto,
+    /// About an axis.
+    By(Turn),
+}
+
+impl Rotate {
+    /// The turn, where it is given.
+    pub fn turn(self) -> Option<Turn> {
+        if let Rotate::By(turn) = self { Some(turn) } else { None }
+    }
+}
+
+impl std::str::FromStr for Rotate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" { Ok(Rotate::Auto) } else { text.parse().map(Rotate::By) }
+    }
+}
+
 impl Convert {
     /// Reads the table and changes it.
     pub fn run(&self, cx: &Context) -> Result<ConvertedTable, Error> {

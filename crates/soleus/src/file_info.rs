@@ -1,5 +1,6 @@
 //! What is in a file: of every kind that a tool reads.
 
+use crate::addition::read_parts;
 use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, Silent};
 use crate::error::Error;
@@ -7,6 +8,7 @@ use crate::inputs::paths::{beside, has_ending};
 use crate::inputs::setup;
 use crate::inputs::table::is_c3d;
 use crate::model_info::{ModelInfo, ModelSummary};
+use crate::plotting::is_load;
 use crate::text::on_one_line;
 use serde::{Deserialize, Serialize};
 use soleus_io::c3d::C3d;
@@ -144,6 +146,8 @@ impl FileInfo {
             toml(cx, path)?
         } else if is(&["json"]) {
             json(cx, path)?
+        } else if is(&["iterate"]) {
+            iterate(cx, path)?
         } else {
             match xml(cx, path)? {
                 Some(summary) => summary,
@@ -171,13 +175,16 @@ fn describe_table(s: &mut FileSummary, table: &Table) {
     let kind = match table.element() {
         Columns::Scalar => "columns",
         Columns::Vec(3) => "markers or vectors",
+        Columns::Quaternion => "orientations (quaternions)",
         _ => "columns of vectors",
     };
     s.list(kind, table.labels().iter().map(String::as_str));
     if let Some(unit) = table.metadata_value("Units") {
         s.add("unit of length", unit);
     }
-    if let Some(degrees) = table.in_degrees {
+    // Headers of forces, moments and markers say it too, and mean nothing by it.
+    let has_angles = table.element() == Columns::Scalar && !table.labels().iter().all(|l| is_load(l));
+    if let Some(degrees) = table.in_degrees.filter(|_| has_angles) {
         s.add("angles", if degrees { "degrees" } else { "radians" });
     }
     for (key, value) in table.metadata.iter().filter(|(k, _)| k.starts_with("event_")) {
@@ -299,6 +306,14 @@ fn mesh(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
 /// A study of optimal control, or a pipeline of motion capture.
 fn toml(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
     let text = cx.read_text(path)?;
+    if text.lines().any(|l| l.trim_start().starts_with("[[add]]")) {
+        let mut s = FileSummary::new("parts for a model (soleus add, soleus predict --device)");
+        let parts = read_parts(cx, path)?;
+        let words: Vec<String> =
+            parts.iter().map(|p| format!("{} ({})", p.base_name(), p.kind.word())).collect();
+        s.list("parts", words.iter().map(String::as_str));
+        return Ok(s);
+    }
     let mut log = Diagnostics::new(path.display().to_string());
     if let Some(p) = soleus_io::pipeline::read(&text, &mut log) {
         let mut s = FileSummary::new("pipeline of motion capture (soleus pipeline)");
@@ -339,6 +354,19 @@ fn toml(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
     }
 }
 
+/// Where a stopped solve goes on.
+fn iterate(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
+    let found = soleus_io::iterate::read(&cx.read_text(path)?);
+    let found = found.map_err(|e| Error::content(path, 0, "", e, ""))?;
+    let mut s = FileSummary::new("iterate of a stopped solve (soleus solve --resume)");
+    s.add("iterations", found.iteration.to_string());
+    s.add("objective", format!("{:.6e}", found.objective));
+    s.add("largest violation", format!("{:.2e}", found.constraint_violation));
+    s.add("variables", found.x.len().to_string());
+    s.list("goals", found.problem.goals.iter().map(|g| g.0.as_str()));
+    Ok(s)
+}
+
 fn json(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
     let text = cx.read_text(path)?;
     let value: serde_json::Value = serde_json::from_str(&text)
@@ -364,7 +392,7 @@ fn xml(cx: &Context, path: &Path) -> Result<Option<FileSummary>, Error> {
     let bytes = cx.read(path)?;
     // Marks of the encoding may come first.
     if bytes.iter().find(|b| !b.is_ascii_whitespace() && **b < 0x80).is_none_or(|b| *b != b'<') {
-        let known = "soleus reads .osim and .xml files of OpenSim, .c3d, .trc, .sto, .mot, .csv, .parquet, .toml, .json, .obj, .stl and .vtp";
+        let known = "soleus reads .osim and .xml files of OpenSim, .c3d, .trc, .sto, .mot, .csv, .parquet, .toml, .json, .obj, .stl, .vtp and .iterate";
         return Err(Error::content(path, 0, "", "this kind of file is not known", known));
     }
     let (document, log) = setup::document(cx, path)?;

@@ -118,6 +118,10 @@ impl InverseDynamics {
         // OpenSim looks for data in the folder of the setup first.
         let folder = self.asked_in.as_deref().map_or(Path::new(""), folder_of);
         let forces = loads::read(cx, &model, self.loads.as_deref(), folder, Some(&self.motion))?;
+        // Who names what to exclude, as setup files do, gets just that.
+        if !forces.is_empty() && self.exclude == InverseDynamics::default().exclude {
+            loads::leave_out_contacts(cx, &mut model);
+        }
         model::read_meshes(cx, self.model.path(), &mut model)?;
         let path = self.motion.path();
         let table = read_in_order(cx, &self.motion, Take::Markers)?;

@@ -138,6 +138,7 @@ pub mod setup_file;
 pub mod simulation;
 pub mod source;
 pub mod states;
+pub mod synthesis;
 pub mod text;
 pub mod upgrade;
 pub mod viewing;
@@ -173,6 +174,7 @@ pub use setup_file::SetupFile;
 pub use simulation::{ForwardSimulation, Simulation};
 pub use source::{ModelSource, Source};
 pub use states::Evaluator;
+pub use synthesis::Synthesize;
 pub use upgrade::Upgrade;
 pub use viewing::View;
 

@@ -22,8 +22,8 @@ use crate::inputs::table::{self, Take};
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
 use soleus_math::Table;
-use soleus_viewer::{Line, Plot};
-use std::path::PathBuf;
+use soleus_viewer::{Dash, Line, Plot, Style, significant};
+use std::path::{Path, PathBuf};
 
 /// So many lines at most where no columns are named.
 const MOST_LINES: usize = 8;
@@ -37,6 +37,8 @@ const LOADS: [&str; 3] = ["force", "moment", "torque"];
 pub struct PlotTable {
     /// The table, of any format.
     pub table: Source<Table>,
+    /// Another table: its columns of the same names are drawn dotted, and how far they are apart is told.
+    pub beside: Option<Source<Table>>,
     /// Columns by name; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name. The first few without any.
     pub columns: Vec<String>,
     /// What to take out of a .c3d.
@@ -65,15 +67,107 @@ impl PlotTable {
         let are_loads = chosen.iter().all(|&i| is_load(&table.labels()[i]));
         let unit = table.metadata_value("Units").filter(|_| is_markers).unwrap_or("");
         let in_degrees = table.in_degrees == Some(true) && !are_loads;
+        let mut lines: Vec<Line> = chosen.iter().map(line).collect();
+        if let Some(source) = &self.beside {
+            let other = table::read_rows(cx, source, self.take)?.flattened();
+            lines.extend(beside(cx, &table, &chosen, &other, source.path())?);
+        }
         let plot = Plot {
             title: file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             x_label: "time (s)".to_string(),
             y_label: if in_degrees { "angles in degrees" } else { unit }.to_string(),
-            lines: chosen.iter().map(line).collect(),
+            lines,
             ..Plot::default()
         };
         Ok(PlottedTable { plot, output: self.output.clone() })
     }
+}
+
+/// Lines of another table for the chosen columns, in their units and colors; tells how far they are apart.
+fn beside(
+    cx: &Context,
+    table: &Table,
+    chosen: &[usize],
+    other: &Table,
+    path: &Path,
+) -> Result<Vec<Line>, Error> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut lines = Vec::new();
+    for (color, &i) in chosen.iter().enumerate() {
+        let label = &table.labels()[i];
+        let same = |l: &String| short(l) == short(label);
+        let found = other.index_of(label).or_else(|| other.labels().iter().position(same));
+        let Some(k) = found else {
+            cx.note(format!("{label}: {} has no such column", path.display()));
+            continue;
+        };
+        // Angles of one table may be in degrees, those of the other in radians; states are values, lengths and activations too.
+        let is_angle = table.in_degrees != other.in_degrees && looks_like_angle(table, i, other, k);
+        let unit = match (table.in_degrees, is_angle) {
+            (Some(true), true) => 1f64.to_degrees(),
+            (Some(false), true) => 1f64.to_radians(),
+            _ => 1.0,
+        };
+        let y: Vec<f64> = other.columns()[k].iter().map(|v| unit * v).collect();
+        if let Some(Apart { rms, largest, at, span }) = apart(table, i, other.times(), &y) {
+            let [rms, largest] = [rms, largest].map(|x| significant(x, 3));
+            let span = significant(span, 3);
+            cx.note(format!("{label}: RMS difference {rms}, largest {largest} at {at:.3} s (range {span})"));
+        }
+        let style = Style { color: Some(color), dash: Some(Dash::Dotted), ..Style::default() };
+        lines.push(Line::new(format!("{label}, {name}"), other.times().to_vec(), y).styled(style));
+    }
+    if lines.is_empty() {
+        let hint = "columns are compared by name; --columns chooses some";
+        return Err(Error::content(path, 0, "", "no column has the name of one that is drawn", hint));
+    }
+    Ok(lines)
+}
+
+/// The name of a coordinate, moment, muscle or marker without path, kind and unit: `knee_angle_r` of `/jointset/knee_r/knee_angle_r/value`.
+fn short(label: &str) -> &str {
+    let label = label.strip_suffix("/value").or(label.strip_suffix("/activation")).unwrap_or(label);
+    let label = label.rsplit('/').next().unwrap_or(label);
+    label.strip_suffix("_moment").or(label.strip_suffix("_force")).unwrap_or(label)
+}
+
+/// Whether two columns differ by the factor between degrees and radians, and not by that of nothing.
+fn looks_like_angle(table: &Table, i: usize, other: &Table, k: usize) -> bool {
+    let size = |x: &[f64]| x.iter().map(|v| v.abs()).fold(0.0, f64::max);
+    let ratio = size(&table.columns()[i]) / size(&other.columns()[k]);
+    // Half-way between 1 and 57.3 on a scale of logarithms.
+    let half = 1f64.to_degrees().sqrt();
+    !(1.0 / half..half).contains(&ratio)
+}
+
+/// How far two curves are apart while both last.
+struct Apart {
+    rms: f64,
+    largest: f64,
+    at: f64,
+    /// Difference of the largest and the smallest value of the first.
+    span: f64,
+}
+
+fn apart(table: &Table, i: usize, times: &[f64], y: &[f64]) -> Option<Apart> {
+    let (mut sum, mut n, mut worst) = (0.0, 0.0, (0.0, 0.0));
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (&t, &v) in table.times().iter().zip(&table.columns()[i]) {
+        let next = times.partition_point(|x| *x < t);
+        if next == times.len() || (next == 0 && times[0] > t) {
+            continue;
+        }
+        let before = next.saturating_sub(1);
+        let step = times[next] - times[before];
+        let s = if step > 0.0 { (t - times[before]) / step } else { 1.0 };
+        let off = (v - (y[before] * (1.0 - s) + y[next] * s)).abs();
+        if off.is_finite() {
+            (sum, n) = (sum + off * off, n + 1.0);
+            (low, high) = (f64::min(low, v), f64::max(high, v));
+            worst = if off >= worst.0 { (off, t) } else { worst };
+        }
+    }
+    (n > 0.0).then(|| Apart { rms: f64::sqrt(sum / n), largest: worst.0, at: worst.1, span: high - low })
 }
 
 /// A chart.
@@ -145,6 +239,7 @@ mod tests {
     fn analytic_patterns() {
         assert!(matches("knee", "knee") && !matches("knee", "knee_r"));
         assert!(matches("*_vy", "ground_force_1_vy") && matches("knee*", "knee_r") && matches("*", ""));
+        assert_eq!(short("/jointset/knee_r/knee_angle_r/value"), short("knee_angle_r_moment"));
         assert!(matches("a*b*c", "aXbYc") && !matches("a*b*c", "aXc") && !matches("ab*ba", "aba"));
     }
 }

@@ -55,7 +55,7 @@ pub struct View {
     pub activations: Option<Source<Columns>>,
     /// Draw wrap objects in the picture; the page has a switch for them.
     pub wraps: bool,
-    /// Folder with the mesh files that the model names; without it they are looked for beside the model.
+    /// Folder with the mesh files that the model names; they are also looked for beside the model and where OpenSim is installed.
     pub geometry: Option<PathBuf>,
     /// Most frames for each second of the motion, Hz.
     pub frame_rate: f64,
@@ -159,8 +159,8 @@ impl View {
     }
 }
 
-/// Shapes that a model file attaches to bodies. Meshes are looked for in `folder`, in the folder of the model, and in a folder
-/// `Geometry` there; they get at most so many faces.
+/// Shapes that a model file attaches to bodies. Meshes are looked for in `folder`, in the folder of the model, in a folder `Geometry`
+/// there, and where OpenSim is installed; they get at most so many faces.
 pub fn geometry(
     cx: &Context,
     source: &ModelSource,
@@ -178,8 +178,17 @@ pub fn geometry(
         ModelSource::Document(document) => document,
         ModelSource::Model(_) => return Ok(Vec::new()),
     };
-    let folders: Vec<&Path> = folder.into_iter().chain([source.folder()]).collect();
-    let open = |name: &str| folders.iter().find_map(|f| cx.files.read(&f.join(name)).ok());
+    let beside: Vec<&Path> = folder.into_iter().chain([source.folder()]).collect();
+    let installed = std::cell::OnceCell::new();
+    let open = |name: &str| {
+        let near = beside.iter().find_map(|f| cx.files.read(&f.join(name)).ok());
+        // Names with a folder were tried there already.
+        near.or_else(|| {
+            let file = Path::new(name).file_name()?;
+            let folders: &Vec<PathBuf> = installed.get_or_init(|| cx.files.geometry_folders());
+            folders.iter().find_map(|f| cx.files.read(&f.join(file)).ok())
+        })
+    };
     let mut log = Diagnostics::new(source.path().display().to_string());
     let shapes = attached_geometry(document, model, &open, most_faces, &mut log);
     cx.report(&log);

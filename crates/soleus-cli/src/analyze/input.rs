@@ -1,6 +1,6 @@
 //! What `soleus analyze` and `soleus so` share.
 
-use crate::door::loads_file;
+use crate::door::{Span, loads_file};
 use soleus::Error;
 use soleus::analysis::AnalysisOutput;
 use std::path::PathBuf;
@@ -26,12 +26,8 @@ pub struct Input {
     /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
     #[arg(long)]
     pub cutoff_hz: Option<f64>,
-    /// First time, s
-    #[arg(long, allow_negative_numbers = true)]
-    pub from: Option<f64>,
-    /// Last time, s
-    #[arg(long, allow_negative_numbers = true)]
-    pub to: Option<f64>,
+    #[command(flatten)]
+    pub span: Span,
     /// Use every Nth row of the motion
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub every: usize,

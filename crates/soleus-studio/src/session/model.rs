@@ -309,7 +309,7 @@ pub fn described(m: &OpenModel) -> Value {
     })
 }
 
-/// The scene; its first `given` shapes are those of the file, and other bodies are hulls of what is attached to them.
+/// The scene; its first `given` shapes are those of the file, and other bodies are bones, or hulls of what is attached to them.
 fn scene_value(scene: &Scene, given: usize, block: &mut Block) -> Value {
     let shapes: Vec<Value> = (scene.shapes.iter().enumerate())
         .map(|(i, s)| {
@@ -319,7 +319,7 @@ fn scene_value(scene: &Scene, given: usize, block: &mut Block) -> Value {
                 Layer::Contact => "contact",
             };
             let mut value = json!({ "body": s.body, "layer": layer, "color": s.color, "opacity": s.opacity });
-            value["hull"] = (i >= given && s.layer == Layer::Body).into();
+            value["hull"] = (i >= given && s.layer == Layer::Body && s.opacity < 1.0).into();
             match &s.solid {
                 Solid::Ellipsoid { pose, radii } => {
                     value["ellipsoid"] = json!({ "center": pose.p.to_array(), "quaternion": quaternion(&pose.R), "radii": radii.to_array() });

@@ -267,7 +267,7 @@ impl Analysis for StaticOptimization {
             let most = list(reserves.iter().map(part).collect());
             notes.push(format!("reserves carry at most (N m or N, of the largest load): {most}"));
         } else if has_reserves {
-            notes.push("reserves carry next to nothing".to_string());
+            notes.push("reserves are negligible: the muscles make the motion by themselves".to_string());
         }
         if !others.is_empty() {
             let most =

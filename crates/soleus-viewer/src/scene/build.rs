@@ -1,5 +1,6 @@
 //! The scene of a model.
 
+use super::bone::{Part, Segment, bone, part};
 use super::hull::convex_hull;
 use super::{Bone, Layer, Marker, Scene, Shape, Solid};
 use soleus_math::{Transform, Vec3, vec3};
@@ -7,7 +8,7 @@ use soleus_model::contact::{ContactShape, TriangleMesh};
 use soleus_model::force::ForceKind;
 use soleus_model::id::{BodyId, FrameId};
 use soleus_model::model::Model;
-use soleus_model::path::{Path, PathPointKind, WrapShape};
+use soleus_model::path::{PathPointKind, WrapShape};
 
 /// Colors of bodies without geometry of their own, of wrap objects and of contact geometry.
 const BONE: [u8; 3] = [0xe3, 0xd5, 0xb8];
@@ -25,8 +26,8 @@ const WEIGHT_LENGTH: f64 = 0.8;
 /// What of a model is drawn.
 #[derive(Clone, Debug, Default)]
 pub struct SceneOptions {
-    /// Shapes of bodies, as [`attached_geometry`](super::attached_geometry) finds them. Bodies that have none are drawn as the hull of
-    /// the joints, paths and contacts on them.
+    /// Shapes of bodies, as [`attached_geometry`](super::attached_geometry) finds them. Bodies that have none are drawn as bones if their
+    /// names say which, or else as the hull of the joints, paths and contacts on them.
     pub geometry: Vec<Shape>,
 }
 
@@ -36,16 +37,20 @@ impl Scene {
         let mut shapes = options.geometry.clone();
         for body in (1..model.bodies.len()).map(BodyId) {
             if shapes.iter().all(|s| s.body != body.0) {
-                shapes.extend(hull_of(model, body));
+                shapes.extend(bone_of(model, body).or_else(|| hull_of(model, body)));
             }
         }
         shapes.extend(wrap_shapes(model));
         shapes.extend(contact_shapes(model));
+        // Bones need no lines from joint to joint.
+        let is_solid =
+            |body: usize| shapes.iter().any(|s| s.body == body && s.layer == Layer::Body && s.opacity >= 1.0);
+        let bones = bones(model).into_iter().filter(|b| !is_solid(b.body)).collect();
         let weight = model.total_mass() * model.gravity.norm();
         Scene {
             bodies: model.bodies.iter().map(|b| b.name.clone()).collect(),
             shapes,
-            bones: bones(model),
+            bones,
             markers: model
                 .markers
                 .iter()
@@ -62,11 +67,9 @@ impl Scene {
     }
 }
 
-/// Forces that act along a path of points, in the order of the model.
+/// Forces that act along a path, in the order of the model.
 pub(super) fn paths(model: &Model) -> impl Iterator<Item = usize> {
-    let drawn =
-        |f: &soleus_model::Force| matches!(f.line_of_action, Some(Path::Geometry(_) | Path::Scholz2015(_)));
-    (0..model.forces.len()).filter(move |&i| drawn(&model.forces[i]))
+    (0..model.forces.len()).filter(|&i| model.forces[i].line_of_action.is_some())
 }
 
 /// A point of a frame, in the body that carries the frame.
@@ -96,7 +99,7 @@ fn contacts_on(model: &Model, body: BodyId) -> Vec<Vec3<f64>> {
 
 /// Lines from the joint that carries a body to the other joints on it; at the end of a chain to what touches there,
 /// or to the mass centre.
-fn bones(model: &Model) -> Vec<Bone> {
+pub(super) fn bones(model: &Model) -> Vec<Bone> {
     let mut bones = Vec::new();
     for (i, b) in model.bodies.iter().enumerate().skip(1) {
         let joints = joints_on(model, BodyId(i));
@@ -111,6 +114,30 @@ fn bones(model: &Model) -> Vec<Bone> {
         bones.extend(ends.into_iter().filter(|&to| to != from).map(|to| Bone { body: i, from, to }));
     }
     bones
+}
+
+/// A bone where the body is a segment of a person.
+fn bone_of(model: &Model, body: BodyId) -> Option<Shape> {
+    let g = model.gravity.norm();
+    let at = |f: FrameId| &model.frames[f.0];
+    let carrier = model.joints.iter().find(|j| at(j.child).body == body)?;
+    let others = model.joints.iter().filter(|j| at(j.parent).body == body);
+    let is = |wanted: Part| model.bodies.iter().skip(1).any(|b| part(&b.name) == Some(wanted));
+    let segment = Segment {
+        name: &model.bodies[body.0].name,
+        joint: at(carrier.child).X_BF.p,
+        others: others
+            .map(|j| (at(j.parent).X_BF.p, model.bodies[at(j.child).body.0].name.as_str()))
+            .collect(),
+        contacts: contacts_on(model, body),
+        center: model.bodies[body.0].mass_center,
+        up: if g > 0.0 { model.gravity * (-1.0 / g) } else { vec3(0.0, 1.0, 0.0) },
+        has_head: is(Part::Head),
+        has_pelvis: is(Part::Pelvis),
+        has_muscles: model.forces.iter().any(|f| matches!(f.kind, ForceKind::Muscle(_))),
+    };
+    let solid = bone(&segment)?;
+    Some(Shape { body: body.0, layer: Layer::Body, color: BONE, opacity: 1.0, solid })
 }
 
 /// The hull of what is attached to a body.

@@ -1,9 +1,9 @@
 //! Frames of an animation from states of a system.
 
-use super::build::paths;
+use super::build::{bones, paths};
 use super::{Animation, Frame, Scene, SceneOptions};
 use soleus_dynamics::force::Kernel;
-use soleus_dynamics::path::{CompiledPath, PointOrigin};
+use soleus_dynamics::path::{CompiledFunctionPath, CompiledPath, PointOrigin};
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Loads, State, System, Workspace};
 use soleus_math::{SpatialVec, Transform, Vec3, vec3};
@@ -16,6 +16,8 @@ const PIECE: f64 = 0.26;
 const PIECES_OF_GEODESIC: usize = 11;
 /// Forces below this are not drawn, N.
 const SMALLEST_FORCE: f64 = 1.0;
+/// A path with smaller moment arms about a joint does not cross it, m.
+const SMALLEST_ARM: f64 = 1e-4;
 /// A centre of pressure farther from its body than this is none, m.
 const FARTHEST: f64 = 0.5;
 /// The floor is at height zero unless something is below by more than this, m.
@@ -134,9 +136,9 @@ impl<'a> Recorder<'a> {
 
     /// The animation of what was recorded.
     pub fn finish(mut self) -> Animation {
+        let bones = bones(self.model);
         let low = self.frames.iter().flat_map(|f| {
-            let stations =
-                self.scene.bones.iter().flat_map(|b| [f.poses[b.body] * b.from, f.poses[b.body] * b.to]);
+            let stations = bones.iter().flat_map(|b| [f.poses[b.body] * b.from, f.poses[b.body] * b.to]);
             stations.chain(f.paths.iter().flatten().copied()).map(|p| p.y)
         });
         let lowest = low.filter(|y| y.is_finite()).fold(0.0, f64::min);
@@ -148,6 +150,9 @@ impl<'a> Recorder<'a> {
     fn line(&self, i: usize) -> Vec<Vec3<f64>> {
         let mut line = Vec::new();
         let points = self.ws.paths[i].points();
+        if let Some(CompiledPath::Function(path)) = &self.system.forces[i].path {
+            return self.line_of_function(i, path);
+        }
         if let Some(CompiledPath::Scholz2015(path)) = &self.system.forces[i].path {
             for p in points {
                 line.push(p.p_G);
@@ -172,8 +177,70 @@ impl<'a> Recorder<'a> {
         line
     }
 
+    /// A line for a path that is a function: it passes the centre c of each joint at the distance that its moment arms tell,
+    ///
+    ///   p = c + s × τ,   τ = Σ rᵢ aᵢ,
+    ///
+    /// with a the axes of the joint and s the direction of the pull, along the upper bone: its moment about c is τ but for what is along s.
+    /// Where it begins and ends is made up.
+    fn line_of_function(&self, i: usize, path: &CompiledFunctionPath) -> Vec<Vec3<f64>> {
+        let (kin, nodes) = (&self.ws.kin, &self.system.tree.nodes);
+        let mut arms = vec![0.0; kin.H.len()];
+        let mut unused = vec![SpatialVec::zero(); kin.X_GB.len()];
+        path.apply_tension(&self.ws.paths[i], 1.0, &mut Loads { body: &mut unused, mobility: &mut arms });
+        let center = |n: usize| kin.X_GB[nodes[n].parent] * nodes[n].X_PF.p;
+        let mass_center = |n: usize| {
+            let own = nodes[n].moment * (1.0 / nodes[n].mass.max(1e-9));
+            kin.X_GB[n] * own
+        };
+        // Joints that it crosses, from the root outwards.
+        let turning = |n: &usize| {
+            let of = nodes[*n].u0..nodes[*n].u0 + nodes[*n].nu;
+            of.fold(Vec3::zero(), |t, m| t + kin.H[m].w * arms[m])
+        };
+        let crossed: Vec<(usize, Vec3<f64>)> =
+            (1..nodes.len()).map(|n| (n, turning(&n))).filter(|c| c.1.norm() > SMALLEST_ARM).collect();
+        let mut line = Vec::new();
+        for (k, &(n, moment)) in crossed.iter().enumerate() {
+            let (c, upper) = (center(n), nodes[n].parent);
+            let to_next = center(upper.max(1)) - c;
+            let is_root = upper == 0 || nodes[upper].parent == 0;
+            let (pull, length) = match to_next.norm() {
+                l if !is_root && l > 0.05 => (to_next * (1.0 / l), l),
+                _ => (kin.X_GB[upper].R.axis(1), 0.2),
+            };
+            let aside = pull.cross(moment);
+            if k == 0 {
+                line.push(c + aside * 0.7 + pull * (0.45 * length));
+            }
+            line.push(c + aside);
+            if k + 1 == crossed.len() {
+                let child = nodes.iter().position(|x| x.parent == n).map(center);
+                line.push(match child.filter(|p| (*p - c).norm() > 0.05) {
+                    Some(p) => c + aside * 0.6 + (p - c) * 0.2,
+                    None if (mass_center(n) - c).norm() > 0.1 => c + aside * 0.6 + (mass_center(n) - c) * 0.4,
+                    None => c + aside - pull * 0.04,
+                });
+            }
+        }
+        line
+    }
+
     /// What contacts and measured forces do to each body, as one force where it meets the floor.
     fn arrows(&mut self, x: &State<f64>) -> Vec<(Vec3<f64>, Vec3<f64>)> {
+        let loads = self.loads_of_contact(x);
+        self.touched.iter().map(|&b| on_floor(&self.ws.kin.X_GB[b], loads[b])).collect()
+    }
+
+    /// What contacts and measured forces do to each body of the model at a state: moment about its origin and force, in ground.
+    pub fn contact_loads(&mut self, x: &State<f64>) -> Vec<SpatialVec<f64>> {
+        self.system.compute_kinematics(x, &mut self.ws);
+        let loads = self.loads_of_contact(x);
+        self.system.tree.node_of_body.iter().map(|&n| loads[n]).collect()
+    }
+
+    /// The same for each node of the tree, at a state whose kinematics are computed.
+    fn loads_of_contact(&mut self, x: &State<f64>) -> Vec<SpatialVec<f64>> {
         let zero = SpatialVec::zero();
         let mut sum = vec![zero; self.ws.kin.X_GB.len()];
         let mut mobility = vec![0.0; x.q.len()];
@@ -189,14 +256,14 @@ impl<'a> Recorder<'a> {
             let mut loads = Loads { body: &mut load, mobility: &mut mobility };
             // Contacts have no controls.
             c.apply(&kin, &[], &x.z[f.states.clone()], &mut self.zdot[f.states.clone()], &mut loads);
-            // What bodies do to each other is not drawn.
+            // What bodies do to each other is left out.
             if is_measured || load[1..].iter().filter(|l| l.v.norm() > 0.0).count() == 1 {
                 for (sum, load) in sum.iter_mut().zip(&load) {
                     *sum += *load;
                 }
             }
         }
-        self.touched.iter().map(|&b| on_floor(&kin.X_GB[b], sum[b])).collect()
+        sum
     }
 }
 

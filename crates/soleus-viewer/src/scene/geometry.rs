@@ -30,7 +30,8 @@ pub fn attached_geometry(
             finder.missing.len(),
             finder.count
         );
-        let hint = "bodies without geometry are drawn as the hull of what is attached to them";
+        let hint =
+            "bodies without geometry are drawn as simple bones; --geometry names the folder of the meshes";
         diagnostics.warn(*line, "", message, hint);
     }
     finder.shapes

@@ -1,5 +1,6 @@
 //! What an animation shows: shapes on bodies, lines of muscles, markers and forces, as plain data.
 
+mod bone;
 mod build;
 mod encode;
 mod frames;

@@ -45,6 +45,38 @@ fn is_passed_on(path: &Path) -> bool {
     ["/dev/fd", "/dev/stdin", "/proc/self/fd"].iter().any(|p| path.starts_with(p))
 }
 
+/// `Geometry` folders of installed versions of OpenSim, the newest first: in the folder that `OPENSIM_HOME` names, in
+/// `Documents/OpenSim/4.5` of a user, and in folders such as `C:\OpenSim 4.5`, `/opt/opensim-core` or, inside the application,
+/// `/Applications/OpenSim 4.5`.
+fn geometry_folders(named: Option<&Path>, home: Option<&Path>, roots: &[&str]) -> Vec<PathBuf> {
+    let inside = |folder: &Path| -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+        let mut list: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
+        list.sort();
+        list.reverse();
+        list
+    };
+    let is_opensim = |p: &PathBuf| {
+        p.file_name().is_some_and(|n| n.to_string_lossy().to_lowercase().starts_with("opensim"))
+    };
+    let mut places: Vec<PathBuf> = named.into_iter().map(Path::to_path_buf).collect();
+    if let Some(home) = home {
+        for folder in ["Documents/OpenSim", "OpenSim"] {
+            places.extend(inside(&home.join(folder)));
+        }
+        places.extend(inside(home).into_iter().filter(is_opensim));
+    }
+    for root in roots {
+        places.extend(inside(Path::new(root)).into_iter().filter(is_opensim));
+    }
+    let within = |p: PathBuf| {
+        let name = p.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let application = p.join(format!("{name}.app/Contents/Resources/opensim/Geometry"));
+        [p.join("Geometry"), p.join("share/OpenSim/Geometry"), application]
+    };
+    places.into_iter().flat_map(within).filter(|p| p.is_dir()).collect()
+}
+
 impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let about = fs::metadata(path)?;
@@ -149,6 +181,16 @@ impl Files for Disk {
         }
     }
 
+    fn geometry_folders(&self) -> Vec<PathBuf> {
+        let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        let home = variable("HOME").or(variable("USERPROFILE"));
+        geometry_folders(
+            variable("OPENSIM_HOME").as_deref(),
+            home.as_deref(),
+            &["/", "/opt", "/usr/local", "/Applications", "C:\\"],
+        )
+    }
+
     fn absolute(&self, path: &Path) -> PathBuf {
         std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
     }
@@ -163,6 +205,29 @@ mod tests {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         folder
+    }
+
+    /// Where OpenSim is installed its meshes are found, the newest version first, and the folder of the environment before all.
+    #[test]
+    fn issue_18_geometry_of_opensim_is_found() {
+        let folder = folder("geometry");
+        let made = [
+            "own/Geometry",
+            "root/OpenSim 4.4/Geometry",
+            "root/OpenSim 4.5/Geometry",
+            "home/Documents/OpenSim/4.6/Geometry",
+            "root/other/Geometry",
+        ];
+        made.iter().for_each(|f| fs::create_dir_all(folder.join(f)).unwrap());
+        let root = folder.join("root");
+        let found = geometry_folders(
+            Some(&folder.join("own")),
+            Some(&folder.join("home")),
+            &[root.to_str().unwrap()],
+        );
+        let wanted: Vec<PathBuf> = [0, 3, 2, 1].map(|i: usize| folder.join(made[i])).into();
+        assert_eq!(found, wanted);
+        fs::remove_dir_all(folder).unwrap();
     }
 
     /// A user's own file of the old fixed temporary name, and a link of it, stay as they are.

@@ -60,6 +60,11 @@ pub trait Files: Sync {
         Ok(Box::new(()))
     }
 
+    /// Folders in which OpenSim, where it is installed, keeps the meshes of its models.
+    fn geometry_folders(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// The same file by a name that does not depend on where the program was started.
     fn absolute(&self, path: &Path) -> PathBuf;
 }

@@ -100,6 +100,10 @@ impl Files for Opened<'_> {
         self.files.lock(path, lock)
     }
 
+    fn geometry_folders(&self) -> Vec<PathBuf> {
+        self.files.geometry_folders()
+    }
+
     fn absolute(&self, path: &Path) -> PathBuf {
         self.files.absolute(path)
     }

@@ -55,6 +55,10 @@ impl<F: Files> Files for Redirected<F> {
         self.files.lock(path, lock)
     }
 
+    fn geometry_folders(&self) -> Vec<PathBuf> {
+        self.files.geometry_folders()
+    }
+
     fn absolute(&self, path: &Path) -> PathBuf {
         self.files.absolute(path)
     }

@@ -9,7 +9,7 @@ use crate::load_assignment::{AssignLoads, is_table};
 use crate::source::Source;
 use soleus_math::Table;
 use soleus_model::external_loads::ExternalLoads;
-use soleus_model::force::Force;
+use soleus_model::force::{Force, ForceKind};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::external_forces;
 use soleus_tools::quality::check_ground_reactions;
@@ -49,6 +49,32 @@ pub fn read(
     check_ground_reactions(model, &forces, &mut log);
     cx.report(&log);
     Ok(forces)
+}
+
+/// Takes out of a model what the ground does to it by contact, which measured loads are already; says so.
+pub fn leave_out_contacts(cx: &Context, model: &mut Model) {
+    let on_ground = |g: &soleus_model::id::GeometryId| {
+        let geometry = model.contact_geometries.get(g.0);
+        geometry.is_some_and(|g| model.frames[g.frame.0].body.0 == 0)
+    };
+    let of_materials = |list: &[soleus_model::force::ContactParameters]| {
+        list.iter().flat_map(|p| &p.geometry).any(on_ground)
+    };
+    let is_ground = |f: &Force| match &f.kind {
+        ForceKind::Bogert2011Contact(_) | ForceKind::ExponentialContactForce(_) => true,
+        ForceKind::SmoothSphereHalfSpaceForce(s) => on_ground(&s.half_space) || on_ground(&s.sphere),
+        ForceKind::HuntCrossleyForce(h) => of_materials(&h.contact_parameters),
+        ForceKind::ElasticFoundationForce(e) => of_materials(&e.contact_parameters),
+        _ => false,
+    };
+    let kept: Vec<bool> = model.forces.iter().map(|f| !(f.enabled && is_ground(f))).collect();
+    let n = kept.iter().filter(|k| !**k).count();
+    if n > 0 {
+        let mut kept = kept.into_iter();
+        model.forces.retain(|_| kept.next().unwrap_or(true));
+        let s = if n == 1 { "" } else { "s" };
+        cx.note(format!("ground forces are measured: {n} contact{s} of the model with the ground left out"));
+    }
 }
 
 /// The forces of loads that are in the file `path`, their data read.

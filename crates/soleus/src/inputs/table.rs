@@ -31,6 +31,19 @@ pub enum Take {
     Analog,
 }
 
+impl std::str::FromStr for Take {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "markers" => Ok(Take::Markers),
+            "forces" => Ok(Take::Forces),
+            "analog" => Ok(Take::Analog),
+            _ => Err(format!("`{word}` is none of markers, forces, analog")),
+        }
+    }
+}
+
 /// What to do about a gap in a motion.
 pub const GAP_HINT: &str = "a motion has a number in every row: fill the gap, or take the rows around it out";
 

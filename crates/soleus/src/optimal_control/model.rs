@@ -1,11 +1,12 @@
 //! The model of a study: what its file holds or names, and what its operators make of it.
 
 use super::problem::references::{self, spline};
-use crate::context::Context;
+use crate::context::{Context, Silent};
 use crate::error::Error;
 use crate::inputs::paths::{beside, folder_of, required};
 use crate::inputs::{loads, model, setup};
-use crate::source::Source;
+use crate::source::{ModelSource, Source};
+use crate::viewing;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::Options;
 use soleus_io::osim;
@@ -14,6 +15,7 @@ use soleus_io::study::FormulaForce;
 use soleus_math::Table;
 use soleus_model::operator::{OperatorError, apply_all_to_element};
 use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};
+use soleus_viewer::scene::{FEW_FACES, Shape};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -106,6 +108,15 @@ impl<'a> StudyModel<'a> {
         let mut root = document.root;
         let model = if root.tag == "Model" { Some(root) } else { root.take_child("Model") };
         model.ok_or_else(|| Error::content(&file, 0, "", "the file holds no `Model`", ""))
+    }
+
+    /// Shapes that the file of the model attaches to its bodies, for pages; none if they cannot be had.
+    pub fn geometry(&self, cx: &Context, model: &Model) -> Vec<Shape> {
+        let Some(file) = self.file.filter(|f| !f.starts_with("builtin:")) else { return Vec::new() };
+        let source = ModelSource::File(beside(self.path, file));
+        // What is odd about the file was told when the model was built.
+        let quiet = cx.with_monitor(&Silent);
+        viewing::geometry(&quiet, &source, model, None, FEW_FACES).unwrap_or_default()
     }
 
     /// The model with everything done to it.

@@ -9,6 +9,7 @@ use soleus_model::angles::unit_of;
 use soleus_model::joint::MotionType;
 use soleus_optimization::nlp::Solution;
 use soleus_simulation::system::state_column;
+use soleus_viewer::scene::Shape;
 use soleus_viewer::{
     Dash, Line, Plot, Recorder, Report, SceneOptions, Style, Table, activation_plots, coordinate_plots,
     force_plots, grouped_plots, significant,
@@ -26,18 +27,18 @@ pub struct Beside<'a> {
 /// The page of a solution.
 pub fn html(
     title: &str,
-    base: &ModelProblem,
-    t: &Trajectory,
+    (base, t): (&ModelProblem, &Trajectory),
     solution: &Solution,
     goals: &[(String, f64)],
     seconds: f64,
     beside: &Beside,
+    geometry: Vec<Shape>,
 ) -> String {
     let (model, system) = (&base.model, &base.system);
     let states = states(base, t);
     let has = |what: &str| t.states.names.iter().any(|n| n.ends_with(what));
     let mut recorder =
-        Recorder::new(model, system, &SceneOptions::default()).with(has("/activation"), has("/speed"));
+        Recorder::new(model, system, &SceneOptions { geometry }).with(has("/activation"), has("/speed"));
     states.iter().for_each(|x| recorder.record(x));
     let animation = recorder.finish();
 

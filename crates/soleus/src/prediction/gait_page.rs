@@ -2,15 +2,16 @@
 
 use super::request::PredictedGait;
 use soleus_control::gait::Walker;
+use soleus_viewer::scene::Shape;
 use soleus_viewer::{
     Line, Plot, Recorder, Report, SceneOptions, Table, activation_plots, coordinate_plots, significant,
 };
 
 /// The page: the figure in motion, figures of the gait, costs, ground forces, coordinates and muscles.
-pub fn page(found: &PredictedGait, walker: &Walker) -> String {
+pub fn page(found: &PredictedGait, walker: &Walker, geometry: Vec<Shape>) -> String {
     let (model, system) = (&walker.base.model, &walker.base.system);
     let Some(cycle) = &found.cycle else { return String::new() };
-    let mut recorder = Recorder::new(model, system, &SceneOptions::default()).with(true, true);
+    let mut recorder = Recorder::new(model, system, &SceneOptions { geometry }).with(true, true);
     cycle.states.iter().for_each(|x| recorder.record(x));
     let animation = recorder.finish();
     let title = format!("{} at {} m/s", found.study.setup.name, significant(found.speed, 3));

@@ -20,6 +20,7 @@ use soleus_io::study::{
 };
 use soleus_model::muscle::MuscleKind;
 use soleus_model::{Document, ForceKind, Model, ModelOperator};
+use soleus_viewer::scene::FEW_FACES;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -261,7 +262,9 @@ impl Predict {
             found.solution = Some(solution);
             found.cycle = Some(cycle);
             found.seconds = begun.zip(cx.monitor.seconds()).map_or(0.0, |(a, b)| b - a);
-            found.page = Some(super::gait_page::page(&found, &walker));
+            let quiet = cx.with_monitor(&crate::context::Silent);
+            let shapes = crate::viewing::geometry(&quiet, &self.model, &walker.base.model, None, FEW_FACES);
+            found.page = Some(super::gait_page::page(&found, &walker, shapes.unwrap_or_default()));
         } else {
             found.solution = Some(solution);
         }

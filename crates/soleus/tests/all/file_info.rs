@@ -93,6 +93,13 @@ fn about(files: &Memory, file: &str) -> String {
     request.run(&Context::new(files)).unwrap_or_else(|e| panic!("{file}: {e}")).to_text()
 }
 
+/// What a solve leaves that was stopped after an iteration.
+fn stopped() -> String {
+    use soleus::engine::io::iterate::{Fingerprint, Iterate, write};
+    let problem = Fingerprint { goals: vec![("effort".into(), Some(1.0))], ..Default::default() };
+    write(&Iterate { problem, iteration: 1, x: vec![0.0; 3], ..Default::default() }).unwrap()
+}
+
 #[test]
 fn identity_every_kind_of_file_is_told() {
     let times = vec![0.0, 0.01, 0.02, 0.03];
@@ -101,6 +108,13 @@ fn identity_every_kind_of_file_is_told() {
     let angles = angles.unwrap();
     let mut markers = Table::new(Element::Vec(3), vec!["RASI".into()], times, vec![vec![1.0; 4]; 3]).unwrap();
     markers.set_metadata("Units", "mm");
+    let orientations = Table::new(
+        Element::Quaternion,
+        vec!["pelvis_imu".into()],
+        vec![0.0],
+        vec![vec![1.0], vec![0.0], vec![0.0], vec![0.0]],
+    );
+    let orientations = orientations.unwrap();
     let files = Memory::new()
         .with("model.osim", subject::model_file(Root::Custom, ""))
         .with("walk.c3d", c3d())
@@ -114,6 +128,11 @@ fn identity_every_kind_of_file_is_told() {
         .with("lab.toml", "model = \"model.osim\"\n[so]\n[[trials]]\nname = \"walk\"\nmarkers = \"a.trc\"\nloads = \"a.mot\"\n")
         .with("kick.toml", include_str!("../../../../examples/kick.toml"))
         .with("states.json", include_str!("../../../../examples/states.json"))
+        .with("exo.toml", "[[add]]\ntype = \"spring\"\nname = \"exo\"\ncoordinate = \"knee_angle_r\"\nstiffness = 20\n")
+        .with("imu.sto", sto::write_typed(&orientations))
+        .with("kick.sto.iterate", stopped())
+        .with("tasks.xml", "<OpenSimDocument Version=\"40600\"><IKTaskSet name=\"t\"><objects><IKMarkerTask name=\"RASI\"/></objects></IKTaskSet></OpenSimDocument>")
+        .with("box.vtp", "<VTKFile type=\"PolyData\"><PolyData><Piece NumberOfPoints=\"3\" NumberOfPolys=\"1\"><Points><DataArray type=\"Float32\" NumberOfComponents=\"3\" format=\"ascii\">0 0 0 1 0 0 0 1 0</DataArray></Points><Polys><DataArray type=\"Int32\" Name=\"connectivity\" format=\"ascii\">0 1 2</DataArray><DataArray type=\"Int32\" Name=\"offsets\" format=\"ascii\">3</DataArray></Polys></Piece></PolyData></VTKFile>")
         .with("box.obj", "v 0 0 0\nv 1 0 0\nv 0 2 0\nf 1 2 3\n")
         .with("box.stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n")
         .with("notes.txt", "hello");
@@ -129,6 +148,11 @@ fn identity_every_kind_of_file_is_told() {
         ("lab.toml", &["pipeline", "id, so", "1: walk"]),
         ("kick.toml", &["optimal control", "effort"]),
         ("states.json", &["states of a model"]),
+        ("exo.toml", &["soleus add", "exo (spring)"]),
+        ("imu.sto", &["orientations (quaternions)", "pelvis_imu"]),
+        ("kick.sto.iterate", &["--resume", "iterations", "effort"]),
+        ("tasks.xml", &["IKTaskSet", "RASI"]),
+        ("box.vtp", &["mesh", "faces"]),
         ("box.obj", &["mesh", "1.0000, 2.0000, 0.0000"]),
         ("box.stl", &["faces"]),
         (

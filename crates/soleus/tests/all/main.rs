@@ -25,5 +25,6 @@ mod simulation;
 mod sizes;
 mod states;
 mod subject;
+mod synthesis;
 mod upgrade;
 mod viewing;

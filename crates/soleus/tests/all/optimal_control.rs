@@ -572,3 +572,71 @@ fn issue_20_a_guess_starts_near_itself() {
     let counts = [&warm, &far, &cold].map(|s| s.solver.counts.iterations);
     assert!(counts[0] < counts[1] && counts[1] < counts[2], "{counts:?}");
 }
+
+/// The page of each phase shows the data that the phase tracked; those of studies of several phases did not.
+#[test]
+fn issue_18_pages_of_phases_show_what_was_tracked() {
+    let mut reference =
+        String::from("name\nversion=1\nnRows=11\nnColumns=2\ninDegrees=no\nendheader\ntime\tx\n");
+    for k in 0..=10 {
+        reference += &format!("{}\t{}\n", 0.1 * f64::from(k), 0.02 * f64::from(k));
+    }
+    let goal = "[[phases.goals]]\ntype = \"state_tracking\"\nname = \"follow\"\nreference = \"x.sto\"\npattern = \".*/value\"\n\
+                allow_unused = true\n";
+    let phase = |name: &str, time: &str, states: &str| {
+        format!("[[phases]]\nname = \"{name}\"\n[phases.time]\n{time}\n{states}{goal}\n")
+    };
+    let start = "[[phases.states]]\nname = \"x/value\"\nbounds = [-1, 1]\ninitial = 0\n";
+    let text = format!(
+        "name = \"two\"\nmodel = \"slider.osim\"\n[defaults]\nspeeds = [-5, 5]\n[solver]\nintervals = 5\n\n{}{}",
+        phase("first", "final = 0.5", start),
+        phase(
+            "second",
+            "initial = 0.5\nfinal = 1.0",
+            "[[phases.states]]\nname = \"x/value\"\nbounds = [-1, 1]\n"
+        )
+    );
+    let model = crate::common::slider(&crate::common::actuator("push", 10.0));
+    let files = Memory::new().with("slider.osim", model).with("x.sto", reference);
+    let cx = Context::new(&files);
+    let request = Solve {
+        study: StudySource::Text { path: "two.toml".into(), text },
+        options: SolveOptions { report: Some("two.html".into()), ..SolveOptions::default() },
+        ..Solve::default()
+    };
+    let found = request.run(&cx).unwrap();
+    found.verdict().unwrap();
+    found.write(&cx).unwrap();
+    let pages: Vec<PathBuf> =
+        files.names().into_iter().filter(|n| n.extension().is_some_and(|e| e == "html")).collect();
+    assert_eq!(pages.len(), 2, "{pages:?}");
+    for page in pages {
+        let html = String::from_utf8(files.read(&page).unwrap()).unwrap();
+        assert!(html.contains("x, tracked"), "{}", page.display());
+    }
+}
+
+/// The page of a solution shows the meshes of the model, as `view` does; it drew hulls.
+#[test]
+fn issue_18_pages_of_solutions_show_meshes() {
+    let mesh = "<Body name=\"block\">\n<attached_geometry><Mesh name=\"m\"><mesh_file>block.obj</mesh_file></Mesh></attached_geometry>\n";
+    let model = crate::common::slider(&crate::common::actuator("push", 10.0))
+        .replace("<Body name=\"block\">\n", mesh);
+    let text = "name = \"one\"\nmodel = \"slider.osim\"\n[time]\nfinal = 1.0\n[defaults]\nspeeds = [-5, 5]\n[solver]\nintervals = 4\n\
+                [[states]]\nname = \"x/value\"\nbounds = [-1, 1]\ninitial = 0\nfinal = 0.5\n[[goals]]\ntype = \"control\"\nname = \"effort\"\n";
+    let obj = "v 0 0 0\nv 0.123 0 0\nv 0 0.123 0\nv 0 0 0.123\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    let shapes = |files: &Memory| {
+        let cx = Context::new(files);
+        let request = Solve {
+            study: StudySource::Text { path: "one.toml".into(), text: text.into() },
+            options: SolveOptions { report: Some("one.html".into()), ..SolveOptions::default() },
+            ..Solve::default()
+        };
+        request.run(&cx).unwrap().write(&cx).unwrap();
+        let page = String::from_utf8(files.read("one.html".as_ref()).unwrap()).unwrap();
+        page.split_once("\"shapes\":[").map_or(0, |(_, rest)| rest.matches("\"l\":\"body\"").count())
+    };
+    let bare = Memory::new().with("slider.osim", model.clone());
+    let with = Memory::new().with("slider.osim", model).with("Geometry/block.obj", obj);
+    assert_eq!((shapes(&bare), shapes(&with)), (0, 1));
+}

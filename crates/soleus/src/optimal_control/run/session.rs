@@ -21,6 +21,7 @@ use soleus_control::{Collocation, Problem, Settings, Trajectory};
 use soleus_io::setup::moco::{GoalKind, MocoGoal, MocoStudySetup};
 use soleus_io::study::{StartSettings, Study};
 use soleus_math::Table;
+use soleus_viewer::significant;
 use std::path::{Path, PathBuf};
 
 /// A study of one phase with its model and its data, ready to be solved.
@@ -67,8 +68,35 @@ pub(crate) fn name_of(path: &Path, s: &MocoStudySetup) -> String {
     if s.name.is_empty() { stem_of(path, "study") } else { s.name.clone() }
 }
 
+/// A number that was found, with its unit and its bounds.
+pub(crate) fn parameter_line(s: &MocoStudySetup, (name, value): &(String, f64)) -> String {
+    let asked = s.parameters.iter().find(|p| p.name == *name);
+    let unit = asked.map_or("", |p| match p.property_name.as_str() {
+        "mass" => " kg",
+        "max_isometric_force" => " N",
+        "optimal_fiber_length" | "tendon_slack_length" | "resting_length" => " m",
+        "pennation_angle_at_optimal" => " rad",
+        _ => "",
+    });
+    let bounds = asked.map_or(String::new(), |p| {
+        let [lower, upper] = p.bounds;
+        // A thousandth of the range from a bound is at it.
+        let near = 1e-3 * (upper - lower).abs();
+        let is_at = (value - lower).abs() <= near || (upper - value).abs() <= near;
+        let at = if is_at { "; at its bound: widen it to see whether more helps" } else { "" };
+        format!(" (bounds {} to {}{at})", significant(lower, 4), significant(upper, 4))
+    });
+    format!("  parameter {name}: {}{unit}{bounds}", significant(*value, 4))
+}
+
 /// Tables of coordinates that the goals of a study track, for its page.
-fn tracked(cx: &Context, path: &Path, s: &MocoStudySetup, given: &Given, base: &ModelProblem) -> Vec<Table> {
+pub(crate) fn tracked(
+    cx: &Context,
+    path: &Path,
+    s: &MocoStudySetup,
+    given: &Given,
+    base: &ModelProblem,
+) -> Vec<Table> {
     // They were read when the problem was stated, and what is odd about them was told.
     let quiet = cx.with_monitor(&Silent);
     let table = |g: &MocoGoal| match &g.kind {
@@ -176,12 +204,15 @@ impl<'a> Session<'a> {
             for (name, value) in goals.iter().filter(|g| g.1 != 0.0) {
                 self.cx.note(format!("  {name}: {value:.9e}"));
             }
+            found.parameters.iter().for_each(|p| self.cx.note(parameter_line(s, p)));
             let place = Place::new(self.a.report.as_ref(), path, posed.study.output.report.as_ref());
             let title = name_of(path, s);
             let tracked = tracked(self.cx, path, s, &posed.inputs.given, base);
             let beside = report::Beside { tracked, emg: &posed.inputs.emg };
-            page =
-                place.map(|p| (p, report::html(&title, base, &found, &solution, &goals, seconds, &beside)));
+            page = place.map(|p| {
+                let shapes = self.source.geometry(self.cx, &base.model);
+                (p, report::html(&title, (base, &found), &solution, &goals, seconds, &beside, shapes))
+            });
             if self.a.simulate {
                 distance = self.simulate(&found)?;
             }

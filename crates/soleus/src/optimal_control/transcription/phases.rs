@@ -8,6 +8,7 @@ use crate::inputs::paths::beside;
 use crate::optimal_control::model::{StudyModel, posed};
 use crate::optimal_control::options::SolveOptions;
 use crate::optimal_control::problem::bounds::{is_called, regex};
+use crate::optimal_control::problem::references::Given;
 use crate::optimal_control::problem::{self, refuse_impossible};
 use crate::optimal_control::run::session::{self, Place, name_of};
 use crate::optimal_control::run::watch::Store;
@@ -28,6 +29,8 @@ struct Posing<'a> {
     study: &'a Study,
     a: &'a SolveOptions,
     bases: Vec<ModelProblem>,
+    /// Tables in memory that goals of each phase name.
+    given: Vec<Given>,
     problems: Vec<Problem>,
     links: Vec<Link>,
     out: Place,
@@ -49,7 +52,8 @@ pub fn run(cx: &Context, path: &Path, study: &Study, request: &Solve) -> Result<
     if a.simulate {
         cx.warn(path, "the solution is not simulated again", "--simulate is for studies of one phase");
     }
-    let (mut bases, mut problems, mut settings_of) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut bases, mut given) = (Vec::new(), Vec::new());
+    let (mut problems, mut settings_of) = (Vec::new(), Vec::new());
     for phase in &study.phases {
         let source = StudyModel::of_study(path, &phase.setup);
         let base = posed(cx, &source)?;
@@ -60,13 +64,14 @@ pub fn run(cx: &Context, path: &Path, study: &Study, request: &Solve) -> Result<
         }
         settings_of.push(settings::transcription(path, phase, a, &p)?);
         bases.push(base);
+        given.push(inputs.given);
         problems.push(p);
     }
     let links = (0..problems.len().saturating_sub(1))
         .map(|k| link(path, k, &problems, study.links.iter().find(|l| l.after == k)))
         .collect::<Result<Vec<_>, _>>()?;
     let out = Place::of_solution(path, study, a);
-    let posing = Posing { cx, path, study, a, bases, problems, links, out };
+    let posing = Posing { cx, path, study, a, bases, given, problems, links, out };
     let mut meshes = Meshes {
         cx,
         path,
@@ -101,13 +106,17 @@ impl Posing<'_> {
                 for (name, value) in goals.iter().filter(|g| g.1 != 0.0) {
                     self.cx.note(format!("  {}, {name}: {value:.9e}", s.name));
                 }
+                motion.parameters.iter().for_each(|p| self.cx.note(session::parameter_line(s, p)));
             }
             let title = name_of(self.path, s);
+            let source = StudyModel::of_study(self.path, s);
             let html = || {
-                report::html(&title, base, &motion, &solution, &goals, seconds, &report::Beside::default())
+                let tracked = session::tracked(self.cx, self.path, s, &self.given[k], base);
+                let beside = report::Beside { tracked, emg: &[] };
+                let shapes = source.geometry(self.cx, &base.model);
+                report::html(&title, (base, &motion), &solution, &goals, seconds, &beside, shapes)
             };
             let page = report.as_ref().map(|place| (place.of_phase(&s.name), html()));
-            let source = StudyModel::of_study(self.path, s);
             let derived =
                 session::derived(self.cx, &source, &self.study.phases[k], (base, &motion), &self.out)?;
             phases.push(PhaseSolution {
