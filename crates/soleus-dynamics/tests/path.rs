@@ -450,6 +450,7 @@ fn identity_function_based_path() {
         length,
         moment_arms: vec![],
         speed: None,
+        without_torque: Vec::new(),
     };
     let compiled = CompiledPath::compile(&Path::FunctionBased(path), &[], &[], &Frames).expect("a path");
     let (q, u) = ([0.2, 9.0, -0.7], [1.5, 9.0, 2.0]);
