@@ -5,6 +5,7 @@ mod composed;
 mod constraints;
 mod contact;
 mod displacement;
+mod distance;
 mod formula;
 mod frames;
 mod gait;

@@ -2,10 +2,12 @@
 
 use super::problem::Walk;
 use super::published::{INTERVALS, POINTS, Published};
+use crate::desk;
 use crate::report::Report;
 use soleus::Error;
 use soleus_control::solution::{Columns, Trajectory};
 use soleus_control::transcription::Collocation;
+use soleus_dynamics::system::Actor;
 use soleus_optimization::NonlinearProgram;
 use soleus_optimization::nlp::{Options, solve};
 use std::ops::ControlFlow;
@@ -17,6 +19,8 @@ use std::time::Instant;
 pub enum Start {
     /// The published solution
     Published,
+    /// The mean walk of the subject
+    Data,
     /// A standing figure that glides along
     QuasiRandom,
 }
@@ -82,6 +86,59 @@ impl Walk {
         t
     }
 
+    /// Half a cycle of the subject's mean walk; muscles at rest, at a low activation.
+    fn measured(&self, data: &Path, p: &Published) -> Result<Trajectory, Error> {
+        let table = desk::table(&data.join("OCP/IK_Guess_Full_GC.mot"))?;
+        let times = table.times();
+        let half = times.len() / 2;
+        let mut t = self.motion();
+        let n = self.base.num_coordinates();
+        let columns: Vec<&[f64]> =
+            p.coordinates.iter().map(|name| table.column(name).unwrap_or(&[])).collect();
+        let slope = |c: &[f64], k: usize| {
+            let (a, b) = (k.saturating_sub(1), (k + 1).min(c.len() - 1));
+            (c[b] - c[a]) / (times[b] - times[a])
+        };
+        for k in 0..=half {
+            let mut x = vec![0.0; self.base.states.len()];
+            for (i, &q) in self.coordinates.iter().enumerate().filter(|(i, _)| !columns[*i].is_empty()) {
+                let c = columns[i];
+                (x[q], x[n + q]) = (c[k] - if i == 3 { c[0] } else { 0.0 }, slope(c, k));
+            }
+            t.times.push(times[k] - times[0]);
+            t.states.rows.push(x);
+        }
+        self.rest(&mut t);
+        Ok(t)
+    }
+
+    /// Muscles and arms of a motion: activations of 0.1, tendons in balance with still fibers.
+    fn rest(&self, t: &mut Trajectory) {
+        let system = &self.base.system;
+        let (mut ws, mut state) = (system.workspace::<f64>(), system.default_state.clone());
+        let n = self.base.num_coordinates();
+        t.controls.rows.clear();
+        for x in &mut t.states.rows {
+            state.q.copy_from_slice(&x[..n]);
+            state.u.copy_from_slice(&x[n..2 * n]);
+            system.compute_kinematics(&state, &mut ws);
+            system.compute_paths(&state, &mut ws);
+            for (f, path) in system.forces.iter().zip(&ws.paths) {
+                let Actor::Muscle(m) = &f.actor else { continue };
+                let z = 2 * n + f.states.start;
+                let mut z_of = [0.1, 0.1];
+                if m.solve_equilibrium(path.length(), path.speed(), 0.1, &mut z_of).is_err() {
+                    z_of = [0.1, 0.1];
+                }
+                (x[z], x[z + 1]) = (0.1, z_of[1].clamp(0.01, 2.0));
+            }
+            for &a in &self.arms {
+                x[a] = 0.0;
+            }
+            t.controls.rows.push(vec![0.0; self.base.controls.len()]);
+        }
+    }
+
     /// The authors' start without data: upright, gliding.
     fn gliding(&self, speed: f64) -> Trajectory {
         // Half a stride lasts 0.70 s at 0.73 m/s and less the faster, in the authors' table of 43 speeds 0.1 m/s apart.
@@ -122,6 +179,7 @@ pub fn run(data: &Path, p: &Published, r: &Request, report: &mut Report) -> Resu
     c.set_threads(r.threads);
     let guess = match r.start {
         Start::Published => walk.published(p),
+        Start::Data => walk.measured(data, p)?,
         Start::QuasiRandom => walk.gliding(r.speed),
     };
     c.set_guess(&guess);
