@@ -36,15 +36,12 @@ pub struct Arguments {
     /// Speed, m/s
     #[arg(long, default_value_t = 1.33)]
     speed: f64,
-    /// Maximum number of iterations
-    #[arg(long, default_value_t = 1000)]
-    iterations: usize,
-    /// First barrier parameter
-    #[arg(long, default_value_t = 0.1)]
-    barrier: f64,
-    /// Tolerance of the solver
-    #[arg(long, default_value_t = 1e-4)]
-    tolerance: f64,
+    /// Programs of the solve, one after the other: intervals, price of help (0: none), first barrier, tolerance, iterations
+    #[arg(long, value_name = "N,P,B,T,I")]
+    stage: Vec<solve::Stage>,
+    /// Disturb the start at random
+    #[arg(long)]
+    seed: Option<u64>,
     /// Threads
     #[arg(long, default_value_t = 2)]
     threads: usize,
@@ -75,15 +72,8 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let p = Published::read(&result)?;
     let mut report = Report::default();
     if let Some(start) = a.solve {
-        let request = solve::Request {
-            start,
-            speed: a.speed,
-            intervals: a.intervals,
-            iterations: a.iterations,
-            barrier: a.barrier,
-            tolerance: a.tolerance,
-            threads: a.threads,
-        };
+        let stages = if a.stage.is_empty() { solve::stages(start, a.intervals) } else { a.stage.clone() };
+        let request = solve::Request { start, speed: a.speed, stages, threads: a.threads, seed: a.seed };
         solve::run(&a.data, &p, &request, &mut report)?;
         return Ok(());
     }
