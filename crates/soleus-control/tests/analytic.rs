@@ -369,3 +369,59 @@ impl SmoothFunction for TwoControls {
         input != 6
     }
 }
+
+/// ẋ = u, ẏ = x.
+struct Pushed;
+
+impl CustomDynamics for Pushed {
+    fn sizes(&self) -> (usize, usize, usize) {
+        (2, 1, 0)
+    }
+    fn residual<T: Real>(&self, p: Point<'_, T>, r: &mut [T]) {
+        r[0] = p.rates[0] - p.controls[0];
+        r[1] = p.rates[1] - p.states[0];
+    }
+}
+
+/// Least ∫ u² with y = ∫ (1 − t) u dt = 1 after 1 s. A control that keeps one value in each of N intervals with midpoints m is
+/// (1 − m)/S, S = Σ (1 − m)²/N, and costs 1/S. A state whose rate is the control needs no rate and no equation of its own.
+#[test]
+fn analytic_controls_that_are_constant_in_intervals() {
+    let n = 4;
+    let middle = |k: usize| (k as f64 + 0.5) / n as f64;
+    let sum = (0..n).map(|k| (1.0 - middle(k)).powi(2)).sum::<f64>() / n as f64;
+    let mut sizes = Vec::new();
+    for driven in [false, true] {
+        let mut p = Problem::new(Dynamics::of(Pushed), 2, 1);
+        if driven {
+            p.dynamics.driven[0] = Some(0);
+        }
+        let bounds = Bounds::new(-10.0, 10.0);
+        p.states[0] = Variable::new("x", bounds).starting(Bounds::fixed(0.0));
+        p.states[1] = Variable::new("y", bounds).starting(Bounds::fixed(0.0)).ending(Bounds::fixed(1.0));
+        p.controls[0] = Variable::new("u", bounds);
+        p.goals.push(control_effort("effort", 1.0, &[(0, 1.0)], 2.0));
+        let settings = Settings {
+            constant_controls: true,
+            dynamics_at_start: false,
+            ..Settings::uniform(Scheme::LegendreGaussRadau(3), n)
+        };
+        let mut c = Collocation::new(p, &settings).expect("a problem");
+        sizes.push((c.num_variables(), c.num_constraints()));
+        let options = soleus_optimization::nlp::Options::default();
+        let found = soleus_optimization::nlp::solve(&mut c, &options, None, &mut |_| {
+            std::ops::ControlFlow::Continue(())
+        })
+        .expect("a program");
+        assert!(found.status.is_solved());
+        // The scheme is exact for these polynomials; what is left is the tolerance of the solver.
+        assert!((found.objective - 1.0 / sum).abs() < 1e-7, "{driven}: {} {}", found.objective, 1.0 / sum);
+        let t = c.trajectory(&found.x);
+        for (k, row) in t.controls.rows.iter().enumerate().skip(1) {
+            let exact = (1.0 - middle((k - 1) / 3)) / sum;
+            assert!((row[0] - exact).abs() < 1e-6, "point {k}: {} {exact}", row[0]);
+        }
+    }
+    // Twelve points without a rate and its equation.
+    assert_eq!((sizes[0].0 - sizes[1].0, sizes[0].1 - sizes[1].1), (12, 12));
+}

@@ -2,7 +2,7 @@
 
 use crate::common::{
     NOT_DEFINED, NOT_FINITE, SINGULAR, Subject, Tally, direction, moved, references, scale, shifted, shipped,
-    with_formulas,
+    with_formulas, with_tendon_force_states,
 };
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{State, System};
@@ -394,4 +394,14 @@ fn deriv_forces_by_formulas() {
     check_jacobians_by_differences(with_formulas(), &[]);
     check_hessian(with_formulas(), &[]);
     check_hessian_by_nested_duals(with_formulas(), &[]);
+}
+
+/// Muscles with the tendon force as state on polynomials, coordinates without torque among them: everything of the above.
+#[test]
+fn deriv_tendon_force_states_and_coordinates_without_torque() {
+    check_explicit_rates(with_tendon_force_states(), &[]);
+    check_jacobians(with_tendon_force_states(), &[]);
+    check_jacobians_by_differences(with_tendon_force_states(), &[]);
+    check_hessian(with_tendon_force_states(), &[]);
+    check_hessian_by_nested_duals(with_tendon_force_states(), &[]);
 }

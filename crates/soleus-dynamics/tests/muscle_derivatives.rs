@@ -19,6 +19,7 @@ fn kinds() -> Vec<MuscleKind> {
         MuscleKind::RigidTendon(Box::default()),
         MuscleKind::Bogert2011(Bogert2011::default()),
         MuscleKind::Chadwick2009(Chadwick2009::default()),
+        MuscleKind::DeGroote2016(DeGroote2016::default()),
     ]
 }
 

@@ -450,6 +450,7 @@ fn identity_function_based_path() {
         length,
         moment_arms: vec![],
         speed: None,
+        without_torque: Vec::new(),
     };
     let compiled = CompiledPath::compile(&Path::FunctionBased(path), &[], &[], &Frames).expect("a path");
     let (q, u) = ([0.2, 9.0, -0.7], [1.5, 9.0, 2.0]);
@@ -463,6 +464,34 @@ fn identity_function_based_path() {
     assert!((mobility[2] - 0.3).abs() < 1e-15 && (mobility[0] + 0.5).abs() < 1e-15 && mobility[1] == 0.0);
     let power: f64 = mobility.iter().zip(u).map(|(t, u)| t * u).sum();
     assert!((power + 10.0 * st.speed()).abs() < 1e-14);
+}
+
+/// A coordinate without torque changes length and speed as the others do.
+#[test]
+fn identity_coordinates_without_torque_change_the_length_alone() {
+    let length = Function::linear(&[-0.03, 0.05, 0.4]).expect("a function");
+    let loads = |without_torque: Vec<CoordinateId>| {
+        let path = FunctionBasedPath {
+            coordinates: vec![CoordinateId(2), CoordinateId(0)],
+            length: length.clone(),
+            moment_arms: vec![],
+            speed: None,
+            without_torque,
+        };
+        let compiled = CompiledPath::compile(&Path::FunctionBased(path), &[], &[], &Frames).expect("a path");
+        let (q, u) = ([0.2, 9.0, -0.7], [1.5, 9.0, 2.0]);
+        let kin = Kinematics { time: 0.0, X_GB: &[], V_GB: &[], q: &q, u: &u };
+        let mut st = PathState::new(&compiled);
+        compiled.compute_position(&kin, &mut st);
+        compiled.compute_speed(&kin, &mut st);
+        let mut mobility = [0.0; 3];
+        compiled.apply_tension(&kin, &st, 10.0, &mut Loads { body: &mut [], mobility: &mut mobility });
+        (st.length(), st.speed(), mobility)
+    };
+    let (all, without) = (loads(vec![]), loads(vec![CoordinateId(0)]));
+    assert_eq!((all.0, all.1), (without.0, without.1));
+    assert_eq!(without.2, [0.0, 0.0, all.2[2]]);
+    assert_ne!(all.2[0], 0.0);
 }
 
 #[test]

@@ -79,3 +79,8 @@ pub fn markers(path: &Path) -> Result<Table, Error> {
 pub fn errors(path: &Path, log: &Diagnostics) -> Error {
     Error::input(path, log.clone())
 }
+
+/// A table of numbers over time.
+pub fn table(path: &Path) -> Result<Table, Error> {
+    enter(None, false, |cx| table::read_numbers(cx, &path.into()))
+}

@@ -75,6 +75,8 @@ pub enum MuscleKind {
     Bogert2011(Bogert2011),
     /// The muscle of the DAS3 shoulder and arm model (Chadwick et al. 2009); not an OpenSim class.
     Chadwick2009(Chadwick2009),
+    /// The muscle of De Groote et al. (2016) as its authors predict gait with it; not an OpenSim class.
+    DeGroote2016(DeGroote2016),
 }
 
 impl MuscleKind {
@@ -90,6 +92,7 @@ impl MuscleKind {
             MuscleKind::RigidTendon(_) => "RigidTendonMuscle",
             MuscleKind::Bogert2011(_) => "Bogert2011Muscle",
             MuscleKind::Chadwick2009(_) => "Chadwick2009Muscle",
+            MuscleKind::DeGroote2016(_) => "DeGroote2016Muscle",
         }
     }
 }
@@ -577,6 +580,31 @@ impl Default for Chadwick2009 {
             linear_stiffness: 10.0,
             damping: 0.001,
             default_activation: 0.0,
+        }
+    }
+}
+
+/// Parameters of the muscle of De Groote et al. (2016) with the constants of the paper, as in Falisse et al. (2019). Its control is the rate of
+/// activation, 1/s: what excitation would give it is a pair of inequalities of the problem (Raasch et al. 1997).
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeGroote2016 {
+    /// Damping of the fiber, F₀ at the largest shortening speed; part of the active force. Default 0.01.
+    pub fiber_damping: f64,
+    /// k of the tendon's curve. Default 35.
+    pub tendon_stiffness: f64,
+    /// Activation to begin with. Default 0.05.
+    pub default_activation: f64,
+    /// Tendon force over F₀ to begin with. Default 0.1.
+    pub default_normalized_tendon_force: f64,
+}
+
+impl Default for DeGroote2016 {
+    fn default() -> Self {
+        DeGroote2016 {
+            fiber_damping: 0.01,
+            tendon_stiffness: 35.0,
+            default_activation: 0.05,
+            default_normalized_tendon_force: 0.1,
         }
     }
 }

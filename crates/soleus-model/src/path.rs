@@ -194,6 +194,9 @@ pub struct FunctionBasedPath {
     /// Lengthening speed, m/s, of the coordinates followed by their speeds; without it,
     /// −Σ moment arm · speed.
     pub speed: Option<Function>,
+    /// Coordinates that change the length but feel no torque (`coordinates_without_torque`, not a property of OpenSim). It breaks the law of virtual
+    /// work; predicted walks of Falisse et al. (2022) do it at the toes.
+    pub without_torque: Vec<CoordinateId>,
 }
 
 /// A contact geometry that a path lies on where it has to go around it.

@@ -1,9 +1,10 @@
 //! Goals that need no model.
 
-use crate::function::SmoothFunction;
+use crate::function::{PointFunction, Scratch, SmoothFunction, places};
 use crate::problem::{Bounds, EndpointFunction, EndpointVariable, Goal, Mode, PointVariable, Term};
 use soleus_math::Real;
 use soleus_math::function::Expression;
+use std::sync::Arc;
 
 /// weight · |z|^exponent.
 struct Power {
@@ -45,6 +46,50 @@ pub fn control_effort(name: &str, weight: f64, controls: &[(usize, f64)], expone
 /// ∫ Σ wᵢ zᵢ² dt over any variables.
 pub fn sum_of_squares(name: &str, weight: f64, variables: &[(PointVariable, f64)]) -> Goal {
     Goal::integral(name, weight, powers(variables, 2.0))
+}
+
+/// Σ wᵢ zᵢ² as one function, for very many variables.
+struct Squares {
+    weights: Vec<f64>,
+    jacobian_places: Vec<(usize, usize)>,
+    hessian_places: Vec<(usize, usize)>,
+}
+
+impl PointFunction for Squares {
+    fn num_inputs(&self) -> usize {
+        self.weights.len()
+    }
+    fn num_outputs(&self) -> usize {
+        1
+    }
+    places!();
+    fn scratch(&self) -> Scratch {
+        Box::new(())
+    }
+    fn compute_values(&self, z: &[f64], values: &mut [f64], _: &mut Scratch) {
+        values[0] = z.iter().zip(&self.weights).map(|(z, w)| w * z * z).sum();
+    }
+    fn compute_jacobian(&self, z: &[f64], values: &mut [f64], _: &mut Scratch) {
+        for ((v, z), w) in values.iter_mut().zip(z).zip(&self.weights) {
+            *v = 2.0 * w * z;
+        }
+    }
+    fn compute_hessian(&self, _: &[f64], y: &[f64], values: &mut [f64], _: &mut Scratch) {
+        for (v, w) in values.iter_mut().zip(&self.weights) {
+            *v = 2.0 * w * y[0];
+        }
+    }
+}
+
+/// Σ wᵢ zᵢ² over any variables, as one term.
+pub fn squares(variables: &[(PointVariable, f64)]) -> Term {
+    let n = variables.len();
+    let function = Squares {
+        weights: variables.iter().map(|v| v.1).collect(),
+        jacobian_places: (0..n).map(|i| (0, i)).collect(),
+        hessian_places: (0..n).map(|i| (i, i)).collect(),
+    };
+    Term { inputs: variables.iter().map(|v| v.0).collect(), function: Arc::new(function) }
 }
 
 /// Σ cᵢ zᵢ, output by output: a matrix times the inputs, each row a pair of places and factors.

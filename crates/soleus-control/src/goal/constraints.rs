@@ -1,8 +1,9 @@
 //! Constraints along the motion.
 
 use super::contact::Projection;
+use super::distance::squared_distance;
 use super::model_function::{Make, ModelFunction, Scalar};
-use super::quantity::{FrameMotion, Quantity};
+use super::quantity::Quantity;
 use crate::problem::{Bounds, PathConstraint, PointVariable};
 use soleus_dynamics::{BodyFrame, System};
 use soleus_math::Function;
@@ -90,8 +91,7 @@ pub fn frame_distance(
     projection: Projection,
 ) -> Vec<PathConstraint> {
     let constraint = |&(frames, [least, greatest]): &([BodyFrame; 2], [f64; 2])| {
-        let quantities = frames.map(|f| Quantity::Frame(f, FrameMotion::Position)).to_vec();
-        let term = ModelFunction::new(system, quantities, Make::SquaredDistances(projection)).term();
+        let term = squared_distance(system, frames, projection);
         let bounds = vec![Bounds::new(least * least, greatest * greatest)];
         PathConstraint { name: name.into(), term, bounds }
     };

@@ -5,12 +5,14 @@ mod composed;
 mod constraints;
 mod contact;
 mod displacement;
+mod distance;
 mod formula;
 mod frames;
 mod gait;
 mod initial;
 mod kinematic;
 mod model_function;
+mod muscle_energy;
 pub mod named;
 mod output;
 mod planar_sensor;
@@ -21,7 +23,7 @@ mod sensor;
 mod tracking;
 
 pub use basic::{
-    control_effort, duration_at_least, final_time, parameter_expression, periodicity, sum_of_squares,
+    control_effort, duration_at_least, final_time, parameter_expression, periodicity, squares, sum_of_squares,
 };
 pub use constraints::{TimeBounds, frame_distance, output_bounds, output_constraint, variable_bounds};
 pub use contact::{ContactGroup, Projection, contact_tracking};
@@ -34,6 +36,7 @@ pub use gait::{
 pub use initial::{initial_activation, initial_force_equilibrium, initial_velocity_equilibrium};
 pub use kinematic::{marker_final, marker_tracking};
 pub use model_function::{Operation, Scalar, Shape};
+pub use muscle_energy::squared_metabolic_rate;
 pub use named::{NamedTable, Names};
 pub use output::{When, generalized_force_tracking, joint_reaction, output, output_periodicity, output_sum};
 pub use prescribed::joint_reaction_of_motion;

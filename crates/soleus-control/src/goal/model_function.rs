@@ -1,6 +1,5 @@
 //! Functions of quantities of a model: what goals integrate and constraints hold.
 
-use super::contact::Projection;
 use super::quantity::{Memory, Quantity};
 use super::sensor::Reading;
 use crate::function::SmoothFunction;
@@ -31,8 +30,6 @@ pub enum Make {
     Scalar(Scalar),
     /// The same minus a function of time.
     ScalarMinus(Scalar, Function),
-    /// Squared distances |P (b − a)|² of pairs of points a, b.
-    SquaredDistances(Projection),
     /// Which foot is ahead beyond its share of the stride: see [`step_length_asymmetry`](super::step_length_asymmetry).
     StepLength {
         /// Direction of walking.
@@ -184,7 +181,6 @@ impl Make {
     fn num_outputs(&self, numbers: usize) -> usize {
         match self {
             Make::Values(_) => numbers,
-            Make::SquaredDistances(_) => numbers / 6,
             _ => 1,
         }
     }
@@ -238,12 +234,6 @@ impl Make {
             }
             Make::Scalar(s) => out[0] = s.value(v, t),
             Make::ScalarMinus(s, f) => out[0] = s.value(v, t) - f.value(t),
-            Make::SquaredDistances(projection) => {
-                for (i, o) in out.iter_mut().enumerate() {
-                    let d = projection.of(three(2 * i + 1) - three(2 * i));
-                    *o = d.dot(d);
-                }
-            }
             Make::StepLength { direction, thresholds, sharpness } => {
                 let ahead = (three(0) - three(1)).dot(Vec3::cst(*direction));
                 let beyond = |step: T, threshold: f64| T::one() - self::step(-step + threshold, *sharpness);

@@ -5,6 +5,8 @@ use super::dynamics::{ParameterRange, SystemDynamics};
 use crate::problem::{Bounds, Dynamics, Problem, Variable};
 use soleus_dynamics::System;
 use soleus_dynamics::constraint::CompiledConstraint;
+use soleus_dynamics::muscle::CompiledMuscle;
+use soleus_dynamics::system::Actor;
 use soleus_model::model::Model;
 use std::sync::Arc;
 
@@ -66,9 +68,18 @@ impl ModelProblem {
         for (i, c) in chain.iter_mut().enumerate().take(n) {
             *c = s.tree.angular[i].is_none().then_some(n + i);
         }
+        let mut driven = vec![None; self.states.len()];
+        for f in s.forces.iter().filter(|f| f.enabled) {
+            if let Actor::Muscle(m) = &f.actor
+                && matches!(**m, CompiledMuscle::DeGroote2016(_))
+            {
+                driven[2 * n + f.states.start] = Some(f.controls.start);
+            }
+        }
         let dynamics = Dynamics {
             function: Arc::new(SystemDynamics::new(s.clone(), parameters)),
             chain,
+            driven,
             rate_bounds: vec![Bounds::FREE; self.states.len()],
             constraints: kinematic_constraints(s),
         };

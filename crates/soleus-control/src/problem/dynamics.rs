@@ -14,6 +14,9 @@ pub struct Dynamics {
     /// For each state, the state that is its rate, if there is one (a coordinate and its speed). Its row of f
     /// is then taken as satisfied.
     pub chain: Vec<Option<usize>>,
+    /// For each state, the control that is its rate, if there is one (an activation whose rate is chosen). The same holds for its row; bounds of
+    /// the rate are those of the control.
+    pub driven: Vec<Option<usize>>,
     /// Bounds of the rates.
     pub rate_bounds: Vec<Bounds>,
     /// Constraints on positions and speeds, if there are multipliers.
@@ -91,6 +94,7 @@ impl Dynamics {
         Dynamics {
             function: Arc::new(Differentiated::new(CustomFunction(dynamics))),
             chain: vec![None; states],
+            driven: vec![None; states],
             rate_bounds: vec![Bounds::FREE; states],
             constraints: None,
         }

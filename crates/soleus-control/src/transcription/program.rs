@@ -61,13 +61,24 @@ impl Transcription<'_> {
         self.posa() && !self.is_mesh(point)
     }
 
+    /// Whether a point is the initial one of Radau's scheme, without dynamics, controls and path constraints.
+    fn is_bare_start(&self, point: usize) -> bool {
+        let radau = matches!(self.settings.scheme, Scheme::LegendreGaussRadau(_));
+        point == 0 && radau && !self.settings.dynamics_at_start
+    }
+
+    /// Whether controls inside an interval lie on a line.
+    fn interpolates_controls(&self) -> bool {
+        self.settings.interpolate_controls && !self.settings.constant_controls
+    }
+
     /// Whether nothing asks for the rates of a point: mesh points of the midpoint rule, the first point of backward
     /// Euler. The dynamics are left out there.
     fn idle(&self, point: usize) -> bool {
         let skips = match self.settings.scheme {
             Scheme::Midpoint => self.is_mesh(point),
             Scheme::BackwardEuler => point == 0,
-            _ => false,
+            _ => self.is_bare_start(point),
         };
         let asked = |v: &EndpointVariable| {
             matches!(
@@ -96,6 +107,7 @@ impl Transcription<'_> {
             && p.final_time.is_fixed()
             && self.constraints.is_none()
             && p.prescribed.is_empty()
+            && p.dynamics.driven.iter().all(Option::is_none)
             && p.dynamics.rate_bounds.iter().all(|b| *b == Bounds::FREE)
             && p.states.iter().all(inside)
     }
@@ -122,9 +134,10 @@ impl Transcription<'_> {
             mixed || matches!(g.mode, Mode::Cost { .. }) && idle.contains(&true)
         };
         self.idle(point)
-            && !self.settings.interpolate_controls
+            && !self.interpolates_controls()
             && !p.goals.iter().any(asks)
-            && !p.path_constraints.iter().any(|c| c.term.inputs.iter().any(in_path))
+            && (self.is_bare_start(point)
+                || !p.path_constraints.iter().any(|c| c.term.inputs.iter().any(in_path)))
     }
 
     pub fn add_unknowns(&mut self) {
@@ -222,27 +235,37 @@ impl Transcription<'_> {
                 }
             })
             .collect();
+        // The first point of an interval has the control of all of it.
+        let inside = point > 0 && !(point - 1).is_multiple_of(self.inner());
+        let shared = self.settings.constant_controls && inside;
+        let controls: Vec<usize> = match self.layout.points.last() {
+            Some(before) if shared => before.controls.clone(),
+            _ => p
+                .controls
+                .iter()
+                .map(|v| {
+                    let guess = v.guess(tau);
+                    let bounds = if without_controls { Bounds::fixed(guess) } else { of(v) };
+                    self.b.variable_like(v.bounds, bounds, guess, stage)
+                })
+                .collect(),
+        };
         let rates = (0..p.states.len())
             .map(|i| match (p.dynamics.chain[i], prescribed(i)) {
                 (_, Some(m)) => self.b.variable(Bounds::fixed(m[1]), m[1], stage),
                 (Some(rate), _) if !corrected => states[rate],
                 _ if idle => self.b.variable(Bounds::fixed(0.0), 0.0, stage),
                 _ if follows => self.b.sum(0.0, stage),
-                _ => {
-                    let bounds = p.dynamics.rate_bounds[i];
-                    self.b.variable(bounds, bounds.middle(), stage)
-                }
+                _ => match p.dynamics.driven[i] {
+                    Some(control) => controls[control],
+                    None => {
+                        let bounds = p.dynamics.rate_bounds[i];
+                        self.b.variable(bounds, bounds.middle(), stage)
+                    }
+                },
             })
             .collect();
         let mut add = |like: Bounds, b: Bounds, start: f64| self.b.variable_like(like, b, start, stage);
-        let controls = p
-            .controls
-            .iter()
-            .map(|v| {
-                let guess = v.guess(tau);
-                add(v.bounds, if without_controls { Bounds::fixed(guess) } else { of(v) }, guess)
-            })
-            .collect();
         let multipliers = p.multipliers.iter().map(|v| add(v.bounds, of(v), v.guess(tau))).collect();
         PointUnknowns { states, rates, controls, multipliers, without_controls, tau, stage }
     }
@@ -326,7 +349,7 @@ impl Transcription<'_> {
             let wanted = if i >= nx {
                 accelerations
             } else {
-                let chained = p.dynamics.chain[i].is_some() && !corrected;
+                let chained = p.dynamics.chain[i].is_some() && !corrected || p.dynamics.driven[i].is_some();
                 !chained && (!projected || i < multibody)
             };
             outputs.push(if wanted {
@@ -383,7 +406,7 @@ impl Transcription<'_> {
                     }
                 }
             }
-            if !self.settings.interpolate_controls {
+            if !self.interpolates_controls() {
                 continue;
             }
             for k in 1..self.inner() {
@@ -418,7 +441,7 @@ impl Transcription<'_> {
         self.add_projections();
         for c in &p.path_constraints {
             for point in 0..self.layout.points.len() {
-                if !self.is_mesh(point) && !self.settings.constrain_interior {
+                if !self.is_mesh(point) && !self.settings.constrain_interior || self.is_bare_start(point) {
                     continue;
                 }
                 let unknowns = self.layout.points[point].clone();

@@ -22,6 +22,11 @@ pub struct Settings {
     pub mesh: Vec<f64>,
     /// Controls inside an interval lie on the line between those at its ends.
     pub interpolate_controls: bool,
+    /// Controls keep one value in each interval; those inside it do not count as interpolated then.
+    pub constant_controls: bool,
+    /// The dynamics hold at the initial point too, where Radau's scheme does not ask for rates. Without them that point has neither controls
+    /// nor path constraints.
+    pub dynamics_at_start: bool,
     /// Path constraints hold inside intervals too.
     pub constrain_interior: bool,
     /// Variables are counted in the width of their bounds, where these are finite; of several phases the first decides.
@@ -44,6 +49,8 @@ impl Default for Settings {
             scheme: Scheme::default(),
             mesh: Settings::uniform_mesh(100),
             interpolate_controls: true,
+            constant_controls: false,
+            dynamics_at_start: true,
             constrain_interior: false,
             scale_variables: false,
             constraint_method: ConstraintMethod::default(),

@@ -553,7 +553,7 @@ impl ImplicitSystem<'_> {
                             .sum()
                     }
                 };
-                d.f[a] = -gradient;
+                d.f[a] = if path.pulls(j) { -gradient } else { 0.0 };
                 d.v_u[a] = gradient;
             }
             return;

@@ -205,6 +205,7 @@ impl ImplicitSystem<'_> {
             for (a, &to) in map.iter().enumerate() {
                 out.L_q[to] += jw.gradient[a];
                 let row = &jw.hessian[a * k..(a + 1) * k];
+                let tension = if path.pulls(list[to]) { tension } else { 0.0 };
                 let mut rate = 0.0;
                 for (h, &from) in row.iter().zip(map) {
                     rate += h * ws.kin.u[list[from]];

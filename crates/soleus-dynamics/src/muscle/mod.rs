@@ -33,6 +33,7 @@ use crate::constants::Constants;
 use bogert2011::Bogert2011Muscle;
 use chadwick2009::Chadwick2009Muscle;
 use degroote_fregly2016::DeGrooteFregly2016Muscle;
+use degroote2016::DeGroote2016Muscle;
 use delp1990::Delp1990Muscle;
 use millard2012::Millard2012EquilibriumMuscle;
 use rigid_tendon::RigidTendonMuscle;
@@ -65,6 +66,8 @@ pub enum CompiledMuscle<P = f64> {
     Bogert2011(Bogert2011Muscle<P>),
     /// See [`Chadwick2009Muscle`].
     Chadwick2009(Chadwick2009Muscle<P>),
+    /// See [`DeGroote2016Muscle`].
+    DeGroote2016(DeGroote2016Muscle<P>),
 }
 
 impl CompiledMuscle {
@@ -97,6 +100,7 @@ impl CompiledMuscle {
             MuscleKind::RigidTendon(p) => CompiledMuscle::RigidTendon(RigidTendonMuscle::compile(m, p)?),
             MuscleKind::Bogert2011(p) => CompiledMuscle::Bogert2011(Bogert2011Muscle::compile(m, p)?),
             MuscleKind::Chadwick2009(p) => CompiledMuscle::Chadwick2009(Chadwick2009Muscle::compile(m, p)?),
+            MuscleKind::DeGroote2016(p) => CompiledMuscle::DeGroote2016(DeGroote2016Muscle::compile(m, p)?),
         })
     }
 
@@ -110,6 +114,7 @@ impl CompiledMuscle {
             CompiledMuscle::RigidTendon(_) => &[],
             CompiledMuscle::Bogert2011(_) => &["activation", "fiber_length_along_tendon"],
             CompiledMuscle::Chadwick2009(_) => &["activation", "normalized_fiber_length_along_tendon"],
+            CompiledMuscle::DeGroote2016(_) => &["activation", "normalized_tendon_force"],
             CompiledMuscle::Millard2012Equilibrium(m) => m.state_names(),
             CompiledMuscle::DeGrooteFregly2016(m) => m.state_names(),
         }
@@ -127,6 +132,7 @@ impl CompiledMuscle {
             CompiledMuscle::RigidTendon(_) => &[],
             CompiledMuscle::Bogert2011(m) => m.default_states(),
             CompiledMuscle::Chadwick2009(m) => m.default_states(),
+            CompiledMuscle::DeGroote2016(m) => m.default_states(),
         }
     }
 
@@ -147,6 +153,7 @@ impl CompiledMuscle {
             CompiledMuscle::RigidTendon(m) => m.dynamics(L, Ldot, excitation),
             CompiledMuscle::Bogert2011(m) => m.dynamics(L, excitation, states, states_dot),
             CompiledMuscle::Chadwick2009(m) => m.dynamics(L, excitation, states, states_dot),
+            CompiledMuscle::DeGroote2016(m) => m.dynamics(L, Ldot, excitation, states, states_dot),
         }
     }
 
@@ -162,6 +169,7 @@ impl CompiledMuscle {
             CompiledMuscle::RigidTendon(m) => m.info(L, Ldot, excitation),
             CompiledMuscle::Bogert2011(m) => m.info(L, Ldot, excitation, states),
             CompiledMuscle::Chadwick2009(m) => m.info(L, Ldot, excitation, states),
+            CompiledMuscle::DeGroote2016(m) => m.info(L, Ldot, excitation, states),
         }
     }
 
@@ -204,6 +212,7 @@ impl CompiledMuscle {
             CompiledMuscle::RigidTendon(m) => Ok(m.solve_equilibrium(L, Ldot, activation)),
             CompiledMuscle::Bogert2011(m) => m.solve_equilibrium(L, activation, states),
             CompiledMuscle::Chadwick2009(m) => m.solve_equilibrium(L, activation, states),
+            CompiledMuscle::DeGroote2016(m) => m.solve_equilibrium(L, Ldot, activation, states),
         }
     }
 }
@@ -230,6 +239,9 @@ impl<P: Real> CompiledMuscle<P> {
             }
             MuscleKind::Chadwick2009(p) => {
                 CompiledMuscle::Chadwick2009(Chadwick2009Muscle::compile_over(m, p, constant)?)
+            }
+            MuscleKind::DeGroote2016(p) => {
+                CompiledMuscle::DeGroote2016(DeGroote2016Muscle::compile_over(m, p, constant)?)
             }
             MuscleKind::Schutte1993(p) => {
                 CompiledMuscle::Schutte1993(Schutte1993Muscle::compile_over(m, p, constant)?)
@@ -264,6 +276,7 @@ impl<P: Real> CompiledMuscle<P> {
             CompiledMuscle::DeGrooteFregly2016(m) => m.implicit(L, Ldot, excitation, states, rates, r),
             CompiledMuscle::Bogert2011(m) => m.implicit(L, excitation, states, rates, r),
             CompiledMuscle::Chadwick2009(m) => m.implicit(L, excitation, states, rates, r),
+            CompiledMuscle::DeGroote2016(m) => m.implicit(L, Ldot, excitation, states, rates, r),
             CompiledMuscle::Schutte1993(m) => {
                 as_residual(rates, r, |r| m.dynamics(L, Ldot, excitation, states, r))
             }

@@ -9,7 +9,7 @@ use soleus_model::path::FunctionBasedPath;
 ///
 ///   r_i = −∂l/∂q_i   or given functions      (1)
 ///   l̇ = −Σ r_i u_i   or a given function of (q, u)      (2)
-///   τ_i = T r_i      for a tension T          (3)
+///   τ_i = T r_i      for a tension T          (3), none for coordinates without torque
 ///
 /// Source: OpenSim 4.6, `FunctionBasedPath`. The speeds u stand for q̇ here: coordinates whose q̇ is
 /// not u (ball and free joints) do not fit a function-based path.
@@ -19,16 +19,23 @@ pub struct CompiledFunctionPath {
     length: Function,
     moment_arms: Vec<Function>,
     speed: Option<Function>,
+    /// Whether each variable feels a torque.
+    pulls: Vec<bool>,
 }
 
 impl CompiledFunctionPath {
+    /// Whether a mobility that it depends on feels a torque.
+    pub(crate) fn pulls(&self, mobility: usize) -> bool {
+        self.mobilities.iter().zip(&self.pulls).any(|(&m, &pulls)| pulls && m == mobility)
+    }
+
     /// Mobilities it depends on.
     pub(super) fn coordinates(&self) -> &[usize] {
         &self.mobilities
     }
 
     /// Mobilities of the length function's variables.
-    pub(crate) fn mobilities(&self) -> &[usize] {
+    pub fn mobilities(&self) -> &[usize] {
         &self.mobilities
     }
 
@@ -75,6 +82,7 @@ impl CompiledFunctionPath {
             length: path.length.clone(),
             moment_arms: path.moment_arms.clone(),
             speed: path.speed.clone(),
+            pulls: path.coordinates.iter().map(|c| !path.without_torque.contains(c)).collect(),
         })
     }
 
@@ -125,8 +133,10 @@ impl CompiledFunctionPath {
 
     /// Generalized forces (3).
     pub fn apply_tension<T: Real>(&self, st: &PathState<T>, tension: T, loads: &mut Loads<T>) {
-        for (arm, &m) in st.arms.iter().zip(&self.mobilities) {
-            loads.mobility[m] += *arm * tension;
+        for ((arm, &m), &pulls) in st.arms.iter().zip(&self.mobilities).zip(&self.pulls) {
+            if pulls {
+                loads.mobility[m] += *arm * tension;
+            }
         }
     }
 }

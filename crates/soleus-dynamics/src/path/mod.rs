@@ -270,6 +270,14 @@ impl CompiledPath {
         }
     }
 
+    /// Whether a mobility whose motion changes the length feels a torque: always but where a function-based path says otherwise.
+    pub(crate) fn pulls(&self, mobility: usize) -> bool {
+        match self {
+            CompiledPath::Function(p) => p.pulls(mobility),
+            _ => true,
+        }
+    }
+
     /// Whether the load of a unit tension is exactly minus the gradient of the length, and the speed exactly the
     /// rate of the length. Wrap objects do not give geodesics and moving points are held at their range, so there it is not.
     pub fn is_consistent(&self) -> bool {

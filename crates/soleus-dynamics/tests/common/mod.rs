@@ -4,8 +4,13 @@ use soleus_dynamics::force::ForceError;
 use soleus_dynamics::system::SystemError;
 use soleus_dynamics::{State, System};
 use soleus_math::Random;
+use soleus_math::function::MultivariatePolynomial;
 use soleus_math::norm::largest;
 use soleus_model::Model;
+use soleus_model::force::ForceKind;
+use soleus_model::id::CoordinateId;
+use soleus_model::muscle::{DeGroote2016, MuscleKind};
+use soleus_model::path::{FunctionBasedPath, Path as ModelPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -66,6 +71,34 @@ pub fn with_formulas() -> Vec<Subject> {
     let system = System::compile(&model).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((system.num_controls, system.num_aux), (4, 4));
     vec![subject("formulas".into(), system)]
+}
+
+/// A leg whose muscles are De Groote's, with the rate of activation as control, on paths that are polynomials of the coordinates; those over the
+/// knee exert no torque on it.
+pub fn with_tendon_force_states() -> Vec<Subject> {
+    let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/leg_swing.osim"));
+    let (mut model, _) = compiled(file).expect("what ships is complete");
+    let coordinates: Vec<CoordinateId> = (0..model.coordinates.len()).map(CoordinateId).collect();
+    let n = coordinates.len();
+    let terms = MultivariatePolynomial::term_count(n, 3).expect("few coordinates");
+    for (k, f) in model.forces.iter_mut().enumerate() {
+        let ForceKind::Muscle(m) = &mut f.kind else { continue };
+        m.kind = MuscleKind::DeGroote2016(DeGroote2016::default());
+        m.pennation_angle_at_optimal = 0.2;
+        // Near the length at which fibers are at their optimum.
+        let mut coefficients = direction(700 + k as u64, terms, 0.02);
+        coefficients[0] = m.tendon_slack_length + 0.95 * m.optimal_fiber_length;
+        let length = MultivariatePolynomial::new(n, 3, coefficients).expect("as many as needed");
+        f.line_of_action = Some(ModelPath::FunctionBased(FunctionBasedPath {
+            coordinates: coordinates.clone(),
+            length: length.into(),
+            moment_arms: Vec::new(),
+            speed: None,
+            without_torque: vec![coordinates[1]],
+        }));
+    }
+    let system = System::compile(&model).unwrap_or_else(|e| panic!("{e}"));
+    vec![subject("tendon force states".into(), system)]
 }
 
 const FORMULAS: &str = r#"

@@ -143,6 +143,7 @@ fn deriv_residual_by_parameters_of_other_muscles() {
         MuscleKind::DeGrooteFregly2016(Default::default()),
         MuscleKind::Bogert2011(Default::default()),
         MuscleKind::Chadwick2009(Default::default()),
+        MuscleKind::DeGroote2016(Default::default()),
         MuscleKind::Millard2012Equilibrium(Default::default()),
         MuscleKind::Schutte1993(Default::default()),
         MuscleKind::Delp1990(Default::default()),

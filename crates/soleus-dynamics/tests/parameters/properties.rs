@@ -301,6 +301,8 @@ fn slot<'a>(model: &'a mut Model, path: &str) -> &'a mut f64 {
             (MuscleKind::Chadwick2009(p), "parallel_stiffness") => &mut p.parallel_stiffness,
             (MuscleKind::Chadwick2009(p), "linear_stiffness") => &mut p.linear_stiffness,
             (MuscleKind::Chadwick2009(p), "damping") => &mut p.damping,
+            (MuscleKind::DeGroote2016(p), "fiber_damping") => &mut p.fiber_damping,
+            (MuscleKind::DeGroote2016(p), "tendon_stiffness") => &mut p.tendon_stiffness,
             (MuscleKind::Schutte1993(p), "time_scale") => &mut p.time_scale,
             (MuscleKind::Schutte1993(p), "activation1") => &mut p.activation1,
             (MuscleKind::Schutte1993(p), "activation2") => &mut p.activation2,

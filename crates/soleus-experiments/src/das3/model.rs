@@ -286,7 +286,13 @@ fn force_of_muscle(m: &Model, f: &FileMuscle) -> Result<Force, Problem> {
     muscle.tendon_slack_length = f.lslack;
     muscle.pennation_angle_at_optimal = f.pennopt;
     muscle.max_contraction_velocity = f.vmax;
-    let path = FunctionBasedPath { coordinates, length: length.into(), moment_arms: Vec::new(), speed: None };
+    let path = FunctionBasedPath {
+        coordinates,
+        length: length.into(),
+        moment_arms: Vec::new(),
+        speed: None,
+        without_torque: Vec::new(),
+    };
     let path = Some(Path::FunctionBased(path));
     Ok(force(&f.name, "Chadwick2009Muscle", path, ForceKind::Muscle(muscle)))
 }

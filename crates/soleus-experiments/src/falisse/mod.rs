@@ -3,7 +3,9 @@
 //! The files are those of github.com/KULeuvenNeuromechanics/PredSim: the model, and the result that its tests compare with. Skeleton,
 //! contact and paths are those of the model file; muscles, energy and passive torques are the variants that the authors use.
 
+mod problem;
 mod published;
+mod solve;
 
 use crate::desk;
 use crate::report::Report;
@@ -25,6 +27,29 @@ pub struct Arguments {
     /// Folder of PredSim, with Subjects and Tests in it
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
+    /// Solve the problem from this start
+    #[arg(long, value_enum)]
+    solve: Option<solve::Start>,
+    /// Intervals of the solve
+    #[arg(long, default_value_t = INTERVALS)]
+    intervals: usize,
+    /// Speed, m/s
+    #[arg(long, default_value_t = 1.33)]
+    speed: f64,
+    /// Programs of the solve, one after the other: intervals, price of help (0: none), first barrier, tolerance, iterations
+    #[arg(long, value_name = "N,P,B,T,I")]
+    stage: Vec<solve::Stage>,
+    /// Disturb the start at random
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Threads
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+}
+
+/// The file of the model.
+fn model_file(data: &Path) -> PathBuf {
+    data.join("Subjects/Falisse_et_al_2022/Falisse_et_al_2022.osim")
 }
 
 /// Raasch's time constants of activation and deactivation, s; of the arms.
@@ -42,10 +67,16 @@ const WITHOUT_ARMS: usize = COORDINATES - ARMS;
 
 /// Puts it in.
 pub fn run(a: &Arguments) -> Result<(), Error> {
-    let model = a.data.join("Subjects/Falisse_et_al_2022/Falisse_et_al_2022.osim");
+    let model = model_file(&a.data);
     let result = a.data.join("Tests/ReferenceResults/Falisse_et_al_2022/Falisse_et_al_2022_paper.mat");
     let p = Published::read(&result)?;
     let mut report = Report::default();
+    if let Some(start) = a.solve {
+        let stages = if a.stage.is_empty() { solve::stages(start, a.intervals) } else { a.stage.clone() };
+        let request = solve::Request { start, speed: a.speed, stages, threads: a.threads, seed: a.seed };
+        solve::run(&a.data, &p, &request, &mut report)?;
+        return Ok(());
+    }
     check(&model, &p, &mut report)?;
     report.close();
     Ok(())

@@ -4,7 +4,7 @@ use super::Builder;
 use super::functions::function;
 use super::properties::PropertyReader;
 use crate::muscle::{
-    ActiveForceLengthCurve, Chadwick2009, DeGrooteFregly2016, Delp1990, FiberForceLengthCurve,
+    ActiveForceLengthCurve, Chadwick2009, DeGroote2016, DeGrooteFregly2016, Delp1990, FiberForceLengthCurve,
     ForceVelocityCurve, Millard2012Equilibrium, Muscle, MuscleKind, RigidTendon, Schutte1993,
     TendonDynamicsMode, TendonForceLengthCurve, Thelen2003, Thelen2003Deprecated,
 };
@@ -22,6 +22,7 @@ pub(super) fn is_muscle(class: &str) -> bool {
             | "Thelen2003Muscle_Deprecated"
             | "RigidTendonMuscle"
             | "Chadwick2009Muscle"
+            | "DeGroote2016Muscle"
     )
 }
 
@@ -39,6 +40,7 @@ impl Builder<'_> {
             "Thelen2003Muscle_Deprecated" => MuscleKind::Thelen2003Deprecated(self.thelen2003_deprecated(p)),
             "RigidTendonMuscle" => MuscleKind::RigidTendon(Box::new(self.rigid_tendon(p))),
             "Chadwick2009Muscle" => MuscleKind::Chadwick2009(self.chadwick2009(p)),
+            "DeGroote2016Muscle" => MuscleKind::DeGroote2016(self.de_groote2016(p)),
             _ => return None,
         };
         let mut m = Muscle::new(kind);
@@ -260,6 +262,17 @@ impl Builder<'_> {
             linear_stiffness: p.positive("linear_stiffness", d.linear_stiffness),
             damping: p.positive("damping", d.damping),
             default_activation: p.finite("default_activation", d.default_activation),
+        }
+    }
+
+    fn de_groote2016(&self, p: &PropertyReader) -> DeGroote2016 {
+        let d = DeGroote2016::default();
+        DeGroote2016 {
+            fiber_damping: p.positive("fiber_damping", d.fiber_damping),
+            tendon_stiffness: p.positive("tendon_stiffness", d.tendon_stiffness),
+            default_activation: p.finite("default_activation", d.default_activation),
+            default_normalized_tendon_force: p
+                .finite("default_normalized_tendon_force", d.default_normalized_tendon_force),
         }
     }
 

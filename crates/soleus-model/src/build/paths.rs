@@ -381,6 +381,12 @@ impl Builder<'_> {
         let names = p.words("coordinate_paths");
         let coordinates: Option<Vec<_>> =
             names.iter().map(|n| self.coordinate_named(path, n, line)).collect();
+        let idle_line = p.line_of("coordinates_without_torque");
+        let without_torque: Option<Vec<_>> = p
+            .words("coordinates_without_torque")
+            .iter()
+            .map(|n| self.coordinate_named(path, n, idle_line))
+            .collect();
         let length = p.object("length_function").and_then(|f| function(self.cx, f, path));
         let arms: Option<Vec<_>> =
             p.objects("moment_arm_functions").map(|f| function(self.cx, f, path)).collect();
@@ -413,7 +419,7 @@ impl Builder<'_> {
             return None;
         }
         p.finish();
-        Some(FunctionBasedPath { coordinates, length, moment_arms, speed })
+        Some(FunctionBasedPath { coordinates, length, moment_arms, speed, without_torque: without_torque? })
     }
 }
 

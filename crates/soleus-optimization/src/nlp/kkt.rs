@@ -80,9 +80,21 @@ impl KktPattern {
 
     /// The solver for this pattern: along time if the stages of variables and rows are given, else by least fill.
     pub fn solver(&self, stages: Option<&Stages>, ordering: KktOrdering, threads: usize) -> SparseLdlt {
+        self.solver_with_slacks(stages, ordering, threads, &|_| false)
+    }
+
+    /// The same where some rows have slacks, and so a pivot of their own on the diagonal.
+    pub fn solver_with_slacks(
+        &self,
+        stages: Option<&Stages>,
+        ordering: KktOrdering,
+        threads: usize,
+        has_slack: &dyn Fn(usize) -> bool,
+    ) -> SparseLdlt {
         let symbolic = match (stages, ordering) {
             (Some(stages), KktOrdering::Automatic) => {
-                let AlongTime { groups, pairs } = AlongTime::new(&self.lower, self.num_variables, stages);
+                let AlongTime { groups, pairs } =
+                    AlongTime::new(&self.lower, self.num_variables, stages, has_slack);
                 SymbolicFactorization::new(&self.lower, Some(&groups), &pairs)
             }
             _ => SymbolicFactorization::new(&self.lower, None, &self.pairs()),

@@ -227,7 +227,9 @@ impl ImplicitSystem<'_> {
     ) {
         let Some(CompiledPath::Function(path)) = &self.system.forces[plan.force].path else { return };
         let (k, m) = (map.len(), 2 * plan.list.len());
-        let along = |j: usize| Dual::new(q[j], [y[j], u[j]]);
+        // Weights of coordinates that feel no torque do not count.
+        let weight = |j: usize| if path.pulls(j) { y[j] } else { 0.0 };
+        let along = |j: usize| Dual::new(q[j], [weight(j), u[j]]);
         path.compute_hessian(
             along,
             &mut out.variables[..k],
@@ -237,7 +239,7 @@ impl ImplicitSystem<'_> {
         let speed = plan.list.len();
         for (a, &to) in map.iter().enumerate() {
             let g = out.gradient[a];
-            out.p += g.v * y[plan.list[to]];
+            out.p += g.v * weight(plan.list[to]);
             out.L_x[to] += g.v;
             out.p_x[to] += g.d[0];
             out.v_x[to] += g.d[1];

@@ -99,7 +99,8 @@ pub fn solve<P: NonlinearProgram + ?Sized>(
     };
     let pattern = KktPattern::new(&scaled.hessian, &scaled.jacobian);
     let stages = reduced_stages(&scaled)?;
-    let solver = pattern.solver(stages.as_ref(), options.ordering, options.threads);
+    let has_slack = |row: usize| !scaled.is_equality(row);
+    let solver = pattern.solver_with_slacks(stages.as_ref(), options.ordering, options.threads, &has_slack);
     let mut system = System::new(pattern, Box::new(solver));
     let mut mu = options.initial_barrier;
     match warm {

@@ -44,6 +44,8 @@ pub fn transcription(
         scheme,
         mesh,
         interpolate_controls: s.interpolate_control_mesh_interior_points,
+        constant_controls: false,
+        dynamics_at_start: true,
         constrain_interior: s.enforce_path_constraint_mesh_interior_points,
         scale_variables: s.scale_variables_using_bounds,
         constraint_method,
