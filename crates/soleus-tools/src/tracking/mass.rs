@@ -2,8 +2,10 @@
 
 use crate::analysis::{HistoryError, StateHistory};
 use crate::static_optimization::{Error, LoadSharing, Settings};
-use soleus_dynamics::System;
-use soleus_math::{Vec3, vec3};
+use soleus_dynamics::multibody::compute_generalized_forces;
+use soleus_dynamics::{Loads, State, System, Workspace};
+use soleus_math::dense::solve_min_norm;
+use soleus_math::{SpatialVec, Vec3, vec3};
 use soleus_model::Model;
 use std::ops::RangeInclusive;
 
@@ -13,7 +15,8 @@ pub const RESIDUALS: [&str; 6] = ["FX", "FY", "FZ", "MX", "MY", "MZ"];
 const FARTHEST: f64 = 0.1;
 
 /// Means over time of the forces FX, FY, FZ (N) and moments MX, MY, MZ (N·m) that the actuators of these names would have to exert for
-/// the model to move as given; 0 for what is not there.
+/// the model to move as given. Where it has none of these names, they are the force and the moment about the mass centre of the body that
+/// moves freely in ground, which its load there takes; 0 for what is not there.
 pub fn average_residuals(
     model: &Model,
     system: &System,
@@ -23,6 +26,7 @@ pub fn average_residuals(
     let udot = history.accelerations(system, rows.clone()).map_err(|e: HistoryError| Error::History(e))?;
     let mut sharing = LoadSharing::new(model, system, &Settings::default())?.without_limits();
     let forces = RESIDUALS.map(|name| model.forces.iter().position(|f| f.name == name && f.is_actuator()));
+    let mut root = if forces.iter().any(Option::is_some) { None } else { Root::find(model, system) };
     let mut x = system.default_state.clone();
     let mut accelerations = vec![0.0; udot.len()];
     let (mut sum, mut before) = ([0.0; 6], None::<(f64, [f64; 6])>);
@@ -33,7 +37,10 @@ pub fn average_residuals(
             *a = column[k];
         }
         sharing.solve(&x, &accelerations)?;
-        let now = forces.map(|f| f.and_then(|f| sharing.force(f)).unwrap_or(0.0));
+        let now = match &mut root {
+            Some(root) => root.wrench(system, &x, &sharing),
+            None => forces.map(|f| f.and_then(|f| sharing.force(f)).unwrap_or(0.0)),
+        };
         match before {
             None => sum = now,
             Some((t, last)) => {
@@ -53,6 +60,64 @@ pub fn average_residuals(
         sum.iter_mut().for_each(|s| *s /= duration);
     }
     Ok(sum)
+}
+
+/// The one body that moves in ground with six mobilities.
+struct Root {
+    node: usize,
+    mass_center: Vec3<f64>,
+    ws: Workspace<f64>,
+    body: Vec<SpatialVec<f64>>,
+    column: Vec<f64>,
+}
+
+impl Root {
+    fn find(model: &Model, system: &System) -> Option<Root> {
+        let tree = &system.tree;
+        let is_free = |&b: &usize| tree.nodes[b].parent == 0 && tree.nodes[b].nu == 6;
+        let mut free = (1..tree.nodes.len()).filter(is_free);
+        let (Some(node), None) = (free.next(), free.next()) else { return None };
+        let body = tree.node_of_body.iter().position(|&n| n == node)?;
+        Some(Root {
+            node,
+            mass_center: model.bodies[body].mass_center,
+            ws: system.workspace(),
+            body: vec![SpatialVec::zero(); tree.nodes.len()],
+            column: vec![0.0; tree.num_mobilities],
+        })
+    }
+
+    /// Force and moment about the mass centre, in ground, that the load of the last instant takes: τ = A w, columns of A by unit
+    /// forces and moments.
+    fn wrench(&mut self, system: &System, x: &State<f64>, sharing: &LoadSharing) -> [f64; 6] {
+        let u0 = system.tree.nodes[self.node].u0;
+        let mut tau = [0.0; 6];
+        for (m, load, _, _) in sharing.helped().filter(|h| (u0..u0 + 6).contains(&h.0)) {
+            tau[m - u0] = load;
+        }
+        system.compute_kinematics(x, &mut self.ws);
+        let kin = self.ws.kin.view(x.time);
+        let place = self.ws.kin.X_GB[self.node] * self.mass_center;
+        let mut a = [[0.0; 6]; 6];
+        for (c, column) in a.iter_mut().enumerate() {
+            self.body.fill(SpatialVec::zero());
+            self.column.fill(0.0);
+            let mut axis = [0.0; 3];
+            axis[c % 3] = 1.0;
+            let mut loads = Loads { body: &mut self.body, mobility: &mut self.column };
+            match c < 3 {
+                true => loads.add_force_at(&kin, self.node, place, Vec3::from_array(axis)),
+                false => loads.add_moment(self.node, Vec3::from_array(axis)),
+            }
+            compute_generalized_forces(&system.tree, &self.ws.kin, &mut self.body, &mut self.column);
+            column.copy_from_slice(&self.column[u0..u0 + 6]);
+        }
+        // Least squares, so that angles a quarter turn apart are no failure.
+        let gram: Vec<f64> = (0..36).map(|i| (0..6).map(|r| a[i / 6][r] * a[i % 6][r]).sum()).collect();
+        let mut w = a.map(|column| column.iter().zip(&tau).map(|(a, t)| a * t).sum());
+        solve_min_norm(&gram, &mut w, &mut [0.0; 96], &mut [0; 6]);
+        w
+    }
 }
 
 /// What residuals say about the masses of a model, as OpenSim's `RRATool` reads them.

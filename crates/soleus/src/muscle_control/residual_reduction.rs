@@ -116,8 +116,13 @@ impl ResidualReduction {
         if let Some(file) = &request.page {
             motion.page = Some((file.clone(), page::page(&motion, None)));
         }
-        let means =
-            ["FX", "FY", "FZ", "MX", "MY", "MZ"].map(|n| motion.report.helper(n).map_or(0.0, |h| h.mean));
+        // Residual actuators of OpenSim's names, or those of the coordinates of a pelvis.
+        let endings = ["_tx", "_ty", "_tz", "_list", "_rotation", "_tilt"];
+        let mut means = [0.0; 6];
+        for ((mean, name), ending) in means.iter_mut().zip(RESIDUALS).zip(endings) {
+            let of_root = || motion.report.helpers.iter().find(|h| h.is_residual && h.name.ends_with(ending));
+            *mean = motion.report.helper(name).or_else(of_root).map_or(0.0, |h| h.mean);
+        }
         let [fx, fy, fz, mx, my, mz] = means;
         cx.note(format!(
             "mean residuals: force {fx:.3}, {fy:.3}, {fz:.3} N, moment {mx:.3}, {my:.3}, {mz:.3} N m"
@@ -153,17 +158,19 @@ impl ResidualReduction {
         let means = |model: &Model, system: &System| {
             average_residuals(model, system, history, rows.clone()).map_err(|e| wrong(e.to_string()))
         };
-        let has = |name: &str| model.forces.iter().any(|f| f.enabled && f.is_actuator() && f.name == name);
-        if !RESIDUALS.iter().any(|name| has(name)) {
+        let before = means(model, system)?;
+        if before == [0.0; 6] {
             let message = format!(
-                "the mass centre of `{}` stays: means are those of actuators {}, and the model has none of them",
+                "the mass centre of `{}` stays: no body moves freely in ground, and no actuator is named {}",
                 change.body,
                 RESIDUALS.join(", ")
             );
-            let hint = "give residual actuators of these names (--reserves FORCES.xml), as OpenSim's examples have them";
-            cx.warn(request.path(), message, hint);
+            cx.warn(
+                request.path(),
+                message,
+                "give residual actuators of these names (--reserves FORCES.xml)",
+            );
         }
-        let before = means(model, system)?;
         let adjustment = MassAdjustment::new(model, body, before);
         model.bodies[body].mass_center = adjustment.mass_center[1];
         if change.change_masses {

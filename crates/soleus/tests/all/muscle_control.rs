@@ -5,7 +5,7 @@ use soleus::emg::Emg;
 use soleus::engine::io::table::sto;
 use soleus::engine::math::Table;
 use soleus::engine::math::table::Element;
-use soleus::muscle_control::{Effort, TrackedMotion, Tracking, TrackingReport, TrackingTask};
+use soleus::muscle_control::{Effort, MassCenter, TrackedMotion, Tracking, TrackingReport, TrackingTask};
 use soleus::{
     ComputedMuscleControl, Context, ErrorKind, Files, Memory, Outcome, Pipeline, ResidualReduction,
     SetupFile, Simulation,
@@ -805,4 +805,44 @@ fn identity_a_point_is_followed_like_its_coordinate() {
         error.contains("`blok`") && error.contains("`block`") && error.contains("Tasks.xml:1"),
         "{error}"
     );
+}
+
+/// Residual actuators of a verb have other names than those of OpenSim's examples. The mass centre stayed where it was then, and mean residuals
+/// were zero, without a word; they are those of OpenSim's actuators, which push the mass centre of the pelvis.
+#[reference_test]
+fn issue_17_the_mass_centre_moves_whatever_residuals_are_called() {
+    let root = Path::new(PIPELINE);
+    let read = |name: &str| std::fs::read(root.join(name)).unwrap();
+    let mut files = Memory::new();
+    for name in ["gait2354_RRA_Actuators.xml", "subject01_walk1_grf.mot", "subject01_walk1_grf.xml"] {
+        files = files.with(name, read(&format!("input/{name}")));
+    }
+    for name in ["subject01_walk1_ik.mot", "subject01_simbody.osim"] {
+        files = files.with(name, read(&format!("reference/{name}")));
+    }
+    let run = |tracking: Tracking| {
+        let tracking = Tracking {
+            model: "subject01_simbody.osim".into(),
+            motion: "subject01_walk1_ik.mot".into(),
+            loads: Some("subject01_walk1_grf.xml".into()),
+            replace_forces: true,
+            cutoff_hz: Some(6.0),
+            from: Some(0.6),
+            to: Some(0.65),
+            ..tracking
+        };
+        let mass_center = Some(MassCenter { body: "torso".into(), ..MassCenter::default() });
+        let request = ResidualReduction { tracking, mass_center, ..ResidualReduction::default() };
+        let found = request.run(&Context::new(&files)).unwrap();
+        (found.adjusted.unwrap().adjustment.before, found.mean_residuals)
+    };
+    let named = Tracking { force_sets: vec!["gait2354_RRA_Actuators.xml".into()], ..Tracking::default() };
+    let (named, _) = run(named);
+    let verb = Tracking { residuals: vec![4.0, 8.0], reserves: vec![1000.0], ..Tracking::default() };
+    let (verb, means) = run(verb);
+    for (a, b) in named.iter().zip(&verb) {
+        // Their point on the pelvis is a fraction of a millimeter from its mass centre.
+        assert!((a - b).abs() < 0.5 + 0.01 * a.abs(), "{named:?} and {verb:?}");
+    }
+    assert!(named[1].abs() > 1.0 && means.iter().any(|m| *m != 0.0), "{named:?}, {means:?}");
 }
