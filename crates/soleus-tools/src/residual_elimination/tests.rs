@@ -140,7 +140,7 @@ fn deriv_cost_by_initial_state() {
     let mesh = Mesh::adapt(&e, &rows, &samples, &start, 1e-5).unwrap();
     let fit = Fit::new(&e, &samples, &s);
     let cost = |y: &integrate::Initial<f64>| {
-        fit.normal_equations(&mesh.integrate(&e, y).unwrap(), &mesh.integrate(&e, &y.lift()).unwrap())
+        fit.normal_equations(&mesh.integrate(&e, y).unwrap(), &mesh.slopes(&e, y).unwrap())
     };
     let (_, g, _) = cost(&start);
     let direction: Vec<f64> = crate::testing::numbers(5, 12);
