@@ -19,7 +19,7 @@ use soleus::{
     ErrorKind, Evaluate, Files, FitPaths, Generate, Inverse, InverseDynamics, InverseKinematics, Jacobians,
     LegTour, Memory, ModelInfo, Monitor, Outcome, Pipeline, PlotTable, Predict, Reconcile,
     ResidualElimination, ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve,
-    StaticOptimization, Track, Upgrade, View,
+    StaticOptimization, Synthesize, Track, Upgrade, View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -348,6 +348,20 @@ fn tables() -> Vec<Case> {
             },
         )
         .exits(2),
+        Case::new(
+            [leg(), step()],
+            "synthesize --model leg.osim --motion step.mot --noise-mm 1 --out lab",
+            |cx| {
+                let request = Synthesize {
+                    model: "leg.osim".into(),
+                    motion: "step.mot".into(),
+                    noise_mm: 1.0,
+                    output: Some("lab".into()),
+                    ..Synthesize::default()
+                };
+                any(request.run(cx))
+            },
+        ),
         Case::new([step()], "plot step.mot --out step.png", |cx| {
             let output = Some("step.png".into());
             any(PlotTable { table: "step.mot".into(), output, ..PlotTable::default() }.run(cx))

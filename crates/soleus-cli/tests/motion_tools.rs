@@ -192,7 +192,8 @@ fn analytic_static_optimization_without_any_xml() {
     for exponent in ["1", "2", "3", "6", "30", "100"] {
         let done = f.soleus(&[&so[..], &["--reserves", "1", "--exponent", exponent]].concat());
         assert_eq!(done.code, Some(0), "p = {exponent}: {}", done.stderr);
-        assert!(done.stderr.contains("reserves carry"), "{}", done.stderr);
+        let told = ["reserves carry", "reserves are negligible"];
+        assert!(told.iter().any(|words| done.stderr.contains(words)), "{}", done.stderr);
     }
     let activations = table(&f.0.join("out/swing_StaticOptimization_activation.sto"));
     assert!(activations.times()[0] < -0.09 && activations.times()[0] > -0.11, "{:?}", activations.times());

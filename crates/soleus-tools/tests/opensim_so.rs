@@ -106,7 +106,8 @@ struct Trial {
 
 impl Trial {
     fn new(case: &Case, root: &Path, opensim_faults: bool) -> Trial {
-        Trial::with(case, root, &Settings { opensim_faults, ..Settings::default() })
+        let settings = Settings { opensim_faults, unbalanced_paths: true, ..Settings::default() };
+        Trial::with(case, root, &settings)
     }
 
     fn with(case: &Case, root: &Path, settings: &Settings) -> Trial {

@@ -59,7 +59,7 @@ fn path(s: &mut String, p: &Path) {
     s.push_str(" d=\"");
     for piece in &p.pieces {
         for (i, [x, y]) in piece.iter().enumerate() {
-            let _ = write!(s, "{}{} {}", if i == 0 { 'M' } else { 'L' }, short(*x, 2), short(*y, 2));
+            let _ = write!(s, "{}{} {}", if i == 0 { 'M' } else { 'L' }, short(*x, 1), short(*y, 1));
         }
         // A stroke without length: its round ends make a dot.
         s.push_str(if p.closed {

@@ -35,7 +35,12 @@ pub fn read_with(cx: &Context, source: &ModelSource, a: &Additions) -> Result<Mo
     add_helpers(source.path(), &mut model, &helpers(a.residuals, a.reserves))?;
     // Data of loads are looked for beside the setup file first, and then beside the file of the loads.
     let folder = a.change.setup.map_or(Path::new(""), folder_of);
-    model.forces.extend(loads::read(cx, &model, a.loads, folder, a.motion)?);
+    let forces = loads::read(cx, &model, a.loads, folder, a.motion)?;
+    // A setup file gets what it names, as from OpenSim.
+    if !forces.is_empty() && a.change.setup.is_none() {
+        loads::leave_out_contacts(cx, &mut model);
+    }
+    model.forces.extend(forces);
     add_helpers(source.path(), &mut model, a.operators)?;
     read_meshes(cx, source.path(), &mut model)?;
     Ok(model)
