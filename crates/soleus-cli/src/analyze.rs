@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub struct Arguments {
     #[command(flatten)]
     input: Input,
-    /// What to tell, separated by commas
+    /// Analyses to run, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', required = true)]
     analyses: Vec<Choice>,
     /// A point of a body to follow, its place in the body's frame in m; may be repeated

@@ -13,7 +13,7 @@ pub struct EmgInput {
     /// Muscles of a channel; without it a column is of the muscle whose name it has
     #[arg(long, value_name = "CHANNEL=MUSCLE,MUSCLE", num_args = 1.., value_parser = parse_channel, requires = "emg")]
     emg_map: Vec<(String, Vec<String>)>,
-    /// The EMG is raw: take off what is below 20 Hz, rectify, smooth, and divide by the largest value
+    /// The EMG is raw: high-pass at 20 Hz, rectify, smooth, and divide by the largest value
     #[arg(long, requires = "emg")]
     emg_raw: bool,
     /// Cutoff of the low-pass that smooths raw EMG, in Hz

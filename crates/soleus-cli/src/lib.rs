@@ -115,7 +115,7 @@ enum Verb {
     /// Writes manual pages, one for each verb, into a folder
     #[command(after_help = include_str!("../help/man.txt"))]
     Man {
-        /// The folder; it is made if it is not there
+        /// The folder; created if missing
         folder: PathBuf,
     },
     /// Opens models, motions and recordings in the browser: look, change, run every tool

@@ -43,7 +43,7 @@ struct Input {
     /// Error allowed per step of the simulation
     #[arg(long, default_value_t = Tracking::default().accuracy)]
     accuracy: f64,
-    /// Stop at the first coordinate that cannot be given the acceleration that it should have
+    /// Stop at the first coordinate that cannot reach the acceleration it needs
     #[arg(long)]
     strict: bool,
     /// Folder for the tables
@@ -98,7 +98,7 @@ pub struct Reduction {
     /// File for the changed model
     #[arg(long, value_name = "MODEL.osim", requires = "mass_center")]
     model_out: Option<PathBuf>,
-    /// Look for weights of the tasks in so many runs, and write them as MOTION_tasks.xml
+    /// Look for weights of the tasks in this many runs, and write them as MOTION_tasks.xml
     #[arg(long, value_name = "RUNS", default_value_t = 0)]
     find_weights: usize,
 }
@@ -149,7 +149,7 @@ pub struct Control {
     /// Least excitation of muscles
     #[arg(long, default_value_t = ComputedMuscleControl::default().least_excitation)]
     least_excitation: f64,
-    /// Begin so much earlier with muscles at rest, s, in the place of a first window of 0.03 s that is fitted
+    /// Start this much earlier with muscles at rest, s, instead of with a fitted window of 0.03 s
     #[arg(long, value_name = "SECONDS")]
     lead: Option<f64>,
     /// Tie each foot on the ground to where it should be by springs and dampers

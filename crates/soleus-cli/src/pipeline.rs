@@ -23,7 +23,7 @@ pub struct Arguments {
     /// Only a part of the trials: 2/8 is the second of eight. Other processes do the rest, in the same folder
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Write an array script for Slurm with so many parts beside the pipeline file, and run nothing
+    /// Write an array script for Slurm with this many parts beside the pipeline file, and run nothing
     #[arg(long, value_name = "PARTS", value_parser = clap::value_parser!(u16).range(1..))]
     slurm: Option<u16>,
     #[command(flatten)]

@@ -35,7 +35,7 @@ pub struct Gait {
     /// Put contact spheres under heels and toes
     #[arg(long)]
     add_feet: bool,
-    /// Solve from so many initial guesses and keep the best
+    /// Solve from this many initial guesses and keep the best
     #[arg(long, value_name = "N")]
     starts: Option<usize>,
     /// Mesh intervals
@@ -50,7 +50,7 @@ pub struct Gait {
     /// Write the study alone
     #[arg(long)]
     study_only: bool,
-    /// Say nothing but warnings and errors
+    /// Print only warnings and errors
     #[arg(long)]
     quiet: bool,
 }

@@ -49,7 +49,7 @@ pub struct Arguments {
     /// Which part of a gait cycle the range of time is
     #[arg(long, value_enum, default_value = "none")]
     cycle: Cycle,
-    /// Count a constant difference of back flexion, too
+    /// Penalise a constant offset of back flexion too
     #[arg(long)]
     keep_mean_flexion: bool,
     #[command(flatten)]

@@ -66,7 +66,7 @@ pub struct Arguments {
     /// Time between rows, s; without it a row for every step
     #[arg(long, value_name = "SECONDS")]
     interval: Option<f64>,
-    /// Time the simulation may take, s of the clock; what was reached by then is written
+    /// Wall-clock time the simulation may take, s; what was reached by then is written
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<f64>,
     /// More tables, separated by commas: kinematics, bodies, forces, actuators, muscles, joint-reactions, probes, or

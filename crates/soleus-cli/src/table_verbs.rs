@@ -28,7 +28,7 @@ pub struct ConvertTable {
     /// Turns all vectors about an axis of the laboratory, degrees; may be repeated. `auto`: to y up and the subject's way along x
     #[arg(long, value_name = "AXIS:DEG|auto")]
     rotate: Vec<Rotate>,
-    /// Closes gaps of at most so many rows
+    /// Closes gaps of at most this many rows
     #[arg(long, value_name = "ROWS")]
     fill_gaps: Option<usize>,
     /// Unit of length of the markers read, where the file does not say it (.csv)
@@ -117,7 +117,7 @@ pub struct Laboratory {
     /// States over time (.sto, .mot); ground forces need speeds
     #[arg(long)]
     motion: PathBuf,
-    /// Repeat the motion so many times
+    /// Repeat the motion this many times
     #[arg(long, default_value_t = 1)]
     cycles: usize,
     /// Frames per second of cameras and sensors; force plates are read ten times as often

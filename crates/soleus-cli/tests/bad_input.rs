@@ -81,7 +81,7 @@ fn refuses_ring_of_offset_frames() {
     let frames = frame("a", "../b") + &frame("b", "../c") + &frame("c", "../a");
     let text =
         pendulum("").replacen("</coordinates>", &format!("</coordinates>\n<frames>\n{frames}</frames>"), 1);
-    f.refuses_model("ring.osim", text, &["ring.osim:", "the frame stands on itself"]);
+    f.refuses_model("ring.osim", text, &["ring.osim:", "the frame is attached to itself"]);
 }
 
 /// Issue 7: poses need no mass. Accelerations do, and simulations.

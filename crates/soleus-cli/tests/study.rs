@@ -99,7 +99,9 @@ fn identity_limited_solve_resumes() {
     example(&f, &[]);
     let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--max-iterations", "8"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    for word in ["stopped at the limit of iterations after 8", " s, off by", "--resume", "--max-iterations"] {
+    for word in
+        ["stopped at the maximum number of iterations after 8", " s, off by", "--resume", "--max-iterations"]
+    {
         assert!(run.stderr.contains(word), "no `{word}` in {}", run.stderr);
     }
     let saved = f.0.join("a.sto.iterate");
@@ -212,7 +214,7 @@ fn identity_infeasible_is_explained() {
     for word in [
         "elbow_flexion",
         " s, off by",
-        "bounds that press most",
+        "most active bounds",
         "elbow_moment",
         "the best iterate is in a.sto",
         "hint: ",

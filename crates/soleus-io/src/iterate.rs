@@ -91,18 +91,18 @@ impl Fingerprint {
         if ours != theirs {
             let of_one = |a: &[String], b: &[String]| a.iter().find(|n| !b.contains(n)).cloned();
             let name = of_one(&theirs, &ours).or_else(|| of_one(&ours, &theirs)).unwrap_or_default();
-            return Some(format!("its goals are others, `{name}` among them"));
+            return Some(format!("the goals differ, `{name}` among them"));
         }
         // The point lies between the bounds, so that goals can be compared only where bounds are the same.
         if self.bounds != other.bounds {
-            return Some("bounds are others".to_string());
+            return Some("the bounds differ".to_string());
         }
         let goal = self.goals.iter().zip(&other.goals).find(|(a, b)| !is_same(a.1, b.1));
         if let Some((goal, _)) = goal {
-            return Some(format!("goal `{}` is another", goal.0));
+            return Some(format!("goal `{}` differs", goal.0));
         }
         (!is_same(Some(self.constraints), Some(other.constraints)))
-            .then(|| "its equations are others: the model, its loads or values that bounds fix".to_string())
+            .then(|| "the equations differ: the model, its loads or values fixed by bounds".to_string())
     }
 }
 
@@ -170,10 +170,10 @@ mod tests {
             a.difference(&b).unwrap_or_default()
         };
         assert_eq!(with(|f| f.goals[0].1 = Some(0.1 + 1e-12)), "");
-        assert_eq!(with(|f| f.goals[0].1 = Some(0.2)), "goal `effort` is another");
-        assert_eq!(with(|f| f.goals[0].1 = None), "goal `effort` is another");
-        assert_eq!(with(|f| f.goals[0].0 = "time".into()), "its goals are others, `time` among them");
-        assert_eq!(with(|f| f.bounds = "c".into()), "bounds are others");
-        assert!(with(|f| f.constraints = 0.4).starts_with("its equations are others"));
+        assert_eq!(with(|f| f.goals[0].1 = Some(0.2)), "goal `effort` differs");
+        assert_eq!(with(|f| f.goals[0].1 = None), "goal `effort` differs");
+        assert_eq!(with(|f| f.goals[0].0 = "time".into()), "the goals differ, `time` among them");
+        assert_eq!(with(|f| f.bounds = "c".into()), "the bounds differ");
+        assert!(with(|f| f.constraints = 0.4).starts_with("the equations differ"));
     }
 }

@@ -97,7 +97,7 @@ fn analytic_ring_of_frames_is_refused() {
         <PhysicalOffsetFrame name=\"a\"><socket_parent>../b</socket_parent></PhysicalOffsetFrame>\
         <PhysicalOffsetFrame name=\"b\"><socket_parent>../a</socket_parent></PhysicalOffsetFrame>\
         </objects></ComponentSet>";
-    assert_eq!(only_error(&model_text("", "", ring)).message, "the frame stands on itself");
+    assert_eq!(only_error(&model_text("", "", ring)).message, "the frame is attached to itself");
 }
 
 #[test]

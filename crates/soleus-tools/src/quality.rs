@@ -38,7 +38,7 @@ pub fn check_times(table: &Table, log: &mut Diagnostics) {
             0,
             "",
             message,
-            "frames are missing, or the file was cut together; fill it with `soleus convert --rate`",
+            "frames are missing, or the file was spliced; fill the gap with `soleus convert --rate`",
         );
     }
     let stated = table.metadata_value("DataRate").and_then(|r| r.trim().parse::<f64>().ok());
@@ -50,7 +50,7 @@ pub fn check_times(table: &Table, log: &mut Diagnostics) {
             && steps.last().is_some_and(|s| *s - typical <= slack * typical + 1.1e-3)
         {
             let message = format!("the header states {hz} frames per second, but the times say {mean:.2}");
-            log.warn(0, "", message, "the times are believed");
+            log.warn(0, "", message, "the times are used");
         }
     }
 }

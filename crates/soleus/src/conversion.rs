@@ -57,7 +57,7 @@ pub struct Convert {
     pub degrees: bool,
     /// Unit of length of the markers written: m, cm, mm, in, …
     pub units: Option<String>,
-    /// Closes gaps of at most so many rows.
+    /// Closes gaps of at most this many rows.
     pub fill_gaps: Option<usize>,
     /// Rows per second, Hz; values between rows come from splines of degree 5.
     pub rate: Option<f64>,

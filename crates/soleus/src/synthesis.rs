@@ -150,10 +150,10 @@ impl Synthesize {
             }
         }
         if self.cycles == 0 {
-            return wrong("0 cycles are nothing to record".to_string(), "give 1 or more");
+            return wrong("there is nothing to record in 0 cycles".to_string(), "give 1 or more");
         }
         let is_plain = !self.name.is_empty() && !self.name.contains(['/', '\\']);
-        if is_plain { Ok(()) } else { wrong(format!("`{}` is not a name of files", self.name), "") }
+        if is_plain { Ok(()) } else { wrong(format!("`{}` is not a valid file name", self.name), "") }
     }
 
     /// The motion as many times as asked for; coordinates go on from where they had got to.

@@ -15,7 +15,7 @@ pub struct ModelFlags {
     /// Joints that become welds; names with commas between
     #[arg(long, value_name = "JOINTS", value_delimiter = ',')]
     weld: Vec<String>,
-    /// Actuators at joints with ground: optimal moment (N m), optimal force (N) and, if you like, the bound of their
+    /// Actuators at joints with ground: optimal moment (N m), optimal force (N) and, optionally, the bound of their
     /// controls
     #[arg(long, value_name = "MOMENT,FORCE[,BOUND]", value_delimiter = ',', num_args = 1)]
     residuals: Vec<f64>,
@@ -49,7 +49,7 @@ pub struct ModelFlags {
     /// File of FunctionBasedPath definitions that replace paths of the model
     #[arg(long, value_name = "PATHS.xml")]
     function_paths: Option<PathBuf>,
-    /// An actuator for every coordinate that has none: optimal force (N m or N) and, if you like, the bound of their
+    /// An actuator for every coordinate that has none: optimal force (N m or N) and, optionally, the bound of their
     /// controls
     #[arg(long, value_name = "FORCE[,BOUND]", value_delimiter = ',', num_args = 1)]
     reserves: Vec<f64>,
@@ -122,7 +122,7 @@ pub struct OutputFlags {
     /// Simulate the solution from its first state under its controls, and say how far that ends from it
     #[arg(long)]
     simulate: bool,
-    /// Say nothing but warnings and errors
+    /// Print only warnings and errors
     #[arg(long)]
     pub quiet: bool,
 }

@@ -20,10 +20,10 @@ pub struct Arguments {
     /// Study file (.toml) or MocoStudy file (.omoco)
     #[arg(required_unless_present_any = ["example", "print_example", "fields"])]
     study: Option<PathBuf>,
-    /// Solve the study that is built in
+    /// Solve the built-in study
     #[arg(long)]
     example: bool,
-    /// Write the study that is built in to stdout
+    /// Write the built-in study to stdout
     #[arg(long)]
     print_example: bool,
     /// Write every field of study files to stdout: unit, default, meaning
@@ -48,10 +48,10 @@ pub struct Arguments {
     /// Number of equal mesh intervals, instead of the study's mesh
     #[arg(long)]
     intervals: Option<usize>,
-    /// Meshes of so many intervals to solve first, each the start of the next
+    /// Meshes of this many intervals to solve first, each the start of the next
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     coarse: Vec<usize>,
-    /// Solve from so many initial guesses, keep the best and tell which optima there are
+    /// Solve from this many initial guesses, keep the best and report the optima found
     #[arg(long, value_name = "N")]
     starts: Option<usize>,
     /// Make the mesh finer where needed, until the error of the states over an interval is below this
@@ -82,7 +82,7 @@ pub struct Arguments {
     /// Simulate the solution from its first state under its controls, and say how far that ends from it
     #[arg(long)]
     simulate: bool,
-    /// Say nothing but warnings and errors
+    /// Print only warnings and errors
     #[arg(long)]
     quiet: bool,
 }

@@ -88,7 +88,12 @@ pub(super) fn read(bytes: &[u8], log: &mut Diagnostics) -> Option<(Parameters, P
     let start = usize::from(block).max(1).saturating_sub(1) * BLOCK;
     let code = *bytes.get(start + 3)?;
     let p = Processor::from_code(code).unwrap_or_else(|| {
-        log.warn(0, "", format!("processor {code} is unknown; Intel was assumed"), "known are 84, 85 and 86");
+        log.warn(
+            0,
+            "",
+            format!("processor {code} is unknown; Intel was assumed"),
+            "known types are 84, 85 and 86",
+        );
         Processor::Intel
     });
 

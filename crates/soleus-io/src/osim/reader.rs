@@ -76,7 +76,7 @@ fn decode<'a>(bytes: &'a [u8], diags: &mut Diagnostics) -> Option<Cow<'a, str>> 
     // An XML file starts with `<`; anything else is answered before more work is done on it.
     match bytes.iter().position(|b| !b.is_ascii_whitespace()) {
         None => {
-            let hint = "it may not have been written to its end; make it again";
+            let hint = "it may be incomplete; export it again";
             diags.error(0, "", "the file is empty", hint);
             return None;
         }

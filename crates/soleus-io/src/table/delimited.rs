@@ -397,8 +397,8 @@ impl Header {
             "DataType" => {
                 self.element = Element::from_name(value);
                 if self.element.is_none() {
-                    let hint = "known are double, Vec2 to Vec99, UnitVec3, Quaternion and SpatialVec";
-                    log.error(line, "", format!("`{value}` is no data type"), hint);
+                    let hint = "known types are double, Vec2 to Vec99, UnitVec3, Quaternion and SpatialVec";
+                    log.error(line, "", format!("`{value}` is not a data type"), hint);
                 }
             }
             "Angles" if self.version == 0 && text == "Angles are in degrees." => {

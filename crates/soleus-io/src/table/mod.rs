@@ -54,7 +54,7 @@ impl Format {
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         let mut log = Diagnostics::new(file);
-        log.error(0, "", "the file is empty", "it may not have been written to its end; make it again");
+        log.error(0, "", "the file is empty", "it may be incomplete; export it again");
         return (None, log);
     }
     match Format::of(file) {

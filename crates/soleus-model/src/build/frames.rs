@@ -126,8 +126,13 @@ impl Builder<'_> {
         if progress[id] != Progress::Waiting {
             if progress[id] == Progress::Entered {
                 let c = &self.cx.components[id];
-                let hint = "let one of the frames in the ring stand on a body";
-                self.cx.diags.borrow_mut().error(c.element.line, &c.path, "the frame stands on itself", hint);
+                let hint = "attach one of the frames in the ring to a body";
+                self.cx.diags.borrow_mut().error(
+                    c.element.line,
+                    &c.path,
+                    "the frame is attached to itself",
+                    hint,
+                );
             }
             return;
         }
@@ -136,8 +141,9 @@ impl Builder<'_> {
         let placed = match self.cx.components[id].kind {
             _ if self.frames_entered > MOST_FRAMES_DEEP => {
                 let c = &self.cx.components[id];
-                let message = format!("more than {MOST_FRAMES_DEEP} frames stand on each other");
-                let hint = "let frames stand on bodies, or list each after the one that it stands on";
+                let message =
+                    format!("more than {MOST_FRAMES_DEEP} frames are attached to each other in a chain");
+                let hint = "attach frames to bodies, or list each after the one it is attached to";
                 self.cx.diags.borrow_mut().error(c.element.line, &c.path, message, hint);
                 None
             }

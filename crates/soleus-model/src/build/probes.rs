@@ -168,7 +168,7 @@ impl Builder<'_> {
         let use_provided = p.boolean("use_provided_muscle_mass", false);
         let mass = p.list("provided_muscle_mass").first().copied();
         if use_provided && !mass.is_some_and(|m| m > 0.0 && m.is_finite()) {
-            let message = "`use_provided_muscle_mass` asks for a `provided_muscle_mass` above zero";
+            let message = "`use_provided_muscle_mass` needs a `provided_muscle_mass` above zero";
             p.error(p.line_of("provided_muscle_mass"), message, "");
         }
         let made = |muscle| MetabolicMuscle {

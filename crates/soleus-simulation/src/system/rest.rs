@@ -84,7 +84,7 @@ pub enum RestError {
         time: f64,
     },
     /// The motion could not go on.
-    #[error("the model could not be let move: {0}")]
+    #[error("the model could not be simulated: {0}")]
     Motion(#[from] Stop),
 }
 

@@ -55,8 +55,8 @@ impl Misplaced {
     /// What was done about it.
     pub fn remedy(&self) -> &'static str {
         match self.exchanged_with {
-            Some(_) => "they were taken for each other there; exchange the labels in the data",
-            None => "it does not count there; check its label, or delete it from these frames",
+            Some(_) => "they were treated as swapped there; exchange the labels in the data",
+            None => "it is ignored there; check its label, or delete it from these frames",
         }
     }
 }

@@ -70,7 +70,7 @@ pub fn check_points(model: &Model, system: &System, motion: &Table, forces: &[Fo
                 length(own),
                 length(medians[nearest])
             );
-            log.warn(0, "", message, "plates seem to be taken for each other: see `applied_to_body`");
+            log.warn(0, "", message, "the plates seem to be swapped: see `applied_to_body`");
         } else if own > FAR_M {
             let message = format!("external force `{name}` acts {} from `{on}`", length(own));
             log.warn(
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(of(centers[0], centers[1]), "");
         let swapped = of(centers[1], centers[0]);
         assert!(swapped.contains("acts on `b0`, but where it acts is nearer to `b1`"), "{swapped}");
-        assert_eq!(swapped.matches("taken for each other").count(), 2, "{swapped}");
+        assert_eq!(swapped.matches("seem to be swapped").count(), 2, "{swapped}");
         let far = of(centers[0] * 1000.0, centers[1]);
         assert!(far.contains("`plate1` acts") && far.contains("check unit"), "{far}");
     }

@@ -232,7 +232,7 @@ impl Analyze {
 
     fn check(&self) -> Result<(), Error> {
         if let Some(s) = self.analyses.iter().find(|s| s.step_interval == 0) {
-            let message = format!("`{}` cannot be made of every 0th row", s.name);
+            let message = format!("`{}` cannot use every 0th row", s.name);
             let hint = "give 1 for every row, or more to leave rows out";
             return Err(Error::content(self.path(), s.line, "", message, hint));
         }

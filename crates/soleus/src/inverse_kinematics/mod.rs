@@ -355,7 +355,7 @@ fn tell(cx: &Context, s: &Summary, markers: &Path) {
     }
     warn_of_misplaced(&s.misplaced, &mut log);
     if !s.gaps.is_empty() {
-        log.warn(0, "", gaps(s), "a marker does not count in frames in which it is missing");
+        log.warn(0, "", gaps(s), "a marker is ignored in frames in which it is missing");
     }
     // Half a meter apart on average is not a measurement error.
     if s.rms > 0.5 {

@@ -87,7 +87,7 @@ impl Points<'_> {
         let wrong = |message: String, hint: &str| Error::content(path, t.line, "", message, hint);
         let [location, direction] = [point.location, point.direction].map(|[x, y, z]| vec3(x, y, z));
         if !((direction.norm() - 1.0).abs() < 1e-6) {
-            return Err(wrong(format!("the direction of point `{}` has no length of one", t.coordinate), ""));
+            return Err(wrong(format!("the direction of point `{}` is not a unit vector", t.coordinate), ""));
         }
         let Some(made) = FollowedPoint::new(self.both, &t.coordinate, &point.body, [location, direction])
         else {

@@ -55,7 +55,7 @@ pub fn at(
             let goal = study.setup.goals.iter_mut().find(|g| g.name == name).ok_or_else(|| {
                 let near = soleus_model::nearest_name(&name, names.iter().map(String::as_str), 2);
                 let hint = near.map_or(String::new(), |n| format!("the nearest name is `{n}`"));
-                refuse(format!("[continuation] names a goal `{name}`, which there is not"), &hint)
+                refuse(format!("[continuation] names a goal `{name}`, which does not exist"), &hint)
             })?;
             goal.weight = value;
         }

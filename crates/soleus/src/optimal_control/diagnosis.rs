@@ -34,7 +34,7 @@ pub fn describe(
     }
     let pressed = program.pressed_bounds(x, &solution.lower_multipliers, &solution.upper_multipliers);
     if solution.status == Status::Infeasible && !pressed.is_empty() {
-        text.push_str(&format!("\n  bounds that press most: {}", pressed.join(", ")));
+        text.push_str(&format!("\n  most active bounds: {}", pressed.join(", ")));
     }
     text.push_str(saved);
     let hint = hint(solution.status, worst.first(), is_resumable);

@@ -222,7 +222,7 @@ fn issue_trust_an_iterate_belongs_to_its_problem() {
         let text = refused.to_string();
         assert_eq!(refused.kind(), ErrorKind::Input);
         assert!(
-            text.contains(word) && text.contains("another problem") && text.contains("--guess"),
+            text.contains(word) && text.contains("a different problem") && text.contains("--guess"),
             "{text}"
         );
     }

@@ -195,7 +195,7 @@ fn analytic_what_cannot_be_recorded_is_refused() {
         (Synthesize { rate: 1e9, ..request() }, "more rows than memory holds"),
         (Synthesize { cycles: 0, ..request() }, "0 cycles"),
         (Synthesize { noise_mm: -1.0, ..request() }, "standard deviation"),
-        (Synthesize { name: "../x".into(), ..request() }, "is not a name"),
+        (Synthesize { name: "../x".into(), ..request() }, "is not a valid file name"),
     ] {
         let said = request.run(&cx).unwrap_err().to_string();
         assert!(said.contains(words), "{said}");

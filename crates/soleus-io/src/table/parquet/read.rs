@@ -46,7 +46,7 @@ fn read_columns(bytes: &[u8], log: &mut Diagnostics) -> Result<Option<Table>, Pa
     let (mut labels, mut values): (Vec<String>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
     for (i, c) in schema.iter().enumerate() {
         if let Some(what) = c.other {
-            log.warn(0, "", format!("column `{}` holds {what}, no numbers; it is left out", c.name), "");
+            log.warn(0, "", format!("column `{}` holds {what}, not numbers; it is left out", c.name), "");
             continue;
         }
         let mut numbers = Vec::new();

@@ -92,9 +92,8 @@ pub fn is_called(path: &str, name: &str) -> bool {
 
 /// A regular expression that has to match the whole name.
 pub fn regex(path: &Path, line: u32, pattern: &str) -> Result<Regex, Error> {
-    Regex::new(&format!("^(?:{pattern})$")).map_err(|e| {
-        Error::content(path, line, "", format!("the pattern `{pattern}` makes no sense: {e}"), "")
-    })
+    Regex::new(&format!("^(?:{pattern})$"))
+        .map_err(|e| Error::content(path, line, "", format!("the pattern `{pattern}` is not valid: {e}"), ""))
 }
 
 /// Rates are bounded where Moco makes them variables: in implicit modes.

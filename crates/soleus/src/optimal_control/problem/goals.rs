@@ -249,7 +249,7 @@ pub fn weighted(
     }
     for w in &set.names {
         let Some(i) = names.iter().position(|n| is_called(n, &w.name)) else {
-            let message = format!("a weight is given for `{}`, which there is not", w.name);
+            let message = format!("a weight is given for `{}`, which does not exist", w.name);
             return Err(Error::content(path, g.line, &g.name, message, ""));
         };
         list[i].1 = w.weight;

@@ -212,7 +212,7 @@ fn enough<F>(
         }
     }
     Err(refuse(format!(
-        "equations or goals bend too much with `{}` between {lower} and {upper}: a polynomial through {} values is off by {worst:.1e}; \
+        "equations or goals are too nonlinear in `{}` between {lower} and {upper}: a polynomial through {} values is off by {worst:.1e}; \
          choose narrower bounds",
         p.property_name,
         NODES[NODES.len() - 1]

@@ -48,7 +48,7 @@ pub fn apply(path: &Path, inputs: &Inputs, base: &ModelProblem, p: &mut Problem)
         let name = format!("{}/value", c.path);
         let i = base.states[..n].iter().position(|s| *s == name);
         let i =
-            i.ok_or_else(|| refuse("a motion is given for a coordinate that there is not".to_string()))?;
+            i.ok_or_else(|| refuse("a motion is given for a coordinate that does not exist".to_string()))?;
         let spline =
             GcvSpline::interpolate(c.degree, c.x.clone(), &c.y).map_err(|e| refuse(e.to_string()))?;
         splines[i] = Some(spline);

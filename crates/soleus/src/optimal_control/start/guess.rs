@@ -270,6 +270,6 @@ pub fn simulate(base: &ModelProblem, motion: &Trajectory, accuracy: f64) -> Resu
     match outcome.end {
         End::Reached => Ok(Trajectory { times: times.clone(), states, ..Trajectory::default() }),
         End::Stopped(stop) => Err(format!("it stopped at {:.4} s: {stop}", outcome.time)),
-        _ => Err("it was broken off".into()),
+        _ => Err("it was interrupted".into()),
     }
 }

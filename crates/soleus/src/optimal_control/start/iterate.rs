@@ -67,7 +67,7 @@ pub fn warm_start(iterate: &Iterate, path: &Path, program: &mut Collocation) -> 
         return Err(Error::content(path, 0, "", message, CHANGED));
     }
     if let Some(what) = iterate.problem.difference(&fingerprint::of_program(program)) {
-        let message = format!("the iterate belongs to another problem than the study: {what}");
+        let message = format!("the iterate belongs to a different problem than the study: {what}");
         return Err(Error::content(path, 0, "", message, CHANGED));
     }
     Ok(WarmStart {

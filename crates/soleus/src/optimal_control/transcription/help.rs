@@ -29,7 +29,7 @@ impl Help {
         for w in &settings.strengths {
             let name = format!("{}/value", w.name);
             let i = base.states[..n].iter().position(|s| is_called(s, &name)).ok_or_else(|| {
-                let message = format!("[help] names a coordinate `{}`, which there is not", w.name);
+                let message = format!("[help] names a coordinate `{}`, which does not exist", w.name);
                 Error::content(path, 0, "", message, "")
             })?;
             strengths[i] = w.weight;
