@@ -8,19 +8,6 @@ use soleus_dynamics::multibody::{TreeKinematics, compute_kinematics};
 use soleus_math::{Function, Real, Vec3, vec3};
 use std::sync::Arc;
 
-/// Mobilities that move a body.
-pub(super) fn supports(system: &System, body: usize) -> Vec<usize> {
-    let mut list = Vec::new();
-    let mut b = body;
-    while b != 0 {
-        let node = &system.tree.nodes[b];
-        list.extend(node.u0..node.u0 + node.nu);
-        b = node.parent;
-    }
-    list.sort_unstable();
-    list
-}
-
 /// Memory for the motion of the tree.
 pub(super) struct Motion<T: Real> {
     pub kin: TreeKinematics<T>,
@@ -89,7 +76,7 @@ pub fn marker_final(
     station: Station,
     location: Vec3<f64>,
 ) -> Goal {
-    let mobilities = supports(system, station.body);
+    let mobilities = system.tree.supports(station.body);
     let inputs = mobilities.iter().map(|&m| EndpointVariable::Last(PointVariable::State(m))).collect();
     let target = Target::Fixed(location);
     let f = PointError { system: system.clone(), station, mobilities, target, weight: 1.0 };
@@ -104,7 +91,7 @@ pub fn marker_tracking(
     markers: Vec<(Station, [Function; 3], f64)>,
 ) -> Goal {
     let term = |(station, path, weight): (Station, [Function; 3], f64)| {
-        let mobilities = supports(system, station.body);
+        let mobilities = system.tree.supports(station.body);
         let mut inputs = vec![PointVariable::Time];
         inputs.extend(mobilities.iter().map(|&m| PointVariable::State(m)));
         let target = Target::Moving(Box::new(path));

@@ -1,6 +1,5 @@
 //! Numbers that a model has at one point of time, as functions of the variables of a problem.
 
-use super::kinematic::supports;
 use crate::problem::PointVariable;
 use soleus_dynamics::constraint::Station;
 use soleus_dynamics::force::Kernel;
@@ -285,7 +284,7 @@ fn path_variables(s: &System, i: usize) -> Vec<PointVariable> {
     let mut q = Vec::new();
     if let Some(p) = &s.forces[i].path {
         q = p.coordinates();
-        q.extend(p.bodies().iter().flat_map(|&b| supports(s, b)));
+        q.extend(p.bodies().iter().flat_map(|&b| s.tree.supports(b)));
     }
     q.into_iter().flat_map(|m| [PointVariable::State(m), PointVariable::State(n + m)]).collect()
 }
@@ -361,8 +360,8 @@ impl Quantity {
         match self {
             Quantity::Variable(PointVariable::Time) => Vec::new(),
             Quantity::Variable(v) => vec![*v],
-            Quantity::Frame(f, m) => motion_variables(s, &supports(s, f.body), m.level() + 1),
-            Quantity::Point(p, level) => motion_variables(s, &supports(s, p.body), level + 1),
+            Quantity::Frame(f, m) => motion_variables(s, &s.tree.supports(f.body), m.level() + 1),
+            Quantity::Point(p, level) => motion_variables(s, &s.tree.supports(p.body), level + 1),
             Quantity::MassCenter(level) => motion_variables(s, &all, level + 1),
             Quantity::KineticEnergy => motion_variables(s, &all, 2),
             Quantity::PathLength(i) | Quantity::PathSpeed(i) => path_variables(s, *i),
@@ -380,7 +379,7 @@ impl Quantity {
                 list.extend(own_variables(s, *i, true));
                 if let (Actor::Force(c), None) = (&s.forces[*i].actor, &s.forces[*i].path) {
                     let (bodies, mut mobilities) = c.touches();
-                    mobilities.extend(bodies.iter().flat_map(|&b| supports(s, b)));
+                    mobilities.extend(bodies.iter().flat_map(|&b| s.tree.supports(b)));
                     list.extend(motion_variables(s, &mobilities, 2));
                 }
                 list
@@ -391,7 +390,7 @@ impl Quantity {
                     Actor::Muscle(_) => Vec::new(),
                 };
                 let mut mobilities: Vec<usize> =
-                    list.iter().flat_map(bodies).flat_map(|b| supports(s, b)).collect();
+                    list.iter().flat_map(bodies).flat_map(|b| s.tree.supports(b)).collect();
                 mobilities.sort_unstable();
                 mobilities.dedup();
                 motion_variables(s, &mobilities, 2)

@@ -116,7 +116,7 @@ impl ImplicitSystem<'_> {
         let (n, nb, nz, ne) = (s.tree.num_mobilities, s.tree.nodes.len(), s.num_aux, s.num_controls);
         let mut moves = vec![false; nb * n];
         for b in 0..nb {
-            for j in super::pattern::supports(&s.tree, b) {
+            for j in s.tree.supports(b) {
                 moves[b * n + j] = true;
             }
         }

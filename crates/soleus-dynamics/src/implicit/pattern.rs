@@ -21,18 +21,6 @@ pub(super) struct Pattern {
     pub dlambda: SparseMatrix,
 }
 
-/// Mobilities that move a node.
-pub(super) fn supports(tree: &Tree, node: usize) -> Vec<usize> {
-    let mut list = Vec::new();
-    let mut b = node;
-    while b != 0 {
-        list.extend(tree.nodes[b].u0..tree.nodes[b].u0 + tree.nodes[b].nu);
-        b = tree.nodes[b].parent;
-    }
-    list.sort_unstable();
-    list
-}
-
 impl Pattern {
     pub fn find(s: &System) -> Pattern {
         let tree = &s.tree;
@@ -56,7 +44,7 @@ impl Pattern {
         // The tree: a mobility meets those that support it and those it supports.
         for node in &tree.nodes {
             for i in node.u0..node.u0 + node.nu {
-                let mut above = supports(tree, node.parent);
+                let mut above = tree.supports(node.parent);
                 above.extend(node.u0..node.u0 + node.nu);
                 for j in above {
                     for (a, b) in [(i, j), (j, i)] {
@@ -84,7 +72,7 @@ impl Pattern {
                 (None, Actor::Force(c)) => {
                     plain.push(i);
                     let (bodies, mut list) = c.touches();
-                    list.extend(bodies.iter().flat_map(|&b| supports(tree, b)));
+                    list.extend(bodies.iter().flat_map(|&b| tree.supports(b)));
                     list.sort_unstable();
                     list.dedup();
                     list
@@ -154,8 +142,8 @@ fn path_mobilities(tree: &Tree, path: &CompiledPath) -> Vec<usize> {
     let mut list = path.coordinates();
     let bodies = path.bodies();
     for &b in &bodies {
-        for j in supports(tree, b) {
-            let by_all = bodies.iter().all(|&o| supports(tree, o).contains(&j));
+        for j in tree.supports(b) {
+            let by_all = bodies.iter().all(|&o| tree.supports(o).contains(&j));
             if !by_all || !path.is_balanced() {
                 list.push(j);
             }
@@ -172,8 +160,8 @@ pub(super) fn constraint_mobilities(tree: &Tree, c: &CompiledConstraint) -> Vec<
         Some(u0) => vec![u0, u0 + 1, u0 + 2],
     };
     let bodies = |a: usize, b: usize| {
-        let mut list = supports(tree, a);
-        list.extend(supports(tree, b));
+        let mut list = tree.supports(a);
+        list.extend(tree.supports(b));
         list
     };
     let mut list = match c {

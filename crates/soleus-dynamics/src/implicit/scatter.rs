@@ -2,7 +2,7 @@
 
 use super::ImplicitSystem;
 use super::jacobian::{ImplicitJacobian, JacobianWorkspace};
-use super::pattern::{Pattern, supports};
+use super::pattern::Pattern;
 use super::sparse::SparseMatrix;
 use crate::path::CompiledPath;
 use crate::system::{Actor, State, System, Workspace};
@@ -126,7 +126,7 @@ impl ScatterPlan {
         }
         plan.moved_bodies = sorted(plan.moved_bodies);
         plan.moved_mobilities = sorted(plan.moved_mobilities);
-        let moved_by = plan.moved_bodies.iter().flat_map(|&b| supports(&s.tree, b));
+        let moved_by = plan.moved_bodies.iter().flat_map(|&b| s.tree.supports(b));
         plan.moved_by = sorted(moved_by.chain(plan.moved_mobilities.iter().copied()).collect());
         plan
     }

@@ -165,6 +165,31 @@ pub struct LoopWeld {
 }
 
 impl Tree {
+    /// Mobilities that move a body, in their order.
+    pub fn supports(&self, body: usize) -> Vec<usize> {
+        let mut list = Vec::new();
+        let mut b = body;
+        while b != 0 {
+            list.extend(self.nodes[b].u0..self.nodes[b].u0 + self.nodes[b].nu);
+            b = self.nodes[b].parent;
+        }
+        list.sort_unstable();
+        list
+    }
+
+    /// Whether a mobility moves a body.
+    pub fn moves(&self, mobility: usize, body: usize) -> bool {
+        let mut b = body;
+        while b != 0 {
+            let node = &self.nodes[b];
+            if (node.u0..node.u0 + node.nu).contains(&mobility) {
+                return true;
+            }
+            b = node.parent;
+        }
+        false
+    }
+
     /// The spanning tree of `model`, in the order in which OpenSim numbers mobilities: breadth
     /// first from ground, joints in file order within a level; a movable massless body is
     /// followed outwards at once until a body with mass is met. A joint that would close a

@@ -63,18 +63,8 @@ fn alike(system: &System, force: usize) -> Vec<usize> {
         return Vec::new();
     };
     let tree = &system.tree;
-    let moves = |mut body: usize, mobility: usize| {
-        while body != 0 {
-            let node = &tree.nodes[body];
-            if (node.u0..node.u0 + node.nu).contains(&mobility) {
-                return true;
-            }
-            body = node.parent;
-        }
-        false
-    };
     let (bodies, own) = (path.bodies(), path.coordinates());
-    let is_alike = |m: &usize| !own.contains(m) && bodies.iter().all(|&b| moves(b, *m));
+    let is_alike = |m: &usize| !own.contains(m) && bodies.iter().all(|&b| tree.moves(*m, b));
     (0..tree.num_mobilities).filter(is_alike).collect()
 }
 

@@ -11,7 +11,6 @@
 //!   ∂θ/∂q_j = T_j,  ∂²θ/∂q_i∂q_j = ½ T_j × T_i,   ∂ν/∂q_j = η_j,  ∂²ν/∂q_i∂q_j = −T_i × η_j,
 //!   ∂ν/∂u_j = S_j,  ∂²ν/∂q_i∂u_j = −T_i × S_j,  zero for i inboard of j,   ∂W̃/∂q_j = ω_j                (2)
 
-use super::super::pattern::supports;
 use super::super::sparse::SparseMatrix;
 use super::super::{ImplicitSystem, jacobian::MAX_STATES, to_ground};
 use super::scratch::{FEW, ForceJets};
@@ -111,18 +110,18 @@ impl ImplicitSystem<'_> {
                 list.dedup();
             }
             bodies.retain(|&b| {
-                let moves = !supports(&s.tree, b).is_empty();
+                let moves = !s.tree.supports(b).is_empty();
                 if !moves {
                     still.push(b);
                 }
                 moves
             });
             let mut list = mobilities.clone();
-            list.extend(bodies.iter().flat_map(|&b| supports(&s.tree, b)));
+            list.extend(bodies.iter().flat_map(|&b| s.tree.supports(b)));
             list.sort_unstable();
             list.dedup();
             let moves = bodies.iter().flat_map(|&b| {
-                let by = supports(&s.tree, b);
+                let by = s.tree.supports(b);
                 list.iter().map(move |j| by.contains(j)).collect::<Vec<_>>()
             });
             let moves = moves.collect();

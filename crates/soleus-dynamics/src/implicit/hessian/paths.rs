@@ -9,7 +9,6 @@
 //! their Hessians third derivatives of L.
 
 use super::super::jacobian::MAX_STATES;
-use super::super::pattern::supports;
 use super::super::sparse::SparseMatrix;
 use super::super::{ImplicitSystem, path_law};
 use super::scratch::{FEW, PathJets};
@@ -140,7 +139,7 @@ impl ImplicitSystem<'_> {
                     moving.dedup();
                     still.extend(&moving);
                     still.extend(moving.iter().map(|&b| s.tree.nodes[b].parent));
-                    moving.retain(|&b| supports(&s.tree, b).iter().any(|j| list.contains(j)));
+                    moving.retain(|&b| s.tree.supports(b).iter().any(|j| list.contains(j)));
                     still.retain(|b| !moving.contains(b));
                     still.sort_unstable();
                     still.dedup();

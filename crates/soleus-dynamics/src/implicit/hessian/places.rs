@@ -1,7 +1,7 @@
 //! Which second derivatives may differ from zero.
 
 use super::super::ImplicitSystem;
-use super::super::pattern::{constraint_mobilities, supports};
+use super::super::pattern::constraint_mobilities;
 use crate::system::Actor;
 
 impl ImplicitSystem<'_> {
@@ -25,7 +25,7 @@ impl ImplicitSystem<'_> {
         }
         // The tree: mobilities that move a common body. Accelerations enter linearly, speeds as squares.
         for node in &tree.nodes {
-            let mut above = supports(tree, node.parent);
+            let mut above = tree.supports(node.parent);
             above.extend(node.u0..node.u0 + node.nu);
             for i in node.u0..node.u0 + node.nu {
                 for &j in &above {
@@ -45,7 +45,7 @@ impl ImplicitSystem<'_> {
                 (Some(_), _) => self.pattern.path[i].clone(),
                 (None, Actor::Force(c)) => {
                     let (bodies, mut list) = c.touches();
-                    list.extend(bodies.iter().flat_map(|&b| supports(tree, b)));
+                    list.extend(bodies.iter().flat_map(|&b| tree.supports(b)));
                     list
                 }
                 (None, Actor::Muscle(_)) => continue,

@@ -5,7 +5,6 @@
 //! (2) of [`forces`](super::forces) give that of any weighted component, at the price of a few contacts alone.
 
 use super::super::jacobian::CHUNK;
-use super::super::pattern::supports;
 use super::forces::{displacement, moved_along};
 use super::rounds;
 use super::scratch::J;
@@ -105,8 +104,8 @@ impl ReactionSum {
             bodies.sort_unstable();
             bodies.dedup();
             let (bodies, still): (Vec<_>, Vec<_>) =
-                bodies.into_iter().partition(|&b| !supports(&s.tree, b).is_empty());
-            mobilities.extend(bodies.iter().flat_map(|&b| supports(&s.tree, b)));
+                bodies.into_iter().partition(|&b| !s.tree.supports(b).is_empty());
+            mobilities.extend(bodies.iter().flat_map(|&b| s.tree.supports(b)));
             let rounds = rounds(PER_BODY * bodies.len());
             made.push(Contact { force, counted, bodies, still, rounds });
         }
@@ -183,7 +182,7 @@ impl ReactionSum {
                     }
                 }
                 for (a, &j) in self.mobilities.iter().enumerate() {
-                    if !moves(s, j, b) {
+                    if !s.tree.moves(j, b) {
                         continue;
                     }
                     let d = &w.derivatives;
@@ -253,7 +252,7 @@ impl ReactionSum {
         by.fill(0.0);
         let d = &w.derivatives;
         for (a, &j) in self.mobilities.iter().enumerate() {
-            for (i, _) in contact.bodies.iter().enumerate().filter(|&(_, &b)| moves(s, j, b)) {
+            for (i, _) in contact.bodies.iter().enumerate().filter(|&(_, &b)| s.tree.moves(j, b)) {
                 let at = PER_BODY * i;
                 by[a * seen + at..][..PER_BODY].copy_from_slice(&twelve(d.twist[j], d.eta[j]));
                 by[(k + a) * seen + at..][..PER_BODY].copy_from_slice(&twelve(SpatialVec::zero(), d.S[j]));
@@ -367,18 +366,6 @@ impl Contact {
         law.apply(&kin, &[], &[], &mut [], &mut loads);
         at.body[self.counted].v
     }
-}
-
-/// Whether mobility `j` moves body `b`.
-fn moves(s: &System, j: usize, mut b: usize) -> bool {
-    while b != 0 {
-        let node = &s.tree.nodes[b];
-        if (node.u0..node.u0 + node.nu).contains(&j) {
-            return true;
-        }
-        b = node.parent;
-    }
-    false
 }
 
 fn twelve(theta: SpatialVec<f64>, nu: SpatialVec<f64>) -> [f64; PER_BODY] {
