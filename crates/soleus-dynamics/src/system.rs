@@ -139,13 +139,13 @@ impl<T: Real> State<T> {
 pub const LANES: usize = 8;
 
 /// The scalar of such an evaluation. Large functions have a copy for it here, which other crates share.
-type Along = Dual<f64, LANES>;
+pub(crate) type Along = Dual<f64, LANES>;
 
 /// Variables of one evaluation with second derivatives.
 pub const JET_LANES: usize = 12;
 
 /// The scalar of such an evaluation, as [`Along`].
-type Jets = Jet<JET_LANES, 78>;
+pub(crate) type Jets = Jet<JET_LANES, 78>;
 
 /// Scratch memory and results; sized once by [`System::workspace`].
 #[derive(Clone, Debug)]
@@ -380,14 +380,6 @@ impl System {
 
     /// Poses and velocities of the bodies.
     pub fn compute_kinematics<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) {
-        if const { matches!(T::SHAPE, Some([1, LANES])) } {
-            return self.compute_kinematics_along(same(x), same_mut(ws));
-        }
-        compute_kinematics(&self.tree, &x.q, &x.u, &mut ws.kin);
-    }
-
-    #[inline(never)]
-    fn compute_kinematics_along(&self, x: &State<Along>, ws: &mut Workspace<Along>) {
         compute_kinematics(&self.tree, &x.q, &x.u, &mut ws.kin);
     }
 
@@ -395,6 +387,9 @@ impl System {
     pub fn compute_paths<T: Real>(&self, x: &State<T>, ws: &mut Workspace<T>) {
         if const { matches!(T::SHAPE, Some([1, LANES])) } {
             return self.compute_paths_along(same(x), same_mut(ws));
+        }
+        if const { matches!(T::SHAPE, Some([2, JET_LANES])) } {
+            return self.compute_paths_in_jets(same(x), same_mut(ws));
         }
         T::choose(
             ws,
@@ -410,6 +405,11 @@ impl System {
 
     #[inline(never)]
     fn compute_paths_along(&self, x: &State<Along>, ws: &mut Workspace<Along>) {
+        self.compute_any_paths(x, ws);
+    }
+
+    #[inline(never)]
+    fn compute_paths_in_jets(&self, x: &State<Jets>, ws: &mut Workspace<Jets>) {
         self.compute_any_paths(x, ws);
     }
 

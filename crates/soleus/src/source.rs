@@ -1,6 +1,6 @@
 //! Inputs of a request: a file, or the thing itself.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use soleus_math::Table;
 use soleus_model::{Document, Model};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// An input of a request: a file by name, or what would be in it.
 ///
 /// As text (JSON, TOML) it is the name of the file; a value that is in memory only cannot be written so.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Source<T> {
     /// A file.
@@ -17,6 +17,12 @@ pub enum Source<T> {
     /// The thing itself.
     #[serde(skip)]
     Value(Arc<T>),
+}
+
+impl<'de, T> Deserialize<'de> for Source<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        PathBuf::deserialize(deserializer).map(Source::File)
+    }
 }
 
 impl<T> Default for Source<T> {
@@ -73,7 +79,7 @@ impl From<Table> for Source<Table> {
 /// The model of a request: a file, its elements, or what was built of them.
 ///
 /// Tools that change a model before they use it (scaling, force sets of a setup file) need its elements.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum ModelSource {
     /// A file (.osim).
@@ -84,6 +90,12 @@ pub enum ModelSource {
     /// A model.
     #[serde(skip)]
     Model(Arc<Model>),
+}
+
+impl<'de> Deserialize<'de> for ModelSource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        PathBuf::deserialize(deserializer).map(ModelSource::File)
+    }
 }
 
 impl Default for ModelSource {

@@ -34,16 +34,15 @@ struct Memory<F: SmoothFunction> {
     results: Vec<J>,
 }
 
-/// Sets of variables such that every pair meets in one: all at once if a jet holds them, else pairs of halves.
-fn sets(n: usize) -> Vec<Vec<usize>> {
-    if n <= CAPACITY {
-        return vec![(0..n).collect()];
+/// Sets of the variables such that every pair meets in one: all at once if a jet holds them, else pairs of halves.
+fn sets(variables: &[usize]) -> Vec<Vec<usize>> {
+    if variables.len() <= CAPACITY {
+        return vec![variables.to_vec()];
     }
-    let half = CAPACITY / 2;
-    let blocks: Vec<Vec<usize>> = (0..n).step_by(half).map(|b| (b..n.min(b + half)).collect()).collect();
+    let blocks: Vec<&[usize]> = variables.chunks(CAPACITY / 2).collect();
     let mut list = Vec::new();
     for (i, a) in blocks.iter().enumerate() {
-        list.extend(blocks[i + 1..].iter().map(|b| [&a[..], b].concat()));
+        list.extend(blocks[i + 1..].iter().map(|b| [a, *b].concat()));
     }
     list
 }
@@ -54,8 +53,9 @@ impl<F: SmoothFunction> Jetted<F> {
         let (n, m) = (function.num_inputs(), function.num_outputs());
         let (mut jacobian_places, mut hessian_places) = (Vec::new(), Vec::new());
         let (mut first, mut second) = (Vec::new(), Vec::new());
-        let all: Vec<usize> = (0..n).collect();
-        for variables in all.chunks(CAPACITY) {
+        // A function of a few states of a large model is asked about these alone.
+        let varied: Vec<usize> = (0..n).filter(|&i| (0..m).any(|o| function.depends(o, i))).collect();
+        for variables in varied.chunks(CAPACITY) {
             let mut places = Vec::new();
             for (k, &i) in variables.iter().enumerate() {
                 for o in (0..m).filter(|&o| function.depends(o, i)) {
@@ -66,7 +66,7 @@ impl<F: SmoothFunction> Jetted<F> {
             first.push(Pass { variables: variables.to_vec(), places });
         }
         let mut seen = vec![false; n * n];
-        for variables in sets(n) {
+        for variables in sets(&varied) {
             let mut places = Vec::new();
             for (a, &i) in variables.iter().enumerate() {
                 for (b, &j) in variables.iter().enumerate().filter(|(_, j)| **j <= i) {

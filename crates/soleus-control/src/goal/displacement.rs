@@ -87,7 +87,7 @@ fn of_motion(system: &Arc<System>, kind: Kind) -> EndpointFunction {
     }
     inputs.extend((0..n).map(|i| EndpointVariable::Initial(PointVariable::State(i))));
     inputs.extend((0..n).map(|i| EndpointVariable::Last(PointVariable::State(i))));
-    EndpointFunction::new(inputs, f)
+    EndpointFunction::of_model(inputs, f)
 }
 
 /// Distance of the center of mass from start to end, over the duration, equals `speed`, m/s.

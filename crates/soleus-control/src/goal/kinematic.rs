@@ -80,7 +80,7 @@ pub fn marker_final(
     let inputs = mobilities.iter().map(|&m| EndpointVariable::Last(PointVariable::State(m))).collect();
     let target = Target::Fixed(location);
     let f = PointError { system: system.clone(), station, mobilities, target, weight: 1.0 };
-    Goal::endpoint(name, weight, EndpointFunction::new(inputs, f))
+    Goal::endpoint(name, weight, EndpointFunction::of_model(inputs, f))
 }
 
 /// ∫ Σ wᵢ |pᵢ − rᵢ(t)|² dt over points of the model, m² s.
@@ -95,7 +95,7 @@ pub fn marker_tracking(
         let mut inputs = vec![PointVariable::Time];
         inputs.extend(mobilities.iter().map(|&m| PointVariable::State(m)));
         let target = Target::Moving(Box::new(path));
-        Term::new(inputs, PointError { system: system.clone(), station, mobilities, target, weight })
+        Term::of_model(inputs, PointError { system: system.clone(), station, mobilities, target, weight })
     };
     Goal::integral(name, weight, markers.into_iter().map(term).collect())
 }

@@ -1,6 +1,6 @@
 //! Kinematic constraints of a model as functions with derivatives.
 
-use crate::function::{Differentiated, PointFunction, SmoothFunction};
+use crate::function::{Jetted, PointFunction, SmoothFunction};
 use crate::problem::KinematicConstraints;
 use soleus_dynamics::System;
 use soleus_dynamics::implicit::ImplicitSystem;
@@ -50,7 +50,7 @@ pub(super) fn kinematic_constraints(system: &Arc<System>) -> Option<KinematicCon
     let of = |level: Level| -> Arc<dyn PointFunction> {
         let (system, speaks, shares) = (system.clone(), speaks.clone(), shares.clone());
         let function = ConstraintFunction { system, level, speaks, shares, depends_on_time, sizes };
-        Arc::new(Differentiated::new(function))
+        Arc::new(Jetted::new(function))
     };
     Some(KinematicConstraints {
         num_coordinates: n,

@@ -13,9 +13,9 @@ mod row;
 pub use row::{CompiledConstraint, Rolling, Station};
 
 use crate::multibody::{MassFactor, Tree, TreeKinematics, compute_accelerations};
-use crate::system::LANES;
+use crate::system::{Along, JET_LANES, Jets, LANES};
 use soleus_math::dense::solve_min_norm;
-use soleus_math::{Dual, Over, Part, Real, SpatialVec, same, same_mut};
+use soleus_math::{Over, Part, Real, SpatialVec, same, same_mut};
 
 /// All enforced constraints of a model, in the order of their multipliers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,9 +69,21 @@ fn compute_plain(
 fn compute_along(
     set: &ConstraintSet,
     tree: &Tree,
-    k: &TreeKinematics<Dual<f64, LANES>>,
-    time: Dual<f64, LANES>,
-    ws: &mut ConstraintWorkspace<Dual<f64, LANES>>,
+    k: &TreeKinematics<Along>,
+    time: Along,
+    ws: &mut ConstraintWorkspace<Along>,
+) {
+    set.compute_any(tree, k, time, ws);
+}
+
+/// The same in jets.
+#[inline(never)]
+fn compute_in_jets(
+    set: &ConstraintSet,
+    tree: &Tree,
+    k: &TreeKinematics<Jets>,
+    time: Jets,
+    ws: &mut ConstraintWorkspace<Jets>,
 ) {
     set.compute_any(tree, k, time, ws);
 }
@@ -117,6 +129,9 @@ impl<P: Real> ConstraintSet<P> {
     ) {
         if const { matches!((T::SHAPE, P::SHAPE), (Some([1, LANES]), Some([0, _]))) } {
             return compute_along(same(self), tree, same(k), *same(&time), same_mut(ws));
+        }
+        if const { matches!((T::SHAPE, P::SHAPE), (Some([2, JET_LANES]), Some([0, _]))) } {
+            return compute_in_jets(same(self), tree, same(k), *same(&time), same_mut(ws));
         }
         T::choose(
             ws,

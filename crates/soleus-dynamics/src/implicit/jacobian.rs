@@ -702,8 +702,7 @@ fn local_derivatives(
 ) {
     // As many directions as the force has inputs.
     match f.states.len() {
-        0 => local_with::<3>(f, x, controls, zdot, path, out),
-        1 => local_with::<5>(f, x, controls, zdot, path, out),
+        0 | 1 => local_with::<5>(f, x, controls, zdot, path, out),
         2 => local_with::<7>(f, x, controls, zdot, path, out),
         _ => local_with::<LOCAL>(f, x, controls, zdot, path, out),
     }

@@ -12,7 +12,7 @@ pub use constant_curvature::ConstantCurvature;
 pub use custom::{Axis, AxisMotion, CustomJoint};
 pub use rotational::{angles_rate, speeds_from_rates};
 
-use soleus_math::{Over, Real, Rotation, SpatialVec, Transform, Vec3, vec3};
+use soleus_math::{Jet, Over, Real, Rotation, SpatialVec, Transform, Vec3, same, same_mut, vec3};
 
 /// The motion a compiled joint allows.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +90,14 @@ impl<T: Real> JointMotion<T> {
     }
 }
 
+/// The jets of a joint of up to three coordinates. Other crates share this copy of [`JointKernel::compute`].
+type Jets = Jet<6, 21>;
+
+#[inline(never)]
+fn compute_in_jets(joint: &JointKernel, n: usize, q: &[Jets; 6], u: &[Jets; 6], m: &mut JointMotion<Jets>) {
+    joint.compute_any(&q[..n], &u[..n], m);
+}
+
 impl<P: Real> JointKernel<P> {
     /// How many coordinates and speeds it has.
     pub fn num_mobilities(&self) -> usize {
@@ -124,6 +132,17 @@ impl<P: Real> JointKernel<P> {
     /// Pose and motion subspace at `q`, velocity and bias at `u`; whatever `m` held before is overwritten.
     #[inline]
     pub fn compute<T: Over<P>>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
+        if const { matches!((T::SHAPE, P::SHAPE), (Some([2, 6]), Some([0, _]))) } {
+            let (mut own_q, mut own_u) = ([T::zero(); 6], [T::zero(); 6]);
+            own_q[..q.len()].copy_from_slice(q);
+            own_u[..u.len()].copy_from_slice(u);
+            return compute_in_jets(same(self), q.len(), same(&own_q), same(&own_u), same_mut(m));
+        }
+        self.compute_any(q, u, m);
+    }
+
+    #[inline]
+    fn compute_any<T: Over<P>>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
         let (o, l) = (T::zero(), T::one());
         let zero = Vec3::zero();
         match self {

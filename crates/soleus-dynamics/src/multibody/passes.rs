@@ -3,6 +3,7 @@
 use super::{InertiaForm, Node, Tree};
 use crate::joint::JointMotion;
 use crate::kinematics::Kinematics;
+use crate::system::{Along, JET_LANES, Jets, LANES};
 use soleus_math::{Part, Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Transform, Vec3, same_mut};
 
 /// Everything about the motion of the tree at one instant; index 0 is ground.
@@ -62,6 +63,16 @@ impl<T: Real> TreeKinematics<T> {
 ///
 /// where ω_J, v_J, α_J, a_J are the joint's velocity and bias at the body's origin.
 pub fn compute_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKinematics<T>) {
+    if const { matches!(T::SHAPE, Some([1, LANES]) | Some([2, JET_LANES])) } {
+        k.q.copy_from_slice(q);
+        k.u.copy_from_slice(u);
+        if const { matches!(T::SHAPE, Some([1, LANES])) } {
+            compute_kinematics_along(tree, same_mut(k));
+        } else {
+            compute_kinematics_in_jets(tree, same_mut(k));
+        }
+        return;
+    }
     T::choose(
         k,
         |k| compute_plain_kinematics(tree, T::plain_list(q), T::plain_list(u), same_mut(k)),
@@ -74,8 +85,34 @@ fn compute_plain_kinematics(tree: &Tree, q: &[f64], u: &[f64], k: &mut TreeKinem
     compute_any_kinematics(tree, q, u, k);
 }
 
+/// The same for the coordinates and speeds that are in `k`, along several directions at once.
+#[inline(never)]
+fn compute_kinematics_along(tree: &Tree, k: &mut TreeKinematics<Along>) {
+    compute_held_kinematics(tree, k);
+}
+
+/// The same in jets.
+#[inline(never)]
+fn compute_kinematics_in_jets(tree: &Tree, k: &mut TreeKinematics<Jets>) {
+    compute_held_kinematics(tree, k);
+}
+
+#[inline(always)]
+fn compute_held_kinematics<T: Real>(tree: &Tree, k: &mut TreeKinematics<T>) {
+    let (q, u) = (std::mem::take(&mut k.q), std::mem::take(&mut k.u));
+    compute_kinematics_by_joints(tree, &q, &u, k);
+    (k.q, k.u) = (q, u);
+}
+
 #[inline(never)]
 fn compute_any_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKinematics<T>) {
+    k.q.copy_from_slice(q);
+    k.u.copy_from_slice(u);
+    compute_kinematics_by_joints(tree, q, u, k);
+}
+
+#[inline(always)]
+fn compute_kinematics_by_joints<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKinematics<T>) {
     compute_kinematics_between(
         tree,
         q,
@@ -86,7 +123,7 @@ fn compute_any_kinematics<T: Real>(tree: &Tree, q: &[T], u: &[T], k: &mut TreeKi
     );
 }
 
-/// The same with joint frames as `frames` and motions of joints as `joint` says, by the number of the node.
+/// The same with joint frames as `frames` and motions of joints as `joint` says, by the number of the node. Leaves `k.q` and `k.u` alone.
 #[inline(always)]
 pub(crate) fn compute_kinematics_between<T: Real>(
     tree: &Tree,
@@ -96,8 +133,6 @@ pub(crate) fn compute_kinematics_between<T: Real>(
     frames: impl Fn(usize, &Node) -> JointFrames<T>,
     joint: impl Fn(usize, &Node, &[T], &[T], &mut JointMotion<T>),
 ) {
-    k.q.copy_from_slice(q);
-    k.u.copy_from_slice(u);
     let mut m = JointMotion::rest();
     for (i, node) in tree.nodes.iter().enumerate().skip(1) {
         T::enter(Part::Body, i);

@@ -2,7 +2,9 @@
 
 use crate::context::Context;
 use crate::error::Error;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use soleus_io::setup::moco::MocoStudySetup;
 use soleus_io::study::{self, Study};
 use soleus_model::Diagnostics;
@@ -12,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub const EXAMPLE: &str = include_str!("example.toml");
 
 /// A study: a file, the text of a study in TOML, or what a file would say.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum StudySource {
     /// A study file (.toml), or a MocoStudy (.omoco, .xml).
@@ -27,14 +29,45 @@ pub enum StudySource {
     /// A study that was read or made already.
     Study {
         /// Name for messages; names in the study are taken from its folder.
-        #[serde(default)]
         path: PathBuf,
         /// The study.
         study: Box<Study>,
         /// Whether it has the defaults of Moco's files, not those of studies in TOML.
-        #[serde(default)]
         is_moco: bool,
     },
+}
+
+/// By way of a JSON value: what decides between the forms is a word, and the code that reads a study is compiled for one format only.
+impl<'de> Deserialize<'de> for StudySource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let mut fields = match value {
+            Value::String(path) => return Ok(StudySource::File(path.into())),
+            Value::Object(fields) => fields,
+            _ => {
+                return Err(D::Error::custom("a study is the name of a file, {path, text} or {path, study}"));
+            }
+        };
+        let path = match fields.remove("path") {
+            Some(Value::String(path)) => Some(PathBuf::from(path)),
+            Some(_) => return Err(D::Error::custom("`path` of a study is the name of a file")),
+            None => None,
+        };
+        match (fields.remove("text"), fields.remove("study")) {
+            (Some(Value::String(text)), None) => {
+                let path = path.ok_or_else(|| D::Error::missing_field("path"))?;
+                Ok(StudySource::Text { path, text })
+            }
+            (None, Some(study)) => {
+                let study = serde_json::from_value(study).map_err(D::Error::custom)?;
+                let is_moco = fields.remove("is_moco").is_some_and(|is_moco| is_moco == Value::Bool(true));
+                Ok(StudySource::Study { path: path.unwrap_or_default(), study, is_moco })
+            }
+            _ => Err(D::Error::custom(
+                "a study has either `text`, a study in TOML, or `study`, what a file would say",
+            )),
+        }
+    }
 }
 
 impl Default for StudySource {

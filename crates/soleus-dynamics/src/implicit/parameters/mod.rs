@@ -255,6 +255,8 @@ impl ImplicitSystem<'_> {
         column: &mut [f64],
     ) {
         let (x, ws) = (&room.x, &mut room.dual);
+        ws.kin.q.copy_from_slice(&x.q);
+        ws.kin.u.copy_from_slice(&x.u);
         compute_kinematics_between(&self.system.tree, &x.q, &x.u, &mut ws.kin, frames, joint);
         let r = &mut room.whole_residual;
         self.compute_residual_of_motion(x, &room.xdot, &room.controls, &room.lambda, ws, r);

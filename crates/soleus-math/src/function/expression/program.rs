@@ -246,11 +246,25 @@ impl Op {
 /// Runs a program on a stack that is high enough, which its maker has checked; `variable(i)` gives the variables. Results are the
 /// lowest numbers that are left, and their count comes back.
 //
-// Every scalar, and two kinds of dual numbers over each, have a copy of these lines: it should stay the only one.
+// Every scalar has a copy of these lines: it should stay the only one.
 #[inline(never)]
 pub(crate) fn run<T: Real>(
     ops: &[Op],
     tables: &[Function],
+    variable: &dyn Fn(usize) -> T,
+    stack: &mut [T],
+) -> usize {
+    run_with(ops, |table, x| tables[table].value(&[x]), variable, stack)
+}
+
+/// As [`run`], with what gives the value of a table.
+//
+// Expressions have none, and run with two kinds of dual numbers over every scalar: without the functions that a table can be, these
+// are a quarter as much to compile.
+#[inline(always)]
+fn run_with<T: Real>(
+    ops: &[Op],
+    table: impl Fn(usize, T) -> T,
     variable: &dyn Fn(usize) -> T,
     stack: &mut [T],
 ) -> usize {
@@ -277,7 +291,7 @@ pub(crate) fn run<T: Real>(
                 2 => f.apply(a, stack[base + 1], a),
                 _ => f.apply(a, stack[base + 1], stack[base + 2]),
             },
-            Op::Table(i) => tables[i].value(&[a]),
+            Op::Table(i) => table(i, a),
         };
         stack[base] = result;
         top = base + 1;
@@ -286,8 +300,10 @@ pub(crate) fn run<T: Real>(
 }
 
 /// Runs the program of an expression, which needs at most [`STACK`] places and leaves one number on top.
+#[inline(never)]
 pub(super) fn run_small<T: Real>(ops: &[Op], variable: &dyn Fn(usize) -> T) -> T {
     let mut stack = [T::zero(); STACK];
-    let top = run(ops, &[], variable, &mut stack);
+    // The parser makes no tables.
+    let top = run_with(ops, |_, _| T::cst(f64::NAN), variable, &mut stack);
     stack[top - 1]
 }

@@ -112,12 +112,31 @@ impl<const N: usize> Rule<N> {
     }
 }
 
+/// The points of the chord that stand for all, for derivatives: s, weight and root of each. The root is not a number where only a
+/// search from afar gives the value wanted.
+struct Points {
+    count: usize,
+    list: [[f64; 3]; PARTS],
+}
+
+impl Points {
+    fn new() -> Points {
+        Points { count: 0, list: [[0.0; 3]; PARTS] }
+    }
+
+    fn push(&mut self, s: f64, weight: f64, t: f64) {
+        self.list[self.count] = [s, weight, t];
+        self.count += 1;
+    }
+}
+
 /// Sum over points q of the chord `r` + s `d`, s in (0, 1), of the unit vectors to their closest points.
 ///
 /// The vector from q to its closest point is along the normal there, qᵢ/(t + aᵢ²) in the terms of
 /// [`Closest`]. Where the directions change smoothly along the chord, 16, 24 or 48 points give the sum over all 298; otherwise the
 /// roots t of neighbouring points are close, so each starts the search for the next.
-/// The sum agrees with one over separate searches within the tolerance of those, some 1e-10.
+/// The sum agrees with one over separate searches within the tolerance of those, some 1e-10. It is found in plain numbers, by lines
+/// that all scalars share; derivatives are added for the points that were used.
 ///
 /// First derivatives are summed as two 3 × 3 matrices, ∂sum/∂r and ∂sum/∂d, from
 ///
@@ -134,17 +153,40 @@ pub(super) fn fan_sum<P: Real, T: Over<P>>(
 ) -> Vec3<T> {
     // Roots are those of plain numbers.
     let closest = &Closest::new(sized.a.value());
-    let (r0, d0) = (r.value(), d.value());
-    let few = if d0.norm_sq() < SHORT_CHORD * SHORT_CHORD {
-        short_sum(closest, sized, &rule.few, r, d)
+    if T::ORDER == 0 {
+        return Vec3::cst(plain_sum(closest, rule, r.value(), d.value(), None));
+    }
+    let mut points = Points::new();
+    let mut fan = Fan::new(sized, r, d);
+    fan.sum = plain_sum(closest, rule, r.value(), d.value(), Some(&mut points));
+    for &[s, weight, t] in &points.list[..points.count] {
+        fan.add_derivatives(s, weight, t);
+    }
+    fan.total()
+}
+
+/// The sum by the shortest rule that will do, else over all points; notes the points that it was made of.
+#[inline(never)]
+fn plain_sum(
+    closest: &Closest,
+    rule: &FanRule,
+    r: Vec3<f64>,
+    d: Vec3<f64>,
+    mut points: Option<&mut Points>,
+) -> Vec3<f64> {
+    let few = if d.norm_sq() < SHORT_CHORD * SHORT_CHORD {
+        short_sum(closest, &rule.few, r, d, points.as_deref_mut())
     } else {
         None
     };
-    let some = few.or_else(|| short_sum(closest, sized, &rule.some, r, d));
-    if let Some(sum) = some.or_else(|| short_sum(closest, sized, &rule.many, r, d)) {
+    let some = few.or_else(|| short_sum(closest, &rule.some, r, d, points.as_deref_mut()));
+    if let Some(sum) = some.or_else(|| short_sum(closest, &rule.many, r, d, points.as_deref_mut())) {
         return sum;
     }
-    let mut fan = Fan::new(sized, r, d);
+    if let Some(points) = points.as_deref_mut() {
+        points.count = 0;
+    }
+    let mut sum = Vec3::zero();
     // Roots of the last lanes, to guess the next ones from.
     let mut known: Option<[f64; LANES]> = None;
     let mut lanes = [0.0; LANES];
@@ -153,37 +195,43 @@ pub(super) fn fan_sum<P: Real, T: Over<P>>(
         if lane == 0 {
             lanes = guesses(known);
             let s = std::array::from_fn(|k| (i + k) as f64 / PARTS as f64);
-            improve(closest, r0, d0, &s, COMMON_STEPS, &mut lanes);
+            improve(closest, r, d, &s, COMMON_STEPS, &mut lanes);
         }
         let s = i as f64 / PARTS as f64;
-        let root = root_near(closest, r0 + d0 * s, lanes[lane]);
+        let q = r + d * s;
+        let root = root_near(closest, q, lanes[lane]);
         lanes[lane] = root.map_or(f64::NAN, |(t, _)| t);
         if lane == LANES - 1 {
             known = lanes.iter().all(|t| !t.is_nan()).then_some(lanes);
         }
-        match root {
-            Some((t, true)) => fan.add(s, 1.0, t),
-            _ => fan.add_by_search(s),
+        let (t, v) = match root {
+            Some((t, true)) => (t, normal(closest.a_sq, q, t)),
+            _ => (f64::NAN, unit_or_zero(closest.on_ellipsoid(q) - q)),
+        };
+        sum += v;
+        if let Some(points) = points.as_deref_mut() {
+            points.push(s, 1.0, t);
         }
     }
-    fan.total()
+    sum
 }
 
 /// The sum by a short rule, if the directions change smoothly enough for it.
-fn short_sum<P: Real, T: Over<P>, const N: usize>(
+fn short_sum<const N: usize>(
     closest: &Closest,
-    sized: &Closest<P>,
     rule: &Rule<N>,
-    r: Vec3<T>,
-    d: Vec3<T>,
-) -> Option<Vec3<T>> {
-    let (r0, d0) = (r.value(), d.value());
-    let mut fan = Fan::new(sized, r, d);
+    r: Vec3<f64>,
+    d: Vec3<f64>,
+    mut points: Option<&mut Points>,
+) -> Option<Vec3<f64>> {
+    if let Some(points) = points.as_deref_mut() {
+        points.count = 0;
+    }
     // Sums of x, y and z over the points of each lane: of the directions, and for their last two coefficients.
     let mut sums = [[[0.0; LANES]; 3]; 3];
     for first in (0..N).step_by(LANES) {
         let s: Lanes = std::array::from_fn(|k| rule.s[first + k]);
-        let (t, v) = directions(closest, r0, d0, &s)?;
+        let (t, v) = directions(closest, r, d, &s)?;
         for (c, v) in v.iter().enumerate() {
             for k in 0..LANES {
                 sums[0][c][k] += v[k] * rule.weight[first + k];
@@ -191,9 +239,9 @@ fn short_sum<P: Real, T: Over<P>, const N: usize>(
                 sums[2][c][k] += v[k] * rule.last[1][first + k];
             }
         }
-        if T::ORDER > 0 {
+        if let Some(points) = points.as_deref_mut() {
             for k in 0..LANES {
-                fan.add_derivatives(s[k], rule.weight[first + k], t[k], lane(&v, k));
+                points.push(s[k], rule.weight[first + k], t[k]);
             }
         }
     }
@@ -202,8 +250,7 @@ fn short_sum<P: Real, T: Over<P>, const N: usize>(
         Vec3::<f64> { x, y, z }
     };
     let [sum, before, last] = [total(&sums[0]), total(&sums[1]), total(&sums[2])];
-    fan.sum = sum;
-    (before.norm_sq() < SMOOTH * SMOOTH && last.norm_sq() < SMOOTH * SMOOTH).then(|| fan.total())
+    (before.norm_sq() < SMOOTH * SMOOTH && last.norm_sq() < SMOOTH * SMOOTH).then_some(sum)
 }
 
 /// Roots and directions, by component, of the points at `s` of the chord, side by side; nothing unless all of them are found
@@ -274,26 +321,19 @@ impl<'a, P: Real, T: Over<P>> Fan<'a, P, T> {
         Fan { closest, r, d, sum: Vec3::zero(), by_r: zero, by_d: zero, extra }
     }
 
-    /// Adds the direction at `s`, whose root is `t`.
-    #[inline(always)]
-    fn add(&mut self, s: f64, weight: f64, t: f64) {
-        let q = self.r.value() + self.d.value() * s;
-        let v = normal(self.closest.a_sq.value(), q, t);
-        self.sum += v * weight;
-        self.add_derivatives(s, weight, t, v);
-    }
-
-    /// Adds the derivatives of the direction `v` at `s`.
-    #[inline(always)]
-    fn add_derivatives(&mut self, s: f64, weight: f64, t: f64, v: Vec3<f64>) {
-        let q = self.r.value() + self.d.value() * s;
-        if T::ORDER == 1 && P::ORDER == 0 {
-            let J = normal_slope(self.closest.a_sq.value(), q, t, v);
+    /// Adds the derivatives of the direction at `s`, whose root is `t`, or is not known.
+    fn add_derivatives(&mut self, s: f64, weight: f64, t: f64) {
+        if t.is_nan() {
+            let q = self.r + self.d * T::cst(s);
+            self.extra += only_derivatives(unit_or_zero(self.closest.on_ellipsoid(q) - q));
+        } else if T::ORDER == 1 && P::ORDER == 0 {
+            let q = self.r.value() + self.d.value() * s;
+            let J = normal_slope(self.closest.a_sq.value(), q, t);
             for k in 0..3 {
                 self.by_r.col[k] += J.col[k] * weight;
                 self.by_d.col[k] += J.col[k] * (weight * s);
             }
-        } else if T::ORDER > 0 {
+        } else {
             let q = self.r + self.d * T::cst(s);
             let (a, a_sq) = (Vec3::lift(self.closest.a), self.closest.a_sq);
             let m = q.mul_elem(a).mul_elem(q.mul_elem(a));
@@ -304,14 +344,6 @@ impl<'a, P: Real, T: Over<P>> Fan<'a, P, T> {
             }
             self.extra += only_derivatives(normal(a_sq, q, t)) * T::cst(weight);
         }
-    }
-
-    /// Adds the direction at `s` by a search from afar.
-    fn add_by_search(&mut self, s: f64) {
-        let q = self.r + self.d * T::cst(s);
-        let v = unit_or_zero(self.closest.on_ellipsoid(q) - q);
-        self.sum += v.value();
-        self.extra += only_derivatives(v);
     }
 
     fn total(&self) -> Vec3<T> {
@@ -426,9 +458,10 @@ fn normal<A: Real, T: Over<A>>(a_sq: Vec3<A>, q: Vec3<T>, t: T) -> Vec3<T> {
     m * m.norm_sq().sqrt().recip()
 }
 
-/// ∂normal/∂q, given the normal `v`.
-#[inline(always)]
-fn normal_slope(a_sq: Vec3<f64>, q: Vec3<f64>, t: f64, v: Vec3<f64>) -> Mat33<f64> {
+/// ∂normal/∂q.
+#[inline(never)]
+fn normal_slope(a_sq: Vec3<f64>, q: Vec3<f64>, t: f64) -> Mat33<f64> {
+    let v = normal(a_sq, q, t);
     let w = Vec3 { x: 1.0 / (t + a_sq.x), y: 1.0 / (t + a_sq.y), z: 1.0 / (t + a_sq.z) };
     let m = q.mul_elem(w);
     let g = a_sq.mul_elem(m).mul_elem(w); // a² q w²
@@ -484,11 +517,10 @@ mod tests {
             };
             let (r, end) = (point(), point());
             let d = end - r;
-            let few = short_sum(&closest, &closest, &rule.few, r, d);
             let sums = [
-                few,
-                short_sum(&closest, &closest, &rule.some, r, d),
-                short_sum(&closest, &closest, &rule.many, r, d),
+                short_sum(&closest, &rule.few, r, d, None),
+                short_sum(&closest, &rule.some, r, d, None),
+                short_sum(&closest, &rule.many, r, d, None),
             ];
             if sums == [None; 3] {
                 continue;
