@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 /// What a case may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Time. Cases are up to a few hundred kilobytes, which readers do in milliseconds.
+    /// Time at work, of all threads together: a machine that is busy with something else costs none. Six times as much on the clock is too
+    /// slow whatever it was spent on. Cases are up to a few hundred kilobytes, which readers do in milliseconds.
     pub time: Duration,
     /// Bytes in use at once; checked where [`Counting`](crate::Counting) is the allocator.
     pub bytes: usize,
@@ -49,21 +50,31 @@ pub fn run_case(target: &Target, bytes: &[u8], limits: &Limits) -> Result<(), Fa
 
 fn run_once(target: &Target, bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
     let before = memory::start();
-    let start = Instant::now();
+    let (start, work) = (Instant::now(), time_at_work());
     let done = catch_unwind(AssertUnwindSafe(|| (target.run)(bytes)));
     let (time, peak) = (start.elapsed(), memory::peak_since(before));
+    let worked = time_at_work().zip(work).map_or(time, |(after, before)| after.saturating_sub(before));
     if let Err(panic) = done {
         let words = panic.downcast_ref::<String>().cloned();
         let words = words.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
         return Err(Fault::Panic(words.unwrap_or_default()));
     }
-    if time > limits.time {
+    if worked > limits.time || time > 6 * limits.time {
         return Err(Fault::Slow(time));
     }
     if peak > limits.bytes {
         return Err(Fault::Large(peak));
     }
     Ok(())
+}
+
+/// What this process has used of the processors so far, where the system tells (Linux counts hundredths of a second).
+fn time_at_work() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Fields are counted from the name in brackets, which may hold blanks: user and system time are the twelfth and thirteenth after it.
+    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    Some(Duration::from_millis(10 * (next()? + next()?)))
 }
 
 /// Case number `index` of a seed: always the same bytes.

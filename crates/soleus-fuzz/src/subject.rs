@@ -1,5 +1,6 @@
 //! A small subject who walks: a model, markers, a motion, loads, and files that ask tools about them. All of it is right.
 
+use soleus::{Context, Files, Memory, Outcome, PlaceSensors, Synthesize};
 use soleus_io::table::{sto, trc};
 use soleus_math::Table;
 use soleus_math::table::Element;
@@ -63,6 +64,8 @@ pub fn subject_files() -> Vec<(&'static str, Vec<u8>)> {
         ("study.toml", STUDY),
         ("pipeline.toml", PIPELINE),
         ("states.json", STATES),
+        ("cmc_tasks.xml", CMC_TASKS),
+        ("parts.toml", PARTS),
     ];
     let mut files: Vec<(&str, Vec<u8>)> = texts.map(|(n, t)| (n, t.as_bytes().to_vec())).to_vec();
     let text = |t: &Table| sto::write(t, sto::Digits::Shortest).into_bytes();
@@ -71,6 +74,39 @@ pub fn subject_files() -> Vec<(&'static str, Vec<u8>)> {
     files.push(("plates.mot", text(&plates())));
     files.push(("controls.sto", text(&controls())));
     files
+}
+
+/// The walker that ships with Soleus.
+pub const WALKER: &[u8] = include_bytes!("../../../models/gait2d.osim");
+
+/// The walker, its walk, and what a laboratory would have recorded of it: markers, plates, sensors. Without a file that could not be made
+/// there are fewer, and the tests that need it say so.
+pub fn walker_files() -> Vec<(String, Vec<u8>)> {
+    let files = Memory::new()
+        .with("gait2d.osim", WALKER)
+        .with("walk.sto", include_bytes!("../../../models/gait2d_walk.sto"));
+    let cx = Context::new(&files);
+    let trial = Synthesize {
+        model: "gait2d.osim".into(),
+        motion: "walk.sto".into(),
+        cycles: 2,
+        output: Some("lab".into()),
+        ..Synthesize::default()
+    };
+    let _ = trial.run(&cx).and_then(|made| made.write(&cx));
+    let placed = PlaceSensors {
+        model: "gait2d.osim".into(),
+        orientations: "lab/static_imu.sto".into(),
+        sensor_to_ground: [-PI / 2.0, 0.0, 0.0],
+        output: Some("sensors.osim".into()),
+        ..PlaceSensors::default()
+    };
+    let _ = placed.run(&cx).and_then(|made| made.write(&cx));
+    let bytes = |name: std::path::PathBuf| {
+        let bytes = files.read(&name).unwrap_or_default();
+        (name.display().to_string(), bytes)
+    };
+    files.names().into_iter().map(bytes).collect()
 }
 
 fn times() -> Vec<f64> {
@@ -212,6 +248,39 @@ const STATES: &str = r#"{"states": [{"coordinates": {"/jointset/hip/hip_flexion"
 "aux_states": {"/forceset/flexor/activation": 0.5}, "controls": [0.1, 0.2, 0.3], "inverse_dynamics": {"udot": [1, 2, 3, 4, 5, 6, 7, 8]}}, {}]}
 "#;
 
+const CMC_TASKS: &str = r#"<OpenSimDocument Version="40000"><CMC_TaskSet name="tasks"><objects>
+<CMC_Joint name="pelvis_tilt"><on>true</on><weight>1000</weight><active>true false false</active><kp>100</kp><kv>20</kv><ka>1</ka><coordinate>pelvis_tilt</coordinate></CMC_Joint>
+<CMC_Joint name="pelvis_tx"><on>true</on><weight>5</weight><active>true false false</active><kp>100</kp><kv>20</kv><ka>1</ka><coordinate>pelvis_tx</coordinate></CMC_Joint>
+<CMC_Joint name="hip_flexion"><on>true</on><weight>75</weight><active>true false false</active><kp>100</kp><kv>20</kv><ka>1</ka><coordinate>hip_flexion</coordinate></CMC_Joint>
+<CMC_Joint name="knee_angle"><on>true</on><weight>10</weight><active>true false false</active><kp>100</kp><kv>20</kv><ka>1</ka><coordinate>knee_angle</coordinate></CMC_Joint></objects></CMC_TaskSet></OpenSimDocument>
+"#;
+
+const PARTS: &str = r#"[[add]]
+type = "spring"
+name = "exo"
+coordinate = "ankle_angle_r"
+stiffness = 20
+rest_deg = 5
+free = { stiffness = [0, 300] }
+[[add]]
+type = "torque"
+name = "motor"
+coordinate = "knee_angle_r"
+max = 50
+[[add]]
+type = "mass"
+body = "trunk"
+mass = 5
+location = [0, 0.3, 0]
+[[add]]
+type = "prosthesis"
+name = "foot"
+coordinate = "ankle_angle_l"
+stiffness = 200
+damping = 1
+both_sides = false
+"#;
+
 /// Setups of the tools, of which every file is there.
 pub const TOOL_SETUPS: &[&str] = &[
     r#"<OpenSimDocument Version="40000"><InverseKinematicsTool name="ik"><model_file>subject.osim</model_file><constraint_weight>Inf</constraint_weight><accuracy>1e-5</accuracy>
@@ -233,4 +302,12 @@ pub const TOOL_SETUPS: &[&str] = &[
 <maximum_number_of_integrator_steps>100</maximum_number_of_integrator_steps><maximum_integrator_step_size>1</maximum_integrator_step_size><minimum_integrator_step_size>1e-8</minimum_integrator_step_size><integrator_error_tolerance>1e-4</integrator_error_tolerance></ForwardTool></OpenSimDocument>"#,
     r#"<OpenSimDocument Version="40000"><MocoInverse name="inverse"><ModelProcessor name="model"><filepath>subject.osim</filepath><operators><ModOpReplaceMusclesWithDeGrooteFregly2016/><ModOpIgnoreTendonCompliance/><ModOpAddReserves><optimal_force>100</optimal_force></ModOpAddReserves></operators></ModelProcessor>
 <TableProcessor name="kinematics"><filepath>walk.mot</filepath></TableProcessor><initial_time>0.02</initial_time><final_time>0.06</final_time><mesh_interval>0.02</mesh_interval><max_iterations>3</max_iterations></MocoInverse></OpenSimDocument>"#,
+    r#"<OpenSimDocument Version="40000"><CMCTool name="cmc"><model_file>subject.osim</model_file><initial_time>0.02</initial_time><final_time>0.06</final_time><external_loads_file>loads.xml</external_loads_file>
+<desired_kinematics_file>walk.mot</desired_kinematics_file><task_set_file>cmc_tasks.xml</task_set_file><lowpass_cutoff_frequency>6</lowpass_cutoff_frequency><cmc_time_window>0.01</cmc_time_window><use_fast_optimization_target>false</use_fast_optimization_target></CMCTool></OpenSimDocument>"#,
+    r#"<OpenSimDocument Version="40000"><RRATool name="rra"><model_file>subject.osim</model_file><initial_time>0.02</initial_time><final_time>0.03</final_time><external_loads_file>loads.xml</external_loads_file><desired_kinematics_file>walk.mot</desired_kinematics_file>
+<task_set_file>cmc_tasks.xml</task_set_file><lowpass_cutoff_frequency>6</lowpass_cutoff_frequency><adjust_com_to_reduce_residuals>true</adjust_com_to_reduce_residuals><adjusted_com_body>pelvis</adjusted_com_body><output_model_file>moved.osim</output_model_file></RRATool></OpenSimDocument>"#,
+    r#"<OpenSimDocument Version="40000"><MocoTrack name="track"><ModelProcessor name="model"><filepath>subject.osim</filepath><operators><ModOpReplaceMusclesWithDeGrooteFregly2016/><ModOpIgnoreTendonCompliance/><ModOpAddReserves><optimal_force>100</optimal_force></ModOpAddReserves></operators></ModelProcessor>
+<TableProcessor name="states_reference"><filepath>walk.mot</filepath></TableProcessor><initial_time>0.02</initial_time><final_time>0.06</final_time><mesh_interval>0.02</mesh_interval><allow_unused_references>true</allow_unused_references></MocoTrack></OpenSimDocument>"#,
+    r#"<OpenSimDocument Version="40000"><IMUPlacer><model_file>gait2d.osim</model_file><orientation_file_for_calibration>lab/static_imu.sto</orientation_file_for_calibration><sensor_to_opensim_rotations>-1.5707963267948966 0 0</sensor_to_opensim_rotations><output_model_file>placed.osim</output_model_file></IMUPlacer></OpenSimDocument>"#,
+    r#"<OpenSimDocument Version="40000"><IMUInverseKinematicsTool><model_file>sensors.osim</model_file><orientations_file>lab/walk_imu.sto</orientations_file><sensor_to_opensim_rotations>-1.5707963267948966 0 0</sensor_to_opensim_rotations><time_range>0 0.1</time_range></IMUInverseKinematicsTool></OpenSimDocument>"#,
 ];

@@ -155,6 +155,8 @@ fn formula(bytes: &[u8]) {
     let printed = e.to_string();
     match Expr::parse(&printed) {
         Ok(again) => assert_eq!(again.to_string(), printed),
+        // Brackets that are printed may carry a formula at the limit of length beyond it.
+        Err(error) if error.to_string().contains("too long") => {}
         Err(error) => panic!("{printed}: {error}"),
     }
     if let Ok(f) = Formula::new(&e, &mut AnyName) {

@@ -1,20 +1,27 @@
 //! Every tool on files that are nearly right: one of its files is changed, all others are as they should be.
 
-use crate::subject::{SUBJECT, TOOL_SETUPS, subject_files};
+use crate::subject::{SUBJECT, TOOL_SETUPS, WALKER, subject_files, walker_files};
 use crate::targets::Kind;
 use crate::{Shape, Target, corpus};
 use serde::de::DeserializeOwned;
 use soleus::analysis::standard;
+use soleus::engine::io::{osim, table};
+use soleus::gait::GaitTrial;
+use soleus::inverse_kinematics::KinematicsOutput;
+use soleus::muscle_control::{MassCenter, Tracking};
 use soleus::optimal_control::tool::Trial;
 use soleus::optimal_control::{Inverse, ModelChanges, SolveOptions};
 use soleus::scaling::{FactorSettings, PlacingSettings, ScalingOutput};
 use soleus::simulation::SimulationOutput;
 use soleus::{
-    Analyze, Context, Convert, Diagnostic, Equilibrium, Error, Evaluate, Files, FitPaths, InverseDynamics,
-    InverseKinematics, Jacobians, Memory, ModelInfo, Monitor, Outcome, Pipeline, PlotTable, Scaling,
-    SetupFile, Simulation, Solve, StaticOptimization, Upgrade, View,
+    Add, Analyze, AssignLoads, ComputedMuscleControl, Context, Convert, Diagnostic, Equilibrium, Error,
+    Evaluate, FileInfo, Files, FitPaths, Gait, Generate, InverseDynamics, InverseKinematics, Jacobians,
+    Memory, ModelInfo, Monitor, Outcome, Pipeline, PlaceSensors, PlotTable, Predict, Reconcile,
+    ResidualElimination, ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve,
+    StaticOptimization, Synthesize, Track, Upgrade, View,
 };
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Every tool, with the file of it that is changed.
@@ -55,6 +62,27 @@ pub fn tools() -> Vec<Target> {
         target("view motion", Table, |b| with("walk.mot", b, |cx| done(cx, view().run(cx)))),
         target("plot table", Table, |b| with("walk.mot", b, |cx| done(cx, plot().run(cx)))),
         target("convert table", Table, |b| with("walk.trc", b, |cx| done(cx, convert().run(cx)))),
+        target("info table", Table, |b| with("walk.trc", b, |cx| done(cx, about("walk.trc").run(cx)))),
+        target("info setup", Xml, |b| with("setup.xml", b, |cx| done(cx, about("setup.xml").run(cx)))),
+        target("info study", Text, |b| with("study.toml", b, |cx| done(cx, about("study.toml").run(cx)))),
+        target("rra motion", Table, |b| with("walk.mot", b, |cx| done(cx, reduction().run(cx)))),
+        target("cmc model", Xml, |b| with("subject.osim", b, |cx| done(cx, control().run(cx)))),
+        target("cmc motion", Table, |b| with("walk.mot", b, |cx| done(cx, control().run(cx)))),
+        target("cmc tasks", Xml, |b| with("cmc_tasks.xml", b, |cx| done(cx, control().run(cx)))),
+        target("rea motion", Table, |b| with("walk.mot", b, |cx| done(cx, elimination().run(cx)))),
+        target("reconcile model", Xml, |b| with("subject.osim", b, |cx| done(cx, reconcile().run(cx)))),
+        target("reconcile markers", Table, |b| with("walk.trc", b, |cx| done(cx, reconcile().run(cx)))),
+        target("track motion", Table, |b| with("walk.mot", b, |cx| done(cx, track().run(cx)))),
+        target("add parts", Text, |b| with("parts.toml", b, |cx| done(cx, add().run(cx)))),
+        target("generate model", Xml, |b| with("subject.osim", b, |cx| done(cx, generate().run(cx)))),
+        target("synthesize model", Xml, |b| with("gait2d.osim", b, |cx| done(cx, synthesize().run(cx)))),
+        target("synthesize motion", Table, |b| with("walk.sto", b, |cx| done(cx, synthesize().run(cx)))),
+        target("gait markers", Table, |b| with("lab/walk.trc", b, |cx| done(cx, gait().run(cx)))),
+        target("gait plates", Table, |b| with("lab/walk_grf.mot", b, |cx| done(cx, gait().run(cx)))),
+        target("loads plates", Table, |b| with("lab/walk_grf.mot", b, |cx| done(cx, assign().run(cx)))),
+        target("sensors static", Table, |b| with("lab/static_imu.sto", b, |cx| done(cx, place().run(cx)))),
+        target("sensors walk", Table, |b| with("lab/walk_imu.sto", b, |cx| done(cx, sensors().run(cx)))),
+        target("predict model", Xml, |b| with("gait2d.osim", b, |cx| done(cx, predict().run(cx)))),
         target("requests", Text, requests),
     ]
 }
@@ -86,7 +114,19 @@ pub(crate) fn files(target: &str) -> Option<Vec<Vec<u8>>> {
         "ik model" | "id model" | "so model" | "analyze model" | "scale model" | "inverse model" => {
             vec![model()]
         }
-        "run setup" => TOOL_SETUPS.iter().map(|s| s.as_bytes().to_vec()).collect(),
+        "info table" | "reconcile markers" => vec![file("walk.trc")],
+        "info study" => vec![file("study.toml"), file("pipeline.toml")],
+        "rra motion" | "cmc motion" | "rea motion" | "track motion" => vec![file("walk.mot")],
+        "cmc model" | "reconcile model" | "generate model" => vec![model()],
+        "cmc tasks" => vec![file("cmc_tasks.xml")],
+        "add parts" => vec![file("parts.toml")],
+        "synthesize model" | "predict model" => vec![WALKER.to_vec()],
+        "synthesize motion" => vec![file("walk.sto")],
+        "gait markers" => vec![file("lab/walk.trc")],
+        "gait plates" | "loads plates" => vec![file("lab/walk_grf.mot")],
+        "sensors static" => vec![file("lab/static_imu.sto")],
+        "sensors walk" => vec![file("lab/walk_imu.sto")],
+        "run setup" | "info setup" => TOOL_SETUPS.iter().map(|s| s.as_bytes().to_vec()).collect(),
         "requests" => all_requests(),
         _ => return None,
     })
@@ -94,7 +134,12 @@ pub(crate) fn files(target: &str) -> Option<Vec<Vec<u8>>> {
 
 /// All files as they should be.
 fn all_files() -> Memory {
-    subject_files().into_iter().fold(Memory::new(), |m, (name, bytes)| m.with(name, bytes))
+    static ALL: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let own = subject_files().into_iter().map(|(name, bytes)| (name.to_string(), bytes));
+        own.chain(walker_files()).collect()
+    });
+    all.iter().fold(Memory::new(), |m, (name, bytes)| m.with(name, bytes.clone()))
 }
 
 /// Asks a tool to stop after a while, as a user would: a tool that does not listen is too slow.
@@ -126,8 +171,43 @@ impl Monitor for Patient {
 /// Runs a tool with one file in place of the right one.
 fn with(name: &str, bytes: &[u8], tool: impl FnOnce(&Context)) {
     let files = all_files().with(name, bytes);
+    let before = files.names();
     let monitor = Patient { start: Instant::now() };
     tool(&Context::new(&files).with_monitor(&monitor));
+    for name in files.names() {
+        if before.binary_search(&name).is_err() {
+            check_whole(&name, &files.read(&name).unwrap_or_default());
+        }
+    }
+}
+
+/// A file that a tool has written can be read to its end by whoever reads such files.
+fn check_whole(path: &Path, bytes: &[u8]) {
+    let name = path.display().to_string();
+    let ends = |with: &str| String::from_utf8_lossy(bytes).trim_end().ends_with(with);
+    match path.extension().and_then(|e| e.to_str()).unwrap_or("") {
+        "sto" | "mot" | "trc" => {
+            let (found, log) = table::read(bytes, &name);
+            assert!(
+                found.is_some() && !log.has_errors(),
+                "{name} was written and is refused: {:?}",
+                log.list
+            );
+        }
+        "osim" | "xml" => {
+            let (found, log) = osim::read_document(bytes, &name);
+            let over_limit = log.list.iter().any(|d| d.message.contains("more than"));
+            assert!(found.is_some() || over_limit, "{name} was written and is refused: {:?}", log.list);
+        }
+        "json" => {
+            let found = serde_json::from_slice::<serde_json::Value>(bytes);
+            assert!(found.is_ok(), "{name} was written and is refused: {found:?}");
+        }
+        "parquet" => assert!(bytes.ends_with(b"PAR1"), "{name} does not end"),
+        "html" => assert!(ends("</html>"), "{name} does not end"),
+        "svg" => assert!(ends("</svg>"), "{name} does not end"),
+        _ => {}
+    }
 }
 
 /// A result can be written, whatever its verdict; an error can be told.
@@ -332,6 +412,150 @@ fn convert() -> Convert {
     }
 }
 
+fn about(file: &str) -> FileInfo {
+    FileInfo { file: file.into(), output: Some("about.json".into()), as_json: true }
+}
+
+/// What follows what in a short part of the trial.
+fn tracking(name: &str) -> Tracking {
+    Tracking {
+        model: "subject.osim".into(),
+        motion: "walk.mot".into(),
+        loads: Some("loads.xml".into()),
+        residuals: vec![100.0, 500.0],
+        reserves: vec![50.0],
+        cutoff_hz: Some(6.0),
+        task_file: Some("cmc_tasks.xml".into()),
+        from: Some(0.02),
+        to: Some(0.06),
+        output: SimulationOutput { folder: Some(name.into()), name: None },
+        page: Some("tracking.html".into()),
+        ..Tracking::default()
+    }
+}
+
+fn reduction() -> ResidualReduction {
+    let change =
+        MassCenter { body: "pelvis".into(), output: Some("moved.osim".into()), ..MassCenter::default() };
+    let tracking = Tracking { to: Some(0.03), ..tracking("rra") };
+    ResidualReduction { tracking, mass_center: Some(change), ..ResidualReduction::default() }
+}
+
+fn control() -> ComputedMuscleControl {
+    ComputedMuscleControl { tracking: tracking("cmc"), ..ComputedMuscleControl::default() }
+}
+
+fn elimination() -> ResidualElimination {
+    ResidualElimination {
+        model: "subject.osim".into(),
+        motion: "walk.mot".into(),
+        loads: Some("loads.xml".into()),
+        cutoff_hz: Some(6.0),
+        back: ["hip_flexion"].map(String::from).to_vec(),
+        output: Some("rea.mot".into()),
+        ..ResidualElimination::default()
+    }
+}
+
+fn reconcile() -> Reconcile {
+    Reconcile {
+        model: "subject.osim".into(),
+        markers: Some("walk.trc".into()),
+        loads: Some("loads.xml".into()),
+        mass_center_sd: 0.01,
+        output: Some("fitted.mot".into()),
+        model_output: Some("fitted.osim".into()),
+        loads_output: Some("fitted.xml".into()),
+        ..Reconcile::default()
+    }
+}
+
+fn track() -> Track {
+    let trial =
+        Trial { changes: ModelChanges { rigid_tendons: true, ..inverse().trial.changes }, ..inverse().trial };
+    Track { trial, states: Some("walk.mot".into()), options: few_iterations(), ..Track::default() }
+}
+
+fn add() -> Add {
+    Add {
+        model: "gait2d.osim".into(),
+        parts: Vec::new(),
+        file: Some("parts.toml".into()),
+        output: Some("with.osim".into()),
+    }
+}
+
+fn generate() -> Generate {
+    Generate {
+        model: "subject.osim".into(),
+        fit_paths: Some(2),
+        output: Some("model.c".into()),
+        ..Generate::default()
+    }
+}
+
+fn synthesize() -> Synthesize {
+    Synthesize {
+        model: "gait2d.osim".into(),
+        motion: "walk.sto".into(),
+        cycles: 1,
+        output: Some("made".into()),
+        ..Synthesize::default()
+    }
+}
+
+fn gait() -> Gait {
+    let trial = GaitTrial {
+        markers: "lab/walk.trc".into(),
+        loads: Some("lab/walk_grf.mot".into()),
+        curves: vec!["lab/walk_truth.sto".into()],
+        ..GaitTrial::default()
+    };
+    Gait { trials: vec![trial], output: Some("gait".into()), ..Gait::default() }
+}
+
+fn assign() -> AssignLoads {
+    AssignLoads {
+        model: "gait2d.osim".into(),
+        motion: "lab/walk_truth.sto".into(),
+        loads: "lab/walk_grf.mot".into(),
+        output: Some("assigned.xml".into()),
+    }
+}
+
+/// From the world of sensors, z up, to that of models.
+const SENSOR_TO_GROUND: [f64; 3] = [-std::f64::consts::FRAC_PI_2, 0.0, 0.0];
+
+fn place() -> PlaceSensors {
+    PlaceSensors {
+        model: "gait2d.osim".into(),
+        orientations: "lab/static_imu.sto".into(),
+        sensor_to_ground: SENSOR_TO_GROUND,
+        output: Some("placed.osim".into()),
+        ..PlaceSensors::default()
+    }
+}
+
+fn sensors() -> SensorKinematics {
+    SensorKinematics {
+        model: "sensors.osim".into(),
+        orientations: "lab/walk_imu.sto".into(),
+        sensor_to_ground: SENSOR_TO_GROUND,
+        output: KinematicsOutput { motion: Some("imu.mot".into()), ..KinematicsOutput::default() },
+        ..SensorKinematics::default()
+    }
+}
+
+/// Only the study: gaits take minutes.
+fn predict() -> Predict {
+    Predict {
+        model: "gait2d.osim".into(),
+        study_only: true,
+        output: "predicted".into(),
+        ..Predict::default()
+    }
+}
+
 /// Requests as JSON, in one object under the name of their tool.
 fn all_requests() -> Vec<Vec<u8>> {
     fn text<T: serde::Serialize>(name: &str, request: &T) -> Vec<u8> {
@@ -352,6 +576,19 @@ fn all_requests() -> Vec<Vec<u8>> {
         text("view", &view()),
         text("plot", &plot()),
         text("convert", &convert()),
+        text("rra", &reduction()),
+        text("cmc", &control()),
+        text("rea", &elimination()),
+        text("reconcile", &reconcile()),
+        text("track", &track()),
+        text("add", &add()),
+        text("generate", &generate()),
+        text("synthesize", &synthesize()),
+        text("gait", &gait()),
+        text("loads", &assign()),
+        text("place", &place()),
+        text("sensors", &sensors()),
+        text("predict", &predict()),
     ]
 }
 
@@ -390,6 +627,20 @@ fn requests(bytes: &[u8]) {
             "view" => run(cx, value, |r: View| r.run(cx)),
             "plot" => run(cx, value, |r: PlotTable| r.run(cx)),
             "convert" => run(cx, value, |r: Convert| r.run(cx)),
+            "rra" => run(cx, value, |r: ResidualReduction| r.run(cx)),
+            "cmc" => run(cx, value, |r: ComputedMuscleControl| r.run(cx)),
+            "rea" => run(cx, value, |r: ResidualElimination| r.run(cx)),
+            "reconcile" => run(cx, value, |r: Reconcile| r.run(cx)),
+            "track" => run(cx, value, |r: Track| r.run(cx)),
+            "add" => run(cx, value, |r: Add| r.run(cx)),
+            "generate" => run(cx, value, |r: Generate| r.run(cx)),
+            "synthesize" => run(cx, value, |r: Synthesize| r.run(cx)),
+            "gait" => run(cx, value, |r: Gait| r.run(cx)),
+            "loads" => run(cx, value, |r: AssignLoads| r.run(cx)),
+            "place" => run(cx, value, |r: PlaceSensors| r.run(cx)),
+            "sensors" => run(cx, value, |r: SensorKinematics| r.run(cx)),
+            // A whole prediction is solved nowhere in few iterations.
+            "predict" => run(cx, value, |r: Predict| Predict { study_only: true, ..r }.run(cx)),
             _ => {}
         }
     }
@@ -440,6 +691,22 @@ mod tests {
         check("view", all(cx, view().run(cx)));
         check("plot", all(cx, plot().run(cx)));
         check("convert", all(cx, convert().run(cx)));
+        for name in ["walk.trc", "loads.xml", "study.toml"] {
+            check(&format!("info {name}"), all(cx, about(name).run(cx)));
+        }
+        check("rra", all(cx, reduction().run(cx)));
+        check("cmc", all(cx, control().run(cx)));
+        check("rea", all(cx, elimination().run(cx)));
+        check("reconcile", all(cx, reconcile().run(cx)));
+        check("track", track().run(cx).map(drop));
+        check("add", all(cx, add().run(cx)));
+        check("generate", all(cx, generate().run(cx)));
+        check("synthesize", all(cx, synthesize().run(cx)));
+        check("gait", all(cx, gait().run(cx)));
+        check("loads", all(cx, assign().run(cx)));
+        check("place", all(cx, place().run(cx)));
+        check("sensors", all(cx, sensors().run(cx)));
+        check("predict", all(cx, predict().run(cx)));
         for (i, text) in TOOL_SETUPS.iter().enumerate() {
             let files = all_files().with("setup.xml", text.as_bytes());
             let found = SetupFile::new("setup.xml").run(&Context::new(&files));

@@ -77,13 +77,24 @@ pub fn external_forces<'t>(
     Ok(forces)
 }
 
+/// How names of columns end.
+const AXES: [[&str; 3]; 3] = [["x", "y", "z"], ["X", "Y", "Z"], ["1", "2", "3"]];
+
 fn three_columns(
     source: &ExternalForceSource,
     table: &Table,
     identifier: &str,
 ) -> Result<[Vec<f64>; 3], LoadsError> {
-    let found: Vec<usize> =
-        (0..table.labels().len()).filter(|&i| table.labels()[i].starts_with(identifier)).collect();
+    // What the columns are called says which axis they are of, wherever they stand; other names go by their order, as in OpenSim.
+    let column = |end: &str| {
+        let is_it = |l: &String| l.strip_prefix(identifier) == Some(end);
+        let mut at = (0..table.labels().len()).filter(|&i| is_it(&table.labels()[i]));
+        at.next().filter(|_| at.next().is_none())
+    };
+    let by_name = AXES.iter().find_map(|axes| axes.iter().map(|a| column(a)).collect::<Option<Vec<usize>>>());
+    let found: Vec<usize> = by_name.unwrap_or_else(|| {
+        (0..table.labels().len()).filter(|&i| table.labels()[i].starts_with(identifier)).collect()
+    });
     let force = source.name.clone();
     if found.len() != 3 || table.element().components() != 1 {
         return Err(LoadsError::Columns { force, identifier: identifier.to_string(), found: found.len() });

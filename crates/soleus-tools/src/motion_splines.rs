@@ -1,5 +1,9 @@
 //! A measured motion as functions of time: natural splines through the (filtered) coordinates.
+//!
+//! Bodies that move freely are filtered and interpolated by their poses, which turn with the laboratory; splines go through their coordinates
+//! at times so close that it does not matter which way the laboratory faces.
 
+use crate::free_motion::{self, FreeBody, FreeMotion, MOBILITIES, free_nodes};
 use crate::inverse_dynamics::{Error, chosen_columns};
 use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::{State, System};
@@ -33,7 +37,12 @@ impl MotionSplines {
         let tree = &system.tree;
         let (table, columns) = chosen_columns(model, coordinates, false)?;
         let table = match cutoff_hz {
-            Some(fc) => lowpass_butterworth(&padded(&table, table.rows() / 2)?, fc)?,
+            Some(fc) => {
+                let half = table.rows() / 2;
+                let filter = |t: &Table| lowpass_butterworth(&padded(t, half)?, fc);
+                let by_pose = |c: usize| columns.iter().position(|&k| k == c);
+                free_motion::filtered(model, system, &table, by_pose, filter)?
+            }
             None => table,
         };
         let mut splines = vec![None; tree.num_mobilities];
@@ -52,6 +61,7 @@ impl MotionSplines {
                 *slot = Some(spline);
             }
         }
+        interpolate_poses(system, table.times(), degree, &mut splines)?;
         let at_default = (0..model.coordinates.len()).filter(|c| !columns.contains(c));
         let nodes = tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
         Ok(MotionSplines {
@@ -94,4 +104,44 @@ impl MotionSplines {
             }
         }
     }
+}
+
+/// Rows that replace one where a body moves freely: splines of degree 5 through angles and through poses then differ by 8⁻⁶ of what they
+/// differ by at the rows of the data, a thousandth of a degree or so in a walk.
+const FINER: usize = 8;
+
+/// Splines through the coordinates of bodies that move freely at finer times, between which they are moved by their poses.
+fn interpolate_poses(
+    system: &System,
+    times: &[f64],
+    degree: usize,
+    splines: &mut [Option<GcvSpline>],
+) -> Result<(), Error> {
+    let finer: Vec<f64> = times
+        .windows(2)
+        .flat_map(|w| (0..FINER).map(|k| w[0] + (w[1] - w[0]) * k as f64 / FINER as f64))
+        .chain(times.last().copied())
+        .collect();
+    for node in free_nodes(system) {
+        let mut body = FreeBody::new(system, node);
+        let u0 = body.first_mobility();
+        let own = &splines[u0..u0 + MOBILITIES];
+        if own.iter().any(Option::is_none) {
+            continue;
+        }
+        let at = |t: f64| -> [f64; MOBILITIES] {
+            std::array::from_fn(|i| own[i].as_ref().map_or(0.0, |s| s.eval(t)[0]))
+        };
+        let wrong = |source| Error::Column { name: "root".to_string(), source };
+        let mut knots = SplineKnots::new(degree, times.to_vec());
+        let rows = times.iter().map(|&t| at(t));
+        let motion = FreeMotion::new(system, &mut body, rows, |y| knots.interpolate(y)).map_err(wrong)?;
+        let poses: Vec<_> = finer.iter().map(|&t| motion.coordinates(system, &mut body, t, &at(t))).collect();
+        let mut knots = SplineKnots::new(degree, finer.clone());
+        for i in 0..MOBILITIES {
+            let y: Vec<f64> = poses.iter().map(|q| q[i]).collect();
+            splines[u0 + i] = Some(knots.interpolate(&y).map_err(wrong)?);
+        }
+    }
+    Ok(())
 }

@@ -216,7 +216,7 @@ impl Mirror {
             let mut x = system.default_state.clone();
             for (c, &m) in model.coordinates.iter().zip(&system.tree.mobility_of_coordinate) {
                 let [a, b] = c.range;
-                if m < x.q.len() && a.is_finite() && b.is_finite() {
+                if m < x.q.len() && a.is_finite() && b.is_finite() && a <= b {
                     // The middle of a range is where joints are made for; ends may tear paths off their surfaces.
                     x.q[m] = (x.q[m] + 0.2 * random.signed() * (b - a).min(2.0)).clamp(a, b);
                 }

@@ -280,6 +280,18 @@ impl InverseKinematics<'_> {
                 self.turn_by_quarter();
             }
         }
+        // An angle that ended on a bound may have a lower minimum near the other one, as a forearm with few markers has: which of the two
+        // the starts above find is chance. The rest follows first, as it would lead back at once.
+        for m in (0..self.q.len()).filter(|_| near == Near::Range) {
+            let ([lo, hi], x) = (self.bounds[m], self.starts.best[m]);
+            if self.starts.root[m] || !(hi - lo).is_finite() || lo >= hi || (lo < x && x < hi) {
+                continue;
+            }
+            self.q.copy_from_slice(&self.starts.best);
+            self.q[m] = if x <= lo { hi } else { lo };
+            self.descend_partly(|i, _| i != m);
+            consider(self);
+        }
 
         self.q.copy_from_slice(&self.starts.best);
         let cost = self.compute_cost();
@@ -317,17 +329,18 @@ impl InverseKinematics<'_> {
 
     /// Goes down with the root alone.
     fn descend_root(&mut self) -> Fit {
-        self.descend_partly(true)
+        self.descend_partly(|_, of_root| of_root)
     }
 
     /// Goes down with all but the root.
     fn descend_joints(&mut self) -> Fit {
-        self.descend_partly(false)
+        self.descend_partly(|_, of_root| !of_root)
     }
 
-    fn descend_partly(&mut self, root_moves: bool) -> Fit {
-        for (frozen, root) in self.scratch.frozen.iter_mut().zip(&self.starts.root) {
-            *frozen = *root != root_moves;
+    /// Goes down with those mobilities that move; whether one is of the root is told.
+    fn descend_partly(&mut self, moves: impl Fn(usize, bool) -> bool) -> Fit {
+        for (i, (frozen, root)) in self.scratch.frozen.iter_mut().zip(&self.starts.root).enumerate() {
+            *frozen = !moves(i, *root);
         }
         let limit = self.settings.max_iterations;
         self.settings.max_iterations = limit.min(RIGID_ITERATIONS);

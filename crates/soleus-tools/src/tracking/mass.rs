@@ -5,7 +5,7 @@ use crate::static_optimization::{Error, LoadSharing, Settings};
 use soleus_dynamics::multibody::compute_generalized_forces;
 use soleus_dynamics::{Loads, State, System, Workspace};
 use soleus_math::dense::solve_min_norm;
-use soleus_math::{SpatialVec, Vec3, vec3};
+use soleus_math::{Rotation, SpatialVec, Vec3, vec3};
 use soleus_model::Model;
 use std::ops::RangeInclusive;
 
@@ -60,6 +60,28 @@ pub fn average_residuals(
         sum.iter_mut().for_each(|s| *s /= duration);
     }
     Ok(sum)
+}
+
+/// How a body is turned about Y in ground on average, rad: the angle of the turn that comes nearest to its orientations.
+///
+///   tr(R_y(ψ)ᵀ R) = (R₀₀ + R₂₂) cos ψ + (R₀₂ − R₂₀) sin ψ + R₁₁ is largest for ψ = atan2(R₀₂ − R₂₀, R₀₀ + R₂₂).
+pub fn average_heading(
+    system: &System,
+    history: &StateHistory,
+    rows: RangeInclusive<usize>,
+    body: usize,
+) -> f64 {
+    let mut x = system.default_state.clone();
+    let mut ws = system.workspace();
+    let (mut along, mut across) = (0.0, 0.0);
+    for row in rows {
+        history.state(row, &mut x);
+        system.compute_kinematics(&x, &mut ws);
+        let R = ws.kin.X_GB[system.tree.node_of_body[body]].R;
+        along += R.axis(0).x + R.axis(2).z;
+        across += R.axis(2).x - R.axis(0).z;
+    }
+    across.atan2(along)
 }
 
 /// The one body that moves in ground with six mobilities.
@@ -138,11 +160,14 @@ pub struct MassAdjustment {
 impl MassAdjustment {
     /// From mean residuals: M_Z and M_X move the mass centre of a body forwards and sideways by moment over weight, at most 0.1 m; F_Y is
     /// weight that the model has too much or too little of, shared among bodies by their mass. Axes are those of a gait model with Y up.
-    pub fn new(model: &Model, body: usize, means: [f64; 6]) -> Self {
+    /// `heading` (rad) is how the body is turned about Y in ground ([`average_heading`]): residuals are along axes of ground, the mass centre
+    /// along those of the body. OpenSim takes it for 0.
+    pub fn new(model: &Model, body: usize, means: [f64; 6], heading: f64) -> Self {
         let g = model.gravity.to_array()[1];
         let weight = g.abs() * model.bodies[body].mass;
         let limited = |x: f64| x.clamp(-FARTHEST, FARTHEST);
-        let (dx, dz) = (limited(means[5] / weight), limited(-means[3] / weight));
+        let by = Rotation::about_y(-heading) * vec3(means[5] / weight, 0.0, -means[3] / weight);
+        let (dx, dz) = (limited(by.x), limited(by.z));
         let before = model.bodies[body].mass_center;
         let [x, y, z] = before.to_array();
         let total: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();

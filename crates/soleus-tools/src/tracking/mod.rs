@@ -36,7 +36,7 @@ pub use actuation::{NotActuated, errors_die_out};
 pub use actuators::{Driven, Limit};
 pub use foot_springs::{FootSprings, SpringSettings, add_foot_springs};
 pub use initial::InitialStates;
-pub use mass::{MassAdjustment, RESIDUALS, average_residuals};
+pub use mass::{MassAdjustment, RESIDUALS, average_heading, average_residuals};
 pub use point::{CENTER_OF_MASS, FollowedPoint};
 pub use reference::Reference;
 

@@ -15,7 +15,7 @@ use soleus_math::SymMat33;
 use soleus_model::{Document, Element, Model};
 use soleus_tools::analysis::StateHistory;
 use soleus_tools::tracking::{
-    Effort, InitialStates, MassAdjustment, RESIDUALS, Settings, Target, average_residuals,
+    Effort, InitialStates, MassAdjustment, RESIDUALS, Settings, Target, average_heading, average_residuals,
 };
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -171,7 +171,11 @@ impl ResidualReduction {
                 "give residual actuators of these names (--reserves FORCES.xml)",
             );
         }
-        let adjustment = MassAdjustment::new(model, body, before);
+        let heading = match request.opensim_faults {
+            true => 0.0,
+            false => average_heading(system, history, rows.clone(), body),
+        };
+        let adjustment = MassAdjustment::new(model, body, before, heading);
         model.bodies[body].mass_center = adjustment.mass_center[1];
         if change.change_masses {
             for (b, (_, _, mass)) in model.bodies.iter_mut().skip(1).zip(&adjustment.masses) {

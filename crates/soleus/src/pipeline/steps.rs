@@ -316,7 +316,7 @@ impl Run<'_> {
         let angles = folder.join("ik.mot");
         let output = KinematicsOutput {
             motion: Some(angles.clone()),
-            fixed_digits: true,
+            fixed_digits: false,
             is_derived: true,
             ..KinematicsOutput::default()
         };

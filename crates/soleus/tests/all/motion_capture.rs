@@ -214,6 +214,60 @@ fn issue_16_the_pipeline_knows_what_it_opened() {
     assert_eq!(run("s/study.toml"), "walk filter");
 }
 
+/// Data that a file of loads names, whatever that file is called, and meshes of contact were not noticed when they changed.
+#[test]
+fn issue_16_the_pipeline_knows_data_of_loads_and_meshes() {
+    let contact = "<ContactGeometrySet name=\"contactgeometryset\"><objects><ContactMesh name=\"block\"><socket_frame>/bodyset/plate</socket_frame>\
+        <filename>block.obj</filename></ContactMesh><ContactHalfSpace name=\"floor\"><socket_frame>/ground</socket_frame>\
+        <orientation>0 0 -1.5707963267948966</orientation></ContactHalfSpace></objects></ContactGeometrySet><ForceSet name=\"forceset\"><objects>\
+        <ElasticFoundationForce name=\"contact\"><ElasticFoundationForce::ContactParametersSet name=\"\"><objects>\
+        <ElasticFoundationForce::ContactParameters name=\"\"><geometry>block floor</geometry><stiffness>1e4</stiffness>\
+        </ElasticFoundationForce::ContactParameters></objects></ElasticFoundationForce::ContactParametersSet></ElasticFoundationForce>\
+        </objects></ForceSet></Model>";
+    let block = |size: f64| {
+        format!("v 0 0 0\nv {size} 0 0\nv 0 {size} 0\nv 0 0 {size}\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
+    };
+    let loads = "<OpenSimDocument Version=\"40600\"><ExternalLoads name=\"l\"><objects><ExternalForce name=\"plate_1\">\
+        <applied_to_body>plate</applied_to_body><force_expressed_in_body>ground</force_expressed_in_body>\
+        <point_expressed_in_body>ground</point_expressed_in_body><force_identifier>f</force_identifier>\
+        <point_identifier>p</point_identifier></ExternalForce></objects><datafile>my plates.sto</datafile></ExternalLoads></OpenSimDocument>";
+    let plates = |newton: f64| {
+        let labels = ["fx", "fy", "fz", "px", "py", "pz"].map(String::from).to_vec();
+        let columns = [0.0, newton, 0.0, 0.1, 0.0, 0.0].map(|x| vec![x; 5]).to_vec();
+        let times = (0..5).map(f64::from).collect();
+        sto::write(&Table::new(Element::Scalar, labels, times, columns).unwrap(), sto::Digits::Shortest)
+    };
+    let study = "model = \"plate.osim\"\n[id]\n[[trials]]\nname = \"walk\"\nmarkers = \"data/walk.sto\"\nloads = \"loads.txt\"\n";
+    let files = files()
+        .with("plate.osim", model().replace("</Model>", contact))
+        .with("block.obj", block(0.1))
+        .with("loads.txt", loads)
+        .with("my plates.sto", plates(90.0))
+        .with("study.toml", study);
+    let run = || {
+        let done = Pipeline::of_file("study.toml").run(&Context::new(&files)).unwrap();
+        for step in &done.steps {
+            assert!(step.result.is_ok(), "{}: {:?}", step.step, step.result);
+        }
+        done.steps
+            .iter()
+            .filter(|s| s.result == Ok("done"))
+            .map(|s| s.step.clone())
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let moments = || files.read(Path::new("results/walk/id.sto")).unwrap();
+    assert_eq!(run(), "walk ik,walk id");
+    assert_eq!(run(), "");
+    let before = moments();
+    files.write(Path::new("my plates.sto"), plates(100.0).as_bytes()).unwrap();
+    assert_eq!(run(), "walk id");
+    assert_ne!(moments(), before);
+    files.write(Path::new("block.obj"), block(0.2).as_bytes()).unwrap();
+    assert!(run().contains("walk id"));
+    assert_eq!(run(), "");
+}
+
 /// A setup file gives the bytes that the request gives, under the names of the setup.
 #[test]
 fn identity_setup_file_and_request() {

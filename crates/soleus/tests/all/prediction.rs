@@ -121,6 +121,25 @@ fn identity_the_study_of_a_prediction_can_be_solved_again() {
     assert_eq!(strengths, Some((100.0, 750.0)));
 }
 
+/// A range with its ends exchanged, of a coordinate that is not clamped, ended in a panic when left and right were compared.
+#[test]
+fn issue_16_ranges_that_hold_nothing() {
+    let text = String::from_utf8_lossy(GAIT);
+    let exchanged = text.replacen(
+        "<range>-0.78539816339744828 0.78539816339744828</range>",
+        "<range>1.4 0.78539816339744828</range>",
+        1,
+    );
+    assert_ne!(exchanged, text);
+    let files = Memory::new().with("gait.osim", exchanged);
+    let request =
+        Predict { model: "gait.osim".into(), study_only: true, output: "out".into(), ..Default::default() };
+    // A study, or words.
+    if let Err(e) = request.run(&Context::new(&files)) {
+        assert!(!e.to_string().is_empty());
+    }
+}
+
 /// Efforts by name: an unknown one is refused with the nearest, the trunk stays upright unless it is named.
 #[test]
 fn analytic_efforts_have_names_and_weights() {
