@@ -73,6 +73,7 @@ pub struct StaticOptimization {
     /// Measured EMG, to compare activations with; its weight has no effect.
     pub emg: Option<Emg>,
     /// File for a page (.html) with activations, residuals and reserves beside the usual limits, and EMG.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<PathBuf>,
 }
 
