@@ -206,7 +206,7 @@ impl TrackingReport {
                 "OpenSim's checklist for computed muscle control: its documentation, Simulation with OpenSim – Best Practices, Reserves and \
                  Residuals"
             }
-            false => "OpenSim's guide to residual reduction: its documentation, Getting Started with RRA",
+            false => "OpenSim's guide to residual reduction, in its documentation",
         }
     }
 
