@@ -21,6 +21,9 @@ pub struct Arguments {
     isometric: bool,
     #[command(flatten)]
     emg: EmgInput,
+    /// Write a page with activations, residuals and reserves beside the usual limits, and EMG
+    #[arg(long, value_name = "PAGE.html")]
+    report: Option<std::path::PathBuf>,
 }
 
 fn parse_exponent(text: &str) -> Result<f64, String> {
@@ -48,6 +51,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         opensim_faults: i.opensim_faults,
         root_angles: i.root_angles,
         emg: a.emg.emg(0.0),
+        page: a.report.clone(),
     };
     enter(None, false, |cx| finish(cx, request.run(cx)))
 }

@@ -10,6 +10,7 @@ use super::report::{Report, list};
 use super::sheet::{Folder, Sheet};
 use clap::Args;
 use soleus::Error;
+use soleus::muscle_control::{WALKING_ERRORS, WALKING_REACTIONS};
 use walker::{Walk, Walker};
 
 /// What `soleus experiment thelen` is told.
@@ -32,30 +33,6 @@ const ELIMINATION: [(&str, f64, f64); 6] = [
     ("back, rotation", 4.9, 2.5),
 ];
 
-/// Rows of Table 4: what it is, words that names of its coordinates begin with, mean and standard deviation of the error, mm and deg.
-const TRACKING: [(&str, &[&str], f64, f64); 15] = [
-    ("pelvis, antero-posterior", &["pelvis_tx"], 6.3, 1.9),
-    ("pelvis, medio-lateral", &["pelvis_tz"], 0.6, 0.2),
-    ("pelvis, vertical", &["pelvis_ty"], 0.9, 0.4),
-    ("pelvis, tilt", &["pelvis_tilt"], 0.9, 0.2),
-    ("pelvis, obliquity", &["pelvis_list"], 0.1, 0.1),
-    ("pelvis, rotation", &["pelvis_rotation"], 0.3, 0.1),
-    ("hip, flexion", &["hip_flexion"], 0.8, 0.2),
-    ("hip, adduction", &["hip_adduction"], 0.2, 0.1),
-    ("hip, rotation", &["hip_rotation"], 0.3, 0.1),
-    ("knee, flexion", &["knee_angle_r", "knee_angle_l"], 1.0, 0.2),
-    ("ankle, flexion", &["ankle_angle"], 0.3, 0.1),
-    ("subtalar, inversion", &["subtalar_angle"], 0.1, 0.1),
-    ("back, flexion", &["lumbar_extension"], 0.6, 0.2),
-    ("back, bending", &["lumbar_bending"], 0.1, 0.1),
-    ("back, rotation", &["lumbar_rotation"], 0.3, 0.1),
-];
-
-/// Table 5 as it is printed, N. The text says below 2 N anterior and sideways and below 7 N vertical, so that its last two rows are
-/// probably exchanged.
-const REACTIONS: [(&str, f64, f64); 3] =
-    [("antero-posterior", 2.2, 0.4), ("medio-lateral", 6.5, 2.2), ("vertical", 1.0, 0.3)];
-
 /// Runs everything and prints a line for each number.
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let folder = Folder::create(a.places.out.as_ref())?;
@@ -71,7 +48,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         report.note("REA, mm and deg", &list(&walk.changes, 2), "change of pelvis and back");
         let residual = walk.residual_over_weight;
         report.row("largest residual over weight", &format!("{residual:.1e}"), "0", residual < 1e-6);
-        report.note("CMC, mm and deg", &list(&walk.errors(), 2), "error of pelvis, hip, knee, ankle, back");
+        report.note("CMC, mm and deg", &list(&walk.errors, 2), "error of pelvis, hip, knee, ankle, back");
         report.note("foot springs, N", &list(&walk.reactions, 2), "RMS along x, z, y");
         report.note("windows in which a muscle was too weak", &walk.weak_windows.to_string(), "");
         if let (Some(rea), Some(cmc)) = (walk.seconds[0], walk.seconds[1]) {
@@ -143,12 +120,12 @@ fn tables(walks: &[Walk], report: &mut Report, folder: &Folder) -> Result<(), Er
         line(report, "3", what, values, [*mean, *sd]);
     }
     report.heading("Table 4: errors of computed muscle control, mm and deg");
-    for (i, (what, _, mean, sd)) in TRACKING.iter().enumerate() {
-        let values = walks.iter().map(|w| w.errors()[i]).filter(|x| x.is_finite()).collect();
+    for (i, (what, _, _, mean, sd)) in WALKING_ERRORS.iter().enumerate() {
+        let values = walks.iter().map(|w| w.errors[i]).filter(|x| x.is_finite()).collect();
         line(report, "4", what, values, [*mean, *sd]);
     }
     report.heading("Table 5: forces of the foot springs, N");
-    for (i, (what, mean, sd)) in REACTIONS.iter().enumerate() {
+    for (i, (what, _, mean, sd)) in WALKING_REACTIONS.iter().enumerate() {
         let values = walks.iter().map(|w| w.reactions[i]).collect();
         line(report, "5", what, values, [*mean, *sd]);
     }

@@ -1,9 +1,8 @@
 //! One walker: residuals eliminated, then muscles controlled.
 
-use super::TRACKING;
 use crate::desk;
 use soleus::emg::Emg;
-use soleus::muscle_control::{CoordinateError, Effort, TrackedMotion, Tracking, TrackingTask};
+use soleus::muscle_control::{Effort, TrackedMotion, Tracking, TrackingTask};
 use soleus::residual_elimination::{GaitCycle, MotionWithoutResiduals};
 use soleus::{ComputedMuscleControl, Context, Error, ResidualElimination};
 use soleus_model::{Force, ForceKind, Model};
@@ -26,7 +25,8 @@ pub struct Walk {
     /// Changes of the pelvis (AP, ML, SI, mm) and the back (flexion, bending, rotation, deg).
     pub changes: [f64; 6],
     pub residual_over_weight: f64,
-    coordinates: Vec<CoordinateError>,
+    /// Errors in the order of Table 4, over both sides; NaN where the model has no such coordinate.
+    pub errors: Vec<f64>,
     /// Forces of the springs along x, z and y, N.
     pub reactions: [f64; 3],
     pub weak_windows: usize,
@@ -86,10 +86,10 @@ impl Walker {
             let cmc = ComputedMuscleControl { window, ..self.control(cx, &rea)? }.run(cx)?;
             let end = clock();
             let took = |a: Option<f64>, b: Option<f64>| Some(b? - a?);
-            let squares = |ending: &str| -> f64 {
-                let springs = cmc.report.helpers.iter().filter(|h| h.name.ends_with(ending));
-                springs.map(|h| h.rms * h.rms).sum::<f64>().sqrt()
-            };
+            let rows = cmc.report.published_tables();
+            let of = |table: u8| rows.iter().filter(move |r| r.table == table).map(|r| r.rms);
+            let mut reactions = [f64::NAN; 3];
+            reactions.iter_mut().zip(of(5)).for_each(|(r, x)| *r = x);
             let factors = [1e3, 1e3, 1e3, 1f64.to_degrees(), 1f64.to_degrees(), 1f64.to_degrees()];
             let mut changes = [f64::NAN; 6];
             for ((out, c), factor) in changes.iter_mut().zip(ordered(&rea)).zip(factors) {
@@ -100,8 +100,8 @@ impl Walker {
                 duration: self.range[1] - self.range[0],
                 changes,
                 residual_over_weight: rea.found.residual[0].max(rea.found.residual[1]) / rea.weight,
-                coordinates: cmc.report.coordinates.clone(),
-                reactions: ["_spring_fx", "_spring_fz", "_spring_fy"].map(squares),
+                errors: of(4).collect(),
+                reactions,
                 weak_windows: cmc.report.short_windows,
                 seconds: [took(begin, middle), took(middle, end)],
             })
@@ -263,20 +263,4 @@ fn ordered(rea: &MotionWithoutResiduals) -> impl Iterator<Item = f64> + '_ {
         let found = rea.found.changes.iter().find(|c| c.role == role);
         found.map_or(f64::NAN, |c| c.rms)
     })
-}
-
-impl Walk {
-    /// Errors in the order of Table 4, over both sides; NaN where the model has no such coordinate.
-    pub fn errors(&self) -> Vec<f64> {
-        let of = |names: &[&str]| {
-            let squares: Vec<f64> = self
-                .coordinates
-                .iter()
-                .filter(|c| names.iter().any(|n| c.name.starts_with(n)) && !c.name.ends_with("beta"))
-                .map(|c| c.rms * c.rms)
-                .collect();
-            (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
-        };
-        TRACKING.iter().map(|(_, names, _, _)| of(names)).collect()
-    }
 }

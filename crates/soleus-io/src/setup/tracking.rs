@@ -197,13 +197,16 @@ pub struct TrackedPoint {
     pub body: String,
     /// Place on the body (`point`), m.
     pub location: [f64; 3],
-    /// Direction in ground (`r0`, `r1`, `r2`), of length one.
+    /// Direction in ground (`r0`, `r1`, `r2`), of length one; in `frame` if there is one.
     pub direction: [f64; 3],
+    /// Name of the body that the point is seen from (`express_body`); ground without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame: Option<String>,
 }
 
 impl Default for TrackedPoint {
     fn default() -> Self {
-        TrackedPoint { body: String::new(), location: [0.0; 3], direction: [1.0, 0.0, 0.0] }
+        TrackedPoint { body: String::new(), location: [0.0; 3], direction: [1.0, 0.0, 0.0], frame: None }
     }
 }
 
@@ -236,7 +239,9 @@ pub fn write_tracking_tasks(tasks: &[TrackingTask]) -> String {
             Some(point) => {
                 out += "\t\t\t\t<wrt_body>";
                 escape(&mut out, &point.body, false);
-                out += "</wrt_body>\n\t\t\t\t<express_body>ground</express_body>\n";
+                out += "</wrt_body>\n\t\t\t\t<express_body>";
+                escape(&mut out, point.frame.as_deref().unwrap_or("ground"), false);
+                out += "</express_body>\n";
                 for (tag, [x, y, z]) in [("point", point.location), ("r0", point.direction)] {
                     let _ = writeln!(out, "\t\t\t\t<{tag}>{x} {y} {z}</{tag}>");
                 }
@@ -265,7 +270,13 @@ fn tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<TrackingTask>
             tag if is_joint(tag) => list.push(task(e, &d, log)),
             "CMC_Point" | "rdCMC_Point" => list.extend(point_tasks(e, log)),
             other => {
-                let hint = "tasks that run are CMC_Joint and CMC_Point: give coordinates or points to follow";
+                let hint = match other {
+                    // OpenSim 4.6 has the class, without a line that computes, and does not read it.
+                    "CMC_Orientation" | "rdCMC_Orientation" => {
+                        "OpenSim has no such task either: follow the angles of the body (CMC_Joint), or three of its points (CMC_Point)"
+                    }
+                    _ => "tasks that run are CMC_Joint and CMC_Point: give coordinates or points to follow",
+                };
                 log.error(
                     e.line,
                     "",
@@ -320,7 +331,7 @@ fn task(e: &Element, d: &TrackingTask, log: &mut Diagnostics) -> TrackingTask {
 }
 
 /// The directions of a point that are followed, a task each. OpenSim takes the first gains for all of them; here each has its own. A
-/// direction of no length is an axis of ground.
+/// direction of no length is an axis of ground, or of the body that the point is seen from.
 fn point_tasks(e: &Element, log: &mut Diagnostics) -> Vec<TrackingTask> {
     let mut p = Properties::new(e, log);
     p.skip(&["limit"]);
@@ -347,10 +358,7 @@ fn point_tasks(e: &Element, log: &mut Diagnostics) -> Vec<TrackingTask> {
     let body = p.text("wrt_body").unwrap_or_default();
     let frame = p.text("express_body").unwrap_or_default();
     p.finish();
-    if on && !matches!(frame.as_str(), "" | "-1" | "ground") {
-        let message = format!("task `{}` is expressed in `{frame}`", e.name());
-        log.error(e.line, "", message, "points are followed in ground: set `express_body` to ground");
-    }
+    let frame = Some(frame).filter(|f| !matches!(f.as_str(), "" | "-1" | "ground"));
     let one = |i: usize| {
         let mut axis = [0.0; 3];
         axis[i] = 1.0;
@@ -358,7 +366,7 @@ fn point_tasks(e: &Element, log: &mut Diagnostics) -> Vec<TrackingTask> {
         let direction = if length > 0.0 { directions[i].map(|x| x / length) } else { axis };
         TrackingTask {
             coordinate: e.name().to_string(),
-            point: Some(TrackedPoint { body: body.clone(), location, direction }),
+            point: Some(TrackedPoint { body: body.clone(), location, direction, frame: frame.clone() }),
             line: e.line,
             on,
             weight: weight[i],
@@ -509,8 +517,12 @@ mod tests {
                     <r0>0 2 0</r0></CMC_Point></objects></CMC_TaskSet>";
         let (tasks, log) = read_tracking_tasks(text.as_bytes(), "tasks.xml");
         let tasks = tasks.unwrap_or_else(|| panic!("{:?}", log.list));
-        let point =
-            |direction| TrackedPoint { body: "forearm".into(), location: [0.0, -0.2, 0.0], direction };
+        let point = |direction| TrackedPoint {
+            body: "forearm".into(),
+            location: [0.0, -0.2, 0.0],
+            direction,
+            frame: None,
+        };
         let task = |weight, kp, kv, direction| TrackingTask {
             coordinate: "hand".into(),
             point: Some(point(direction)),
@@ -525,13 +537,21 @@ mod tests {
         let again = read_tracking_tasks(written.as_bytes(), "tasks.xml").0.unwrap();
         let at_line_1 = |t: &TrackingTask| TrackingTask { line: 1, ..t.clone() };
         assert_eq!(again.iter().map(at_line_1).collect::<Vec<_>>(), tasks);
+        // The same seen from another body, which is written as well.
+        let text = text.replace("<express_body>ground", "<express_body>torso");
+        let tasks = read_tracking_tasks(text.as_bytes(), "tasks.xml").0.unwrap();
+        let frames = |list: &[TrackingTask]| -> Vec<Option<String>> {
+            list.iter().filter_map(|t| t.point.as_ref()).map(|p| p.frame.clone()).collect()
+        };
+        assert_eq!(frames(&tasks), [Some("torso".to_string()), Some("torso".to_string())]);
+        let again = read_tracking_tasks(write_tracking_tasks(&tasks).as_bytes(), "tasks.xml").0.unwrap();
+        assert_eq!(frames(&again), frames(&tasks));
     }
 
     #[test]
     fn analytic_tasks_that_cannot_be_run_are_refused() {
         for text in [
             "<CMC_TaskSet><objects><CMC_Orientation name=\"head\"/></objects></CMC_TaskSet>",
-            "<CMC_TaskSet><objects><CMC_Point name=\"hand\"><express_body>torso</express_body></CMC_Point></objects></CMC_TaskSet>",
             "<CMC_TaskSet><objects><CMC_Point name=\"hand\"><r1>0 up 0</r1></CMC_Point></objects></CMC_TaskSet>",
             "<CMC_TaskSet><objects><CMC_Joint name=\"knee\"><kp>stiff</kp></CMC_Joint></objects></CMC_TaskSet>",
             "<ForceSet/>",

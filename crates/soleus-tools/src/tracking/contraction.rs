@@ -31,36 +31,43 @@ const A: [[f64; 3]; 3] = [
     [(16.0 - S6) / 36.0, (16.0 + S6) / 36.0, 1.0 / 9.0],
 ];
 
-/// Length of a path over time: cubics through lengths and speeds at a few times.
+/// Length of a path over time: cubics through lengths and slopes at a few times. The speed that enters the muscle may be another than the
+/// slope: a model that is off its motion is taken to stay off by as much, at the speed that it has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Course {
     pub times: Vec<f64>,
     pub lengths: Vec<f64>,
+    pub slopes: Vec<f64>,
     pub speeds: Vec<f64>,
 }
 
 impl Course {
     /// A path that stays as it is, but for the speed that enters the muscle.
     pub fn held(from: f64, to: f64, length: f64, speed: f64) -> Self {
-        Course { times: vec![from, to], lengths: vec![length; 2], speeds: vec![speed; 2] }
+        Course {
+            times: vec![from, to],
+            lengths: vec![length; 2],
+            slopes: vec![0.0; 2],
+            speeds: vec![speed; 2],
+        }
     }
 
     /// Length and speed at a time.
-    fn at(&self, t: f64, is_held: bool) -> (f64, f64) {
+    pub fn at(&self, t: f64, is_held: bool) -> (f64, f64) {
         if is_held {
             return (self.lengths[0], self.speeds[0]);
         }
         let last = self.times.len() - 2;
         let k = self.times[1..].partition_point(|&x| x < t).min(last);
         let (h, y0, y1) = (self.times[k + 1] - self.times[k], self.lengths[k], self.lengths[k + 1]);
-        let (v0, v1) = (self.speeds[k], self.speeds[k + 1]);
+        let (v0, v1) = (self.slopes[k], self.slopes[k + 1]);
         let s = (t - self.times[k]) / h;
         let r = 1.0 - s;
         // Hermite's cubic and its slope.
         let length =
             r * r * ((1.0 + 2.0 * s) * y0 + s * h * v0) + s * s * ((1.0 + 2.0 * r) * y1 - r * h * v1);
         let slope = 6.0 * r * s * (y1 - y0) / h + r * (r - 2.0 * s) * v0 + s * (s - 2.0 * r) * v1;
-        (length, slope)
+        (length, slope + r * (self.speeds[k] - v0) + s * (self.speeds[k + 1] - v1))
     }
 }
 

@@ -603,6 +603,17 @@ impl<'a> Tracker<'a> {
                     course.speeds.push(path.speed());
                 }
             }
+            // Lengths change as the motion does: the difference in speed is not in them, and would bend the cubics between two times.
+            if self.du.iter().any(|du| *du != 0.0) {
+                self.pose.u.iter_mut().zip(&self.du).for_each(|(u, du)| *u -= du);
+                self.system.compute_kinematics(&self.pose, &mut self.ws);
+                self.system.compute_paths(&self.pose, &mut self.ws);
+            }
+            for (a, course) in self.actuators.list.iter().zip(&mut self.courses) {
+                if self.system.forces[a.load.force].path.is_some() {
+                    course.slopes.push(self.ws.paths[a.load.force].speed());
+                }
+            }
         }
     }
 

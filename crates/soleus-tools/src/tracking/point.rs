@@ -5,6 +5,12 @@
 //!   a = kₐ s̈* + k_v (ṡ* − ṡ) + k_p (s* − s),   s̈ = J u̇ + r · a₀                                     (1)
 //!
 //! where J are the generalized forces of a unit force r at the point, and a₀ its acceleration at u̇ = 0.
+//!
+//! Seen from a body B that moves (`express_body`), p and r are in its frame, and what B itself would give the point is taken away:
+//!
+//!   ṡ = r · (v − v_B),   s̈ = r · (a − a_B − 2 ω_B × (v − v_B))                                       (2)
+//!
+//! with v_B and a_B of that point of B which is where p is; J is that of r at the point of one body and of −r there on B.
 
 use super::reference::{Course, Reference};
 use crate::analysis::{HistoryError, Splines};
@@ -22,8 +28,12 @@ pub struct FollowedPoint {
     pub body: String,
     /// Place on the body, m.
     pub location: Vec3<f64>,
-    /// In ground, of length one.
+    /// Of length one, in ground or the body that it is seen from.
     pub direction: Vec3<f64>,
+    /// Name of the body that it is seen from; none for ground.
+    pub frame: Option<String>,
+    /// That body in the tree; 0 is ground.
+    frame_node: usize,
     /// Nodes of the tree, a place on each, and its share.
     stations: Vec<(usize, Vec3<f64>, f64)>,
     course: Course,
@@ -57,12 +67,22 @@ impl FollowedPoint {
             body: body.to_string(),
             location,
             direction,
+            frame: None,
+            frame_node: 0,
             stations,
             course: Course::Constant(0.0),
         })
     }
 
-    /// The same with a course of its own: places over time (s), in ground (m).
+    /// The same seen from a body. `None` if there is no such body.
+    pub fn seen_from(mut self, (model, system): (&Model, &System), body: &str) -> Option<Self> {
+        let at = model.bodies.iter().position(|b| b.name == body)?;
+        self.frame_node = system.tree.node_of_body[at];
+        self.frame = (self.frame_node != 0).then(|| body.to_string());
+        Some(self)
+    }
+
+    /// The same with a course of its own: places over time (s), in ground or the body that it is seen from (m).
     pub fn along(mut self, times: &[f64], places: [&[f64]; 3]) -> Result<Self, HistoryError> {
         let [x, y, z] = places;
         let along: Vec<f64> = (0..times.len())
@@ -102,7 +122,8 @@ impl FollowedPoint {
     fn place(&self, system: &System, x: &State<f64>, ws: &mut Workspace<f64>) -> Vec3<f64> {
         system.compute_kinematics(x, ws);
         let all = self.stations.iter().map(|&(b, p, share)| (ws.kin.X_GB[b] * p) * share);
-        all.fold(Vec3::zero(), |sum, p| sum + p)
+        let X_GF = ws.kin.X_GB[self.frame_node];
+        X_GF.R.inverse_mul(all.fold(Vec3::zero(), |sum, p| sum + p) - X_GF.p)
     }
 
     /// A name with the direction: `hand_x`.
@@ -123,21 +144,31 @@ impl FollowedPoint {
     /// s and ṡ, after the kinematics of a state.
     pub(super) fn found(&self, ws: &Workspace<f64>) -> [f64; 2] {
         let mut sum = [0.0; 2];
+        let (X_GF, V_GF) = (ws.kin.X_GB[self.frame_node], ws.kin.V_GB[self.frame_node]);
+        let direction = X_GF.R * self.direction;
         for &(b, p_BS, share) in &self.stations {
             let (X, V) = (ws.kin.X_GB[b], ws.kin.V_GB[b]);
             let r = X.R * p_BS;
-            sum[0] += share * self.direction.dot(X.p + r);
-            sum[1] += share * self.direction.dot(V.v + V.w.cross(r));
+            let from_frame = X.p + r - X_GF.p;
+            sum[0] += share * direction.dot(from_frame);
+            sum[1] += share * direction.dot(V.v + V.w.cross(r) - V_GF.v - V_GF.w.cross(from_frame)); // (2)
         }
         sum
     }
 
     /// s̈, where `body` has the accelerations of the bodies.
     fn acceleration(&self, ws: &Workspace<f64>, body: &[SpatialVec<f64>]) -> f64 {
+        let f = self.frame_node;
+        let (X_GF, V_GF, A_GF) = (ws.kin.X_GB[f], ws.kin.V_GB[f], body[f]);
+        let direction = X_GF.R * self.direction;
+        let at = |V: SpatialVec<f64>, A: SpatialVec<f64>, r: Vec3<f64>| {
+            (V.v + V.w.cross(r), A.v + A.w.cross(r) + V.w.cross(V.w.cross(r)))
+        };
         let one = |&(b, p_BS, share): &(usize, Vec3<f64>, f64)| {
-            let (V, A) = (ws.kin.V_GB[b], body[b]);
             let r = ws.kin.X_GB[b].R * p_BS;
-            share * self.direction.dot(A.v + A.w.cross(r) + V.w.cross(V.w.cross(r)))
+            let (v, a) = at(ws.kin.V_GB[b], body[b], r);
+            let (v_F, a_F) = at(V_GF, A_GF, ws.kin.X_GB[b].p + r - X_GF.p);
+            share * direction.dot(a - a_F - V_GF.w.cross(v - v_F) * 2.0) // (2)
         };
         self.stations.iter().map(one).sum()
     }
@@ -156,9 +187,14 @@ impl FollowedPoint {
         body.fill(SpatialVec::zero());
         J.fill(0.0);
         let kin = ws.kin.view(0.0);
+        let direction = ws.kin.X_GB[self.frame_node].R * self.direction;
         for &(b, p_BS, share) in &self.stations {
             let p_GS = ws.kin.X_GB[b] * p_BS;
-            Loads { body, mobility: J }.add_force_at(&kin, b, p_GS, self.direction * share);
+            let mut loads = Loads { body: &mut *body, mobility: &mut *J };
+            loads.add_force_at(&kin, b, p_GS, direction * share);
+            if self.frame_node != 0 {
+                loads.add_force_at(&kin, self.frame_node, p_GS, direction * -share);
+            }
         }
         compute_generalized_forces(&system.tree, &ws.kin, body, J);
         acceleration

@@ -5,7 +5,7 @@ use crate::testing::{chain, constrain};
 use soleus_dynamics::Options;
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_math::table::{Element, Table};
-use soleus_math::{Function, vec3};
+use soleus_math::{Function, SpatialVec, Vec3, vec3};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::force::{ControlRange, CoordinateActuator, Force, ForceKind};
 use soleus_model::id::CoordinateId;
@@ -182,6 +182,22 @@ fn muscles() -> Vec<CompiledMuscle> {
     kinds.map(|k| CompiledMuscle::compile(&muscle(k), &Options::default()).unwrap()).into()
 }
 
+/// A path that lengthens evenly does so between the times that are known as well, whatever speed enters the muscle.
+#[test]
+fn issue_17_a_difference_in_speed_does_not_bend_lengths() {
+    let times = vec![0.1, 0.105, 0.11];
+    let course = Course {
+        lengths: times.iter().map(|t| 0.2 + 0.3 * t).collect(),
+        slopes: vec![0.3; 3],
+        speeds: vec![0.7, 0.8, 0.6],
+        times,
+    };
+    for (t, v) in [(0.101, 0.72), (0.1025, 0.75), (0.1075, 0.7), (0.11, 0.6)] {
+        let (length, speed) = course.at(t, false);
+        assert!((length - (0.2 + 0.3 * t)).abs() < 1e-15 && (speed - v).abs() < 1e-12, "{length}, {speed}");
+    }
+}
+
 /// The implicit method of a window and an explicit one with tiny errors end in the same state.
 #[test]
 fn identity_contraction_by_two_methods() {
@@ -191,6 +207,7 @@ fn identity_contraction_by_two_methods() {
     let times = vec![0.1, 0.105, 0.11];
     let course = Course {
         lengths: times.iter().map(|&t| length(t)).collect(),
+        slopes: times.iter().map(|&t| speed(t)).collect(),
         speeds: times.iter().map(|&t| speed(t)).collect(),
         times,
     };
@@ -489,4 +506,80 @@ fn analytic_the_end_of_an_arm_comes_to_its_course() {
         assert!(w.errors[1].abs() < 0.02 * off, "{} at {t}", w.errors[1]);
     }
     assert_eq!(tracker.tasks()[0].followed.label(&model), "end_x");
+}
+
+/// The end of a two-link arm is seen from its upper arm, which swings: along an axis of that body it comes to its course as kp = 100,
+/// kv = 20 say, and so it does if the arm is turned. The row J gives the speed, and with what is left at u̇ = 0 the acceleration.
+#[test]
+fn analytic_a_point_seen_from_a_body_that_moves() {
+    let mut model = chain(vec![(Pin, 1), (Pin, 1)]);
+    (0..2).for_each(|c| actuator(&mut model, c, 10.0));
+    let system = System::compile(&model).unwrap();
+    let (history, reference) = motion(&model, &system);
+    let both = (&model, &system);
+    let [upper, lower] = [1, 2].map(|b| model.bodies[b].name.clone());
+    let (off, end) = (0.01, vec3(0.1, -0.5, 0.0));
+    // Towards where the lower arm moves the point in the middle of the motion, as the upper arm sees it.
+    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
+    x.time = 0.5 * (reference.span[0] + reference.span[1]);
+    reference.pose(x.time, &mut x.q, &mut x.u);
+    let seen = |direction: Vec3<f64>| {
+        FollowedPoint::new(both, "end", &lower, [end, direction]).unwrap().seen_from(both, &upper).unwrap()
+    };
+    let axes = [vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0), vec3(0.0, 0.0, 1.0)].map(seen);
+    let rates = |q1: f64, ws: &mut Workspace<f64>| {
+        let mut y = x.clone();
+        y.u = vec![0.0, q1];
+        system.compute_kinematics(&y, ws);
+        [0, 1, 2].map(|k| axes[k].found(ws)[1])
+    };
+    let [a, b, c] = rates(1.0, &mut ws);
+    let moves = vec3(a, b, c) * (1.0 / vec3(a, b, c).norm());
+    // What the upper arm does makes no difference to what is seen from it.
+    let mut y = x.clone();
+    y.u = vec![3.0, 0.0];
+    system.compute_kinematics(&y, &mut ws);
+    assert!(seen(moves).found(&ws)[1].abs() < 1e-12, "{}", seen(moves).found(&ws)[1]);
+
+    // s̈ against a difference of ṡ along q + h u + h² u̇/2, u + h u̇, and J u against ṡ.
+    let point = seen(moves);
+    let (udot, h) = ([5.0, -8.0], 1e-5);
+    x.u = vec![2.0, -3.0];
+    let speed = |h: f64, ws: &mut Workspace<f64>| {
+        let mut y = x.clone();
+        for k in 0..2 {
+            y.q[k] += h * x.u[k] + 0.5 * h * h * udot[k];
+            y.u[k] += h * udot[k];
+        }
+        system.compute_kinematics(&y, ws);
+        point.found(ws)
+    };
+    let [behind, ahead] = [speed(-h, &mut ws), speed(h, &mut ws)];
+    let here = speed(0.0, &mut ws);
+    system.compute_motion(&x, &[0.0, 0.0], &mut ws).unwrap();
+    ws.udot.copy_from_slice(&udot);
+    let (mut body, mut J) = (vec![SpatialVec::zero(); system.tree.nodes.len()], vec![0.0; 2]);
+    let acceleration = point.compute(&system, &ws, &mut body, &mut J);
+    // Truncation h² times third derivatives of a hundred, and rounding over h.
+    assert!((acceleration - (ahead[1] - behind[1]) / (2.0 * h)).abs() < 1e-6, "{acceleration}");
+    assert!((here[1] - (ahead[0] - behind[0]) / (2.0 * h)).abs() < 1e-6, "{}", here[1]);
+    assert!((J[0] * x.u[0] + J[1] * x.u[1] - here[1]).abs() < 1e-12);
+    assert!(J[0].abs() < 1e-12, "{J:?}");
+
+    // Along a course a centimeter aside.
+    let here = point.clone().along_motion(&system, &reference, history.times()).unwrap();
+    let along: Vec<f64> = history.times().iter().map(|&t| here.wanted(t)[0] + off).collect();
+    let places: Vec<Vec<f64>> =
+        moves.to_array().iter().map(|d| along.iter().map(|s| d * s).collect()).collect();
+    let made = point.along(history.times(), [&places[0], &places[1], &places[2]]).unwrap();
+    let tasks = [Task::new(0), Task { followed: Followed::Point(Arc::new(made)), ..Task::new(0) }];
+    let tracker = follow(both, &reference, &tasks, 1e4, &settings(Target::Exact));
+    assert_eq!(tracker.tasks().len(), 2);
+    for w in tracker.windows() {
+        let t = w.time - 0.1;
+        let left = off * (1.0 + 10.0 * t) * (-10.0 * t).exp();
+        // Accelerations are asked for at the beginning of a window of 1 ms and met at its end.
+        assert!((w.errors[1] - left).abs() < 0.02 * off, "{} and {left} at {t}", w.errors[1]);
+        assert!(w.errors[0].abs() < 0.02 * off, "{} at {t}", w.errors[0]);
+    }
 }

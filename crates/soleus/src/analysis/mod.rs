@@ -217,7 +217,15 @@ impl Analyze {
         let (tables, unsolved) = finish(cx, self.path(), analyses)?;
         let name = self.output.name.clone().unwrap_or_else(|| stem_of(self.motion.path(), "motion"));
         let folder = self.output.folder.clone();
-        Ok(AnalysisTables { tables, rows: done.rows, unsolved, stopped: done.stopped, folder, name })
+        Ok(AnalysisTables {
+            tables,
+            rows: done.rows,
+            unsolved,
+            stopped: done.stopped,
+            page: None,
+            folder,
+            name,
+        })
     }
 
     /// The file that asks.
@@ -359,11 +367,18 @@ pub struct AnalysisTables {
     pub unsolved: Vec<String>,
     /// The time (s) after which a caller stopped the run.
     pub stopped: Option<f64>,
+    /// A page and its file, where one was asked for.
+    page: Option<(PathBuf, String)>,
     folder: Option<PathBuf>,
     name: String,
 }
 
 impl AnalysisTables {
+    /// The page, if one was asked for.
+    pub fn page(&self) -> Option<&str> {
+        self.page.as_ref().map(|p| p.1.as_str())
+    }
+
     /// A table by the name of its analysis and what it holds.
     pub fn table(&self, analysis: &str, suffix: &str) -> Option<&Table> {
         self.tables.iter().find(|t| t.analysis == analysis && t.suffix == suffix).map(|t| &t.table)
@@ -372,10 +387,9 @@ impl AnalysisTables {
 
 impl Outcome for AnalysisTables {
     fn artifacts(&self) -> Vec<Artifact<'_>> {
-        match &self.folder {
-            Some(folder) => artifacts(folder, &self.name, &self.tables),
-            None => Vec::new(),
-        }
+        let page = self.page.iter().map(|(file, text)| Artifact::text(file, text.as_str()).derived());
+        let tables = self.folder.iter().flat_map(|folder| artifacts(folder, &self.name, &self.tables));
+        page.chain(tables).collect()
     }
 
     fn verdict(&self) -> Result<(), Error> {

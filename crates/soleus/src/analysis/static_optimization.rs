@@ -1,14 +1,18 @@
 //! Static optimization: muscle forces and activations behind a motion.
 
 use super::{AnalysisOutput, AnalysisTable, AnalysisTables, Analyze};
-use crate::context::Context;
-use crate::emg::{self, Emg};
+use crate::context::{Context, Silent};
+use crate::emg::{self, Emg, EmgComparison};
 use crate::error::Error;
 use crate::inputs::model;
+use crate::muscle_control::{TrackingReport, page, report};
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
+use soleus_dynamics::Options;
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::Table;
+use soleus_model::ForceKind;
+use soleus_viewer::Report;
 use std::path::PathBuf;
 
 /// Name of the analysis.
@@ -68,6 +72,9 @@ pub struct StaticOptimization {
     pub root_angles: bool,
     /// Measured EMG, to compare activations with; its weight has no effect.
     pub emg: Option<Emg>,
+    /// File for a page (.html) with activations, residuals and reserves beside the usual limits, and EMG.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<PathBuf>,
 }
 
 impl Default for StaticOptimization {
@@ -89,6 +96,7 @@ impl Default for StaticOptimization {
             opensim_faults: false,
             root_angles: false,
             emg: None,
+            page: None,
         }
     }
 }
@@ -96,23 +104,80 @@ impl Default for StaticOptimization {
 impl StaticOptimization {
     /// Solves all rows. Where actuators are too weak, the nearest that they can do is in the tables, and the verdict says so.
     pub fn run(&self, cx: &Context) -> Result<AnalysisTables, Error> {
-        let Some(emg) = &self.emg else { return self.analysis().run(cx) };
-        let curves = emg.curves(cx, &model::read(&cx.without_model_warnings(), &self.model)?)?;
+        let curves = match &self.emg {
+            Some(emg) => emg.curves(cx, &model::read(&cx.without_model_warnings(), &self.model)?)?,
+            None => Vec::new(),
+        };
         let mut found = self.analysis().run(cx)?;
-        if let Some(activations) = found.table(NAME, "_activation") {
-            let compared = emg::compare(&curves, activations.times(), |m| activations.column(m));
+        let mut compared = Vec::new();
+        if let (Some(emg), Some(activations)) = (&self.emg, found.table(NAME, "_activation")) {
+            let made = emg::compare(&curves, activations.times(), |m| activations.column(m));
             let (list, table) =
-                compared.map_err(|e| Error::content(emg.signals.path(), 0, "", e.to_string(), ""))?;
+                made.map_err(|e| Error::content(emg.signals.path(), 0, "", e.to_string(), ""))?;
             match table {
                 Some(table) => {
                     cx.note(format!("activations beside EMG:\n{}", emg::told(&list).trim_end()));
                     let (analysis, suffix) = (NAME.to_string(), "_emg".to_string());
                     found.tables.push(AnalysisTable { analysis, suffix, table, is_controls: false });
+                    compared = list;
                 }
                 None => cx.warn(emg.signals.path(), "EMG and motion have no time in common".to_string(), ""),
             }
         }
+        if let Some(file) = &self.page {
+            let page = self.page(&Context { monitor: &Silent, ..*cx }, &found, compared)?;
+            found.page = Some((file.clone(), page));
+        }
         Ok(found)
+    }
+
+    /// The page of a result.
+    fn page(&self, cx: &Context, found: &AnalysisTables, emg: Vec<EmgComparison>) -> Result<String, Error> {
+        let mut page = Report::new(found.name.as_str());
+        let (Some(forces), Some(activations)) =
+            (found.table(NAME, "_force"), found.table(NAME, "_activation"))
+        else {
+            return Ok(page.to_html());
+        };
+        let (times, p) = (forces.times(), self.exponent);
+        if let (Some(first), Some(last)) = (times.first(), times.last()) {
+            let n = times.len();
+            page = page.text(format!(
+                "Static optimization of {n} instants from {first} s to {last} s: least sum of activations to the power of {p}."
+            ));
+        }
+        for line in &found.unsolved {
+            page = page.text(line.clone());
+        }
+        // The model and its states once more, for the moments of its joints.
+        let analysis = self.analysis();
+        let model = analysis.model(cx)?;
+        let options = Options { opensim_faults: self.opensim_faults };
+        let system = model::compile(self.model.path(), &model, &options)?;
+        let history = super::history::read(cx, &analysis, (&model, &system))?;
+        let mut states = Vec::with_capacity(times.len());
+        for (k, t) in times.iter().enumerate() {
+            let row = history.times().partition_point(|x| *x < t - 1e-9);
+            if row < history.times().len() {
+                let mut x = system.default_state.clone();
+                history.state(row, &mut x);
+                states.push((k, x));
+            }
+        }
+        let helpers = report::helpers((&model, &system), &states, forces);
+        let report = TrackingReport { helpers, emg, has_muscles: true, ..TrackingReport::default() };
+        page = page::help(page::limits(page, &report), &report);
+        if let Some(table) = found.table(NAME, "_emg") {
+            page = emg::section(page, &report.emg, table);
+        }
+        let is_muscle = |label: &str| {
+            model.forces.iter().any(|f| f.name == label && matches!(f.kind, ForceKind::Muscle(_)))
+        };
+        let plots = page::activations(activations, is_muscle);
+        if !plots.is_empty() {
+            page = page.heading("Activations").plots(plots);
+        }
+        Ok(page.to_html())
     }
 
     /// The same as a request for analyses.

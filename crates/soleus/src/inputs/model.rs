@@ -105,6 +105,13 @@ pub fn read_changed(cx: &Context, source: &ModelSource, change: &Change) -> Resu
     Ok(model)
 }
 
+/// The line of an external force in a file of `ExternalLoads`; 0 where it is not found.
+pub fn line_of_load(cx: &Context, file: &Path, name: &str) -> u32 {
+    let quiet = cx.with_monitor(&Silent);
+    let members = upgraded(&quiet, file).ok().and_then(|d| osim::set_members(&d, "ExternalLoads"));
+    members.iter().flatten().find(|m| m.name() == name).map_or(0, |m| m.line)
+}
+
 /// Where a force comes from: the first of the files that were added in which its name is, or the model's own; and the line.
 pub fn place_of_force(
     cx: &Context,

@@ -96,6 +96,14 @@ impl Points<'_> {
             let message = format!("point `{}` is on `{}`, which is not a body", t.coordinate, point.body);
             return Err(wrong(message, &hint));
         };
+        let made = match &point.frame {
+            None => made,
+            Some(frame) => made.seen_from(self.both, frame).ok_or_else(|| {
+                let hint = nearest_hint("body", frame, model.bodies.iter().map(|b| b.name.as_str()));
+                let message = format!("point `{}` is seen from `{frame}`, which is not a body", t.coordinate);
+                wrong(message, &hint)
+            })?,
+        };
         let made = match &self.request.points {
             None => {
                 let reference = Reference::new(system, self.history).map_err(|e| wrong(e.to_string(), ""))?;

@@ -30,14 +30,14 @@
 
 mod computed_muscle_control;
 mod inputs;
-mod page;
-mod report;
+pub(crate) mod page;
+pub(crate) mod report;
 mod residual_reduction;
 mod run;
 mod weights;
 
 pub use computed_muscle_control::{ComputedMuscleControl, Effort};
-pub use report::{CoordinateError, TrackingReport};
+pub use report::{CoordinateError, PublishedRow, TrackingReport, WALKING_ERRORS, WALKING_REACTIONS};
 pub use residual_reduction::{
     MassCenter, ReducedMotion, ResidualReduction, STRONG_ACTUATORS, WEAK_RESIDUALS,
 };

@@ -1,6 +1,6 @@
 //! A page that shows how a motion was followed.
 
-use super::TrackedMotion;
+use super::{TrackedMotion, TrackingReport};
 use crate::emg;
 use soleus_math::Table;
 use soleus_viewer::{Dash, Line, Plot, Report, Style, Table as Rows};
@@ -12,31 +12,31 @@ pub fn page(found: &TrackedMotion, rough: Option<(f64, &Table)>) -> String {
     for line in report.lines() {
         page = page.text(line);
     }
-    let judged = report.judgement();
-    if !judged.is_empty() {
-        let mut rows = Rows::new("Beside the usual limits", ["", "quantity"]);
-        for line in &judged {
-            let (word, rest) = line.split_at(4);
-            rows = rows.row([word.trim(), rest.trim()]);
-        }
-        page = page.table(rows);
-    }
+    page = limits(page, report);
     let mut rows = Rows::new("Coordinates", ["coordinate", "RMS", "largest", "unit"]);
     for c in report.coordinates.iter().filter(|c| c.is_followed) {
         rows =
             rows.row([c.name.clone(), format!("{:.4}", c.rms), format!("{:.4}", c.largest), c.unit.into()]);
     }
     page = page.table(rows);
-    if !report.helpers.is_empty() {
-        let mut rows = Rows::new("Residuals and reserves", ["actuator", "mean", "RMS", "largest", "unit"]);
-        for h in &report.helpers {
-            let numbers = [h.mean, h.rms, h.largest].map(|x| format!("{x:.3}"));
-            let [mean, rms, largest] = numbers;
-            rows =
-                rows.row([h.name.clone(), mean, rms, largest, if h.is_force { "N" } else { "N m" }.into()]);
+    for (table, title) in [
+        (4, "Errors as in Table 4 of Thelen & Anderson (2006), RMS over both sides"),
+        (5, "Forces of foot springs as in Table 5 of Thelen & Anderson (2006), RMS"),
+    ] {
+        let list = report.walking_rows().into_iter().filter(|r| r.table == table);
+        let mut rows = Rows::new(title, ["", "RMS", "unit", "published mean", "SD"]);
+        let mut any = false;
+        for r in list {
+            let numbers =
+                [format!("{:.2}", r.rms), r.unit.into(), r.mean.to_string(), r.deviation.to_string()];
+            rows = rows.row([vec![r.what.to_string()], numbers.to_vec()].concat());
+            any = true;
         }
-        page = page.table(rows);
+        if any {
+            page = page.table(rows);
+        }
     }
+    page = help(page, report);
     if let Some(table) = &found.emg {
         page = emg::section(page, &report.emg, table);
     }
@@ -49,6 +49,36 @@ pub fn page(found: &TrackedMotion, rough: Option<(f64, &Table)>) -> String {
         page = page.plots(excitations);
     }
     page.to_html()
+}
+
+/// Residuals, reserves and errors beside the usual limits, and where those come from.
+pub(crate) fn limits(page: Report, report: &TrackingReport) -> Report {
+    let judged = report.judgement();
+    if judged.is_empty() {
+        return page;
+    }
+    let mut rows = Rows::new("Beside the usual limits", ["", "quantity"]);
+    for line in &judged {
+        let (word, rest) = line.split_at(4);
+        rows = rows.row([word.trim(), rest.trim()]);
+    }
+    page.table(rows).text(format!("Limits are those of {}.", report.source_of_limits()))
+}
+
+/// What residuals and reserves did.
+pub(crate) fn help(page: Report, report: &TrackingReport) -> Report {
+    if report.helpers.is_empty() {
+        return page;
+    }
+    let columns = ["actuator", "mean", "RMS", "largest", "unit", "of the largest moment of its joint"];
+    let mut rows = Rows::new("Residuals and reserves", columns);
+    for h in &report.helpers {
+        let [mean, rms, largest] = [h.mean, h.rms, h.largest].map(|x| format!("{x:.3}"));
+        let unit = if h.is_force { "N" } else { "N m" }.to_string();
+        let part = h.joint.map_or(String::new(), |[most, _]| format!("{:.2} %", 100.0 * h.largest / most));
+        rows = rows.row([h.name.clone(), mean, rms, largest, unit, part]);
+    }
+    page.table(rows)
 }
 
 /// Changes of excitation from window to window, with and without a price.
@@ -75,18 +105,7 @@ fn excitations(found: &TrackedMotion, rough: Option<&Table>) -> Vec<Plot> {
             continue;
         }
         let name = label.strip_suffix(".excitation").unwrap_or(label);
-        let parts: Vec<&str> = name.split('_').filter(|p| !matches!(*p, "r" | "l")).collect();
-        let title = parts.join("_");
-        let place = list.iter().position(|p| p.title == title).unwrap_or_else(|| {
-            list.push(Plot {
-                title,
-                x_label: "time (s)".to_string(),
-                y_label: "excitation".to_string(),
-                y_range: Some([0.0, 1.0]),
-                ..Plot::default()
-            });
-            list.len() - 1
-        });
+        let place = place_of(&mut list, name, "excitation");
         let lines = &mut list[place].lines;
         let color = lines.iter().filter(|l| l.style.dash == Some(Dash::Solid)).count();
         let style = |dash: Dash| Style { color: Some(color), dash: Some(dash), dots: false };
@@ -96,6 +115,32 @@ fn excitations(found: &TrackedMotion, rough: Option<&Table>) -> Vec<Plot> {
             let line = Line::new(format!("{name}, no price on changes"), times, y.to_vec());
             lines.push(line.styled(style(Dash::Dotted)));
         }
+    }
+    list
+}
+
+/// The plot of a muscle, which it shares with that of the other side; a new one if there is none.
+fn place_of(list: &mut Vec<Plot>, muscle: &str, what: &str) -> usize {
+    let parts: Vec<&str> = muscle.split('_').filter(|p| !matches!(*p, "r" | "l")).collect();
+    let title = parts.join("_");
+    list.iter().position(|p| p.title == title).unwrap_or_else(|| {
+        list.push(Plot {
+            title,
+            x_label: "time (s)".to_string(),
+            y_label: what.to_string(),
+            y_range: Some([0.0, 1.0]),
+            ..Plot::default()
+        });
+        list.len() - 1
+    })
+}
+
+/// Columns of a table, left and right in one plot.
+pub(crate) fn activations(t: &Table, is_muscle: impl Fn(&str) -> bool) -> Vec<Plot> {
+    let mut list: Vec<Plot> = Vec::new();
+    for (label, y) in t.labels().iter().zip(t.columns()).filter(|(l, _)| is_muscle(l)) {
+        let place = place_of(&mut list, label, "activation");
+        list[place].lines.push(Line::new(label.as_str(), t.times().to_vec(), y.clone()));
     }
     list
 }

@@ -3,7 +3,7 @@
 use crate::analysis::AnalysisTable;
 use crate::emg::{self, EmgComparison};
 use serde::Serialize;
-use soleus_dynamics::System;
+use soleus_dynamics::{State, System};
 use soleus_math::{SpatialVec, Table};
 use soleus_model::id::{BodyId, FrameId};
 use soleus_model::joint::{Joint, MotionType};
@@ -22,6 +22,51 @@ const LIMITS: [[f64; 2]; 6] =
 const MUSCLE_LIMITS: [[f64; 2]; 3] = [[10.0, 20.0], [5.0, 10.0], [75.0, 75.0]];
 /// Largest moment of a reserve in percent of that of its joint, from the same list.
 const RESERVE_LIMIT: f64 = 10.0;
+
+/// Rows of Table 4 of Thelen & Anderson (2006): what it is, its unit, what names of its coordinates begin with, and mean and standard
+/// deviation of the root mean square errors of ten walkers.
+pub const WALKING_ERRORS: [(&str, &str, &[&str], f64, f64); 15] = [
+    ("pelvis, antero-posterior", "mm", &["pelvis_tx"], 6.3, 1.9),
+    ("pelvis, medio-lateral", "mm", &["pelvis_tz"], 0.6, 0.2),
+    ("pelvis, vertical", "mm", &["pelvis_ty"], 0.9, 0.4),
+    ("pelvis, tilt", "deg", &["pelvis_tilt"], 0.9, 0.2),
+    ("pelvis, obliquity", "deg", &["pelvis_list"], 0.1, 0.1),
+    ("pelvis, rotation", "deg", &["pelvis_rotation"], 0.3, 0.1),
+    ("hip, flexion", "deg", &["hip_flexion"], 0.8, 0.2),
+    ("hip, adduction", "deg", &["hip_adduction"], 0.2, 0.1),
+    ("hip, rotation", "deg", &["hip_rotation"], 0.3, 0.1),
+    ("knee, flexion", "deg", &["knee_angle_r", "knee_angle_l"], 1.0, 0.2),
+    ("ankle, flexion", "deg", &["ankle_angle"], 0.3, 0.1),
+    ("subtalar, inversion", "deg", &["subtalar_angle"], 0.1, 0.1),
+    ("back, flexion", "deg", &["lumbar_extension"], 0.6, 0.2),
+    ("back, bending", "deg", &["lumbar_bending"], 0.1, 0.1),
+    ("back, rotation", "deg", &["lumbar_rotation"], 0.3, 0.1),
+];
+
+/// Table 5 of the same, as it is printed: forces of the springs at the feet (N), and what names of the springs end with. The text says below
+/// 2 N anterior and sideways and below 7 N vertical, so that its last two rows are probably exchanged.
+pub const WALKING_REACTIONS: [(&str, &str, f64, f64); 3] = [
+    ("antero-posterior", "_spring_fx", 2.2, 0.4),
+    ("medio-lateral", "_spring_fz", 6.5, 2.2),
+    ("vertical", "_spring_fy", 1.0, 0.3),
+];
+
+/// A row of Tables 4 and 5 of Thelen & Anderson (2006).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublishedRow {
+    /// 4 or 5.
+    pub table: u8,
+    /// What it is.
+    pub what: &'static str,
+    /// `mm`, `deg` or `N`.
+    pub unit: &'static str,
+    /// Root mean square, over both sides; NaN where the model has nothing of the kind.
+    pub rms: f64,
+    /// Mean of the ten published walkers.
+    pub mean: f64,
+    /// Standard deviation of theirs.
+    pub deviation: f64,
+}
 /// Where muscles do less than this part of what all actuators do at a coordinate, an actuator is what moves it, and no reserve.
 const NO_MUSCLES: f64 = 1e-3;
 
@@ -154,6 +199,54 @@ impl TrackingReport {
         rows.into_iter().chain(errors).filter_map(line).collect()
     }
 
+    /// Where the limits of [`judgement`](Self::judgement) come from.
+    pub fn source_of_limits(&self) -> &'static str {
+        match self.has_muscles {
+            true => {
+                "OpenSim's checklist for computed muscle control: its documentation, Simulation with OpenSim – Best Practices, Reserves and \
+                 Residuals"
+            }
+            false => "OpenSim's guide to residual reduction, in its documentation",
+        }
+    }
+
+    /// Errors in the layout of Table 4 of Thelen & Anderson (2006), over both sides, and forces of foot springs in that of Table 5, where
+    /// there are springs. Rows that the model has no coordinate for are there with NaN.
+    pub fn published_tables(&self) -> Vec<PublishedRow> {
+        let together = |values: &mut dyn Iterator<Item = f64>| {
+            let (sum, n) = values.fold((0.0, 0.0), |(s, n), x| (s + x * x, n + 1.0));
+            (sum / n, n)
+        };
+        let mut list = Vec::new();
+        for (what, unit, names, mean, deviation) in WALKING_ERRORS {
+            // The angle of a patella is not that of a knee.
+            let is_of = |name: &str| names.iter().any(|n| name.starts_with(n)) && !name.ends_with("beta");
+            let of = self.coordinates.iter().filter(|c| is_of(&c.name));
+            let (square, _) = together(&mut of.map(|c| c.rms));
+            list.push(PublishedRow { table: 4, what, unit, rms: square.sqrt(), mean, deviation });
+        }
+        if self.helpers.iter().any(|h| h.name.ends_with(WALKING_REACTIONS[0].1)) {
+            for (what, ending, mean, deviation) in WALKING_REACTIONS {
+                let of = self.helpers.iter().filter(|h| h.name.ends_with(ending));
+                let (square, n) = together(&mut of.map(|h| h.rms));
+                let rms = (square * n).sqrt();
+                list.push(PublishedRow { table: 5, what, unit: "N", rms, mean, deviation });
+            }
+        }
+        list
+    }
+
+    /// The rows of [`published_tables`](Self::published_tables) that muscles of a walking model were controlled for: none where its
+    /// coordinates have other names.
+    pub(super) fn walking_rows(&self) -> Vec<PublishedRow> {
+        let rows = self.published_tables();
+        let found = rows.iter().filter(|r| r.table == 4 && r.rms.is_finite()).count();
+        match self.has_muscles && 2 * found > WALKING_ERRORS.len() {
+            true => rows.into_iter().filter(|r| r.rms.is_finite()).collect(),
+            false => Vec::new(),
+        }
+    }
+
     /// The lines that are worth telling at once; they do not depend on the clock.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -216,11 +309,7 @@ impl fmt::Display for TrackingReport {
             }
         }
         if self.helpers.iter().any(|h| h.is_residual || h.joint.is_some()) {
-            let source = match self.has_muscles {
-                true => "OpenSim's checklist for computed muscle control",
-                false => "OpenSim's guide to residual reduction",
-            };
-            writeln!(f, "\nbeside the usual limits ({source}):")?;
+            writeln!(f, "\nbeside the usual limits ({}):", self.source_of_limits())?;
             for line in self.judgement() {
                 writeln!(f, "  {line}")?;
             }
@@ -230,6 +319,17 @@ impl fmt::Display for TrackingReport {
                 f,
                 "\nexcitations of all muscles: squared changes from window to window {changes:.2}, mean squares {squares:.2}"
             )?;
+        }
+        let rows = self.walking_rows();
+        for table in [4, 5].into_iter().filter(|t| rows.iter().any(|r| r.table == *t)) {
+            let what = if table == 4 { "errors, RMS over both sides" } else { "forces of foot springs, RMS" };
+            writeln!(
+                f,
+                "\n{what}, as in Table {table} of Thelen & Anderson (2006), whose mean (SD) is beside it:"
+            )?;
+            for r in rows.iter().filter(|r| r.table == table) {
+                writeln!(f, "  {:26}{:8.2} {:4}{:6.1} ({:.1})", r.what, r.rms, r.unit, r.mean, r.deviation)?;
+            }
         }
         if !self.emg.is_empty() {
             write!(f, "\nactivations beside EMG:\n{}", emg::told(&self.emg))?;
@@ -297,7 +397,7 @@ pub fn report(
     shortfalls.sort_by(|a, b| b.missing.abs().total_cmp(&a.missing.abs()));
     TrackingReport {
         coordinates,
-        helpers: forces.map_or(Vec::new(), |t| helpers((model, system), tracker, t)),
+        helpers: forces.map_or(Vec::new(), |t| helpers((model, system), &instants(system, tracker, t), t)),
         emg: Vec::new(),
         excitations: None,
         has_muscles: has_muscles(model),
@@ -315,10 +415,35 @@ fn has_muscles(model: &Model) -> bool {
     model.forces.iter().any(|f| f.enabled && matches!(f.kind, ForceKind::Muscle(_)))
 }
 
-/// What actuators did that are not muscles.
-fn helpers((model, system): (&Model, &System), tracker: &Tracker, forces: &Table) -> Vec<Help> {
+/// States at the beginnings of the windows, each with its row of the forces, which are those of the simulation.
+fn instants(system: &System, tracker: &Tracker, forces: &Table) -> Vec<(usize, State<f64>)> {
+    let rows = tracker.rows();
+    let n = system.default_state.q.len();
+    let (mut list, mut next) = (Vec::new(), 0);
+    for w in tracker.windows() {
+        while next < rows.len() && rows.times[next] < w.time - 1e-9 {
+            next += 1;
+        }
+        if next >= rows.len().min(forces.rows()) {
+            break;
+        }
+        let (row, mut x) = (rows.row(next), system.default_state.clone());
+        x.time = rows.times[next];
+        x.q.copy_from_slice(&row[..n]);
+        x.u.copy_from_slice(&row[n..2 * n]);
+        list.push((next, x));
+    }
+    list
+}
+
+/// What actuators did that are not muscles. States come each with its row of the forces.
+pub(crate) fn helpers(
+    (model, system): (&Model, &System),
+    states: &[(usize, State<f64>)],
+    forces: &Table,
+) -> Vec<Help> {
     let joints = match has_muscles(model) {
-        true => joint_moments((model, system), tracker, forces),
+        true => joint_moments((model, system), states, forces),
         false => vec![None; model.coordinates.len()],
     };
     let mut list = Vec::new();
@@ -335,14 +460,13 @@ fn helpers((model, system): (&Model, &System), tracker: &Tracker, forces: &Table
     list
 }
 
-/// Largest moment of all actuators together at each coordinate, and its root mean square, at the beginnings of the windows; none where
-/// muscles have no part in it.
+/// Largest moment of all actuators together at each coordinate, and its root mean square, over given states; none where muscles have no
+/// part in it.
 fn joint_moments(
     (model, system): (&Model, &System),
-    tracker: &Tracker,
+    states: &[(usize, State<f64>)],
     forces: &Table,
 ) -> Vec<Option<[f64; 2]>> {
-    let rows = tracker.rows();
     let actuators: Vec<(ActuatorLoad, bool, &[f64])> = model
         .forces
         .iter()
@@ -354,30 +478,17 @@ fn joint_moments(
         })
         .collect();
     let n = system.tree.num_mobilities;
-    let (mut ws, mut x) = (system.workspace(), system.default_state.clone());
-    let nq = x.q.len();
+    let mut ws = system.workspace();
     let mut body = vec![SpatialVec::zero(); system.tree.nodes.len()];
     let mut column = vec![0.0; n];
     let mut times = Vec::new();
     let (mut all, mut muscles) = (vec![Vec::new(); n], vec![Vec::new(); n]);
-    let mut next = 0;
-    for w in tracker.windows() {
-        // Rows of forces are those of the simulation.
-        while next < rows.len() && rows.times[next] < w.time - 1e-9 {
-            next += 1;
-        }
-        if next >= rows.len().min(forces.rows()) {
-            break;
-        }
-        let row = rows.row(next);
-        x.time = rows.times[next];
-        x.q.copy_from_slice(&row[..nq]);
-        x.u.copy_from_slice(&row[nq..2 * nq]);
-        system.compute_kinematics(&x, &mut ws);
-        system.compute_paths(&x, &mut ws);
+    for (row, x) in states {
+        system.compute_kinematics(x, &mut ws);
+        system.compute_paths(x, &mut ws);
         let (mut sum, mut own) = (vec![0.0; n], vec![0.0; n]);
         for (load, is_muscle, force) in &actuators {
-            load.generalized(system, &ws, x.time, force[next], &mut body, &mut column);
+            load.generalized(system, &ws, x.time, force[*row], &mut body, &mut column);
             for m in 0..n {
                 sum[m] += column[m];
                 own[m] += if *is_muscle { column[m].abs() } else { 0.0 };

@@ -93,7 +93,7 @@ impl Job<'_> {
             ..StepOptions::default()
         };
         let settings = Settings { steps, opensim_faults: request.opensim_faults, ..self.settings.clone() };
-        self.check_loads(reference.span[0])?;
+        self.check_loads(cx, reference.span[0])?;
         let begin = cx.monitor.seconds();
         let mut tracker = Tracker::new(self.both, &reference, &self.tasks, &driven, base.clone(), &settings)
             .map_err(|e| wrong(&e))?;
@@ -329,7 +329,7 @@ impl Job<'_> {
     }
 
     /// Refuses loads that do not last as long as the motion: beyond their ends they would be anything.
-    fn check_loads(&self, from: f64) -> Result<(), Error> {
+    fn check_loads(&self, cx: &Context, from: f64) -> Result<(), Error> {
         let to = self.end();
         for f in self.both.0.forces.iter().filter(|f| f.enabled) {
             let ForceKind::ExternalForce(e) = &f.kind else { continue };
@@ -343,7 +343,13 @@ impl Job<'_> {
                 );
                 let hint = "follow less of it (--from, --to; initial_time, final_time), or give longer loads";
                 let file = self.request.loads.as_deref().unwrap_or(self.request.path());
-                return Err(Error::content(file, 0, &f.path, message, hint));
+                return Err(Error::content(
+                    file,
+                    model::line_of_load(cx, file, &f.name),
+                    &f.path,
+                    message,
+                    hint,
+                ));
             }
         }
         Ok(())

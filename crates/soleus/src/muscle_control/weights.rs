@@ -68,6 +68,7 @@ pub fn find(cx: &Context, job: &mut Job, runs: usize) -> Result<Vec<TrackingTask
                 body: p.body.clone(),
                 location: p.location.to_array(),
                 direction: p.direction.to_array(),
+                frame: p.frame.clone(),
             }),
         },
         weight: t.weight,
