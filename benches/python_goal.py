@@ -44,6 +44,7 @@ type = "state_tracking"
 weight = 10
 reference = {{ file = "{motion}" }}
 pattern = ".*/value"
+allow_unused = true
 
 {goal}
 [solver]

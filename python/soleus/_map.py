@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -148,8 +150,6 @@ def _dask_client(workers: int | None) -> Any:
 
 
 def _cores() -> int:
-    import os
-
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -195,7 +195,9 @@ def _on_ray(f: Callable[[T], R], items: list[T], workers: int | None, retries: i
 
     ray: Any = importlib.import_module("ray")
     if not ray.is_initialized():
-        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
+        # Workers look for modules where this process does; a function that they do not find could not be called.
+        places = os.pathsep.join(p for p in sys.path if p)
+        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": places}})
     # The function, and the models that it holds, travel once.
     function = ray.put(f)
     remote: Any = ray.remote(max_retries=retries)(_call)

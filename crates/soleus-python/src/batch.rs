@@ -2,7 +2,9 @@
 
 use crate::error::raise;
 use crate::system::PySystem;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use soleus::states::batch::Copies;
@@ -172,7 +174,13 @@ impl PyBatch {
             self.e.bind(py).try_readonly()?,
         ];
         let time = self.time.bind(py).try_readonly()?;
-        let at = At { time: time.as_slice()?, q: q.as_slice()?, u: u.as_slice()?, z: z.as_slice()?, e: e.as_slice()? };
+        let at = At {
+            time: time.as_slice()?,
+            q: q.as_slice()?,
+            u: u.as_slice()?,
+            z: z.as_slice()?,
+            e: e.as_slice()?,
+        };
         let (sums, w, threads) = (weights.shape()[1], weights.as_slice()?, self.threads);
         let batch = &mut *batch;
         let found = py.detach(|| {

@@ -361,7 +361,8 @@ impl PyModel {
         let name = "(an element to add)";
         let (document, mut log) = read_document(text.as_bytes(), name);
         let document = document.filter(|_| !log.has_errors());
-        let mut document = document.ok_or_else(|| raise(py, "input", &Error::input(Path::new(name), log.clone())))?;
+        let mut document =
+            document.ok_or_else(|| raise(py, "input", &Error::input(Path::new(name), log.clone())))?;
         let mut set_of = soleus::engine::model::Element::new(set, 0);
         set_of.push(document.root.clone());
         document.root = set_of;

@@ -28,8 +28,9 @@ use soleus::simulation::SimulatedMotion;
 use soleus::viewing::Viewed;
 use soleus::{
     Analyze, ComputedMuscleControl, Context, Equilibrium, Error, ErrorKind, FitPaths, Inverse,
-    InverseDynamics, InverseKinematics, Predict, PredictWalk, Reconcile, ResidualElimination, ResidualReduction,
-    Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, View,
+    InverseDynamics, InverseKinematics, Predict, PredictWalk, Reconcile, ResidualElimination,
+    ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track,
+    View,
 };
 use std::path::{Path, PathBuf};
 
@@ -404,9 +405,10 @@ impl Reported for PredictedGait {
         let ways = self.ways.iter().map(|(way, objective)| {
             map(vec![("way", way.as_str().into()), ("objective", (*objective).into())])
         });
-        let without = self.without.as_ref().map(|(objective, goals)| {
-            map(vec![("objective", (*objective).into()), ("goals", pairs(goals))])
-        });
+        let without = self
+            .without
+            .as_ref()
+            .map(|(objective, goals)| map(vec![("objective", (*objective).into()), ("goals", pairs(goals))]));
         let study = serde_json::to_string(&self.study).unwrap_or_default();
         let mut values = vec![
             ("speed", self.speed.into()),

@@ -16,7 +16,12 @@ impl Law for StiffeningSpring {
         Description {
             sees: vec!["q", "u"],
             // Without a value: an element must have it.
-            properties: vec![("stiffness", None), ("rest", Some(0.0)), ("stiffening", Some(2.0)), ("friction", Some(0.0))],
+            properties: vec![
+                ("stiffness", None),
+                ("rest", Some(0.0)),
+                ("stiffening", Some(2.0)),
+                ("friction", Some(0.0)),
+            ],
             ..Description::new("StiffeningSpring", Acts::OnCoordinate)
         }
     }

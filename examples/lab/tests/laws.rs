@@ -36,7 +36,11 @@ const PARTS: &str = "
 
 /// The leg with these parts before its own.
 fn leg(parts: &str) -> String {
-    let text = LEG.replacen("<ForceSet name=\"forceset\">\n\t\t<objects>", &format!("<ForceSet name=\"forceset\">\n<objects>{parts}"), 1);
+    let text = LEG.replacen(
+        "<ForceSet name=\"forceset\">\n\t\t<objects>",
+        &format!("<ForceSet name=\"forceset\">\n<objects>{parts}"),
+        1,
+    );
     assert_ne!(text, LEG);
     text
 }
@@ -86,7 +90,13 @@ fn deriv_laws_of_a_laboratory() {
     let motion = |v: &[f64]| {
         let rows = |r: std::ops::Range<usize>| Some(Rows::all(&v[r]));
         let nx = 2 * n + nz;
-        let states = States { q: rows(0..n), u: rows(n..2 * n), z: rows(2 * n..nx), e: rows(nx..nx + ne), ..States::default() };
+        let states = States {
+            q: rows(0..n),
+            u: rows(n..2 * n),
+            z: rows(2 * n..nx),
+            e: rows(nx..nx + ne),
+            ..States::default()
+        };
         let ([f, a, b], _) = d.linearize(&states, 1).unwrap();
         (f, a, b)
     };

@@ -222,7 +222,8 @@ impl Class {
         let mut e = Element::new("FormulaForce", line);
         e.attributes = from.attributes.clone();
         let known = |tag: &str| {
-            let always = ["appliesForce", "min_control", "max_control"].contains(&tag) || tag.starts_with("socket_");
+            let always =
+                ["appliesForce", "min_control", "max_control"].contains(&tag) || tag.starts_with("socket_");
             let own: &[&str] = match d.acts {
                 Acts::OnCoordinate => &["coordinate"],
                 Acts::OnPoint => &["frame", "point"],
@@ -251,7 +252,9 @@ impl Class {
                 None => default,
             };
             match value {
-                Some(x) => constants.push(Element::with_text(name, format!("{x:?}"), found.map_or(line, |p| p.line))),
+                Some(x) => {
+                    constants.push(Element::with_text(name, format!("{x:?}"), found.map_or(line, |p| p.line)))
+                }
                 None => {
                     let message = match text {
                         Some(text) => format!("`{name}` is `{text}`, not a number"),

@@ -6,7 +6,8 @@ use soleus_math::formula::{Expr, Operator};
 use std::collections::HashMap;
 
 /// What to do where a law cannot be recorded.
-pub(super) const HINT: &str = "decide by `where_below`, `where_at_most`, `max`, `min` or `abs` of `Real`, which all numbers follow";
+pub(super) const HINT: &str =
+    "decide by `where_below`, `where_at_most`, `max`, `min` or `abs` of `Real`, which all numbers follow";
 
 /// Begins a name in a formula that stands for what an element says: `velocity[{frame}]`.
 pub(super) const OWN: &str = "own_property_";
@@ -127,7 +128,8 @@ fn expr(g: &Graph, root: u32, inputs: &[Expr], made: &mut HashMap<u32, Expr>) ->
             }
             Op::Held => of(a),
             Op::Rank | Op::Cell => {
-                let words = "tables and splines cannot be written as a formula; use polynomials or smooth functions";
+                let words =
+                    "tables and splines cannot be written as a formula; use polynomials or smooth functions";
                 return Err(words.to_string());
             }
         };

@@ -23,8 +23,8 @@ use soleus_dynamics::joint::angles_rate;
 use soleus_dynamics::system::LANES;
 use soleus_dynamics::{State, System, SystemRef, Workspace};
 use soleus_math::{Dual, vec3};
-use soleus_simulation::linear::{LinearSolver, Pattern, SparseLu};
 use soleus_simulation::Stop;
+use soleus_simulation::linear::{LinearSolver, Pattern, SparseLu};
 use std::sync::Arc;
 
 /// States and controls of all copies, which stay as they are, row by row.
@@ -90,7 +90,10 @@ impl Batch {
         let (nx, count) = (2 * n + nz, self.count());
         let wrong = |message: String, hint: &str| self.evaluator().wrong(message, hint);
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
-            return Err(wrong(format!("there is no step of {dt} s in {steps} parts"), "give a time above zero"));
+            return Err(wrong(
+                format!("there is no step of {dt} s in {steps} parts"),
+                "give a time above zero",
+            ));
         }
         let lengths = [at.time.len(), at.q.len(), at.u.len(), at.z.len(), at.e.len(), weights.len()];
         if lengths != [1, n, n, nz, ne, sums * nx].map(|w| w * count) {
@@ -101,7 +104,8 @@ impl Batch {
             return Err(wrong("a step of rkm chooses its own parts and has no gradient".to_string(), hint));
         }
         if s.constraints.num_rows() > 0 {
-            let message = "a model with constraints is put back on them after a step, which has no gradient here";
+            let message =
+                "a model with constraints is put back on them after a step, which has no gradient here";
             return Err(wrong(message.to_string(), "replace what is constrained by joints, or weld it"));
         }
         self.prepare();
@@ -206,6 +210,8 @@ impl Backward {
         g_e: &mut [f64],
     ) -> Result<(), Stop> {
         self.implicit.system = SystemRef::Shared(system.clone());
+        // Every copy finds its own order of elimination, so that nothing depends on which was done before.
+        self.lu = SparseLu::new(self.implicit.num_states());
         let steps_of = &mut self.steps;
         steps_of.clear();
         self.stepper.walk(system, at.time[0], [at.q, at.u, at.z], at.e, dt, steps, &mut |t, x, xdot| {
