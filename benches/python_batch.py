@@ -9,6 +9,7 @@ tendons stretch (their stiffness is what asks for an implicit method) and a step
 """
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -44,12 +45,21 @@ def myoleg():
     """The leg of MyoSuite, where the package is installed."""
     try:
         import mujoco
-        import myosuite
     except ImportError:
         return None
-    folder = pathlib.Path(myosuite.__file__).parent
-    found = sorted(folder.rglob("myolegs.xml")) or sorted(folder.rglob("myoleg*.xml"))
-    return (mujoco.MjModel.from_xml_path(str(found[0])), found[0].name) if found else None
+    # MyoSuite 3 keeps its models in the package myo_sim.
+    specs = [importlib.util.find_spec(name) for name in ("myo_sim", "myosuite")]
+    folders = [pathlib.Path(s.origin).parent for s in specs if s is not None and s.origin]
+    files = [file for folder in folders for file in folder.rglob("myoleg*.xml")]
+    for file in sorted(files, key=lambda f: (f.name != "myolegs.xml", len(str(f)))):
+        try:
+            model = mujoco.MjModel.from_xml_path(str(file))
+        except ValueError:
+            # Some name parts that the package does not hold, and parts are no models.
+            continue
+        if model.nu > 0:
+            return model, file.name
+    return None
 
 
 def main():

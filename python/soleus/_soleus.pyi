@@ -12,12 +12,14 @@ _Told = tuple[str, str, int, str, str, str]
 _Matrix = tuple[_Array, NDArray[np.int32], NDArray[np.int32], tuple[int, int]]
 
 __version__: str
+_registry: object
 __all__ = [
     "Batch",
     "Model",
     "System",
     "Table",
     "__version__",
+    "_registry",
     "example_model",
     "fields",
     "names",
