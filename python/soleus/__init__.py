@@ -27,9 +27,9 @@ from ._results import (
 )
 from ._soleus import __version__
 from ._study import Certificate, Phase, Solution, Study, predict_walk, run, study, study_text
-from ._system import Batch, Jacobians, Sparse, System
+from ._system import Batch, Jacobians, Sparse, StepGradient, System
 from ._table import Table, table
-from . import formula
+from . import formula, predict
 from .errors import (
     Diagnostic,
     Error,
@@ -41,7 +41,7 @@ from .errors import (
     NotSolvedWarning,
     TableError,
 )
-from .formula import force, goal, where
+from .formula import controller, force, goal, softplus, where
 
 __all__ = [
     "Analyses",
@@ -75,6 +75,7 @@ __all__ = [
     "Scaled",
     "Solution",
     "Sparse",
+    "StepGradient",
     "StaticOptimizationResult",
     "Study",
     "System",
@@ -83,15 +84,18 @@ __all__ = [
     "Tracked",
     "Written",
     "__version__",
+    "controller",
     "example",
     "force",
     "formula",
     "goal",
     "map",
+    "predict",
     "predict_walk",
     "read",
     "run",
     "show_progress",
+    "softplus",
     "study",
     "study_text",
     "table",

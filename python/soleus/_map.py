@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -87,6 +90,22 @@ def _call(f: Callable[[T], R], item: T) -> tuple[R | Failure, float]:
     return value, time.perf_counter() - begin
 
 
+# What a worker process calls, sent once when the process starts; or why it cannot.
+_received: Callable[[Any], Any] | Failure = Failure("NotReceived", "the function did not arrive")
+
+
+def _receive(data: bytes) -> None:
+    global _received
+    try:
+        _received = pickle.loads(data)
+    except Exception as e:  # noqa: BLE001  told with every item; a process that ends here would be started again and again
+        _received = Failure(type(e).__name__, f"the function cannot be found in another process: {e}")
+
+
+def _call_received(item: T) -> tuple[Any, float]:
+    return (_received, 0.0) if isinstance(_received, Failure) else _call(_received, item)
+
+
 def map(
     f: Callable[[T], R],
     items: Iterable[T],
@@ -98,14 +117,17 @@ def map(
     """Calls ``f`` with each item: ``on="threads"`` (tools release the interpreter's lock), ``"processes"``, ``"ray"``, ``"dask"``, or any
     :class:`concurrent.futures.Executor`.
 
-    Results come in the order of the items and are the same wherever they run. An exception costs its own item alone, which is a
+    ``f`` travels once to each worker, with the models that it holds: ``functools.partial(process, model)``. Results come in the order of the items and are the
+    same wherever they run. An exception costs its own item alone, which is a
     :class:`Failure` then; a worker that dies costs the item it worked on, which is tried ``retries`` times more."""
     all_items = list(items)
     if on == "ray":
-        return _on_ray(f, all_items, retries)
+        return _on_ray(f, all_items, workers, retries)
     if on == "dask":
         client = _dask_client(workers)
-        futures = client.map(_call, [f] * len(all_items), all_items, pure=False, retries=retries)
+        # The function, and the models that it holds, travel once.
+        function = client.scatter(f, broadcast=True, hash=False)
+        futures = [client.submit(_call, function, item, pure=False, retries=retries) for item in all_items]
         return _gathered(all_items, [_settled(x.result) for x in futures])
     if isinstance(on, Executor):
         return _gathered(all_items, [_settled(x.result) for x in [on.submit(_call, f, item) for item in all_items]])
@@ -128,8 +150,6 @@ def _dask_client(workers: int | None) -> Any:
 
 
 def _cores() -> int:
-    import os
-
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -139,6 +159,8 @@ def _on_processes(f: Callable[[T], R], items: list[T], workers: int | None, retr
     import multiprocessing
 
     context = multiprocessing.get_context("spawn")
+    # Once for each process, with the models that it holds.
+    sent = pickle.dumps(f)
     done: dict[int, tuple[R | Failure, float]] = {}
     deaths: dict[int, int] = {}
     waiting = list(range(len(items)))
@@ -146,8 +168,9 @@ def _on_processes(f: Callable[[T], R], items: list[T], workers: int | None, retr
         # An item that broke a pool before is tried without company.
         suspects = [i for i in waiting if deaths.get(i, 0) > 0]
         now = suspects[:1] if suspects else waiting
-        with ProcessPoolExecutor(min(workers or _cores(), len(now)), mp_context=context) as pool:
-            futures: dict[int, Future[tuple[R | Failure, float]]] = {i: pool.submit(_call, f, items[i]) for i in now}
+        count = min(workers or _cores(), len(now))
+        with ProcessPoolExecutor(count, mp_context=context, initializer=_receive, initargs=(sent,)) as pool:
+            futures: dict[int, Future[tuple[R | Failure, float]]] = {i: pool.submit(_call_received, items[i]) for i in now}
             broken = False
             for i, future in futures.items():
                 try:
@@ -159,7 +182,7 @@ def _on_processes(f: Callable[[T], R], items: list[T], workers: int | None, retr
             if broken:
                 # Which item it was is not known; those that were started are among the first that are not done.
                 lost = [i for i in now if i not in done]
-                for i in lost[: min(workers or _cores(), len(now)) + 1]:
+                for i in lost[: count + 1]:
                     deaths[i] = deaths.get(i, 0) + 1
                     if len(now) == 1 and deaths[i] > retries:
                         done[i] = Failure("WorkerDied", "the process that worked on it ended"), 0.0
@@ -167,12 +190,14 @@ def _on_processes(f: Callable[[T], R], items: list[T], workers: int | None, retr
     return _gathered(items, [done[i] for i in range(len(items))])
 
 
-def _on_ray(f: Callable[[T], R], items: list[T], retries: int) -> MapResult[R]:
+def _on_ray(f: Callable[[T], R], items: list[T], workers: int | None, retries: int) -> MapResult[R]:
     import importlib
 
     ray: Any = importlib.import_module("ray")
     if not ray.is_initialized():
-        ray.init(include_dashboard=False, log_to_driver=False)
+        # Workers look for modules where this process does; a function that they do not find could not be called.
+        places = os.pathsep.join(p for p in sys.path if p)
+        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": places}})
     # The function, and the models that it holds, travel once.
     function = ray.put(f)
     remote: Any = ray.remote(max_retries=retries)(_call)

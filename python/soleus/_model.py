@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import polars
 
     from ._study import Study
+    from .formula import Controller, Force
 
 Source = Union[PathLike, Table]
 Loads = Union[PathLike, ExternalLoads, None]
@@ -320,6 +321,28 @@ class Model:
     def check(self) -> None:
         """Raises :class:`ModelError` if the model, as it is now, has errors."""
         self._core.check()
+
+    def add(self, part: Force | Controller | str) -> Component:
+        """Adds a force or a controller that was traced (:func:`soleus.force`, :func:`soleus.controller`), or any component as the text of its element
+        in a model file. It is written with the model."""
+        from .formula import Controller, Force
+
+        if isinstance(part, Controller):
+            kind, text = "ControllerSet", part.to_xml()
+        elif isinstance(part, Force):
+            if part.parameters:
+                names = ", ".join(part.parameters)
+                raise TypeError(f"`{names}` of force `{part.name}` is to be found: study.add_force(force), or give it a value in `constants`")
+            kind, text = "ForceSet", part.to_xml()
+        else:
+            text = part
+            tag = text.lstrip().lstrip("<").split(None, 1)[0].split(">", 1)[0]
+            kinds = {"Marker": "MarkerSet", "Body": "BodySet"}
+            kind = kinds.get(tag, "ControllerSet" if tag.endswith("Controller") else "ForceSet")
+        self._core.add(kind, text)
+        sets = {"ForceSet": self.forces, "ControllerSet": self.controllers, "MarkerSet": self.markers, "BodySet": self.bodies}
+        added: Component = sets[kind][-1]
+        return added
 
     def compile(self, *, opensim_faults: bool = False) -> System:
         """Makes the model ready for computing. With ``opensim_faults`` the faults of OpenSim 4.6 that Soleus mends are reproduced."""
@@ -739,9 +762,13 @@ class Page:
         return f"Page of {len(self.html)} characters; .save(path) writes it"
 
 
-def view(model: Model, motion: Source | None = None, *, loads: Loads = None, **more: Any) -> Page:
-    """A model and its motion as a page."""
+def view(model: Any, motion: Source | None = None, *, loads: Loads = None, **more: Any) -> Page:
+    """A model and its motion as a page; or a solution, or anything else that has a page of its own."""
     from ._results import Result
+
+    if not isinstance(model, Model):
+        page: Page = model.view()
+        return page
 
     found = run_tool(Result, "view", {"model": model, "motion": motion, "loads": loads, **more})
     return Page(str(found._values["page"]))

@@ -51,8 +51,10 @@ class _Line:
         self.width = len(line)
 
     def notebook(self, line: str) -> None:
-        from IPython.display import display
+        import IPython.display
 
+        # Not every version of it says what it takes.
+        display: Any = IPython.display.display
         data = {"text/plain": line}
         if self.handle is None:
             self.handle = display(data, raw=True, display_id=True)

@@ -57,6 +57,7 @@ class Solution(Result):
         self.certificate = Certificate(**self._values["certificate"])
         kept = [data for name, data in told.get("memory", ()) if name.endswith(".iterate")]
         self._iterate: bytes | None = kept[0] if kept else None
+        self._page: str | None = None
         self._study: Study | None = None
 
     @property
@@ -104,12 +105,15 @@ class Solution(Result):
             file.write(self.phases[0].text)
 
     def view(self) -> Page:
-        """Costs, quality, plots and an animated figure; for what was solved with ``page=True``."""
+        """Costs, quality, plots and an animated figure of what was solved with ``page=True``; else the motion as a figure, where the study's model
+        is known."""
         from ._model import Page
 
-        if self.phases[0].page is None:
+        if self.phases[0].page is not None:
+            return Page(self.phases[0].page)
+        if self._study is None:
             raise TypeError("solve with page=True to have a page")
-        return Page(self.phases[0].page)
+        return self._study.model.view(self.table)
 
     def __repr__(self) -> str:
         c = self.certificate
@@ -183,9 +187,23 @@ class Study:
     def __init__(self, tool: str, request: Mapping[str, Any]) -> None:
         self._tool = tool
         self._request = dict(request)
+        # The model that somebody looked at, and its bytes then.
+        self._model: tuple[Model, bytes] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._sync()
+        return {"_tool": self._tool, "_request": self._request, "_model": None}
+
+    def _sync(self) -> None:
+        """Takes over what was changed in the model."""
+        if self._model is not None:
+            model, before = self._model
+            if model.to_bytes() != before:
+                self.set_model(model)
 
     def with_options(self, **options: Any) -> Study:
         """The same study with other options: ``intervals``, ``coarse``, ``tolerance``, ``max_iterations``, ``guess``, ``scheme``, …"""
+        self._sync()
         return Study(self._tool, {**copy.deepcopy(self._plain()), **self._held(), **options})
 
     def _plain(self) -> dict[str, Any]:
@@ -210,8 +228,34 @@ class Study:
         return data
 
     @property
+    def model(self) -> Model:
+        """The model that the study is about, as its file says, without the changes that the study makes to it. What is changed in it counts:
+        ``study.model.add(spring)``, ``study.model["soleus_r"].max_isometric_force *= 0.5``."""
+        if self._model is None and not hasattr(self._request.get("model"), "muscles"):
+            model = self._read_model()
+            self._model = model, model.to_bytes()
+        return self._request["model"] if self._model is None else self._model[0]
+
+    def _read_model(self) -> Model:
+        from ._model import Model, example
+
+        given = self._request.get("model")
+        if given is not None:
+            return Model(given)
+        setup = self.data["setup"]
+        if setup.get("model"):
+            return Model(f'<OpenSimDocument Version="40600">{setup["model"]}</OpenSimDocument>'.encode())
+        file = str(setup["model_file"])
+        if file.startswith("builtin:"):
+            return example(file.removeprefix("builtin:"))
+        return Model(os.path.join(os.path.dirname(self._request["study"]["path"]), file))
+
+    @property
     def goals(self) -> Named:
-        """Goals by name."""
+        """Goals by name; those that were added, for problems that are made of keywords."""
+        if "study" not in self._request:
+            entries: list[dict[str, Any]] = self._request.setdefault("goals", [])
+            return Named(entries, "goal")
         return Named(self.data["setup"]["goals"], "goal")
 
     @property
@@ -229,8 +273,30 @@ class Study:
         """Numbers of the model that are found too."""
         return Named(self.data["setup"]["parameters"], "parameter")
 
+    def to_toml(self) -> str:
+        """The study as the text of a file. A model that is in memory alone is not in it: :meth:`save` writes it, too."""
+        self._sync()
+        return _soleus.write_study(json.dumps(self.data))
+
+    def save(self, path: PathLike) -> None:
+        """Writes the study (.toml), which ``soleus solve`` and :func:`study` read; and beside it the model, if that is in memory alone."""
+        self._sync()
+        setup = self.data["setup"]
+        if setup.get("model"):
+            file = os.path.splitext(os.fspath(path))[0] + ".osim"
+            self.model.save(file)
+            text = _soleus.write_study(
+                json.dumps({**self.data, "setup": {**setup, "model": None, "model_file": os.path.basename(file)}})
+            )
+        else:
+            text = self.to_toml()
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+
     def add_force(self, force: Force) -> None:
         """Adds a force that was traced; its parameters become parameters of the study."""
+        if force.path is not None:
+            raise TypeError("a force along a path is a part of the model: study.set_model(model) after model.add(force)")
         setup = self.data["setup"]
         if "forces" not in setup:
             raise TypeError("this version of Soleus has no forces by formulas")
@@ -243,6 +309,8 @@ class Study:
                 "formula": force.formula,
                 "constants": [{"name": k, "weight": v} for k, v in force.constants.items()],
                 "control": None if force.control is None else list(force.control),
+                "states": [{"name": k, "formula": rate} for k, (rate, _) in force.states.items()],
+                "start": [{"name": k, "weight": start} for k, (_, start) in force.states.items()],
             }
         )
         for name, bounds in force.parameters.items():
@@ -252,7 +320,11 @@ class Study:
 
     def set_model(self, model: Model) -> None:
         """Takes a model in place of the one that the study names; operators of the study change it as they would have changed the other."""
-        text = model.to_bytes().decode()
+        if "study" not in self._request:
+            self._request["model"], self._model = model, None
+            return
+        self._model = model, model.to_bytes()
+        text = self._model[1].decode()
         setup = self.data["setup"]
         setup["model"] = text[text.index("<Model") : text.rindex("</Model>") + len("</Model>")]
         setup["model_file"] = None
@@ -263,6 +335,7 @@ class Study:
         """Solves it. ``output`` is a file for the solution; nothing is written without one. With ``page`` the solution has a page to
         :meth:`~Solution.view`. Ctrl-C stops it; :class:`Interrupted` then has
         the motion reached, whose ``resume().solve()`` goes on."""
+        self._sync()
         request = {**self._request, **options}
         iterate = request.pop("_iterate", None)
         file = f"{MEMORY}/solution.iterate"

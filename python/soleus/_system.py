@@ -227,6 +227,16 @@ def _compiled(data: bytes, name: str) -> System:
     return System(_soleus.Model.read_bytes(data, name).compile())
 
 
+@dataclass(frozen=True)
+class StepGradient:
+    """The gradient of a weighted sum of the states after a step, a row for each copy."""
+
+    q: Array
+    u: Array
+    z: Array
+    e: Array
+
+
 class Batch:
     """Many simulations of one model. ``q``, ``u``, ``z``, ``e`` and ``time`` are live NumPy arrays with a row for each copy: write states
     and controls into them, and read what :meth:`step` made of them. Do not step and write from two threads at the same time."""
@@ -254,6 +264,39 @@ class Batch:
         """Takes every copy ``dt`` seconds further in ``steps`` steps, on all cores, with the interpreter's lock released. Controls are held.
         Returns how many copies could not go on; :attr:`failed` names them."""
         return self._core.step(dt, steps)[0]
+
+    def gradient(
+        self, dt: float, steps: int = 1, *, q: ArrayLike | None = None, u: ArrayLike | None = None, z: ArrayLike | None = None
+    ) -> StepGradient:
+        """How a sum of the states that :meth:`step` would reach changes with the states now and with the controls: exact, backwards through the
+        same steps. ``q``, ``u`` and ``z`` are the weights of the sum, a row for each copy or one for all: of a loss L of the states after the step,
+        ∂L/∂q, ∂L/∂u and ∂L/∂z. Nothing steps. Copies that cannot step have NaN.
+
+        For ``rosenbrock`` and ``semi-explicit-euler``, and models without constraints."""
+        weights = self._weights([q, u, z])
+        by_x, by_e, _, _ = self._core.gradients(weights[:, None, :], dt, steps)
+        return StepGradient(*self._split(by_x[:, 0]), by_e[:, 0])
+
+    def step_jacobian(self, dt: float, steps: int = 1) -> tuple[Array, Array]:
+        """The derivatives of the states x = (q, u, z) after a step by those before it, and by the controls, of every copy:
+        copies × states × states, and copies × states × controls. See :meth:`gradient`."""
+        nx = self.q.shape[1] + self.u.shape[1] + self.z.shape[1]
+        unit = np.broadcast_to(np.eye(nx), (len(self), nx, nx))
+        by_x, by_e, _, _ = self._core.gradients(np.ascontiguousarray(unit), dt, steps)
+        return by_x, by_e
+
+    def _weights(self, parts: list[Any]) -> Array:
+        rows = []
+        for name, given, state in zip("quz", parts, (self.q, self.u, self.z)):
+            value = np.zeros(state.shape) if given is None else np.asarray(given, dtype=np.float64)
+            if value.shape not in (state.shape, state.shape[1:]):
+                raise ValueError(f"`{name}` has the shape {value.shape}; it needs {state.shape} or {state.shape[1:]}")
+            rows.append(np.broadcast_to(value, state.shape))
+        return np.hstack(rows)
+
+    def _split(self, x: Array) -> tuple[Array, Array, Array]:
+        n = self.q.shape[1]
+        return x[:, :n], x[:, n : 2 * n], x[:, 2 * n :]
 
     def vary(self, path: str) -> Array:
         """A number of the model that may differ from copy to copy, as a live array: ``batch.vary("/forceset/soleus_r/max_isometric_force")``.

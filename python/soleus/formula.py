@@ -360,6 +360,14 @@ def atan2(y: Operand, x: Operand) -> Expr:
     return call("atan2", y, x)
 
 
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def _constants(constants: Mapping[str, float]) -> str:
+    return "<constants>" + "".join(f"<{k}>{float(v)!r}</{k}>" for k, v in constants.items()) + "</constants>"
+
+
 class Goal:
     """A goal of optimal control that is a formula."""
 
@@ -373,7 +381,7 @@ class Goal:
 
 
 class Force:
-    """A force that is a formula: a generalized force on a coordinate, or a force (N, in ground) on a point of a frame."""
+    """A force that is a formula: a generalized force on a coordinate, a force (N, in ground) on a point of a frame, or the tension (N) of a path."""
 
     def __init__(
         self,
@@ -386,16 +394,66 @@ class Force:
         constants: Mapping[str, float] | None = None,
         parameters: Mapping[str, tuple[float, float]] | None = None,
         control: tuple[float, float] | None = None,
+        path: Sequence[tuple[str, Sequence[float]]] | None = None,
+        states: Mapping[str, tuple[Expr | str, float]] | None = None,
     ) -> None:
         self.name = name
         self.formula = str(formula)
         self.coordinate, self.frame, self.point = coordinate, frame, tuple(point)
+        self.path = None if path is None else [(str(f), tuple(float(x) for x in p)) for f, p in path]
+        self.states = {k: (str(rate), float(start)) for k, (rate, start) in (states or {}).items()}
         self.constants = dict(constants or {})
         self.parameters = dict(parameters or {})
         self.control = control
 
+    def to_xml(self) -> str:
+        """The element that a model file holds."""
+        parts = []
+        if self.coordinate is not None:
+            parts.append(f"<coordinate>{_escaped(self.coordinate)}</coordinate>")
+        if self.frame is not None:
+            parts.append(f"<frame>{_escaped(self.frame)}</frame><point>{' '.join(repr(float(x)) for x in self.point)}</point>")
+        if self.path is not None:
+            points = "".join(
+                f'<PathPoint name="{_escaped(self.name)}-P{i + 1}"><socket_parent_frame>{_escaped(f)}</socket_parent_frame>'
+                f"<location>{' '.join(map(repr, p))}</location></PathPoint>"
+                for i, (f, p) in enumerate(self.path)
+            )
+            parts.append(f'<GeometryPath name="path"><PathPointSet><objects>{points}</objects></PathPointSet></GeometryPath>')
+        parts.append(f"<formula>{_escaped(self.formula)}</formula>{_constants(self.constants)}")
+        states = "".join(
+            f"<{k}><rate>{_escaped(rate)}</rate><default_value>{start!r}</default_value></{k}>" for k, (rate, start) in self.states.items()
+        )
+        parts.append(f"<states>{states}</states>")
+        if self.control is not None:
+            low, high = self.control
+            parts.append(f"<min_control>{float(low)!r}</min_control><max_control>{float(high)!r}</max_control>")
+        return f'<FormulaForce name="{_escaped(self.name)}">{"".join(parts)}</FormulaForce>'
+
     def __repr__(self) -> str:
-        return f"force {self.name} on {self.coordinate or self.frame}: {self.formula}"
+        return f"force {self.name} on {self.coordinate or self.frame or 'a path'}: {self.formula}"
+
+
+class Controller:
+    """What controls actuators, as a formula: it is added to what other controllers ask for, and is an equation of each control in studies."""
+
+    def __init__(
+        self, name: str, formula: Expr | str, actuators: Sequence[str], constants: Mapping[str, float] | None = None
+    ) -> None:
+        self.name = name
+        self.formula = str(formula)
+        self.actuators = list(actuators)
+        self.constants = dict(constants or {})
+
+    def to_xml(self) -> str:
+        """The element that a model file holds."""
+        return (
+            f'<FormulaController name="{_escaped(self.name)}"><actuator_list>{_escaped(" ".join(self.actuators))}</actuator_list>'
+            f"<formula>{_escaped(self.formula)}</formula>{_constants(self.constants)}</FormulaController>"
+        )
+
+    def __repr__(self) -> str:
+        return f"controller {self.name} of {', '.join(self.actuators)}: {self.formula}"
 
 
 def traced(function: Callable[..., Any], *names: str) -> Expr:
@@ -404,6 +462,36 @@ def traced(function: Callable[..., Any], *names: str) -> Expr:
     if not isinstance(found, (Expr, int, float)):
         raise TypeError(f"`{function.__name__}` returned a {type(found).__name__}, not a traced value")
     return expr(found)
+
+
+def _all_traced(function: Callable[..., Any], rates: int, *names: str) -> list[Expr]:
+    """A force, and the rates of its states if it has some."""
+    if rates == 0:
+        return [traced(function, *names)]
+    found = function(ModelSymbols(), *(Word(n) for n in names))
+    if not isinstance(found, tuple) or len(found) != rates + 1:
+        raise TypeError(f"`{function.__name__}` has {rates} states: it must return the force and {rates} rates")
+    return [expr(x) for x in found]
+
+
+def controller(
+    actuators: Sequence[str] | str, *, constants: Mapping[str, float] | None = None, name: str | None = None
+) -> Callable[[Callable[..., Any]], Controller]:
+    """Makes a controller of a function of the model's symbols and of constants by name: ``m.length``, ``m.lengthening_speed`` and ``m.activation`` are those of
+    the actuator itself. ``model.add`` puts it into a model."""
+
+    def made(function: Callable[..., Any]) -> Controller:
+        import inspect
+
+        numbers = dict(constants or {})
+        wanted = list(inspect.signature(function).parameters)[1:]
+        missing = [w for w in wanted if w not in numbers]
+        if missing:
+            raise TypeError(f"`{function.__name__}` takes `{missing[0]}`, which is not a constant of the controller")
+        names = [actuators] if isinstance(actuators, str) else actuators
+        return Controller(name or function.__name__, traced(function, *wanted), names, numbers)
+
+    return made
 
 
 def goal(function: Callable[..., Any] | None = None, *, when: str = "integral", name: str | None = None) -> Any:
@@ -422,10 +510,16 @@ def force(
     constants: Mapping[str, float] | None = None,
     parameters: Mapping[str, tuple[float, float]] | None = None,
     control: tuple[float, float] | None = None,
+    path: Sequence[tuple[str, Sequence[float]]] | None = None,
+    states: Mapping[str, float] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[..., Any]], Force]:
     """Makes a force of a function of the model's symbols and of constants by name. ``parameters`` are constants that the solver finds, with
-    their bounds; the others have the values that ``constants`` gives."""
+    their bounds; the others have the values that ``constants`` gives. A force acts on a ``coordinate``, on a ``point`` of a ``frame``, or pulls along a
+    ``path`` of points, ``[("/bodyset/thigh", (0, -0.2, 0)), …]``, of which it sees ``m.length`` and ``m.lengthening_speed``.
+
+    ``states`` are states of its own with the values that they begin with; the function then returns the force and their rates, and sees them by
+    name: ``m["activation"]``."""
 
     def made(function: Callable[..., Any]) -> Force:
         numbers = {**{k: 0.5 * (a + b) for k, (a, b) in (parameters or {}).items()}, **(constants or {})}
@@ -435,10 +529,13 @@ def force(
         missing = [w for w in wanted if w not in numbers]
         if missing:
             raise TypeError(f"`{function.__name__}` takes `{missing[0]}`, which is neither a constant nor a parameter of the force")
-        formula = traced(function, *wanted)
+        starts = dict(states or {})
+        formula, *rates = _all_traced(function, len(starts), *wanted)
         return Force(
             name or function.__name__,
             formula,
+            path=path,
+            states={k: (rate, start) for (k, start), rate in zip(starts.items(), rates)},
             coordinate=coordinate,
             frame=frame,
             point=point,

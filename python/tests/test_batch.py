@@ -147,3 +147,47 @@ def test_analytic_two_threads_do_not_wait_for_each_other_forever() -> None:
         t.join(timeout=120)
         assert not t.is_alive()
     assert all("stepping" in r or "borrow" in r for r in refused)
+
+
+@pytest.mark.parametrize(("method", "dt", "steps"), [("rosenbrock", 2e-3, 2), ("semi-explicit-euler", 2e-5, 2)])
+def test_deriv_gradient_of_a_step(models: pathlib.Path, method: str, dt: float, steps: int) -> None:
+    """Beside central differences of the step itself; with parameters that differ from copy to copy."""
+    batch = sl.read(models / "leg_swing.osim").compile().batch(3, method=method, threads=1)
+    batch.vary("/forceset/soleus/max_isometric_force")[:] *= [0.5, 1.0, 1.5]
+    rng = np.random.default_rng(0)
+    batch.q[:] += 0.1 * rng.standard_normal(batch.q.shape)
+    batch.u[:] += rng.standard_normal(batch.u.shape)
+    batch.e[:] = rng.uniform(0.05, 0.5, batch.e.shape)
+    start = [a.copy() for a in (batch.q, batch.u, batch.z, batch.e)]
+    w = [rng.standard_normal(a.shape) for a in start[:3]]
+    along = [rng.standard_normal(a.shape) for a in start]
+    g = batch.gradient(dt, steps, q=w[0], u=w[1], z=w[2])
+    for array, values in zip((batch.q, batch.u, batch.z, batch.e), start):
+        np.testing.assert_array_equal(array, values)
+
+    def after(h: float) -> np.ndarray:
+        for array, values, d in zip((batch.q, batch.u, batch.z, batch.e), start, along):
+            array[:] = values + h * d
+        batch.time[:] = 0
+        assert batch.step(dt, steps) == 0
+        return sum((a * b).sum(axis=1) for a, b in zip((batch.q, batch.u, batch.z), w))
+
+    h = 1e-6
+    expected = (8 * (after(h) - after(-h)) - (after(2 * h) - after(-2 * h))) / (12 * h)
+    terms = np.hstack([a * d for a, d in zip((g.q, g.u, g.z, g.e), along)])
+    assert np.all(np.abs(terms.sum(axis=1) - expected) < 1e-5 * np.abs(terms).sum(axis=1))
+    # The whole Jacobian is the gradients of all states.
+    for array, values in zip((batch.q, batch.u, batch.z, batch.e), start):
+        array[:] = values
+    by_x, by_e = batch.step_jacobian(dt, steps)
+    weights = np.hstack(w)
+    np.testing.assert_allclose(np.einsum("ni,nij->nj", weights, by_x), np.hstack([g.q, g.u, g.z]), rtol=1e-7, atol=1e-9 * np.abs(by_x).max())
+    np.testing.assert_allclose(np.einsum("ni,nij->nj", weights, by_e), g.e, rtol=1e-7, atol=1e-9 * np.abs(by_e).max())
+
+
+def test_analytic_a_step_without_gradient_says_why() -> None:
+    batch = sl.example("leg_swing").compile().batch(1, method="rkm")
+    with pytest.raises(sl.InputError, match="rosenbrock"):
+        batch.gradient(0.01)
+    with pytest.raises(ValueError, match="shape"):
+        sl.example("leg_swing").compile().batch(2).gradient(0.01, q=np.zeros(5))

@@ -111,4 +111,71 @@ def test_identity_a_spring_in_python_is_that_of_a_file() -> None:
     assert solution.objective <= plain.objective + 1e-6
 
 
+def test_identity_forces_and_controllers_are_parts_of_a_model(tmp_path: pathlib.Path) -> None:
+    """Added, compiled, written, read back, copied and pickled."""
+    model = sl.example("leg_swing")
+
+    @sl.force(coordinate="knee_angle", constants={"k": 30.0})
+    def brace(m: Any, k: Any) -> Any:
+        return -k * sl.softplus(m.q + 0.3, 50)
+
+    points = [("/bodyset/thigh", (0.03, -0.2, 0.0)), ("/bodyset/shank", (0.04, -0.05, 0.0))]
+
+    @sl.force(path=points, constants={"f0": 500.0, "tau": 0.05}, states={"a": 0.1}, control=(0, 1), name="plain")
+    def plain(m: Any, f0: Any, tau: Any) -> Any:
+        return f0 * m["a"] * m.length / 0.2, (m.control - m["a"]) / tau
+
+    @sl.controller("plain", constants={"gain": 0.5})
+    def reflex(m: Any, gain: Any) -> Any:
+        return 0.1 + gain * f.max_of(m.lengthening_speed, 0)
+
+    assert model.add(brace).path == "/forceset/brace"
+    assert model.add(plain).class_name == "FormulaForce"
+    assert model.add(reflex).path == "/controllerset/reflex"
+    for part in (brace, plain, reflex):
+        assert pickle.loads(pickle.dumps(part)).to_xml() == part.to_xml()
+    model.save(tmp_path / "leg.osim")
+    for other in (model, sl.read(tmp_path / "leg.osim"), pickle.loads(pickle.dumps(model)), model.copy()):
+        system = other.compile()
+        assert "/forceset/plain/a" in system.states and "/forceset/plain" in system.controls
+    bare = sl.example("leg_swing").compile()
+    q = {"knee_angle": 0.2}
+    moment = system.evaluate(q=q, want="mass_matrix") @ (system.evaluate(q=q, z={"plain/a": 0.0}) - bare.evaluate(q=q))
+    assert moment[1] == pytest.approx(-30.0 * np.log1p(np.exp(25.0)) / 50, rel=1e-9)
+    # ż of the path force, and exact derivatives of it.
+    at = system.states.index("/forceset/plain/a")
+    assert system.evaluate(z={"plain/a": 0.1}, e={"plain": 0.6}, want="zdot")[at] == pytest.approx(10.0)
+    jacobian = system.jacobian(z={"plain/a": 0.1}, e={"plain": 0.6}).dx
+    jacobian = jacobian.toarray() if hasattr(jacobian, "toarray") else jacobian.to_numpy()
+    assert jacobian[6 + at, 6 + at] == pytest.approx(20.0)
+    motion = model.simulate(0.1, excitation=0.02)
+    assert "/forceset/plain/a" in motion.states.labels
+
+
+def test_analytic_forces_with_states_say_what_they_return() -> None:
+    with pytest.raises(TypeError, match="the force and 1 rates"):
+        sl.force(coordinate="knee_angle", states={"a": 0.0})(lambda m: m["a"])
+    with pytest.raises(TypeError, match="`gain`"):
+        sl.controller("soleus")(lambda m, gain: gain)
+    model = sl.example("leg_swing")
+    with pytest.raises(sl.InputError):
+        model.add("<FormulaForce><formula></FormulaForce>")
+
+
+def test_identity_a_goal_beside_those_of_track() -> None:
+    motion = sl.example("leg_swing").simulate(0.15, excitation=0.05, interval=0.01)
+    angles = motion.states.select([c for c in motion.states.labels if c.endswith("/value")])
+
+    @sl.goal
+    def quiet(m: Any) -> Any:
+        return m.u("knee_angle") ** 2
+
+    study = sl.example("leg_swing").track(angles, remove_muscles=True, reserves=200, mesh_interval=0.03)
+    study.goals.add(quiet, weight=0.1)
+    with_goal = study.solve()
+    speed = with_goal.table["/jointset/knee/knee_angle/speed"]
+    assert with_goal.solved and set(with_goal.goals) >= {"state_tracking", "quiet"}
+    assert with_goal.goals["quiet"] == pytest.approx(0.1 * np.trapezoid(speed**2, with_goal.table.time), rel=0.05)
+
+
 KICK = (pathlib.Path(__file__).resolve().parents[2] / "examples" / "kick.toml").read_text()

@@ -549,7 +549,7 @@ impl System {
                     let st = &ws.paths[i];
                     let control = controls.first().copied().unwrap_or(T::zero());
                     let tension = law.tension(st.length(), st.speed(), control, z);
-                    law.states_dot(st.speed(), control, z, zdot);
+                    law.states_dot(st.length(), st.speed(), control, z, zdot);
                     ws.tension[i] = tension;
                 }
                 (Actor::Force(c), None) => c.apply(&kin, controls, z, zdot, &mut loads),

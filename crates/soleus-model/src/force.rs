@@ -279,12 +279,13 @@ pub struct CoordinateLimitForce {
 
 /// A force by formulas, with states of its own; not an OpenSim class, which is ignored there with a warning.
 ///
-/// Formulas see coordinates, speeds, places and velocities of points, time, the force's own control, states and constants.
+/// Formulas see coordinates, speeds, places and velocities of points, time, the force's own control, states and constants. One that pulls along a
+/// path, as a muscle does, sees `length` and `lengthening_speed` of the path, its control, states and constants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormulaForce {
     /// What it acts on.
     pub target: FormulaTarget,
-    /// `formula`: the generalized force on a coordinate, N or N·m, or the force on a point, a vector in ground, N.
+    /// `formula`: the generalized force on a coordinate, N or N·m, the force on a point, a vector in ground, N, or the tension of a path, N.
     pub formula: Option<Expr>,
     /// `constants`: numbers by name.
     pub constants: Vec<(String, f64)>,
@@ -301,6 +302,8 @@ pub enum FormulaTarget {
     Coordinate(CoordinateId),
     /// `frame` and `point`, m, in it.
     Point(FrameId, Vec3<f64>),
+    /// The path that it has, as a tension.
+    Path,
     /// Nothing: it has states only.
     Nothing,
 }

@@ -2,11 +2,13 @@
 
 use crate::error::raise;
 use crate::system::PySystem;
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use soleus::states::batch::Copies;
-use soleus::states::{Batch, BatchMethod};
+use soleus::states::{At, Batch, BatchMethod};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Many simulations of one model.
@@ -148,6 +150,50 @@ impl PyBatch {
         let mut failed = failed.as_array_mut();
         failures.iter().for_each(|f| failed[f.copy] = true);
         Ok((failures.len(), failures.first().map(|f| format!("copy {}: {}", f.copy, f.why))))
+    }
+
+    /// How weighted sums of the states after a step would change with the states now and with the controls: weights are copies × sums × states
+    /// (q, u, z), gradients copies × sums × states and copies × sums × controls. Nothing steps. With them how many copies could not, and why.
+    #[pyo3(signature = (weights, dt, steps=1))]
+    #[allow(clippy::type_complexity)]
+    fn gradients<'py>(
+        &self,
+        py: Python<'py>,
+        weights: PyReadonlyArray3<'py, f64>,
+        dt: f64,
+        steps: usize,
+    ) -> PyResult<(Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>, usize, Option<String>)> {
+        let mut batch = self.alone()?;
+        let varied = self.varied.lock().unwrap_or_else(PoisonError::into_inner);
+        let numbers: Vec<_> = varied.iter().map(|a| a.bind(py).try_readonly()).collect::<Result<_, _>>()?;
+        let numbers: Vec<&[f64]> = numbers.iter().map(|a| a.as_slice()).collect::<Result<_, _>>()?;
+        let [q, u, z, e] = [
+            self.q.bind(py).try_readonly()?,
+            self.u.bind(py).try_readonly()?,
+            self.z.bind(py).try_readonly()?,
+            self.e.bind(py).try_readonly()?,
+        ];
+        let time = self.time.bind(py).try_readonly()?;
+        let at = At {
+            time: time.as_slice()?,
+            q: q.as_slice()?,
+            u: u.as_slice()?,
+            z: z.as_slice()?,
+            e: e.as_slice()?,
+        };
+        let (sums, w, threads) = (weights.shape()[1], weights.as_slice()?, self.threads);
+        let batch = &mut *batch;
+        let found = py.detach(|| {
+            batch.update(&numbers, threads)?;
+            batch.gradients(at, dt, steps, w, sums, threads)
+        });
+        let found = found.map_err(|e| raise(py, "input", &e))?;
+        let (count, nx) = (self.count, weights.shape()[2]);
+        let ne = batch.evaluator().system.num_controls;
+        let why = found.failures.first().map(|f| format!("copy {}: {}", f.copy, f.why));
+        let by_x = found.x.into_pyarray(py).reshape([count, sums, nx])?;
+        let by_e = found.e.into_pyarray(py).reshape([count, sums, ne])?;
+        Ok((by_x, by_e, found.failures.len(), why))
     }
 
     /// Lets a number of the model differ from copy to copy; returns the live array of its values.

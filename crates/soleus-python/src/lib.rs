@@ -2,6 +2,8 @@
 //!
 //! A door like the command: it turns Python's values into requests, runs them with the interpreter lock released, and turns results into
 //! Python's values. What users see is in `python/soleus`.
+//!
+//! A laboratory with forces and goals of its own ([`soleus::extension`]) builds the same extension with them: [`fill`] a module with its registry.
 
 mod arrow;
 mod batch;
@@ -17,7 +19,9 @@ mod watch;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use soleus::extension::Registry;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 /// Runs the `soleus` command with these arguments, the name of the program first, and returns its exit code.
 #[pyfunction]
@@ -43,10 +47,28 @@ fn example_model<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyByte
     Ok(PyBytes::new(py, bytes))
 }
 
+/// Laws that a laboratory brought along.
+#[pyclass(frozen, name = "Registry", module = "soleus._soleus")]
+struct PyRegistry(Arc<Registry>);
+
+/// Those of the module that was imported.
+pub(crate) fn registry(py: Python<'_>) -> Option<Arc<Registry>> {
+    let found = py.import("soleus._soleus").and_then(|m| m.getattr("_registry")).ok()?;
+    let found = found.cast::<PyRegistry>().ok()?;
+    Some(found.get().0.clone()).filter(|r| !r.is_empty())
+}
+
 /// The compiled part of Soleus.
+#[cfg(feature = "module")]
 #[pymodule(gil_used = false)]
 fn _soleus(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    fill(m, Registry::new())
+}
+
+/// Fills an extension module that is called `soleus._soleus`, with these laws beside those that are built in.
+pub fn fill(m: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("_registry", PyRegistry(Arc::new(registry)))?;
     m.add_class::<model::PyModel>()?;
     m.add_class::<system::PySystem>()?;
     m.add_class::<batch::PyBatch>()?;
@@ -58,6 +80,7 @@ fn _soleus(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tools::fields, m)?)?;
     m.add_function(wrap_pyfunction!(tools::names, m)?)?;
     m.add_function(wrap_pyfunction!(tools::read_study, m)?)?;
+    m.add_function(wrap_pyfunction!(tools::write_study, m)?)?;
     m.add_function(wrap_pyfunction!(run_command, m)?)?;
     m.add_function(wrap_pyfunction!(example_model, m)?)?;
     Ok(())

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyAttributeError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyString, PyTuple};
 use soleus::engine::dynamics::Options;
-use soleus::engine::io::osim::{read_document, upgrade, write_document};
+use soleus::engine::io::osim::{add_to_set, read_document, upgrade, write_document};
 use soleus::engine::model::components::{Components, PropertyValue, element, set_property};
 use soleus::engine::model::{ForceKind, nearest_name};
 use soleus::error::nearest_hint;
@@ -79,10 +79,12 @@ impl PyModel {
     }
 
     fn read(py: Python<'_>, bytes: &[u8], name: &str) -> PyResult<PyModel> {
+        let registry = crate::registry(py);
         let read = || {
             let (document, mut log) = read_document(bytes, name);
             let document = document.map(|mut d| {
                 upgrade(&mut d, &mut log);
+                registry.iter().for_each(|r| r.expand(&mut d, &mut log));
                 d.file = name.to_string();
                 d
             });
@@ -350,6 +352,28 @@ impl PyModel {
         let mut inner = self.inner();
         set_property(Arc::make_mut(&mut inner.document), &place, name, &text);
         inner.built = None;
+        Ok(())
+    }
+
+    /// Adds a component, the text of an element as in a model file, to a set: `ForceSet`, `ControllerSet`, `MarkerSet`. Whether it makes sense
+    /// is seen when the model is compiled.
+    fn add(&self, py: Python<'_>, set: &str, text: &str) -> PyResult<()> {
+        let name = "(an element to add)";
+        let (document, mut log) = read_document(text.as_bytes(), name);
+        let document = document.filter(|_| !log.has_errors());
+        let mut document =
+            document.ok_or_else(|| raise(py, "input", &Error::input(Path::new(name), log.clone())))?;
+        let mut set_of = soleus::engine::model::Element::new(set, 0);
+        set_of.push(document.root.clone());
+        document.root = set_of;
+        crate::registry(py).iter().for_each(|r| r.expand(&mut document, &mut log));
+        if log.has_errors() {
+            return Err(raise(py, "input", &Error::input(Path::new(name), log)));
+        }
+        let mut inner = self.inner();
+        let members = document.root.children().cloned().collect();
+        add_to_set(Arc::make_mut(&mut inner.document), set, members);
+        (inner.built, inner.components) = (None, None);
         Ok(())
     }
 

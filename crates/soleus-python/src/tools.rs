@@ -21,15 +21,16 @@ use soleus::inverse_kinematics::{MarkerMotion, SensorMotion};
 use soleus::muscle_control::{ReducedMotion, TrackedMotion};
 use soleus::optimal_control::{Solution, StudySource};
 use soleus::path_fitting::FittedModel;
-use soleus::prediction::PredictedWalk;
+use soleus::prediction::{PredictedGait, PredictedWalk};
 use soleus::residual_elimination::MotionWithoutResiduals;
 use soleus::scaling::ScaledModel;
 use soleus::simulation::SimulatedMotion;
 use soleus::viewing::Viewed;
 use soleus::{
     Analyze, ComputedMuscleControl, Context, Equilibrium, Error, ErrorKind, FitPaths, Inverse,
-    InverseDynamics, InverseKinematics, PredictWalk, Reconcile, ResidualElimination, ResidualReduction,
-    Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track, View,
+    InverseDynamics, InverseKinematics, Predict, PredictWalk, Reconcile, ResidualElimination,
+    ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track,
+    View,
 };
 use std::path::{Path, PathBuf};
 
@@ -153,6 +154,9 @@ request!(FitPaths, |r, g| {
     g.tables(&mut r.coordinates);
 });
 request!(PredictWalk, |_r, _g| {});
+request!(Predict, |r, g| {
+    g.model(&mut r.model);
+});
 
 fn map(pairs: Vec<(&str, Out)>) -> Out {
     Out::Map(pairs.into_iter().map(|(k, v)| (k.to_string(), v)).collect())
@@ -386,6 +390,43 @@ impl Reported for PredictedWalk {
     }
 }
 
+impl Reported for PredictedGait {
+    fn values(&self) -> Vec<(&'static str, Out)> {
+        let pairs =
+            |list: &[(String, f64)]| Out::Map(list.iter().map(|(k, v)| (k.clone(), (*v).into())).collect());
+        let parameters = self.parameters.iter().map(|p| {
+            map(vec![
+                ("name", p.name.as_str().into()),
+                ("value", p.value.into()),
+                ("bounds", p.bounds.into()),
+                ("unit", p.unit.as_str().into()),
+            ])
+        });
+        let ways = self.ways.iter().map(|(way, objective)| {
+            map(vec![("way", way.as_str().into()), ("objective", (*objective).into())])
+        });
+        let without = self
+            .without
+            .as_ref()
+            .map(|(objective, goals)| map(vec![("objective", (*objective).into()), ("goals", pairs(goals))]));
+        let study = serde_json::to_string(&self.study).unwrap_or_default();
+        let mut values = vec![
+            ("speed", self.speed.into()),
+            ("study", study.into()),
+            ("study_text", self.study_text().into()),
+            ("model_text", self.model_text().map(str::to_string).into()),
+            ("motion", self.cycle.as_ref().map(|c| &c.motion).into()),
+            ("excitations", self.cycle.as_ref().map(|c| &c.excitations).into()),
+            ("parameters_found", Out::List(parameters.collect())),
+            ("without", without.unwrap_or(Out::None)),
+            ("ways", Out::List(ways.collect())),
+            ("html", self.page().map(str::to_string).into()),
+        ];
+        values.extend(self.solution.iter().flat_map(Reported::values));
+        values
+    }
+}
+
 impl Reported for Box<dyn Outcome> {
     fn values(&self) -> Vec<(&'static str, Out)> {
         Vec::new()
@@ -474,6 +515,7 @@ const TOOLS: &[Tool] = &[
     ("inverse", prepare::<Inverse>, defaults::<Inverse>),
     ("track", prepare::<Track>, defaults::<Track>),
     ("predict_walk", prepare::<PredictWalk>, defaults::<PredictWalk>),
+    ("predict", prepare::<Predict>, defaults::<Predict>),
     ("view", prepare::<View>, defaults::<View>),
     ("fit_paths", prepare::<FitPaths>, defaults::<FitPaths>),
     ("setup_file", prepare::<SetupFile>, defaults::<SetupFile>),
@@ -530,7 +572,12 @@ fn tool(name: &str) -> PyResult<(Runner, Value)> {
     let found = TOOLS.iter().find(|(n, ..)| *n == name);
     let (_, runner, defaults) =
         found.ok_or_else(|| PyKeyError::new_err(format!("there is no tool `{name}`")))?;
-    Ok((*runner, defaults()))
+    let mut known = defaults();
+    // Goals of one's own, which are left out where there are none.
+    if let (Value::Object(fields), "track" | "inverse") = (&mut known, name) {
+        fields.insert("goals".to_string(), Value::Array(Vec::new()));
+    }
+    Ok((*runner, known))
 }
 
 /// Reads a study (a file, or TOML with a name for messages): as JSON, and whether it has the defaults of Moco's files.
@@ -542,10 +589,18 @@ pub fn read_study(py: Python<'_>, path: PathBuf, text: Option<String>) -> PyResu
         None => StudySource::File(path),
     };
     let files = Layered::default();
-    let (study, is_moco) =
-        py.detach(|| source.read(&Context::new(&files))).map_err(|e| raise(py, "input", &e))?;
+    let registry = crate::registry(py);
+    let cx = Context { registry: registry.as_deref(), ..Context::new(&files) };
+    let (study, is_moco) = py.detach(|| source.read(&cx)).map_err(|e| raise(py, "input", &e))?;
     let json = serde_json::to_string(&study).map_err(|e| PyTypeError::new_err(e.to_string()))?;
     Ok((json, is_moco))
+}
+
+/// A study, given as JSON, as the text of a file.
+#[pyfunction]
+pub fn write_study(study: &str) -> PyResult<String> {
+    let study = serde_json::from_str(study).map_err(|e| PyTypeError::new_err(e.to_string()))?;
+    Ok(soleus::engine::io::study::write(&study))
 }
 
 /// Names of the tools.

@@ -84,13 +84,15 @@ pub fn run<T: Send>(
     show: Option<&Py<PyAny>>,
     work: impl FnOnce(&Context) -> T + Send,
 ) -> PyResult<Done<T>> {
+    let registry = crate::registry(py);
     let door = Door { start: Instant::now(), is_cancelled: AtomicBool::new(false), told: Mutex::default() };
     let done = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
-            let door = &door;
+            let (door, registry) = (&door, registry.as_deref());
             let body = move || {
-                let value = work(&Context::new(files).with_monitor(door).with_threads(threads));
+                let cx = Context::new(files).with_monitor(door).with_threads(threads);
+                let value = work(&Context { registry, ..cx });
                 // The receiver waits for it as long as this thread lives.
                 let _ = sender.send(());
                 value

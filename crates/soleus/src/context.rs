@@ -1,6 +1,7 @@
 //! What a tool runs in: its files, whom it tells, whether to go on, how many threads.
 
 use crate::error::Error;
+use crate::extension::Registry;
 use crate::files::Files;
 use soleus_model::{Diagnostic, Diagnostics, Severity};
 use std::path::Path;
@@ -117,12 +118,14 @@ pub struct Context<'a> {
     pub threads: usize,
     /// Whether warnings about model files are told; a command of many steps tells them in the first.
     pub model_warnings: bool,
+    /// Classes of forces and words of formulas beside those that are built in.
+    pub registry: Option<&'a Registry>,
 }
 
 impl<'a> Context<'a> {
     /// With these files; tells nobody, on one thread.
     pub fn new(files: &'a dyn Files) -> Self {
-        Context { files, monitor: &Silent, threads: 1, model_warnings: true }
+        Context { files, monitor: &Silent, threads: 1, model_warnings: true, registry: None }
     }
 
     /// Telling this one.
@@ -133,6 +136,11 @@ impl<'a> Context<'a> {
     /// On so many threads, at most [`MOST_THREADS`].
     pub fn with_threads(self, threads: usize) -> Self {
         Context { threads: threads.clamp(1, MOST_THREADS), ..self }
+    }
+
+    /// Knowing these classes and words, too.
+    pub fn with_registry(self, registry: &'a Registry) -> Self {
+        Context { registry: Some(registry), ..self }
     }
 
     /// Without warnings about model files.

@@ -115,6 +115,7 @@ pub mod emg;
 pub mod equilibrium;
 pub mod error;
 pub mod evaluation;
+pub mod extension;
 pub mod file_info;
 pub mod files;
 pub mod gait;

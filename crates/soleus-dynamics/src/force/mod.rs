@@ -254,6 +254,7 @@ impl CompiledForce {
     pub fn state_names(&self) -> Vec<&str> {
         let known: &[&str] = match &self.kernel {
             Kernel::Formula(f) => return f.states.iter().map(|s| s.0.as_str()).collect(),
+            Kernel::Path(PathForce::Formula(f)) => return f.states.iter().map(|s| s.0.as_str()).collect(),
             Kernel::ActivationCoordinateActuator(_) => &["activation"],
             Kernel::Bushing(b) if matches!(b.springs, bushing::Springs::Linear { .. }) => {
                 &["dissipated_energy"]
@@ -272,6 +273,9 @@ impl CompiledForce {
             Kernel::ActivationCoordinateActuator(a) => out[0] = a.default_activation,
             Kernel::Path(PathForce::ClutchedSpring { initial_stretch, .. }) => out[0] = *initial_stretch,
             Kernel::Formula(f) => out.iter_mut().zip(&f.states).for_each(|(o, s)| *o = s.1),
+            Kernel::Path(PathForce::Formula(f)) => {
+                out.iter_mut().zip(&f.states).for_each(|(o, s)| *o = s.1);
+            }
             _ => {}
         }
     }

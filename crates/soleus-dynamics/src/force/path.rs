@@ -4,6 +4,7 @@
 //! the tension, and applies it along the path.
 
 use super::coordinate_limit::quintic_step;
+use soleus_math::formula::Formula;
 use soleus_math::function::Expression;
 use soleus_math::{Function, Over, Real};
 
@@ -64,6 +65,42 @@ pub enum PathForce<P = f64> {
         /// l_c, m.
         cord_length: P,
     },
+    /// Formulas of length, speed, control and states of their own.
+    Formula(Box<PathFormula>),
+}
+
+/// Most states of one force, and most numbers that the evaluation of its formulas holds at a time: arrays of these sizes are its memory.
+pub(crate) const MAX_STATES: usize = 3;
+pub(crate) const MAX_STACK: usize = 64;
+
+/// T(l, l̇, e, z) and ż(l, l̇, e, z) as formulas; they see these numbers in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathFormula {
+    pub(crate) tension: Formula,
+    /// Names, values in the default state, and rates.
+    pub(crate) states: Vec<(String, f64, Formula)>,
+    pub(crate) has_control: bool,
+}
+
+impl PathFormula {
+    fn numbers<T: Real>(length: T, speed: T, control: T, states: &[T]) -> [T; 3 + MAX_STATES] {
+        let mut x = [T::zero(); 3 + MAX_STATES];
+        (x[0], x[1], x[2]) = (length, speed, control);
+        x[3..].iter_mut().zip(states).for_each(|(x, z)| *x = *z);
+        x
+    }
+
+    fn tension<T: Real>(&self, length: T, speed: T, control: T, states: &[T]) -> T {
+        let x = PathFormula::numbers(length, speed, control, states);
+        self.tension.value(&x, &mut [T::zero(); MAX_STACK])
+    }
+
+    fn states_dot<T: Real>(&self, length: T, speed: T, control: T, states: &[T], out: &mut [T]) {
+        let x = PathFormula::numbers(length, speed, control, states);
+        for (rate, (_, _, formula)) in out.iter_mut().zip(&self.states) {
+            *rate = formula.value(&x, &mut [T::zero(); MAX_STACK]);
+        }
+    }
 }
 
 /// A ligament with a quadratic toe region.
@@ -131,6 +168,7 @@ impl<P: Real> PathForce<P> {
     pub fn num_controls(&self) -> usize {
         match self {
             PathForce::Actuator { .. } | PathForce::ClutchedSpring { .. } | PathForce::McKibben { .. } => 1,
+            PathForce::Formula(f) => usize::from(f.has_control),
             _ => 0,
         }
     }
@@ -188,15 +226,27 @@ impl<P: Real> PathForce<P> {
                 let l = length - *cord_length;
                 control * *factor * (l.sq() * 3.0 - *thread_length_sq)
             }
+            PathForce::Formula(f) => f.tension(length, speed, control, states),
         }
     }
 
     /// Rates of the states. The clutch holds the spring while the control exceeds 2e-14
     /// (Simbody's SignificantReal); released, the stretch decays.
     #[inline]
-    pub fn states_dot<T: Over<P>>(&self, speed: T, control: T, states: &[T], states_dot: &mut [T]) {
-        if let PathForce::ClutchedSpring { relaxation, .. } = self {
-            states_dot[0] = T::cst(2e-14).where_below(control, || speed, || -states[0] / *relaxation);
+    pub fn states_dot<T: Over<P>>(
+        &self,
+        length: T,
+        speed: T,
+        control: T,
+        states: &[T],
+        states_dot: &mut [T],
+    ) {
+        match self {
+            PathForce::ClutchedSpring { relaxation, .. } => {
+                states_dot[0] = T::cst(2e-14).where_below(control, || speed, || -states[0] / *relaxation);
+            }
+            PathForce::Formula(f) => f.states_dot(length, speed, control, states, states_dot),
+            _ => {}
         }
     }
 }

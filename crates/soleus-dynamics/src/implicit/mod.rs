@@ -260,7 +260,7 @@ fn path_law<P: Real, T: Over<P>>(actor: &Actor<P>, [L, v, e]: [T; 3], z: &[T], z
                 r.copy_from_slice(zdot);
                 return T::zero();
             };
-            law.states_dot(v, e, z, r);
+            law.states_dot(L, v, e, z, r);
             subtract_from(zdot, r);
             law.tension(L, v, e, z)
         }

@@ -53,6 +53,7 @@ impl Builder<'_> {
             "SpringGeneralizedForce" => plain(self.spring_generalized(p)),
             "CoordinateLimitForce" => plain(self.coordinate_limit(p)),
             "ExpressionBasedCoordinateForce" => plain(self.expression_coordinate(p)),
+            "FormulaForce" if self.has_path(p) => on_path(self.formula_force(p)),
             "FormulaForce" => plain(self.formula_force(p)),
             "PointToPointSpring" => plain(self.point_to_point_spring(p)),
             "ExpressionBasedPointToPointForce" => plain(self.expression_point_to_point(p)),
@@ -295,6 +296,12 @@ impl Builder<'_> {
         let (coordinate, frame) = (["socket_coordinate", "coordinate"], ["socket_frame", "frame"]);
         let point = p.vec3("point", Vec3::zero());
         let target = match (named(&coordinate), named(&frame)) {
+            (a, b) if (a || b) && self.has_path(p) => {
+                let message = "a formula pulls along a path, or acts on a coordinate or a frame, not on both";
+                p.error(p.line_of("formula"), message, "use two forces");
+                None
+            }
+            (false, false) if self.has_path(p) => Some(FormulaTarget::Path),
             (true, true) => {
                 let message = "a formula acts on a coordinate or on a point of a frame, not on both";
                 p.error(p.line_of("formula"), message, "use two forces");

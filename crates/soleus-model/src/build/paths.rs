@@ -13,6 +13,9 @@ use crate::path::{
 };
 use soleus_math::{Function, Transform, Vec3, vec3};
 
+/// Classes of paths.
+const PATH_CLASSES: [&str; 3] = ["GeometryPath", "FunctionBasedPath", "Scholz2015GeometryPath"];
+
 impl Builder<'_> {
     /// Makes the wrap objects, body by body.
     pub(super) fn wraps(&mut self) {
@@ -121,10 +124,14 @@ impl Builder<'_> {
         self.geometry_of.get(&id).copied()
     }
 
+    /// Whether a force has a path.
+    pub(super) fn has_path(&self, p: &PropertyReader) -> bool {
+        p.object("path").is_some() || PATH_CLASSES.into_iter().any(|class| p.find(class).is_some())
+    }
+
     /// The path of a force; reports when it has none.
     pub(super) fn line_of_action(&self, p: &PropertyReader) -> Option<Path> {
-        let classes = ["GeometryPath", "FunctionBasedPath", "Scholz2015GeometryPath"];
-        let found = p.object("path").or_else(|| classes.into_iter().find_map(|class| p.find(class)));
+        let found = p.object("path").or_else(|| PATH_CLASSES.into_iter().find_map(|class| p.find(class)));
         let Some(e) = found else {
             p.error(p.element.line, "the force has no path", "");
             return None;

@@ -17,6 +17,11 @@ use std::sync::Arc;
 pub fn read(cx: &Context, source: &ModelSource) -> Result<Model, Error> {
     match source {
         ModelSource::File(path) => {
+            if cx.registry.is_some() {
+                let (document, log) = read_upgraded(cx, path)?;
+                let document = settle(cx, path, document, log)?;
+                return build(cx, path, &document);
+            }
             let (model, log) = osim::read_model(&cx.read(path)?, &path.display().to_string());
             settle(cx, path, model, log)
         }
@@ -28,7 +33,12 @@ pub fn read(cx: &Context, source: &ModelSource) -> Result<Model, Error> {
 /// Builds the model of a document.
 pub fn build(cx: &Context, path: &Path, document: &Document) -> Result<Model, Error> {
     let mut log = Diagnostics::new(path.display().to_string());
-    let model = soleus_model::build(document, &mut log);
+    let expanded = cx.registry.map(|r| {
+        let mut d = document.clone();
+        r.expand(&mut d, &mut log);
+        d
+    });
+    let model = soleus_model::build(expanded.as_ref().unwrap_or(document), &mut log);
     let mut model = settle(cx, path, model, log)?;
     model.file_version = document.version;
     Ok(model)
@@ -206,6 +216,7 @@ fn read_upgraded(cx: &Context, path: &Path) -> Result<(Option<Document>, Diagnos
     let (document, mut log) = osim::read_elements(&cx.read(path)?, &path.display().to_string());
     let document = document.map(|mut d| {
         osim::upgrade(&mut d, &mut log);
+        cx.registry.into_iter().for_each(|r| r.expand(&mut d, &mut log));
         d
     });
     Ok((document, log))

@@ -46,6 +46,7 @@ pub fn upgraded(cx: &Context, path: &Path) -> Result<(Document, Diagnostics), Er
     match document {
         Some(mut d) => {
             soleus_io::osim::upgrade(&mut d, &mut log);
+            cx.registry.into_iter().for_each(|r| r.expand(&mut d, &mut log));
             Ok((d, log))
         }
         None => Err(Error::input(path, log)),

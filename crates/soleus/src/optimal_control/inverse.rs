@@ -17,7 +17,7 @@ use soleus_io::setup::moco::{
     GoalKind, MocoInverseSetup, MocoSolver, MocoToolSetup, ModelStep, ModelStepKind, PrescribedCoordinate,
     TableOperator, Weight, WeightedSet,
 };
-use soleus_io::study::Study;
+use soleus_io::study::{Goal, Study};
 use soleus_math::Table;
 use soleus_model::ModelOperator;
 use soleus_model::id::CoordinateId;
@@ -71,6 +71,9 @@ pub struct Inverse {
     pub outputs: Vec<String>,
     /// Measured EMG, to compare activations with; its weight has no effect.
     pub emg: Option<Emg>,
+    /// Goals beside these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<Goal>,
     /// How it is solved, and which files are written.
     #[serde(flatten)]
     pub options: SolveOptions,
@@ -92,6 +95,7 @@ impl Inverse {
             constraint_tolerance: Some(s.constraint_tolerance),
             outputs: s.output_paths.clone(),
             emg: None,
+            goals: Vec::new(),
             options: SolveOptions { max_iterations, ..SolveOptions::default() },
         })
     }
@@ -202,9 +206,11 @@ impl Inverse {
             };
             study.goals.push(tool::goal("activation_effort", 1.0, kind));
         }
+        let mut study = Study::from(study);
+        study.setup.goals.extend(self.goals.iter().cloned());
         Ok(PosedStudy {
             path: path.to_path_buf(),
-            study: Study::from(study),
+            study,
             is_moco: true,
             model,
             inputs: Inputs { motions, root_angles: self.trial.root_angles, ..Inputs::default() },

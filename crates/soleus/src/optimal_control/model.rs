@@ -95,7 +95,10 @@ impl<'a> StudyModel<'a> {
 
     fn own_element(&self, cx: &Context) -> Result<Element, Error> {
         if let Some(e) = self.element {
-            return Ok(e.clone());
+            let mut d = Document { root: e.clone(), ..Document::default() };
+            let mut log = Diagnostics::new(self.path.display().to_string());
+            cx.registry.into_iter().for_each(|r| r.expand(&mut d, &mut log));
+            return cx.settle(self.path, Some(d.root), log);
         }
         let (file, document) = match self.file.and_then(|f| f.strip_prefix("builtin:")) {
             Some(name) => (Path::new(name).to_path_buf(), builtin(self.path, name)?),

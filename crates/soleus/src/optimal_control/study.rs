@@ -116,14 +116,22 @@ impl StudySource {
 
     /// The study, and whether it has the defaults of Moco's files.
     pub fn read(&self, cx: &Context) -> Result<(Study, bool), Error> {
-        match self {
+        let (mut study, is_moco) = match self {
             StudySource::File(path) => {
                 let (found, log) = study::read_file(&cx.read(path)?, &path.display().to_string());
-                cx.settle(path, found, log).map(|f| (f.study, f.is_moco))
+                cx.settle(path, found, log).map(|f| (f.study, f.is_moco))?
             }
-            StudySource::Text { path, text } => Ok((parse(cx, path, text)?, false)),
-            StudySource::Study { study, is_moco, .. } => Ok((Study::clone(study), *is_moco)),
+            StudySource::Text { path, text } => (parse(cx, path, text)?, false),
+            StudySource::Study { study, is_moco, .. } => (Study::clone(study), *is_moco),
+        };
+        // Words that others brought along are definitions, which the study's own precede.
+        for (name, formula) in cx.registry.into_iter().flat_map(|r| r.words()) {
+            if study.setup.definitions.iter().all(|d| d.name != name) {
+                let (name, formula) = (name.to_string(), formula.to_string());
+                study.setup.definitions.push(study::NamedFormula { name, formula, line: 0 });
+            }
         }
+        Ok((study, is_moco))
     }
 }
 

@@ -17,7 +17,7 @@ use soleus_control::solution::Columns;
 use soleus_io::setup::moco::{
     GoalKind, MocoSolver, MocoTrackSetup, TableOperator, TableSource, Weight, WeightedSet,
 };
-use soleus_io::study::Study;
+use soleus_io::study::{Goal, Study};
 use soleus_math::Table;
 use soleus_model::id::CoordinateId;
 use std::path::Path;
@@ -68,6 +68,9 @@ pub struct Track {
     pub control_weights: Vec<Weight>,
     /// Starts from the motion that is followed.
     pub start_from_reference: bool,
+    /// Goals beside these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<Goal>,
     /// How it is solved, and which files are written.
     #[serde(flatten)]
     pub options: SolveOptions,
@@ -101,6 +104,7 @@ impl Track {
             effort_weight: Some(if s.minimize_control_effort { s.control_effort_weight } else { 0.0 }),
             control_weights: s.controls_weights.clone(),
             start_from_reference: s.apply_tracked_states_to_guess,
+            goals: Vec::new(),
             options: SolveOptions { guess, ..SolveOptions::default() },
         })
     }
@@ -183,7 +187,9 @@ impl Track {
             };
             inputs.guess = Some(guess(path, table, times, intervals, &model)?);
         }
-        Ok(PosedStudy { path: path.to_path_buf(), study: Study::from(study), is_moco: true, model, inputs })
+        let mut study = Study::from(study);
+        study.setup.goals.extend(self.goals.iter().cloned());
+        Ok(PosedStudy { path: path.to_path_buf(), study, is_moco: true, model, inputs })
     }
 }
 

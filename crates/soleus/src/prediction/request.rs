@@ -639,6 +639,16 @@ impl PredictedGait {
     pub fn study_text(&self) -> &str {
         &self.text
     }
+
+    /// The model that the study is about as the text of a file, where it is not the one that was given.
+    pub fn model_text(&self) -> Option<&str> {
+        self.model.as_ref().map(|m| m.1.as_str())
+    }
+
+    /// The page, where a gait was found.
+    pub fn page(&self) -> Option<&str> {
+        self.page.as_deref()
+    }
 }
 
 impl Outcome for PredictedGait {

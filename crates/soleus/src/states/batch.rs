@@ -247,6 +247,25 @@ impl Batch {
         Ok(system)
     }
 
+    /// How it steps.
+    pub fn method(&self) -> BatchMethod {
+        self.method
+    }
+
+    /// The system that a copy has now.
+    pub(super) fn system_of_copy(&self, copy: usize) -> &Arc<System> {
+        self.own[copy].as_ref().unwrap_or(&self.evaluator.system)
+    }
+
+    /// Finds the order of elimination that every copy begins with.
+    pub(super) fn prepare(&self) {
+        self.order.get_or_init(|| Stepper::order(self));
+    }
+
+    pub(super) fn order(&self) -> Option<&SparseLu<f64>> {
+        self.order.get()
+    }
+
     /// Takes every copy `dt` further, in `steps` steps. A copy that cannot go on keeps its last good state.
     pub fn step(&self, copies: Copies, dt: f64, steps: usize, threads: usize) -> Result<Vec<Failure>, Error> {
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
@@ -263,7 +282,7 @@ impl Batch {
                 .evaluator
                 .wrong("arrays of a batch have other sizes than its copies need".to_string(), ""));
         }
-        self.order.get_or_init(|| Stepper::order(self));
+        self.prepare();
         let share = self.count.div_ceil(threads.clamp(1, self.count.max(1))).max(1);
         let mut failures = Vec::new();
         std::thread::scope(|scope| {
@@ -298,7 +317,7 @@ impl Batch {
         let mut room = self.rooms.take(|| Stepper::new(self));
         let mut failures = Vec::new();
         for k in 0..count {
-            let own = self.own[first + k].as_ref().unwrap_or(&self.evaluator.system);
+            let own = self.system_of_copy(first + k);
             let row = |list: &mut [f64], width: usize, from: &[f64]| {
                 list[k * width..(k + 1) * width].copy_from_slice(from)
             };
@@ -331,7 +350,7 @@ impl Batch {
 }
 
 /// Takes the first numbers of a list out of it.
-fn split<'a>(list: &mut &'a mut [f64], count: usize) -> &'a mut [f64] {
+pub(super) fn split<'a>(list: &mut &'a mut [f64], count: usize) -> &'a mut [f64] {
     let (a, b) = std::mem::take(list).split_at_mut(count);
     *list = b;
     a
@@ -344,22 +363,22 @@ const ANY_STEP: f64 = 1e9;
 const PROBING_STEP: f64 = 1e-3;
 
 /// One thread's way of stepping.
-struct Stepper {
-    method: Method,
+pub(super) struct Stepper {
+    pub(super) method: Method,
     x: Vec<f64>,
     /// Whether anything was reached.
     is_started: bool,
     constants: Arc<System>,
 }
 
-enum Method {
+pub(super) enum Method {
     Rosenbrock(Box<(ImplicitSystemOde<'static, Constant>, RosenbrockEuler<SparseLu<f64>>)>),
     Euler(Box<(SystemOde<'static, Constant>, SemiExplicitEuler)>),
     Merson(Box<(SystemOde<'static, Constant>, ExplicitRungeKutta)>),
 }
 
 impl Stepper {
-    fn new(batch: &Batch) -> Self {
+    pub(super) fn new(batch: &Batch) -> Self {
         let system = batch.evaluator.system.clone();
         let shared = || SystemRef::Shared(system.clone());
         let controls = Constant(vec![0.0; system.num_controls]);
@@ -403,7 +422,7 @@ impl Stepper {
     }
 
     /// Goes back to the order of elimination that every copy begins with.
-    fn forget_order(&mut self, order: Option<&SparseLu<f64>>) {
+    pub(super) fn forget_order(&mut self, order: Option<&SparseLu<f64>>) {
         if let (Method::Rosenbrock(both), Some(order)) = (&mut self.method, order) {
             let now = both.1.solver_mut();
             if now.analyses != order.analyses {
@@ -422,6 +441,21 @@ impl Stepper {
         dt: f64,
         steps: usize,
     ) -> Result<(), Stop> {
+        self.walk(system, t, parts, e, dt, steps, &mut |_, _, _| {})
+    }
+
+    /// The same; `each` sees time, state and rates at the start and after every step.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn walk(
+        &mut self,
+        system: &Arc<System>,
+        t: f64,
+        parts: [&[f64]; 3],
+        e: &[f64],
+        dt: f64,
+        steps: usize,
+        each: &mut dyn FnMut(f64, &[f64], &[f64]),
+    ) -> Result<(), Stop> {
         self.x.clear();
         parts.iter().for_each(|p| self.x.extend_from_slice(p));
         self.is_started = false;
@@ -439,7 +473,7 @@ impl Stepper {
                 self.x.resize(Integrator::<ImplicitSystemOde<'static, Constant>>::state(m).len(), 0.0);
                 m.start(ode, t, &self.x)?;
                 self.is_started = true;
-                drive(m, ode, t, dt, steps)
+                drive(m, ode, t, dt, steps, each)
             }
             Method::Euler(both) => {
                 let (ode, m) = &mut **both;
@@ -447,7 +481,7 @@ impl Stepper {
                 ode.controls.0.copy_from_slice(e);
                 m.start(ode, t, &self.x)?;
                 self.is_started = true;
-                drive(m, ode, t, dt, steps)
+                drive(m, ode, t, dt, steps, each)
             }
             Method::Merson(both) => {
                 let (ode, m) = &mut **both;
@@ -455,7 +489,7 @@ impl Stepper {
                 ode.controls.0.copy_from_slice(e);
                 m.start(ode, t, &self.x)?;
                 self.is_started = true;
-                drive(m, ode, t, dt, steps)
+                drive(m, ode, t, dt, steps, each)
             }
         }
     }
@@ -475,11 +509,20 @@ impl Stepper {
 }
 
 /// Steps that end at t + dt; times are multiples, so that nothing adds up.
-fn drive<P, I: Integrator<P>>(m: &mut I, ode: &mut P, t: f64, dt: f64, steps: usize) -> Result<(), Stop> {
+fn drive<P, I: Integrator<P>>(
+    m: &mut I,
+    ode: &mut P,
+    t: f64,
+    dt: f64,
+    steps: usize,
+    each: &mut dyn FnMut(f64, &[f64], &[f64]),
+) -> Result<(), Stop> {
+    each(t, m.state(), m.rates());
     for k in 1..=steps {
         let end = t + dt * k as f64 / steps as f64;
         while m.span().1 < end {
             m.step(ode, end)?;
+            each(m.span().1, m.state(), m.rates());
         }
     }
     Ok(())

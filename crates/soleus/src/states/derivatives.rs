@@ -28,7 +28,7 @@ struct JacobianRoom {
     residual: Vec<f64>,
 }
 
-struct DualRoom {
+pub(super) struct DualRoom {
     ws: Workspace<D>,
     x: State<D>,
     controls: Vec<D>,
@@ -191,11 +191,7 @@ impl Derivatives {
         let mut out: Vec<&mut [f64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
         let troubles = shared(count, threads, &sizes, &mut out, &|range, mine| {
             self.evaluator.with_room(|room| {
-                let mut dual = self.dual_rooms.take(|| DualRoom {
-                    ws: system.workspace(),
-                    x: system.default_state.lift(),
-                    controls: vec![D::default(); ne],
-                });
+                let mut dual = self.dual_rooms.take(|| DualRoom::new(system));
                 let mut troubles = Troubles::default();
                 for (k, i) in range.enumerate() {
                     room.load(system, states, i);
@@ -221,8 +217,16 @@ impl Derivatives {
 }
 
 impl DualRoom {
+    pub(super) fn new(system: &System) -> Self {
+        DualRoom {
+            ws: system.workspace(),
+            x: system.default_state.lift(),
+            controls: vec![D::default(); system.num_controls],
+        }
+    }
+
     /// Columns of A and B, several at once. False if accelerations are undetermined.
-    fn linearize(
+    pub(super) fn linearize(
         &mut self,
         s: &System,
         x: &State<f64>,

@@ -19,10 +19,12 @@
 
 pub mod batch;
 mod derivatives;
+mod gradient;
 mod quantity;
 
 pub use batch::{Batch, BatchMethod};
 pub use derivatives::{Derivatives, JacobianValues};
+pub use gradient::{At, StepGradients};
 pub use quantity::{BodyQuantity, MUSCLE, Part, Quantity, Stage};
 
 use crate::context::Context;

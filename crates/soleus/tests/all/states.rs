@@ -2,7 +2,7 @@
 
 use soleus::engine::math::random::Random;
 use soleus::states::batch::Copies;
-use soleus::states::{Batch, BatchMethod, Derivatives, Evaluator, Quantity, Rows, States};
+use soleus::states::{At, Batch, BatchMethod, Derivatives, Evaluator, Quantity, Rows, States};
 use soleus::{Context, Memory};
 use std::sync::Arc;
 
@@ -138,6 +138,82 @@ fn identity_copies_of_a_batch_do_not_meet() {
         assert_eq!(alone.0, all.0[i * n..(i + 1) * n]);
         assert_eq!(alone.2, all.2[i * nz..(i + 1) * nz]);
     }
+}
+
+/// Gradients of steps beside central differences of the steps themselves, for several weighted sums at once.
+#[test]
+fn deriv_steps_of_a_batch() {
+    let e = evaluator();
+    let document = Arc::new(soleus::engine::io::osim::read_document(GAIT, "gait.osim").0.unwrap());
+    let s = &*e.system;
+    let (n, nz, ne) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
+    let (nx, count, sums) = (2 * n + nz, 2, 3);
+    let mut random = Random::new(3);
+    // Away from equilibrium, where fibers rest: there the curvature of their force bends, and differences are of first order.
+    let mut x = states(&e, count);
+    x[2].iter_mut().for_each(|z| *z *= 1.0 + 0.01 * random.normal());
+    let weights: Vec<f64> = (0..count * sums * nx).map(|_| random.normal()).collect();
+    for (method, dt, steps) in [
+        (BatchMethod::Rosenbrock, 2e-3, 1),
+        (BatchMethod::Rosenbrock, 4e-3, 3),
+        (BatchMethod::SemiExplicitEuler, 2e-5, 1),
+        (BatchMethod::SemiExplicitEuler, 6e-5, 3),
+    ] {
+        let batch = Batch::new(e.clone(), document.clone(), count, method, 1e-3);
+        let at = At { time: &vec![0.0; count], q: &x[0], u: &x[1], z: &x[2], e: &x[3] };
+        let found = batch.gradients(at, dt, steps, &weights, sums, 1).unwrap();
+        assert!(found.failures.is_empty());
+        assert_eq!(found, batch.gradients(at, dt, steps, &weights, sums, 2).unwrap());
+        // The sums after the step, from states changed by h along a direction.
+        let along: Vec<f64> = (0..count * (nx + ne)).map(|_| random.normal()).collect();
+        let after = |h: f64| {
+            let mut y = x.clone();
+            let widths = [n, n, nz, ne];
+            for copy in 0..count {
+                let mut d = along[copy * (nx + ne)..(copy + 1) * (nx + ne)].iter();
+                for (part, w) in y.iter_mut().zip(widths) {
+                    part[copy * w..(copy + 1) * w].iter_mut().for_each(|v| *v += h * d.next().unwrap());
+                }
+            }
+            let [q, u, z, controls] = &mut y;
+            let copies = Copies { time: &mut vec![0.0; count], q, u, z, e: controls };
+            assert!(batch.step(copies, dt, steps, 1).unwrap().is_empty());
+            (0..count * sums)
+                .map(|k| {
+                    let (copy, w) = (k / sums, &weights[k * nx..(k + 1) * nx]);
+                    let row = [
+                        &q[copy * n..(copy + 1) * n],
+                        &u[copy * n..(copy + 1) * n],
+                        &z[copy * nz..(copy + 1) * nz],
+                    ]
+                    .concat();
+                    row.iter().zip(w).map(|(x, w)| x * w).sum::<f64>()
+                })
+                .collect::<Vec<f64>>()
+        };
+        // Differences of fourth order. Curves of muscles and contacts are made of pieces, and shorter steps cross fewer of their ends.
+        let h = 1e-7;
+        let [a, b, c, d] = [h, -h, 2.0 * h, -2.0 * h].map(after);
+        for k in 0..count * sums {
+            let expected = (8.0 * (a[k] - b[k]) - (c[k] - d[k])) / (12.0 * h);
+            let direction = &along[k / sums * (nx + ne)..(k / sums + 1) * (nx + ne)];
+            let by = found.x[k * nx..(k + 1) * nx].iter().chain(&found.e[k * ne..(k + 1) * ne]);
+            let terms: Vec<f64> = by.zip(direction).map(|(g, d)| g * d).collect();
+            let (sum, size) = (terms.iter().sum::<f64>(), terms.iter().map(|t| t.abs()).sum::<f64>());
+            let error = (sum - expected).abs();
+            assert!(error < 1e-6 * size, "{method:?}, {steps} steps, {k}: {sum} and {expected} of {size}");
+        }
+    }
+}
+
+#[test]
+fn analytic_a_step_without_gradients_says_so() {
+    let e = evaluator();
+    let document = Arc::new(soleus::engine::io::osim::read_document(GAIT, "gait.osim").0.unwrap());
+    let batch = Batch::new(e, document, 0, BatchMethod::Rkm, 1e-3);
+    let at = At { time: &[], q: &[], u: &[], z: &[], e: &[] };
+    let message = batch.gradients(at, 1e-3, 1, &[], 1, 1).unwrap_err().to_string();
+    assert!(message.contains("rosenbrock"), "{message}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::force::formula::{FormulaForce, MAX_NUMBERS, MAX_STACK, MAX_STATES, Seen, Target};
+use crate::force::path::{self, PathFormula};
 use soleus_math::formula::{Expr, Formula, FormulaError, Item, Meaning, Scope, Unknown};
 use soleus_math::names::nearest_name;
 
@@ -117,7 +118,63 @@ impl Scope for Words<'_> {
     }
 }
 
+/// What the formulas of a force along a path may name: the numbers of [`PathFormula`], in their order.
+struct PathWords<'a>(&'a model::FormulaForce);
+
+impl Scope for PathWords<'_> {
+    fn resolve(&mut self, name: &str, item: Option<&str>) -> Result<Meaning, Unknown> {
+        let force = self.0;
+        if let (Some((_, x)), None) = (force.constants.iter().find(|c| c.0 == name), item) {
+            return Ok(Meaning::Expr(Expr::number(*x)));
+        }
+        let words = ["length", "lengthening_speed", "control"].into_iter();
+        let all: Vec<&str> = words.chain(force.states.iter().map(|s| s.name.as_str())).collect();
+        match (all.iter().position(|w| *w == name), item) {
+            (Some(i), None) => Ok(Meaning::Number(i)),
+            _ => {
+                let constants = force.constants.iter().map(|c| c.0.as_str());
+                let nearest = nearest_name(name, all.iter().copied().chain(constants), 3);
+                let hint = "a force along a path may see length, lengthening_speed, control, its states and constants";
+                Err(Unknown {
+                    nearest: nearest.map(str::to_string),
+                    hint: hint.to_string(),
+                    ..Unknown::default()
+                })
+            }
+        }
+    }
+
+    fn items(&mut self, _: &str) -> Vec<Item> {
+        Vec::new()
+    }
+}
+
 impl<P: Real> Making<'_, '_, P> {
+    /// A tension along a path by formulas.
+    fn path_formula(&mut self, m: &model::FormulaForce) -> Result<Compiled<P>, ForceError> {
+        let wrong = |message: String| ForceError::Function { what: "formula", message };
+        let mut words = PathWords(m);
+        let mut number = |e: &Expr, what: &str| {
+            let f = Formula::new(e, &mut words).map_err(|e| {
+                let hint = e.hint();
+                wrong(if hint.is_empty() { e.to_string() } else { format!("{e} ({hint})") })
+            })?;
+            match f.width() == 1 && f.stack_len() <= path::MAX_STACK {
+                true => Ok(f),
+                false if f.width() != 1 => Err(wrong(format!("{what} is a number, not a vector"))),
+                false => Err(wrong(format!("{what} is too long a formula"))),
+            }
+        };
+        let Some(formula) = &m.formula else { return Err(wrong("there is no formula".to_string())) };
+        let tension = number(formula, "a tension")?;
+        let mut states = Vec::new();
+        for s in &m.states {
+            states.push((s.name.clone(), s.default, number(&s.rate, "a rate")?));
+        }
+        let force = PathFormula { tension, states, has_control: m.control.is_some() };
+        Ok((Kernel::Path(PathForce::Formula(Box::new(force))), vec![self.name.to_string()]))
+    }
+
     pub(super) fn formula_force(&mut self, m: &model::FormulaForce) -> Result<Compiled<P>, ForceError> {
         let resolve = self.resolve;
         let wrong = |message: String| ForceError::Function { what: "formula", message };
@@ -127,6 +184,9 @@ impl<P: Real> Making<'_, '_, P> {
         };
         if m.states.len() > MAX_STATES {
             return Err(wrong(format!("{} states; a force has at most {MAX_STATES}", m.states.len())));
+        }
+        if m.target == model::FormulaTarget::Path {
+            return self.path_formula(m);
         }
         let own = match m.target {
             model::FormulaTarget::Coordinate(c) => Some(resolve.mobility(c)),
