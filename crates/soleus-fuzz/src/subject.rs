@@ -84,11 +84,11 @@ pub const WALKER: &[u8] = include_bytes!("../../../models/gait2d.osim");
 pub fn walker_files() -> Vec<(String, Vec<u8>)> {
     let files = Memory::new()
         .with("gait2d.osim", WALKER)
-        .with("walk.sto", include_bytes!("../../../models/gait2d_walk.sto"));
+        .with("gait2d_walk.sto", include_bytes!("../../../models/gait2d_walk.sto"));
     let cx = Context::new(&files);
     let trial = Synthesize {
         model: "gait2d.osim".into(),
-        motion: "walk.sto".into(),
+        motion: "gait2d_walk.sto".into(),
         cycles: 2,
         output: Some("lab".into()),
         ..Synthesize::default()
@@ -303,9 +303,9 @@ pub const TOOL_SETUPS: &[&str] = &[
     r#"<OpenSimDocument Version="40000"><MocoInverse name="inverse"><ModelProcessor name="model"><filepath>subject.osim</filepath><operators><ModOpReplaceMusclesWithDeGrooteFregly2016/><ModOpIgnoreTendonCompliance/><ModOpAddReserves><optimal_force>100</optimal_force></ModOpAddReserves></operators></ModelProcessor>
 <TableProcessor name="kinematics"><filepath>walk.mot</filepath></TableProcessor><initial_time>0.02</initial_time><final_time>0.06</final_time><mesh_interval>0.02</mesh_interval><max_iterations>3</max_iterations></MocoInverse></OpenSimDocument>"#,
     r#"<OpenSimDocument Version="40000"><CMCTool name="cmc"><model_file>subject.osim</model_file><initial_time>0.02</initial_time><final_time>0.06</final_time><external_loads_file>loads.xml</external_loads_file>
-<desired_kinematics_file>walk.mot</desired_kinematics_file><task_set_file>cmc_tasks.xml</task_set_file><lowpass_cutoff_frequency>6</lowpass_cutoff_frequency><cmc_time_window>0.01</cmc_time_window><use_fast_optimization_target>false</use_fast_optimization_target></CMCTool></OpenSimDocument>"#,
-    r#"<OpenSimDocument Version="40000"><RRATool name="rra"><model_file>subject.osim</model_file><initial_time>0.02</initial_time><final_time>0.03</final_time><external_loads_file>loads.xml</external_loads_file><desired_kinematics_file>walk.mot</desired_kinematics_file>
-<task_set_file>cmc_tasks.xml</task_set_file><lowpass_cutoff_frequency>6</lowpass_cutoff_frequency><adjust_com_to_reduce_residuals>true</adjust_com_to_reduce_residuals><adjusted_com_body>pelvis</adjusted_com_body><output_model_file>moved.osim</output_model_file></RRATool></OpenSimDocument>"#,
+<desired_kinematics_file>walk.mot</desired_kinematics_file><task_set_file>cmc_tasks.xml</task_set_file><cmc_time_window>0.01</cmc_time_window><use_fast_optimization_target>false</use_fast_optimization_target></CMCTool></OpenSimDocument>"#,
+    r#"<OpenSimDocument Version="40000"><RRATool name="rra"><model_file>subject.osim</model_file><replace_force_set>false</replace_force_set><initial_time>0.02</initial_time><final_time>0.03</final_time><external_loads_file>loads.xml</external_loads_file><desired_kinematics_file>walk.mot</desired_kinematics_file>
+<task_set_file>cmc_tasks.xml</task_set_file><adjust_com_to_reduce_residuals>true</adjust_com_to_reduce_residuals><adjusted_com_body>pelvis</adjusted_com_body><output_model_file>moved.osim</output_model_file></RRATool></OpenSimDocument>"#,
     r#"<OpenSimDocument Version="40000"><MocoTrack name="track"><ModelProcessor name="model"><filepath>subject.osim</filepath><operators><ModOpReplaceMusclesWithDeGrooteFregly2016/><ModOpIgnoreTendonCompliance/><ModOpAddReserves><optimal_force>100</optimal_force></ModOpAddReserves></operators></ModelProcessor>
 <TableProcessor name="states_reference"><filepath>walk.mot</filepath></TableProcessor><initial_time>0.02</initial_time><final_time>0.06</final_time><mesh_interval>0.02</mesh_interval><allow_unused_references>true</allow_unused_references></MocoTrack></OpenSimDocument>"#,
     r#"<OpenSimDocument Version="40000"><IMUPlacer><model_file>gait2d.osim</model_file><orientation_file_for_calibration>lab/static_imu.sto</orientation_file_for_calibration><sensor_to_opensim_rotations>-1.5707963267948966 0 0</sensor_to_opensim_rotations><output_model_file>placed.osim</output_model_file></IMUPlacer></OpenSimDocument>"#,

@@ -254,6 +254,9 @@ fn halton(mut i: usize, base: usize) -> f64 {
 /// So many numbers the equations of a fit have at most: 1.6 GB. Six coordinates at order 7 stay below.
 const MOST_NUMBERS: usize = 200_000_000;
 
+/// The highest order of polynomials. Powers of two radians are 1e12 there, and no digit of a sum of such terms is left beyond it.
+pub const MOST_ORDER: usize = 40;
+
 fn fit_one(
     model: &Model,
     system: &System,
@@ -267,7 +270,8 @@ fn fit_one(
     let count = |order| options.samples_per_coefficient.saturating_mul(terms(order)).max(40);
     // A path over very many coordinates has more terms than can be fitted.
     let numbers = |order| count(order).saturating_mul(terms(order)).saturating_mul(1 + dim);
-    let highest = (options.min_order..=options.max_order).rev().find(|&order| numbers(order) <= MOST_NUMBERS);
+    let orders = options.min_order..=options.max_order.min(MOST_ORDER);
+    let highest = orders.rev().find(|&order| numbers(order) <= MOST_NUMBERS);
     let Some(highest) = highest else { return Some(unfitted(force, coordinates)) };
     let test = sample((model, system), options, force, coordinates, count(highest) / 2, 2, go_on)?;
     let train = sample((model, system), options, force, coordinates, count(highest), 0, go_on)?;

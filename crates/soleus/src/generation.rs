@@ -13,6 +13,7 @@ use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::model;
+use crate::path_fitting::check_order;
 use crate::source::ModelSource;
 use serde::{Deserialize, Serialize};
 use soleus_batch::{Evaluation, Refusal};
@@ -72,6 +73,7 @@ impl Generate {
         let path = self.model.path();
         let (mut model, mut system) = model::system(cx, &self.model, &Options::default())?;
         if let Some(max_order) = self.fit_paths {
+            check_order(path, max_order)?;
             let options = FitOptions { max_order, ..FitOptions::default() };
             let fitted = fit_paths(&model, &system, &options, &mut |done, all| {
                 cx.progress("paths", done, all);

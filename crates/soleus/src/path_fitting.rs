@@ -30,9 +30,9 @@ use soleus_model::document::Element;
 use soleus_model::{Document, Force, Model, angles};
 use soleus_simulation::system::state_column;
 pub use soleus_tools::fit_paths::FitOptions;
-use soleus_tools::fit_paths::{FittedPath, fit_paths};
+use soleus_tools::fit_paths::{FittedPath, MOST_ORDER, fit_paths};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Polynomials in place of the paths of a model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,6 +69,16 @@ impl Default for FitPaths {
     }
 }
 
+/// Refuses orders of polynomials that make no sense.
+pub(crate) fn check_order(path: &Path, order: usize) -> Result<(), Error> {
+    let message = match order {
+        0 => "polynomials of order 0 have no moment arms".to_string(),
+        1..=MOST_ORDER => return Ok(()),
+        _ => format!("polynomials of order {order} cannot be computed with"),
+    };
+    Err(Error::content(path, 0, "", message, &format!("give an order from 1 to {MOST_ORDER}; usual is 6")))
+}
+
 impl FitPaths {
     /// Fits all paths, and puts them into the model.
     pub fn run(&self, cx: &Context) -> Result<FittedModel, Error> {
@@ -76,10 +86,7 @@ impl FitPaths {
         not_negative(path, "how far around the motion, rad", self.margin)?;
         positive(path, "tolerance of lengths, m", self.length_tolerance)?;
         positive(path, "tolerance of moment arms, m", self.moment_arm_tolerance)?;
-        if self.max_order == 0 {
-            let message = "polynomials of order 0 have no moment arms";
-            return Err(Error::content(path, 0, "", message, "give an order of 1 or more"));
-        }
+        check_order(path, self.max_order)?;
         let (model, system) = model::system(cx, &self.model, &Options::default())?;
         let options = FitOptions {
             max_order: self.max_order,

@@ -1,5 +1,5 @@
 use crate::models::{leg, table};
-use soleus::{Context, Evaluate, Files, FitPaths, Outcome};
+use soleus::{Context, Evaluate, Files, FitPaths, Generate, Outcome};
 
 /// The model with polynomials has the lengths of the model with paths, as well as the fit says.
 #[test]
@@ -52,8 +52,13 @@ fn issue_20_numbers_that_make_no_sense_are_refused() {
         FitPaths { moment_arm_tolerance: 0.0, ..good.clone() },
         FitPaths { margin: f64::INFINITY, ..good.clone() },
         FitPaths { max_order: 0, ..good.clone() },
+        // Took hours to say nothing, here and in `generate`.
+        FitPaths { max_order: 1 << 32, ..good.clone() },
     ] {
         let said = wrong.run(&cx).unwrap_err().to_string();
         assert!(said.contains("hint: give"), "{said}");
     }
+    let source = Generate { model: "leg.osim".into(), fit_paths: Some(1 << 32), ..Default::default() };
+    let said = source.run(&cx).unwrap_err().to_string();
+    assert!(said.contains("hint: give an order from 1 to 40"), "{said}");
 }
