@@ -295,10 +295,12 @@ impl<'a> Numbers<'a> {
         Ok(Numbers { device, memory, count, single })
     }
     fn write(&self, x: &[f64]) -> Fallible<()> {
-        Ok(match self.single {
-            true => self.device.write(self.memory, &x.iter().map(|x| *x as f32).collect::<Vec<f32>>())?,
-            false => self.device.write(self.memory, x)?,
-        })
+        if self.single {
+            self.device.write(self.memory, &x.iter().map(|x| *x as f32).collect::<Vec<f32>>())?;
+        } else {
+            self.device.write(self.memory, x)?;
+        }
+        Ok(())
     }
     fn read(&self) -> Fallible<Vec<f64>> {
         Ok(if self.single {

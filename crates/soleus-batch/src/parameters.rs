@@ -17,8 +17,11 @@ use std::collections::HashMap;
 pub struct BatchParameter {
     /// What it is, for messages: `mass of torso`.
     pub name: String,
-    change: Box<dyn Fn(&mut Model, f64)>,
+    change: Box<Change>,
 }
+
+/// What a factor does to a model.
+type Change = dyn Fn(&mut Model, f64);
 
 impl BatchParameter {
     /// A parameter by what a factor does to a model.
