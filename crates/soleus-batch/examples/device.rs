@@ -5,6 +5,7 @@ use soleus_batch::cuda::{Compile, Device, Kernel, KernelStore, Memory};
 use soleus_batch::{DeviceBatch, DevicePrograms, Evaluation, ImplicitEvaluation, Layout, Step};
 use soleus_dynamics::System;
 use soleus_dynamics::implicit::ImplicitSystem;
+use soleus_graph::lanes::Lanes;
 use soleus_graph::{Program, Structured, source};
 use soleus_math::Random;
 use soleus_model::operator::ModelOperator;
@@ -103,12 +104,46 @@ fn prepare(file: &str, folder: &Path) -> Fallible<()> {
     let with_h: Vec<Vec<f64>> = states.iter().map(|x| x.iter().copied().chain([h]).collect()).collect();
     let step = evaluation.step_program(&system, Step::LinearlyImplicit);
     write(folder, "step", &step, 2 * n, &with_h, None)?;
-    // Where steps begin, and how many of the numbers are coordinates, speeds and states.
-    let d = &system.default_state;
+    // Where steps begin: the default pose, lifted or lowered until its feet just leave the ground, muscles in balance.
+    let mut d = system.default_state.clone();
+    let controls = vec![0.05; layout.e.len()];
+    for (name, z) in system.aux_names.iter().zip(&mut d.z) {
+        if name.ends_with("/activation") {
+            *z = 0.05;
+        }
+    }
+    let failed = system.solve_equilibrium(&mut d, &controls, &mut ws).len();
+    println!("{failed} muscles are without balance at the start");
+    let height = model.coordinates.iter().position(|c| c.name == "pelvis_ty");
+    if let Some(m) = height.map(|c| system.tree.mobility_of_coordinate[c]) {
+        let falls = |q: f64, ws: &mut soleus_dynamics::Workspace<f64>| {
+            let mut x = d.clone();
+            x.q[m] = q;
+            system.compute_motion(&x, &controls, ws).is_ok() && ws.udot[m] < 0.0
+        };
+        let heights: Vec<f64> = (0..400).map(|k| 2.0 - 0.005 * f64::from(k)).collect();
+        let standing = heights.into_iter().take_while(|q| falls(*q, &mut ws)).last();
+        d.q[m] = standing.unwrap_or(d.q[m]);
+        println!("steps begin with the pelvis at {:.3} m", d.q[m]);
+    }
     let mut start: Vec<f64> = vec![n as f64, layout.z.len() as f64, layout.e.len() as f64];
     start.extend(d.q.iter().chain(&d.u).chain(&d.z));
-    start.extend((0..layout.e.len()).map(|_| 0.05));
+    start.extend(&controls);
     start.push(d.time);
+    // On this CPU first.
+    let lanes = Lanes::new(step.clone(), false);
+    let copies = 8;
+    let mut x: Vec<f64> =
+        start[3..].iter().chain([&h]).flat_map(|&v| std::iter::repeat_n(v, copies)).collect();
+    let mut random = Random::new(7);
+    x[..2 * n * copies].iter_mut().for_each(|v| *v += 0.01 * random.normal());
+    let mut y = vec![0.0; lanes.outputs() * copies];
+    let alive = (1..=5000).take_while(|_| {
+        lanes.run(&x, &mut y, copies, 1);
+        x[..layout.z.end * copies].copy_from_slice(&y[..layout.z.end * copies]);
+        y.iter().all(|y| y.abs() < 1e6)
+    });
+    println!("{} steps of 2 ms of {copies} copies stay finite on this CPU", alive.count());
     Ok(std::fs::write(folder.join("start"), bytes(&start))?)
 }
 
