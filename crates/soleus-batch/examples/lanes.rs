@@ -1,8 +1,8 @@
 //! Evaluations per second on this CPU, the engine and lanes in one run: `lanes MODEL [ORDER]`, with paths fitted to polynomials up to an order.
 
-use soleus_batch::{Batch, BatchOptions, Evaluation, Step};
+use soleus_batch::{Batch, BatchOptions, Evaluation, ImplicitEvaluation, Step};
 use soleus_dynamics::System;
-use soleus_graph::lanes::Lanes;
+use soleus_graph::lanes::{Lanes, Width};
 use soleus_model::operator::ModelOperator;
 use soleus_model::path::Path as ModelPath;
 use soleus_tools::fit_paths::{FitOptions, fit_paths};
@@ -71,15 +71,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("engine: {:.2} µs", engine * 1e6);
     let step = evaluation.step_program(&system, Step::LinearlyImplicit);
     let gradient = evaluation.gradient_program();
-    for (what, program) in [("evaluate", &program), ("step", &step), ("gradient", &gradient)] {
-        for single in [false, true] {
+    let implicit = ImplicitEvaluation::record(&model, &system)?;
+    let (residuals, by_residuals) = (implicit.program(), implicit.gradient_program());
+    for (what, program) in [
+        ("evaluate", &program),
+        ("step", &step),
+        ("gradient", &gradient),
+        ("residuals", &residuals),
+        ("gradient of residuals", &by_residuals),
+    ] {
+        for (single, width) in
+            [(false, Width::Widest), (true, Width::Widest), (false, Width::Avx2), (true, Width::Avx2)]
+        {
             let start = Instant::now();
-            let lanes = Lanes::new(program.clone(), single);
+            let lanes = Lanes::of_width(program.clone(), single, width);
             let prepared = start.elapsed().as_secs_f64();
-            let width = lanes.inputs();
+            let count = lanes.inputs();
             let value = |i: usize, k: usize| states[k].get(i).copied().unwrap_or(0.002);
             let x: Vec<f64> =
-                (0..width).flat_map(|i| (0..n).map(move |k| (i, k))).map(|(i, k)| value(i, k)).collect();
+                (0..count).flat_map(|i| (0..n).map(move |k| (i, k))).map(|(i, k)| value(i, k)).collect();
             let mut y = vec![0.0; lanes.outputs() * n];
             let (mut best, mut own) = ([f64::INFINITY; 2], f64::INFINITY);
             for _ in 0..7 {
@@ -102,7 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 program.operations(),
                 prepared * 1e3
             );
-            if what == "evaluate" {
+            if what == "evaluate" && width == Width::Widest {
                 let agreement =
                     evaluation.check(&model, &system, if single { 1e-4 } else { 1e-12 }, &mut |states| {
                         let n = states.len();

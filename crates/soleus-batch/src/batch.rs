@@ -1,6 +1,7 @@
 //! Copies of a model that are stepped together.
 
 use crate::evaluation::{Evaluation, Layout, Refusal};
+use crate::parameters::BatchParameter;
 use crate::step::Step;
 use crate::{Agreement, Mismatch};
 use soleus_dynamics::System;
@@ -75,7 +76,27 @@ impl Batch {
         copies: usize,
         options: BatchOptions,
     ) -> Result<Batch, BatchError> {
-        let evaluation = Evaluation::record(model, system)?;
+        Batch::of(Evaluation::record(model, system)?, model, system, copies, options)
+    }
+
+    /// The same with parameters that differ from copy to copy; factors are 1 until they are written.
+    pub fn with_parameters(
+        model: &Model,
+        system: &System,
+        parameters: &[BatchParameter],
+        copies: usize,
+        options: BatchOptions,
+    ) -> Result<Batch, BatchError> {
+        Batch::of(Evaluation::record_with(model, parameters)?, model, system, copies, options)
+    }
+
+    fn of(
+        evaluation: Evaluation,
+        model: &Model,
+        system: &System,
+        copies: usize,
+        options: BatchOptions,
+    ) -> Result<Batch, BatchError> {
         // In 64 bits first: what is traced wrongly must not hide behind the rounding of 32.
         let program = evaluation.program();
         evaluation.check_reference(model, system, &program)?;
@@ -93,6 +114,7 @@ impl Batch {
         let mut start: Vec<f64> = d.q.iter().chain(&d.u).chain(&d.z).copied().collect();
         start.resize(evaluation.layout.inputs() + 1, 0.0);
         start[evaluation.layout.time] = d.time;
+        start[evaluation.layout.p.clone()].fill(1.0);
         let x = start.iter().flat_map(|&v| std::iter::repeat_n(v, copies)).collect();
         Ok(Batch {
             layout: evaluation.layout.clone(),
@@ -150,9 +172,16 @@ impl Batch {
         &mut self.x[rows]
     }
 
-    /// Puts one copy back to the start.
+    /// Factors of the parameters of all copies, in the order in which they were asked for.
+    pub fn parameters_mut(&mut self) -> &mut [f64] {
+        let rows = self.rows(&self.layout.p);
+        &mut self.x[rows]
+    }
+
+    /// Puts one copy back to the start. Its parameters stay.
     pub fn reset(&mut self, copy: usize) {
-        for (i, v) in self.start.iter().enumerate() {
+        let states = self.start.iter().enumerate().take(self.layout.time + 1);
+        for (i, v) in states {
             self.x[i * self.copies + copy] = *v;
         }
     }
@@ -184,7 +213,8 @@ impl Batch {
         self.step.run(&self.x, &mut y, n, self.threads);
         let states = self.layout.z.end * n;
         self.x[..states].copy_from_slice(&y[..states]);
-        self.x[self.layout.time * n..last].iter_mut().for_each(|t| *t += h);
+        let time = self.layout.time * n;
+        self.x[time..time + n].iter_mut().for_each(|t| *t += h);
         y[states..].iter().filter(|d| **d != 0.0).count()
     }
 

@@ -24,6 +24,14 @@ pub enum Refusal {
     /// Accelerations are undetermined.
     #[error("{0}")]
     Motion(String),
+    /// A parameter cannot differ from copy to copy.
+    #[error("{parameter} cannot differ from copy to copy: {why}")]
+    Parameter {
+        /// Its name.
+        parameter: String,
+        /// The reason.
+        why: String,
+    },
 }
 
 /// Where inputs and outputs of an evaluation are.
@@ -39,6 +47,8 @@ pub struct Layout {
     pub e: Range<usize>,
     /// Time, s.
     pub time: usize,
+    /// Factors of parameters that differ from copy to copy; none unless they were asked for.
+    pub p: Range<usize>,
 }
 
 impl Layout {
@@ -49,17 +59,29 @@ impl Layout {
         let u = n..2 * n;
         let z = 2 * n..2 * n + z;
         let e = z.end..z.end + e;
-        Layout { time: e.end, q, u, z, e }
+        Layout { time: e.end, p: e.end + 1..e.end + 1, q, u, z, e }
     }
 
     /// How many inputs there are.
     pub fn inputs(&self) -> usize {
-        self.time + 1
+        self.p.end
     }
 
     /// How many outputs an evaluation has: accelerations and rates of the states of forces.
     pub fn outputs(&self) -> usize {
         self.u.len() + self.z.len()
+    }
+
+    /// A state a little off the default, so that a number that happens to vanish there does not decide the order of pivots.
+    pub(crate) fn start(&self, system: &System) -> Vec<f64> {
+        let d = &system.default_state;
+        let mut start: Vec<f64> = Vec::with_capacity(self.inputs());
+        start.extend(d.q.iter().enumerate().map(|(i, q)| q + 0.01 * (1.0 + i as f64).sin()));
+        start.extend(d.u.iter().enumerate().map(|(i, u)| u + 0.01 * (2.0 + i as f64).cos()));
+        start.extend(&d.z);
+        start.extend((0..system.num_controls).map(|_| 0.1));
+        start.push(d.time);
+        start
     }
 
     /// Inputs as a state and controls.
@@ -94,14 +116,7 @@ impl Evaluation {
     /// Records the evaluation of a system. `model` names what is refused.
     pub fn record(model: &Model, system: &System) -> Result<Evaluation, Refusal> {
         let layout = Layout::new(system);
-        let d = &system.default_state;
-        // A state a little off the default, so that a number that happens to vanish there does not decide the order of pivots.
-        let mut start: Vec<f64> = Vec::with_capacity(layout.inputs());
-        start.extend(d.q.iter().enumerate().map(|(i, q)| q + 0.01 * (1.0 + i as f64).sin()));
-        start.extend(d.u.iter().enumerate().map(|(i, u)| u + 0.01 * (2.0 + i as f64).cos()));
-        start.extend(&d.z);
-        start.extend((0..system.num_controls).map(|_| 0.1));
-        start.push(d.time);
+        let start = layout.start(system);
         let mut failure = None;
         let (recording, outputs) = record(&start, |x| {
             let (state, controls) = layout.state(x);
@@ -113,23 +128,14 @@ impl Evaluation {
             system.compute_coordinate_rates(&state, &mut qdot);
             ws.udot.iter().chain(&ws.zdot).chain(&qdot).copied().collect()
         });
-        if let Some(look) = recording.looks.first() {
-            return Err(Refusal::Look {
-                component: component(model, system, look.part),
-                place: look.to_string(),
-                more: recording.looks.len() - 1,
-                hint: match look.part {
-                    Some((Part::Path | Part::Load, _)) => {
-                        "; fitted paths have no such decisions (--fit-paths)"
-                    }
-                    _ => "",
-                },
-            });
+        if let Some(refusal) = refusal(model, system, &recording) {
+            return Err(refusal);
         }
         if let Some(message) = failure {
             return Err(Refusal::Motion(message));
         }
         let Recording { mut graph, doubts, parts, .. } = recording;
+        join_forces(&mut graph, &parts);
         let zero = graph.constant(0.0);
         let doubt = doubts.iter().fold(zero, |sum, &d| graph.two(Op::Max, sum, d));
         let inputs = (0..layout.inputs() as u32).collect();
@@ -166,6 +172,33 @@ impl Evaluation {
         let gradient = graph.reverse(&outputs, &weights, &self.inputs);
         Program::new(&graph, &gradient)
     }
+}
+
+/// Why a recording is not what the kernel computes; none if it is.
+pub(crate) fn refusal(model: &Model, system: &System, recording: &Recording) -> Option<Refusal> {
+    let look = recording.looks.first()?;
+    Some(Refusal::Look {
+        component: component(model, system, look.part),
+        place: look.to_string(),
+        more: recording.looks.len() - 1,
+        hint: match look.part {
+            Some((Part::Path | Part::Load, _)) => "; fitted paths have no such decisions (--fit-paths)",
+            _ => "",
+        },
+    })
+}
+
+/// The path of a force, its law and its load are one part of the graph: they are computed together.
+pub(crate) fn join_forces(graph: &mut Graph, parts: &[(Part, usize)]) {
+    let mut first = std::collections::HashMap::new();
+    let of: Vec<u32> = (0..)
+        .zip(parts)
+        .map(|(k, &(part, i))| match part {
+            Part::Path | Part::Force | Part::Load => *first.entry(i).or_insert(k),
+            _ => k,
+        })
+        .collect();
+    graph.parts.iter_mut().for_each(|p| *p = of[*p as usize]);
 }
 
 /// The path of a part of a model.

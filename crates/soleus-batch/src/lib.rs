@@ -6,11 +6,20 @@
 
 mod batch;
 mod check;
-pub mod cuda;
+#[cfg(unix)]
+mod device;
 mod evaluation;
+mod implicit;
+mod parameters;
 mod step;
 
 pub use batch::{Batch, BatchError, BatchOptions};
 pub use check::{Agreement, Mismatch};
+#[cfg(unix)]
+pub use device::{DeviceBatch, DevicePrograms};
 pub use evaluation::{Evaluation, Layout, Refusal};
+pub use implicit::ImplicitEvaluation;
+pub use parameters::BatchParameter;
+#[cfg(unix)]
+pub use soleus_graph::cuda;
 pub use step::Step;

@@ -1,8 +1,10 @@
 //! What is recorded is what the engine computes, on whole ranges of states.
 
-use soleus_batch::Evaluation;
+use soleus_batch::{Evaluation, ImplicitEvaluation};
 use soleus_dynamics::System;
-use soleus_graph::lanes::Lanes;
+use soleus_dynamics::implicit::ImplicitSystem;
+use soleus_graph::Structured;
+use soleus_graph::lanes::{Lanes, Width};
 use soleus_math::Dual;
 use soleus_model::Model;
 use soleus_testing::{reference_test, shared};
@@ -59,6 +61,55 @@ fn check(what: &str, model: &Model) {
             agreement.norm_error,
             agreement.median_error
         );
+    }
+
+    // Lanes of another width compute the same bits.
+    let states = Evaluation::random_states(model, &system, 13, 2);
+    for single in [false, true] {
+        let widest = run(&Lanes::new(program.clone(), single), &states);
+        let narrow = Lanes::of_width(program.clone(), single, Width::Avx2);
+        if narrow.backend().starts_with("AVX2") {
+            let narrow = run(&narrow, &states);
+            let bits = |list: &[Vec<f64>]| list.iter().flatten().map(|x| x.to_bits()).collect::<Vec<u64>>();
+            assert!(bits(&narrow) == bits(&widest), "{what}: AVX2 differs");
+        }
+    }
+
+    // The implicit equations: nothing is singular there.
+    let implicit = ImplicitEvaluation::record(model, &system).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let form = ImplicitSystem::new(&system);
+    let inputs = implicit.random_inputs(model, &system, 32, 5);
+    let mut ws = system.workspace::<f64>();
+    let residuals: Vec<Vec<f64>> = inputs.iter().map(|x| implicit.residual(&form, x, &mut ws)).collect();
+    let program = implicit.program();
+    let norm_error = |y: &[f64], w: &[f64]| {
+        let norm = |list: &mut dyn Iterator<Item = f64>| list.map(|x| x * x).sum::<f64>().sqrt();
+        norm(&mut y.iter().zip(w).map(|(y, w)| y - w)) / norm(&mut w.iter().copied()).max(1e-9)
+    };
+    for (single, tolerance) in [(false, 1e-12), (true, 1e-4)] {
+        let found = run(&Lanes::new(program.clone(), single), &inputs);
+        let worst = found.iter().zip(&residuals).map(|(y, w)| norm_error(y, w)).fold(0.0, f64::max);
+        assert!(worst <= tolerance, "{what}: residuals are off by {worst:.1e}");
+    }
+    let weights: Vec<f64> =
+        (0..implicit.residuals.len()).map(|i| f64::from((i as f64).cos() as f32)).collect();
+    let gradient = implicit.gradient_program();
+    for x in &inputs[..4] {
+        let wanted = implicit.engine_gradient(&system, x, &weights).unwrap();
+        let with_weights: Vec<f64> = x.iter().chain(&weights).copied().collect();
+        for (single, tolerance) in [(false, 1e-12), (true, 1e-4)] {
+            let found =
+                run(&Lanes::new(gradient.clone(), single), std::slice::from_ref(&with_weights)).remove(0);
+            let error = norm_error(&found, &wanted);
+            assert!(error <= tolerance, "{what}: the gradient of residuals is off by {error:.1e}");
+        }
+        // Templates compute the same bits.
+        for (program, x) in [(&program, x), (&gradient, &with_weights)] {
+            let structured = Structured::new(&program.recomputed(900));
+            for (a, b) in structured.evaluate(x).iter().zip(program.evaluate(x)) {
+                assert!(a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()), "{what}: {a} {b}");
+            }
+        }
     }
 
     // The gradient against dual numbers, along a direction.

@@ -1,6 +1,6 @@
 //! Steps of batches against the engine.
 
-use soleus_batch::{Batch, BatchOptions, Step};
+use soleus_batch::{Batch, BatchOptions, BatchParameter, Step};
 use soleus_dynamics::System;
 
 fn model() -> (soleus_model::Model, System) {
@@ -111,4 +111,60 @@ fn identity_bits_threads_and_resets() {
         assert_eq!(a.states()[i * 40 + 4], *q);
         assert_eq!(a.states()[i * 40 + 5], b.states()[i * 40 + 5]);
     }
+}
+
+/// Copies with other masses, strengths, tendons and ground move as the engine does with a model that has them.
+#[test]
+fn identity_parameters_of_copies() {
+    let (model, system) = model();
+    let muscle =
+        model.forces.iter().find(|f| matches!(f.kind, soleus_model::force::ForceKind::Muscle(_))).unwrap();
+    let (muscle, body) = (muscle.name.clone(), model.bodies[1].name.clone());
+    let list = || {
+        vec![
+            BatchParameter::mass(&body),
+            BatchParameter::strength(&muscle),
+            BatchParameter::tendon_length(&muscle),
+        ]
+    };
+    let mut batch = Batch::with_parameters(&model, &system, &list(), 3, BatchOptions::default())
+        .unwrap_or_else(|e| panic!("{e}"));
+    batch.add_noise(3, 0.02);
+    batch.controls_mut().fill(0.3);
+    let factors = [1.1, 0.7, 0.98];
+    for (j, f) in factors.iter().enumerate() {
+        batch.parameters_mut()[j * 3 + 1] = *f;
+    }
+    let y = batch.evaluate();
+    let mut changed = model.clone();
+    for b in changed.bodies.iter_mut().filter(|b| b.name == body) {
+        b.mass *= 1.1;
+        b.inertia = b.inertia.scale(1.1);
+    }
+    for f in changed.forces.iter_mut().filter(|f| f.name == muscle) {
+        if let soleus_model::force::ForceKind::Muscle(m) = &mut f.kind {
+            m.max_isometric_force *= 0.7;
+            m.tendon_slack_length *= 0.98;
+        }
+    }
+    for (copy, model) in [(0, &model), (1, &changed)] {
+        let system = System::compile(model).unwrap();
+        let x: Vec<f64> = batch.states().iter().skip(copy).step_by(3).copied().collect();
+        let n = system.tree.num_mobilities;
+        let mut state = system.default_state.clone();
+        state.q.copy_from_slice(&x[..n]);
+        state.u.copy_from_slice(&x[n..2 * n]);
+        state.z.copy_from_slice(&x[2 * n..]);
+        let mut ws = system.workspace();
+        system.compute_motion(&state, &vec![0.3; system.num_controls], &mut ws).unwrap();
+        let wanted: Vec<f64> = ws.udot.iter().chain(&ws.zdot).copied().collect();
+        let size = wanted.iter().fold(0.0, |m: f64, w| m.max(w.abs()));
+        for (i, w) in wanted.iter().enumerate() {
+            let found = y[i * 3 + copy];
+            assert!((found - w).abs() <= 1e-11 * size, "copy {copy}, output {i}: {found} {w}");
+        }
+    }
+    // Another copy's factors are none of this one's business, and a reset keeps its own.
+    batch.reset(1);
+    assert_eq!(batch.parameters_mut()[1], 1.1);
 }

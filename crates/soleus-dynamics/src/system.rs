@@ -610,6 +610,7 @@ impl System {
         ws.A_GB[0] = SpatialVec::zero();
         compute_accelerations(&self.tree, &ws.kin, &ws.zeros, &mut ws.A_GB);
         for i in 0..ws.scratch.len() {
+            T::enter(Part::Motion, i);
             ws.scratch[i] = ws.body_load[i] - ws.kin.inertia[i].momentum(ws.A_GB[i]) - ws.kin.gyro[i];
         }
         ws.udot.copy_from_slice(&ws.mobility_load);

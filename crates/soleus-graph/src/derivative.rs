@@ -83,6 +83,14 @@ impl Graph {
         }
     }
 
+    /// Parts for a reverse sweep, beside those of what is differentiated: what is added to the number of one of them.
+    fn sweep_parts(&mut self) -> u32 {
+        let first = self.parts.iter().max().map_or(0, |m| m + 1);
+        self.sweeps.resize(first as usize, NONE);
+        self.sweeps.extend(0..first);
+        first
+    }
+
     /// Which nodes `outputs` need.
     pub(crate) fn live(&self, outputs: &[u32]) -> Vec<bool> {
         let mut live = vec![false; self.nodes.len()];
@@ -118,6 +126,7 @@ impl Graph {
             add(self, &mut share[o as usize], w, false);
         }
         let zero = self.constant(0.0);
+        let parts = self.sweep_parts();
         for i in (0..count as u32).rev() {
             let n = self.nodes[i as usize];
             if !live[i as usize] || !active[i as usize] || n.op.arity() == 0 {
@@ -127,6 +136,7 @@ impl Graph {
             if w == NONE {
                 continue;
             }
+            self.part = parts + self.parts[i as usize];
             if n.op == Op::Select {
                 for (operand, yes) in [(n.b, true), (n.c, false)] {
                     if active[operand as usize] {
@@ -145,6 +155,7 @@ impl Graph {
                 }
             }
         }
+        self.part = 0;
         by.iter()
             .map(|&i| match share[i as usize].0 {
                 NONE => zero,
@@ -168,6 +179,7 @@ impl Graph {
             if !live[i as usize] || tangent[i as usize] != NONE || !n.operands().any(|a| moves(a, &tangent)) {
                 continue;
             }
+            self.part = self.parts[i as usize];
             if n.op == Op::Select {
                 let at = |a: u32| if tangent[a as usize] == NONE { zero } else { tangent[a as usize] };
                 let (yes, no) = (at(n.b), at(n.c));
@@ -183,6 +195,7 @@ impl Graph {
             }
             tangent[i as usize] = sum;
         }
+        self.part = 0;
         outputs
             .iter()
             .map(|&o| if tangent[o as usize] == NONE { zero } else { tangent[o as usize] })

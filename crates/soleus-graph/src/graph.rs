@@ -53,6 +53,15 @@ pub enum Op {
 }
 
 impl Op {
+    /// All of them, in order.
+    pub const ALL: [Op; 31] = {
+        use Op::*;
+        [
+            Const, Input, Add, Sub, Mul, Mask, Div, Neg, Sqrt, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Exp,
+            Ln, Sinh, Cosh, Tanh, Pow, Abs, Min, Max, Less, LessEqual, Select, Rank, Cell, Held,
+        ]
+    };
+
     /// How many of `a`, `b`, `c` are nodes.
     pub fn arity(self) -> usize {
         match self {
@@ -193,6 +202,8 @@ pub struct Graph {
     pub inputs: u32,
     /// The number of the part that is recorded now.
     pub part: u32,
+    /// Parts of reverse sweeps: the part that each is the sweep of, by its number; [`NONE`] for others.
+    pub sweeps: Vec<u32>,
     /// How many operations were asked for.
     pub asked: usize,
     seen: HashMap<Node, u32>,

@@ -9,13 +9,17 @@
 //! with a selection. Any other look at a recorded number would fix a decision that belongs to the state: it makes
 //! [`record`] fail, with file and line of each look.
 
+#[cfg(unix)]
+pub mod cuda;
 mod derivative;
 mod graph;
 pub mod lanes;
 mod program;
 mod scalar;
 pub mod source;
+mod structure;
 
 pub use graph::{Graph, NONE, Node, Op, Table};
 pub use program::Program;
 pub use scalar::{Look, Recorded, Recording, record};
+pub use structure::{Found, Operand, Structured, Template, TemplateNode};

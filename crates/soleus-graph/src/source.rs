@@ -1,7 +1,11 @@
 //! Source code of a program: C, or CUDA C, without dependencies.
+//!
+//! What is the same for many muscles, paths or bodies is one function over tables of numbers and slots ([`Structured`]): the code is short, compiles
+//! in seconds, and stays in the instruction cache.
 
-use crate::graph::{Node, Op};
+use crate::graph::{NONE, Op};
 use crate::program::Program;
+use crate::structure::{Found, Operand, Structured, Template, TemplateNode};
 use std::fmt::Write;
 
 /// A language to write.
@@ -13,19 +17,34 @@ pub enum Language {
     Cuda,
 }
 
-/// Operations of one function. One long function takes compilers minutes; functions of this size a few seconds in all, and what lives longer
-/// than one of them goes through an array.
-const OPERATIONS_OF_A_FUNCTION: usize = 400;
+/// Reverse sweeps compute parts of up to so many operations again.
+const OPERATIONS_TO_COMPUTE_AGAIN: usize = 900;
+
+/// Bytes that the tables of all kernels of a module may have to be in the constant memory of a device, which has 64 KiB.
+const BYTES_OF_CONSTANT_MEMORY: usize = 60_000;
+
+/// Operations between which values from elsewhere are read and results are kept: reads of a chunk come first, so that they overlap.
+const OPERATIONS_OF_A_CHUNK: usize = 24;
 
 /// Writes a program as a function `name`. Input i of copy k is at `x[i * n + k]`, output i at `y[i * n + k]`.
 ///
 /// In C `name(x, y, n, k)` computes copy k; in CUDA the kernel `name(x, y, n)` computes all of them.
 pub fn write(program: &Program, name: &str, language: Language, single: bool) -> String {
+    write_beside(program, name, language, single, 1)
+}
+
+/// The same for one of several programs in one file.
+pub fn write_beside(
+    program: &Program,
+    name: &str,
+    language: Language,
+    single: bool,
+    programs: usize,
+) -> String {
     let real = if single { "float" } else { "double" };
     let cuda = language == Language::Cuda;
     let mut s = String::new();
     let head = if cuda { "static __device__ __noinline__" } else { "static" };
-    let table_head = if cuda { "static __device__ const" } else { "static const" };
     let _ = writeln!(s, "/* Written by Soleus. Inputs x[i * n + k], outputs y[i * n + k] of copy k of n. */");
     if !cuda {
         let _ = writeln!(s, "#include <math.h>");
@@ -73,90 +92,97 @@ pub fn write(program: &Program, name: &str, language: Language, single: bool) ->
         s,
         "{small_head} T {name}_rank(const T *b, int m, T x) {{\n  int lo = 0, hi = m;\n  while (lo < hi) {{ int k = (lo + hi) / 2; if (x > b[k]) lo = k + 1; else hi = k; }}\n  return (T)lo;\n}}\n{small_head} int {name}_row(T x, int last) {{\n  int k = (int)x;\n  return k < 0 ? 0 : k > last ? last : k;\n}}"
     );
+    let structured = Structured::new(&program.recomputed(OPERATIONS_TO_COMPUTE_AGAIN));
     let used: Vec<bool> = {
         let mut used = vec![false; program.tables.len()];
         let looks = program.nodes.iter().filter(|n| matches!(n.op, Op::Rank | Op::Cell));
         looks.for_each(|n| used[n.b as usize] = true);
         used
     };
+    // Constant memory of a device is fastest where all copies read the same number, and small.
+    let looked_up = program.tables.iter().zip(&used).filter(|(_, used)| **used).map(|(t, _)| t.values.len());
+    let loops = structured.templates.iter().filter(|t| t.instances > 1);
+    let (numbers, slots) = loops.fold((looked_up.sum::<usize>(), structured.outputs.len()), |(n, s), t| {
+        (n + t.numbers.len(), s + t.slots.len())
+    });
+    let bytes = numbers * if single { 4 } else { 8 } + slots * 4;
+    let table_head = match cuda {
+        false => "static const",
+        true if bytes <= BYTES_OF_CONSTANT_MEMORY / programs => "static __constant__ const",
+        true => "static __device__ const",
+    };
     for (i, t) in program.tables.iter().enumerate().filter(|(i, _)| used[*i]) {
         let values: Vec<String> = t.values.iter().map(|v| literal(*v)).collect();
         let _ = writeln!(s, "{table_head} T {name}_t{i}[{}] = {{{}}};", t.values.len(), values.join(","));
     }
-    let plan = Plan::new(program);
-    for (number, range) in plan.functions.iter().enumerate() {
-        let _ = writeln!(s, "{head} void {name}_{number}(const T *x, T *y, T *w, long n, long k) {{");
-        body(&mut s, program, &plan, number, range.clone(), name);
-        s.push_str("}\n");
+    for (t, template) in structured.templates.iter().enumerate() {
+        if template.instances > 1 {
+            let text = |list: &mut dyn Iterator<Item = String>| list.collect::<Vec<_>>().join(",");
+            if template.columns > 0 {
+                let numbers = text(&mut template.numbers.iter().map(|v| literal(*v)));
+                let _ =
+                    writeln!(s, "{table_head} T {name}_c{t}[{}] = {{{numbers}}};", template.numbers.len());
+            }
+            let slots = text(&mut template.slots.iter().map(u32::to_string));
+            let _ = writeln!(s, "{table_head} int {name}_s{t}[{}] = {{{slots}}};", template.slots.len());
+        }
+        let arguments = if template.instances > 1 { ", int i, int end" } else { "" };
+        let _ = writeln!(s, "{head} void {name}_{t}(const T *x, T *w, long n, long k{arguments}) {{");
+        if template.instances > 1 {
+            s.push_str("for (; i < end; i++) {\n");
+            if template.columns > 0 {
+                let _ = writeln!(s, "const T *c={name}_c{t}+i*{};", template.columns);
+            }
+            let _ = writeln!(s, "const int *s={name}_s{t}+i*{};", template.width);
+        }
+        body(&mut s, &structured, template, name);
+        s.push_str(if template.instances > 1 { "}\n}\n" } else { "}\n" });
     }
+    // Outputs, last.
+    let width = structured.outputs.len();
+    let slot = |o: &Found| match *o {
+        Found::Place(k) => k.to_string(),
+        Found::Input(_) | Found::Number(_) => "-1".into(),
+    };
+    let slots: Vec<String> = structured.outputs.iter().map(slot).collect();
+    let _ = writeln!(s, "{table_head} int {name}_y[{}] = {{{}}};", width.max(1), slots.join(","));
     if cuda {
         let _ = writeln!(
             s,
-            "extern \"C\" __global__ void __launch_bounds__(128) {name}(const T *x, T *y, long n) {{\n  long k = (long)blockIdx.x * blockDim.x + threadIdx.x;\n  if (k >= n) return;"
+            "extern \"C\" __global__ void __launch_bounds__(128) {name}(const T *x, T *y, long n) {{\n  T w[{}];\n  for (long k = (long)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (long)gridDim.x * blockDim.x) {{",
+            structured.room.max(1)
         );
     } else {
-        let _ = writeln!(s, "void {name}(const T *x, T *y, long n, long k) {{");
+        let _ = writeln!(
+            s,
+            "void {name}(const T *x, T *y, long n, long k) {{\n  T w[{}];",
+            structured.room.max(1)
+        );
     }
-    let _ = writeln!(s, "  T w[{}];", plan.room.max(1));
-    for number in 0..plan.functions.len() {
-        let _ = writeln!(s, "  {name}_{number}(x, y, w, n, k);");
+    for (t, range) in &structured.schedule {
+        if structured.templates[*t].instances > 1 {
+            let _ = writeln!(s, "  {name}_{t}(x, w, n, k, {}, {});", range.start, range.end);
+        } else {
+            let _ = writeln!(s, "  {name}_{t}(x, w, n, k);");
+        }
+    }
+    let _ =
+        writeln!(s, "  for (int i = 0; i < {width}; i++) if ({name}_y[i] >= 0) y[i*n+k] = w[{name}_y[i]];");
+    for (i, o) in structured.outputs.iter().enumerate() {
+        let _ = match *o {
+            Found::Place(_) => Ok(()),
+            Found::Input(a) => writeln!(s, "  y[{i}L*n+k] = x[{a}L*n+k];"),
+            Found::Number(v) => writeln!(s, "  y[{i}L*n+k] = {};", literal(v)),
+        };
+    }
+    if cuda {
+        s.push_str("  }\n");
     }
     s.push_str("}\n#undef T\n#undef DIV\n#undef ATAN2\n#undef POW\n");
     for (macro_name, _) in plain {
         let _ = writeln!(s, "#undef {macro_name}");
     }
     s
-}
-
-/// Which function computes what, and where values wait that a later function needs.
-struct Plan {
-    functions: Vec<std::ops::Range<usize>>,
-    function_of: Vec<u32>,
-    place: Vec<u32>,
-    room: usize,
-}
-
-impl Plan {
-    fn new(p: &Program) -> Plan {
-        let count = p.nodes.len();
-        let (mut functions, mut function_of) = (Vec::new(), vec![u32::MAX; count]);
-        let (mut begin, mut inside) = (0, 0);
-        for (i, n) in p.nodes.iter().enumerate() {
-            if n.op.arity() > 0 {
-                function_of[i] = functions.len() as u32;
-                inside += 1;
-            }
-            if inside == OPERATIONS_OF_A_FUNCTION || i + 1 == count {
-                functions.push(begin..i + 1);
-                (begin, inside) = (i + 1, 0);
-            }
-        }
-        // The last function that needs each value.
-        let mut last = function_of.clone();
-        for (i, n) in p.nodes.iter().enumerate().filter(|(_, n)| n.op.arity() > 0) {
-            for a in n.operands().filter(|a| function_of[*a as usize] != u32::MAX) {
-                last[a as usize] = last[a as usize].max(function_of[i]);
-            }
-        }
-        let (mut place, mut free, mut room) = (vec![u32::MAX; count], Vec::new(), 0);
-        let mut ending: Vec<Vec<u32>> = vec![Vec::new(); functions.len() + 1];
-        let mut at = 0;
-        for i in (0..count).filter(|&i| function_of[i] != u32::MAX) {
-            while at < function_of[i] as usize {
-                free.append(&mut ending[at]);
-                at += 1;
-            }
-            if last[i] > function_of[i] {
-                let w = free.pop().unwrap_or_else(|| {
-                    room += 1;
-                    room as u32 - 1
-                });
-                place[i] = w;
-                ending[last[i] as usize].push(w);
-            }
-        }
-        Plan { functions, function_of, place, room }
-    }
 }
 
 fn literal(x: f64) -> String {
@@ -171,44 +197,44 @@ fn literal(x: f64) -> String {
     }
 }
 
-fn body(s: &mut String, p: &Program, plan: &Plan, number: usize, range: std::ops::Range<usize>, of: &str) {
-    let here = |i: u32| plan.function_of[i as usize] == number as u32;
-    let name = |i: u32| match p.nodes[i as usize].constant() {
-        Some(x) => literal(x),
-        None => format!("v{i}"),
+/// The operations of a template. Slots and numbers of the only instance are written out; those of several come from tables.
+fn body(s: &mut String, structured: &Structured, t: &Template, of: &str) {
+    let slot = |k: u32| match t.instances {
+        1 => t.slots[k as usize].to_string(),
+        _ => format!("s[{k}]"),
     };
-    // What comes from elsewhere.
-    let mut from: Vec<u32> = range
-        .clone()
-        .filter(|&i| p.nodes[i].op.arity() > 0)
-        .flat_map(|i| p.nodes[i].operands())
-        .filter(|&a| !here(a) && p.nodes[a as usize].op != Op::Const)
-        .collect();
-    let mine = |o: u32| if p.nodes[o as usize].op.arity() > 0 { here(o) } else { number == 0 };
-    from.extend(p.outputs.iter().filter(|&&o| mine(o) && p.nodes[o as usize].op == Op::Input));
-    from.sort_unstable();
-    from.dedup();
-    for a in from {
-        let n = &p.nodes[a as usize];
-        let _ = match n.op {
-            Op::Input => writeln!(s, "T v{a}=x[{}L*n+k];", n.a),
-            _ => writeln!(s, "T v{a}=w[{}];", plan.place[a as usize]),
-        };
-    }
-    for i in range.clone().filter(|&i| p.nodes[i].op.arity() > 0) {
-        let _ = writeln!(s, "T v{i}={};", expression(p, &p.nodes[i], &name, of));
-        if plan.place[i] != u32::MAX {
-            let _ = writeln!(s, "w[{}]=v{i};", plan.place[i]);
+    let name = |o: Operand| match o {
+        Operand::No => String::new(),
+        Operand::Local(k) => format!("v{k}"),
+        Operand::Number(x) => literal(x),
+        Operand::Column(k) => format!("c[{k}]"),
+        Operand::Input(k) | Operand::Place(k) => format!("e{k}"),
+    };
+    let mut read = vec![false; t.width];
+    let chunks = t.nodes.chunks(OPERATIONS_OF_A_CHUNK).enumerate();
+    for (first, chunk) in chunks.map(|(i, c)| (i * OPERATIONS_OF_A_CHUNK, c)) {
+        for operand in chunk.iter().flat_map(|n| n.operands) {
+            let (Operand::Input(k) | Operand::Place(k)) = operand else { continue };
+            if std::mem::replace(&mut read[k as usize], true) {
+                continue;
+            }
+            let _ = match operand {
+                Operand::Input(_) => writeln!(s, "T e{k}=x[(long){}*n+k];", slot(k)),
+                _ => writeln!(s, "T e{k}=w[{}];", slot(k)),
+            };
         }
-    }
-    for (k, &o) in p.outputs.iter().enumerate().filter(|(_, o)| mine(**o)) {
-        let _ = writeln!(s, "y[{k}L*n+k]={};", name(o));
+        for (i, n) in chunk.iter().enumerate() {
+            let _ = writeln!(s, "T v{}={};", first + i, expression(structured, n, &name, of));
+        }
+        for (i, n) in chunk.iter().enumerate().filter(|(_, n)| n.kept != NONE) {
+            let _ = writeln!(s, "w[{}]=v{};", slot(n.kept), first + i);
+        }
     }
 }
 
-fn expression(p: &Program, n: &Node, name: &dyn Fn(u32) -> String, of: &str) -> String {
-    let (a, b) = (|| name(n.a), || name(n.b));
-    let call = |f: &str| format!("{f}({})", name(n.a));
+fn expression(p: &Structured, n: &TemplateNode, name: &dyn Fn(Operand) -> String, of: &str) -> String {
+    let [a, b, c] = n.operands.map(|o| move || name(o));
+    let call = |f: &str| format!("{f}({})", a());
     match n.op {
         Op::Const | Op::Input => String::new(),
         Op::Add => format!("{}+{}", a(), b()),
@@ -221,14 +247,23 @@ fn expression(p: &Program, n: &Node, name: &dyn Fn(u32) -> String, of: &str) -> 
         Op::Max => format!("{1}>{0}?{1}:{0}", a(), b()),
         Op::Less => format!("{}<{}?(T)1:(T)0", a(), b()),
         Op::LessEqual => format!("{}<={}?(T)1:(T)0", a(), b()),
-        Op::Select => format!("{}!=0?{}:{}", a(), b(), name(n.c)),
+        Op::Select => format!("{}!=0?{}:{}", a(), b(), c()),
         Op::Held => a(),
         Op::Atan2 => format!("ATAN2({},{})", a(), b()),
         Op::Pow => format!("POW({},{})", a(), b()),
-        Op::Rank => format!("{of}_rank({of}_t{},{},{})", n.b, p.tables[n.b as usize].values.len(), a()),
+        Op::Rank => {
+            format!("{of}_rank({of}_t{},{},{})", n.table, p.tables[n.table as usize].values.len(), a())
+        }
         Op::Cell => {
-            let t = &p.tables[n.b as usize];
-            format!("{of}_t{}[{of}_row({},{})*{}+{}]", n.b, a(), t.values.len() / t.width - 1, t.width, n.c)
+            let t = &p.tables[n.table as usize];
+            format!(
+                "{of}_t{}[{of}_row({},{})*{}+{}]",
+                n.table,
+                a(),
+                t.values.len() / t.width - 1,
+                t.width,
+                n.column
+            )
         }
         Op::Sqrt => call("SQRT"),
         Op::Sin => call("SIN"),

@@ -99,7 +99,7 @@ impl Generate {
         let evaluation = Evaluation::record(&model, &system).map_err(|e| {
             let component = match &e {
                 Refusal::Look { component, .. } => component.rsplit(' ').next().unwrap_or("").to_string(),
-                Refusal::Motion(_) => String::new(),
+                Refusal::Motion(_) | Refusal::Parameter { .. } => String::new(),
             };
             Error::content(path, model.line_of(&component), &component, e.to_string(), "")
         })?;
@@ -125,8 +125,8 @@ impl Generate {
             l.u.len(),
             l.inputs()
         );
-        text += &source::write(&program, "soleus_evaluate", language, self.single);
-        text += &source::write(&gradient, "soleus_gradient", language, self.single);
+        text += &source::write_beside(&program, "soleus_evaluate", language, self.single, 2);
+        text += &source::write_beside(&gradient, "soleus_gradient", language, self.single, 2);
         Ok(Generated {
             source: text,
             operations: [program.operations(), gradient.operations()],

@@ -233,6 +233,7 @@ impl<P: Real> ConstraintSet<P> {
         // (3); the scaled row is shared by all products with it. A row reaches only what supports the
         // mobilities it speaks of; for a lock that is one branch of the tree.
         for r in 0..m {
+            T::enter(Part::Motion, r);
             let row = &ws.Y[r * n..(r + 1) * n];
             ws.scaled.copy_from_slice(row);
             mass.solve_d(&mut ws.scaled);

@@ -33,7 +33,7 @@ use crate::path::{CompiledPath, PathState};
 use crate::system::{Actor, State, SystemForce, SystemRef, Workspace};
 use pattern::Pattern;
 use scatter::ScatterPlan;
-use soleus_math::{Dual, Over, Real, SpatialVec, same, same_mut};
+use soleus_math::{Dual, Over, Part, Real, SpatialVec, same, same_mut};
 use std::sync::Arc;
 
 /// A system in implicit form.
@@ -182,6 +182,7 @@ impl<'a> ImplicitSystem<'a> {
 
         s.constraints.compute(&s.tree, &ws.kin, x.time, &mut ws.constraints);
         for (i, (rc, &l)) in rc.iter_mut().zip(lambda).enumerate() {
+            T::enter(Part::Constraint, i);
             let mut a = ws.constraints.bias[i];
             for (j, &g) in ws.constraints.G[i * n..(i + 1) * n].iter().enumerate() {
                 a += g * udot[j];
@@ -208,6 +209,7 @@ impl<'a> ImplicitSystem<'a> {
         for (i, f) in s.forces.iter().enumerate() {
             let rz = &mut rz[f.states.clone()];
             if f.enabled {
+                T::enter(Part::Force, i);
                 let path = f.path.as_ref().map(|p| (p, &ws.paths[i]));
                 ws.tension[i] = apply_force(f, &f.actor, path, &kin, x, controls, zdot, rz, &mut loads);
             } else {

@@ -2,7 +2,7 @@
 //! (Featherstone 2008, sections 6.2 and 6.5).
 
 use super::{Tree, TreeKinematics};
-use soleus_math::{Real, SpatialInertia};
+use soleus_math::{Part, Real, SpatialInertia};
 
 /// The mass matrix M and its factors M = Lᵀ D L, where row i of the unit lower triangle L is
 /// nonzero only at mobilities that support mobility i.
@@ -59,6 +59,7 @@ impl<T: Real> MassFactor<T> {
         let n = self.n;
         self.composite.copy_from_slice(&k.inertia);
         for i in (1..tree.nodes.len()).rev() {
+            T::enter(Part::Motion, i);
             let node = &tree.nodes[i];
             let ic = self.composite[i];
             for j in node.u0..node.u0 + node.nu {
@@ -98,6 +99,7 @@ impl<T: Real> MassFactor<T> {
         self.singular.clear();
         self.ld.copy_from_slice(&self.m);
         for k in (0..n).rev() {
+            T::enter(Part::Motion, k);
             let d = self.ld[k * n + k];
             let regular = (self.m[k * n + k] * 1e-13).usually_below(d);
             if !regular {
@@ -137,6 +139,7 @@ impl<T: Real> MassFactor<T> {
             if xi == T::zero() {
                 continue;
             }
+            T::enter(Part::Motion, i);
             let row = &self.ld[i * n..(i + 1) * n];
             for &j in self.support(i) {
                 x[j] -= row[j] * xi;
@@ -157,6 +160,7 @@ impl<T: Real> MassFactor<T> {
     pub fn solve_l(&self, x: &mut [T]) {
         let n = self.n;
         for i in 0..n {
+            T::enter(Part::Motion, i);
             let row = &self.ld[i * n..(i + 1) * n];
             let mut s = x[i];
             for &j in self.support(i) {

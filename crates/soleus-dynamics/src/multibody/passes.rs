@@ -305,6 +305,7 @@ pub fn compute_accelerations<T: Real>(
     A: &mut [SpatialVec<T>],
 ) {
     for i in 1..tree.nodes.len() {
+        T::enter(Part::Motion, i);
         let node = &tree.nodes[i];
         let mut a = A[node.parent].velocity_shifted(k.p_PB[i]) + k.coriolis[i];
         for j in node.u0..node.u0 + node.nu {

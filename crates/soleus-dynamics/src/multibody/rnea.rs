@@ -3,7 +3,7 @@
 use super::passes::{Moved, gyroscopic, inertia_in_ground, move_body};
 use super::{InertiaForm, Tree, TreeKinematics, compute_accelerations};
 use crate::joint::JointMotion;
-use soleus_math::{Real, Rotation, SpatialVec, Vec3};
+use soleus_math::{Part, Real, Rotation, SpatialVec, Vec3};
 
 /// Generalized forces τ = Hᵀ Σ F over the subtree, for a wrench on each body; `F` is overwritten
 /// with the wrenches that the joints carry. Adds to `tau`.
@@ -14,6 +14,7 @@ pub fn compute_generalized_forces<T: Real>(
     tau: &mut [T],
 ) {
     for i in (1..tree.nodes.len()).rev() {
+        T::enter(Part::Motion, i);
         let node = &tree.nodes[i];
         let f = F[i];
         for j in node.u0..node.u0 + node.nu {
@@ -39,6 +40,7 @@ pub fn compute_inverse_dynamics<T: Real>(
     A[0] = SpatialVec::zero();
     compute_accelerations(tree, k, udot, A);
     for i in 0..tree.nodes.len() {
+        T::enter(Part::Motion, i);
         F[i] = k.inertia[i].momentum(A[i]) + k.gyro[i] - applied[i];
     }
     tau.fill(T::zero());

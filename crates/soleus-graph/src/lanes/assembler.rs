@@ -1,13 +1,51 @@
-//! The few instructions of AVX-512 that a program needs.
+//! The few instructions of AVX-512 and of AVX2 that a program needs.
 
-/// A register of 64 bytes, 0 to 31.
+/// A register: 0 to 31 of 64 bytes, or 0 to 15 of 32.
 pub(super) type Register = u8;
+
+/// Instructions of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// 32 registers of 64 bytes, masks, constants repeated by each instruction.
+    Avx512,
+    /// 16 registers of 32 bytes. Masks are numbers, and constants lie repeated in memory.
+    Avx2,
+}
+
+impl Kind {
+    /// Bytes of a register, and of a place.
+    pub fn bytes(self) -> usize {
+        match self {
+            Kind::Avx512 => 64,
+            Kind::Avx2 => 32,
+        }
+    }
+
+    /// Registers for values.
+    pub fn registers(self) -> usize {
+        match self {
+            Kind::Avx512 => 30,
+            Kind::Avx2 => 13,
+        }
+    }
+
+    /// Two registers for what has no value of its own.
+    pub fn scratch(self) -> [Register; 2] {
+        match self {
+            Kind::Avx512 => [30, 31],
+            Kind::Avx2 => [14, 15],
+        }
+    }
+}
+
+/// The register of AVX2 that holds the mask.
+const MASK: Register = 13;
 
 /// Where the second source of an instruction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Register(Register),
-    /// A place of 64 bytes in the scratch memory, by its number.
+    /// A place in the scratch memory, by its number: as many bytes as a register.
     Place(u32),
     /// A constant, by its number, repeated over all lanes.
     Constant(u32),
@@ -52,15 +90,62 @@ pub(super) enum Mask {
 }
 
 /// Machine code that grows. Scratch memory is at `rdi`, constants at `rsi`.
-#[derive(Default)]
 pub(super) struct Assembler {
     pub code: Vec<u8>,
     /// Whether numbers are `f32`.
     pub single: bool,
+    /// For which instructions.
+    pub kind: Kind,
 }
 
 impl Assembler {
     fn emit(
+        &mut self,
+        op: Code,
+        reg: u8,
+        first: Option<Register>,
+        second: Source,
+        mask: Mask,
+        immediate: Option<u8>,
+    ) {
+        match self.kind {
+            Kind::Avx512 => self.emit_wide(op, reg, first, second, mask, immediate),
+            Kind::Avx2 => self.emit_narrow(op, reg, first, second, u8::from(!self.single), immediate),
+        }
+    }
+
+    /// An instruction with a VEX prefix of three bytes. `w` tells the kind of number where a prefix does not.
+    fn emit_narrow(
+        &mut self,
+        op: Code,
+        reg: u8,
+        first: Option<Register>,
+        second: Source,
+        w: u8,
+        immediate: Option<u8>,
+    ) {
+        let Code(opcode, map) = op;
+        let prefix = if map == 1 && self.single { 0 } else { 1 };
+        // Operations of map 1 have no such bit.
+        let w = if map == 1 { 0 } else { w };
+        let (b, modrm, displacement) = match second {
+            Source::Register(r) => (r >> 3 & 1, 0xc0 | (reg & 7) << 3 | r & 7, None),
+            Source::Place(place) => (0, 0x80 | (reg & 7) << 3 | 7, Some(place * 32)),
+            Source::Constant(c) => (0, 0x80 | (reg & 7) << 3 | 6, Some(c * 32)),
+        };
+        let vvvv = first.unwrap_or(0);
+        self.code.push(0xc4);
+        self.code.push(((reg >> 3 & 1) ^ 1) << 7 | 1 << 6 | (b ^ 1) << 5 | map);
+        self.code.push(w << 7 | (!vvvv & 0xf) << 3 | 4 | prefix);
+        self.code.push(opcode);
+        self.code.push(modrm);
+        if let Some(d) = displacement {
+            self.code.extend(d.to_le_bytes());
+        }
+        self.code.extend(immediate);
+    }
+
+    fn emit_wide(
         &mut self,
         op: Code,
         reg: u8,
@@ -102,6 +187,16 @@ impl Assembler {
 
     /// d ← a op b.
     pub fn two(&mut self, op: Code, d: Register, a: Register, b: Source, mask: Mask) {
+        if self.kind == Kind::Avx2 && mask != Mask::No {
+            if op.0 == BLEND.0 && op.1 == BLEND.1 {
+                // Numbers choose by their sign bits, which a comparison sets or clears with all the others.
+                let code = Code(if self.single { 0x4a } else { 0x4b }, 3);
+                return self.emit_narrow(code, d, Some(a), b, 0, Some(MASK << 4));
+            }
+            // Lanes without the mask become zero.
+            self.emit(op, d, Some(a), b, Mask::No, None);
+            return self.emit(AND, d, Some(d), Source::Register(MASK), Mask::No, None);
+        }
         self.emit(op, d, Some(a), b, mask, None);
     }
 
@@ -112,6 +207,12 @@ impl Assembler {
 
     /// d ← a constant in all lanes; with a mask, zero in lanes without.
     pub fn broadcast(&mut self, d: Register, constant: u32, mask: Mask) {
+        if self.kind == Kind::Avx2 {
+            return match mask {
+                Mask::No => self.emit(LOAD, d, None, Source::Constant(constant), Mask::No, None),
+                _ => self.emit(AND, d, Some(MASK), Source::Constant(constant), Mask::No, None),
+            };
+        }
         let code = Code(if self.single { 0x18 } else { 0x19 }, 2);
         self.emit(code, d, None, Source::Constant(constant), mask, None);
         // A load that repeats has no bit that says so.
@@ -124,9 +225,10 @@ impl Assembler {
         self.emit(STORE, a, None, Source::Place(place), Mask::No, None);
     }
 
-    /// Mask 1 ← a compared with b.
+    /// The mask ← a compared with b.
     pub fn compare(&mut self, how: u8, a: Register, b: Source) {
-        self.emit(COMPARE, 1, Some(a), b, Mask::No, Some(how));
+        let to = if self.kind == Kind::Avx2 { MASK } else { 1 };
+        self.emit(COMPARE, to, Some(a), b, Mask::No, Some(how));
     }
 
     /// Back to the caller.
@@ -176,7 +278,7 @@ impl Executable {
     /// # Safety
     ///
     /// A function begins there that [`Assembler`] wrote, and the memory holds every place and constant that it names, places aligned as
-    /// numbers are. The machine has AVX-512 (F and DQ).
+    /// numbers are. The machine has the instructions that the code was written for.
     pub unsafe fn run(&self, offset: usize, places: *mut u8, constants: *const u8) {
         // SAFETY: as the caller promises.
         unsafe {

@@ -3,14 +3,10 @@
 //! Arithmetic that needs no function comes first, then all functions that need only that, then the arithmetic that needs these, and so on:
 //! some ten stages. Within a stage values are kept in registers, and the one that is needed last gives way.
 
-use super::assembler::{self as asm, Assembler, Mask, Register, Source};
+use super::assembler::{self as asm, Assembler, Kind, Mask, Register, Source};
 use crate::graph::{NONE, Op};
 use crate::program::Program;
 use std::collections::HashMap;
-
-/// Registers for values; two more are for what has no value of its own.
-const REGISTERS: usize = 30;
-const SCRATCH: [Register; 2] = [30, 31];
 
 /// A function of one stage: results and operands by their places, tables and columns by their numbers.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +71,7 @@ impl Work {
     }
 }
 
-pub(super) fn compile(p: &Program, single: bool) -> Compiled {
+pub(super) fn compile(p: &Program, single: bool, kind: Kind) -> Compiled {
     let count = p.nodes.len();
     // Held numbers are the numbers themselves.
     let mut same: Vec<u32> = (0..count as u32).collect();
@@ -151,7 +147,7 @@ pub(super) fn compile(p: &Program, single: bool) -> Compiled {
     }
 
     let last_stage = stage.iter().copied().max().unwrap_or(0);
-    let mut generator = Generator::new(p, single);
+    let mut generator = Generator::new(p, single, kind);
     // All uses of a value in the order in which code runs.
     let mut order: Vec<Vec<u32>> = vec![Vec::new(); 2 * (last_stage as usize + 1)];
     for i in (0..count).filter(|&i| wanted[i]) {
@@ -221,7 +217,8 @@ struct Generator<'a> {
     uses: Vec<Vec<u32>>,
     past: Vec<usize>,
     register_of: Vec<Option<Register>>,
-    holds: [u32; REGISTERS],
+    holds: Vec<u32>,
+    scratch: [Register; 2],
     place_of: Vec<u32>,
     free_places: Vec<u32>,
     places: u32,
@@ -231,7 +228,7 @@ struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    fn new(program: &'a Program, single: bool) -> Self {
+    fn new(program: &'a Program, single: bool, kind: Kind) -> Self {
         let count = program.nodes.len();
         let mut place_of = vec![NONE; count];
         for (i, n) in program.nodes.iter().enumerate().filter(|(_, n)| n.op == Op::Input) {
@@ -239,13 +236,14 @@ impl<'a> Generator<'a> {
         }
         Generator {
             program,
-            assembler: Assembler { single, ..Assembler::default() },
+            assembler: Assembler { code: Vec::new(), single, kind },
             constants: Vec::new(),
             constant_of: HashMap::new(),
             uses: vec![Vec::new(); count],
             past: vec![0; count],
             register_of: vec![None; count],
-            holds: [NONE; REGISTERS],
+            holds: vec![NONE; kind.registers()],
+            scratch: kind.scratch(),
             place_of,
             free_places: Vec::new(),
             places: program.inputs as u32,
@@ -354,7 +352,7 @@ impl<'a> Generator<'a> {
             return Source::Register(r);
         }
         if self.next_use(i).is_some_and(|u| u < self.stage_end.min(self.position + 40)) {
-            return Source::Register(self.in_register(i, pinned, SCRATCH[0]));
+            return Source::Register(self.in_register(i, pinned, self.scratch[0]));
         }
         Source::Place(self.place_of[i as usize])
     }
@@ -390,7 +388,7 @@ impl<'a> Generator<'a> {
                 }
                 _ => {
                     // The sign bit, turned or cleared.
-                    let r = self.in_register(a, &all, SCRATCH[0]);
+                    let r = self.in_register(a, &all, self.scratch[0]);
                     let bits = match (op, self.assembler.single) {
                         (Op::Neg, _) => -0.0,
                         (_, false) => f64::from_bits(i64::MAX as u64),
@@ -413,7 +411,7 @@ impl<'a> Generator<'a> {
                 } else {
                     (a, b)
                 };
-                let first = self.in_register(a, &all, SCRATCH[0]);
+                let first = self.in_register(a, &all, self.scratch[0]);
                 let second = self.source(b, &all);
                 let d = match self.register_of[c as usize] {
                     Some(r) if !self.is_constant(c) && self.next_use(c).is_none() && c != a && c != b => {
@@ -444,11 +442,11 @@ impl<'a> Generator<'a> {
                 self.keep(i, d);
             }
             Work::Choice(how, a, b, yes, no) => {
-                let first = self.in_register(a, &all, SCRATCH[0]);
+                let first = self.in_register(a, &all, self.scratch[0]);
                 let second =
                     if b == NONE { Source::Constant(self.constant(0.0)) } else { self.source(b, &all) };
                 self.assembler.compare(how, first, second);
-                let otherwise = self.in_register(no, &all, SCRATCH[1]);
+                let otherwise = self.in_register(no, &all, self.scratch[1]);
                 let chosen = self.source(yes, &all);
                 let d = self.result(&[a, b, yes, no], &all);
                 self.assembler.two(asm::BLEND, d, otherwise, chosen, Mask::Blend);
@@ -462,7 +460,7 @@ impl<'a> Generator<'a> {
     fn two(&mut self, i: u32, op: Op, mut a: u32, mut b: u32, all: &[u32]) {
         match op {
             Op::Less | Op::LessEqual => {
-                let first = self.in_register(a, all, SCRATCH[0]);
+                let first = self.in_register(a, all, self.scratch[0]);
                 let second = self.source(b, all);
                 let how = if op == Op::Less { asm::LESS } else { asm::LESS_EQUAL };
                 self.assembler.compare(how, first, second);
@@ -473,7 +471,7 @@ impl<'a> Generator<'a> {
                 return;
             }
             Op::Mask => {
-                let first = self.in_register(a, all, SCRATCH[0]);
+                let first = self.in_register(a, all, self.scratch[0]);
                 let zero = self.constant(0.0);
                 self.assembler.compare(asm::NOT_EQUAL, first, Source::Constant(zero));
                 let second = self.source(b, all);
@@ -492,7 +490,7 @@ impl<'a> Generator<'a> {
             }
             _ => {}
         }
-        let first = self.in_register(a, all, SCRATCH[0]);
+        let first = self.in_register(a, all, self.scratch[0]);
         let second = self.source(b, all);
         let code = match op {
             Op::Add => asm::ADD,
@@ -509,7 +507,7 @@ impl<'a> Generator<'a> {
 
     /// Brings what later stages need into memory, and leaves the registers empty.
     fn store_rest(&mut self) {
-        for r in 0..REGISTERS {
+        for r in 0..self.holds.len() {
             let v = self.holds[r];
             if v == NONE {
                 continue;

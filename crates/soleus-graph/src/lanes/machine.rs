@@ -1,14 +1,14 @@
 //! Machine code and functions, stage by stage.
 
 use super::SharedOutput;
-use super::assembler::Executable;
+use super::assembler::{Executable, Kind};
 use super::compile::{ALL_BUT_SIGN_F32, Call, Compiled, Output, compile};
 use super::functions;
 use crate::graph::{Op, Table};
 use crate::program::Program;
 use std::ops::Range;
 
-/// One place: 64 bytes, where machine code likes them.
+/// One or two places: 64 bytes, where machine code likes them.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Place([u8; 64]);
@@ -45,46 +45,84 @@ pub(super) struct Machine {
     inputs: usize,
     constants: Vec<u8>,
     single: bool,
+    pub kind: Kind,
 }
 
 impl Machine {
-    /// Code for a program; none where this CPU has no AVX-512 or the system lets no code be written.
-    pub fn new(program: &Program, single: bool) -> Option<Machine> {
-        if !(is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")) {
-            return None;
-        }
-        let compiled = compile(program, single);
-        let constants = if single {
-            let bits = |x: &f64| match x.to_bits() == ALL_BUT_SIGN_F32.to_bits() {
-                true => i32::MAX as u32,
-                false => (*x as f32).to_bits(),
-            };
-            compiled.constants.iter().flat_map(|x| bits(x).to_le_bytes()).collect()
+    /// Code for a program, for AVX-512 unless only AVX2 is there or `narrow`; none where this CPU has neither or the system lets no code be
+    /// written.
+    pub fn new(program: &Program, single: bool, narrow: bool) -> Option<Machine> {
+        let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
+        let kind = if wide && !narrow {
+            Kind::Avx512
+        } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            Kind::Avx2
         } else {
-            compiled.constants.iter().flat_map(|x| x.to_le_bytes()).collect()
+            return None;
         };
+        let compiled = compile(program, single, kind);
+        // AVX2 has no instruction that repeats a number of memory on its way.
+        let (size, times) = if single { (4, kind.bytes() / 4) } else { (8, kind.bytes() / 8) };
+        let times = if kind == Kind::Avx2 { times } else { 1 };
+        let mut constants = Vec::with_capacity(compiled.constants.len() * size * times);
+        for x in &compiled.constants {
+            for _ in 0..times {
+                if single {
+                    let bits = match x.to_bits() == ALL_BUT_SIGN_F32.to_bits() {
+                        true => i32::MAX as u32,
+                        false => (*x as f32).to_bits(),
+                    };
+                    constants.extend(bits.to_le_bytes());
+                } else {
+                    constants.extend(x.to_le_bytes());
+                }
+            }
+        }
         let executable = Executable::new(&compiled.code)?;
         let tables = program.tables.clone();
-        Some(Machine { compiled, executable, tables, inputs: program.inputs, constants, single })
+        Some(Machine { compiled, executable, tables, inputs: program.inputs, constants, single, kind })
     }
 
     pub fn run(&self, x: &[f64], y: &SharedOutput, n: usize, copies: Range<usize>) {
-        // SAFETY: `new` found AVX-512.
+        // SAFETY: `new` found the instructions of this kind.
         unsafe {
-            if self.single {
-                self.run_wide::<f32, 16>(x, y, n, copies);
-            } else {
-                self.run_wide::<f64, 8>(x, y, n, copies);
+            match (self.kind, self.single) {
+                (Kind::Avx512, true) => self.run_wide::<f32, 16>(x, y, n, copies),
+                (Kind::Avx512, false) => self.run_wide::<f64, 8>(x, y, n, copies),
+                (Kind::Avx2, true) => self.run_narrow::<f32, 8>(x, y, n, copies),
+                (Kind::Avx2, false) => self.run_narrow::<f64, 4>(x, y, n, copies),
             }
         }
     }
 
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
     fn run_wide<T: Lane, const N: usize>(&self, x: &[f64], y: &SharedOutput, n: usize, copies: Range<usize>) {
+        self.run_lanes::<T, N>(x, y, n, copies);
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    fn run_narrow<T: Lane, const N: usize>(
+        &self,
+        x: &[f64],
+        y: &SharedOutput,
+        n: usize,
+        copies: Range<usize>,
+    ) {
+        self.run_lanes::<T, N>(x, y, n, copies);
+    }
+
+    #[inline(always)]
+    fn run_lanes<T: Lane, const N: usize>(
+        &self,
+        x: &[f64],
+        y: &SharedOutput,
+        n: usize,
+        copies: Range<usize>,
+    ) {
         let mut places = vec![Place([0; 64]); self.compiled.places as usize];
         let base: *mut [T; N] = places.as_mut_ptr().cast();
         for &(place, value) in &self.compiled.filled {
-            // SAFETY: the place is one of those; 64 bytes are N numbers of type T.
+            // SAFETY: the place is one of those; its bytes are N numbers of type T, or half of the 64 for AVX2.
             unsafe { *base.add(place as usize) = [T::from_f64(value); N] };
         }
         for first in copies.clone().step_by(N) {

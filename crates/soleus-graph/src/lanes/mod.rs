@@ -1,5 +1,5 @@
-//! A program for many copies on this CPU: machine code for AVX-512 (eight `f64` or sixteen `f32` at once), written here, without a compiler on
-//! the user's machine. Where there is no AVX-512 the reference interpreter computes copy by copy.
+//! A program for many copies on this CPU: machine code for AVX-512 (eight `f64` or sixteen `f32` at once) or AVX2 (four or eight), written here,
+//! without a compiler on the user's machine. Elsewhere the reference interpreter computes copy by copy.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod assembler;
@@ -12,6 +12,18 @@ mod machine;
 
 use crate::program::Program;
 
+/// How many copies are computed at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Width {
+    /// As many as this CPU can.
+    #[default]
+    Widest,
+    /// Four of `f64` or eight of `f32`, with AVX2.
+    Avx2,
+    /// One, by the reference interpreter.
+    One,
+}
+
 /// A program ready for many copies. Shared by all threads.
 pub struct Lanes {
     program: Program,
@@ -23,9 +35,17 @@ pub struct Lanes {
 impl Lanes {
     /// Prepares a program, in `f32` if `single`.
     pub fn new(program: Program, single: bool) -> Lanes {
+        Lanes::of_width(program, single, Width::Widest)
+    }
+
+    /// The same for lanes of a width: what a machine with less would compute.
+    pub fn of_width(program: Program, single: bool, width: Width) -> Lanes {
         Lanes {
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-            machine: machine::Machine::new(&program, single),
+            machine: match width {
+                Width::One => None,
+                width => machine::Machine::new(&program, single, width == Width::Avx2),
+            },
             single,
             program,
         }
@@ -34,8 +54,13 @@ impl Lanes {
     /// How copies are computed, in words.
     pub fn backend(&self) -> &'static str {
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-        if self.machine.is_some() {
-            return if self.single { "AVX-512, 16 lanes of f32" } else { "AVX-512, 8 lanes of f64" };
+        if let Some(machine) = &self.machine {
+            return match (machine.kind, self.single) {
+                (assembler::Kind::Avx512, true) => "AVX-512, 16 lanes of f32",
+                (assembler::Kind::Avx512, false) => "AVX-512, 8 lanes of f64",
+                (assembler::Kind::Avx2, true) => "AVX2, 8 lanes of f32",
+                (assembler::Kind::Avx2, false) => "AVX2, 4 lanes of f64",
+            };
         }
         if self.single { "interpreter, f32" } else { "interpreter, f64" }
     }

@@ -65,25 +65,87 @@ macro_rules! call {
     }};
 }
 
-/// Compiles CUDA C for an architecture (`sm_90`) to a binary that a driver loads.
-///
-/// `library` is NVRTC's file, `libnvrtc.so.12` for one on the search path.
-pub fn compile(library: &str, source: &str, architecture: &str, fast: bool) -> Result<Vec<u8>, CudaError> {
+/// How CUDA C is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compile {
+    /// NVRTC's file, `libnvrtc.so.12` for one on the search path.
+    pub library: String,
+    /// The kind of device, `sm_90`.
+    pub architecture: String,
+    /// Functions and divisions of the device, good to about 1e-6; for `f32`.
+    pub fast: bool,
+    /// Threads of the compiler, where it can use several; 0 for all.
+    pub threads: usize,
+}
+
+/// Kernels that were compiled before, by the digest of their source and of how it was compiled.
+pub trait KernelStore {
+    /// The binary of a digest.
+    fn read(&self, digest: &str) -> Option<Vec<u8>>;
+    /// Keeps the binary of a digest.
+    fn write(&mut self, digest: &str, binary: &[u8]);
+}
+
+impl Compile {
+    /// What the binary of a source is kept by: two sums of 64 bits (FNV-1a, from two starts) over all that it depends on.
+    pub fn digest(&self, source: &str) -> String {
+        let how = [self.architecture.as_bytes(), &[u8::from(self.fast)], self.library.as_bytes()];
+        let sum = |start: u64| {
+            let bytes = how.iter().copied().chain([source.as_bytes()]).flatten();
+            bytes.fold(start, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3))
+        };
+        format!("{:016x}{:016x}", sum(0xcbf2_9ce4_8422_2325), sum(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// The binary of a source, from the store where it is there.
+    pub fn stored(&self, source: &str, store: &mut dyn KernelStore) -> Result<Vec<u8>, CudaError> {
+        let digest = self.digest(source);
+        if let Some(binary) = store.read(&digest) {
+            return Ok(binary);
+        }
+        let binary = self.compile(source)?;
+        store.write(&digest, &binary);
+        Ok(binary)
+    }
+
+    /// Compiles a source to a binary that a driver loads.
+    pub fn compile(&self, source: &str) -> Result<Vec<u8>, CudaError> {
+        // Compilers before CUDA 12 know no threads.
+        const UNKNOWN_OPTION: i32 = 5;
+        match compile(self, source, true) {
+            Err(CudaError::Call { call: "nvrtcCompileProgram", code: UNKNOWN_OPTION }) => {
+                compile(self, source, false)
+            }
+            other => other,
+        }
+    }
+}
+
+fn compile(how: &Compile, source: &str, split: bool) -> Result<Vec<u8>, CudaError> {
     let rtc =
-        Library::open(library, ": install CUDA's toolkit or the Python package nvidia-cuda-nvrtc-cu12")?;
+        Library::open(&how.library, ": install CUDA's toolkit or the Python package nvidia-cuda-nvrtc-cu12")?;
     let text = CString::new(source).map_err(|_| CudaError::Compile("source with a zero".to_string()))?;
     let name = c"soleus.cu";
     let mut program: *mut c_void = std::ptr::null_mut();
     call!(rtc, nvrtcCreateProgram(&mut program => *mut *mut c_void, text.as_ptr() => *const c_char,
         name.as_ptr() => *const c_char, 0 => c_int, std::ptr::null() => *const *const c_char,
         std::ptr::null() => *const *const c_char))?;
-    let mut options = vec![CString::new(format!("--gpu-architecture={architecture}")).unwrap_or_default()];
-    if fast {
+    let mut options =
+        vec![CString::new(format!("--gpu-architecture={}", how.architecture)).unwrap_or_default()];
+    if split {
+        options.push(CString::new(format!("--split-compile={}", how.threads)).unwrap_or_default());
+    }
+    if how.fast {
         options.push(c"--use_fast_math".to_owned());
     }
     let pointers: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
     let compiled = call!(rtc, nvrtcCompileProgram(program => *mut c_void, pointers.len() as c_int => c_int,
         pointers.as_ptr() => *const *const c_char));
+    // Only a fault of the source has a log that says more.
+    const FAULT: i32 = 6;
+    if matches!(&compiled, Err(CudaError::Call { code, .. }) if *code != FAULT) {
+        return compiled.map(|()| Vec::new());
+    }
     if compiled.is_err() {
         let mut size = 0;
         call!(rtc, nvrtcGetProgramLogSize(program => *mut c_void, &mut size => *mut usize))?;
@@ -107,6 +169,18 @@ pub struct Device {
 /// Memory of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory(u64);
+
+impl Memory {
+    /// The address on the device, for other programs that share its memory.
+    pub fn address(self) -> u64 {
+        self.0
+    }
+
+    /// What begins so many bytes later.
+    pub fn offset(self, bytes: usize) -> Memory {
+        Memory(self.0 + bytes as u64)
+    }
+}
 
 /// A kernel that was loaded.
 #[derive(Clone, Copy, Debug)]
@@ -166,10 +240,50 @@ impl Device {
             size_of_val(to) => usize))
     }
 
-    /// Starts a kernel `(x, y, n)` for n copies, in blocks of 128.
-    pub fn launch(&self, kernel: Kernel, x: Memory, y: Memory, n: usize) -> Result<(), CudaError> {
+    /// How many multiprocessors it has.
+    pub fn multiprocessors(&self) -> Result<usize, CudaError> {
+        const MULTIPROCESSORS: c_int = 16;
+        let mut count: c_int = 0;
+        call!(self.driver, cuDeviceGetAttribute(&mut count => *mut c_int, MULTIPROCESSORS => c_int, 0 => c_int))?;
+        Ok(usize::try_from(count).unwrap_or(1))
+    }
+
+    /// The kind of device, as compilers call it: `sm_90`.
+    pub fn architecture(&self) -> Result<String, CudaError> {
+        let mut parts = [0; 2];
+        for (part, attribute) in parts.iter_mut().zip([75, 76]) {
+            call!(self.driver, cuDeviceGetAttribute(part => *mut c_int, attribute => c_int, 0 => c_int))?;
+        }
+        Ok(format!("sm_{}{}", parts[0], parts[1]))
+    }
+
+    /// Registers of a thread of a kernel, and bytes of its scratch memory.
+    pub fn needs(&self, kernel: Kernel) -> Result<[usize; 2], CudaError> {
+        let mut needs = [0; 2];
+        for (need, attribute) in needs.iter_mut().zip([4, 3]) {
+            let mut value: c_int = 0;
+            call!(self.driver, cuFuncGetAttribute(&mut value => *mut c_int, attribute => c_int, kernel.0 => *mut c_void))?;
+            *need = usize::try_from(value).unwrap_or(0);
+        }
+        Ok(needs)
+    }
+
+    /// Copies bytes within the device.
+    pub fn copy(&self, to: Memory, from: Memory, bytes: usize) -> Result<(), CudaError> {
+        call!(self.driver, cuMemcpyDtoD_v2(to.0 => u64, from.0 => u64, bytes => usize))
+    }
+
+    /// Starts a kernel `(x, y, n)` for n copies, in blocks of 128; at most `most` blocks, which take the copies in turn.
+    pub fn launch(
+        &self,
+        kernel: Kernel,
+        x: Memory,
+        y: Memory,
+        n: usize,
+        most: usize,
+    ) -> Result<(), CudaError> {
+        let blocks = n.div_ceil(128).min(most.max(1)) as c_uint;
         let (mut x, mut y, mut n) = (x.0, y.0, n as i64);
-        let blocks = (n as u64).div_ceil(128) as c_uint;
         let mut arguments: [*mut c_void; 3] = [(&raw mut x).cast(), (&raw mut y).cast(), (&raw mut n).cast()];
         call!(self.driver, cuLaunchKernel(kernel.0 => *mut c_void, blocks => c_uint, 1 => c_uint, 1 => c_uint,
             128 => c_uint, 1 => c_uint, 1 => c_uint, 0 => c_uint, std::ptr::null_mut() => *mut c_void,

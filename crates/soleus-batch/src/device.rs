@@ -1,0 +1,186 @@
+//! Copies of a model on a CUDA device. Their numbers stay there: what others compute on the device can share them by address.
+
+use crate::evaluation::Layout;
+use soleus_graph::cuda::{Compile, CudaError, Device, Kernel, KernelStore, Memory};
+use soleus_graph::{Program, source};
+
+/// What a device computes of a model: an evaluation, a step, and where copies begin.
+#[derive(Clone, Debug)]
+pub struct DevicePrograms {
+    /// Accelerations, rates and doubt: [`Evaluation::program`](crate::Evaluation::program).
+    pub evaluate: Program,
+    /// A step: [`Evaluation::step_program`](crate::Evaluation::step_program).
+    pub step: Program,
+    /// Where inputs are.
+    pub layout: Layout,
+    /// Inputs of a copy at the start.
+    pub start: Vec<f64>,
+}
+
+/// Copies of a model on a device, number i of copy k at `[i * n + k]`, in 32 or 64 bits.
+pub struct DeviceBatch {
+    device: Device,
+    layout: Layout,
+    copies: usize,
+    single: bool,
+    /// Inputs of an evaluation, and the length of a step after them.
+    x: Memory,
+    y: Memory,
+    evaluate: Kernel,
+    step: Kernel,
+    blocks: usize,
+    outputs: [usize; 2],
+    time: f64,
+    length: f64,
+}
+
+impl DeviceBatch {
+    /// `copies` copies at their start. Kernels come from the store where they were compiled before.
+    pub fn new(
+        programs: &DevicePrograms,
+        copies: usize,
+        single: bool,
+        library: &str,
+        store: &mut dyn KernelStore,
+    ) -> Result<DeviceBatch, CudaError> {
+        let device = Device::first()?;
+        let how = Compile {
+            library: library.into(),
+            architecture: device.architecture()?,
+            fast: single,
+            threads: 0,
+        };
+        let mut kernel = |program: &Program, name: &str| {
+            let text = source::write(program, name, source::Language::Cuda, single);
+            let binary = how.stored(&text, store)?;
+            device.load(&binary, name)
+        };
+        let evaluate = kernel(&programs.evaluate, "evaluate")?;
+        let step = kernel(&programs.step, "step")?;
+        let layout = programs.layout.clone();
+        let outputs = [programs.evaluate.outputs.len(), programs.step.outputs.len()];
+        let size = if single { 4 } else { 8 };
+        let x = device.allocate((layout.inputs() + 1) * copies * size)?;
+        let y = device.allocate(outputs[0].max(outputs[1]) * copies * size)?;
+        let blocks = usize::MAX;
+        let time = programs.start[layout.time];
+        let batch = DeviceBatch {
+            device,
+            layout,
+            copies,
+            single,
+            x,
+            y,
+            evaluate,
+            step,
+            blocks,
+            outputs,
+            time,
+            length: 0.0,
+        };
+        for (i, v) in programs.start.iter().enumerate() {
+            batch.write(i, &vec![*v; copies])?;
+        }
+        batch.write(batch.layout.inputs(), &vec![0.0; copies])?;
+        Ok(batch)
+    }
+
+    /// How many copies there are.
+    pub fn copies(&self) -> usize {
+        self.copies
+    }
+
+    /// Where inputs are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Whether numbers have 32 bits.
+    pub fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// At most so many blocks of 128 copies at once: fewer leave more cache to each.
+    pub fn set_blocks(&mut self, blocks: usize) {
+        self.blocks = blocks;
+    }
+
+    fn size(&self) -> usize {
+        if self.single { 4 } else { 8 }
+    }
+
+    /// The address of row `i` of the inputs on the device: coordinates, speeds, states of forces, controls, time, parameters.
+    pub fn address(&self, i: usize) -> u64 {
+        self.x.address() + (i * self.copies * self.size()) as u64
+    }
+
+    /// The address of the results of the last evaluation or step.
+    pub fn results(&self) -> u64 {
+        self.y.address()
+    }
+
+    /// Writes rows of inputs from row `i` on.
+    pub fn write(&self, i: usize, values: &[f64]) -> Result<(), CudaError> {
+        let at = self.x.offset(i * self.copies * self.size());
+        match self.single {
+            true => self.device.write(at, &values.iter().map(|v| *v as f32).collect::<Vec<f32>>()),
+            false => self.device.write(at, values),
+        }
+    }
+
+    /// Rows of inputs.
+    pub fn read(&self, rows: std::ops::Range<usize>) -> Result<Vec<f64>, CudaError> {
+        self.read_from(self.x, rows)
+    }
+
+    fn read_from(&self, memory: Memory, rows: std::ops::Range<usize>) -> Result<Vec<f64>, CudaError> {
+        let at = memory.offset(rows.start * self.copies * self.size());
+        let count = rows.len() * self.copies;
+        if self.single {
+            let mut list = vec![0f32; count];
+            self.device.read(at, &mut list)?;
+            Ok(list.into_iter().map(f64::from).collect())
+        } else {
+            let mut list = vec![0f64; count];
+            self.device.read(at, &mut list)?;
+            Ok(list)
+        }
+    }
+
+    /// Coordinates, speeds and states of forces of all copies.
+    pub fn states(&self) -> Result<Vec<f64>, CudaError> {
+        self.read(0..self.layout.z.end)
+    }
+
+    /// Accelerations, rates and doubt of all copies: computed on the device, and read.
+    pub fn evaluate(&self) -> Result<Vec<f64>, CudaError> {
+        self.device.launch(self.evaluate, self.x, self.y, self.copies, self.blocks)?;
+        self.device.wait()?;
+        self.read_from(self.y, 0..self.outputs[0])
+    }
+
+    /// One step of `h` seconds of all copies. It is on its way when this returns; [`wait`](Self::wait) waits for it.
+    pub fn step(&mut self, h: f64) -> Result<(), CudaError> {
+        if h != self.length {
+            self.write(self.layout.inputs(), &vec![h; self.copies])?;
+            self.length = h;
+        }
+        self.device.launch(self.step, self.x, self.y, self.copies, self.blocks)?;
+        self.device.copy(self.x, self.y, self.layout.z.end * self.copies * self.size())?;
+        self.time += h;
+        self.write(self.layout.time, &vec![self.time; self.copies])
+    }
+
+    /// Waits until all is done.
+    pub fn wait(&self) -> Result<(), CudaError> {
+        self.device.wait()
+    }
+}
+
+impl Drop for DeviceBatch {
+    fn drop(&mut self) {
+        // Nothing can be done about a device that does not take its memory back.
+        let _ = self.device.free(self.x);
+        let _ = self.device.free(self.y);
+    }
+}
