@@ -30,7 +30,7 @@ pub struct Arguments {
     /// Splits the frames into chunks that are solved at the same time; angles change in their last digits only
     #[arg(long, default_value_t = 1)]
     chunks: usize,
-    /// Threads for the chunks; results are the same whatever their number [default: one per core]
+    /// Threads for the chunks; results do not depend on it [default: one per core]
     #[arg(long)]
     threads: Option<usize>,
     /// Motion file to write (.mot, degrees)

@@ -43,7 +43,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Predicts a walk with a model that is built in, and shows it
+    /// Predicts a walk with a built-in model and shows it
     Demo(demo::Arguments),
     /// What a file contains: a model, markers, a motion, a setup, a study, a C3D, a mesh
     Info(model_verbs::Info),
@@ -84,13 +84,13 @@ enum Verb {
     Rea(rea::Arguments),
     /// A consistent motion: markers, loads and masses brought to agree
     Reconcile(reconcile::Arguments),
-    /// Predicts a gait of any model with contact: the one of least effort at a speed
+    /// Predicts the minimum-effort gait of a model with contact at a given speed
     Predict(predict::Gait),
     /// Adds parts to a model: springs, torques, prostheses, ligaments, masses, contacts
     Add(predict::Parts),
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
-    /// Excitations of least effort for a given motion, with muscle dynamics (MocoInverse)
+    /// Minimum-effort excitations for a given motion, with muscle dynamics (MocoInverse)
     Inverse(solve::inverse::Arguments),
     /// A simulated motion that tracks measured coordinates or markers (MocoTrack)
     Track(solve::track::Arguments),
@@ -180,14 +180,19 @@ fn tell_old_flags(arguments: &[String]) {
 /// Files and tables up to this size, bytes, come from memory that was used before.
 const FROM_THE_HEAP: usize = 16 << 20;
 
-/// Runs the command with these arguments, the name of the program first. Returns the exit code; wrong arguments and `--help` end the
-/// program.
+/// Runs the command with these arguments, the name of the program first: its exit code. Wrong arguments and `--help` end the program.
 pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    // Once a large block was given back, the allocator of Linux takes blocks up to that size from the heap, where what one file
-    // took serves the next; before, every file gets fresh pages, which are a good part of the time of a short command.
+    // Once a large block was freed, the allocator of Linux reuses the heap for such blocks; fresh pages for every file cost time.
     drop(std::hint::black_box(Vec::<u8>::with_capacity(FROM_THE_HEAP)));
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = Cli::parse_from(&arguments);
+    let cli = Cli::try_parse_from(&arguments).unwrap_or_else(|e| {
+        if e.kind() == clap::error::ErrorKind::DisplayHelp {
+            let text = soleus::text::wrapped(&e.render().to_string(), 100);
+            let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
+            std::process::exit(0)
+        }
+        e.exit()
+    });
     tell_old_flags(&arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>());
     let done: Result<(), soleus::Error> = match cli.verb {
         Verb::Demo(a) => demo::run(&a),
@@ -279,14 +284,15 @@ mod tests {
 
     #[test]
     fn identity_every_verb_is_in_a_group_and_on_a_short_line() {
-        let command = Cli::command();
+        let mut command = Cli::command();
+        command.build();
         let grouped: Vec<&str> = GROUPS.iter().flat_map(|g| g.1).copied().collect();
         for verb in command.get_subcommands().map(clap::Command::get_name) {
             assert_eq!(grouped.iter().filter(|g| **g == verb).count(), 1, "{verb}");
         }
-        let examples = command.get_subcommands().filter_map(|c| Some(c.get_after_help()?.to_string()));
-        for line in examples.chain([verbs()]).flat_map(|t| t.lines().map(str::to_string).collect::<Vec<_>>())
-        {
+        let all: String =
+            command.get_subcommands().map(|c| c.clone().render_long_help().to_string()).collect();
+        for line in soleus::text::wrapped(&(all + &verbs()), 100).lines() {
             assert!(line.chars().count() <= 100, "{line}");
         }
     }

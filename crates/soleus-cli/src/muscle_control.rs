@@ -20,13 +20,13 @@ struct Input {
     /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
-    /// Coordinates to follow, with weights and gains: an XML file with a CMC_TaskSet; all that can move without it
+    /// Coordinates to follow, with weights and gains: an XML file with a CMC_TaskSet; by default all that can move
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
-    /// Places of the points that tasks follow (CMC_Point); where they are in the motion without it
+    /// Places of the points that tasks follow (CMC_Point); by default where they are in the motion
     #[arg(long, value_name = "POINTS.trc")]
     points: Option<PathBuf>,
-    /// Limits of controls: an XML file with a ControlSet; those of the model without it
+    /// Limits of controls: an XML file with a ControlSet; by default those of the model
     #[arg(long, value_name = "LIMITS.xml")]
     limits: Option<PathBuf>,
     /// Actuators to add to the model: XML files with a ForceSet, or the optimal force (N m or N) of one for every coordinate that has none
@@ -35,7 +35,7 @@ struct Input {
     /// Actuators at joints with ground: optimal moment (N m) and optimal force (N)
     #[arg(long, value_name = "MOMENT,FORCE", value_delimiter = ',', num_args = 1)]
     residuals: Vec<f64>,
-    /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
+    /// Cutoff of the low-pass on the coordinates, in Hz; by default no filter
     #[arg(long)]
     cutoff_hz: Option<f64>,
     #[command(flatten)]
@@ -137,16 +137,16 @@ pub struct Control {
     /// Length of a window, s
     #[arg(long, default_value_t = ComputedMuscleControl::default().window)]
     window: f64,
-    /// What is kept small
+    /// Quantity to minimise
     #[arg(long, value_enum, default_value_t = Least::Strength)]
     effort: Least,
-    /// Price of a change of excitation from one window to the next, against effort
+    /// Penalty on changes of excitation between windows, relative to effort
     #[arg(long, default_value_t = ComputedMuscleControl::default().smoothness)]
     smoothness: f64,
     /// Meet accelerations by the weights of the tasks, not exactly
     #[arg(long)]
     weighted: bool,
-    /// Least excitation of muscles
+    /// Minimum excitation of muscles
     #[arg(long, default_value_t = ComputedMuscleControl::default().least_excitation)]
     least_excitation: f64,
     /// Start this much earlier with muscles at rest, s, instead of with a fitted window of 0.03 s
@@ -157,7 +157,7 @@ pub struct Control {
     foot_springs: bool,
     #[command(flatten)]
     emg: EmgInput,
-    /// Price of the squared distance of activations to EMG, against effort; 0 compares only
+    /// Penalty on squared differences between activations and EMG, relative to effort; 0: compare only
     #[arg(long, value_name = "PRICE", default_value_t = 0.0, requires = "emg")]
     emg_weight: f64,
 }

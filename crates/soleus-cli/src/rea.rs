@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: PathBuf,
-    /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
+    /// Cutoff of the low-pass on the coordinates, in Hz; by default no filter
     #[arg(long)]
     cutoff_hz: Option<f64>,
     /// Forces of the model that do not act: names, groups, or all, actuators, muscles

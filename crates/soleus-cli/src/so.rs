@@ -16,7 +16,7 @@ pub struct Arguments {
     /// Exponent p of the effort Σ aᵖ that is minimized; from 1 to 100
     #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_exponent)]
     exponent: f64,
-    /// Muscles have their maximal isometric force whatever their length and velocity
+    /// Muscles have their maximal isometric force at any length and velocity
     #[arg(long)]
     isometric: bool,
     #[command(flatten)]

@@ -212,10 +212,10 @@ pub struct ViewModel {
     /// Folder with the mesh files that the model names; without it they are looked for beside the model
     #[arg(long, value_name = "DIR")]
     geometry: Option<PathBuf>,
-    /// Most frames for each second of the motion
+    /// Maximum number of frames per second of motion
     #[arg(long, value_name = "HZ", default_value_t = View::default().frame_rate)]
     frame_rate: f64,
-    /// Where the picture is seen from: turn about the vertical and upwards, in degrees. `0,0` is the right side
+    /// View direction of the picture: angle about the vertical and elevation, in degrees. `0,0` is the right side
     #[arg(long = "camera", alias = "from", value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = Camera::default())]
     from: Camera,
 }

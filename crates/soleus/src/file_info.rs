@@ -229,7 +229,9 @@ fn describe_gaps(s: &mut FileSummary, table: &Table) {
     for (i, label) in table.labels().iter().enumerate() {
         let found = gaps(table, i);
         if let Some(longest) = found.iter().map(|g| g.rows).max() {
-            list.push(format!("{label} ({} gaps, longest {longest} rows)", found.len()));
+            let plural = |n: usize| if n == 1 { "" } else { "s" };
+            let (n, rows) = (found.len(), plural(longest));
+            list.push(format!("{label} ({n} gap{}, longest {longest} row{rows})", plural(n)));
         }
     }
     s.add("gaps", if list.is_empty() { "none".to_string() } else { list.join(", ") });

@@ -358,7 +358,12 @@ impl GaitAnalysis {
         };
         for ((name, unit, r), (_, _, l)) in self.right.rows().into_iter().zip(self.left.rows()) {
             let symmetry = 200.0 * (r.mean - l.mean) / (r.mean + l.mean);
-            let symmetry = if symmetry.is_finite() { format!("{symmetry:.1}") } else { "-".to_string() };
+            // A width that is nothing but its scatter has no symmetry, and a small number has no sign.
+            let is_scatter = (r.mean + l.mean).abs() < 2.0 * r.sd.max(l.sd);
+            let symmetry = match symmetry.is_finite() && !is_scatter {
+                true => format!("{:.1}", if symmetry.abs() < 0.05 { 0.0 } else { symmetry }),
+                false => "-".to_string(),
+            };
             let _ = writeln!(
                 text,
                 "{:24}{:>18}{:>18}{symmetry:>12}",
@@ -460,11 +465,13 @@ fn counted(side: &str, n: usize) -> String {
 }
 
 /// Three digits.
-fn digits(x: f64) -> String {
+pub(crate) fn digits(x: f64) -> String {
     match x.abs() {
         a if a >= 100.0 => format!("{x:.0}"),
         a if a >= 10.0 => format!("{x:.1}"),
         a if a >= 1.0 => format!("{x:.2}"),
+        // Zero has no sign.
+        a if a < 0.0005 => "0.000".to_string(),
         _ => format!("{x:.3}"),
     }
 }

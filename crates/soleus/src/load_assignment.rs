@@ -60,6 +60,9 @@ const MASS_OFF: f64 = 0.04;
 pub(crate) const COMPLETE_FROM: &str = "complete_from";
 pub(crate) const COMPLETE_TO: &str = "complete_to";
 
+/// A plate that reads less with nobody on it is zeroed well enough, N.
+const ZERO_N: f64 = 5.0;
+
 /// Whether a file holds loads as a table, and not as an `ExternalLoads` file.
 pub fn is_table(path: &Path) -> bool {
     ["mot", "sto", "csv", "parquet", "c3d", "trc"].iter().any(|e| has_ending(path, e))
@@ -116,7 +119,8 @@ impl AssignLoads {
             data,
             request: self.clone(),
         };
-        found.tell(cx, path, &plates);
+        let at_rest: Vec<f64> = plates.iter().map(|p| plates::force_at_rest(&table, p).norm()).collect();
+        found.tell(cx, path, &plates, &at_rest);
         Ok(found)
     }
 }
@@ -240,7 +244,7 @@ impl AssignedLoads {
         text
     }
 
-    fn tell(&self, cx: &Context, path: &Path, plates: &[Plate]) {
+    fn tell(&self, cx: &Context, path: &Path, plates: &[Plate], at_rest: &[f64]) {
         let mut log = Diagnostics::new(path.display().to_string());
         if let Some(f) = self.fitted.as_ref().filter(|f| !f.turns.is_empty() || f.meters != 1.0) {
             let mut what = Vec::new();
@@ -275,6 +279,10 @@ impl AssignedLoads {
             } else {
                 cx.note(format!("the plates weigh the subject at {mass:.1} kg"));
             }
+        }
+        for (p, force) in plates.iter().zip(at_rest).filter(|(_, force)| **force > ZERO_N) {
+            let message = format!("plate `{}` reads {force:.0} N with nobody on it", p.name);
+            log.warn(0, "", message, "zero the plate before the trial; the offset stays in the loads");
         }
         for p in plates.iter().filter(|p| p.point.is_none()) {
             log.warn(0, "", format!("plate `{}` has no centre of pressure and is left out", p.name), "");

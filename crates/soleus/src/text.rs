@@ -34,9 +34,50 @@ fn spelled_out(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Text with no line longer than `width`, as far as its words allow. Longer lines go on below where they begin, or below their second column:
+/// what follows two blanks or more.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    for line in text.split_inclusive('\n') {
+        let line = line.trim_end_matches('\n');
+        let indent = line.len() - line.trim_start().len();
+        let second = line[indent..].find("  ").map(|k| indent + k);
+        let column = second.map(|k| k + line[k..].len() - line[k..].trim_start().len());
+        // Room for a few words has to be left beside the first column.
+        let column = column.filter(|c| 2 * c <= width + 20).unwrap_or(indent);
+        let mut length = 0;
+        for (i, word) in line.split(' ').enumerate() {
+            let more = word.chars().count();
+            if i > 0 && length + 1 + more > width && length > column && !word.is_empty() {
+                out.truncate(out.trim_end_matches(' ').len());
+                out.push('\n');
+                out.extend(std::iter::repeat_n(' ', column));
+                length = column;
+            } else if i > 0 {
+                out.push(' ');
+                length += 1;
+            }
+            out.push_str(word);
+            length += more;
+        }
+        out.push('\n');
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn analytic_long_lines_go_on_below_their_second_column() {
+        let text = "Options:\n  --out <FILE>  A file of any kind at all\n\nshort\n";
+        let wanted = "Options:\n  --out <FILE>  A file of\n                any kind\n                at all\n\nshort\n";
+        assert_eq!(wrapped(text, 26), wanted);
+        assert_eq!(wrapped(text, 80), text);
+        // A word that is longer than the line stays whole.
+        assert_eq!(wrapped("a bbbbbbbbbb c\n", 5), "a\nbbbbbbbbbb\nc\n");
+    }
 
     #[test]
     fn issue_21_escape_characters_are_spelled_out() {

@@ -23,7 +23,7 @@ pub struct Input {
     /// Actuators to add to the model: XML files with a ForceSet, or the optimal force (N m or N) of one for every coordinate that has none
     #[arg(long, value_name = "FORCES.xml|FORCE", num_args = 1..)]
     reserves: Vec<String>,
-    /// Cutoff of the low-pass on the coordinates, in Hz; no filter without it
+    /// Cutoff of the low-pass on the coordinates, in Hz; by default no filter
     #[arg(long)]
     pub cutoff_hz: Option<f64>,
     #[command(flatten)]

@@ -35,7 +35,7 @@ pub struct Arguments {
     /// Motion to start from (.sto), instead of the one the study names
     #[arg(long, value_name = "GUESS.sto")]
     guess: Option<PathBuf>,
-    /// Go on from the iterate that a stopped solve left: OUT.sto.iterate, or the file given
+    /// Continue from the iterate that a stopped solve left: OUT.sto.iterate, or the file given
     #[arg(long, value_name = "ITERATE", num_args = 0..=1, default_missing_value = BESIDE)]
     resume: Option<PathBuf>,
     /// Table a goal tracks, for studies that held it in memory only; may be repeated

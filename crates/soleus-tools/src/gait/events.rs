@@ -1,6 +1,7 @@
 //! When feet touch and leave the ground.
 
 use super::Walk;
+use super::signs::{FootMotion, OFF, OFF_AFTER_S, STRIKE, STRIKE_AFTER_S};
 use crate::plates::{Contact, Side};
 
 /// Foot strikes and toe-offs of one foot, s, in order.
@@ -21,15 +22,8 @@ const SHORTEST_STANCE_S: f64 = 0.08;
 const TOE_LANDS: f64 = 0.2;
 
 /// The heel comes down as it slows to the walking speed, and the toe leaves as it speeds up to this, m/s; strike and toe-off of a plate
-/// (20 N) follow so much later, s.
-///
-/// The delays were fitted, as the middle of what was seen in seven trials with plates, from 1.1 m/s to 3.9 m/s. The two speeds were chosen on the same
-/// trials, by comparing some hundred features of heel and toe; with that choice left to the other six trials too, the worst event was
-/// 27 ms off among thresholds of speed, and 57 ms among all features. Trials were on
-/// treadmills and on the floor, filmed at 60 Hz to 200 Hz. All events are then within 19 ms (`crates/soleus/tests/all/gait.rs`). With the
-/// delays of six trials the seventh has its strikes within 20 ms in six cases and within 21.1 ms in one, and its toe-offs within 20 ms in all:
-/// `scripts/check-gait-events`. In one trial strikes alone are 30 ms apart, whatever feature of heel, toe or their middle is taken (speed, height,
-/// acceleration), so that none of these is better than 15 ms there. The idea of a threshold on the speed of the foot is that of Ghoussayni et al. (2004).
+/// follow so much later, s. These are coarse times, to within a few hundredths of a second; the signs beside them make them fine.
+/// The idea of a threshold on the speed of the foot is that of Ghoussayni et al. (2004).
 const LEAVING_M_S: f64 = 0.6;
 const STRIKE_DELAY_S: f64 = 0.013;
 const OFF_DELAY_S: f64 = 0.027;
@@ -42,20 +36,66 @@ fn thresholds(speed: f64) -> [f64; 2] {
 
 /// Events of all feet of a walk, from markers alone.
 pub fn events_from_markers(walk: &Walk) -> Vec<FootEvents> {
+    let mut events = vec![FootEvents::default(); walk.feet.len()];
+    for c in event_candidates(walk) {
+        let own = &mut events[c.foot];
+        let list = if c.is_strike { &mut own.strikes } else { &mut own.offs };
+        list.push(c.time());
+    }
+    events.iter_mut().for_each(|e| e.strikes.sort_by(f64::total_cmp));
+    events.iter_mut().for_each(|e| e.offs.sort_by(f64::total_cmp));
+    events
+}
+
+/// An event, and the times of what heel and toe do around it.
+#[derive(Clone, Debug)]
+pub struct EventCandidates {
+    /// The foot.
+    pub foot: usize,
+    /// A strike, or else a toe-off.
+    pub is_strike: bool,
+    /// From one threshold and one delay, s.
+    pub coarse: f64,
+    /// Times of the signs, s, in the order of their weights; `None` if one of them is not seen.
+    pub signs: Option<Vec<f64>>,
+}
+
+impl EventCandidates {
+    /// The event, s: the weighted mean of its signs, and a delay.
+    pub fn time(&self) -> f64 {
+        let (signs, delay) = if self.is_strike { (STRIKE, STRIKE_AFTER_S) } else { (OFF, OFF_AFTER_S) };
+        match &self.signs {
+            Some(times) => delay + signs.iter().zip(times).map(|(s, t)| s.weight * t).sum::<f64>(),
+            None => self.coarse,
+        }
+    }
+}
+
+/// Events of all feet, with what they are told from. Events of a foot whose markers are not seen are left out.
+pub fn event_candidates(walk: &Walk) -> Vec<EventCandidates> {
     let [landing, leaving] = thresholds(walk.speed);
     let t = &walk.times;
-    let events = |foot: usize| {
+    let mut list = Vec::new();
+    for foot in 0..walk.feet.len() {
         let [heel, toe] = walk.speeds(foot);
         let lands = |r: usize| (heel[r] - landing).min(toe[r] - TOE_LANDS * walk.speed);
         let stands = |r: usize| (toe[r] - leaving).min(heel[r] - landing.min(leaving));
-        let of = |list: Vec<(f64, bool)>, lands: bool, delay: f64| {
-            list.into_iter().filter(|(_, on)| *on == lands).map(|(t, _)| t + delay).collect()
+        let motion = FootMotion::new(walk, foot);
+        let mut add = |all: Vec<(f64, bool)>, is_strike: bool, delay: f64| {
+            for (at, _) in all.into_iter().filter(|(_, on)| *on == is_strike) {
+                let coarse = at + delay;
+                if !walk.is_known(foot, coarse) {
+                    continue;
+                }
+                let signs = if is_strike { STRIKE } else { OFF };
+                let times = motion.as_ref().and_then(|m| m.times_of(signs, coarse));
+                list.push(EventCandidates { foot, is_strike, coarse, signs: times });
+            }
         };
-        let strikes = of(crossings(t, &lands), true, STRIKE_DELAY_S);
-        let offs = of(crossings(t, &stands), false, OFF_DELAY_S);
-        FootEvents { strikes, offs, from_plates: 0 }
-    };
-    (0..walk.feet.len()).map(events).collect()
+        add(crossings(t, &lands), true, STRIKE_DELAY_S);
+        add(crossings(t, &stands), false, OFF_DELAY_S);
+    }
+    list
 }
 
 /// Times at which a foot comes to the ground (true) and leaves it (false): f is negative on the ground. Short times on and off are
@@ -85,6 +125,10 @@ fn crossings(t: &[f64], f: &dyn Fn(usize) -> f64) -> Vec<(f64, bool)> {
 
 /// An event of a plate and one of the markers that differ by less are the same, s.
 const SAME_S: f64 = 0.1;
+/// A plate that is loaded so long after the foot has landed had only part of the foot on it, s: more than twice the error of strikes from
+/// markers; and no longer than this, or it is another step.
+const PARTLY_S: f64 = 0.05;
+const PARTLY_MOST_S: f64 = 0.3;
 
 /// Events from plates in the place of those from markers, where a foot stood on a plate alone. `sides` are those of the events, `feet` those
 /// of the contacts; a load that begins or ends with the recording is not an event.
@@ -102,18 +146,25 @@ pub fn merge_contacts(
             .collect();
         let begins = on.iter().map(|c| c.from).filter(|t| *t > recorded[0] + 1e-3).collect::<Vec<_>>();
         let ends = on.iter().map(|c| c.to).filter(|t| *t < recorded[1] - 1e-3).collect::<Vec<_>>();
-        own.from_plates = put(&mut own.strikes, &begins) + put(&mut own.offs, &ends);
+        own.from_plates = put(&mut own.strikes, &begins, true) + put(&mut own.offs, &ends, false);
     }
 }
 
-/// Puts exact times in the place of near ones, and beside the others; how many.
-fn put(list: &mut Vec<f64>, exact: &[f64]) -> usize {
+/// Puts exact times in the place of near ones, and beside the others; how many. A plate that is loaded long after the foot has landed had only
+/// part of the foot on it: its time is not that of the strike.
+fn put(list: &mut Vec<f64>, exact: &[f64], are_strikes: bool) -> usize {
+    let mut count = 0;
     for &t in exact {
+        let is_partly_on = |x: &f64| are_strikes && (PARTLY_S..PARTLY_MOST_S).contains(&(t - x));
+        if list.iter().any(is_partly_on) && !list.iter().any(|x| (x - t).abs() < PARTLY_S) {
+            continue;
+        }
         list.retain(|x| (x - t).abs() > SAME_S);
         list.push(t);
+        count += 1;
     }
     list.sort_by(f64::total_cmp);
-    exact.len()
+    count
 }
 
 #[cfg(test)]
@@ -138,7 +189,13 @@ mod tests {
     #[test]
     fn analytic_plates_win_where_they_are() {
         let mut list = vec![0.50, 1.60, 2.70];
-        assert_eq!(put(&mut list, &[1.58, 3.8]), 2);
+        assert_eq!(put(&mut list, &[1.58, 3.8], true), 2);
         assert_eq!(list, [0.50, 1.58, 2.70, 3.8]);
+        // The heel lands beside the plate at 2.70 s, and the rest of the foot comes down on the plate 80 ms later.
+        assert_eq!(put(&mut list, &[2.78], true), 0);
+        assert_eq!(list, [0.50, 1.58, 2.70, 3.8]);
+        // A toe-off of the plate counts.
+        assert_eq!(put(&mut list, &[2.64], false), 1);
+        assert_eq!(list, [0.50, 1.58, 2.64, 3.8]);
     }
 }

@@ -59,6 +59,10 @@ const LOW_PART: f64 = 0.3;
 /// Speeds of feet on the ground differ by so much, m/s.
 const SPREAD_M_S: f64 = 0.2;
 
+/// A marker in a longer gap is not known, s; nor is it for so long before and after.
+const LONGEST_GAP_S: f64 = 0.1;
+const EDGE_S: f64 = 0.05;
+
 /// A slower belt is a floor, m/s.
 const SLOWEST_BELT_M_S: f64 = 0.1;
 
@@ -77,6 +81,8 @@ pub struct Walk {
     pub speed: f64,
     /// Heel and toe of each foot, filtered, m.
     pub feet: Vec<(Side, [Vec<Vec3<f64>>; 2])>,
+    /// For each foot, the frames in which heel and toe are known: seen, or in a short gap, and not next to a long one.
+    known: Vec<Vec<bool>>,
 }
 
 impl Walk {
@@ -89,14 +95,19 @@ impl Walk {
         }
         let place = |i: usize| filled(markers, i);
         let pelvis: Vec<Vec<Vec3<f64>>> = which.pelvis.iter().filter_map(|&i| place(i)).collect();
+        // Before the subject is seen, and after, nobody knows where the pelvis is.
+        let is_seen = |r: &usize| which.pelvis.iter().all(|&i| markers.vec3(*r, i).norm_sq().is_finite());
+        let (first, last) = ((0..n).find(is_seen).unwrap_or(0), (0..n).rev().find(is_seen).unwrap_or(n - 1));
+        let (first, last) = if last > first { (first, last) } else { (0, n - 1) };
         let pelvis: Vec<Vec3<f64>> = (0..n)
             .map(|r| pelvis.iter().fold(Vec3::zero(), |sum, p| sum + p[r]) * (1.0 / pelvis.len() as f64))
             .collect();
-        let mut feet = Vec::new();
+        let (mut feet, mut known) = (Vec::new(), Vec::new());
         for f in &which.feet {
             let [heel, toe] = [f.heel, f.toe].map(|i| place(i).and_then(|p| lowpass(&times, &p)));
             if let (Some(heel), Some(toe)) = (heel, toe) {
                 feet.push((f.side, [heel, toe]));
+                known.push(known_frames(markers, [f.heel, f.toe]));
             }
         }
         if feet.is_empty() || !pelvis.first()?.norm_sq().is_finite() {
@@ -114,24 +125,31 @@ impl Walk {
 
         // Velocities of markers that are low gather at that of the ground.
         let mut low = Vec::new();
-        for (_, both) in &feet {
+        for ((_, both), known) in feet.iter().zip(&known) {
+            let rows: Vec<usize> = (0..n).filter(|&r| known[r]).collect();
             for p in both {
-                let mut heights: Vec<f64> = p.iter().map(|p| p.dot(up)).collect();
+                let mut heights: Vec<f64> = rows.iter().map(|&r| p[r].dot(up)).collect();
                 heights.sort_by(f64::total_cmp);
-                let limit = heights[(LOW_PART * n as f64) as usize];
+                let Some(&limit) = heights.get((LOW_PART * heights.len() as f64) as usize) else { continue };
                 let v = velocity(&times, p);
-                low.extend((0..n).filter(|&r| p[r].dot(up) <= limit).map(|r| flat(v[r])));
+                low.extend(rows.iter().filter(|&&r| p[r].dot(up) <= limit).map(|&r| flat(v[r])));
             }
         }
         let ground_velocity = densest(&low).filter(|v| v.norm_sq().is_finite())?;
         // A floor does not move.
         let ground_velocity =
             if ground_velocity.norm() < SLOWEST_BELT_M_S { Vec3::zero() } else { ground_velocity };
-        let whole = flat(pelvis[n - 1] - pelvis[0]) * (1.0 / (times[n - 1] - times[0]));
+        let whole = flat(pelvis[last] - pelvis[first]) * (1.0 / (times[last] - times[first]));
         let over_ground = whole - ground_velocity;
         let speed = over_ground.norm();
         let forward = if speed > 1e-3 { over_ground * (1.0 / speed) } else { vec3(1.0, 0.0, 0.0) };
-        Some(Walk { times, up, ground_velocity, forward, speed, feet })
+        Some(Walk { times, up, ground_velocity, forward, speed, feet, known })
+    }
+
+    /// Whether heel and toe of a foot are known at a time.
+    pub(super) fn is_known(&self, foot: usize, time: f64) -> bool {
+        let row = self.times.partition_point(|t| *t < time).min(self.times.len() - 1);
+        self.known[foot][row]
     }
 
     /// To the right of the subject.
@@ -180,6 +198,27 @@ fn filled(markers: &Table, i: usize) -> Option<Vec<Vec3<f64>>> {
         markers.vec3(a, i) * (1.0 - s) + markers.vec3(b, i) * s
     };
     Some((0..t.len()).map(place).collect())
+}
+
+/// Frames in which two markers are known: a short gap is, and what is next to a long one is not, since filters carry it over.
+fn known_frames(markers: &Table, both: [usize; 2]) -> Vec<bool> {
+    let t = markers.times();
+    let mut known = vec![true; t.len()];
+    for i in both {
+        let is_seen = |r: usize| markers.vec3(r, i).norm_sq().is_finite();
+        let mut r = 0;
+        while r < t.len() {
+            let end = (r..t.len()).find(|&k| is_seen(k)).unwrap_or(t.len());
+            let is_at_end = r == 0 || end == t.len();
+            if end > r && (is_at_end || t[end] - t[r - 1] > LONGEST_GAP_S) {
+                let first = t.partition_point(|x| *x <= t[r] - EDGE_S);
+                let behind = t.partition_point(|x| *x < t[end - 1] + EDGE_S);
+                known.iter_mut().take(behind).skip(first).for_each(|k| *k = false);
+            }
+            r = end + 1;
+        }
+    }
+    known
 }
 
 fn lowpass(times: &[f64], p: &[Vec3<f64>]) -> Option<Vec<Vec3<f64>>> {

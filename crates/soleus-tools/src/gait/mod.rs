@@ -4,9 +4,10 @@ mod cycles;
 mod events;
 mod feet;
 mod laboratory;
+mod signs;
 
 pub use cycles::{Cycle, Parameters, Stat, cycles, mean_curve, over_cycle, parameters};
-pub use events::{FootEvents, events_from_markers, merge_contacts};
+pub use events::{EventCandidates, FootEvents, event_candidates, events_from_markers, merge_contacts};
 pub use feet::{FootMarkers, GaitMarkers, Walk};
 pub use laboratory::{LaboratoryTurn, laboratory_turn};
 

@@ -58,11 +58,30 @@ fn vector(table: &Table, columns: [usize; 3], row: usize) -> Vec3<f64> {
     Vec3::from_array(columns.map(|c| table.columns()[c][row]))
 }
 
+/// A plate is at rest for at least this part of a trial, if it is at all.
+const REST_PART: f64 = 0.05;
+
+/// What a plate shows while nobody is on it, N: the median of all small forces. Zero where a plate is never at rest.
+pub fn force_at_rest(table: &Table, plate: &Plate) -> Vec3<f64> {
+    let rows: Vec<usize> =
+        (0..table.rows()).filter(|&r| vector(table, plate.force, r).norm() < LEAST_PEAK_N).collect();
+    if rows.is_empty() || (rows.len() as f64) < REST_PART * table.rows() as f64 {
+        return Vec3::zero();
+    }
+    let median = |c: usize| {
+        let mut list: Vec<f64> = rows.iter().map(|&r| table.columns()[c][r]).collect();
+        let middle = list.len() / 2;
+        *list.select_nth_unstable_by(middle, f64::total_cmp).1
+    };
+    Vec3::from_array(plate.force.map(median))
+}
+
 /// First and last rows of the loads of a plate.
 pub(crate) fn loaded(table: &Table, plate: &Plate) -> Vec<(usize, usize)> {
     let t = table.times();
+    let rest = force_at_rest(table, plate);
     let mut list: Vec<(usize, usize)> = Vec::new();
-    for row in (0..table.rows()).filter(|&r| vector(table, plate.force, r).norm() > LOADED_N) {
+    for row in (0..table.rows()).filter(|&r| (vector(table, plate.force, r) - rest).norm() > LOADED_N) {
         match list.last_mut() {
             Some((_, last)) if t[row] - t[*last] <= BREAK_S || row == *last + 1 => *last = row,
             _ => list.push((row, row)),
@@ -273,6 +292,28 @@ mod tests {
             assert_eq!(vertical(0, row) + vertical(1, row), table.columns()[1][row]);
         }
         assert_eq!((vertical(0, 1000), vertical(1, 1000), vertical(0, 2000)), (600.0, 0.0, 0.0));
+    }
+
+    /// A plate that was not zeroed reads 18 N with nobody on it, and 24 N in its noise: its load was found to begin long before the foot came.
+    #[test]
+    fn issue_everyday_a_plate_that_is_not_zeroed() {
+        let (feet, paths) = feet();
+        let (table, plates) = plate(|t| {
+            let noise = 6.0 * (1e3 * t).sin();
+            let load = if t > 0.3 && t < 0.9 { 600.0 } else { 0.0 };
+            (18.0 + noise + load, vec3(0.12, 0.0, 0.11))
+        });
+        let rest = force_at_rest(&table, &plates[0]);
+        assert!((rest - vec3(0.0, 18.0, 0.0)).norm() < 1.0, "{rest:?}");
+        let contacts = assign(&table, &plates, &feet, &paths);
+        assert_eq!(contacts.len(), 1, "{contacts:?}");
+        assert!(
+            (contacts[0].from - 0.301).abs() < 1e-9 && (contacts[0].to - 0.899).abs() < 1e-9,
+            "{contacts:?}"
+        );
+        // A plate that somebody stands on all the time has no rest.
+        let (table, plates) = plate(|_| (600.0, vec3(0.12, 0.0, 0.11)));
+        assert_eq!(force_at_rest(&table, &plates[0]).norm(), 0.0);
     }
 
     #[test]

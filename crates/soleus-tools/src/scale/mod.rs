@@ -18,7 +18,7 @@ mod sizes;
 
 pub use measure::{Average, Measured, Measurement, measure};
 pub use names::{Landmark, Matched, landmark, match_markers};
-pub use place::{Placed, place_markers};
+pub use place::{Placed, place_markers, place_markers_in_motion};
 pub use sizes::{Segment, Sizes, fit_sizes, height_of};
 
 use soleus_dynamics::assembly::Assembler;

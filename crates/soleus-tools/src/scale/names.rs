@@ -11,7 +11,7 @@ const SIDED: [(&str, &[&str]); 27] = [
     ("greater trochanter", &["gtr", "gt", "ftc", "troch", "trochanter", "greatertrochanter"]),
     (
         "lateral epicondyle of the knee",
-        &["lfc", "knee", "kne", "kneelat", "kneelateral", "kneeouter", "fle", "lfe", "lek", "klat"],
+        &["lfc", "knee", "kne", "kneelat", "kneelateral", "kneeouter", "fle", "lfe", "lek", "klat", "knee1"],
     ),
     (
         "medial epicondyle of the knee",
@@ -28,12 +28,24 @@ const SIDED: [(&str, &[&str]); 27] = [
             "mkne",
             "knem",
             "kmed",
+            "knee2",
         ],
     ),
     ("knee joint centre", &["kjc", "kneejc", "kneejoint", "kneejointcenter"]),
     (
         "lateral malleolus",
-        &["lmal", "ankle", "ank", "anklelat", "anklelateral", "ankleouter", "fal", "lma", "malleoluslat"],
+        &[
+            "lmal",
+            "ankle",
+            "ank",
+            "anklelat",
+            "anklelateral",
+            "ankleouter",
+            "fal",
+            "lma",
+            "malleoluslat",
+            "mall",
+        ],
     ),
     (
         "medial malleolus",
@@ -53,11 +65,11 @@ const SIDED: [(&str, &[&str]); 27] = [
     ("ankle joint centre", &["ajc", "anklejc", "anklejoint", "anklejointcenter"]),
     ("heel", &["heel", "hee", "cal", "calc", "calcn", "fcc", "heelback"]),
     ("toe", &["toe", "fm2", "mt2", "toetip", "meta2", "d2m"]),
-    ("fifth metatarsal", &["mt5", "5meta", "fm5", "meta5", "d5m", "toelat", "mtp5", "vmh"]),
+    ("fifth metatarsal", &["mt5", "5meta", "fm5", "meta5", "d5m", "toelat", "mtp5", "vmh", "met"]),
     ("first metatarsal", &["mt1", "1meta", "fm1", "meta1", "d1m", "toemed", "mtp1"]),
     ("fibula head", &["fax", "fibulahead", "hf"]),
     ("tibial tuberosity", &["ttc", "tibialtuberosity", "tt"]),
-    ("acromion", &["acr", "acromium", "acromion", "shoulder", "sho", "sae", "ac"]),
+    ("acromion", &["acr", "acromium", "acromion", "shoulder", "should", "sho", "sae", "ac"]),
     ("shoulder joint centre", &["sjc", "shoulderjc"]),
     (
         "lateral epicondyle of the elbow",
@@ -209,6 +221,8 @@ mod tests {
         same(&["RMT5", "r_5meta_study", "RFM5", "R.MT5"], 'r', "fifth metatarsal");
         same(&["RSHO", "RACR", "R.Acromium", "r_shoulder_study"], 'r', "acromion");
         same(&["C7", "C7_study", "CV7"], 'm', "C7");
+        same(&["r met", "RMT5"], 'r', "fifth metatarsal");
+        same(&["l mall", "LANK"], 'l', "lateral malleolus");
         same(&["SACR", "V.Sacral", "S2"], 'm', "sacrum");
         same(&["RTH2", "R.TH2", "r_thigh2_study"], 'r', "thigh cluster 2");
         same(&["LTB1", "L.SH1", "L_sh1_study", "LTIB"], 'l', "shank cluster 1");

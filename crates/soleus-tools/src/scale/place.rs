@@ -83,6 +83,62 @@ pub fn place_markers(
     Ok(Placed { document, model, pose, fit, distances, moved, removed, not_seen, restless })
 }
 
+/// The same for a trial in which the subject may move: the pose is found in several frames, and every marker that is not `fixed` moves to
+/// its mean place on its body. If the subject stands still this is [`place_markers`]. Also gives the number of frames.
+pub fn place_markers_in_motion(
+    document: &Document,
+    markers: &Table,
+    range: [f64; 2],
+    tasks: &Tasks,
+    max_movement: Option<f64>,
+) -> Result<(Placed, usize), Error> {
+    let frames = super::sizes::frames(markers, range)?;
+    let time = markers.times().first().map_or(range[0], |t| range[0].max(*t));
+    if frames.len() < 2 {
+        return Ok((place_markers(document, markers, range, tasks, true, max_movement)?, 1));
+    }
+    let mut document = document.clone();
+    let known = |name: &str| markers.labels().iter().any(|l| l == name);
+    let removed = retain_markers(&mut document, known);
+    let model = build(&document)?;
+    let system = System::compile(&for_poses(&model, |_| false))?;
+    let mut ik = InverseKinematics::new(&model, &system, markers.labels(), tasks, Settings::default())?;
+
+    // Places on the bodies, summed over the frames in which a marker is seen; the worst frame is the one to tell of.
+    let mut sums = vec![(Vec3::zero(), 0.0); model.markers.len()];
+    let mut told: Option<(Fit, Vec<(String, f64)>, Table)> = None;
+    for places in &frames {
+        let fit = ik.solve_frame(time, places);
+        for ((m, station), sum) in model.markers.iter().zip(&system.markers).zip(&mut sums) {
+            let Some(p) = markers.index_of(&m.name).map(|i| places[i]) else { continue };
+            if p.norm_sq().is_finite() {
+                let X_GF = ik.pose_of_node(station.body) * system.tree.frame(m.frame).X_BF;
+                *sum = (sum.0 + X_GF.inverse() * p, sum.1 + 1.0);
+            }
+        }
+        if told.as_ref().is_none_or(|t| fit.rms > t.0.rms) {
+            let distances = ik.marker_names().iter().cloned().zip(ik.marker_errors()).collect();
+            told = Some((fit, distances, states(&model, time, ik.coordinates())?));
+        }
+    }
+    let (mut moved, mut not_seen) = (Vec::new(), Vec::new());
+    for (m, (sum, count)) in model.markers.iter().zip(&sums).filter(|(m, _)| !m.fixed) {
+        if *count == 0.0 {
+            not_seen.push(m.name.clone());
+            continue;
+        }
+        let new = *sum * (1.0 / count);
+        moved.push((m.name.clone(), (new - m.location).norm()));
+        move_marker(&mut document, &m.name, new);
+    }
+    let restless = max_movement.map_or(Ok(Vec::new()), |limit| restless(markers, range, limit))?;
+    let model = build(&document)?;
+    let Some((fit, distances, pose)) = told else {
+        return Err(Error::NotAModel("no frame shows a marker".to_string()));
+    };
+    Ok((Placed { document, model, pose, fit, distances, moved, removed, not_seen, restless }, frames.len()))
+}
+
 /// Markers whose place varies by more than `limit`, m, along x, y or z.
 fn restless(markers: &Table, range: [f64; 2], limit: f64) -> Result<Vec<(String, f64)>, Error> {
     let rows = Average::Around.rows(markers.times(), range)?;

@@ -217,8 +217,11 @@ fn body_of(model: &Model, marker: usize) -> usize {
     model.frames[model.markers[marker].frame.0].body.0
 }
 
+/// Part of the markers of the best frame that a frame has to show: a subject that walks into view, or out of it, shows a few.
+const SHOWN_PART: f64 = 0.9;
+
 /// Places of the markers in the frames that are looked at: one, the mean, if the subject stands still.
-fn frames(markers: &Table, range: [f64; 2]) -> Result<Vec<Vec<Vec3<f64>>>, Error> {
+pub(super) fn frames(markers: &Table, range: [f64; 2]) -> Result<Vec<Vec<Vec3<f64>>>, Error> {
     let times = markers.times();
     let range = match (times.first(), times.last()) {
         (Some(&first), Some(&last)) => [range[0].max(first), range[1].min(last)],
@@ -237,8 +240,12 @@ fn frames(markers: &Table, range: [f64; 2]) -> Result<Vec<Vec<Vec3<f64>>>, Error
     if largest.get(largest.len() / 2).is_none_or(|d| *d < STILL_M) {
         return Ok(vec![mean]);
     }
+    let shown =
+        |r: usize| (0..mean.len()).filter(|&i| markers.vec3(r, i).norm_sq().is_finite()).count() as f64;
+    let most = rows.clone().map(shown).fold(0.0, f64::max);
+    let rows: Vec<usize> = rows.filter(|&r| shown(r) >= SHOWN_PART * most).collect();
     let last = rows.len() - 1;
-    let picked = (0..POSES.min(rows.len())).map(|k| rows.start + k * last / (POSES - 1).max(1));
+    let picked = (0..POSES.min(rows.len())).map(|k| rows[k * last / (POSES - 1).max(1)]);
     Ok(picked.map(|r| (0..mean.len()).map(|i| markers.vec3(r, i)).collect()).collect())
 }
 

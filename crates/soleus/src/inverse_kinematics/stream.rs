@@ -371,7 +371,7 @@ impl<R: BufRead> Frames for Lines<'_, R> {
             let cell = cell.trim();
             if cell.is_empty() { Ok(f64::NAN) } else { cell.parse::<f64>().map_err(|_| cell) }
         });
-        let wrong = |cell: &str| self.wrong(format!("`{cell}` is no number"), "");
+        let wrong = |cell: &str| self.wrong(format!("`{cell}` is not a number"), "");
         let time = numbers.next().unwrap_or(Ok(f64::NAN)).map_err(wrong)?;
         found.clear();
         for x in numbers {
@@ -439,7 +439,7 @@ mod tests {
         let head = "time,A_1,A_2,A_3\n0,1,2,3\n";
         for (line, words) in [
             ("1,2,3", "2 numbers follow the time, but 3 labels"),
-            ("1,2,x,4", "`x` is no number"),
+            ("1,2,x,4", "`x` is not a number"),
             ("0,1,2,3", "time 0 s does not follow 0 s"),
             (",1,2,3", "does not follow"),
         ] {

@@ -129,7 +129,7 @@ impl PredictWalk {
         let walker = walker(model()?)?;
         let cycle = predicted_cycle(&walker, self.speed);
         cx.note(format!(
-            "planar walker, 9 coordinates, 16 muscles: the walk of least effort at {} m/s, from straight lines",
+            "planar walker, 9 coordinates, 16 muscles: the minimum-effort walk at {} m/s, from straight lines",
             self.speed
         ));
         let begun = cx.monitor.seconds();

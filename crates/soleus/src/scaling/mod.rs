@@ -23,7 +23,7 @@ use soleus_model::marker_set::{
 use soleus_model::{Diagnostics, Document, Element, Model, ScaleOptions};
 use soleus_tools::scale::{
     Factors, Measured, Measurement, Placed, Sizes, fit_sizes, height_of, match_markers, measure,
-    place_markers, scale_model,
+    place_markers, place_markers_in_motion, scale_model,
 };
 use std::path::{Path, PathBuf};
 
@@ -261,7 +261,7 @@ impl Scaling {
                 if settings.tasks.is_empty() && settings.task_file.is_none() {
                     settings.tasks = result.marker_weights();
                 }
-                let placed = place(cx, path, &settings, &result.document, &result.model)?;
+                let placed = place(cx, path, &settings, &result)?;
                 (result.document, result.model) = (placed.document.clone(), placed.model.clone());
                 result.placed = Some(placed);
             }
@@ -600,9 +600,9 @@ fn place(
     cx: &Context,
     path: &Path,
     settings: &PlacingSettings,
-    document: &Document,
-    model: &Model,
+    scaled: &ScaledModel,
 ) -> Result<Placed, Error> {
+    let (document, model) = (&scaled.document, &scaled.model);
     let file = settings.markers.path();
     let (markers, per_unit) = read_markers(cx, &settings.markers)?;
     let mut list = settings.tasks.clone();
@@ -616,8 +616,18 @@ fn place(
     let tasks = tasks_of(model, path, &list, coordinates.as_ref())?;
     let limit = settings.max_marker_movement.map(|m| m * per_unit);
     let range = range(file, settings.from, settings.to)?;
-    let placed = place_markers(document, &markers, range, &tasks, true, limit)
-        .map_err(|e| Error::content(file, 0, "", e.to_string(), ""))?;
+    let wrong = |e: soleus_tools::scale::Error| Error::content(file, 0, "", e.to_string(), "");
+    // Marker pairs are measured in a trial in which the subject stands, as in OpenSim; markers alone work in any trial.
+    let placed = if scaled.sizes.is_some() {
+        let (placed, frames) =
+            place_markers_in_motion(document, &markers, range, &tasks, limit).map_err(wrong)?;
+        if frames > 1 {
+            cx.note(format!("the subject moves: markers are placed at their mean over {frames} poses"));
+        }
+        placed
+    } else {
+        place_markers(document, &markers, range, &tasks, true, limit).map_err(wrong)?
+    };
     report_placement(cx, file, &placed);
     Ok(placed)
 }

@@ -138,7 +138,7 @@ fn identity_every_kind_of_file_is_told() {
         .with("notes.txt", "hello");
     for (file, words) in [
         ("model.osim", &["knee_angle_r"][..]),
-        ("a.sto", &["4, from 0 s to 0.03 s, 100.00 rows/s", "knee (1 gaps, longest 1 rows)"]),
+        ("a.sto", &["4, from 0 s to 0.03 s, 100.00 rows/s", "knee (1 gap, longest 1 row)"]),
         ("a.mot", &["knee"]),
         ("a.csv", &["1: knee"]),
         ("a.parquet", &["1: knee"]),
@@ -161,7 +161,7 @@ fn identity_every_kind_of_file_is_told() {
                 "20 at 100 Hz, frames 41 to 60",
                 "0.4000 s after frame 1",
                 "7: RHEE, RTOE",
-                "LTOE (1 gaps, longest 3 rows)",
+                "LTOE (1 gap, longest 3 rows)",
                 "z up, subject faces along -y (turn with --rotate x:-90 --rotate y:90)",
                 "EMG_soleus (V)",
                 "1: 1 (type 2)",

@@ -85,6 +85,54 @@ fn analytic_sizes_of_a_subject_that_is_larger_all_over() {
     assert!(told.diagnostics().is_empty(), "{:?}", told.diagnostics());
 }
 
+/// A subject who walks through the laboratory in place of standing: markers were placed on the mean of all frames, tens of centimeters off.
+#[test]
+fn issue_everyday_a_trial_in_which_the_subject_moves() {
+    let model = grown([1.1; 3]);
+    let system = System::compile(&model).unwrap();
+    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
+    let times: Vec<f64> = (0..40).map(|i| 0.05 * f64::from(i)).collect();
+    let mut columns = vec![Vec::new(); 3 * model.markers.len()];
+    for (row, t) in times.iter().enumerate() {
+        for (c, &m) in model.coordinates.iter().zip(&system.tree.mobility_of_coordinate) {
+            x.q[m] = match c.name.as_str() {
+                "pelvis_tx" => 1.2 * t,
+                "pelvis_ty" => 1.0,
+                n if n.starts_with("knee") => -0.4 - 0.3 * (6.0 * t).sin(),
+                n if n.starts_with("hip_flexion") => 0.3 * (6.0 * t).cos(),
+                _ => 0.02,
+            };
+        }
+        system.compute_kinematics(&x, &mut ws);
+        for (k, m) in system.markers.iter().enumerate() {
+            let p = (ws.kin.X_GB[m.body] * m.p_BS).to_array();
+            // Two markers are seen before the subject is in view.
+            let is_seen = row >= 8 || k < 2;
+            (0..3).for_each(|i| columns[3 * k + i].push(if is_seen { p[i] } else { f64::NAN }));
+        }
+    }
+    let labels = model.markers.iter().map(|m| m.name.clone()).collect();
+    let walk = Table::new(Element::Vec(3), labels, times, columns).unwrap();
+    let files = Memory::new()
+        .with("subject.osim", subject::model_file(Root::Custom, ""))
+        .with("walk.sto", sto::write_typed(&walk));
+    let told = Collected::default();
+    let cx = Context::new(&files).with_monitor(&told);
+    let found = Scaling::of_static_trial("subject.osim", "walk.sto").run(&cx).unwrap();
+    for f in &found.factors().unwrap().0[1..] {
+        assert!(f.to_array().iter().all(|x| (x - 1.1).abs() < 1e-3), "{f:?}");
+    }
+    for (own, known) in found.model.markers.iter().zip(&model.markers) {
+        assert!(
+            (own.location - known.location).norm() < 1e-3,
+            "{}: {:?}",
+            own.name,
+            own.location - known.location
+        );
+    }
+    assert!(told.notes().iter().any(|n| n.contains("over 8 poses")), "{:?}", told.notes());
+}
+
 /// Segments are thought to be of one size, with 3 % of difference, and markers to be 15 mm off, so that a thigh that is longer than the rest is
 /// found longer, and not quite as long.
 #[test]

@@ -116,7 +116,8 @@ pub fn warn_of_sizes(cx: &Context, path: &Path, s: &MocoStudySetup, problem: &Pr
 pub fn refuse_impossible(path: &Path, program: &mut Collocation) -> Result<(), Error> {
     let list = program.impossible(1e-6);
     let Some(first) = list.first() else { return Ok(()) };
-    let message = format!("{first} cannot hold: it is off by {:.3e} whatever is chosen", first.amount);
+    let message =
+        format!("{first} cannot hold: the violation is at least {:.3e} for any choice", first.amount);
     Err(Error::content(path, 0, "", message, "check the bounds at the initial and final time"))
 }
 

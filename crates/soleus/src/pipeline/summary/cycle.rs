@@ -116,8 +116,8 @@ pub fn caption(cycles: &[Cycles]) -> String {
     };
     let source = &cycles[0].gait.normative.source;
     format!(
-        "Means over {} right (solid) and {} left cycles (dashed), from foot strike to foot strike, a color for each trial. Grey: {source}, mean ± SD. \
-         Moments and powers per kilogram of body mass, as the model gives their signs.",
+        "Means of right (solid, {}) and left cycles (dashed, {}), from foot strike to foot strike; one color for each trial. Grey: {source}, mean ± SD. \
+         Moments and powers are per kilogram of body mass, with the signs of the model.",
         count(Side::Right),
         count(Side::Left)
     )
@@ -190,7 +190,7 @@ pub fn parameters(cycles: &[Cycles]) -> Rows {
     let mut rows = Rows::new("Gait", std::iter::once(String::new()).chain(head));
     let names = cycles[0].gait.right.rows().map(|(name, unit, _)| format!("{name}, {unit}"));
     for (k, name) in names.into_iter().enumerate() {
-        let value = |mean: f64| if mean.is_finite() { format!("{mean:.3}") } else { "–".to_string() };
+        let value = |mean: f64| if mean.is_finite() { crate::gait::digits(mean) } else { "–".to_string() };
         let cells =
             cycles.iter().flat_map(|c| [&c.gait.right, &c.gait.left].map(|p| value(p.rows()[k].2.mean)));
         rows = rows.row(std::iter::once(name).chain(cells));

@@ -11,8 +11,8 @@ use std::path::Path;
 
 /// Where the limits come from.
 pub const SOURCES: &str = "Limits from the checklist in OpenSim's guide (Simulation with OpenSim – Best Practices): marker errors, reserves beside joint \
-    moments, and residuals, for which it means motions after residual reduction. A number above twice its limit is bad. Angles between sensors \
-    and model: 5° is ours.";
+    moments, and residuals (after residual reduction). Red: more than twice the limit. The limit of 5° between sensors \
+    and model is our own.";
 
 /// Marker errors, mm: root mean square and largest (OpenSim's checklist: about 2 cm, 4 cm).
 const MARKER_RMS_MM: f64 = 20.0;
