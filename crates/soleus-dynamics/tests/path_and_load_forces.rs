@@ -151,7 +151,7 @@ fn opensim_val_path_tensions() {
             assert_eq!(compiled.labels(), strings(&theirs["labels"]));
             if f.name == "clutch" {
                 let mut rate = [f64::NAN];
-                law.states_dot(speed, control, &states, &mut rate);
+                law.states_dot(length, speed, control, &states, &mut rate);
                 assert_close("stretch", &rate, &[number(&row["stretch_rate"])]);
             }
         }

@@ -106,7 +106,8 @@ pub fn place_markers_in_motion(
 
     // Places on the bodies, summed over the frames in which a marker is seen; the worst frame is the one to tell of.
     let mut sums = vec![(Vec3::zero(), 0.0); model.markers.len()];
-    let mut told: Option<(Fit, Vec<(String, f64)>, Table)> = None;
+    let mut worst: Option<(Fit, Table)> = None;
+    let mut distances: Vec<(String, f64)> = Vec::new();
     for places in &frames {
         let fit = ik.solve_frame(time, places);
         for ((m, station), sum) in model.markers.iter().zip(&system.markers).zip(&mut sums) {
@@ -116,9 +117,9 @@ pub fn place_markers_in_motion(
                 *sum = (sum.0 + X_GF.inverse() * p, sum.1 + 1.0);
             }
         }
-        if told.as_ref().is_none_or(|t| fit.rms > t.0.rms) {
-            let distances = ik.marker_names().iter().cloned().zip(ik.marker_errors()).collect();
-            told = Some((fit, distances, states(&model, time, ik.coordinates())?));
+        if worst.as_ref().is_none_or(|(other, _)| fit.rms > other.rms) {
+            distances = ik.marker_names().iter().cloned().zip(ik.marker_errors()).collect();
+            worst = Some((fit, states(&model, time, ik.coordinates())?));
         }
     }
     let (mut moved, mut not_seen) = (Vec::new(), Vec::new());
@@ -133,7 +134,7 @@ pub fn place_markers_in_motion(
     }
     let restless = max_movement.map_or(Ok(Vec::new()), |limit| restless(markers, range, limit))?;
     let model = build(&document)?;
-    let Some((fit, distances, pose)) = told else {
+    let Some((fit, pose)) = worst else {
         return Err(Error::NotAModel("no frame shows a marker".to_string()));
     };
     Ok((Placed { document, model, pose, fit, distances, moved, removed, not_seen, restless }, frames.len()))

@@ -454,7 +454,7 @@ impl Stepper {
         e: &[f64],
         dt: f64,
         steps: usize,
-        each: &mut dyn FnMut(f64, &[f64], &[f64]),
+        each: &mut EachStep<'_>,
     ) -> Result<(), Stop> {
         self.x.clear();
         parts.iter().for_each(|p| self.x.extend_from_slice(p));
@@ -508,6 +508,9 @@ impl Stepper {
     }
 }
 
+/// What sees time, state and rates at the start and after every step.
+type EachStep<'a> = dyn FnMut(f64, &[f64], &[f64]) + 'a;
+
 /// Steps that end at t + dt; times are multiples, so that nothing adds up.
 fn drive<P, I: Integrator<P>>(
     m: &mut I,
@@ -515,7 +518,7 @@ fn drive<P, I: Integrator<P>>(
     t: f64,
     dt: f64,
     steps: usize,
-    each: &mut dyn FnMut(f64, &[f64], &[f64]),
+    each: &mut EachStep<'_>,
 ) -> Result<(), Stop> {
     each(t, m.state(), m.rates());
     for k in 1..=steps {
