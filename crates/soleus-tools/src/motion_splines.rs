@@ -34,6 +34,20 @@ impl MotionSplines {
         cutoff_hz: Option<f64>,
         degree: usize,
     ) -> Result<Self, Error> {
+        let (mut motion, times) =
+            MotionSplines::through_angles(model, system, coordinates, cutoff_hz, degree)?;
+        interpolate_poses(system, &times, degree, &mut motion.splines)?;
+        Ok(motion)
+    }
+
+    /// The same, with the angles of bodies that move freely interpolated as all others; and the times of what they go through.
+    pub(crate) fn through_angles(
+        model: &Model,
+        system: &System,
+        coordinates: &Table,
+        cutoff_hz: Option<f64>,
+        degree: usize,
+    ) -> Result<(Self, Vec<f64>), Error> {
         let tree = &system.tree;
         let (table, columns) = chosen_columns(model, coordinates, false)?;
         let table = match cutoff_hz {
@@ -61,15 +75,15 @@ impl MotionSplines {
                 *slot = Some(spline);
             }
         }
-        interpolate_poses(system, table.times(), degree, &mut splines)?;
         let at_default = (0..model.coordinates.len()).filter(|c| !columns.contains(c));
         let nodes = tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
-        Ok(MotionSplines {
+        let motion = MotionSplines {
             splines,
             defaults: system.default_state.q.clone(),
             angular: nodes.map(|n| n.u0).collect(),
             at_default: at_default.map(|c| model.coordinates[c].name.clone()).collect(),
-        })
+        };
+        Ok((motion, table.times().to_vec()))
     }
 
     /// Whether the data hold a mobility.

@@ -42,7 +42,8 @@ fn swing(model: &Model) -> Table {
 /// The load in ground that a motion needs, and the markers that it shows.
 fn measured(model: &Model, motion: &Table, noise: f64) -> (Vec<Force>, Measured) {
     let system = System::compile(model).unwrap();
-    let splines = MotionSplines::new(model, &system, motion, None, 5).unwrap();
+    // As the fit has them.
+    let (splines, _) = MotionSplines::through_angles(model, &system, motion, None, 5).unwrap();
     let mut s = Solver::new(&system);
     let times = motion.times().to_vec();
     let (mut force, mut point, mut torque) = (vec![Vec::new(); 3], vec![Vec::new(); 3], vec![Vec::new(); 3]);
