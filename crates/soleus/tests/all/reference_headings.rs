@@ -342,11 +342,12 @@ fn conserves_analyses_of_reference_walks_at_24_headings() {
 
 /// Rigid tendons, so that the optimum is one; conditions of the optimum are met to 1e-9.
 ///
-/// Not on Walk3D: paths about two wrap objects have a moment about joints that move them as a whole, as in OpenSim, which residual
-/// actuators at the pelvis share with muscles. Its activations change by up to 7e-5 with the heading (see the differences from OpenSim).
+/// Not on Walk3D and Rajagopal's walk: paths about two wrap objects (gastrocnemii) have a moment about joints that move them as a whole, as in
+/// OpenSim, which residual actuators at the pelvis share with muscles. Activations there change by up to 7e-5 with the heading (see the
+/// differences from OpenSim).
 #[reference_test]
 fn conserves_excitations_of_reference_walks_at_24_headings() {
-    for walk in WALKS.into_iter().filter(|w| w.folder != WALK3D.folder) {
+    for walk in WALKS.into_iter().filter(|w| ![WALK3D.folder, RAJAGOPAL.folder].contains(&w.folder)) {
         let trials = Trials::new(walk);
         let middle = 0.5 * (walk.span[0] + walk.span[1]);
         let excitations = |lab: &Laboratory| {
@@ -461,11 +462,16 @@ fn conserves_joint_angles_and_pipelines_of_reference_walks_at_24_headings() {
     for walk in WALKS.into_iter().filter(|w| w.markers.is_some()) {
         let mut trials = Trials::new(walk);
         let middle = 0.5 * (walk.span[0] + walk.span[1]);
-        // The filter of so short a trial asks for more than muscles have: strong reserves.
         trials.markers = trials.markers.map(|m| cut(&m, [middle - 0.08, middle + 0.08]));
+        // The filter of so short a trial asks more of the back of Walk3D, whose model has motors there, than they have.
+        let has_muscles = walk.folder != WALK3D.folder;
         let study = format!(
-            "model = \"subject.osim\"\n[filter]\nlowpass_hz = 6\n[id]\n[so]\nreserves = 200\nresiduals = [250, 1000]\n\
-             [jr]\nframe = \"child\"\n[[trials]]\nname = \"walk\"\nmarkers = \"walk.trc\"\n{}",
+            "model = \"subject.osim\"\n[filter]\nlowpass_hz = 6\n[id]\n{}[[trials]]\nname = \"walk\"\nmarkers = \"walk.trc\"\n{}",
+            if has_muscles {
+                "[so]\nreserves = 20\nresiduals = [250, 1000]\n[jr]\nframe = \"child\"\n"
+            } else {
+                ""
+            },
             if walk.loads.is_some() { "loads = \"loads.xml\"\n" } else { "" }
         );
         let results = |lab: &Laboratory| {
@@ -480,10 +486,12 @@ fn conserves_joint_angles_and_pipelines_of_reference_walks_at_24_headings() {
                 "walk_StaticOptimization_activation.sto",
                 "walk_JointReaction_ReactionLoads.sto",
             ];
-            names.map(|name| {
+            let names = &names[..if has_muscles { 4 } else { 2 }];
+            let read = |name: &&str| {
                 let bytes = files.read(&Path::new("results/walk").join(name)).unwrap();
                 without_root(&table::read(&bytes, name).0.unwrap())
-            })
+            };
+            names.iter().map(read).collect::<Vec<Table>>()
         };
         let straight = results(&PLAIN);
         for lab in headings_of(walk) {
