@@ -171,10 +171,9 @@ impl ResidualReduction {
                 "give residual actuators of these names (--reserves FORCES.xml)",
             );
         }
-        let heading = match request.opensim_faults {
-            true => 0.0,
-            false => average_heading(system, history, rows.clone(), body),
-        };
+        // Setup files keep to OpenSim, as for the angles of the root.
+        let along_ground = request.opensim_faults || request.asked_in.is_some();
+        let heading = if along_ground { 0.0 } else { average_heading(system, history, rows.clone(), body) };
         let adjustment = MassAdjustment::new(model, body, before, heading);
         model.bodies[body].mass_center = adjustment.mass_center[1];
         if change.change_masses {
