@@ -27,7 +27,9 @@ def main() -> None:
         assert abs(moment[1] - 30 * 0.5 * (1 + 2 * 0.25)) < 1e-9, moment
         assert np.abs(moment[[0, 2]]).max() < 1e-9
     print(f"<StiffeningSpring> is known: it adds {moment[1]:.2f} N m at a knee of -0.5 rad")
-    study = sl.study_text('name = "a"\nmodel = "builtin:leg_swing"\n[[goals]]\nname = "jerk"\nformula = "knee_jerk"\n')
+    study = sl.study_text(
+        'name = "a"\nmodel = "builtin:leg_swing"\n[time]\nfinal = 0.5\n[[goals]]\nname = "jerk"\nformula = "knee_jerk"\n'
+    )
     assert any(d["name"] == "knee_jerk" for d in study.data["setup"]["definitions"])
     print("knee_jerk is a word of studies")
 
