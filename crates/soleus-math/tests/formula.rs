@@ -138,6 +138,8 @@ fn identity_text_and_tree() {
         // Found by scripts/fuzz: a sum in parentheses that begins another, and π in a table.
         "(x - y) + 1",
         "x - 0 + -0",
+        // A component of a number.
+        "(0.002).z + x",
         "x - a; a = -2",
         "a + 1; a = b - 1; b = x + y",
         "linear(x, [0, 3.141592653589793], [3.141592653589793, 1])",

@@ -44,8 +44,8 @@ const SMALLEST_FORCE_N: f64 = 10.0;
 const STANDING_S: f64 = 1.0;
 /// Plates are read so many times as often as cameras.
 const PLATE_RATE: f64 = 10.0;
-/// More rows than this are a wrong rate or a wrong number of cycles.
-const MOST_ROWS: f64 = 1e7;
+/// More numbers than this in a file are a wrong rate or a wrong number of cycles.
+const MOST_NUMBERS: f64 = 1e8;
 
 /// Makes the files of a laboratory from a model and its motion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -103,12 +103,12 @@ impl Synthesize {
             let n = ((last - first) * rate + 1e-9).floor() as usize;
             (0..=n).map(|k| first + k as f64 / rate).collect()
         };
-        if !((last - first) * self.rate * PLATE_RATE < MOST_ROWS) {
-            let message = format!(
-                "{} s at {} frames per second are more rows than memory holds",
-                last - first,
-                self.rate
-            );
+        let width = 2 * system.tree.num_mobilities + system.num_aux + 3 * model.markers.len();
+        let width = (width + 4 * model.bodies.len() + given.columns().len()) as f64;
+        let seconds = (last - first).max(STANDING_S);
+        if !(seconds * self.rate * PLATE_RATE * width < MOST_NUMBERS) {
+            let message =
+                format!("{seconds} s at {} frames per second are more rows than memory holds", self.rate);
             return Err(wrong(message, "choose a lower rate, or fewer cycles"));
         }
         let signal = |e: soleus_math::signal::SignalError| wrong(e.to_string(), "");

@@ -79,7 +79,13 @@ impl Printer {
             ExprKind::Vector(v) => (format!("[{}]", list(v)), ATOM),
             ExprKind::Input(name, None) => (name.clone(), ATOM),
             ExprKind::Input(name, Some(item)) => (format!("{name}[{item}]"), ATOM),
-            ExprKind::Component(v, i) => (format!("{}.{}", part(v, ATOM), ["x", "y", "z"][*i]), ATOM),
+            // A number with a point behind it would be another number.
+            ExprKind::Component(v, i) => {
+                let inner = part(v, ATOM);
+                let is_number = inner.starts_with(|c: char| c.is_ascii_digit());
+                let inner = if is_number { format!("({inner})") } else { inner };
+                (format!("{inner}.{}", ["x", "y", "z"][*i]), ATOM)
+            }
             ExprKind::Negate(a) => (format!("-{}", part(a, SIGN)), SIGN),
             ExprKind::Not(a) => (format!("not {}", part(a, NOT)), NOT),
             // A sum of one is not a sum in the text.

@@ -186,6 +186,14 @@ fn analytic_difference_of_two_tables() {
     assert!(notes.iter().any(|n| n.starts_with("knee_angle_r: RMS difference 0.5")), "{notes:?}");
 }
 
+/// The motion of [`request`] within 10 ns.
+fn instant() -> Table {
+    let files = files();
+    let made = request().run(&Context::new(&files)).unwrap().truth;
+    let times = made.times().iter().map(|t| 1e-8 * (t - made.times()[0])).collect();
+    made.with_rows(times, made.columns().to_vec()).unwrap()
+}
+
 #[test]
 fn analytic_what_cannot_be_recorded_is_refused() {
     let files = files();
@@ -193,6 +201,8 @@ fn analytic_what_cannot_be_recorded_is_refused() {
     for (request, words) in [
         (Synthesize { rate: 0.0, ..request() }, "is not a rate"),
         (Synthesize { rate: 1e9, ..request() }, "more rows than memory holds"),
+        // Found by scripts/fuzz: a motion so short that only the standing pose has too many rows.
+        (Synthesize { rate: 1e8, motion: instant().into(), ..request() }, "more rows than memory holds"),
         (Synthesize { cycles: 0, ..request() }, "0 cycles"),
         (Synthesize { noise_mm: -1.0, ..request() }, "standard deviation"),
         (Synthesize { name: "../x".into(), ..request() }, "is not a valid file name"),
