@@ -50,11 +50,7 @@ pub fn place_markers(
         (Some(&first), Some(&last)) => [range[0].max(first), range[1].min(last)],
         _ => range,
     };
-    let mut document = document.clone();
-    let known = |name: &str| markers.labels().iter().any(|l| l == name);
-    let removed = retain_markers(&mut document, known);
-    let model = build(&document)?;
-    let system = System::compile(&for_poses(&model, |_| false))?;
+    let (mut document, removed, model, system) = with_markers_of(document, markers)?;
 
     let mut ik = InverseKinematics::new(&model, &system, markers.labels(), tasks, Settings::default())?;
     let fit = ik.solve_frame(range[0], &Average::Within.places(markers, range)?);
@@ -97,11 +93,7 @@ pub fn place_markers_in_motion(
     if frames.len() < 2 {
         return Ok((place_markers(document, markers, range, tasks, true, max_movement)?, 1));
     }
-    let mut document = document.clone();
-    let known = |name: &str| markers.labels().iter().any(|l| l == name);
-    let removed = retain_markers(&mut document, known);
-    let model = build(&document)?;
-    let system = System::compile(&for_poses(&model, |_| false))?;
+    let (mut document, removed, model, system) = with_markers_of(document, markers)?;
     let mut ik = InverseKinematics::new(&model, &system, markers.labels(), tasks, Settings::default())?;
 
     // Places on the bodies, summed over the frames in which a marker is seen; the worst frame is the one to tell of.
@@ -138,6 +130,19 @@ pub fn place_markers_in_motion(
         return Err(Error::NotAModel("no frame shows a marker".to_string()));
     };
     Ok((Placed { document, model, pose, fit, distances, moved, removed, not_seen, restless }, frames.len()))
+}
+
+/// The document without markers that the data lack, their names, and the model as document and system for poses.
+fn with_markers_of(
+    document: &Document,
+    markers: &Table,
+) -> Result<(Document, Vec<String>, Model, System), Error> {
+    let mut document = document.clone();
+    let known = |name: &str| markers.labels().iter().any(|l| l == name);
+    let removed = retain_markers(&mut document, known);
+    let model = build(&document)?;
+    let system = System::compile(&for_poses(&model, |_| false))?;
+    Ok((document, removed, model, system))
 }
 
 /// Markers whose place varies by more than `limit`, m, along x, y or z.
