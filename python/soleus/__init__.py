@@ -27,7 +27,7 @@ from ._results import (
 )
 from ._soleus import __version__
 from ._study import Certificate, Phase, Solution, Study, predict_walk, run, study, study_text
-from ._system import Batch, Jacobians, Sparse, StepGradient, System
+from ._system import Batch, DeviceBatch, Jacobians, Sparse, StepGradient, System
 from ._table import Table, table
 from . import formula, predict
 from .errors import (
@@ -50,6 +50,7 @@ __all__ = [
     "Component",
     "Components",
     "Consistent",
+    "DeviceBatch",
     "Diagnostic",
     "Error",
     "ExternalForce",

@@ -9,7 +9,7 @@ An environment of your own is a class with ``reward`` and ``is_over`` in a few l
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 class MuscleEnv(VectorEnv[Any, Any, Any]):
     """Copies of a model in one batch. Actions are controls, from 0 to 1 for muscles and −1 to 1 for motors.
 
+    ``backend="lanes"`` steps ten and more times as fast where the model has no wrapping.
+
     Override :meth:`observe`, :meth:`reward`, :meth:`is_over` and :meth:`begin`; each works on all copies at once. An episode that is over
     begins anew with the next step, as Gymnasium's vector environments do by default."""
 
@@ -41,10 +43,11 @@ class MuscleEnv(VectorEnv[Any, Any, Any]):
         max_time: float = 10.0,
         threads: int | None = None,
         observed: int | None = None,
+        backend: Literal["engine", "lanes"] = "engine",
     ) -> None:
         self.model = model
         self.system = model.compile()
-        self.batch: Batch = self.system.batch(num_envs, threads=threads)
+        self.batch: Batch = self.system.batch(num_envs, threads=threads, backend=backend)
         self.num_envs = num_envs
         self.dt, self.substeps, self.max_time = dt, substeps, max_time
         muscles = set(self.system.muscles)
@@ -178,7 +181,7 @@ _ENVIRONMENTS: dict[str, type[MuscleEnv]] = {"Walk2D-v0": Walk2D, "Reach-v0": Re
 def make_vec(name: str, num_envs: int = 1, **more: Any) -> MuscleEnv:
     """An environment by name: ``Walk2D-v0`` or ``Reach-v0``."""
     if name not in _ENVIRONMENTS:
-        raise KeyError(f"there is no environment `{name}`; there are: {', '.join(_ENVIRONMENTS)}")
+        raise KeyError(f"no environment is called `{name}`; there are: {', '.join(_ENVIRONMENTS)}")
     made: Any = _ENVIRONMENTS[name]
     envs: MuscleEnv = made(num_envs, **more)
     return envs

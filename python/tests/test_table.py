@@ -112,9 +112,9 @@ def test_identity_polars_and_back() -> None:
     read = sl.Table.from_arrow(flat)
     np.testing.assert_array_equal(read["a"], [1.0, np.nan, 3.0])
     np.testing.assert_array_equal(read["b"], [1.0, 2.0, 3.0])
-    with pytest.raises(sl.TableError, match="does not hold numbers"):
+    with pytest.raises(sl.TableError, match="does not contain numbers"):
         sl.Table.from_arrow(polars.DataFrame({"time": [0.0], "a": ["x"]}))
-    with pytest.raises(sl.TableError, match="column `time`"):
+    with pytest.raises(sl.TableError, match="called `time`"):
         sl.Table.from_arrow(polars.DataFrame({"a": [0.0]}))
 
 

@@ -98,7 +98,7 @@ def test_identity_weights_by_marker_and_wrong_names() -> None:
     np.testing.assert_allclose(a.motion["tx"], pose(a.motion.time)[1], atol=1e-9)
     with pytest.raises(TypeError, match="did you mean `cutoff_hz`"):
         model.cmc(a.motion, cutof_hz=6)
-    with pytest.raises(TypeError, match="name a file"):
+    with pytest.raises(TypeError, match="give a file"):
         model.inverse_dynamics(a.motion, loads=a.motion)  # type: ignore[arg-type]
     with pytest.raises(sl.Error, match="(?i)coordinate"):
         model.inverse_dynamics(a.motion.rename({"turn": "x", "tx": "y", "ty": "z"}))

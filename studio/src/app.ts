@@ -1,15 +1,13 @@
 /** What the page does: opens files, follows the motion, changes the model. Panels show; engines compute. */
 
-import { base, ending, stem } from "./dom";
-import type { Engine } from "./engine/engine";
+import { base, ending } from "./dom";
+import { Editor } from "./editing";
+import type { Engine, Reached } from "./engine/engine";
 import { Refused, type Answer, type NamedBytes } from "./engine/message";
-import { Frames, Store, type Edit, type ModelInfo, type MotionInfo } from "./store";
-import type { Figure, Hit } from "./view/scene";
-
-/** Frames that are asked for at once. */
-const CHUNK = 64;
-/** Chunks that are kept: of a motion with 100 000 frames, the ones near the cursor. */
-const KEPT = 48;
+import { Frames, rowAt, Stream } from "./frames";
+import { Store, type ModelInfo, type MotionInfo, type Other } from "./store";
+import { sceneOf } from "./view/data";
+import type { Figure, Hit } from "./view/figure";
 
 export interface Note {
   kind: "error" | "warning" | "note";
@@ -17,12 +15,28 @@ export interface Note {
   hint?: string;
 }
 
+/** Stands for the file of a motion that a tool is still at work on. */
+export const LIVE = "(being solved)";
+/** A motion that goes farther than this, m, is followed. */
+const FAR_M = 0.6;
+
 export class App {
   readonly store = new Store();
   notes: Note[] = [];
   onNote: (n: Note) => void = () => {};
   onTable: (file: string) => void = () => {};
-  private chunks = new Map<string, Frames | Promise<Frames>>();
+  /** What a tool has reached, in words; empty when it has ended. */
+  onLive: (text: string) => void = () => {};
+  private reaching = false;
+  private reachedId: number | null = null;
+  readonly editor: Editor;
+  /** Frames of the motion that is shown, and of the others by their numbers. */
+  private stream: Stream | null = null;
+  private otherStreams = new Map<number, Stream>();
+  /** Models that are open, by their files. */
+  private models = new Map<string, ModelInfo>();
+  /** Where the motion begins: its mass center, m. */
+  private origin: ArrayLike<number> = [0, 0, 0];
   private pairs: number[] = [];
   private posed: Frames | null = null;
   private posing: Promise<void> | null = null;
@@ -31,6 +45,8 @@ export class App {
   /** Values of the coordinates as they are shown, in the model's order. */
   shownQ: Float32Array = new Float32Array();
   private shownActivity: Float32Array = new Float32Array();
+  /** Whether the pose comes from markers, so that distances to them mean something. */
+  private isSolved = false;
   /** Called when another pose is shown. */
   readonly poseListeners: (() => void)[] = [];
 
@@ -41,7 +57,12 @@ export class App {
     figure.beforePicture = (seconds) => this.tick(seconds);
     this.store.on(["layers"], () => figure.setLayers(this.doc.layers));
     this.store.on(["selection", "model"], () => figure.select(this.hitOf(this.doc.selection)));
+    this.store.on(["others", "beside", "together", "motion"], () => {
+      const shift = (o: Other): [number, number] => (this.doc.together ? [this.origin[0] - o.origin[0], this.origin[2] - o.origin[2]] : [0, 0]);
+      figure.arrange(this.doc.others.map((o) => ({ id: o.motion.id, shift: shift(o) })), this.doc.beside);
+    });
     figure.setLayers(this.doc.layers);
+    this.editor = new Editor(this);
   }
 
   get doc() {
@@ -49,6 +70,8 @@ export class App {
   }
 
   say(n: Note): void {
+    // What was said already about the same files is not said again.
+    if (n.kind !== "error" && this.notes.some((o) => o.text === n.text)) return;
     this.notes.push(n);
     this.onNote(n);
   }
@@ -136,22 +159,52 @@ export class App {
   async openModel(name: string): Promise<void> {
     const a = await this.call("open_model", { file: name });
     const model: ModelInfo = a.value;
-    this.chunks.clear();
+    this.models.set(name, model);
+    this.stream = null;
     this.shownRow = "";
     const q: Record<string, number> = {};
     for (const c of model.coordinates) q[c.name] = c.default;
-    this.store.set({ model, motion: null, selection: null, q, held: {}, edits: [], done: 0, playing: false });
+    for (const o of this.doc.others) this.hideOther(o.motion.id);
+    this.store.set({ model, motion: null, others: [], selection: null, q, held: {}, edits: [], done: 0, playing: false });
     await this.drawScene();
     await this.pose();
     this.figure.view("three-quarters");
     this.pairMarkers();
   }
 
+  /** A model of a file, opened without being shown. */
+  async modelOf(file: string): Promise<ModelInfo> {
+    const shown = this.doc.model;
+    if (shown?.file === file) return shown;
+    const kept = this.models.get(file);
+    if (kept) return kept;
+    const model: ModelInfo = (await this.call("open_model", { file })).value;
+    this.models.set(file, model);
+    return model;
+  }
+
   private async drawScene(): Promise<void> {
     const m = this.doc.model!;
-    const scene = await this.call("scene", { model: m.id });
-    const strength = new Map(m.paths.map((p) => [p.name, p.strength]));
-    this.figure.show(scene, scene.value.paths.map((p: string) => strength.get(p) ?? null));
+    const scene = sceneOf(await this.call("scene", { model: m.id }));
+    this.figure.show(scene, strengthsOf(m, scene.paths));
+  }
+
+  /** The model is another one now; the figure follows. While a point is moved (`lightly`), bodies and panels stay as they are. */
+  async modelChanged(model: ModelInfo, lightly = false): Promise<void> {
+    this.models.set(model.file, model);
+    if (!lightly) {
+      // What is chosen may be gone.
+      const { selection } = this.doc;
+      const isThere = selection !== null && model.components.some(([p]) => selection === p || selection.startsWith(`${p}/`));
+      this.store.set({ model, selection: isThere ? selection : null });
+      await this.drawScene();
+    }
+    this.pairMarkers();
+    if (this.doc.motion && !lightly) await this.openMotion(this.doc.motion.file);
+    else if (this.doc.motion) {
+      const posed = new Frames(await this.engine.call("pose", { model: model.id, q: this.nowQ() }));
+      this.figure.pose(posed, 0, this.measuredNow(), this.pairs, false);
+    } else await this.pose();
   }
 
   /** Which marker of the model each measured one is. */
@@ -177,20 +230,55 @@ export class App {
       return;
     }
     const old = this.doc.motion?.file === name ? this.doc.motion : null;
-    const activations = more.activations ?? old?.activations ?? null;
-    const loads = more.loads ?? old?.loads ?? null;
-    const a = await this.call("open_motion", { model: m.id, file: name, activations, loads });
-    const motion: MotionInfo = {
-      id: a.value.id, file: name, times: a.f64(a.value.times), arrows: a.value.arrows, hasActivations: a.value.has_activations, activations, loads,
-    };
-    this.chunks.clear();
-    this.shownRow = "";
-    this.store.set({ motion, time: old ? this.doc.time : motion.times[0] });
-    await this.frame(this.row());
+    const motion = await this.motionOf(m, name, more.activations ?? old?.activations ?? null, more.loads ?? old?.loads ?? null);
+    this.showMotion(motion, old ? this.doc.time : motion.times[0]);
+    const { frames, k } = await this.frame(this.row());
+    if (!old) {
+      this.origin = frames.center.slice(3 * k, 3 * k + 3);
+      // The camera goes to where the motion is, and with it where it goes far.
+      this.figure.lookAt(frames.center.subarray(3 * k, 3 * k + 3));
+      const end = await this.frame(motion.times.length - 1);
+      const way = [0, 2].map((i) => end.frames.center[3 * end.k + i] - frames.center[3 * k + i]);
+      if (Math.hypot(...way) > FAR_M) this.store.set({ follow: true });
+    }
     this.figure.redraw();
   }
 
+  private async motionOf(model: ModelInfo, file: string, activations: string | null, loads: string | null): Promise<MotionInfo> {
+    const a = await this.call("open_motion", { model: model.id, file, activations, loads });
+    return { id: a.value.id, file, times: a.f64(a.value.times), arrows: a.value.arrows, hasActivations: a.value.has_activations, activations, loads };
+  }
+
+  /** Shows a motion that is open. */
+  showMotion(motion: MotionInfo, time: number): void {
+    this.stream = new Stream(this.engine, motion.id, motion.times, (e) => this.fail(e));
+    this.shownRow = "";
+    this.store.set({ motion, time });
+  }
+
+  /** Draws another motion with the one that is shown, of the same model or of another one. */
+  async compare(file: string, modelFile = this.doc.model?.file): Promise<void> {
+    if (!modelFile || !this.doc.motion) return;
+    const model = await this.modelOf(modelFile);
+    const motion = await this.motionOf(model, file, null, null);
+    const scene = sceneOf(await this.call("scene", { model: model.id }));
+    const stream = new Stream(this.engine, motion.id, motion.times, (e) => this.fail(e));
+    this.otherStreams.set(motion.id, stream);
+    const { frames, k } = await stream.frame(0);
+    const origin = frames.center.slice(3 * k, 3 * k + 3);
+    this.figure.showOther(motion.id, scene, strengthsOf(model, scene.paths));
+    this.shownRow = "";
+    this.store.set({ others: [...this.doc.others, { motion, model: modelFile, origin }] });
+  }
+
+  hideOther(id: number): void {
+    this.figure.hideOther(id);
+    this.otherStreams.delete(id);
+    this.store.set({ others: this.doc.others.filter((o) => o.motion.id !== id) });
+  }
+
   closeMotion(): void {
+    this.stream = null;
     this.store.set({ motion: null, playing: false });
     this.shownRow = "";
     void this.pose();
@@ -203,14 +291,7 @@ export class App {
 
   /** The row nearest to the cursor. */
   row(times = this.times): number {
-    if (!times || times.length === 0) return 0;
-    let [low, high] = [0, times.length - 1];
-    while (high - low > 1) {
-      const m = (low + high) >> 1;
-      if (times[m] <= this.doc.time) low = m;
-      else high = m;
-    }
-    return this.doc.time - times[low] <= times[high] - this.doc.time ? low : high;
+    return times ? rowAt(times, this.doc.time) : 0;
   }
 
   seek(time: number): void {
@@ -230,46 +311,14 @@ export class App {
     this.store.set({ playing: on });
   }
 
-  /** Rows that are skipped between two that are shown: no screen shows more than 60 a second. */
-  private stride(): number {
-    const t = this.times!;
-    const rate = (t.length - 1) / Math.max(t[t.length - 1] - t[0], 1e-9);
-    return Math.max(1, Math.floor((rate * this.doc.speed) / 60));
-  }
-
-  private rowsOf(chunk: number, stride: number): number[] {
-    const count = this.times!.length;
-    const rows: number[] = [];
-    for (let i = 0; i < CHUNK && (chunk * CHUNK + i) * stride < count; i++) rows.push((chunk * CHUNK + i) * stride);
-    return rows;
-  }
-
-  private chunk(number: number, stride: number): Frames | Promise<Frames> {
-    const key = `${stride} ${number}`;
-    const kept = this.chunks.get(key);
-    if (kept) {
-      // The one used last is forgotten last.
-      this.chunks.delete(key);
-      this.chunks.set(key, kept);
-      return kept;
-    }
-    const asked = this.engine.call("frames", { motion: this.doc.motion!.id, rows: this.rowsOf(number, stride) }).then((a) => {
-      const frames = new Frames(a);
-      this.chunks.set(key, frames);
-      return frames;
-    });
-    asked.catch((e) => this.fail(e));
-    this.chunks.set(key, asked);
-    while (this.chunks.size > KEPT) this.chunks.delete(this.chunks.keys().next().value!);
-    return asked;
-  }
-
-  /** The frame of a row, as near as what is shown needs it. */
+  /** The frame of a row. */
   async frame(row: number): Promise<{ frames: Frames; k: number }> {
-    const stride = this.doc.playing ? this.stride() : 1;
-    const at = Math.floor(row / stride);
-    const frames = await this.chunk(Math.floor(at / CHUNK), stride);
-    return { frames, k: Math.min(at % CHUNK, frames.count - 1) };
+    return this.stream!.frame(row);
+  }
+
+  /** Frames that are held for the motion that is shown, for tests. */
+  get framesHeld(): number {
+    return this.stream?.held ?? 0;
   }
 
   /** Before each picture: moves the cursor, and shows the frame that is there. */
@@ -286,18 +335,15 @@ export class App {
     }
     if (!t) return;
     const row = this.row();
-    if (this.doc.motion) {
-      const stride = this.doc.playing ? this.stride() : 1;
-      const at = Math.floor(row / stride);
-      const number = Math.floor(at / CHUNK);
-      const key = `${this.doc.motion.id} ${stride} ${at}`;
+    if (this.doc.motion && this.stream) {
+      const stride = this.doc.playing ? this.stream.stride(this.doc.speed) : 1;
+      const key = `${this.doc.motion.id} ${stride} ${Math.floor(row / stride)}`;
       if (key === this.shownRow) return;
-      const found = this.chunk(number, stride);
-      if (this.doc.playing && (number + 1) * CHUNK * stride < t.length) void this.chunk(number + 1, stride);
-      if (found instanceof Frames) {
-        this.shownRow = key;
-        this.showFrame(found, Math.min(at % CHUNK, found.count - 1));
-      }
+      const found = this.stream.now(row, stride, this.doc.playing);
+      const others = this.doc.others.map((o) => this.otherAt(o.motion));
+      if (!found || others.includes(false)) return;
+      this.shownRow = key;
+      this.showFrame(found.frames, found.k);
     } else if (`points ${row}` !== this.shownRow) {
       this.shownRow = `points ${row}`;
       if (this.posed) this.showFrame(this.posed, 0);
@@ -305,13 +351,62 @@ export class App {
     }
   }
 
+  /** Shows another motion at the cursor; false if its frame is not there yet. */
+  private otherAt(motion: MotionInfo): boolean {
+    const stream = this.otherStreams.get(motion.id);
+    if (!stream) return true;
+    const time = this.doc.together ? motion.times[0] + this.doc.time - this.doc.motion!.times[0] : this.doc.time;
+    const found = stream.now(rowAt(motion.times, time), this.doc.playing ? stream.stride(this.doc.speed) : 1, this.doc.playing);
+    if (found) this.figure.poseOther(motion.id, found.frames, found.k);
+    return found !== null;
+  }
+
   private showFrame(f: Frames, k: number): void {
     const n = this.doc.model?.coordinates.length ?? 0;
     this.shownQ = f.q.subarray(k * n, (k + 1) * n);
     const paths = f.count > 0 ? f.activity.length / f.count : 0;
     this.shownActivity = f.activity.subarray(k * paths, (k + 1) * paths);
-    this.figure.pose(f, k, this.measuredNow(), this.pairs, this.doc.follow);
+    const pairs = this.doc.motion || this.isSolved ? this.pairs : [];
+    this.figure.pose(f, k, this.measuredNow(), pairs, this.doc.follow);
     for (const hear of this.poseListeners) hear();
+  }
+
+  /** Draws the motion that a tool has reached: a frame as it is solved, or a whole motion that plays while it is improved. */
+  async showReached(r: Reached, text: string): Promise<void> {
+    const m = this.doc.model;
+    if (!m || this.reaching) return;
+    this.reaching = true;
+    this.onLive(text);
+    try {
+      if (r.times.length > 1) {
+        const a = await this.engine.call("open_motion", { model: m.id, reached: r, ...(this.reachedId === null ? {} : { replace: this.reachedId }) });
+        this.reachedId = a.value.id;
+        const motion: MotionInfo = {
+          id: a.value.id, file: LIVE, times: a.f64(a.value.times), arrows: a.value.arrows, hasActivations: a.value.has_activations, activations: null, loads: null,
+        };
+        const [first, last] = [motion.times[0], motion.times[motion.times.length - 1]];
+        this.showMotion(motion, Math.min(Math.max(this.doc.time, first), last));
+        this.store.set({ playing: true, loop: true });
+      } else if (this.doc.motion?.file !== LIVE) {
+        const q = Object.fromEntries(r.names.map((n, i) => [n, r.rows[0][i]]));
+        const posed = new Frames(await this.engine.call("pose", { model: m.id, q }));
+        this.store.set({ time: r.times[0] });
+        this.isSolved = true;
+        this.showFrame(posed, 0);
+      }
+    } catch {
+      // What is drawn on the way is not worth a word.
+    } finally {
+      this.reaching = false;
+    }
+  }
+
+  /** A tool has ended. */
+  endReached(): void {
+    this.onLive("");
+    this.isSolved = false;
+    if (this.doc.motion?.file === LIVE) this.closeMotion();
+    else this.shownRow = "";
   }
 
   /** Measured markers at the cursor. */
@@ -389,44 +484,10 @@ export class App {
     const body = m.bodies.findIndex((b) => under(b.path));
     return body >= 0 ? { kind: "body", index: body } : null;
   }
+}
 
-  /** Changes a property; what was there before goes into the history. */
-  async edit(path: string, name: string, text: string | null): Promise<void> {
-    const before = await this.apply(path, name, text);
-    if (before === undefined) return;
-    const edits = [...this.doc.edits.slice(0, this.doc.done), { path, name, before, after: text }];
-    this.store.set({ edits, done: edits.length });
-  }
-
-  private async apply(path: string, name: string, text: string | null): Promise<string | null | undefined> {
-    const m = this.doc.model;
-    if (!m) return undefined;
-    try {
-      const a = await this.call("set", { model: m.id, path, name, text });
-      this.store.set({ model: { ...a.value.model, id: m.id } });
-      await this.drawScene();
-      if (this.doc.motion) await this.openMotion(this.doc.motion.file);
-      else await this.pose();
-      return a.value.before;
-    } catch (e) {
-      this.fail(e);
-      return undefined;
-    }
-  }
-
-  async undo(): Promise<void> {
-    const e: Edit | undefined = this.doc.edits[this.doc.done - 1];
-    if (e && (await this.apply(e.path, e.name, e.before)) !== undefined) this.store.set({ done: this.doc.done - 1 });
-  }
-
-  async redo(): Promise<void> {
-    const e: Edit | undefined = this.doc.edits[this.doc.done];
-    if (e && (await this.apply(e.path, e.name, e.after)) !== undefined) this.store.set({ done: this.doc.done + 1 });
-  }
-
-  /** The name that the changed model gets. */
-  changedName(): string {
-    const f = this.doc.model?.file ?? "model.osim";
-    return this.doc.done > 0 ? `${f.slice(0, f.length - base(f).length)}${stem(f)}_changed.osim` : f;
-  }
+/** Strengths of the paths of a scene, which has them in its own order. */
+export function strengthsOf(model: ModelInfo, paths: string[]): (number | null)[] {
+  const strength = new Map(model.paths.map((p) => [p.name, p.strength]));
+  return paths.map((p) => strength.get(p) ?? null);
 }

@@ -39,6 +39,10 @@ const ICONS: Record<string, string> = {
   unlock: "M6 11h12v9H6zM8 11V8a4 4 0 0 1 7.5-2",
   close: "M6 6l12 12M18 6 6 18",
   down: "M12 4v12M7 11l5 5 5-5M5 20h14",
+  help: "M12 21a9 9 0 1 1 0-18 9 9 0 0 1 0 18zM9.5 9.5a2.5 2.5 0 1 1 3.5 2.3c-.7.4-1 .9-1 1.7M12 16.5v.5",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+  remove: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
+  add: "M12 5v14M5 12h14",
   reset: "M4 4v6h6M4.5 10a8 8 0 1 1-.5 5",
 };
 
@@ -59,6 +63,20 @@ export function download(name: string, content: BlobPart, type = "application/oc
   const a = h("a", { href: url, download: name.split("/").pop()! });
   a.click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/** Calls at most once in a while, and once more at the end. */
+export function seldom(work: () => void, pause: () => number): () => void {
+  let last = -Infinity;
+  let later = 0;
+  return () => {
+    const now = performance.now();
+    clearTimeout(later);
+    if (now - last >= pause()) {
+      last = now;
+      work();
+    } else later = window.setTimeout(work, pause());
+  };
 }
 
 /** A number with so many digits as a reader needs. */

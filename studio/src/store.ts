@@ -1,7 +1,5 @@
 /** One store: the document (files, model, motion, what is chosen), and the history of changes. */
 
-import type { Answer } from "./engine/message";
-
 export interface Coordinate {
   name: string;
   path: string;
@@ -40,6 +38,14 @@ export interface MotionInfo {
   loads: string | null;
 }
 
+/** Another motion that is drawn with the first one, and the file of its model. */
+export interface Other {
+  motion: MotionInfo;
+  model: string;
+  /** Where it begins: its mass center, m. */
+  origin: ArrayLike<number>;
+}
+
 /** Measured markers. */
 export interface Measured {
   file: string;
@@ -48,22 +54,24 @@ export interface Measured {
   points: Float32Array;
 }
 
-/** A change of a property, and what was there before. */
-export interface Edit {
-  path: string;
-  name: string;
-  before: string | null;
-  after: string | null;
-}
+/** A change of a property, and what was there before; or another version of the whole model. */
+export type Edit =
+  | { path: string; name: string; before: string | null; after: string | null }
+  | { text: string; before: number; after: number };
 
 export interface Document {
   files: string[];
   model: ModelInfo | null;
   motion: MotionInfo | null;
+  others: Other[];
+  /** Meters between motions that are drawn side by side; 0: one over the other. */
+  beside: number;
+  /** Whether motions begin together, whatever their times are. */
+  together: boolean;
   measured: Measured | null;
   /** Path of the component that is chosen. */
   selection: string | null;
-  /** Row of the motion, which may lie between two. */
+  /** Time of the cursor, s. */
   time: number;
   playing: boolean;
   speed: number;
@@ -85,6 +93,9 @@ export class Store {
     files: [],
     model: null,
     motion: null,
+    others: [],
+    beside: 0,
+    together: true,
     measured: null,
     selection: null,
     time: 0,
@@ -128,31 +139,5 @@ export class Store {
             }
       });
     }
-  }
-}
-
-/** Frames of a motion, or the one frame of a pose. */
-export class Frames {
-  readonly rows: Uint32Array;
-  readonly poses: Float32Array;
-  readonly begin: Uint32Array;
-  readonly points: Float32Array;
-  readonly activity: Float32Array;
-  readonly arrows: Float32Array;
-  readonly center: Float32Array;
-  readonly q: Float32Array;
-  readonly count: number;
-
-  constructor(a: Answer) {
-    const v = a.value;
-    this.count = v.count;
-    this.rows = v.rows ? a.u32(v.rows) : new Uint32Array([0]);
-    this.poses = a.f32(v.poses);
-    this.begin = a.u32(v.begin);
-    this.points = a.f32(v.points);
-    this.activity = a.f32(v.activity);
-    this.arrows = a.f32(v.arrows);
-    this.center = a.f32(v.mass_center);
-    this.q = Array.isArray(v.q) ? new Float32Array(v.q) : a.f32(v.q);
   }
 }

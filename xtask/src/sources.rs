@@ -5,7 +5,10 @@ use std::{fs, io};
 
 /// Crates at the edge: they print, open files and read the clock.
 const EDGE: &[&str] =
-    &["soleus-cli", "soleus-experiments", "soleus-viewer", "soleus-studio", "soleus-python", "soleus-fuzz"];
+    &["soleus-cli", "soleus-experiments", "soleus-studio", "soleus-python", "soleus-wasm", "soleus-fuzz"];
+
+/// Crates that must stay small, and how many lines they may have outside tests: a door parses, calls, prints and writes.
+const SMALL: &[(&str, usize)] = &[("soleus-cli", 3000)];
 
 /// An allocator that counts is a global by its nature. Nothing that users link depends on this crate (`arrows.rs`).
 const COUNTS_MEMORY: &str = "soleus-fuzz";
@@ -24,6 +27,9 @@ const EDGE_WORDS: &[(&str, &str)] = &[
     ("File::open(", "opens files"),
     ("Instant::now(", "reads the clock"),
     ("SystemTime::now(", "reads the clock"),
+    ("thread::sleep(", "sleeps"),
+    ("set_hook(", "installs a handler"),
+    ("ctrlc::", "installs a handler"),
 ];
 
 /// The one file of a crate that may do what only the edge may, and what that is.
@@ -45,14 +51,25 @@ pub fn check_crate(root: &Path, name: &str, wrong: &mut Vec<String>) -> io::Resu
     let mut files = Vec::new();
     collect(&src, &mut files)?;
     files.sort();
+    let mut lines = 0;
     for file in files {
         let text = fs::read_to_string(&file)?;
+        lines += text.lines().take_while(|l| !l.starts_with("#[cfg(test)]")).count();
         let inside = file.strip_prefix(&src).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         for (line, what) in check(name, &inside, &text) {
             wrong.push(format!("crates/{name}/src/{inside}:{line}: {what}"));
         }
     }
+    wrong.extend(too_long(name, lines));
     Ok(())
+}
+
+/// What is wrong with a crate of so many lines.
+fn too_long(name: &str, lines: usize) -> Option<String> {
+    let (_, most) = SMALL.iter().find(|(n, _)| *n == name)?;
+    (lines > *most).then(|| {
+        format!("crates/{name}: {lines} lines outside tests, {most} at most: it computes, or can do less")
+    })
 }
 
 /// All `.rs` files below a folder.
@@ -128,5 +145,8 @@ mod tests {
         assert_eq!(count("soleus-dynamics", "muscle/thelen2003.rs", "use crate::path::Path;"), 1);
         assert_eq!(count("soleus-dynamics", "muscle/thelen2003.rs", "use crate::pathology;"), 0);
         assert_eq!(count("soleus-dynamics", "system.rs", "use crate::path::Path;"), 0);
+        assert_eq!(count("soleus-tools", "a.rs", "std::thread::sleep(s);"), 1);
+        assert!(too_long("soleus-cli", 3001).is_some() && too_long("soleus-cli", 3000).is_none());
+        assert!(too_long("soleus-tools", 100_000).is_none());
     }
 }

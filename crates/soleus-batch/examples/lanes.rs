@@ -1,6 +1,6 @@
 //! Evaluations per second on this CPU, the engine and lanes in one run: `lanes MODEL [ORDER]`, with paths fitted to polynomials up to an order.
 
-use soleus_batch::{Batch, BatchOptions, Evaluation, ImplicitEvaluation, Step};
+use soleus_batch::{Evaluation, ImplicitEvaluation, Step};
 use soleus_dynamics::System;
 use soleus_graph::lanes::{Lanes, Width};
 use soleus_model::operator::ModelOperator;
@@ -124,36 +124,6 @@ fn main() -> Result<(), Box<dyn Error>> {
                     });
                 println!("  {agreement:?}");
             }
-        }
-    }
-    // Does a step stay finite? Noise on pose and speeds, small excitations, ten seconds.
-    for kind in [Step::SemiImplicit, Step::LinearlyImplicit] {
-        for h in [0.001, 0.002] {
-            let copies = 64;
-            let options = BatchOptions { step: kind, ..BatchOptions::default() };
-            let mut batch = match Batch::new(&model, &system, copies, options) {
-                Ok(batch) => batch,
-                Err(e) => {
-                    println!("{e}");
-                    return Ok(());
-                }
-            };
-            batch.add_noise(1, 0.01);
-            batch.controls_mut().fill(0.05);
-            let mut alive = vec![0.0; copies];
-            let steps = (10.0 / h) as usize;
-            for k in 0..steps {
-                batch.step(h);
-                let x = batch.states();
-                let finite = |c: usize| (0..x.len() / copies).all(|i| x[i * copies + c].abs() < 1e6);
-                (0..copies).filter(|&c| finite(c)).for_each(|c| alive[c] = (k + 1) as f64 * h);
-            }
-            let whole = alive.iter().filter(|t| **t > 9.99).count();
-            let least = alive.iter().copied().fold(f64::INFINITY, f64::min);
-            println!(
-                "{kind:?}, {:.0} ms: {whole} of {copies} copies finite for 10 s, the first other one until {least:.3} s",
-                h * 1e3
-            );
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use crate::parameters::BatchParameter;
 use crate::step::Step;
 use crate::{Agreement, Mismatch};
 use soleus_dynamics::System;
-use soleus_graph::lanes::Lanes;
+use soleus_graph::lanes::{Lanes, Steps};
 use soleus_math::Random;
 use soleus_model::Model;
 use std::ops::Range;
@@ -40,24 +40,9 @@ impl Default for BatchOptions {
     }
 }
 
-/// Copies of a model: their states, excitations and results, number i of copy k at `[i * n + k]`.
-///
-/// ```
-/// # use {soleus_dynamics::System, soleus_model::Model};
-/// # fn run(model: &Model, system: &System) -> Result<(), Box<dyn std::error::Error>> {
-/// let mut batch = soleus_batch::Batch::new(model, system, 1024, Default::default())?;
-/// batch.add_noise(7, 0.01);
-/// for _ in 0..500 {
-///     batch.step(0.002);
-/// }
-/// # Ok(()) }
-/// ```
-pub struct Batch {
-    layout: Layout,
-    copies: usize,
-    threads: usize,
-    /// Inputs of all copies: coordinates, speeds, states of forces, controls, time; one more for the length of a step.
-    x: Vec<f64>,
+/// What computes copies of a model: programs for this CPU, compared with the engine. States and controls are the caller's, number i of copy k of n at
+/// `[i * n + k]`, in the order of [`Layout`] and with one row more after them, for the length of a step.
+pub struct BatchPrograms {
     evaluation: Evaluation,
     evaluate: Lanes,
     step: Lanes,
@@ -68,35 +53,18 @@ pub struct Batch {
     start: Vec<f64>,
 }
 
-impl Batch {
-    /// `copies` copies of a model in its default state, after a comparison with the engine on random states.
+impl BatchPrograms {
+    /// Records a model, and compares the programs with the engine on random states.
     pub fn new(
         model: &Model,
         system: &System,
-        copies: usize,
-        options: BatchOptions,
-    ) -> Result<Batch, BatchError> {
-        Batch::of(Evaluation::record(model, system)?, model, system, copies, options)
-    }
-
-    /// The same with parameters that differ from copy to copy; factors are 1 until they are written.
-    pub fn with_parameters(
-        model: &Model,
-        system: &System,
         parameters: &[BatchParameter],
-        copies: usize,
         options: BatchOptions,
-    ) -> Result<Batch, BatchError> {
-        Batch::of(Evaluation::record_with(model, parameters)?, model, system, copies, options)
-    }
-
-    fn of(
-        evaluation: Evaluation,
-        model: &Model,
-        system: &System,
-        copies: usize,
-        options: BatchOptions,
-    ) -> Result<Batch, BatchError> {
+    ) -> Result<BatchPrograms, BatchError> {
+        let evaluation = match parameters {
+            [] => Evaluation::record(model, system)?,
+            list => Evaluation::record_with(model, list)?,
+        };
         // In 64 bits first: what is traced wrongly must not hide behind the rounding of 32.
         let program = evaluation.program();
         evaluation.check_reference(model, system, &program)?;
@@ -115,12 +83,7 @@ impl Batch {
         start.resize(evaluation.layout.inputs() + 1, 0.0);
         start[evaluation.layout.time] = d.time;
         start[evaluation.layout.p.clone()].fill(1.0);
-        let x = start.iter().flat_map(|&v| std::iter::repeat_n(v, copies)).collect();
-        Ok(Batch {
-            layout: evaluation.layout.clone(),
-            copies,
-            threads: options.threads,
-            x,
+        Ok(BatchPrograms {
             evaluate,
             step,
             step_gradient: OnceLock::new(),
@@ -130,11 +93,6 @@ impl Batch {
             agreement,
             start,
         })
-    }
-
-    /// How many copies there are.
-    pub fn copies(&self) -> usize {
-        self.copies
     }
 
     /// How well the programs agree with the engine.
@@ -149,7 +107,117 @@ impl Batch {
 
     /// Where inputs are.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        &self.evaluation.layout
+    }
+
+    /// How many numbers a copy has: inputs, and the length of a step.
+    pub fn rows(&self) -> usize {
+        self.layout().inputs() + 1
+    }
+
+    /// Inputs of a copy in the default state of the model.
+    pub fn start(&self) -> &[f64] {
+        &self.start
+    }
+
+    /// Accelerations, then rates of the states of forces, then the doubt (not 0 where a pivot of the mass matrix vanishes), of all copies.
+    pub fn evaluate(&self, x: &[f64], copies: usize) -> Vec<f64> {
+        let mut y = vec![0.0; self.evaluate.outputs() * copies];
+        self.evaluate.run(&x[..self.layout().inputs() * copies], &mut y, copies, self.options.threads);
+        y
+    }
+
+    /// Steps of `h` seconds of all copies, where they are. A copy with a state after a step that is not a number, or with a pivot that vanishes, stays as
+    /// it was before that step, and is marked in `failed`.
+    pub fn step(&self, x: &mut [f64], copies: usize, h: f64, count: usize, failed: &mut [bool]) {
+        x[self.layout().inputs() * copies..].fill(h);
+        let steps = Steps { count, time: self.layout().time, length: h };
+        self.step.advance(x, copies, self.options.threads, steps, failed);
+    }
+
+    /// The gradient of Σ wᵢ x⁺ᵢ, where x⁺ are coordinates, speeds and states of forces after a step of `h` seconds from here, by all inputs
+    /// of the step and by h. Weights of all copies, as states are.
+    pub fn step_gradients(&self, x: &[f64], copies: usize, h: f64, weights: &[f64]) -> Vec<f64> {
+        let lanes = self.step_gradient.get_or_init(|| {
+            let program = self.evaluation.step_gradient_program(&self.system, self.options.step);
+            Lanes::new(program, self.options.single)
+        });
+        let mut x = x.to_vec();
+        x[self.layout().inputs() * copies..].fill(h);
+        x.extend(weights);
+        let mut y = vec![0.0; lanes.outputs() * copies];
+        lanes.run(&x, &mut y, copies, self.options.threads);
+        y
+    }
+}
+
+/// Copies of a model: their states, excitations and results, number i of copy k at `[i * n + k]`.
+///
+/// ```
+/// # use {soleus_dynamics::System, soleus_model::Model};
+/// # fn run(model: &Model, system: &System) -> Result<(), Box<dyn std::error::Error>> {
+/// let mut batch = soleus_batch::Batch::new(model, system, 1024, Default::default())?;
+/// batch.add_noise(7, 0.01);
+/// for _ in 0..500 {
+///     batch.step(0.002);
+/// }
+/// # Ok(()) }
+/// ```
+pub struct Batch {
+    programs: BatchPrograms,
+    copies: usize,
+    /// Inputs of all copies: coordinates, speeds, states of forces, controls, time; one more for the length of a step.
+    x: Vec<f64>,
+    failed: Vec<bool>,
+}
+
+impl Batch {
+    /// `copies` copies of a model in its default state, after a comparison with the engine on random states.
+    pub fn new(
+        model: &Model,
+        system: &System,
+        copies: usize,
+        options: BatchOptions,
+    ) -> Result<Batch, BatchError> {
+        Batch::with_parameters(model, system, &[], copies, options)
+    }
+
+    /// The same with parameters that differ from copy to copy; factors are 1 until they are written.
+    pub fn with_parameters(
+        model: &Model,
+        system: &System,
+        parameters: &[BatchParameter],
+        copies: usize,
+        options: BatchOptions,
+    ) -> Result<Batch, BatchError> {
+        let programs = BatchPrograms::new(model, system, parameters, options)?;
+        let x = programs.start.iter().flat_map(|&v| std::iter::repeat_n(v, copies)).collect();
+        Ok(Batch { programs, copies, x, failed: vec![false; copies] })
+    }
+
+    /// How many copies there are.
+    pub fn copies(&self) -> usize {
+        self.copies
+    }
+
+    /// What computes them.
+    pub fn programs(&self) -> &BatchPrograms {
+        &self.programs
+    }
+
+    /// How well the programs agree with the engine.
+    pub fn agreement(&self) -> Agreement {
+        self.programs.agreement
+    }
+
+    /// How copies are computed, in words.
+    pub fn backend(&self) -> &'static str {
+        self.programs.backend()
+    }
+
+    /// Where inputs are.
+    pub fn layout(&self) -> &Layout {
+        self.programs.layout()
     }
 
     fn rows(&self, r: &Range<usize>) -> Range<usize> {
@@ -158,31 +226,31 @@ impl Batch {
 
     /// Coordinates, speeds and states of forces of all copies.
     pub fn states(&self) -> &[f64] {
-        &self.x[..self.layout.z.end * self.copies]
+        &self.x[..self.layout().z.end * self.copies]
     }
 
     /// The same, to write to.
     pub fn states_mut(&mut self) -> &mut [f64] {
-        &mut self.x[..self.layout.z.end * self.copies]
+        let end = self.layout().z.end * self.copies;
+        &mut self.x[..end]
     }
 
     /// Excitations of all copies.
     pub fn controls_mut(&mut self) -> &mut [f64] {
-        let rows = self.rows(&self.layout.e);
+        let rows = self.rows(&self.layout().e);
         &mut self.x[rows]
     }
 
     /// Factors of the parameters of all copies, in the order in which they were asked for.
     pub fn parameters_mut(&mut self) -> &mut [f64] {
-        let rows = self.rows(&self.layout.p);
+        let rows = self.rows(&self.layout().p);
         &mut self.x[rows]
     }
 
     /// Puts one copy back to the start. Its parameters stay.
     pub fn reset(&mut self, copy: usize) {
-        let states = self.start.iter().enumerate().take(self.layout.time + 1);
-        for (i, v) in states {
-            self.x[i * self.copies + copy] = *v;
+        for i in 0..=self.layout().time {
+            self.x[i * self.copies + copy] = self.programs.start[i];
         }
     }
 
@@ -190,7 +258,7 @@ impl Batch {
     pub fn add_noise(&mut self, seed: u64, deviation: f64) {
         for k in 0..self.copies {
             let mut random = Random::new(seed ^ (k as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            for i in 0..self.layout.u.end {
+            for i in 0..self.layout().u.end {
                 self.x[i * self.copies + k] += deviation * random.normal();
             }
         }
@@ -198,49 +266,33 @@ impl Batch {
 
     /// Accelerations, then rates of the states of forces, then the doubt (not 0 where a pivot of the mass matrix vanishes), of all copies.
     pub fn evaluate(&self) -> Vec<f64> {
-        let n = self.layout.inputs() * self.copies;
-        let mut y = vec![0.0; self.evaluate.outputs() * self.copies];
-        self.evaluate.run(&self.x[..n], &mut y, self.copies, self.threads);
-        y
+        self.programs.evaluate(&self.x, self.copies)
     }
 
-    /// One step of `h` seconds of all copies; how many of them are in doubt.
+    /// One step of `h` seconds of all copies; how many of them could not go on, and stay as they were: see [`failed`](Self::failed).
     pub fn step(&mut self, h: f64) -> usize {
-        let n = self.copies;
-        let last = (self.layout.inputs()) * n;
-        self.x[last..].fill(h);
-        let mut y = vec![0.0; self.step.outputs() * n];
-        self.step.run(&self.x, &mut y, n, self.threads);
-        let states = self.layout.z.end * n;
-        self.x[..states].copy_from_slice(&y[..states]);
-        let time = self.layout.time * n;
-        self.x[time..time + n].iter_mut().for_each(|t| *t += h);
-        y[states..].iter().filter(|d| **d != 0.0).count()
+        self.failed.fill(false);
+        self.programs.step(&mut self.x, self.copies, h, 1, &mut self.failed);
+        self.failed.iter().filter(|f| **f).count()
+    }
+
+    /// Which copies the last step could not take further: a number of their state is not finite after it, or a pivot vanishes.
+    pub fn failed(&self) -> &[bool] {
+        &self.failed
     }
 
     /// Steps of `h` seconds; `each` is told the number of a step before it and may change states and controls.
     pub fn rollout(&mut self, h: f64, steps: usize, each: &mut dyn FnMut(usize, &mut Batch)) -> usize {
-        let mut doubts = 0;
+        let mut failures = 0;
         for k in 0..steps {
             each(k, self);
-            doubts += self.step(h);
+            failures += self.step(h);
         }
-        doubts
+        failures
     }
 
-    /// The gradient of Σ wᵢ x⁺ᵢ, where x⁺ are coordinates, speeds and states of forces after a step of `h` seconds from here, by all inputs
-    /// of the step and by h. Weights of all copies, as states are.
+    /// The gradient of Σ wᵢ x⁺ᵢ by all inputs of a step of `h` seconds, and by h: see [`BatchPrograms::step_gradients`].
     pub fn step_gradients(&self, h: f64, weights: &[f64]) -> Vec<f64> {
-        let lanes = self.step_gradient.get_or_init(|| {
-            let program = self.evaluation.step_gradient_program(&self.system, self.options.step);
-            Lanes::new(program, self.options.single)
-        });
-        let n = self.copies;
-        let mut x = self.x.clone();
-        x[self.layout.inputs() * n..].fill(h);
-        x.extend(weights);
-        let mut y = vec![0.0; lanes.outputs() * n];
-        lanes.run(&x, &mut y, n, self.threads);
-        y
+        self.programs.step_gradients(&self.x, self.copies, h, weights)
     }
 }

@@ -171,6 +171,15 @@ impl DeviceBatch {
         self.write(self.layout.time, &vec![self.time; self.copies])
     }
 
+    /// Puts all copies to inputs that are the same for all, the first of them coordinates, with time among them.
+    pub fn restart(&mut self, start: &[f64]) -> Result<(), CudaError> {
+        for (i, v) in start.iter().enumerate() {
+            self.write(i, &vec![*v; self.copies])?;
+        }
+        self.time = start[self.layout.time];
+        Ok(())
+    }
+
     /// Waits until all is done.
     pub fn wait(&self) -> Result<(), CudaError> {
         self.device.wait()

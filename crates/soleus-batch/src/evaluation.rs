@@ -1,5 +1,6 @@
 //! One evaluation of a system, recorded.
 
+use crate::stiffness::Stiffness;
 use soleus_dynamics::{State, System};
 use soleus_graph::{Graph, Op, Program, Recorded, Recording, record};
 use soleus_math::{Part, Real};
@@ -110,6 +111,8 @@ pub struct Evaluation {
     pub doubt: u32,
     /// The parts of the model that nodes belong to.
     pub parts: Vec<(Part, usize)>,
+    /// What implicit steps need.
+    pub(crate) stiffness: Stiffness<u32>,
 }
 
 impl Evaluation {
@@ -118,6 +121,7 @@ impl Evaluation {
         let layout = Layout::new(system);
         let start = layout.start(system);
         let mut failure = None;
+        let mut stiffness = Stiffness::default();
         let (recording, outputs) = record(&start, |x| {
             let (state, controls) = layout.state(x);
             let mut ws = system.workspace::<Recorded>();
@@ -126,7 +130,12 @@ impl Evaluation {
             }
             let mut qdot = state.u.clone();
             system.compute_coordinate_rates(&state, &mut qdot);
-            ws.udot.iter().chain(&ws.zdot).chain(&qdot).copied().collect()
+            let rates = ws.udot.iter().chain(&ws.zdot).chain(&qdot).copied().collect::<Vec<_>>();
+            let stiff = Stiffness::of(system, &state, &controls, &ws);
+            let mut list = rates;
+            stiff.map(&mut |x| list.push(x));
+            stiffness = stiff;
+            list
         });
         if let Some(refusal) = refusal(model, system, &recording) {
             return Err(refusal);
@@ -140,10 +149,13 @@ impl Evaluation {
         let doubt = doubts.iter().fold(zero, |sum, &d| graph.two(Op::Max, sum, d));
         let inputs = (0..layout.inputs() as u32).collect();
         let (n, nz) = (layout.u.len(), layout.z.len());
+        let mut rest = outputs[2 * n + nz..].iter();
+        let stiffness = stiffness.map(&mut |_| *rest.next().unwrap_or(&zero));
         Ok(Evaluation {
+            stiffness,
             udot: outputs[..n].to_vec(),
             zdot: outputs[n..n + nz].to_vec(),
-            qdot: outputs[n + nz..].to_vec(),
+            qdot: outputs[n + nz..2 * n + nz].to_vec(),
             doubt,
             graph,
             layout,

@@ -12,8 +12,9 @@ mod evaluation;
 mod implicit;
 mod parameters;
 mod step;
+mod stiffness;
 
-pub use batch::{Batch, BatchError, BatchOptions};
+pub use batch::{Batch, BatchError, BatchOptions, BatchPrograms};
 pub use check::{Agreement, Mismatch};
 #[cfg(unix)]
 pub use device::{DeviceBatch, DevicePrograms};

@@ -275,6 +275,7 @@ fn with_inputs(e: Evaluation, follows: &HashMap<(u32, usize), Follows>, at: &[f6
     graph.part = 0;
     let map = |list: &[u32]| list.iter().map(|&i| to[i as usize]).collect::<Vec<u32>>();
     Evaluation {
+        stiffness: e.stiffness.map(&mut |i| to[i as usize]),
         udot: map(&e.udot),
         zdot: map(&e.zdot),
         qdot: map(&e.qdot),

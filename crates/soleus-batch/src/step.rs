@@ -10,20 +10,27 @@ use std::ops::Range;
 ///   u⁺ = u + h u̇(q, u, z),   q⁺ = q + h q̇(q, u⁺)                     (1)
 ///   z⁺ = z + h ż              explicit                                 (2)
 ///   (1 − h ∂ż/∂z) (z⁺ − z) = h ż   linearly implicit                     (3)
+///   (M + h D + h² K) (u⁺ − u) = h (f − h K q̇ + …)                       (4)
 ///
 /// (1) is the symplectic Euler method; (3) is Rosenbrock's method of order 1, where ∂ż/∂z has one block for the states of each force and is
-/// exact. Fibers on tendons are stiff, with rates of 1000/s and more: (3) is stable at steps of 1 to 2 ms, (2) is not.
+/// exact; (4) takes speeds implicitly too, with damping D and stiffness K of joints, muscles and contacts. Fibers on tendons are stiff, with rates of
+/// 1000/s and more, and so are limits of joints that carry little mass, and feet on the ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// (1) and (2).
+    /// (1) and (2): the cheapest.
     SemiImplicit,
-    /// (1) and (3).
+    /// (1) and (3): stable for muscles at 1 to 2 ms, not for light joints and feet.
+    ImplicitStates,
+    /// (3) and (4): stable for all of these at 1 to 2 ms.
     LinearlyImplicit,
 }
 
 impl Evaluation {
-    /// Adds a step to the graph: nodes of q⁺, u⁺, z⁺. The node `h` is its length, s.
-    fn add_step(&self, graph: &mut Graph, system: &System, step: Step, h: u32) -> Vec<u32> {
+    /// Adds a step to the graph: nodes of q⁺, u⁺, z⁺, and of the doubt. The node `h` is its length, s.
+    fn add_step(&self, graph: &mut Graph, system: &System, step: Step, h: u32) -> (Vec<u32>, u32) {
+        if step == Step::LinearlyImplicit {
+            return self.add_implicit_step(graph, system, h);
+        }
         let at = |r: &Range<usize>| self.inputs[r.clone()].to_vec();
         let (q, u, z) = (at(&self.layout.q), at(&self.layout.u), at(&self.layout.z));
         let moved = |graph: &mut Graph, x: &[u32], rate: &[u32]| -> Vec<u32> {
@@ -42,9 +49,9 @@ impl Evaluation {
         let placed = moved(graph, &q, &rates);
         let later = match step {
             Step::SemiImplicit => moved(graph, &z, &self.zdot),
-            Step::LinearlyImplicit => self.implicit_states(graph, system, h, &z),
+            _ => self.implicit_states(graph, system, h, &z),
         };
-        placed.into_iter().chain(faster).chain(later).collect()
+        (placed.into_iter().chain(faster).chain(later).collect(), self.doubt)
     }
 
     /// z⁺ of (3).
@@ -104,8 +111,8 @@ impl Evaluation {
     pub fn step_program(&self, system: &System, step: Step) -> Program {
         let mut graph = self.graph.clone();
         let h = graph.input();
-        let mut outputs = self.add_step(&mut graph, system, step, h);
-        outputs.push(self.doubt);
+        let (mut outputs, doubt) = self.add_step(&mut graph, system, step, h);
+        outputs.push(doubt);
         Program::new(&graph, &outputs)
     }
 
@@ -113,7 +120,7 @@ impl Evaluation {
     pub fn step_gradient_program(&self, system: &System, step: Step) -> Program {
         let mut graph = self.graph.clone();
         let h = graph.input();
-        let outputs = self.add_step(&mut graph, system, step, h);
+        let (outputs, _) = self.add_step(&mut graph, system, step, h);
         let weights: Vec<u32> = outputs.iter().map(|_| graph.input()).collect();
         let by: Vec<u32> = self.inputs.iter().copied().chain([h]).collect();
         let gradient = graph.reverse(&outputs, &weights, &by);

@@ -18,23 +18,23 @@ pub struct Arguments {
     /// Analyses to run, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', required = true)]
     analyses: Vec<Choice>,
-    /// A point of a body to follow, its place in the body's frame in m; may be repeated
+    /// A point of a body to report, with its location in the body frame, m; may be repeated
     #[arg(long, value_name = "NAME=BODY,X,Y,Z", value_parser = parse_point)]
     point: Vec<BodyPoint>,
-    /// Controls over time; columns are named after actuators, by path or name
+    /// Controls over time; columns named after actuators (path or name)
     #[arg(long, value_name = "CONTROLS.sto")]
     controls: Option<PathBuf>,
     /// Put the fibers of muscles in equilibrium with their tendons first
     #[arg(long)]
     equilibrate: bool,
-    /// Joint reactions and induced accelerations: forces of the actuators, such as those of `soleus so`, in place of what
-    /// their states say
+    /// Joint reactions and induced accelerations: actuator forces over time, such as those of
+    /// `soleus so`, instead of those computed from the states
     #[arg(long, value_name = "FORCES.sto")]
     forces: Option<PathBuf>,
-    /// Joint reactions: on the child's body or on the parent's
+    /// Joint reactions: on the child or on the parent body
     #[arg(long, default_value = "child", value_parser = ["child", "parent"])]
     on: String,
-    /// Joint reactions: in the axes of this frame; child and parent are the bodies of the joint
+    /// Joint reactions: frame in which they are expressed; child and parent are the bodies of the joint
     #[arg(long, default_value = "ground", value_name = "FRAME")]
     in_frame: String,
     /// Angles in rad instead of degrees
@@ -49,19 +49,19 @@ enum Choice {
     Kinematics,
     /// Mass centres and orientations of bodies, their velocities and accelerations
     Body,
-    /// Place, velocity and acceleration of points (--point)
+    /// Position, velocity and acceleration of points (--point)
     Point,
     /// Lengths, velocities, forces, powers, moment arms and moments of muscles
     Muscle,
-    /// Forces and moments that joints carry
+    /// Joint reaction forces and moments
     JointReaction,
-    /// Net moments of joints, and the power they deliver
+    /// Net joint moments and powers
     JointPower,
-    /// What every force exerts
+    /// Values of all forces
     Forces,
     /// Force, speed and power of actuators
     Actuation,
-    /// What each force contributes to the accelerations; measured loads become contact constraints
+    /// Contribution of each force to the accelerations; measured loads become contact constraints
     Induced,
     /// The states
     States,
@@ -72,8 +72,8 @@ enum Choice {
 /// Runs `soleus analyze`.
 pub fn run(a: &Arguments) -> Result<(), Error> {
     if a.analyses.contains(&Choice::Point) && a.point.is_empty() {
-        let message = "no points are named".to_string();
-        let hint = "name them with --point, such as --point heel=calcn_r,0,0,0";
+        let message = "no points are given".to_string();
+        let hint = "give them with --point, such as --point heel=calcn_r,0,0,0";
         return Err(Error::content(&a.input.model, 0, "", message, hint));
     }
     let i = &a.input;
@@ -120,7 +120,7 @@ impl BodyPoint {
 }
 
 fn parse_point(text: &str) -> Result<BodyPoint, String> {
-    let wanted = "write a name, a body and a place in it, m, such as heel=calcn_r,0,0,0";
+    let wanted = "write a name, a body and a location in it, m, such as heel=calcn_r,0,0,0";
     let (name, rest) = text.split_once('=').ok_or(wanted)?;
     let cells: Vec<&str> = rest.split(',').map(str::trim).collect();
     let [body, x, y, z] = cells[..] else { return Err(wanted.to_string()) };

@@ -12,10 +12,10 @@ pub struct Arguments {
     /// Speed, 0.5 to 2 m/s
     #[arg(long, default_value_t = 1.3, value_parser = walking_speed)]
     speed: f64,
-    /// Page to write
+    /// HTML page to write
     #[arg(long, default_value = "walk.html", value_name = "PAGE.html")]
     out: PathBuf,
-    /// Picture of nine figures of the cycle to write
+    /// Picture of the cycle to write (nine figures)
     #[arg(long, value_name = "STRIP.svg")]
     picture: Option<PathBuf>,
     /// Show muscles, moments and derivatives of a single leg instead

@@ -84,10 +84,10 @@ fn listen() -> Arc<AtomicBool> {
         if asked.swap(true, Ordering::SeqCst) {
             std::process::exit(INTERRUPTED);
         }
-        say("\nstopping; Ctrl-C again ends at once");
+        say("\nstopping; press Ctrl-C again to quit immediately");
     });
     if let Err(e) = listening {
-        say(&format!("warning: Ctrl-C ends the program without saving: {e}"));
+        say(&format!("warning: Ctrl-C will end the program without saving: {e}"));
     }
     flag
 }

@@ -10,13 +10,13 @@ pub struct EmgInput {
     /// Measured EMG to compare activations with: one column per channel, envelopes from 0 to 1 (.sto, .csv, .c3d)
     #[arg(long, value_name = "EMG.sto")]
     emg: Option<PathBuf>,
-    /// Muscles of a channel; without it a column is of the muscle whose name it has
+    /// Muscles of a channel; by default, the muscle with the name of the column
     #[arg(long, value_name = "CHANNEL=MUSCLE,MUSCLE", num_args = 1.., value_parser = parse_channel, requires = "emg")]
     emg_map: Vec<(String, Vec<String>)>,
-    /// The EMG is raw: high-pass at 20 Hz, rectify, smooth, and divide by the largest value
+    /// The EMG is raw: high-pass at 20 Hz, rectify, smooth, and normalise by the maximum
     #[arg(long, requires = "emg")]
     emg_raw: bool,
-    /// Cutoff of the low-pass that smooths raw EMG, in Hz
+    /// Cutoff frequency of the low-pass filter for raw EMG, Hz
     #[arg(long, value_name = "HZ", default_value_t = Emg::default().lowpass_hz, requires = "emg_raw")]
     emg_cutoff_hz: f64,
 }

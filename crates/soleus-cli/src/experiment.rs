@@ -26,7 +26,7 @@ pub fn run(a: &Arguments) -> Result<u8, Error> {
         Ok(status) => Ok(status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(1)),
         Err(e) => {
             let hint = "build it from the sources of Soleus: cargo build --release -p soleus-experiments";
-            let message = format!("the experiments are a program of their own, which cannot be run: {e}");
+            let message = format!("the experiments are a separate program, which could not be started: {e}");
             Err(Error::content(Path::new(PROGRAM), 0, "", message, hint))
         }
     }

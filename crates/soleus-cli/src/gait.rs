@@ -13,13 +13,13 @@ pub struct Arguments {
     /// Markers of the trials (.trc, .c3d, .sto)
     #[arg(required = true)]
     markers: Vec<PathBuf>,
-    /// Force plates over time (.mot, .sto, .csv, .c3d), one file for each trial
+    /// Force plates (.mot, .sto, .csv, .c3d), one file for each trial
     #[arg(long, value_name = "GRF.mot", num_args = 1..)]
     loads: Vec<PathBuf>,
-    /// Tables whose columns are shown over the cycle, such as joint angles; the same number of files for each trial, trial by trial
+    /// Tables to show over the gait cycle, such as joint angles; the same number of files for each trial, trial by trial
     #[arg(long, value_name = "TABLE.mot", num_args = 1..)]
     curves: Vec<PathBuf>,
-    /// Raw EMG over time (.sto, .csv, .c3d), one file for each trial: envelopes are shown over the cycle
+    /// Raw EMG (.sto, .csv, .c3d), one file for each trial; envelopes are shown over the gait cycle
     #[arg(long, value_name = "EMG.sto", num_args = 1..)]
     emg: Vec<PathBuf>,
     /// Normative curves (.csv): columns percent, NAME and sd_NAME

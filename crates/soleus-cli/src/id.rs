@@ -16,13 +16,13 @@ pub struct Arguments {
     /// Coordinates over time (.mot, .sto)
     #[arg(long)]
     motion: PathBuf,
-    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    /// Measured loads: force plates (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
-    /// Cutoff of the low-pass on the coordinates, in Hz; by default no filter
+    /// Cutoff frequency of the low-pass filter on the coordinates, Hz [default: no filter]
     #[arg(long)]
     cutoff_hz: Option<f64>,
-    /// Forces of the model that do not act: names, groups, or all, actuators, muscles
+    /// Forces of the model to exclude: names, groups, or all, actuators, muscles
     #[arg(long, value_name = "NAMES", num_args = 0.., default_values_t = ["muscles".to_string(), "actuators".to_string()])]
     exclude: Vec<String>,
     #[command(flatten)]
@@ -30,10 +30,10 @@ pub struct Arguments {
     /// File to write (.sto; N m and N)
     #[arg(long, value_name = "OUT.sto")]
     out: PathBuf,
-    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    /// Reproduce known errors of OpenSim 4.6, to compare numbers with it
     #[arg(long)]
     opensim_faults: bool,
-    /// Filter and differentiate the angles of the root, as OpenSim does, and not its pose; results then depend on the heading
+    /// Filter and differentiate the angles of the root as OpenSim does, instead of its pose; results then depend on the heading
     #[arg(long)]
     root_angles: bool,
 }

@@ -16,18 +16,18 @@ pub struct Arguments {
     /// Marker file (.trc, .sto or .c3d)
     #[arg(long, required_unless_present_any = ["orientations", "stream"])]
     markers: Option<PathBuf>,
-    /// Orientations of inertial sensors in place of markers (`-` with --stream: from stdin; .sto with quaternions, one column per frame of the model)
+    /// Orientations of inertial sensors instead of markers (.sto with quaternions, one column per frame of the model; `-` with --stream: stdin)
     #[arg(long, value_name = "IMUS.sto", conflicts_with_all = ["markers", "tasks"])]
     orientations: Option<PathBuf>,
-    /// Turns the sensors' world to ground: angles about the fixed axes x, y, z, in degrees
+    /// Rotation from the sensors' world to ground: angles about the fixed axes x, y, z, in degrees
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_three, allow_hyphen_values = true, requires = "orientations")]
     sensor_to_ground_deg: Option<[f64; 3]>,
-    /// Weights: an XML file with an IKTaskSet, or a setup file of the InverseKinematicsTool; all markers weigh 1 without it
+    /// Marker weights: an XML file with an IKTaskSet, or a setup file of the InverseKinematicsTool [default: 1 for all]
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
     #[command(flatten)]
     span: Span,
-    /// Splits the frames into chunks that are solved at the same time; angles change in their last digits only
+    /// Split the frames into chunks that are solved in parallel; angles change in their last digits only
     #[arg(long, default_value_t = 1)]
     chunks: usize,
     /// Threads for the chunks; results do not depend on it [default: one per core]
@@ -36,10 +36,10 @@ pub struct Arguments {
     /// Motion file to write (.mot, degrees)
     #[arg(long, value_name = "OUT.mot", required_unless_present = "stream")]
     out: Option<PathBuf>,
-    /// File for the distances of the markers (m), or angles of the sensors (rad), frame by frame (.sto)
+    /// File for the marker errors (m), or sensor errors (rad), frame by frame (.sto)
     #[arg(long, value_name = "ERRORS.sto")]
     errors: Option<PathBuf>,
-    /// One frame in, one pose out: from stdin, or from the file of markers or orientations, to stdout
+    /// Stream: read frames from stdin, or from the file of markers or orientations, and write each pose to stdout at once
     #[arg(long, conflicts_with_all = ["from", "to", "chunks", "threads", "out", "errors"])]
     stream: bool,
 }
@@ -48,7 +48,7 @@ pub struct Arguments {
 fn parse_three(text: &str) -> Result<[f64; 3], String> {
     let list: Result<Vec<f64>, _> = text.split(',').map(|n| n.trim().parse::<f64>()).collect();
     let list = list.map_err(|e| e.to_string())?;
-    <[f64; 3]>::try_from(list).map_err(|l| format!("three angles, not {}", l.len()))
+    <[f64; 3]>::try_from(list).map_err(|l| format!("expected three angles, found {}", l.len()))
 }
 
 /// Runs `soleus ik`.

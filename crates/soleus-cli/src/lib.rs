@@ -45,48 +45,48 @@ struct Cli {
 enum Verb {
     /// Predicts a walk with a built-in model and shows it
     Demo(demo::Arguments),
-    /// What a file contains: a model, markers, a motion, a setup, a study, a C3D, a mesh
+    /// Shows what a file contains: model, markers, motion, setup, study, C3D, mesh
     Info(model_verbs::Info),
-    /// Everything at given states: poses, accelerations, mass matrix, forces, muscles
+    /// Evaluates a model at given states: poses, accelerations, mass matrix, forces, muscles
     Eval(model_verbs::Eval),
-    /// Finds a state in which a model is at rest
+    /// Finds an equilibrium of a model
     Equilibrium(model_verbs::Rest),
-    /// The implicit equations of a model and their sparse, exact Jacobians
+    /// Evaluates the implicit equations of a model and their exact, sparse Jacobians
     Jacobian(model_verbs::Jacobian),
-    /// Simulates a model forward in time and writes its states and controls
+    /// Simulates a model forward in time
     #[command(after_help = include_str!("../help/simulate.txt"))]
     Simulate(simulate::Arguments),
-    /// Replaces muscle paths by polynomials, for optimal control and real time
+    /// Fits polynomials to muscle paths, for optimal control and real time
     FitPaths(model_verbs::Fit),
-    /// Writes a model with its derivatives as C or CUDA source code
+    /// Generates C or CUDA source code of a model and its derivatives
     Generate(model_verbs::Source),
-    /// Repeats a published experiment and prints the published numbers beside ours
+    /// Repeats a published experiment and compares with the published numbers
     Experiment(experiment::Arguments),
     /// Runs a setup file of one of OpenSim's tools
     Run(run::Arguments),
-    /// All steps for several trials: scaling, angles, moments, muscle forces, joint loads
+    /// Runs all steps for several trials: scaling, angles, moments, muscle and joint forces
     Pipeline(pipeline::Arguments),
     /// Scales a generic model to a subject and places its markers
     Scale(scale::Arguments),
     /// Inverse kinematics: joint angles from markers
     Ik(ik::Arguments),
-    /// Gait: foot strikes and toe-offs, cycles, steps, and curves over the cycle
+    /// Gait analysis: foot strikes and toe-offs, cycles, steps, curves over the cycle
     Gait(gait::Arguments),
-    /// Assigns force plates to the feet that stood on them
+    /// Assigns force plates to feet and writes an ExternalLoads file
     Loads(table_verbs::Plates),
     /// Inverse dynamics: joint moments from a motion and measured loads
     Id(id::Arguments),
-    /// Residual reduction: a nearby motion with smaller residual forces (RRATool)
+    /// Residual reduction: a similar motion with smaller residuals (RRATool)
     Rra(muscle_control::Reduction),
-    /// Computed muscle control: excitations that make a simulation follow a motion (CMCTool)
+    /// Computed muscle control: excitations that make a simulation track a motion (CMCTool)
     Cmc(muscle_control::Control),
-    /// Residual elimination: a motion of pelvis and back without residual forces
+    /// Residual elimination: adjusts pelvis and back so that no residuals remain
     Rea(rea::Arguments),
-    /// A consistent motion: markers, loads and masses brought to agree
+    /// Finds a dynamically consistent motion from markers, loads and masses together
     Reconcile(reconcile::Arguments),
     /// Predicts the minimum-effort gait of a model with contact at a given speed
     Predict(predict::Gait),
-    /// Adds parts to a model: springs, torques, prostheses, ligaments, masses, contacts
+    /// Adds springs, torques, prostheses, ligaments, masses or contacts to a model
     Add(predict::Parts),
     /// Optimal control: solves the problem of a study file or a MocoStudy
     Solve(solve::Arguments),
@@ -94,36 +94,36 @@ enum Verb {
     Inverse(solve::inverse::Arguments),
     /// A simulated motion that tracks measured coordinates or markers (MocoTrack)
     Track(solve::track::Arguments),
-    /// Static optimization: muscle forces and activations of a motion
+    /// Static optimization: muscle forces and activations for a motion
     So(so::Arguments),
     /// Analyses of a motion: bodies, muscles, joint reactions, powers, induced accelerations
     Analyze(analyze::Arguments),
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     Upgrade(model_verbs::UpgradeFile),
-    /// Synthetic measurements of a known motion: markers, force plates, inertial sensors
+    /// Synthesizes recordings of a known motion: markers, force plates, inertial sensors
     Synthesize(table_verbs::Laboratory),
     /// Converts motion, marker and force files: .c3d, .trc, .sto, .mot, .csv, .parquet
     Convert(table_verbs::ConvertTable),
-    /// Draws columns of a motion, marker or force file over time
+    /// Plots columns of a motion, marker or force file
     Plot(table_verbs::Plot),
-    /// Writes the completions of a shell to stdout
+    /// Writes shell completions to stdout
     #[command(after_help = include_str!("../help/completions.txt"))]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Writes manual pages, one for each verb, into a folder
+    /// Writes manual pages, one for each command, into a folder
     #[command(after_help = include_str!("../help/man.txt"))]
     Man {
         /// The folder; created if missing
         folder: PathBuf,
     },
-    /// Opens models, motions and recordings in the browser: look, change, run every tool
+    /// Opens models, motions and recordings in the browser: view, edit, run every tool
     #[command(after_help = include_str!("../help/studio.txt"))]
     Studio {
         /// Files or folders to open; more can be dropped on the page
         files: Vec<PathBuf>,
-        /// Print the address and open no browser
+        /// Print the address and do not open a browser
         #[arg(long)]
         no_browser: bool,
     },
@@ -146,7 +146,7 @@ fn verbs() -> String {
     let command = Verb::augment_subcommands(clap::Command::new("soleus"));
     let about = |name: &str| match command.find_subcommand(name).and_then(clap::Command::get_about) {
         Some(about) => about.to_string(),
-        None => "Shows this help, or that of a verb: soleus help VERB".to_string(),
+        None => "Shows this help, or the help of a command: soleus help COMMAND".to_string(),
     };
     let lines = GROUPS.iter().map(|(title, names)| {
         let list: String = names.iter().map(|n| format!("\n  {n:<12} {}", about(n))).collect();
@@ -172,7 +172,7 @@ fn tell_old_flags(arguments: &[String]) {
     let Some(verb) = arguments.get(1) else { return };
     for (_, old, new) in OLD_FLAGS.iter().filter(|(v, ..)| v == verb) {
         if arguments.iter().any(|a| a == old || a.starts_with(&format!("{old}="))) {
-            door::say(&format!("note: {old} is called {new} now; both work"));
+            door::say(&format!("note: {old} is now called {new}; both work"));
         }
     }
 }
@@ -249,7 +249,7 @@ fn studio(files: &[PathBuf], no_browser: bool) -> Result<(), soleus::Error> {
     let address = server.address();
     door::enter(None, false, |cx| door::print(cx, &format!("{address}\n")))?;
     if !no_browser && !soleus_studio::server::browse(&address) {
-        door::say("open this address in a browser; Ctrl-C ends the program");
+        door::say("open this address in a browser; press Ctrl-C to quit");
     }
     server.serve()
 }

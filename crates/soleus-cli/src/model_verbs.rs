@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = include_str!("../help/info.txt"))]
 pub struct Info {
-    /// Any file that a verb reads: model, setup, motion, markers, C3D, study, pipeline, mesh
+    /// Any file that a command reads: model, setup, motion, markers, C3D, study, pipeline, mesh
     file: PathBuf,
     /// Write JSON to stdout instead of a table
     #[arg(long)]
@@ -44,7 +44,7 @@ pub struct Eval {
     /// Put the fibers of all muscles in equilibrium with their tendons first
     #[arg(long)]
     equilibrate: bool,
-    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    /// Reproduce known errors of OpenSim 4.6, to compare numbers with it
     #[arg(long)]
     opensim_faults: bool,
 }
@@ -88,19 +88,19 @@ impl UpgradeFile {
 pub struct Rest {
     /// Model file (.osim, any version)
     model: PathBuf,
-    /// Excitation of every muscle, which its activation has at rest; without it the model's controllers at the start
+    /// Excitation of every muscle [default: from the model's controllers at the initial time]
     #[arg(long, visible_alias = "activation", value_name = "VALUE")]
     excitation: Option<f64>,
-    /// State to begin the search at: the first row of a table; without it the model's default pose
+    /// Initial state of the search: the first row of a table [default: the model's default pose]
     #[arg(long, value_name = "STATES.sto")]
     initial: Option<PathBuf>,
-    /// Table of one row to write; `-` for stdout
+    /// Table to write (one row); `-` for stdout
     #[arg(long, value_name = "FILE.sto")]
     out: Option<PathBuf>,
-    /// Print the eigenvalues of the motion about it, in 1/s: real and imaginary part
+    /// Print the eigenvalues of the linearised model, 1/s: real and imaginary parts
     #[arg(long)]
     eigenvalues: bool,
-    /// Largest force or moment left unbalanced, N or N m
+    /// Tolerance: largest unbalanced force or moment, N or N m
     #[arg(long, default_value_t = Equilibrium::default().tolerance)]
     tolerance: f64,
 }
@@ -134,16 +134,16 @@ impl Rest {
 pub struct Jacobian {
     /// Model file (.osim, any version)
     model: PathBuf,
-    /// JSON file with the states; without it the model's default state
+    /// JSON file with the states [default: the model's default state]
     #[arg(long, value_name = "IN.json")]
     states: Option<PathBuf>,
     /// JSON file to write; `-` for stdout
     #[arg(long, value_name = "OUT.json", required_unless_present_any = ["plot", "parameters"])]
     out: Option<PathBuf>,
-    /// Numbers of the model to differentiate by as well, by component and property, with * for anything; `list` for their names
+    /// Model parameters to differentiate with respect to as well, by component and property, with * as a wildcard; `list` prints their names
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     parameters: Vec<String>,
-    /// Picture of where the Jacobians have entries, to write (.svg)
+    /// Picture of the sparsity patterns to write (.svg)
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
 }
@@ -168,7 +168,7 @@ impl Jacobian {
             let outcome = request.run(cx)?;
             if !has_file {
                 let message = "--parameters needs a file for the derivatives, --out OUT.json";
-                let hint = "`soleus jacobian MODEL --parameters list` prints the names of all there are";
+                let hint = "`soleus jacobian MODEL --parameters list` prints all names";
                 return Err(Error::content(request.model.path(), 0, "", message, hint));
             }
             finish(cx, Ok(outcome))
@@ -185,19 +185,19 @@ pub struct Fit {
     /// Model file to write; `-` for stdout
     #[arg(long, value_name = "NEW.osim")]
     out: PathBuf,
-    /// Motion to fit around (.mot, .sto): the paths are then good near its poses, not over the whole ranges
+    /// Motion to fit around (.mot, .sto): the paths are then accurate near its poses only, not over the full ranges
     #[arg(long = "motion", alias = "coordinates", value_name = "MOTION")]
     coordinates: Option<PathBuf>,
-    /// How far around the poses of the motion, in degrees; translations a centimeter
+    /// Margin around the poses of the motion, degrees; 1 cm for translations
     #[arg(long, value_name = "DEG", default_value_t = 10.0, requires = "coordinates")]
     margin_deg: f64,
     /// Highest order of the polynomials
     #[arg(long, default_value_t = FitOptions::default().max_order)]
     max_order: usize,
-    /// Root mean square error of the length to reach, in m
+    /// Target RMS error of lengths, m
     #[arg(long, value_name = "M", default_value_t = FitOptions::default().length_tolerance)]
     length_tolerance: f64,
-    /// Root mean square error of the moment arms to reach, in m
+    /// Target RMS error of moment arms, m
     #[arg(long, value_name = "M", default_value_t = FitOptions::default().moment_arm_tolerance)]
     moment_arm_tolerance: f64,
 }
@@ -230,10 +230,10 @@ pub struct Source {
     /// Language
     #[arg(long, value_parser = ["c", "cuda"], default_value = "c")]
     language: String,
-    /// Numbers of 32 bits
+    /// Single precision (32 bits)
     #[arg(long)]
     single: bool,
-    /// Replace paths by polynomials of at most this order first
+    /// First replace paths by polynomials of up to this order
     #[arg(long, value_name = "ORDER", num_args = 0..=1, default_missing_value = "6")]
     fit_paths: Option<usize>,
 }

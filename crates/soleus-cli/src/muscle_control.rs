@@ -14,45 +14,45 @@ struct Input {
     /// Model file (.osim, any version)
     #[arg(long)]
     model: PathBuf,
-    /// The motion to follow: coordinates (.mot, .sto; degrees if it says so)
+    /// Motion to track: coordinates (.mot, .sto); the header tells whether angles are in degrees
     #[arg(long, value_name = "MOTION.mot")]
     motion: PathBuf,
-    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    /// Measured loads: force plates (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
-    /// Coordinates to follow, with weights and gains: an XML file with a CMC_TaskSet; by default all that can move
+    /// Coordinates to track, with weights and gains: an XML file with a CMC_TaskSet [default: all that can move]
     #[arg(long, value_name = "TASKS.xml")]
     tasks: Option<PathBuf>,
-    /// Places of the points that tasks follow (CMC_Point); by default where they are in the motion
+    /// Trajectories of the points to track (CMC_Point) [default: their positions in the motion]
     #[arg(long, value_name = "POINTS.trc")]
     points: Option<PathBuf>,
-    /// Limits of controls: an XML file with a ControlSet; by default those of the model
+    /// Control limits: an XML file with a ControlSet [default: those of the model]
     #[arg(long, value_name = "LIMITS.xml")]
     limits: Option<PathBuf>,
-    /// Actuators to add to the model: XML files with a ForceSet, or the optimal force (N m or N) of one for every coordinate that has none
+    /// Reserve actuators: XML files with a ForceSet, or an optimal force (N m or N) to add one to every coordinate without an actuator
     #[arg(long, value_name = "FORCES.xml|FORCE", num_args = 1..)]
     reserves: Vec<String>,
-    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N)
+    /// Residual actuators between ground and the model: optimal moment (N m) and optimal force (N)
     #[arg(long, value_name = "MOMENT,FORCE", value_delimiter = ',', num_args = 1)]
     residuals: Vec<f64>,
-    /// Cutoff of the low-pass on the coordinates, in Hz; by default no filter
+    /// Cutoff frequency of the low-pass filter on the coordinates, Hz [default: no filter]
     #[arg(long)]
     cutoff_hz: Option<f64>,
     #[command(flatten)]
     span: Span,
-    /// Error allowed per step of the simulation
+    /// Error tolerance per integration step
     #[arg(long, default_value_t = Tracking::default().accuracy)]
     accuracy: f64,
-    /// Stop at the first coordinate that cannot reach the acceleration it needs
+    /// Stop as soon as a coordinate cannot reach its required acceleration
     #[arg(long)]
     strict: bool,
     /// Folder for the tables
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Write a page with errors, residuals, reserves and excitations, those without --smoothness dotted
+    /// Write a page with errors, residuals, reserves and excitations (dotted: without --smoothness)
     #[arg(long, value_name = "PAGE.html")]
     report: Option<PathBuf>,
-    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    /// Reproduce known errors of OpenSim 4.6, to compare numbers with it
     #[arg(long)]
     opensim_faults: bool,
 }
@@ -89,16 +89,16 @@ impl Input {
 pub struct Reduction {
     #[command(flatten)]
     input: Input,
-    /// Body whose mass centre is moved so that mean residual moments vanish, usually the torso
+    /// Body whose mass centre is adjusted to remove the mean residual moments, usually the torso
     #[arg(long, value_name = "BODY")]
     mass_center: Option<String>,
-    /// Change the masses of all bodies as mean residuals recommend, too
+    /// Adjust the masses of all bodies too, as recommended by the mean residuals
     #[arg(long, requires = "mass_center")]
     change_masses: bool,
-    /// File for the changed model
+    /// File for the adjusted model
     #[arg(long, value_name = "MODEL.osim", requires = "mass_center")]
     model_out: Option<PathBuf>,
-    /// Look for weights of the tasks in this many runs, and write them as MOTION_tasks.xml
+    /// Search for task weights in this many runs, and write them to MOTION_tasks.xml
     #[arg(long, value_name = "RUNS", default_value_t = 0)]
     find_weights: usize,
 }
@@ -143,16 +143,16 @@ pub struct Control {
     /// Penalty on changes of excitation between windows, relative to effort
     #[arg(long, default_value_t = ComputedMuscleControl::default().smoothness)]
     smoothness: f64,
-    /// Meet accelerations by the weights of the tasks, not exactly
+    /// Track accelerations in a weighted sense rather than exactly
     #[arg(long)]
     weighted: bool,
     /// Minimum excitation of muscles
     #[arg(long, default_value_t = ComputedMuscleControl::default().least_excitation)]
     least_excitation: f64,
-    /// Start this much earlier with muscles at rest, s, instead of with a fitted window of 0.03 s
+    /// Start this much earlier, s, with muscles at rest, instead of fitting the initial 0.03 s
     #[arg(long, value_name = "SECONDS")]
     lead: Option<f64>,
-    /// Tie each foot on the ground to where it should be by springs and dampers
+    /// Hold each stance foot at its measured position by springs and dampers
     #[arg(long)]
     foot_springs: bool,
     #[command(flatten)]
@@ -165,13 +165,13 @@ pub struct Control {
 /// Names of efforts.
 #[derive(Clone, Copy, ValueEnum)]
 enum Least {
-    /// Squared forces over what muscles could exert at their length and speed
+    /// Squared forces divided by the force available at the current length and velocity
     Strength,
-    /// Squared forces over maximal isometric forces
+    /// Squared forces divided by maximum isometric forces
     Stress,
     /// Squared activations
     Activation,
-    /// Squared activations by volume
+    /// Squared activations weighted by volume
     Volume,
     /// Cubed activations
     Cubed,

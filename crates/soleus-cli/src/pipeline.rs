@@ -11,19 +11,19 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = include_str!("../help/pipeline.txt"))]
 pub struct Arguments {
-    /// Pipeline file (.toml); without it, --model and --markers tell what to do
+    /// Pipeline file (.toml), or use --model, --markers and so on
     #[arg(required_unless_present = "markers", conflicts_with_all = ["markers", "model"])]
     study: Option<PathBuf>,
-    /// Do everything again
+    /// Repeat all steps
     #[arg(long)]
     again: bool,
-    /// How many trials at once; default: as many as there are cores
+    /// Number of trials to run in parallel [default: number of cores]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
-    /// Only a part of the trials: 2/8 is the second of eight. Other processes do the rest, in the same folder
+    /// Run only a part of the trials: 2/8 is the second of eight; other processes can run the rest in the same folder
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Write an array script for Slurm with this many parts beside the pipeline file, and run nothing
+    /// Write a Slurm array script with this many parts next to the pipeline file, without running anything
     #[arg(long, value_name = "PARTS", value_parser = clap::value_parser!(u16).range(1..))]
     slurm: Option<u16>,
     #[command(flatten)]
@@ -34,13 +34,13 @@ pub struct Arguments {
 #[derive(Args)]
 #[command(next_help_heading = "Without a pipeline file")]
 struct Recorded {
-    /// Generic model (.osim); without --static, one that fits the subject
+    /// Generic model (.osim); without --static, a model already scaled to the subject
     #[arg(long, requires = "markers")]
     model: Option<PathBuf>,
-    /// Markers of a static trial (.trc, .c3d): the model is scaled to the subject
+    /// Static trial (.trc, .c3d), to which the model is scaled
     #[arg(long = "static", value_name = "STATIC.trc", requires = "model")]
     still: Option<PathBuf>,
-    /// Markers to put on the model first (XML file with a MarkerSet)
+    /// Marker set to add to the model first (XML)
     #[arg(long, value_name = "MARKERS.xml", requires = "still")]
     marker_set: Option<PathBuf>,
     /// Mass of the subject, kg
@@ -49,19 +49,19 @@ struct Recorded {
     /// Height of the subject, m
     #[arg(long, requires = "still")]
     height: Option<f64>,
-    /// A marker of the laboratory and its name on the model, where names are not known; may be repeated
+    /// Map a marker name of the lab to one of the model; may be repeated
     #[arg(long, value_name = "LAB=MODEL", value_parser = parse_pair, value_delimiter = ',')]
     map: Vec<[String; 2]>,
-    /// Markers of the trials (.trc, .c3d)
+    /// Marker files of the trials (.trc, .c3d)
     #[arg(long, value_name = "WALK.trc", num_args = 1.., requires = "model")]
     markers: Vec<PathBuf>,
-    /// Force plates of the trials (.mot, .sto, .csv, .c3d), or ExternalLoads files, in the same order
+    /// Force-plate files of the trials (.mot, .sto, .csv, .c3d), or ExternalLoads files, in the same order
     #[arg(long, value_name = "GRF.mot", num_args = 1..)]
     loads: Vec<PathBuf>,
-    /// Cutoff of the low-pass on joint angles, in Hz
+    /// Cutoff frequency of the low-pass filter on joint angles, Hz
     #[arg(long, default_value_t = FromTrials::default().cutoff_hz)]
     cutoff_hz: f64,
-    /// No muscle forces
+    /// Skip static optimization
     #[arg(long)]
     no_muscles: bool,
     /// Folder for the pipeline file and the results
@@ -73,7 +73,7 @@ struct Recorded {
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let r = &a.recorded;
     if !r.loads.is_empty() && r.loads.len() != r.markers.len() {
-        let message = format!("{} trials, but {} files with loads", r.markers.len(), r.loads.len());
+        let message = format!("{} trials but {} load files", r.markers.len(), r.loads.len());
         return Err(Error::content(
             &r.loads[0],
             0,

@@ -11,28 +11,28 @@ use std::path::PathBuf;
 pub struct Gait {
     /// Model (.osim), or builtin:gait2d
     model: PathBuf,
-    /// Speed, m/s; 1.3, or 3 with --run
+    /// Speed, m/s [default: 1.3, or 3 with --run]
     #[arg(long)]
     speed: Option<f64>,
-    /// Slope of the ground, degrees, uphill above zero
+    /// Slope of the ground, degrees; positive is uphill
     #[arg(long, default_value_t = 0.0, allow_hyphen_values = true)]
     slope: f64,
-    /// Run, not walk
+    /// Run instead of walk
     #[arg(long)]
     run: bool,
-    /// A whole cycle, not a symmetric half
+    /// Whole cycle instead of a symmetric half cycle
     #[arg(long)]
     whole: bool,
-    /// Parts to add, with properties to find
+    /// File of parts to add, with properties to optimise
     #[arg(long, value_name = "PARTS.toml")]
     device: Option<PathBuf>,
-    /// A number of the model to find; may be repeated
+    /// A property of the model to optimise; may be repeated
     #[arg(long, value_name = "COMPONENT.PROPERTY=LOWER,UPPER")]
     free: Vec<String>,
     /// Term of effort: excitations, excitations2, activations, metabolic, accelerations, trunk
     #[arg(long, value_name = "NAME[=WEIGHT]")]
     effort: Vec<String>,
-    /// Put contact spheres under heels and toes
+    /// Add contact spheres under heels and toes
     #[arg(long)]
     add_feet: bool,
     /// Solve from this many initial guesses and keep the best
@@ -41,13 +41,13 @@ pub struct Gait {
     /// Mesh intervals
     #[arg(long)]
     intervals: Option<usize>,
-    /// Name of the files, by default that of the model
+    /// Name of the files [default: name of the model]
     #[arg(long)]
     name: Option<String>,
     /// Folder to write to
     #[arg(long, default_value = "prediction", value_name = "FOLDER")]
     out: PathBuf,
-    /// Write the study alone
+    /// Write the study only
     #[arg(long)]
     study_only: bool,
     /// Print only warnings and errors
@@ -91,9 +91,9 @@ impl Gait {
 pub struct Parts {
     /// Model (.osim)
     model: PathBuf,
-    /// Parts: TYPE NAME=VALUE …, each one argument
+    /// Parts: each one argument, 'TYPE NAME=VALUE …'
     parts: Vec<String>,
-    /// File of parts, [[add]] each
+    /// TOML file of parts ([[add]] tables)
     #[arg(long, value_name = "PARTS.toml")]
     file: Option<PathBuf>,
     /// File to write

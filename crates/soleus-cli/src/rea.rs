@@ -10,11 +10,11 @@ use std::path::PathBuf;
 /// Part of a gait cycle.
 #[derive(Clone, Copy, ValueEnum)]
 enum Cycle {
-    /// Not known, or no gait
+    /// Unknown, or not gait
     None,
-    /// Half a cycle: bending and rotation of the back end mirrored
+    /// Half a cycle: lateral bending and rotation of the back end mirrored
     Half,
-    /// A whole cycle: the back ends as it began
+    /// A whole cycle: the back returns to its initial posture
     Whole,
 }
 
@@ -28,25 +28,25 @@ pub struct Arguments {
     /// Coordinates over time (.mot, .sto)
     #[arg(long)]
     motion: PathBuf,
-    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    /// Measured loads: force plates (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: PathBuf,
-    /// Cutoff of the low-pass on the coordinates, in Hz; by default no filter
+    /// Cutoff frequency of the low-pass filter on the coordinates, Hz [default: no filter]
     #[arg(long)]
     cutoff_hz: Option<f64>,
-    /// Forces of the model that do not act: names, groups, or all, actuators, muscles
+    /// Forces of the model to exclude: names, groups, or all, actuators, muscles
     #[arg(long, value_name = "NAMES", num_args = 0.., default_values_t = ResidualElimination::default().exclude)]
     exclude: Vec<String>,
-    /// Translations to solve for; by default those of the joint between ground and the model
+    /// Translations to solve for [default: those of the joint between ground and the model]
     #[arg(long, value_name = "COORDINATES", num_args = 1..)]
     translations: Vec<String>,
-    /// Angles to solve for; by default those of the joint of the pelvis that carries most mass
+    /// Angles to solve for [default: those of the pelvis joint that supports the most mass]
     #[arg(long, value_name = "COORDINATES", num_args = 1..)]
     back: Vec<String>,
     /// Weights of translations (mm), angles of the back (deg), and repetition (deg)
     #[arg(long, num_args = 3, value_names = ["WX", "WB", "WS"], default_values_t = ResidualElimination::default().weights)]
     weights: Vec<f64>,
-    /// Which part of a gait cycle the range of time is
+    /// Part of the gait cycle covered by the time range
     #[arg(long, value_enum, default_value = "none")]
     cycle: Cycle,
     /// Penalise a constant offset of back flexion too
@@ -54,13 +54,13 @@ pub struct Arguments {
     keep_mean_flexion: bool,
     #[command(flatten)]
     span: Span,
-    /// Time between rows of the result, s; by default those of the motion
+    /// Time between rows of the result, s [default: as in the motion]
     #[arg(long, value_name = "S")]
     step: Option<f64>,
     /// File to write (.mot or .sto)
     #[arg(long, value_name = "OUT.mot")]
     out: PathBuf,
-    /// File for the rates of all coordinates
+    /// File for the speeds of all coordinates
     #[arg(long, value_name = "OUT.sto")]
     speeds_out: Option<PathBuf>,
     /// File for the accelerations, rad/s² and m/s²

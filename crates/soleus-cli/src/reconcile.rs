@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = include_str!("../help/reconcile.txt"))]
 pub struct Arguments {
-    /// Model file (.osim, any version); with markers if markers are followed
+    /// Model file (.osim, any version); with markers if markers are tracked
     #[arg(long)]
     model: PathBuf,
     /// Measured markers (.trc, .c3d)
@@ -18,40 +18,43 @@ pub struct Arguments {
     /// Weights of markers: an IKTaskSet, or a setup file of inverse kinematics
     #[arg(long, value_name = "TASKS.xml", requires = "markers")]
     tasks: Option<PathBuf>,
-    /// Coordinates over time (.mot, .sto), in place of markers
+    /// Coordinates over time (.mot, .sto), instead of markers
     #[arg(long, conflicts_with = "markers")]
     motion: Option<PathBuf>,
-    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    /// Measured loads: force plates (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: PathBuf,
-    /// Forces of the model that do not act: names, groups, or all, actuators, muscles
+    /// Forces of the model to exclude: names, groups, or all, actuators, muscles
     #[arg(long, value_name = "NAMES", num_args = 0.., default_values_t = Reconcile::default().exclude)]
     exclude: Vec<String>,
-    /// Frequency above which markers alone do not move the model, Hz; 0 for no such bound
+    /// Frequency above which markers do not affect the motion, Hz; 0 for no limit
     #[arg(long, default_value_t = Reconcile::default().cutoff_hz)]
     cutoff_hz: f64,
     /// SD of markers, m
     #[arg(long, value_name = "SD", default_value_t = Reconcile::default().marker_sd)]
     marker_sd: f64,
-    /// SD of residuals that may remain, N and N m; none remain without it
+    /// SD of the remaining residuals, N and N m [default: no residuals]
     #[arg(long, value_name = "SD")]
     residual_sd: Option<f64>,
     /// SDs of residuals for the trade-off between markers and forces
     #[arg(long, value_name = "SD", num_args = 1..)]
     curve: Vec<f64>,
-    /// SD of the markers' places in their bodies, m
+    /// SD of marker placement on the bodies, m
     #[arg(long, value_name = "SD", default_value_t = Reconcile::default().marker_offset_sd)]
     marker_offset_sd: f64,
-    /// SD of masses, as a part of each; the total stays
+    /// SD of masses, relative to each mass; the total is kept
     #[arg(long, value_name = "SD", default_value_t = Reconcile::default().mass_sd)]
     mass_sd: f64,
     /// SD of mass centres, m
     #[arg(long, value_name = "SD", default_value_t = Reconcile::default().mass_center_sd)]
     mass_center_sd: f64,
-    /// SD of an offset of the points where loads act, m
+    /// SD of a constant offset of the centres of pressure, m
     #[arg(long, value_name = "SD", default_value_t = Reconcile::default().load_offset_sd)]
     load_offset_sd: f64,
-    /// SD of a delay of the loads, s
+    /// SD of the gain of each load, as a fraction, and of the tilt of its axes, rad
+    #[arg(long, value_name = "SD", default_value_t = Reconcile::default().load_gain_sd)]
+    load_gain_sd: f64,
+    /// SD of a time delay of the loads, s
     #[arg(long, value_name = "SD", default_value_t = Reconcile::default().load_delay_sd)]
     load_delay_sd: f64,
     #[command(flatten)]
@@ -59,10 +62,10 @@ pub struct Arguments {
     /// File to write (.mot or .sto)
     #[arg(long, value_name = "OUT.mot")]
     out: PathBuf,
-    /// File for the model with its new masses, mass centres and markers
+    /// File for the adjusted model (masses, mass centres, markers)
     #[arg(long, value_name = "OUT.osim")]
     model_out: Option<PathBuf>,
-    /// File for the loads with their new points and times; their data are written beside it, as NAME_data.mot
+    /// File for the adjusted loads; their data are written next to it as NAME_data.mot
     #[arg(long, value_name = "OUT.xml")]
     loads_out: Option<PathBuf>,
     /// File for the trade-off curve
@@ -87,6 +90,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         mass_sd: a.mass_sd,
         mass_center_sd: a.mass_center_sd,
         load_offset_sd: a.load_offset_sd,
+        load_gain_sd: a.load_gain_sd,
         load_delay_sd: a.load_delay_sd,
         from: a.span.from,
         to: a.span.to,

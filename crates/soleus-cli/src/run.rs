@@ -11,13 +11,13 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// Setup file (.xml)
     setup: PathBuf,
-    /// Model file to use in place of the one that the setup names
+    /// Model file to use instead of the one in the setup
     #[arg(long)]
     model: Option<PathBuf>,
-    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    /// Reproduce known errors of OpenSim 4.6, to compare numbers with it
     #[arg(long)]
     opensim_faults: bool,
-    /// Filter and differentiate the pose of the root, and not its angles, so that results do not depend on the heading
+    /// Filter and differentiate the pose of the root instead of its angles, so that results do not depend on the heading
     #[arg(long)]
     root_pose: bool,
 }

@@ -16,37 +16,37 @@ pub struct Arguments {
     /// Markers of a static trial (.trc, .sto or .c3d)
     #[arg(long = "static", alias = "markers", value_name = "STATIC.trc")]
     markers: Option<PathBuf>,
-    /// Height of the subject, m: the size of segments whose markers do not tell it
+    /// Height of the subject, m: sets the size of segments that the markers do not determine
     #[arg(long, requires = "markers")]
     height: Option<f64>,
-    /// A marker of the static trial and its name on the model, where names are not known; may be repeated
+    /// Map a marker name of the static trial to one of the model; may be repeated
     #[arg(long, value_name = "LAB=MODEL", value_parser = parse_pair, value_delimiter = ',')]
     map: Vec<[String; 2]>,
-    /// Markers to put on the model first (XML file with a MarkerSet)
+    /// Marker set to add to the model first (XML)
     #[arg(long, value_name = "MARKERS.xml")]
     marker_set: Option<PathBuf>,
-    /// Marker pairs that tell the size of bodies (ScaleTool setup, or XML file with a MeasurementSet)
+    /// Marker pairs that determine the factors (ScaleTool setup, or XML file with a MeasurementSet)
     #[arg(long, value_name = "MEASUREMENTS.xml", requires = "markers")]
     measurements: Option<PathBuf>,
-    /// Factors of a body: one, or three for x, y, z
+    /// Scale factors of a body: one, or three for x, y, z
     #[arg(long, value_name = "BODY=X,Y,Z", value_parser = parse_factor)]
     factor: Vec<(String, [f64; 3])>,
-    /// Mass of the subject, kg; without it the masses follow from the factors
+    /// Mass of the subject, kg [default: follows from the factors]
     #[arg(long)]
     mass: Option<f64>,
-    /// Keep each body's share of the mass
+    /// Keep the mass distribution of the generic model
     #[arg(long)]
     preserve_mass_distribution: bool,
-    /// First time of the static trial to use, s
+    /// Start of the static trial to use, s
     #[arg(long, allow_negative_numbers = true)]
     from: Option<f64>,
-    /// Last time of the static trial to use, s
+    /// End of the static trial to use, s
     #[arg(long, allow_negative_numbers = true)]
     to: Option<f64>,
-    /// Weights for the static pose (XML file with an IKTaskSet); all markers weigh 1 without it
+    /// Weights for the static pose (XML file with an IKTaskSet) [default: 1 for all markers]
     #[arg(long, value_name = "TASKS.xml", requires = "markers")]
     tasks: Option<PathBuf>,
-    /// Leave markers where scaling puts them
+    /// Do not move markers to their measured positions
     #[arg(long)]
     keep_markers: bool,
     /// Model file to write (.osim)
@@ -58,7 +58,7 @@ pub struct Arguments {
     /// File for the factors (XML, a ScaleSet)
     #[arg(long, value_name = "FACTORS.xml")]
     factors_out: Option<PathBuf>,
-    /// Leave unscaled what OpenSim 4.6 forgets, to compare with it
+    /// Leave unscaled what OpenSim 4.6 does not scale, to compare with it
     #[arg(long)]
     opensim_faults: bool,
 }
@@ -70,7 +70,7 @@ fn parse_factor(text: &str) -> Result<(String, [f64; 3]), String> {
     match list.map_err(|e| e.to_string())?.as_slice() {
         [s] => Ok((body.to_string(), [*s; 3])),
         [x, y, z] => Ok((body.to_string(), [*x, *y, *z])),
-        other => Err(format!("one factor or three, not {}", other.len())),
+        other => Err(format!("expected one factor or three, found {}", other.len())),
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Integrators by name.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 enum Integrator {
-    /// Runge–Kutta–Merson 4(3), steps controlled as in OpenSim
+    /// Runge–Kutta–Merson 4(3), with OpenSim's step control
     Rkm,
     /// Dormand–Prince 5(4)
     Dopri5,
@@ -41,14 +41,14 @@ impl From<Integrator> for Method {
 pub struct Arguments {
     /// Model file (.osim, any version)
     model: PathBuf,
-    /// Excitation of every muscle, added to what the model's controllers ask for
+    /// Excitation of every muscle, added to that of the model's controllers
     #[arg(long, conflicts_with = "controls", value_name = "VALUE")]
     excitation: Option<f64>,
-    /// Table of controls over time; columns are named after actuators, by path or name
+    /// Table of controls over time; columns named after actuators (path or name)
     #[arg(long, value_name = "FILE.sto")]
     controls: Option<PathBuf>,
-    /// State to start from: the first row of a table with labels such as `/jointset/knee/angle/value`; without it
-    /// the model's default state with its muscles in equilibrium
+    /// Initial state: the first row of a table with labels such as `/jointset/knee/angle/value`
+    /// [default: the model's default state with muscles in equilibrium]
     #[arg(long, value_name = "STATES.sto")]
     initial: Option<PathBuf>,
     /// Time to simulate, s
@@ -57,26 +57,26 @@ pub struct Arguments {
     /// Integrator
     #[arg(long, value_enum, default_value_t = Integrator::Rkm)]
     method: Integrator,
-    /// Error allowed per step, as OpenSim's integrators mean it
+    /// Error tolerance per step, as defined by OpenSim's integrators
     #[arg(long, default_value_t = 1e-5)]
     accuracy: f64,
-    /// Step of the methods with a fixed step, s
+    /// Step size of fixed-step methods, s
     #[arg(long, default_value_t = 1e-3, value_name = "SECONDS")]
     step: f64,
-    /// Time between rows, s; without it a row for every step
+    /// Time between rows, s [default: every step]
     #[arg(long, value_name = "SECONDS")]
     interval: Option<f64>,
-    /// Wall-clock time the simulation may take, s; what was reached by then is written
+    /// Wall-clock limit, s; results up to then are written
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<f64>,
-    /// More tables, separated by commas: kinematics, bodies, forces, actuators, muscles, joint-reactions, probes, or
+    /// Additional tables, separated by commas: kinematics, bodies, forces, actuators, muscles, joint-reactions, probes, or
     /// outputs of components such as `/forceset/soleus|tendon_force`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     outputs: Vec<String>,
     /// Folder for the tables
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    /// Reproduce known errors of OpenSim 4.6, to compare numbers with it
     #[arg(long)]
     opensim_faults: bool,
 }

@@ -13,15 +13,15 @@ use soleus::{Error, StaticOptimization};
 pub struct Arguments {
     #[command(flatten)]
     input: Input,
-    /// Exponent p of the effort Σ aᵖ that is minimized; from 1 to 100
+    /// Exponent p of the effort Σ aᵖ to minimise; 1 to 100
     #[arg(long, default_value_t = 2.0, value_name = "P", value_parser = parse_exponent)]
     exponent: f64,
-    /// Muscles have their maximal isometric force at any length and velocity
+    /// Ignore the force–length–velocity relation: muscles can exert their maximum isometric force at any length and velocity
     #[arg(long)]
     isometric: bool,
     #[command(flatten)]
     emg: EmgInput,
-    /// Write a page with activations, residuals and reserves beside the usual limits, and EMG
+    /// Write a page with activations, EMG, and residuals and reserves compared with recommended limits
     #[arg(long, value_name = "PAGE.html")]
     report: Option<std::path::PathBuf>,
 }

@@ -22,34 +22,34 @@ pub struct ConvertTable {
     input: PathBuf,
     /// File to write: .sto, .mot, .trc, .csv or .parquet
     output: PathBuf,
-    /// What to take out of a .c3d [default: markers for .trc, forces for the others]
+    /// What to read from a .c3d file [default: markers for .trc, forces for the others]
     #[arg(long, value_parser = takes())]
     take: Option<Take>,
-    /// Turns all vectors about an axis of the laboratory, degrees; may be repeated. `auto`: to y up and the subject's way along x
+    /// Rotate all vectors about an axis of the lab, degrees; may be repeated. `auto`: to y up and walking direction x
     #[arg(long, value_name = "AXIS:DEG|auto")]
     rotate: Vec<Rotate>,
-    /// Closes gaps of at most this many rows
+    /// Fill gaps of up to this many rows
     #[arg(long, value_name = "ROWS")]
     fill_gaps: Option<usize>,
-    /// Unit of length of the markers read, where the file does not say it (.csv)
+    /// Unit of length of the input, if the file does not state it (.csv)
     #[arg(long, value_name = "UNIT")]
     from_units: Option<String>,
-    /// Angles read are in degrees, where the file does not say it (.csv)
+    /// The input angles are in degrees, if the file does not state it (.csv)
     #[arg(long)]
     degrees: bool,
-    /// Unit of length of the markers written: m, cm, mm, in, …
+    /// Unit of length of the output: m, cm, mm, in, …
     #[arg(long, value_name = "UNIT")]
     units: Option<String>,
-    /// Rows per second; values between rows come from splines of degree 5
+    /// Resample to this many rows per second by quintic splines
     #[arg(long, value_name = "HZ")]
     rate: Option<f64>,
-    /// Third-order Butterworth low-pass, forwards and backwards
+    /// Low-pass filter: third-order Butterworth, zero phase
     #[arg(long = "cutoff-hz", alias = "lowpass-hz", value_name = "HZ")]
     lowpass_hz: Option<f64>,
-    /// Ground reactions of a .c3d are 0 where the force normal to the plate is below this
+    /// Set ground reactions of a .c3d file to 0 where the normal force is below this
     #[arg(long, value_name = "N", default_value_t = 0.0)]
     force_threshold_n: f64,
-    /// Write .sto and .mot with 8 decimals, as OpenSim's tools do; otherwise no digit is lost
+    /// Write .sto and .mot with 8 decimals, as OpenSim does [default: full precision]
     #[arg(long)]
     fixed: bool,
 }
@@ -86,10 +86,10 @@ pub struct Plates {
     /// Coordinates over time (.mot, .sto)
     #[arg(long)]
     motion: PathBuf,
-    /// Force plates over time (.mot, .sto, .csv, .parquet, .c3d)
+    /// Force plates (.mot, .sto, .csv, .parquet, .c3d)
     #[arg(long, value_name = "GRF.mot")]
     loads: PathBuf,
-    /// The ExternalLoads file to write
+    /// ExternalLoads file to write
     #[arg(long, value_name = "LOADS.xml")]
     out: PathBuf,
 }
@@ -120,16 +120,16 @@ pub struct Laboratory {
     /// Repeat the motion this many times
     #[arg(long, default_value_t = 1)]
     cycles: usize,
-    /// Frames per second of cameras and sensors; force plates are read ten times as often
+    /// Sampling rate of markers and sensors, Hz; force plates are sampled ten times as often
     #[arg(long, value_name = "HZ", default_value_t = 100.0)]
     rate: f64,
-    /// Standard deviation of the noise of markers, mm
+    /// Standard deviation of marker noise, mm
     #[arg(long, default_value_t = 0.0)]
     noise_mm: f64,
-    /// Standard deviation of the noise of sensors, degrees
+    /// Standard deviation of sensor noise, degrees
     #[arg(long, default_value_t = 0.0)]
     noise_deg: f64,
-    /// Seed of the noise and of the placement of sensors
+    /// Random seed of noise and sensor placement
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Name of the trial
@@ -156,15 +156,15 @@ impl Laboratory {
 pub struct Plot {
     /// File to read: .sto, .mot, .trc, .csv, .parquet or .c3d
     file: PathBuf,
-    /// Another file: its columns of the same names are drawn dotted, and their differences printed
+    /// Second file: columns with the same names are drawn dotted, and the differences are printed
     beside: Option<PathBuf>,
-    /// Columns by name, separated by commas; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name
+    /// Columns by name, separated by commas; `*` is a wildcard. Marker columns end in `_1`, `_2`, `_3`
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     columns: Vec<String>,
     /// Picture to write: PNG if its name ends in .png, otherwise SVG; `-` for stdout
     #[arg(long, value_name = "OUT.svg|OUT.png")]
     out: PathBuf,
-    /// What to take out of a .c3d: markers, or forces in N, m and N m, or analog channels
+    /// What to read from a .c3d file: markers, forces (N, m, N m) or analog channels
     #[arg(long, value_parser = takes(), default_value = "markers")]
     take: Take,
 }
@@ -189,33 +189,33 @@ impl Plot {
 pub struct ViewModel {
     /// Model file (.osim, any version)
     model: PathBuf,
-    /// Motion: coordinates or states over time (.mot, .sto, .csv); the model's default pose without it
+    /// Motion: coordinates or states over time (.mot, .sto, .csv) [default: the model's default pose]
     motion: Option<PathBuf>,
-    /// Page to write; `-` for stdout. Without --out and --picture, the name of the motion or model with the ending .html
+    /// HTML page to write; `-` for stdout [default: name of the motion or model with .html, unless --picture is given]
     #[arg(long, value_name = "PAGE.html")]
     out: Option<PathBuf>,
     /// Picture of one frame to write: PNG if its name ends in .png, otherwise SVG; `-` for stdout
     #[arg(long, visible_alias = "svg", value_name = "FRAME.svg|FRAME.png")]
     picture: Option<PathBuf>,
-    /// Time of the picture, s; the first frame without it
+    /// Time of the picture, s [default: first frame]
     #[arg(long, value_name = "SECONDS")]
     time: Option<f64>,
-    /// Measured loads to draw as arrows: force plates over time, or an ExternalLoads file
+    /// Measured loads to draw as arrows: force plates or an ExternalLoads file
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
-    /// Activations of muscles over time, which color them; the motion may have them too
+    /// Muscle activations over time, shown as colors [default: from the motion, if present]
     #[arg(long, value_name = "FILE.sto")]
     activations: Option<PathBuf>,
-    /// Draw wrap objects in the picture; the page has a switch for them
+    /// Draw wrap objects in the picture (the page has a switch)
     #[arg(long)]
     wraps: bool,
-    /// Folder with the mesh files that the model names; without it they are looked for beside the model
+    /// Folder with the mesh files of the model [default: next to the model, and where OpenSim is installed]
     #[arg(long, value_name = "DIR")]
     geometry: Option<PathBuf>,
     /// Maximum number of frames per second of motion
     #[arg(long, value_name = "HZ", default_value_t = View::default().frame_rate)]
     frame_rate: f64,
-    /// View direction of the picture: angle about the vertical and elevation, in degrees. `0,0` is the right side
+    /// View direction of the picture: azimuth and elevation, degrees; `0,0` is the right side
     #[arg(long = "camera", alias = "from", value_name = "YAW,PITCH", allow_hyphen_values = true, default_value_t = Camera::default())]
     from: Camera,
 }

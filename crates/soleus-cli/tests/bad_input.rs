@@ -95,7 +95,7 @@ fn issue_7_hinged_body_without_mass() {
     evaluates_without_accelerations(&f, "massless.osim", &text, &[&at, "/bodyset/end", "no mass"]);
     let run = f.soleus(&["simulate", "massless.osim", "--duration", "0.1", "--out", "out"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
-    assert!(run.stderr.contains("without mass") && run.stderr.contains("tip_angle"), "{}", run.stderr);
+    assert!(run.stderr.contains("massless") && run.stderr.contains("tip_angle"), "{}", run.stderr);
 }
 
 /// `info` and `eval` warn with all of `words`; everything but accelerations is given.
@@ -287,16 +287,16 @@ fn refuses_files_that_are_not_there() {
     f.file("walk.osim", pendulum(""));
     f.file("states.json", "{\"states\": [{}]}");
     std::fs::create_dir(f.0.join("folder")).unwrap();
-    f.soleus(&["info", "folder"]).is_refused(&["folder", "name a file in it"]);
+    f.soleus(&["info", "folder"]).is_refused(&["folder", "give a file"]);
     f.soleus(&["info", "wolk.osim"]).is_refused(&["wolk.osim", "did you mean walk.osim?"]);
     f.soleus(&["info", "folder/nothing/at/all.osim"]).is_refused(&["folder/nothing/at/all.osim", "hint:"]);
     f.soleus(&["eval", "walk.osim", "--states", "state.json", "--out", "-"])
         .is_refused(&["state.json", "did you mean states.json?"]);
     f.soleus(&["eval", "walk.osim", "--states", "states.json", "--out", "results/out.json"])
-        .is_refused(&["results/out.json", "there is no folder results"]);
+        .is_refused(&["results/out.json", "the folder results does not exist"]);
     f.soleus(&["eval", "walk.osim", "--states", "states.json", "--out", "folder"]).is_refused(&["folder"]);
     f.soleus(&["upgrade", "walk.osim", "--out", "results/new.osim"])
-        .is_refused(&["results/new.osim", "there is no folder results"]);
+        .is_refused(&["results/new.osim", "the folder results does not exist"]);
     // Nothing half-written is left behind.
     let left: Vec<_> = std::fs::read_dir(&f.0).unwrap().flatten().map(|e| e.file_name()).collect();
     assert_eq!(left.len(), 3, "{left:?}");

@@ -117,7 +117,7 @@ fn refuses_empty_and_truncated_files() {
 #[test]
 fn refuses_times_out_of_order() {
     let b = Bench::new("motion_order");
-    let words = ["error: time 0.01 s does not follow 0.02 s", "a.trc:9", "order of time"];
+    let words = ["error: time 0.01 s does not follow 0.02 s", "a.trc:9", "sorted by time"];
     b.refuses(&trc(&NAMES, "mm", "100", "4", &["0.00", "0.02", "0.01", "0.03"]), &words);
 }
 
@@ -130,7 +130,7 @@ fn refuses_a_marker_named_twice() {
 #[test]
 fn refuses_names_that_do_not_match() {
     let b = Bench::new("motion_names");
-    b.refuses(&trc(&["A", "B", "C", "D"], "mm", "100", "5", &TIMES), &["no marker of the data", "hip"]);
+    b.refuses(&trc(&["A", "B", "C", "D"], "mm", "100", "5", &TIMES), &["no marker in common", "hip"]);
     // One of them: named, with the nearest.
     b.warns(&trc(&["hip", "kneee", "shin", "heel"], "mm", "100", "5", &TIMES), &["kneee", "`knee`"]);
 }
@@ -141,7 +141,10 @@ fn warns_of_units_rates_and_promises() {
     b.warns(&trc(&NAMES, "m", "100", "5", &TIMES), &["millimeters read as meters"]);
     b.warns(&trc(&NAMES, "mm", "250", "5", &TIMES), &["250", "100.00"]);
     b.warns(&trc(&NAMES, "mm", "100", "1000000000", &TIMES), &["1000000000", "found 5"]);
-    b.warns(&trc(&NAMES, "mm", "100", "5", &["0.00", "0.01", "0.02", "0.20", "0.21"]), &["0.1800 s pass"]);
+    b.warns(
+        &trc(&NAMES, "mm", "100", "5", &["0.00", "0.01", "0.02", "0.20", "0.21"]),
+        &["a gap of 0.1800 s"],
+    );
     b.refuses(&trc(&NAMES, "parsec", "100", "5", &TIMES), &["parsec"]);
     let gap = trc(&NAMES, "mm", "100", "5", &TIMES).replacen("\t0\t-400\t0\t", "\t\t\t\t", 2);
     b.warns(&gap, &["some of 5 frames: knee in 2"]);
@@ -159,9 +162,9 @@ fn refuses_motions_that_are_none() {
         (head.to_string(), &["the table has no rows"]),
         (
             changed("0.3\t3", "0.1\t3"),
-            &["error: time 0.1 s does not follow 0.2 s", "a.mot:11", "order of time"],
+            &["error: time 0.1 s does not follow 0.2 s", "a.mot:11", "sorted by time"],
         ),
-        (changed("0.3\t3", "0.3\tnan"), &["has no number at 0.3 s", "fill the gap"]),
+        (changed("0.3\t3", "0.3\tnan"), &["has no value at 0.3 s", "fill the gap"]),
         (changed("0.3\t3", "0.3\tleft"), &["`left` is not a number", "a.mot:11"]),
         (changed("time\tangle", "time\telbow"), &["none of the columns", "named after coordinates"]),
         (changed("time\tangle", "t\tangle"), &["no column is called `time`", "a.mot:7"]),
@@ -177,7 +180,7 @@ fn refuses_motions_that_are_none() {
         b.0.file("a.mot", changed("nRows=7", "nRows=1000000000"));
         let run = b.0.soleus(&args);
         run.is_done();
-        assert!(run.stderr.contains("promises 1000000000 rows, found 7"), "{}", run.stderr);
+        assert!(run.stderr.contains("declares 1000000000 rows, found 7"), "{}", run.stderr);
         let _ = (std::fs::remove_file(b.0.0.join("id.sto")), std::fs::remove_dir_all(b.0.0.join("out")));
     }
 }
@@ -230,7 +233,7 @@ fn refuses_loads_that_are_not_there() {
     assert!(written && !good.stderr.contains("warning"), "{}", good.stderr);
     for (table, words) in [
         (grf("f_vx\tf_vy\tg_vz\tf_px\tf_py\tf_pz", 25.0, &even), &["f_v", "2 column"][..]),
-        (grf(all, 25.0, &[0.0, 0.2, 0.1, 0.3, 0.4]), &["order of time"][..]),
+        (grf(all, 25.0, &[0.0, 0.2, 0.1, 0.3, 0.4]), &["sorted by time"][..]),
         (String::new(), &["grf.mot"][..]),
         (grf(all, f64::NAN, &even), &["f_vy"][..]),
     ] {
@@ -238,7 +241,7 @@ fn refuses_loads_that_are_not_there() {
         bad.is_refused(words);
         assert!(!written);
     }
-    for (fy, word) in [(0.0, "has no data"), (-25.0, "pulls"), (25000.0, "times the weight")] {
+    for (fy, word) in [(0.0, "has no data"), (-25.0, "points down"), (25000.0, "times the weight")] {
         let (odd, _) = run(&grf(all, fy, &even));
         odd.is_done();
         assert!(odd.stderr.contains(word), "{}", odd.stderr);

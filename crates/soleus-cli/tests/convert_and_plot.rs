@@ -44,7 +44,7 @@ fn analytic_markers_turn_and_change_units() {
     // And back to markers, whose unit a .csv does not say.
     let o = soleus(&f, &["convert", "out.csv", "back.trc"]);
     done(&o);
-    assert!(String::from_utf8_lossy(&o.stderr).contains("does not say its unit"));
+    assert!(String::from_utf8_lossy(&o.stderr).contains("does not state its unit"));
     assert!(fs::read_to_string(f.join("back.trc")).unwrap().contains("\tA\t\t\tB\t\t\t\n"));
     let o = soleus(&f, &["convert", "out.csv", "back.trc", "--from-units", "mm", "--units", "m"]);
     done(&o);
@@ -76,10 +76,13 @@ fn analytic_units_that_get_lost() {
     assert!(fs::read_to_string(f.join("k.sto")).unwrap().contains("inDegrees=yes"));
     says(&["convert", "m.trc", "m.csv"], "lengths are in mm");
     says(&["convert", "m.trc", "m.csv", "--units", "m"], "");
-    says(&["convert", "k.mot", "smooth.mot", "--cutoff-hz", "400"], "more than half of 20.0 rows per second");
+    says(
+        &["convert", "k.mot", "smooth.mot", "--cutoff-hz", "400"],
+        "above half the sampling rate of 20.0 Hz",
+    );
     let refused = soleus(&f, &["convert", "m.trc", "x.trc", "--from-units", "m"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("its unit of length is mm"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("states its unit of length: mm"));
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn analytic_wrong_input_exits_with_2_and_a_place() {
     for (arguments, said) in [
         (vec!["convert", "bad.sto", "o.csv"], "bad.sto:5"),
         (vec!["convert", "bad.st", "o.csv"], "did you mean bad.sto?"),
-        (vec!["convert", "m.trc", "o.xls"], "must be .sto, .mot, .trc, .csv or .parquet"),
+        (vec!["convert", "m.trc", "o.xls"], "must end in .sto, .mot, .trc, .csv or .parquet"),
         (vec!["convert", "m.trc", "o.trc", "--units", "parsec"], "`parsec` is not a unit of length"),
         (vec!["convert", "m.trc", "o.trc", "--rotate", "90"], "such as x:-90"),
         (vec!["convert", "m.trc", "o.trc", "--rate", "0"], "0 Hz is not a valid rate"),
@@ -182,7 +185,7 @@ fn identity_every_format_to_every_other() {
         }
     }
     f.file("bad.parquet", "PAR1 and no more");
-    f.soleus(&["convert", "bad.parquet", "bad.sto"]).is_refused(&["bad.parquet", "as a Parquet file does"]);
+    f.soleus(&["convert", "bad.parquet", "bad.sto"]).is_refused(&["bad.parquet", "like a Parquet file"]);
     assert!(!f.0.join("bad.sto").exists());
 }
 

@@ -313,7 +313,7 @@ fn analytic_forward_tool_pushes_a_block() {
     f.soleus(&["run", "bad.xml"]).is_refused(&["motor"]);
     let other = "<MyOwnController name=\"toy\"><actuator_list>motor</actuator_list></MyOwnController>";
     f.file("other.xml", setup(other, ""));
-    f.soleus(&["run", "other.xml"]).is_refused(&["MyOwnController", "cannot be run"]);
+    f.soleus(&["run", "other.xml"]).is_refused(&["MyOwnController", "is not supported"]);
     f.file("time.xml", setup("", "").replace("1.5</final_time>", "0.5</final_time>"));
     f.soleus(&["run", "time.xml"]).is_refused(&["final_time"]);
     f.file("follow.xml", setup("<CorrectionController name=\"c\"/>", ""));

@@ -796,7 +796,7 @@ fn identity_every_class_of_setup_file_is_compared() {
     let folder = Folder::new("library_classes");
     folder.file("other.xml", "<OpenSimDocument Version=\"40600\"><Other/></OpenSimDocument>");
     let refused = folder.soleus(&["run", "other.xml"]);
-    let list = refused.stderr.split("tools that run: ").nth(1).and_then(|l| l.lines().next()).unwrap();
+    let list = refused.stderr.split("supported tools: ").nth(1).and_then(|l| l.lines().next()).unwrap();
     let classes: BTreeSet<String> = list.split(", ").map(str::to_string).collect();
     let class = |case: &Case| {
         let (_, bytes) = &case.files[0];

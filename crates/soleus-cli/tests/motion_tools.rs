@@ -192,7 +192,7 @@ fn analytic_static_optimization_without_any_xml() {
     for exponent in ["1", "2", "3", "6", "30", "100"] {
         let done = f.soleus(&[&so[..], &["--reserves", "1", "--exponent", exponent]].concat());
         assert_eq!(done.code, Some(0), "p = {exponent}: {}", done.stderr);
-        let told = ["reserves carry", "reserves are negligible"];
+        let told = ["peak reserves", "reserves are negligible"];
         assert!(told.iter().any(|words| done.stderr.contains(words)), "{}", done.stderr);
     }
     let activations = table(&f.0.join("out/swing_StaticOptimization_activation.sto"));
@@ -217,7 +217,7 @@ fn analytic_points_without_a_setup_file() {
     let radius = |row: usize| (place(&knee, row) - place(&hip, row)).norm();
     assert!((1..40).all(|row| (radius(row) - radius(0)).abs() < 1e-12), "{} and {}", radius(0), radius(20));
     assert!((place(&knee, 0) - place(&knee, 20)).norm() > 0.01);
-    f.soleus(&point).is_refused(&["no points are named", "--point"]);
+    f.soleus(&point).is_refused(&["no points are given", "--point"]);
     f.soleus(&[&point[..], &["--point", "a=nobody,0,0,0"]].concat()).is_refused(&["nobody"]);
     f.soleus(&[&point[..], &["--point", "a=shank"]].concat()).is_refused(&["calcn_r,0,0,0"]);
 }

@@ -212,8 +212,8 @@ fn refuses_scaling_that_makes_no_sense() {
         folder.soleus(&all).is_refused(words);
         assert!(!folder.0.join("new.osim").exists() && !folder.0.join("new.osim.partial").exists());
     };
-    run(&["--factor", "shank=0"], &["shank", "above zero"]);
-    run(&["--factor", "shank=-1,1,1"], &["shank", "above zero"]);
+    run(&["--factor", "shank=0"], &["shank", "must be positive"]);
+    run(&["--factor", "shank=-1,1,1"], &["shank", "must be positive"]);
     run(&["--factor", "shank=1,2"], &["one factor or three"]);
     run(&["--markers", "none.trc"], &["none.trc"]);
     folder.file("empty.trc", "");

@@ -328,7 +328,7 @@ fn identity_inverse_by_flags_and_by_file() {
 }
 
 /// A tendon's slack length as parameter, which the equations are not linear in: with the value that is found in the model
-/// itself the time is the same. Two such numbers of one muscle act on each other and are refused.
+/// itself the time is the same. Two such numbers of one muscle interact and are refused.
 #[reference_test]
 fn identity_nonlinear_parameter() {
     let folder = reference();
@@ -357,7 +357,7 @@ fn identity_nonlinear_parameter() {
     // Both stop at a hundredth of the study's tolerance of 1e-4.
     assert!((a / b - 1.0).abs() < 1e-5, "{a} {b}");
     f.file("both.omoco", with(&(slack + &parameter("fiber", "optimal_fiber_length", "0.08 0.12"))));
-    f.soleus(&["solve", "both.omoco"]).is_refused(&["act on each other"]);
+    f.soleus(&["solve", "both.omoco"]).is_refused(&["interact"]);
 }
 
 /// `--quiet` was not quiet.

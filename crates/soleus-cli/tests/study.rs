@@ -72,7 +72,7 @@ fn identity_mistakes_have_line_and_suggestion() {
             "elbow_flexoin/value",
             "the nearest name is `/jointset/elbow/elbow_flexion/value`",
         ),
-        ("marker = \"wrist\"", "marker = \"wist\"", "no marker `wist`"),
+        ("marker = \"wrist\"", "marker = \"wist\"", "no marker is called `wist`"),
         ("hermite-simpson", "hermite-simson", "the nearest scheme is `hermite-simpson`"),
         ("final = [0.2, 1.5]", "final = [1.5, 0.2]", "above the upper bound"),
     ] {
@@ -81,7 +81,7 @@ fn identity_mistakes_have_line_and_suggestion() {
     }
     // Contradictions that only the whole problem shows.
     example(&f, &[("initial_deg = 5", "initial_deg = 5\nfinal_deg = 170")]);
-    f.soleus(&["solve", "study.toml"]).is_refused(&["elbow_flexion/value at the final time", "right beside"]);
+    f.soleus(&["solve", "study.toml"]).is_refused(&["elbow_flexion/value at the final time", "in between"]);
     example(
         &f,
         &[
@@ -108,7 +108,7 @@ fn identity_limited_solve_resumes() {
     assert!(saved.exists() && f.0.join("a.sto").exists());
     let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(run.stderr.contains("going on from iteration 8") && !saved.exists(), "{}", run.stderr);
+    assert!(run.stderr.contains("continuing from iteration 8") && !saved.exists(), "{}", run.stderr);
     let whole = f.soleus(&["solve", "study.toml", "--out", "b.sto"]);
     assert_eq!(whole.code, Some(0));
     let (a, b) = (objective(&read(&f.0.join("a.sto"))), objective(&read(&f.0.join("b.sto"))));
@@ -189,10 +189,10 @@ fn identity_interrupt_saves() {
         let _ = pipe.read_to_string(&mut words);
     }
     assert_eq!(code, Some(130), "{words}");
-    assert!(words.contains("stopping") && words.contains("`--resume` goes on"), "{words}");
+    assert!(words.contains("stopping") && words.contains("continue with `--resume`"), "{words}");
     assert!(read(&saved).contains("soleus iterate 3"));
     let run = f.soleus(&["solve", "study.toml", "--out", "a.sto", "--resume", "--max-iterations", "1"]);
-    assert!(run.stderr.contains("going on from iteration"), "{}", run.stderr);
+    assert!(run.stderr.contains("continuing from iteration"), "{}", run.stderr);
 }
 
 /// What cannot be done is told with the constraint, the time and what to try.
@@ -391,7 +391,7 @@ fn identity_examples_of_the_guide_solve() {
     let run = f.soleus(&["solve", &via, "--max-iterations", "3", "--out", "half.sto"]);
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     let words = solved(&["--resume", "--out", "half.sto"]);
-    assert!(words.contains("going on from iteration 3"), "{words}");
+    assert!(words.contains("continuing from iteration 3"), "{words}");
     let objective = |name: &str| -> f64 {
         let text = read(&f.0.join(name));
         let line = text.lines().find_map(|l| l.strip_prefix("objective="));
@@ -464,6 +464,6 @@ type = "initial_activation"
     // With the multipliers of the mesh before, a finer one takes less than half the iterations of the first.
     assert!(solves[1..].iter().all(|&n| 2 * n < solves[0]), "{solves:?}");
     // The first mesh is off by half of what a state does; states on the last one stay within 1 % of a simulation.
-    let again = run.stderr.lines().find(|l| l.starts_with("simulated again")).unwrap_or_default();
+    let again = run.stderr.lines().find(|l| l.starts_with("forward simulation")).unwrap_or_default();
     assert!(again.contains("within 1 % for 0.500 of 0.500 s"), "{again}");
 }

@@ -65,7 +65,7 @@ fn analytic_geometry_of_the_file_is_drawn() {
     f.file("ball.osim", model(ball, &joint("PinJoint", "hinge", "/ground", "/bodyset/ball", &["angle"]), ""));
     let run = f.soleus(&["view", "ball.osim", "--svg", "-"]);
     assert!(run.is_done().contains("fill=\"#f20000\""), "{}", run.stdout);
-    assert!(run.stderr.contains("tet.obj is not there"), "{}", run.stderr);
+    assert!(run.stderr.contains("tet.obj was not found"), "{}", run.stderr);
     std::fs::create_dir(f.0.join("Geometry")).unwrap();
     f.file("Geometry/tet.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
     let run = f.soleus(&["view", "ball.osim", "--svg", "-", "--camera", "35,12"]);
@@ -80,13 +80,13 @@ fn analytic_wrong_input_is_refused() {
     f.file("empty.mot", "x\nversion=1\nendheader\ntime\tknee_angle\n0\tnan\n");
     f.file("knee.mot", "x\nversion=1\nendheader\ntime\tknee_angle\n0\t0\n");
     f.soleus(&["view", LEG, "elbow.mot"]).is_refused(&["none of the columns is a coordinate", "knee_angle"]);
-    f.soleus(&["view", LEG, "empty.mot"]).is_refused(&["no row without gaps"]);
+    f.soleus(&["view", LEG, "empty.mot"]).is_refused(&["every row of the table has gaps"]);
     f.soleus(&["view", LEG, "knee.mo"]).is_refused(&["did you mean knee.mot?"]);
-    f.soleus(&["view", LEG, "knee.mot", "--frame-rate", "0"]).is_refused(&["not a rate"]);
+    f.soleus(&["view", LEG, "knee.mot", "--frame-rate", "0"]).is_refused(&["not a valid frame rate"]);
     f.soleus(&["view", LEG, "knee.mot", "--activations", "elbow.mot"])
         .is_refused(&["is a muscle of the model"]);
     f.soleus(&["view", LEG, "--camera", "side"]).is_refused(&["two angles in degrees"]);
-    f.soleus(&["view", LEG, "--out", "nowhere/page.html"]).is_refused(&["there is no folder nowhere"]);
+    f.soleus(&["view", LEG, "--out", "nowhere/page.html"]).is_refused(&["the folder nowhere does not exist"]);
     assert_eq!(std::fs::read_dir(&f.0).unwrap().count(), 3, "nothing half done is left");
 }
 
@@ -109,7 +109,8 @@ fn identity_measured_loads_are_drawn() {
             && page.contains(">calcn_r</text>")
             && page.contains(">calcn_l</text>")
     );
-    assert!(page.len() < 400_000, "{} bytes", page.len());
+    // The figure that moves takes 0.2 MB of it.
+    assert!(page.len() < 600_000, "{} bytes", page.len());
 }
 
 /// The page of a solution has its costs and its motion.

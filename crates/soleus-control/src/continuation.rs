@@ -6,7 +6,7 @@
 
 use crate::problem::{Problem, ProblemError, Reserve};
 use crate::solution::Trajectory;
-use crate::transcription::{Collocation, Settings};
+use crate::transcription::{Collocation, Settings, StatesReader};
 use soleus_optimization::nlp::{self, Iteration, NlpError, Options, Solution, WarmStart};
 use std::ops::ControlFlow;
 
@@ -86,6 +86,22 @@ pub fn solve_fading(
     options: &Options,
     progress: &mut dyn FnMut(f64, &Iteration<'_>) -> ControlFlow<()>,
 ) -> Result<Outcome, ContinuationError> {
+    let mut told = |price: f64, i: &Iteration<'_>, _: &mut StatesReader| progress(price, i);
+    solve_fading_seen(problem, settings, fading, guess, options, &mut told)
+}
+
+/// Told of the price, of every iteration, and of what reads the motion out of its variables.
+pub type Seen<'a> = dyn FnMut(f64, &Iteration<'_>, &mut StatesReader) -> ControlFlow<()> + 'a;
+
+/// As [`solve_fading`], for who wants to see the motion of each iteration.
+pub fn solve_fading_seen(
+    problem: &Problem,
+    settings: &Settings,
+    fading: &Fading,
+    guess: &Trajectory,
+    options: &Options,
+    progress: &mut Seen<'_>,
+) -> Result<Outcome, ContinuationError> {
     let mut guess = guess.clone();
     let mut iterations = 0;
     let mut stopped = false;
@@ -98,8 +114,8 @@ pub fn solve_fading(
             initial_barrier: fading.barriers[k.min(1)],
             ..options.clone()
         };
-        let outcome = solve_one(helped, settings, &guess, &options, &mut |i| {
-            let flow = progress(price, i);
+        let outcome = solve_one(helped, settings, &guess, &options, &mut |i, motion| {
+            let flow = progress(price, i, motion);
             stopped |= flow.is_break();
             flow
         })?;
@@ -111,7 +127,8 @@ pub fn solve_fading(
     }
     let barrier = if fading.prices.is_empty() { fading.barriers[0] } else { fading.barriers[1] };
     let options = Options { initial_barrier: barrier, ..options.clone() };
-    let outcome = solve_one(problem.clone(), settings, &guess, &options, &mut |i| progress(0.0, i))?;
+    let outcome =
+        solve_one(problem.clone(), settings, &guess, &options, &mut |i, motion| progress(0.0, i, motion))?;
     Ok(Outcome { iterations: iterations + outcome.iterations, ..outcome })
 }
 
@@ -120,11 +137,12 @@ fn solve_one(
     settings: &Settings,
     guess: &Trajectory,
     options: &Options,
-    progress: &mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
+    progress: &mut dyn FnMut(&Iteration<'_>, &mut StatesReader) -> ControlFlow<()>,
 ) -> Result<Outcome, ContinuationError> {
     let mut program = Collocation::new(problem, settings).map_err(ContinuationError::Problem)?;
     program.set_guess(guess);
-    finish(program, options, None, progress)
+    let mut reader = program.states_reader();
+    finish(program, options, None, &mut |i| progress(i, &mut reader))
 }
 
 /// Solves `program` from the solution of a neighbour, the program `before`, that differs from it in numbers or in its mesh: the motion

@@ -342,7 +342,7 @@ fn identity_diagnosis_names_what_is_odd() {
     p.states[1].bounds = Bounds::new(-1.0, 1.0);
     let errors: Vec<String> = p.errors().iter().map(ToString::to_string).collect();
     assert!(
-        errors.iter().any(|e| e.contains("x at the initial time") && e.contains("right beside")),
+        errors.iter().any(|e| e.contains("x at the initial time") && e.contains("in between")),
         "{errors:?}"
     );
     assert!(errors.iter().any(|e| e.contains("x must change by -15")), "{errors:?}");

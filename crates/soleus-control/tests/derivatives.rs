@@ -138,7 +138,7 @@ fn identity_mistakes_are_named() {
     let settings = Settings { mesh: vec![0.0, 0.6, 0.5, 1.0], ..Settings::default() };
     let Err(errors) = Collocation::new(p, &settings) else { panic!("accepted") };
     let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    for wanted in ["speed", "no time is left", "odd asks for State(7)", "point 2 is 0.5"] {
+    for wanted in ["speed", "but the initial time is at least", "odd uses State(7)", "point 2 is 0.5"] {
         assert!(text.iter().any(|t| t.contains(wanted)), "{wanted} not in {text:?}");
     }
 }

@@ -504,42 +504,46 @@ fn analytic_errors() {
     for (text, message, hint) in [
         (
             format!("activation[{m}x]"),
-            format!("there is no `activation[{m}x]`"),
+            format!("`activation[{m}x]` is unknown"),
             format!("the nearest name is `activation[{m}]`"),
         ),
         (
             format!("activatoin[{m}]"),
-            format!("there is no `activatoin[{m}]`"),
+            format!("`activatoin[{m}]` is unknown"),
             format!("the nearest name is `activation[{m}]`"),
         ),
-        (format!("{c}x"), format!("there is no `{c}x`"), format!("the nearest name is `{c}`")),
-        ("activation".into(), "there is no `activation`".into(), format!("say of what: `activation[{m}]`")),
+        (format!("{c}x"), format!("`{c}x` is unknown"), format!("the nearest name is `{c}`")),
+        (
+            "activation".into(),
+            "`activation` is unknown".into(),
+            format!("specify of what: `activation[{m}]`"),
+        ),
         (
             m.clone(),
-            format!("there is no `{m}`"),
-            format!("say what of it: `activation[{m}]`, `control[{m}]`, …"),
+            format!("`{m}` is unknown"),
+            format!("specify the quantity: `activation[{m}]`, `control[{m}]`, …"),
         ),
         ("com".into(), "a cost or an integral needs a number, found a vector".into(), String::new()),
         (
             format!("final({c}) + u[{c}]"),
             format!(
-                "`u[{c}]` changes over time; put it into initial(…), final(…), integral(…) or average(…)"
+                "`u[{c}]` changes over time; use it inside initial(…), final(…), integral(…) or average(…)"
             ),
             String::new(),
         ),
         (
             format!("integral(final({c}))"),
-            "`final(…)` cannot stand inside of `integral(…)`".into(),
+            "`final(…)` cannot be used inside `integral(…)`".into(),
             String::new(),
         ),
         (
             "contact_force[foot]".into(),
-            "there is no `contact_force[foot]`".into(),
-            "the model has nothing that `contact_force[…]` could be of".into(),
+            "`contact_force[foot]` is unknown".into(),
+            "nothing in the model has `contact_force[…]`".into(),
         ),
         (
             "metabolic_rate".into(),
-            "there is no `metabolic_rate`".into(),
+            "`metabolic_rate` is unknown".into(),
             "the model has no metabolic probe".into(),
         ),
     ] {

@@ -19,7 +19,7 @@ pub struct Assembled {
 /// The constraints could not be met; the state holds the best that was found.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "not assembled after {iterations} steps: equation {worst} is still off by {error:.3e} (wanted {wanted:.0e})"
+    "not assembled after {iterations} steps: equation {worst} is violated by {error:.3e} (tolerance {wanted:.0e})"
 )]
 pub struct NotAssembled {
     /// Newton steps taken.

@@ -182,14 +182,14 @@ pub struct Workspace<T: Real> {
 pub enum MotionError {
     /// The mass matrix is singular, and the forces ask for an acceleration that it cannot give.
     #[error(
-        "mobility {mobility} has no inertia of its own, but forces or constraints act on it: its acceleration is undetermined"
+        "mobility {mobility} has no inertia, but forces or constraints act on it: its acceleration is undetermined"
     )]
     Singular {
         /// The first mobility without inertia.
         mobility: usize,
     },
     /// Bodies without mass end a chain of joints.
-    #[error("mobility {mobility} moves bodies without mass only: nothing determines its acceleration")]
+    #[error("mobility {mobility} moves only massless bodies: its acceleration is undetermined")]
     Massless {
         /// The first such mobility.
         mobility: usize,
@@ -350,6 +350,19 @@ impl System {
             rhs: vec![T::zero(); n],
             controls: Vec::with_capacity(self.num_controls),
         }
+    }
+
+    /// Mobilities that move every body of a force's path alike, and so do not change it, but about which it has a moment all the same,
+    /// since its loads do not balance ([`CompiledPath::is_balanced`]): 0.2 mm about the tilt of the pelvis for the gastrocnemii of
+    /// Rajagopal's model. No physics is in it: where residual actuators along the axes of the root share it with muscles, muscles depend on
+    /// the way that a subject faces.
+    pub fn unbalanced_about(&self, force: usize) -> Vec<usize> {
+        let Some(path) = self.forces[force].path.as_ref().filter(|p| !p.is_balanced()) else {
+            return Vec::new();
+        };
+        let (bodies, own) = (path.bodies(), path.coordinates());
+        let is_alike = |m: &usize| !own.contains(m) && bodies.iter().all(|&b| self.tree.moves(*m, b));
+        (0..self.tree.num_mobilities).filter(is_alike).collect()
     }
 
     /// Whether forces or constraints depend on time other than through controls and states.

@@ -1,5 +1,7 @@
 //! Small changes of files: of bits, numbers, names, lines, columns and elements.
 
+use soleus_math::Random;
+
 /// What a file is made of; it decides which changes make sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -18,7 +20,7 @@ const LONGEST: usize = 400_000;
 
 /// Changes files, the same for the same seed.
 pub struct Mutator {
-    state: u64,
+    random: Random,
 }
 
 /// Numbers at the ends of what programs think of.
@@ -107,16 +109,12 @@ const WORDS: &[&str] = &[
 impl Mutator {
     /// A seed; 0 is one too.
     pub fn new(seed: u64) -> Self {
-        Mutator { state: seed }
+        Mutator { random: Random::new(seed) }
     }
 
-    /// 64 bits. Steele, Lea & Flood (2014), SplitMix64.
+    /// 64 bits.
     pub fn draw(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.random.bits()
     }
 
     /// A number below `n`; 0 for 0.

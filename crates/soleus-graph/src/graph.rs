@@ -246,6 +246,22 @@ impl Graph {
         })
     }
 
+    /// Values of all nodes at these inputs.
+    pub fn values(&self, x: &[f64]) -> Vec<f64> {
+        let mut v = vec![0.0; self.nodes.len()];
+        for (i, n) in self.nodes.iter().enumerate() {
+            let at = |k: u32| v.get(k as usize).copied().unwrap_or(0.0);
+            v[i] = match n.op {
+                Op::Const => n.constant().unwrap_or(f64::NAN),
+                Op::Input => x[n.a as usize],
+                Op::Rank => self.tables[n.b as usize].rank(at(n.a)),
+                Op::Cell => self.tables[n.b as usize].cell(at(n.a), n.c as usize),
+                op => op.compute(at(n.a), at(n.b), at(n.c)),
+            };
+        }
+        v
+    }
+
     /// The value of a node that is constant.
     pub fn value_of(&self, i: u32) -> Option<f64> {
         self.nodes[i as usize].constant()

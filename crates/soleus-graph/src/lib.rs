@@ -21,5 +21,5 @@ mod structure;
 
 pub use graph::{Graph, NONE, Node, Op, Table};
 pub use program::Program;
-pub use scalar::{Look, Recorded, Recording, record};
+pub use scalar::{Look, Recorded, Recording, record, resume};
 pub use structure::{Found, Operand, Structured, Template, TemplateNode};

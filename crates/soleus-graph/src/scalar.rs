@@ -73,6 +73,30 @@ fn with<R>(work: impl FnOnce(&mut Session) -> R) -> R {
 ///
 /// If this thread records already.
 pub fn record(start: &[f64], work: impl FnOnce(&[Recorded]) -> Vec<Recorded>) -> (Recording, Vec<u32>) {
+    let mut recording = Recording { start: start.to_vec(), ..Recording::default() };
+    recording.parts.push((Part::Motion, usize::MAX));
+    let inputs: Vec<Recorded> = start.iter().map(|&v| Recorded { id: recording.graph.input(), v }).collect();
+    go_on(recording, || work(&inputs))
+}
+
+/// Goes on with a recording to which nodes may have been added since: `work` is given what turns nodes into numbers.
+///
+/// # Panics
+///
+/// If this thread records already, or the start has fewer values than the graph has inputs.
+pub fn resume(
+    mut recording: Recording,
+    work: impl FnOnce(&dyn Fn(u32) -> Recorded) -> Vec<Recorded>,
+) -> (Recording, Vec<u32>) {
+    let parts = recording.graph.parts.iter().max().map_or(0, |m| *m as usize + 1);
+    while recording.parts.len() < parts {
+        recording.parts.push((Part::Motion, usize::MAX));
+    }
+    let values = recording.graph.values(&recording.start);
+    go_on(recording, || work(&|id| Recorded::of(id, values[id as usize])))
+}
+
+fn go_on(recording: Recording, work: impl FnOnce() -> Vec<Recorded>) -> (Recording, Vec<u32>) {
     struct Ended;
     impl Drop for Ended {
         fn drop(&mut self) {
@@ -82,15 +106,10 @@ pub fn record(start: &[f64], work: impl FnOnce(&[Recorded]) -> Vec<Recorded>) ->
     SESSION.with(|s| {
         let mut s = s.borrow_mut();
         assert!(s.is_none(), "one recording at a time");
-        *s = Some(Session { recording: Recording::default(), part: None, looks: BTreeMap::new() });
+        *s = Some(Session { recording, part: None, looks: BTreeMap::new() });
     });
     let ended = Ended;
-    let inputs: Vec<Recorded> = with(|s| {
-        s.recording.start = start.to_vec();
-        s.recording.parts.push((Part::Motion, usize::MAX));
-        start.iter().map(|&v| Recorded { id: s.recording.graph.input(), v }).collect()
-    });
-    let results = work(&inputs);
+    let results = work();
     let outputs = results.into_iter().map(Recorded::node).collect();
     let mut recording = with(|s| {
         let looks = std::mem::take(&mut s.looks);

@@ -162,6 +162,9 @@ pub struct Reconciliation {
     /// Of an offset of the points where loads act, m. Default 0.005.
     #[serde(with = "crate::plain")]
     pub load_offset_sd: Option<f64>,
+    /// Of the gain of each load, as a part of it, and of the tilt of its axes, rad. Default 0.01.
+    #[serde(with = "crate::plain")]
+    pub load_gain_sd: Option<f64>,
     /// Of a lag of the loads, s. Default 0.
     #[serde(with = "crate::plain")]
     pub load_delay_sd: Option<f64>,
@@ -305,9 +308,9 @@ impl Pipeline {
     pub fn check(&self, log: &mut Diagnostics) {
         let mut wrong = |message: String, hint: &str| log.error(0, "", message, hint);
         match (&self.model, &self.scale) {
-            (None, None) => wrong("the pipeline has no model".into(), "give `model`, or a table [scale]"),
+            (None, None) => wrong("the pipeline has no model".into(), "add `model` or a table [scale]"),
             (Some(_), Some(_)) => {
-                wrong("the pipeline has both `model` and [scale]".into(), "give one of them");
+                wrong("the pipeline has both `model` and [scale]".into(), "keep one of them");
             }
             (None, Some(s)) if s.setup.is_none() && s.model.is_none() => {
                 wrong("[scale] names neither `setup` nor `model`".into(), "give one of them");
@@ -315,8 +318,8 @@ impl Pipeline {
             _ => {}
         }
         if self.reconcile.is_some() && (self.rea.is_some() || self.rra.is_some()) {
-            let message = "[reconcile] leaves no residuals for [rea] or [rra]";
-            wrong(message.into(), "take one of them out");
+            let message = "[reconcile] already removes the residuals; [rea] and [rra] cannot be used with it";
+            wrong(message.into(), "remove one of them");
         }
         if self.jr.is_some() && self.so.is_none() {
             wrong("[jr] needs the muscle forces of [so]".into(), "add a table [so]");
@@ -324,25 +327,28 @@ impl Pipeline {
         for (i, t) in self.trials.iter().enumerate() {
             let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
             if t.name.is_empty() || t.name.starts_with('.') || !t.name.chars().all(is_name) {
-                wrong(format!("`{}` is not a name for a trial: it names a folder", t.name), "");
+                wrong(
+                    format!("`{}` is not a valid trial name: results go to a folder of this name", t.name),
+                    "",
+                );
             }
             match (&t.markers, &t.orientations) {
                 (Some(_), Some(_)) => {
                     let message = format!("trial `{}` has both `markers` and `orientations`", t.name);
-                    wrong(message, "give one of them");
+                    wrong(message, "keep one of them");
                 }
                 (None, None) => {
                     let message = format!("trial `{}` has neither `markers` nor `orientations`", t.name);
                     wrong(message, "give one of them");
                 }
                 (None, Some(_)) if t.tasks.is_some() => {
-                    let message = format!("trial `{}` has `tasks`, which are for markers", t.name);
-                    wrong(message, "weights of sensors are in [imu]");
+                    let message = format!("trial `{}` has `tasks`, which apply to markers only", t.name);
+                    wrong(message, "set the weights of sensors in [imu]");
                 }
                 _ => {}
             }
             if self.trials[..i].iter().any(|o| o.name == t.name) {
-                wrong(format!("two trials are called `{}`", t.name), "");
+                wrong(format!("two trials have the name `{}`", t.name), "");
             }
         }
     }
@@ -385,15 +391,19 @@ mod tests {
             ("model = 'a'\n[scale]\nmodel = 'b'\n".to_string(), 0, "both `model` and [scale]"),
             ("[scale]\n".to_string(), 0, "neither `setup` nor `model`"),
             ("model = 'a'\n[jr]\n".to_string(), 0, "needs the muscle forces"),
-            ("model = 'a'\n[reconcile]\n[rra]\n".to_string(), 0, "leaves no residuals"),
-            (format!("model = 'a'\n{trial}{trial}"), 0, "two trials are called `t`"),
-            ("model = 'a'\n[[trials]]\nname = '..'\nmarkers = 'm'\n".to_string(), 0, "names a folder"),
+            ("model = 'a'\n[reconcile]\n[rra]\n".to_string(), 0, "already removes the residuals"),
+            (format!("model = 'a'\n{trial}{trial}"), 0, "two trials have the name `t`"),
+            (
+                "model = 'a'\n[[trials]]\nname = '..'\nmarkers = 'm'\n".to_string(),
+                0,
+                "is not a valid trial name",
+            ),
             ("model = 'a'\n[[trials]]\nname = 't'\n".to_string(), 0, "neither `markers` nor `orientations`"),
             (format!("model = 'a'\n{trial}orientations = 'o'\n"), 0, "both `markers` and `orientations`"),
             (
                 "model = 'a'\n[[trials]]\nname = 't'\norientations = 'o'\ntasks = 't'\n".to_string(),
                 0,
-                "for markers",
+                "apply to markers only",
             ),
             (format!("model = 'a'\n{trial}from = '0.5'\n"), 5, "expected a number"),
         ] {

@@ -119,7 +119,7 @@ fn analytic_markers_at_the_origin_are_gaps() {
     assert_eq!(t.vec3(2, 1).z, 1e-9);
     let said: Vec<String> = log.list.iter().map(ToString::to_string).collect();
     assert!(
-        said.len() == 1 && said[0].contains("2 places are `0 0 0`") && said[0].contains("R.ASIS (2)"),
+        said.len() == 1 && said[0].contains("2 positions are `0 0 0`") && said[0].contains("R.ASIS (2)"),
         "{said:?}"
     );
 }

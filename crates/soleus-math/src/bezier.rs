@@ -75,7 +75,7 @@ impl std::fmt::Display for BezierError {
                 write!(f, "curviness {value} of corner {corner} is not in [0, 1]")
             }
             BezierError::NotACorner { corner } => {
-                write!(f, "the end tangents of corner {corner} do not meet between its ends")
+                write!(f, "the end tangents of corner {corner} do not intersect between its ends")
             }
         }
     }

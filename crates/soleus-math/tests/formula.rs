@@ -219,14 +219,14 @@ fn deriv_of_everything() {
 #[test]
 fn analytic_errors_have_places() {
     let cases: &[(&str, u32, u32, &str, &str)] = &[
-        ("x + duble", 1, 5, "there is no `duble`", "the nearest name is `double`"),
-        ("x +\n  a[one_x]", 2, 3, "there is no `a[one_x]`", "the nearest name is `one_l`"),
-        ("x + sqr(y)", 1, 5, "there is no function `sqr`", "the nearest name is `sqrt`"),
+        ("x + duble", 1, 5, "`duble` is unknown", "the nearest name is `double`"),
+        ("x +\n  a[one_x]", 2, 3, "`a[one_x]` is unknown", "the nearest name is `one_l`"),
+        ("x + sqr(y)", 1, 5, "unknown function `sqr`", "the nearest name is `sqrt`"),
         ("sin(x, y)", 1, 1, "`sin` takes one argument, found 2", ""),
-        ("x + ", 1, 5, "a number, a name or `(` was expected, found the end", ""),
-        ("x y", 1, 3, "an operator was expected, found `y`", ""),
-        ("(x", 1, 3, "`)` was expected, found the end", ""),
-        ("a[one_r", 1, 8, "`]` was expected, found the end", ""),
+        ("x + ", 1, 5, "expected a number, a name or `(`, found the end", ""),
+        ("x y", 1, 3, "expected an operator, found `y`", ""),
+        ("(x", 1, 3, "expected `)`, found the end", ""),
+        ("a[one_r", 1, 8, "expected `]`, found the end", ""),
         ("1.2.3", 1, 1, "`1.2.3` is not a number", ""),
         ("x < y", 1, 3, "a formula needs a number or a vector, found a condition", ""),
         ("x + v", 1, 5, "a sum needs another number, found a vector", ""),
@@ -238,7 +238,7 @@ fn analytic_errors_have_places() {
             "",
         ),
         ("x.y", 1, 1, "`.y` needs a vector, found a number", ""),
-        ("v.w", 1, 3, "a component `.x`, `.y` or `.z` was expected, found `w`", ""),
+        ("v.w", 1, 3, "expected a component `.x`, `.y` or `.z`, found `w`", ""),
         (
             "where(x, 1, 2)",
             1,
@@ -250,27 +250,33 @@ fn analytic_errors_have_places() {
             "a[*_r]",
             1,
             1,
-            "the pattern `a[*_r]` stands for several things; put it into sum(…), mean(…), min(…) or max(…)",
+            "the pattern `a[*_r]` matches several quantities; use it inside sum(…), mean(…), min(…) or max(…)",
             "",
         ),
-        ("sum(a[*_x])", 1, 5, "nothing fits the pattern `a[*_x]`", ""),
-        ("sum(a[*_r] * a[*_*])", 1, 14, "the patterns `a[*_r]` and `a[*_*]` cannot be followed together", ""),
-        ("sum(x)", 1, 1, "`sum` of one argument needs a pattern such as `activation[*]` in it", ""),
+        ("sum(a[*_x])", 1, 5, "nothing matches the pattern `a[*_x]`", ""),
+        (
+            "sum(a[*_r] * a[*_*])",
+            1,
+            14,
+            "the patterns `a[*_r]` and `a[*_*]` cannot be used in the same sum",
+            "",
+        ),
+        ("sum(x)", 1, 1, "`sum` with one argument needs a pattern such as `activation[*]`", ""),
         (
             "integral(x)",
             1,
             1,
-            "`integral(…)` belongs in goals, not in something that holds at one point of time",
+            "`integral(…)` is allowed in goals only, not in formulas evaluated at one point in time",
             "",
         ),
-        ("x; 2 = y", 1, 4, "a definition `name = …` was expected, found `2`", ""),
-        ("x; k y", 1, 6, "a definition `name = …` was expected, found `y`", ""),
-        ("0 < x < 1", 1, 7, "`and` between comparisons was expected, found `<`", ""),
+        ("x; 2 = y", 1, 4, "expected a definition `name = …`, found `2`", ""),
+        ("x; k y", 1, 6, "expected a definition `name = …`, found `y`", ""),
+        ("0 < x < 1", 1, 7, "expected `and` between comparisons, found `<`", ""),
         (
             "linear(x, [0, 0.5, 0.2], [1, 2, 3])",
             1,
             1,
-            "PiecewiseLinearFunction: x must rise, but x[2] = 0.2 follows 0.5",
+            "PiecewiseLinearFunction: x must increase, but x[2] = 0.2 follows 0.5",
             "",
         ),
         ("[x, y]", 1, 1, "`[…]` takes three numbers, found 2", ""),
@@ -282,7 +288,7 @@ fn analytic_errors_have_places() {
     }
     assert_eq!(
         refused("x +\n y y").to_string(),
-        "line 2, column 4 of the formula: an operator was expected, found `y`"
+        "line 2, column 4 of the formula: expected an operator, found `y`"
     );
     assert!(matches!(refused("itself").problem, FormulaProblem::TooBig(_)));
 }

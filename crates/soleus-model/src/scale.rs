@@ -132,8 +132,8 @@ impl<'p, 'd> Pass<'p, 'd> {
             1 => String::new(),
             n => format!(", as are those of {} other forces", n - 1),
         };
-        let message = format!("the path is given by functions{others}; functions cannot be scaled");
-        let hint = "muscle lengths and moment arms stay those of the unscaled model; scale a model with path points, then fit functions to the result";
+        let message = format!("the path is function-based{others}; functions cannot be scaled");
+        let hint = "muscle lengths and moment arms remain those of the unscaled model; scale a model with path points, then fit functions to the result";
         self.log.warn(*line, owner, message, hint);
     }
 
@@ -369,9 +369,9 @@ impl<'p, 'd> Pass<'p, 'd> {
                 Some(a) => a.x.abs() * s.x + a.y.abs() * s.y + a.z.abs() * s.z,
                 None => {
                     let message = format!(
-                        "`{name}` is a translation of a body that is scaled unevenly, and its direction is not known"
+                        "`{name}` is a translation of a body with different factors along its axes, and its direction is not known"
                     );
-                    self.log.warn(e.line, path, message, "the constraint keeps its scale_factor");
+                    self.log.warn(e.line, path, message, "the scale_factor of the constraint is unchanged");
                     return;
                 }
             }

@@ -6,6 +6,7 @@ mod collocation;
 mod common;
 mod cops;
 mod hock_schittkowski;
+mod literature;
 mod robustness;
 mod separable_clarabel;
 mod sequential;

@@ -256,7 +256,7 @@ fn capsule(py: Python<'_>, batch: Batch) -> PyResult<Bound<'_, PyCapsule>> {
 }
 
 fn c_name(name: &str) -> PyResult<CString> {
-    CString::new(name).map_err(|_| PyValueError::new_err("a name of a column holds a zero byte"))
+    CString::new(name).map_err(|_| PyValueError::new_err("a column name contains a zero byte"))
 }
 
 /// The stream of a table: times and a column for each number.
@@ -365,7 +365,7 @@ pub fn table_of(source: &Bound<'_, PyAny>, time: &str, degrees: Option<bool>) ->
     // as the interface asks, one at a time.
     let read = unsafe {
         let (Some(get_schema), Some(get_next)) = ((*stream).get_schema, (*stream).get_next) else {
-            return Err(wrong("the stream was used already".to_string()));
+            return Err(wrong("the stream was already consumed".to_string()));
         };
         let failed = |code: c_int| {
             let text = (*stream).get_last_error.map_or(null(), |f| f(stream));
@@ -388,7 +388,7 @@ pub fn table_of(source: &Bound<'_, PyAny>, time: &str, degrees: Option<bool>) ->
             let format = CStr::from_ptr((*child).format).to_string_lossy().into_owned();
             if !(*child).dictionary.is_null() || !FORMATS.contains(&format.as_str()) {
                 return Err(wrong(format!(
-                    "column `{name}` does not hold numbers (Arrow's format `{format}`)"
+                    "column `{name}` does not contain numbers (Arrow format `{format}`)"
                 )));
             }
             columns.push(Read { name, format, values: Vec::new() });
@@ -412,7 +412,7 @@ pub fn table_of(source: &Bound<'_, PyAny>, time: &str, degrees: Option<bool>) ->
     };
     let (mut columns, pairs) = read;
     let Some(at) = columns.iter().position(|c| c.name == time) else {
-        return Err(wrong(format!("there is no column `{time}` of times; name another one with time=")));
+        return Err(wrong(format!("no time column is called `{time}`; choose another one with time=")));
     };
     let times = columns.remove(at).values;
     let (labels, values) = columns.into_iter().map(|c| (c.name, c.values)).unzip();

@@ -11,6 +11,19 @@ use soleus::states::batch::Copies;
 use soleus::states::{At, Batch, BatchMethod};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
+/// A method by its name.
+pub fn method_of(name: &str) -> PyResult<BatchMethod> {
+    match name {
+        "rosenbrock" => Ok(BatchMethod::Rosenbrock),
+        "semi-explicit-euler" => Ok(BatchMethod::SemiExplicitEuler),
+        "rkm" => Ok(BatchMethod::Rkm),
+        other => {
+            let message = format!("there is no method `{other}`: rosenbrock, semi-explicit-euler or rkm");
+            Err(PyValueError::new_err(message))
+        }
+    }
+}
+
 /// Many simulations of one model.
 #[pyclass(frozen, name = "Batch", module = "soleus._soleus")]
 pub struct PyBatch {
@@ -44,15 +57,7 @@ impl PyBatch {
         accuracy: f64,
         threads: usize,
     ) -> PyResult<Self> {
-        let method = match method {
-            "rosenbrock" => BatchMethod::Rosenbrock,
-            "semi-explicit-euler" => BatchMethod::SemiExplicitEuler,
-            "rkm" => BatchMethod::Rkm,
-            other => {
-                let message = format!("there is no method `{other}`: rosenbrock, semi-explicit-euler or rkm");
-                return Err(PyValueError::new_err(message));
-            }
-        };
+        let method = method_of(method)?;
         let s = &system.evaluator.system;
         let (nq, nz, ne) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
         let two = |width: usize| PyArray2::<f64>::zeros(py, [n, width], false).unbind();
@@ -87,6 +92,12 @@ impl PyBatch {
 
 #[pymethods]
 impl PyBatch {
+    /// How copies are computed.
+    #[getter]
+    fn backend(&self) -> &'static str {
+        "engine"
+    }
+
     fn __len__(&self) -> usize {
         self.count
     }

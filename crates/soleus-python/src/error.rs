@@ -4,10 +4,10 @@ use pyo3::prelude::*;
 use soleus::{Diagnostic, Error, ErrorKind, Severity};
 
 /// A diagnostic as the package takes it: severity, file, line, component, message, hint.
-pub type Told = (&'static str, String, u32, String, String, String);
+pub type DiagnosticFields = (&'static str, String, u32, String, String, String);
 
 /// A diagnostic as Python takes it.
-pub fn told(d: &Diagnostic) -> Told {
+pub fn diagnostic_fields(d: &Diagnostic) -> DiagnosticFields {
     let severity = match d.severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
@@ -29,15 +29,21 @@ pub fn raise(py: Python<'_>, what: &str, e: &Error) -> PyErr {
         Error::Read { source, .. } | Error::Write { source, .. } => source.raw_os_error(),
         _ => None,
     };
-    make(py, kind, &e.to_string(), e.diagnostics().iter().map(told).collect(), number)
+    make(py, kind, &e.to_string(), e.diagnostics().iter().map(diagnostic_fields).collect(), number)
 }
 
 /// An exception that the package makes.
-pub fn make(py: Python<'_>, kind: &str, message: &str, told: Vec<Told>, number: Option<i32>) -> PyErr {
+pub fn make(
+    py: Python<'_>,
+    kind: &str,
+    message: &str,
+    diagnostics: Vec<DiagnosticFields>,
+    number: Option<i32>,
+) -> PyErr {
     let made = py
         .import("soleus.errors")
         .and_then(|m| m.getattr("_make"))
-        .and_then(|make| make.call1((kind, message, told, number)));
+        .and_then(|make| make.call1((kind, message, diagnostics, number)));
     match made {
         Ok(exception) => PyErr::from_value(exception),
         Err(e) => e,

@@ -7,8 +7,11 @@
 
 mod arrow;
 mod batch;
+#[cfg(unix)]
+mod device;
 mod error;
 mod files;
+mod lanes;
 mod model;
 mod request;
 mod system;
@@ -42,8 +45,9 @@ const EXAMPLES: [(&str, &[u8]); 4] = [
 fn example_model<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
     let found = EXAMPLES.iter().find(|(n, _)| *n == name);
     let names = || EXAMPLES.map(|(n, _)| n).join(", ");
-    let (_, bytes) = found
-        .ok_or_else(|| PyKeyError::new_err(format!("there is no model `{name}`; there are: {}", names())))?;
+    let (_, bytes) = found.ok_or_else(|| {
+        PyKeyError::new_err(format!("no built-in model is called `{name}`; available: {}", names()))
+    })?;
     Ok(PyBytes::new(py, bytes))
 }
 
@@ -72,6 +76,13 @@ pub fn fill(m: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     m.add_class::<model::PyModel>()?;
     m.add_class::<system::PySystem>()?;
     m.add_class::<batch::PyBatch>()?;
+    m.add_class::<lanes::PyLanesBatch>()?;
+    #[cfg(unix)]
+    {
+        m.add_class::<device::PyDeviceArray>()?;
+        m.add_class::<device::PyDeviceBatch>()?;
+        m.add_function(wrap_pyfunction!(device::_host_array, m)?)?;
+    }
     m.add_class::<table::PyTable>()?;
     m.add_function(wrap_pyfunction!(table::read_table, m)?)?;
     m.add_function(wrap_pyfunction!(table::read_table_bytes, m)?)?;

@@ -1,6 +1,6 @@
 //! Models: the document of a file, looked at and changed by OpenSim's paths and names.
 
-use crate::error::{Told, make, raise, told};
+use crate::error::{DiagnosticFields, diagnostic_fields, make, raise};
 use crate::files::Layered;
 use crate::system::PySystem;
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyTypeError};
@@ -30,7 +30,7 @@ struct Inner {
     /// The model of the document as it is now.
     built: Option<Arc<Model>>,
     /// What was odd about the file.
-    diagnostics: Vec<Told>,
+    diagnostics: Vec<DiagnosticFields>,
 }
 
 impl Inner {
@@ -46,7 +46,7 @@ impl Inner {
         }
         let mut model = model.ok_or_else(|| Error::input(Path::new(&self.document.file), log.clone()))?;
         model.file_version = self.document.version;
-        self.diagnostics = log.list.iter().map(told).collect();
+        self.diagnostics = log.list.iter().map(diagnostic_fields).collect();
         Ok(self.built.insert(Arc::new(model)).clone())
     }
 
@@ -94,7 +94,7 @@ impl PyModel {
                     let model = PyModel::from_document(document);
                     let mut inner = model.inner();
                     inner.build()?;
-                    let more = log.list.iter().map(told).collect::<Vec<_>>();
+                    let more = log.list.iter().map(diagnostic_fields).collect::<Vec<_>>();
                     inner.diagnostics.splice(0..0, more);
                     drop(inner);
                     Ok(model)
@@ -198,7 +198,7 @@ impl PyModel {
 
     /// What was odd about the file.
     #[getter]
-    fn diagnostics(&self) -> Vec<Told> {
+    fn diagnostics(&self) -> Vec<DiagnosticFields> {
         self.inner().diagnostics.clone()
     }
 
@@ -240,7 +240,7 @@ impl PyModel {
             "controllers" => m.controllers.iter().map(|c| c.path.clone()).collect(),
             "probes" => m.probes.iter().map(|p| p.path.clone()).collect(),
             "contacts" => m.contact_geometries.iter().map(|g| g.path.clone()).collect(),
-            other => return Err(PyKeyError::new_err(format!("there is no list of {other}"))),
+            other => return Err(PyKeyError::new_err(format!("unknown kind of component: {other}"))),
         })
     }
 
@@ -256,7 +256,7 @@ impl PyModel {
         match (found.next(), found.next()) {
             (Some(c), None) => Ok(c.path.clone()),
             (Some(a), Some(b)) => Err(PyKeyError::new_err(format!(
-                "`{path}` may be {} or {}; give the whole path",
+                "`{path}` is ambiguous: {} or {}; give the full path",
                 a.path, b.path
             ))),
             _ => self.place(path).map(|_| path.to_string()),
@@ -398,9 +398,13 @@ impl PyModel {
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         match self.inner().build() {
             Ok(_) => Ok(()),
-            Err(e) => {
-                Err(make(py, "model", &e.to_string(), e.diagnostics().iter().map(told).collect(), None))
-            }
+            Err(e) => Err(make(
+                py,
+                "model",
+                &e.to_string(),
+                e.diagnostics().iter().map(diagnostic_fields).collect(),
+                None,
+            )),
         }
     }
 }

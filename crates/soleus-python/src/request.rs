@@ -124,7 +124,7 @@ impl Given {
                     Thing::Table(_) => "table",
                     Thing::Model(_) => "model",
                 };
-                Err(PyTypeError::new_err(format!("`{key}` cannot be a {what}: name a file")))
+                Err(PyTypeError::new_err(format!("`{key}` cannot be a {what}: give a file")))
             }
         }
     }

@@ -1,7 +1,10 @@
 //! Systems: everything that is computed from states, one or thousands.
 
 use crate::batch::PyBatch;
+#[cfg(unix)]
+use crate::device::PyDeviceBatch;
 use crate::error::raise;
+use crate::lanes::PyLanesBatch;
 use crate::watch::threads;
 use numpy::{IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -123,8 +126,7 @@ fn warn(py: Python<'_>, t: Troubles) -> PyResult<()> {
         words.push(format!("accelerations of {} states are undetermined: they are NaN", t.undetermined));
     }
     if t.not_in_equilibrium > 0 {
-        words
-            .push(format!("{} times a muscle found no equilibrium and kept its state", t.not_in_equilibrium));
+        words.push(format!("a muscle had no equilibrium {} times and kept its state", t.not_in_equilibrium));
     }
     py.import("soleus.errors")?.call_method1("_warn", (words.join("; "),))?;
     Ok(())
@@ -165,7 +167,7 @@ impl PySystem {
             "muscles" => l.muscles.clone(),
             "paths" => l.paths.clone(),
             "markers" => l.markers.clone(),
-            other => return Err(PyValueError::new_err(format!("there is no layout of `{other}`"))),
+            other => return Err(PyValueError::new_err(format!("unknown layout `{other}`"))),
         })
     }
 
@@ -247,7 +249,8 @@ impl PySystem {
             warn(py, found.map_err(|e| raise(py, "input", &e))?)?;
         }
         if single.is_some() {
-            let array = made.into_iter().next().ok_or_else(|| PyValueError::new_err("nothing is wanted"))?;
+            let array =
+                made.into_iter().next().ok_or_else(|| PyValueError::new_err("no quantity is requested"))?;
             return Ok(array.into_any());
         }
         let dict = PyDict::new(py);
@@ -358,6 +361,32 @@ impl PySystem {
         threads: Option<usize>,
     ) -> PyResult<PyBatch> {
         PyBatch::new(slf.py(), slf.get(), n, method, accuracy, self::threads(threads))
+    }
+
+    /// Many simulations side by side, on the lanes of this CPU.
+    #[pyo3(signature = (n, method="rosenbrock", single=false, threads=None))]
+    fn lanes_batch(
+        slf: &Bound<'_, Self>,
+        n: usize,
+        method: &str,
+        single: bool,
+        threads: Option<usize>,
+    ) -> PyResult<PyLanesBatch> {
+        PyLanesBatch::new(slf.py(), slf.get(), n, method, single, self::threads(threads))
+    }
+
+    /// Many simulations side by side, on a CUDA device: NVRTC is looked for under these names, and kernels are kept in a folder.
+    #[cfg(unix)]
+    #[pyo3(signature = (n, method, single, libraries, folder))]
+    fn device_batch(
+        slf: &Bound<'_, Self>,
+        n: usize,
+        method: &str,
+        single: bool,
+        libraries: Vec<String>,
+        folder: std::path::PathBuf,
+    ) -> PyResult<PyDeviceBatch> {
+        PyDeviceBatch::new(slf.py(), slf.get(), n, method, single, &libraries, &folder)
     }
 
     /// What it takes to make the same system elsewhere.

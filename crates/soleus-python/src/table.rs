@@ -80,7 +80,8 @@ fn take_of(name: &str) -> PyResult<Take> {
         "forces" => Take::Forces,
         "analog" => Take::Analog,
         other => {
-            let message = format!("`{other}` cannot be taken out of a C3D file: markers, forces or analog");
+            let message =
+                format!("`{other}` cannot be read from a C3D file: choose markers, forces or analog");
             return Err(PyValueError::new_err(message));
         }
     })
@@ -113,8 +114,7 @@ pub fn read_table_bytes(
 
 /// The bytes of a file.
 fn to_bytes(table: &Table, name: &str, fixed_digits: bool) -> Result<Vec<u8>, String> {
-    let format =
-        Format::of(name).ok_or("the ending of the name must be .sto, .mot, .trc, .csv or .parquet")?;
+    let format = Format::of(name).ok_or("the file name must end in .sto, .mot, .trc, .csv or .parquet")?;
     Ok(match format {
         Format::Trc => trc::write(table, name).map_err(|e| e.to_string())?.into_bytes(),
         Format::Csv => csv::write(table).into_bytes(),
@@ -324,7 +324,7 @@ impl PyTable {
     fn rename(&self, labels: Vec<String>) -> PyResult<PyTable> {
         if labels.len() != self.table.labels().len() {
             let message =
-                format!("{} labels cannot name {} columns", labels.len(), self.table.labels().len());
+                format!("there are {} labels for {} columns", labels.len(), self.table.labels().len());
             return Err(PyValueError::new_err(message));
         }
         let mut table = (*self.table).clone();

@@ -1,6 +1,6 @@
 //! The tools: a request by name, its fields as Python's values, and what it found.
 
-use crate::error::{raise, told};
+use crate::error::{diagnostic_fields, raise};
 use crate::files::Layered;
 use crate::request::{Given, Out};
 use crate::watch;
@@ -555,7 +555,7 @@ fn name_analyses(value: &mut Value) -> PyResult<()> {
             made.push(match item {
                 Value::String(name) => {
                     let setup = standard(&name)
-                        .ok_or_else(|| PyKeyError::new_err(format!("there is no analysis `{name}`")))?;
+                        .ok_or_else(|| PyKeyError::new_err(format!("no analysis is called `{name}`")))?;
                     serde_json::to_value(setup).unwrap_or(Value::Null)
                 }
                 other => other,
@@ -570,8 +570,7 @@ fn name_analyses(value: &mut Value) -> PyResult<()> {
 
 fn tool(name: &str) -> PyResult<(Runner, Value)> {
     let found = TOOLS.iter().find(|(n, ..)| *n == name);
-    let (_, runner, defaults) =
-        found.ok_or_else(|| PyKeyError::new_err(format!("there is no tool `{name}`")))?;
+    let (_, runner, defaults) = found.ok_or_else(|| PyKeyError::new_err(format!("unknown tool `{name}`")))?;
     let mut known = defaults();
     // Goals of one's own, which are left out where there are none.
     if let (Value::Object(fields), "track" | "inverse") = (&mut known, name) {
@@ -637,8 +636,8 @@ pub fn run<'py>(
     let files = Layered::new(memory);
     let done = watch::run(py, &files, watch::threads(threads), show.as_ref(), work)?;
     let out = PyDict::new(py);
-    out.set_item("diagnostics", done.told.diagnostics.iter().map(told).collect::<Vec<_>>())?;
-    out.set_item("notes", done.told.notes)?;
+    out.set_item("diagnostics", done.messages.diagnostics.iter().map(diagnostic_fields).collect::<Vec<_>>())?;
+    out.set_item("notes", done.messages.notes)?;
     let is_cancelled = |e: &Error| e.kind() == ErrorKind::Cancelled;
     let was_stopped = done.interruption.is_some();
     out.set_item("interruption", done.interruption.map(|e| e.into_value(py)))?;

@@ -17,9 +17,9 @@ const PATIENCE: Duration = Duration::from_millis(800);
 /// Room for deep recursion: models may be nested deeply, and threads of their own have little by default.
 const STACK: usize = 64 << 20;
 
-/// What was told on the way.
+/// What the work said on the way.
 #[derive(Default)]
-pub struct Told {
+pub struct Messages {
     /// What is odd about the input.
     pub diagnostics: Vec<Diagnostic>,
     /// Lines about the result.
@@ -34,27 +34,28 @@ type Shown = (String, f64, Option<f64>, Option<f64>, String);
 struct Door {
     start: Instant,
     is_cancelled: AtomicBool,
-    told: Mutex<Told>,
+    messages: Mutex<Messages>,
 }
 
 impl Door {
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn messages(&self) -> MutexGuard<'_, Messages> {
         // Lists are whole at every moment, whatever the thread that held them did.
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Monitor for Door {
     fn diagnostic(&self, d: &Diagnostic) {
-        self.told().diagnostics.push(d.clone());
+        self.messages().diagnostics.push(d.clone());
     }
 
     fn note(&self, line: &str) {
-        self.told().notes.push(line.to_string());
+        self.messages().notes.push(line.to_string());
     }
 
     fn progress(&self, p: &Progress) {
-        self.told().progress = Some((p.what.to_string(), p.done, p.total, p.left_s, p.detail.to_string()));
+        self.messages().progress =
+            Some((p.what.to_string(), p.done, p.total, p.left_s, p.detail.to_string()));
     }
 
     fn is_cancelled(&self) -> bool {
@@ -70,8 +71,8 @@ impl Monitor for Door {
 pub struct Done<T> {
     /// What it returned.
     pub value: T,
-    /// What it told.
-    pub told: Told,
+    /// What it said on the way.
+    pub messages: Messages,
     /// What stopped it, if something did: Ctrl-C, or an error while showing progress.
     pub interruption: Option<PyErr>,
 }
@@ -85,7 +86,8 @@ pub fn run<T: Send>(
     work: impl FnOnce(&Context) -> T + Send,
 ) -> PyResult<Done<T>> {
     let registry = crate::registry(py);
-    let door = Door { start: Instant::now(), is_cancelled: AtomicBool::new(false), told: Mutex::default() };
+    let door =
+        Door { start: Instant::now(), is_cancelled: AtomicBool::new(false), messages: Mutex::default() };
     let done = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
@@ -103,7 +105,7 @@ pub fn run<T: Send>(
                 let look = Python::attach(|py| {
                     py.check_signals()?;
                     let shown = show.filter(|_| door.start.elapsed() > PATIENCE);
-                    let progress = shown.and_then(|show| Some((show, door.told().progress.take()?)));
+                    let progress = shown.and_then(|show| Some((show, door.messages().progress.take()?)));
                     if let Some((show, progress)) = progress {
                         has_shown = true;
                         show.call1(py, progress)?;
@@ -127,8 +129,8 @@ pub fn run<T: Send>(
         })
     });
     let (value, interruption) = done?;
-    let told = door.told.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(Done { value, told, interruption })
+    let messages = door.messages.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Done { value, messages, interruption })
 }
 
 /// As many threads as asked for, or as there are cores.

@@ -10,7 +10,7 @@ pub enum RhsError {
     #[error(transparent)]
     Motion(#[from] MotionError),
     /// The state could not be put back on its constraints.
-    #[error("constraint equation {equation} is off by {error:.3e} (wanted {wanted:.0e})")]
+    #[error("constraint equation {equation} is violated by {error:.3e} (tolerance {wanted:.0e})")]
     NotProjected {
         /// Equation with the largest error.
         equation: usize,

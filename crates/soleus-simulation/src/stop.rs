@@ -58,7 +58,7 @@ pub enum Stop {
     },
     /// Newton's method did not converge at a fixed step.
     #[error(
-        "Newton's method at t = {time} s: {iterations} iterations, last change {change:.3e} (wanted {wanted:.0e}), most in state {component}"
+        "Newton's method did not converge at t = {time} s: {iterations} iterations, last change {change:.3e} (tolerance {wanted:.0e}), largest in state {component}"
     )]
     Newton {
         /// s, at the start of the step.
@@ -81,7 +81,7 @@ pub enum Stop {
         component: usize,
     },
     /// More steps than allowed.
-    #[error("{steps} steps taken at t = {time} s, no more allowed")]
+    #[error("maximum number of steps ({steps}) reached at t = {time} s")]
     StepLimit {
         /// s.
         time: f64,

@@ -5,11 +5,14 @@ use crate::session::{Refusal, Session};
 use crate::tools;
 use serde_json::{Value, json};
 use soleus::files::Files;
-use soleus::{Context, Diagnostic, Monitor, Progress};
+use soleus::{Context, Diagnostic, Monitor, Progress, Reached};
 use std::sync::{Mutex, PoisonError};
 
 /// Time between two words about progress, s: a page need not draw more often.
 const BETWEEN_S: f64 = 0.05;
+
+/// Time between two motions that a page is told of, s: each is drawn.
+const BETWEEN_MOTIONS_S: f64 = 0.25;
 
 /// Tells a page what a tool says.
 pub struct Teller<'a> {
@@ -21,8 +24,8 @@ pub struct Teller<'a> {
     pub seconds: &'a (dyn Fn() -> f64 + Sync),
     /// Whether the page asked to stop.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
-    /// When progress was told last.
-    pub last: Mutex<f64>,
+    /// When progress was told last, and when a motion was.
+    pub last: Mutex<[f64; 2]>,
 }
 
 impl Monitor for Teller<'_> {
@@ -37,12 +40,28 @@ impl Monitor for Teller<'_> {
     fn progress(&self, p: &Progress) {
         let now = (self.seconds)();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if now - *last < BETWEEN_S {
+        if now - last[0] < BETWEEN_S {
             return;
         }
-        *last = now;
+        last[0] = now;
         let progress = json!({ "what": p.what, "done": p.done, "total": p.total, "left_s": p.left_s, "detail": p.detail });
         (self.tell)(&json!({ "id": self.id, "progress": progress }));
+    }
+
+    fn wants_motion(&self) -> bool {
+        let now = (self.seconds)();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let wants = now - last[1] >= BETWEEN_MOTIONS_S;
+        if wants {
+            last[1] = now;
+        }
+        wants
+    }
+
+    fn motion(&self, r: &Reached) {
+        let error = r.marker_error.map(|(rms, max, worst)| json!({ "rms": rms, "max": max, "worst": worst }));
+        let reached = json!({ "names": r.names, "times": r.times, "rows": r.rows, "error": error });
+        (self.tell)(&json!({ "id": self.id, "reached": reached }));
     }
 
     fn is_cancelled(&self) -> bool {

@@ -125,3 +125,177 @@ fn identity_tools_from_json_give_the_same_bytes() {
     let empty = serde_json::to_value(InverseKinematics::default()).unwrap();
     assert!(soleus_studio::tools::run("inverse_kinematics", empty, &cx).is_err());
 }
+
+fn text_of(session: &mut Session, id: usize) -> Value {
+    ask(session, "write_model", json!({ "model": id })).value["text"].clone()
+}
+
+fn has(model: &Value, path: &str) -> bool {
+    model["components"].as_array().unwrap().iter().any(|c| c[0] == path)
+}
+
+/// Parts that are added and taken out again leave the file of before; versions lead back and forth.
+#[test]
+fn identity_parts_can_be_added_removed_and_restored() {
+    let (mut session, id, _) = session();
+    let before = text_of(&mut session, id);
+    let spring = json!({ "type": "spring", "coordinate": "knee_angle", "stiffness": 50.0, "name": "brace" });
+    let added = ask(&mut session, "add", json!({ "model": id, "part": spring })).value;
+    let with_spring = text_of(&mut session, id);
+    assert_ne!(with_spring, before);
+    let path = "/forceset/brace";
+    assert!(has(&added["model"], path), "{}", added["model"]["components"]);
+    let gone = ask(&mut session, "remove", json!({ "model": id, "path": path })).value;
+    assert!(!has(&gone["model"], path));
+    assert_eq!(text_of(&mut session, id), before);
+    ask(&mut session, "restore", json!({ "model": id, "version": gone["version"][0] }));
+    assert_eq!(text_of(&mut session, id), with_spring);
+    ask(&mut session, "restore", json!({ "model": id, "version": added["version"][0] }));
+    assert_eq!(text_of(&mut session, id), before);
+
+    let copied = ask(&mut session, "add", json!({ "model": id, "like": "/forceset/soleus" })).value;
+    assert_eq!(copied["path"], "/forceset/soleus_2");
+    assert!(has(&copied["model"], "/forceset/soleus_2"));
+    let marker = json!({ "name": "heel", "body": "foot" });
+    let marked = ask(&mut session, "add", json!({ "model": id, "marker": marker })).value;
+    assert!(marked["model"]["markers"].as_array().unwrap().iter().any(|m| m["name"] == "heel"));
+}
+
+/// What others need stays, and so does what is no member of a list; the model is as it was.
+#[test]
+fn analytic_parts_that_are_needed_stay() {
+    let (mut session, id, _) = session();
+    let before = text_of(&mut session, id);
+    for fields in [
+        json!({ "model": id, "path": "/bodyset/thigh" }),
+        json!({ "model": id, "path": "/forceset/soleus/path" }),
+        json!({ "model": id, "path": "/nothing" }),
+    ] {
+        assert!(session.answer("remove", &fields, &[]).is_err(), "{fields}");
+    }
+    for fields in [
+        json!({ "model": id, "like": "/" }),
+        json!({ "model": id, "part": { "type": "spring" } }),
+        json!({ "model": id, "part": { "type": "anchor" } }),
+        json!({ "model": id, "marker": { "name": "a b", "body": "foot" } }),
+        json!({ "model": id, "marker": { "name": "x", "body": "tail" } }),
+        json!({ "model": id }),
+    ] {
+        assert!(session.answer("add", &fields, &[]).is_err(), "{fields}");
+    }
+    assert!(session.answer("restore", &json!({ "model": id, "version": 3 }), &[]).is_err());
+    assert_eq!(text_of(&mut session, id), before);
+}
+
+/// A new point of a path lies between its original and the next, so that the path is as long as before.
+#[test]
+fn analytic_a_new_path_point_between_two_changes_no_length() {
+    let (mut session, id, _) = session();
+    let length = |session: &mut Session| {
+        let a = ask(session, "values", json!({ "model": id, "path": "/forceset/iliopsoas" })).value;
+        a["values"][0][1].as_f64().unwrap()
+    };
+    let before = length(&mut session);
+    let like = "/forceset/iliopsoas/path/GeometryPath/PathPointSet/iliopsoas-P1";
+    let added = ask(&mut session, "add", json!({ "model": id, "like": like })).value;
+    assert_eq!(added["path"], format!("{like}_2"));
+    assert!((length(&mut session) - before).abs() < 1e-12);
+}
+
+/// Handles lie where the points of a path are; one that is moved takes its point along, to a hundredth of a millimeter.
+#[test]
+fn identity_handles_move_what_they_hold() {
+    let (mut session, id, _) = session();
+    let handles = |session: &mut Session| {
+        let a = ask(session, "handles", json!({ "model": id, "path": "/forceset/iliopsoas" }));
+        a.value["handles"].as_array().unwrap().clone()
+    };
+    let list = handles(&mut session);
+    assert!(list.iter().filter(|h| h["kind"] == "point").count() >= 3, "{list:?}");
+    let pose = ask(&mut session, "pose", json!({ "model": id }));
+    let (poses, points) = (numbers(&pose, &pose.value["poses"]), numbers(&pose, &pose.value["points"]));
+    // In the default pose of this model bodies are not turned: the first point is its station beside its body.
+    let body = list[0]["body"].as_u64().unwrap() as usize;
+    for k in 0..3 {
+        let station = list[0]["station"][k].as_f64().unwrap();
+        assert!((poses[7 * body + k] + station - points[k]).abs() < 1e-6);
+    }
+    let mut to = list[0].clone();
+    let station = [0.0123, -0.0456, 0.0789];
+    to["station"] = json!(station);
+    to["model"] = json!(id);
+    let moved = ask(&mut session, "move", to.clone()).value;
+    assert_eq!(moved["after"], "0.0123 -0.0456 0.0789");
+    assert_eq!(handles(&mut session)[0]["station"], json!(station));
+    to["station"] = json!([0.0, 1.0]);
+    assert!(session.answer("move", &to, &[]).is_err());
+    let set = json!({ "model": id, "path": list[0]["path"], "name": "location", "text": moved["before"] });
+    ask(&mut session, "set", set);
+    assert_eq!(handles(&mut session)[0]["station"], list[0]["station"]);
+}
+
+/// Wrap objects have handles too, of a muscle that knows them and of their own.
+#[test]
+fn identity_wrap_objects_have_handles() {
+    let (mut session, id, model) = session();
+    let paths = model["paths"].as_array().unwrap().iter().map(|p| p["path"].clone());
+    let mut wraps = Vec::new();
+    for path in paths {
+        let a = ask(&mut session, "handles", json!({ "model": id, "path": path })).value;
+        wraps.extend(a["handles"].as_array().unwrap().iter().filter(|h| h["kind"] == "wrap").cloned());
+    }
+    assert!(!wraps.is_empty());
+    let own = ask(&mut session, "handles", json!({ "model": id, "path": wraps[0]["path"] })).value;
+    assert_eq!(own["handles"][0]["path"], wraps[0]["path"]);
+    let mut to = wraps[0].clone();
+    (to["model"], to["station"]) = (json!(id), json!([0.0, -0.4, 0.01]));
+    ask(&mut session, "move", to);
+    let now = ask(&mut session, "handles", json!({ "model": id, "path": wraps[0]["path"] })).value;
+    let place = now["handles"][0]["station"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap());
+    assert!(place.zip([0.0, -0.4, 0.01]).all(|(a, b)| (a - b).abs() < 1e-5));
+}
+
+/// A motion in numbers has the frames of a pose at the same values; one that takes the place of another keeps its number.
+#[test]
+fn identity_reached_motions_are_poses() {
+    let (mut session, id, _) = session();
+    let reached = json!({ "names": ["knee_angle"], "times": [0.0, 0.1], "rows": [[-0.2], [-0.5]] });
+    let open = ask(&mut session, "open_motion", json!({ "model": id, "reached": reached })).value;
+    let frames = ask(&mut session, "frames", json!({ "motion": open["id"], "rows": [1] }));
+    let pose = ask(&mut session, "pose", json!({ "model": id, "q": { "knee_angle": -0.5 } }));
+    assert_eq!(numbers(&frames, &frames.value["poses"]), numbers(&pose, &pose.value["poses"]));
+    let next = json!({ "model": id, "reached": reached, "replace": open["id"] });
+    assert_eq!(ask(&mut session, "open_motion", next).value["id"], open["id"]);
+    let wrong = json!({ "names": ["knee_angle"], "times": [0.0], "rows": [[1.0, 2.0]] });
+    assert!(session.answer("open_motion", &json!({ "model": id, "reached": wrong }), &[]).is_err());
+}
+
+/// Tells of the motions that were reached.
+#[derive(Default)]
+struct Seen(std::sync::Mutex<Vec<(usize, Option<f64>)>>);
+
+impl soleus::Monitor for Seen {
+    fn wants_motion(&self) -> bool {
+        true
+    }
+
+    fn motion(&self, r: &soleus::Reached) {
+        assert_eq!(r.rows.len(), r.times.len());
+        assert!(r.rows.iter().all(|row| row.len() == r.names.len()));
+        self.0.lock().unwrap().push((r.times.len(), r.marker_error.map(|e| e.0)));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.lock().unwrap().len() >= 3
+    }
+}
+
+/// Iterates of a predicted walk are told as whole motions.
+#[test]
+fn identity_iterates_are_told() {
+    let (seen, files) = (Seen::default(), Memory::new());
+    let walk = soleus::PredictWalk::default().run(&Context::new(&files).with_monitor(&seen));
+    assert!(walk.is_err());
+    let told = seen.0.into_inner().unwrap();
+    assert!(told.len() >= 3 && told.iter().all(|(count, error)| *count > 5 && error.is_none()), "{told:?}");
+}

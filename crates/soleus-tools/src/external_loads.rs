@@ -9,14 +9,14 @@ use soleus_model::force::{ExternalForce, Force, ForceKind};
 #[non_exhaustive]
 pub enum LoadsError {
     /// No table for a force.
-    #[error("external force `{force}` names no data, and neither do the loads")]
+    #[error("external force `{force}` has no data file, and neither do the loads")]
     NoData {
         /// The force.
         force: String,
     },
     /// An identifier that does not name three columns.
     #[error(
-        "external force `{force}`: `{identifier}` begins {found} column(s) of the data, but must begin 3 (x, y, z)"
+        "external force `{force}`: `{identifier}` matches {found} column(s) of the data; expected 3 (x, y, z)"
     )]
     Columns {
         /// The force.
@@ -27,7 +27,7 @@ pub enum LoadsError {
         found: usize,
     },
     /// Values are missing.
-    #[error("external force `{force}`: column `{label}` has no number at row {row} (from 0)")]
+    #[error("external force `{force}`: column `{label}` has no value at row {row} (counted from 0)")]
     Missing {
         /// The force.
         force: String,

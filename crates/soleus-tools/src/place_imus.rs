@@ -22,7 +22,7 @@ pub enum Error {
     #[error(transparent)]
     System(#[from] SystemError),
     /// The constraints of the model cannot be met.
-    #[error("the default pose cannot be made to meet the constraints: {0}")]
+    #[error("the constraints cannot be satisfied in the default pose: {0}")]
     NotAssembled(#[from] NotAssembled),
     /// The data are not orientations.
     #[error("the data are not orientations: {reason}")]
@@ -34,13 +34,13 @@ pub enum Error {
     #[error("no column has the name of a body followed by `_imu`")]
     NoSensors,
     /// The sensor that tells the heading is not in the data.
-    #[error("the data have no column `{label}` to take the heading from")]
+    #[error("the data have no column `{label}` for the heading")]
     NoBase {
         /// Its name.
         label: String,
     },
     /// No joint connects a body with ground.
-    #[error("no joint has ground as its parent, so that the model has no heading")]
+    #[error("no joint has ground as its parent, so the heading is undefined")]
     NoRoot,
 }
 
@@ -84,10 +84,10 @@ pub fn place_imus(
     heading: Option<&Heading>,
 ) -> Result<PlacedImus, Error> {
     if orientations.element() != Cell::Quaternion {
-        return Err(Error::NotOrientations { reason: "they do not come as quaternions" });
+        return Err(Error::NotOrientations { reason: "the columns are not quaternions" });
     }
     if orientations.rows() == 0 {
-        return Err(Error::NotOrientations { reason: "they have no rows" });
+        return Err(Error::NotOrientations { reason: "the table has no rows" });
     }
     let bare = Model { forces: Vec::new(), ..model.clone() };
     let system = System::compile(&bare)?;

@@ -23,7 +23,7 @@ pub fn check_times(table: &Table, log: &mut Diagnostics) {
     let t = table.times();
     if let Some(i) = (1..t.len()).find(|&i| !(t[i] > t[i - 1])) {
         let message = format!("time {} s in row {} does not follow {} s", t[i], i + 1, t[i - 1]);
-        log.error(0, "", message, "rows must be in the order of time, each time once");
+        log.error(0, "", message, "rows must be sorted by time, without repeats");
         return;
     }
     let mut steps: Vec<f64> = t.windows(2).map(|w| w[1] - w[0]).collect();
@@ -33,7 +33,8 @@ pub fn check_times(table: &Table, log: &mut Diagnostics) {
     let slack = 1.1e-3 + 0.01 * typical;
     if let Some(&longest) = steps.last().filter(|s| **s - typical > slack) {
         let i = (1..t.len()).find(|&i| t[i] - t[i - 1] == longest).unwrap_or(1);
-        let message = format!("rows are {typical:.4} s apart, but {longest:.4} s pass before {} s", t[i]);
+        let message =
+            format!("rows are {typical:.4} s apart, but there is a gap of {longest:.4} s before {} s", t[i]);
         log.warn(
             0,
             "",
@@ -49,8 +50,8 @@ pub fn check_times(table: &Table, log: &mut Diagnostics) {
         if (mean / hz - 1.0).abs() > slack
             && steps.last().is_some_and(|s| *s - typical <= slack * typical + 1.1e-3)
         {
-            let message = format!("the header states {hz} frames per second, but the times say {mean:.2}");
-            log.warn(0, "", message, "the times are used");
+            let message = format!("the header gives {hz} frames per second, the time column {mean:.2}");
+            log.warn(0, "", message, "the time column is used");
         }
     }
 }
@@ -62,10 +63,10 @@ pub fn check_cutoff(times: &[f64], cutoff_hz: f64, log: &mut Diagnostics) {
     let rate = 1.0 / step;
     if cutoff_hz >= 0.5 * rate {
         let message = format!(
-            "a cutoff of {cutoff_hz} Hz is more than half of {rate:.1} rows per second: {:.1} Hz is taken",
+            "a cutoff of {cutoff_hz} Hz is above half the sampling rate of {rate:.1} Hz: {:.1} Hz is used",
             0.49 * rate
         );
-        log.warn(0, "", message, "leave the filter out, or give it a lower cutoff, such as 6 Hz for gait");
+        log.warn(0, "", message, "omit the filter, or use a lower cutoff, such as 6 Hz for gait");
     }
 }
 
@@ -113,9 +114,11 @@ pub fn check_angles(model: &Model, motion: &Table, log: &mut Diagnostics) {
         }
     }
     if let Some((name, _, largest)) = worst {
-        let message =
-            format!("angles are read as radians, but `{name}` reaches {largest:.0}: these look like degrees");
-        log.warn(0, "", message, "write `inDegrees=yes` into the header of the table");
+        let message = format!(
+            "angles are assumed to be in radians, but `{name}` reaches {largest:.0}: these look like degrees"
+        );
+        let remedy = "write `inDegrees=yes` in the header of the table; a .csv file has no header: use `soleus convert --degrees`";
+        log.warn(0, "", message, remedy);
     }
 }
 
@@ -141,10 +144,10 @@ fn check_radians(model: &Model, motion: &Table, log: &mut Diagnostics) {
     }
     if count >= 3 && largest_of_all < std::f64::consts::PI && fastest.1 > MOVES {
         let message = format!(
-            "angles are read as degrees, but none exceeds {largest_of_all:.2} while `{}` changes by {:.2} in {WINDOW_S} s: these look like radians",
+            "angles are assumed to be in degrees, but none exceeds {largest_of_all:.2} while `{}` changes by {:.2} in {WINDOW_S} s: these look like radians",
             fastest.0, fastest.1
         );
-        log.warn(0, "", message, "write `inDegrees=no` into the header of the table");
+        log.warn(0, "", message, "write `inDegrees=no` in the header of the table");
     }
 }
 
@@ -175,7 +178,7 @@ fn check_lengths(model: &Model, motion: &Table, log: &mut Diagnostics) {
     }
     if let Some((name, _, most)) = worst {
         let message = format!(
-            "lengths are read as meters, but `{name}` reaches {most:.0}: these look like millimeters"
+            "lengths are assumed to be in meters, but `{name}` reaches {most:.0}: these look like millimeters"
         );
         log.warn(0, "", message, "write translations in meters");
     }
@@ -190,13 +193,14 @@ pub fn check_markers(model: &Model, system: &System, markers: &Table, log: &mut 
         let sample = |names: Vec<&str>| names.into_iter().take(4).collect::<Vec<_>>().join(", ");
         let data = sample(markers.labels().iter().map(String::as_str).collect());
         let own = sample(model.markers.iter().map(|m| m.name.as_str()).collect());
-        let message =
-            format!("no marker of the data is on the model: the data have {data}, …; the model has {own}, …");
+        let message = format!(
+            "the data and the model have no marker in common: the data have {data}, …; the model has {own}, …"
+        );
         log.error(
             0,
             "",
             message,
-            "rename the markers, or put a marker set on the model (soleus scale --marker-set)",
+            "rename the markers, or add a marker set to the model (soleus scale --marker-set)",
         );
         return;
     }
@@ -217,7 +221,7 @@ pub fn check_markers(model: &Model, system: &System, markers: &Table, log: &mut 
     });
     let clouds: Vec<Vec3<f64>> = clouds.collect();
     if clouds.is_empty() {
-        log.warn(0, "", "fewer than three markers are seen in every frame that was looked at", "");
+        log.warn(0, "", "fewer than three markers are visible in all frames checked", "");
         return;
     }
     let mean = clouds.iter().fold(Vec3::zero(), |a, b| a + *b) * (1.0 / clouds.len() as f64);
@@ -240,11 +244,11 @@ pub fn check_markers(model: &Model, system: &System, markers: &Table, log: &mut 
     // A standing model is tallest along y; data that are tallest along z were recorded with z up.
     let is_tall = model_size.y > 1.5 * model_size.x.max(model_size.z);
     if is_tall && mean.z > 1.5 * mean.y {
-        let hint = "turn the data first: soleus convert IN OUT --rotate x:-90";
+        let hint = "rotate the data first: soleus convert IN OUT --rotate x:-90";
         log.warn(
             0,
             "",
-            "the markers are tallest along z, the model along y: the data look as if z were up",
+            "the markers extend most along z, the model along y: the data seem to have z up",
             hint,
         );
     }
@@ -287,11 +291,11 @@ pub fn check_ground_reactions(model: &Model, forces: &[Force], log: &mut Diagnos
             log.warn(0, "", message, "check its identifiers, and that the plate was stepped on");
         } else if is_ground && sum < 0.0 {
             let message = format!(
-                "external force `{}` pulls: its vertical part is {:.0} N on average while loaded",
+                "external force `{}` points down: its mean vertical component is {:.0} N while loaded",
                 f.name,
                 sum / loaded as f64
             );
-            let hint = "the plate faces the wrong way, or the data hold the force on the plate: change signs, or turn the axes";
+            let hint = "the data may be the force on the plate rather than on the foot: change the sign, or rotate the axes";
             log.warn(0, "", message, hint);
         }
     }
@@ -335,16 +339,16 @@ impl Residuals {
                 "the residual force is {part:.0} % of the weight, largest at {:.3} s",
                 self.worst_time
             );
-            let hint = "check that loads and motion are of the same trial and have the same times, that every plate that was stepped on is among the loads, the axes, and the mass of the model";
+            let hint = "check that loads and motion are from the same trial and synchronised, that every plate stepped on is included, the axes, and the mass of the model";
             log.warn(0, "", message, hint);
         }
         if self.moment_rms > LARGE_ARM_M * self.weight && self.weight > 0.0 {
             let away = length(self.moment_rms / self.weight);
             let message = format!(
-                "the residual moment is {:.0} N m (RMS), as if the loads acted {away} from where they do",
+                "the residual moment is {:.0} N m (RMS), as if the loads were applied {away} from their true points",
                 self.moment_rms
             );
-            let hint = "check unit, axes and origin of the points where the loads act, and that motion and loads have the same times";
+            let hint = "check the unit, axes and origin of the centres of pressure, and that motion and loads are synchronised";
             log.warn(0, "", message, hint);
         }
     }
@@ -414,19 +418,19 @@ mod tests {
         assert_eq!(of(vec![0.0, 0.017, 0.033, 0.05, 0.067]), "", "times with three decimals");
         assert!(of(vec![0.0, 0.01, 0.005]).contains("error: time 0.005 s in row 3"));
         assert!(of(vec![0.0, 0.01, 0.01]).contains("error"));
-        assert!(of(vec![0.0, 0.01, 0.02, 0.09, 0.10]).contains("0.0700 s pass before 0.09 s"));
+        assert!(of(vec![0.0, 0.01, 0.02, 0.09, 0.10]).contains("a gap of 0.0700 s before 0.09 s"));
         let mut t = times((0..100).map(|i| 0.01 * f64::from(i)).collect());
         t.set_metadata("DataRate", "100");
         assert_eq!(findings(|log| check_times(&t, log)), "");
         t.set_metadata("DataRate", "250");
-        assert!(findings(|log| check_times(&t, log)).contains("header states 250"));
+        assert!(findings(|log| check_times(&t, log)).contains("header gives 250"));
     }
 
     #[test]
     fn analytic_cutoffs_that_filter_nothing() {
         let t: Vec<f64> = (0..50).map(|i| 0.01 * i as f64).collect();
         assert_eq!(findings(|log| check_cutoff(&t, 6.0, log)), "");
-        assert!(findings(|log| check_cutoff(&t, 60.0, log)).contains("49.0 Hz is taken"));
+        assert!(findings(|log| check_cutoff(&t, 60.0, log)).contains("49.0 Hz is used"));
     }
 
     #[test]
@@ -480,9 +484,9 @@ mod tests {
         assert_eq!(seen(labels.clone(), &|p| p), "");
         assert!(seen(labels.clone(), &|p| p.map(|x| 1e3 * x)).contains("millimeters read as meters"));
         assert!(seen(labels.clone(), &|p| p.map(|x| 1e-3 * x)).contains("meters read as millimeters"));
-        assert!(seen(labels.clone(), &|[x, y, z]| [x, -z, y]).contains("z were up"));
+        assert!(seen(labels.clone(), &|[x, y, z]| [x, -z, y]).contains("seem to have z up"));
         let other = labels.iter().map(|l| format!("M{l}")).collect();
-        assert!(seen(other, &|p| p).contains("error: no marker of the data is on the model"));
+        assert!(seen(other, &|p| p).contains("error: the data and the model have no marker in common"));
     }
 
     #[test]
@@ -511,7 +515,7 @@ mod tests {
         let of = |fy: f64| findings(|log| check_ground_reactions(&model, &plate(fy), log));
         assert_eq!(of(weight.max(30.0)), "");
         assert!(of(0.0).contains("has no data"));
-        assert!(of(-weight.max(30.0)).contains("pulls"));
+        assert!(of(-weight.max(30.0)).contains("points down"));
         assert!(of(100.0 * weight.max(30.0)).contains("times the weight"));
     }
 
@@ -531,6 +535,6 @@ mod tests {
         };
         assert_eq!(of(0.05, 0.03), "");
         assert!(of(0.19, 0.03).contains("19 % of the weight"), "{}", of(0.19, 0.03));
-        assert!(of(0.05, 0.23).contains("acted 23 cm from"), "{}", of(0.05, 0.23));
+        assert!(of(0.05, 0.23).contains("applied 23 cm from"), "{}", of(0.05, 0.23));
     }
 }

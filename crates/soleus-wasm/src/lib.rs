@@ -100,7 +100,7 @@ pub unsafe extern "C" fn engine_answer(engine: *mut Engine, bytes: *mut Vec<u8>)
                     tell: &tell_page,
                     seconds: &seconds,
                     cancelled: &|| false,
-                    last: Mutex::new(0.0),
+                    last: Mutex::new([0.0; 2]),
                 };
                 engine::run(&*engine.files, &teller, 1, &value)
             } else {

@@ -7,6 +7,7 @@
 //! compute at the same time; on two it is that of the clock.
 
 use soleus::engine::dynamics::{Options, State};
+use soleus::engine::math::Random;
 use soleus::states::batch::Copies;
 use soleus::states::{Batch, BatchMethod, Evaluator, Rows, States};
 use soleus::{Context, Disk};
@@ -71,17 +72,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (n, nz, ne) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
 
     // States as those of the Python program: about the default one, muscles in equilibrium. The numbers are others.
-    let mut seed = 1u64;
-    let mut random = || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) as f64 / 2f64.powi(31) - 1.0
-    };
+    let mut random = Random::new(1);
     let (mut q, mut u, mut z, e) = (Vec::new(), Vec::new(), Vec::new(), vec![0.05; STATES * ne]);
     let mut ws = s.workspace();
     for _ in 0..STATES {
         let mut x: State<f64> = s.default_state.clone();
-        x.q.iter_mut().for_each(|q| *q += 0.02 * random());
-        x.u.iter_mut().for_each(|u| *u += 0.2 * random());
+        x.q.iter_mut().for_each(|q| *q += 0.02 * random.signed());
+        x.u.iter_mut().for_each(|u| *u += 0.2 * random.signed());
         s.solve_equilibrium(&mut x, &e[..ne], &mut ws);
         q.extend(x.q);
         u.extend(x.u);

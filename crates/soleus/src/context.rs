@@ -48,6 +48,19 @@ impl Progress<'_> {
     }
 }
 
+/// The motion that a tool has reached, while it is at work.
+#[derive(Clone, Copy, Debug)]
+pub struct Reached<'a> {
+    /// Names of coordinates, or of states.
+    pub names: &'a [String],
+    /// Times, s: all of them of a solver that improves a whole motion, one of a tool that goes frame by frame.
+    pub times: &'a [f64],
+    /// Values for each time, rad or m, and those of states.
+    pub rows: &'a [Vec<f64>],
+    /// Errors of markers at this frame, m, where markers are followed: root mean square, the largest, and its marker.
+    pub marker_error: Option<(f64, f64, &'a str)>,
+}
+
 /// Who is told what a tool does, and may stop it. Called from any thread.
 pub trait Monitor: Sync {
     /// Something odd about the input, in the order of the tool's work.
@@ -58,6 +71,14 @@ pub trait Monitor: Sync {
 
     /// A step of long work is done. Called often: who shows it chooses when.
     fn progress(&self, _: &Progress) {}
+
+    /// Whether the motion that was reached is worth telling now: who draws it says how often.
+    fn wants_motion(&self) -> bool {
+        false
+    }
+
+    /// The motion that was reached.
+    fn motion(&self, _: &Reached) {}
 
     /// Whether the tool should stop as soon as it can, and keep what it has.
     fn is_cancelled(&self) -> bool {

@@ -219,12 +219,12 @@ impl Convert {
         };
         let markers = Some(own).filter(|t| t.element() == Element::Vec(3)).and_then(|t| t.in_meters());
         let Some(turn) = markers.as_ref().and_then(laboratory_turn) else {
-            let message = "which axis is up, and which way the subject goes, cannot be told";
-            let hint = "markers of heels, toes and pelvis tell it; or turn with --rotate x:-90";
+            let message = "the vertical axis and the walking direction could not be determined";
+            let hint = "heel, toe and pelvis markers are needed; or rotate with --rotate x:-90";
             return Err(Error::content(input, 0, "", message, hint));
         };
         cx.note(format!(
-            "the data have {} up, and the subject faces along {}: {}",
+            "the data have {} up, the subject faces along {}: {}",
             turn.up,
             turn.forward,
             if turn.words.is_empty() { "kept".to_string() } else { format!("turned by {}", turn.words) }
@@ -238,7 +238,7 @@ impl Convert {
         match Format::of(&path.to_string_lossy()) {
             Some(format) => Ok(Some(format)),
             None => {
-                let message = "the ending of the output must be .sto, .mot, .trc, .csv or .parquet";
+                let message = "the file name must end in .sto, .mot, .trc, .csv or .parquet";
                 Err(Error::content(path, 0, "", message, ""))
             }
         }
@@ -247,11 +247,11 @@ impl Convert {
     /// Numbers that nothing can be done with.
     fn check_numbers(&self) -> Result<(), Error> {
         let input = self.input.path();
-        not_negative(input, "the least force on a plate, N", self.force_threshold_n)?;
+        not_negative(input, "the force threshold of a plate, N", self.force_threshold_n)?;
         for turn in &self.rotate {
-            finite(input, "the angle of a turn, degrees", turn.deg)?;
+            finite(input, "the rotation angle, degrees", turn.deg)?;
         }
-        for (hz, what) in [(self.rate, "rate"), (self.lowpass_hz, "cutoff of a filter")] {
+        for (hz, what) in [(self.rate, "rate"), (self.lowpass_hz, "cutoff frequency")] {
             if let Some(hz) = hz.filter(|hz| !(*hz > 0.0 && hz.is_finite())) {
                 return Err(Error::content(
                     input,
@@ -272,17 +272,17 @@ impl Convert {
         let mut log = Diagnostics::new(input.display().to_string());
         let unit = table.metadata_value("Units").map(str::to_string);
         if let Some(given) = &o.from_units {
-            let refuse = |message: String| Error::content(input, 0, "", message, "leave --from-units out");
+            let refuse = |message: String| Error::content(input, 0, "", message, "omit --from-units");
             if meters_per(given).is_none() {
                 return Err(refuse(format!("`{given}` is not a unit of length")));
             }
             if let Some(unit) = unit.as_ref().filter(|u| meters_per(u) != meters_per(given)) {
-                return Err(refuse(format!("the file says that its unit of length is {unit}")));
+                return Err(refuse(format!("the file already states its unit of length: {unit}")));
             }
             table.set_metadata("Units", given.as_str());
         } else if format == Some(Format::Trc) && unit.is_none() {
-            let message = "the file does not say its unit of length; the .trc will say m";
-            log.warn(0, "", message, "say it with --from-units");
+            let message = "the file does not state its unit of length; the .trc is written as m";
+            log.warn(0, "", message, "state it with --from-units");
         }
         if o.degrees {
             table.in_degrees = Some(true);
@@ -295,13 +295,13 @@ impl Convert {
                 log.warn(
                     0,
                     "",
-                    format!("lengths are in {unit}, which a .csv cannot say"),
-                    "write m with --units m, or read it again with --from-units",
+                    format!("lengths are in {unit}, which a .csv file cannot record"),
+                    "write meters with --units m, or use --from-units when you read the file",
                 );
             }
             if table.in_degrees == Some(true) && !has_loads(table) {
-                let message = "angles are in degrees, which a .csv cannot say";
-                log.warn(0, "", message, "read it again with --degrees");
+                let message = "angles are in degrees, which a .csv file cannot record";
+                log.warn(0, "", message, "use --degrees when you read the file");
             }
         }
         cx.report(&log);
@@ -330,13 +330,12 @@ fn tell_resampling(cx: &Context, path: &Path, times: &[f64]) {
         return;
     }
     let rate = 1.0 / step;
-    let message =
-        format!("rows are not in even steps: the filter takes one every {step:.6} s ({rate:.2} Hz)");
+    let message = format!("rows are not equally spaced: the filter resamples at {step:.6} s ({rate:.2} Hz)");
     match step > smallest {
         // The step is not the smallest one, so that some rows come closer than the result can show.
         true => {
             let hint = format!(
-                "some rows are {smallest:.3e} s apart, which would ask for too many rows; --rate gives another rate"
+                "some rows are {smallest:.3e} s apart, which would give too many rows; set the rate with --rate"
             );
             cx.warn(path, message, &hint);
         }
@@ -370,7 +369,7 @@ fn bytes(table: &Table, format: Format, output: &Path, fixed: bool) -> Result<Ve
         Format::Trc => {
             let name = output.file_name().unwrap_or_default().to_string_lossy();
             let text = trc::write(table, &name);
-            let wrong = |e| Error::content(output, 0, "", format!("{e}, so it cannot become a .trc"), "");
+            let wrong = |e| Error::content(output, 0, "", format!("{e}; it cannot be written as .trc"), "");
             text.map_err(wrong)?.into_bytes()
         }
         Format::Parquet => parquet::write(table),
@@ -402,8 +401,7 @@ fn rotated(table: &Table, R: Rotation<f64>) -> Result<Table, String> {
 fn change_units(table: &mut Table, unit: &str) -> Result<(), String> {
     let wanted = meters_per(unit).ok_or_else(|| format!("`{unit}` is not a unit of length"))?;
     let Some(old) = table.metadata_value("Units") else {
-        let message =
-            "the file does not say its unit of length, as markers (.trc, .c3d) do; say it with --from-units";
+        let message = "the file does not state its unit of length, as .trc and .c3d files do; state it with --from-units";
         return Err(message.to_string());
     };
     let old = meters_per(old).ok_or_else(|| format!("the file's unit `{old}` is not a unit of length"))?;

@@ -65,7 +65,7 @@ impl Equilibrium {
     /// Finds the state.
     pub fn run(&self, cx: &Context) -> Result<StateAtRest, Error> {
         let path = self.model.path();
-        positive(path, "the largest force left unbalanced, N or N m", self.tolerance)?;
+        positive(path, "the tolerance, N or N m", self.tolerance)?;
         self.excitation.map(|e| finite(path, "the excitation of every muscle", e)).transpose()?;
         let (model, system) = model::system(cx, &self.model, &Options::default())?;
         let both = (&model, &system);
@@ -103,13 +103,12 @@ impl Equilibrium {
             e => failure(&model, &system, &e),
         })?;
         cx.note(format!(
-            "at rest to {:.1e} (N, N m, m): {} Newton iterations after {:.2} s of damped motion in {} steps",
+            "equilibrium to {:.1e} (N, N m, m): {} Newton iterations after {:.2} s of damped motion in {} steps",
             rest.residual, rest.iterations, rest.time, rest.steps
         ));
         if rest.jump > options.max_jump {
             let message = format!(
-                "it lies {:.3} rad or m from where the motion was after that time; it may be another one than the \
-                 model settles in",
+                "it is {:.3} rad or m away from the end of the damped motion; the model may settle in a different equilibrium",
                 rest.jump
             );
             cx.warn(path, message, "");
@@ -161,7 +160,7 @@ impl Outcome for StateAtRest {
             Some(_) => Ok(()),
             None => {
                 let message =
-                    format!("the eigenvalues of `{}` about this state were not found", self.model_name);
+                    format!("the eigenvalues of `{}` at this state could not be computed", self.model_name);
                 Err(Error::NotSolved { message })
             }
         }
@@ -180,7 +179,7 @@ fn hold_above_minimum(cx: &Context, (model, system): (&Model, &System), controls
         }
     }
     if let (Some(first), n) = (raised.first(), raised.len()) {
-        cx.note(format!("note: {n} muscles have their least excitation, {first} or so"));
+        cx.note(format!("note: {n} muscles are at their minimum excitation ({first} …)"));
     }
 }
 
@@ -193,13 +192,13 @@ fn failure(model: &Model, system: &System, e: &RestError) -> Error {
     let forces: Vec<(usize, f64)> = match e {
         RestError::Unbalanced { forces } => forces.clone(),
         RestError::NotFound { forces, equation, .. } => {
-            message += &format!(", most in the equation of {}", state_name(model, system, *equation));
+            message += &format!(", largest in the equation of {}", state_name(model, system, *equation));
             forces.iter().copied().enumerate().collect()
         }
         RestError::Stopped { .. } => Vec::new(),
         RestError::Motion(stop) => {
             let blame = stop.component().map(|c| state_name(model, system, c));
-            message += &blame.map_or(String::new(), |b| format!("\n  most to blame: {b}"));
+            message += &blame.map_or(String::new(), |b| format!("\n  largest contribution: {b}"));
             Vec::new()
         }
     };
@@ -222,8 +221,7 @@ fn failure(model: &Model, system: &System, e: &RestError) -> Error {
     {
         let (name, _, unit) = named(*mobility);
         message += &format!(
-            "\n  it still moves: {name} at {speed:.1e} {unit}; friction that depends on speed, as of most contacts, lets a \
-             model creep and holds nothing at rest"
+            "\n  it still moves: {name} at {speed:.1e} {unit}; velocity-dependent friction, as in most contact models, cannot hold a model at rest"
         );
     }
     if let RestError::Unbalanced { .. } = e {
@@ -233,7 +231,7 @@ fn failure(model: &Model, system: &System, e: &RestError) -> Error {
     if let RestError::NotFound { residual, .. } = e
         && *residual < 1e-4
     {
-        message += &format!("\nhint: if {residual:.1e} is good enough, say so: --tolerance");
+        message += &format!("\nhint: if {residual:.1e} is acceptable, set --tolerance");
     }
     Error::NotSolved { message }
 }
@@ -253,8 +251,8 @@ fn eigenvalues(cx: &Context, system: &System, controls: &[f64], at: &State<f64>)
     let largest = values.iter().map(|v| v.re.hypot(v.im)).fold(0.0, f64::max);
     let growing = values.iter().filter(|v| v.re > 1e-7 * largest.max(1.0)).count();
     let verdict = match growing {
-        0 => "none grows: stable, or neutral".to_string(),
-        n => format!("{n} grow: not stable"),
+        0 => "no growing mode: stable or neutral".to_string(),
+        n => format!("{n} growing modes: unstable"),
     };
     let about = if held > 0 { format!("; {held} near zero belong to constraints") } else { String::new() };
     cx.note(format!("{n} eigenvalues, {verdict}{about}"));

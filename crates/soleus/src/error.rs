@@ -52,7 +52,7 @@ pub enum Error {
     #[error("{0}")]
     Content(Box<Diagnostic>),
     /// Some muscles found no equilibrium; the result is there all the same.
-    #[error("error: {count} muscle state{} did not reach equilibrium and kept the given value", if *count == 1 { "" } else { "s" })]
+    #[error("error: {count} muscle state{} did not reach equilibrium; the given value is kept", if *count == 1 { "" } else { "s" })]
     NotConverged {
         /// How many.
         count: usize,
@@ -64,8 +64,8 @@ pub enum Error {
         message: String,
     },
     /// A simulation did not reach its end.
-    #[error("error: {message}{}{}", blame.as_ref().map_or(String::new(), |b| format!("\n  most to blame: {b}")),
-        saved.as_ref().map_or(String::new(), |s| format!("\n  everything up to then is in {}", s.display())))]
+    #[error("error: {message}{}{}", blame.as_ref().map_or(String::new(), |b| format!("\n  largest contribution: {b}")),
+        saved.as_ref().map_or(String::new(), |s| format!("\n  results up to then are in {}", s.display())))]
     NotFinished {
         /// What stopped it.
         message: String,
@@ -75,7 +75,7 @@ pub enum Error {
         saved: Option<PathBuf>,
     },
     /// Steps of a study failed; each was told.
-    #[error("error: {count} step{} failed, `{first}` first; what was wrong is said above", if *count == 1 { "" } else { "s" })]
+    #[error("error: {count} step{} failed, `{first}` first; see the messages above", if *count == 1 { "" } else { "s" })]
     Steps {
         /// How many.
         count: usize,
@@ -172,10 +172,10 @@ impl Error {
                 Some(near) => format!("did you mean {}?", near.display()),
                 None => no_such_file(files, path),
             },
-            K::IsADirectory => "this is a folder; name a file in it".to_string(),
+            K::IsADirectory => "this is a folder; give a file".to_string(),
             K::InvalidData => "the file is not text in UTF-8".to_string(),
-            K::InvalidInput => "pipes and devices are not read; name a file".to_string(),
-            _ => "check that the file exists and that you may read it".to_string(),
+            K::InvalidInput => "pipes and devices are not supported; give a file".to_string(),
+            _ => "check that the file exists and is readable".to_string(),
         };
         Error::Read { path: path.to_path_buf(), source, hint }
     }
@@ -195,10 +195,10 @@ impl Error {
     pub fn write(files: &dyn Files, path: &Path, source: io::Error) -> Self {
         let hint = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() && !files.is_folder(folder) => {
-                format!("there is no folder {}; make it first", folder.display())
+                format!("the folder {} does not exist; create it first", folder.display())
             }
-            _ if files.is_folder(path) => "this is a folder; name a file in it".to_string(),
-            _ => "check that you may write there, and that the disk has room".to_string(),
+            _ if files.is_folder(path) => "this is a folder; give a file".to_string(),
+            _ => "check the write permission and the free disk space".to_string(),
         };
         Error::Write { path: path.to_path_buf(), source, hint }
     }
@@ -221,8 +221,8 @@ fn no_such_file(files: &dyn Files, path: &Path) -> String {
     let absolute = files.absolute(path);
     let folder = absolute.parent().unwrap_or(Path::new("/"));
     match files.is_folder(folder) {
-        true => format!("there is no such file in {}", folder.display()),
-        false => format!("there is no folder {}", folder.display()),
+        true => format!("no such file in {}", folder.display()),
+        false => format!("the folder {} does not exist", folder.display()),
     }
 }
 

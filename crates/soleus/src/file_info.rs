@@ -217,7 +217,7 @@ fn describe_markers(s: &mut FileSummary, table: &Table) {
     if let Some(turn) = meters.as_ref().and_then(laboratory_turn) {
         let mut text = format!("{} up, subject faces along {}", turn.up, turn.forward);
         if !turn.words.is_empty() {
-            let _ = write!(text, " (turn with --rotate {})", turn.words.replace(' ', " --rotate "));
+            let _ = write!(text, " (rotate with --rotate {})", turn.words.replace(' ', " --rotate "));
         }
         s.add("axes", text);
     }
@@ -251,7 +251,7 @@ fn c3d(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
             trial.point_rate, trial.first_frame
         ),
     );
-    s.add("start", format!("{:.4} s after frame 1; tables begin at 0 s", trial.start_time()));
+    s.add("start", format!("{:.4} s after frame 1; tables start at 0 s", trial.start_time()));
     s.add("unit of length", trial.length_unit());
     let markers = trial.markers();
     s.list("markers", markers.labels().iter().map(String::as_str));
@@ -309,7 +309,7 @@ fn mesh(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
 fn toml(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
     let text = cx.read_text(path)?;
     if text.lines().any(|l| l.trim_start().starts_with("[[add]]")) {
-        let mut s = FileSummary::new("parts for a model (soleus add, soleus predict --device)");
+        let mut s = FileSummary::new("model parts (soleus add, soleus predict --device)");
         let parts = read_parts(cx, path)?;
         let words: Vec<String> =
             parts.iter().map(|p| format!("{} ({})", p.base_name(), p.kind.word())).collect();
@@ -318,7 +318,7 @@ fn toml(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
     }
     let mut log = Diagnostics::new(path.display().to_string());
     if let Some(p) = soleus_io::pipeline::read(&text, &mut log) {
-        let mut s = FileSummary::new("pipeline of motion capture (soleus pipeline)");
+        let mut s = FileSummary::new("motion-capture pipeline (soleus pipeline)");
         if let Some(m) =
             p.model.as_ref().or(p.scale.as_ref().and_then(|s| s.model.as_ref().or(s.setup.as_ref())))
         {
@@ -342,7 +342,7 @@ fn toml(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
     match study {
         Some(file) => {
             let p = &file.study.setup;
-            let mut s = FileSummary::new("study of optimal control (soleus solve)");
+            let mut s = FileSummary::new("optimal-control study (soleus solve)");
             if let Some(model) = &p.model_file {
                 s.add("model", model.clone());
             }
@@ -379,7 +379,7 @@ fn json(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
         return Ok(s);
     };
     if let Some(states) = object.get("states").and_then(|v| v.as_array()) {
-        s.kind = "states of a model (soleus eval)".to_string();
+        s.kind = "model states (soleus eval)".to_string();
         s.add("states", states.len().to_string());
         let names = states.first().and_then(|v| v.get("coordinates")).and_then(|v| v.as_object());
         s.list("coordinates", names.into_iter().flat_map(|o| o.keys().map(String::as_str)));
@@ -395,7 +395,7 @@ fn xml(cx: &Context, path: &Path) -> Result<Option<FileSummary>, Error> {
     // Marks of the encoding may come first.
     if bytes.iter().find(|b| !b.is_ascii_whitespace() && **b < 0x80).is_none_or(|b| *b != b'<') {
         let known = "soleus reads .osim and .xml files of OpenSim, .c3d, .trc, .sto, .mot, .csv, .parquet, .toml, .json, .obj, .stl, .vtp and .iterate";
-        return Err(Error::content(path, 0, "", "this kind of file is not known", known));
+        return Err(Error::content(path, 0, "", "unknown file type", known));
     }
     let (document, log) = setup::document(cx, path)?;
     let document = cx.settle(path, document, log)?;

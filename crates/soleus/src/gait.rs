@@ -17,7 +17,8 @@ pub use soleus_tools::gait::{Cycle, FootEvents, Parameters, Stat, Walk};
 use soleus_tools::gait::{
     GaitMarkers, POINTS, cycles, events_from_markers, mean_curve, merge_contacts, over_cycle, parameters,
 };
-use soleus_tools::plates::{self, Foot, Side};
+pub use soleus_tools::plates::Side;
+use soleus_tools::plates::{self, Foot};
 use soleus_viewer::{Band, Line, Plot, Style};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -63,8 +64,8 @@ impl Gait {
     /// Finds events, cycles and curves.
     pub fn run(&self, cx: &Context) -> Result<GaitAnalysis, Error> {
         if self.trials.is_empty() {
-            let hint = "name the markers of a trial";
-            return Err(Error::content(Path::new(""), 0, "", "there is no trial", hint));
+            let hint = "give the markers of a trial";
+            return Err(Error::content(Path::new(""), 0, "", "no trial is given", hint));
         }
         let mut trials = Vec::new();
         let mut raw: Vec<RawCurve> = Vec::new();
@@ -92,8 +93,8 @@ impl Gait {
         let all = || trials.iter().flat_map(|t: &TrialGait| &t.cycles);
         if all().next().is_none() {
             let path = self.trials[0].markers.path();
-            let hint = "a cycle goes from one strike of a foot to its next; take a longer trial";
-            cx.warn(path, "no whole gait cycle was seen", hint);
+            let hint = "a cycle lasts from one foot strike to the next of the same foot; use a longer trial";
+            cx.warn(path, "the trial has no complete gait cycle", hint);
         }
         let sides = [Side::Right, Side::Left].map(|s| parameters(all(), s));
         let speed = Stat::of(trials.iter().map(|t| t.walk.speed)).mean;
@@ -182,10 +183,9 @@ fn of_trial(cx: &Context, trial: &GaitTrial) -> Result<TrialGait, Error> {
     let path = trial.markers.path();
     let wrong = |message: String, hint: &str| Error::content(path, 0, "", message, hint);
     let (mut markers, _) = read_markers(cx, &trial.markers)?;
-    let hint =
-        "markers such as RHEE, RTOE, RASI, or the same places in the names of other laboratories, are needed";
+    let hint = "markers such as RHEE, RTOE, RASI, or their equivalents in other marker sets, are needed";
     let which = GaitMarkers::find(markers.labels()).map_err(|e| wrong(e, hint))?;
-    let too_short = || wrong("the trial has too few frames".to_string(), "ten are needed at least");
+    let too_short = || wrong("the trial has too few frames".to_string(), "at least ten are needed");
     let mut walk = Walk::new(&markers, &which).ok_or_else(too_short)?;
     // Feet are compared with plates with y up.
     if let Some(R) = to_y_up(walk.up) {

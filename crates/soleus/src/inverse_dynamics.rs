@@ -148,7 +148,7 @@ impl InverseDynamics {
         };
         let found = inverse_dynamics(model, forces, &table, &settings).map_err(|e| {
             let hint = match &e {
-                Failed::NoCoordinates => "columns are named after coordinates, such as knee_angle",
+                Failed::NoCoordinates => "columns must be named after coordinates, such as knee_angle",
                 Failed::Missing { .. } => GAP_HINT,
                 _ => "",
             };
@@ -183,15 +183,13 @@ pub(crate) fn check_span(motion: &Table, [from, to]: [f64; 2], forces: &[Force],
         let ForceKind::ExternalForce(e) = &f.kind else { continue };
         let (Some(begin), Some(end)) = (e.time.first(), e.time.last()) else { continue };
         if *begin > first + 1.5 * frame || *end < last - 1.5 * frame {
-            let message = format!(
-                "loads of `{}` last from {begin} s to {end} s, the motion from {first} s to {last} s",
-                f.name
-            );
+            let message =
+                format!("loads of `{}` span {begin} s to {end} s, the motion {first} s to {last} s", f.name);
             log.warn(
                 0,
                 "",
                 message,
-                "outside their time loads are extrapolated; cut the motion with --from and --to",
+                "loads are extrapolated outside this range; cut the motion with --from and --to",
             );
             return;
         }
@@ -203,13 +201,13 @@ fn warn_of_names(model: &Model, table: &Table, found: &Loads, log: &mut Diagnost
     for name in &found.at_default {
         let strangers = table.labels().iter().map(String::as_str).filter(|l| model.coordinate(l).is_none());
         let hint = nearest_hint("other column", name, strangers);
-        log.warn(0, "", format!("no column for coordinate `{name}`: it stays at its default value"), &hint);
+        log.warn(0, "", format!("no column for coordinate `{name}`: its default value is used"), &hint);
     }
     for name in &found.unknown_forces {
-        log.warn(0, "", format!("there is no force or group `{name}` to leave out"), "");
+        log.warn(0, "", format!("no force or group is called `{name}`"), "");
     }
     for name in &found.unknown_joints {
-        log.warn(0, "", format!("there is no joint `{name}` to report loads of"), "");
+        log.warn(0, "", format!("no joint is called `{name}`"), "");
     }
 }
 

@@ -61,7 +61,7 @@ impl Jacobians {
             cx.go_on()?;
             let (found, is_determined) = evaluate(&system, &implicit, &parameters, input);
             if !is_determined {
-                let message = format!("state {i}: accelerations are undetermined; rates are taken as zero");
+                let message = format!("state {i}: accelerations are undetermined; rates are set to zero");
                 cx.warn(self.model.path(), message, "");
             }
             states.push(found);
@@ -101,7 +101,7 @@ impl Jacobians {
             let before = names.len();
             names.extend(all.iter().filter(|n| matches(pattern, n)).cloned());
             if names.len() == before {
-                return Err(wrong(format!("no parameter of the model is like `{pattern}`")));
+                return Err(wrong(format!("no parameter of the model matches `{pattern}`")));
             }
         }
         let mut seen = std::collections::HashSet::new();
@@ -111,7 +111,7 @@ impl Jacobians {
     }
 }
 
-const LIST: &str = "`soleus jacobian MODEL --parameters list` prints the names of all there are";
+const LIST: &str = "`soleus jacobian MODEL --parameters list` prints all names";
 
 /// Residuals and Jacobians at some states.
 #[derive(Clone, Debug)]

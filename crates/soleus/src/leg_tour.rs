@@ -65,7 +65,7 @@ fn tour(cx: &Context, model: &Model, system: &System) -> String {
     let mut ws = system.workspace::<f64>();
     let (n, muscles) = (system.tree.num_mobilities, system.forces.len());
     let _ = writeln!(s, "{}: a leg on a fixed pelvis, {n} joints, {muscles} muscles", model.name);
-    let _ = writeln!(s, "{LEG_FILE} names the source of every figure\n");
+    let _ = writeln!(s, "{LEG_FILE} gives the source of every number\n");
 
     // A step: hip and knee flexed, all muscles half active and in equilibrium.
     let mut x = system.default_state.clone();
@@ -87,10 +87,10 @@ fn tour(cx: &Context, model: &Model, system: &System) -> String {
 
     let _ = writeln!(
         s,
-        "\n2. Moments that hold the leg still against gravity, without muscles (inverse dynamics)"
+        "\n2. Joint moments that hold the leg against gravity, without muscles (inverse dynamics)"
     );
     by_coordinate(&mut s, model, system, &holding_moments(system, &ws), "N·m");
-    let _ = writeln!(s, "\n3. Accelerations with those muscles pulling (forward dynamics)");
+    let _ = writeln!(s, "\n3. Accelerations under these muscle forces (forward dynamics)");
     match system.compute_motion(&x, &controls, &mut ws) {
         Ok(()) => by_coordinate(&mut s, model, system, &ws.udot, "rad/s²"),
         Err(e) => {

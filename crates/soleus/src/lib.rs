@@ -101,7 +101,7 @@
 //!   [`verdict`](Outcome::verdict) is the error.
 //! - Requests are written and read by serde: a request in JSON or TOML, in another program, is the same request.
 //!
-//! Whole programs are in `crates/soleus/examples`: `markers_to_moments`, `custom_force`, `custom_goal`, `sweep_over_subjects`.
+//! Whole programs are in `examples/rust`: `markers_to_moments`, `custom_force`, `custom_goal`, `sweep_over_subjects`.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
@@ -148,7 +148,7 @@ pub use addition::Add;
 pub use analysis::{Analyze, StaticOptimization};
 pub use artifact::{Artifact, Content, Outcome};
 pub use consistent_motion::Reconcile;
-pub use context::{Collected, Context, Monitor, Progress, Silent};
+pub use context::{Collected, Context, Monitor, Progress, Reached, Silent};
 pub use conversion::Convert;
 pub use equilibrium::Equilibrium;
 pub use error::{Error, ErrorKind};

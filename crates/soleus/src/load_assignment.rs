@@ -6,7 +6,7 @@ use crate::context::{Context, Monitor, Silent};
 use crate::error::Error;
 use crate::inputs::model;
 use crate::inputs::paths::{has_ending, stem_of};
-use crate::inputs::table::{Take, read_in_order, read_motion};
+use crate::inputs::table::{Take, read_in_order, read_motion, warn_of_units};
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::Options;
@@ -60,9 +60,6 @@ const MASS_OFF: f64 = 0.04;
 pub(crate) const COMPLETE_FROM: &str = "complete_from";
 pub(crate) const COMPLETE_TO: &str = "complete_to";
 
-/// A plate that reads less with nobody on it is zeroed well enough, N.
-const ZERO_N: f64 = 5.0;
-
 /// Whether a file holds loads as a table, and not as an `ExternalLoads` file.
 pub fn is_table(path: &Path) -> bool {
     ["mot", "sto", "csv", "parquet", "c3d", "trc"].iter().any(|e| has_ending(path, e))
@@ -72,6 +69,7 @@ impl AssignLoads {
     /// Assigns each load of each plate to a foot.
     pub fn run(&self, cx: &Context) -> Result<AssignedLoads, Error> {
         let model = model::read(&cx.without_model_warnings(), &self.model)?;
+        warn_of_units(cx, &model, &self.motion, &read_motion(cx, &self.motion, Take::Markers)?);
         self.run_with(cx, &model)
     }
 
@@ -86,7 +84,7 @@ impl AssignLoads {
         let table = read_in_order(&cx.with_monitor(&BesideTwins(cx.monitor)), &self.loads, Take::Forces)?;
         let feet = plates::find_feet(&bare, &system);
         if feet.is_empty() {
-            let message = "the model has no feet that could stand on a plate";
+            let message = "the model has no feet";
             return Err(Error::content(path, 0, "", message, "give an ExternalLoads file"));
         }
         let paths = FootPaths::new(&bare, &system, &motion, &feet);
@@ -96,7 +94,7 @@ impl AssignLoads {
         let recorded = [table.times()[0], table.times()[table.rows() - 1]];
         let unmeasured = plates::unmeasured(&paths, &contacts, recorded);
         let both = [motion.times()[0].max(recorded[0]), motion.times()[motion.rows() - 1].min(recorded[1])];
-        let complete = plates::complete(&unmeasured, both);
+        let complete = plates::complete(&unmeasured, &contacts, both);
         let mass = complete.and_then(|c| plates::weighed(&table, &plates, &contacts, c, model.gravity));
         let names = feet.iter().map(|f| model.bodies[f.body].name.clone()).collect();
         let mut data = load_data(&forces);
@@ -139,12 +137,12 @@ pub(crate) fn turned_to_feet(
     if plates.is_empty() {
         let sample = table.labels().iter().take(6).cloned().collect::<Vec<_>>().join(", ");
         let message = format!("the table has no columns that look like the force of a plate: {sample}, …");
-        let hint = "names such as ground_force_vx, ground_force_px, ground_torque_x are known; or give an ExternalLoads file";
+        let hint = "use names such as ground_force_vx, ground_force_px, ground_torque_x, or give an ExternalLoads file";
         return wrong(message, hint);
     }
     if plates.iter().all(|p| p.point.is_none()) {
         let message = "the plates have forces, but no centre of pressure".to_string();
-        let hint = "columns such as ground_force_px, COP1_X are looked for; a .c3d has what it takes to compute them";
+        let hint = "columns such as ground_force_px or COP1_X are needed; for a .c3d file they are computed";
         return wrong(message, hint);
     }
     let fitted = plates::fit_to_feet(&table, &plates, paths);
@@ -209,7 +207,7 @@ pub struct AssignedLoads {
     pub contacts: Vec<Contact>,
     /// Times during which a foot is on the ground beside the plates.
     pub unmeasured: Vec<Unmeasured>,
-    /// The longest time during which plates measure all that acts on the feet, s.
+    /// The time during which plates measure all that acts on the feet, s: the one with most time on plates.
     pub complete: Option<[f64; 2]>,
     /// Mass of the subject as the plates weigh it over whole gait cycles, kg.
     pub mass: Option<f64>,
@@ -236,7 +234,7 @@ impl AssignedLoads {
                     format!("{} ({:.0} mm from it{both})", self.bodies[k], 1e3 * c.distance)
                 }
                 None if c.distance.is_finite() => format!("none near ({:.2} m)", c.distance),
-                None => "not in the time of the motion".to_string(),
+                None => "outside the time of the motion".to_string(),
             };
             let plate = &self.plates[c.plate];
             let _ = writeln!(text, "{plate:width$}  {:8.3}  {:8.3}  {:7.0}  {foot}", c.from, c.to, c.peak);
@@ -249,10 +247,13 @@ impl AssignedLoads {
         if let Some(f) = self.fitted.as_ref().filter(|f| !f.turns.is_empty() || f.meters != 1.0) {
             let mut what = Vec::new();
             if !f.turns.is_empty() {
-                what.push(format!("the axes of the plates are turned by {} to those of the motion", f.turns));
+                what.push(format!(
+                    "the axes of the plates are rotated by {} to those of the motion",
+                    f.turns
+                ));
             }
             if f.meters != 1.0 {
-                what.push("centres of pressure are read as millimeters".to_string());
+                what.push("centres of pressure are assumed to be in millimeters".to_string());
             }
             cx.note(what.join("; "));
         }
@@ -272,20 +273,25 @@ impl AssignedLoads {
             if part.abs() > MASS_OFF {
                 let own = self.model_mass;
                 let message =
-                    format!("the plates weigh the subject at {mass:.1} kg, the model has {own:.1} kg");
+                    format!("body mass from the plates: {mass:.1} kg; mass of the model: {own:.1} kg");
                 let hint =
                     "scale the model to the mass of the subject (--mass), or check the unit of the forces";
                 log.warn(0, "", message, hint);
             } else {
-                cx.note(format!("the plates weigh the subject at {mass:.1} kg"));
+                cx.note(format!("body mass from the plates: {mass:.1} kg"));
             }
         }
-        for (p, force) in plates.iter().zip(at_rest).filter(|(_, force)| **force > ZERO_N) {
-            let message = format!("plate `{}` reads {force:.0} N with nobody on it", p.name);
-            log.warn(0, "", message, "zero the plate before the trial; the offset stays in the loads");
+        for (p, force) in plates.iter().zip(at_rest).filter(|(_, force)| **force > plates::ZERO_N) {
+            let message = format!("plate `{}` reads {force:.0} N when unloaded", p.name);
+            log.warn(
+                0,
+                "",
+                message,
+                "zero the plate before the trial; the offset is removed only while nobody is on the plate",
+            );
         }
         for p in plates.iter().filter(|p| p.point.is_none()) {
-            log.warn(0, "", format!("plate `{}` has no centre of pressure and is left out", p.name), "");
+            log.warn(0, "", format!("plate `{}` has no centre of pressure and is ignored", p.name), "");
         }
         for (i, name) in self.plates.iter().enumerate().filter(|(i, _)| plates[*i].point.is_some()) {
             let mut own = self.contacts.iter().filter(|c| c.plate == i);
@@ -295,19 +301,19 @@ impl AssignedLoads {
                 let far = own.clone().any(|c| c.distance.is_finite());
                 let message = match far {
                     true => format!(
-                        "no foot of the model is near plate `{name}` while it is loaded: it is left out"
+                        "no foot of the model is near plate `{name}` while it is loaded: it is ignored"
                     ),
-                    false => format!("plate `{name}` is not loaded during the motion: it is left out"),
+                    false => format!("plate `{name}` is not loaded during the motion: it is ignored"),
                 };
                 log.warn(
                     0,
                     "",
                     message,
-                    "check that motion and loads are of the same trial, their axes and units",
+                    "check that motion and loads are from the same trial, and their axes and units",
                 );
             } else if own.any(|c| c.is_shared) {
                 let message = format!("both feet stood on plate `{name}` at the same time");
-                let hint = "its load is given to one foot until the other is nearer to the centre of pressure; the change is abrupt, so do not trust moments around it";
+                let hint = "its load is assigned to one foot until the other is nearer to the centre of pressure; moments around this time are not reliable";
                 log.warn(0, "", message, hint);
             }
         }

@@ -74,16 +74,16 @@ pub(crate) fn check_order(path: &Path, order: usize) -> Result<(), Error> {
     let message = match order {
         0 => "polynomials of order 0 have no moment arms".to_string(),
         1..=MOST_ORDER => return Ok(()),
-        _ => format!("polynomials of order {order} cannot be computed with"),
+        _ => format!("polynomials of order {order} are not supported"),
     };
-    Err(Error::content(path, 0, "", message, &format!("give an order from 1 to {MOST_ORDER}; usual is 6")))
+    Err(Error::content(path, 0, "", message, &format!("give an order from 1 to {MOST_ORDER}; 6 is typical")))
 }
 
 impl FitPaths {
     /// Fits all paths, and puts them into the model.
     pub fn run(&self, cx: &Context) -> Result<FittedModel, Error> {
         let path = self.model.path();
-        not_negative(path, "how far around the motion, rad", self.margin)?;
+        not_negative(path, "margin around the motion, rad", self.margin)?;
         positive(path, "tolerance of lengths, m", self.length_tolerance)?;
         positive(path, "tolerance of moment arms, m", self.moment_arm_tolerance)?;
         check_order(path, self.max_order)?;
@@ -113,8 +113,8 @@ impl FitPaths {
             if f.coefficients.is_empty() {
                 let n = f.path.coordinates.len();
                 let message =
-                    format!("`{}` keeps its path: no polynomial of {n} coordinates was found", force.name);
-                cx.warn(path, message, "lock coordinates that do not move, or take fewer");
+                    format!("`{}` keeps its path: no polynomial in {n} coordinates was found", force.name);
+                cx.warn(path, message, "lock coordinates that do not move");
                 continue;
             }
             if let Some(d) = &mut document
@@ -177,7 +177,8 @@ fn poses(cx: &Context, model: &Model, source: &Source<Table>) -> Result<Vec<Vec<
     }
     if let Some(first) = missing.first() {
         let n = missing.len();
-        let message = format!("no column for {n} coordinates, {first} first: they stay near their defaults");
+        let message =
+            format!("{n} coordinates have no column ({first}, …): they stay near their default values");
         cx.warn(path, message, "");
     }
     let pose = |row: usize| columns.iter().map(|c: &Vec<f64>| c[row]).collect::<Vec<f64>>();
@@ -203,7 +204,7 @@ fn report(model: &Model, fitted: &[FittedPath]) -> String {
             f.coefficients.len(),
             mm(f.length_error),
             mm(f.moment_arm_error),
-            if f.converged { "" } else { "  short of the tolerance" }
+            if f.converged { "" } else { "  above tolerance" }
         );
     }
     let worst = |e: fn(&FittedPath) -> f64| fitted.iter().map(e).fold(0.0, f64::max) * 1e3;

@@ -58,7 +58,7 @@ impl PlotTable {
         let chosen = choose(&table, &self.columns).map_err(content)?;
         if self.columns.is_empty() && table.labels().len() > chosen.len() {
             let (n, all) = (chosen.len(), table.labels().len());
-            cx.note(format!("note: the first {n} of {all} columns were drawn; --columns names others"));
+            cx.note(format!("note: the first {n} of {all} columns are drawn; choose others with --columns"));
         }
         let line = |&i: &usize| {
             Line::new(table.labels()[i].clone(), table.times().to_vec(), table.columns()[i].clone())
@@ -118,8 +118,8 @@ fn beside(
         lines.push(Line::new(format!("{label}, {name}"), other.times().to_vec(), y).styled(style));
     }
     if lines.is_empty() {
-        let hint = "columns are compared by name; --columns chooses some";
-        return Err(Error::content(path, 0, "", "no column has the name of one that is drawn", hint));
+        let hint = "columns are compared by name; select some with --columns";
+        return Err(Error::content(path, 0, "", "the files have no column in common", hint));
     }
     Ok(lines)
 }

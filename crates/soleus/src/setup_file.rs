@@ -57,8 +57,8 @@ impl SetupFile {
             // A setup takes names from its own folder.
             let file = cx.files.absolute(file);
             if !setup.set_model_file(file.display().to_string()) {
-                let message = "this setup file holds its model itself, so no other can take its place";
-                return Err(Error::content(&self.file, 0, "", message, "leave --model out"));
+                let message = "this setup file contains its model, which cannot be replaced";
+                return Err(Error::content(&self.file, 0, "", message, "omit --model"));
             }
         }
         Ok(setup)

@@ -22,7 +22,7 @@ use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::model;
-use crate::inputs::table::read_numbers_of_motion;
+use crate::inputs::table::{read_numbers_of_motion, warn_of_units};
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::assembly::Assembler;
@@ -94,9 +94,11 @@ impl Synthesize {
         let (model, system) = model::system(cx, &self.model, &Options::default())?;
         let path = self.motion.path();
         let wrong = |message: String, hint: &str| Error::content(path, 0, "", message, hint);
-        let given = self.repeated(&model, &read_numbers_of_motion(cx, &self.motion)?);
+        let given = read_numbers_of_motion(cx, &self.motion)?;
+        warn_of_units(cx, &model, &self.motion, &given);
+        let given = self.repeated(&model, &given);
         if given.rows() < 2 {
-            return Err(wrong("a motion has at least two rows".to_string(), ""));
+            return Err(wrong("a motion needs at least two rows".to_string(), ""));
         }
         let (first, last) = (given.times()[0], given.times()[given.rows() - 1]);
         let times = |rate: f64| -> Vec<f64> {
@@ -107,8 +109,7 @@ impl Synthesize {
         let width = (width + 4 * model.bodies.len() + given.columns().len()) as f64;
         let seconds = (last - first).max(STANDING_S);
         if !(seconds * self.rate * PLATE_RATE * width < MOST_NUMBERS) {
-            let message =
-                format!("{seconds} s at {} frames per second are more rows than memory holds", self.rate);
+            let message = format!("{seconds} s at {} frames per second do not fit in memory", self.rate);
             return Err(wrong(message, "choose a lower rate, or fewer cycles"));
         }
         let signal = |e: soleus_math::signal::SignalError| wrong(e.to_string(), "");
@@ -123,7 +124,7 @@ impl Synthesize {
         let mut markers = None;
         if model.markers.is_empty() {
             let hint = "add a MarkerSet to the model";
-            cx.warn(self.model.path(), "the model has no markers: no marker files are made", hint);
+            cx.warn(self.model.path(), "the model has no markers: no marker files are written", hint);
         } else {
             let mut of = |states: &[State<f64>]| self.markers((&model, &system), states, &mut random);
             markers = Some([of(&still), of(&states)]);
@@ -141,16 +142,19 @@ impl Synthesize {
         let path = self.motion.path();
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         if !(self.rate > 0.0 && self.rate.is_finite()) {
-            return wrong(format!("{} is not a rate in Hz", self.rate), "give a finite number above zero");
+            return wrong(
+                format!("{} is not a valid rate in Hz", self.rate),
+                "give a finite number above zero",
+            );
         }
         for (what, x) in [("markers, mm", self.noise_mm), ("sensors, degrees", self.noise_deg)] {
             if !(x >= 0.0 && x.is_finite()) {
                 let hint = "give a finite number, zero or more";
-                return wrong(format!("{x} is not a standard deviation of noise ({what})"), hint);
+                return wrong(format!("{x} is not a valid standard deviation of noise ({what})"), hint);
             }
         }
         if self.cycles == 0 {
-            return wrong("there is nothing to record in 0 cycles".to_string(), "give 1 or more");
+            return wrong("the number of cycles is 0".to_string(), "give 1 or more");
         }
         let is_plain = !self.name.is_empty() && !self.name.contains(['/', '\\']);
         if is_plain { Ok(()) } else { wrong(format!("`{}` is not a valid file name", self.name), "") }
@@ -260,7 +264,7 @@ fn states(
     let wrong = |e: String| Error::content(path, 0, "", e, "");
     let motion = Motion::new(model, system, table).map_err(|e| wrong(e.to_string()))?;
     for name in &motion.at_default {
-        cx.warn(path, format!("no column for coordinate `{name}`: it stays at its default value"), "");
+        cx.warn(path, format!("no column for coordinate `{name}`: its default value is used"), "");
     }
     let assembler = Assembler::new(model, system);
     let mut ws = system.workspace();
@@ -272,7 +276,7 @@ fn states(
         if system.constraints.num_rows() > 0 {
             let done = assembler.solve_assembly(system, &mut x, &mut ws);
             done.map_err(|e| {
-                wrong(format!("at {} s the constraints of the model cannot be met: {e}", x.time))
+                wrong(format!("the constraints of the model cannot be satisfied at {} s: {e}", x.time))
             })?;
         }
         states.push(x.clone());
@@ -306,14 +310,14 @@ fn plates(
     let mut recorder = Recorder::new(model, system, &SceneOptions::default());
     let feet = find_feet(model, system);
     if recorder.scene().arrows.is_empty() || feet.is_empty() {
-        cx.note("the model has no contacts on feet: no force plates are made");
+        cx.note("the model has no foot contacts: no force-plate files are written");
         return Ok(None);
     }
     if !motion.has_speeds {
-        let hint = "take the states of a simulation or prediction (.sto)";
+        let hint = "use the states of a simulation or prediction (.sto)";
         cx.warn(
             path,
-            "the motion has no speeds, so that contact forces are not known: no force plates are made",
+            "the motion has no speeds, so contact forces are unknown: no force-plate files are written",
             hint,
         );
         return Ok(None);

@@ -90,14 +90,11 @@ impl View {
     pub fn run(&self, cx: &Context) -> Result<Viewed, Error> {
         let path = self.motion.as_ref().map_or(self.model.path(), |m| m.path());
         if !(self.frame_rate > 0.0 && self.frame_rate.is_finite()) {
-            let message = format!(
-                "{} frames for each second of the motion (frame rate) is not a rate",
-                self.frame_rate
-            );
+            let message = format!("{} is not a valid frame rate", self.frame_rate);
             return Err(Error::content(path, 0, "", message, "give a finite number above zero"));
         }
-        finite(path, "the turn about the vertical, degrees", self.yaw_deg)?;
-        finite(path, "the turn upwards, degrees", self.pitch_deg)?;
+        finite(path, "the rotation about the vertical, degrees", self.yaw_deg)?;
+        finite(path, "the elevation, degrees", self.pitch_deg)?;
         self.time.map(|t| finite(path, "the time of the picture, s", t)).transpose()?;
         let (mut model, mut system) = model::system(cx, &self.model, &Options::default())?;
         if let Some(file) = &self.loads {
@@ -106,6 +103,9 @@ impl View {
         }
         let (model, system) = (&model, &system);
         let table = self.motion.as_ref().map(|m| table::read_rows(cx, m, Take::Markers)).transpose()?;
+        if let (Some(source), Some(t)) = (&self.motion, &table) {
+            table::warn_of_units(cx, model, source, t);
+        }
         let motion = match &table {
             Some(t) => {
                 let found = Motion::new(model, system, t);
@@ -123,7 +123,13 @@ impl View {
             let table = table::read_rows(cx, source, Take::Markers)?;
             let Some(found) = Activations::new(model, system, &table) else {
                 let message = "none of the columns is a muscle of the model";
-                return Err(Error::content(source.path(), 0, "", message, "name columns after muscles"));
+                return Err(Error::content(
+                    source.path(),
+                    0,
+                    "",
+                    message,
+                    "columns must be named after muscles",
+                ));
             };
             states.iter_mut().for_each(|x| found.read(x));
             activations = true;
@@ -149,7 +155,7 @@ impl View {
             && !(first.time..=last.time).contains(&t)
         {
             let shown = if t < first.time { first.time } else { last.time };
-            let range = format!("the motion lasts from {} s to {} s", first.time, last.time);
+            let range = format!("the motion spans {} s to {} s", first.time, last.time);
             cx.warn(
                 path,
                 format!("{range}: the picture shows {shown} s, not {t} s"),
@@ -255,10 +261,10 @@ fn states(
 ) -> Result<Vec<State<f64>>, Error> {
     let mut log = Diagnostics::new(path.display().to_string());
     for name in &motion.at_default {
-        log.warn(0, "", format!("no column for coordinate `{name}`: it stays at its default value"), "");
+        log.warn(0, "", format!("no column for coordinate `{name}`: its default value is used"), "");
     }
     if motion.gaps > 0 {
-        log.warn(0, "", format!("{} rows with gaps are left out", motion.gaps), "");
+        log.warn(0, "", format!("{} rows with gaps are skipped", motion.gaps), "");
     }
     let mut assembler = Assembler::new(model, system);
     // A micrometre is more than any picture shows.
@@ -282,8 +288,8 @@ fn states(
         log.warn(
             0,
             "",
-            format!("at {t} s the constraints of the model are not met: {e}"),
-            "the pose is drawn as the file has it",
+            format!("at {t} s the constraints of the model are violated: {e}"),
+            "the pose is drawn as given in the file",
         );
     }
     cx.report(&log);

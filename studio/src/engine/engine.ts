@@ -7,6 +7,22 @@ export interface Told {
   progress?: { what: string; done: number; total: number | null; left_s: number | null; detail: string };
   note?: string;
   diagnostic?: any;
+  reached?: Reached;
+}
+
+/** Errors of the markers at a frame, m. */
+export interface MarkerError {
+  rms: number;
+  max: number;
+  worst: string;
+}
+
+/** The motion that a tool has reached: one frame, or a whole motion that is being improved. */
+export interface Reached {
+  names: string[];
+  times: number[];
+  rows: number[][];
+  error: MarkerError | null;
 }
 
 export interface Ran {
@@ -114,8 +130,8 @@ export class WorkerEngine implements Engine {
   async call(method: string, fields: object = {}, files: NamedBytes[] = []): Promise<Answer> {
     if (method === "put") for (const f of files) this.files.set(f.name, f.bytes);
     const answer = await this.desk.ask(method, fields, files).answer;
-    if (method === "write_model" && (fields as any).file)
-      this.files.set((fields as any).file, new TextEncoder().encode(answer.value.text));
+    if (method === "walker" || (method === "write_model" && (fields as any).file))
+      this.files.set(answer.value.file ?? (fields as any).file, new TextEncoder().encode(answer.value.text));
     return answer;
   }
 

@@ -1,8 +1,8 @@
-/** Curves: columns of tables over time, with the cursor of the figure. */
+/** Curves: columns of tables over time with the cursor of the figure, or over the gait cycle with mean and standard deviation. */
 
 import type { App } from "../app";
-import { base, h } from "../dom";
-import { Chart, type Line } from "../view/chart";
+import { base, ending, h, seldom, stem } from "../dom";
+import { Chart, type Line, type Mark } from "../view/chart";
 
 interface Loaded {
   labels: string[];
@@ -11,19 +11,67 @@ interface Loaded {
   degrees: boolean;
 }
 
+interface Cycle {
+  trial: number;
+  side: "right" | "left";
+  time: [number, number];
+  off: number | null;
+}
+
+interface Cycles {
+  files: string[];
+  curves: { name: string; side: "right" | "left"; cycles: number; mean: Float64Array; sd: Float64Array }[];
+  normative: { source: string; curves: { name: string; mean: Float64Array; sd: Float64Array }[] };
+  cycles: Cycle[];
+}
+
+interface Chosen {
+  file: string;
+  label: string;
+}
+
+/** Time between two places of the cursor while a motion plays, ms. */
+const SELDOM_MS = 50;
+const PERCENT = Float64Array.from({ length: 101 }, (_, i) => i);
+/** Columns that a user wants to see first. */
+const FIRST = /knee_angle_r$|hip_flexion_r$|ankle_angle_r$|knee_angle$|ground_force_1?_?vy|soleus_r|knee_angle_r_moment|marker_error/i;
+
+/** A label without the side in it, and the side: `knee_angle_r` is `knee_angle` of the right. */
+function sided(label: string): { name: string; side: "right" | "left" | null } {
+  const parts = label.replace(/\/(value|activation)$/, "").split("/").pop()!.split("_");
+  const at = parts.findIndex((p) => /^(r|l|right|left)$/i.test(p));
+  if (at < 0) return { name: parts.join("_"), side: null };
+  return { name: parts.filter((_, i) => i !== at).join("_"), side: /^r/i.test(parts[at]) ? "right" : "left" };
+}
+
+/** The unit of a column, as far as its name and its table say. */
+function unitOf(label: string, t: Loaded): string {
+  if (/activation|excitation/i.test(label)) return "";
+  if (/_moment$|_torque_?[xyz]?$/i.test(label)) return "N·m";
+  if (/_force$|_v[xyz]$|force/i.test(label)) return "N";
+  if (/marker_error|_t[xyz]$|_p[xyz]$/i.test(label)) return "m";
+  return t.degrees ? "°" : /\/value$/.test(label) ? "rad" : "";
+}
+
 export function curves(app: App): HTMLElement {
   const tables = new Map<string, Loaded>();
-  const chosen: { file: string; label: string }[] = [];
+  const chosen: Chosen[] = [];
+  let cycles: Cycles | null = null;
   const which = h("select", { "aria-label": "Table" });
+  const over = h("select", { "aria-label": "Curves over", "data-do": "over", title: "Over time, or all gait cycles: mean and standard deviation" },
+    h("option", { value: "time" }, "over time"), h("option", { value: "cycle" }, "over the gait cycle"));
   const filter = h("input", { type: "search", placeholder: "Search columns", "aria-label": "Search columns" });
   const list = h("div", { class: "columns", role: "listbox", "aria-multiselectable": "true" });
-  const chart = new Chart("Curves", (t) => app.seek(t), (name) => {
-    const i = chosen.findIndex((c) => nameOf(c) === name);
+  const chart = new Chart("Curves", (x) => app.seek(over.value === "cycle" ? timeOf(x) : x), (name) => {
+    const i = chosen.findIndex((c) => nameOf(c) === name || sided(c.label).name === name.split(",")[0]);
     if (i >= 0) chosen.splice(i, 1);
-    draw();
+    void draw();
   });
   const several = () => new Set(chosen.map((c) => c.file)).size > 1;
-  const nameOf = (c: { file: string; label: string }) => (several() ? `${base(c.label)} (${base(c.file)})` : c.label.startsWith("/") ? c.label.split("/").slice(-2).join("/") : c.label);
+  const nameOf = (c: Chosen) => {
+    const label = c.label.startsWith("/") ? c.label.split("/").slice(-2).join("/") : c.label;
+    return several() ? `${label} (${stem(c.file)})` : label;
+  };
 
   const load = async (file: string): Promise<Loaded> => {
     const kept = tables.get(file);
@@ -34,14 +82,78 @@ export function curves(app: App): HTMLElement {
     return t;
   };
 
-  const draw = () => {
-    const lines: Line[] = chosen.map((c) => {
+  /** The recorded markers that a table was computed from: those whose name it begins with. */
+  const markersOf = (file: string): string | null => {
+    const recorded = app.doc.files.filter((f) => ["trc", "c3d"].includes(ending(f)));
+    return recorded.filter((f) => stem(file).startsWith(stem(f))).sort((a, b) => b.length - a.length)[0] ?? app.doc.measured?.file ?? recorded[0] ?? null;
+  };
+
+  /** Mean and deviation over the cycles of all trials that are chosen. */
+  const loadCycles = async (): Promise<void> => {
+    const files = [...new Set(chosen.map((c) => c.file))];
+    if (cycles && files.every((f) => cycles!.files.includes(f))) return;
+    const trials = files.map((f) => ({ markers: markersOf(f), loads: app.doc.motion?.file === f ? app.doc.motion.loads : null, curves: [f] }));
+    if (trials.some((t) => t.markers === null)) throw new Error("gait cycles are found from recorded markers: open a .trc or .c3d file");
+    const a = await app.engine.call("cycles", { trials });
+    const numbers = (c: any) => ({ ...c, mean: a.f64(c.mean), sd: a.f64(c.sd) });
+    cycles = { files, curves: a.value.curves.map(numbers), cycles: a.value.cycles, normative: { source: a.value.normative.source, curves: a.value.normative.curves.map(numbers) } };
+  };
+
+  const overTime = (): [Line[], Mark[]] => {
+    const lines = chosen.map((c) => {
       const t = tables.get(c.file)!;
       return { name: nameOf(c), x: t.times, y: t.columns[t.labels.indexOf(c.label)] };
     });
-    const degrees = chosen.length > 0 && chosen.every((c) => tables.get(c.file)!.degrees);
-    chart.set(lines, "time (s)", degrees ? "° or m" : "value", chosen.length > 0 ? base(chosen[0].file) : "Curves");
-    chart.point(app.doc.time);
+    const marks = (cycles?.cycles ?? []).filter((c) => c.trial === 0).map((c) => ({ x: c.time[0], text: `${c.side} strike` }));
+    return [lines, marks];
+  };
+
+  const overCycle = (): [Line[], Mark[]] => {
+    const lines: Line[] = [];
+    const wanted = new Map<string, Set<string>>();
+    for (const c of chosen) {
+      const { name, side } = sided(c.label);
+      const sides = wanted.get(name) ?? new Set();
+      for (const s of side ? [side] : ["right", "left"]) sides.add(s);
+      wanted.set(name, sides);
+    }
+    for (const n of cycles!.normative.curves) if (wanted.has(n.name)) lines.push({ name: `${n.name}, norm`, x: PERCENT, y: n.mean, sd: n.sd, isNorm: true });
+    for (const c of cycles!.curves)
+      if (wanted.get(c.name)?.has(c.side)) lines.push({ name: `${c.name}, ${c.side}: ${c.cycles > 1 ? `mean ± SD of ${c.cycles}` : "1 cycle"}`, x: PERCENT, y: c.mean, sd: c.sd });
+    return [lines, []];
+  };
+
+  /** The cycle that the cursor is in, of the side that is shown. */
+  const cycleNow = (): Cycle | null => {
+    const side = chosen.map((c) => sided(c.label).side).find((s) => s !== null) ?? "right";
+    const own = (cycles?.cycles ?? []).filter((c) => c.side === side && c.trial === 0);
+    return own.find((c) => app.doc.time >= c.time[0] && app.doc.time <= c.time[1]) ?? null;
+  };
+  const timeOf = (percent: number) => {
+    const c = cycleNow() ?? cycles?.cycles.find((c) => c.trial === 0);
+    return c ? c.time[0] + (percent / 100) * (c.time[1] - c.time[0]) : app.doc.time;
+  };
+  const point = () => {
+    if (over.value === "time") return chart.point(app.doc.time);
+    const c = cycleNow();
+    chart.point(c ? (100 * (app.doc.time - c.time[0])) / (c.time[1] - c.time[0]) : null);
+  };
+
+  const draw = async () => {
+    const isCycle = over.value === "cycle";
+    try {
+      if (isCycle && chosen.length > 0) await loadCycles();
+    } catch (e) {
+      over.value = "time";
+      app.fail(e);
+      return draw();
+    }
+    const [lines, marks] = isCycle && cycles ? overCycle() : overTime();
+    const units = new Set(chosen.map((c) => unitOf(c.label, tables.get(c.file)!)));
+    const files = chosen.length > 0 ? [...new Set(chosen.map((c) => base(c.file)))].join(", ") : "Curves";
+    const title = isCycle && lines.some((l) => l.isNorm) ? `${files}; gray: ${cycles!.normative.source}` : files;
+    chart.set(lines, isCycle ? "gait cycle (%)" : "time (s)", [...units].filter(Boolean).join(", ") || "value", title, marks);
+    point();
     fill();
   };
 
@@ -55,7 +167,7 @@ export function curves(app: App): HTMLElement {
         const i = chosen.findIndex((c) => c.file === which.value && c.label === label);
         if (i >= 0) chosen.splice(i, 1);
         else chosen.push({ file: which.value, label });
-        draw();
+        void draw();
       } }, label);
     }));
   };
@@ -63,31 +175,36 @@ export function curves(app: App): HTMLElement {
   const show = async (file: string, pick = true) => {
     try {
       tables.delete(file);
+      cycles = null;
       const t = await load(file);
       if (![...which.options].some((o) => o.value === file)) which.append(h("option", { value: file }, base(file)));
       which.value = file;
       panel.hidden = false;
       if (pick && !chosen.some((c) => c.file === file)) {
-        if (!chosen.some((c) => t.labels.includes(c.label))) chosen.splice(0);
-        const first = t.labels.filter((l) => /knee_angle_r|hip_flexion_r|ankle_angle_r|knee_angle$|ground_force_1?_?vy|soleus_r/i.test(l) && !/speed/.test(l)).slice(0, 3);
-        for (const label of first.length > 0 ? first : t.labels.slice(0, 2)) chosen.push({ file, label });
+        // The same columns of another trial are laid over those that are there.
+        const same = chosen.filter((c) => t.labels.includes(c.label)).map((c) => c.label);
+        if (same.length === 0) chosen.splice(0);
+        const first = t.labels.filter((l) => FIRST.test(l) && !/speed/.test(l)).slice(0, 3);
+        for (const label of same.length > 0 ? new Set(same) : first.length > 0 ? first : t.labels.slice(0, 2)) chosen.push({ file, label });
       }
       for (const c of chosen) await load(c.file);
-      draw();
+      await draw();
     } catch (e) {
       app.fail(e);
     }
   };
   which.addEventListener("change", () => void show(which.value, false));
+  over.addEventListener("change", () => void draw());
   filter.addEventListener("input", fill);
   app.onTable = (f) => void show(f);
   let last = "";
-  app.store.on(["motion"], () => {
+  app.store.on(["motion", "others"], () => {
     const f = app.doc.motion?.file ?? "";
     if (f && f !== last) void show(f);
     last = f;
+    for (const o of app.doc.others) if (!tables.has(o.motion.file)) void show(o.motion.file);
   });
-  app.store.on(["time"], () => chart.point(app.doc.time));
-  const panel = h("div", { class: "curves", hidden: true }, h("div", { class: "column picker" }, which, filter, list), chart.element);
+  app.store.on(["time"], seldom(point, () => (app.doc.playing ? SELDOM_MS : 0)));
+  const panel = h("div", { class: "curves", hidden: true }, h("div", { class: "column picker" }, which, app.engine.computes && over, filter, list), chart.element);
   return panel;
 }

@@ -1,8 +1,12 @@
 /** Explore: everything in the model as a tree with a search, and what is chosen with its properties, values, sliders and curves. */
 
 import type { App } from "../app";
-import { base, digits, h, tool } from "../dom";
+import { base, digits, ending, h, seldom, tool } from "../dom";
 import { Chart } from "../view/chart";
+import { addPanel } from "./add";
+
+/** Time between two changes of the sliders while a motion plays, ms. */
+const SELDOM_MS = 250;
 
 /** Components of the model by the list they are in. */
 export function tree(app: App): HTMLElement {
@@ -46,16 +50,18 @@ export function tree(app: App): HTMLElement {
     for (const b of list.querySelectorAll(".leaf")) b.classList.toggle("on", (b as HTMLElement).dataset.path === app.doc.selection);
   });
   draw();
-  return h("div", { class: "column" }, search, list);
+  return h("div", { class: "column" }, search, list, addPanel(app));
 }
 
 /** Sliders of the coordinates, each with a lock. */
 export function sliders(app: App): HTMLElement {
   const box = h("div", { class: "sliders" });
+  let rows: [HTMLInputElement, HTMLInputElement][] = [];
   const unit = (rotational: boolean) => (rotational ? 180 / Math.PI : 1);
   const draw = () => {
     const m = app.doc.model;
     box.replaceChildren();
+    rows = [];
     if (!m) return;
     for (const c of m.coordinates) {
       const k = unit(c.rotational);
@@ -68,29 +74,28 @@ export function sliders(app: App): HTMLElement {
       number.addEventListener("change", () => app.setCoordinate(c.name, Number(number.value) / k));
       const why = c.dependent ? "moved by a constraint" : c.locked ? "locked in the model: click to unlock" : held ? "held: click to free" : "click to hold";
       const lock = tool(held ? "lock" : "unlock", `${c.name}: ${why}`, () => {
-        if (c.locked) void app.edit(c.path, "locked", "false");
+        if (c.locked) void app.editor.edit(c.path, "locked", "false");
         else if (!c.dependent && c.moves) {
           app.store.set({ held: { ...app.doc.held, [c.name]: !app.doc.held[c.name] } });
         }
       }, { class: "tool tiny" });
+      rows.push([range, number]);
       box.append(h("div", { class: "slider" }, h("label", { title: c.path }, c.name), range, number, h("small", {}, c.rotational ? "°" : "m"), lock));
     }
     show();
   };
   const show = () => {
-    const m = app.doc.model;
-    if (!m) return;
-    m.coordinates.forEach((c, i) => {
+    app.doc.model?.coordinates.forEach((c, i) => {
       const k = unit(c.rotational);
       const value = app.shownQ[i];
-      if (value === undefined) return;
-      const range = box.querySelector<HTMLInputElement>(`[data-slider="${CSS.escape(c.name)}"]`);
-      const number = box.querySelector<HTMLInputElement>(`[data-number="${CSS.escape(c.name)}"]`);
-      if (range && document.activeElement !== range) range.value = String(value * k);
-      if (number && document.activeElement !== number) number.value = digits(value * k, 4);
+      if (value === undefined || !rows[i]) return;
+      const [range, number] = rows[i];
+      if (document.activeElement !== range) range.value = String(value * k);
+      if (document.activeElement !== number) number.value = digits(value * k, 4);
     });
   };
-  app.poseListeners.push(show);
+  // While a motion plays, a few times a second: nobody reads faster, and drawing sliders costs more than the figure.
+  app.poseListeners.push(seldom(show, () => (app.doc.playing ? SELDOM_MS : 0)));
   app.store.on(["model", "held"], draw);
   draw();
   const reset = h("button", { class: "small", hidden: !app.engine.computes, onclick: () => {
@@ -101,6 +106,9 @@ export function sliders(app: App): HTMLElement {
   } }, "Default pose");
   return h("div", { class: "column" }, h("div", { class: "row" }, h("h3", {}, "Coordinates"), h("span", { class: "space" }), reset), box);
 }
+
+/** Whether a component is one of a list, so that there may be one more or one less. */
+const inList = (path: string) => /^\/(forceset|markerset|constraintset|contactgeometryset|probeset|controllerset)\/[^/]+$|\/PathPointSet\/|\/wrapobjectset\//i.test(path);
 
 /** What is chosen: its properties, to be changed, and its values at the pose that is shown. */
 export function inspector(app: App): HTMLElement {
@@ -121,7 +129,7 @@ export function inspector(app: App): HTMLElement {
     }
     if (app.doc.selection !== path) return;
     const fields = found.properties.map((p: any) => {
-      const change = (text: string) => text !== p.text && void app.edit(path, p.name, text);
+      const change = (text: string) => text !== p.text && void app.editor.edit(path, p.name, text);
       const input = p.kind === "boolean"
         ? h("input", { type: "checkbox", checked: p.text === "true", "aria-label": p.name, onchange: (e: Event) => change(String((e.target as HTMLInputElement).checked)) })
         : h("input", { type: "text", value: p.text, "aria-label": p.name, "data-property": p.name, onchange: (e: Event) => change((e.target as HTMLInputElement).value.trim()) });
@@ -133,6 +141,8 @@ export function inspector(app: App): HTMLElement {
     const muscle = m.paths.find((p) => path === p.path && p.strength !== null);
     box.replaceChildren(
       h("div", { class: "row" }, h("h3", {}, base(path)), h("small", {}, found.class), h("span", { class: "space" }),
+        inList(path) && tool("copy", "Another one like it", () => void app.editor.add({ like: path }, `added another ${base(path)}`), { class: "tool tiny", "data-do": "copy" }),
+        inList(path) && tool("remove", "Take it out (Delete)", () => void app.editor.remove(path), { class: "tool tiny", "data-do": "remove" }),
         up.split("/").length > 2 && h("button", { class: "small", onclick: () => app.store.set({ selection: up }) }, "Up"),
         tool("close", "Choose nothing (Esc)", () => app.store.set({ selection: null }), { class: "tool tiny" })),
       values, ...(muscle ? [muscleCurves(app, path)] : []),
@@ -175,6 +185,8 @@ function muscleCurves(app: App, path: string): HTMLElement {
   const m = app.doc.model!;
   const quantity = h("select", { "aria-label": "Quantity" }, ...QUANTITIES.map(([v, t]) => h("option", { value: v }, t)));
   const coordinate = h("select", { "aria-label": "Over coordinate" }, ...m.coordinates.filter((c) => c.moves && !c.dependent).map((c) => h("option", { value: c.name }, c.name)));
+  const others = app.doc.files.filter((f) => ending(f) === "osim" && f !== m.file);
+  const other = h("select", { "aria-label": "Compare with", "data-do": "compare-model", hidden: others.length === 0 }, h("option", { value: "" }, "this model alone"), ...others.map((f) => h("option", { value: f }, `with ${base(f)}`)));
   let k = 180 / Math.PI;
   const chart = new Chart(base(path), (x) => app.setCoordinate(coordinate.value, x / k));
   let busy = false;
@@ -190,9 +202,18 @@ function muscleCurves(app: App, path: string): HTMLElement {
       try {
         const fields = { model: m.id, quantity: quantity.value, coordinate: coordinate.value, muscles: [path], q: app.nowQ(), activation: force && quantity.value === "tendon_force" ? 1 : null };
         const a = await app.engine.call("curve", fields);
+        if (a.value.y.length === 0) continue;
         k = a.value.rotational ? 180 / Math.PI : 1;
         const x = a.f64(a.value.x).map((v) => v * k);
-        chart.set([{ name: base(path), x, y: a.f64(a.value.y[0]) }], `${coordinate.value} (${a.value.rotational ? "°" : "m"})`, unit ? `${title} (${unit})` : title, `${title} of ${base(path)}`);
+        const lines = [{ name: base(path), x, y: a.f64(a.value.y[0]) }];
+        if (other.value) {
+          const model = await app.modelOf(other.value);
+          const b = await app.engine.call("curve", { ...fields, model: model.id });
+          if (b.value.y.length > 0) lines.push({ name: `${base(path)} (${base(other.value)})`, x: b.f64(b.value.x).map((v) => v * k), y: b.f64(b.value.y[0]) });
+          else app.say({ kind: "note", text: `${base(other.value)} has no muscle ${base(path)}` });
+        }
+        chart.element.classList.toggle("single", lines.length === 1);
+        chart.set(lines, `${coordinate.value} (${a.value.rotational ? "°" : "m"})`, unit ? `${title} (${unit})` : title, `${title} of ${base(path)}`);
         chart.point((app.nowQ()[coordinate.value] ?? 0) * k);
       } catch (e) {
         app.fail(e);
@@ -202,6 +223,7 @@ function muscleCurves(app: App, path: string): HTMLElement {
   };
   quantity.addEventListener("change", () => void draw());
   coordinate.addEventListener("change", () => void draw());
+  other.addEventListener("change", () => void draw());
   app.poseListeners.push(() => chart.element.isConnected && !app.doc.playing && void draw());
   // The coordinate that this muscle moves most.
   void app.engine.call("values", { model: m.id, path, q: app.nowQ() }).then((a) => {
@@ -209,5 +231,5 @@ function muscleCurves(app: App, path: string): HTMLElement {
     if (arms.length > 0) coordinate.value = arms[0][0].slice("moment arm, ".length);
     void draw();
   }).catch(() => {});
-  return h("div", { class: "muscle-curve" }, h("div", { class: "row" }, quantity, h("small", {}, "over"), coordinate), chart.element);
+  return h("div", { class: "muscle-curve" }, h("div", { class: "row" }, quantity, h("small", {}, "over"), coordinate), other, chart.element);
 }

@@ -1,8 +1,8 @@
 /** Run: a form for each tool, made of its request type; progress, cancel, results; and the same as a command and in Python. */
 
 import type { App } from "../app";
-import { base, download, ending, h, stem } from "../dom";
-import { WorkerEngine, type Engine } from "../engine/engine";
+import { base, download, ending, h, s as svg, stem } from "../dom";
+import { WorkerEngine, type Engine, type MarkerError } from "../engine/engine";
 
 const get = (o: any, path: string) => path.split(".").reduce((x, k) => x?.[k], o);
 function put(o: any, path: string, value: any): void {
@@ -10,6 +10,18 @@ function put(o: any, path: string, value: any): void {
   const last = keys.pop()!;
   for (const k of keys) o = o[k] ??= {};
   o[last] = value;
+}
+
+/** Marker errors over time so far, mm: a small picture without axes. */
+function sketch(box: HTMLElement, errors: [number, MarkerError][]): void {
+  if (errors.length < 2) return;
+  const [w, h] = [240, 40];
+  const list = [...errors].sort((a, b) => a[0] - b[0]);
+  const [t0, t1] = [list[0][0], list[list.length - 1][0]];
+  const top = Math.max(...list.map(([, e]) => e.max), 1e-6);
+  const line = (of: (e: MarkerError) => number) => `M${list.map(([t, e]) => `${((w * (t - t0)) / (t1 - t0)).toFixed(1)} ${(h - (h * of(e)) / top).toFixed(1)}`).join("L")}`;
+  box.replaceChildren(svg("svg", { viewBox: `0 -2 ${w} ${h + 4}`, preserveAspectRatio: "none" },
+    svg("path", { d: line((e) => e.max), class: "max" }), svg("path", { d: line((e) => e.rms), class: "rms" })));
 }
 
 export function runPanel(app: App): HTMLElement {
@@ -28,6 +40,7 @@ export function runPanel(app: App): HTMLElement {
     if (forms) return;
     forms = (await app.engine.call("tools")).value;
     const groups = new Map<string, any[]>();
+    forms.tools = forms.tools.filter((t: any) => forms.types[t.request]);
     for (const t of forms.tools) groups.set(t.group, [...(groups.get(t.group) ?? []), t]);
     for (const [g, list] of groups) choose.append(h("optgroup", { label: g }, ...list.map((t) => h("option", { value: t.name }, t.title))));
     choose.value = "inverse_kinematics";
@@ -58,7 +71,7 @@ export function runPanel(app: App): HTMLElement {
       filled.set(path, value);
     };
     const set = (path: string, value: string | null | undefined) => write(prefix + path, value);
-    set("model", app.doc.model ? app.changedName() : null);
+    set("model", app.doc.model ? app.editor.changedName() : null);
     if (typeof get(request, `${prefix}markers`) === "string") set("markers", app.doc.measured?.file);
     if (typeof get(request, `${prefix}motion`) === "string") set("motion", app.doc.motion?.file);
     set("kinematics", app.doc.motion?.file);
@@ -173,10 +186,15 @@ export function runPanel(app: App): HTMLElement {
     const cancel = h("button", { class: "small", "data-do": "cancel", onclick: () => stop.abort() }, "Cancel");
     const title = h("strong", {}, current.title);
     const card = h("div", { class: "result", "data-state": "running" }, h("div", { class: "row" }, title, h("span", { class: "space" }), cancel), bar, line, log);
+    // Marker errors as they come.
+    const errors: [number, MarkerError][] = [];
+    const errorsLine = h("div", { class: "sketch", "data-errors": "" });
+    const worst = h("small", { class: "faint" });
+    card.append(errorsLine, worst);
     results.prepend(card);
     try {
       if (app.doc.model && app.doc.done > 0) {
-        await app.engine.call("write_model", { model: app.doc.model.id, file: app.changedName() });
+        await app.engine.call("write_model", { model: app.doc.model.id, file: app.editor.changedName() });
         await app.list();
       }
       let engine: Engine = app.engine;
@@ -195,6 +213,15 @@ export function runPanel(app: App): HTMLElement {
           const p = t.progress;
           if (p.total) bar.value = p.done / p.total;
           line.textContent = `${Math.round(p.done * 1000) / 1000}${p.total ? ` of ${p.total}` : ""} ${p.what}${p.detail ? `: ${p.detail}` : ""}`;
+        }
+        if (t.reached) {
+          const e = t.reached.error;
+          if (e) {
+            errors.push([t.reached.times[0], e]);
+            sketch(errorsLine, errors);
+            worst.textContent = `marker error ${(1000 * e.rms).toFixed(1)} mm RMS, largest ${(1000 * e.max).toFixed(1)} mm (${e.worst})`;
+          }
+          void app.showReached(t.reached, `${current.title}: ${line.textContent}`);
         }
         if (t.note) log.append(h("div", {}, t.note));
         if (t.diagnostic) log.append(h("div", { class: t.diagnostic.severity }, t.diagnostic.message, t.diagnostic.hint ? ` (${t.diagnostic.hint})` : ""));
@@ -218,6 +245,7 @@ export function runPanel(app: App): HTMLElement {
       card.dataset.state = e.kind === "Cancelled" ? "stopped" : "failed";
       if (e.kind !== "Cancelled") log.append(h("div", { class: "error" }, e.message));
     } finally {
+      app.endReached();
       cancel.remove();
     }
   };
@@ -227,37 +255,7 @@ export function runPanel(app: App): HTMLElement {
     h("label", { class: "property" }, h("span", {}, "Compute"), where),
     h("div", { class: "row" }, h("button", { class: "main", "data-do": "run", onclick: () => void go() }, "Run"), h("button", { class: "small", onclick: () => begin() }, "Take what is open")),
     h("details", { open: true }, h("summary", {}, "The same without this page"), same), results);
-  app.store.on(["model", "motion", "measured"], () => forms && current && fill());
+  app.store.on(["model", "motion", "measured", "done"], () => forms && current && fill());
   void load().catch(() => box.replaceChildren(h("p", { class: "faint" }, "A shared page does not compute.")));
   return box;
-}
-
-/** Predict: the walk of least effort at a speed. */
-export function predictPanel(app: App): HTMLElement {
-  const speed = h("input", { type: "range", min: 0.5, max: 2, step: 0.05, value: 1.3, "aria-label": "Speed" });
-  const out = h("output", {}, "1.30 m/s");
-  speed.addEventListener("input", () => (out.textContent = `${Number(speed.value).toFixed(2)} m/s`));
-  const line = h("p", { class: "faint", "data-predict": "" }, "From straight lines to a walk: nothing is measured or tracked.");
-  let stop: AbortController | null = null;
-  const go = h("button", { class: "main", "data-do": "predict", onclick: async () => {
-    if (stop) return stop.abort();
-    stop = new AbortController();
-    go.textContent = "Stop";
-    try {
-      const ran = await app.engine.run("predict_walk", { speed: Number(speed.value), page: null, picture: null }, (t) => {
-        if (t.progress) line.textContent = `${t.progress.done} iterations: ${t.progress.detail}`;
-      }, stop.signal);
-      line.textContent = `found in ${ran.seconds.toFixed(1)} s`;
-      await app.add(ran.files, true);
-      app.store.set({ follow: true });
-      app.figure.view("side");
-      app.play(true);
-    } catch (e: any) {
-      line.textContent = e.message;
-    } finally {
-      stop = null;
-      go.textContent = "Predict";
-    }
-  } }, "Predict");
-  return h("div", { class: "column" }, h("h3", {}, "A walk of least effort"), h("label", { class: "property" }, h("span", {}, "Speed"), speed, out), h("div", { class: "row" }, go), line);
 }

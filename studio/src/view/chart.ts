@@ -7,7 +7,20 @@ export interface Line {
   name: string;
   x: ArrayLike<number>;
   y: ArrayLike<number>;
+  /** Half the width of a band about the line, such as a standard deviation. */
+  sd?: ArrayLike<number>;
+  /** A band to compare with: drawn behind, in gray. */
+  isNorm?: boolean;
 }
+
+/** A moment that is marked on the axis, such as a foot strike. */
+export interface Mark {
+  x: number;
+  text: string;
+}
+
+/** Time between two changes of the numbers in a legend, ms. */
+const TELL_MS = 120;
 
 const MARGIN = { left: 58, right: 14, top: 10, bottom: 34 };
 
@@ -26,6 +39,7 @@ function ticks(low: number, high: number, count: number): number[] {
 export class Chart {
   readonly element: HTMLElement;
   private lines: Line[] = [];
+  private marks: Mark[] = [];
   private hidden = new Set<string>();
   private range: [number, number] | null = null;
   private cursor: number | null = null;
@@ -36,8 +50,13 @@ export class Chart {
   private yLabel = "";
   private size = { width: 400, height: 200 };
   private limits = { x: [0, 1], y: [0, 1] };
-  private cursorLine: SVGElement | null = null;
+  /** The cursor is an element of its own: moving it does not draw the curves again. */
+  private cursorLine = h("i", { class: "cursor", hidden: true });
   private drag: number | null = null;
+  private told = 0;
+  private later = 0;
+  private static made = 0;
+  private number = Chart.made++;
 
   constructor(
     private title: string,
@@ -96,8 +115,10 @@ export class Chart {
     }).observe(this.holder);
   }
 
-  set(lines: Line[], xLabel: string, yLabel: string, title = this.title): void {
+  set(lines: Line[], xLabel: string, yLabel: string, title = this.title, marks: Mark[] = []): void {
+    if (xLabel !== this.xLabel) this.range = null;
     this.title = title;
+    this.marks = marks;
     this.heading.textContent = title;
     this.lines = lines;
     [this.xLabel, this.yLabel] = [xLabel, yLabel];
@@ -137,7 +158,10 @@ export class Chart {
     if (this.range) [x0, x1] = this.range;
     for (const l of this.shown)
       for (let i = 0; i < l.x.length; i++)
-        if (l.x[i] >= x0 && l.x[i] <= x1 && Number.isFinite(l.y[i])) [y0, y1] = [Math.min(y0, l.y[i]), Math.max(y1, l.y[i])];
+        if (l.x[i] >= x0 && l.x[i] <= x1 && Number.isFinite(l.y[i])) {
+          const sd = l.sd && Number.isFinite(l.sd[i]) ? l.sd[i] : 0;
+          [y0, y1] = [Math.min(y0, l.y[i] - sd), Math.max(y1, l.y[i] + sd)];
+        }
     if (!(x1 > x0)) [x0, x1] = Number.isFinite(x0) ? [x0 - 0.5, x0 + 0.5] : [0, 1];
     if (!(y1 > y0)) [y0, y1] = Number.isFinite(y0) ? [y0 - 1, y0 + 1] : [0, 1];
     const room = 0.06 * (y1 - y0);
@@ -167,9 +191,29 @@ export class Chart {
     if (y0 < 0 && y1 > 0) root.append(s("line", { x1: MARGIN.left, x2: width - MARGIN.right, y1: py(0), y2: py(0), class: "zero" }));
     root.append(s("text", { x: (MARGIN.left + width) / 2, y: height - 5, "text-anchor": "middle", class: "axis" }, this.xLabel),
       s("text", { transform: `translate(12 ${(height - MARGIN.bottom) / 2 + 4}) rotate(-90)`, "text-anchor": "middle", class: "axis" }, this.yLabel));
-    const clip = s("g", { "clip-path": `inset(0)` });
+    // Words about marks that would lie on each other are left out.
+    let free = -Infinity;
+    for (const m of this.marks.filter((m) => m.x >= x0 && m.x <= x1)) {
+      root.append(s("line", { x1: px(m.x), x2: px(m.x), y1: MARGIN.top, y2: height - MARGIN.bottom, class: "mark" }));
+      if (px(m.x) > free) {
+        root.append(s("text", { x: px(m.x) + 3, y: MARGIN.top + 8, class: "axis", "font-size": 9 }, m.text));
+        free = px(m.x) + 5 * m.text.length + 8;
+      }
+    }
+    const id = `plot-${this.number}`;
+    const clip = s("g", { "clip-path": `url(#${id})` },
+      s("clipPath", { id }, s("rect", { x: MARGIN.left, y: 0, width: Math.max(width - MARGIN.left - MARGIN.right, 1), height })));
     this.lines.forEach((l, i) => {
-      if (this.hidden.has(l.name)) return;
+      if (this.hidden.has(l.name) || !l.sd) return;
+      const points: string[] = [];
+      const at = (k: number, sign: number) => `${px(l.x[k]).toFixed(1)} ${py(l.y[k] + sign * l.sd![k]).toFixed(1)}`;
+      const known = Array.from({ length: l.x.length }, (_, k) => k).filter((k) => Number.isFinite(l.y[k] + l.sd![k]));
+      for (const k of known) points.push(at(k, 1));
+      for (const k of known.reverse()) points.push(at(k, -1));
+      if (points.length > 2) clip.append(s("path", { d: `M${points.join("L")}Z`, fill: l.isNorm ? "#8a8a8a" : this.color(i).stroke, "fill-opacity": l.isNorm ? 0.22 : 0.2, class: "band", "data-band": l.name }));
+    });
+    this.lines.forEach((l, i) => {
+      if (this.hidden.has(l.name) || l.isNorm) return;
       const { stroke, dash } = this.color(i);
       // Of long lines, the least and the greatest number of each pixel.
       const n = l.x.length;
@@ -199,17 +243,16 @@ export class Chart {
   }
 
   private draw(): void {
-    const root = this.svg();
-    this.cursorLine = s("line", { class: "cursor", y1: MARGIN.top, y2: this.size.height - MARGIN.bottom });
-    root.append(this.cursorLine);
-    this.holder.replaceChildren(root);
+    this.cursorLine.style.top = `${MARGIN.top}px`;
+    this.cursorLine.style.bottom = `${MARGIN.bottom}px`;
+    this.holder.replaceChildren(this.svg(), this.cursorLine);
     this.legend.replaceChildren(...this.lines.map((l, i) => this.entry(l, i)));
     this.moveCursor();
   }
 
   private entry(l: Line, i: number): HTMLElement {
     const { stroke, dash } = this.color(i);
-    const mark = s("svg", { width: 22, height: 8 }, s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke, "stroke-width": 3, "stroke-dasharray": dash }));
+    const mark = s("svg", { width: 22, height: 8 }, l.isNorm ? s("rect", { width: 22, height: 8, fill: "#8a8a8a", "fill-opacity": 0.35 }) : s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke, "stroke-width": 3, "stroke-dasharray": dash }));
     const off = this.hidden.has(l.name);
     const button = h("button", { class: off ? "entry off" : "entry", "aria-pressed": String(!off), title: off ? "Show" : "Hide", onclick: () => {
       if (off) this.hidden.delete(l.name);
@@ -218,30 +261,44 @@ export class Chart {
     } });
     button.append(mark, h("span", {}, l.name), h("output", { "data-line": i }));
     const row = h("span", { class: "entry-row" }, button);
-    if (this.remove) row.append(tool("close", `Remove ${l.name}`, () => this.remove!(l.name), { class: "tool tiny" }));
+    if (this.remove && !l.isNorm) row.append(tool("close", `Remove ${l.name}`, () => this.remove!(l.name), { class: "tool tiny" }));
     return row;
   }
 
   private moveCursor(): void {
-    if (!this.cursorLine) return;
     const [x0, x1] = this.limits.x;
     const c = this.cursor;
     const on = c !== null && c >= x0 && c <= x1;
-    this.cursorLine.setAttribute("visibility", on ? "visible" : "hidden");
+    this.cursorLine.hidden = !on;
     if (!on) return;
     const x = MARGIN.left + ((c! - x0) / (x1 - x0)) * (this.size.width - MARGIN.left - MARGIN.right);
-    this.cursorLine.setAttribute("x1", String(x));
-    this.cursorLine.setAttribute("x2", String(x));
+    this.cursorLine.style.transform = `translateX(${x.toFixed(1)}px)`;
+    // Numbers that change at every picture cannot be read.
+    const now = performance.now();
+    if (now - this.told < TELL_MS) {
+      this.later ||= window.setTimeout(() => {
+        this.later = 0;
+        this.tell();
+      }, TELL_MS);
+      return;
+    }
+    this.tell();
+  }
+
+  /** Values at the cursor, in the legend. */
+  private tell(): void {
+    this.told = performance.now();
+    if (this.cursor === null) return;
     this.lines.forEach((l, i) => {
       const out = this.legend.querySelector(`output[data-line="${i}"]`);
-      if (out) out.textContent = digits(valueAt(l, c!), 4);
+      if (out) out.textContent = digits(valueAt(l, this.cursor!), 4);
     });
   }
 
   /** The picture alone, with colors of its own. */
   toSvg(): string {
     const root = this.svg() as SVGSVGElement;
-    const style = s("style", {}, ".grid{stroke:#d8d8d8}.zero{stroke:#888}.axis{fill:#333}");
+    const style = s("style", {}, ".grid{stroke:#d8d8d8}.zero{stroke:#888}.axis{fill:#333}.mark{stroke:#999;stroke-dasharray:3 3}");
     root.prepend(style, s("rect", { width: "100%", height: "100%", fill: "#fff" }));
     this.lines.forEach((l, i) => {
       if (this.hidden.has(l.name)) return;
@@ -255,8 +312,8 @@ export class Chart {
     const cell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const same = shown.every((l) => l.x === shown[0]?.x || (l.x.length === shown[0].x.length && l.x[0] === shown[0].x[0]));
     if (same && shown.length > 0) {
-      const rows = [[this.xLabel, ...shown.map((l) => l.name)].map(cell).join(",")];
-      for (let k = 0; k < shown[0].x.length; k++) rows.push([shown[0].x[k], ...shown.map((l) => l.y[k])].join(","));
+      const rows = [[this.xLabel, ...shown.flatMap((l) => (l.sd ? [l.name, `sd ${l.name}`] : [l.name]))].map(cell).join(",")];
+      for (let k = 0; k < shown[0].x.length; k++) rows.push([shown[0].x[k], ...shown.flatMap((l) => (l.sd ? [l.y[k], l.sd[k]] : [l.y[k]]))].join(","));
       return rows.join("\n") + "\n";
     }
     const rows = [["line", this.xLabel, "value"].map(cell).join(",")];

@@ -11,19 +11,19 @@ pub struct Input {
     /// Model file (.osim, any version)
     #[arg(long)]
     pub model: PathBuf,
-    /// The motion: coordinates (.mot, .sto; degrees if it says so) or states (.sto; with columns for speeds)
+    /// Motion: coordinates (.mot, .sto) or states with speeds (.sto); the header tells whether angles are in degrees
     #[arg(long, value_name = "MOTION.mot")]
     pub motion: PathBuf,
-    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    /// Measured loads: force plates (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
-    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N)
+    /// Residual actuators between ground and the model: optimal moment (N m) and optimal force (N)
     #[arg(long, value_name = "MOMENT,FORCE", value_delimiter = ',', num_args = 1)]
     pub residuals: Vec<f64>,
-    /// Actuators to add to the model: XML files with a ForceSet, or the optimal force (N m or N) of one for every coordinate that has none
+    /// Reserve actuators: XML files with a ForceSet, or an optimal force (N m or N) to add one to every coordinate without an actuator
     #[arg(long, value_name = "FORCES.xml|FORCE", num_args = 1..)]
     reserves: Vec<String>,
-    /// Cutoff of the low-pass on the coordinates, in Hz; by default no filter
+    /// Cutoff frequency of the low-pass filter on the coordinates, Hz [default: no filter]
     #[arg(long)]
     pub cutoff_hz: Option<f64>,
     #[command(flatten)]
@@ -34,10 +34,10 @@ pub struct Input {
     /// Folder for the tables
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it
+    /// Reproduce known errors of OpenSim 4.6, to compare numbers with it
     #[arg(long)]
     pub opensim_faults: bool,
-    /// Filter and differentiate the angles of the root, as OpenSim does, and not its pose; results then depend on the heading
+    /// Filter and differentiate the angles of the root as OpenSim does, instead of its pose; results then depend on the heading
     #[arg(long)]
     pub root_angles: bool,
 }

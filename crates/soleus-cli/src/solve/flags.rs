@@ -7,50 +7,50 @@ use std::path::PathBuf;
 
 /// What is done to the model, in this order.
 #[derive(Args)]
-#[command(next_help_heading = "Changes of the model, made in this order")]
+#[command(next_help_heading = "Changes to the model, applied in this order")]
 pub struct ModelFlags {
-    /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
+    /// Measured loads: force plates (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml)
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
-    /// Joints that become welds; names with commas between
+    /// Joints to replace by welds, separated by commas
     #[arg(long, value_name = "JOINTS", value_delimiter = ',')]
     weld: Vec<String>,
-    /// Actuators at joints with ground: optimal moment (N m), optimal force (N) and, optionally, the bound of their
-    /// controls
+    /// Residual actuators between ground and the model: optimal moment (N m), optimal force (N) and,
+    /// optionally, the bound of their controls
     #[arg(long, value_name = "MOMENT,FORCE[,BOUND]", value_delimiter = ',', num_args = 1)]
     residuals: Vec<f64>,
-    /// Take all muscles out
+    /// Remove all muscles
     #[arg(long)]
     remove_muscles: bool,
-    /// Tendons do not stretch
+    /// Make tendons rigid
     #[arg(long)]
     rigid_tendons: bool,
-    /// Activation is the excitation
+    /// Ignore activation dynamics
     #[arg(long)]
     no_activation_dynamics: bool,
-    /// Replace muscles by those of De Groote and Fregly (2016)
+    /// Replace muscles by De Groote–Fregly muscles (2016)
     #[arg(long)]
     degroote_fregly: bool,
-    /// The force balance of stretching tendons is an equation of the problem, not solved for the fiber velocity
+    /// Implicit tendon dynamics: the force balance of elastic tendons is a constraint of the problem
     #[arg(long)]
     implicit_tendons: bool,
-    /// Stretching tendons are as the model has them; by default `inverse` makes their force balance an equation of the problem
+    /// Keep the tendon dynamics of the model; by default `inverse` uses implicit tendon dynamics
     #[arg(long, conflicts_with = "implicit_tendons")]
     explicit_tendons: bool,
-    /// Fibers have no passive force (muscles of De Groote and Fregly)
+    /// Ignore passive fiber forces (De Groote–Fregly muscles)
     #[arg(long)]
     no_passive_force: bool,
-    /// Width of the active force–length curve (muscles of De Groote and Fregly)
+    /// Width of the active force–length curve (De Groote–Fregly muscles)
     #[arg(long, value_name = "FACTOR")]
     curve_width: Option<f64>,
-    /// Factor of all muscles' largest isometric force
+    /// Scale the maximum isometric force of all muscles
     #[arg(long, value_name = "FACTOR")]
     strength: Option<f64>,
-    /// File of FunctionBasedPath definitions that replace paths of the model
+    /// File of FunctionBasedPaths that replace the muscle paths
     #[arg(long, value_name = "PATHS.xml")]
     function_paths: Option<PathBuf>,
-    /// An actuator for every coordinate that has none: optimal force (N m or N) and, optionally, the bound of their
-    /// controls
+    /// Reserve actuators for all coordinates without an actuator: optimal force (N m or N) and,
+    /// optionally, the bound of their controls
     #[arg(long, value_name = "FORCE[,BOUND]", value_delimiter = ',', num_args = 1)]
     reserves: Vec<f64>,
 }
@@ -80,19 +80,19 @@ impl ModelFlags {
 /// When, and how fine.
 #[derive(Args)]
 pub struct TimeFlags {
-    /// Begin, s; by default that of the data
+    /// Start time, s [default: start of the data]
     #[arg(long, allow_negative_numbers = true)]
     from: Option<f64>,
-    /// End, s; by default that of the data
+    /// End time, s [default: end of the data]
     #[arg(long, allow_negative_numbers = true)]
     to: Option<f64>,
-    /// Longest mesh interval, s; 0.02 if no setup file says otherwise
+    /// Maximum mesh interval, s [default: 0.02, or as in the setup file]
     #[arg(long, value_name = "SECONDS")]
     mesh_interval: Option<f64>,
-    /// Cutoff of the low-pass filter on the motion, Hz; no filter without it
+    /// Cutoff frequency of the low-pass filter on the motion, Hz [default: no filter]
     #[arg(long, value_name = "HZ")]
     cutoff_hz: Option<f64>,
-    /// Filter and differentiate the angles of the root, as OpenSim does, and not its pose; results then depend on the heading
+    /// Filter and differentiate the angles of the root as OpenSim does, instead of its pose; results then depend on the heading
     #[arg(long)]
     root_angles: bool,
 }
@@ -101,25 +101,25 @@ pub struct TimeFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Result and solver")]
 pub struct OutputFlags {
-    /// File to write; by default NAME_solution.sto in the folder you are in
+    /// File to write [default: NAME_solution.sto in the current folder]
     #[arg(long, value_name = "OUT.sto")]
     out: Option<PathBuf>,
-    /// Motion to start from (.sto)
+    /// Initial guess (.sto)
     #[arg(long, value_name = "GUESS.sto")]
     guess: Option<PathBuf>,
-    /// Page to write too: costs, quality, plots and an animated figure of the solution
+    /// HTML page to write: costs, quality, plots and an animated figure of the solution
     #[arg(long, value_name = "PAGE.html")]
     report: Option<PathBuf>,
-    /// Tolerance of the optimality conditions, instead of the tool's
+    /// Tolerance of the optimality conditions, overriding that of the tool
     #[arg(long)]
     tolerance: Option<f64>,
     /// Maximum number of iterations
     #[arg(long)]
     max_iterations: Option<usize>,
-    /// Threads; by default as many as there are cores. Results do not depend on it
+    /// Number of threads; results do not depend on it [default: number of cores]
     #[arg(long)]
     threads: Option<usize>,
-    /// Simulate the solution from its first state under its controls, and say how far that ends from it
+    /// Check the solution by forward simulation from its initial state and report the difference
     #[arg(long)]
     simulate: bool,
     /// Print only warnings and errors

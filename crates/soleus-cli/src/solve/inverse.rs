@@ -18,7 +18,7 @@ pub struct Arguments {
     /// Coordinates over time (.sto, .mot)
     #[arg(long = "motion", alias = "kinematics", value_name = "MOTION.sto")]
     kinematics: Option<PathBuf>,
-    /// Minimize squared activations too
+    /// Minimise squared activations too
     #[arg(long)]
     minimize_activations: bool,
     /// Weight of reserves in the effort
@@ -47,7 +47,7 @@ impl Arguments {
                 Setup::MocoInverse(s) => Inverse::from_setup(&self.model, &s)?,
                 _ => {
                     let hint = "give a model and --motion, or a setup file of a MocoInverse";
-                    return Err(Error::content(&self.model, 0, "", "the file holds no MocoInverse", hint));
+                    return Err(Error::content(&self.model, 0, "", "the file contains no MocoInverse", hint));
                 }
             },
         };

@@ -23,63 +23,63 @@ pub struct Arguments {
     /// Solve the built-in study
     #[arg(long)]
     example: bool,
-    /// Write the built-in study to stdout
+    /// Print the built-in study
     #[arg(long)]
     print_example: bool,
-    /// Write every field of study files to stdout: unit, default, meaning
+    /// Print all fields of study files: unit, default, meaning
     #[arg(long)]
     fields: bool,
-    /// File to write; by default NAME_solution.sto in the folder you are in
+    /// File to write [default: NAME_solution.sto in the current folder]
     #[arg(long, value_name = "OUT.sto")]
     out: Option<PathBuf>,
-    /// Motion to start from (.sto), instead of the one the study names
+    /// Initial guess (.sto), overriding that of the study
     #[arg(long, value_name = "GUESS.sto")]
     guess: Option<PathBuf>,
-    /// Continue from the iterate that a stopped solve left: OUT.sto.iterate, or the file given
+    /// Continue from the saved iterate of a stopped solve: OUT.sto.iterate, or the file given
     #[arg(long, value_name = "ITERATE", num_args = 0..=1, default_missing_value = BESIDE)]
     resume: Option<PathBuf>,
-    /// Table a goal tracks, for studies that held it in memory only; may be repeated
+    /// Reference table of a goal, for studies that do not contain it; may be repeated
     #[arg(long, value_name = "GOAL=TABLE.sto")]
     reference: Vec<String>,
-    /// Coordinates over time to prescribe (.sto, .mot), instead of the splines of the study, which Moco writes with
-    /// six digits
+    /// Coordinates to prescribe (.sto, .mot), instead of the splines in the study, which Moco writes
+    /// with six digits
     #[arg(long = "motion", alias = "kinematics", value_name = "MOTION.sto")]
     kinematics: Option<PathBuf>,
-    /// Number of equal mesh intervals, instead of the study's mesh
+    /// Number of equal mesh intervals, overriding the mesh of the study
     #[arg(long)]
     intervals: Option<usize>,
-    /// Meshes of this many intervals to solve first, each the start of the next
+    /// Coarser meshes to solve first (numbers of intervals), each the initial guess of the next
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     coarse: Vec<usize>,
     /// Solve from this many initial guesses, keep the best and report the optima found
     #[arg(long, value_name = "N")]
     starts: Option<usize>,
-    /// Make the mesh finer where needed, until the error of the states over an interval is below this
+    /// Refine the mesh until the error of the states over each interval is below this
     #[arg(long, value_name = "TOLERANCE")]
     refine: Option<f64>,
     /// Scheme: trapezoidal, hermite-simpson, hermite-simpson-compressed, midpoint, backward-euler, legendre-gauss-N,
     /// legendre-gauss-radau-N
     #[arg(long)]
     scheme: Option<String>,
-    /// Tolerance of the optimality conditions, instead of the study's
+    /// Tolerance of the optimality conditions, overriding that of the study
     #[arg(long)]
     tolerance: Option<f64>,
     /// Maximum number of iterations
     #[arg(long)]
     max_iterations: Option<usize>,
-    /// Threads; by default as many as there are cores. Results do not depend on it
+    /// Number of threads; results do not depend on it [default: number of cores]
     #[arg(long)]
     threads: Option<usize>,
-    /// Seconds between two iterates on disk
+    /// Seconds between two saved iterates
     #[arg(long, value_name = "S")]
     save_every: Option<f64>,
-    /// Page to write too: costs, quality, plots and an animated figure of the solution
+    /// HTML page to write: costs, quality, plots and an animated figure of the solution
     #[arg(long, value_name = "PAGE.html")]
     report: Option<PathBuf>,
-    /// First barrier parameter; smaller ones stay closer to the guess
+    /// Initial barrier parameter; smaller values stay closer to the guess
     #[arg(long, value_name = "MU")]
     barrier: Option<f64>,
-    /// Simulate the solution from its first state under its controls, and say how far that ends from it
+    /// Check the solution by forward simulation from its initial state and report the difference
     #[arg(long)]
     simulate: bool,
     /// Print only warnings and errors

@@ -14,25 +14,25 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// Model (.osim), or a setup file of a MocoTrack (.xml)
     model: PathBuf,
-    /// Coordinates over time to follow (.sto, .mot)
+    /// Coordinates to track (.sto, .mot)
     #[arg(long = "motion", alias = "states", value_name = "MOTION.sto")]
     states: Option<PathBuf>,
-    /// Weight of the error of the motion; 1 if no setup file says otherwise
+    /// Weight of the tracking error [default: 1, or as in the setup file]
     #[arg(long = "motion-weight", alias = "states-weight", value_name = "WEIGHT")]
     states_weight: Option<f64>,
-    /// Follow the slopes of the coordinates as speeds too
+    /// Track the derivatives of the coordinates as speeds too
     #[arg(long)]
     derivatives: bool,
-    /// Markers to follow (.trc, .sto)
+    /// Markers to track (.trc, .sto)
     #[arg(long, value_name = "MARKERS.trc")]
     markers: Option<PathBuf>,
-    /// Weight of the markers' error; 1 if no setup file says otherwise
+    /// Weight of the marker error [default: 1, or as in the setup file]
     #[arg(long, value_name = "WEIGHT")]
     markers_weight: Option<f64>,
-    /// Weight of the squared controls, 0.001 if no setup file says otherwise; 0 leaves them out
+    /// Weight of the squared controls; 0 omits them [default: 0.001, or as in the setup file]
     #[arg(long, value_name = "WEIGHT")]
     effort_weight: Option<f64>,
-    /// Start from the motion that is followed
+    /// Use the tracked motion as initial guess
     #[arg(long)]
     start_from_reference: bool,
     #[command(flatten)]
@@ -57,7 +57,7 @@ impl Arguments {
                 Setup::MocoTrack(s) => Track::from_setup(&self.model, &s)?,
                 _ => {
                     let hint = "give a model and --motion or --markers, or a setup file of a MocoTrack";
-                    return Err(Error::content(&self.model, 0, "", "the file holds no MocoTrack", hint));
+                    return Err(Error::content(&self.model, 0, "", "the file contains no MocoTrack", hint));
                 }
             },
         };

@@ -39,7 +39,7 @@ pub struct Effort {
 
 /// A signal of ground forces names a force that is not a contact.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("signal `{0}` is to follow ground forces, but names a force that is not a contact")]
+#[error("signal `{0}` tracks ground forces, but names a force that is not a contact")]
 pub struct NoContact(pub String);
 
 /// A gait that repeats itself while the model moves forward.

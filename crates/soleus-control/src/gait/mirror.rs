@@ -39,10 +39,10 @@ pub struct Mirror {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoMirror {
     /// Coordinates that move the model in a way that no mirror image does.
-    #[error("coordinates that are not mirror images of each other: {}", .0.join(", "))]
+    #[error("coordinates without a mirror image: {}", .0.join(", "))]
     NoImage(Vec<String>),
     /// No coordinate moves the model along x.
-    #[error("no coordinate moves the whole model along x, which is forward")]
+    #[error("no coordinate moves the whole model forward (along x)")]
     NoForward,
 }
 

@@ -50,16 +50,16 @@ pub enum NoLegs {
     #[error(transparent)]
     NoMirror(#[from] NoMirror),
     /// Nothing touches the ground.
-    #[error("the model has no contact with the ground on both feet")]
+    #[error("the model does not have ground contact on both feet")]
     NoContact,
     /// No coordinate lifts it.
-    #[error("no coordinate lifts the whole model along y, which is up")]
+    #[error("no coordinate moves the whole model up (along y)")]
     NoHeight,
     /// No joint swings the feet.
-    #[error("no joint of a leg swings its foot forward")]
+    #[error("no joint of the leg moves the foot forward")]
     NoHip,
     /// It cannot stand.
-    #[error("the contacts do not carry the weight at any height")]
+    #[error("the contacts do not support the weight at any height")]
     NoStance,
 }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub fn frame(base: &ModelProblem, name: &str) -> Result<BodyFrame, String> {
     let frames = &base.model.frames;
     let i = frames.iter().position(|f| f.path == name).or_else(|| frames.iter().position(|f| f.name == name));
-    let i = i.ok_or_else(|| format!("there is no frame `{name}`"))?;
+    let i = i.ok_or_else(|| format!("no frame is called `{name}`"))?;
     Ok(base.system.tree.frame(FrameId(i)))
 }
 
@@ -38,7 +38,7 @@ pub fn quantity(base: &ModelProblem, path: &str) -> Result<Quantity, String> {
     let n = base.num_coordinates();
     let (component, output) = parts(path);
     let level = |names: [&str; 3]| names.iter().position(|n| *n == output);
-    let unknown = || format!("there is no output `{path}` that could be used");
+    let unknown = || format!("output `{path}` does not exist or cannot be used");
     if component == "/" {
         if output == "kinetic_energy" {
             return Ok(Quantity::KineticEnergy);
@@ -113,8 +113,9 @@ pub fn reaction(
     let mut nodes =
         (0..tree.nodes.len()).filter(|&i| tree.nodes[i].joint_id == Some(joint) && !tree.nodes[i].is_copy);
     let j = &model.joints[joint.0];
-    let first =
-        nodes.next().ok_or_else(|| format!("joint `{}` closes a loop and carries nothing", j.name))?;
+    let first = nodes
+        .next()
+        .ok_or_else(|| format!("joint `{}` closes a kinematic loop; its load is not available", j.name))?;
     let last = nodes.next_back().unwrap_or(first);
     let own = tree.frame(if on_child { j.child } else { j.parent });
     let on_outer = on_child != tree.nodes[first].reversed;
@@ -226,25 +227,20 @@ pub const WORDS: &[(&str, &str, &str)] = &[
 
 /// Words of formulas with brackets: word, what stands in the brackets, unit, meaning.
 pub const WORDS_OF: &[(&str, &str, &str, &str)] = &[
-    ("q", "coordinate", "rad, m", "value; the name of the coordinate alone says the same"),
+    ("q", "coordinate", "rad, m", "value; the coordinate's name alone has the same meaning"),
     ("u", "coordinate", "rad/s, m/s", "speed"),
     ("udot", "coordinate", "rad/s², m/s²", "acceleration"),
     (
         "generalized_force",
         "coordinate",
         "N m, N",
-        "what forces other than gravity must sum up to: inverse dynamics",
+        "net generalized force of everything except gravity (inverse dynamics)",
     ),
-    (
-        "activation",
-        "muscle, actuator",
-        "",
-        "activation; the excitation where there are no activation dynamics",
-    ),
+    ("activation", "muscle, actuator", "", "activation; the excitation if there are no activation dynamics"),
     ("excitation", "muscle, actuator", "", "control"),
     ("control", "muscle, actuator", "", "the same"),
     ("actuation", "muscle, actuator", "N, N m", "tension, force or moment"),
-    ("power", "muscle, actuator", "W", "of the whole muscle-tendon, or of the actuator"),
+    ("power", "muscle, actuator", "W", "of the muscle-tendon unit, or of the actuator"),
     ("length", "path", "m", "length of the path of a muscle, spring or ligament"),
     ("lengthening_speed", "path", "m/s", "its rate"),
     ("max_isometric_force", "muscle", "N", "of the model"),
@@ -254,7 +250,7 @@ pub const WORDS_OF: &[(&str, &str, &str, &str)] = &[
         "metabolic_rate",
         "muscle",
         "W",
-        "its part, without the basal rate; of a probe by name, basal rate included",
+        "rate of one muscle, without the basal rate; or of a probe by name, basal rate included",
     ),
     ("position", "marker, station, frame", "m", "in ground, a vector"),
     ("velocity", "marker, station, frame", "m/s", "in ground, a vector"),
@@ -269,7 +265,7 @@ pub const WORDS_OF: &[(&str, &str, &str, &str)] = &[
     ("joint_moment", "joint", "N m", "on the child at the joint, in ground, a vector"),
     ("joint_force_on_parent", "joint", "N", "on the parent"),
     ("joint_moment_on_parent", "joint", "N m", "on the parent"),
-    ("state", "state", "", "any state by its path, or the end of it"),
+    ("state", "state", "", "any state by its path, or the last part of it"),
     ("rate", "state", "1/s", "its rate"),
     ("multiplier", "multiplier", "", "of kinematic constraints"),
     ("output", "path", "", "an output by OpenSim's path: output[/forceset/soleus_r|tendon_force]"),
@@ -489,14 +485,14 @@ impl<'a> Names<'a> {
                     }
                     _ if self.things(name).is_some() || self.tables.iter().any(|t| t.name == name) => {
                         let near = self.items(name).first().map(|i| i.name.clone()).unwrap_or_default();
-                        Err(hint(&format!("say of what: `{name}[{near}]`")))
+                        Err(hint(&format!("specify of what: `{name}[{near}]`")))
                     }
                     _ => {
                         // The thing itself may be meant, without saying what of it.
                         let muscles = base.model.forces.iter().any(|f| f.name == name);
                         if muscles {
                             return Err(hint(&format!(
-                                "say what of it: `activation[{name}]`, `control[{name}]`, …"
+                                "specify the quantity: `activation[{name}]`, `control[{name}]`, …"
                             )));
                         }
                         let words = self.words();
@@ -529,7 +525,7 @@ impl<'a> Names<'a> {
                     Ok(Found::Quantity(format!("output {item}"), q, 0, width))
                 }
                 _ => Err(hint(
-                    "the output has several vectors; there are words for each: joint_force[…], velocity[…]",
+                    "the output has several vectors; use joint_force[…], velocity[…] for each of them",
                 )),
             };
         }
@@ -701,8 +697,8 @@ fn one_of<'t>(word: &str, item: &str, things: &'t [Thing]) -> Result<&'t Thing, 
             let names = things.iter().map(|t| if path { t.path.as_str() } else { t.name.as_str() });
             let near = nearest_name(item, names, 2).map(|n| format!("{word}[{n}]"));
             let hint = match things.first() {
-                None => format!("the model has nothing that `{word}[…]` could be of"),
-                Some(t) => format!("there is `{word}[{}]`, for example", t.name),
+                None => format!("nothing in the model has `{word}[…]`"),
+                Some(t) => format!("example: `{word}[{}]`", t.name),
             };
             Err(Unknown { nearest: near, hint, ..Unknown::default() })
         }

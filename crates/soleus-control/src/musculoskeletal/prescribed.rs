@@ -63,8 +63,18 @@ impl<P: Default> MotionPoints<P> {
 impl PrescribedDynamics {
     /// The dynamics of `system` for motions that are prescribed.
     pub fn new(system: Arc<System>) -> PrescribedDynamics {
-        let implicit = ImplicitSystem::new(&system);
-        let equations = implicit.given_motion();
+        let equations = ImplicitSystem::new(&system).given_motion();
+        PrescribedDynamics::with_equations(system, equations)
+    }
+
+    /// The same where muscles about several wrap objects do not pull on joints that move them as a whole, as they do in OpenSim, so that
+    /// they do not depend on the way that a subject faces.
+    pub fn with_balanced_paths(system: Arc<System>) -> PrescribedDynamics {
+        let equations = ImplicitSystem::new(&system).given_motion().with_balanced_paths(&system);
+        PrescribedDynamics::with_equations(system, equations)
+    }
+
+    fn with_equations(system: Arc<System>, equations: GivenMotion) -> PrescribedDynamics {
         let (n, nz) = (system.tree.num_mobilities, system.num_aux);
         let nx = 2 * n + nz;
         // v = (z, ż, e, λ) among the inputs t, x, ẋ, e, λ; rows of the force balance are those of the speeds.
@@ -75,7 +85,7 @@ impl PrescribedDynamics {
         };
         let jacobian_places = equations.jacobian_places().iter().map(|&(r, k)| (n + r, input(k))).collect();
         let hessian_places = equations.hessian_places().iter().map(|&(i, j)| (input(i), input(j))).collect();
-        let num_multipliers = implicit.num_multipliers();
+        let num_multipliers = system.constraints.num_rows();
         PrescribedDynamics {
             equations,
             jacobian_places,

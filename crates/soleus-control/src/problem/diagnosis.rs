@@ -16,7 +16,7 @@ pub enum ProblemError {
         upper: f64,
     },
     /// The final time cannot come after the initial one.
-    #[error("the final time is at most {last} s, the initial time at least {first} s: no time is left")]
+    #[error("the final time is at most {last} s, but the initial time is at least {first} s")]
     NoTime {
         /// Least initial time, s.
         first: f64,
@@ -24,9 +24,7 @@ pub enum ProblemError {
         last: f64,
     },
     /// A state that may begin or end only where it may not be in between.
-    #[error(
-        "{what} has bounds [{end_lower}, {end_upper}], but may only be within [{lower}, {upper}] right beside"
-    )]
+    #[error("{what} has bounds [{end_lower}, {end_upper}], outside the bounds [{lower}, {upper}] in between")]
     Disjoint {
         /// Which state, and at which end.
         what: String,
@@ -66,7 +64,7 @@ pub enum ProblemError {
         found: usize,
     },
     /// A goal asks for a variable that the problem has not.
-    #[error("{what} asks for {variable}, which the problem does not have")]
+    #[error("{what} uses {variable}, which the problem does not have")]
     UnknownVariable {
         /// Which function.
         what: String,
@@ -88,7 +86,7 @@ pub enum ProblemError {
     #[error("the compressed Hermite–Simpson scheme needs fixed times; fix them, or choose hermite-simpson")]
     CompressedNeedsTimes,
     /// A mesh that does not rise from 0 to 1.
-    #[error("the mesh must rise from 0 to 1; point {point} is {value}")]
+    #[error("the mesh must increase from 0 to 1; point {point} is {value}")]
     Mesh {
         /// Which point.
         point: usize,
@@ -179,15 +177,15 @@ impl Problem {
             self.unused().iter().map(|name| format!("nothing depends on `{name}`")).collect();
         let cost = |g: &Goal| matches!(g.mode, Mode::Cost { weight } if weight != 0.0);
         if !self.goals.iter().any(cost) {
-            list.push("nothing is minimized: any motion that fulfils the constraints will do".into());
+            list.push("nothing is minimised: any motion that satisfies the constraints is a solution".into());
         }
         for g in &self.goals {
             match g.mode {
                 Mode::Cost { weight: 0.0 } => {
-                    list.push(format!("goal `{}` has weight 0 and counts for nothing", g.name))
+                    list.push(format!("goal `{}` has weight 0 and no effect", g.name))
                 }
                 Mode::Cost { weight } if weight < 0.0 => {
-                    list.push(format!("goal `{}` has a negative weight: it is maximized", g.name));
+                    list.push(format!("goal `{}` has a negative weight: it is maximised", g.name));
                 }
                 _ => {}
             }

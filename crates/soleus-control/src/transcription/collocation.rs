@@ -6,6 +6,7 @@ use super::layout::{Input, Layout};
 use super::program::Transcription;
 use super::scheme::Scheme;
 use super::settings::{ConstraintMethod, Settings};
+use super::states_reader::StatesReader;
 use crate::problem::{Link, LinkVariable, Phases, PointVariable, Problem, ProblemError};
 use crate::solution::{Trajectory, set_slopes};
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
@@ -127,6 +128,15 @@ impl Collocation {
     pub fn trajectory(&mut self, x: &[f64]) -> Trajectory {
         let full = self.assembly.unknowns(x);
         Trajectory::collect(&self.phases[0].problem, &self.phases[0].layout, full)
+    }
+
+    /// What reads the motion out of variables while the program is being solved; of several phases the first.
+    pub fn states_reader(&self) -> StatesReader {
+        let Phase { problem, layout, .. } = &self.phases[0];
+        let (variables, sums, full) = self.assembly.spreading();
+        let points = layout.points.iter().map(|p| (p.tau, p.states.clone())).collect();
+        let names = problem.states.iter().map(|v| v.name.clone()).collect();
+        StatesReader { names, variables, sums, full, times: layout.times, points }
     }
 
     /// The motions of all phases.

@@ -9,6 +9,9 @@ use super::matching::unmatched_rows;
 use crate::function::Scratch;
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
 
+/// Unknowns that are sums of others, each with a factor.
+pub type Sums = Vec<(usize, Vec<(usize, f64)>)>;
+
 /// A constraint that does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
@@ -247,6 +250,13 @@ impl Assembly {
                 self.full[i] = terms.iter().map(|&(v, c)| c * self.full[v]).sum();
             }
         }
+    }
+
+    /// How variables become unknowns: the unknown of each variable, unknowns that are sums of others, and all of them at the start.
+    pub fn spreading(&self) -> (Vec<usize>, Sums, Vec<f64>) {
+        let unknowns = self.program.builder.unknowns.iter().enumerate();
+        let sums = unknowns.filter_map(|(i, u)| Some((i, u.sum.clone()?))).collect();
+        (self.program.variables.clone(), sums, self.full.clone())
     }
 
     /// All unknowns, fixed ones included, for the variables of the program.

@@ -11,6 +11,7 @@ mod program;
 mod refinement;
 mod scheme;
 mod settings;
+mod states_reader;
 mod warm_start;
 
 pub use collocation::Collocation;
@@ -18,3 +19,4 @@ pub use evaluation::Violation;
 pub use refinement::{MeshError, NoRates, refined_mesh};
 pub use scheme::Scheme;
 pub use settings::{ConstraintMethod, Settings};
+pub use states_reader::StatesReader;

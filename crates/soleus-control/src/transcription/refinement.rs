@@ -31,7 +31,7 @@ impl MeshError {
 /// The rates that belong to a state between the points of the mesh could not be found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "the error of the mesh is not known: at {time:.4} s the dynamics give no rates for the interpolated states"
+    "the mesh error could not be computed: at {time:.4} s the dynamics cannot be evaluated at the interpolated states"
 )]
 pub struct NoRates {
     /// s.

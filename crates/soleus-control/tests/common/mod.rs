@@ -95,7 +95,10 @@ pub fn near_start(nlp: &dyn NonlinearProgram, seed: u64, by: f64) -> Vec<f64> {
 pub fn solved(problem: Problem, settings: &Settings, tolerance: f64) -> (Collocation, Solution, Trajectory) {
     let c = Collocation::new(problem, settings).unwrap_or_else(|e| panic!("{e:?}"));
     let (mut c, s) = solved_program(c, tolerance);
+    // Whoever watches reads the same motion out of the same variables.
+    let (times, rows) = c.states_reader().read(&s.x);
     let t = c.trajectory(&s.x);
+    assert_eq!((&times, &rows), (&t.times, &t.states.rows));
     (c, s, t)
 }
 

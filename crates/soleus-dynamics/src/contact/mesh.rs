@@ -56,7 +56,7 @@ pub enum MeshError {
     #[error("the mesh has no faces")]
     Empty,
     /// A face names a vertex that is not there.
-    #[error("face {face} of the mesh names vertex {vertex}, but there are {count}")]
+    #[error("face {face} of the mesh refers to vertex {vertex}, but there are {count} vertices")]
     Vertex {
         /// Face number, from 0.
         face: usize,
@@ -350,7 +350,7 @@ mod tests {
         let mut mesh = cube();
         mesh.faces[3][1] = 99;
         let error = MeshSurface::new(&mesh).unwrap_err();
-        assert_eq!(error.to_string(), "face 3 of the mesh names vertex 99, but there are 8");
+        assert_eq!(error.to_string(), "face 3 of the mesh refers to vertex 99, but there are 8 vertices");
         assert_eq!(MeshSurface::new(&TriangleMesh::default()), Err(MeshError::Empty));
         mesh.vertices[2].y = f64::NAN;
         assert_eq!(MeshSurface::new(&mesh), Err(MeshError::NotFinite { vertex: 2 }));

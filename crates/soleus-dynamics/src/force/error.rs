@@ -41,7 +41,7 @@ pub enum ForceError {
         wanted: &'static str,
     },
     /// A contact mesh whose file has not been read.
-    #[error("contact mesh `{geometry}` has no faces: file `{file}` was not read")]
+    #[error("contact mesh `{geometry}` has no faces: file `{file}` was not loaded")]
     MeshNotRead {
         /// Name of the geometry.
         geometry: String,

@@ -203,6 +203,17 @@ impl GivenMotion {
         g
     }
 
+    /// The same without the moments that paths about several wrap objects have about joints that move them as a whole
+    /// ([`System::unbalanced_about`]).
+    pub fn with_balanced_paths(mut self, s: &System) -> GivenMotion {
+        for l in &mut self.laws {
+            let unbalanced = s.unbalanced_about(l.force);
+            l.mobilities.retain(|m| !unbalanced.contains(m));
+        }
+        self.find_places();
+        self
+    }
+
     fn find_places(&mut self) {
         let (n, rates, lambda) = (self.n, self.nz, 2 * self.nz + self.controls);
         let (mut first, mut second) = (Vec::new(), Vec::new());

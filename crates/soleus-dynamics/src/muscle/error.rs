@@ -25,7 +25,7 @@ pub enum MuscleError {
         flag: &'static str,
     },
     /// Some, but not all, of the optional properties of a curve are given.
-    #[error("the optional properties of `{curve}` must be given all together or not at all")]
+    #[error("give either all of the optional properties of `{curve}` or none")]
     PartlyGiven {
         /// The curve.
         curve: &'static str,
@@ -46,8 +46,7 @@ pub enum MuscleError {
     },
     /// A force balance was not reached.
     #[error(
-        "no equilibrium at muscle length {length} m, activation {activation}: \
-         after {iterations} iterations {residual} N are left, wanted {tolerance} N"
+        "no equilibrium at muscle length {length} m, activation {activation}: residual {residual} N after {iterations} iterations (tolerance {tolerance} N)"
     )]
     NoEquilibrium {
         /// Muscle–tendon length, m.

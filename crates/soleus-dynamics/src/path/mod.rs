@@ -37,7 +37,7 @@ pub enum PathError {
         count: usize,
     },
     /// A wrap object has sizes that make no surface.
-    #[error("wrap object `{name}` has a size that is negative, zero where it must not be, or not a number")]
+    #[error("wrap object `{name}` has an invalid size (negative, zero, or not a number)")]
     BadWrapSize {
         /// The wrap object.
         name: String,

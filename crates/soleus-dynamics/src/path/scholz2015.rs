@@ -311,7 +311,7 @@ fn lift<T: Real>(
     s: &mut Scratch<T>,
     end: usize,
 ) {
-    const { assert!(T::ORDER <= 2, "paths over obstacles have derivatives up to the second") };
+    const { assert!(T::ORDER <= 2, "paths over obstacles have first and second derivatives only") };
     let Scratch { contacts, solver, X_GS, y, errors, series } = s;
     let contacts = &contacts[first..end];
     let inverse = solver::inverse_jacobian(from.value(), to.value(), contacts, solver);

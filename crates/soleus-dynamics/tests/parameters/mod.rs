@@ -346,6 +346,6 @@ fn analytic_unknown_parameters_are_refused() {
     assert!(matches!(ask(&format!("{body}/translation/0")), Err(ParameterError::NotSupported { .. })));
     if let Some(marker) = model.markers.first() {
         let e = ask(&format!("{}/location/0", marker.path)).unwrap_err();
-        assert!(e.to_string().contains("in no equation of motion"), "{e}");
+        assert!(e.to_string().contains("do not enter the equations of motion"), "{e}");
     }
 }

@@ -49,7 +49,8 @@ impl<'a> Family<'a> {
         let cycle = predicted_cycle(self.walker, speed);
         let start = self.walker.straight_line(speed, half, swing, true);
         let fading = Fading::new(self.walker.reserves());
-        let o = predict(self.walker, &cycle, &start, &fading, &[20, MESH], &mut |p, i| printer.tell(p, i))?;
+        let o =
+            predict(self.walker, &cycle, &start, &fading, &[20, MESH], &mut |p, i, _| printer.tell(p, i))?;
         printer.finish();
         self.keep(at, o);
         Ok(())
@@ -72,7 +73,7 @@ impl<'a> Family<'a> {
             barriers: [1e-3; 2],
             ..Fading::new(self.walker.reserves())
         };
-        let o = predict(self.walker, &cycle, &start, &fading, &[MESH], &mut |p, i| printer.tell(p, i))?;
+        let o = predict(self.walker, &cycle, &start, &fading, &[MESH], &mut |p, i, _| printer.tell(p, i))?;
         printer.finish();
         self.keep(to, o);
         Ok(())

@@ -1,9 +1,9 @@
 //! Machine code and functions, stage by stage.
 
-use super::SharedOutput;
 use super::assembler::{Executable, Kind};
 use super::compile::{ALL_BUT_SIGN_F32, Call, Compiled, Output, compile};
 use super::functions;
+use super::{Job, Steps};
 use crate::graph::{Op, Table};
 use crate::program::Program;
 use std::ops::Range;
@@ -83,77 +83,142 @@ impl Machine {
         Some(Machine { compiled, executable, tables, inputs: program.inputs, constants, single, kind })
     }
 
-    pub fn run(&self, x: &[f64], y: &SharedOutput, n: usize, copies: Range<usize>) {
+    pub fn run(&self, job: &Job, take: &dyn Fn() -> Option<Range<usize>>) {
         // SAFETY: `new` found the instructions of this kind.
         unsafe {
             match (self.kind, self.single) {
-                (Kind::Avx512, true) => self.run_wide::<f32, 16>(x, y, n, copies),
-                (Kind::Avx512, false) => self.run_wide::<f64, 8>(x, y, n, copies),
-                (Kind::Avx2, true) => self.run_narrow::<f32, 8>(x, y, n, copies),
-                (Kind::Avx2, false) => self.run_narrow::<f64, 4>(x, y, n, copies),
+                (Kind::Avx512, true) => self.run_wide::<f32, 16>(job, take),
+                (Kind::Avx512, false) => self.run_wide::<f64, 8>(job, take),
+                (Kind::Avx2, true) => self.run_narrow::<f32, 8>(job, take),
+                (Kind::Avx2, false) => self.run_narrow::<f64, 4>(job, take),
             }
         }
     }
 
     #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
-    fn run_wide<T: Lane, const N: usize>(&self, x: &[f64], y: &SharedOutput, n: usize, copies: Range<usize>) {
-        self.run_lanes::<T, N>(x, y, n, copies);
+    fn run_wide<T: Lane, const N: usize>(&self, job: &Job, take: &dyn Fn() -> Option<Range<usize>>) {
+        self.run_lanes::<T, N>(job, take);
     }
 
     #[target_feature(enable = "avx2,fma")]
-    fn run_narrow<T: Lane, const N: usize>(
-        &self,
-        x: &[f64],
-        y: &SharedOutput,
-        n: usize,
-        copies: Range<usize>,
-    ) {
-        self.run_lanes::<T, N>(x, y, n, copies);
+    fn run_narrow<T: Lane, const N: usize>(&self, job: &Job, take: &dyn Fn() -> Option<Range<usize>>) {
+        self.run_lanes::<T, N>(job, take);
     }
 
     #[inline(always)]
-    fn run_lanes<T: Lane, const N: usize>(
-        &self,
-        x: &[f64],
-        y: &SharedOutput,
-        n: usize,
-        copies: Range<usize>,
-    ) {
+    fn run_lanes<T: Lane, const N: usize>(&self, job: &Job, take: &dyn Fn() -> Option<Range<usize>>) {
         let mut places = vec![Place([0; 64]); self.compiled.places as usize];
         let base: *mut [T; N] = places.as_mut_ptr().cast();
         for &(place, value) in &self.compiled.filled {
             // SAFETY: the place is one of those; its bytes are N numbers of type T, or half of the 64 for AVX2.
             unsafe { *base.add(place as usize) = [T::from_f64(value); N] };
         }
-        for first in copies.clone().step_by(N) {
-            let count = N.min(copies.end - first);
-            for i in 0..self.inputs {
-                let from = &x[i * n + first..i * n + first + count];
-                let mut lanes = [T::ZERO; N];
+        while let Some(copies) = take() {
+            for first in copies.clone().step_by(N) {
+                let count = N.min(copies.end - first);
+                for i in 0..self.inputs {
+                    // SAFETY: inputs of copies that are this thread's alone.
+                    let from = unsafe { std::slice::from_raw_parts(job.x.add(i * job.n + first), count) };
+                    let mut lanes = [T::ZERO; N];
+                    for l in 0..N {
+                        // Lanes without a copy repeat the last one.
+                        lanes[l] = T::from_f64(from[l.min(count - 1)]);
+                    }
+                    // SAFETY: inputs are the first places.
+                    unsafe { *base.add(i) = lanes };
+                }
+                match job.advance {
+                    None => {
+                        self.run_stages::<T, N>(base);
+                        for i in 0..self.compiled.outputs.len() {
+                            let lanes = self.output::<T, N>(base, i);
+                            for (l, v) in lanes.iter().take(count).enumerate() {
+                                // SAFETY: within the results of all copies, and of a copy of this thread.
+                                unsafe { *job.y.add(i * job.n + first + l) = v.to_f64() };
+                            }
+                        }
+                    }
+                    Some((steps, failed)) => {
+                        self.advance::<T, N>(base, job, steps, failed, first..first + count)
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn run_stages<T: Lane, const N: usize>(&self, base: *mut [T; N]) {
+        for (begin, calls) in &self.compiled.stages {
+            // SAFETY: the stage begins there, and places and constants are all that it names.
+            unsafe { self.executable.run(*begin, base.cast(), self.constants.as_ptr()) };
+            for call in calls {
+                self.call::<T, N>(call, base);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn output<T: Lane, const N: usize>(&self, base: *mut [T; N], i: usize) -> [T; N] {
+        match self.compiled.outputs[i] {
+            Output::Constant(c) => [T::from_f64(c); N],
+            // SAFETY: a place of this machine.
+            Output::Place(place) => unsafe { *base.add(place as usize) },
+        }
+    }
+
+    /// Steps of the copies whose inputs are in the first places.
+    #[inline(always)]
+    fn advance<T: Lane, const N: usize>(
+        &self,
+        base: *mut [T; N],
+        job: &Job,
+        steps: Steps,
+        failed: *mut bool,
+        copies: Range<usize>,
+    ) {
+        let states = self.compiled.outputs.len() - 1;
+        // Outputs may be in places of inputs, or in each other's: all are taken before any is written.
+        let mut next = vec![[T::ZERO; N]; states];
+        let (mut good, mut done) = ([true; N], [0usize; N]);
+        for _ in 0..steps.count {
+            self.run_stages::<T, N>(base);
+            let doubt = self.output::<T, N>(base, states);
+            // Not 0 as soon as one output is not finite.
+            let mut sum = [0.0; N];
+            for (i, next) in next.iter_mut().enumerate() {
+                *next = self.output::<T, N>(base, i);
                 for l in 0..N {
-                    // Lanes without a copy repeat the last one.
-                    lanes[l] = T::from_f64(from[l.min(count - 1)]);
-                }
-                // SAFETY: inputs are the first places.
-                unsafe { *base.add(i) = lanes };
-            }
-            for (begin, calls) in &self.compiled.stages {
-                // SAFETY: the stage begins there, and places and constants are all that it names.
-                unsafe { self.executable.run(*begin, base.cast(), self.constants.as_ptr()) };
-                for call in calls {
-                    self.call::<T, N>(call, base);
+                    sum[l] += next[l].to_f64() * 0.0;
                 }
             }
-            for (i, output) in self.compiled.outputs.iter().enumerate() {
-                let lanes = match output {
-                    Output::Constant(c) => [T::from_f64(*c); N],
-                    // SAFETY: a place of this machine.
-                    Output::Place(place) => unsafe { *base.add(*place as usize) },
-                };
-                for (l, v) in lanes.iter().take(count).enumerate() {
-                    // SAFETY: within the results of all copies, and of a copy of this thread.
-                    unsafe { *y.0.add(i * n + first + l) = v.to_f64() };
+            for l in 0..N {
+                good[l] &= sum[l] == 0.0 && doubt[l].to_f64() == 0.0;
+                done[l] += usize::from(good[l]);
+            }
+            for (i, next) in next.iter().enumerate() {
+                for l in 0..N {
+                    if good[l] {
+                        // SAFETY: inputs are the first places.
+                        unsafe { (*base.add(i))[l] = next[l] };
+                    }
                 }
+            }
+            for l in 0..N {
+                // SAFETY: as above.
+                let time = unsafe { &mut (*base.add(steps.time))[l] };
+                *time = T::from_f64(time.to_f64() + if good[l] { steps.length } else { 0.0 });
+            }
+        }
+        let n = job.n;
+        for (l, copy) in copies.enumerate() {
+            for i in 0..states {
+                // SAFETY: inputs of a copy of this thread, which nobody reads before all is done.
+                unsafe { *job.y.add(i * n + copy) = (*base.add(i))[l].to_f64() };
+            }
+            // SAFETY: as above.
+            unsafe {
+                *job.y.add(steps.time * n + copy) += done[l] as f64 * steps.length;
+                *failed.add(copy) |= !good[l];
             }
         }
     }

@@ -11,6 +11,8 @@ mod functions;
 mod machine;
 
 use crate::program::Program;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many copies are computed at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,42 +86,109 @@ impl Lanes {
     pub fn run(&self, x: &[f64], y: &mut [f64], n: usize, threads: usize) {
         assert_eq!(x.len(), self.inputs() * n, "inputs of all copies");
         assert_eq!(y.len(), self.outputs() * n, "outputs of all copies");
-        let block = if self.single { 16 } else { 8 };
-        let blocks = n.div_ceil(block);
-        let threads = threads.clamp(1, blocks.max(1));
-        let share = blocks.div_ceil(threads).max(1) * block;
-        let y = SharedOutput(y.as_mut_ptr());
+        self.share(n, threads, Job { x: x.as_ptr(), y: y.as_mut_ptr(), n, advance: None });
+    }
+
+    /// Replaces the first inputs of each copy by the outputs, some times over, where it is: a program whose outputs are the next values of its first
+    /// inputs, and then a doubt. A copy with an output that is not a number, or in doubt, keeps the inputs that it had, and is marked in `failed`.
+    ///
+    /// # Panics
+    ///
+    /// If `x` or `failed` has another length, or there are more outputs than inputs.
+    pub fn advance(&self, x: &mut [f64], n: usize, threads: usize, steps: Steps, failed: &mut [bool]) {
+        assert_eq!(x.len(), self.inputs() * n, "inputs of all copies");
+        assert_eq!(failed.len(), n, "a mark for each copy");
+        assert!(self.outputs() <= steps.time + 1 && steps.time < self.inputs(), "states come first");
+        let advance = Some((steps, failed.as_mut_ptr()));
+        self.share(n, threads, Job { x: x.as_ptr(), y: x.as_mut_ptr(), n, advance });
+    }
+
+    /// Threads take some copies at a time until none is left: one that is held up by others on the machine holds up nobody.
+    fn share(&self, n: usize, threads: usize, job: Job) {
+        let blocks = n.div_ceil(COPIES_AT_A_TIME);
+        let next = AtomicUsize::new(0);
+        let take = || {
+            let block = next.fetch_add(1, Ordering::Relaxed);
+            (block < blocks).then(|| block * COPIES_AT_A_TIME..n.min((block + 1) * COPIES_AT_A_TIME))
+        };
+        let (job, take) = (&job, &take);
         std::thread::scope(|scope| {
-            for first in (0..n).step_by(share).skip(1) {
-                let y = &y;
-                scope.spawn(move || self.run_part(x, y, n, first..(first + share).min(n)));
+            for _ in 1..threads.clamp(1, blocks.max(1)) {
+                scope.spawn(move || self.run_some(job, take));
             }
-            self.run_part(x, &y, n, 0..share.min(n));
+            self.run_some(job, take);
         });
     }
 
-    fn run_part(&self, x: &[f64], y: &SharedOutput, n: usize, copies: std::ops::Range<usize>) {
+    fn run_some(&self, job: &Job, take: &dyn Fn() -> Option<Range<usize>>) {
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         if let Some(machine) = &self.machine {
-            return machine.run(x, y, n, copies);
+            return machine.run(job, take);
         }
         let mut input = vec![0.0; self.inputs()];
-        for k in copies {
-            for (i, v) in input.iter_mut().enumerate() {
-                *v = x[i * n + k];
-            }
-            let out =
-                if self.single { self.program.evaluate_f32(&input) } else { self.program.evaluate(&input) };
-            for (i, v) in out.into_iter().enumerate() {
-                // SAFETY: the index is within the slice, and copy k is this thread's alone.
-                unsafe { *y.0.add(i * n + k) = v };
+        while let Some(copies) = take() {
+            for k in copies {
+                for (i, v) in input.iter_mut().enumerate() {
+                    // SAFETY: the index is within the inputs, and copy k is this thread's alone.
+                    *v = unsafe { *job.x.add(i * job.n + k) };
+                }
+                let compute = |x: &[f64]| match self.single {
+                    true => self.program.evaluate_f32(x),
+                    false => self.program.evaluate(x),
+                };
+                let Some((steps, failed)) = job.advance else {
+                    for (i, v) in compute(&input).into_iter().enumerate() {
+                        // SAFETY: within the outputs, and of this thread's copy.
+                        unsafe { *job.y.add(i * job.n + k) = v };
+                    }
+                    continue;
+                };
+                let mut done = 0;
+                while done < steps.count {
+                    let out = compute(&input);
+                    let (doubt, states) = out.split_last().map_or((0.0, &[][..]), |(d, s)| (*d, s));
+                    if doubt != 0.0 || !states.iter().all(|v| v.is_finite()) {
+                        // SAFETY: a mark of this thread's copy.
+                        unsafe { *failed.add(k) = true };
+                        break;
+                    }
+                    input[..states.len()].copy_from_slice(states);
+                    input[steps.time] += steps.length;
+                    done += 1;
+                }
+                for (i, v) in input.iter().take(self.outputs() - 1).enumerate() {
+                    // SAFETY: the first inputs of this thread's copy, which nobody reads before all is done.
+                    unsafe { *job.y.add(i * job.n + k) = *v };
+                }
+                // SAFETY: as above.
+                unsafe { *job.y.add(steps.time * job.n + k) += done as f64 * steps.length };
             }
         }
     }
 }
 
-/// Results of all copies; each thread writes those of its own copies.
-struct SharedOutput(*mut f64);
+/// Copies that a thread takes at once: enough that taking them costs nothing, few enough that all threads end at nearly the same time.
+const COPIES_AT_A_TIME: usize = 64;
 
-// SAFETY: threads write to different copies, and nobody reads before they are done.
-unsafe impl Sync for SharedOutput {}
+/// How copies advance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steps {
+    /// How many times.
+    pub count: usize,
+    /// The input that is time, which grows by `length` each time.
+    pub time: usize,
+    /// Length of a step.
+    pub length: f64,
+}
+
+/// What is computed of all copies. Each copy is one thread's.
+struct Job {
+    x: *const f64,
+    y: *mut f64,
+    n: usize,
+    /// In place, with a mark for each copy.
+    advance: Option<(Steps, *mut bool)>,
+}
+
+// SAFETY: threads read and write numbers of different copies, and nobody else does before they are done.
+unsafe impl Sync for Job {}

@@ -56,7 +56,7 @@ impl Layout {
         }
         if channels.saturating_mul(samples_per_frame) != h.analog_per_frame && h.analog_per_frame != 0 {
             let message = format!(
-                "{channels} channels × {samples_per_frame} samples are not the {} numbers per frame of the header",
+                "{channels} channels × {samples_per_frame} samples do not match the {} values per frame in the header",
                 h.analog_per_frame
             );
             log.warn(0, "ANALOG:USED", message, "");
@@ -82,8 +82,8 @@ impl Layout {
         let (first_frame, promised) = frames(h, p);
         let available = bytes.len().saturating_sub(start).checked_div(frame_bytes).unwrap_or(0);
         if frame_bytes > 0 && promised > available {
-            let message = format!("the file promises {promised} frames but holds {available}");
-            log.error(0, "", message, "the file may have been cut off");
+            let message = format!("the header declares {promised} frames, but the file contains {available}");
+            log.error(0, "", message, "the file may be truncated; export it again");
         }
         let frames = promised.min(available);
 

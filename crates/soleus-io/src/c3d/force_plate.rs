@@ -147,13 +147,13 @@ impl C3d {
         let most = if channel_count == 0 { 255 } else { channel_count.min(255) };
         if used > most {
             let message = format!("the file claims {used} plates, but has {channel_count} channels");
-            log.error(0, "FORCE_PLATFORM:USED", message, "the first plates were read");
+            log.error(0, "FORCE_PLATFORM:USED", message, "only the first plates were read");
         }
         for i in 0..used.min(most) {
             let place = format!("FORCE_PLATFORM, plate {}", i + 1);
             let kind = kinds.get(i).copied().unwrap_or(0);
             if !(1..=4).contains(&kind) {
-                log.warn(0, &place, format!("type {kind} is not supported"), "types 1 to 4 are");
+                log.warn(0, &place, format!("type {kind} is not supported"), "supported types are 1 to 4");
                 continue;
             }
             let needed = if kind == 3 { 8 } else { 6 };
@@ -184,7 +184,7 @@ impl C3d {
                         log.warn(
                             0,
                             &place,
-                            "the calibration matrix is missing; channels were taken as they are",
+                            "the calibration matrix is missing; channels are used uncalibrated",
                             "",
                         );
                     }

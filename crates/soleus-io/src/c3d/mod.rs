@@ -61,7 +61,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<C3d>, Diagnostics) {
 
 fn read_trial(bytes: &[u8], log: &mut Diagnostics) -> Option<C3d> {
     let Some((parameters, processor)) = parameters::read(bytes, log) else {
-        log.error(0, "", "this is not a C3D file", "its second byte would be 0x50");
+        log.error(0, "", "this is not a C3D file", "the second byte of a C3D file is 0x50");
         return None;
     };
     let header = Header::read(bytes, processor)?;
@@ -82,7 +82,7 @@ fn read_trial(bytes: &[u8], log: &mut Diagnostics) -> Option<C3d> {
     let has_lengths =
         layout.points > 0 || parameters.counts("FORCE_PLATFORM", "USED").first().is_some_and(|&n| n > 0);
     if units.is_empty() && has_lengths {
-        log.warn(0, "POINT:UNITS", "the file does not say its unit of length", "it is taken to be mm");
+        log.warn(0, "POINT:UNITS", "the file does not state its unit of length", "mm is assumed");
     }
     table.set_metadata("Units", units.first().map_or("mm", String::as_str));
     let mut analog = table_or_log(Element::Scalar, analog_labels, analog_times, analog, log)?;
@@ -122,12 +122,12 @@ fn labels(parameters: &Parameters, group: &str, n: usize, kind: &str, log: &mut 
     let mut all = parameters.continued_text(group, "LABELS");
     all.truncate(n);
     if all.len() < n {
-        let message = format!("{n} {kind}s have {} labels", all.len());
+        let message = format!("there are {n} {kind}s but {} labels", all.len());
         log.warn(
             0,
             &format!("{group}:LABELS"),
             message,
-            &format!("the others are called `{kind}_` and their number"),
+            &format!("the others are named `{kind}_` plus their number"),
         );
     }
     for i in all.len()..n {

@@ -91,7 +91,7 @@ pub(super) fn read(bytes: &[u8], log: &mut Diagnostics) -> Option<(Parameters, P
         log.warn(
             0,
             "",
-            format!("processor {code} is unknown; Intel was assumed"),
+            format!("unknown processor type {code}; Intel is assumed"),
             "known types are 84, 85 and 86",
         );
         Processor::Intel
@@ -110,13 +110,13 @@ pub(super) fn read(bytes: &[u8], log: &mut Diagnostics) -> Option<(Parameters, P
         }
         let name_at = at + 2;
         let Some(name) = bytes.get(name_at..name_at + length) else {
-            log.error(0, "", "the list of parameters is cut off", "");
+            log.error(0, "", "the parameter section is truncated", "");
             break;
         };
         let name = String::from_utf8_lossy(name).trim().to_ascii_uppercase();
         let next_at = name_at + length;
         let Some(next) = p.u16(bytes, next_at) else {
-            log.error(0, &name, "the list of parameters is cut off", "");
+            log.error(0, &name, "the parameter section is truncated", "");
             break;
         };
         let group_id = -id.saturating_abs();
@@ -136,10 +136,10 @@ pub(super) fn read(bytes: &[u8], log: &mut Diagnostics) -> Option<(Parameters, P
                     groups[group].2.push(parameter);
                 }
                 Some(_) => {
-                    log.error(0, &name, "the parameters are longer than the file: they overlap", "");
+                    log.error(0, &name, "the parameters overlap: they are longer than the file", "");
                     break;
                 }
-                None => log.error(0, &name, "the parameter is cut off", ""),
+                None => log.error(0, &name, "the parameter is truncated", ""),
             }
         }
         if next == 0 {

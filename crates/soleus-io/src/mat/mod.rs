@@ -96,16 +96,16 @@ pub enum MatError {
     #[error("this MAT file is of version 7.3; save it with `-v7`")]
     Hdf5,
     /// Numbers are stored from their other end.
-    #[error("this MAT file comes from a big-endian machine, which is not read")]
+    #[error("this MAT file is big-endian, which is not supported")]
     BigEndian,
     /// The file ends within something.
-    #[error("the file is cut short or damaged at byte {at}")]
+    #[error("the file is truncated or damaged at byte {at}")]
     Damaged {
         /// Where, in the file or in what was unpacked of it.
         at: usize,
     },
     /// What was packed cannot be unpacked.
-    #[error("the packed data at byte {at} are damaged or larger than {} MB", LARGEST >> 20)]
+    #[error("the compressed data at byte {at} are damaged or larger than {} MB", LARGEST >> 20)]
     Packed {
         /// Where.
         at: usize,

@@ -62,7 +62,7 @@ fn geometries_in_use(model: &Model) -> Vec<bool> {
 /// The mesh of that name, or what went wrong and what to do.
 fn find(filename: &str, open: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<TriangleMesh, (String, String)> {
     if filename.is_empty() {
-        return Err(("it names no file".into(), "give the property `filename`".into()));
+        return Err(("no file is named".into(), "set the property `filename`".into()));
     }
     let in_folder = format!("{GEOMETRY_FOLDER}/{filename}");
     for name in [filename, &in_folder] {
@@ -71,7 +71,7 @@ fn find(filename: &str, open: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<Triang
         return triangulate(mesh).ok_or_else(|| (format!("{name} has too many vertices"), String::new()));
     }
     let hint = format!(
-        "looked for {filename} and {in_folder} in the folder of the model; put the file in one of these places"
+        "searched for {filename} and {in_folder} in the folder of the model; put the file in one of these places"
     );
     Err((format!("file {filename} not found"), hint))
 }

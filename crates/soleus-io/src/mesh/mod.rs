@@ -27,7 +27,7 @@ pub struct Mesh {
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum MeshError {
     /// The ending of the file name is not one of those we read.
-    #[error("{file}: meshes are read from .obj, .stl and .vtp files")]
+    #[error("{file}: meshes must be .obj, .stl or .vtp files")]
     UnknownFormat {
         /// The file as the user named it.
         file: String,
@@ -43,7 +43,7 @@ pub enum MeshError {
         message: String,
     },
     /// A face names a vertex that the file does not have.
-    #[error("{file}:{line}: a face names vertex {index}, but there are {count}")]
+    #[error("{file}:{line}: a face refers to vertex {index}, but there are {count} vertices")]
     NoSuchVertex {
         /// The file as the user named it.
         file: String,

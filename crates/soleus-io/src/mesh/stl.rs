@@ -74,12 +74,12 @@ fn read_ascii(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
     }
     match ended && facet.is_none() {
         true => Ok(joiner.mesh),
-        false => Err(MeshError::malformed(file, 0, "the file is cut off: `endsolid` is missing")),
+        false => Err(MeshError::malformed(file, 0, "the file is truncated: `endsolid` is missing")),
     }
 }
 
 fn read_binary(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
-    let cut = || MeshError::malformed(file, 0, "the file is cut off, or is not a .stl file");
+    let cut = || MeshError::malformed(file, 0, "the file is truncated, or is not an .stl file");
     let count: [u8; 4] = bytes.get(HEADER..HEADER + 4).and_then(|b| b.try_into().ok()).ok_or_else(cut)?;
     let count = u32::from_le_bytes(count) as usize;
     let facets = &bytes[HEADER + 4..];

@@ -23,12 +23,12 @@ pub fn read_vtp(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
         _ => None,
     };
     let Some(piece) = piece else {
-        return Err(MeshError::malformed(file, doc.root.line, "the file holds no VTKFile/PolyData/Piece"));
+        return Err(MeshError::malformed(file, doc.root.line, "the file contains no VTKFile/PolyData/Piece"));
     };
 
     let points = piece.child("Points").and_then(|p| p.child("DataArray"));
     let Some(points) = points else {
-        return Err(MeshError::malformed(file, piece.line, "the piece holds no Points"));
+        return Err(MeshError::malformed(file, piece.line, "the piece contains no Points"));
     };
     let numbers: Vec<f64> = array(points, file)?;
     if !numbers.len().is_multiple_of(3) {
@@ -64,7 +64,7 @@ pub fn read_vtp(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
     for end in ends {
         let end = end as usize;
         let Some(face) = indices.get(start..end).filter(|f| f.len() >= 3) else {
-            return Err(MeshError::malformed(file, offsets.line, "`offsets` does not fit `connectivity`"));
+            return Err(MeshError::malformed(file, offsets.line, "`offsets` does not match `connectivity`"));
         };
         faces.push(face.to_vec());
         start = end;
@@ -78,7 +78,7 @@ fn array<T: std::str::FromStr>(e: &Element, file: &str) -> Result<Vec<T>, MeshEr
         return Err(MeshError::malformed(
             file,
             e.line,
-            "only format=\"ascii\" is read; save the mesh as text",
+            "only format=\"ascii\" is supported; save the mesh as text",
         ));
     }
     let text = e.text();

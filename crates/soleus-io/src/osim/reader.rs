@@ -68,7 +68,7 @@ fn decode<'a>(bytes: &'a [u8], diags: &mut Diagnostics) -> Option<Cow<'a, str>> 
         diags.error(
             line,
             "",
-            "the file holds a zero byte: it is not a text file",
+            "the file contains a zero byte: it is not a text file",
             "check that it is an .osim or .xml file",
         );
         return None;
@@ -132,7 +132,7 @@ fn decode_mixed(bytes: &[u8], diags: &mut Diagnostics) -> String {
         diags.warn(
             0,
             "",
-            format!("{unnamed} more lines hold bytes that are not UTF-8"),
+            format!("{unnamed} more lines contain bytes that are not UTF-8"),
             "save the file as UTF-8",
         );
     }
@@ -221,7 +221,7 @@ impl<'a> Lexer<'a> {
     fn never_closed(&mut self, tag: &str, from: u32) -> Stop {
         let message =
             format!("`<{tag}>` opened on line {from} is never closed: the file ends on line {}", self.line);
-        self.error(from, message, "the file may be cut off")
+        self.error(from, message, "the file may be truncated")
     }
 
     /// Takes everything up to `end`, and `end` itself.
@@ -236,7 +236,7 @@ impl<'a> Lexer<'a> {
                 let line = self.line;
                 Err(self.error(
                     line,
-                    format!("the {what} that starts here never ends (`{end}` is missing)"),
+                    format!("the {what} that starts here is not closed (`{end}` is missing)"),
                     "",
                 ))
             }
@@ -252,7 +252,7 @@ impl<'a> Lexer<'a> {
             let rest = self.rest();
             if rest.is_empty() {
                 let line = self.line;
-                self.error(line, "the file holds no element", "");
+                self.error(line, "the file contains no element", "");
                 return None;
             }
             match self.misc().ok()? {
@@ -303,11 +303,11 @@ impl<'a> Lexer<'a> {
         if rest.starts_with("<!DOCTYPE") || rest.starts_with("<!ENTITY") || rest.starts_with("<!doctype") {
             return Err(self.error(
                 line,
-                "the file declares a document type; document types and entities are not read",
+                "the file declares a document type; document types and entities are not supported",
                 "remove the declaration, and replace the entities it defines by their text",
             ));
         }
-        Err(self.error(line, "`<!` starts neither a comment nor character data", ""))
+        Err(self.error(line, "`<!` is followed by neither a comment nor character data", ""))
     }
 
     /// Comments after the root are kept, other text is reported and dropped.
@@ -330,7 +330,7 @@ impl<'a> Lexer<'a> {
             if rest.as_bytes()[0] == b'<' && rest[1..].chars().next().is_some_and(is_name_start) {
                 self.error(
                     line,
-                    "a second element after the root; a file holds one",
+                    "there is a second root element; a file has only one",
                     "put both inside one `OpenSimDocument`",
                 );
             } else {
@@ -512,8 +512,8 @@ impl<'a> Lexer<'a> {
             if rest.is_empty() {
                 return Err(self.error(
                     line,
-                    format!("the tag `<{tag}` never ends"),
-                    "the file may be cut off",
+                    format!("the tag `<{tag}` is not closed"),
+                    "the file may be truncated",
                 ));
             }
             let name = self.name();
@@ -545,7 +545,7 @@ impl<'a> Lexer<'a> {
             if raw.contains('<') {
                 return Err(self.error(
                     at,
-                    format!("the value of attribute `{name}` of `<{tag}>` holds `<`"),
+                    format!("the value of attribute `{name}` of `<{tag}>` contains `<`"),
                     "a closing quote may be missing; write `&lt;` for the character itself",
                 ));
             }
@@ -674,7 +674,7 @@ fn unescape<'s>(raw: &'s str, first_line: u32, diags: &mut Diagnostics) -> Cow<'
                     diags.error(
                         line,
                         "",
-                        format!("`{shown}` is not one of the entities &amp; &lt; &gt; &quot; &apos; nor a character"),
+                        format!("`{shown}` is neither one of the entities &amp; &lt; &gt; &quot; &apos; nor a character reference"),
                         "write `&amp;` for the character `&` itself",
                     );
                 }

@@ -105,7 +105,7 @@ impl<T: Plain, const N: usize> Plain for [T; N] {
     fn value(form: Self::Form) -> Result<Self, String> {
         let found = form.len();
         let list = Vec::<T>::value(form)?;
-        list.try_into().map_err(|_| format!("a list of {N} is needed; found {found}"))
+        list.try_into().map_err(|_| format!("expected a list of {N}, found {found}"))
     }
 }
 

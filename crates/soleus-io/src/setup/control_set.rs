@@ -199,7 +199,7 @@ fn controls(document: &Document, apart: &[Nodes], log: &mut Diagnostics) -> Opti
     let root = &document.root;
     let set = if root.tag == "ControlSet" { Some(root) } else { root.child("ControlSet") };
     let Some(set) = set else {
-        log.error(root.line, "", format!("the file holds no `ControlSet`, but a `{}`", root.tag), "");
+        log.error(root.line, "", format!("expected a `ControlSet` in the file, found `{}`", root.tag), "");
         return None;
     };
     // Defaults of a class, where the file gives them, stand before the set.
@@ -258,7 +258,7 @@ fn control(
             ControlCourse::Nodes { times, values, use_steps, extrapolate }
         }
         other => {
-            log.error(e.line, "", format!("`{other}` is not a control that can be read"), "");
+            log.error(e.line, "", format!("controls of class `{other}` are not supported"), "");
             return None;
         }
     };

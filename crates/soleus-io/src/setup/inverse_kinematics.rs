@@ -164,8 +164,14 @@ pub fn read_ik_tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<I
             (!log.has_errors()).then_some(list)
         }
         None => {
-            let hint = "name a file with an `IKTaskSet`, or a setup file of the InverseKinematicsTool or the ScaleTool";
-            log.error(root.line, "", format!("the file holds no `IKTaskSet`, but a `{}`", root.tag), hint);
+            let hint =
+                "give a file with an `IKTaskSet`, or a setup file of the InverseKinematicsTool or ScaleTool";
+            log.error(
+                root.line,
+                "",
+                format!("expected an `IKTaskSet` in the file, found `{}`", root.tag),
+                hint,
+            );
             None
         }
     }
@@ -191,14 +197,14 @@ pub(super) fn tasks(set: &Element, log: &mut Diagnostics) -> Vec<IkTask> {
                     Some("manual_value") => ValueType::Manual,
                     Some("from_file") => ValueType::FromFile,
                     Some(other) => {
-                        let hint = "give default_value, manual_value or from_file";
+                        let hint = "write default_value, manual_value or from_file";
                         log.error(e.line, "", format!("`value_type`: `{other}` is unknown"), hint);
                         continue;
                     }
                 };
                 list.push(IkTask::Coordinate(IkCoordinateTask { name, apply, weight, value_type, value }));
             }
-            other => log.warn(e.line, "", format!("`{other}` is not a task; it is ignored"), ""),
+            other => log.warn(e.line, "", format!("`{other}` is not an IK task; ignored"), ""),
         }
     }
     list

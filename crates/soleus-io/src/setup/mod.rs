@@ -96,8 +96,8 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
     let root = &document.root;
     let tool = if root.tag == "OpenSimDocument" { root.children().next() } else { Some(root) };
     let Some(tool) = tool else {
-        let hint = "name a setup file of one of OpenSim's tools";
-        log.error(root.line, "", "the file is empty: it holds no tool", hint);
+        let hint = "give a setup file of an OpenSim tool";
+        log.error(root.line, "", "the file is empty: it contains no tool", hint);
         return None;
     };
     let setup = match tool.tag.as_str() {
@@ -118,9 +118,9 @@ pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
         "MocoInverse" => Setup::MocoInverse(Box::new(moco::read_inverse(tool, log))),
         "MocoTrack" => Setup::MocoTrack(Box::new(moco::read_track(tool, log))),
         other => {
-            let hint = "tools that run: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, \
+            let hint = "supported tools: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool, \
                         AnalyzeTool, ForwardTool, RRATool, CMCTool, MocoStudy, MocoInverse, MocoTrack";
-            log.error(tool.line, "", format!("the file holds a `{other}`, which cannot be run"), hint);
+            log.error(tool.line, "", format!("`{other}` is not a supported tool"), hint);
             return None;
         }
     };

@@ -87,8 +87,7 @@ impl<'a, 'l> Properties<'a, 'l> {
     pub fn finish(self) {
         for child in self.element.children() {
             if !self.asked.contains(&child.tag.as_str()) {
-                let message =
-                    format!("`{}` has no property `{}`; it is ignored", self.element.tag, child.tag);
+                let message = format!("`{}` has no property `{}`; ignored", self.element.tag, child.tag);
                 self.log.warn(child.line, "", message, "");
             }
         }

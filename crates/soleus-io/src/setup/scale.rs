@@ -266,8 +266,11 @@ fn read_measurement(e: &Element, log: &mut Diagnostics) -> MeasurementSetup {
         match <[String; 2]>::try_from(names) {
             Ok(names) => m.pairs.push(names),
             Err(names) => {
-                let message =
-                    format!("measurement `{}`: a pair has two markers, found {}", m.name, names.len());
+                let message = format!(
+                    "measurement `{}`: expected two markers in a pair, found {}",
+                    m.name,
+                    names.len()
+                );
                 log.error(pair.line, "", message, "");
             }
         }
@@ -300,7 +303,7 @@ pub fn read_measurements(document: &Document, log: &mut Diagnostics) -> Option<V
         }
         None => {
             let root = &document.root;
-            log.error(root.line, "", "the file holds no `MeasurementSet`".to_string(), "");
+            log.error(root.line, "", "the file contains no `MeasurementSet`".to_string(), "");
             None
         }
     }
@@ -324,7 +327,7 @@ pub fn read_scale_set(document: &Document, log: &mut Diagnostics) -> Option<Vec<
             (!log.has_errors()).then_some(list)
         }
         None => {
-            log.error(root.line, "", format!("the file holds no `ScaleSet`, but a `{}`", root.tag), "");
+            log.error(root.line, "", format!("expected a `ScaleSet` in the file, found `{}`", root.tag), "");
             None
         }
     }

@@ -273,14 +273,14 @@ fn tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<TrackingTask>
                 let hint = match other {
                     // OpenSim 4.6 has the class, without a line that computes, and does not read it.
                     "CMC_Orientation" | "rdCMC_Orientation" => {
-                        "OpenSim has no such task either: follow the angles of the body (CMC_Joint), or three of its points (CMC_Point)"
+                        "OpenSim has no such task either; track the joint angles (CMC_Joint) or three points of the body (CMC_Point)"
                     }
-                    _ => "tasks that run are CMC_Joint and CMC_Point: give coordinates or points to follow",
+                    _ => "supported tasks are CMC_Joint and CMC_Point: give coordinates or points to track",
                 };
                 log.error(
                     e.line,
                     "",
-                    format!("task `{}` is a `{other}`, which cannot be run", e.name()),
+                    format!("task `{}` is a `{other}`, which is not supported", e.name()),
                     hint,
                 );
             }
@@ -433,7 +433,7 @@ fn limits(document: &Document, log: &mut Diagnostics) -> Option<Vec<ControlLimit
         match e.tag.as_str() {
             "ControlLinear" | "ControlConstant" => list.push(limit(e, &d, log)),
             other => {
-                log.error(e.line, "", format!("`{other}` is not a control that can be read"), "");
+                log.error(e.line, "", format!("controls of class `{other}` are not supported"), "");
             }
         }
     }
@@ -470,7 +470,7 @@ fn set_of<'d>(document: &'d Document, tag: &str, log: &mut Diagnostics) -> Optio
     let set = if root.tag == tag { Some(root) } else { root.child(tag) };
     if set.is_none() {
         let found = root.children().next().map_or(root.tag.as_str(), |e| e.tag.as_str());
-        log.error(root.line, "", format!("the file holds no `{tag}`, but a `{found}`"), "");
+        log.error(root.line, "", format!("expected `{tag}` in the file, found `{found}`"), "");
     }
     set
 }

@@ -76,7 +76,7 @@ fn read_moco(bytes: &[u8], file: &str) -> (Option<StudyFile>, Diagnostics) {
     let study = match setup {
         Some(Setup::MocoStudy(s)) => Some(StudyFile { study: Study::from(*s), is_moco: true }),
         Some(_) => {
-            log.error(0, "", "the file holds no MocoStudy", "try `soleus run`");
+            log.error(0, "", "the file contains no MocoStudy", "try `soleus run`");
             None
         }
         None => None,
@@ -311,7 +311,7 @@ mod tests {
         let other = "<OpenSimDocument Version=\"40600\"><InverseKinematicsTool/></OpenSimDocument>";
         let (none, log) = read_file(other.as_bytes(), "ik.xml");
         assert!(none.is_none());
-        assert!(log.list.iter().any(|d| d.message == "the file holds no MocoStudy"), "{:?}", log.list);
+        assert!(log.list.iter().any(|d| d.message == "the file contains no MocoStudy"), "{:?}", log.list);
         let (none, log) = read_file(b"model = \"leg\"\nname = \"\xff\"", "kick.toml");
         assert!(none.is_none());
         assert_eq!(log.list[0].line, 2);

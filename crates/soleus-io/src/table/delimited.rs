@@ -62,8 +62,7 @@ pub(super) fn read(
     };
     let header = Header::read(header_lines, &mut log);
     let Some(at) = (first..lines.len()).find(|&i| !lines[i].trim().is_empty()) else {
-        let hint =
-            "a line with `time` and the names of the columns comes next; the file may have been cut off";
+        let hint = "the next line should have `time` and the column names; the file may be truncated";
         log.error(line_number(lines.len().saturating_sub(1)), "", "no column labels follow the header", hint);
         return (None, log);
     };
@@ -77,13 +76,13 @@ pub(super) fn read(
     let mut all_labels = separator.split_labels(lines[at], header.columns);
     if let Some(promised) = header.columns.filter(|&n| n != all_labels.len()) {
         let found = all_labels.len();
-        let message = format!("the header promises {promised} columns, but there are {found} labels");
+        let message = format!("the header declares {promised} columns, but there are {found} labels");
         // OpenSim's ForwardTool leaves out labels of controls; their columns are kept under a number.
         let row = lines[at + 1..].iter().find(|l| !is_skipped(l));
         separator.split_row(row.unwrap_or(&""), promised, &mut cells);
         let hint = if promised > found && cells.len() == promised {
             all_labels.extend((found..promised).map(|c| format!("column_{}", c + 1)));
-            "columns without a label were called `column_` and their number"
+            "columns without a label were named `column_` plus their number"
         } else {
             ""
         };
@@ -106,7 +105,7 @@ pub(super) fn read(
     let (mut times, mut row_lines) = (Vec::new(), Vec::new());
     // A single row takes a byte for each number; labels alone may not ask for many.
     if labels.len().saturating_mul(n) > text.len().saturating_add(1 << 20) {
-        let message = format!("{} labels of {n} numbers are more than the file can hold", labels.len());
+        let message = format!("{} labels of {n} numbers do not fit in the file", labels.len());
         log.error(line_number(at), "", message, "");
         return (None, log);
     }
@@ -162,7 +161,7 @@ pub(super) fn read(
     block.flush(&mut times, &mut columns);
     numbers.finish(&mut log);
     if unfit > MOST_COMPLAINTS {
-        log.error(0, "", format!("{} more rows do not fit the labels", unfit - MOST_COMPLAINTS), "");
+        log.error(0, "", format!("{} more rows do not match the labels", unfit - MOST_COMPLAINTS), "");
     }
     if numbers.missing > 0 {
         let (line, column) = numbers.first_missing;
@@ -171,8 +170,8 @@ pub(super) fn read(
     }
     if header.rows.is_some_and(|rows| rows != row_lines.len()) {
         let message =
-            format!("the header promises {} rows, found {}", header.rows.unwrap_or(0), row_lines.len());
-        log.warn(0, "", message, "all rows that are there were read");
+            format!("the header declares {} rows, found {}", header.rows.unwrap_or(0), row_lines.len());
+        log.warn(0, "", message, &format!("all {} rows were read", row_lines.len()));
     }
     // SIMM motions without a time column spread their rows over a range.
     if let (None, Some(range)) = (time, range) {
@@ -188,7 +187,7 @@ pub(super) fn read(
                 (said, _) => said,
             };
             if header.in_degrees == Some(false) && header.version == 0 && is_mot {
-                let hint = "add `version=1` so that all programs agree";
+                let hint = "add `version=1` to the header";
                 log.warn(
                     0,
                     "",
@@ -295,7 +294,7 @@ fn read_element(
     let inner = cell.trim_start_matches(['~', '[', '(']).trim_end_matches([']', ')']);
     let given = if inner.is_empty() { 0 } else { inner.split(',').count() };
     if given != columns.len() && given != 0 {
-        let message = format!("the cell holds {given} numbers, but {} were expected", columns.len());
+        let message = format!("the cell has {given} numbers; expected {}", columns.len());
         log.error(line, &place(column, label), message, "");
     }
     let mut parts = inner.split(',');
@@ -317,7 +316,7 @@ fn merge_repeated(
     let Some(first) = keep.iter().position(|k| !k) else { return };
     let message =
         format!("{} row(s) repeat the time of the row before", keep.iter().filter(|k| !**k).count());
-    log.warn(lines[first + 1], "", message, "the later one was taken");
+    log.warn(lines[first + 1], "", message, "the later one was used");
     let mut retain = |v: &mut Vec<f64>| {
         let mut kept = keep.iter();
         v.retain(|_| kept.next().copied().unwrap_or(true));

@@ -15,7 +15,7 @@ use soleus_math::Table;
 use soleus_model::Diagnostics;
 
 /// The hint of the warning that a time does not follow the one before it. Who needs rows in order makes it an error.
-pub const OUT_OF_ORDER: &str = "rows must be in the order of time, each time once";
+pub const OUT_OF_ORDER: &str = "rows must be sorted by time, without repeats";
 
 /// The hint where a label occurs twice.
 pub const FIRST_COUNTS: &str = "only the first can be found by name";

@@ -12,7 +12,7 @@ pub(super) fn decode<'a>(bytes: &'a [u8], log: &mut Diagnostics) -> Cow<'a, str>
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }
-    log.warn(0, "", "the file is not UTF-8; foreign letters were replaced", "save it as UTF-8");
+    log.warn(0, "", "the file is not UTF-8; invalid characters were replaced", "save it as UTF-8");
     String::from_utf8_lossy(bytes)
 }
 
@@ -113,7 +113,7 @@ pub(super) struct Numbers {
 }
 
 /// What to do about a row that does not fit the labels.
-pub(super) const ROW_HINT: &str = "mend the row, or take it out; the last one may have been cut off, and the separators must be those of the labels";
+pub(super) const ROW_HINT: &str = "correct or remove the row; the last row may be truncated, and the separators must be the same as in the label line";
 
 /// After so many complaints of one kind, only their number is said.
 pub(super) const MOST_COMPLAINTS: usize = 10;
@@ -144,7 +144,7 @@ impl Numbers {
             Cell::Text => {
                 self.bad += 1;
                 if self.bad <= MOST_COMPLAINTS {
-                    let hint = if text.contains(',') { "write decimals with a point" } else { "" };
+                    let hint = if text.contains(',') { "use a decimal point" } else { "" };
                     let text: String = text.chars().take(40).collect();
                     log.error(line, &place(column, label), format!("`{text}` is not a number"), hint);
                 }
@@ -186,7 +186,7 @@ pub(super) fn most_numbers(text: &str) -> usize {
 
 /// What is said when a table has more than [`most_numbers`].
 pub(super) fn too_many_gaps(line: u32, columns: usize, log: &mut Diagnostics) {
-    let message = format!("most of the {columns} columns are empty; the rest of the rows was not read");
+    let message = format!("most of the {columns} columns are empty; the remaining rows were not read");
     log.error(line, "", message, ROW_HINT);
 }
 

@@ -44,7 +44,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
 
     // The line of marker names is the one thing that must be there.
     let Some(at) = lines.iter().position(|l| first_word(l).starts_with("frame")) else {
-        log.error(0, "", "no line of marker names was found", "it begins with `Frame#` and `Time`");
+        log.error(0, "", "no line of marker names was found", "it starts with `Frame#` and `Time`");
         return (None, log);
     };
     let mut cells = Vec::new();
@@ -57,14 +57,14 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     };
     if promised("NumMarkers").is_some_and(|n| n != names.len() as f64) {
         let message = format!(
-            "the header promises {} markers, but {} are named",
+            "the header declares {} markers, but {} are named",
             promised("NumMarkers").unwrap_or(0.0),
             names.len()
         );
-        log.warn(line_number(at), "", message, "a marker name may be missing, or hold a tab");
+        log.warn(line_number(at), "", message, "a marker name may be missing or contain a tab");
     }
     if !metadata.iter().any(|(k, _)| k == "Units") {
-        log.warn(0, "", "the header names no units", "millimeters and meters cannot be told apart");
+        log.warn(0, "", "the header has no units", "set `Units` to m or mm");
     }
 
     // Rows: frame, time, and three numbers per marker.
@@ -122,11 +122,11 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     numbers.finish(&mut log);
     if promised("NumFrames").is_some_and(|n| n != row_lines.len() as f64) {
         let message = format!(
-            "the header promises {} frames, found {}",
+            "the header declares {} frames, found {}",
             promised("NumFrames").unwrap_or(0.0),
             row_lines.len()
         );
-        log.warn(0, "", message, "all frames that are there were read");
+        log.warn(0, "", message, "all frames in the file were read");
     }
     check_times(&times, &row_lines, &mut log);
     report_zeros(&names, &zeros, &mut log);
@@ -153,7 +153,7 @@ fn read_header(lines: &[&str], log: &mut Diagnostics) -> (String, Vec<(String, S
     if lines.first().is_some_and(|l| l.trim_start().starts_with("PathFileType")) {
         name = cells(lines[0]).into_iter().nth(3).unwrap_or_default();
     } else {
-        log.warn(1, "", "the first line does not begin with `PathFileType`", "OpenSim refuses such a file");
+        log.warn(1, "", "the first line does not start with `PathFileType`", "OpenSim refuses such a file");
     }
     let Some(keys_at) = lines.iter().position(|l| l.trim_start().starts_with("DataRate")) else {
         log.warn(0, "", "no line of keys (`DataRate`, …) was found", "");
@@ -180,8 +180,8 @@ fn report_zeros(names: &[String], zeros: &[usize], log: &mut Diagnostics) {
         listed.push(format!("and {} more markers", found.len() - MOST_COMPLAINTS));
     }
     let total: usize = zeros.iter().sum();
-    let message = format!("{total} places are `0 0 0` and were read as missing: {}", listed.join(", "));
-    log.warn(0, "", message, "a gap is better written as empty cells or `nan`");
+    let message = format!("{total} positions are `0 0 0` and were read as missing: {}", listed.join(", "));
+    log.warn(0, "", message, "write gaps as empty cells or `nan`");
 }
 
 /// The table as `.trc` text, as OpenSim's `TRCFileAdapter` writes: 16 digits, `nan` for missing markers.

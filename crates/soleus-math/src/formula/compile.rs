@@ -113,9 +113,10 @@ fn resolved(e: &Expr, scope: &mut dyn Scope, depth: usize) -> Result<Expr, Formu
         let ExprKind::Input(name, item) = part.kind() else { return Ok(None) };
         match meaning(part, name, item.as_deref(), scope)? {
             Meaning::Expr(e) if depth < MAX_MEANINGS => resolved(&e, scope, depth + 1).map(Some),
-            Meaning::Expr(_) => {
-                Err(FormulaError::new(part.place(), Problem::TooBig("deeply nested: a name means itself")))
-            }
+            Meaning::Expr(_) => Err(FormulaError::new(
+                part.place(),
+                Problem::TooBig("deeply nested: a name is defined by itself"),
+            )),
             _ => Ok(None),
         }
     })?;

@@ -48,7 +48,7 @@ impl std::error::Error for FormulaError {}
 #[non_exhaustive]
 pub enum FormulaProblem {
     /// Something else than what the grammar has here.
-    #[error("{expected} was expected, found {found}")]
+    #[error("expected {expected}, found {found}")]
     Unexpected {
         /// What was due.
         expected: &'static str,
@@ -59,7 +59,7 @@ pub enum FormulaProblem {
     #[error("`{0}` is not a number")]
     BadNumber(String),
     /// A name that means nothing.
-    #[error("there is no `{name}`")]
+    #[error("`{name}` is unknown")]
     UnknownName {
         /// The name, with its brackets.
         name: String,
@@ -77,7 +77,7 @@ pub enum FormulaProblem {
         candidates: Vec<String>,
     },
     /// A function that does not exist.
-    #[error("there is no function `{name}`")]
+    #[error("unknown function `{name}`")]
     UnknownFunction {
         /// The name.
         name: String,
@@ -105,10 +105,10 @@ pub enum FormulaProblem {
         found: &'static str,
     },
     /// A pattern outside of a group.
-    #[error("the pattern `{0}` stands for several things; put it into sum(…), mean(…), min(…) or max(…)")]
+    #[error("the pattern `{0}` matches several quantities; use it inside sum(…), mean(…), min(…) or max(…)")]
     PatternAlone(String),
     /// A pattern that fits nothing.
-    #[error("nothing fits the pattern `{name}`")]
+    #[error("nothing matches the pattern `{name}`")]
     EmptyGroup {
         /// The pattern, with its name.
         name: String,
@@ -116,19 +116,19 @@ pub enum FormulaProblem {
         known: Vec<String>,
     },
     /// `sum` and the like of something without a pattern.
-    #[error("`{0}` of one argument needs a pattern such as `activation[*]` in it")]
+    #[error("`{0}` with one argument needs a pattern such as `activation[*]`")]
     NoGroup(&'static str),
     /// Patterns in one group that cannot be followed together.
-    #[error("the patterns `{0}` and `{1}` cannot be followed together")]
+    #[error("the patterns `{0}` and `{1}` cannot be used in the same sum")]
     UnlikePatterns(String, String),
     /// `integral` and the like where there is only one point of time.
-    #[error("`{0}(…)` belongs in goals, not in something that holds at one point of time")]
+    #[error("`{0}(…)` is allowed in goals only, not in formulas evaluated at one point in time")]
     NotAtAPoint(&'static str),
     /// `integral` and the like inside one another.
-    #[error("`{0}(…)` cannot stand inside of `{1}(…)`")]
+    #[error("`{0}(…)` cannot be used inside `{1}(…)`")]
     NestedTimes(&'static str, &'static str),
     /// Something that changes over time where only ends and integrals count.
-    #[error("`{0}` changes over time; put it into initial(…), final(…), integral(…) or average(…)")]
+    #[error("`{0}` changes over time; use it inside initial(…), final(…), integral(…) or average(…)")]
     ChangesOverTime(String),
     /// A table that cannot be interpolated.
     #[error("{0}")]

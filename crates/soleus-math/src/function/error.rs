@@ -29,7 +29,7 @@ pub enum FunctionError {
         y: usize,
     },
     /// The x values do not rise.
-    #[error("{kind}: x must rise, but x[{index}] = {x} follows {previous}")]
+    #[error("{kind}: x must increase, but x[{index}] = {x} follows {previous}")]
     NotIncreasing {
         /// Kind of function.
         kind: &'static str,
@@ -89,19 +89,19 @@ pub enum FunctionError {
 #[non_exhaustive]
 pub enum ExpressionProblem {
     /// Nothing where a number, name or parenthesis was due.
-    #[error("a number, a name or `(` was expected, found {0}")]
+    #[error("expected a number, a name or `(`, found {0}")]
     ExpectedOperand(String),
     /// Something else where an operator or the end was due.
-    #[error("an operator was expected, found {0}")]
+    #[error("expected an operator, found {0}")]
     ExpectedOperator(String),
     /// A parenthesis without its partner.
-    #[error("`)` was expected, found {0}")]
+    #[error("expected `)`, found {0}")]
     ExpectedClosing(String),
     /// Digits that do not make a number.
     #[error("`{0}` is not a number")]
     BadNumber(String),
     /// A function that does not exist.
-    #[error("there is no function `{0}`")]
+    #[error("unknown function `{0}`")]
     UnknownFunction(String),
     /// A function with too few or too many arguments.
     #[error("`{name}` takes {needed} argument(s), found {found}")]
@@ -117,7 +117,7 @@ pub enum ExpressionProblem {
     #[error("`{0}` is neither a variable of this expression nor defined after a `;`")]
     UnknownName(String),
     /// A definition after `;` without `name = `.
-    #[error("after `;` a definition `name = …` was expected")]
+    #[error("expected a definition `name = …` after `;`")]
     BadDefinition,
     /// Two variables of the same name.
     #[error("variable `{0}` is listed twice")]

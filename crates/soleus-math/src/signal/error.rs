@@ -19,14 +19,14 @@ pub enum SignalError {
         found: usize,
     },
     /// Times that stand still, go back or are not numbers.
-    #[error("times must rise, but row {row} (from 0) does not")]
+    #[error("times must increase, but row {row} (counted from 0) does not")]
     Times {
         /// First row that does not follow the one before, from zero.
         row: usize,
     },
     /// Times so uneven that even steps would ask for too many rows.
     #[error(
-        "times are too uneven to filter: rows {step} s apart would be {rows} where there are {found}; cut the table at the longest step, before {longest_before} s"
+        "times are too uneven to filter: resampling at {step} s would give {rows} rows instead of {found}; cut the table at its longest gap, before {longest_before} s"
     )]
     Uneven {
         /// The median step, s.

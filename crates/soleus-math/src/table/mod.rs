@@ -64,7 +64,7 @@ pub enum TableError {
         found: usize,
     },
     /// A label that is not there.
-    #[error("there is no column `{label}`")]
+    #[error("no column is called `{label}`")]
     NoSuchLabel {
         /// The label.
         label: String,

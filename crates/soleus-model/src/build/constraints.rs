@@ -91,7 +91,7 @@ impl Builder<'_> {
                 p.error(
                     p.line_of("constant_distance"),
                     message,
-                    "to let points coincide use a PointConstraint",
+                    "use a PointConstraint to make points coincide",
                 );
                 return None;
             }

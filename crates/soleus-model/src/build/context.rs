@@ -267,9 +267,13 @@ impl<'d> Context<'d> {
         let (name, is_changed) = unique_name(given, class, taken);
         let path = format!("{owner}/{name}");
         if is_changed {
-            let message =
-                format!("the name `{given}` is taken by a component beside it; called `{name}` here");
-            self.diags.borrow_mut().warn(e.line, &path, message, "give each component of a set its own name");
+            let message = format!("the name `{given}` is already used in this set; renamed to `{name}`");
+            self.diags.borrow_mut().warn(
+                e.line,
+                &path,
+                message,
+                "give each component of a set a unique name",
+            );
         }
 
         let kind = kind_of(class);
@@ -380,7 +384,7 @@ impl<'d> Context<'d> {
                 // A bare name is how older files refer to components; a path that leads elsewhere is worth a word.
                 if found.by_name && text.contains('/') {
                     let path = &self.components[found.id].path;
-                    let message = format!("no {what} at `{text}`; took {path}, the only one of that name");
+                    let message = format!("no {what} at `{text}`; using {path}, the only one with that name");
                     self.diags.borrow_mut().note(line, owner, message);
                 }
                 Some(found.id)
@@ -388,12 +392,12 @@ impl<'d> Context<'d> {
             Err(why) => {
                 let (message, hint) = match why {
                     NotFound::Ambiguous(a, b) => {
-                        (format!("`{text}` may be {a} or {b}"), "give the whole path".to_string())
+                        (format!("`{text}` is ambiguous: {a} or {b}"), "give the full path".to_string())
                     }
                     NotFound::Missing(Some(near)) => {
-                        (format!("there is no {what} `{text}`"), format!("did you mean {near}?"))
+                        (format!("no {what} is called `{text}`"), format!("did you mean {near}?"))
                     }
-                    NotFound::Missing(None) => (format!("there is no {what} `{text}`"), String::new()),
+                    NotFound::Missing(None) => (format!("no {what} is called `{text}`"), String::new()),
                 };
                 self.diags.borrow_mut().error(line, owner, message, &hint);
                 None

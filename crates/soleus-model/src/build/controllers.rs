@@ -59,7 +59,7 @@ impl Builder<'_> {
                 "FormulaController" => {
                     let constants = self.constants(&p);
                     let Some(e) = p.find("formula") else {
-                        p.error(c.element.line, "there is no `formula`", "");
+                        p.error(c.element.line, "`formula` is missing", "");
                         continue;
                     };
                     let Some(formula) = self.formula(&p, e) else { continue };
@@ -67,11 +67,13 @@ impl Builder<'_> {
                 }
                 class => {
                     let message = match enabled {
-                        true => format!("`{class}` is not supported; its actuators get no control from it"),
+                        true => {
+                            format!("`{class}` is not supported; its actuators receive no control from it")
+                        }
                         false => format!("`{class}` is not supported; it is disabled anyway"),
                     };
                     p.warn(c.element.line, message, "");
-                    self.note_unsupported(c, "its actuators get no control from it");
+                    self.note_unsupported(c, "its actuators receive no control from it");
                     self.push_controller(c, enabled, actuators, ControllerKind::Other);
                     continue;
                 }

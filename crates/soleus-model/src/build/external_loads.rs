@@ -16,7 +16,7 @@ pub fn build_external_loads(doc: &Document, model: &Model, diags: &mut Diagnosti
     let root = &doc.root;
     let found = if root.tag == "ExternalLoads" { Some(root) } else { root.child("ExternalLoads") };
     let Some(element) = found else {
-        diags.error(root.line, "", format!("the file holds no `ExternalLoads`, but a `{}`", root.tag), "");
+        diags.error(root.line, "", format!("expected `ExternalLoads` in the file, found `{}`", root.tag), "");
         return None;
     };
     let cx = Context::without_components(std::mem::take(diags));

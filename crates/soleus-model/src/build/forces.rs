@@ -297,7 +297,7 @@ impl Builder<'_> {
         let point = p.vec3("point", Vec3::zero());
         let target = match (named(&coordinate), named(&frame)) {
             (a, b) if (a || b) && self.has_path(p) => {
-                let message = "a formula pulls along a path, or acts on a coordinate or a frame, not on both";
+                let message = "a formula acts along a path, or on a coordinate or frame, not on both";
                 p.error(p.line_of("formula"), message, "use two forces");
                 None
             }
@@ -325,9 +325,11 @@ impl Builder<'_> {
                 (Some(default), Some(rate)) => {
                     states.push(FormulaState { name: e.tag.to_string(), default, rate });
                 }
-                (None, _) => {
-                    p.error(e.line, format!("state `{}` begins at `{text}`, not a number", e.tag), "")
-                }
+                (None, _) => p.error(
+                    e.line,
+                    format!("the initial value of state `{}` is `{text}`, not a number", e.tag),
+                    "",
+                ),
                 _ => {}
             }
         }
@@ -343,7 +345,7 @@ impl Builder<'_> {
             Some(found) => found,
             None if target == FormulaTarget::Nothing => None,
             None => {
-                p.error(p.line_of("formula"), "there is no `formula`", "");
+                p.error(p.line_of("formula"), "`formula` is missing", "");
                 return None;
             }
         };
@@ -515,7 +517,7 @@ impl Builder<'_> {
             q.finish();
         }
         if contact_parameters.is_empty() {
-            p.warn(p.element.line, "the force names no contact geometry; it does nothing", "");
+            p.warn(p.element.line, "the force names no contact geometry and has no effect", "");
         }
         Some(match c.class {
             "HuntCrossleyForce" => {

@@ -102,7 +102,7 @@ impl Builder<'_> {
         let size = [xx, yy, zz, xy, xz, yz].iter().map(|x| x * x).sum::<f64>().sqrt();
         let mut d = self.cx.diags.borrow_mut();
         if mass <= MASSLESS_BELOW_KG && size > MASSLESS_BELOW_KG {
-            d.warn(line, &c.path, "the body has inertia but no mass; its inertia counts as zero", "");
+            d.warn(line, &c.path, "the body has inertia but no mass; its inertia is set to zero", "");
             return (mass, mass_center, SymMat33::zero());
         }
         // Simbody's test, with its slack of √ε of the trace (at least 1 kg·m²).
@@ -115,8 +115,13 @@ impl Builder<'_> {
             && yy + slack >= (2.0 * xz).abs()
             && zz + slack >= (2.0 * xy).abs();
         if !is_physical {
-            let message = format!("no distribution of mass has the inertia {xx} {yy} {zz} {xy} {xz} {yz}");
-            d.warn(line, &c.path, message, "the largest moment must not exceed the sum of the two others");
+            let message = format!("the inertia {xx} {yy} {zz} {xy} {xz} {yz} is not physically possible");
+            d.warn(
+                line,
+                &c.path,
+                message,
+                "the largest principal moment must not exceed the sum of the other two",
+            );
         }
         (mass, mass_center, SymMat33 { xx, yy, zz, xy, xz, yz })
     }
@@ -126,7 +131,7 @@ impl Builder<'_> {
         if progress[id] != Progress::Waiting {
             if progress[id] == Progress::Entered {
                 let c = &self.cx.components[id];
-                let hint = "attach one of the frames in the ring to a body";
+                let hint = "attach one of the frames in the loop to a body";
                 self.cx.diags.borrow_mut().error(
                     c.element.line,
                     &c.path,
@@ -142,7 +147,7 @@ impl Builder<'_> {
             _ if self.frames_entered > MOST_FRAMES_DEEP => {
                 let c = &self.cx.components[id];
                 let message =
-                    format!("more than {MOST_FRAMES_DEEP} frames are attached to each other in a chain");
+                    format!("a chain of more than {MOST_FRAMES_DEEP} frames are attached to each other");
                 let hint = "attach frames to bodies, or list each after the one it is attached to";
                 self.cx.diags.borrow_mut().error(c.element.line, &c.path, message, hint);
                 None
@@ -228,7 +233,7 @@ impl Builder<'_> {
         let normal = ab.cross(ac);
         // Points on one line to rounding leave the normal undefined.
         if normal.norm() < f64::EPSILON {
-            return fail("the points that define the frame lie on one line");
+            return fail("the points that define the frame are collinear");
         }
         let normal = normal.normalized();
         let third = ab.cross(normal).normalized();

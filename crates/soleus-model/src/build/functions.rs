@@ -46,7 +46,7 @@ pub(super) fn function(cx: &Context, e: &Element, path: &str) -> Option<Function
             let inner = match p.object("function") {
                 Some(inner) => function(cx, inner, path)?,
                 None => {
-                    p.error(e.line, "the MultiplierFunction has nothing to multiply", "");
+                    p.error(e.line, "the MultiplierFunction has no function to multiply", "");
                     return None;
                 }
             };
@@ -66,7 +66,7 @@ pub(super) fn function(cx: &Context, e: &Element, path: &str) -> Option<Function
             Expression::new(&p.string("expression", ""), &names).map(Function::from)
         }
         other => {
-            p.error(e.line, format!("there is no function of class `{other}`"), "");
+            p.error(e.line, format!("functions of class `{other}` are not supported"), "");
             return None;
         }
     };
@@ -89,7 +89,7 @@ fn gcv_spline(p: &PropertyReader) -> Result<Function, FunctionError> {
     if weights.iter().any(|w| *w != 1.0) {
         p.warn(
             p.line_of("weights"),
-            "`weights` of a GCVSpline are not used; every point counts the same",
+            "`weights` of a GCVSpline are not used; all points have the same weight",
             "",
         );
     }

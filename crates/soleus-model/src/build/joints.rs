@@ -131,7 +131,7 @@ impl Builder<'_> {
         if p.element.child("coordinates").is_none() && !motion.is_empty() {
             let line = p.element.line;
             let names: Vec<String> = (0..motion.len()).map(|i| format!("_coord_{i}")).collect();
-            let message = format!("the joint lists no coordinates; made {}", names.join(", "));
+            let message = format!("the joint lists no coordinates; added {}", names.join(", "));
             self.cx.diags.borrow_mut().warn(line, &c.path, message, "");
             let made = names.iter().zip(motion);
             return made
@@ -173,15 +173,26 @@ impl Builder<'_> {
         p.skip(&["motion_type"]);
 
         if clamped && range[0] > range[1] {
-            p.error(p.line_of("range"), format!("the range {} … {} is empty", range[0], range[1]), "");
+            p.error(
+                p.line_of("range"),
+                format!(
+                    "the range {} … {} is empty: its lower end is above its upper end",
+                    range[0], range[1]
+                ),
+                "",
+            );
         } else if clamped && !(range[0] - CLAMP_SLACK..range[1] + CLAMP_SLACK).contains(&default_value) {
             let [lo, hi] = range;
             let message =
                 format!("the coordinate is clamped to {lo} … {hi}, but its default is {default_value}");
-            p.error(p.line_of("default_value"), message, "move the default into the range, or do not clamp");
+            p.error(
+                p.line_of("default_value"),
+                message,
+                "move the default into the range, or unclamp the coordinate",
+            );
         }
         if prescribed && prescribed_function.is_none() {
-            let message = "the coordinate is prescribed without a function; it is left free";
+            let message = "the coordinate is prescribed but has no function; it is left free";
             p.warn(p.line_of("prescribed"), message, "");
             prescribed = false;
         }
@@ -250,7 +261,7 @@ impl Builder<'_> {
                     p.error(
                         line,
                         message,
-                        "give it three axes that span space; an unused axis needs a direction too",
+                        "give three linearly independent axes; an unused axis needs a direction too",
                     );
                     return None;
                 }
@@ -259,7 +270,7 @@ impl Builder<'_> {
         if names.is_empty() || names.len() > 6 {
             let n = names.len();
             let message = format!("a CustomJoint has 1 to 6 coordinates; the axes name {n}");
-            p.error(p.element.line, message, "use a WeldJoint where nothing moves");
+            p.error(p.element.line, message, "use a WeldJoint if nothing moves");
             return None;
         }
 
@@ -272,7 +283,7 @@ impl Builder<'_> {
                 Some(&id) => coordinates.push(self.coordinate(id, joint, mt)),
                 None => {
                     let message =
-                        format!("the axes name `{name}`, which the joint does not list; one was made");
+                        format!("the axes name `{name}`, which the joint does not list; it was added");
                     p.warn(p.element.line, message, "");
                     coordinates.push(self.push_coordinate(default_coordinate(name, c, joint, mt)));
                 }
@@ -328,13 +339,12 @@ impl Builder<'_> {
                 // `<function/>` means the identity; so does a missing one here, but not in OpenSim 4.6.
                 1 if e.child("function").is_some() => Function::Linear { slope: 1.0, intercept: 0.0 },
                 1 => {
-                    let message = format!(
-                        "`{tag}` follows a coordinate without a function; the axis follows it one to one"
-                    );
+                    let message =
+                        format!("`{tag}` depends on a coordinate but has no function; the identity is used");
                     p.warn(
                         e.line,
                         message,
-                        "OpenSim 4.6 lets the coordinate move nothing here; give the axis a LinearFunction",
+                        "in OpenSim 4.6 the coordinate has no effect here; give the axis a LinearFunction",
                     );
                     Function::Linear { slope: 1.0, intercept: 0.0 }
                 }

@@ -48,7 +48,7 @@ pub(crate) fn build_recorded(
     record: Option<Record>,
 ) -> (Option<Model>, Recorded) {
     let Some(element) = model_element(doc) else {
-        let message = format!("the file holds no `Model`, but a `{}`", doc.root.tag);
+        let message = format!("expected a `Model` in the file, found `{}`", doc.root.tag);
         diags.error(doc.root.line, "", message, "give a model file (.osim)");
         return (None, Recorded::default());
     };
@@ -246,7 +246,7 @@ impl<'d> Builder<'d> {
                     format!("`{class}` is not supported; it is disabled anyway"),
                     "",
                 );
-                "none while it is disabled".to_string()
+                "none while disabled".to_string()
             }
             None => {
                 d.warn(c.element.line, &c.path, format!("`{class}` is not supported; ignored"), "");
@@ -296,7 +296,7 @@ impl<'d> Builder<'d> {
         let matters = |k| matches!(k, Kind::Body | Kind::Joint | Kind::Constraint | Kind::Force);
         for c in self.cx.components.iter().filter(|c| matters(c.kind) && !made.contains(c.path.as_str())) {
             let message = format!("the {} could not be built from what the file gives", c.class);
-            d.error(c.element.line, &c.path, message, "look at the warnings about its parts");
+            d.error(c.element.line, &c.path, message, "see the warnings about its parts");
         }
     }
 

@@ -270,8 +270,9 @@ impl Builder<'_> {
         let id = match (same.next(), same.next()) {
             (Some((id, _)), None) => id,
             (Some((id, first)), Some((_, second))) => {
-                let message = format!("`{name}` may be {} or {}; took the first", first.path, second.path);
-                self.cx.diags.borrow_mut().warn(line, path, message, "give each wrap object its own name");
+                let message =
+                    format!("`{name}` is ambiguous: {} or {}; using the first", first.path, second.path);
+                self.cx.diags.borrow_mut().warn(line, path, message, "give each wrap object a unique name");
                 id
             }
             _ => self.cx.component(path, &name, line, "wrap object", |k| k == Kind::Wrap)?,
@@ -309,7 +310,7 @@ impl Builder<'_> {
         if p.boolean("use_warm_start", false) {
             p.warn(
                 p.line_of("use_warm_start"),
-                "`use_warm_start` has no effect: the path is found from its contact hints in every pose",
+                "`use_warm_start` has no effect: the path is computed from its contact hints in every pose",
                 "",
             );
         }
@@ -374,7 +375,7 @@ impl Builder<'_> {
             }
             ContactShape::Torus { torus_radius, tube_radius } if torus_radius <= tube_radius => {
                 let hint = "make `torus_radius` larger than `tube_radius`";
-                error(line, format!("`{text}` is a torus without a hole, on which paths cannot lie"), hint);
+                error(line, format!("`{text}` is a torus without a hole; paths cannot wrap over it"), hint);
                 None
             }
             _ => Some(Scholz2015Element::Obstacle(PathObstacle { name, geometry, contact_hint })),
@@ -406,7 +407,7 @@ impl Builder<'_> {
         if !moment_arms.is_empty() && moment_arms.len() != n {
             p.error(
                 p.line_of("moment_arm_functions"),
-                format!("the path depends on {n} coordinates, but has {} moment arms", moment_arms.len()),
+                format!("the path depends on {n} coordinates but has {} moment arms", moment_arms.len()),
                 "",
             );
             return None;
@@ -420,7 +421,7 @@ impl Builder<'_> {
         if n == 0 || too_wide || speed.as_ref().is_some_and(|f| f.arity() > 2 * n) {
             p.error(
                 e.line,
-                format!("a function of the path takes more arguments than the {n} coordinates give"),
+                format!("a function of the path takes more arguments than its {n} coordinates"),
                 "",
             );
             return None;

@@ -130,7 +130,7 @@ impl Builder<'_> {
             other => {
                 p.error(
                     p.line_of("smoothing_type"),
-                    format!("`{other}` is not a smoothing"),
+                    format!("`{other}` is not a smoothing method"),
                     "write tanh or huber",
                 );
                 MetabolicSmoothing::Tanh

@@ -251,7 +251,7 @@ impl<'a, 'd> PropertyReader<'a, 'd> {
         let (list, line) = self.counted(tag, N)?;
         for (o, x) in out.iter_mut().zip(&list) {
             if !x.is_finite() {
-                self.error(line, format!("`{tag}` holds {x}, which is not finite"), "");
+                self.error(line, format!("`{tag}` contains {x}, which is not finite"), "");
                 return None;
             }
             *o = *x;

@@ -133,7 +133,7 @@ pub enum OperatorError {
         name: String,
     },
     /// A force that is not there, or has no path.
-    #[error("the model has no force `{name}` along a path")]
+    #[error("the model has no path force `{name}`")]
     NoSuchForce {
         /// Name or path that was asked for.
         name: String,

@@ -44,10 +44,79 @@ struct Task<'a> {
 #[derive(Clone, Debug, Default)]
 struct Worker {
     /// Memory of remainders that parents have taken.
-    spare: Vec<Vec<f64>>,
+    spare: Spare,
     map: Vec<u32>,
     scratch: FrontScratch,
     inertia: Inertia,
+}
+
+/// Memory that is free, by size: class k holds at least 2ᵏ and less than 2ᵏ⁺¹ numbers. Where thousands of rows with slacks leave as many
+/// remainders, looking at each of them for each front would take more time than all the arithmetic.
+#[derive(Clone, Debug, Default)]
+struct Spare {
+    classes: Vec<Vec<Vec<f64>>>,
+    count: usize,
+}
+
+/// Pieces of one class that are looked at for one that is just large enough.
+const LOOKED_AT: usize = 16;
+
+impl Spare {
+    fn class(size: usize) -> usize {
+        size.max(1).ilog2() as usize
+    }
+
+    fn push(&mut self, memory: Vec<f64>) {
+        if memory.capacity() == 0 {
+            return;
+        }
+        let class = Self::class(memory.capacity());
+        if self.classes.len() <= class {
+            self.classes.resize_with(class + 1, Vec::new);
+        }
+        self.classes[class].push(memory);
+        self.count += 1;
+    }
+
+    /// One of the least.
+    fn pop(&mut self) -> Option<Vec<f64>> {
+        let memory = self.classes.iter_mut().find_map(Vec::pop)?;
+        self.count -= 1;
+        Some(memory)
+    }
+
+    /// So many zeros, in the tightest memory that was found; where nothing is large enough, the largest gives way to more.
+    fn zeros(&mut self, count: usize) -> Vec<f64> {
+        let mut taken = self.take(count);
+        taken.clear();
+        taken.resize(count, 0.0);
+        taken
+    }
+
+    fn take(&mut self, count: usize) -> Vec<f64> {
+        if count == 0 {
+            return Vec::new();
+        }
+        let class = Self::class(count);
+        if let Some(same) = self.classes.get_mut(class) {
+            let waste = |v: &Vec<f64>| v.capacity().checked_sub(count);
+            let first = same.len().saturating_sub(LOOKED_AT);
+            let best = (first..same.len()).filter_map(|i| Some((waste(&same[i])?, i))).min();
+            if let Some((_, i)) = best {
+                self.count -= 1;
+                return same.swap_remove(i);
+            }
+        }
+        if let Some(memory) = self.classes.iter_mut().skip(class + 1).find_map(Vec::pop) {
+            self.count -= 1;
+            return memory;
+        }
+        // All that is left is smaller.
+        if self.classes.iter_mut().rev().find_map(Vec::pop).is_some() {
+            self.count -= 1;
+        }
+        Vec::with_capacity(count)
+    }
 }
 
 /// P A Pᵀ = L D Lᵀ of a sparse symmetric matrix that may be indefinite, with its inertia.
@@ -141,8 +210,9 @@ impl SparseLdlt {
         let done = if two_threads { two } else { 0 };
         first.eliminate(task, [0, done], &mut self.factors);
         // What one thread left the other took: share the memory out again.
-        while two_threads && first.spare.len() > second.spare.len() + 1 {
-            second.spare.extend(first.spare.pop());
+        while two_threads && first.spare.count > second.spare.count + 1 {
+            let Some(memory) = first.spare.pop() else { break };
+            second.spare.push(memory);
         }
         let (a, b) = (self.workers[0].inertia, self.workers[1].inertia);
         let (positive, negative) = (a.positive + b.positive, a.negative + b.negative);
@@ -169,19 +239,6 @@ impl Worker {
             let (before, rest) = factors.split_at_mut(i);
             self.eliminate_front(task, first + i, first, before, &mut rest[0]);
         }
-    }
-
-    /// So many zeros, in the tightest spare memory that holds them; where none does, the largest grows.
-    fn zeros(&mut self, count: usize) -> Vec<f64> {
-        let waste = |v: &Vec<f64>| match v.capacity().checked_sub(count) {
-            Some(unused) => (false, unused),
-            None => (true, count - v.capacity()),
-        };
-        let best = self.spare.iter().enumerate().min_by_key(|(_, v)| waste(v)).map(|(i, _)| i);
-        let mut taken = best.map(|i| self.spare.swap_remove(i)).unwrap_or_default();
-        taken.clear();
-        taken.resize(count, 0.0);
-        taken
     }
 
     fn eliminate_front(
@@ -224,7 +281,7 @@ impl Worker {
         for j in 0..candidates {
             l[j * m + j..(j + 1) * m].fill(0.0);
         }
-        let mut square = self.zeros(rest * rest);
+        let mut square = self.spare.zeros(rest * rest);
 
         // Values of the matrix, then what children left.
         let shift = |local: u32| if (local as usize) < own { local as usize } else { local as usize + came };
@@ -273,7 +330,7 @@ impl Worker {
         } else {
             // Columns that wait go with the square.
             let (size, waiting) = (m - done, candidates - done);
-            let mut whole = self.zeros(size * size);
+            let mut whole = self.spare.zeros(size * size);
             for j in 0..waiting {
                 let from = (done + j) * m + done + j;
                 whole[j * size + j..(j + 1) * size].copy_from_slice(&l[from..from + size - j]);
@@ -287,9 +344,7 @@ impl Worker {
         };
         // A root has nobody to take its remainder; its memory comes back here.
         let old = std::mem::replace(remainder, kept);
-        if old.capacity() > 0 {
-            self.spare.push(old);
-        }
+        self.spare.push(old);
         pivots.iter().for_each(|p| p.count(&mut self.inertia));
         factor.eliminated = done;
         factor.waiting = candidates - done;

@@ -97,15 +97,15 @@ impl KktPattern {
                     AlongTime::new(&self.lower, self.num_variables, stages, has_slack);
                 SymbolicFactorization::new(&self.lower, Some(&groups), &pairs)
             }
-            _ => SymbolicFactorization::new(&self.lower, None, &self.pairs()),
+            _ => SymbolicFactorization::new(&self.lower, None, &self.pairs(has_slack)),
         };
         let mut solver = SparseLdlt::new(symbolic);
         solver.threads = threads;
         solver
     }
 
-    /// For each row of constraints a variable of its own to go with: a multiplier alone has no pivot.
-    fn pairs(&self) -> Vec<(u32, u32)> {
+    /// For each equation a variable of its own to go with: a multiplier alone has no pivot, unless its row has a slack.
+    fn pairs(&self, has_slack: &dyn Fn(usize) -> bool) -> Vec<(u32, u32)> {
         let n = self.num_variables;
         let mut degree = vec![0u32; n];
         for (r, c) in self.lower.places() {
@@ -117,7 +117,7 @@ impl KktPattern {
         }
         let mut taken = vec![false; n];
         let mut pairs = Vec::new();
-        for row in n..self.lower.rows() {
+        for row in (n..self.lower.rows()).filter(|&row| !has_slack(row - n)) {
             let columns = self.lower.row(row).0.iter().filter(|&&c| c < n && !taken[c]);
             if let Some(&c) = columns.min_by_key(|&&c| degree[c]) {
                 taken[c] = true;

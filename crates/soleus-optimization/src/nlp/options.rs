@@ -56,7 +56,8 @@ pub struct Options {
     /// Steps at the end, of Newton or straight to the constraints, that are kept if they leave these violated less. Near the solution
     /// one step squares what is left of the violation.
     pub polishing_steps: usize,
-    /// Iterates of this size are called divergent (`diverging_iterates_tol`).
+    /// Iterates of this size are called divergent (`diverging_iterates_tol`, there 1e20). Beside a number of 1e15 one of size 1 has no digits left, so
+    /// nothing that was asked for at the start can still be told.
     pub diverging_above: f64,
     /// Order of elimination in the linear systems.
     pub ordering: KktOrdering,
@@ -85,7 +86,7 @@ impl Default for Options {
             multiplier_start_max: 1e3,
             max_second_order_corrections: 4,
             polishing_steps: 0,
-            diverging_above: 1e20,
+            diverging_above: 1e15,
             ordering: KktOrdering::Automatic,
             threads: 1,
         }

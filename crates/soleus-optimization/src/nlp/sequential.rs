@@ -41,13 +41,13 @@ enum Active {
 /// so it is factorised along time too. Where a step does not reduce the error of the optimality conditions, or the set
 /// does not settle, [`solve`] takes over from the best point; so the answer is as safe as
 /// its answer, and usually much cheaper: one factorisation a step, and few steps.
-pub fn solve_from<P: NonlinearProgram + ?Sized>(
-    problem: &mut P,
+pub fn solve_from(
+    problem: &mut dyn NonlinearProgram,
     options: &Options,
     start: &WarmStart,
     progress: &mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
 ) -> Result<Solution, NlpError> {
-    Scaled::<P>::check_options(options)?;
+    Scaled::check_options(options)?;
     let mut scaled = Scaled::new(problem)?;
     check_warm_start(start, &scaled)?;
     scaled.start();
@@ -114,13 +114,7 @@ struct Newton {
 }
 
 impl Newton {
-    fn new<P: NonlinearProgram + ?Sized>(
-        scaled: &Scaled<'_, P>,
-        layer: Layer,
-        pattern: KktPattern,
-        solver: SparseLdlt,
-        x: Vec<f64>,
-    ) -> Self {
+    fn new(scaled: &Scaled<'_>, layer: Layer, pattern: KktPattern, solver: SparseLdlt, x: Vec<f64>) -> Self {
         let (nx, n, m) = (layer.nx, layer.n, layer.m);
         let mut w = x.clone();
         w.resize(n, 0.0);
@@ -144,7 +138,7 @@ impl Newton {
     }
 
     /// Multipliers and active bounds of the start: a bound is active where its multiplier exceeds the distance to it.
-    fn take_multipliers<P: NonlinearProgram + ?Sized>(&mut self, start: &WarmStart, scaled: &Scaled<'_, P>) {
+    fn take_multipliers(&mut self, start: &WarmStart, scaled: &Scaled<'_>) {
         let (nx, sf) = (self.layer.nx, scaled.objective_scale);
         for (r, &row) in scaled.rows.iter().enumerate() {
             let y = start.multipliers[row] * sf / scaled.row_scale[r];
@@ -167,7 +161,7 @@ impl Newton {
     }
 
     /// Bounds of a variable or a row; those of an equality are zero, since its value has the right-hand side taken.
-    fn bounds<P: NonlinearProgram + ?Sized>(&self, scaled: &Scaled<'_, P>, i: usize) -> (f64, f64) {
+    fn bounds(&self, scaled: &Scaled<'_>, i: usize) -> (f64, f64) {
         let nx = self.layer.nx;
         match i {
             i if i < nx => (scaled.lower[i], scaled.upper[i]),
@@ -177,9 +171,9 @@ impl Newton {
     }
 
     /// Steps until the conditions hold. `None` if interior points had better take over.
-    fn run<P: NonlinearProgram + ?Sized>(
+    fn run(
         &mut self,
-        scaled: &mut Scaled<'_, P>,
+        scaled: &mut Scaled<'_>,
         options: &Options,
         progress: &mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
         counts: &mut Counts,
@@ -248,7 +242,7 @@ impl Newton {
     }
 
     /// Inequalities at the start: active where the multiplier exceeds the distance.
-    fn choose_rows<P: NonlinearProgram + ?Sized>(&mut self, scaled: &Scaled<'_, P>, rows: &[f64]) {
+    fn choose_rows(&mut self, scaled: &Scaled<'_>, rows: &[f64]) {
         let nx = self.layer.nx;
         for r in 0..self.layer.m {
             if scaled.is_equality(r) {
@@ -266,7 +260,7 @@ impl Newton {
     }
 
     /// The present point in the form of the interior-point method.
-    fn point<P: NonlinearProgram + ?Sized>(&mut self, scaled: &Scaled<'_, P>, rows: &[f64]) -> Point {
+    fn point(&mut self, scaled: &Scaled<'_>, rows: &[f64]) -> Point {
         let (nx, n) = (self.layer.nx, self.layer.n);
         let mut w = self.x.clone();
         self.values.g.copy_from_slice(rows);
@@ -294,11 +288,7 @@ impl Newton {
 
     /// Finds the step (d, y⁺) and its active set. False where the set does not settle or the matrix is not that of
     /// a minimum.
-    fn solve_quadratic_program<P: NonlinearProgram + ?Sized>(
-        &mut self,
-        scaled: &mut Scaled<'_, P>,
-        rows: &[f64],
-    ) -> bool {
+    fn solve_quadratic_program(&mut self, scaled: &mut Scaled<'_>, rows: &[f64]) -> bool {
         let (nx, m) = (self.layer.nx, self.layer.m);
         scaled.hessian(&self.x, 1.0, &self.y, &mut self.hessian);
         if !self.hessian.iter().all(|v| v.is_finite()) {
@@ -349,11 +339,7 @@ impl Newton {
     }
 
     /// One linear system: unknowns that do not take part are replaced by their values.
-    fn solve_with_active_set<P: NonlinearProgram + ?Sized>(
-        &mut self,
-        scaled: &Scaled<'_, P>,
-        rows: &[f64],
-    ) -> bool {
+    fn solve_with_active_set(&mut self, scaled: &Scaled<'_>, rows: &[f64]) -> bool {
         let (nx, m) = (self.layer.nx, self.layer.m);
         // Given values: steps onto bounds, multipliers of zero.
         let mut given = vec![f64::NAN; nx + m];

@@ -32,12 +32,12 @@ impl Status {
         match self {
             Status::Solved => "solved",
             Status::Acceptable => "solved to the acceptable tolerance",
-            Status::Infeasible => "converged to a point where constraints cannot be met",
+            Status::Infeasible => "converged to a point of local infeasibility",
             Status::Diverging => "the variables diverge; is the problem unbounded?",
             Status::IterationLimit => "stopped at the maximum number of iterations",
-            Status::Stopped => "stopped by the caller",
-            Status::NoProgress => "no step makes progress any more",
-            Status::NotFinite => "a function or derivative is not finite at the start",
+            Status::Stopped => "stopped (Ctrl-C)",
+            Status::NoProgress => "no further progress: step too small",
+            Status::NotFinite => "a function or derivative is not finite at the initial guess",
         }
     }
 }
@@ -59,6 +59,26 @@ pub struct Certificate {
     pub complementarity: f64,
     /// The scaled error E₀ that is compared with the tolerance.
     pub scaled_error: f64,
+    /// Mean size of the multipliers as the solver scales them, at least 100. E₀ is the gradient of the Lagrangian relative to it, in hundreds.
+    pub multiplier_size: f64,
+}
+
+/// Mean size of multipliers above which a certificate is worth less than its error says.
+const LARGE_MULTIPLIERS: f64 = 1e4;
+
+impl Certificate {
+    /// Why the error says less than it seems to, if it does: with multipliers that grow without end, the gradient of the Lagrangian is small beside
+    /// them, not by itself. That is so where constraints have no independent gradients (no constraint qualification), as at a cusp, and where scales
+    /// are far apart; the objective may then be off by more than the tolerance.
+    pub fn weakness(&self) -> Option<String> {
+        (self.multiplier_size > LARGE_MULTIPLIERS).then(|| {
+            format!(
+                "multipliers of mean size {:.0e}: the optimality conditions hold relative to these (gradient of the Lagrangian {:.0e}), so the \
+                 objective may be off by more than the tolerance",
+                self.multiplier_size, self.dual_infeasibility
+            )
+        })
+    }
 }
 
 /// How much work it was.
@@ -141,7 +161,11 @@ impl std::fmt::Display for Solution {
         if let Some(index) = c.worst_variable {
             write!(f, " (worst: variable {index})")?;
         }
-        write!(f, ", complementarity {:.2e}", c.complementarity)
+        write!(f, ", complementarity {:.2e}", c.complementarity)?;
+        match c.weakness().filter(|_| self.status.is_solved()) {
+            Some(weakness) => write!(f, "; {weakness}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -260,7 +284,7 @@ pub enum NlpError {
         upper: f64,
     },
     /// The size of a variable says nothing.
-    #[error("variable {index} is said to be of size {size}; it must be a positive number")]
+    #[error("the scale of variable {index} is {size}; it must be positive")]
     VariableSize {
         /// Which variable.
         index: usize,
@@ -269,7 +293,7 @@ pub enum NlpError {
     },
     /// A pattern has not the size of the problem.
     #[error(
-        "the pattern of the {what} is {rows} by {columns}; the problem asks for {expected_rows} by {expected_columns}"
+        "the sparsity pattern of the {what} is {rows} by {columns}; expected {expected_rows} by {expected_columns}"
     )]
     PatternSize {
         /// Which pattern.
@@ -285,7 +309,7 @@ pub enum NlpError {
     },
     /// A pattern names a variable that is not there.
     #[error(
-        "the pattern of the {what} names variable {column} in row {row}; there are {variables} variables"
+        "the sparsity pattern of the {what} has variable {column} in row {row}; there are {variables} variables"
     )]
     PatternPlace {
         /// Which pattern.
@@ -298,7 +322,7 @@ pub enum NlpError {
         variables: usize,
     },
     /// The Hessian has a place above the diagonal.
-    #[error("the pattern of the Hessian names ({row}, {column}); only the lower triangle is wanted")]
+    #[error("the sparsity pattern of the Hessian has ({row}, {column}); only the lower triangle is allowed")]
     UpperTriangle {
         /// Its row.
         row: usize,

@@ -59,19 +59,19 @@ pub struct Shared {
 #[non_exhaustive]
 pub enum SharingError {
     /// The exponent makes the program non-convex.
-    #[error("exponent {exponent} is below 1, which leaves the least sum undetermined")]
+    #[error("exponent {exponent} is below 1: the minimum is not unique")]
     Exponent {
         /// The exponent.
         exponent: f64,
     },
     /// Powers would leave the range of numbers.
-    #[error("exponent {exponent} is above {MAX_EXPONENT}, where powers leave the range of numbers")]
+    #[error("exponent {exponent} is above {MAX_EXPONENT}: powers overflow")]
     ExponentTooLarge {
         /// The exponent.
         exponent: f64,
     },
     /// Bounds that cross, or data that are not numbers.
-    #[error("unknown {index}: bounds {lower} to {upper} hold no number")]
+    #[error("unknown {index}: the bounds {lower} to {upper} are empty")]
     Bounds {
         /// The unknown.
         index: usize,
@@ -81,10 +81,10 @@ pub enum SharingError {
         upper: f64,
     },
     /// NaN or infinity among the data.
-    #[error("the equations hold a value that is not a number")]
+    #[error("the equations contain a value that is not a number")]
     NotFinite,
     /// The iteration stopped early.
-    #[error("not converged after {iterations} steps: optimality is off by {error:.2e} (wanted {wanted:.0e})")]
+    #[error("not converged after {iterations} steps: optimality error {error:.2e} (tolerance {wanted:.0e})")]
     NotConverged {
         /// Steps taken.
         iterations: usize,

@@ -32,7 +32,7 @@ pub fn solve_consistent_rates<P: ImplicitOde + ?Sized>(
     let mut m = Matrices::default();
     m.prepare(p);
     if m.pattern.dim() != n {
-        return Err(Stop::Setup("the pattern of the Jacobians does not fit the state"));
+        return Err(Stop::Setup("the sparsity pattern of the Jacobians does not match the state"));
     }
     let mut lu = DenseLu::new(n);
     let mut r = vec![0.0; n];

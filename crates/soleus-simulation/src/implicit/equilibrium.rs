@@ -60,7 +60,7 @@ pub fn solve_equilibrium<P: ImplicitOde + ?Sized>(
     let mut m = Matrices::default();
     m.prepare(p);
     if m.pattern.dim() != n {
-        return Err(Stop::Setup("the pattern of the Jacobians does not fit the state"));
+        return Err(Stop::Setup("the sparsity pattern of the Jacobians does not match the state"));
     }
     let rest = vec![0.0; n];
     let (mut r, mut jumped) = (vec![0.0; n], x.to_vec());

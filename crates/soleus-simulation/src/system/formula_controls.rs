@@ -150,7 +150,7 @@ impl Scope for Words<'_> {
                 Seen::Value(self.mobility(name)?)
             }
             _ => {
-                let hint = "a controller may see time, coordinates, q[…], u[…], state[…], length[…], lengthening_speed[…], \
+                let hint = "a controller may use time, coordinates, q[…], u[…], state[…], length[…], lengthening_speed[…], \
                             position[…] and velocity[…], and length, lengthening_speed and activation of its own actuator";
                 return Err(Unknown { hint: hint.into(), ..Unknown::default() });
             }

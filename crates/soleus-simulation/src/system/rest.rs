@@ -52,7 +52,7 @@ pub struct Rest {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RestError {
     /// Forces that nothing in the model can balance: neither pose nor muscles change them.
-    #[error("no state balances the forces: nothing in the model holds it")]
+    #[error("no equilibrium exists: nothing in the model balances the forces")]
     Unbalanced {
         /// Mobility and generalized force on it, N or N·m.
         forces: Vec<(usize, f64)>,

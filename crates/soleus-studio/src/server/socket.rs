@@ -97,7 +97,7 @@ fn run(value: Value, id: Value, reply: UnboundedSender<Vec<u8>>, files: Arc<Open
             tell: &tell,
             seconds: &|| begun.elapsed().as_secs_f64(),
             cancelled: &|| stop.load(Ordering::Relaxed),
-            last: Mutex::new(-1.0),
+            last: Mutex::new([-1.0; 2]),
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

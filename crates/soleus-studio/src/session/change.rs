@@ -86,13 +86,21 @@ impl Session {
                 }
             }
         }
+        let model = self.exchange(index, Arc::new(document))?;
+        Ok(json!({ "before": before, "model": model }).into())
+    }
+
+    /// Puts another document in the place of that of a model; what it holds then. Nothing is changed where it cannot be built.
+    pub(super) fn exchange(&mut self, index: usize, document: Arc<Document>) -> Result<Value, Refusal> {
+        let Some(m) = self.models.get(index) else { return wrong("this model is not open") };
         let files = self.files.clone();
         let cx = Context::new(&*files).without_model_warnings();
-        let mut changed = OpenModel::build(&cx, &m.path.clone(), Arc::new(document))?;
+        let mut changed = OpenModel::build(&cx, &m.path, document)?;
         changed.original = m.original.clone();
-        let value = json!({ "before": before, "model": described(&changed) });
+        changed.versions = m.versions.clone();
+        let value = described(&changed);
         self.models[index] = changed;
-        Ok(value.into())
+        Ok(value)
     }
 
     /// The model as the text of a file; with `file` it is put among the files.

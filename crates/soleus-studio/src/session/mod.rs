@@ -1,8 +1,11 @@
 //! What is open, and what a page may ask of it.
 
 mod change;
+mod cycles;
+mod handles;
 mod model;
 mod motion;
+mod parts;
 mod table;
 
 use crate::message::{Answer, Block, bytes_of, failed, told};
@@ -136,6 +139,14 @@ impl Session {
             "curve" => self.curve(f),
             "properties" => self.properties(f),
             "set" => self.set(f),
+            "add" => self.add_part(cx, f),
+            "remove" => self.remove_part(f),
+            "restore" => self.restore(f),
+            "handles" => self.handles(f),
+            "move" => self.move_handle(f),
+            #[cfg(feature = "prediction")]
+            "walker" => self.walker(),
+            "cycles" => cycles::over_gait(cx, f),
             "write_model" => self.write_model(f),
             "difference" => self.difference(f),
             "open_motion" => self.open_motion(cx, f),
@@ -173,6 +184,14 @@ impl Session {
     fn listed(&self) -> Answer {
         let list: Vec<Value> = self.names.iter().map(|n| json!(n.to_string_lossy())).collect();
         json!({ "files": list }).into()
+    }
+
+    /// The model whose walk is predicted, put among the files.
+    #[cfg(feature = "prediction")]
+    fn walker(&mut self) -> Result<Answer, Refusal> {
+        let text = soleus::prediction::model_text();
+        self.add(Path::new(tools::WALKER), text.as_bytes())?;
+        Ok(json!({ "file": tools::WALKER, "text": text }).into())
     }
 
     fn read(&self, cx: &Context, f: &Fields) -> Result<Answer, Refusal> {

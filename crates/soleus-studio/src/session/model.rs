@@ -29,6 +29,8 @@ pub struct OpenModel {
     pub document: Arc<Document>,
     /// As it was when it was opened.
     pub original: Arc<Document>,
+    /// As it was before and after parts were added or removed, for whoever undoes it.
+    pub versions: Vec<Arc<Document>>,
     pub components: Components,
     pub model: Arc<Model>,
     pub system: Arc<System>,
@@ -47,7 +49,17 @@ impl OpenModel {
         let model = Arc::new(model);
         let evaluator = Evaluator::new(model.clone(), system.clone());
         let original = document.clone();
-        Ok(OpenModel { path: path.to_path_buf(), document, original, components, model, system, evaluator })
+        let versions = Vec::new();
+        Ok(OpenModel {
+            path: path.to_path_buf(),
+            document,
+            original,
+            versions,
+            components,
+            model,
+            system,
+            evaluator,
+        })
     }
 
     /// The state at the values of coordinates that are given, by name; the others have their defaults. Constraints are met as far as they

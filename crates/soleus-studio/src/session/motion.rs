@@ -31,8 +31,15 @@ impl Session {
     /// Opens a motion of a model: a table of coordinates or states; activations and measured loads may come from other files.
     pub(super) fn open_motion(&mut self, cx: &Context, f: &Fields) -> Result<Answer, Refusal> {
         let m = self.model(f)?;
-        let source: Source<Table> = f.text("file")?.into();
-        let table = table::read_rows(cx, &source, Take::Markers)?;
+        // What a tool has reached comes as numbers, everything else as a file.
+        let (source, table): (Source<Table>, Table) = match f.0.get("reached") {
+            Some(reached) => ("reached".into(), reached_table(reached)?),
+            None => {
+                let source = f.text("file")?.into();
+                let table = table::read_rows(cx, &source, Take::Markers)?;
+                (source, table)
+            }
+        };
         let motion = Motion::new(&m.model, &m.system, &table);
         let motion = motion.map_err(|e| Error::content(source.path(), 0, "", e.to_string(), ""))?;
         let times = motion.times();
@@ -67,11 +74,15 @@ impl Session {
         let (model, system) = open.system(m);
         let arrows = Recorder::of_scene(model, system, Scene::default()).scene().arrows.clone();
         let mut block = Block::default();
+        let id = f.index("replace").ok().filter(|&i| i < self.motions.len()).unwrap_or(self.motions.len());
         let value = json!({
-            "id": self.motions.len(), "times": block.f64s(times), "at_default": at_default, "gaps": gaps, "arrows": arrows,
+            "id": id, "times": block.f64s(times), "at_default": at_default, "gaps": gaps, "arrows": arrows,
             "has_activations": has_activations, "has_speeds": has_speeds,
         });
-        self.motions.push(open);
+        match self.motions.get_mut(id) {
+            Some(old) => *old = open,
+            None => self.motions.push(open),
+        }
         Ok(Answer { value, block })
     }
 
@@ -122,6 +133,26 @@ impl Session {
         value["q"] =
             block.f32s(q.chunks_exact(n.max(1)).flat_map(|row| order.iter().map(move |&o| of(row, o))));
         Ok(Answer { value, block })
+    }
+}
+
+/// A motion in numbers: names, times, and a row of values for each.
+fn reached_table(reached: &Value) -> Result<Table, Refusal> {
+    let list = |v: Option<&Value>| -> Vec<f64> {
+        v.and_then(Value::as_array).into_iter().flatten().map(|x| x.as_f64().unwrap_or(f64::NAN)).collect()
+    };
+    let names = reached.get("names").and_then(Value::as_array).into_iter().flatten();
+    let labels: Vec<String> = names.filter_map(Value::as_str).map(str::to_string).collect();
+    let times = list(reached.get("times"));
+    let rows = reached.get("rows").and_then(Value::as_array).into_iter().flatten();
+    let rows: Vec<Vec<f64>> = rows.map(|r| list(Some(r))).collect();
+    if rows.len() != times.len() || rows.iter().any(|r| r.len() != labels.len()) {
+        return wrong("the motion has rows of different lengths");
+    }
+    let columns = (0..labels.len()).map(|c| rows.iter().map(|r| r[c]).collect()).collect();
+    match Table::new(soleus::engine::math::table::Element::Scalar, labels, times, columns) {
+        Ok(table) => Ok(table),
+        Err(e) => wrong(e.to_string()),
     }
 }
 

@@ -15,7 +15,7 @@ pub fn numbers(cx: &Context, f: &Fields) -> Result<Answer, Refusal> {
     };
     let table = table::read_rows(cx, &f.text("file")?.into(), take)?.flattened();
     let mut block = Block::default();
-    let degrees = table.metadata_value("inDegrees").is_some_and(|v| v.eq_ignore_ascii_case("yes"));
+    let degrees = table.in_degrees == Some(true);
     let columns: Vec<_> = table.columns().iter().map(|c| block.f64s(c.iter().copied())).collect();
     let value = json!({
         "labels": table.labels(), "times": block.f64s(table.times().iter().copied()), "columns": columns, "in_degrees": degrees,

@@ -148,9 +148,14 @@ const TOOLS: &[Tool] = &[
 ];
 
 /// Runs a tool.
-pub fn run(tool: &str, request: Value, cx: &Context) -> Result<Ran, Error> {
+pub fn run(tool: &str, value: Value, cx: &Context) -> Result<Ran, Error> {
+    // Slope and device of a predicted walk: sliders ask for it, there is no form of its own.
+    #[cfg(feature = "all-tools")]
+    if tool == "predict" {
+        return Ok(ran(&request::<soleus::Predict>(tool, value)?.run(cx)?));
+    }
     match TOOLS.iter().find(|t| t.name == tool) {
-        Some(Tool { run: Some(run), .. }) => run(request, cx),
+        Some(Tool { run: Some(run), .. }) => run(value, cx),
         Some(t) => {
             let hint = "`soleus studio` opens this page with the whole program behind it";
             Err(Error::content(Path::new(t.title), 0, "", "the page does without this tool", hint))
@@ -221,8 +226,8 @@ fn walk_files(found: &soleus::prediction::PredictedWalk) -> Result<Vec<(String, 
     ])
 }
 
-/// Names of the files of a predicted walk.
+/// Names of the files of a predicted walk: its model, and its states.
 #[cfg(feature = "prediction")]
-const WALKER: &str = "walker.osim";
+pub const WALKER: &str = "walker.osim";
 #[cfg(feature = "prediction")]
 const WALK: &str = "walk_states.sto";

@@ -59,7 +59,7 @@ pub enum HistoryError {
         coordinates: usize,
     },
     /// A value is missing.
-    #[error("column `{label}` has no number at {time} s")]
+    #[error("column `{label}` has no value at {time} s")]
     Missing {
         /// The column.
         label: String,
@@ -81,7 +81,7 @@ pub enum HistoryError {
     #[error(transparent)]
     Table(#[from] TableError),
     /// The data end before the time asked for, or begin after it, or there are none.
-    #[error("the motion lasts from {first} s to {last} s, which leaves nothing of {from} s to {to} s")]
+    #[error("the motion spans {first} s to {last} s, outside the requested {from} s to {to} s")]
     NoRows {
         /// First time of the data.
         first: f64,

@@ -143,7 +143,7 @@ impl InducedAccelerations {
             let on_roller = external.iter().find(|&&i| pushes(system, i) == Some(roller));
             let Some(&measured) = on_roller.or_else(|| external.get(k)) else {
                 return Err(AnalysisError::Setting(format!(
-                    "contact `{}` stands for no measured force: the loads have {} and none acts on `{}`",
+                    "contact `{}` has no measured force: the loads have {}, none of them acting on `{}`",
                     c.name,
                     external.len(),
                     c.rolling_body

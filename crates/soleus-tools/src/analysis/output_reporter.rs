@@ -223,7 +223,7 @@ impl Analysis for OutputReporter {
     fn warnings(&self) -> Vec<String> {
         self.left_out
             .iter()
-            .map(|path| format!("there is no output `{path}` that could be reported"))
+            .map(|path| format!("output `{path}` does not exist or cannot be reported"))
             .collect()
     }
 

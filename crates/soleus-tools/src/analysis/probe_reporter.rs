@@ -135,7 +135,7 @@ impl Analysis for ProbeReporter {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.left_out.iter().map(|(name, why)| format!("probe `{name}` is left out: {why}")).collect()
+        self.left_out.iter().map(|(name, why)| format!("probe `{name}` is skipped: {why}")).collect()
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError> {

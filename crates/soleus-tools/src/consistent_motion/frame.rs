@@ -8,9 +8,10 @@ use soleus_dynamics::implicit::{
     ImplicitJacobian, ImplicitSystem, JacobianWorkspace, Parameter, ParameterWorkspace,
 };
 use soleus_dynamics::kinematics::Resolve;
+use soleus_dynamics::multibody::compute_generalized_forces;
 use soleus_dynamics::{Options, State, System, Workspace};
 use soleus_math::function::GcvSpline;
-use soleus_math::{Dual, Vec3};
+use soleus_math::{Dual, SpatialVec, Vec3};
 use soleus_model::Model;
 use soleus_model::force::ForceKind;
 use std::ops::Range;
@@ -230,8 +231,24 @@ pub(super) struct Evaluator<'a> {
     inertial: Vec<(Parameter, usize, f64)>,
     /// Forces of loads whose points may shift: by load.
     forces: Vec<Option<[GcvSpline; 3]>>,
+    /// The same loads as they were measured.
+    measured: Vec<Option<Load>>,
     /// Axes of the targets' marker frames in their bodies.
     axes: Vec<[Vec3<f64>; 3]>,
+}
+
+/// A load that may have another gain or tilt.
+struct Load {
+    force: [GcvSpline; 3],
+    torque: Option<[GcvSpline; 3]>,
+    /// Where it acts now.
+    point: [GcvSpline; 3],
+    /// The body that it acts on.
+    node: usize,
+}
+
+fn at([x, y, z]: &[GcvSpline; 3], t: f64) -> Vec3<f64> {
+    Vec3 { x: x.value(t), y: y.value(t), z: z.value(t) }
 }
 
 /// Memory of one thread.
@@ -260,7 +277,7 @@ impl<'a> Evaluator<'a> {
         parameters: &'a Parameters,
     ) -> Result<Self, Error> {
         let implicit = ImplicitSystem::new(system);
-        let (mut inertial, mut forces) = (Vec::new(), Vec::new());
+        let (mut inertial, mut forces, mut measured) = (Vec::new(), Vec::new(), Vec::new());
         let mut axes = Vec::new();
         if !parameters.list.is_empty() {
             let model = parameters.loaded();
@@ -289,18 +306,29 @@ impl<'a> Evaluator<'a> {
                 }
             }
             let (_, loads) = parameters.applied();
-            for load in &loads {
+            for (load, given) in loads.iter().zip(parameters.measured_loads()) {
                 let ForceKind::ExternalForce(e) = &load.kind else { continue };
+                let ForceKind::ExternalForce(given) = &given.kind else { continue };
                 let spline = |y: &Vec<f64>| GcvSpline::interpolate(3, e.time.clone(), y).ok();
                 forces
                     .push(e.force.as_ref().and_then(|[x, y, z]| Some([spline(x)?, spline(y)?, spline(z)?])));
+                let all = |v: &Option<[Vec<f64>; 3]>| {
+                    v.as_ref().and_then(|[x, y, z]| Some([spline(x)?, spline(y)?, spline(z)?]))
+                };
+                let body = model.frames[e.applied_to_body.0].body.0;
+                measured.push(all(&given.force).zip(all(&e.point)).map(|(force, point)| Load {
+                    force,
+                    torque: all(&given.torque),
+                    point,
+                    node: system.tree.node_of_body[body],
+                }));
             }
             for &m in &parameters.markers {
                 let R = system.tree.frame(model.markers[m].frame).X_BF.R;
                 axes.push([0, 1, 2].map(|a| R * Vec3::unit(a)));
             }
         }
-        Ok(Evaluator { system, implicit, frames, parameters, inertial, forces, axes })
+        Ok(Evaluator { system, implicit, frames, parameters, inertial, forces, measured, axes })
     }
 
     fn room(&self) -> Room {
@@ -490,7 +518,7 @@ impl<'a> Evaluator<'a> {
             }
         }
         let t = room.x.time;
-        for (at, (kind, sd)) in self.parameters.list.iter().enumerate() {
+        for (at_number, (kind, sd)) in self.parameters.list.iter().enumerate() {
             match *kind {
                 Kind::LoadOffset { load, axis } => {
                     let Some(Some([x, y, z])) = self.forces.get(load) else { continue };
@@ -498,7 +526,25 @@ impl<'a> Evaluator<'a> {
                     // A shifted force is the force and a moment, which every turn of the root carries.
                     let moment = Vec3::unit(axis).cross(force) * *sd;
                     for (row, m) in f.root.clone().enumerate() {
-                        Jp[row * count + at] = -room.ws.kin.H[m].w.dot(moment) / f.weight;
+                        Jp[row * count + at_number] = -room.ws.kin.H[m].w.dot(moment) / f.weight;
+                    }
+                }
+                Kind::LoadGain { load } | Kind::LoadTilt { load, .. } => {
+                    let Some(Some(l)) = self.measured.get(load) else { continue };
+                    let change = |v: Vec3<f64>| match *kind {
+                        Kind::LoadTilt { axis, .. } => Vec3::unit(axis).cross(v) * *sd,
+                        _ => v * *sd,
+                    };
+                    let force = change(at(&l.force, t));
+                    let torque = l.torque.as_ref().map_or(Vec3::zero(), |l| change(at(l, t)));
+                    // More of the force at its point, as a wrench about the origin of the body.
+                    let arm = at(&l.point, t) - room.ws.kin.X_GB[l.node].p;
+                    let mut wrenches = vec![SpatialVec::zero(); self.system.tree.nodes.len()];
+                    wrenches[l.node] = SpatialVec { w: arm.cross(force) + torque, v: force };
+                    let mut loads = vec![0.0; n];
+                    compute_generalized_forces(&self.system.tree, &room.ws.kin, &mut wrenches, &mut loads);
+                    for (row, m) in f.root.clone().enumerate() {
+                        Jp[row * count + at_number] = -loads[m] / f.weight;
                     }
                 }
                 Kind::LoadDelay => {
@@ -510,7 +556,7 @@ impl<'a> Evaluator<'a> {
                     let (xdot, e, l) = (lift(&room.xdot), lift(&room.controls), lift(&room.lambda));
                     self.implicit.compute_residual_along(&x, &xdot, &e, &l, &mut ws, &mut r);
                     for (row, m) in f.root.clone().enumerate() {
-                        Jp[row * count + at] = -sd * r[n + m].d[0] / f.weight;
+                        Jp[row * count + at_number] = -sd * r[n + m].d[0] / f.weight;
                     }
                 }
                 _ => {}

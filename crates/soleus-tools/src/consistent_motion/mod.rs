@@ -1,7 +1,7 @@
 //! A motion that obeys the model: markers, measured loads and masses brought to agree over a whole trial.
 //!
 //! Unknown are the coordinates q(t), natural splines of degree 5 over the frames, and numbers p: offsets of markers, masses and mass
-//! centres, offsets of the loads' points and a delay of the loads. With r the generalized forces of the root (the residuals of inverse
+//! centres, offsets of the loads' points, their gains and tilts, and a delay of the loads. With r the generalized forces of the root (the residuals of inverse
 //! dynamics) at every frame,
 //!
 //!   min  ½ Σ w mean |marker(q, p) − measured|² / σ²  +  ½ Σ w_j ∫ q_j‴² dt / (ω_c⁶ h)  +  ½ Σ (p / σ_p)²      (1)
@@ -82,6 +82,8 @@ pub struct Settings {
     pub mass_center_sd: f64,
     /// Of the points where loads act, m.
     pub load_offset_sd: f64,
+    /// Of the gain of each load, and of the tilt of its axes, rad: how well plates are calibrated and aligned.
+    pub load_gain_sd: f64,
     /// Of the delay of all loads, s.
     pub load_delay_sd: f64,
     /// Standard deviations of residuals to solve for on the way, the largest first, N and N m.
@@ -105,6 +107,7 @@ impl Default for Settings {
             mass_sd: 0.1,
             mass_center_sd: 0.02,
             load_offset_sd: 0.005,
+            load_gain_sd: 0.01,
             load_delay_sd: 0.0,
             curve: Vec::new(),
             max_iterations: 40,
@@ -161,10 +164,10 @@ pub enum Error {
     #[error(transparent)]
     Motion(#[from] inverse_dynamics::Error),
     /// Nothing is free in ground.
-    #[error("no joint with ground lets the model move: it has no residuals")]
+    #[error("the model cannot move relative to ground: it has no residuals")]
     NoRoot,
     /// Too few frames.
-    #[error("a motion of {found} frames is too short: at least {needed} are needed")]
+    #[error("the motion has {found} frames; at least {needed} are needed")]
     TooShort {
         /// Frames there are.
         found: usize,
@@ -182,7 +185,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// The model does not depend on a number as it should.
-    #[error("the model cannot be differentiated by a mass: {reason}")]
+    #[error("no derivative with respect to a mass: {reason}")]
     Parameter {
         /// Why.
         reason: String,
@@ -275,6 +278,7 @@ fn check(s: &Settings) -> Result<(), Error> {
         ("the standard deviation of masses", s.mass_sd),
         ("the standard deviation of mass centres", s.mass_center_sd),
         ("the standard deviation of the loads' points", s.load_offset_sd),
+        ("the standard deviation of the loads' gain", s.load_gain_sd),
         ("the standard deviation of the loads' delay", s.load_delay_sd),
     ];
     if let Some(&(what, value)) = deviations.iter().find(|(_, x)| !(*x >= 0.0 && x.is_finite())) {

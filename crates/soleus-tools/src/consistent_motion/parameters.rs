@@ -18,6 +18,10 @@ pub(super) enum Kind {
     MassCenter { body: usize, axis: usize },
     /// Shift of the point of a load along an axis: position among the loads.
     LoadOffset { load: usize, axis: usize },
+    /// Gain of a load's forces and torques, as a part of them.
+    LoadGain { load: usize },
+    /// Turn of a load's axes about an axis of ground, rad.
+    LoadTilt { load: usize, axis: usize },
     /// Delay of all loads.
     LoadDelay,
 }
@@ -27,7 +31,7 @@ pub(super) enum Kind {
 pub struct Quantity {
     /// What it is, in words.
     pub name: String,
-    /// Its change: m, s, or a part of the mass.
+    /// Its change: m, s, rad, or a part of the mass or the force.
     pub value: f64,
     /// Its standard deviation before anything was known, in the same unit.
     pub sd: f64,
@@ -75,6 +79,10 @@ impl Parameters {
                 && model.frames[e.point_expressed_in_body.0].body.0 == 0;
             if s.load_offset_sd > 0.0 && is_plate && force.enabled {
                 list.extend((0..3).map(|axis| (Kind::LoadOffset { load, axis }, s.load_offset_sd)));
+            }
+            if s.load_gain_sd > 0.0 && is_plate && force.enabled {
+                list.push((Kind::LoadGain { load }, s.load_gain_sd));
+                list.extend((0..3).map(|axis| (Kind::LoadTilt { load, axis }, s.load_gain_sd)));
             }
         }
         if s.load_delay_sd > 0.0 && !loads.is_empty() {
@@ -147,6 +155,10 @@ impl Parameters {
                         point[axis].iter_mut().for_each(|p| *p += x);
                     }
                 }
+                Kind::LoadGain { load } => self.add_forces(&mut loads, load, |f| f * x),
+                Kind::LoadTilt { load, axis } => {
+                    self.add_forces(&mut loads, load, |f| Vec3::unit(axis).cross(f) * x);
+                }
                 Kind::LoadDelay => {
                     for load in &mut loads {
                         if let ForceKind::ExternalForce(e) = &mut load.kind {
@@ -157,6 +169,27 @@ impl Parameters {
             }
         }
         (model, loads)
+    }
+
+    /// Adds to the forces and torques of a load what its measured ones make of a number.
+    fn add_forces(&self, loads: &mut [Force], load: usize, of: impl Fn(Vec3<f64>) -> Vec3<f64>) {
+        let (ForceKind::ExternalForce(given), ForceKind::ExternalForce(e)) =
+            (&self.loads[load].kind, &mut loads[load].kind)
+        else {
+            return;
+        };
+        for (given, changed) in [(&given.force, &mut e.force), (&given.torque, &mut e.torque)] {
+            let (Some([x, y, z]), Some(changed)) = (given, changed) else { continue };
+            for k in 0..x.len().min(y.len()).min(z.len()) {
+                let more = of(Vec3 { x: x[k], y: y[k], z: z[k] }).to_array();
+                changed.iter_mut().zip(more).for_each(|(c, m)| c[k] += m);
+            }
+        }
+    }
+
+    /// The loads as they were measured.
+    pub fn measured_loads(&self) -> &[Force] {
+        &self.loads
     }
 
     /// The model with its loads.
@@ -184,6 +217,10 @@ impl Parameters {
                 }
                 Kind::LoadOffset { load, axis } => {
                     format!("point of {} {}", self.loads[load].name, axis_name(axis))
+                }
+                Kind::LoadGain { load } => format!("gain of {}", self.loads[load].name),
+                Kind::LoadTilt { load, axis } => {
+                    format!("tilt of {} {}", self.loads[load].name, axis_name(axis))
                 }
                 Kind::LoadDelay => "delay of the loads".to_string(),
             };

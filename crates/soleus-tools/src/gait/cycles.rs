@@ -150,22 +150,27 @@ pub fn parameters<'c>(cycles: impl Iterator<Item = &'c Cycle>, side: Side) -> Pa
     }
 }
 
-/// A column of a table over a cycle, at 0, 1, … 100 %, by straight lines between rows; `None` if the table does not last so long.
+/// A column of a table over a cycle, at 0, 1, … 100 %, by straight lines between rows; NaN where the table does not reach, as moments where a plate was missed.
+/// `None` if it does not reach into the cycle at all.
 pub fn over_cycle(table: &Table, column: usize, [from, to]: [f64; 2]) -> Option<Vec<f64>> {
     let (t, y) = (table.times(), table.columns().get(column)?);
     let (first, last) = (*t.first()?, *t.last()?);
     // Half a row more or less is how recordings end.
     let half = 0.5 * (last - first) / (t.len().max(2) - 1) as f64;
-    if t.len() < 2 || from < first - half || to > last + half {
+    if t.len() < 2 {
         return None;
     }
     let at = |k: usize| {
         let time = from + (to - from) * k as f64 / (POINTS - 1) as f64;
+        if time < first - half || time > last + half {
+            return f64::NAN;
+        }
         let next = t.partition_point(|x| *x < time).clamp(1, t.len() - 1);
         let s = ((time - t[next - 1]) / (t[next] - t[next - 1])).clamp(0.0, 1.0);
         y[next - 1] * (1.0 - s) + y[next] * s
     };
-    Some((0..POINTS).map(at).collect())
+    let curve: Vec<f64> = (0..POINTS).map(at).collect();
+    curve.iter().any(|y| y.is_finite()).then_some(curve)
 }
 
 /// Mean and standard deviation of curves, point by point.
@@ -194,6 +199,9 @@ mod tests {
         for (k, y) in curve.iter().enumerate() {
             assert!((y - 3.0 * (0.55 + 0.01 * k as f64)).abs() < 1e-12);
         }
-        assert_eq!(over_cycle(&table, 0, [1.5, 2.5]), None);
+        // Where the table ends, the curve does.
+        let part = over_cycle(&table, 0, [1.5, 2.5]).unwrap();
+        assert!((part[40] - 3.0 * 1.9).abs() < 1e-12 && part[56..].iter().all(|y| y.is_nan()), "{part:?}");
+        assert_eq!(over_cycle(&table, 0, [2.5, 3.5]), None);
     }
 }

@@ -90,7 +90,7 @@ pub enum Error {
         source: FunctionError,
     },
     /// A value is missing.
-    #[error("coordinate `{name}` has no number at {time} s")]
+    #[error("coordinate `{name}` has no value at {time} s")]
     Missing {
         /// The coordinate.
         name: String,
@@ -101,7 +101,7 @@ pub enum Error {
     #[error(transparent)]
     Signal(#[from] SignalError),
     /// The data end before the time asked for, or begin after it.
-    #[error("the motion lasts from {first} s to {last} s, which leaves nothing of {from} s to {to} s")]
+    #[error("the motion spans {first} s to {last} s, outside the requested {from} s to {to} s")]
     NoFrames {
         /// First time of the data.
         first: f64,

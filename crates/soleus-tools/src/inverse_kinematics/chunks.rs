@@ -21,14 +21,27 @@ pub struct Chunks<'a> {
     /// How many threads solve them. Numbers do not depend on it.
     pub threads: usize,
     /// Called by any thread after each frame, with how many there are in all.
-    pub watch: &'a (dyn Fn(usize) + Sync),
+    pub watch: &'a (dyn Fn(usize, &SolvedFrame) + Sync),
     /// Asked before each frame whether to go on.
     pub go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
+/// A frame that was solved, for who watches.
+#[derive(Clone, Copy, Debug)]
+pub struct SolvedFrame<'a> {
+    /// s.
+    pub time: f64,
+    /// Coordinates by mobility, rad or m.
+    pub q: &'a [f64],
+    /// Names of the markers.
+    pub markers: &'a [String],
+    /// Their distances, m; not a number for those not seen or left out.
+    pub distances: &'a [f64],
+}
+
 impl Default for Chunks<'_> {
     fn default() -> Self {
-        Chunks { chunks: 1, threads: 1, watch: &|_| {}, go_on: &|| true }
+        Chunks { chunks: 1, threads: 1, watch: &|_, _| {}, go_on: &|| true }
     }
 }
 
@@ -60,9 +73,12 @@ pub(super) fn solve_chunks(
 ) -> Vec<Frame> {
     let n = chunks.chunks.clamp(1, rows.len().div_ceil(2 * STRIDE).max(1));
     let bound = |k: usize| rows.start + rows.len() * k / n;
-    let watch = || (chunks.watch)(rows.len());
-    let all_frames = (chunks.go_on, &watch as &(dyn Fn() + Sync));
-    let silent = (chunks.go_on, &(|| {}) as &(dyn Fn() + Sync));
+    let watch = |frame: &SolvedFrame| (chunks.watch)(rows.len(), frame);
+    let unwatched = |_: &SolvedFrame| {};
+    if n == 1 {
+        // A solver of thousands of coordinates fills a gigabyte: no copy more than is needed.
+        return solve_rows(&mut ik.clone(), markers, rows.clone(), chunks.go_on, &watch);
+    }
 
     // The coarse pass: a solver at the start of every chunk.
     let mut starts = vec![ik.clone()];
@@ -85,7 +101,8 @@ pub(super) fn solve_chunks(
             if k >= n {
                 return;
             }
-            let solved = solve_rows(&mut starts[k].clone(), markers, bound(k)..bound(k + 1), all_frames);
+            let solved =
+                solve_rows(&mut starts[k].clone(), markers, bound(k)..bound(k + 1), chunks.go_on, &watch);
             *results[k].lock().unwrap_or_else(PoisonError::into_inner) = solved;
         }
     };
@@ -102,11 +119,11 @@ pub(super) fn solve_chunks(
         if let (Some(last), Some(first)) = (all.last(), part.first()) {
             let mut from = starts[k].clone();
             from.set_coordinates(&last.q);
-            let joined = solve_rows(&mut from, markers, bound(k)..bound(k) + 1, silent);
+            let joined = solve_rows(&mut from, markers, bound(k)..bound(k) + 1, chunks.go_on, &unwatched);
             let near = |f: &Frame| f.q.iter().zip(&first.q).all(|(a, b)| (a - b).abs() < SAME_POSE);
             if !joined.iter().all(near) {
                 from.set_coordinates(&last.q);
-                part = solve_rows(&mut from, markers, bound(k)..bound(k + 1), silent);
+                part = solve_rows(&mut from, markers, bound(k)..bound(k + 1), chunks.go_on, &unwatched);
             }
         }
         all.append(&mut part);
@@ -127,7 +144,8 @@ fn solve_rows(
     ik: &mut InverseKinematics,
     markers: &Table,
     rows: Range<usize>,
-    (go_on, watch): (&(dyn Fn() -> bool + Sync), &(dyn Fn() + Sync)),
+    go_on: &(dyn Fn() -> bool + Sync),
+    watch: &(dyn Fn(&SolvedFrame) + Sync),
 ) -> Vec<Frame> {
     let mut places = vec![Vec3::zero(); markers.labels().len()];
     let mut list = Vec::with_capacity(rows.len());
@@ -148,7 +166,10 @@ fn solve_rows(
                 *forward = found;
             }
         }
-        watch();
+        if let Some(Frame { q, distances, .. }) = list.last() {
+            let time = markers.times()[row];
+            watch(&SolvedFrame { time, q, markers: ik.marker_names(), distances });
+        }
     }
     list
 }
@@ -221,7 +242,7 @@ mod tests {
         let (one, four) = (solve(1, 1), solve(4, 1));
         // Every frame is told of once, whoever solves it.
         let (told, everything) = (AtomicUsize::new(0), [f64::NEG_INFINITY, f64::INFINITY]);
-        let watch = |total: usize| {
+        let watch = |total: usize, _: &SolvedFrame| {
             assert_eq!(total, 120);
             told.fetch_add(1, Ordering::Relaxed);
         };

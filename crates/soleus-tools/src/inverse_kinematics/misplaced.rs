@@ -55,8 +55,8 @@ impl Misplaced {
     /// What was done about it.
     pub fn remedy(&self) -> &'static str {
         match self.exchanged_with {
-            Some(_) => "they were treated as swapped there; exchange the labels in the data",
-            None => "it is ignored there; check its label, or delete it from these frames",
+            Some(_) => "they are treated as swapped in these frames; swap the labels in the data",
+            None => "it is ignored in these frames; check its label, or delete it there",
         }
     }
 }
@@ -64,7 +64,7 @@ impl Misplaced {
 impl std::fmt::Display for Misplaced {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.exchanged_with {
-            Some(other) => write!(f, "markers `{}` and `{other}` have each other's labels", self.name)?,
+            Some(other) => write!(f, "markers `{}` and `{other}` have swapped labels", self.name)?,
             None => write!(f, "marker `{}` is out of place", self.name)?,
         }
         let from = if self.frames.len() > 1 { "from " } else { "" };
@@ -109,7 +109,7 @@ mod tests {
         let names = ["a", "b", "c"].map(String::from);
         let said: Vec<String> = found.named(&names).iter().map(ToString::to_string).collect();
         assert_eq!(said[0], "marker `b` is out of place in frames 3 to 5 and 9 (from t = 0.2 s)");
-        assert_eq!(said[1], "markers `a` and `c` have each other's labels in frame 6 (t = 0.5 s)");
+        assert_eq!(said[1], "markers `a` and `c` have swapped labels in frame 6 (t = 0.5 s)");
         assert_eq!(said[2], "marker `c` is out of place in frames 11, 13 and 15 to 16 (from t = 1 s)");
     }
 }

@@ -24,10 +24,12 @@ mod trial;
 mod trial_of_orientations;
 mod watch;
 
-pub use chunks::Chunks;
+pub use chunks::{Chunks, SolvedFrame};
 pub use misplaced::{Misplaced, MisplacedMarkers};
 pub use solver::InverseKinematics;
-pub use trial::{Summary, Trial, WorstMarker, coordinates_in_degrees, solve_trial, solve_trial_in_chunks};
+pub use trial::{
+    Summary, Trial, WorstMarker, coordinates_in_degrees, in_view, solve_trial, solve_trial_in_chunks,
+};
 pub use trial_of_orientations::{OrientationSummary, OrientationTrial, solve_orientations};
 
 use soleus_math::Function;
@@ -129,7 +131,7 @@ pub enum Error {
     #[error("stopped")]
     Stopped,
     /// No column of the data is a frame of the model.
-    #[error("no column of the data has the name of a frame of the model")]
+    #[error("no column is named after a frame of the model")]
     NoSensors,
     /// The data are not orientations.
     #[error("the data are not orientations: {reason}")]
@@ -138,10 +140,10 @@ pub enum Error {
         reason: String,
     },
     /// No marker is in the tasks, the model and the data.
-    #[error("no marker is in the tasks, the model and the data alike")]
+    #[error("no marker is in the tasks, the model and the data")]
     NoMarkers,
     /// A marker named twice.
-    #[error("marker `{name}` is named twice in {place}")]
+    #[error("marker `{name}` occurs twice in {place}")]
     Twice {
         /// The marker.
         name: String,
@@ -155,7 +157,7 @@ pub enum Error {
         name: String,
     },
     /// A weight that is negative or no number.
-    #[error("the weight of `{name}` is {weight}, but must be 0 or above")]
+    #[error("the weight of `{name}` is {weight}, but must be 0 or larger")]
     Weight {
         /// Marker or coordinate.
         name: String,
@@ -169,7 +171,7 @@ pub enum Error {
         reason: String,
     },
     /// An end of the range of time that is not a number.
-    #[error("the range of time from {first} s to {last} s has an end that is not a number")]
+    #[error("the time range {first} s to {last} s is not valid")]
     NoRange {
         /// Its begin.
         first: f64,
@@ -178,7 +180,7 @@ pub enum Error {
     },
     /// No pose brings the markers near to where they were seen.
     #[error(
-        "no pose of the model fits the markers: they are {:.0} mm off (RMS) where they spread over {:.0} mm; the farthest: {}",
+        "no pose of the model fits the markers: RMS error {:.0} mm for markers spread over {:.0} mm; largest: {}",
         1e3 * rms, 1e3 * spread, name_distances(worst)
     )]
     NotMet {
@@ -191,7 +193,7 @@ pub enum Error {
     },
     /// No row lies in the range of time.
     #[error(
-        "the data last from {first} s to {last} s, which leaves nothing between {wanted_first} s and {wanted_last} s"
+        "the data span {first} s to {last} s: there are no frames between {wanted_first} s and {wanted_last} s"
     )]
     NoFrames {
         /// First time of the data.

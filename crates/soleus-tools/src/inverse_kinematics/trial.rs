@@ -60,6 +60,21 @@ pub struct WorstMarker {
     pub rms: f64,
 }
 
+/// Part of the markers of the best frame that a frame has to show; those of a few markers do not tell the pose of a whole body.
+const IN_VIEW_PART: f64 = 0.5;
+
+/// First and last time at which the subject is in view, s: at least half as many markers of the model are seen as in the best frame. Before and after that
+/// the subject is coming or has gone. `None` if no marker is seen.
+pub fn in_view(model: &Model, markers: &Table) -> Option<[f64; 2]> {
+    let columns: Vec<usize> = model.markers.iter().filter_map(|m| markers.index_of(&m.name)).collect();
+    let seen = |r: usize| columns.iter().filter(|&&c| markers.vec3(r, c).norm_sq().is_finite()).count();
+    let counts: Vec<usize> = (0..markers.rows()).map(seen).collect();
+    let most = counts.iter().copied().max().filter(|n| *n > 0)?;
+    let is_in_view = |n: &usize| *n as f64 >= IN_VIEW_PART * most as f64;
+    let [first, last] = [counts.iter().position(is_in_view)?, counts.iter().rposition(is_in_view)?];
+    Some([markers.times()[first], markers.times()[last]])
+}
+
 /// Solves for the rows of `markers` (a table of vectors in meters) between the times of `range` (s): from the row nearest
 /// to its begin to the row nearest to its end, as OpenSim takes them.
 pub fn solve_trial(
@@ -85,7 +100,7 @@ pub fn solve_trial_in_chunks(
     chunks: Chunks<'_>,
 ) -> Result<Trial, Error> {
     if markers.element().components() != 3 {
-        return Err(Error::NotMarkers { reason: "they do not come as x, y, z".to_string() });
+        return Err(Error::NotMarkers { reason: "the columns are not x, y, z of markers".to_string() });
     }
     let rows = frames(markers.times(), range)?;
     let ik = InverseKinematics::new(model, system, markers.labels(), tasks, settings)?;
@@ -219,7 +234,7 @@ pub(super) fn check_range([first, last]: [f64; 2]) -> Result<(), Error> {
 pub(super) fn frames(times: &[f64], range: [f64; 2]) -> Result<std::ops::Range<usize>, Error> {
     check_range(range)?;
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
-        return Err(Error::NotMarkers { reason: "they have no rows".to_string() });
+        return Err(Error::NotMarkers { reason: "the table has no rows".to_string() });
     };
     let (start, end) = (first.max(range[0]), last.min(range[1]));
     if !(start <= end) {

@@ -51,14 +51,14 @@ pub fn solve_orientations(
     range: [f64; 2],
 ) -> Result<OrientationTrial, Error> {
     if orientations.element() != Element::Quaternion {
-        return Err(Error::NotOrientations { reason: "they do not come as quaternions".to_string() });
+        return Err(Error::NotOrientations { reason: "the columns are not quaternions".to_string() });
     }
     check_range(range)?;
     let times = orientations.times();
     let rows = times.partition_point(|t| *t < range[0])..times.partition_point(|t| *t <= range[1]);
     if rows.is_empty() {
         let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
-            return Err(Error::NotOrientations { reason: "they have no rows".to_string() });
+            return Err(Error::NotOrientations { reason: "the table has no rows".to_string() });
         };
         return Err(Error::NoFrames { first, last, wanted_first: range[0], wanted_last: range[1] });
     }

@@ -11,6 +11,8 @@ pub(crate) const LOADED_N: f64 = 20.0;
 const BREAK_S: f64 = 0.02;
 /// Shorter loads are none, s: the shortest contact of a sprinter is twice as long.
 const SHORTEST_S: f64 = 0.04;
+/// Rounding of times, s: a load of just the shortest time is one whatever clock the laboratory has.
+pub(super) const CLOCK_S: f64 = 1e-6;
 /// A load that stays below is that of a plate that is touched or drifts, N.
 const LEAST_PEAK_N: f64 = 50.0;
 /// A centre of pressure farther from a foot is not under it, m: feet are as long.
@@ -58,6 +60,8 @@ fn vector(table: &Table, columns: [usize; 3], row: usize) -> Vec3<f64> {
     Vec3::from_array(columns.map(|c| table.columns()[c][row]))
 }
 
+/// A plate that reads less with nobody on it is zeroed well enough, N.
+pub const ZERO_N: f64 = 5.0;
 /// A plate is at rest for at least this part of a trial, if it is at all.
 const REST_PART: f64 = 0.05;
 
@@ -83,12 +87,12 @@ pub(crate) fn loaded(table: &Table, plate: &Plate) -> Vec<(usize, usize)> {
     let mut list: Vec<(usize, usize)> = Vec::new();
     for row in (0..table.rows()).filter(|&r| (vector(table, plate.force, r) - rest).norm() > LOADED_N) {
         match list.last_mut() {
-            Some((_, last)) if t[row] - t[*last] <= BREAK_S || row == *last + 1 => *last = row,
+            Some((_, last)) if t[row] - t[*last] <= BREAK_S + CLOCK_S || row == *last + 1 => *last = row,
             _ => list.push((row, row)),
         }
     }
     let peak = |a: usize, b: usize| (a..=b).map(|r| vector(table, plate.force, r).norm()).fold(0.0, f64::max);
-    list.retain(|&(a, b)| t[b] - t[a] >= SHORTEST_S && peak(a, b) >= LEAST_PEAK_N);
+    list.retain(|&(a, b)| t[b] - t[a] >= SHORTEST_S - CLOCK_S && peak(a, b) >= LEAST_PEAK_N);
     list
 }
 
@@ -156,7 +160,7 @@ fn split(
 }
 
 /// The forces on feet: each plate on its foot; one that several feet stood on is split in time, one force for each foot, zero while
-/// the other foot is there. Plates on which no foot was seen are left out.
+/// the other foot is there. A plate that is not zeroed exerts nothing while nobody is on it. Plates on which no foot was seen are left out.
 pub fn loads(
     model: &Model,
     table: &Table,
@@ -173,8 +177,11 @@ pub fn loads(
             }
             // A load that the motion does not show belongs to the only foot that stood on the plate.
             let is_alone = own.iter().all(|c| c.foot.is_none_or(|f| f == k));
+            let is_zeroed = force_at_rest(table, plate).norm() < ZERO_N;
             let is_on = |row: usize| {
-                is_alone || nearest_contact(&own, table.times()[row]).is_some_and(|c| c.foot == Some(k))
+                let t = table.times()[row];
+                let is_own = is_alone || nearest_contact(&own, t).is_some_and(|c| c.foot == Some(k));
+                is_own && (is_zeroed || own.iter().any(|c| c.from <= t && t <= c.to))
             };
             let rows: Vec<bool> = (0..table.rows()).map(is_on).collect();
             let masked = |columns: [usize; 3]| {
@@ -294,6 +301,21 @@ mod tests {
         assert_eq!((vertical(0, 1000), vertical(1, 1000), vertical(0, 2000)), (600.0, 0.0, 0.0));
     }
 
+    /// A load of just the shortest time is one whenever the clock started: times are rounded, and at 1000 s it was none.
+    #[test]
+    fn issue_16_shortest_loads_whenever_the_clock_started() {
+        for clock in [0.0, 1000.0, 1234.567, 86_400.0] {
+            let times: Vec<f64> = (0..100).map(|i| clock + 0.01 * f64::from(i)).collect();
+            let force = |i: usize| if (46..=50).contains(&i) { 300.0 } else { 0.0 };
+            let mut columns = vec![vec![0.0; 100]; 6];
+            columns[1] = (0..100).map(force).collect();
+            let labels = ["vx", "vy", "vz", "px", "py", "pz"].map(|c| format!("ground_force_{c}")).to_vec();
+            let plates = super::super::find_plates(&labels);
+            let table = Table::new(Element::Scalar, labels, times, columns).unwrap();
+            assert_eq!(loaded(&table, &plates[0]), [(46, 50)], "{clock} s");
+        }
+    }
+
     /// A plate that was not zeroed reads 18 N with nobody on it, and 24 N in its noise: its load was found to begin long before the foot came.
     #[test]
     fn issue_everyday_a_plate_that_is_not_zeroed() {
@@ -311,6 +333,13 @@ mod tests {
             (contacts[0].from - 0.301).abs() < 1e-9 && (contacts[0].to - 0.899).abs() < 1e-9,
             "{contacts:?}"
         );
+        // What it reads with nobody on it does not act on the foot.
+        let model = Model { bodies: crate::testing::chain(vec![]).bodies, ..Model::default() };
+        let forces = loads(&model, &table, &plates, &feet, &contacts);
+        let ForceKind::ExternalForce(ExternalForce { force: Some(f), .. }) = &forces[0].kind else {
+            panic!()
+        };
+        assert!(f[1][..300].iter().chain(&f[1][900..]).all(|f| *f == 0.0) && f[1][600] > 600.0);
         // A plate that somebody stands on all the time has no rest.
         let (table, plates) = plate(|_| (600.0, vec3(0.12, 0.0, 0.11)));
         assert_eq!(force_at_rest(&table, &plates[0]).norm(), 0.0);

@@ -1,5 +1,6 @@
 //! Feet on the ground where no plate measures it.
 
+use super::assign::CLOCK_S;
 use super::{Contact, FootPaths, Plate};
 use soleus_math::{Table, Vec3};
 
@@ -40,7 +41,7 @@ pub fn unmeasured(paths: &FootPaths, contacts: &[Contact], recorded: [f64; 2]) -
 
     // Velocity of the ground: that of the slowest point in the middle of contacts, zero or that of a belt.
     let mut seen = Vec::new();
-    for c in contacts.iter().filter(|c| !c.is_shared && c.to - c.from > 4.0 * SHORTEST_S) {
+    for c in contacts.iter().filter(|c| !c.is_shared && c.to - c.from > 4.0 * SHORTEST_S + CLOCK_S) {
         let Some(foot) = c.foot else { continue };
         let middle = [0.4 * c.to + 0.6 * c.from, 0.6 * c.to + 0.4 * c.from];
         for r in (0..n).filter(|&r| t[r] >= middle[0] && t[r] <= middle[1]) {
@@ -81,7 +82,7 @@ pub fn unmeasured(paths: &FootPaths, contacts: &[Contact], recorded: [f64; 2]) -
         };
         let mut span: Option<[f64; 2]> = None;
         let mut close = |span: &mut Option<[f64; 2]>| {
-            if let Some(time) = span.take().filter(|s| s[1] - s[0] > SHORTEST_S) {
+            if let Some(time) = span.take().filter(|s| s[1] - s[0] > SHORTEST_S + CLOCK_S) {
                 found.push(Unmeasured { foot, time: [time[0] - EDGE_S, time[1] + EDGE_S] });
             }
         };
@@ -99,8 +100,9 @@ pub fn unmeasured(paths: &FootPaths, contacts: &[Contact], recorded: [f64; 2]) -
     found
 }
 
-/// The longest time within `whole` without a foot on the ground that no plate measures; `None` if nothing is left.
-pub fn complete(unmeasured: &[Unmeasured], whole: [f64; 2]) -> Option<[f64; 2]> {
+/// The time within `whole` without a foot on the ground that no plate measures: the one with most time on plates, or else the longest, as nothing is
+/// learned while nobody is there. `None` if nothing is left.
+pub fn complete(unmeasured: &[Unmeasured], contacts: &[Contact], whole: [f64; 2]) -> Option<[f64; 2]> {
     let mut begins = vec![whole[0]];
     begins.extend(unmeasured.iter().map(|u| u.time[1]).filter(|t| *t > whole[0]));
     let spans = begins.into_iter().map(|from| {
@@ -108,7 +110,13 @@ pub fn complete(unmeasured: &[Unmeasured], whole: [f64; 2]) -> Option<[f64; 2]> 
         let to = inside.map(|u| u.time[0].max(from)).fold(whole[1], f64::min);
         [from, to]
     });
-    spans.filter(|s| s[1] - s[0] > SHORTEST_S).max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])))
+    let loaded = |s: &[f64; 2]| -> f64 {
+        let own = contacts.iter().filter(|c| c.foot.is_some());
+        own.map(|c| (c.to.min(s[1]) - c.from.max(s[0])).max(0.0)).sum()
+    };
+    spans
+        .filter(|s| s[1] - s[0] > SHORTEST_S + CLOCK_S)
+        .max_by(|a, b| loaded(a).total_cmp(&loaded(b)).then((a[1] - a[0]).total_cmp(&(b[1] - b[0]))))
 }
 
 /// Mass of the subject, kg, as the plates weigh it: the mean upward force over whole gait cycles, during which the mass centre ends as fast as
@@ -171,13 +179,18 @@ mod tests {
             other: f64::NAN,
             is_shared: false,
         };
-        let found = unmeasured(&paths, &[contact], [0.0, 2.5]);
+        let contacts = [contact];
+        let found = unmeasured(&paths, &contacts, [0.0, 2.5]);
         assert_eq!(found.len(), 1, "{found:?}");
         // A foot that lands at 2.4 m/s has stopped within a frame.
         assert!((found[0].time[0] - 1.5 + EDGE_S).abs() < 0.02 && found[0].time[1] >= 2.5, "{found:?}");
-        let span = complete(&found, [0.0, 2.5]).unwrap();
+        let span = complete(&found, &contacts, [0.0, 2.5]).unwrap();
         assert!(span[0] == 0.0 && (span[1] - 1.5 + EDGE_S).abs() < 0.02, "{span:?}");
-        assert_eq!(complete(&[], [0.3, 1.0]), Some([0.3, 1.0]));
-        assert_eq!(complete(&[Unmeasured { foot: 0, time: [0.0, 3.0] }], [0.0, 2.5]), None);
+        assert_eq!(complete(&[], &[], [0.3, 1.0]), Some([0.3, 1.0]));
+        assert_eq!(complete(&[Unmeasured { foot: 0, time: [0.0, 3.0] }], &contacts, [0.0, 2.5]), None);
+        // A long time before the subject comes does not count: nothing is on a plate then.
+        let late = [Unmeasured { foot: 0, time: [-0.5, -0.2] }];
+        assert_eq!(complete(&late, &contacts, [-9.0, 0.9]), Some([-0.2, 0.9]));
+        assert_eq!(complete(&late, &[], [-9.0, 0.9]), Some([-9.0, -0.5]));
     }
 }

@@ -13,7 +13,7 @@ mod feet;
 mod frame;
 mod ground;
 
-pub use assign::{Contact, FAR_M, assign, force_at_rest, loads};
+pub use assign::{Contact, FAR_M, ZERO_N, assign, force_at_rest, loads};
 pub use columns::{Plate, find_plates};
 pub use feet::{Foot, FootPaths, Side, find_feet};
 pub use frame::{Fitted, fit_to_feet};

@@ -66,18 +66,18 @@ pub fn check_points(model: &Model, system: &System, motion: &Table, forces: &[Fo
         if medians[nearest] < own - NEARER_M && medians[nearest] < FAR_M {
             let near = &model.bodies[bodies[nearest]].name;
             let message = format!(
-                "external force `{name}` acts on `{on}`, but where it acts is nearer to `{near}`: {} and {}",
+                "external force `{name}` acts on `{on}`, but its point of application is nearer to `{near}`: {} and {}",
                 length(own),
                 length(medians[nearest])
             );
-            log.warn(0, "", message, "the plates seem to be swapped: see `applied_to_body`");
+            log.warn(0, "", message, "the plates seem to be swapped: check `applied_to_body`");
         } else if own > FAR_M {
             let message = format!("external force `{name}` acts {} from `{on}`", length(own));
             log.warn(
                 0,
                 "",
                 message,
-                "check unit, axes and origin of its points, and that motion and loads are of the same trial",
+                "check the unit, axes and origin of its points of application, and that motion and loads are from the same trial",
             );
         }
     }
@@ -155,9 +155,12 @@ mod tests {
         };
         assert_eq!(of(centers[0], centers[1]), "");
         let swapped = of(centers[1], centers[0]);
-        assert!(swapped.contains("acts on `b0`, but where it acts is nearer to `b1`"), "{swapped}");
+        assert!(
+            swapped.contains("acts on `b0`, but its point of application is nearer to `b1`"),
+            "{swapped}"
+        );
         assert_eq!(swapped.matches("seem to be swapped").count(), 2, "{swapped}");
         let far = of(centers[0] * 1000.0, centers[1]);
-        assert!(far.contains("`plate1` acts") && far.contains("check unit"), "{far}");
+        assert!(far.contains("`plate1` acts") && far.contains("check the unit"), "{far}");
     }
 }

@@ -15,6 +15,7 @@ mod measure;
 mod names;
 mod place;
 mod sizes;
+mod unfollowed;
 
 pub use measure::{Average, Measured, Measurement, measure};
 pub use names::{Landmark, Matched, landmark, match_markers};
@@ -37,13 +38,13 @@ pub enum Error {
     #[error(transparent)]
     System(#[from] SystemError),
     /// The constraints of the model cannot be met.
-    #[error("the default pose cannot be made to meet the constraints: {0}")]
+    #[error("the constraints cannot be satisfied in the default pose: {0}")]
     NotAssembled(#[from] soleus_dynamics::assembly::NotAssembled),
     /// The scaled document is not a model any more.
-    #[error("the scaled model does not hold together: {0}")]
+    #[error("the scaled model is not valid: {0}")]
     NotAModel(String),
     /// A factor is zero, negative or no number.
-    #[error("body `{body}` would be scaled by {factor} along {axis}, but factors are above zero")]
+    #[error("body `{body}` would be scaled by {factor} along {axis}; factors must be positive")]
     Factor {
         /// The body.
         body: String,
@@ -53,7 +54,7 @@ pub enum Error {
         factor: f64,
     },
     /// No frame of the static trial lies in the range of time.
-    #[error("the markers last from {first} s to {last} s: nothing lies between {from} s and {to} s")]
+    #[error("the markers span {first} s to {last} s: there are no frames between {from} s and {to} s")]
     NoFrames {
         /// First time of the data, s.
         first: f64,

@@ -1,5 +1,6 @@
 //! The static pose, and the markers moved onto it.
 
+use super::unfollowed::Unfollowed;
 use super::{Average, Error, build, for_poses};
 use crate::inverse_kinematics::{Fit, InverseKinematics, Settings, Tasks};
 use soleus_dynamics::System;
@@ -79,20 +80,19 @@ pub fn place_markers(
     Ok(Placed { document, model, pose, fit, distances, moved, removed, not_seen, restless })
 }
 
-/// The same for a trial in which the subject may move: the pose is found in several frames, and every marker that is not `fixed` moves to
-/// its mean place on its body. If the subject stands still this is [`place_markers`]. Also gives the number of frames.
+/// The same for a trial in which the subject may move, with a model that may not follow: the pose is found in one frame, the mean, or in several, and
+/// every marker that is not `fixed` moves to its mean place on its body, without what the model cannot follow. Markers that are `displaced`
+/// in the trial move by a part of the way. Also gives the number of frames.
 pub fn place_markers_in_motion(
     document: &Document,
     markers: &Table,
     range: [f64; 2],
     tasks: &Tasks,
+    displaced: &[(String, f64)],
     max_movement: Option<f64>,
 ) -> Result<(Placed, usize), Error> {
     let frames = super::sizes::frames(markers, range)?;
     let time = markers.times().first().map_or(range[0], |t| range[0].max(*t));
-    if frames.len() < 2 {
-        return Ok((place_markers(document, markers, range, tasks, true, max_movement)?, 1));
-    }
     let (mut document, removed, model, system) = with_markers_of(document, markers)?;
     let mut ik = InverseKinematics::new(&model, &system, markers.labels(), tasks, Settings::default())?;
 
@@ -102,11 +102,24 @@ pub fn place_markers_in_motion(
     let mut distances: Vec<(String, f64)> = Vec::new();
     for places in &frames {
         let fit = ik.solve_frame(time, places);
-        for ((m, station), sum) in model.markers.iter().zip(&system.markers).zip(&mut sums) {
-            let Some(p) = markers.index_of(&m.name).map(|i| places[i]) else { continue };
-            if p.norm_sq().is_finite() {
-                let X_GF = ik.pose_of_node(station.body) * system.tree.frame(m.frame).X_BF;
-                *sum = (sum.0 + X_GF.inverse() * p, sum.1 + 1.0);
+        let unfollowed = Unfollowed::new(&model, &system, ik.coordinates());
+        for node in 0..system.tree.nodes.len() {
+            // Markers of the node that are seen: number, frame in ground, place on the model, distance from it.
+            let on = model.markers.iter().zip(&system.markers).enumerate().filter_map(|(i, (m, station))| {
+                let p = markers.index_of(&m.name).map(|c| places[c]).filter(|p| p.norm_sq().is_finite())?;
+                let X_GB = ik.pose_of_node(station.body);
+                let place = X_GB * station.p_BS;
+                (station.body == node).then(|| (i, X_GB * system.tree.frame(m.frame).X_BF, place, p - place))
+            });
+            let on: Vec<_> = on.collect();
+            let weight = |i: usize| {
+                let task = tasks.markers.iter().find(|t| t.name == model.markers[i].name);
+                task.map_or(if tasks.markers.is_empty() { 1.0 } else { 0.0 }, |t| t.weight)
+            };
+            let list: Vec<_> = on.iter().map(|(i, _, place, e)| (weight(*i), *place, *e)).collect();
+            for ((i, X_GF, place, e), d) in on.iter().zip(unfollowed.displacements(node, &list)) {
+                let sum = &mut sums[*i];
+                *sum = (sum.0 + X_GF.inverse() * (*place + *e - d), sum.1 + 1.0);
             }
         }
         if worst.as_ref().is_none_or(|(other, _)| fit.rms > other.rms) {
@@ -120,14 +133,15 @@ pub fn place_markers_in_motion(
             not_seen.push(m.name.clone());
             continue;
         }
-        let new = *sum * (1.0 / count);
+        let part = displaced.iter().find(|(name, _)| *name == m.name).map_or(1.0, |(_, part)| *part);
+        let new = m.location + (*sum * (1.0 / count) - m.location) * part;
         moved.push((m.name.clone(), (new - m.location).norm()));
         move_marker(&mut document, &m.name, new);
     }
     let restless = max_movement.map_or(Ok(Vec::new()), |limit| restless(markers, range, limit))?;
     let model = build(&document)?;
     let Some((fit, pose)) = worst else {
-        return Err(Error::NotAModel("no frame shows a marker".to_string()));
+        return Err(Error::NotAModel("no marker is visible in any frame".to_string()));
     };
     Ok((Placed { document, model, pose, fit, distances, moved, removed, not_seen, restless }, frames.len()))
 }

@@ -10,8 +10,9 @@
 //!
 //!   ∂p/∂s_bk = k kᵀ [(point at which the way to the marker leaves body b) − (joint at which it enters b)]
 //!
-//! a distance between joint centres is measured by all markers on both sides of it.
+//! a distance between joint centres is measured by all markers on both sides of it. Motions that the model cannot follow are eliminated with the pose.
 
+use super::unfollowed::Unfollowed;
 use super::{Average, Error, Factors, build, for_poses};
 use crate::inverse_kinematics::{InverseKinematics, MarkerTask, Settings, Tasks};
 use soleus_dynamics::System;
@@ -22,7 +23,7 @@ use soleus_model::id::CoordinateId;
 use soleus_model::{Diagnostics, Document, Element, Model, ScaleOptions};
 
 /// How far markers are from where the generic model has them, m: what anatomists differ by when they look for a landmark.
-const MARKER_SD_M: f64 = 0.015;
+pub(super) const MARKER_SD_M: f64 = 0.015;
 /// A marker so far away counts half, m.
 const FAR_MARKER_M: f64 = 0.03;
 /// Weight of a marker that is not on a landmark, such as one of a cluster on a thigh, which is worn anywhere.
@@ -33,10 +34,14 @@ const CLUSTER_WEIGHT: f64 = 0.05;
 const SIZE_SD: f64 = 0.03;
 /// How far a segment's width and depth differ from its length, likewise.
 const SHAPE_SD: f64 = 0.03;
+/// How far the shoulder moves on the trunk when the arm is raised to the side by a right angle, m, and from which angle on: the clavicle rises and
+/// turns back with the scapula (Inman et al. 1944; Ludewig et al. 2009: some 15° of a clavicle of 0.15 m), which models without one do not.
+const RAISED_SHOULDER_M: f64 = 0.04;
+const RAISED_FROM_DEG: f64 = 30.0;
 /// Steps end below this.
 const CLOSE: f64 = 1e-5;
 /// Steps after which the sizes are taken as they are.
-const MOST_STEPS: usize = 30;
+const MOST_STEPS: usize = 100;
 /// Markers that move farther, m, show several poses.
 const STILL_M: f64 = 0.05;
 /// Poses that are looked at of a trial that is not still.
@@ -51,6 +56,10 @@ pub struct Sizes {
     pub segments: Vec<Segment>,
     /// Weights of markers by name, between 0 and 1: those near to where the scaled model has them weigh most.
     pub weights: Vec<(String, f64)>,
+    /// Markers that a raised arm displaces, by name, with the part of their distance that is believed to be their place: acromion and elbow.
+    pub displaced: Vec<(String, f64)>,
+    /// Those of them on the arm, which is displaced as a whole. That of the acromion moves to where it is seen: nobody knows its place better.
+    pub displaced_arms: Vec<(String, f64)>,
     /// Distance of markers from where the scaled model has them, RMS, m.
     pub rms: f64,
     /// Whether the last step was small.
@@ -90,7 +99,13 @@ pub fn fit_sizes(
     let first = usual.map_or_else(|| first_size(&model, markers, &frames, &seen), Ok)?.ln();
     let mut log_s = vec![first; 3 * count];
     let mut poses: Vec<Vec<f64>> = Vec::new();
-    let own: Vec<f64> = model.markers.iter().map(|m| own_weight(&m.name)).collect();
+    let displaced = raised_arms(markers, &frames);
+    let on_arm = |(name, _): &&(String, f64)| {
+        super::landmark(name).is_some_and(|l| !SHOULDER.contains(&l.name.as_str()))
+    };
+    let displaced_arms: Vec<(String, f64)> = displaced.iter().filter(on_arm).cloned().collect();
+    let believed = |name: &str| displaced.iter().find(|(n, _)| n == name).map_or(1.0, |(_, part)| *part);
+    let own: Vec<f64> = model.markers.iter().map(|m| own_weight(&m.name) * believed(&m.name)).collect();
     let mut weights = own.clone();
     let (mut converged, mut rms) = (false, f64::NAN);
     for step in 0..MOST_STEPS {
@@ -149,6 +164,8 @@ pub fn fit_sizes(
         factors: factors_of(&groups, &log_s),
         segments: list.collect(),
         weights: seen.iter().map(|&m| (model.markers[m].name.clone(), weights[m])).collect(),
+        displaced,
+        displaced_arms,
         rms,
         converged,
     })
@@ -173,6 +190,47 @@ pub fn height_of(model: &Model) -> Option<f64> {
     bones.sort_by(|a, b| b.total_cmp(a));
     let legs: f64 = bones.iter().take(2).sum();
     (bones.len() >= 2 && legs > 0.0).then_some(legs / 0.491)
+}
+
+/// Landmarks of the shoulder.
+const SHOULDER: [&str; 2] = ["acromion", "shoulder joint centre"];
+
+/// Markers at shoulder and elbow of arms that are raised, with the part of a distance that is believed to be their place: the variance of places over that
+/// of all that displaces them. The angle is that from shoulder to elbow against that from both shoulders to the pelvis, its mean over the frames.
+fn raised_arms(markers: &Table, frames: &[Vec<Vec3<f64>>]) -> Vec<(String, f64)> {
+    let known: Vec<Option<super::Landmark>> = markers.labels().iter().map(|l| super::landmark(l)).collect();
+    let middle = |f: &[Vec3<f64>], names: &[&str], side: Option<char>| {
+        let list = known.iter().zip(f).filter(|(l, p)| {
+            let fits =
+                |l: &super::Landmark| names.contains(&l.name.as_str()) && side.is_none_or(|s| s == l.side);
+            l.as_ref().is_some_and(fits) && p.norm_sq().is_finite()
+        });
+        let (sum, n) =
+            list.fold((Vec3::zero(), 0.0), |(sum, n): (Vec3<f64>, f64), (_, p)| (sum + *p, n + 1.0));
+        (n > 0.0).then(|| sum * (1.0 / n))
+    };
+    const ELBOW: [&str; 3] =
+        ["lateral epicondyle of the elbow", "medial epicondyle of the elbow", "elbow joint centre"];
+    let mut list = Vec::new();
+    for side in ['r', 'l'] {
+        let angles = frames.iter().filter_map(|f| {
+            let [shoulder, elbow] = [middle(f, &SHOULDER, Some(side))?, middle(f, &ELBOW, Some(side))?];
+            let down = middle(f, &["ASIS", "PSIS"], None)? - middle(f, &SHOULDER, None)?;
+            let arm = elbow - shoulder;
+            Some((arm.dot(down) / (arm.norm() * down.norm())).clamp(-1.0, 1.0).acos().to_degrees())
+        });
+        let (sum, n) = angles.fold((0.0, 0.0), |(sum, n), a| (sum + a, n + 1.0));
+        let raised =
+            if n > 0.0 { (sum / n - RAISED_FROM_DEG).max(0.0) / (90.0 - RAISED_FROM_DEG) } else { 0.0 };
+        let part = 1.0 / (1.0 + (raised * RAISED_SHOULDER_M / MARKER_SD_M).powi(2));
+        for (label, known) in markers.labels().iter().zip(&known).filter(|_| part < 1.0) {
+            let Some(l) = known.as_ref().filter(|l| l.side == side) else { continue };
+            if SHOULDER.contains(&l.name.as_str()) || ELBOW.contains(&l.name.as_str()) {
+                list.push((label.clone(), part));
+            }
+        }
+    }
+    list
 }
 
 /// What the name of a marker says about how well its place is known.
@@ -415,8 +473,26 @@ impl Frame<'_> {
         let columns: Vec<usize> =
             seen.iter().map(|&m| table.index_of(&model.markers[m].name).unwrap_or(usize::MAX)).collect();
         let target = |k: usize| places.get(columns[k]).copied().filter(|p| p.norm_sq().is_finite());
-        for (k, &m) in seen.iter().enumerate() {
-            distances[m].extend(target(k).map(|p| (p - here[k]).norm()));
+        // Motions that the model cannot follow are part of the pose of its bodies.
+        let unfollowed = Unfollowed::new(model, system, self.q);
+        let nodes_seen: Vec<usize> = {
+            let mut list: Vec<usize> = seen.iter().map(|&m| system.markers[m].body).collect();
+            list.sort_unstable();
+            list.dedup();
+            list
+        };
+        for &node in &nodes_seen {
+            let on: Vec<usize> = (0..seen.len())
+                .filter(|&k| system.markers[seen[k]].body == node && target(k).is_some())
+                .collect();
+            let errors: Vec<Vec3<f64>> =
+                on.iter().map(|&k| target(k).map_or(Vec3::zero(), |p| p - here[k])).collect();
+            let list: Vec<_> =
+                on.iter().zip(&errors).map(|(&k, e)| (weights[seen[k]], here[k], *e)).collect();
+            let displaced = unfollowed.displacements(node, &list);
+            for ((&k, e), d) in on.iter().zip(&errors).zip(displaced) {
+                distances[seen[k]].push((*e - d).norm());
+            }
         }
 
         // By the coordinates that can move, by differences; the step is the square root of rounding, as first order will do.
@@ -434,6 +510,17 @@ impl Frame<'_> {
             // A coordinate that moves no marker tells nothing.
             if column.iter().any(|d| d.norm() > 1e-6) {
                 by_q.push(column);
+            }
+        }
+
+        // Anatomy holds what markers do not: a rad or a meter.
+        let mut prior = vec![1.0; by_q.len()];
+        for &node in &nodes_seen {
+            for n in 0..unfollowed.count(node) {
+                let on = |k: usize| system.markers[seen[k]].body == node;
+                let moved = |k: usize| if on(k) { unfollowed.moves(node, n, here[k]) } else { Vec3::zero() };
+                by_q.push((0..seen.len()).map(moved).collect());
+                prior.push(unfollowed.prior(node, n));
             }
         }
 
@@ -474,8 +561,7 @@ impl Frame<'_> {
             for b in 0..nq {
                 qq[a * nq + b] = product(&by_q[a], &by_q[b]);
             }
-            // Anatomy holds what markers do not: a rad or a meter.
-            qq[a * nq + a] += 1.0;
+            qq[a * nq + a] += prior[a];
         }
         factorize_cholesky(&mut qq, nq, 1e-12);
         let qr: Vec<f64> = by_q.iter().map(|c| product(c, &error)).collect();
@@ -494,5 +580,37 @@ impl Frame<'_> {
             let through: f64 = solved[a].iter().zip(&qr).map(|(x, y)| x * y).sum();
             normal.rhs[a] += product(&by_s[a], &error) - through;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use soleus_math::table::Element;
+
+    /// Arms that hang leave the shoulder where it is; raised by a right angle they move it by 4 cm, where a marker is known to 1.5 cm.
+    #[test]
+    fn analytic_arms_that_are_raised() {
+        let labels = ["RSHO", "LSHO", "RELB", "LELB", "RASI", "LASI"].map(str::to_string).to_vec();
+        let shoulders = [vec3(0.0, 1.4, 0.2), vec3(0.0, 1.4, -0.2)];
+        let pelvis = [vec3(0.0, 1.0, 0.1), vec3(0.0, 1.0, -0.1)];
+        let with = |right: Vec3<f64>| {
+            let all = [
+                shoulders[0],
+                shoulders[1],
+                shoulders[0] + right,
+                vec3(0.0, 1.1, -0.2),
+                pelvis[0],
+                pelvis[1],
+            ];
+            let columns = all.iter().flat_map(|p| p.to_array()).map(|x| vec![x]).collect();
+            let table = Table::new(Element::Vec(3), labels.clone(), vec![0.0], columns).unwrap();
+            raised_arms(&table, &[all.to_vec()])
+        };
+        assert_eq!(with(vec3(0.0, -0.3, 0.0)), []);
+        let raised = with(vec3(0.0, 0.0, 0.3));
+        let part = 1.0 / (1.0 + (0.04f64 / 0.015).powi(2));
+        assert_eq!(raised.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>(), ["RSHO", "RELB"]);
+        assert!(raised.iter().all(|(_, p)| (p - part).abs() < 1e-12), "{raised:?}");
     }
 }

@@ -70,13 +70,13 @@ pub enum Error {
     #[error("the model has no enabled actuators")]
     NoActuators,
     /// An actuator that is not driven by one number.
-    #[error("actuator `{name}` has several controls, which static optimization cannot share out")]
+    #[error("actuator `{name}` has several controls, which static optimization does not support")]
     NotScalar {
         /// Its name.
         name: String,
     },
     /// A muscle class whose strength is not known.
-    #[error("muscle `{name}`: the strength of a {class} cannot be told from length and velocity alone")]
+    #[error("muscle `{name}`: the strength of a {class} does not depend on length and velocity alone")]
     NoStrength {
         /// Its name.
         name: String,
@@ -265,14 +265,14 @@ impl Analysis for StaticOptimization {
                 }
             };
             let most = list(reserves.iter().map(part).collect());
-            notes.push(format!("reserves carry at most (N m or N, of the largest load): {most}"));
+            notes.push(format!("peak reserves (N m or N, and share of the peak load): {most}"));
         } else if has_reserves {
-            notes.push("reserves are negligible: the muscles make the motion by themselves".to_string());
+            notes.push("reserves are negligible".to_string());
         }
         if !others.is_empty() {
             let most =
                 list(others.iter().take(6).map(|h| format!("{} {:.1}", h.coordinate, h.largest)).collect());
-            notes.push(format!("where no muscle acts, others carry at most (N m or N): {most}"));
+            notes.push(format!("peak actuator loads where no muscle acts (N m or N): {most}"));
         }
         notes
     }
@@ -288,7 +288,7 @@ impl Analysis for StaticOptimization {
         match much.is_empty() {
             true => Vec::new(),
             false => vec![format!(
-                "reserves carry more than {:.0} % of the largest load, which muscles should: {}",
+                "reserves exceed {:.0} % of the peak load: {}",
                 100.0 * MUCH_HELP,
                 much.join(", ")
             )],
@@ -299,7 +299,7 @@ impl Analysis for StaticOptimization {
         let worst = self.too_weak.iter().max_by(|a, b| total(a).total_cmp(&total(b)))?;
         let parts = worst.missing.iter().take(4).map(|(name, f)| format!("{name} {f:.3}"));
         Some(format!(
-            "the actuators are too weak at {} of {} instants; worst at {:.3} s, where these coordinates lack (N m or N): {}",
+            "the actuators are too weak at {} of {} times; worst at {:.3} s, with missing loads (N m or N): {}",
             self.too_weak.len(),
             self.activations.rows(),
             worst.time,
@@ -331,7 +331,7 @@ fn missing(list: &[TooWeak]) -> Result<Table, TableError> {
             names.push(name.clone());
         }
     }
-    let text = "\nGeneralized forces (N m or N) that the actuators cannot give.\n\n";
+    let text = "\nGeneralized forces (N m or N) that the actuators cannot produce.\n\n";
     let mut table = Recorder::new("Missing", text, names.clone());
     for w in list {
         let at = |n: &String| w.missing.iter().find(|(name, _)| name == n).map_or(0.0, |(_, f)| *f);

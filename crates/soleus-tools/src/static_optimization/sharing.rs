@@ -55,19 +55,6 @@ struct Actuator {
     alike: Vec<usize>,
 }
 
-/// Mobilities that move every body of a path alike, and so do not change it. A path about two objects has a moment about them, as in
-/// OpenSim: 0.2 mm about the tilt of the pelvis for the gastrocnemii of Rajagopal's model. No physics is in it, residual actuators along
-/// the axes of the root would share it with muscles, and muscles would depend on the way that a subject faces.
-fn alike(system: &System, force: usize) -> Vec<usize> {
-    let Some(path) = system.forces[force].path.as_ref().filter(|p| !p.is_balanced()) else {
-        return Vec::new();
-    };
-    let tree = &system.tree;
-    let (bodies, own) = (path.bodies(), path.coordinates());
-    let is_alike = |m: &usize| !own.contains(m) && bodies.iter().all(|&b| tree.moves(*m, b));
-    (0..tree.num_mobilities).filter(is_alike).collect()
-}
-
 impl LoadSharing {
     /// For all enabled actuators of a model.
     pub fn new(model: &Model, system: &System, settings: &Settings) -> Result<Self, Error> {
@@ -98,7 +85,7 @@ impl LoadSharing {
             without.forces[i].enabled = false;
             bounds.push(range);
             let is_muscle = matches!(f.kind, ForceKind::Muscle(_));
-            let alike = if settings.unbalanced_paths { Vec::new() } else { alike(system, i) };
+            let alike = if settings.unbalanced_paths { Vec::new() } else { system.unbalanced_about(i) };
             actuators.push(Actuator { load, name, is_muscle, strength, alike });
         }
         if actuators.is_empty() {

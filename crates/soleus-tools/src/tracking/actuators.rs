@@ -1,8 +1,8 @@
 //! The actuators that are driven: what they can do within a window, and the controls for what they should do.
 
 use super::TrackingError;
-use super::contraction::{Contraction, Course, LONGEST_STEP, NotContracted};
-use super::excitation::root;
+use super::contraction::{Contraction, Course, LONGEST_STEP, LONGEST_STEP_AT_LIMITS, NotContracted};
+use super::excitation::{Tried, excitation_for, root};
 use crate::analysis::ActuatorLoad;
 use soleus_dynamics::force::Kernel;
 use soleus_dynamics::muscle::CompiledMuscle;
@@ -178,6 +178,11 @@ impl Actuators {
         self.values.iter().copied()
     }
 
+    /// The control of one that was found.
+    pub fn control(&self, actuator: usize) -> f64 {
+        self.values[actuator]
+    }
+
     /// Limits of the controls at a time.
     pub fn limits(&self, time: f64) -> Result<Vec<[f64; 2]>, TrackingError> {
         let of = |a: &Actuator| {
@@ -207,7 +212,8 @@ impl Actuators {
                 let control = limits[i][k];
                 (range.force[k], range.activation[k]) = match &system.forces[a.load.force].actor {
                     Actor::Muscle(m) => {
-                        let c = contraction(m, &courses[i], span);
+                        let longest_step = LONGEST_STEP_AT_LIMITS;
+                        let c = Contraction { longest_step, ..contraction(m, &courses[i], span) };
                         self.z.clear();
                         self.z.extend_from_slice(states);
                         let force = c.run(control, &mut self.z).map_err(|e| lost(a, e, control))?;
@@ -259,11 +265,23 @@ impl Actuators {
                     }
                     let c = contraction(m, &courses[i], span);
                     let room = &mut self.z;
-                    root([min, max], range, self.forces[i], |e| {
+                    let mut run = |e: f64| {
                         room.clear();
                         room.extend_from_slice(states);
-                        c.run(e, room).map_err(|n| lost(a, n, e))
-                    })?
+                        let force = c.run(e, room).map_err(|n| lost(a, n, e))?;
+                        Ok(Tried { excitation: e, activation: a.activation.map_or(e, |k| room[k]), force })
+                    };
+                    match a.activation {
+                        Some(k) => {
+                            let ends = [0, 1].map(|k| Tried {
+                                excitation: limits[i][k],
+                                activation: self.ranges[i].activation[k],
+                                force: range[k],
+                            });
+                            excitation_for(self.forces[i], ends, states[k], run)?
+                        }
+                        None => root([min, max], range, self.forces[i], |e| run(e).map(|t| t.force))?,
+                    }
                 }
                 Actor::Force(_) => {
                     a.control_for(self.forces[i] / a.optimal_force, states, span).clamp(min, max)

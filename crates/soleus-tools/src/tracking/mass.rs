@@ -62,6 +62,28 @@ pub fn average_residuals(
     Ok(sum)
 }
 
+/// Which of FX, FY, FZ, MX, MY, MZ an actuator of a coordinate is, by the axis along or about which the coordinate moves a body that is joined
+/// to ground, in the default pose; `None` for coordinates of other joints.
+pub fn residual_of(system: &System, mobility: usize) -> Option<usize> {
+    let tree = &system.tree;
+    let is_moved = |n: &usize| {
+        let node = &tree.nodes[*n];
+        node.parent == 0 && (node.u0..node.u0 + node.nu).contains(&mobility)
+    };
+    let node = (1..tree.nodes.len()).find(is_moved)?;
+    let mut x = system.default_state.clone();
+    x.u.fill(0.0);
+    x.u[mobility] = 1.0;
+    let mut ws = system.workspace();
+    system.compute_kinematics(&x, &mut ws);
+    let V = ws.kin.V_GB[node];
+    // What turns a body may move its origin as well.
+    let (first, along) = if V.w.norm() > 0.0 { (3, V.w) } else { (0, V.v) };
+    let along = along.to_array();
+    let axis = (0..3).max_by(|&i, &k| along[i].abs().total_cmp(&along[k].abs()))?;
+    Some(first + axis)
+}
+
 /// How a body is turned about Y in ground on average, rad: the angle of the turn that comes nearest to its orientations.
 ///
 ///   tr(R_y(ψ)ᵀ R) = (R₀₀ + R₂₂) cos ψ + (R₀₂ − R₂₀) sin ψ + R₁₁ is largest for ψ = atan2(R₀₂ − R₂₀, R₀₀ + R₂₂).

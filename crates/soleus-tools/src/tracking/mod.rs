@@ -31,12 +31,13 @@ mod response;
 mod sharing;
 #[cfg(test)]
 mod tests;
+mod window;
 
 pub use actuation::{NotActuated, errors_die_out};
 pub use actuators::{Driven, Limit};
 pub use foot_springs::{FootSprings, SpringSettings, add_foot_springs};
 pub use initial::InitialStates;
-pub use mass::{MassAdjustment, RESIDUALS, average_heading, average_residuals};
+pub use mass::{MassAdjustment, RESIDUALS, average_heading, average_residuals, residual_of};
 pub use point::{CENTER_OF_MASS, FollowedPoint};
 pub use reference::Reference;
 
@@ -51,9 +52,11 @@ use soleus_dynamics::system::{MotionError, State, System, Workspace};
 use soleus_model::Model;
 use soleus_optimization::separable::SharingError;
 use soleus_simulation::{
-    ExplicitRungeKutta, Integrator, ModelControls, Statistics, StepOptions, Stop, SystemOde, Trajectory,
+    ExplicitOde, ExplicitRungeKutta, Integrator, ModelControls, Statistics, StepOptions, Stop, SystemOde,
+    Trajectory,
 };
 use std::sync::Arc;
+use window::Apart;
 
 /// What a task follows.
 #[derive(Clone, Debug)]
@@ -181,6 +184,9 @@ pub struct Settings {
     pub measured: Vec<MeasuredActivation>,
     /// Steps of the simulation.
     pub steps: StepOptions,
+    /// Whether muscles are simulated apart from the bodies, by an implicit method; else Merson's explicit method takes both together, as
+    /// OpenSim's does, with far more evaluations of the model.
+    pub muscles_apart: bool,
     /// What OpenSim 4.6 does wrong in the strength of muscles is done so too.
     pub opensim_faults: bool,
 }
@@ -194,6 +200,7 @@ impl Default for Settings {
             smoothness: 0.0,
             measured: Vec::new(),
             steps: StepOptions::default(),
+            muscles_apart: true,
             opensim_faults: false,
         }
     }
@@ -204,13 +211,13 @@ impl Default for Settings {
 #[non_exhaustive]
 pub enum TrackingError {
     /// Nothing to follow.
-    #[error("there is no coordinate to follow: every task is off, or of a coordinate that is held")]
+    #[error("there is no coordinate to track: all tasks are switched off or act on locked coordinates")]
     NoTasks,
     /// Nothing to follow with.
-    #[error("the model has no actuators to drive")]
+    #[error("the model has no actuators")]
     NoActuators,
     /// An actuator that is not driven by one number.
-    #[error("actuator `{name}` has several controls, and cannot be driven")]
+    #[error("actuator `{name}` has several controls, which is not supported")]
     NotScalar {
         /// Its name.
         name: String,
@@ -236,7 +243,7 @@ pub enum TrackingError {
         time: f64,
     },
     /// The window makes no sense.
-    #[error("a window of {window} s is no time to control")]
+    #[error("a window of {window} s is not valid")]
     Window {
         /// s.
         window: f64,
@@ -258,7 +265,7 @@ pub enum TrackingError {
         source: MotionError,
     },
     /// A muscle could not be integrated.
-    #[error("at {time:.4} s: the states of muscle `{name}` cannot be carried on at excitation {excitation}")]
+    #[error("at {time:.4} s the states of muscle `{name}` cannot be integrated at excitation {excitation}")]
     Muscle {
         /// s.
         time: f64,
@@ -268,7 +275,7 @@ pub enum TrackingError {
         excitation: f64,
     },
     /// The simulation could not go on.
-    #[error("at {time:.4} s the simulation ends: {stop}")]
+    #[error("the simulation stopped at {time:.4} s: {stop}")]
     Stopped {
         /// s.
         time: f64,
@@ -328,6 +335,9 @@ pub struct Tracker<'a> {
     dq: Vec<f64>,
     du: Vec<f64>,
     courses: Vec<Course>,
+    apart: Option<Box<Apart>>,
+    /// Accelerations that the forces of the window would give at its end.
+    ahead: Vec<f64>,
     /// The state that was reached.
     state: State<f64>,
     rows: Trajectory,
@@ -340,6 +350,8 @@ pub struct Tracker<'a> {
 
 /// Times between which lengths of paths are interpolated lie at most so far apart, s: cubics are then exact to 1e-9 m.
 const PATH_INTERVAL: f64 = 0.005;
+/// A window that is not simulated at once is halved so often at most.
+const HALVINGS: u32 = 3;
 /// A shortfall below this part of what is wanted, or of 1 N·m or N, is none: less than any reserve is asked to be.
 const ROUNDING: f64 = 1e-6;
 
@@ -388,6 +400,8 @@ impl<'a> Tracker<'a> {
             dq: vec![0.0; n],
             du: vec![0.0; n],
             courses: vec![Course::default(); actuators.list.len()],
+            apart: settings.muscles_apart.then(|| Apart::new(system, &actuators).map(Box::new)).flatten(),
+            ahead: vec![0.0; n],
             state: system.default_state.clone(),
             rows: Trajectory::new(dim),
             windows: Vec::new(),
@@ -471,9 +485,79 @@ impl<'a> Tracker<'a> {
             values.push(c);
         }
         self.node_times.push(t0 + self.settings.window);
-        self.integrate(t1)?;
+        self.simulate(t1)?;
         let last = self.windows.len() - 1;
         Ok(&self.windows[last])
+    }
+
+    /// Simulates the model to a time under the controls of the window: with its muscles apart where that converges, in parts of the
+    /// window if need be.
+    fn simulate(&mut self, t1: f64) -> Result<(), TrackingError> {
+        let Some(mut apart) = self.apart.take() else { return self.integrate(t1) };
+        let t0 = self.state.time;
+        if self.rows.is_empty() {
+            self.rows.push(t0, &SystemOde::<WindowControls>::vector(&self.state));
+        }
+        apart.load(&self.response);
+        let shortest = (t1 - t0) / f64::from(1 << HALVINGS);
+        let (mut done, mut goes_on) = (Ok(()), false);
+        while self.state.time < t1 && done.is_ok() {
+            // The rest of the window in one step, in two of equal length, or a step of it.
+            let (rest, h) = (t1 - self.state.time, apart.next_step.max(shortest));
+            let to = match rest / h {
+                x if x < 1.01 => t1,
+                x if x < 2.01 => self.state.time + 0.5 * rest,
+                _ => self.state.time + h,
+            };
+            let h = to - self.state.time;
+            match self.simulate_apart(&mut apart, to, goes_on) {
+                Ok(()) => goes_on = true,
+                Err(_) if h > 1.5 * shortest => apart.next_step = 0.5 * h,
+                Err(_) => {
+                    goes_on = false;
+                    done = self.integrate(to);
+                }
+            }
+        }
+        self.apart = Some(apart);
+        done
+    }
+
+    /// The same with its muscles apart; nothing changes where that does not converge.
+    fn simulate_apart(&mut self, apart: &mut Apart, to: f64, goes_on: bool) -> Result<(), window::NotApart> {
+        let (before, end) = (apart.evaluations, self.actuators_end());
+        let found = apart.advance(
+            (self.system, &mut self.ode),
+            (&self.actuators, &self.response),
+            (&self.state, to),
+            (&self.ahead, end, &self.courses),
+            (self.settings.steps.accuracy, goes_on),
+        );
+        self.statistics.evaluations += apart.evaluations - before;
+        if found.is_err() {
+            self.statistics.failed += 1;
+            return found;
+        }
+        let n = self.state.q.len();
+        let tolerance = self.settings.steps.constraint_tolerance();
+        for x in apart.states() {
+            let mut row = SystemOde::<WindowControls>::vector(x);
+            let mut error = vec![0.0; row.len()];
+            let done = ExplicitOde::project(&mut self.ode, x.time, &mut row, &mut error, tolerance);
+            self.statistics.projections += usize::from(done.map_err(|_| window::NotApart)?.changed);
+            self.rows.push(x.time, &row);
+            self.state.time = x.time;
+            self.state.q.copy_from_slice(&row[..n]);
+            self.state.u.copy_from_slice(&row[n..2 * n]);
+            self.state.z.copy_from_slice(&row[2 * n..]);
+        }
+        self.statistics.steps += 1;
+        Ok(())
+    }
+
+    /// The time that the forces of the actuators are for, s.
+    fn actuators_end(&self) -> f64 {
+        self.node_times.last().copied().unwrap_or(self.state.time)
     }
 
     /// Integrates the model to a time under the controls of the window.
@@ -560,6 +644,16 @@ impl<'a> Tracker<'a> {
         self.sharing.solve().map_err(|source| TrackingError::Sharing { time: t0, source })?;
         self.sharing.forces(&mut self.actuators);
         window.shortfalls = self.shortfalls(t0);
+
+        if self.apart.is_some() {
+            let n = self.ahead.len();
+            self.ahead.fill(0.0);
+            for (arms, f) in self.response.arms.chunks_exact(n.max(1)).zip(&self.actuators.forces) {
+                self.ahead.iter_mut().zip(arms).for_each(|(a, r)| *a += r * f);
+            }
+            self.response.respond(&mut self.ahead);
+            self.ahead.iter_mut().zip(&self.response.ws.udot).for_each(|(a, free)| *a += free);
+        }
 
         // Controls that lead to them.
         self.actuators.compute_controls(self.system, &self.courses, &x.z, (t0, t1), &limits)?;

@@ -21,6 +21,13 @@ pub(super) struct Response {
     pub columns: Vec<f64>,
     /// Accelerations of the tasks by a generalized force of one on each: the inverse of what they weigh together. Row by row.
     pub compliance: Vec<f64>,
+    /// P J of each task, with P what makes accelerations of generalized forces: one row for each task.
+    reach: Vec<f64>,
+    /// Rows of the constraints, L⁻ᵀ Gᵀ, made orthogonal to each other in the norm of D⁻¹, and the same times D⁻¹.
+    basis: Vec<f64>,
+    scaled: Vec<f64>,
+    /// Generalized forces of one newton of each actuator.
+    pub arms: Vec<f64>,
     body: Vec<SpatialVec<f64>>,
     column: Vec<f64>,
 }
@@ -45,6 +52,8 @@ impl Row {
 
 /// A task whose own acceleration is less than this part of what its neighbours leave it is determined by them.
 const DETERMINED: f64 = 1e-9;
+/// A constraint of which less than this part is left, squared, beside those before it says nothing new.
+const REPEATED: f64 = 1e-18;
 
 impl Response {
     pub fn new(system: &System, actuators: &Actuators, rows: Vec<Row>) -> Self {
@@ -58,6 +67,10 @@ impl Response {
             free: vec![0.0; k],
             columns: vec![0.0; k * n],
             compliance: vec![0.0; k * k],
+            reach: vec![0.0; k * system.tree.num_mobilities],
+            basis: Vec::new(),
+            scaled: Vec::new(),
+            arms: vec![0.0; n * system.tree.num_mobilities],
             body: vec![SpatialVec::zero(); system.tree.nodes.len()],
             column: vec![0.0; system.tree.num_mobilities],
             system: without,
@@ -80,15 +93,8 @@ impl Response {
             };
         }
         // Changes of accelerations obey the constraints without what velocities and time ask of them.
-        self.ws.constraints.bias.fill(0.0);
-        let k = self.rows.len();
-        for (i, a) in actuators.list.iter().enumerate() {
-            a.load.generalized(&self.system, &self.ws, x.time, 1.0, &mut self.body, &mut self.column);
-            self.respond();
-            for (out, row) in self.columns[i * k..].iter_mut().zip(&self.rows) {
-                *out = row.of(&self.column);
-            }
-        }
+        self.prepare();
+        let (k, n) = (self.rows.len(), self.column.len());
         for i in 0..k {
             match &self.rows[i] {
                 Row::Mobility(m) => {
@@ -97,17 +103,67 @@ impl Response {
                 }
                 Row::Point(_, J) => self.column.copy_from_slice(J),
             }
-            self.respond();
+            let mut column = std::mem::take(&mut self.column);
+            self.respond(&mut column);
+            self.reach[i * n..(i + 1) * n].copy_from_slice(&column);
             for j in 0..k {
-                self.compliance[i * k + j] = self.rows[j].of(&self.column);
+                self.compliance[i * k + j] = self.rows[j].of(&column);
+            }
+            self.column = column;
+        }
+        for (i, a) in actuators.list.iter().enumerate() {
+            let arms = &mut self.arms[i * n..(i + 1) * n];
+            a.load.generalized(&self.system, &self.ws, x.time, 1.0, &mut self.body, arms);
+            for (out, reach) in self.columns[i * k..].iter_mut().zip(self.reach.chunks_exact(n)) {
+                *out = reach.iter().zip(&*arms).map(|(r, f)| r * f).sum();
             }
         }
         Ok(())
     }
 
+    /// The constraints as rows that are orthogonal, without those that repeat others, so that each solution costs a few products.
+    fn prepare(&mut self) {
+        let n = self.column.len();
+        self.basis.clear();
+        self.scaled.clear();
+        if n == 0 {
+            return;
+        }
+        for g in self.ws.constraints.G.chunks_exact(n) {
+            let start = self.basis.len();
+            self.basis.extend_from_slice(g);
+            let (before, row) = self.basis.split_at_mut(start);
+            self.ws.mass.solve_lt(row);
+            let own = self.ws.mass.dot_d(row, row);
+            // Twice is enough (Parlett 1998, section 6.9).
+            for _ in 0..2 {
+                for (y, s) in before.chunks_exact(n).zip(self.scaled.chunks_exact(n)) {
+                    let part: f64 = s.iter().zip(&*row).map(|(s, x)| s * x).sum();
+                    row.iter_mut().zip(y).for_each(|(x, y)| *x -= part * y);
+                }
+            }
+            let left = self.ws.mass.dot_d(row, row);
+            if !(left > REPEATED * own) {
+                self.basis.truncate(start);
+                continue;
+            }
+            row.iter_mut().for_each(|x| *x /= left.sqrt());
+            self.scaled.extend_from_slice(row);
+            let end = self.scaled.len();
+            self.ws.mass.solve_d(&mut self.scaled[end - n..]);
+        }
+    }
+
     /// Turns a generalized force into the acceleration that it adds.
-    fn respond(&mut self) {
-        self.system.constraints.solve(&self.ws.mass, &mut self.ws.constraints, &mut self.column);
+    pub fn respond(&self, x: &mut [f64]) {
+        self.ws.mass.solve_lt(x);
+        let n = x.len().max(1);
+        for (y, s) in self.basis.chunks_exact(n).zip(self.scaled.chunks_exact(n)) {
+            let part: f64 = s.iter().zip(&*x).map(|(s, x)| s * x).sum();
+            x.iter_mut().zip(y).for_each(|(x, y)| *x -= part * y);
+        }
+        self.ws.mass.solve_d(x);
+        self.ws.mass.solve_l(x);
     }
 
     /// Turns accelerations of the tasks, one set after the other, into the generalized forces on the tasks that give them. Only the

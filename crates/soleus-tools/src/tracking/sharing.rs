@@ -37,6 +37,8 @@ pub(super) struct Known {
     pub measured: Option<[f64; 2]>,
 }
 
+/// Entries of a column below this part of its largest are rounding.
+const ROUNDED: f64 = 1e-11;
 /// An actuator within this part of its range of a bound is at its limit.
 const AT_LIMIT: f64 = 1e-6;
 
@@ -89,6 +91,11 @@ impl Sharing {
             }
         }
         response.weigh(&mut [&mut self.columns, &mut self.wanted, &mut self.slack]);
+        // An actuator acts on few tasks; what rounding leaves of it on the others would make its column full.
+        for column in self.columns.chunks_exact_mut(k) {
+            let least = ROUNDED * column.iter().fold(0.0, |m: f64, a| m.max(a.abs()));
+            column.iter_mut().filter(|a| a.abs() < least).for_each(|a| *a = 0.0);
+        }
         for (i, known) in known.enumerate() {
             (self.center[i], self.scale[i]) = self.cost(settings, actuators, i, known);
         }

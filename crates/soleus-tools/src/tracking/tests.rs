@@ -583,3 +583,72 @@ fn analytic_a_point_seen_from_a_body_that_moves() {
         assert!(w.errors[0].abs() < 0.02 * off, "{} at {t}", w.errors[0]);
     }
 }
+
+/// How tension and fibers answer to path and fibers, against central differences.
+#[test]
+fn deriv_sensitivity_of_a_muscle() {
+    use super::contraction::Sensitivity;
+    for muscle in muscles() {
+        // Off the balance, where fibers stand still and curves of force over speed have a corner.
+        for (a, shorter) in [(0.05, 0.0005), (0.5, 0.002), (0.9, -0.003)] {
+            let (length, speed, e) = (0.285, 0.03, 0.4);
+            let mut z = muscle.default_states().to_vec();
+            z[0] = a;
+            muscle.solve_equilibrium(length, 0.0, a, &mut z).unwrap();
+            z[1] -= shorter;
+            let s = Sensitivity::of(&muscle, (length, speed), e, &z);
+            let at = |dl: f64, dv: f64, dz: f64| {
+                let mut rates = [0.0; 2];
+                let tension = muscle.dynamics(length + dl, speed + dv, e, &[z[0], z[1] + dz], &mut rates);
+                [tension, rates[1]]
+            };
+            let pairs = [
+                ([1.0, 0.0, 0.0], [s.tension_by_length, s.rate_by_length]),
+                ([0.0, 1.0, 0.0], [s.tension_by_speed, s.rate_by_speed]),
+                ([0.0, 0.0, 1.0], [s.tension_by_state, s.rate_by_state]),
+            ];
+            for ([dl, dv, dz], exact) in pairs {
+                // Curves are smooth over a micrometer, and rounding of 1000 N over it is 1e-7 of a stiffness of 1e5 N/m.
+                let h = 1e-6;
+                let (plus, minus) = (at(h * dl, h * dv, h * dz), at(-h * dl, -h * dv, -h * dz));
+                for k in 0..2 {
+                    let fd = (plus[k] - minus[k]) / (2.0 * h);
+                    let scale = exact[k].abs().max(1.0);
+                    assert!((fd - exact[k]).abs() < 1e-4 * scale, "{k} at {a}: {fd} and {}", exact[k]);
+                }
+            }
+        }
+    }
+}
+
+/// Accelerations by forces under constraints, one of them said twice, are those of the constraints themselves.
+#[test]
+fn identity_forces_accelerate_under_constraints_that_repeat() {
+    let mut model = chain(vec![(Pin, 1), (Pin, 1), (Slider, 1)]);
+    for slope in [0.5, 0.5] {
+        let kind = ConstraintKind::CoordinateCoupler {
+            independent: vec![CoordinateId(0)],
+            dependent: CoordinateId(1),
+            function: Function::linear(&[slope, 0.1]).unwrap(),
+            scale: 1.0,
+        };
+        constrain(&mut model, kind);
+    }
+    let system = System::compile(&model).unwrap();
+    let mut response = Response::new(&system, &Actuators::none(), vec![Row::Mobility(0)]);
+    let mut x = system.default_state.clone();
+    x.q.copy_from_slice(&[0.4, 0.3, 0.1]);
+    let mut ws = system.workspace();
+    system.compute_motion(&x, &[], &mut ws).unwrap();
+    response.compute(&x, &Actuators::none(), &[]).unwrap();
+    for load in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.3, -2.0, 5.0]] {
+        let (mut found, mut want) = (load, load);
+        response.respond(&mut found);
+        ws.constraints.bias.fill(0.0);
+        system.constraints.solve(&ws.mass, &mut ws.constraints, &mut want);
+        for (a, b) in found.iter().zip(want) {
+            assert!((a - b).abs() < 1e-10 * (1.0 + b.abs()), "{load:?}: {found:?} and {want:?}");
+        }
+        assert!((found[1] - 0.5 * found[0]).abs() < 1e-12, "{found:?}");
+    }
+}

@@ -6,9 +6,11 @@ use super::{Band, COLORS, Dash, Line, Plot};
 use crate::drawing::{Anchor, BLACK, Color, Drawing, Mark, Path, Stroke, Text, hex};
 use crate::text::short;
 
-/// Size of a picture of its own, without the legend, and of one of several on a page, in pixels.
+/// Size of a picture of its own, without the legend, and of one of two or three beside each other on a page, in pixels: about as wide as they are
+/// shown, so that text keeps its size.
 const ALONE: [f64; 2] = [900.0, 480.0];
 const SMALL: [f64; 2] = [440.0, 270.0];
+const THIRD: [f64; 2] = [310.0, 230.0];
 /// Margins around the axes, in pixels.
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 18.0;
@@ -41,9 +43,14 @@ impl Plot {
         self.drawing(ALONE).to_png()
     }
 
-    /// The plot as a part of a page; `wide`: over its whole width.
-    pub(crate) fn inline_svg(&self, wide: bool) -> String {
-        self.drawing(if wide { ALONE } else { SMALL }).inline_svg()
+    /// The plot as a part of a page, of so many beside each other.
+    pub(crate) fn inline_svg(&self, beside: usize) -> String {
+        let size = match beside {
+            0 | 1 => ALONE,
+            2 => SMALL,
+            _ => THIRD,
+        };
+        self.drawing(size).inline_svg()
     }
 
     fn drawing(&self, [width, height]: [f64; 2]) -> Drawing {

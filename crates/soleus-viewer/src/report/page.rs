@@ -2,21 +2,29 @@
 
 use super::{Part, Report, Table};
 use crate::Plot;
+use crate::scene::base64;
 use crate::text::escape;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
+/// The program that draws figures, compressed: that of Studio, built by `scripts/build-studio`. A page that is made inside a browser does
+/// without it, and shows figures as they are in its first frame.
+#[cfg(not(target_arch = "wasm32"))]
+const FIGURE: &[u8] = include_bytes!("figure.js.gz");
+#[cfg(target_arch = "wasm32")]
+const FIGURE: &[u8] = &[];
+
 /// The switches of an animation: the layer, the word beside it, and whether it is on. Wrap objects are many and large,
 /// so they wait to be asked for; the script decides about following.
 const LAYERS: [(&str, &str, bool); 7] = [
-    ("body", "bodies", true),
-    ("path", "muscles", true),
-    ("marker", "markers", true),
-    ("wrap", "wrap objects", false),
-    ("contact", "contact", true),
-    ("arrow", "forces", true),
+    ("bodies", "bodies", true),
+    ("muscles", "muscles", true),
+    ("markers", "markers", true),
+    ("wraps", "wrap objects", false),
+    ("contacts", "contact", true),
+    ("forces", "forces", true),
     ("follow", "follow the figure", false),
 ];
 
@@ -35,6 +43,9 @@ pub fn html(report: &Report) -> String {
     report.parts.iter().for_each(|p| writer.part(p));
     let mut s = writer.s;
     s.push_str("</main>\n");
+    if has_figure(&report.parts) && !FIGURE.is_empty() {
+        let _ = writeln!(s, "<script type=\"text/plain\" id=\"soleus-figure\">{}</script>", base64(FIGURE));
+    }
     if has_script(&report.parts) {
         let _ = writeln!(s, "<script>//<![CDATA[\n{SCRIPT}//]]></script>");
     }
@@ -47,6 +58,15 @@ fn has_script(parts: &[Part]) -> bool {
     parts.iter().any(|p| match p {
         Part::Animation(..) | Part::Plots(_) | Part::Grid(_) => true,
         Part::Folded(_, inside) => has_script(inside),
+        _ => false,
+    })
+}
+
+/// Whether there is an animation on the page.
+fn has_figure(parts: &[Part]) -> bool {
+    parts.iter().any(|p| match p {
+        Part::Animation(..) => true,
+        Part::Folded(_, inside) => has_figure(inside),
         _ => false,
     })
 }
@@ -92,9 +112,9 @@ impl Writer {
             Part::Table(t) => table(s, t),
             Part::Plots(list) => {
                 let wide = list.len() == 1;
-                plots(s, if wide { "wide" } else { "plots" }, list, wide);
+                plots(s, if wide { "wide" } else { "plots" }, list, if wide { 1 } else { 2 });
             }
-            Part::Grid(list) => plots(s, "grid", list, false),
+            Part::Grid(list) => plots(s, "grid", list, 3),
             Part::Cards(cards) => {
                 s.push_str("<div class=\"cards\">\n");
                 cards.iter().for_each(|c| c.write(s));
@@ -119,9 +139,9 @@ impl Writer {
     }
 }
 
-fn plots(s: &mut String, class: &str, list: &[Plot], wide: bool) {
+fn plots(s: &mut String, class: &str, list: &[Plot], beside: usize) {
     let _ = writeln!(s, "<div class=\"{class}\">");
-    list.iter().for_each(|p| s.push_str(&p.inline_svg(wide)));
+    list.iter().for_each(|p| s.push_str(&p.inline_svg(beside)));
     s.push_str("</div>\n");
 }
 
@@ -175,8 +195,8 @@ fn animation(s: &mut String, i: usize, json: &str, still: &str) {
          <div class=\"controls\" hidden=\"hidden\">\n<button type=\"button\" data-do=\"play\">Play</button>\n\
          <input type=\"range\" data-do=\"frame\" min=\"0\" value=\"0\" step=\"1\" aria-label=\"Time\"/>\n\
          <output>0 s</output>\n<label>Speed <select data-do=\"speed\">{speeds}</select></label>\n\
-         <button type=\"button\" data-view=\"0,0\">Side</button>\n<button type=\"button\" data-view=\"90,0\">Front</button>\n\
-         <button type=\"button\" data-view=\"0,89.9\">Top</button>\n<button type=\"button\" data-view=\"35,12\">Oblique</button>\n\
+         <button type=\"button\" data-view=\"side\">Side</button>\n<button type=\"button\" data-view=\"front\">Front</button>\n\
+         <button type=\"button\" data-view=\"top\">Top</button>\n<button type=\"button\" data-view=\"three-quarters\">Oblique</button>\n\
          </div>\n<div class=\"controls layers\" hidden=\"hidden\">\n{switches}</div>\n</figure>\n\
          <script type=\"application/json\" id=\"scene-{i}\">{json}</script>"
     );

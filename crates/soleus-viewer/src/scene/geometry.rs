@@ -25,13 +25,8 @@ pub fn attached_geometry(
     let mut finder = Finder { model, open, most_faces, shapes: Vec::new(), missing: Vec::new(), count: 0 };
     finder.visit(&document.root);
     if let Some((line, first)) = finder.missing.first() {
-        let message = format!(
-            "{} of {} meshes cannot be drawn, the first because {first}",
-            finder.missing.len(),
-            finder.count
-        );
-        let hint =
-            "bodies without geometry are drawn as simple bones; --geometry names the folder of the meshes";
+        let message = format!("{} of {} meshes cannot be drawn: {first}", finder.missing.len(), finder.count);
+        let hint = "bodies without geometry are drawn as simple bones; give the folder of the meshes with --geometry";
         diagnostics.warn(*line, "", message, hint);
     }
     finder.shapes
@@ -117,7 +112,7 @@ impl Finder<'_> {
         let name = g.child_text("mesh_file").unwrap_or_default();
         let found = [name.clone(), format!("Geometry/{name}")].iter().find_map(|n| (self.open)(n));
         let mesh = match found {
-            None => Err(format!("{name} is not there")),
+            None => Err(format!("{name} was not found")),
             Some(bytes) => read_mesh(&bytes, &name).map_err(|e| e.to_string()),
         };
         match mesh {

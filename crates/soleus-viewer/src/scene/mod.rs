@@ -10,6 +10,7 @@ mod motion;
 mod solid;
 
 pub use build::SceneOptions;
+pub(crate) use encode::base64;
 pub use frames::Recorder;
 pub use geometry::attached_geometry;
 pub use motion::{Activations, Motion, MotionError};

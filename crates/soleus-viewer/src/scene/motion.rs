@@ -19,7 +19,7 @@ pub enum MotionError {
         known: Vec<String>,
     },
     /// No row has all of its numbers.
-    #[error("the table has no row without gaps")]
+    #[error("every row of the table has gaps")]
     NoRows,
 }
 

@@ -48,8 +48,8 @@ impl Work<'_> {
     pub(super) fn put(&self, model: &mut Element, set: &str, new: Element) -> Result<(), Error> {
         let list = objects(model, set).ok_or_else(|| self.refuse(format!("the model has no `{set}`"), ""))?;
         if list.children().any(|e| e.name() == new.name()) {
-            let message = format!("the model has a `{}` already", new.name());
-            return Err(self.refuse(message, "give the part another name"));
+            let message = format!("the model already has a `{}`", new.name());
+            return Err(self.refuse(message, "choose another name for the part"));
         }
         list.push(new);
         Ok(())
@@ -124,7 +124,7 @@ impl Work<'_> {
                 .retain(|c| !matches!(c, Content::Element(e) if crossing.iter().any(|n| n == e.name())));
         }
         forget_members(model, &crossing);
-        told.push(format!("muscles taken out: {}", crossing.join(", ")));
+        told.push(format!("muscles removed: {}", crossing.join(", ")));
         self.spring(model, place, told)
     }
 

@@ -28,7 +28,8 @@ impl Work<'_> {
     pub(super) fn feet(&self, model: &mut Element, told: &mut Vec<String>) -> Result<(), Error> {
         let feet = self.find_feet();
         if feet.len() < 2 {
-            let message = "no feet were found: bodies of both sides that carry toes, or reach forward";
+            let message =
+                "no feet were found (distal bodies on both sides that carry toes or extend forward)";
             return Err(self.refuse(message, "add contact spheres to the model by hand"));
         }
         let floor: [(&str, &dyn Display); 3] = [

@@ -54,7 +54,7 @@ pub fn read_parts(cx: &Context, path: &Path) -> Result<Vec<Part>, Error> {
     if let Some(name) = other {
         let line = text.lines().position(|l| l.contains(&name)).map_or(0, |k| k + 1);
         let line = u32::try_from(line).unwrap_or(0);
-        return Err(Error::content(path, line, "", format!("there is no field `{name}`"), hint));
+        return Err(Error::content(path, line, "", format!("unknown field `{name}`"), hint));
     }
     let list = file.get_mut("add").and_then(|a| a.as_array_mut()).map(std::mem::take).unwrap_or_default();
     // The line of a part is that of its head.
@@ -105,7 +105,7 @@ impl Add {
             let root = &mut document.root;
             let element = if root.tag == "Model" { Some(root) } else { root.child_mut("Model") };
             let element =
-                element.ok_or_else(|| Error::content(&path, 0, "", "the file holds no `Model`", ""))?;
+                element.ok_or_else(|| Error::content(&path, 0, "", "the file contains no `Model`", ""))?;
             let work = Work { path: &path, part, model: &model };
             work.add(element, &mut free, &mut told)?;
         }
@@ -132,7 +132,7 @@ impl Work<'_> {
     fn add(&self, element: &mut Element, free: &mut Vec<Free>, told: &mut Vec<String>) -> Result<(), Error> {
         self.part
             .check()
-            .map_err(|message| self.refuse(message, "docs/guide/add.md has the fields of each type"))?;
+            .map_err(|message| self.refuse(message, "docs/guide/add.md lists the fields of each type"))?;
         if self.part.kind == PartKind::Feet {
             return self.feet(element, told);
         }
@@ -151,10 +151,10 @@ impl Work<'_> {
         }
         for (property, bounds) in &self.part.free {
             let (property, unit) = self.part.property(property).ok_or_else(|| {
-                let message = format!("`{property}` of a {} cannot be found", self.part.kind.word());
+                let message = format!("`{property}` of a {} cannot be optimised", self.part.kind.word());
                 self.refuse(
                     message,
-                    "`stiffness`, `rest`, `damping` of springs and prostheses, `max` of torques",
+                    "possible: `stiffness`, `rest`, `damping` of springs and prostheses, `max` of torques",
                 )
             })?;
             let name = format!("{}_{}", self.part.base_name(), property);

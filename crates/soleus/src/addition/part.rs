@@ -172,12 +172,12 @@ impl Part {
         ];
         for (name, x) in numbers {
             if let Some(x) = x.filter(|x| !(*x >= 0.0 && x.is_finite())) {
-                return Err(format!("`{name}` must be a number of zero or above, not {x}"));
+                return Err(format!("`{name}` must be zero or larger, not {x}"));
             }
         }
         for (name, [a, b]) in &self.free {
             if !(a < b) {
-                return Err(format!("bounds of `{name}` must be two rising numbers, not {a} and {b}"));
+                return Err(format!("bounds of `{name}` must be [lower, upper], not {a} and {b}"));
             }
         }
         Ok(())
@@ -190,11 +190,12 @@ impl FromStr for Part {
 
     fn from_str(text: &str) -> Result<Part, Self::Err> {
         let refuse = |message: String| {
-            let hint = "write TYPE and NAME=VALUE with blanks between: spring coordinate=ankle_angle_r stiffness=100";
+            let hint =
+                "write TYPE NAME=VALUE …, separated by spaces: spring coordinate=ankle_angle_r stiffness=100";
             crate::error::Error::content(Path::new("(part)"), 0, "", message, hint)
         };
         let mut words = text.split_whitespace();
-        let kind = words.next().ok_or_else(|| refuse("a part has no type".into()))?;
+        let kind = words.next().ok_or_else(|| refuse("the part has no type".into()))?;
         let mut table = Map::new();
         table.insert("type".into(), kind.into());
         for word in words {

@@ -102,7 +102,7 @@ fn warn_of_defaults(cx: &Context, file: &Path, history: &StateHistory) {
         log.warn(
             0,
             "",
-            format!("no column for {n} of the states, `{first}` first: they keep their defaults"),
+            format!("{n} states have no column (`{first}`, …): their default values are used"),
             "",
         );
     }

@@ -54,7 +54,7 @@ pub fn make<'c>(
             }
             None => {
                 let AnalysisKind::Other(class) = &s.kind else { continue };
-                log.warn(s.line, "", format!("analysis `{}`: a `{class}` cannot be made", s.name), "");
+                log.warn(s.line, "", format!("analysis `{}`: class `{class}` is not supported", s.name), "");
             }
         }
     }
@@ -133,7 +133,8 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
             let mut list = Vec::new();
             for c in contacts {
                 if c.class != "RollingOnSurfaceConstraint" {
-                    let message = format!("contact `{}`: a `{}` cannot stand for contact", c.name, c.class);
+                    let message =
+                        format!("contact `{}`: a `{}` cannot replace a contact force", c.name, c.class);
                     let hint = "use a RollingOnSurfaceConstraint";
                     return Err(Error::content(m.source, c.line, "", message, hint));
                 }

@@ -208,7 +208,13 @@ impl Analyze {
         };
         let mut analyses = make(cx, &motion, &self.setups(&model))?;
         if analyses.is_empty() {
-            return Err(Error::content(self.path(), 0, "", "no analysis is on", "add one to `AnalysisSet`"));
+            return Err(Error::content(
+                self.path(),
+                0,
+                "",
+                "no analysis is switched on",
+                "add an analysis to `AnalysisSet`",
+            ));
         }
         let preparation = Preparation { solve_for_equilibrium: self.equilibrate, opensim_faults };
         let done = analyze(both, &history, rows, &mut controls, preparation, &mut analyses)
@@ -240,13 +246,13 @@ impl Analyze {
 
     fn check(&self) -> Result<(), Error> {
         if let Some(s) = self.analyses.iter().find(|s| s.step_interval == 0) {
-            let message = format!("`{}` cannot use every 0th row", s.name);
-            let hint = "give 1 for every row, or more to leave rows out";
+            let message = format!("`{}`: the row interval must be at least 1", s.name);
+            let hint = "use 1 for every row, or more to skip rows";
             return Err(Error::content(self.path(), s.line, "", message, hint));
         }
         match self.cutoff_hz {
             Some(hz) if !(hz > 0.0 && hz.is_finite()) => {
-                let hint = "give a positive number, such as 6 Hz for gait, or none to leave the filter out";
+                let hint = "give a positive number, such as 6 Hz for gait, or omit it for no filter";
                 Err(Error::content(
                     self.path(),
                     0,
@@ -305,8 +311,7 @@ impl Analyze {
 }
 
 /// What to do where actuators are too weak.
-pub(crate) const TOO_WEAK_HINT: &str = "\nhint: add reserve actuators to the coordinates that lack force (--reserves 10) and residual actuators to the root (--residuals 10,50); \
-    if much is missing, check that loads are on the right feet, and the mass of the model";
+pub(crate) const TOO_WEAK_HINT: &str = "\nhint: add reserve actuators (--reserves 10) and residual actuators (--residuals 10,50); if the deficit is large, check that the loads act on the right feet, and the mass of the model";
 
 /// Makes the analyses of a simulation, of which `states` came. `path` is the file that asks for them.
 pub(crate) fn of_simulation(
@@ -463,12 +468,16 @@ fn tell(cx: &Context, model: &Model, source: &Path, report: &Report) {
     let mut log = Diagnostics::new(source.display().to_string());
     if let Some((time, force, why)) = report.not_in_equilibrium.first() {
         let (path, n) = (&model.forces[*force].path, report.not_in_equilibrium.len());
-        log.warn(0, "", format!("{n} times no equilibrium of a muscle, first {path} at {time} s: {why}"), "");
+        log.warn(
+            0,
+            "",
+            format!("a muscle had no equilibrium {n} times, first {path} at {time} s: {why}"),
+            "",
+        );
     }
     if let Some(time) = report.without_accelerations.first() {
         let n = report.without_accelerations.len();
-        let message =
-            format!("accelerations are undetermined at {n} instants, first at {time} s: they are NaN");
+        let message = format!("accelerations are undetermined at {n} times, first at {time} s: they are NaN");
         log.warn(0, "", message, "");
     }
     cx.report(&log);
@@ -478,12 +487,12 @@ fn tell(cx: &Context, model: &Model, source: &Path, report: &Report) {
 /// The error of an analysis that `path` asked for.
 pub fn failed(path: &Path, e: &AnalysisError) -> Error {
     if e.is_not_converged() {
-        let hint = "give residual actuators larger optimal forces, or take a smaller exponent";
+        let hint = "give residual actuators larger optimal forces, or use a smaller exponent";
         return Error::NotSolved { message: format!("{e}\nhint: {hint}") };
     }
     let hint = match e {
         AnalysisError::Missing { .. } => {
-            "it has a column named after every actuator of the model, as `soleus so` writes it"
+            "it needs a column named after every actuator of the model, as written by `soleus so`"
         }
         _ => "",
     };

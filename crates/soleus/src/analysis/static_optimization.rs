@@ -116,12 +116,12 @@ impl StaticOptimization {
                 made.map_err(|e| Error::content(emg.signals.path(), 0, "", e.to_string(), ""))?;
             match table {
                 Some(table) => {
-                    cx.note(format!("activations beside EMG:\n{}", emg::told(&list).trim_end()));
+                    cx.note(format!("activations compared with EMG:\n{}", emg::told(&list).trim_end()));
                     let (analysis, suffix) = (NAME.to_string(), "_emg".to_string());
                     found.tables.push(AnalysisTable { analysis, suffix, table, is_controls: false });
                     compared = list;
                 }
-                None => cx.warn(emg.signals.path(), "EMG and motion have no time in common".to_string(), ""),
+                None => cx.warn(emg.signals.path(), "EMG and motion do not overlap in time".to_string(), ""),
             }
         }
         if let Some(file) = &self.page {
@@ -143,7 +143,7 @@ impl StaticOptimization {
         if let (Some(first), Some(last)) = (times.first(), times.last()) {
             let n = times.len();
             page = page.text(format!(
-                "Static optimization of {n} instants from {first} s to {last} s: least sum of activations to the power of {p}."
+                "Static optimization at {n} times from {first} s to {last} s: minimum of the sum of activations to the power of {p}."
             ));
         }
         for line in &found.unsolved {

@@ -74,6 +74,8 @@ pub struct Reconcile {
     pub mass_center_sd: f64,
     /// Of an offset of the points where loads act, m; 0 for none.
     pub load_offset_sd: f64,
+    /// Of the gain of each load, as a part of it, and of the tilt of its axes, rad; 0 for none.
+    pub load_gain_sd: f64,
     /// Of a delay of the loads, s; 0 for none.
     pub load_delay_sd: f64,
     /// First time, s; that of the data without it.
@@ -108,6 +110,7 @@ impl Default for Reconcile {
             mass_sd: s.mass_sd,
             mass_center_sd: s.mass_center_sd,
             load_offset_sd: s.load_offset_sd,
+            load_gain_sd: s.load_gain_sd,
             load_delay_sd: s.load_delay_sd,
             from: None,
             to: None,
@@ -125,7 +128,7 @@ impl Reconcile {
         let model = model::read(cx, &self.model)?;
         let Some(loads_file) = self.loads.as_deref() else {
             let hint = "give measured loads: a table of force plates or an ExternalLoads file (--loads)";
-            let message = "without loads every motion on the ground has residuals";
+            let message = "a motion on the ground cannot be consistent without loads";
             return Err(Error::content(self.data_path(), 0, "", message, hint));
         };
         let Data { start, measured, held, kinematics } = self.data(cx, &model)?;
@@ -147,6 +150,7 @@ impl Reconcile {
             mass_sd: self.mass_sd,
             mass_center_sd: self.mass_center_sd,
             load_offset_sd: self.load_offset_sd,
+            load_gain_sd: self.load_gain_sd,
             load_delay_sd: self.load_delay_sd,
             curve,
             threads: cx.threads,
@@ -162,7 +166,7 @@ impl Reconcile {
             .map_err(|e| failed(path, &e))?;
         let cancelled = cx.monitor.is_cancelled();
         for name in &found.unknown_forces {
-            log.warn(0, "", format!("there is no force or group `{name}` to leave out"), "");
+            log.warn(0, "", format!("no force or group is called `{name}`"), "");
         }
         // Inverse dynamics on its own says whether there are residuals left, and what they were as it is usually done.
         let residuals_of = |model: &Model, forces: &[Force], motion: &Table, cutoff_hz: Option<f64>| {
@@ -200,13 +204,15 @@ impl Reconcile {
     /// Without the model and the loads that go with it, a motion is not free of residuals.
     fn warn_of_changes(&self, cx: &Context, found: &Consistent) {
         let changes = |word: &str| found.quantities.iter().any(|q| q.name.starts_with(word));
-        let hint = |flag: &str| format!("write them with {flag}, or keep them by a standard deviation of 0");
+        let hint =
+            |flag: &str| format!("write them with {flag}, or hold them fixed by a standard deviation of 0");
         if changes("mass") && self.model_output.is_none() && self.output.is_some() {
-            let message = "masses or mass centres changed, and the model is not written";
+            let message = "masses or mass centres changed, but the model is not written";
             cx.warn(self.model.path(), message, &hint("--model-out"));
         }
-        if changes("point") && self.loads_output.is_none() && self.output.is_some() {
-            let message = "points of loads changed, and the loads are not written";
+        let loads_change = ["point", "gain", "tilt", "delay"].into_iter().any(changes);
+        if loads_change && self.loads_output.is_none() && self.output.is_some() {
+            let message = "the loads changed, but they are not written";
             cx.warn(self.loads.as_deref().unwrap_or(Path::new("")), message, &hint("--loads-out"));
         }
     }
@@ -221,8 +227,8 @@ impl Reconcile {
         let range = range(self.data_path(), self.from, self.to)?;
         let Some(source) = &self.markers else {
             let Some(motion) = &self.motion else {
-                let hint = "name markers (--markers) or a motion (--motion)";
-                return Err(Error::content(Path::new(""), 0, "", "there is nothing to follow", hint));
+                let hint = "give markers (--markers) or a motion (--motion)";
+                return Err(Error::content(Path::new(""), 0, "", "there is nothing to track", hint));
             };
             let table = read_in_order(cx, motion, Take::Markers)?;
             let mut log = Diagnostics::new(motion.path().display().to_string());
@@ -313,7 +319,7 @@ fn targets(model: &Model, markers: &Table, trial: &Trial, tasks: &[IkTask]) -> V
 fn failed(path: &Path, e: &Failed) -> Error {
     let hint = match e {
         Failed::Motion(inverse_dynamics::Error::NoCoordinates) => {
-            "columns are named after coordinates, such as knee_angle"
+            "columns must be named after coordinates, such as knee_angle"
         }
         Failed::Motion(inverse_dynamics::Error::Missing { .. }) => GAP_HINT,
         _ => "",
@@ -375,7 +381,7 @@ impl ReconciledMotion {
             let _ = writeln!(text, "  {}: {:+.4} (standard deviation {})", q.name, q.value, q.sd);
         }
         if quantities.len() > MOST_QUANTITIES {
-            let _ = writeln!(text, "  and {} more, which changed less", quantities.len() - MOST_QUANTITIES);
+            let _ = writeln!(text, "  and {} more with smaller changes", quantities.len() - MOST_QUANTITIES);
         }
         for f in &self.found.curve {
             let _ = writeln!(text, "{}", curve_line(f));

@@ -105,11 +105,14 @@ impl Emg {
         let path = self.signals.path();
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         if !(self.weight >= 0.0 && self.weight.is_finite()) {
-            return wrong(format!("{} is not a valid weight of EMG", self.weight), "give 0 or more");
+            return wrong(
+                format!("{} is not a valid weight of EMG", self.weight),
+                "give 0 or a positive number",
+            );
         }
         let table = read_in_order(cx, &self.signals, Take::Analog)?;
         if table.element() != Element::Scalar {
-            return wrong("the columns of the table are vectors, not EMG".to_string(), "");
+            return wrong("the table has vector columns, not EMG".to_string(), "");
         }
         let muscles: Vec<&str> = model
             .forces
@@ -125,13 +128,13 @@ impl Emg {
                     hint if hint.is_empty() => format!("the channels are {}", table.labels().join(", ")),
                     hint => hint,
                 };
-                return wrong(format!("there is no channel `{channel}`"), &hint);
+                return wrong(format!("no channel is called `{channel}`"), &hint);
             }
             for muscle in own {
                 if !muscles.contains(&muscle.as_str()) {
                     let hint = nearest_hint("muscle", muscle, muscles.iter().copied());
                     return wrong(
-                        format!("channel `{channel}` is of `{muscle}`, which is not a muscle"),
+                        format!("channel `{channel}` is assigned to `{muscle}`, which is not a muscle"),
                         &hint,
                     );
                 }
@@ -147,7 +150,7 @@ impl Emg {
                 .filter(|l| !muscles.contains(&l.as_str()))
                 .map(String::as_str)
                 .collect();
-            let hint = "say which muscles it is of: --emg-map CHANNEL=MUSCLE,MUSCLE";
+            let hint = "assign channels to muscles: --emg-map CHANNEL=MUSCLE,MUSCLE";
             if pairs.is_empty() {
                 return wrong(format!("no column has the name of a muscle: {}", others.join(", ")), hint);
             }
@@ -165,8 +168,8 @@ impl Emg {
         for (channel, muscle) in pairs {
             let y = table.column(channel).unwrap_or_default();
             if let Some(k) = y.iter().position(|y| !y.is_finite()) {
-                let message = format!("channel `{channel}` has no number at {} s", table.times()[k]);
-                return wrong(message, "fill the gap, or leave the channel out");
+                let message = format!("channel `{channel}` has no value at {} s", table.times()[k]);
+                return wrong(message, "fill the gap, or remove the channel");
             }
             let mut values = match self.raw {
                 true => match envelope(table.times(), y, self.lowpass_hz) {
@@ -178,10 +181,9 @@ impl Emg {
             let peak = values.iter().fold(0.0, |m: f64, y| m.max(*y));
             let low = values.iter().fold(0.0, |m: f64, y| m.min(*y));
             if low < -UNDERSHOOT * peak {
-                let message = format!(
-                    "channel `{channel}` goes down to {low:.3} and up to {peak:.3}: it is not an envelope"
-                );
-                return wrong(message, "raw signals are rectified and smoothed with --emg-raw");
+                let message =
+                    format!("channel `{channel}` ranges from {low:.3} to {peak:.3}: it is not an envelope");
+                return wrong(message, "use --emg-raw to rectify and smooth raw signals");
             }
             if !(peak > 0.0) {
                 return wrong(format!("channel `{channel}` is 0 throughout"), "leave it out");
@@ -197,8 +199,8 @@ impl Emg {
             curves.push(EmgCurve { channel, muscle, times: table.times().to_vec(), values });
         }
         if !scaled.is_empty() {
-            let message = format!("divided by its largest value: {}", scaled.join(", "));
-            log.warn(0, "", message, "give EMG as a part of that in a maximal contraction");
+            let message = format!("normalised by their maximum in the trial: {}", scaled.join(", "));
+            log.warn(0, "", message, "better: normalise EMG by a maximal voluntary contraction");
         }
         cx.report(&log);
         Ok(curves)
@@ -284,7 +286,7 @@ pub(crate) fn compare_found(
 /// The comparison as part of a page.
 pub(crate) fn section(page: Report, list: &[EmgComparison], table: &Table) -> Report {
     let mut rows = Rows::new(
-        "Activations beside EMG",
+        "Activations and EMG",
         ["muscle", "channel", "correlation", "RMS", "EMG on, s", "muscle on, s"],
     );
     let or = |x: Option<f64>| x.map_or("–".to_string(), |x| format!("{x:.3}"));

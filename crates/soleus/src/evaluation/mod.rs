@@ -114,16 +114,16 @@ impl Evaluate {
             let name = |mobility: usize| evaluation.tree_order.get(mobility).cloned().unwrap_or_default();
             if let Some(MotionError::Massless { mobility }) = problem {
                 let message = format!(
-                    "state {i}: no body with mass moves with {}; the accelerations are NaN",
+                    "state {i}: {} moves no body with mass; the accelerations are NaN",
                     name(mobility)
                 );
                 cx.warn(file, message, "");
             } else if let Some(MotionError::Singular { mobility }) = problem {
                 let name = name(mobility);
                 let message = format!(
-                    "state {i}: nothing resists the forces on {name}; the accelerations are not finite (NaN)"
+                    "state {i}: {name} has no inertia, but forces act on it; the accelerations are NaN"
                 );
-                cx.warn(file, message, "give mass or inertia to what the coordinate moves");
+                cx.warn(file, message, "give mass or inertia to the bodies moved by the coordinate");
                 evaluation.not_finite.push(NotFinite { state: i, name });
             } else if let Some(mobility) = ws.udot.iter().position(|x| !x.is_finite()) {
                 // Rates of muscle states are left out: with implicit tendon dynamics there are none.
@@ -134,12 +134,13 @@ impl Evaluate {
                     Some(f) => {
                         let (path, force) = (self.model.path(), &m.forces[f].path);
                         let mut log = Diagnostics::new(path.display().to_string());
-                        let hint = "look at its numbers and units: lengths are in m, masses in kg";
+                        let hint = "check its values and units: lengths in m, masses in kg";
                         log.warn(m.line_of(force), force, message, hint);
                         cx.report(&log);
                     }
                     None => {
-                        let hint = "look for numbers of the state or the model that are not finite, or far too large";
+                        let hint =
+                            "check the state and the model for values that are not finite or far too large";
                         cx.warn(file, message, hint);
                     }
                 }
@@ -147,7 +148,7 @@ impl Evaluate {
             } else if let Some(&mobility) = ws.mass.singular.first() {
                 let name = name(mobility);
                 let message = format!(
-                    "state {i}: nothing resists {name}, and nothing drives it; its acceleration is taken as zero"
+                    "state {i}: {name} has no inertia and no forces; its acceleration is set to zero"
                 );
                 cx.warn(file, message, "");
             }

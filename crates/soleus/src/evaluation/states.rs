@@ -93,7 +93,7 @@ fn resolve(model: &Model, system: &System, s: &NamedState) -> Result<Input, Wron
         let id = model.coordinate(name).ok_or_else(|| Wrong::unknown("coordinate", name, known()))?;
         let mobility = system.tree.mobility_of_coordinate.get(id.0);
         let Some(&m) = mobility.filter(|m| **m < x.q.len()) else {
-            return Err(Wrong::new(name, format!("coordinate `{name}` moves nothing")));
+            return Err(Wrong::new(name, format!("coordinate `{name}` moves no body")));
         };
         (x.q[m], x.u[m]) = (*q, *u);
     }
@@ -116,7 +116,7 @@ fn counted(list: &Option<Vec<f64>>, key: &str, count: usize) -> Result<Option<Ve
     match list.as_ref().map(Vec::len).filter(|n| *n != count) {
         None => Ok(list.clone()),
         Some(n) => {
-            let hint = format!("`soleus eval` without `{key}` writes their order to the result");
+            let hint = format!("run `soleus eval` without `{key}` to see their order in the result");
             let message = format!("`{key}` has {n} entries, the model needs {count}");
             Err(Wrong { hint, ..Wrong::new(key, message) })
         }

@@ -141,7 +141,10 @@ impl Registry {
         let d = law.describe();
         let wrong = |message: String, hint: &str| Error::content(Path::new(d.class), 0, "", message, hint);
         if self.classes.iter().any(|c| c.description.class == d.class) {
-            return Err(wrong(format!("the class `{}` is there already", d.class), "give it another name"));
+            return Err(wrong(
+                format!("the class `{}` is already registered", d.class),
+                "choose another name",
+            ));
         }
         let width = if d.acts == Acts::OnPoint { 3 } else { 1 };
         let sees = d.sees.iter().map(|w| trace::seen(w)).collect::<Result<Vec<_>, _>>();
@@ -172,7 +175,7 @@ impl Registry {
         let name = goal.name();
         let wrong = |message: String, hint: &str| Error::content(Path::new(name), 0, "", message, hint);
         if self.words.iter().any(|(n, _)| n == name) {
-            return Err(wrong(format!("the word `{name}` is there already"), "give it another name"));
+            return Err(wrong(format!("the word `{name}` is already in use"), "choose another name"));
         }
         let sees = goal.sees().iter().map(|w| trace::seen(w)).collect::<Result<Vec<_>, _>>();
         let inputs = sees.map_err(|m| wrong(m, ""))?.concat();

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// What to do where a law cannot be recorded.
 pub(super) const HINT: &str =
-    "decide by `where_below`, `where_at_most`, `max`, `min` or `abs` of `Real`, which all numbers follow";
+    "use `where_below`, `where_at_most`, `max`, `min` or `abs` of `Real` instead of branches";
 
 /// Begins a name in a formula that stands for what an element says: `velocity[{frame}]`.
 pub(super) const OWN: &str = "own_property_";
@@ -57,10 +57,12 @@ pub(super) fn traced(
         out
     });
     if let Some(look) = recording.looks.first() {
-        return Err(format!("the law looks at a number that is not known yet, at {look}"));
+        return Err(format!(
+            "the law uses the value of a variable at {look}, which is not available while tracing"
+        ));
     }
     if !recording.doubts.is_empty() {
-        return Err("the law decides something once that depends on the state".to_string());
+        return Err("the law branches on a quantity that depends on the state".to_string());
     }
     let mut made = HashMap::new();
     nodes.iter().map(|&n| expr(&recording.graph, n, inputs, &mut made)).collect()
@@ -128,8 +130,7 @@ fn expr(g: &Graph, root: u32, inputs: &[Expr], made: &mut HashMap<u32, Expr>) ->
             }
             Op::Held => of(a),
             Op::Rank | Op::Cell => {
-                let words =
-                    "tables and splines cannot be written as a formula; use polynomials or smooth functions";
+                let words = "tables and splines cannot be converted to a formula; use polynomials or smooth functions";
                 return Err(words.to_string());
             }
         };

@@ -28,7 +28,7 @@ pub fn read(
     if is_table(path) {
         let Some(motion) = motion else {
             let message = "plates cannot be assigned to feet without a motion";
-            let hint = "`soleus loads` makes an ExternalLoads file of a motion and a table";
+            let hint = "use `soleus loads` to create an ExternalLoads file from a motion and a table";
             return Err(Error::content(path, 0, "", message, hint));
         };
         let request = AssignLoads { motion: motion.clone(), loads: path.into(), ..AssignLoads::default() };
@@ -73,7 +73,7 @@ pub fn leave_out_contacts(cx: &Context, model: &mut Model) {
         let mut kept = kept.into_iter();
         model.forces.retain(|_| kept.next().unwrap_or(true));
         let s = if n == 1 { "" } else { "s" };
-        cx.note(format!("ground forces are measured: {n} contact{s} of the model with the ground left out"));
+        cx.note(format!("ground forces are measured: {n} ground contact{s} of the model ignored"));
     }
 }
 
@@ -98,6 +98,6 @@ pub fn forces_of(
     }
     let table_of = |name: &str| read.iter().find(|(n, _)| n == name).map(|(_, t)| t);
     external_forces(loads, &table_of).map_err(|e| {
-        Error::content(path, 0, "", e.to_string(), "check the identifiers against the labels of the data")
+        Error::content(path, 0, "", e.to_string(), "compare the identifiers with the labels of the data")
     })
 }

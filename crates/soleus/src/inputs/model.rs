@@ -93,7 +93,7 @@ pub fn read_changed(cx: &Context, source: &ModelSource, change: &Change) -> Resu
     let mut names = names_in_set(&document, "ForceSet");
     for file in change.force_sets {
         let Some(members) = osim::set_members(&upgraded(cx, file)?, "ForceSet") else {
-            return Err(Error::content(file, 0, "", "the file holds no `ForceSet`", ""));
+            return Err(Error::content(file, 0, "", "the file contains no `ForceSet`", ""));
         };
         let members = without_repeated(cx, file, members, &mut names);
         added.extend(members.iter().map(|m| Added::new("forceset", m, file)));
@@ -163,8 +163,9 @@ fn without_repeated(
             kept.push(m);
             continue;
         }
-        let message = format!("force `{}` is left out: the model has a force of this name already", m.name());
-        let hint = "rename it, or leave the model's own forces out (`replace_force_set`)";
+        let message =
+            format!("force `{}` is skipped: the model already has a force with this name", m.name());
+        let hint = "rename it, or replace the forces of the model (`replace_force_set`)";
         log.warn(m.line, "", message, hint);
     }
     cx.report(&log);
@@ -199,8 +200,8 @@ pub fn document(cx: &Context, source: &ModelSource) -> Result<Document, Error> {
         }
         ModelSource::Document(document) => Ok(Arc::unwrap_or_clone(document.clone())),
         ModelSource::Model(_) => {
-            let hint = "give the model as a file, or as the document that it was built of";
-            let message = "a model that was built already cannot be scaled or given forces of other files";
+            let hint = "give the model as a file or a document";
+            let message = "a model in memory cannot be scaled or extended with force files";
             Err(Error::content(source.path(), 0, "", message, hint))
         }
     }

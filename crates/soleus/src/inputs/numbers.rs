@@ -15,13 +15,13 @@ pub fn positive(path: &Path, what: &str, x: f64) -> Result<f64, Error> {
 
 /// A finite number that is zero or more.
 pub fn not_negative(path: &Path, what: &str, x: f64) -> Result<f64, Error> {
-    check(path, what, x, x.is_finite() && x >= 0.0, "give a finite number that is zero or more")
+    check(path, what, x, x.is_finite() && x >= 0.0, "give a finite number, zero or larger")
 }
 
 fn check(path: &Path, what: &str, x: f64, is_sound: bool, hint: &str) -> Result<f64, Error> {
     match is_sound {
         true => Ok(x),
-        false => Err(Error::content(path, 0, "", format!("{what}: {x} makes no sense"), hint)),
+        false => Err(Error::content(path, 0, "", format!("{what}: {x} is not valid"), hint)),
     }
 }
 
@@ -40,6 +40,6 @@ mod tests {
         assert_eq!(positive(path, "x", 1e-300).unwrap(), 1e-300);
         assert_eq!((not_negative(path, "x", 0.0).unwrap(), finite(path, "x", -1.0).unwrap()), (0.0, -1.0));
         let said = positive(path, "the rate, Hz", 0.0).unwrap_err().to_string();
-        assert!(said.contains("the rate, Hz: 0 makes no sense") && said.contains("above zero"), "{said}");
+        assert!(said.contains("the rate, Hz: 0 is not valid") && said.contains("above zero"), "{said}");
     }
 }

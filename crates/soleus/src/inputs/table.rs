@@ -39,13 +39,13 @@ impl std::str::FromStr for Take {
             "markers" => Ok(Take::Markers),
             "forces" => Ok(Take::Forces),
             "analog" => Ok(Take::Analog),
-            _ => Err(format!("`{word}` is none of markers, forces, analog")),
+            _ => Err(format!("`{word}` is not one of markers, forces, analog")),
         }
     }
 }
 
 /// What to do about a gap in a motion.
-pub const GAP_HINT: &str = "a motion has a number in every row: fill the gap, or take the rows around it out";
+pub const GAP_HINT: &str = "a motion needs a value in every row: fill the gap, or remove these rows";
 
 /// A motion after a low-pass filter; what moves freely in ground is filtered by its pose, so that it may face any way.
 pub fn lowpass_of_motion(
@@ -79,6 +79,13 @@ pub fn read_rows(cx: &Context, source: &Source<Table>, take: Take) -> Result<Tab
         check_rows(t, &mut log);
     }
     cx.settle(source.path(), table, log)
+}
+
+/// Says where angles or lengths of a motion look as if they were in another unit.
+pub fn warn_of_units(cx: &Context, model: &Model, source: &Source<Table>, motion: &Table) {
+    let mut log = Diagnostics::new(source.path().display().to_string());
+    soleus_tools::quality::check_units(model, motion, &mut log);
+    cx.report(&log);
 }
 
 /// Reads a table whose rows must be in the order of time; says where its frame rate is odd.
@@ -127,8 +134,8 @@ fn numbers(path: &Path, table: Table) -> Result<Table, Error> {
     match table.element() {
         Element::Scalar => Ok(table),
         _ => {
-            let message = "the columns of the table are vectors, not coordinates or states";
-            let hint = "`soleus ik` makes a motion of markers or orientations";
+            let message = "the table has vector columns, not coordinates or states";
+            let hint = "use `soleus ik` to compute a motion from markers or orientations";
             Err(Error::content(path, 0, "", message, hint))
         }
     }
@@ -139,7 +146,7 @@ pub fn read_markers(cx: &Context, source: &Source<Table>) -> Result<(Table, f64)
     let mut table = read_in_order(cx, source, Take::Markers)?;
     let wrong = |e: String| Error::content(source.path(), 0, "", e, "");
     if table.element() == Element::Scalar {
-        table = table.packed().map_err(|e| wrong(format!("the file holds no markers: {e}")))?;
+        table = table.packed().map_err(|e| wrong(format!("the file contains no markers: {e}")))?;
     }
     let per_unit = match table.metadata_value("Units").map(str::to_string) {
         None => 1.0,
@@ -154,7 +161,7 @@ pub fn read_markers(cx: &Context, source: &Source<Table>) -> Result<(Table, f64)
     {
         let path = source.path().display();
         cx.note(format!(
-            "{path}: {} up, subject faces along {}: turned by {}",
+            "{path}: {} up, subject faces along {}: rotated by {}",
             turn.up, turn.forward, turn.words
         ));
         table = turned(&table, turn.rotation);
@@ -191,7 +198,7 @@ pub fn is_c3d(path: &Path) -> bool {
 /// Nothing can be computed from a table without rows.
 fn check_rows(table: &Table, log: &mut Diagnostics) {
     if table.rows() == 0 && !log.has_errors() {
-        let hint = "no numbers follow the labels; the file may have been cut off";
+        let hint = "there are no rows after the labels; the file may be truncated";
         log.error(0, "", "the table has no rows", hint);
     }
 }
@@ -223,7 +230,7 @@ fn read_c3d(bytes: &[u8], name: &str, take: Take, threshold: f64) -> (Option<Tab
     if table.as_ref().is_some_and(|t| t.labels().is_empty()) {
         let wanted = match take {
             Take::Markers => "markers",
-            Take::Forces => "force plates that can be read",
+            Take::Forces => "supported force plates",
             Take::Analog => "analog channels",
         };
         log.error(0, "", format!("the file has no {wanted}"), &holds);
@@ -240,14 +247,10 @@ fn contents(trial: &C3d) -> String {
     let parts = [
         (markers, "markers (`--take markers`)"),
         (trial.analog.labels().len(), "analog channels (`--take analog`)"),
-        (others, "points that are angles, forces, moments, powers or scalars of a model, which are not read"),
-        (rotations, "orientations of segments (group ROTATION), which are not read"),
+        (others, "points that are angles, forces, moments, powers or scalars of a model (not supported)"),
+        (rotations, "segment orientations in group ROTATION (not supported)"),
     ];
     let parts: Vec<String> =
         parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    if parts.is_empty() {
-        "it has no data at all".to_string()
-    } else {
-        format!("it has {}", parts.join(", "))
-    }
+    if parts.is_empty() { "it has no data".to_string() } else { format!("it has {}", parts.join(", ")) }
 }

@@ -56,8 +56,8 @@ fn check_strengths(path: &Path, a: &Additions) -> Result<(), Error> {
     let strengths = a.residuals.iter().chain(a.reserves);
     match strengths.copied().find(|x| !(*x > 0.0 && x.is_finite())) {
         Some(x) => wrong(
-            format!("an actuator cannot have the optimal force {x}"),
-            "give residuals and reserves a positive number of N or N m",
+            format!("the optimal force {x} of an actuator is not valid"),
+            "give a positive number of N or N m for residuals and reserves",
         ),
         None => Ok(()),
     }

@@ -9,7 +9,7 @@ pub mod stream;
 pub use sensors::{PlaceSensors, PlacedSensors, SensorKinematics, SensorMotion};
 
 use crate::artifact::{Artifact, Outcome};
-use crate::context::Context;
+use crate::context::{Context, Reached};
 use crate::error::{Error, nearest_hint};
 use crate::inputs::paths::{beside, file_part, required};
 use crate::inputs::table::{Take, read_markers, read_rows};
@@ -22,10 +22,11 @@ use soleus_io::table::sto::Digits;
 use soleus_math::Table;
 use soleus_math::function::{Function, GcvSpline};
 use soleus_math::table::{Element, TableError};
+use soleus_model::joint::Coordinate;
 use soleus_model::{Diagnostics, Model, angles};
 use soleus_tools::inverse_kinematics::{
-    Chunks, CoordinateTask, Error as Failed, MarkerTask, Misplaced, Settings, Summary, Target, Tasks, Trial,
-    solve_trial_in_chunks,
+    Chunks, CoordinateTask, Error as Failed, MarkerTask, Misplaced, Settings, SolvedFrame, Summary, Target,
+    Tasks, Trial, in_view, solve_trial_in_chunks,
 };
 use soleus_tools::quality::check_markers;
 use std::path::{Path, PathBuf};
@@ -99,8 +100,8 @@ pub(crate) fn range(path: &Path, from: Option<f64>, to: Option<f64>) -> Result<[
     match range.iter().any(|t| t.is_nan()) || range[0] > range[1] {
         false => Ok(range),
         true => {
-            let message = format!("there is no time from {} s to {} s", range[0], range[1]);
-            Err(Error::content(path, 0, "", message, "give the first time and a later one"))
+            let message = format!("the range {} s to {} s is empty", range[0], range[1]);
+            Err(Error::content(path, 0, "", message, "give a start time and a later end time"))
         }
     }
 }
@@ -143,9 +144,30 @@ impl InverseKinematics {
         let (markers, _) = read_markers(cx, &self.markers)?;
         let path = self.markers.path();
         check(cx, &model, &system, path, &markers, &tasks)?;
-        let range = range(path, self.from, self.to)?;
+        let mut range = range(path, self.from, self.to)?;
+        // Where no time is asked for, frames before the subject comes and after it has gone show no pose.
+        if let Some([first, last]) = in_view(&model, &markers) {
+            let all = [markers.times()[0], markers.times()[markers.rows() - 1]];
+            let (is_late, is_early) =
+                (self.from.is_none() && first > all[0], self.to.is_none() && last < all[1]);
+            range = [
+                if is_late { first } else { range[0] },
+                if is_early { last.max(range[0]) } else { range[1] },
+            ];
+            if is_late || is_early {
+                cx.note(format!(
+                    "the subject is in view from {first:.3} s to {last:.3} s: other frames are skipped"
+                ));
+            }
+        }
         let done = AtomicUsize::new(0);
-        let watch = |total: usize| cx.progress("frames", done.fetch_add(1, Ordering::Relaxed) + 1, total);
+        let names: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
+        let watch = |total: usize, frame: &SolvedFrame| {
+            cx.progress("frames", done.fetch_add(1, Ordering::Relaxed) + 1, total);
+            if cx.monitor.wants_motion() {
+                tell_frame(cx, &names, &model, &system, frame);
+            }
+        };
         let go_on = || !cx.monitor.is_cancelled();
         let share = Chunks { chunks: self.chunks.max(1), threads: cx.threads, watch: &watch, go_on: &go_on };
         let trial =
@@ -267,7 +289,7 @@ fn check(
     for t in &tasks.markers {
         if markers.labels().contains(&t.name) && !model.markers.iter().any(|m| m.name == t.name) {
             let hint = nearest_hint("model marker", &t.name, model.markers.iter().map(|m| m.name.as_str()));
-            let message = format!("marker `{}` is in the data and the tasks, but not in the model", t.name);
+            let message = format!("marker `{}` is in the data and the tasks but not in the model", t.name);
             cx.warn(path, message, &hint);
         }
     }
@@ -294,7 +316,7 @@ pub fn tasks_of(
                     ValueType::FromFile => {
                         let spline = coordinates.and_then(|t| recorded(model, t, &c.name));
                         let message = || format!("no values for the coordinate task `{}`", c.name);
-                        let hint = "name a coordinate_file that has a column of that name";
+                        let hint = "give a coordinate_file with a column of that name";
                         let spline = spline.ok_or_else(|| Error::content(path, 0, "", message(), hint))?;
                         Target::Of(Box::new(spline))
                     }
@@ -336,6 +358,17 @@ fn warn_of_misplaced(list: &[Misplaced], log: &mut Diagnostics) {
     }
 }
 
+/// Tells of a frame: its pose, and how far its markers are.
+fn tell_frame(cx: &Context, names: &[String], model: &Model, system: &System, frame: &SolvedFrame) {
+    let of = |(c, &m): (&Coordinate, &usize)| frame.q.get(m).copied().unwrap_or(c.default_value);
+    let row: Vec<f64> = model.coordinates.iter().zip(&system.tree.mobility_of_coordinate).map(of).collect();
+    let seen = || frame.markers.iter().zip(frame.distances).filter(|(_, d)| d.is_finite());
+    let count = seen().count().max(1) as f64;
+    let rms = (seen().map(|(_, d)| d * d).sum::<f64>() / count).sqrt();
+    let worst = seen().max_by(|a, b| a.1.total_cmp(b.1)).map(|(name, d)| (rms, *d, name.as_str()));
+    cx.monitor.motion(&Reached { names, times: &[frame.time], rows: &[row], marker_error: worst });
+}
+
 /// Tells how well the markers were met.
 fn tell(cx: &Context, s: &Summary, markers: &Path) {
     let mm = |x: f64| 1e3 * x;
@@ -351,11 +384,11 @@ fn tell(cx: &Context, s: &Summary, markers: &Path) {
     }
     let mut log = Diagnostics::new(markers.display().to_string());
     for name in &s.absent {
-        log.warn(0, "", format!("marker `{name}` of the tasks is not in the data"), "");
+        log.warn(0, "", format!("marker `{name}` in the tasks is not in the data"), "");
     }
     warn_of_misplaced(&s.misplaced, &mut log);
     if !s.gaps.is_empty() {
-        log.warn(0, "", gaps(s), "a marker is ignored in frames in which it is missing");
+        log.warn(0, "", gaps(s), "missing markers are ignored frame by frame");
     }
     // Half a meter apart on average is not a measurement error.
     if s.rms > 0.5 {

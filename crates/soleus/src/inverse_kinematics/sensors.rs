@@ -82,7 +82,7 @@ impl PlaceSensors {
         let mut log = Diagnostics::new(file.display().to_string());
         for name in &placed.unknown {
             let bodies: Vec<String> = model.bodies.iter().map(|b| format!("{}_imu", b.name)).collect();
-            let hint = nearest_hint("name of a body with `_imu`", name, bodies.iter().map(String::as_str));
+            let hint = nearest_hint("body name followed by `_imu`", name, bodies.iter().map(String::as_str));
             log.warn(0, "", format!("column `{name}` is not named after a body of the model"), &hint);
         }
         cx.report(&log);
@@ -180,13 +180,19 @@ impl SensorKinematics {
         let trial =
             solve_orientations(&model, &system, &table, to_ground, &tasks, Settings::default(), range)
                 .map_err(|e| {
-                    Error::content(file, 0, "", e.to_string(), "columns are named after frames of the model")
+                    Error::content(
+                        file,
+                        0,
+                        "",
+                        e.to_string(),
+                        "columns must be named after frames of the model",
+                    )
                 })?;
         let mut log = Diagnostics::new(file.display().to_string());
         for name in &trial.summary.unknown {
             let frames = model.frames.iter().map(|f| f.name.as_str());
             let hint = nearest_hint("frame of the model", name, frames);
-            log.warn(0, "", format!("column `{name}` is not a frame of the model; it is left out"), &hint);
+            log.warn(0, "", format!("column `{name}` is not a frame of the model; ignored"), &hint);
         }
         cx.report(&log);
         tell(cx, &trial.summary, file);
@@ -217,8 +223,8 @@ fn tell(cx: &Context, s: &OrientationSummary, file: &Path) {
     }
     // Sensors slip and joints are simple, but not by so much.
     if degrees(s.rms) > 20.0 {
-        let message = format!("frames are turned {:.0}° from their sensors on average", degrees(s.rms));
-        let hint = "place the sensors on the model with the same trial day (IMUPlacer), and check sensor_to_opensim_rotations";
+        let message = format!("the mean angle between model and sensors is {:.0}°", degrees(s.rms));
+        let hint = "calibrate the sensors with a trial of the same session (IMUPlacer), and check sensor_to_opensim_rotations";
         cx.warn(file, message, hint);
     }
 }

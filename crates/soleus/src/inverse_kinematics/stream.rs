@@ -65,8 +65,8 @@ impl SensorKinematics {
         let path = self.orientations.path().to_path_buf();
         let table = read_in_order(cx, &self.orientations, Take::Markers)?;
         if table.element() != Element::Quaternion {
-            let message = "the file holds no orientations: they come as quaternions";
-            return Err(Error::content(&path, 0, "", message, "its header says DataType=Quaternion"));
+            let message = "the file contains no quaternions";
+            return Err(Error::content(&path, 0, "", message, "the header needs DataType=Quaternion"));
         }
         follow_sensors(cx, &model, &system, Recorded { path, table, next: 0 }, R_GS, out)
     }
@@ -103,7 +103,7 @@ fn follow_sensors(
     let tasks = Tasks::default();
     let ik =
         Solver::with_sensors(model, system, frames.labels(), &tasks, Settings::default()).map_err(|e| {
-            Error::content(&name, 0, "", e.to_string(), "labels are names of frames of the model")
+            Error::content(&name, 0, "", e.to_string(), "labels must be names of frames of the model")
         })?;
     let labels = frames.labels().to_vec();
     let mut seen: Vec<Option<Rotation<f64>>> = vec![None; labels.len()];
@@ -116,7 +116,13 @@ fn follow_sensors(
             }
             orientations[i] = seen[i].ok_or_else(|| {
                 let message = format!("sensor `{}` has no orientation in the first frame", labels[i]);
-                Error::content(&name, 0, "", message, "later it may miss; it then keeps its last orientation")
+                Error::content(
+                    &name,
+                    0,
+                    "",
+                    message,
+                    "a sensor may be missing in later frames only; its last orientation is then kept",
+                )
             })?;
         }
         Ok(ik.solve_orientations(time, &orientations))
@@ -203,9 +209,7 @@ fn close(cx: &Context, took: &mut [f64], (frames, steps): (usize, usize)) {
     // The least time that p percent of the frames did not exceed, ms.
     let at = |p: usize| 1e3 * took[(took.len() * p).div_ceil(100) - 1];
     let (median, high, largest) = (at(50), at(99), at(100));
-    cx.note(format!(
-        "from frame to pose: median {median:.3} ms, 99th percentile {high:.3} ms, largest {largest:.3} ms"
-    ));
+    cx.note(format!("latency: median {median:.3} ms, 99th percentile {high:.3} ms, largest {largest:.3} ms"));
 }
 
 /// A trial that was recorded before, frame by frame.
@@ -257,12 +261,12 @@ impl Kind {
     fn hint(self) -> &'static str {
         match self {
             Kind::Markers => {
-                "the first line is `time` and three labels for each marker, such as `time,KNEE_1,KNEE_2,KNEE_3`, as `soleus convert` \
+                "the first line must be `time` and three labels for each marker, such as `time,KNEE_1,KNEE_2,KNEE_3`, as `soleus convert` \
                  writes them to a .csv"
             }
             Kind::Sensors => {
-                "the first line is `time` and four labels for each sensor, such as `time,pelvis_imu_1,pelvis_imu_2,pelvis_imu_3,\
-                 pelvis_imu_4`, as `soleus convert` writes them to a .csv"
+                "the first line must be `time` and four labels for each sensor, such as `time,pelvis_imu_1,pelvis_imu_2,pelvis_imu_3,\
+                 pelvis_imu_4`, as in a .csv file written by `soleus convert`"
             }
         }
     }
@@ -283,7 +287,7 @@ impl Kind {
         let endings = [["_1", "_2", "_3", "_4"], ["_w", "_x", "_y", "_z"]];
         let named = |g: &[String]| {
             let found = endings.iter().find_map(|e| stem(g, *e));
-            found.ok_or_else(|| format!("column `{}` does not begin four of a quaternion", g[0]))
+            found.ok_or_else(|| format!("column `{}` is not the first of four quaternion columns", g[0]))
         };
         labels.chunks(4).map(named).collect()
     }
@@ -321,13 +325,13 @@ impl<'a, R: BufRead> Lines<'a, R> {
         };
         let hint = kind.hint();
         if !lines.wait()? {
-            return Err(lines.wrong("there is no line".to_string(), hint));
+            return Err(lines.wrong("the line is missing".to_string(), hint));
         }
         let found = [',', ';', '\t'].into_iter().find(|c| lines.line.contains(*c));
         lines.separator = found.unwrap_or(',');
         let mut cells = lines.line.trim().split(lines.separator).map(|c| c.trim().trim_matches('"'));
         if !cells.next().is_some_and(|c| c.eq_ignore_ascii_case("time")) {
-            return Err(lines.wrong("the labels do not begin with `time`".to_string(), hint));
+            return Err(lines.wrong("the labels do not start with `time`".to_string(), hint));
         }
         let labels: Vec<String> = cells.map(str::to_string).collect();
         lines.labels = kind.names(labels).map_err(|e| lines.wrong(e, hint))?;
@@ -379,12 +383,12 @@ impl<R: BufRead> Frames for Lines<'_, R> {
         }
         let (count, wanted) = (found.len(), self.kind.width() * self.labels.len());
         if count != wanted {
-            let message = format!("{count} numbers follow the time, but {wanted} labels");
-            return Err(self.wrong(message, "what is not seen has empty cells or `nan`"));
+            let message = format!("the row has {count} values after the time; expected {wanted}");
+            return Err(self.wrong(message, "write empty cells or `nan` for missing data"));
         }
         if !(time > self.time) {
             let message = format!("time {time} s does not follow {} s", self.time);
-            return Err(self.wrong(message, "frames must come in the order of time, each time once"));
+            return Err(self.wrong(message, "frames must be sorted by time, without repeats"));
         }
         self.time = time;
         Ok(time)
@@ -418,7 +422,7 @@ mod tests {
         let text = "time,a_imu_1,a_imu_2,a_imu_3,a_imu_4,b_w,b_x,b_y,b_z\n0,1,0,0,0,0.5,0.5,0.5,0.5\n";
         assert_eq!(frames_of(text, Kind::Sensors).unwrap()[0].1, [1.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5]);
         let said = frames_of("time,a_1,a_2,a_3\n", Kind::Sensors).unwrap_err();
-        assert!(said.contains("`a_1` does not begin four of a quaternion"), "{said}");
+        assert!(said.contains("`a_1` is not the first of four quaternion columns"), "{said}");
     }
 
     #[test]
@@ -433,12 +437,12 @@ mod tests {
     #[test]
     fn analytic_what_is_wrong_has_its_line() {
         let says = |text: &str| frames(text).unwrap_err();
-        assert!(says("").contains("there is no line"));
-        assert!(says("a,b\n").contains("do not begin with `time`"));
+        assert!(says("").contains("the line is missing"));
+        assert!(says("a,b\n").contains("do not start with `time`"));
         assert!(says("time,A_1,A_2\n").contains("stdin:1"));
         let head = "time,A_1,A_2,A_3\n0,1,2,3\n";
         for (line, words) in [
-            ("1,2,3", "2 numbers follow the time, but 3 labels"),
+            ("1,2,3", "the row has 2 values after the time; expected 3"),
             ("1,2,x,4", "`x` is not a number"),
             ("0,1,2,3", "time 0 s does not follow 0 s"),
             (",1,2,3", "does not follow"),

@@ -166,26 +166,28 @@ impl ComputedMuscleControl {
         let wrong =
             |message: String, hint: &str| Err(Error::content(self.tracking.path(), 0, "", message, hint));
         if !(self.window > 0.0 && self.window.is_finite()) {
-            return wrong(format!("a window of {} s is not a valid window", self.window), "usual is 0.01");
+            return wrong(format!("a window of {} s is not valid", self.window), "usual is 0.01");
         }
         if !(0.0..1.0).contains(&self.least_excitation) {
-            let message = format!("{} is not a valid least excitation", self.least_excitation);
+            let message = format!("{} is not a valid minimum excitation", self.least_excitation);
             return wrong(message, "give a number from 0 to 1, such as 0.01");
         }
         if !(self.smoothness >= 0.0 && self.smoothness.is_finite()) {
             return wrong(
-                format!("{} is not a valid price of smoothness", self.smoothness),
-                "give 0 or more",
+                format!("{} is not a valid penalty on changes of excitation", self.smoothness),
+                "give 0 or a positive number",
             );
         }
         let is_squared = self.effort != Effort::Cubed || !self.exact;
         if self.emg.as_ref().is_some_and(|e| e.weight > 0.0) && !is_squared {
-            let message =
-                "the distance to EMG goes with efforts that are squares, not with cubed activations";
-            return wrong(message.to_string(), "take another effort, such as activation, or a weight of 0");
+            let message = "an EMG weight needs a quadratic effort, not cubed activations";
+            return wrong(message.to_string(), "use another effort, such as activation, or a weight of 0");
         }
         if let Some(lead) = self.lead.filter(|l| !(*l >= 0.0 && l.is_finite())) {
-            return wrong(format!("muscles cannot begin {lead} s earlier"), "give 0 or more, such as 0.1");
+            return wrong(
+                format!("{lead} s is not a valid lead time"),
+                "give 0 or a positive number, such as 0.1",
+            );
         }
         Ok(())
     }

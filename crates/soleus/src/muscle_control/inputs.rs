@@ -54,9 +54,14 @@ pub fn tasks(
             continue;
         }
         let Some(coordinate) = model.coordinate(&t.coordinate) else {
-            let hint =
+            let near =
                 nearest_hint("coordinate", &t.coordinate, model.coordinates.iter().map(|c| c.name.as_str()));
-            let message = format!("task for `{}`, which is not a coordinate of the model", t.coordinate);
+            let hint = match near.is_empty() {
+                true => "name a coordinate of the model, or remove the task from the set".to_string(),
+                false => near,
+            };
+            let message =
+                format!("the task set has `{}`, which is not a coordinate of the model", t.coordinate);
             return Err(Error::content(path, t.line, "", message, &hint));
         };
         let followed = Followed::Coordinate(coordinate.0);
@@ -100,7 +105,8 @@ impl Points<'_> {
             None => made,
             Some(frame) => made.seen_from(self.both, frame).ok_or_else(|| {
                 let hint = nearest_hint("body", frame, model.bodies.iter().map(|b| b.name.as_str()));
-                let message = format!("point `{}` is seen from `{frame}`, which is not a body", t.coordinate);
+                let message =
+                    format!("point `{}` is expressed in `{frame}`, which is not a body", t.coordinate);
                 wrong(message, &hint)
             })?,
         };
@@ -115,8 +121,8 @@ impl Points<'_> {
                 }
                 let table = self.measured.as_ref().unwrap_or_else(|| unreachable!());
                 let Some(places) = triple(table, &t.coordinate) else {
-                    let hint = "columns are NAME_x, NAME_y, NAME_z, or three of the name itself";
-                    let message = format!("no places of point `{}` over time", t.coordinate);
+                    let hint = "columns must be NAME_x, NAME_y, NAME_z, or one vector column NAME";
+                    let message = format!("no trajectory of point `{}`", t.coordinate);
                     return Err(Error::content(file, 0, "", message, hint));
                 };
                 made.along(table.times(), places)
@@ -129,11 +135,10 @@ impl Points<'_> {
         let mut table = read_in_order(cx, &file.into(), Take::Markers)?;
         let wrong = |message: String| Error::content(file, 0, "", message, GAP_HINT);
         if table.columns().iter().flatten().any(|x| !x.is_finite()) {
-            return Err(wrong("places of points have gaps".to_string()));
+            return Err(wrong("the trajectories of points have gaps".to_string()));
         }
         if table.metadata_value("Units").is_some() {
-            table =
-                table.in_meters().ok_or_else(|| wrong("the unit of its places is not known".to_string()))?;
+            table = table.in_meters().ok_or_else(|| wrong("the unit of length is not known".to_string()))?;
         }
         let signal = |e: soleus_math::signal::SignalError| wrong(e.to_string());
         let long = padded(&table, PADDING.min(table.rows().saturating_sub(1))).map_err(signal)?;
@@ -163,7 +168,7 @@ fn triple<'t>(table: &'t Table, name: &str) -> Option<[&'t [f64]; 3]> {
 fn check(path: &std::path::Path, t: &TrackingTask) -> Result<(), Error> {
     let wrong = |what: &str, x: f64| {
         let message = format!("the {what} of the task for `{}` is {x}", t.coordinate);
-        Err(Error::content(path, t.line, "", message, "give a number that is not negative"))
+        Err(Error::content(path, t.line, "", message, "give 0 or a positive number"))
     };
     for (what, x) in [("weight", t.weight), ("kp", t.kp), ("kv", t.kv)] {
         if !(x >= 0.0 && x.is_finite()) {
@@ -194,7 +199,7 @@ pub fn driven(
         if !is_group && !model.forces.iter().any(|f| f.is_actuator() && f.name == *name) {
             let names = model.forces.iter().filter(|f| f.is_actuator()).map(|f| f.name.as_str());
             let hint = nearest_hint("actuator", name, names);
-            log.warn(0, "", format!("there is no actuator or group `{name}` to leave out"), &hint);
+            log.warn(0, "", format!("no actuator or group is called `{name}`"), &hint);
         }
     }
     cx.report(&log);
@@ -239,7 +244,7 @@ fn from_limits(request: &Tracking, force: usize, l: &ControlLimits) -> Result<Dr
         (Some(min), Some(max)) => Ok(Driven { force, min, max, use_steps: l.use_steps }),
         _ => {
             let file = request.limits.as_deref().unwrap_or(request.path());
-            let message = format!("limits of `{}` have nodes whose times do not rise", l.name);
+            let message = format!("limits of `{}` have nodes whose times do not increase", l.name);
             Err(Error::content(file, l.line, "", message, ""))
         }
     }
@@ -272,7 +277,7 @@ pub fn motion(
         MotionSettings { cutoff_hz: None, opensim_faults: request.opensim_faults, root_angles: true };
     let history = StateHistory::from_coordinates(model, system, &long, None, &settings).map_err(|e| {
         let hint = match &e {
-            HistoryError::Nothing => "columns are named after coordinates, such as knee_angle",
+            HistoryError::Nothing => "columns must be named after coordinates, such as knee_angle",
             HistoryError::Missing { .. } => GAP_HINT,
             _ => "",
         };
@@ -283,7 +288,7 @@ pub fn motion(
         log.warn(
             0,
             "",
-            format!("no column for {n} coordinates, `{label}` first: they keep their defaults"),
+            format!("{n} coordinates have no column (`{label}`, …): their default values are used"),
             "",
         );
     }
@@ -305,14 +310,14 @@ pub fn range(
     let cut = |asked: f64, found: f64| asked.is_finite() && (asked - found).abs() > 1e-6;
     if cut(from, range[0]) || cut(to, range[1]) {
         let message = format!(
-            "the motion lasts from {first} s to {last} s: it is followed from {} s to {} s",
+            "the motion spans {first} s to {last} s: it is tracked from {} s to {} s",
             range[0], range[1]
         );
         cx.warn(request.motion.path(), message, "");
     }
     if !(range[1] - range[0] > window) {
         let message = format!(
-            "there are {:.4} s of motion from {} s to {} s, which is no more than one window of {window} s",
+            "the motion has {:.4} s between {} s and {} s, which does not exceed one window of {window} s",
             range[1] - range[0],
             range[0],
             range[1]

@@ -57,12 +57,12 @@ pub(crate) fn limits(page: Report, report: &TrackingReport) -> Report {
     if judged.is_empty() {
         return page;
     }
-    let mut rows = Rows::new("Beside the usual limits", ["", "quantity"]);
+    let mut rows = Rows::new("Compared with recommended limits", ["", "quantity"]);
     for line in &judged {
         let (word, rest) = line.split_at(4);
         rows = rows.row([word.trim(), rest.trim()]);
     }
-    page.table(rows).text(format!("Limits are those of {}.", report.source_of_limits()))
+    page.table(rows).text(format!("Source of the limits: {}.", report.source_of_limits()))
 }
 
 /// What residuals and reserves did.
@@ -88,8 +88,7 @@ fn chatter(found: &Table, rough: &Table, is_muscle: &[bool], price: f64) -> Stri
         muscles.flat_map(|(c, _)| c.windows(2).map(|w| (w[1] - w[0]).powi(2))).sum::<f64>()
     };
     format!(
-        "Changes of excitation from window to window have a price of {price} against effort (--smoothness). The sum of their squares is \
-         {:.3} instead of {:.3} without that price (dotted).",
+        "Changes of excitation between windows are penalised with {price} relative to effort (--smoothness). The sum of their squares is {:.3}, instead of {:.3} without the penalty (dotted).",
         changes(found),
         changes(rough)
     )
@@ -112,7 +111,7 @@ fn excitations(found: &TrackedMotion, rough: Option<&Table>) -> Vec<Plot> {
         lines.push(Line::new(name, t.times().to_vec(), y.clone()).styled(style(Dash::Solid)));
         if let Some(y) = rough.and_then(|r| r.column(label)) {
             let times = rough.map(|r| r.times().to_vec()).unwrap_or_default();
-            let line = Line::new(format!("{name}, no price on changes"), times, y.to_vec());
+            let line = Line::new(format!("{name}, without the penalty"), times, y.to_vec());
             lines.push(line.styled(style(Dash::Dotted)));
         }
     }

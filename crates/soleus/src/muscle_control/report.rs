@@ -4,7 +4,8 @@ use crate::analysis::AnalysisTable;
 use crate::emg::{self, EmgComparison};
 use serde::Serialize;
 use soleus_dynamics::{State, System};
-use soleus_math::{SpatialVec, Table};
+use soleus_math::{SpatialVec, Table, Vec3, vec3};
+use soleus_model::force::ExternalForce;
 use soleus_model::id::{BodyId, FrameId};
 use soleus_model::joint::{Joint, MotionType};
 use soleus_model::{Force, ForceKind, Model};
@@ -13,10 +14,14 @@ use soleus_tools::analysis::ActuatorLoad;
 use soleus_tools::tracking::{Reference, Shortfall, Tracker};
 use std::fmt;
 
-/// Good to the first number, bad above the second, as OpenSim's guide to residual reduction has them: largest residual force and its root
-/// mean square (N), the same of moments (N·m), largest errors of places (mm) and angles (deg).
+/// Good to the first number, bad above the second, as OpenSim's checklist for evaluating a simulation has them for residual reduction (its
+/// documentation, Simulation with OpenSim – Best Practices): largest residual force and its root mean square (N), the same of moments
+/// (N·m), and root mean squares of the errors of places (mm) and angles (deg).
 const LIMITS: [[f64; 2]; 6] =
-    [[10.0, 25.0], [5.0, 10.0], [50.0, 75.0], [30.0, 50.0], [20.0, 50.0], [2.0, 5.0]];
+    [[10.0, 25.0], [5.0, 15.0], [75.0, 75.0], [50.0, 50.0], [20.0, 20.0], [2.0, 5.0]];
+/// Largest residual force in percent of the largest external force, and largest residual moment in percent of that force times the height
+/// of the mass centre. Source: Hicks et al. (2015).
+const RELATIVE_LIMITS: [f64; 2] = [5.0, 1.0];
 /// The same for motions that muscles made, as OpenSim's checklist for computed muscle control has them (its documentation, Simulation with
 /// OpenSim – Best Practices): largest residual force, its mean (N), and largest residual moment (N·m).
 const MUSCLE_LIMITS: [[f64; 2]; 3] = [[10.0, 20.0], [5.0, 10.0], [75.0, 75.0]];
@@ -116,6 +121,8 @@ pub struct TrackingReport {
     /// Of all muscles together: squared changes of excitation from window to window, summed, and squared excitations, their mean over the
     /// windows; none without muscles.
     pub excitations: Option<[f64; 2]>,
+    /// Largest external force (N) and height of the mass centre at the beginning (m), where forces act.
+    pub external: Option<[f64; 2]>,
     /// Whether muscles made the motion.
     pub has_muscles: bool,
     /// Windows in all.
@@ -184,8 +191,25 @@ impl TrackingReport {
             ],
         };
         let errors = [
-            ("largest error of a place", "mm", most(&mut followed("mm").map(|c| c.largest)), LIMITS[4]),
-            ("largest error of an angle", "deg", most(&mut followed("deg").map(|c| c.largest)), LIMITS[5]),
+            ("position error, RMS", "mm", most(&mut followed("mm").map(|c| c.rms)), LIMITS[4]),
+            ("angle error, RMS", "deg", most(&mut followed("deg").map(|c| c.rms)), LIMITS[5]),
+        ];
+        let largest = |is_force: bool| most(&mut residuals(is_force).map(|h| h.largest));
+        let of =
+            |most: Option<f64>, whole: Option<f64>| Some(100.0 * most? / whole?).filter(|x| x.is_finite());
+        let relative = [
+            (
+                "largest residual force against the largest external force",
+                "%",
+                of(largest(true), self.external.map(|[f, _]| f)),
+                [RELATIVE_LIMITS[0]; 2],
+            ),
+            (
+                "largest residual moment against that force times the height of the mass centre",
+                "%",
+                of(largest(false), self.external.map(|[f, h]| f * h)),
+                [RELATIVE_LIMITS[1]; 2],
+            ),
         ];
         let line = |(what, unit, value, [good, bad]): (&str, &str, Option<f64>, [f64; 2])| {
             let x = value?;
@@ -194,9 +218,9 @@ impl TrackingReport {
                 x if x <= bad => "fair",
                 _ => "bad",
             };
-            Some(format!("{word:4}  {what}: {x:.2} {unit} (good to {good}, bad above {bad})"))
+            Some(format!("{word:4}  {what}: {x:.2} {unit} (good up to {good}, bad above {bad})"))
         };
-        rows.into_iter().chain(errors).filter_map(line).collect()
+        rows.into_iter().chain(relative).chain(errors).filter_map(line).collect()
     }
 
     /// Where the limits of [`judgement`](Self::judgement) come from.
@@ -204,9 +228,12 @@ impl TrackingReport {
         match self.has_muscles {
             true => {
                 "OpenSim's checklist for computed muscle control: its documentation, Simulation with OpenSim – Best Practices, Reserves and \
-                 Residuals"
+                 Residuals; parts of the external force: Hicks et al. (2015) J Biomech Eng 137:020905"
             }
-            false => "OpenSim's guide to residual reduction, in its documentation",
+            false => {
+                "OpenSim's checklist for residual reduction: its documentation, Simulation with OpenSim – Best Practices; parts of the \
+                 external force: Hicks et al. (2015) J Biomech Eng 137:020905"
+            }
         }
     }
 
@@ -251,7 +278,7 @@ impl TrackingReport {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.push(format!(
-            "{:.4} s followed in {} windows: {} steps, {} evaluations",
+            "{:.4} s tracked in {} windows: {} steps, {} evaluations",
             self.simulated, self.windows, self.statistics.steps, self.statistics.evaluations
         ));
         for unit in ["deg", "mm"] {
@@ -259,7 +286,7 @@ impl TrackingReport {
             if let Some(worst) = list().max_by(|a, b| a.rms.total_cmp(&b.rms)) {
                 let (sum, n) = list().fold((0.0, 0.0), |(s, n), c| (s + c.rms * c.rms, n + 1.0));
                 lines.push(format!(
-                    "off the motion by {:.3} {unit} RMS over {n} coordinates, `{}` most: {:.3} {unit} RMS, {:.3} {unit} at most",
+                    "tracking error: {:.3} {unit} RMS over {n} coordinates; largest for `{}`: {:.3} {unit} RMS, {:.3} {unit} peak",
                     (sum / n).sqrt(),
                     worst.name,
                     worst.rms,
@@ -309,7 +336,7 @@ impl fmt::Display for TrackingReport {
             }
         }
         if self.helpers.iter().any(|h| h.is_residual || h.joint.is_some()) {
-            writeln!(f, "\nbeside the usual limits ({}):", self.source_of_limits())?;
+            writeln!(f, "\ncompared with recommended limits ({}):", self.source_of_limits())?;
             for line in self.judgement() {
                 writeln!(f, "  {line}")?;
             }
@@ -317,22 +344,19 @@ impl fmt::Display for TrackingReport {
         if let Some([changes, squares]) = self.excitations {
             writeln!(
                 f,
-                "\nexcitations of all muscles: squared changes from window to window {changes:.2}, mean squares {squares:.2}"
+                "\nexcitations of all muscles: sum of squared changes between windows {changes:.2}, mean squares {squares:.2}"
             )?;
         }
         let rows = self.walking_rows();
         for table in [4, 5].into_iter().filter(|t| rows.iter().any(|r| r.table == *t)) {
             let what = if table == 4 { "errors, RMS over both sides" } else { "forces of foot springs, RMS" };
-            writeln!(
-                f,
-                "\n{what}, as in Table {table} of Thelen & Anderson (2006), whose mean (SD) is beside it:"
-            )?;
+            writeln!(f, "\n{what}, as in Table {table} of Thelen & Anderson (2006), with their mean (SD):")?;
             for r in rows.iter().filter(|r| r.table == table) {
                 writeln!(f, "  {:26}{:8.2} {:4}{:6.1} ({:.1})", r.what, r.rms, r.unit, r.mean, r.deviation)?;
             }
         }
         if !self.emg.is_empty() {
-            write!(f, "\nactivations beside EMG:\n{}", emg::told(&self.emg))?;
+            write!(f, "\nactivations compared with EMG:\n{}", emg::told(&self.emg))?;
         }
         if !self.shortfalls.is_empty() {
             writeln!(f, "\ntoo weak in {} of {} windows:", self.short_windows, self.windows)?;
@@ -400,6 +424,7 @@ pub fn report(
         helpers: forces.map_or(Vec::new(), |t| helpers((model, system), &instants(system, tracker, t), t)),
         emg: Vec::new(),
         excitations: None,
+        external: external((model, system), reference, [start, tracker.time()]),
         has_muscles: has_muscles(model),
         windows: windows.len(),
         short_windows: windows.iter().filter(|w| !w.shortfalls.is_empty()).count(),
@@ -408,6 +433,50 @@ pub fn report(
         seconds,
         statistics: tracker.statistics(),
     }
+}
+
+/// The largest sum of external forces in a span of time, N, and the height of the mass centre at its beginning, m, along gravity; of
+/// forces that are given in ground.
+fn external(
+    (model, system): (&Model, &System),
+    reference: &Reference,
+    [from, to]: [f64; 2],
+) -> Option<[f64; 2]> {
+    let is_in_ground = |e: &ExternalForce| model.frames[e.force_expressed_in_body.0].body.0 == 0;
+    let list: Vec<&ExternalForce> = model
+        .forces
+        .iter()
+        .filter(|f| f.enabled)
+        .filter_map(|f| match &f.kind {
+            ForceKind::ExternalForce(e) if is_in_ground(e) => Some(e),
+            _ => None,
+        })
+        .collect();
+    let times = &list.first()?.time;
+    let mut peak: f64 = 0.0;
+    for &t in times.iter().filter(|t| (from..=to).contains(*t)) {
+        let mut sum = Vec3::zero();
+        for e in &list {
+            // Between samples the nearest is near enough for a peak.
+            let k = e.time.partition_point(|x| *x < t).min(e.time.len() - 1);
+            if let Some([x, y, z]) = &e.force {
+                sum += vec3(x[k], y[k], z[k]);
+            }
+        }
+        peak = peak.max(sum.norm());
+    }
+    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
+    x.time = from;
+    reference.pose(from, &mut x.q, &mut x.u);
+    system.compute_kinematics(&x, &mut ws);
+    let (mut moment, mut mass) = (Vec3::zero(), 0.0);
+    for (b, body) in model.bodies.iter().enumerate().skip(1) {
+        let X = ws.kin.X_GB[system.tree.node_of_body[b]];
+        moment += (X.p + X.R * body.mass_center) * body.mass;
+        mass += body.mass;
+    }
+    let height = -(model.gravity.dot(moment) / (model.gravity.norm() * mass));
+    (peak > 0.0 && height > 0.0).then_some([peak, height])
 }
 
 /// Whether a model has muscles that act.

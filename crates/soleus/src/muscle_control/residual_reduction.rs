@@ -12,10 +12,12 @@ use soleus_dynamics::System;
 use soleus_io::osim::write_document;
 use soleus_io::setup::{RraSetup, TrackingTask, write_tracking_tasks};
 use soleus_math::SymMat33;
+use soleus_model::force::ForceKind;
 use soleus_model::{Document, Element, Model};
 use soleus_tools::analysis::StateHistory;
 use soleus_tools::tracking::{
     Effort, InitialStates, MassAdjustment, RESIDUALS, Settings, Target, average_heading, average_residuals,
+    residual_of,
 };
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -116,11 +118,17 @@ impl ResidualReduction {
         if let Some(file) = &request.page {
             motion.page = Some((file.clone(), page::page(&motion, None)));
         }
-        // Residual actuators of OpenSim's names, or those of the coordinates of a pelvis.
-        let endings = ["_tx", "_ty", "_tz", "_list", "_rotation", "_tilt"];
+        // Residual actuators of OpenSim's names, or those of the coordinates of the root.
+        let axis_of = |name: &str| match &model.forces.iter().find(|f| f.name == name)?.kind {
+            ForceKind::CoordinateActuator(a) => {
+                residual_of(&system, system.tree.mobility_of_coordinate[a.coordinate.0])
+            }
+            _ => None,
+        };
         let mut means = [0.0; 6];
-        for ((mean, name), ending) in means.iter_mut().zip(RESIDUALS).zip(endings) {
-            let of_root = || motion.report.helpers.iter().find(|h| h.is_residual && h.name.ends_with(ending));
+        for (i, (mean, name)) in means.iter_mut().zip(RESIDUALS).enumerate() {
+            let is_it = |name: &str| axis_of(name) == Some(i);
+            let of_root = || motion.report.helpers.iter().find(|h| h.is_residual && is_it(&h.name));
             *mean = motion.report.helper(name).or_else(of_root).map_or(0.0, |h| h.mean);
         }
         let [fx, fy, fz, mx, my, mz] = means;
@@ -144,13 +152,12 @@ impl ResidualReduction {
         let Some(body) = model.bodies.iter().position(|b| b.name == change.body).filter(|&b| b > 0) else {
             let names = model.bodies.iter().skip(1).map(|b| b.name.as_str());
             let hint = nearest_hint("body", &change.body, names);
-            let message = format!("there is no body `{}` whose mass centre could be moved", change.body);
+            let message = format!("no body is called `{}`", change.body);
             return Err(Error::content(path, 0, "", message, &hint));
         };
         if !(model.bodies[body].mass > 0.0) {
-            let message =
-                format!("body `{}` has no mass, so that its mass centre means nothing", change.body);
-            return Err(Error::content(path, 0, "", message, "name a body with mass, usually the torso"));
+            let message = format!("body `{}` has no mass; its mass centre cannot be moved", change.body);
+            return Err(Error::content(path, 0, "", message, "give a body with mass, usually the torso"));
         }
         let [from, to] = change.range.unwrap_or(range);
         let wrong = |message: String| Error::content(request.motion.path(), 0, "", message, "");
@@ -161,14 +168,14 @@ impl ResidualReduction {
         let before = means(model, system)?;
         if before == [0.0; 6] {
             let message = format!(
-                "the mass centre of `{}` stays: no body moves freely in ground, and no actuator is named {}",
+                "the mass centre of `{}` is not changed: no body moves freely in ground, and no actuator is called {}",
                 change.body,
                 RESIDUALS.join(", ")
             );
             cx.warn(
                 request.path(),
                 message,
-                "give residual actuators of these names (--reserves FORCES.xml)",
+                "add residual actuators with these names (--reserves FORCES.xml)",
             );
         }
         // Setup files keep to OpenSim, as for the angles of the root.
@@ -217,7 +224,10 @@ fn lines(body: &str, a: &MassAdjustment, after: [f64; 6]) -> Vec<String> {
             new[2],
             shown(after)
         ),
-        format!("recommended change of the whole mass: {:.4} kg, shared by mass", a.mass_change),
+        format!(
+            "recommended change of total mass: {:.4} kg, distributed in proportion to mass",
+            a.mass_change
+        ),
     ]
 }
 

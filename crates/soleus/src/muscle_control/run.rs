@@ -162,7 +162,7 @@ impl Job<'_> {
         };
         let (compared, emg) = emg::compare(self.emg, states.times(), column).map_err(table)?;
         if !self.emg.is_empty() && emg.is_none() {
-            let message = "EMG and motion have no time in common, or muscles without activation";
+            let message = "EMG and motion do not overlap in time, or the muscles have no activation";
             cx.warn(path, message.to_string(), "");
         }
         let mut report = report(self.both, &reference, &tracker, &made, (start, seconds));
@@ -210,7 +210,7 @@ impl Job<'_> {
             let (done, total) = (tracker.time() - from, Some(to - from));
             cx.monitor.progress(&Progress { what: "s", done, total, left_s: None, detail: "" });
             if cx.monitor.is_cancelled() {
-                let saved = format!("everything up to t = {} s", tracker.time());
+                let saved = format!("results up to t = {} s", tracker.time());
                 return Err(Error::Cancelled { saved });
             }
         }
@@ -233,12 +233,12 @@ impl Job<'_> {
         let first = (self.range[0] - lead).max(self.data[0]);
         if first > self.range[0] - lead + 1e-9 {
             let message = format!(
-                "muscles begin {:.3} s before {} s, not {lead} s: the motion begins at {} s",
+                "muscles start {:.3} s before {} s, not {lead} s: the motion starts at {} s",
                 self.range[0] - first,
                 self.range[0],
                 self.data[0]
             );
-            cx.warn(self.request.motion.path(), message, "follow a later part (--from), or leave --lead out");
+            cx.warn(self.request.motion.path(), message, "track a later part (--from), or omit --lead");
         }
         first
     }
@@ -250,11 +250,11 @@ impl Job<'_> {
             self.both.0.forces.iter().any(|f| f.enabled && matches!(f.kind, ForceKind::Muscle(_)));
         if has_muscles && step > 1.5 * window {
             let message = format!(
-                "the motion has {:.0} samples per second, and is controlled {:.0} times per second: accelerations between samples are guesses",
+                "the motion has {:.0} samples per second but {:.0} windows per second: accelerations between samples are interpolated",
                 1.0 / step,
                 1.0 / window,
             );
-            let hint = "follow the output of residual reduction, or resample the motion to 100 Hz or more";
+            let hint = "track the output of residual reduction, or resample the motion to 100 Hz or more";
             cx.warn(self.request.motion.path(), message, hint);
         }
         let mut log = Diagnostics::new(self.task_file().display().to_string());
@@ -272,9 +272,11 @@ impl Job<'_> {
             let longest = (0..60).map(|k| window * 0.9f64.powi(k)).find(|&w| errors_die_out(kp, t.kv, w));
             let hint = match longest {
                 Some(w) => {
-                    format!("take a window of {w:.1e} s, or smaller gains; usual are kp 100 and kv 20")
+                    format!(
+                        "use a window of {w:.1e} s, or smaller gains; typical values are kp 100 and kv 20"
+                    )
                 }
-                None => "usual are kp 100 and kv 20".to_string(),
+                None => "typical values are kp 100 and kv 20".to_string(),
             };
             log.warn(line, "", message, &hint);
         }
@@ -305,14 +307,13 @@ impl Job<'_> {
                 false => {
                     let others: Vec<String> = t.follows.iter().map(name).collect();
                     format!(
-                        "actuators cannot move `{}` on its own: its moment follows from those of {}",
+                        "actuators cannot move `{}` independently: its moment is determined by those of {}",
                         name(&t.followed),
                         others.join(", ")
                     )
                 }
             };
-            let hint =
-                "give it an actuator (--reserves, --residuals; force_set_files), or switch its task off";
+            let hint = "add an actuator (--reserves, --residuals; force_set_files), or switch its task off";
             let line = self.line_of(&t.followed);
             match is_exact {
                 true => log.error(line, "", message, hint),
@@ -338,10 +339,11 @@ impl Job<'_> {
             let sample = 1.5 * (last - first) / (e.time.len().max(2) - 1) as f64;
             if first > from + sample || last < to - sample {
                 let message = format!(
-                    "loads of `{}` last from {first} s to {last} s, but the motion is followed from {from} s to {to} s",
+                    "loads of `{}` span {first} s to {last} s, but the motion is tracked from {from} s to {to} s",
                     f.name
                 );
-                let hint = "follow less of it (--from, --to; initial_time, final_time), or give longer loads";
+                let hint =
+                    "track a shorter range (--from, --to; initial_time, final_time), or give longer loads";
                 let file = self.request.loads.as_deref().unwrap_or(self.request.path());
                 return Err(Error::content(
                     file,
@@ -367,13 +369,15 @@ impl Job<'_> {
                 continue;
             }
             let Followed::Coordinate(coordinate) = t.followed else {
-                let message =
-                    format!("`{}` is not followed: tasks before it determine it", t.followed.label(model));
+                let message = format!(
+                    "`{}` is not tracked: it is determined by tasks before it",
+                    t.followed.label(model)
+                );
                 log.warn(
                     self.line_of(&t.followed),
                     "",
                     message,
-                    "switch the task off, or put it before theirs",
+                    "switch the task off, or move it before these tasks",
                 );
                 continue;
             };
@@ -382,15 +386,15 @@ impl Job<'_> {
             let coupler = model.constraints.iter().find(|k| k.enforced && couples(&k.kind));
             let why = match coupler {
                 _ if c.locked => "it is locked in the model".to_string(),
-                _ if c.prescribed => "the model prescribes it".to_string(),
-                Some(k) => format!("constraint `{}` determines it", k.name),
-                None => "constraints, or tasks before it, determine it".to_string(),
+                _ if c.prescribed => "it is prescribed in the model".to_string(),
+                Some(k) => format!("it is determined by constraint `{}`", k.name),
+                None => "it is determined by constraints or by tasks before it".to_string(),
             };
             let hint = match c.locked || c.prescribed {
-                true => "free it in the model to follow it, or switch the task off",
+                true => "unlock it in the model, or switch the task off",
                 false => "switch the task off",
             };
-            log.warn(self.line_of(&t.followed), "", format!("`{}` is not followed: {why}", c.name), hint);
+            log.warn(self.line_of(&t.followed), "", format!("`{}` is not tracked: {why}", c.name), hint);
         }
         cx.report(&log);
     }
@@ -400,12 +404,12 @@ impl Job<'_> {
         let hint = match e {
             TrackingError::NoTasks => "switch tasks on in the task set",
             TrackingError::NoActuators => "add actuators: force_set_files, --residuals, --reserves",
-            TrackingError::NoForce { .. } => "give it an optimal force that is not zero",
+            TrackingError::NoForce { .. } => "give it a nonzero optimal force",
             TrackingError::NotScalar { .. } => {
-                "leave it out (actuators_to_exclude), or use actuators of one control"
+                "exclude it (actuators_to_exclude), or use actuators with one control"
             }
             TrackingError::Limits { .. } => {
-                "give it limits that leave something: constraints_file, min_control, max_control"
+                "give it limits with max above min: constraints_file, min_control, max_control"
             }
             TrackingError::Window { .. } => "give a positive number of seconds, such as 0.01",
             _ => "",
@@ -453,11 +457,11 @@ fn chatter(model: &Model, nodes: &Table) -> Option<[f64; 2]> {
 /// A shortfall in words.
 pub fn told(s: &Shortfall) -> String {
     let limit = match s.at_limit.is_empty() {
-        true => "no actuator could do more for it".to_string(),
+        true => "no actuator can contribute more".to_string(),
         false => format!("at their limit: {}", s.at_limit.join(", ")),
     };
     format!(
-        "at {:.3} s: `{}` would take {:.3} N m (or N), of which {:.3} are missing; {limit}",
+        "at {:.3} s: `{}` needs {:.3} N m (or N), of which {:.3} are missing; {limit}",
         s.time, s.coordinate, s.wanted, s.missing
     )
 }

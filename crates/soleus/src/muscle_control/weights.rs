@@ -31,7 +31,7 @@ pub fn find(cx: &Context, job: &mut Job, runs: usize) -> Result<Vec<TrackingTask
         let score = mean + residuals;
         if run == 0 {
             cx.note(format!(
-                "weights as given: errors {:.2}, residuals {:.2} of the usual limits",
+                "given weights: errors {:.2}, residuals {:.2} times the recommended limits",
                 mean.sqrt(),
                 residuals.sqrt()
             ));
@@ -53,7 +53,7 @@ pub fn find(cx: &Context, job: &mut Job, runs: usize) -> Result<Vec<TrackingTask
     if let Some((score, tasks)) = best {
         job.tasks = tasks;
         cx.note(format!(
-            "weights found: errors and residuals together {:.2} of the usual limits",
+            "weights found: errors and residuals together {:.2} times the recommended limits",
             (0.5 * score).sqrt()
         ));
     }

@@ -55,7 +55,7 @@ pub fn at(
             let goal = study.setup.goals.iter_mut().find(|g| g.name == name).ok_or_else(|| {
                 let near = soleus_model::nearest_name(&name, names.iter().map(String::as_str), 2);
                 let hint = near.map_or(String::new(), |n| format!("the nearest name is `{n}`"));
-                refuse(format!("[continuation] names a goal `{name}`, which does not exist"), &hint)
+                refuse(format!("[continuation] names the goal `{name}`, which does not exist"), &hint)
             })?;
             goal.weight = value;
         }
@@ -144,7 +144,10 @@ impl Solve {
                 Some((before, _)) if halves < MOST_HALVES => {
                     halves += 1;
                     let middle = 0.5 * (before + value);
-                    cx.note(format!("{} {value} is not solved from {before}: {middle} comes first", c.of));
+                    cx.note(format!(
+                        "{} {value} could not be solved from {before}: trying {middle} first",
+                        c.of
+                    ));
                     todo.push_front(value);
                     todo.push_front(middle);
                 }

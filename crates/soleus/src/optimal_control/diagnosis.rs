@@ -21,7 +21,7 @@ pub fn describe(
     let count = solution.counts.iterations;
     let mut text = match solution.status {
         // That it was stopped is said before.
-        Status::Stopped => format!("{count} iterations are done, constraint violation {violation:.3e}"),
+        Status::Stopped => format!("stopped after {count} iterations, constraint violation {violation:.3e}"),
         status => {
             format!("{} after {count} iterations, constraint violation {violation:.3e}", status.describe())
         }
@@ -48,8 +48,7 @@ pub fn describe(
 pub fn hint_about_controls(status: Status) -> &'static str {
     match status {
         Status::NoProgress | Status::Infeasible | Status::IterationLimit => {
-            "\nhint: controls lie on a line inside each interval; where a motor or a device acts without a delay, as an exoskeleton does, let them \
-             free (`interpolate_controls = false` in [solver])"
+            "\nhint: controls are linear within each interval; for a motor or device without activation dynamics, such as an exoskeleton, free them (`interpolate_controls = false` in [solver])"
         }
         _ => "",
     }
@@ -59,34 +58,31 @@ pub fn hint_about_controls(status: Status) -> &'static str {
 fn hint(status: Status, worst: Option<&Violation>, is_resumable: bool) -> String {
     let of = |kind: &str| worst.is_some_and(|w| w.name.starts_with(kind));
     match status {
-        Status::Stopped if is_resumable => "`--resume` goes on from here".into(),
+        Status::Stopped if is_resumable => "continue with `--resume`".into(),
         Status::Stopped => String::new(),
         Status::IterationLimit if !is_resumable => "allow more iterations (`--max-iterations`)".into(),
-        Status::IterationLimit => "`--resume` goes on from here; `--max-iterations` allows more".into(),
+        Status::IterationLimit => "continue with `--resume`, or allow more with `--max-iterations`".into(),
         Status::Infeasible | Status::NoProgress if of("path constraint") => {
-            "widen the bounds of this path constraint, or start from a motion that fulfils it (`--guess`)"
+            "widen the bounds of this path constraint, or start from a motion that satisfies it (`--guess`)"
                 .into()
         }
         Status::Infeasible | Status::NoProgress if of("kinematic constraint") => {
             "the bounds of coordinates may contradict the constraints of the model at this time".into()
         }
         Status::Infeasible | Status::NoProgress if of("goal") => {
-            "this goal cannot be met within the bounds: widen them, or make it a cost".into()
+            "this goal cannot be satisfied within the bounds: widen them, or make it a cost".into()
         }
         Status::Infeasible => {
-            "the equations cannot be met within the bounds: give controls, speeds or the duration more \
-                               room, or start from another motion (`--guess`)"
+            "the equations cannot be satisfied within the bounds: widen the bounds of controls, speeds or the duration, or start from another motion (`--guess`)"
                 .into()
         }
         Status::NoProgress => {
-            "try a finer mesh (`--intervals`), a better start (`--guess`), or a smaller first barrier \
-                               parameter (`--barrier 1e-3`)"
+            "try a finer mesh (`--intervals`), a better initial guess (`--guess`), or a smaller initial barrier parameter (`--barrier 1e-3`)"
                 .into()
         }
-        Status::Diverging => "give bounds to what has none, and check the signs of weights".into(),
+        Status::Diverging => "bound all variables, and check the signs of weights".into(),
         Status::NotFinite => {
-            "the guess lies where the equations are not defined: a fiber of no length, say; give \
-                              another (`--guess`)"
+            "the equations are not defined at the initial guess (for example, a fiber of zero length); give another (`--guess`)"
                 .into()
         }
         Status::Solved | Status::Acceptable => String::new(),

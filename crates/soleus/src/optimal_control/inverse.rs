@@ -112,8 +112,8 @@ impl Inverse {
             let (list, _) = emg::compare_found(&posed.inputs.emg, &phase.trajectory)
                 .map_err(|e| Error::content(emg.signals.path(), 0, "", e.to_string(), ""))?;
             match list.is_empty() {
-                true => cx.warn(emg.signals.path(), "EMG and activations have no time in common", ""),
-                false => cx.note(format!("activations beside EMG:\n{}", emg::told(&list).trim_end())),
+                true => cx.warn(emg.signals.path(), "EMG and activations do not overlap in time", ""),
+                false => cx.note(format!("activations compared with EMG:\n{}", emg::told(&list).trim_end())),
             }
         }
         Ok(solution)
@@ -145,19 +145,19 @@ impl Inverse {
         smooth.changes.degroote_fregly = true;
         // What is odd about the model was told.
         let smooth = if is_own { posed(&cx.with_monitor(&Silent), &smooth).ok() } else { None };
-        let many = format!("{count} muscles with stretching tendons");
+        let many = format!("{count} muscles with elastic tendons");
         match smooth {
             Some(smooth) => {
                 let message = format!(
-                    "{many} are replaced by those of De Groote and Fregly (2016), which are smooth: solves with their own rarely end"
+                    "{many} are replaced by De Groote–Fregly muscles (2016), which are smooth: the original ones rarely converge"
                 );
-                let hint = "--degroote-fregly says so without this warning, --explicit-tendons keeps the muscles as they are";
+                let hint = "use --degroote-fregly to silence this warning, or --explicit-tendons to keep the original muscles";
                 cx.warn(path, message, hint);
                 Ok(smooth)
             }
             None => {
-                let message = format!("{many} are not smooth enough for most solves");
-                let hint = "replace them by those of De Groote and Fregly (--degroote-fregly)";
+                let message = format!("{many} are not smooth enough for most problems");
+                let hint = "replace them by De Groote–Fregly muscles (--degroote-fregly)";
                 cx.warn(path, message, hint);
                 Ok(found)
             }
@@ -231,7 +231,7 @@ fn motions(
     let n = base.num_coordinates();
     if let Some(label) = table.labels().iter().find(|l| !extra && !base.states.contains(l)) {
         let message = format!("the motion has a column `{label}`, which is not a state of the model");
-        return Err(refuse(message, "set `kinematics_allow_extra_columns` to leave such columns out"));
+        return Err(refuse(message, "set `kinematics_allow_extra_columns` to ignore such columns"));
     }
     let columns: Vec<Option<&[f64]>> = base.states[..n].iter().map(|name| table.column(name)).collect();
     if columns.iter().all(Option::is_none) {
@@ -243,7 +243,7 @@ fn motions(
     }
     for i in (0..n).filter(|&i| columns[i].is_none() && !dependent[i]) {
         let name = base.states[i].trim_end_matches("/value");
-        cx.warn(path, format!("no column for coordinate `{name}`: it stays at its default value"), "");
+        cx.warn(path, format!("no column for coordinate `{name}`: its default value is used"), "");
     }
     let assembler = Assembler::new(&base.model, &base.system);
     let mut ws = base.system.workspace();
@@ -262,9 +262,9 @@ fn motions(
                 }
             }
             if base.system.constraints.num_rows() > 0 {
-                assembler
-                    .solve_assembly(&base.system, &mut x, &mut ws)
-                    .map_err(|e| refuse(format!("at {time} s: {e}"), "check the motion against the model"))?;
+                assembler.solve_assembly(&base.system, &mut x, &mut ws).map_err(|e| {
+                    refuse(format!("at {time} s: {e}"), "check that the motion fits the model")
+                })?;
             }
         }
         rows.iter_mut().zip(&x.q).for_each(|(c, q)| c.push(*q));

@@ -11,7 +11,7 @@ pub fn along(solution: &PhaseSolution, joint: &str) -> Result<Vec<[f64; 6]>, Str
     let (base, t) = (&solution.model, &solution.trajectory);
     let system = &base.system;
     let j = base.model.joints.iter().position(|j| j.path == joint || j.name == joint);
-    let j = j.ok_or_else(|| format!("there is no joint `{joint}`"))?;
+    let j = j.ok_or_else(|| format!("no joint is called `{joint}`"))?;
     let load = JointLoad::new(system, outputs::reaction(base, JointId(j), false, None)?);
     let n = base.num_coordinates();
     let (mut x, mut ws) = (system.default_state.clone(), system.workspace::<f64>());

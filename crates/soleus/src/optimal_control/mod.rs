@@ -103,8 +103,8 @@ impl Solve {
             return self.posed(cx, path, study, is_moco)?.solve(cx, &self.options);
         }
         if self.initial_motion.is_some() {
-            let message = "one motion in memory cannot be the guess of several phases";
-            return Err(Error::content(path, 0, "", message, "name the files of a solution"));
+            let message = "a single motion in memory cannot be the initial guess of several phases";
+            return Err(Error::content(path, 0, "", message, "give the files of a solution"));
         }
         transcription::phases::run(cx, path, &study, self)
     }

@@ -76,13 +76,13 @@ impl<'a> StudyModel<'a> {
             let mut objects = set.take_child("objects").unwrap_or(new_list);
             for f in self.forces {
                 if let Some(same) = objects.children().find(|e| e.name() == f.name) {
-                    let message = format!("the model has a `{}` named `{}` already", same.tag, f.name);
+                    let message = format!("the model already has a `{}` called `{}`", same.tag, f.name);
                     return Err(Error::content(
                         self.path,
                         f.line,
                         "",
                         message,
-                        "give the force another name",
+                        "choose another name for the force",
                     ));
                 }
                 objects.push(f.element());
@@ -110,7 +110,7 @@ impl<'a> StudyModel<'a> {
         };
         let mut root = document.root;
         let model = if root.tag == "Model" { Some(root) } else { root.take_child("Model") };
-        model.ok_or_else(|| Error::content(&file, 0, "", "the file holds no `Model`", ""))
+        model.ok_or_else(|| Error::content(&file, 0, "", "the file contains no `Model`", ""))
     }
 
     /// Shapes that the file of the model attaches to its bodies, for pages; none if they cannot be had.
@@ -193,7 +193,7 @@ impl<'a> StudyModel<'a> {
         let members: Vec<Element> =
             set.iter().flat_map(|o| o.children()).filter(|e| e.tag == "FunctionBasedPath").cloned().collect();
         if members.is_empty() {
-            let message = "the file holds no `FunctionBasedPath`".to_string();
+            let message = "the file contains no `FunctionBasedPath`".to_string();
             return Err(Error::content(&file, 0, "", message, ""));
         }
         Ok(ModelOperator::ReplacePaths(members))
@@ -208,7 +208,7 @@ impl<'a> StudyModel<'a> {
 fn builtin(path: &Path, name: &str) -> Result<Document, Error> {
     let Some((_, text)) = BUILTIN.iter().find(|m| m.0 == name) else {
         let names: Vec<&str> = BUILTIN.iter().map(|m| m.0).collect();
-        let message = format!("there is no built-in model `{name}`");
+        let message = format!("no built-in model is called `{name}`");
         return Err(Error::content(path, 0, "", message, &format!("there are: {}", names.join(", "))));
     };
     let (document, log) = osim::read_document(text.as_bytes(), name);

@@ -59,7 +59,7 @@ impl SolveOptions {
         for (name, value) in positive {
             if let Some(x) = value.filter(|x| !(*x > 0.0)) {
                 let message = format!("`{name}` must be a number above zero, not {x}");
-                return Err(Error::content(path, 0, "", message, "leave it out to use the study's"));
+                return Err(Error::content(path, 0, "", message, "omit it to use the value in the study"));
             }
         }
         let meshes = self.intervals.iter().chain(&self.coarse);
@@ -69,13 +69,7 @@ impl SolveOptions {
         }
         if self.threads == Some(0) {
             let message = "at least one thread is needed, not 0";
-            return Err(Error::content(
-                path,
-                0,
-                "",
-                message,
-                "leave the number of threads out to use all cores",
-            ));
+            return Err(Error::content(path, 0, "", message, "omit the number of threads to use all cores"));
         }
         Ok(())
     }

@@ -145,6 +145,6 @@ fn quality(t: &Trajectory, solution: &Solution) -> Table {
         .row(["points in time".to_string(), t.times.len().to_string()])
         .row(["largest violation of a constraint".to_string(), number(c.constraint_violation)])
         .row(["largest violation of a bound".to_string(), number(c.bound_violation)])
-        .row(["gradient of the Lagrangian, largest entry".to_string(), number(c.dual_infeasibility)])
+        .row(["largest entry of the Lagrangian gradient".to_string(), number(c.dual_infeasibility)])
         .row(["complementarity".to_string(), number(c.complementarity)])
 }

@@ -39,8 +39,7 @@ impl fmt::Display for Distance {
         let Distance { rms, end, worst, same_for, duration, .. } = self;
         write!(
             f,
-            "simulated again: ends {end:.1e} of a state's range away ({worst}), RMS {rms:.1e}; within 1 % for {same_for:.3} of \
-             {duration:.3} s"
+            "forward simulation: final error {end:.1e} of a state's range ({worst}), RMS {rms:.1e}; within 1 % for {same_for:.3} of {duration:.3} s"
         )?;
         match &self.stopped {
             Some(why) => write!(f, "; stopped: {why}"),
@@ -55,7 +54,7 @@ pub fn simulate(base: &ModelProblem, system: &System, found: &Trajectory) -> Res
     let (Some(first), Some(&t0), Some(&tf)) =
         (found.states.rows.first(), found.times.first(), found.times.last())
     else {
-        return Err("there is no motion".into());
+        return Err("the motion is empty".into());
     };
     let n = base.num_coordinates();
     let mut x = State { time: t0, ..system.default_state.clone() };

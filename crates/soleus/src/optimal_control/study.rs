@@ -45,12 +45,12 @@ impl<'de> Deserialize<'de> for StudySource {
             Value::String(path) => return Ok(StudySource::File(path.into())),
             Value::Object(fields) => fields,
             _ => {
-                return Err(D::Error::custom("a study is the name of a file, {path, text} or {path, study}"));
+                return Err(D::Error::custom("a study is a file name, {path, text} or {path, study}"));
             }
         };
         let path = match fields.remove("path") {
             Some(Value::String(path)) => Some(PathBuf::from(path)),
-            Some(_) => return Err(D::Error::custom("`path` of a study is the name of a file")),
+            Some(_) => return Err(D::Error::custom("`path` of a study must be a file name")),
             None => None,
         };
         match (fields.remove("text"), fields.remove("study")) {
@@ -63,9 +63,7 @@ impl<'de> Deserialize<'de> for StudySource {
                 let is_moco = fields.remove("is_moco").is_some_and(|is_moco| is_moco == Value::Bool(true));
                 Ok(StudySource::Study { path: path.unwrap_or_default(), study, is_moco })
             }
-            _ => Err(D::Error::custom(
-                "a study has either `text`, a study in TOML, or `study`, what a file would say",
-            )),
+            _ => Err(D::Error::custom("a study needs either `text` (TOML) or `study` (its fields)")),
         }
     }
 }

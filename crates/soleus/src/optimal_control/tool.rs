@@ -5,7 +5,7 @@ use super::model::{StudyModel, posed};
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::{beside, required, stem_of};
-use crate::inputs::table::{Take, read_rows};
+use crate::inputs::table::{Take, read_rows, warn_of_units};
 use crate::optimal_control::problem::references;
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
@@ -118,6 +118,7 @@ impl Trial {
         model: &Model,
     ) -> Result<Table, Error> {
         let table = read_rows(cx, source, Take::Markers).map_err(|e| e.named_in(self.path()))?;
+        warn_of_units(cx, model, source, &table);
         self.operate(source, table, operators, model)
     }
 
@@ -141,8 +142,8 @@ pub fn named_table(
     property: &str,
     t: &TableSource,
 ) -> Result<(Source<Table>, Vec<TableOperator>), Error> {
-    let hint = format!("name a file in `{property}`");
-    let missing = || Error::content(path, 0, "", "a table is not named", &hint);
+    let hint = format!("give a file in `{property}`");
+    let missing = || Error::content(path, 0, "", "a table is missing", &hint);
     let file = t.file.as_ref().ok_or_else(missing)?;
     Ok((Source::File(beside(path, file)), t.operators.clone()))
 }
@@ -153,8 +154,7 @@ pub fn times(path: &Path, t: &MocoToolSetup, data: [f64; 2]) -> Result<([f64; 2]
     let (mut from, mut to) = (t.initial_time.unwrap_or(first), t.final_time.unwrap_or(last));
     let refuse = |message: String| Error::content(path, 0, "", message, "");
     if !(from >= first && to <= last) {
-        let message =
-            format!("{from} s to {to} s is asked for, but the data last from {first} s to {last} s");
+        let message = format!("{from} s to {to} s is requested, but the data span {first} s to {last} s");
         return Err(refuse(message));
     }
     if !(t.mesh_interval > 0.0) {
@@ -167,7 +167,7 @@ pub fn times(path: &Path, t: &MocoToolSetup, data: [f64; 2]) -> Result<([f64; 2]
         (from, to) = (from + 1e-3, to - 1e-3);
     }
     if !(from < to) {
-        return Err(refuse(format!("nothing lies between {from} s and {to} s")));
+        return Err(refuse(format!("there are no data between {from} s and {to} s")));
     }
     Ok(([from, to], intervals))
 }

@@ -181,7 +181,7 @@ impl Track {
         study.goals = goals;
         if self.start_from_reference {
             let Some(table) = &tracked else {
-                let message = "a start from the motion that is followed needs coordinates to follow";
+                let message = "starting from the tracked motion needs coordinates to track";
                 let hint = "in a setup file: `apply_tracked_states_to_guess` needs a `states_reference`";
                 return Err(Error::content(path, 0, "", message, hint));
             };

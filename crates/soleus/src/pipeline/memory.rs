@@ -94,8 +94,14 @@ impl StepMemory {
         cx.files.make_folder(&self.folder).map_err(failed)?;
         cx.files.lock(&file, lock).map_err(|e| match e.kind() {
             std::io::ErrorKind::WouldBlock => {
-                let message = "another run writes results here now";
-                Error::content(results, 0, "", message, "wait for it, or give `out` another folder")
+                let message = "another run is writing results to this folder";
+                Error::content(
+                    results,
+                    0,
+                    "",
+                    message,
+                    "wait until it has finished, or use another folder for `out`",
+                )
             }
             _ => failed(e),
         })

@@ -270,9 +270,24 @@ impl Run<'_> {
         request: &impl Serialize,
         work: impl FnOnce(&Context) -> Result<R, Error>,
     ) -> Result<(), Ended> {
+        let request = serde_json::to_value(request).unwrap_or_default().to_string();
+        let mut work = Some(work);
+        self.step_of_any_kind(name, &request, &mut |cx| {
+            let Some(work) = work.take() else { return Ok(()) };
+            let outcome = work(cx)?;
+            outcome.write(cx)?;
+            outcome.verdict()
+        })
+    }
+
+    fn step_of_any_kind(
+        &mut self,
+        name: &str,
+        request: &str,
+        work: &mut dyn FnMut(&Context) -> Result<(), Error>,
+    ) -> Result<(), Ended> {
         self.cx.go_on().map_err(Ended::Cancelled)?;
-        let request = serde_json::to_string(request).unwrap_or_default();
-        let result = if !self.again && self.memory.has(&self.cx, name, &request) {
+        let result = if !self.again && self.memory.has(&self.cx, name, request) {
             self.cx.note(format!("{name}: unchanged"));
             "unchanged"
         } else {
@@ -280,11 +295,7 @@ impl Run<'_> {
             self.cx.note(format!("{name}:"));
             let opened = Opened::new(self.cx.files);
             let cx = Context { files: &opened, ..self.cx }.without_model_warnings();
-            let worked = work(&cx).and_then(|outcome| {
-                outcome.write(&cx)?;
-                outcome.verdict()
-            });
-            let remembered = worked.and_then(|()| self.memory.remember(&self.cx, name, &request, &opened));
+            let remembered = work(&cx).and_then(|()| self.memory.remember(&self.cx, name, request, &opened));
             match remembered {
                 Err(e) if e.kind() == ErrorKind::Cancelled => return Err(Ended::Cancelled(e)),
                 Err(e) => return Err(self.fail(name, e)),

@@ -32,7 +32,7 @@ impl FromStr for Shard {
         let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match numbers {
             Some((part, of)) if (1..=of).contains(&part) => Ok(Shard { part, of }),
-            _ => Err("expected a part and how many there are: 1/8 is the first of eight".into()),
+            _ => Err("expected PART/PARTS, such as 1/8 for the first of eight".into()),
         }
     }
 }
@@ -54,7 +54,7 @@ impl ArrayScript {
         let job: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let text = format!(
             "#!/bin/sh\n\
-             # Runs a pipeline as an array of {parts} jobs. A job that is stopped goes on from its last step when it is run again.\n\
+             # Runs a pipeline as an array of {parts} jobs. A stopped job continues from its last step when it is run again.\n\
              #SBATCH --job-name={job}\n\
              #SBATCH --array=1-{parts}\n\
              #SBATCH --cpus-per-task=4\n\

@@ -139,6 +139,7 @@ impl Run<'_> {
             mass_sd: s.mass_sd.unwrap_or(usual.mass_sd),
             mass_center_sd: s.mass_center_sd.unwrap_or(usual.mass_center_sd),
             load_offset_sd: s.load_offset_sd.unwrap_or(usual.load_offset_sd),
+            load_gain_sd: s.load_gain_sd.unwrap_or(usual.load_gain_sd),
             load_delay_sd: s.load_delay_sd.unwrap_or(usual.load_delay_sd),
             marker_offset_sd: s.marker_offset_sd.unwrap_or(usual.marker_offset_sd),
             from: trial.from,
@@ -441,7 +442,7 @@ fn scaling(cx: &Context, s: &Scale, home: &Path, file: &Path) -> Result<Scaling,
     let at = |f: &Option<PathBuf>| f.as_ref().map(|f| home.join(f));
     if let Some(path) = at(&s.setup) {
         let Setup::Scale(job) = setup::read(cx, &path)? else {
-            return Err(Error::content(&path, 0, "", "the file holds no ScaleTool", ""));
+            return Err(Error::content(&path, 0, "", "the file contains no ScaleTool", ""));
         };
         let mut request = Scaling::from_setup(&path, &job)?;
         if let Some(model) = at(&s.model) {
@@ -490,8 +491,8 @@ fn tell_margins(cx: &Context, file: &Path, table: &Table, range: [Option<f64>; 2
     // A trial that is used from end to end has nothing more; one that is cut was cut too close.
     let short = |cut: bool, left: f64| cut && left < 0.5 * memory;
     if short(range[0].is_some(), from - first) || short(range[1].is_some(), last - to) {
-        let message = format!("the filter sees {memory:.2} s on either side; the trial ends sooner");
-        cx.warn(file, message, "angles and moments next to that end are less certain");
+        let message = format!("the filter needs {memory:.2} s on either side, but the trial is shorter");
+        cx.warn(file, message, "angles and moments near that end are less accurate");
     }
 }
 

@@ -1,11 +1,10 @@
 //! The walk of least effort at a given speed: nothing is tracked.
 
 use crate::error::Error;
-use soleus_control::continuation::{Fading, Outcome, solve_fading};
+use soleus_control::continuation::{Fading, Outcome, Seen, solve_fading_seen};
 use soleus_control::gait::{Duration, Effort, GaitCycle, Planar, Symmetry};
 use soleus_control::{Bounds, Scheme, Settings, Trajectory};
-use soleus_optimization::nlp::{Iteration, Options};
-use std::ops::ControlFlow;
+use soleus_optimization::nlp::Options;
 
 /// Allowed durations of half a cycle, s.
 const HALF: [f64; 2] = [0.3, 0.9];
@@ -26,8 +25,8 @@ pub fn predicted_cycle(walker: &Planar, speed: f64) -> GaitCycle {
     }
 }
 
-/// Told of the price of the reserves and of every iteration; says whether to go on.
-pub type Watch<'a> = dyn FnMut(f64, &Iteration<'_>) -> ControlFlow<()> + 'a;
+/// Told of the price of the reserves, of every iteration and of what reads its motion; says whether to go on.
+pub type Watch<'a> = Seen<'a>;
 
 /// Solves on meshes of so many intervals of half a cycle, one after the other, reserves fading on the first.
 pub fn predict(
@@ -53,7 +52,7 @@ pub fn predict(
             max_iterations: MOST_ITERATIONS,
             ..Options::with_tolerance(1e-4)
         };
-        let outcome = solve_fading(&problem, &settings, &fading, &guess, &options, watch)
+        let outcome = solve_fading_seen(&problem, &settings, &fading, &guess, &options, watch)
             .map_err(|e| fail(e.to_string()))?;
         iterations += outcome.iterations;
         guess = outcome.trajectory.clone();

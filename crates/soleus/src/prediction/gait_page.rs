@@ -16,7 +16,7 @@ pub fn page(found: &PredictedGait, walker: &Walker, geometry: Vec<Shape>) -> Str
     let animation = recorder.finish();
     let title = format!("{} at {} m/s", found.study.setup.name, significant(found.speed, 3));
     let mut report = Report::new(title)
-        .text("No measured data were tracked: this is the periodic motion at the given speed that needs the least effort.")
+        .text("No measured data were tracked: this is the periodic motion of minimum effort at the given speed.")
         .animation(&animation);
     let mut table = Table::new("Gait", ["quantity", "value"])
         .row(["cycle, s".to_string(), significant(cycle.duration(), 4)])

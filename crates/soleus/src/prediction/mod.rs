@@ -28,11 +28,13 @@ use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, Progress};
 use crate::error::Error;
 use crate::inputs::model::compile;
+use crate::optimal_control::run::progress::tell_motion;
 use crate::source::ModelSource;
 use serde::{Deserialize, Serialize};
 use soleus_control::continuation::{self, Fading};
 use soleus_control::gait::Planar;
 use soleus_control::musculoskeletal::ModelProblem;
+use soleus_control::transcription::StatesReader;
 use soleus_dynamics::Options;
 use soleus_model::{Document, Model};
 use soleus_optimization::nlp::{Iteration, Status};
@@ -123,22 +125,23 @@ impl PredictWalk {
     pub fn run(&self, cx: &Context) -> Result<PredictedWalk, Error> {
         let file = Path::new(GAIT_FILE);
         if !(SPEEDS[0]..=SPEEDS[1]).contains(&self.speed) {
-            let message = format!("the model does not walk at {} m/s", self.speed);
+            let message = format!("{} m/s is outside the speeds of this model", self.speed);
             return Err(Error::content(file, 0, "", message, "choose a speed from 0.5 to 2 m/s"));
         }
         let walker = walker(model()?)?;
         let cycle = predicted_cycle(&walker, self.speed);
         cx.note(format!(
-            "planar walker, 9 coordinates, 16 muscles: the minimum-effort walk at {} m/s, from straight lines",
+            "planar walker, 9 coordinates, 16 muscles: minimum-effort walk at {} m/s from a straight-line guess",
             self.speed
         ));
         let begun = cx.monitor.seconds();
         let start = walker.straight_line(self.speed, START.0, START.1, true);
         let fading = Fading::new(walker.reserves());
         let mut count = 0;
-        let mut watch = |price: f64, i: &Iteration<'_>| {
+        let mut watch = |price: f64, i: &Iteration<'_>, motion: &mut StatesReader| {
             count += 1;
             tell(cx, count, price, i);
+            tell_motion(cx, motion, i);
             if cx.monitor.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let mut outcome = predict(&walker, &cycle, &start, &fading, &MESHES, &mut watch)?;
@@ -149,7 +152,7 @@ impl PredictWalk {
             let word = |o: Option<f64>| o.map_or("not solved".to_string(), |o| format!("objective {o:.4}"));
             let both = [objective(&outcome), objective(&other)];
             cx.note(format!(
-                "from straight lines: {}; by continuation from {EASY_SPEED} m/s: {}; the better one is kept",
+                "from a straight-line guess: {}; by continuation from {EASY_SPEED} m/s: {}; the better one is kept",
                 word(both[0]),
                 word(both[1])
             ));
@@ -170,9 +173,7 @@ impl PredictWalk {
         let walk = Walk::new(&walker, &cycle, &outcome.trajectory);
         let text = [
             format!(
-                "Nobody told this model how to walk. It was asked to repeat itself, to move at {} m/s with the trunk upright, and \
-                 to spare its muscles. Soleus found this walk in {seconds:.1} s, {} iterations, from a start in which everything \
-                 moves on straight lines.",
+                "This walk was predicted without any measured motion: it is periodic, has a speed of {} m/s, and minimises the effort of the muscles and the tilt of the trunk. Soleus found it in {seconds:.1} s, {} iterations, from a straight-line initial guess.",
                 self.speed, outcome.iterations
             ),
             "Model: trunk and two legs in a plane, 9 coordinates, 16 muscles (van den Bogert and Ackermann, published \
@@ -217,7 +218,7 @@ fn by_continuation(walker: &Planar, speed: f64, watch: &mut Watch) -> Result<con
 fn tell(cx: &Context, count: usize, price: f64, i: &Iteration<'_>) {
     let help = match price {
         0.0 => "without help".to_string(),
-        p => format!("helped at price {p}"),
+        p => format!("with temporary forces, penalty {p}"),
     };
     let detail = format!("{help}, objective {:.4e}, violation {:.1e}", i.objective, i.constraint_violation);
     let (what, done) = ("iterations", count as f64);

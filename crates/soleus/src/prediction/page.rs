@@ -146,7 +146,8 @@ pub fn page(
             "largest violation of an equation".to_string(),
             format!("{:.1e}", outcome.solution.certificate.constraint_violation),
         ]);
-    report = report.table(steps).table(cost).heading("Beside Winter (1991): mean ± 1 standard deviation");
+    report =
+        report.table(steps).table(cost).heading("Compared with Winter (1991): mean ± 1 standard deviation");
 
     let data = winter.leg(60);
     let percent = walk.percent();

@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// Speeds that can be asked for, m/s.
 const SPEEDS: [f64; 2] = [0.1, 6.0];
 
-/// A speed at which walks are found from straight lines most surely, m/s; other speeds are reached from there, too.
+/// A speed at which walks are found from a straight-line guess most surely, m/s; other speeds are reached from there, too.
 const EASY_SPEED: f64 = 1.3;
 
 /// Longest step of the speed on the way from there, m/s.
@@ -170,7 +170,7 @@ impl Predict {
         let path = self.model.path().to_path_buf();
         let speed = self.speed.unwrap_or(if self.run { RUN_SPEED } else { EASY_SPEED });
         if !(SPEEDS[0]..=SPEEDS[1]).contains(&speed) {
-            let message = format!("{speed} m/s is not a speed of a gait");
+            let message = format!("{speed} m/s is not a valid gait speed");
             return Err(Error::content(&path, 0, "", message, "choose a speed from 0.1 to 6 m/s"));
         }
         let mut parts = self.parts.clone();
@@ -279,7 +279,7 @@ impl Predict {
         }
     }
 
-    /// Solves from straight lines, and where that fails or another speed than the easiest is asked for, by continuation from there; keeps
+    /// Solves from a straight-line guess, and where that fails or another speed than the easiest is asked for, by continuation from there; keeps
     /// the better one.
     fn best(
         &self,
@@ -295,7 +295,7 @@ impl Predict {
         };
         let direct = solve(study.clone())?;
         let objective = |s: &Solution| s.is_solved().then(|| s.objective());
-        ways.push(("from straight lines".into(), objective(&direct)));
+        ways.push(("from a straight-line guess".into(), objective(&direct)));
         let steps = ((speed - EASY_SPEED).abs() / SPEED_STEP).ceil();
         let is_far = steps >= 1.0 || self.slope_deg != 0.0;
         if cx.monitor.is_cancelled() || self.run || !is_far {
@@ -364,14 +364,14 @@ impl Predict {
         let base = ModelProblem::new(Arc::new(model), Arc::new(system));
         let walker = Walker::new(base).map_err(|e| {
             let hint = match &e {
-                NoLegs::NoContact if !self.add_feet => "--add-feet puts contact spheres under heels and toes",
+                NoLegs::NoContact if !self.add_feet => "--add-feet adds contact spheres under heels and toes",
                 _ => "a gait needs two legs named `_r` and `_l`, x forward and y up",
             };
             Error::content(&path, 0, "", e.to_string(), hint)
         })?;
         if !walker.mirror.one_sided.is_empty() && !self.whole {
             let message = format!("no counterpart on the other side: {}", walker.mirror.one_sided.join(", "));
-            return Err(Error::content(&path, 0, "", message, "ask for a whole cycle: --whole"));
+            return Err(Error::content(&path, 0, "", message, "use a whole cycle: --whole"));
         }
         let mut free = added.free;
         for text in &self.free {
@@ -466,7 +466,7 @@ impl Predict {
                 let near = nearest_hint("name", name, EFFORTS.iter().map(|e| e.0));
                 let all: Vec<&str> = EFFORTS.iter().map(|e| e.0).collect();
                 let hint = if near.is_empty() { format!("there are: {}", all.join(", ")) } else { near };
-                refuse(format!("there is no effort `{name}`"), &hint)
+                refuse(format!("unknown effort `{name}`"), &hint)
             })?;
             let weight = match weight.map(|w| w.parse::<f64>()) {
                 None => known.1,
@@ -496,7 +496,7 @@ impl Predict {
         });
         let Some((component, property, bounds)) = parts.filter(|p| p.2[0] < p.2[1]) else {
             let hint = "write COMPONENT.PROPERTY=LOWER,UPPER: --free ankle_spring_r.stiffness=0,300";
-            return Err(refuse(format!("`{text}` does not say what to find"), hint));
+            return Err(refuse(format!("`{text}` does not name a property to optimise"), hint));
         };
         let names = || {
             model.forces.iter().map(|f| f.name.as_str()).chain(model.bodies.iter().map(|b| b.name.as_str()))

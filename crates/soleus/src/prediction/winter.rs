@@ -30,14 +30,14 @@ impl Winter {
             Error::content(Path::new(FILE), line, "", message, "")
         };
         let found = CADENCES.iter().find(|c| c.0 == cadence);
-        let &(_, speed, cycle) = found.ok_or_else(|| bad(0, "there is no such cadence"))?;
+        let &(_, speed, cycle) = found.ok_or_else(|| bad(0, "unknown cadence"))?;
         let mut columns = vec![Vec::new(); 10];
         for (i, line) in TEXT.lines().enumerate() {
             let Some(rest) = line.strip_prefix(cadence).and_then(|r| r.strip_prefix(',')) else { continue };
             let numbers: Result<Vec<f64>, _> = rest.split(',').map(|w| w.trim().parse::<f64>()).collect();
-            let numbers = numbers.map_err(|_| bad(i, "a number is expected"))?;
+            let numbers = numbers.map_err(|_| bad(i, "expected a number"))?;
             if numbers.len() != 11 {
-                return Err(bad(i, "eleven numbers are expected"));
+                return Err(bad(i, "expected eleven numbers"));
             }
             columns.iter_mut().zip(&numbers[1..]).for_each(|(c, &v)| c.push(v));
         }

@@ -118,13 +118,7 @@ impl ResidualElimination {
         let path = self.motion.path();
         let Some(loads_file) = self.loads.as_deref() else {
             let hint = "give measured loads: a table of force plates or an ExternalLoads file (--loads)";
-            return Err(Error::content(
-                path,
-                0,
-                "",
-                "without loads every motion on the ground has residuals",
-                hint,
-            ));
+            return Err(Error::content(path, 0, "", "residuals cannot be eliminated without loads", hint));
         };
         let forces = loads::read(cx, &model, Some(loads_file), Path::new(""), Some(&self.motion))?;
         let table = read_in_order(cx, &self.motion, Take::Markers)?;
@@ -165,10 +159,10 @@ impl ResidualElimination {
             .map_err(|e| self.failed(&model, &e))?;
         cx.go_on()?;
         for name in &found.at_default {
-            log.warn(0, "", format!("no column for coordinate `{name}`: it stays at its default value"), "");
+            log.warn(0, "", format!("no column for coordinate `{name}`: its default value is used"), "");
         }
         for name in &found.unknown_forces {
-            log.warn(0, "", format!("there is no force or group `{name}` to leave out"), "");
+            log.warn(0, "", format!("no force or group is called `{name}`"), "");
         }
         let unfiltered = [f64::NEG_INFINITY, f64::INFINITY];
         let after = self.residuals(&model, &forces, &found.motion, None, unfiltered)?;
@@ -209,14 +203,14 @@ impl ResidualElimination {
         let path = self.motion.path();
         let hint = match e {
             Failed::Motion(inverse_dynamics::Error::NoCoordinates) => {
-                "columns are named after coordinates, such as knee_angle".to_string()
+                "columns must be named after coordinates, such as knee_angle".to_string()
             }
             Failed::Motion(inverse_dynamics::Error::Missing { .. }) => GAP_HINT.to_string(),
             Failed::NoSuchCoordinate { name } => {
                 nearest_hint("coordinate", name, model.coordinates.iter().map(|c| c.name.as_str()))
             }
             Failed::Count { .. } | Failed::Singular { .. } => {
-                "name as many coordinates as the root has equations, with --translations and --back"
+                "give as many coordinates as the root has equations, with --translations and --back"
                     .to_string()
             }
             _ => String::new(),
@@ -325,7 +319,7 @@ impl Outcome for MotionWithoutResiduals {
             return Ok(());
         }
         let message = format!(
-            "the initial values did not converge: {} iterations, cost {:.4}; the motion has no residuals, but may not be the nearest",
+            "the initial values did not converge: {} iterations, cost {:.4}; the motion has no residuals but may not be the closest one",
             self.found.iterations, self.found.cost[1]
         );
         Err(Error::NotSolved { message })

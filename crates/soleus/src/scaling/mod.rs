@@ -249,13 +249,11 @@ impl Scaling {
             output: self.output.clone(),
         };
         match &self.factors {
-            None => {
-                cx.note("the model is not scaled: the setup has no ModelScaler, or one that does not apply")
-            }
+            None => cx.note("the model is not scaled: the setup has no ModelScaler, or `apply` is false"),
             Some(settings) => self.scale(cx, path, settings, &mut result)?,
         }
         match &self.placing {
-            None => cx.note("markers keep their places"),
+            None => cx.note("markers are not moved"),
             Some(settings) => {
                 let mut settings = settings.clone();
                 if settings.tasks.is_empty() && settings.task_file.is_none() {
@@ -279,15 +277,15 @@ impl Scaling {
         let own: Vec<String> =
             markers_of(document).unwrap_or_default().iter().map(|e| e.name().to_string()).collect();
         if own.is_empty() {
-            let message = "the model has no markers to scale by";
-            let hint = "put a marker set on it (--marker-set), or take a model that has one";
+            let message = "the model has no markers for scaling";
+            let hint = "add a marker set (--marker-set), or use a model with markers";
             return Err(Error::content(self.model.path(), 0, "", message, hint));
         }
         for [lab, marker] in &self.map {
             let complain = |name: &str, list: &[String], what: &str| {
                 if !list.iter().any(|n| n == name) {
                     let hint = nearest_hint(what, name, list.iter().map(String::as_str));
-                    cx.warn(source.path(), format!("`{lab}={marker}`: there is no {what} `{name}`"), &hint);
+                    cx.warn(source.path(), format!("`{lab}={marker}`: no {what} is called `{name}`"), &hint);
                 }
             };
             complain(lab, table.labels(), "marker of the data");
@@ -297,11 +295,11 @@ impl Scaling {
         if found.same == 0 && found.renamed.is_empty() {
             let sample = |names: &[String]| names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
             let message = format!(
-                "no marker of the data is known: the data have {}, …; the model has {}, …",
+                "the data and the model have no marker in common: the data have {}, …; the model has {}, …",
                 sample(table.labels()),
                 sample(&own)
             );
-            return Err(Error::content(source.path(), 0, "", message, "name them with --map LAB=MODEL"));
+            return Err(Error::content(source.path(), 0, "", message, "map them with --map LAB=MODEL"));
         }
         // All at once, as a new name may be the old one of another marker.
         for (k, [old, _]) in found.renamed.iter().enumerate() {
@@ -314,17 +312,17 @@ impl Scaling {
         }
         if !found.renamed.is_empty() {
             let list: Vec<String> = found.renamed.iter().map(|[m, d]| format!("{d} = {m}")).collect();
-            cx.note(format!("markers named as in the data: {}", list.join(", ")));
+            cx.note(format!("markers renamed as in the data: {}", list.join(", ")));
         }
         let mut log = Diagnostics::new(source.path().display().to_string());
         for name in &found.unknown {
             let near = soleus_model::nearest_name(name, found.missing.iter().map(String::as_str), 3);
             let near = near.map_or(String::new(), |n| format!("; the nearest is `{n}`"));
-            cx.note(format!("marker `{name}` is not on the model{near}"));
+            cx.note(format!("marker `{name}` is not in the model{near}"));
         }
         if !found.unknown.is_empty() {
             let message = format!("{} markers of the data are not used", found.unknown.len());
-            log.warn(0, "", message, "name those that the model has with --map LAB=MODEL");
+            log.warn(0, "", message, "map those that the model has with --map LAB=MODEL");
             cx.report(&log);
         }
         Ok(())
@@ -334,7 +332,7 @@ impl Scaling {
     fn sizes(&self, cx: &Context, settings: &FactorSettings, result: &ScaledModel) -> Result<Sizes, Error> {
         let Some(source) = &settings.markers else {
             let hint = "give the markers of a static trial";
-            return Err(Error::content(self.model.path(), 0, "", "there are no markers to scale by", hint));
+            return Err(Error::content(self.model.path(), 0, "", "there are no markers for scaling", hint));
         };
         let (markers, _) = read_markers(&cx.with_monitor(&Silent), source)?;
         let file = source.path();
@@ -344,38 +342,40 @@ impl Scaling {
         let sizes = fit_sizes(&result.document, &markers, range, usual).map_err(wrong)?;
         let mut log = Diagnostics::new(file.display().to_string());
         for s in sizes.segments.iter().filter(|s| s.factors.iter().any(|f| !(0.5..=2.0).contains(f))) {
-            let message = format!("`{}` would be scaled by {:.3?}", s.bodies.join("`, `"), s.factors);
+            let message = format!("the factors of `{}` would be {:.3?}", s.bodies.join("`, `"), s.factors);
             let hint = "check the unit of the marker file, and that its markers are named as on the model";
             log.warn(0, "", message, hint);
         }
         if !sizes.converged {
-            log.warn(0, "", "sizes and pose did not settle", "check the names of the markers (--map)");
+            log.warn(
+                0,
+                "",
+                "scale factors and pose did not converge",
+                "check the names of the markers (--map)",
+            );
         }
         cx.report(&log);
-        cx.note(format!("sizes from {} markers: RMS {:.1} mm", sizes.weights.len(), 1e3 * sizes.rms));
+        cx.note(format!("scale factors from {} markers: RMS {:.1} mm", sizes.weights.len(), 1e3 * sizes.rms));
         Ok(sizes)
     }
 
     fn check(&self, path: &Path) -> Result<(), Error> {
         if let Some(h) = self.height.filter(|h| !(0.3..3.0).contains(h)) {
-            let message = format!("a subject is not {h} m tall");
+            let message = format!("{h} m is not a valid height");
             return Err(Error::content(path, 0, "", message, "give the height in meters, such as 1.80"));
         }
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         if let Some(mass) = self.mass.filter(|m| !(*m > 0.0 && m.is_finite())) {
-            return wrong(
-                format!("a subject does not have a mass of {mass} kg"),
-                "give a positive number of kg",
-            );
+            return wrong(format!("{mass} kg is not a valid mass"), "give a positive number of kg");
         }
         for m in self.factors.iter().flat_map(|f| &f.manual) {
             if !m.scales.iter().all(|x| *x > 0.0 && x.is_finite()) {
                 let message = format!("the factors of `{}` are {:?}", m.segment, m.scales);
-                return wrong(message, "factors are numbers above zero: 1 keeps the size");
+                return wrong(message, "factors must be positive; 1 keeps the size");
             }
         }
         if self.asked_in.is_some() && self.output == ScalingOutput::default() {
-            return wrong("the setup asks for no output".to_string(), "give an output_model_file");
+            return wrong("the setup has no output".to_string(), "give an output_model_file");
         }
         Ok(())
     }
@@ -396,7 +396,7 @@ impl Scaling {
         let factors = factors(cx, path, settings, (&result.model, model_path), start)?;
         if factors.0.iter().skip(1).all(|f| *f == vec3(1.0, 1.0, 1.0)) {
             let hint = "give markers of a static trial, marker pairs (--measurements) or factors (--factor)";
-            cx.warn(path, "scaling changed nothing: all factors are 1", hint);
+            cx.warn(path, "scaling had no effect: all factors are 1", hint);
         }
         let options = ScaleOptions {
             preserve_mass_distribution: settings.preserve_mass_distribution,
@@ -485,7 +485,7 @@ impl Outcome for ScaledModel {
 fn marker_set(cx: &Context, path: &Path) -> Result<Vec<Element>, Error> {
     let (document, log) = setup::upgraded(cx, path)?;
     let document = cx.settle(path, Some(document), log)?;
-    let wrong = || Error::content(path, document.root.line, "", "the file holds no `MarkerSet`", "");
+    let wrong = || Error::content(path, document.root.line, "", "the file contains no `MarkerSet`", "");
     markers_of(&document).ok_or_else(wrong)
 }
 
@@ -535,7 +535,7 @@ fn factors(
                     if !factors.set(model, &m.segment, m.scales.map(Some)) {
                         let names = model.bodies.iter().map(|b| b.name.as_str());
                         let hint = nearest_hint("body of the model", &m.segment, names);
-                        cx.warn(path, format!("there is no body `{}` to scale", m.segment), &hint);
+                        cx.warn(path, format!("no body is called `{}`", m.segment), &hint);
                     }
                 }
             }
@@ -569,7 +569,7 @@ fn report_measurements(
                 log.warn(0, "", format!("measurement `{}` gives the factor {factor:.3}", m.name), hint);
             }
         } else {
-            log.warn(0, "", format!("measurement `{}` is left out: a marker is missing", m.name), "");
+            log.warn(0, "", format!("measurement `{}` is skipped: a marker is missing", m.name), "");
         }
         for name in &m.not_in_model {
             let near = model.markers.iter().map(|m| m.name.as_str());
@@ -618,11 +618,18 @@ fn place(
     let range = range(file, settings.from, settings.to)?;
     let wrong = |e: soleus_tools::scale::Error| Error::content(file, 0, "", e.to_string(), "");
     // Marker pairs are measured in a trial in which the subject stands, as in OpenSim; markers alone work in any trial.
-    let placed = if scaled.sizes.is_some() {
+    let placed = if let Some(sizes) = &scaled.sizes {
         let (placed, frames) =
-            place_markers_in_motion(document, &markers, range, &tasks, limit).map_err(wrong)?;
+            place_markers_in_motion(document, &markers, range, &tasks, &sizes.displaced_arms, limit)
+                .map_err(wrong)?;
+        if !sizes.displaced.is_empty() {
+            let names: Vec<&str> = sizes.displaced.iter().map(|(n, _)| n.as_str()).collect();
+            cx.note(format!("arms are raised: {} have a low weight", names.join(", ")));
+        }
         if frames > 1 {
-            cx.note(format!("the subject moves: markers are placed at their mean over {frames} poses"));
+            cx.note(format!(
+                "the subject moves: markers are placed at their mean position over {frames} poses"
+            ));
         }
         placed
     } else {
@@ -649,15 +656,14 @@ fn report_placement(cx: &Context, file: &Path, p: &Placed) {
             1e3 * p.fit.rms,
             1e3 * d
         );
-        log.warn(0, "", message, "check the markers on the model, and the unit and axes of the data");
+        log.warn(0, "", message, "check the markers of the model, and the unit and axes of the data");
     }
     if !p.removed.is_empty() {
-        let message =
-            format!("markers of the model that the data lack were removed: {}", p.removed.join(", "));
+        let message = format!("markers without data were removed from the model: {}", p.removed.join(", "));
         log.warn(0, "", message, "");
     }
     for name in &p.not_seen {
-        log.warn(0, "", format!("marker `{name}` is not seen in the static pose, and was not moved"), "");
+        log.warn(0, "", format!("marker `{name}` is not visible in the static pose and was not moved"), "");
     }
     for (name, d) in &p.restless {
         log.warn(0, "", format!("marker `{name}` moves by {:.1} mm during the static trial", 1e3 * d), "");

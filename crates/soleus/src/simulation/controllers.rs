@@ -29,7 +29,7 @@ pub fn controllers(
     let labels = control_labels(model, system);
     for p in std::mem::take(&mut controls.pending) {
         let Some(file) = p.file else {
-            let message = format!("controller {} names no controls_file and sets nothing", p.controller);
+            let message = format!("controller {} has no controls_file and no effect", p.controller);
             cx.warn(path, message, "");
             continue;
         };
@@ -84,7 +84,7 @@ fn add_control_set(
     };
     for (name, line, course) in list {
         let Some(control) = control_of(labels, &name) else {
-            let hint = "take it out, or add the actuator to the model: force_set_files";
+            let hint = "remove it, or add the actuator to the model: force_set_files";
             let message = format!("control `{name}` is not an actuator of the model");
             return Err(Error::content(path, line, "", message, hint));
         };
@@ -94,7 +94,7 @@ fn add_control_set(
                 match ControlNodes::new(times, values, use_steps, extrapolate) {
                     Some(nodes) => controls.add_nodes(control, nodes),
                     None => {
-                        let message = format!("control `{name}`: times do not rise, or there are none");
+                        let message = format!("control `{name}`: the times do not increase, or are missing");
                         return Err(Error::content(path, line, "", message, ""));
                     }
                 }

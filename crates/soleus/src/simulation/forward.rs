@@ -232,8 +232,8 @@ fn add_correctors(path: &Path, model: &mut Model) -> Result<(), Error> {
     let enabled = |c: &&Controller| c.enabled;
     for c in model.controllers.iter().filter(enabled) {
         if let ControllerKind::Other = c.kind {
-            let message = format!("controller `{}` is a `{}`, which cannot be run", c.name, c.class);
-            let hint = "disable it, or take it out of the setup";
+            let message = format!("controller `{}` is a `{}`, which is not supported", c.name, c.class);
+            let hint = "disable it, or remove it from the setup";
             return Err(Error::content(path, 0, &c.path, message, hint));
         }
     }
@@ -278,8 +278,7 @@ fn add_corrections(
     for c in model.controllers.iter().filter(|c| c.enabled) {
         let ControllerKind::Correction { kp, kv } = c.kind else { continue };
         let Some(states) = states else {
-            let message =
-                format!("controller `{}` follows the states of `states_file`, which is not given", c.name);
+            let message = format!("controller `{}` tracks `states_file`, which is not given", c.name);
             return Err(Error::content(path, 0, &c.path, message, ""));
         };
         for (i, coordinate) in model.coordinates.iter().enumerate() {
@@ -297,7 +296,7 @@ fn add_corrections(
                 ControlNodes::new(states.times().to_vec(), states.columns()[column].clone(), false, true)
             };
             let (Some(value), Some(speed)) = (nodes("value"), nodes("speed")) else {
-                let message = format!("the states file has no motion of `{}` to follow", coordinate.name);
+                let message = format!("the states file has no column for `{}`", coordinate.name);
                 return Err(Error::content(path, 0, &c.path, message, ""));
             };
             let optimal_force = actuator.optimal_force;

@@ -71,11 +71,12 @@ impl Plan {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let duration = self.t_end - t0;
         if !positive(duration) {
-            let message = format!("no time is left to simulate from {t0} s to {} s", self.t_end);
+            let message =
+                format!("the end of the simulation, {} s, is not after its start, {t0} s", self.t_end);
             return wrong(message, "give an end after the start");
         }
         if let Some(interval) = self.interval.filter(|i| !positive(*i)) {
-            let hint = "give a positive number of seconds, or none for a row for every step";
+            let hint = "give a positive number of seconds, or omit it for a row per step";
             return wrong(format!("the time between rows (interval) cannot be {interval}"), hint);
         }
         if !positive(self.step) {
@@ -84,23 +85,24 @@ impl Plan {
         }
         if !positive(self.options.accuracy) {
             let hint = "give a positive number, such as 1e-5";
-            return wrong(
-                format!("{} is not a valid error to allow per step (accuracy)", self.options.accuracy),
-                hint,
-            );
+            return wrong(format!("{} is not a valid accuracy", self.options.accuracy), hint);
         }
         let [least, most] = [self.options.min_step, self.options.max_step];
         if !(most > 0.0 && least >= 0.0) {
-            let message = format!("there is no step from {least} s to {most} s (minimum_step, maximum_step)");
-            return wrong(message, "give a positive longest step, and a shortest one that is not negative");
+            let message =
+                format!("the step range {least} s to {most} s is not valid (minimum_step, maximum_step)");
+            return wrong(message, "give a positive maximum step, and a minimum step that is not negative");
         }
         match self.deadline {
             Some(s) if !(s >= 0.0) => {
-                let hint = "give a number of seconds, or none to wait as long as it takes";
+                let hint = "give a number of seconds, or omit it for no deadline";
                 return wrong(format!("the deadline cannot be {s}"), hint);
             }
             Some(_) if cx.monitor.seconds().is_none() => {
-                return wrong("a deadline needs a clock, and there is none".to_string(), "leave it out");
+                return wrong(
+                    "a deadline needs a clock, which is not available here".to_string(),
+                    "leave it out",
+                );
             }
             _ => {}
         }
@@ -111,9 +113,9 @@ impl Plan {
             Some(between) if between < least => {
                 let rows = duration / between;
                 let message = format!(
-                    "a row every {between} s makes {rows:.1e} rows of {dim} numbers, more than memory holds"
+                    "a row every {between} s gives {rows:.1e} rows of {dim} values, which do not fit in memory"
                 );
-                wrong(message, &format!("keep fewer rows: an interval of {:.1e} s or longer", 2.0 * least))
+                wrong(message, &format!("use an interval of {:.1e} s or longer", 2.0 * least))
             }
             _ => Ok(()),
         }
@@ -282,7 +284,7 @@ impl Motion {
         cx.note(line);
         if s.inaccurate > 0 {
             let message = format!(
-                "{} steps of the smallest size missed the error tolerance and were taken all the same",
+                "{} steps of minimum size exceeded the error tolerance and were accepted",
                 s.inaccurate
             );
             cx.warn(path, message, "");
@@ -296,16 +298,15 @@ impl Motion {
             (End::Stopped(stop), _) => (stop.to_string(), stop.component()),
             (_, Some(Interruption::Cancelled)) => {
                 let to = saved.map_or(String::new(), |s| format!(" is in {}", s.display()));
-                return Err(Error::Cancelled { saved: format!("everything up to t = {time} s{to}") });
+                return Err(Error::Cancelled { saved: format!("results up to t = {time} s{to}") });
             }
             (_, Some(Interruption::Late(s))) => {
-                (format!("the deadline of {s} s passed when t = {time} s was reached"), self.limiting)
+                (format!("the deadline of {s} s was reached at t = {time} s"), self.limiting)
             }
             (_, Some(Interruption::Full)) => {
                 let (rows, dim) = (self.rows.len(), self.rows.dim());
                 let message = format!(
-                    "no more rows fit into memory when t = {time} s was reached: {rows} rows of {dim} numbers; \
-                     keep fewer of them with --interval"
+                    "memory is full at t = {time} s: {rows} rows of {dim} values; keep fewer rows with --interval"
                 );
                 (message, self.limiting)
             }
@@ -314,8 +315,7 @@ impl Motion {
         if matches!(self.outcome.end, End::Stopped(Stop::Singular { .. }))
             && !system.constraints.list.is_empty()
         {
-            message += "; constraints that repeat each other do that to implicit methods, and nothing to explicit ones: \
-                        --method dopri5";
+            message += "; redundant constraints can cause this with implicit methods; try an explicit one: --method dopri5";
         }
         let through = self.at_fault.map(|f| format!(", through {}", model.forces[f].path));
         let blame = blame.map(|c| state_name(model, system, c) + through.as_deref().unwrap_or(""));

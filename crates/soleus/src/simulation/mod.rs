@@ -114,7 +114,7 @@ impl Simulation {
         let path = self.model.path();
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         if !(self.duration > 0.0) || !self.duration.is_finite() {
-            let message = format!("the duration cannot be {} s", self.duration);
+            let message = format!("{} s is not a valid duration", self.duration);
             return wrong(message, "give a positive number of seconds");
         }
         if let Some(e) = self.excitation.filter(|e| !e.is_finite()) {
@@ -123,7 +123,7 @@ impl Simulation {
         let analyses = match outputs::analyses(&self.outputs) {
             Ok(list) => list,
             Err(word) => {
-                let message = format!("outputs: `{word}` is not known");
+                let message = format!("unknown output `{word}`");
                 return wrong(message, outputs::KNOWN);
             }
         };

@@ -3,7 +3,7 @@
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 
 /// What is known, as a hint.
-pub const KNOWN: &str = "name some of kinematics, bodies, forces, actuators, muscles, joint-reactions and probes, or outputs of components, \
+pub const KNOWN: &str = "choose from kinematics, bodies, forces, actuators, muscles, joint-reactions and probes, or outputs of components, \
     such as /forceset/soleus|tendon_force";
 
 /// The analyses that a list of words and paths of outputs stands for; the word or path that is not known.

@@ -53,7 +53,8 @@ pub fn set_from_row(
     }
     if let Some(first) = missing.first() {
         let (have, all) = (2 * n + x.z.len() - missing.len(), 2 * n + x.z.len());
-        let message = format!("{have} of {all} states given; the others, {first} first, keep their defaults");
+        let message =
+            format!("{have} of {all} states are given; default values are used for the others ({first}, …)");
         cx.warn(path, message, "");
     }
 }
@@ -70,7 +71,7 @@ pub fn assemble(
     }
     let done = Assembler::new(model, system).solve_assembly(system, x, ws);
     done.map(|_| ())
-        .map_err(|e| Error::content(path, 0, "", e.to_string(), "start from another pose: --initial"))
+        .map_err(|e| Error::content(path, 0, "", e.to_string(), "start from another state: --initial"))
 }
 
 /// Puts fibers in equilibrium with their tendons; warns where there is none.

@@ -57,7 +57,8 @@ struct Varied {
 type MuscleNumber = fn(&mut Muscle) -> &mut f64;
 
 /// How a copy gets a number.
-enum Number {
+#[derive(Clone)]
+pub(super) enum Number {
     /// A muscle alone is compiled again.
     Muscle(usize, MuscleNumber),
     /// The whole model is built and compiled again: place of the component and name of the property.
@@ -72,6 +73,43 @@ const MUSCLE_NUMBERS: [(&str, MuscleNumber); 5] = [
     ("pennation_angle_at_optimal", |m| &mut m.pennation_angle_at_optimal),
     ("max_contraction_velocity", |m| &mut m.max_contraction_velocity),
 ];
+
+impl Number {
+    /// A number of a model by its path, `/forceset/soleus/max_isometric_force`, and the value that the model has.
+    pub(super) fn find(
+        evaluator: &Evaluator,
+        document: &Document,
+        path: &str,
+    ) -> Result<(Number, f64), Error> {
+        let wrong = |message: String, hint: &str| evaluator.wrong(message, hint);
+        let components = Components::of(document);
+        let (owner, property) = path.rsplit_once('/').unwrap_or(("", path));
+        let Some(place) = components.find_part(document, owner).filter(|_| !owner.is_empty()) else {
+            let hint = nearest_hint("component", owner, components.list.iter().map(|c| c.path.as_str()));
+            return Err(wrong(format!("the model has no component `{owner}`"), &hint));
+        };
+        let value = match components.value(document, &place, property) {
+            Some(PropertyValue::Number(Some(x))) => x,
+            Some(_) => return Err(wrong(format!("`{path}` is not one number"), "")),
+            None => {
+                let names = components.property_names(document, &place);
+                let hint = nearest_hint("property", property, names.iter().map(String::as_str));
+                return Err(wrong(format!("`{owner}` has no property `{property}`"), &hint));
+            }
+        };
+        let muscle = evaluator
+            .model
+            .forces
+            .iter()
+            .position(|f| f.path == owner && matches!(f.kind, ForceKind::Muscle(_)));
+        let quick = MUSCLE_NUMBERS.iter().find(|(name, _)| *name == property);
+        let number = match (muscle, quick) {
+            (Some(i), Some((_, of))) => Number::Muscle(i, *of),
+            _ => Number::Property(place, property.to_string()),
+        };
+        Ok((number, value))
+    }
+}
 
 /// Many simulations of one model.
 pub struct Batch {
@@ -133,36 +171,10 @@ impl Batch {
     /// Lets a number of the model differ from copy to copy: `/forceset/soleus/max_isometric_force`. Returns its number among those
     /// that do, and the value that the model has.
     pub fn vary(&mut self, path: &str) -> Result<(usize, f64), Error> {
-        let wrong = |message: String, hint: &str| self.evaluator.wrong(message, hint);
-        let components = Components::of(&self.document);
-        let (owner, property) = path.rsplit_once('/').unwrap_or(("", path));
-        let Some(place) = components.find_part(&self.document, owner).filter(|_| !owner.is_empty()) else {
-            let hint = nearest_hint("component", owner, components.list.iter().map(|c| c.path.as_str()));
-            return Err(wrong(format!("the model has no component `{owner}`"), &hint));
-        };
-        let value = match components.value(&self.document, &place, property) {
-            Some(PropertyValue::Number(Some(x))) => x,
-            Some(_) => return Err(wrong(format!("`{path}` is not one number"), "")),
-            None => {
-                let names = components.property_names(&self.document, &place);
-                let hint = nearest_hint("property", property, names.iter().map(String::as_str));
-                return Err(wrong(format!("`{owner}` has no property `{property}`"), &hint));
-            }
-        };
+        let (number, value) = Number::find(&self.evaluator, &self.document, path)?;
         if let Some(i) = self.varied.iter().position(|v| v.path == path) {
             return Ok((i, value));
         }
-        let muscle = self
-            .evaluator
-            .model
-            .forces
-            .iter()
-            .position(|f| f.path == owner && matches!(f.kind, ForceKind::Muscle(_)));
-        let quick = MUSCLE_NUMBERS.iter().find(|(name, _)| *name == property);
-        let number = match (muscle, quick) {
-            (Some(i), Some((_, of))) => Number::Muscle(i, *of),
-            _ => Number::Property(place, property.to_string()),
-        };
         self.varied.push(Varied { path: path.to_string(), number, compiled: vec![value; self.count] });
         Ok((self.varied.len() - 1, value))
     }
@@ -201,7 +213,7 @@ impl Batch {
     /// The system of a copy with these numbers.
     fn system_of(&self, copy: usize, values: &[&[f64]]) -> Result<System, Error> {
         let wrong = |what: &Varied, x: f64, why: String| {
-            self.evaluator.wrong(format!("copy {copy}: {} cannot be {x}: {why}", what.path), "")
+            self.evaluator.wrong(format!("copy {copy}: {} must not be {x}: {why}", what.path), "")
         };
         let mut document: Option<Document> = None;
         for (v, new) in self.varied.iter().zip(values) {
@@ -271,7 +283,7 @@ impl Batch {
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
             return Err(self
                 .evaluator
-                .wrong(format!("there is no step of {dt} s in {steps} parts"), "give a time above zero"));
+                .wrong(format!("a step of {dt} s in {steps} parts is not valid"), "give a time above zero"));
         }
         let s = &*self.evaluator.system;
         let (n, nz, ne) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
@@ -280,7 +292,7 @@ impl Batch {
         if lengths != [1, n, n, nz, ne].map(|w| w * self.count) {
             return Err(self
                 .evaluator
-                .wrong("arrays of a batch have other sizes than its copies need".to_string(), ""));
+                .wrong("the array sizes do not match the number of copies".to_string(), ""));
         }
         self.prepare();
         let share = self.count.div_ceil(threads.clamp(1, self.count.max(1))).max(1);

@@ -91,22 +91,21 @@ impl Batch {
         let wrong = |message: String, hint: &str| self.evaluator().wrong(message, hint);
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
             return Err(wrong(
-                format!("there is no step of {dt} s in {steps} parts"),
+                format!("a step of {dt} s in {steps} parts is not valid"),
                 "give a time above zero",
             ));
         }
         let lengths = [at.time.len(), at.q.len(), at.u.len(), at.z.len(), at.e.len(), weights.len()];
         if lengths != [1, n, n, nz, ne, sums * nx].map(|w| w * count) {
-            return Err(wrong("arrays of a batch have other sizes than its copies need".to_string(), ""));
+            return Err(wrong("the array sizes do not match the number of copies".to_string(), ""));
         }
         if self.method() == BatchMethod::Rkm {
             let hint = "use rosenbrock or semi-explicit-euler";
-            return Err(wrong("a step of rkm chooses its own parts and has no gradient".to_string(), hint));
+            return Err(wrong("rkm has variable steps, for which there is no gradient".to_string(), hint));
         }
         if s.constraints.num_rows() > 0 {
-            let message =
-                "a model with constraints is put back on them after a step, which has no gradient here";
-            return Err(wrong(message.to_string(), "replace what is constrained by joints, or weld it"));
+            let message = "gradients are not supported for models with constraints";
+            return Err(wrong(message.to_string(), "replace the constraints by joints or welds"));
         }
         self.prepare();
         let mut found = StepGradients {

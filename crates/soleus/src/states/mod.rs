@@ -19,12 +19,18 @@
 
 pub mod batch;
 mod derivatives;
+#[cfg(unix)]
+mod device;
 mod gradient;
+pub mod lanes;
 mod quantity;
 
 pub use batch::{Batch, BatchMethod};
 pub use derivatives::{Derivatives, JacobianValues};
+#[cfg(unix)]
+pub use device::DeviceBatch;
 pub use gradient::{At, StepGradients};
+pub use lanes::LanesBatch;
 pub use quantity::{BodyQuantity, MUSCLE, Part, Quantity, Stage};
 
 use crate::context::Context;
@@ -256,7 +262,7 @@ impl Evaluator {
             if found != needed {
                 let message =
                     format!("`{name}` has {found} numbers, but {needed} are needed: {width} for each state");
-                return Err(self.wrong(message, "the layout of the system names the columns"));
+                return Err(self.wrong(message, "see the layout of the system for the columns"));
             }
             if let Some(n) = rows.count {
                 match count {
@@ -289,7 +295,7 @@ impl Evaluator {
         for ((q, size), out) in quantities.iter().zip(&sizes).zip(out.iter()) {
             if out.len() != count * size {
                 let message =
-                    format!("`{q}` of {count} states has {} numbers, not {}", count * size, out.len());
+                    format!("`{q}` for {count} states has {} numbers, not {}", count * size, out.len());
                 return Err(self.wrong(message, ""));
             }
         }
@@ -334,27 +340,45 @@ impl<T> Pool<T> {
 /// What a thread does with its stretch of states and of results.
 type Work<'a> = dyn Fn(Range<usize>, &mut [&mut [f64]]) -> Troubles + Sync + 'a;
 
-/// Shares `count` states among threads: each has a stretch of them, and of every result, of which a state has `sizes` numbers.
+/// States that a thread takes at once: enough that taking them costs nothing, few enough that all threads end at nearly the same time.
+const STATES_AT_A_TIME: usize = 64;
+
+/// Shares `count` states among threads, each with its stretches of every result, of which a state has `sizes` numbers. Threads take a stretch at a
+/// time until none is left, and the one that asks is one of them: a thread that others on the machine hold up holds up nobody.
 fn shared(count: usize, threads: usize, sizes: &[usize], out: &mut [&mut [f64]], work: &Work) -> Troubles {
     let threads = threads.clamp(1, count.div_ceil(FEWEST_STATES).max(1));
     if threads == 1 {
         return work(0..count, out);
     }
-    let share = count.div_ceil(threads);
+    let share = count.div_ceil(threads).min(STATES_AT_A_TIME);
     let mut rest: Vec<&mut [f64]> = out.iter_mut().map(|o| &mut **o).collect();
+    let stretches = (0..count).step_by(share).map(move |first| {
+        let range = first..(first + share).min(count);
+        let mine: Vec<&mut [f64]> = rest
+            .iter_mut()
+            .zip(sizes)
+            .map(|(slice, size)| {
+                let (a, b) = std::mem::take(slice).split_at_mut(range.len() * size);
+                *slice = b;
+                a
+            })
+            .collect();
+        (range, mine)
+    });
+    let stretches = Mutex::new(stretches);
+    let run = || {
+        let mut troubles = Troubles::default();
+        loop {
+            // A list is whole at every moment, whatever the thread that held it did.
+            let next = stretches.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((range, mut mine)) = next else { return troubles };
+            troubles.add(work(range, &mut mine));
+        }
+    };
     let mut troubles = Troubles::default();
     std::thread::scope(|scope| {
-        let mut handles = Vec::with_capacity(threads);
-        for first in (0..count).step_by(share) {
-            let range = first..(first + share).min(count);
-            let mut mine = Vec::with_capacity(rest.len());
-            for (slice, size) in rest.iter_mut().zip(sizes) {
-                let (a, b) = std::mem::take(slice).split_at_mut(range.len() * size);
-                mine.push(a);
-                *slice = b;
-            }
-            handles.push(scope.spawn(move || work(range, &mut mine)));
-        }
+        let handles: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        troubles.add(run());
         for handle in handles {
             match handle.join() {
                 Ok(t) => troubles.add(t),

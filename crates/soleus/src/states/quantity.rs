@@ -233,7 +233,7 @@ impl Evaluator {
         }
         let names = Evaluator::quantity_names();
         let hint = nearest_hint("quantity", name, names.iter().map(String::as_str));
-        Err(self.wrong(format!("`{name}` cannot be asked of a state"), &hint))
+        Err(self.wrong(format!("unknown quantity `{name}`"), &hint))
     }
 
     /// Names of all quantities without a choice of their own.

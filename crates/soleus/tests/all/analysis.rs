@@ -112,14 +112,14 @@ fn issue_trust_20_numbers_that_are_none_are_refused() {
     let cx = Context::new(&files);
     let nan = f64::NAN;
     for (request, word) in [
-        (StaticOptimization { every: 0, ..shared() }, "every 0th row"),
+        (StaticOptimization { every: 0, ..shared() }, "row interval must be at least 1"),
         (StaticOptimization { cutoff_hz: Some(nan), ..shared() }, "cutoff"),
         (StaticOptimization { cutoff_hz: Some(0.0), ..shared() }, "cutoff"),
         (StaticOptimization { residuals: vec![nan], ..shared() }, "optimal force NaN"),
         (StaticOptimization { residuals: vec![1.0, 2.0, 3.0], ..shared() }, "two numbers"),
         (StaticOptimization { reserves: vec![0.0], ..shared() }, "optimal force 0"),
-        (StaticOptimization { from: Some(nan), ..shared() }, "no time from NaN s"),
-        (StaticOptimization { from: Some(2.0), to: Some(1.0), ..shared() }, "no time from 2 s"),
+        (StaticOptimization { from: Some(nan), ..shared() }, "the range NaN s"),
+        (StaticOptimization { from: Some(2.0), to: Some(1.0), ..shared() }, "the range 2 s"),
         (StaticOptimization { exponent: nan, ..shared() }, "exponent"),
     ] {
         let error = request.run(&cx).unwrap_err();

@@ -40,7 +40,7 @@ fn issue_20_a_filter_keeps_the_rate_and_says_that_it_resamples() {
     // Steps are 1/60 s and a tenth of a millisecond more or less.
     assert!((rate - 60.0).abs() < 0.5, "{rate}");
     let said = told.diagnostics().iter().map(|d| d.to_string()).collect::<String>();
-    assert!(said.contains("not in even steps") && said.contains(" Hz)"), "{said}");
+    assert!(said.contains("not equally spaced") && said.contains(" Hz)"), "{said}");
 }
 
 #[test]

@@ -146,8 +146,8 @@ fn identity_every_kind_of_file_is_told() {
         ("loads.xml", &["ExternalLoads", "right_foot, left_foot", "plates.sto (not there)"]),
         ("ik.xml", &["InverseKinematicsTool", "soleus run", "model.osim\n", "b.trc (not there)"]),
         ("lab.toml", &["pipeline", "id, so", "1: walk"]),
-        ("kick.toml", &["optimal control", "effort"]),
-        ("states.json", &["states of a model"]),
+        ("kick.toml", &["optimal-control study", "effort"]),
+        ("states.json", &["model states"]),
         ("exo.toml", &["soleus add", "exo (spring)"]),
         ("imu.sto", &["orientations (quaternions)", "pelvis_imu"]),
         ("kick.sto.iterate", &["--resume", "iterations", "effort"]),
@@ -162,7 +162,7 @@ fn identity_every_kind_of_file_is_told() {
                 "0.4000 s after frame 1",
                 "7: RHEE, RTOE",
                 "LTOE (1 gap, longest 3 rows)",
-                "z up, subject faces along -y (turn with --rotate x:-90 --rotate y:90)",
+                "z up, subject faces along -y (rotate with --rotate x:-90 --rotate y:90)",
                 "EMG_soleus (V)",
                 "1: 1 (type 2)",
                 "0.0500 s: Left Foot Strike",
@@ -175,7 +175,7 @@ fn identity_every_kind_of_file_is_told() {
         }
     }
     let unknown = FileInfo { file: "notes.txt".into(), ..FileInfo::default() }.run(&Context::new(&files));
-    assert!(unknown.unwrap_err().to_string().contains("not known"));
+    assert!(unknown.unwrap_err().to_string().contains("unknown file type"));
 }
 
 /// Markers of a C3D file come with y up and the subject's way along x, and somebody is told.
@@ -189,7 +189,7 @@ fn analytic_the_laboratory_is_turned() {
         let at = markers.vec3(0, i).to_array();
         assert!(at.iter().zip(p).all(|(a, b)| (a - 1e-3 * f64::from(*b)).abs() < 1e-6), "{name} {at:?}");
     }
-    assert!(told.notes().iter().any(|n| n.contains("turned by x:-90 y:90")), "{:?}", told.notes());
+    assert!(told.notes().iter().any(|n| n.contains("rotated by x:-90 y:90")), "{:?}", told.notes());
 
     // The same by convert, with gaps filled, events and the first frame kept.
     let request = Convert {

@@ -138,12 +138,12 @@ fn analytic_errors_have_places() {
     for (more, message, hint) in [
         (
             "[[goals]]\nname = 'a'\nformula = 'sum(excitation[*]^2) + elbow_flexoin'",
-            "line 1, column 24 of the formula: there is no `elbow_flexoin`",
+            "line 1, column 24 of the formula: `elbow_flexoin` is unknown",
             "the nearest name is `elbow_flexion`",
         ),
         (
             "[[path_constraints]]\nname = 'a'\nformula = 'position[writs].x'\nlower = 0",
-            "line 1, column 1 of the formula: there is no `position[writs]`",
+            "line 1, column 1 of the formula: `position[writs]` is unknown",
             "the nearest name is `position[wrist]`",
         ),
         (
@@ -392,5 +392,5 @@ fn analytic_a_controller_of_the_model_holds() {
     );
     let e = Simulation { model: "leg.osim".into(), ..Simulation::default() }.run(&Context::new(&files));
     let text = e.map_or_else(|e| e.to_string(), |_| String::new());
-    assert!(text.contains("there is no `q[knee_angel]`") && text.contains("knee_angle"), "{text}");
+    assert!(text.contains("`q[knee_angel]` is unknown") && text.contains("knee_angle"), "{text}");
 }

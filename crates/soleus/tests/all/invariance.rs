@@ -15,8 +15,8 @@ use soleus::optimal_control::tool::Trial;
 use soleus::optimal_control::{Inverse, ModelChanges, SolveOptions};
 use soleus::scaling::{FactorSettings, PlacingSettings};
 use soleus::{
-    Analyze, Collected, Context, Files, InverseDynamics, InverseKinematics, Memory, Pipeline,
-    ResidualReduction, Scaling, StaticOptimization,
+    Analyze, AssignLoads, Collected, Context, Files, InverseDynamics, InverseKinematics, Memory, Pipeline,
+    ResidualReduction, Scaling, StaticOptimization, Synthesize, View,
 };
 use std::path::Path;
 
@@ -458,6 +458,56 @@ fn conserves_results_in_other_units() {
         check_same("pipeline", x, y, 0.0);
     }
     assert!(m.1.iter().zip(&mm.1).all(|(a, b)| (a - b).abs() < 1e-8));
+}
+
+/// Degrees in a table that does not say so are told by every tool that reads a motion: `view`, `loads`, `synthesize` and `inverse` took them
+/// for radians without a word.
+#[test]
+fn issue_16_degrees_that_no_header_tells() {
+    let root = Root::Custom;
+    let mut degrees = motion(root, &PLAIN, ROWS);
+    for i in (0..14).filter(|i| !(3..6).contains(i)) {
+        degrees.column_at_mut(i).unwrap().iter_mut().for_each(|x| *x = x.to_degrees());
+    }
+    degrees.in_degrees = None;
+    let files = bare_files(root, &PLAIN, ROWS);
+    let told = |what: &str, run: &dyn Fn(&Context)| {
+        let told = Collected::default();
+        run(&Context::new(&files).with_monitor(&told));
+        let said: String = told.diagnostics().iter().map(ToString::to_string).collect();
+        assert!(said.contains("these look like degrees"), "{what}: {said}");
+    };
+    told("view", &|cx| {
+        let request = View {
+            model: "subject.osim".into(),
+            motion: Some(degrees.clone().into()),
+            page: Some("page.html".into()),
+            ..View::default()
+        };
+        let _ = request.run(cx);
+    });
+    told("loads", &|cx| {
+        let request = AssignLoads {
+            model: "subject.osim".into(),
+            motion: degrees.clone().into(),
+            loads: plates(&PLAIN, ROWS).into(),
+            output: None,
+        };
+        let _ = request.run(cx);
+    });
+    told("synthesize", &|cx| {
+        let request = Synthesize {
+            model: "subject.osim".into(),
+            motion: degrees.clone().into(),
+            ..Synthesize::default()
+        };
+        let _ = request.run(cx);
+    });
+    told("inverse", &|cx| {
+        let changes = ModelChanges { reserves: vec![50.0], ..ModelChanges::default() };
+        let trial = Trial { model: "subject.osim".into(), changes, ..Trial::default() };
+        let _ = Inverse { trial, kinematics: degrees.clone().into(), ..Inverse::default() }.pose(cx);
+    });
 }
 
 /// Other names of trial, markers, plates and files.

@@ -49,7 +49,7 @@ fn issue_21_nothing_is_written_when_a_folder_is_missing() {
         ..Default::default()
     };
     let e = request.run(&cx).unwrap().write(&cx).unwrap_err();
-    assert!(e.to_string().contains("there is no folder"), "{e}");
+    assert!(e.to_string().contains("does not exist"), "{e}");
     assert!(!folder.join("out.json").exists(), "one of two files was written");
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -64,7 +64,7 @@ fn analytic_parameters_that_the_model_does_not_have() {
         ..Default::default()
     };
     let said = request.run(&cx).unwrap_err().to_string();
-    assert!(said.contains("no parameter of the model is like `/bodyset/*/colour`"), "{said}");
+    assert!(said.contains("no parameter of the model matches `/bodyset/*/colour`"), "{said}");
     let names = request.parameter_names(&cx).unwrap();
     assert!(names.iter().any(|n| n == "/forceset/soleus/optimal_fiber_length"), "{names:?}");
 }

@@ -330,7 +330,7 @@ fn issue_16_loads_that_end_early_are_told() {
             ..InverseDynamics::default()
         };
         request.run(&Context::new(&files).with_monitor(&told)).unwrap();
-        let words = "loads of `plate_1` last from 0 s to 2 s, the motion from 0 s to 4 s";
+        let words = "loads of `plate_1` span 0 s to 2 s, the motion 0 s to 4 s";
         let found = told.diagnostics().iter().any(|d| d.message == words);
         assert_eq!(found, is_told, "{:?}", told.diagnostics());
     }
@@ -499,7 +499,7 @@ fn issue_16_two_pipelines_do_not_share_a_folder() {
     let first = disk.lock(&kept.join("lock"), Lock::Exclusive).unwrap();
     let refused = run().err().unwrap().to_string();
     assert!(
-        refused.contains("another run writes results here now") && refused.contains("hint: wait"),
+        refused.contains("another run is writing results to this folder") && refused.contains("hint: wait"),
         "{refused}"
     );
     assert!(!folder.join("results/walk").exists());

@@ -136,15 +136,15 @@ fn analytic_bad_requests_are_refused_with_a_remedy() {
     };
     let task = TrackingTask { coordinate: "knee_angel".into(), ..TrackingTask::default() };
     refused(with(&|t| t.tasks = vec![task.clone()]), "the nearest coordinate is `knee_angle`");
-    refused(with(&|t| t.to = Some(0.005)), "no more than one window");
+    refused(with(&|t| t.to = Some(0.005)), "does not exceed one window");
     refused(with(&|t| t.reserves = vec![0.0]), "positive");
     // An actuator without force, in the file and line that it is in.
     let weak = "<OpenSimDocument Version=\"40000\"><ForceSet><objects>\n<CoordinateActuator name=\"weak\"><coordinate>knee_angle\
         </coordinate><optimal_force>0</optimal_force></CoordinateActuator></objects></ForceSet></OpenSimDocument>";
     files.write(Path::new("weak.xml"), weak.as_bytes()).unwrap();
     refused(with(&|t| t.force_sets = vec!["weak.xml".into()]), "weak.xml:2");
-    refused(ComputedMuscleControl { window: f64::NAN, ..good.clone() }, "is not a valid window");
-    refused(ComputedMuscleControl { least_excitation: 2.0, ..good.clone() }, "least excitation");
+    refused(ComputedMuscleControl { window: f64::NAN, ..good.clone() }, "s is not valid");
+    refused(ComputedMuscleControl { least_excitation: 2.0, ..good.clone() }, "minimum excitation");
 }
 
 /// A leg that should move faster than its muscles can says so, and goes on.
@@ -502,10 +502,13 @@ fn identity_activations_come_near_to_emg_by_its_price() {
     // What is larger than 1 is divided by its peak, and that is said.
     assert!(table.column("vasti.emg").unwrap().iter().all(|x| *x <= 1.0));
     let said = told.diagnostics();
-    assert!(said.iter().any(|d| d.message.contains("divided by its largest value: VAS")), "{said:?}");
+    assert!(
+        said.iter().any(|d| d.message.contains("normalised by their maximum in the trial: VAS")),
+        "{said:?}"
+    );
     let text = found[0].report.to_string();
-    assert!(text.contains("activations beside EMG") && text.contains("0.1"), "{text}");
-    assert!(found[0].page().unwrap().contains("Activations beside EMG"));
+    assert!(text.contains("activations compared with EMG") && text.contains("0.1"), "{text}");
+    assert!(found[0].page().unwrap().contains("Activations and EMG"));
 }
 
 /// Channels and muscles that are not there are named, with the nearest that is.
@@ -532,7 +535,11 @@ fn analytic_emg_that_makes_no_sense_is_refused() {
         Effort::Strength,
         "nearest muscle is `vasti`",
     );
-    refused(Emg { channels: map("HAM", "vasti"), weight: 1.0, ..good.clone() }, Effort::Cubed, "squares");
+    refused(
+        Emg { channels: map("HAM", "vasti"), weight: 1.0, ..good.clone() },
+        Effort::Cubed,
+        "quadratic effort",
+    );
     refused(Emg { channels: map("HAM", "vasti"), weight: -1.0, ..good.clone() }, Effort::Strength, "weight");
     let mut raw = myogram(&common::times(), 0.1);
     raw.column_at_mut(0).unwrap()[50] = -0.5;
@@ -552,7 +559,8 @@ fn identity_the_page_shows_chatter() {
     request.tracking.page = Some("out/page.html".into());
     let found = request.run(&cx).unwrap();
     let page = found.page().unwrap();
-    for words in ["Excitations", "no price on changes", "have a price of 0.1", "Coordinates", "knee_angle"] {
+    for words in ["Excitations", "without the penalty", "are penalised with 0.1", "Coordinates", "knee_angle"]
+    {
         assert!(page.contains(words), "no {words}");
     }
     found.write(&cx).unwrap();
@@ -580,7 +588,7 @@ fn identity_static_optimization_beside_emg() {
     let found = request.run(&cx).unwrap();
     // The page has reserves beside their joints, where the limits come from, EMG, and every muscle.
     let page = found.page().unwrap().to_string();
-    let words = ["Residuals and reserves", "Limits are those of", "Activations beside EMG", "gastrocnemius"];
+    let words = ["Residuals and reserves", "Source of the limits", "Activations and EMG", "gastrocnemius"];
     words.iter().for_each(|w| assert!(page.contains(w), "{w}"));
     found.write(&cx).unwrap();
     assert_eq!(files.read(Path::new("so.html")).unwrap(), page.as_bytes());
@@ -652,14 +660,14 @@ fn analytic_checks_before_the_start() {
     let told = soleus::Collected::default();
     let _ = with(&|t| t.model = "locked.osim".into()).run(&Context::new(&files).with_monitor(&told));
     let said = told.diagnostics();
-    let is_it = |d: &soleus::Diagnostic| d.message.contains("is not followed: it is locked") && d.line > 0;
+    let is_it = |d: &soleus::Diagnostic| d.message.contains("is not tracked: it is locked") && d.line > 0;
     assert!(said.iter().any(is_it), "{said:?}");
     // A motion of 50 samples per second.
     let told = soleus::Collected::default();
     let slow = soleus::engine::math::signal::resampled(&motion, 0.02, 5).unwrap();
     let _ = with(&|t| t.motion = slow.clone().into()).run(&Context::new(&files).with_monitor(&told));
     let said = told.diagnostics();
-    let words = "50 samples per second, and is controlled 100 times per second";
+    let words = "50 samples per second but 100 windows per second";
     assert!(said.iter().any(|d| d.message.contains(words)), "{said:?}");
 }
 
@@ -751,9 +759,9 @@ fn identity_inverse_beside_emg() {
     };
     let found = request.run(&cx).unwrap();
     found.verdict().unwrap();
-    assert!(found.phases[0].page().unwrap().contains("Activations beside EMG"));
+    assert!(found.phases[0].page().unwrap().contains("Activations and EMG"));
     let notes = told.notes().join("\n");
-    assert!(notes.contains("activations beside EMG") && notes.contains("hamstrings"), "{notes}");
+    assert!(notes.contains("activations compared with EMG") && notes.contains("hamstrings"), "{notes}");
 }
 
 /// A point of a block that slides is its coordinate: tasks for either give the same simulation, with the course of the point from a file or

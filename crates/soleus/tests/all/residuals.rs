@@ -130,7 +130,7 @@ fn analytic_what_is_missing_is_named() {
         ResidualElimination { back: vec!["lumbar_extensio".into()], ..elimination() }.run(&cx).unwrap_err();
     assert!(error.to_string().contains("`lumbar_extension`"), "{error}");
     let error = ResidualElimination { from: Some(5.0), to: Some(6.0), ..elimination() }.run(&cx).unwrap_err();
-    assert!(error.to_string().contains("from 0 s to 1 s"), "{error}");
+    assert!(error.to_string().contains("spans 0 s to 1 s"), "{error}");
     let nothing =
         Reconcile { model: "stand.osim".into(), loads: Some("loads.xml".into()), ..Reconcile::default() };
     let error = nothing.run(&cx).unwrap_err();

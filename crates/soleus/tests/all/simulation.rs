@@ -98,7 +98,7 @@ fn issue_trust_19_rows_beyond_memory_are_refused() {
         let error = request.run(&cx).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Input);
         let said = error.to_string();
-        assert!(said.contains("more than memory holds") && said.contains("an interval of"), "{said}");
+        assert!(said.contains("do not fit in memory") && said.contains("an interval of"), "{said}");
     }
 }
 

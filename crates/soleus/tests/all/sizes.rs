@@ -160,7 +160,7 @@ fn identity_scaling_that_changes_nothing_says_so() {
     };
     request.run(&cx).unwrap();
     let warned = told.diagnostics();
-    assert!(warned.iter().any(|d| d.message.contains("changed nothing") && d.severity == Severity::Warning));
+    assert!(warned.iter().any(|d| d.message.contains("had no effect") && d.severity == Severity::Warning));
 }
 
 #[test]
@@ -179,10 +179,10 @@ fn identity_unknown_names_are_listed_with_the_nearest() {
     request.run(&cx).unwrap();
     let notes = told.notes();
     assert!(
-        notes.iter().any(|n| n == "marker `R.Kneee` is not on the model; the nearest is `R.Knee`"),
+        notes.iter().any(|n| n == "marker `R.Kneee` is not in the model; the nearest is `R.Knee`"),
         "{notes:?}"
     );
-    assert!(notes.iter().any(|n| n == "marker `Joe` is not on the model"), "{notes:?}");
+    assert!(notes.iter().any(|n| n == "marker `Joe` is not in the model"), "{notes:?}");
     // With a map both are used.
     let map = [["R.Kneee", "R.Knee"], ["Joe", "L.Knee"]].map(|p| p.map(String::from)).to_vec();
     let mapped = Scaling { map, ..request }.run(&cx).unwrap();

@@ -1,7 +1,8 @@
 //! Measurements made from a known motion lead back to it.
 
-use soleus::engine::io::table::sto;
+use soleus::engine::io::table::{sto, trc};
 use soleus::engine::math::Table;
+use soleus::engine::math::table::Element;
 use soleus::inverse_kinematics::{KinematicsOutput, SensorKinematics};
 use soleus::{
     Collected, Context, Files, InverseDynamics, InverseKinematics, Memory, Outcome, PlaceSensors, PlotTable,
@@ -145,7 +146,7 @@ fn identity_contacts_do_not_act_beside_measured_loads() {
         ..Default::default()
     };
     let residuals = request.run(&cx).unwrap().residuals.unwrap();
-    assert!(told.notes().iter().any(|n| n.contains("4 contacts of the model with the ground left out")));
+    assert!(told.notes().iter().any(|n| n.contains("4 ground contacts of the model ignored")));
     // With both they were 112 % of the weight; what is left are the strikes, which 100 Hz do not resolve.
     assert!(residuals.force_rms < 0.06 * 75.0 * 9.81, "{}", residuals.force_rms);
 
@@ -166,6 +167,141 @@ fn identity_contacts_do_not_act_beside_measured_loads() {
     let column = forces.column(label).unwrap();
     let rms = (column.iter().map(|f| f * f).sum::<f64>() / column.len() as f64).sqrt();
     assert!(rms < 0.12 * 75.0 * 9.81, "{rms} N of {label}");
+}
+
+/// A C3D file of markers (m), in mm; those before `hidden` are not seen.
+fn c3d(markers: &Table, rate: f32, hidden: usize) -> Vec<u8> {
+    let names = markers.labels();
+    let mut p = vec![1, 0x50, 0, 84];
+    let mut record = |id: i8, name: &str, body: &[u8]| {
+        p.extend([name.len() as u8, id as u8]);
+        p.extend(name.as_bytes());
+        p.extend((body.len() as u16 + 3).to_le_bytes());
+        p.extend(body);
+        p.push(0);
+    };
+    let text = |words: &[String]| {
+        let padded: String = words.iter().map(|w| format!("{w:<8}")).collect();
+        [vec![255, 2, 8, words.len() as u8], padded.into_bytes()].concat()
+    };
+    record(-1, "POINT", &[]);
+    record(1, "USED", &[&[2, 0][..], &(names.len() as u16).to_le_bytes()].concat());
+    record(1, "SCALE", &[&[4, 0][..], &(-0.1f32).to_le_bytes()].concat());
+    record(1, "RATE", &[&[4, 0][..], &rate.to_le_bytes()].concat());
+    record(1, "LABELS", &text(names));
+    record(1, "UNITS", &text(&["mm".to_string()]));
+    p.extend([0, 0]);
+    p.resize(p.len().next_multiple_of(512), 0);
+    p[2] = (p.len() / 512) as u8;
+    let frames = hidden + markers.rows();
+    let mut bytes = vec![2, 0x50];
+    for word in [names.len() as u16, 0, 1, frames as u16, 10] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend((-0.1f32).to_le_bytes());
+    bytes.extend(((2 + p.len() / 512) as u16).to_le_bytes());
+    bytes.extend(0u16.to_le_bytes());
+    bytes.extend(rate.to_le_bytes());
+    bytes.resize(512, 0);
+    bytes.extend(p);
+    for frame in 0..frames {
+        for i in 0..names.len() {
+            let seen = frame.checked_sub(hidden).map(|row| markers.vec3(row, i).to_array());
+            let place = seen.map_or([0.0; 3], |p| p.map(|x| 1e3 * x as f32));
+            let lost = if seen.is_some() { 0.0f32 } else { -1.0 };
+            bytes.extend(place.into_iter().chain([lost]).flat_map(f32::to_le_bytes));
+        }
+    }
+    bytes.resize(bytes.len().next_multiple_of(512), 0);
+    bytes
+}
+
+/// A subject who comes into view after 1.5 s, as in real C3D files: poses before were those of nobody, and the time before was taken for that of complete
+/// loads, so that the residuals were many times the weight.
+#[test]
+fn issue_everyday_a_subject_who_comes_into_view_late() {
+    let files = files();
+    request().run(&Context::new(&files)).unwrap().write(&Context::new(&files)).unwrap();
+    let (markers, rate) =
+        (trc::read(&files.read("lab/walk.trc".as_ref()).unwrap(), "walk.trc").0.unwrap(), 100.0);
+    let unit = if markers.metadata_value("Units") == Some("mm") { 1e-3 } else { 1.0 };
+    let columns = markers.columns().iter().map(|c| c.iter().map(|x| unit * x).collect()).collect();
+    let markers =
+        Table::new(Element::Vec(3), markers.labels().to_vec(), markers.times().to_vec(), columns).unwrap();
+    let (hidden, late) = (150, 1.5);
+    // The plates read nothing until then.
+    let plates = written(&files, "lab/walk_grf.mot");
+    let step = plates.times()[1] - plates.times()[0];
+    let before = (late / step).round() as usize;
+    let times = (0..before + plates.rows()).map(|r| r as f64 * step).collect();
+    let columns = plates.columns().iter().map(|c| [&vec![0.0; before][..], c].concat()).collect();
+    let plates = Table::new(Element::Scalar, plates.labels().to_vec(), times, columns).unwrap();
+    let files = files
+        .with("walk.c3d", c3d(&markers, rate, hidden))
+        .with("grf.mot", sto::write(&plates, sto::Digits::Shortest));
+
+    let told = Collected::default();
+    let cx = Context::new(&files).with_monitor(&told);
+    let request = InverseKinematics {
+        model: "gait2d.osim".into(),
+        markers: "walk.c3d".into(),
+        output: KinematicsOutput { motion: Some("ik.mot".into()), ..Default::default() },
+        ..Default::default()
+    };
+    let motion = request.run(&cx).unwrap();
+    motion.write(&cx).unwrap();
+    let times = motion.trial.coordinates.times();
+    assert!((times[0] - late).abs() < 1e-9 && times.len() == markers.rows(), "{} {}", times[0], times.len());
+    assert!(
+        told.notes().iter().any(|n| n.contains("the subject is in view from 1.500 s")),
+        "{:?}",
+        told.notes()
+    );
+
+    let request = InverseDynamics {
+        model: "gait2d.osim".into(),
+        motion: "ik.mot".into(),
+        loads: Some("grf.mot".into()),
+        cutoff_hz: Some(20.0),
+        ..Default::default()
+    };
+    let residuals = request.run(&cx).unwrap().residuals.unwrap();
+    assert!(residuals.force_rms < 0.15 * 75.0 * 9.81, "{}", residuals.force_rms);
+    // A time that is asked for is kept.
+    let all = InverseKinematics {
+        from: Some(1.0),
+        ..InverseKinematics { model: "gait2d.osim".into(), markers: "walk.c3d".into(), ..Default::default() }
+    };
+    assert!((all.run(&cx).unwrap().trial.coordinates.times()[0] - 1.0).abs() < 1e-9);
+}
+
+/// A planar model cannot follow a leg that is spread: that is neither a size nor the place of a marker.
+#[test]
+fn issue_everyday_a_planar_model_and_a_leg_that_is_spread() {
+    let files = files();
+    request().run(&Context::new(&files)).unwrap().write(&Context::new(&files)).unwrap();
+    let mut table = trc::read(&files.read("lab/static.trc".as_ref()).unwrap(), "static.trc").0.unwrap();
+    let unit = if table.metadata_value("Units") == Some("mm") { 1e3 } else { 1.0 };
+    let is_leg = |l: &str| l.starts_with('L') && !["LSHO", "LASI"].contains(&l);
+    let legs: Vec<usize> =
+        table.labels().iter().enumerate().filter(|(_, l)| is_leg(l)).map(|(i, _)| i).collect();
+    assert_eq!(legs.len(), 7, "{:?}", table.labels());
+    for i in legs {
+        table.column_at_mut(3 * i + 2).unwrap().iter_mut().for_each(|z| *z -= 0.1 * unit);
+    }
+    let files = files.with("spread.trc", trc::write(&table, "spread.trc").unwrap());
+    let cx = Context::new(&files);
+    let scaled = |file: &str| soleus::Scaling::of_static_trial("gait2d.osim", file).run(&cx).unwrap();
+    let (still, spread) = (scaled("lab/static.trc"), scaled("spread.trc"));
+    for (a, b) in still.factors().unwrap().0.iter().zip(&spread.factors().unwrap().0) {
+        for (a, b) in a.to_array().into_iter().zip(b.to_array()) {
+            assert!((a - b).abs() < 0.01, "{a} {b}");
+        }
+    }
+    for (a, b) in still.model.markers.iter().zip(&spread.model.markers) {
+        // Markers of the leg were 10 cm beside it; what the model cannot follow has a prior, which leaves less than a fifth of that.
+        assert!((a.location - b.location).norm() < 0.02, "{}: {:?} {:?}", a.name, a.location, b.location);
+    }
 }
 
 /// Two tables in one picture: columns are found by the names of coordinates, units are brought together, differences are told.
@@ -199,11 +335,11 @@ fn analytic_what_cannot_be_recorded_is_refused() {
     let files = files();
     let cx = Context::new(&files);
     for (request, words) in [
-        (Synthesize { rate: 0.0, ..request() }, "is not a rate"),
-        (Synthesize { rate: 1e9, ..request() }, "more rows than memory holds"),
+        (Synthesize { rate: 0.0, ..request() }, "is not a valid rate"),
+        (Synthesize { rate: 1e9, ..request() }, "do not fit in memory"),
         // Found by scripts/fuzz: a motion so short that only the standing pose has too many rows.
-        (Synthesize { rate: 1e8, motion: instant().into(), ..request() }, "more rows than memory holds"),
-        (Synthesize { cycles: 0, ..request() }, "0 cycles"),
+        (Synthesize { rate: 1e8, motion: instant().into(), ..request() }, "do not fit in memory"),
+        (Synthesize { cycles: 0, ..request() }, "number of cycles is 0"),
         (Synthesize { noise_mm: -1.0, ..request() }, "standard deviation"),
         (Synthesize { name: "../x".into(), ..request() }, "is not a valid file name"),
     ] {

@@ -86,7 +86,7 @@ impl Scope for Words<'_> {
         };
         let unknown = || Unknown {
             hint: format!(
-                "a force may see q[…], u[…] of coordinates and position[…], velocity[…], angular_velocity[…], x_axis[…], y_axis[…], z_axis[…] of markers and frames; there is no such `{item}`"
+                "a force may use q[…], u[…] of coordinates and position[…], velocity[…], angular_velocity[…], x_axis[…], y_axis[…], z_axis[…] of markers and frames; `{item}` is unknown"
             ),
             ..Unknown::default()
         };
@@ -134,7 +134,7 @@ impl Scope for PathWords<'_> {
             _ => {
                 let constants = force.constants.iter().map(|c| c.0.as_str());
                 let nearest = nearest_name(name, all.iter().copied().chain(constants), 3);
-                let hint = "a force along a path may see length, lengthening_speed, control, its states and constants";
+                let hint = "a force along a path may use length, lengthening_speed, control, its states and constants";
                 Err(Unknown {
                     nearest: nearest.map(str::to_string),
                     hint: hint.to_string(),
@@ -162,10 +162,10 @@ impl<P: Real> Making<'_, '_, P> {
             match f.width() == 1 && f.stack_len() <= path::MAX_STACK {
                 true => Ok(f),
                 false if f.width() != 1 => Err(wrong(format!("{what} is a number, not a vector"))),
-                false => Err(wrong(format!("{what} is too long a formula"))),
+                false => Err(wrong(format!("the formula of {what} is too long"))),
             }
         };
-        let Some(formula) = &m.formula else { return Err(wrong("there is no formula".to_string())) };
+        let Some(formula) = &m.formula else { return Err(wrong("the formula is missing".to_string())) };
         let tension = number(formula, "a tension")?;
         let mut states = Vec::new();
         for s in &m.states {
@@ -224,7 +224,7 @@ impl<P: Real> Making<'_, '_, P> {
         };
         let all = || target.iter().map(|t| &t.1).chain(states.iter().map(|s| &s.2));
         if words.count > MAX_NUMBERS || all().any(|f| f.stack_len() > MAX_STACK) {
-            let message = format!("the formulas see more than {MAX_NUMBERS} numbers, or are too long");
+            let message = format!("the formulas use more than {MAX_NUMBERS} quantities, or are too long");
             return Err(wrong(message));
         }
         let labels = match &target {

@@ -24,13 +24,13 @@ use soleus_model::path::{Path, PathPointKind, WrapShape};
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ParameterError {
     /// The name is not that of a property of a component.
-    #[error("there is no `{path}` in the model; a parameter is named like /bodyset/torso/mass")]
+    #[error("the model has no `{path}`; parameter names look like /bodyset/torso/mass")]
     NotFound {
         /// What was asked for.
         path: String,
     },
     /// The property is there, but its derivative is not.
-    #[error("no derivative by `{path}`; for a {class} there is one by {supported}")]
+    #[error("no derivative with respect to `{path}`; a {class} supports {supported}")]
     NotSupported {
         /// What was asked for.
         path: String,
@@ -40,7 +40,7 @@ pub enum ParameterError {
         supported: String,
     },
     /// A marker.
-    #[error("no derivative by `{path}`: markers are in no equation of motion")]
+    #[error("no derivative with respect to `{path}`: markers do not enter the equations of motion")]
     InNoEquation {
         /// What was asked for.
         path: String,

@@ -54,8 +54,11 @@ fn external_force(old: &Element, up: &mut Upgrade<'_>) -> Element {
             up.diags.error(
                 old.line,
                 "",
-                format!("`{}` takes column {name} of its table by number; only labels are read", old.name()),
-                &format!("write <{tag}> with the beginning of the three column labels"),
+                format!(
+                    "`{}` refers to column {name} of its table by number; only labels are supported",
+                    old.name()
+                ),
+                &format!("give the common prefix of the three column labels in <{tag}>"),
             );
             continue;
         }

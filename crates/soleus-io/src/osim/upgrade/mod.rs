@@ -111,7 +111,7 @@ pub fn upgrade_with(doc: &mut Document, diags: &mut Diagnostics, options: Upgrad
             doc.root.line,
             "",
             format!(
-                "the file has version {}, later than {LATEST_VERSION}; it is read as {LATEST_VERSION}",
+                "the file has version {}, newer than {LATEST_VERSION}; it is read as {LATEST_VERSION}",
                 doc.version
             ),
             "",

@@ -24,7 +24,7 @@ pub fn complete(root: &mut Element, up: &mut Upgrade<'_>) {
             up.diags.warn(
                 e.line,
                 "",
-                format!("the name `{name}` holds white space; it was changed to `{clean}`"),
+                format!("the name `{name}` contains white space; it was changed to `{clean}`"),
                 "",
             );
             e.set_attribute("name", clean);

@@ -48,8 +48,8 @@ fn rename_properties(tool: &mut Element, up: &mut Upgrade<'_>) {
         up.diags.warn(
             file.line,
             "",
-            format!("external loads are given as the table `{}`; this form is not read", file.text()),
-            "describe them in an ExternalLoads file, one ExternalForce for each body",
+            format!("external loads are given as the table `{}`, which is not supported here", file.text()),
+            "write an ExternalLoads file with one ExternalForce for each body",
         );
     }
 }
@@ -114,7 +114,7 @@ fn inverse_kinematics(tool: &mut Element, accuracy: &str, up: &mut Upgrade<'_>) 
         up.diags.warn(
             tool.line,
             "",
-            format!("{more} more trials of the IKTool were dropped; a tool has one"),
+            format!("{more} more trials of the IKTool were ignored; one setup runs one trial"),
             "",
         );
     }

@@ -14,7 +14,7 @@ pub(super) fn take(model: &mut Element, log: &mut Diagnostics) -> Vec<Prescribed
     let mut list = Vec::new();
     for f in set.iter().flat_map(|s| s.children()) {
         if f.tag != "GCVSpline" {
-            let message = format!("a coordinate is prescribed by a `{}`; only splines are read", f.tag);
+            let message = format!("a coordinate is prescribed by a `{}`; only splines are supported", f.tag);
             log.error(f.line, f.name(), message, "");
             continue;
         }

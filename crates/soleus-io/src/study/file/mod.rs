@@ -60,7 +60,7 @@ fn one(r: &mut Reader<'_>, t: Table<'_>) -> Study {
 fn several(r: &mut Reader<'_>, t: Table<'_>) -> Study {
     let (phases, links) = phases::read(r, t);
     let Some(first) = phases.first() else {
-        r.log.error(t.line, "", "`phases` is empty", "add [[phases]], or leave it out");
+        r.log.error(t.line, "", "`phases` is empty", "add [[phases]], or remove the field");
         return Study::default();
     };
     let mut setup = first.setup.clone();
@@ -130,7 +130,7 @@ fn problem(r: &mut Reader<'_>, t: Table<'_>) -> Problem {
     let mut p = Problem { name: r.text(t, "name").unwrap_or_default(), ..Problem::default() };
     describe::problem(&mut Reading { r, t, known: &[schema::STUDY] }, &mut p);
     if !t.has("model") && !t.has("model_xml") {
-        r.log.error(1, "", "the study has no `model`", "name an .osim file, or `builtin:reach`");
+        r.log.error(1, "", "the study has no `model`", "give an .osim file, or `builtin:reach`");
     }
     for (class, o) in listed(r, t, "operators", OPERATORS, (schema::OPERATOR, "operator")) {
         let Some(mut kind) = describe::usual_operator(class.name) else { continue };
@@ -166,7 +166,12 @@ fn time(r: &mut Reader<'_>, t: Table<'_>, p: &mut Problem) {
         p.initial_time = Some(r.bounds(time, "initial").unwrap_or([0.0; 2]));
         p.final_time = r.bounds(time, "final");
         if !time.has("final") {
-            r.log.error(time.line, "", "[time] needs a `final` time", "give s, or [earliest, latest]");
+            r.log.error(
+                time.line,
+                "",
+                "[time] needs a `final` time",
+                "give a time in s, or [earliest, latest]",
+            );
         }
     } else if !t.has("time") {
         r.log.error(1, "", "the study has no [time]", "add:  [time]  final = 1.0");
@@ -228,7 +233,7 @@ fn variables(r: &mut Reader<'_>, t: Table<'_>, field: &str) -> Vec<VariableInfo>
             (Some(name), None) => (false, name),
             (None, Some(pattern)) => (true, pattern),
             _ => {
-                let message = format!("[[{field}]] needs a `name` or a `pattern`, and not both");
+                let message = format!("[[{field}]] needs either a `name` or a `pattern`");
                 r.log.error(t.line, "", message, "");
                 continue;
             }

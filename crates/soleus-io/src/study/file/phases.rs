@@ -17,7 +17,7 @@ pub(super) fn read(r: &mut Reader<'_>, t: Table<'_>) -> (Vec<Study>, Vec<LinkSet
     let mut phases = Vec::new();
     let tables = r.tables(t, "phases");
     if tables.len() > MOST_PHASES {
-        let message = format!("the study has {} phases; {MOST_PHASES} at most are read", tables.len());
+        let message = format!("the study has {} phases; at most {MOST_PHASES} are supported", tables.len());
         r.log.error(tables[MOST_PHASES].line, "", message, "");
     }
     for p in tables.into_iter().take(MOST_PHASES) {
@@ -27,8 +27,8 @@ pub(super) fn read(r: &mut Reader<'_>, t: Table<'_>) -> (Vec<Study>, Vec<LinkSet
         let mut phase = one(r, table);
         phase.setup.name = r.text(p, "name").unwrap_or_else(|| format!("phase{}", phases.len() + 1));
         if phases.iter().any(|q: &Study| q.setup.name == phase.setup.name) {
-            let message = format!("there are two phases `{}`", phase.setup.name);
-            r.log.error(p.line, "", message, "give each a name of its own");
+            let message = format!("two phases have the name `{}`", phase.setup.name);
+            r.log.error(p.line, "", message, "give each phase a unique name");
         }
         phases.push(phase);
     }
@@ -46,11 +46,11 @@ pub(super) fn read(r: &mut Reader<'_>, t: Table<'_>) -> (Vec<Study>, Vec<LinkSet
             None => {
                 let names: Vec<&str> =
                     phases.iter().rev().skip(1).rev().map(|p| p.setup.name.as_str()).collect();
-                let hint = format!("phases that another follows: {}", names.join(", "));
+                let hint = format!("phases that are followed by another: {}", names.join(", "));
                 r.log.error(
                     l.line,
                     "",
-                    format!("a link comes after `{after}`, which is no such phase"),
+                    format!("a link comes after `{after}`, which is not one of these phases"),
                     &hint,
                 );
             }

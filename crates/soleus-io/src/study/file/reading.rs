@@ -66,7 +66,7 @@ impl<'t> Reading<'_, '_, 't> {
 
     fn operator(&mut self, v: &'t Value<'t>, name: &str) -> Option<TableOperator> {
         const WORDS: &str =
-            "there are: { lowpass_hz }, radians, absolute_state_names, coupled_coordinates, speeds";
+            "available: { lowpass_hz }, radians, absolute_state_names, coupled_coordinates, speeds";
         const LOWPASS: &[Field] =
             &[Field { name: "lowpass_hz", kind: Kind::Number, unit: "Hz", default: "needed", help: "" }];
         if let DeValue::Table(_) = v.get_ref() {
@@ -77,7 +77,7 @@ impl<'t> Reading<'_, '_, 't> {
         let word = self.r.as_text(v, name)?;
         let found = OPERATORS.iter().find(|o| o.0 == word).map(|o| o.1.clone());
         if found.is_none() {
-            self.wrong(v, format!("there is no operator `{word}` on a table"), WORDS);
+            self.wrong(v, format!("unknown table operator `{word}`"), WORDS);
         }
         found
     }
@@ -258,7 +258,7 @@ impl Fields for Reading<'_, '_, '_> {
         match self.r.as_number(v, name) {
             Some(x) if x < 0.0 => *value = None,
             Some(x) if x.fract() == 0.0 && x < 1e9 => *value = Some(x as usize),
-            Some(x) => self.wrong(v, format!("`{name}` needs a whole number from 0; found {x}"), ""),
+            Some(x) => self.wrong(v, format!("`{name}` must be a whole number, 0 or larger; found {x}"), ""),
             None => {}
         }
     }

@@ -288,18 +288,18 @@ fn identity_wrong_words_are_named() {
         ("[[goals]]\ntype = 'control'\nmode = 'cots'\n", "cost, constraint"),
         (
             "[[goals]]\nweight = 1\nformula = 'sum(activation[*])) + x'\n",
-            "line 1, column 19 of the formula: an operator was expected, found `)`",
+            "line 1, column 19 of the formula: expected an operator, found `)`",
         ),
         (
             "[[goals]]\nweight = 1\nformula = '''x + sqr(y)'''\n",
-            "no function `sqr` the nearest name is `sqrt`",
+            "unknown function `sqr` the nearest name is `sqrt`",
         ),
-        ("[[path_constraints]]\nlower = 0\nformula = 'x +'\n", "a number, a name or `(` was expected"),
+        ("[[path_constraints]]\nlower = 0\nformula = 'x +'\n", "expected a number, a name or `(`"),
         (
             "[[goals]]\ntype = 'marker_final'\nlocation = [1, 2]\nmarker = 'm'\n",
             "`location` needs 3 numbers; found 2",
         ),
-        ("[[goals]]\ntype = 'output'\nindex = 0.5\noutput = 'o'\n", "`index` needs a whole number"),
+        ("[[goals]]\ntype = 'output'\nindex = 0.5\noutput = 'o'\n", "`index` must be a whole number"),
         ("[[path_constraints]]\ntype = 'state_bound'\nlower = -inf\nstates = []\n", "`lower` must be finite"),
         (
             "[[path_constraints]]\ntype = 'state_bound'\nlower = { type = 'spline' }\nstates = []\n",
@@ -311,7 +311,7 @@ fn identity_wrong_words_are_named() {
         ),
         (
             "[[goals]]\ntype = 'state_tracking'\nreference = { file = 'f', operators = ['radian'] }\n",
-            "no operator `radian`",
+            "unknown table operator `radian`",
         ),
     ] {
         let mut log = Diagnostics::new("study.toml");

@@ -220,7 +220,7 @@ fn identity_phases_take_from_the_study() {
 #[test]
 fn identity_wrong_phases_are_named() {
     for (from, to, line, word) in [
-        ("after = \"swing\"", "after = \"phase2\"", 22, "no such phase"),
+        ("after = \"swing\"", "after = \"phase2\"", 22, "not one of these phases"),
         ("intervals = 5", "intervall = 5", 16, "intervall"),
         // A mistake of the study is told once, not once for each phase.
         ("intervals = 12", "intervall = 12", 7, "intervall"),

@@ -76,7 +76,7 @@ impl<'l> Reader<'l> {
         let found = classes.iter().find(|c| c.name == name || c.class == name);
         if found.is_none() {
             let hint = suggestion(&name, classes.iter().map(|c| c.name));
-            self.log.error(t.line, "", format!("there is no {what} of type `{name}`"), &hint);
+            self.log.error(t.line, "", format!("unknown {what} type `{name}`"), &hint);
         }
         found
     }

@@ -4,9 +4,9 @@ use super::ParquetError;
 
 /// `count` numbers of `width` bits from the beginning of `bytes`.
 pub fn read(bytes: &[u8], width: u32, count: usize) -> Result<Vec<u32>, ParquetError> {
-    const CUT: ParquetError = ParquetError::Damaged("a page is cut off");
+    const CUT: ParquetError = ParquetError::Damaged("a page is truncated");
     if width > 32 {
-        return Err(ParquetError::Damaged("a page has numbers of more than 32 bits"));
+        return Err(ParquetError::Damaged("a page has levels of more than 32 bits"));
     }
     let mut numbers = Vec::new();
     let mut rest = bytes;
@@ -21,7 +21,7 @@ pub fn read(bytes: &[u8], width: u32, count: usize) -> Result<Vec<u32>, ParquetE
             let times = usize::try_from(header >> 1).unwrap_or(usize::MAX).min(left);
             numbers.resize(numbers.len() + times, number);
             if times == 0 {
-                return Err(ParquetError::Damaged("a page holds a run of no numbers"));
+                return Err(ParquetError::Damaged("a page has a run of length zero"));
             }
         } else {
             // Groups of eight numbers, packed from the lowest bit on; the last may be longer than needed.

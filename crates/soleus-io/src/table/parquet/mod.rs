@@ -41,7 +41,7 @@ const MAGIC: &[u8; 4] = b"PAR1";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum ParquetError {
     /// Something else, or cut off.
-    #[error("the file does not begin and end as a Parquet file does")]
+    #[error("the file does not start and end like a Parquet file")]
     NotParquet,
     /// What is there makes no sense.
     #[error("{0}")]
@@ -60,7 +60,7 @@ enum ParquetError {
         bytes: usize,
     },
     /// Legal, but not read here.
-    #[error("{what} are not read")]
+    #[error("{what} are not supported")]
     Unsupported {
         /// What.
         what: String,

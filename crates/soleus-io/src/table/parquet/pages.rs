@@ -4,7 +4,7 @@ use super::thrift::{Value, read_struct};
 use super::unpack::unpack;
 use super::{ParquetError, encoding, levels, page, physical};
 
-const CUT: ParquetError = ParquetError::Damaged("a page is cut off");
+const CUT: ParquetError = ParquetError::Damaged("a page is truncated");
 
 /// A column in one group of rows.
 pub struct Chunk {
@@ -117,7 +117,7 @@ fn push(
             };
             let value = |k: &u32| dictionary.get(*k as usize).copied();
             let values: Option<Vec<f64>> = places.iter().map(value).collect();
-            values.ok_or(ParquetError::Damaged("a page names a place beyond its dictionary"))?
+            values.ok_or(ParquetError::Damaged("a page refers to an entry beyond its dictionary"))?
         }
         encoding::BYTE_STREAM_SPLIT => {
             // First bytes of all values, then second bytes, …

@@ -14,7 +14,7 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
         let hint = match &e {
             ParquetError::Unsupported { hint, .. } => hint,
             ParquetError::TooLarge { .. } => "write it again with fewer columns, or without compression",
-            _ => "it may have been cut off, or be something else under that name; make it again",
+            _ => "it may be truncated or a different kind of file; write it again",
         };
         log.error(0, "", format!("the file cannot be read as Parquet: {e}"), hint);
         None
@@ -35,7 +35,7 @@ fn read_columns(bytes: &[u8], log: &mut Diagnostics) -> Result<Option<Table>, Pa
     let metadata = metadata(bytes)?;
     let schema = columns(&metadata)?;
     let rows = metadata.int(3).and_then(|n| usize::try_from(n).ok());
-    let rows = rows.ok_or(ParquetError::Damaged("the file does not say how many rows it has"))?;
+    let rows = rows.ok_or(ParquetError::Damaged("the file does not give its number of rows"))?;
     let columns = schema.iter().filter(|c| c.other.is_none()).count();
     let size = rows.saturating_mul(columns).saturating_mul(8);
     if size > bytes.len().saturating_mul(MOST_TIMES).max(ALWAYS) {
@@ -46,13 +46,15 @@ fn read_columns(bytes: &[u8], log: &mut Diagnostics) -> Result<Option<Table>, Pa
     let (mut labels, mut values): (Vec<String>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
     for (i, c) in schema.iter().enumerate() {
         if let Some(what) = c.other {
-            log.warn(0, "", format!("column `{}` holds {what}, not numbers; it is left out", c.name), "");
+            log.warn(0, "", format!("column `{}` contains {what}, not numbers; ignored", c.name), "");
             continue;
         }
         let mut numbers = Vec::new();
         for group in metadata.list(4) {
             let (chunk, place) = chunk(group, i, c, rows - numbers.len())?;
-            let pages = bytes.get(place..).ok_or(ParquetError::Damaged("a column lies beyond the file"))?;
+            let pages = bytes
+                .get(place..)
+                .ok_or(ParquetError::Damaged("a column lies beyond the end of the file"))?;
             pages::read(&chunk, pages, &mut budget, &mut numbers)?;
         }
         labels.push(c.name.clone());
@@ -118,7 +120,7 @@ fn columns(metadata: &Value) -> Result<Vec<Column>, ParquetError> {
         let other = if nested || repetition == 2 {
             Some("lists or groups")
         } else if !is_number(e, physical) {
-            Some("texts, dates or the like")
+            Some("text, dates or similar")
         } else {
             None
         };
@@ -140,11 +142,11 @@ fn is_number(e: &Value, physical: i64) -> bool {
 /// Column `i` in a group of rows, and where its pages begin.
 fn chunk(group: &Value, i: usize, c: &Column, left: usize) -> Result<(Chunk, usize), ParquetError> {
     let about = group.list(1).get(i).and_then(|c| c.field(3));
-    let about = about.ok_or(ParquetError::Damaged("a group of rows lacks a column"))?;
+    let about = about.ok_or(ParquetError::Damaged("a row group lacks a column"))?;
     let number = |id| about.int(id).and_then(|n| usize::try_from(n).ok());
     let values = number(5).filter(|n| *n <= left);
     let values = values.ok_or(ParquetError::Damaged("a column claims more values than the file has rows"))?;
-    let data = number(9).ok_or(ParquetError::Damaged("a column has no place in the file"))?;
+    let data = number(9).ok_or(ParquetError::Damaged("a column has no position in the file"))?;
     // A dictionary stands before the values; some writers give 0 where there is none.
     let place = number(11).filter(|d| *d > 0).map_or(data, |d| d.min(data));
     Ok((

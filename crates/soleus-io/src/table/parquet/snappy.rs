@@ -18,7 +18,7 @@ pub fn unpack(packed: &[u8]) -> Result<Vec<u8>, ParquetError> {
         }
     }
     if length > MOST * packed.len() {
-        return Err(ParquetError::Damaged("a page that Snappy packed claims an impossible length"));
+        return Err(ParquetError::Damaged("a Snappy-compressed page has an impossible length"));
     }
     let mut out: Vec<u8> = Vec::with_capacity(length);
     while out.len() < length {
@@ -37,13 +37,14 @@ pub fn unpack(packed: &[u8]) -> Result<Vec<u8>, ParquetError> {
         };
         // A copy may reach into what it makes itself.
         let from = out.len().checked_sub(back).filter(|_| back > 0);
-        let from = from.ok_or(ParquetError::Damaged("a page that Snappy packed copies from nowhere"))?;
+        let from =
+            from.ok_or(ParquetError::Damaged("a Snappy-compressed page refers to data that do not exist"))?;
         for k in from..from + n {
             out.push(out[k]);
         }
     }
     if out.len() != length {
-        return Err(ParquetError::Damaged("a page that Snappy packed has another length than it claims"));
+        return Err(ParquetError::Damaged("a Snappy-compressed page does not have the declared length"));
     }
     Ok(out)
 }
@@ -56,7 +57,7 @@ impl<'a> Rest<'a> {
         let (taken, rest) = self
             .0
             .split_at_checked(n)
-            .ok_or(ParquetError::Damaged("a page that Snappy packed is cut off"))?;
+            .ok_or(ParquetError::Damaged("a Snappy-compressed page is truncated"))?;
         self.0 = rest;
         Ok(taken)
     }

@@ -86,7 +86,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn byte(&mut self) -> Result<u8, ParquetError> {
-        let b = self.bytes.get(self.at).ok_or(ParquetError::Damaged("the metadata are cut off"))?;
+        let b = self.bytes.get(self.at).ok_or(ParquetError::Damaged("the metadata are truncated"))?;
         self.at += 1;
         Ok(*b)
     }
@@ -100,7 +100,7 @@ impl Reader<'_> {
                 return Ok(number);
             }
         }
-        Err(ParquetError::Damaged("the metadata hold a number without end"))
+        Err(ParquetError::Damaged("the metadata contain an invalid number"))
     }
 
     fn zigzag(&mut self) -> Result<i64, ParquetError> {
@@ -137,7 +137,7 @@ impl Reader<'_> {
     fn count(&mut self) -> Result<(), ParquetError> {
         self.values += 1;
         const MANY: ParquetError =
-            ParquetError::Damaged("the metadata hold more values than their length allows");
+            ParquetError::Damaged("the metadata contain more values than their length allows");
         if self.values > SOME_VALUES + self.bytes.len() / 2 { Err(MANY) } else { Ok(()) }
     }
 
@@ -157,7 +157,7 @@ impl Reader<'_> {
                 let n = self.varint()?;
                 let rest = self.bytes.len() - self.at;
                 let n = usize::try_from(n).ok().filter(|n| *n <= rest);
-                let n = n.ok_or(ParquetError::Damaged("the metadata hold a text longer than the file"))?;
+                let n = n.ok_or(ParquetError::Damaged("the metadata contain a text longer than the file"))?;
                 self.at += n;
                 Value::Bytes(self.bytes[self.at - n..self.at].to_vec())
             }
@@ -166,7 +166,7 @@ impl Reader<'_> {
                 let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
                 // Every value takes a byte at least, so a count that lies ends here.
                 if depth > MAX_DEPTH || count > (self.bytes.len() - self.at) as u64 {
-                    return Err(ParquetError::Damaged("the metadata hold a list longer than the file"));
+                    return Err(ParquetError::Damaged("the metadata contain a list longer than the file"));
                 }
                 let mut list = Vec::new();
                 for _ in 0..count {
@@ -176,7 +176,7 @@ impl Reader<'_> {
                 Value::List(list)
             }
             STRUCT => self.fields(depth)?,
-            _ => return Err(ParquetError::Damaged("the metadata hold a value of unknown kind")),
+            _ => return Err(ParquetError::Damaged("the metadata contain a value of unknown type")),
         })
     }
 }

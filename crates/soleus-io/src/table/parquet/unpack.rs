@@ -21,27 +21,26 @@ pub fn unpack(
         #[cfg(feature = "zstd")]
         6 => return checked(zstandard(bytes, length)?, length),
         #[cfg(not(feature = "zstd"))]
-        6 => (
-            "Zstandard",
-            "this program was built without Zstandard; write the file with Snappy's compression",
-        ),
+        6 => {
+            ("Zstandard", "this program was built without Zstandard; write the file with Snappy compression")
+        }
         4 => ("Brotli", OTHERS),
         5 | 7 => ("LZ4", OTHERS),
-        _ => ("an unknown program", OTHERS),
+        _ => ("an unknown method", OTHERS),
     };
-    Err(ParquetError::Unsupported { what: format!("columns that {name} packed"), hint })
+    Err(ParquetError::Unsupported { what: format!("columns compressed by {name}"), hint })
 }
 
-const OTHERS: &str = "write the file without compression, or with that of Zstandard, Snappy or gzip";
+const OTHERS: &str = "write the file uncompressed, or with Zstandard, Snappy or gzip";
 
 fn checked(bytes: Vec<u8>, length: usize) -> Result<Cow<'static, [u8]>, ParquetError> {
-    const OTHER: ParquetError = ParquetError::Damaged("a page has another length than its header says");
+    const OTHER: ParquetError = ParquetError::Damaged("a page does not have the length given in its header");
     if bytes.len() == length { Ok(Cow::Owned(bytes)) } else { Err(OTHER) }
 }
 
 /// One member of RFC 1952; its check sum is not looked at, since Parquet has its own.
 fn gzip(bytes: &[u8], length: usize) -> Result<Vec<u8>, ParquetError> {
-    const BAD: ParquetError = ParquetError::Damaged("a page that gzip packed is damaged");
+    const BAD: ParquetError = ParquetError::Damaged("a gzip-compressed page is damaged");
     let (head, mut rest) = bytes.split_at_checked(10).ok_or(BAD)?;
     let flags = head[3];
     if !head.starts_with(&[0x1f, 0x8b, 8]) {
@@ -68,7 +67,7 @@ fn gzip(bytes: &[u8], length: usize) -> Result<Vec<u8>, ParquetError> {
 #[cfg(feature = "zstd")]
 fn zstandard(bytes: &[u8], length: usize) -> Result<Vec<u8>, ParquetError> {
     use std::io::Read as _;
-    const BAD: ParquetError = ParquetError::Damaged("a page that Zstandard packed is damaged");
+    const BAD: ParquetError = ParquetError::Damaged("a Zstandard-compressed page is damaged");
     let mut out = Vec::with_capacity(length);
     let mut rest = bytes;
     while !rest.is_empty() && out.len() < length {

@@ -48,13 +48,13 @@ use std::ops::ControlFlow;
 /// assert!((solution.x[0] - 1.0).abs() < 1e-7 && (solution.upper_multipliers[0] - 2.0).abs() < 1e-6);
 /// # Ok::<(), soleus_optimization::nlp::NlpError>(())
 /// ```
-pub fn solve<P: NonlinearProgram + ?Sized>(
-    problem: &mut P,
+pub fn solve(
+    problem: &mut dyn NonlinearProgram,
     options: &Options,
     warm: Option<&WarmStart>,
     progress: &mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
 ) -> Result<Solution, NlpError> {
-    Scaled::<P>::check_options(options)?;
+    Scaled::check_options(options)?;
     let mut scaled = Scaled::new(problem)?;
     if let Some(warm) = warm {
         check_warm_start(warm, &scaled)?;
@@ -80,70 +80,77 @@ pub fn solve<P: NonlinearProgram + ?Sized>(
     room.push_inside(&mut w, push, fraction);
     scaled.choose_scales(&w[..room.nx], options.scaling_max_gradient);
 
-    let mut layer = Layer::original(&scaled, options.bound_relaxation, options.constraint_tolerance);
-    let mut values = Values::new(&scaled, &layer);
-    scaled.constraints(&w[..layer.nx], &mut values.g);
-    for (k, &r) in layer.aux_row.iter().enumerate() {
-        w[layer.nx + k] = values.g[r];
-    }
-    layer.push_inside(&mut w, push, fraction);
-    let finite = values.compute(&mut scaled, &layer, &w) && values.differentiate(&mut scaled, &layer, &w);
-
-    // Multipliers: given ones, or one for bounds and a least-squares fit for rows.
-    let has = |b: &[f64], i: usize| if b[i].is_finite() { 1.0 } else { 0.0 };
-    let mut point = Point {
-        zl: (0..layer.n).map(|i| has(&layer.lower, i)).collect(),
-        zu: (0..layer.n).map(|i| has(&layer.upper, i)).collect(),
-        y: vec![0.0; layer.m],
-        w,
-    };
     let pattern = KktPattern::new(&scaled.hessian, &scaled.jacobian);
     let stages = reduced_stages(&scaled)?;
     let has_slack = |row: usize| !scaled.is_equality(row);
     let solver = pattern.solver_with_slacks(stages.as_ref(), options.ordering, options.threads, &has_slack);
     let mut system = System::new(pattern, Box::new(solver));
-    let mut mu = options.initial_barrier;
-    match warm {
-        Some(warm) => {
-            mu = warm.barrier.unwrap_or(mu);
-            take_multipliers(warm, &scaled, &layer, &mut point, options.warm_start_push);
+    let mut counts = Counts::default();
+    // At most twice: with scales of rows, and without them where these mislead.
+    loop {
+        let mut layer = Layer::original(&scaled, options.bound_relaxation, options.constraint_tolerance);
+        let mut values = Values::new(&scaled, &layer);
+        scaled.constraints(&w[..layer.nx], &mut values.g);
+        for (k, &r) in layer.aux_row.iter().enumerate() {
+            w[layer.nx + k] = values.g[r];
         }
-        None if finite => fit_multipliers(&scaled, &layer, &values, &mut point, &mut system, options),
-        None => {}
-    }
+        layer.push_inside(&mut w, push, fraction);
+        let finite = values.compute(&mut scaled, &layer, &w) && values.differentiate(&mut scaled, &layer, &w);
 
-    let mut method = Method::new(scaled, system, options, progress);
-    if warm.is_some() {
-        method.trust = options.warm_start_trust;
+        // Multipliers: given ones, or one for bounds and a least-squares fit for rows.
+        let has = |b: &[f64], i: usize| if b[i].is_finite() { 1.0 } else { 0.0 };
+        let mut point = Point {
+            zl: (0..layer.n).map(|i| has(&layer.lower, i)).collect(),
+            zu: (0..layer.n).map(|i| has(&layer.upper, i)).collect(),
+            y: vec![0.0; layer.m],
+            w: w.clone(),
+        };
+        let mut mu = options.initial_barrier;
+        match warm {
+            Some(warm) => {
+                mu = warm.barrier.unwrap_or(mu);
+                take_multipliers(warm, &scaled, &layer, &mut point, options.warm_start_push);
+            }
+            None if finite => fit_multipliers(&scaled, &layer, &values, &mut point, &mut system, options),
+            None => {}
+        }
+
+        let mut method = Method::new(scaled, system, options, &mut *progress);
+        method.counts = counts;
+        if warm.is_some() {
+            method.trust = options.warm_start_trust;
+        }
+        let end = if finite {
+            let (end, end_point, end_mu) = method.minimize(&mut layer, point, mu, None);
+            point = end_point;
+            mu = end_mu;
+            end
+        } else {
+            End::NotFinite
+        };
+        (scaled, system, counts) = (method.scaled, method.system, method.counts);
+        if end == End::Misled {
+            scaled.forget_row_scales();
+            system.forget();
+            continue;
+        }
+        counts.factorizations = system.factorizations;
+        counts.solves = system.solves;
+        let status = match end {
+            End::Solved => Status::Solved,
+            End::Acceptable => Status::Acceptable,
+            End::Infeasible => Status::Infeasible,
+            End::Diverging => Status::Diverging,
+            End::IterationLimit => Status::IterationLimit,
+            End::Stopped => Status::Stopped,
+            End::NoProgress | End::Restored | End::Misled => Status::NoProgress,
+            End::NotFinite => Status::NotFinite,
+        };
+        return Ok(take_stock(scaled, &layer, status, &point, mu, counts));
     }
-    let end = if finite {
-        let (end, end_point, end_mu) = method.minimize(&mut layer, point, mu, None);
-        point = end_point;
-        mu = end_mu;
-        end
-    } else {
-        End::NotFinite
-    };
-    let Method { scaled, system, mut counts, .. } = method;
-    counts.factorizations = system.factorizations;
-    counts.solves = system.solves;
-    let status = match end {
-        End::Solved => Status::Solved,
-        End::Acceptable => Status::Acceptable,
-        End::Infeasible => Status::Infeasible,
-        End::Diverging => Status::Diverging,
-        End::IterationLimit => Status::IterationLimit,
-        End::Stopped => Status::Stopped,
-        End::NoProgress | End::Restored => Status::NoProgress,
-        End::NotFinite => Status::NotFinite,
-    };
-    Ok(take_stock(scaled, &layer, status, &point, mu, counts))
 }
 
-pub(in crate::nlp) fn check_warm_start<P: NonlinearProgram + ?Sized>(
-    warm: &WarmStart,
-    scaled: &Scaled<'_, P>,
-) -> Result<(), NlpError> {
+pub(in crate::nlp) fn check_warm_start(warm: &WarmStart, scaled: &Scaled<'_>) -> Result<(), NlpError> {
     let (n, m) = (scaled.problem().num_variables(), scaled.problem().num_constraints());
     let lengths = [
         ("variables of the warm start", warm.x.len(), n),
@@ -163,9 +170,7 @@ pub(in crate::nlp) fn check_warm_start<P: NonlinearProgram + ?Sized>(
 }
 
 /// Stages of the variables and rows that are left.
-pub(in crate::nlp) fn reduced_stages<P: NonlinearProgram + ?Sized>(
-    scaled: &Scaled<'_, P>,
-) -> Result<Option<Stages>, NlpError> {
+pub(in crate::nlp) fn reduced_stages(scaled: &Scaled<'_>) -> Result<Option<Stages>, NlpError> {
     let Some(stages) = scaled.problem().stages() else { return Ok(None) };
     let (n, m) = (scaled.problem().num_variables(), scaled.problem().num_constraints());
     for (what, found, expected) in [
@@ -183,13 +188,7 @@ pub(in crate::nlp) fn reduced_stages<P: NonlinearProgram + ?Sized>(
 }
 
 /// Multipliers of a warm start in the scaled problem; those of bounds at least `least`.
-fn take_multipliers<P: ?Sized>(
-    warm: &WarmStart,
-    scaled: &Scaled<'_, P>,
-    layer: &Layer,
-    point: &mut Point,
-    least: f64,
-) {
+fn take_multipliers(warm: &WarmStart, scaled: &Scaled<'_>, layer: &Layer, point: &mut Point, least: f64) {
     let sf = scaled.objective_scale;
     let finite = |v: f64| if v.is_finite() { v } else { 0.0 };
     for (r, &row) in scaled.rows.iter().enumerate() {
@@ -211,8 +210,8 @@ fn take_multipliers<P: ?Sized>(
 }
 
 /// y that minimises the gradient of the Lagrangian (eq. 36), or zero where that is large.
-fn fit_multipliers<P: NonlinearProgram + ?Sized>(
-    scaled: &Scaled<'_, P>,
+fn fit_multipliers(
+    scaled: &Scaled<'_>,
     layer: &Layer,
     values: &Values,
     point: &mut Point,
@@ -238,9 +237,12 @@ fn fit_multipliers<P: NonlinearProgram + ?Sized>(
     }
 }
 
+/// Mean size of multipliers up to which errors are not divided by it (s_max).
+const MULTIPLIERS_OF_ONE: f64 = 100.0;
+
 /// The solution in the problem's own units, with its certificate.
-pub(in crate::nlp) fn take_stock<P: NonlinearProgram + ?Sized>(
-    mut scaled: Scaled<'_, P>,
+pub(in crate::nlp) fn take_stock(
+    mut scaled: Scaled<'_>,
     layer: &Layer,
     status: Status,
     point: &Point,
@@ -264,6 +266,7 @@ pub(in crate::nlp) fn take_stock<P: NonlinearProgram + ?Sized>(
         worst_variable: worst.filter(|&i| work[i] != 0.0).map(|i| scaled.free[i]),
         complementarity: e.complementarity / sf,
         scaled_error: e.total(),
+        multiplier_size: e.dual_scale * MULTIPLIERS_OF_ONE,
     };
     let (y, zl, zu) = scaled.duals(point).unscaled();
     let mut total = scaled.counts;

@@ -3,7 +3,6 @@
 use super::layer::Layer;
 use super::scaled::Scaled;
 use super::system::max_abs;
-use crate::nlp::NonlinearProgram;
 
 /// Variables, multipliers of rows, multipliers of lower and upper bounds (zero where there is no bound).
 #[derive(Clone, Debug)]
@@ -50,7 +49,7 @@ impl Errors {
 }
 
 impl Values {
-    pub fn new<P: ?Sized>(scaled: &Scaled<'_, P>, layer: &Layer) -> Self {
+    pub fn new(scaled: &Scaled<'_>, layer: &Layer) -> Self {
         Values {
             f: f64::NAN,
             g: vec![0.0; layer.m],
@@ -60,12 +59,7 @@ impl Values {
     }
 
     /// f and g. Whether both are finite.
-    pub fn compute<P: NonlinearProgram + ?Sized>(
-        &mut self,
-        scaled: &mut Scaled<'_, P>,
-        layer: &Layer,
-        w: &[f64],
-    ) -> bool {
+    pub fn compute(&mut self, scaled: &mut Scaled<'_>, layer: &Layer, w: &[f64]) -> bool {
         layer.constraints(scaled, w, &mut self.g);
         if !self.g.iter().all(|v| v.is_finite()) {
             return false;
@@ -75,12 +69,7 @@ impl Values {
     }
 
     /// Their derivatives. Whether all are finite.
-    pub fn differentiate<P: NonlinearProgram + ?Sized>(
-        &mut self,
-        scaled: &mut Scaled<'_, P>,
-        layer: &Layer,
-        w: &[f64],
-    ) -> bool {
+    pub fn differentiate(&mut self, scaled: &mut Scaled<'_>, layer: &Layer, w: &[f64]) -> bool {
         layer.gradient(scaled, w, &mut self.gradient);
         scaled.jacobian(&w[..layer.nx], &mut self.jacobian);
         self.gradient.iter().chain(&self.jacobian).all(|v| v.is_finite())
@@ -93,8 +82,8 @@ impl Values {
 }
 
 /// Gradient of the Lagrangian ∇F + Jᵀy − z_L + z_U.
-pub(in crate::nlp) fn lagrangian_gradient<P: ?Sized>(
-    scaled: &Scaled<'_, P>,
+pub(in crate::nlp) fn lagrangian_gradient(
+    scaled: &Scaled<'_>,
     layer: &Layer,
     point: &Point,
     values: &Values,
@@ -110,8 +99,8 @@ pub(in crate::nlp) fn lagrangian_gradient<P: ?Sized>(
 const S_MAX: f64 = 100.0;
 
 /// Errors with respect to μ.
-pub(in crate::nlp) fn errors<P: ?Sized>(
-    scaled: &Scaled<'_, P>,
+pub(in crate::nlp) fn errors(
+    scaled: &Scaled<'_>,
     layer: &Layer,
     point: &Point,
     values: &Values,

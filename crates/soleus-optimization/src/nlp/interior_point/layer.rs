@@ -1,7 +1,6 @@
 //! The barrier problem, of the program itself or of its restoration.
 
 use super::scaled::Scaled;
-use crate::nlp::NonlinearProgram;
 
 /// Equality-constrained form in w = (x, a), where every auxiliary variable a belongs to one row:
 ///
@@ -39,11 +38,7 @@ const RHO: f64 = 1000.0;
 
 impl Layer {
     /// The program itself.
-    pub fn original<P: NonlinearProgram + ?Sized>(
-        scaled: &Scaled<'_, P>,
-        relaxation: f64,
-        constraint_tolerance: f64,
-    ) -> Self {
+    pub fn original(scaled: &Scaled<'_>, relaxation: f64, constraint_tolerance: f64) -> Self {
         let (nx, m) = (scaled.free.len(), scaled.rows.len());
         let mut lower = scaled.lower.clone();
         let mut upper = scaled.upper.clone();
@@ -88,19 +83,14 @@ impl Layer {
         }
     }
 
-    pub fn objective<P: NonlinearProgram + ?Sized>(&self, scaled: &mut Scaled<'_, P>, w: &[f64]) -> f64 {
+    pub fn objective(&self, scaled: &mut Scaled<'_>, w: &[f64]) -> f64 {
         let Some(p) = &self.penalty else { return scaled.objective(&w[..self.nx]) };
         let distance: f64 =
             (0..self.nx).map(|i| p.weight[i] * (w[i] - p.reference[i]) * (w[i] - p.reference[i])).sum();
         p.rho * w[p.first..].iter().sum::<f64>() + 0.5 * p.zeta * distance
     }
 
-    pub fn gradient<P: NonlinearProgram + ?Sized>(
-        &self,
-        scaled: &mut Scaled<'_, P>,
-        w: &[f64],
-        g: &mut [f64],
-    ) {
+    pub fn gradient(&self, scaled: &mut Scaled<'_>, w: &[f64], g: &mut [f64]) {
         let Some(p) = &self.penalty else {
             scaled.gradient(&w[..self.nx], &mut g[..self.nx]);
             g[self.nx..].fill(0.0);
@@ -113,12 +103,7 @@ impl Layer {
         g[p.first..].fill(p.rho);
     }
 
-    pub fn constraints<P: NonlinearProgram + ?Sized>(
-        &self,
-        scaled: &mut Scaled<'_, P>,
-        w: &[f64],
-        g: &mut [f64],
-    ) {
+    pub fn constraints(&self, scaled: &mut Scaled<'_>, w: &[f64], g: &mut [f64]) {
         scaled.constraints(&w[..self.nx], g);
         for (k, &r) in self.aux_row.iter().enumerate() {
             g[r] += self.aux_sign[k] * w[self.nx + k];
@@ -126,13 +111,7 @@ impl Layer {
     }
 
     /// Values of the Hessian in x. In restoration the caller adds [`diagonal`](Self::diagonal).
-    pub fn hessian<P: NonlinearProgram + ?Sized>(
-        &self,
-        scaled: &mut Scaled<'_, P>,
-        w: &[f64],
-        y: &[f64],
-        values: &mut [f64],
-    ) {
+    pub fn hessian(&self, scaled: &mut Scaled<'_>, w: &[f64], y: &[f64], values: &mut [f64]) {
         let sigma = if self.penalty.is_some() { 0.0 } else { 1.0 };
         scaled.hessian(&w[..self.nx], sigma, y, values);
     }
@@ -146,13 +125,7 @@ impl Layer {
     }
 
     /// Out ← out + Jᵀ y.
-    pub fn add_transposed<P: ?Sized>(
-        &self,
-        scaled: &Scaled<'_, P>,
-        jacobian: &[f64],
-        y: &[f64],
-        out: &mut [f64],
-    ) {
+    pub fn add_transposed(&self, scaled: &Scaled<'_>, jacobian: &[f64], y: &[f64], out: &mut [f64]) {
         for r in 0..self.m {
             let (columns, start) = scaled.jacobian.row(r);
             for (&c, &v) in columns.iter().zip(&jacobian[start..]) {
@@ -165,13 +138,7 @@ impl Layer {
     }
 
     /// Out ← out + J d.
-    pub fn add_product<P: ?Sized>(
-        &self,
-        scaled: &Scaled<'_, P>,
-        jacobian: &[f64],
-        d: &[f64],
-        out: &mut [f64],
-    ) {
+    pub fn add_product(&self, scaled: &Scaled<'_>, jacobian: &[f64], d: &[f64], out: &mut [f64]) {
         for r in 0..self.m {
             let (columns, start) = scaled.jacobian.row(r);
             out[r] += columns.iter().zip(&jacobian[start..]).map(|(&c, &v)| v * d[c]).sum::<f64>();

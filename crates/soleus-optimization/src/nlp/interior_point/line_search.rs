@@ -5,7 +5,6 @@ use super::iterate::{Point, errors, largest_primal_step};
 use super::layer::Layer;
 use super::method::{Method, State};
 use super::system::{Lesson, Matrix};
-use crate::nlp::NonlinearProgram;
 
 // Constants of the filter method with Ipopt's names and defaults: `gamma_theta`, `gamma_phi`, `delta`, `s_theta`,
 // `s_phi`, `eta_phi`, `alpha_min_frac`, `kappa_soc`, `obj_max_inc`.
@@ -151,7 +150,7 @@ enum Verdict {
     Rejected,
 }
 
-impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
+impl Method<'_, '_> {
     /// Finds a point along (dw, dy) that the filter accepts, and goes there. `taken` is false if there is none.
     pub fn search_line(&mut self, layer: &Layer, st: &mut State) -> Step {
         let alpha_max = largest_primal_step(layer, &st.point.w, &st.dw, st.tau);

@@ -7,7 +7,7 @@ use super::line_search::{Search, Step};
 use super::restoration::Parent;
 use super::scaled::Scaled;
 use super::system::{Matrix, System, max_abs};
-use crate::nlp::{Counts, Iteration, NonlinearProgram, Options};
+use crate::nlp::{Counts, Iteration, Options};
 use std::ops::ControlFlow;
 
 /// Why the loop ended.
@@ -23,11 +23,13 @@ pub(super) enum End {
     NotFinite,
     /// Restoration found a point from which the program can go on.
     Restored,
+    /// Scales of rows weigh violations so that no step is long enough to lead anywhere.
+    Misled,
 }
 
 /// Everything that outlives one run of the loop.
-pub(super) struct Method<'a, 'p, P: ?Sized> {
-    pub scaled: Scaled<'p, P>,
+pub(super) struct Method<'a, 'p> {
+    pub scaled: Scaled<'p>,
     pub system: System,
     pub options: &'a Options,
     pub progress: &'a mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
@@ -51,6 +53,9 @@ const TINY_STEP: f64 = 10.0 * f64::EPSILON;
 
 /// A tiny step ends a barrier problem only if multipliers of rows have settled too (`tiny_step_y_tol`).
 const TINY_STEP_Y: f64 = 1e-2;
+
+/// Part of the first violation above which steps that are too long, whatever the regularisation, have led nowhere.
+const HEADWAY: f64 = 0.5;
 
 /// Violations below are rounding: nothing to polish.
 const POLISHED: f64 = 1e-12;
@@ -84,7 +89,7 @@ pub(super) struct State {
 }
 
 impl State {
-    fn new<P: ?Sized>(scaled: &Scaled<'_, P>, layer: &Layer, point: Point, mu: f64) -> Self {
+    fn new(scaled: &Scaled<'_>, layer: &Layer, point: Point, mu: f64) -> Self {
         let (n, m) = (layer.n, layer.m);
         State {
             values: Values::new(scaled, layer),
@@ -177,9 +182,9 @@ impl State {
     }
 }
 
-impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
+impl<'a, 'p> Method<'a, 'p> {
     pub fn new(
-        scaled: Scaled<'p, P>,
+        scaled: Scaled<'p>,
         system: System,
         options: &'a Options,
         progress: &'a mut dyn FnMut(&Iteration<'_>) -> ControlFlow<()>,
@@ -283,6 +288,12 @@ impl<'a, 'p, P: NonlinearProgram + ?Sized> Method<'a, 'p, P> {
                     && let Some(lesson) = step.lesson()
                 {
                     self.system.learn(lesson);
+                    if self.system.in_vain
+                        && st.values.theta() > HEADWAY * theta
+                        && self.scaled.has_row_scales()
+                    {
+                        return (End::Misled, st.point, st.mu);
+                    }
                 }
             }
             if !step.taken {

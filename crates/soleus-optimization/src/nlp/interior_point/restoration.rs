@@ -6,7 +6,6 @@ use super::layer::Layer;
 use super::method::{End, Method, State};
 use super::scaled::Scaled;
 use super::system::max_abs;
-use crate::nlp::NonlinearProgram;
 
 /// The largest violation must fall to this part of what it was (`required_infeasibility_reduction`).
 const REDUCTION: f64 = 0.9;
@@ -30,7 +29,7 @@ pub(super) struct Parent<'a> {
 
 impl Parent<'_> {
     /// Whether the program can go on from here: the violation has fallen and its filter accepts.
-    pub fn takes<P: NonlinearProgram + ?Sized>(&self, scaled: &mut Scaled<'_, P>, w: &[f64]) -> bool {
+    pub fn takes(&self, scaled: &mut Scaled<'_>, w: &[f64]) -> bool {
         let w = &w[..self.layer.n];
         let mut rows = vec![0.0; self.layer.m];
         self.layer.constraints(scaled, w, &mut rows);
@@ -46,7 +45,7 @@ impl Parent<'_> {
     }
 }
 
-impl<P: NonlinearProgram + ?Sized> Method<'_, '_, P> {
+impl Method<'_, '_> {
     /// Replaces the point by one that violates the rows less. `Restored`, or why that failed.
     pub fn restore(&mut self, layer: &mut Layer, st: &mut State) -> End {
         let theta = st.values.theta();

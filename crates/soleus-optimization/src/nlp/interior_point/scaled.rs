@@ -8,8 +8,8 @@ use crate::nlp::{Counts, Duals, NlpError, NonlinearProgram, Options, SparsityPat
 ///   minimize s_f f(x)   subject to   s_c c(x) − b = 0   or   d_L ≤ s_c c(x) ≤ d_U,   x_L ≤ x ≤ x_U
 ///
 /// and x counted in its [sizes](NonlinearProgram::variable_sizes).
-pub(in crate::nlp) struct Scaled<'p, P: ?Sized> {
-    problem: &'p mut P,
+pub(in crate::nlp) struct Scaled<'p> {
+    problem: &'p mut dyn NonlinearProgram,
     /// Variables that are not fixed, and constraints that have bounds.
     pub free: Vec<usize>,
     pub rows: Vec<usize>,
@@ -44,8 +44,8 @@ struct Full {
     hessian: Vec<f64>,
 }
 
-impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
-    pub fn new(problem: &'p mut P) -> Result<Self, NlpError> {
+impl<'p> Scaled<'p> {
+    pub fn new(problem: &'p mut dyn NonlinearProgram) -> Result<Self, NlpError> {
         let (n, m) = (problem.num_variables(), problem.num_constraints());
         let (jp, hp) = (problem.jacobian_pattern(), problem.hessian_pattern());
         for (what, p, rows) in [("Jacobian", jp, m), ("Hessian", hp, n)] {
@@ -159,7 +159,7 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
     }
 
     /// The problem as it was stated.
-    pub fn problem(&self) -> &P {
+    pub fn problem(&self) -> &dyn NonlinearProgram {
         self.problem
     }
 
@@ -201,6 +201,19 @@ impl<'p, P: NonlinearProgram + ?Sized> Scaled<'p, P> {
                 self.row_lower[r] *= scale;
                 self.row_upper[r] *= scale;
             }
+        }
+    }
+
+    /// Whether any row has a scale.
+    pub fn has_row_scales(&self) -> bool {
+        self.row_scale.iter().any(|&s| s != 1.0)
+    }
+
+    /// Rows as they were stated.
+    pub fn forget_row_scales(&mut self) {
+        for (r, &row) in self.rows.iter().enumerate() {
+            self.row_scale[r] = 1.0;
+            (self.row_lower[r], self.row_upper[r]) = (self.full.c_lower[row], self.full.c_upper[row]);
         }
     }
 

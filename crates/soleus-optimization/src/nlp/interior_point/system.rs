@@ -25,8 +25,12 @@ pub(in crate::nlp) struct System {
     last_delta: f64,
     /// Regularisation that the next matrix gets whatever its inertia.
     least_delta: f64,
-    /// Directions in a row that were too long.
+    /// Directions in a row that were too long, and whether regularisation was found not to shorten them.
     too_long: usize,
+    pub in_vain: bool,
+    /// Largest entry of the last Hessian, and of the one with which regularisation began to grow: multipliers grow with it, and the Hessian with these.
+    hessian_size: f64,
+    first_hessian_size: f64,
     /// Regularisation of the present factorisation.
     pub delta_w: f64,
     delta_c: f64,
@@ -63,8 +67,9 @@ const DELTA_W_DECREASE: f64 = 1.0 / 3.0;
 const DELTA_W_INCREASE: f64 = 8.0;
 const DELTA_W_INCREASE_FIRST: f64 = 100.0;
 
-// Ours, see `learn`: directions in a row before it acts; regularisation below this is none.
+// Ours, see `learn`: directions in a row before it acts; how many times the Hessian is too much; regularisation below this is none.
 const PATIENCE: usize = 4;
+const OUTWEIGHS: f64 = 1e6;
 const DELTA_W_NONE: f64 = 1e-7;
 
 /// Largest entry of a Hessian whose matrix is factorised as it stands. Above, entries of the Jacobian near one are smaller by more than the
@@ -99,6 +104,9 @@ impl System {
             last_delta: 0.0,
             least_delta: 0.0,
             too_long: 0,
+            in_vain: false,
+            hessian_size: 0.0,
+            first_hessian_size: 0.0,
             delta_w: 0.0,
             delta_c: 0.0,
             factorizations: 0,
@@ -116,21 +124,37 @@ impl System {
         self.least_delta = least_delta;
     }
 
+    /// A new beginning: nothing is known of any direction.
+    pub fn forget(&mut self) {
+        self.take_memory();
+        (self.too_long, self.in_vain) = (0, false);
+    }
+
     /// Takes note of how far the last direction led. Where next to nothing of several in a row could be used, they were too long for
     /// the quadratic model: the right inertia alone does not make it trustworthy. More regularisation then shortens the next, as a
     /// smaller trust region would; full steps take it away again. Without this, a swing-up of a chain of six links may crawl through
     /// thousands of steps of 10⁻⁴ that lead to a poor solution.
+    ///
+    /// What the constraints determine does not become shorter so. Where regularisation far outweighs the Hessian and steps are still too long, it
+    /// goes, until a full step was taken.
     pub fn learn(&mut self, lesson: Lesson) {
         match lesson {
             Lesson::TooLong => {
                 self.too_long += 1;
-                if self.too_long >= PATIENCE {
-                    self.least_delta =
-                        (DELTA_W_INCREASE * self.delta_w).max(self.last_delta).max(DELTA_W_FIRST);
+                if self.too_long < PATIENCE || self.in_vain {
+                    return;
+                }
+                if self.too_long == PATIENCE {
+                    self.first_hessian_size = self.hessian_size;
+                }
+                self.least_delta = (DELTA_W_INCREASE * self.delta_w).max(self.last_delta).max(DELTA_W_FIRST);
+                if self.least_delta > OUTWEIGHS * self.first_hessian_size.max(1.0) {
+                    (self.least_delta, self.in_vain) = (0.0, true);
                 }
             }
             Lesson::Right => {
                 self.too_long = 0;
+                self.in_vain = false;
                 self.least_delta *= DELTA_W_DECREASE;
                 if self.least_delta < DELTA_W_NONE {
                     self.least_delta = 0.0;
@@ -141,9 +165,9 @@ impl System {
 
     /// Factorises with the least regularisation that gives as many positive eigenvalues as variables and as many
     /// negative ones as rows (Algorithm IC), and solves for one right-hand side.
-    pub fn solve_regularized<P: ?Sized>(
+    pub fn solve_regularized(
         &mut self,
-        scaled: &Scaled<'_, P>,
+        scaled: &Scaled<'_>,
         layer: &Layer,
         matrix: &Matrix<'_>,
         mu: f64,
@@ -213,16 +237,17 @@ impl System {
         self.factorizations += 1;
         // Multipliers that have grown make the Hessian outweigh the Jacobian, which then has no pivots.
         self.scale.clear();
-        if max_abs(matrix.hessian) > LARGE_HESSIAN {
+        self.hessian_size = max_abs(matrix.hessian);
+        if self.hessian_size > LARGE_HESSIAN {
             equilibrate(&self.pattern.lower, &mut self.values, &mut self.scale);
         }
         self.solver.factor(&self.values)
     }
 
     /// Solves with the last factorisation, refines, and returns the residual relative to right-hand side and solution.
-    pub fn solve<P: ?Sized>(
+    pub fn solve(
         &mut self,
-        scaled: &Scaled<'_, P>,
+        scaled: &Scaled<'_>,
         layer: &Layer,
         matrix: &Matrix<'_>,
         (rw, ry): (&[f64], &[f64]),
@@ -274,9 +299,9 @@ impl System {
         last
     }
 
-    fn solve_once<P: ?Sized>(
+    fn solve_once(
         &mut self,
-        scaled: &Scaled<'_, P>,
+        scaled: &Scaled<'_>,
         layer: &Layer,
         matrix: &Matrix<'_>,
         (rw, ry): (&[f64], &[f64]),
@@ -313,9 +338,9 @@ impl System {
         }
     }
 
-    fn compute_residual<P: ?Sized>(
+    fn compute_residual(
         &mut self,
-        scaled: &Scaled<'_, P>,
+        scaled: &Scaled<'_>,
         layer: &Layer,
         matrix: &Matrix<'_>,
         (rw, ry): (&[f64], &[f64]),

@@ -71,13 +71,13 @@ fn set(path: &Path, replace: bool, infos: &[VariableInfo], variables: &mut [Vari
         }
         let several = variables.iter().filter(|v| is_called(&v.name, &info.name)).count() > 1;
         if several && !info.is_pattern {
-            let message = format!("`{}` may be several variables", info.name);
+            let message = format!("`{}` matches several variables", info.name);
             return Err(Error::content(path, info.line, "", message, "give more of its path"));
         }
         if !found && !info.is_pattern {
             let near = soleus_model::nearest_name(&info.name, variables.iter().map(|v| v.name.as_str()), 2);
             let hint = near.map_or(String::new(), |n| format!("the nearest name is `{n}`"));
-            let message = format!("there is no variable `{}`", info.name);
+            let message = format!("no variable is called `{}`", info.name);
             return Err(Error::content(path, info.line, "", message, &hint));
         }
     }

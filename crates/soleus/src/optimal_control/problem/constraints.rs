@@ -61,7 +61,7 @@ fn one(c: &MocoPathConstraint, base: &ModelProblem) -> Result<Vec<PathConstraint
             for p in pairs {
                 let [least, greatest] = p.distance;
                 if !(least >= 0.0 && least <= greatest) {
-                    return Err(format!("distances from {least} m to {greatest} m make no sense"));
+                    return Err(format!("distances from {least} m to {greatest} m are not valid"));
                 }
                 list.push(([frame(base, &p.frames[0])?, frame(base, &p.frames[1])?], p.distance));
             }
@@ -80,7 +80,7 @@ pub fn projected(word: &str, [x, y, z]: [f64; 3]) -> Result<Projection, String> 
         }
         "vector" => Ok(Projection::Vector(direction.normalized())),
         "plane" => Ok(Projection::Plane(direction.normalized())),
-        other => Err(format!("there is no projection `{other}`")),
+        other => Err(format!("unknown projection `{other}`")),
     }
 }
 
@@ -93,7 +93,7 @@ fn variables(
         let near = soleus_model::nearest_name(p, names.iter().map(String::as_str), 2);
         let near = near.map_or(String::new(), |n| format!("; the nearest name is `{n}`"));
         let i = formulas::position(names, p);
-        i.map(of).ok_or_else(|| format!("there is no variable `{p}`, or several{near}"))
+        i.map(of).ok_or_else(|| format!("`{p}` matches no variable, or several{near}"))
     };
     paths.iter().map(find).collect()
 }
@@ -103,7 +103,7 @@ pub fn time_bounds(b: &FunctionBounds) -> Result<TimeBounds, String> {
         return Err("there is neither a lower nor an upper bound".into());
     }
     if b.equality_with_lower && (b.lower.is_none() || b.upper.is_some()) {
-        return Err("equality with the lower bound needs that bound, and no upper one".into());
+        return Err("equality needs a lower bound and no upper bound".into());
     }
     Ok(TimeBounds { lower: b.lower.clone(), upper: b.upper.clone(), equal: b.equality_with_lower })
 }

@@ -73,13 +73,13 @@ pub fn build(cx: &Context, path: &Path, g: &MocoGoal, base: &ModelProblem) -> Re
             let (left, right) = (foot(0).map_err(refuse)?, foot(1).map_err(refuse)?);
             Ok(step_time_asymmetry(name, weight, &base.system, left, right, &settings))
         }
-        _ => Err(refuse("no goal about contacts".to_string())),
+        _ => Err(refuse("not a contact goal".to_string())),
     }
 }
 
 /// A contact by name, and the body of its sphere.
 fn sphere(base: &ModelProblem, name: &str) -> Result<(usize, usize), String> {
-    let i = contact_named(base, name).ok_or_else(|| format!("there is no contact `{name}`"))?;
+    let i = contact_named(base, name).ok_or_else(|| format!("no contact is called `{name}`"))?;
     let Actor::Force(c) = &base.system.forces[i].actor else {
         return Err(format!("`{name}` is not a contact"));
     };
@@ -119,9 +119,9 @@ fn measured(
     for group in groups {
         let force = loads.forces.iter().find(|f| f.name == group.external_force);
         let force =
-            force.ok_or_else(|| refuse(format!("there is no external force `{}`", group.external_force)))?;
+            force.ok_or_else(|| refuse(format!("no external force is called `{}`", group.external_force)))?;
         let Some(identifier) = &force.force_identifier else {
-            return Err(refuse(format!("external force `{}` names no force", group.external_force)));
+            return Err(refuse(format!("external force `{}` has no force_identifier", group.external_force)));
         };
         let mut functions = Vec::new();
         let mut scale = [1.0; 3];
@@ -139,11 +139,11 @@ fn measured(
         let mut contacts = Vec::new();
         for name in &group.forces {
             let i =
-                contact_named(base, name).ok_or_else(|| refuse(format!("there is no contact `{name}`")))?;
+                contact_named(base, name).ok_or_else(|| refuse(format!("no contact is called `{name}`")))?;
             contacts.push((
                 i,
                 counted_body(base, i, force.applied_to_body).ok_or_else(|| {
-                    refuse(format!("`{name}` touches no body that the measured force acts on"))
+                    refuse(format!("`{name}` is not on a body on which the measured force acts"))
                 })?,
             ));
         }

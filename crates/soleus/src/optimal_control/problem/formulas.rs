@@ -103,7 +103,7 @@ pub fn build(
     let values = made.endpoint.as_ref().map_or(1, |f| f.function.num_outputs());
     match &made.mode {
         Mode::Constraint { bounds } if bounds.len() != values => {
-            let message = format!("{} pairs of bounds for {values} numbers", bounds.len());
+            let message = format!("{} pairs of bounds for {values} values", bounds.len());
             Err(Error::content(path, g.line, &g.name, message, "give one pair, or one for each number"))
         }
         _ => Ok(made),

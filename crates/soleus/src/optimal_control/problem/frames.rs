@@ -34,12 +34,12 @@ pub fn build(
         GoalKind::FrameTracking { what, .. } => tracking(cx, path, g, base, given, *what),
         GoalKind::JointReaction { joint, on_child, expressed_in, measures, weights } => {
             let j = base.model.joints.iter().position(|j| j.path == *joint || j.name == *joint);
-            let j = j.ok_or_else(|| refuse(format!("there is no joint `{joint}`")))?;
+            let j = j.ok_or_else(|| refuse(format!("no joint is called `{joint}`")))?;
             let axes = expressed_in.as_ref().map(|f| frame(base, f)).transpose().map_err(refuse)?;
             let r = reaction(base, JointId(j), *on_child, axes).map_err(refuse)?;
             let words = ["moment-x", "moment-y", "moment-z", "force-x", "force-y", "force-z"];
             if let Some(m) = measures.iter().find(|m| !words.contains(&m.as_str())) {
-                return Err(refuse(format!("there is no reaction measure `{m}`")));
+                return Err(refuse(format!("unknown reaction measure `{m}`")));
             }
             let of = |word: &str| match measures.is_empty() || measures.iter().any(|m| m == word) {
                 true => weights.iter().find(|w| w.name == word).map_or(1.0, |w| w.weight),
@@ -58,7 +58,7 @@ pub fn build(
             Ok(goal::step_length_asymmetry(name, weight, system, feet, forward, *stride, *target, *smoothing))
         }
         GoalKind::GeneralizedForceTracking { .. } => generalized_forces(cx, path, g, base, given),
-        _ => Err(refuse("no goal about frames".to_string())),
+        _ => Err(refuse("not a goal on frames".to_string())),
     }
 }
 
@@ -74,13 +74,13 @@ pub fn direction(word: &str) -> Result<Vec3<f64>, String> {
     let s = match sign {
         "positive" => 1.0,
         "negative" => -1.0,
-        _ => return Err(format!("there is no direction `{word}`")),
+        _ => return Err(format!("unknown direction `{word}`")),
     };
     match axis {
         "x" => Ok(vec3(s, 0.0, 0.0)),
         "y" => Ok(vec3(0.0, s, 0.0)),
         "z" => Ok(vec3(0.0, 0.0, s)),
-        _ => Err(format!("there is no direction `{word}`")),
+        _ => Err(format!("unknown direction `{word}`")),
     }
 }
 
@@ -93,7 +93,7 @@ fn tracking(
     what: FrameTracking,
 ) -> Result<Goal, Error> {
     let GoalKind::FrameTracking { states, file, frames, weights, .. } = &g.kind else {
-        return Err(Error::content(path, g.line, &g.name, "no tracking of frames", ""));
+        return Err(Error::content(path, g.line, &g.name, "not a frame-tracking goal", ""));
     };
     let refuse = |message: String| Error::content(path, g.line, &g.name, message, "");
     let element = match what {
@@ -118,7 +118,7 @@ fn tracking(
         }
         None if states.file.is_some() => {
             if matches!(what, FrameTracking::Acceleration { .. }) {
-                return Err(refuse("accelerations need a table of their own".to_string()));
+                return Err(refuse("accelerations need a separate table".to_string()));
             }
             from_states(
                 path,
@@ -131,7 +131,7 @@ fn tracking(
         }
         None => {
             let hint = naming_hint(path, &g.name, "TABLE.sto");
-            let message = "there is nothing to follow: neither states nor a table are named".to_string();
+            let message = "there is nothing to track: neither states nor a table is given".to_string();
             return Err(Error::content(path, g.line, &g.name, message, &hint));
         }
     };

@@ -120,7 +120,7 @@ fn one(
         }
         GoalKind::MarkerFinal { point, location } => {
             let i = base.model.markers.iter().position(|m| m.path == *point || m.name == *point);
-            let i = i.ok_or_else(|| refuse(format!("there is no marker `{point}`")))?;
+            let i = i.ok_or_else(|| refuse(format!("no marker is called `{point}`")))?;
             let [x, y, z] = *location;
             Some(goal::marker_final(name, weight, system, system.markers[i], vec3(x, y, z)))
         }
@@ -265,7 +265,7 @@ fn paired(
     of: fn(usize) -> PointVariable,
 ) -> Result<Vec<(PointVariable, PointVariable, bool)>, Error> {
     let find = |name: &String| {
-        let message = || format!("there is no variable `{name}`");
+        let message = || format!("no variable is called `{name}`");
         let i = names.iter().position(|n| is_called(n, name));
         i.map(of).ok_or_else(|| Error::content(path, g.line, &g.name, message(), ""))
     };

@@ -20,7 +20,7 @@ pub fn build(
     given: &Given,
 ) -> Result<Goal, Error> {
     let GoalKind::MarkerTracking { file, weights, default_weight, allow_unused } = &g.kind else {
-        return Err(Error::content(path, g.line, &g.name, "no marker tracking", ""));
+        return Err(Error::content(path, g.line, &g.name, "not a marker-tracking goal", ""));
     };
     let refuse = |message: String, hint: &str| Error::content(path, g.line, &g.name, message, hint);
     let (table, source) = match (given.known(&g.name), given.source(&g.name), file) {
@@ -32,7 +32,7 @@ pub fn build(
         }
         _ => {
             let hint = naming_hint(path, &g.name, "MARKERS.trc");
-            return Err(refuse("the markers to follow are not in the file".to_string(), &hint));
+            return Err(refuse("the markers to track are not in the file".to_string(), &hint));
         }
     };
     let mut list = Vec::new();
@@ -42,7 +42,7 @@ pub fn build(
                 continue;
             }
             let message = format!("the reference has a marker `{label}`, which the model does not have");
-            return Err(refuse(message, "set `allow_unused_references` to leave it out"));
+            return Err(refuse(message, "set `allow_unused_references` to ignore it"));
         };
         let mut functions = Vec::new();
         for axis in 0..3 {
@@ -53,7 +53,7 @@ pub fn build(
         list.push((base.system.markers[m], functions, weight));
     }
     if list.is_empty() {
-        return Err(refuse("no marker of the reference is one of the model".into(), ""));
+        return Err(refuse("the reference and the model have no marker in common".into(), ""));
     }
     Ok(marker_tracking(&g.name, g.weight, &base.system, list))
 }

@@ -28,7 +28,8 @@ use std::path::Path;
 pub struct Inputs {
     /// Coordinates that are prescribed.
     pub motions: Vec<PrescribedCoordinate>,
-    /// Whether splines go through the angles of what moves freely in ground, as in Moco, and not through its pose.
+    /// Whether splines go through the angles of what moves freely in ground, as in Moco, and not through its pose; muscles about several wrap
+    /// objects then pull on joints that move them as a whole, as in OpenSim.
     pub root_angles: bool,
     /// Tables that goals follow.
     pub given: Given,
@@ -102,7 +103,7 @@ pub fn warn_of_sizes(cx: &Context, path: &Path, s: &MocoStudySetup, problem: &Pr
     };
     if width(most) > SIZES_APART * width(least) {
         let message = format!(
-            "the bounds of `{}` are {:.3e} apart, those of `{}` {:.3e}: sizes this different may mislead the solver",
+            "the bounds of `{}` are {:.3e} apart, those of `{}` {:.3e}: such different scales may slow the solver down",
             most.name,
             width(most),
             least.name,
@@ -117,7 +118,7 @@ pub fn refuse_impossible(path: &Path, program: &mut Collocation) -> Result<(), E
     let list = program.impossible(1e-6);
     let Some(first) = list.first() else { return Ok(()) };
     let message =
-        format!("{first} cannot hold: the violation is at least {:.3e} for any choice", first.amount);
+        format!("{first} cannot be satisfied: the violation is at least {:.3e} for any values", first.amount);
     Err(Error::content(path, 0, "", message, "check the bounds at the initial and final time"))
 }
 

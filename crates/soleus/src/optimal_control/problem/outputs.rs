@@ -27,7 +27,7 @@ pub fn scalar(
                 "subtraction" => Operation::Subtraction,
                 "multiplication" => Operation::Multiplication,
                 "division" => Operation::Division,
-                other => return Err(format!("there is no operation `{other}` on outputs")),
+                other => return Err(format!("unknown operation `{other}` on outputs")),
             })
         }
         (Some(_), None) => return Err("an operation needs a second output".into()),
@@ -35,7 +35,7 @@ pub fn scalar(
     };
     let len = list[0].len();
     if list.iter().any(|q| q.len() != len) {
-        return Err(format!("`{}` and the second output are not of the same kind", o.path));
+        return Err(format!("`{}` and the second output are not of the same type", o.path));
     }
     if o.index.is_some_and(|i| i >= len || len == 1) {
         return Err(format!("`{}` has no such component", o.path));
@@ -63,7 +63,7 @@ pub fn build(
     };
     let shape = match of {
         OutputUse::Tracking(Some(f)) => Shape::Minus(f.clone()),
-        OutputUse::Tracking(None) => return Err(refuse("there is no function to follow".to_string())),
+        OutputUse::Tracking(None) => return Err(refuse("the function to track is missing".to_string())),
         OutputUse::Extremum { maximum, smoothing } => {
             if !(0.2..=1.0).contains(smoothing) {
                 return Err(refuse(format!("smoothing must lie between 0.2 and 1, found {smoothing}")));

@@ -151,11 +151,9 @@ fn sampled<F>(
         let off = difference(&sum, &together);
         if !(off <= LEFT_OUT) {
             let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
-            let message = format!(
-                "parameters {} act on each other (by {off:.1e}), which is not supported",
-                names.join(", ")
-            );
-            let hint = "find one of them at a time";
+            let message =
+                format!("parameters {} interact (by {off:.1e}), which is not supported", names.join(", "));
+            let hint = "optimise one of them at a time";
             return Err(Error::content(source.path, parameters[0].line, "", message, hint));
         }
     }

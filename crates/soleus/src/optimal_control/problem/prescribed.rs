@@ -4,7 +4,7 @@ use super::Inputs;
 use super::references::{absolute_names, radians};
 use crate::context::Context;
 use crate::error::Error;
-use crate::inputs::table::{Take, read_rows};
+use crate::inputs::table::{Take, read_rows, warn_of_units};
 use crate::source::Source;
 use soleus_control::Problem;
 use soleus_control::musculoskeletal::{ModelProblem, PrescribedDynamics};
@@ -29,6 +29,7 @@ pub fn read(
     base: &ModelProblem,
 ) -> Result<Vec<PrescribedCoordinate>, Error> {
     let table = read_rows(cx, source, Take::Markers)?;
+    warn_of_units(cx, &base.model, source, &table);
     let table = absolute_names(radians(table, &base.model), &base.model);
     let motion = |state: &String| {
         let path = state.strip_suffix("/value")?.to_string();
@@ -47,8 +48,9 @@ pub fn apply(path: &Path, inputs: &Inputs, base: &ModelProblem, p: &mut Problem)
         let refuse = |message: String| Error::content(path, 0, &c.path, message, "");
         let name = format!("{}/value", c.path);
         let i = base.states[..n].iter().position(|s| *s == name);
-        let i =
-            i.ok_or_else(|| refuse("a motion is given for a coordinate that does not exist".to_string()))?;
+        let i = i.ok_or_else(|| {
+            refuse("a motion is prescribed for a coordinate that does not exist".to_string())
+        })?;
         let spline =
             GcvSpline::interpolate(c.degree, c.x.clone(), &c.y).map_err(|e| refuse(e.to_string()))?;
         splines[i] = Some(spline);
@@ -85,7 +87,11 @@ pub fn apply(path: &Path, inputs: &Inputs, base: &ModelProblem, p: &mut Problem)
     }
     // What follows from the motion is computed once, not in every iteration.
     if !motions.is_empty() && p.parameters.is_empty() {
-        p.dynamics.function = Arc::new(PrescribedDynamics::new(base.system.clone()));
+        let make = match inputs.root_angles {
+            true => PrescribedDynamics::new,
+            false => PrescribedDynamics::with_balanced_paths,
+        };
+        p.dynamics.function = Arc::new(make(base.system.clone()));
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ impl Given {
             return operate(study, line, given.path(), table, &source.operators, model, true);
         }
         if source.file.is_none() {
-            let message = format!("goal `{goal}` follows a table that is not in the file");
+            let message = format!("goal `{goal}` tracks a table that is not in the file");
             return Err(Error::content(study, line, "", message, &naming_hint(study, goal, "TABLE.sto")));
         }
         process(cx, study, line, source, model)
@@ -71,7 +71,7 @@ impl Given {
 
 /// How to give a goal the table that a study does not hold: `run` takes setup files as they are, so `solve` it must be.
 pub fn naming_hint(study: &Path, goal: &str, table: &str) -> String {
-    format!("name it: soleus solve {} --reference {goal}={table}", study.display())
+    format!("give it with: soleus solve {} --reference {goal}={table}", study.display())
 }
 
 /// A table that a setup file names, with its operators applied, angles in radians.
@@ -83,7 +83,7 @@ pub fn process(
     model: &Model,
 ) -> Result<Table, Error> {
     let Some(file) = &source.file else {
-        return Err(Error::content(study, line, "", "a table is not named".to_string(), ""));
+        return Err(Error::content(study, line, "", "a table is missing".to_string(), ""));
     };
     let file = beside(study, file);
     let table = read_rows(cx, &file.as_path().into(), Take::Markers)?;

@@ -21,21 +21,21 @@ pub(super) fn build(
 ) -> Result<Option<Goal>, Error> {
     let Some(symmetry) = &s.symmetry else { return Ok(None) };
     let mirror = Mirror::new(base).map_err(|e| {
-        let hint = "give both sides the same names but for `_r` and `_l`, or list the pairs in a goal of type `periodicity`";
+        let hint = "use the same names on both sides except for `_r` and `_l`, or list the pairs in a goal of type `periodicity`";
         Error::content(path, 0, "", format!("`symmetry`: {e}"), hint)
     })?;
     let is_half = symmetry == "left-right";
     if is_half && !mirror.one_sided.is_empty() {
         let message =
             format!("`symmetry`: no counterpart on the other side: {}", mirror.one_sided.join(", "));
-        return Err(Error::content(path, 0, "", message, "ask for a whole cycle: symmetry = \"cycle\""));
+        return Err(Error::content(path, 0, "", message, "use a whole cycle: symmetry = \"cycle\""));
     }
     if is_half && !mirror.exceptions.is_empty() {
         let named: Vec<&str> = mirror.exceptions.iter().take(NAMED).map(String::as_str).collect();
         let more = mirror.exceptions.len().saturating_sub(NAMED);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
         let message = format!("the sides of the model differ: {}{rest}", named.join(", "));
-        cx.warn(path, message, "a symmetric half cycle is what one side does, then the other");
+        cx.warn(path, message, "a symmetric half cycle needs a symmetric model");
     }
     Ok(Some(goal::periodicity("symmetry", &mirror.pairs(is_half))))
 }

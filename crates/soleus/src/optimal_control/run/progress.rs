@@ -1,6 +1,7 @@
 //! What is told of a solve.
 
-use crate::context::{Context, Progress};
+use crate::context::{Context, Progress, Reached};
+use soleus_control::transcription::{Collocation, StatesReader};
 use soleus_optimization::NonlinearProgram;
 use soleus_optimization::nlp::{Iteration, Solution};
 use std::collections::VecDeque;
@@ -21,11 +22,12 @@ pub struct IterationProgress<'a> {
     history: VecDeque<(f64, f64)>,
     /// The last guesses of the time left, s.
     guesses: VecDeque<Option<f64>>,
+    motion: StatesReader,
 }
 
 impl<'a> IterationProgress<'a> {
     /// The clock starts now.
-    pub fn new(cx: &'a Context<'a>, tolerance: f64, program: &impl NonlinearProgram) -> Self {
+    pub fn new(cx: &'a Context<'a>, tolerance: f64, program: &Collocation) -> Self {
         cx.note(format!(
             "{} variables, {} constraints, {} entries in the Jacobian, {} in the Hessian",
             program.num_variables(),
@@ -39,6 +41,7 @@ impl<'a> IterationProgress<'a> {
             tolerance,
             history: VecDeque::new(),
             guesses: VecDeque::new(),
+            motion: program.states_reader(),
         }
     }
 
@@ -68,6 +71,7 @@ impl<'a> IterationProgress<'a> {
             left_s: agreed(&self.guesses),
             detail: &detail,
         });
+        tell_motion(self.cx, &mut self.motion, i);
     }
 
     /// The last word; returns the seconds it took, 0 without a clock.
@@ -82,7 +86,18 @@ impl<'a> IterationProgress<'a> {
             c.dual_infeasibility,
             s.counts.iterations
         ));
+        if let Some(weakness) = c.weakness().filter(|_| s.status.is_solved()) {
+            self.cx.note(weakness);
+        }
         seconds
+    }
+}
+
+/// Tells of the motion of an iteration, where somebody looks at it.
+pub fn tell_motion(cx: &Context, motion: &mut StatesReader, i: &Iteration) {
+    if !i.in_restoration && cx.monitor.wants_motion() {
+        let (times, rows) = motion.read(i.x);
+        cx.monitor.motion(&Reached { names: &motion.names, times: &times, rows: &rows, marker_error: None });
     }
 }
 

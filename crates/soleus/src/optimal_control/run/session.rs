@@ -83,7 +83,8 @@ pub(crate) fn parameter_line(s: &MocoStudySetup, (name, value): &(String, f64)) 
         // A thousandth of the range from a bound is at it.
         let near = 1e-3 * (upper - lower).abs();
         let is_at = (value - lower).abs() <= near || (upper - value).abs() <= near;
-        let at = if is_at { "; at its bound: widen it to see whether more helps" } else { "" };
+        let at =
+            if is_at { "; at its bound: widen the bound to see whether the optimum lies beyond" } else { "" };
         format!(" (bounds {} to {}{at})", significant(lower, 4), significant(upper, 4))
     });
     format!("  parameter {name}: {}{unit}{bounds}", significant(*value, 4))
@@ -127,14 +128,8 @@ impl PosedStudy {
         let asked = self.study.starts.clone();
         let count = options.starts.or(asked.as_ref().map(|s| s.count)).unwrap_or(1).max(1);
         if count > 1 && options.resume {
-            let message = "several starts cannot go on from one iterate";
-            return Err(Error::content(
-                &self.path,
-                0,
-                "",
-                message,
-                "leave out --resume, or ask for one start",
-            ));
+            let message = "several initial guesses cannot be combined with --resume";
+            return Err(Error::content(&self.path, 0, "", message, "omit --resume, or use one start"));
         }
         let mut solved = meshes.solve(vec![settings.clone()], &session)?;
         let mut starts = vec![Start::new(&mut solved)];
@@ -251,7 +246,7 @@ impl<'a> Session<'a> {
                 Ok(Some(distance))
             }
             Err(why) => {
-                self.cx.warn(&self.posed.path, format!("not simulated again: {why}"), "");
+                self.cx.warn(&self.posed.path, format!("forward simulation skipped: {why}"), "");
                 Ok(None)
             }
         }

@@ -127,7 +127,7 @@ pub fn describe(starts: &[Start]) -> String {
         let objective = of.iter().map(|s| s.objective).fold(f64::INFINITY, f64::min);
         let _ = write!(text, "{lead}{objective:.4e} ({times})");
     }
-    text + "; the best is kept, and a better one may exist"
+    text + "; the best is kept; a better optimum may exist"
 }
 
 /// Disturbs the guess of a program smoothly: coordinates with their speeds, activations and controls, and the duration where it is free.

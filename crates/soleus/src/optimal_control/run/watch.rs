@@ -68,8 +68,7 @@ impl Store {
                 Error::Write { source, .. } => source.to_string(),
                 other => other.to_string(),
             };
-            let hint =
-                "the solve goes on, and an iterate that was saved before is kept; make room on the disk";
+            let hint = "solving continues and the previous saved iterate is kept; free some disk space";
             cx.warn(&self.path, format!("the iterate cannot be saved: {why}"), hint);
         }
         false

@@ -19,7 +19,7 @@ pub fn straight_line(
     swing_deg: f64,
 ) -> Result<Trajectory, Error> {
     let refuse = |message: String| {
-        let hint = "leave `swing_deg` out of [guess], or name a motion to start from";
+        let hint = "remove `swing_deg` from [guess], or give a motion to start from";
         Error::content(path, 0, "", message, hint)
     };
     let walker = Walker::new(base.clone()).map_err(|e| refuse(e.to_string()))?;

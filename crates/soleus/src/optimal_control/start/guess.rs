@@ -105,7 +105,11 @@ pub fn apply(
         match simulated(base, present(program, phase)) {
             Ok(guess) => program.set_guess_of(phase, &guess),
             Err(why) => {
-                cx.warn(path, format!("no guess from a simulation: {why}"), "the solve starts without it");
+                cx.warn(
+                    path,
+                    format!("no initial guess from a simulation: {why}"),
+                    "solving starts without it",
+                );
             }
         }
     }
@@ -248,7 +252,7 @@ pub fn simulate(base: &ModelProblem, motion: &Trajectory, accuracy: f64) -> Resu
     let times = &motion.times;
     let (Some(first), Some(&t0), Some(&tf)) = (motion.states.rows.first(), times.first(), times.last())
     else {
-        return Err("there is no start".into());
+        return Err("the initial state is missing".into());
     };
     let mut course = ModelControls::none(&base.system);
     for i in 0..base.controls.len() {

@@ -10,7 +10,7 @@ use soleus_optimization::nlp::WarmStart;
 use std::path::Path;
 
 /// What to do about an iterate of another problem.
-const CHANGED: &str = "the study has changed since; start from the solution file with --guess";
+const CHANGED: &str = "the study has changed; start from the solution file with --guess";
 
 /// The iterate `w` of a problem; `reached` is its iteration, objective and constraint violation.
 pub fn of_warm_start(
@@ -36,7 +36,7 @@ pub fn of_warm_start(
 
 /// Reads a file.
 pub fn read(cx: &Context, path: &Path) -> Result<Iterate, Error> {
-    let hint = "--resume needs the file that a stopped solve left; --guess takes a solution (.sto)";
+    let hint = "--resume needs the iterate of a stopped solve; use --guess for a solution (.sto)";
     iterate::read(&cx.read_text(path)?).map_err(|message| Error::content(path, 0, "", message, hint))
 }
 
@@ -62,12 +62,12 @@ pub fn warm_start(iterate: &Iterate, path: &Path, program: &mut Collocation) -> 
     let (variables, constraints) = (program.num_variables(), program.num_constraints());
     if (n, m) != (variables, constraints) {
         let message = format!(
-            "the iterate has {n} variables and {m} constraints, the study now {variables} and {constraints}"
+            "the iterate has {n} variables and {m} constraints, the study {variables} and {constraints}"
         );
         return Err(Error::content(path, 0, "", message, CHANGED));
     }
     if let Some(what) = iterate.problem.difference(&fingerprint::of_program(program)) {
-        let message = format!("the iterate belongs to a different problem than the study: {what}");
+        let message = format!("the iterate belongs to a different problem: {what}");
         return Err(Error::content(path, 0, "", message, CHANGED));
     }
     Ok(WarmStart {

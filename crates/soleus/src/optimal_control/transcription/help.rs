@@ -29,7 +29,7 @@ impl Help {
         for w in &settings.strengths {
             let name = format!("{}/value", w.name);
             let i = base.states[..n].iter().position(|s| is_called(s, &name)).ok_or_else(|| {
-                let message = format!("[help] names a coordinate `{}`, which does not exist", w.name);
+                let message = format!("[help] names the coordinate `{}`, which does not exist", w.name);
                 Error::content(path, 0, "", message, "")
             })?;
             strengths[i] = w.weight;
@@ -83,7 +83,7 @@ impl Meshes<'_> {
             let solution = solution.map_err(|e| Error::content(self.path, 0, "", e.to_string(), ""))?;
             let c = &solution.certificate;
             self.cx.note(format!(
-                "help at price {price}: objective {:.4e}, violation {:.1e}, {} iterations",
+                "temporary forces at penalty {price}: objective {:.4e}, violation {:.1e}, {} iterations",
                 solution.objective, c.constraint_violation, solution.counts.iterations
             ));
             motion = Some(program.trajectory(&solution.x));

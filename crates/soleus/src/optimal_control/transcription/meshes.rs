@@ -121,7 +121,7 @@ impl<'a> Meshes<'a> {
             let warm = match (resumed.take(), &mut last) {
                 (Some(iterate), _) => {
                     let warm = iterate::warm_start(&iterate, &self.store.path, &mut program)?;
-                    self.cx.note(format!("going on from iteration {}", iterate.iteration));
+                    self.cx.note(format!("continuing from iteration {}", iterate.iteration));
                     // The iterate itself is inside its bounds; nothing is pushed away from them.
                     options.warm_start_push = 1e-12;
                     Some(warm)
@@ -210,7 +210,7 @@ impl<'a> Meshes<'a> {
         let (x, is_saved) = watch.give_up(&solution);
         let best = format!("the best iterate is in {}", posed.place());
         let saved = match is_saved {
-            true => format!("\n  {best}; {} is for --resume", self.store.path.display()),
+            true => format!("\n  {best}; continue from {} with --resume", self.store.path.display()),
             false => format!("\n  {best}"),
         };
         let tolerance = options.constraint_tolerance;
@@ -235,13 +235,13 @@ impl<'a> Meshes<'a> {
         let errors = solved
             .program
             .mesh_errors(&solved.solution.x)
-            .map_err(|e| Error::content(self.path, 0, "", e.to_string(), "leave [refine] out"))?;
+            .map_err(|e| Error::content(self.path, 0, "", e.to_string(), "remove [refine]"))?;
         let mut meshes = Vec::new();
         for (k, (p, error)) in phases.iter().zip(&errors).enumerate() {
             let (worst, intervals) = (error.largest(), p.mesh.len() - 1);
             let of = if phases.len() > 1 { format!("phase {}: ", k + 1) } else { String::new() };
             self.cx.note(format!(
-                "{of}{intervals} intervals: error {worst:.2e} (wanted {:.0e}), worst {}",
+                "{of}{intervals} intervals: error {worst:.2e} (tolerance {:.0e}), largest for {}",
                 r.tolerance, error.worst
             ));
             let most = r.max_intervals.min(settings::most_intervals(p.scheme, &problems[k]));
@@ -260,9 +260,9 @@ impl<'a> Meshes<'a> {
         if !(worst <= r.tolerance) {
             let intervals: usize = phases.iter().map(|p| p.mesh.len() - 1).sum();
             let message = format!(
-                "the mesh is as fine as allowed ({count} meshes, {intervals} intervals); the error is {worst:.2e}"
+                "the mesh limit is reached ({count} meshes, {intervals} intervals); the error is {worst:.2e}"
             );
-            self.cx.warn(self.path, message, "allow more in [refine]: max_meshes, max_intervals");
+            self.cx.warn(self.path, message, "raise max_meshes or max_intervals in [refine]");
         }
         Ok(None)
     }

@@ -40,17 +40,21 @@ struct Posing<'a> {
 pub fn run(cx: &Context, path: &Path, study: &Study, request: &Solve) -> Result<Solution, Error> {
     let a = &request.options;
     if request.kinematics.is_some() {
-        let message = "one motion (--motion) is for studies of one phase";
-        return Err(Error::content(path, 0, "", message, "name the motion in each phase"));
+        let message = "--motion works for studies with one phase only";
+        return Err(Error::content(path, 0, "", message, "give the motion in each phase"));
     }
     let sections = [("help", study.help.is_some()), ("starts", study.starts.is_some())];
     let asked = sections.into_iter().chain([("continuation", study.continuation.is_some())]).find(|s| s.1);
     if let Some((name, _)) = asked {
-        let message = format!("[{name}] is for studies of one phase");
+        let message = format!("[{name}] works for studies with one phase only");
         return Err(Error::content(path, 0, "", message, ""));
     }
     if a.simulate {
-        cx.warn(path, "the solution is not simulated again", "--simulate is for studies of one phase");
+        cx.warn(
+            path,
+            "the forward simulation is skipped",
+            "--simulate works for studies with one phase only",
+        );
     }
     let (mut bases, mut given) = (Vec::new(), Vec::new());
     let (mut problems, mut settings_of) = (Vec::new(), Vec::new());
@@ -169,8 +173,8 @@ impl Posed for Posing<'_> {
             let given = match &self.a.guess {
                 Some(Source::File(file)) => Some(Source::File(of_phase(file, &phase.setup.name))),
                 Some(Source::Value(_)) => {
-                    let message = "one motion in memory cannot be the guess of several phases";
-                    return Err(Error::content(self.path, 0, "", message, "name the files of a solution"));
+                    let message = "a single motion in memory cannot be the initial guess of several phases";
+                    return Err(Error::content(self.path, 0, "", message, "give the files of a solution"));
                 }
                 None => None,
             };

@@ -36,7 +36,7 @@ pub fn transcription(
         "Posa2016" => ConstraintMethod::Posa2016,
         "Bordalba2023" => ConstraintMethod::Bordalba2023,
         other => {
-            let message = format!("there is no method `{other}` for kinematic constraints");
+            let message = format!("unknown method `{other}` for kinematic constraints");
             return Err(Error::content(path, 0, "", message, "choose Posa2016 or Bordalba2023"));
         }
     };
@@ -85,8 +85,8 @@ pub fn refuse_size(path: &Path, scheme: Scheme, intervals: usize, problem: &Prob
     }
     if intervals > most {
         let message =
-            format!("a mesh of {intervals} intervals is too large for this problem: the most is {most}");
-        let hint = "ask for fewer intervals; a coarse mesh that is refined (`--refine`) puts them where they are needed";
+            format!("a mesh of {intervals} intervals is too large for this problem; the maximum is {most}");
+        let hint = "use fewer intervals; mesh refinement (`--refine`) puts them where they are needed";
         return Err(Error::content(path, 0, "", message, hint));
     }
     Ok(())
@@ -99,7 +99,7 @@ pub fn scheme(path: &Path, name: &str) -> Result<Scheme, Error> {
             ["trapezoidal", "hermite-simpson", "hermite-simpson-compressed", "midpoint", "backward-euler"];
         let families = ["legendre-gauss-3", "legendre-gauss-radau-3"];
         let hint = nearest_hint("scheme", name, names.into_iter().chain(families));
-        Error::content(path, 0, "", format!("there is no scheme `{name}`"), &hint)
+        Error::content(path, 0, "", format!("unknown scheme `{name}`"), &hint)
     })
 }
 

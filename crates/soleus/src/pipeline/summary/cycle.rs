@@ -117,7 +117,8 @@ pub fn caption(cycles: &[Cycles]) -> String {
     let source = &cycles[0].gait.normative.source;
     format!(
         "Means of right (solid, {}) and left cycles (dashed, {}), from foot strike to foot strike; one color for each trial. Grey: {source}, mean ± SD. \
-         Moments and powers are per kilogram of body mass, with the signs of the model.",
+         Moments and powers are per kilogram of body mass, with the signs of the model. \
+         Curves end where force plates were missed.",
         count(Side::Right),
         count(Side::Left)
     )
@@ -125,22 +126,24 @@ pub fn caption(cycles: &[Cycles]) -> String {
 
 /// Hip, knee and ankle below each other; angle, moment and power side by side.
 pub fn joint_grid(cycles: &[Cycles]) -> Vec<Plot> {
-    let mut plots = Vec::new();
+    let mut plots: Vec<(usize, Plot)> = Vec::new();
     for (word, names) in JOINTS {
         let has = |name: &&&str| cycles.iter().any(|c| c.gait.curves.iter().any(|k| k.name == **name));
         let Some(name) = names.iter().find(has) else { continue };
-        for (what, ending, unit) in
-            [("angle", "", "deg"), ("moment", "_moment", "N m/kg"), ("power", "_power", "W/kg")]
-        {
+        let kinds = [("angle", "", "deg"), ("moment", "_moment", "N m/kg"), ("power", "_power", "W/kg")];
+        for (k, (what, ending, unit)) in kinds.into_iter().enumerate() {
             let curve = format!("{name}{ending}");
             let mut plot = overlaid(cycles, &curve, format!("{word} {what}"), unit);
             if ending.is_empty() {
                 plot.bands.extend(normative(cycles, name));
             }
-            plots.push(plot);
+            plots.push((k, plot));
         }
     }
-    plots
+    // A trial without plates has angles alone.
+    let has_lines: [bool; 3] =
+        std::array::from_fn(|k| plots.iter().any(|(kind, p)| *kind == k && !p.lines.is_empty()));
+    plots.into_iter().filter(|(k, _)| has_lines[*k]).map(|(_, p)| p).collect()
 }
 
 /// A curve of all trials and both sides.
@@ -178,7 +181,8 @@ fn normative(cycles: &[Cycles], name: &str) -> Option<Band> {
     let list = &cycles[0].gait.normative;
     let (_, mean, sd) = list.curves.iter().find(|n| n.0 == name)?;
     let own = cycles.iter().flat_map(|c| &c.gait.curves).filter(|c| c.name == name);
-    let product: f64 = own.flat_map(|c| c.points.iter().zip(mean)).map(|(p, m)| p.mean * m).sum();
+    let product: f64 =
+        own.flat_map(|c| c.points.iter().zip(mean)).map(|(p, m)| p.mean * m).filter(|x| x.is_finite()).sum();
     let sign = if product < 0.0 { -1.0 } else { 1.0 };
     let edge = |k: f64| mean.iter().zip(sd).map(|(m, s)| sign * m + k * s).collect();
     Some(Band::new(list.source.clone(), percent(), edge(-1.0), edge(1.0)))

@@ -29,7 +29,9 @@ pub fn plots(cycles: &[Cycles]) -> Vec<Plot> {
     let of_group = |(title, words): &(&str, &[&str])| {
         let begins = |name: &str| words.iter().any(|w| name.to_lowercase().starts_with(w));
         let is_activation = |c: &&crate::gait::CycleCurve| {
-            begins(&c.name) && c.points.iter().all(|p| p.mean >= 0.0 && p.mean <= 1.0 + 1e-9)
+            // NaN where the cycle is not covered.
+            let is_outside = |p: &soleus_tools::gait::Stat| p.mean < 0.0 || p.mean > 1.0 + 1e-9;
+            begins(&c.name) && !c.points.iter().any(is_outside)
         };
         let lines: Vec<Line> = first
             .gait

@@ -4,6 +4,8 @@ use super::{SENSOR_ERRORS, table};
 use crate::files::Files;
 use soleus_io::pipeline::Trial;
 use soleus_math::Table;
+use soleus_model::id::FrameId;
+use soleus_model::path::Path as MusclePath;
 use soleus_model::{ForceKind, Model};
 use soleus_tools::quality::{Residuals, residuals};
 use soleus_viewer::{Card, Light, Verdict};
@@ -11,8 +13,7 @@ use std::path::Path;
 
 /// Where the limits come from.
 pub const SOURCES: &str = "Limits from the checklist in OpenSim's guide (Simulation with OpenSim – Best Practices): marker errors, reserves beside joint \
-    moments, and residuals (after residual reduction). Red: more than twice the limit. The limit of 5° between sensors \
-    and model is our own.";
+    moments, and residuals (after residual reduction). Red: more than twice the limit. The limit of 5° between sensors and model is a choice of Soleus.";
 
 /// Marker errors, mm: root mean square and largest (OpenSim's checklist: about 2 cm, 4 cm).
 const MARKER_RMS_MM: f64 = 20.0;
@@ -149,7 +150,7 @@ fn sensors(errors: &Table) -> Option<Light> {
     let columns = errors.columns();
     let mean = mean_angle(errors)?;
     let worst = (0..columns.len()).max_by(|&a, &b| rms(&columns[a]).total_cmp(&rms(&columns[b])))?;
-    let reason = format!("{SENSOR_DEG}° or less; most: {}", errors.labels()[worst]);
+    let reason = format!("{SENSOR_DEG}° or less; largest: {}", errors.labels()[worst]);
     Some(light("Sensors, RMS", format!("{mean:.1}°"), mean, SENSOR_DEG, reason))
 }
 
@@ -193,7 +194,7 @@ fn sharing(evidence: &Evidence, model: &Model) -> Option<Vec<Light>> {
     let reason = match saturated.len() {
         0 => format!("{name} at {:.2} s", activations.times()[at]),
         1..=4 => format!("at their limit: {}", saturated.join(", ")),
-        n => format!("at their limit: {n} muscles, {} among them", saturated[..3].join(", ")),
+        n => format!("at their limit: {n} muscles, including {}", saturated[..3].join(", ")),
     };
     let verdict = match saturated.len() {
         0 => Verdict::Good,
@@ -208,11 +209,47 @@ fn sharing(evidence: &Evidence, model: &Model) -> Option<Vec<Light>> {
     Some(lights)
 }
 
+/// Whether a muscle crosses the joint of a coordinate: it has points on both sides, or its length is a function of the coordinate.
+fn has_muscles(model: &Model, coordinate: usize) -> bool {
+    let body = |frame: FrameId| model.frames[frame.0].body.0;
+    let parent: Vec<Option<usize>> = {
+        let mut list = vec![None; model.bodies.len()];
+        for j in &model.joints {
+            list[body(j.child)].get_or_insert(body(j.parent));
+        }
+        list
+    };
+    let Some(joint) = model.joints.iter().find(|j| j.coordinates.iter().any(|c| c.0 == coordinate)) else {
+        return false;
+    };
+    let is_beyond = |mut b: usize| {
+        // Bodies of a loop could lead around for ever.
+        for _ in 0..model.bodies.len() {
+            if b == body(joint.child) {
+                return true;
+            }
+            match parent[b] {
+                Some(p) => b = p,
+                None => return false,
+            }
+        }
+        false
+    };
+    let muscles = model.forces.iter().filter(|f| matches!(f.kind, ForceKind::Muscle(_)));
+    muscles.filter_map(|f| f.line_of_action.as_ref()).any(|path| match path {
+        MusclePath::FunctionBased(p) => p.coordinates.iter().any(|c| c.0 == coordinate),
+        path => {
+            let sides: Vec<bool> = path.points().iter().map(|p| is_beyond(body(p.frame))).collect();
+            sides.contains(&true) && sides.contains(&false)
+        }
+    })
+}
+
 /// The reserve that is largest beside the moment of its coordinate.
 fn reserves(forces: &Table, moments: &Table, model: &Model) -> Option<Light> {
     let (part, reserve, peak, name) = largest_reserve(forces, moments, model)?;
     Some(light(
-        "Reserve, largest part",
+        "Largest reserve",
         format!("{:.1} % of the moment", 100.0 * part),
         part,
         RESERVE,
@@ -233,7 +270,9 @@ fn largest_reserve<'m>(
         .flat_map(|j| j.coordinates.iter().map(|c| c.0))
         .collect();
     let mut worst: Option<(f64, f64, f64, &str)> = None;
-    for (i, c) in model.coordinates.iter().enumerate().filter(|(i, _)| !root.contains(i)) {
+    // Where no muscle acts, as on the arms of many models, an actuator carries everything by intention.
+    let judged = |i: &usize| !root.contains(i) && has_muscles(model, *i);
+    for (i, c) in model.coordinates.iter().enumerate().filter(|(i, _)| judged(i)) {
         let Some(moment) =
             moments.column(&format!("{}_moment", c.name)).or(moments.column(&format!("{}_force", c.name)))
         else {

@@ -37,7 +37,7 @@ pub fn page(
     let mut page = Report::new(name);
     if let Some(m) = &model {
         page = page.text(format!(
-            "{} trial{} of {:.1} kg, model {} with {} coordinates and {} muscles.",
+            "{} trial{}, body mass {:.1} kg, model {} with {} coordinates and {} muscles.",
             study.trials.len(),
             if study.trials.len() == 1 { "" } else { "s" },
             m.total_mass(),

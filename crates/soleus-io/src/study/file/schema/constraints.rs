@@ -6,7 +6,7 @@ use super::{Class, Field, Kind};
 const LOWER: Field = row!("lower" => Function, "", "none", "least value");
 const UPPER: Field = row!("upper" => Function, "", "none", "greatest value");
 const EQUAL: Field =
-    row!("equal_to_lower" => Boolean, "", "false", "the value is `lower`; there is no `upper`");
+    row!("equal_to_lower" => Boolean, "", "false", "the value must equal `lower`; `upper` is not used");
 
 /// Types of path constraints.
 pub(in crate::study::file) const CONSTRAINTS: &[Class] = &[
@@ -14,58 +14,53 @@ pub(in crate::study::file) const CONSTRAINTS: &[Class] = &[
         name: "control_bound",
         class: "MocoControlBoundConstraint",
         fields: &[row!("controls" => Texts, "", "needed", "paths of the controls"), LOWER, UPPER, EQUAL],
-        help: "controls stay between functions of time",
+        help: "bounds on controls that are functions of time",
     },
     Class {
         name: "state_bound",
         class: "MocoStateBoundConstraint",
         fields: &[row!("states" => Texts, "", "needed", "paths of the states"), LOWER, UPPER, EQUAL],
-        help: "states stay between functions of time",
+        help: "bounds on states that are functions of time",
     },
     Class {
         name: "formula",
         class: "",
         fields: &[
-            row!("formula" => Formula, "", "needed", "what is held: docs/guide/formulas.md"),
+            row!("formula" => Formula, "", "needed", "the constrained quantity: docs/guide/formulas.md"),
             LOWER,
             UPPER,
             EQUAL,
         ],
-        help: "a formula of quantities of the model stays between numbers or functions of time",
+        help: "bounds on a formula of model quantities, constant or functions of time",
     },
     Class {
         name: "frame_distance",
         class: "MocoFrameDistanceConstraint",
         fields: &[
-            row!("pairs" => FramePairs, "m", "needed", "frames and how far apart their origins may be"),
+            row!("pairs" => FramePairs, "m", "needed", "pairs of frames and the bounds of the distance between their origins"),
             PROJECTION,
             PROJECTION_VECTOR,
         ],
-        help: "frames keep a distance",
+        help: "bounds on distances between frames",
     },
-    Class {
-        name: "output",
-        class: "MocoOutputConstraint",
-        fields: OUTPUT,
-        help: "an output stays within `bounds`",
-    },
+    Class { name: "output", class: "MocoOutputConstraint", fields: OUTPUT, help: "bounds on an output" },
     Class {
         name: "output_bound",
         class: "MocoOutputBoundConstraint",
         fields: &[OUTPUT[0], OUTPUT[1], OUTPUT[2], OUTPUT[3], OUTPUT[4], LOWER, UPPER, EQUAL],
-        help: "an output stays between functions of time",
+        help: "bounds on an output that are functions of time",
     },
 ];
 
 /// One pair of frames.
 pub(in crate::study::file) const FRAME_PAIR: &[Field] = &[
-    row!("frames" => Texts, "", "needed", "paths of both"),
-    row!("bounds" => Bounds, "m", "needed", "of their distance"),
+    row!("frames" => Texts, "", "needed", "paths of both frames"),
+    row!("bounds" => Bounds, "m", "needed", "bounds of the distance"),
 ];
 
 /// Fields that all path constraints have.
 pub(in crate::study::file) const CONSTRAINT: &[Field] = &[
-    row!("type" => Text, "", "needed", "one of those below; `formula` where there is a formula"),
-    row!("name" => Text, "", "its type", "its name in reports"),
+    row!("type" => Text, "", "needed", "one of the types below; `formula` if a formula is given"),
+    row!("name" => Text, "", "its type", "name in reports"),
     row!("bounds" => Bounds, "the constraint's", "0", "of its values"),
 ];

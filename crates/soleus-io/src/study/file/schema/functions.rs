@@ -2,7 +2,7 @@
 
 use super::{Class, Field, Kind};
 
-const X: Field = row!("x" => Numbers, "s", "needed", "times of the points, rising");
+const X: Field = row!("x" => Numbers, "s", "needed", "times of the points, increasing");
 const Y: Field = row!("y" => Numbers, "", "needed", "values at the points");
 const COEFFICIENTS: Field = row!("coefficients" => Numbers, "", "needed", "in descending powers");
 
@@ -11,21 +11,21 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
     Class {
         name: "constant",
         class: "Constant",
-        fields: &[row!("value" => Number, "", "needed", "a number alone says the same")],
-        help: "the same at all times",
+        fields: &[row!("value" => Number, "", "needed", "a plain number has the same meaning")],
+        help: "constant",
     },
     Class {
         name: "linear",
         class: "LinearFunction",
         fields: &[COEFFICIENTS],
-        help: "a line: slope, intercept",
+        help: "a linear function: slope, intercept",
     },
     Class { name: "polynomial", class: "PolynomialFunction", fields: &[COEFFICIENTS], help: "a polynomial" },
     Class {
         name: "piecewise_linear",
         class: "PiecewiseLinearFunction",
         fields: &[X, Y],
-        help: "straight lines between points",
+        help: "piecewise linear interpolation",
     },
     Class {
         name: "piecewise_constant",
@@ -41,10 +41,10 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
             row!("degree" => Count, "", "needed", "1, 3, 5 or 7"),
             X,
             row!("y" => Numbers, "", "y or coefficients", "values at the points"),
-            row!("coefficients" => Numbers, "", "y or coefficients", "of the pieces, in descending powers"),
+            row!("coefficients" => Numbers, "", "y or coefficients", "coefficients of the pieces, in descending powers"),
             row!("smoothing" => Number, "", "0", "smoothing parameter"),
         ],
-        help: "a natural spline through or near points",
+        help: "a natural spline through or near the points",
     },
     Class {
         name: "multiplier",
@@ -59,7 +59,7 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         name: "step",
         class: "StepFunction",
         fields: &[
-            row!("x" => Numbers, "s", "needed", "when it begins and ends"),
+            row!("x" => Numbers, "s", "needed", "start and end of the step"),
             row!("y" => Numbers, "", "needed", "values before and after"),
         ],
         help: "a smooth step",
@@ -68,9 +68,9 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         name: "sine",
         class: "Sine",
         fields: &[
-            row!("amplitude" => Number, "", "needed", "half the way from top to bottom"),
+            row!("amplitude" => Number, "", "needed", "half the peak-to-peak value"),
             row!("omega" => Number, "rad/s", "needed", "angular frequency"),
-            row!("phase" => Number, "rad", "0", "angle at time 0"),
+            row!("phase" => Number, "rad", "0", "phase at time 0"),
             row!("offset" => Number, "", "0", "mean value"),
         ],
         help: "a sine wave",
@@ -80,7 +80,7 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         class: "MultivariatePolynomialFunction",
         fields: &[
             row!("dimension" => Count, "", "needed", "number of variables"),
-            row!("order" => Count, "", "needed", "greatest sum of powers"),
+            row!("order" => Count, "", "needed", "maximum sum of powers"),
             row!("coefficients" => Numbers, "", "needed", "in OpenSim's order"),
         ],
         help: "a polynomial of several variables",

@@ -2,30 +2,30 @@
 
 use super::{Class, Field, Kind};
 
-const FRAMES: Field = row!("frames" => Texts, "", "all in the table", "paths of the frames");
-const EXPONENT: Field = row!("exponent" => Number, "", "2", "power of each value");
+const FRAMES: Field = row!("frames" => Texts, "", "all frames in the table", "paths of the frames");
+const EXPONENT: Field = row!("exponent" => Number, "", "2", "exponent of each value");
 const STATES_TABLE: Field =
     row!("states_reference" => Reference, "", "none", "states to compute the reference from");
 const FORWARD: Field = row!("forward" => Text, "", "positive-x", "direction of walking");
 const UNUSED: Field =
-    row!("allow_unused" => Boolean, "", "false", "columns that the model has nothing for are ignored");
+    row!("allow_unused" => Boolean, "", "false", "columns that do not match the model are ignored");
 const CONTACT_GROUPS: Field =
-    row!("groups" => ContactGroups, "", "needed", "contacts and the measured force they stand for");
+    row!("groups" => ContactGroups, "", "needed", "contacts and the measured force they correspond to");
 const LOADS: Field = row!("loads" => File, "", "needed", "measured forces: an XML file with ExternalLoads");
 pub(super) const PROJECTION: Field =
-    row!("projection" => Text, "", "none", "`none`, `vector` or `plane`: which part counts");
+    row!("projection" => Text, "", "none", "`none`, `vector` or `plane`: which part of the error counts");
 pub(super) const PROJECTION_VECTOR: Field =
     row!("projection_vector" => Numbers, "", "needed by projection", "direction in ground");
 const STATE_WEIGHTS: Field = row!("weights" => Weights, "", "1", "by name of the state");
 const PATTERNS: Field = row!("weight_patterns" => Weights, "", "none",
-        "by regular expression; later ones win, and names over all");
-const PATTERN: Field = row!("pattern" => Text, "", "all", "regular expression: only these");
+        "by regular expression; later entries take precedence, and names over all");
+const PATTERN: Field = row!("pattern" => Text, "", "all", "regular expression: only matching states");
 pub(super) const OUTPUT: &[Field] = &[
     row!("output" => Text, "", "needed", "path of the output, `/component|output`"),
     row!("second_output" => Text, "", "none", "another output to combine it with"),
     row!("operation" => Text, "", "none", "`addition`, `subtraction`, `multiplication` or `division`"),
-    row!("exponent" => Number, "", "1", "power of the value"),
-    row!("index" => Number, "", "norm", "which number of a vector, from 0"),
+    row!("exponent" => Number, "", "1", "exponent of the value"),
+    row!("index" => Number, "", "norm", "index of the vector component, from 0"),
 ];
 
 /// A table file and what is done to it.
@@ -34,14 +34,14 @@ pub(in crate::study::file) const REFERENCE: &[Field] = &[
     row!("lowpass_hz" => Number, "Hz", "none", "cutoff frequency of a filter"),
     row!("speeds" => Boolean, "", "false", "speeds are added as derivatives of the values"),
     row!("operators" => Texts, "", "radians and full names",
-        "all that is done, in this order, in place of `lowpass_hz` and `speeds`: `radians`, `absolute_state_names`, `coupled_coordinates`, `speeds`, `{ lowpass_hz }`"),
+        "operations in this order, instead of `lowpass_hz` and `speeds`: `radians`, `absolute_state_names`, `coupled_coordinates`, `speeds`, `{ lowpass_hz }`"),
 ];
 
 /// A group of contacts.
 pub(in crate::study::file) const CONTACT_GROUP: &[Field] = &[
     row!("forces" => Texts, "", "needed", "paths of the contact forces"),
     row!("external_force" => Text, "", "needed", "name of the measured force"),
-    row!("frames" => Texts, "", "none", "frames that may stand for that of the measured force"),
+    row!("frames" => Texts, "", "none", "alternative frames for that of the measured force"),
 ];
 
 /// Types of goals.
@@ -51,7 +51,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "average_speed",
         class: "MocoAverageSpeedGoal",
         fields: &[row!("speed" => Number, "m/s", "0", "of the center of mass")],
-        help: "distance over duration is a given speed (constraint)",
+        help: "average speed, distance divided by duration (constraint)",
     },
     Class {
         name: "control",
@@ -96,7 +96,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
             row!("marker" => Text, "", "needed", "path or name of the marker"),
             row!("location" => Numbers, "m", "[0, 0, 0]", "in ground"),
         ],
-        help: "squared distance of a marker from a place at the end, m²",
+        help: "squared distance of a marker from a target at the final time, m²",
     },
     Class {
         name: "marker_tracking",
@@ -104,10 +104,10 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         fields: &[
             row!("reference" => File, "", "needed", "markers over time (.trc)"),
             row!("weights" => Weights, "", "default_weight", "by name of the marker"),
-            row!("default_weight" => Number, "", "1", "of markers that have none"),
+            row!("default_weight" => Number, "", "1", "weight of markers without one"),
             UNUSED,
         ],
-        help: "markers follow measured ones",
+        help: "tracks measured markers",
     },
     Class {
         name: "translation_tracking",
@@ -118,7 +118,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
             FRAMES,
             row!("weights" => Weights, "", "1", "by path of the frame"),
         ],
-        help: "positions of frames follow a table",
+        help: "tracks positions of frames",
     },
     Class {
         name: "orientation_tracking",
@@ -129,7 +129,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
             FRAMES,
             row!("weights" => Weights, "", "1", "by path of the frame"),
         ],
-        help: "orientations of frames follow a table",
+        help: "tracks orientations of frames",
     },
     Class {
         name: "angular_velocity_tracking",
@@ -140,7 +140,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
             FRAMES,
             row!("weights" => Weights, "", "1", "by path of the frame"),
         ],
-        help: "angular velocities of frames follow a table",
+        help: "tracks angular velocities of frames",
     },
     Class {
         name: "acceleration_tracking",
@@ -149,10 +149,10 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
             row!("reference" => File, "m/s²", "needed", "accelerations over time"),
             FRAMES,
             row!("weights" => Weights, "", "1", "by path of the frame"),
-            row!("gravity_offset" => Boolean, "", "false", "gravity is subtracted, as accelerometers do"),
-            row!("in_frames" => Boolean, "", "false", "in the frames themselves, not in ground"),
+            row!("gravity_offset" => Boolean, "", "false", "subtract gravity, as accelerometers measure"),
+            row!("in_frames" => Boolean, "", "false", "express in the frames instead of in ground"),
         ],
-        help: "accelerations of frames follow a table",
+        help: "tracks accelerations of frames",
     },
     Class {
         name: "contact_tracking",
@@ -162,30 +162,30 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
             LOADS,
             PROJECTION,
             PROJECTION_VECTOR,
-            row!("normalize" => Boolean, "", "false", "errors over the peak of the data"),
+            row!("normalize" => Boolean, "", "false", "divide errors by the peak of the data"),
         ],
-        help: "contact forces follow measured ones",
+        help: "tracks measured contact forces",
     },
     Class {
         name: "contact_impulse_tracking",
         class: "MocoContactImpulseTrackingGoal",
         fields: &[CONTACT_GROUPS, LOADS, row!("axis" => Number, "", "needed", "0, 1 or 2: x, y or z")],
-        help: "impulses of contacts follow measured ones",
+        help: "tracks measured contact impulses",
     },
     Class {
         name: "generalized_force_tracking",
         class: "MocoGeneralizedForceTrackingGoal",
         fields: &[
             row!("reference" => Reference, "", "needed", "generalized forces over time"),
-            row!("forces" => Texts, "", "all", "forces that count"),
+            row!("forces" => Texts, "", "all", "forces included"),
             row!("weights" => Weights, "", "1", "by name of the generalized force"),
             PATTERNS,
             UNUSED,
-            row!("normalize" => Boolean, "", "false", "errors over the peak of the data"),
+            row!("normalize" => Boolean, "", "false", "divide errors by the peak of the data"),
             row!("ignore_constrained" => Boolean, "", "true",
-                "coordinates that constraints hold do not count"),
+                "ignore coordinates that are determined by constraints"),
         ],
-        help: "joint moments follow a table",
+        help: "tracks joint moments",
     },
     Class {
         name: "joint_reaction",
@@ -193,7 +193,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         fields: &[
             row!("joint" => Text, "", "needed", "path of the joint"),
             row!("on" => Text, "", "parent", "`parent` or `child`: the body the load acts on"),
-            row!("in_frame" => Text, "", "the joint's on that body", "frame of its components"),
+            row!("in_frame" => Text, "", "the joint frame on that body", "frame in which it is expressed"),
             row!("measures" => Texts, "", "all", "`force-x`, …, `moment-z`"),
             row!("weights" => Weights, "", "1", "by measure"),
         ],
@@ -203,43 +203,48 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "initial_activation",
         class: "MocoInitialActivationGoal",
         fields: &[],
-        help: "activations begin at their excitations (constraint)",
+        help: "initial activations equal excitations (constraint)",
     },
     Class {
         name: "initial_force_equilibrium",
         class: "MocoInitialForceEquilibriumDGFGoal",
         fields: &[],
-        help: "fibers begin in equilibrium with their tendons (constraint)",
+        help: "initial equilibrium of fibers and tendons (constraint)",
     },
     Class {
         name: "initial_velocity_equilibrium",
         class: "MocoInitialVelocityEquilibriumDGFGoal",
         fields: &[],
-        help: "fiber speeds begin in equilibrium (constraint)",
+        help: "initial equilibrium of fiber velocities (constraint)",
     },
     Class {
         name: "periodicity",
         class: "MocoPeriodicityGoal",
         fields: &[
-            row!("states" => Pairs, "", "none", "states that end where they, or others, began"),
-            row!("controls" => Pairs, "", "none", "controls that do"),
-            row!("negated_states" => Pairs, "", "none", "states that end at minus the value"),
-            row!("negated_controls" => Pairs, "", "none", "controls that do"),
+            row!("states" => Pairs, "", "none", "states whose final value equals their initial value, or that of another"),
+            row!("controls" => Pairs, "", "none", "controls with the same condition"),
+            row!("negated_states" => Pairs, "", "none", "states whose final value is the negative of the initial value"),
+            row!("negated_controls" => Pairs, "", "none", "controls with the same condition"),
         ],
-        help: "the end meets the beginning (constraint)",
+        help: "periodicity (constraint)",
     },
-    Class { name: "output", class: "MocoOutputGoal", fields: OUTPUT, help: "∫ of a power of an output" },
+    Class {
+        name: "output",
+        class: "MocoOutputGoal",
+        fields: OUTPUT,
+        help: "integral of a power of an output",
+    },
     Class {
         name: "initial_output",
         class: "MocoInitialOutputGoal",
         fields: OUTPUT,
-        help: "an output at the beginning",
+        help: "an output at the initial time",
     },
     Class {
         name: "final_output",
         class: "MocoFinalOutputGoal",
         fields: OUTPUT,
-        help: "an output at the end",
+        help: "an output at the final time",
     },
     Class {
         name: "output_extremum",
@@ -251,9 +256,9 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
             OUTPUT[3],
             OUTPUT[4],
             row!("extremum" => Text, "", "minimum", "`minimum` or `maximum`"),
-            row!("smoothing" => Number, "", "1", "how closely a smooth function follows the extremum"),
+            row!("smoothing" => Number, "", "1", "sharpness of the smooth approximation of the extremum"),
         ],
-        help: "the least or greatest value of an output",
+        help: "the minimum or maximum of an output",
     },
     Class {
         name: "output_tracking",
@@ -264,15 +269,15 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
             OUTPUT[2],
             OUTPUT[3],
             OUTPUT[4],
-            row!("reference" => Function, "the output's", "none", "what it follows"),
+            row!("reference" => Function, "the output's", "none", "the function to track"),
         ],
-        help: "an output follows a function of time",
+        help: "tracks a function of time with an output",
     },
     Class {
         name: "output_periodicity",
         class: "MocoOutputPeriodicityGoal",
         fields: OUTPUT,
-        help: "an output ends where it began (constraint)",
+        help: "periodicity of an output (constraint)",
     },
     Class {
         name: "step_time_asymmetry",
@@ -280,16 +285,16 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         fields: &[
             row!("left_contacts" => Texts, "", "needed", "contact forces of the left foot"),
             row!("right_contacts" => Texts, "", "needed", "contact forces of the right foot"),
-            row!("left_foot" => Text, "", "needed", "the contact force that tells where the left foot is"),
-            row!("right_foot" => Text, "", "needed", "the one of the right foot"),
-            row!("target" => Number, "", "0", "wanted asymmetry, −1 to 1"),
+            row!("left_foot" => Text, "", "needed", "the contact force that locates the left foot"),
+            row!("right_foot" => Text, "", "needed", "the contact force that locates the right foot"),
+            row!("target" => Number, "", "0", "target asymmetry, −1 to 1"),
             row!("threshold" => Number, "N", "25", "force that counts as contact"),
             row!("up" => Text, "", "positive-y", "direction of the contact force"),
             FORWARD,
-            row!("contact_smoothing" => Number, "", "0.25", "of the detection of contact"),
-            row!("smoothing" => Number, "", "10", "of the change from one foot to the other"),
+            row!("contact_smoothing" => Number, "", "0.25", "smoothing of contact detection"),
+            row!("smoothing" => Number, "", "10", "smoothing of the transition between feet"),
         ],
-        help: "left and right steps take times in a given relation",
+        help: "step-time asymmetry",
     },
     Class {
         name: "step_length_asymmetry",
@@ -297,22 +302,22 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         fields: &[
             row!("left_foot" => Text, "", "needed", "frame of the left foot"),
             row!("right_foot" => Text, "", "needed", "frame of the right foot"),
-            row!("target" => Number, "", "0", "wanted asymmetry, −1 to 1"),
+            row!("target" => Number, "", "0", "target asymmetry, −1 to 1"),
             row!("stride" => Number, "m", "needed", "length of a stride"),
             FORWARD,
-            row!("smoothing" => Number, "", "5", "of the change from one foot to the other"),
+            row!("smoothing" => Number, "", "5", "smoothing of the transition between feet"),
         ],
-        help: "left and right steps have lengths in a given relation",
+        help: "step-length asymmetry",
     },
     Class {
         name: "formula",
         class: "",
         fields: &[
-            row!("formula" => Formula, "", "needed", "what is minimized or held: docs/guide/formulas.md"),
+            row!("formula" => Formula, "", "needed", "the quantity to minimise or constrain: docs/guide/formulas.md"),
             row!("when" => Text, "", "integral",
-                "what counts where the formula does not say: `integral`, `initial` or `final`"),
+                "how a formula of time-varying quantities is reduced: `integral`, `initial` or `final`"),
         ],
-        help: "a formula of quantities of the model",
+        help: "a formula of model quantities",
     },
     Class {
         name: "expression",
@@ -320,7 +325,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         fields: &[
             row!("expression" => Text, "", "needed", "formula of the variables"),
             row!("parameters" => Texts, "", "needed", "names of parameters of the study"),
-            row!("variables" => Texts, "", "needed", "what the formula calls them, in the same order"),
+            row!("variables" => Texts, "", "needed", "their names in the formula, in the same order"),
         ],
         help: "a formula of parameters",
     },

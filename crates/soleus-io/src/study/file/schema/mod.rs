@@ -72,8 +72,8 @@ impl Kind {
             Kind::References => "table name = file, or { file, lowpass_hz }",
             Kind::Function => "number or function",
             Kind::Functions => "table name = function",
-            Kind::Xml => "text of XML",
-            Kind::XmlList => "list of texts of XML",
+            Kind::Xml => "XML text",
+            Kind::XmlList => "list of XML texts",
             Kind::Reference => "file, or { file, lowpass_hz, speeds }",
             Kind::Pairs => "list of names or [initial, final]",
             Kind::ContactGroups => "list of { forces, external_force, frames }",
@@ -129,38 +129,38 @@ pub(super) const NEEDED: &str = "needed";
 
 /// The outermost table.
 pub(super) const STUDY: &[Field] = &[
-    row!("name" => Text, "", "name of the file", "names results and the report"),
+    row!("name" => Text, "", "name of the file", "name of the results and the report"),
     row!("model" => File, "", "needed",
         "an `.osim` file, or `builtin:reach`, `builtin:leg_swing`, `builtin:suspended_mass`"),
-    row!("model_xml" => Xml, "", "none", "in place of `model`: a `Model` element of an OpenSim file"),
+    row!("model_xml" => Xml, "", "none", "instead of `model`: a `Model` element of an OpenSim file"),
     row!("external_loads_xml" => Xml, "", "none",
         "measured forces that act on the model: an `ExternalLoads` element"),
-    row!("kinematics" => File, "", "none", "motion of all coordinates that is given; they leave the problem"),
-    row!("prescribed" => Tables, "", "none", "motions of single coordinates that are given by points"),
-    row!("operators" => Tables, "", "none", "changes of the model before all else, in their order"),
-    row!("forces" => Tables, "", "none", "forces by formulas that the model gets"),
+    row!("kinematics" => File, "", "none", "prescribed motion of all coordinates, which are then not variables"),
+    row!("prescribed" => Tables, "", "none", "prescribed motions of single coordinates, given by points"),
+    row!("operators" => Tables, "", "none", "changes to the model, applied first and in this order"),
+    row!("forces" => Tables, "", "none", "forces defined by formulas, added to the model"),
     row!("symmetry" => Text, "", "none",
-        "`left-right`: the motion is half a cycle of a gait, at whose end each side is where the other one was, further on; `cycle`: a whole one, at whose end the model is as it was, further on"),
-    row!("time" => Table, "", "needed", "when the motion begins and ends"),
-    row!("defaults" => Table, "", "see there", "bounds of what has none of its own"),
+        "`left-right`: half a gait cycle, at the end of which each side has the initial state of the other, displaced forward; `cycle`: a whole cycle, at the end of which the model has its initial state, displaced forward"),
+    row!("time" => Table, "", "needed", "initial and final time of the motion"),
+    row!("defaults" => Table, "", "see there", "default bounds"),
     row!("states" => Tables, "", "model's", "bounds of states"),
     row!("controls" => Tables, "", "model's", "bounds of controls"),
-    row!("parameters" => Tables, "", "none", "properties of the model to be found"),
-    row!("goals" => Tables, "", "none", "what is minimized, and what holds between the ends"),
-    row!("path_constraints" => Tables, "", "none", "what holds all the time"),
-    row!("tables" => References, "", "none", "tables over time that formulas read: `name[column]`"),
-    row!("definitions" => Formulas, "", "none", "formulas that other formulas use by name"),
-    row!("derived" => Formulas, "", "none", "formulas whose values along the solution are written to a table"),
+    row!("parameters" => Tables, "", "none", "model properties to optimise"),
+    row!("goals" => Tables, "", "none", "costs and endpoint constraints"),
+    row!("path_constraints" => Tables, "", "none", "constraints at all times"),
+    row!("tables" => References, "", "none", "time series used in formulas: `name[column]`"),
+    row!("definitions" => Formulas, "", "none", "named formulas for use in other formulas"),
+    row!("derived" => Formulas, "", "none", "formulas to evaluate along the solution and write to a table"),
     row!("solver" => Table, "", "see there", "mesh, scheme, tolerances"),
-    row!("refine" => Table, "", "off", "meshes that get finer until the motion is right"),
-    row!("guess" => Table, "", "from bounds", "where to start"),
+    row!("refine" => Table, "", "off", "mesh refinement until the error is small enough"),
+    row!("guess" => Table, "", "from bounds", "initial guess"),
     row!("help" => Table, "", "off", "temporary forces on the coordinates, penalised and then removed: for poor guesses"),
     row!("starts" => Table, "", "one", "several initial guesses; the best solution is kept, and the spread is reported"),
-    row!("continuation" => Table, "", "none", "the same problem at one value after the other, each started from the solution before"),
+    row!("continuation" => Table, "", "none", "the same problem at a series of values, each started from the previous solution"),
     row!("output" => Table, "", "see there", "files to write"),
     row!("phases" => Tables, "", "one",
-        "motions that follow each other; the fields above are for all of them"),
-    row!("links" => Tables, "", "continuous", "what is different where one phase follows another"),
+        "consecutive motions; the fields above apply to all of them"),
+    row!("links" => Tables, "", "continuous", "differences at the transition between phases"),
 ];
 
 /// Fields of a study that are lists: a phase adds to them.
@@ -169,43 +169,43 @@ pub(super) const LIST_FIELDS: &[&str] =
 
 /// `[[phases]]`.
 pub(super) const PHASE: &[Field] = &[
-    row!("name" => Text, "", "phase1, phase2, …", "names its files"),
-    row!("model" => File, "", "the study's", "a model of its own"),
-    row!("model_xml" => Xml, "", "the study's", "a model of its own, as an element"),
+    row!("name" => Text, "", "phase1, phase2, …", "name of its files"),
+    row!("model" => File, "", "the study's", "a different model"),
+    row!("model_xml" => Xml, "", "the study's", "a different model, as an element"),
     row!("external_loads_xml" => Xml, "", "the study's", "measured forces, as an element"),
     row!("symmetry" => Text, "", "the study's", "`left-right` or `cycle`"),
-    row!("kinematics" => File, "", "the study's", "motion that is given"),
+    row!("kinematics" => File, "", "the study's", "prescribed motion"),
     row!("prescribed" => Tables, "", "none", "after those of the study"),
     row!("operators" => Tables, "", "none", "after those of the study"),
     row!("forces" => Tables, "", "none", "after those of the study"),
-    row!("time" => Table, "", "the study's", "when it begins and ends"),
-    row!("defaults" => Table, "", "the study's", "field by field over those of the study"),
+    row!("time" => Table, "", "the study's", "initial and final time"),
+    row!("defaults" => Table, "", "the study's", "override those of the study, field by field"),
     row!("states" => Tables, "", "none", "after those of the study"),
     row!("controls" => Tables, "", "none", "after those of the study"),
     row!("parameters" => Tables, "", "none",
-        "after those of the study; the same name is the same number in all phases"),
+        "after those of the study; the same name means the same parameter in all phases"),
     row!("goals" => Tables, "", "none", "after those of the study"),
     row!("path_constraints" => Tables, "", "none", "after those of the study"),
     row!("tables" => References, "", "none", "beside those of the study"),
     row!("definitions" => Formulas, "", "none", "beside those of the study"),
     row!("derived" => Formulas, "", "none", "beside those of the study"),
     row!("solver" => Table, "", "the study's",
-        "mesh and scheme, field by field; tolerances and limits of the first phase count for all"),
-    row!("guess" => Table, "", "the study's", "where it starts"),
+        "mesh and scheme, field by field; tolerances and limits of the first phase apply to all"),
+    row!("guess" => Table, "", "the study's", "its initial guess"),
 ];
 
 /// `[[links]]`.
 pub(super) const LINK: &[Field] = &[
-    row!("after" => Text, "", "needed", "name of the phase before"),
+    row!("after" => Text, "", "needed", "name of the preceding phase"),
     row!("free" => Texts, "", "none", "regular expressions: states that may jump"),
     row!("factors" => Weights, "", "1",
-        "states of the next phase that begin at a multiple of this one's: an impact"),
+        "factors from final states of this phase to initial states of the next: an impact"),
 ];
 
 /// `[time]`.
 pub(super) const TIME: &[Field] = &[
     row!("initial" => Bounds, "s", "0", "initial time"),
-    row!("final" => Bounds, "s", "needed", "final time; two numbers leave it free between them"),
+    row!("final" => Bounds, "s", "needed", "final time; two numbers give a range in which it is free"),
 ];
 
 /// `[defaults]`.
@@ -213,16 +213,16 @@ pub(super) const DEFAULTS: &[Field] = &[
     row!("speeds" => Bounds, "rad/s, m/s", "[-50, 50]", "speeds of coordinates"),
     row!("multipliers" => Bounds, "N, N·m", "[-1000, 1000]", "multipliers of kinematic constraints"),
     row!("activations_from_excitations" => Boolean, "", "true",
-        "activations have the bounds of their excitations"),
+        "bound activations like their excitations"),
     row!("later_entries" => Text, "", "add",
-        "what a later entry of [[states]] or [[controls]] does to earlier ones about the same variable: `add` changes what it names, `replace` takes back all else too, as Moco does"),
+        "how a later entry of [[states]] or [[controls]] combines with earlier ones for the same variable: `add` changes only what it names, `replace` discards the earlier ones, as Moco does"),
 ];
 
 /// `[[states]]` and `[[controls]]`.
 pub(super) const VARIABLE: &[Field] = &[
-    row!("name" => Text, "", "name or pattern", "path of the variable, or the end of it: `knee/value`"),
+    row!("name" => Text, "", "name or pattern", "path of the variable, or its last part: `knee/value`"),
     row!("pattern" => Text, "", "name or pattern",
-        "regular expression for whole names; names win over patterns"),
+        "regular expression for full names; names take precedence over patterns"),
     row!("bounds" => Bounds, "SI", "model's", "bounds at all times"),
     row!("initial" => Bounds, "SI", "bounds", "bounds at the initial time"),
     row!("final" => Bounds, "SI", "bounds", "bounds at the final time"),
@@ -233,42 +233,42 @@ pub(super) const VARIABLE: &[Field] = &[
 
 /// `[[parameters]]`.
 pub(super) const PARAMETER: &[Field] = &[
-    row!("name" => Text, "", "needed", "its name in the solution"),
+    row!("name" => Text, "", "needed", "name in the solution"),
     row!("components" => Texts, "", "needed", "components that share the value"),
-    row!("property" => Text, "", "needed", "property, as the model file calls it"),
-    row!("element" => Number, "", "0", "which number of a vector, from 0"),
+    row!("property" => Text, "", "needed", "property name as in the model file"),
+    row!("element" => Number, "", "0", "index of the vector component, from 0"),
     row!("bounds" => Bounds, "the property's", "needed", "bounds of the value"),
 ];
 
 /// `[[forces]]`.
 pub(super) const FORCE: &[Field] = &[
-    row!("name" => Text, "", "needed", "its name; its path is /forceset/NAME"),
-    row!("coordinate" => Text, "", "none", "the coordinate that it acts on"),
-    row!("frame" => Text, "", "none", "the frame on which it acts, if it acts on no coordinate"),
-    row!("point" => Numbers, "m", "[0, 0, 0]", "where, in that frame"),
+    row!("name" => Text, "", "needed", "name; its path is /forceset/NAME"),
+    row!("coordinate" => Text, "", "none", "the coordinate on which it acts"),
+    row!("frame" => Text, "", "none", "the frame on which it acts, instead of a coordinate"),
+    row!("point" => Numbers, "m", "[0, 0, 0]", "point of application in that frame"),
     row!("formula" => Formula, "N m, N", "none", "generalized force, or a vector in ground: docs/guide/formulas.md"),
-    row!("constants" => Weights, "", "none", "numbers by name; `[[parameters]]` may find them, `property` being the name"),
-    row!("states" => Formulas, "", "none", "states of its own, each with its rate"),
-    row!("start" => Weights, "", "0", "where these states begin in a simulation and in guesses"),
-    row!("control" => Bounds, "", "[-inf, inf]", "bounds of its control, where a formula uses the word `control`"),
+    row!("constants" => Weights, "", "none", "named constants; `[[parameters]]` can optimise them, with the name as `property`"),
+    row!("states" => Formulas, "", "none", "states of the force, each with its time derivative"),
+    row!("start" => Weights, "", "0", "initial values of these states in simulations and guesses"),
+    row!("control" => Bounds, "", "[-inf, inf]", "bounds of its control, if a formula uses the word `control`"),
 ];
 
 /// `[[prescribed]]`.
 pub(super) const PRESCRIBED: &[Field] = &[
     row!("coordinate" => Text, "", "needed", "path of the coordinate"),
-    row!("degree" => Count, "", "5", "of the spline through the points"),
-    row!("times" => Numbers, "s", "needed", "of the points"),
-    row!("values" => Numbers, "rad, m", "needed", "of the coordinate"),
+    row!("degree" => Count, "", "5", "degree of the spline through the points"),
+    row!("times" => Numbers, "s", "needed", "times of the points"),
+    row!("values" => Numbers, "rad, m", "needed", "values of the coordinate"),
 ];
 
 /// Fields that all goals have.
 pub(super) const GOAL: &[Field] = &[
-    row!("type" => Text, "", "needed", "one of those below; `formula` where there is a formula"),
-    row!("name" => Text, "", "its type", "its name in reports"),
-    row!("weight" => Number, "", "1", "factor of the cost"),
+    row!("type" => Text, "", "needed", "one of the types below; `formula` if a formula is given"),
+    row!("name" => Text, "", "its type", "name in reports"),
+    row!("weight" => Number, "", "1", "weight of the cost"),
     row!("mode" => Text, "", "the type's", "`cost` or `constraint`"),
     row!("bounds" => BoundsList, "the goal's", "0",
-        "of a constraint's values: the same for all, or one pair each"),
+        "bounds of a constraint's values: one pair for all, or one pair each"),
     row!("divide_by_displacement" => Boolean, "", "false", "cost per metre travelled"),
     row!("divide_by_duration" => Boolean, "", "false", "cost per second"),
     row!("divide_by_mass" => Boolean, "", "false", "cost per kilogram"),
@@ -278,25 +278,25 @@ pub(super) const GOAL: &[Field] = &[
 pub(super) const SOLVER: &[Field] = &[
     row!("scheme" => Text, "", "hermite-simpson",
         "`trapezoidal`, `hermite-simpson`, `hermite-simpson-compressed` (both times fixed), `midpoint`, `backward-euler`, `legendre-gauss-N`, `legendre-gauss-radau-N` with N from 1 to 9"),
-    row!("intervals" => Count, "", "100", "equal mesh intervals"),
+    row!("intervals" => Count, "", "100", "number of equal mesh intervals"),
     row!("mesh" => Numbers, "", "equal intervals", "mesh points from 0 to 1"),
-    row!("coarse" => Numbers, "", "none", "meshes of so many equal intervals that are solved first, each the start of the next"),
+    row!("coarse" => Numbers, "", "none", "coarser meshes to solve first, each the initial guess of the next"),
     row!("dynamics" => Text, "", "explicit",
-        "`explicit` or `implicit`: accelerations without or with bounds and costs"),
-    row!("interpolate_controls" => Boolean, "", "true", "controls inside an interval lie on a line"),
-    row!("constrain_interior" => Boolean, "", "false", "path constraints hold inside intervals too"),
+        "`explicit` or `implicit`: accelerations without, or with, their own bounds and costs"),
+    row!("interpolate_controls" => Boolean, "", "true", "controls are linear within each interval"),
+    row!("constrain_interior" => Boolean, "", "false", "enforce path constraints inside intervals too"),
     row!("scale_variables" => Boolean, "", "false",
-        "the solver counts each variable in the width of its bounds; may help where they differ much"),
+        "scale each variable by the width of its bounds; may help if the widths differ greatly"),
     row!("constraint_method" => Text, "", "Posa2016", "`Posa2016` or `Bordalba2023`"),
     row!("constraint_derivatives" => Boolean, "", "true",
-        "kinematic constraints hold for speeds and accelerations too"),
+        "enforce kinematic constraints for speeds and accelerations too"),
     row!("tolerance" => Number, "", "1e-6", "of the optimality conditions"),
     row!("moco_tolerance" => Number, "", "none",
-        "convergence tolerance as Moco means it, where `tolerance` is not given"),
+        "convergence tolerance as defined by Moco, if `tolerance` is not given"),
     row!("constraint_tolerance" => Number, "the constraint's", "1e-4", "of constraints"),
-    row!("max_iterations" => Count, "", "3000", "iterations before it gives up"),
-    row!("barrier" => Number, "", "0.1; 1e-4 with a guess file", "first barrier parameter; a small one stays close to the guess"),
-    row!("threads" => Count, "", "cores", "threads; results do not depend on them"),
+    row!("max_iterations" => Count, "", "3000", "maximum number of iterations"),
+    row!("barrier" => Number, "", "0.1; 1e-4 with a guess file", "initial barrier parameter; a small one stays close to the guess"),
+    row!("threads" => Count, "", "cores", "number of threads; results do not depend on it"),
     row!("multiplier_weight" => Number, "", "0", "cost of squared multipliers"),
     row!("acceleration_weight" => Number, "", "0", "cost of squared accelerations, implicit only"),
     row!("auxiliary_weight" => Number, "", "0", "cost of squared rates of implicit muscle states"),
@@ -309,56 +309,56 @@ pub(super) const SOLVER: &[Field] = &[
 
 /// `[refine]`.
 pub(super) const REFINE: &[Field] = &[
-    row!("tolerance" => Number, "", "1e-4", "largest error of a state over an interval, relative to its size"),
-    row!("start" => Count, "", "solver.intervals", "equal intervals of the first mesh"),
-    row!("max_intervals" => Count, "", "1000", "intervals of the last mesh at most"),
-    row!("max_meshes" => Count, "", "10", "meshes at most"),
+    row!("tolerance" => Number, "", "1e-4", "largest allowed error of a state over an interval, relative to its magnitude"),
+    row!("start" => Count, "", "solver.intervals", "number of equal intervals of the first mesh"),
+    row!("max_intervals" => Count, "", "1000", "maximum number of intervals"),
+    row!("max_meshes" => Count, "", "10", "maximum number of meshes"),
 ];
 
 /// `[guess]`.
 pub(super) const GUESS: &[Field] = &[
-    row!("file" => File, "", "none", "a solution (.sto), by name of column"),
+    row!("file" => File, "", "none", "a solution (.sto); columns are matched by name"),
     row!("coordinates" => File, "", "none", "coordinates over time: inverse kinematics"),
     row!("activations" => File, "", "none", "activations over time: static optimization"),
     row!("time_stepping" => Boolean, "", "false",
         "a simulation from the middle of the initial bounds under the guessed controls"),
     row!("swing_deg" => Number, "degrees", "none",
-        "straight lines of a gait: the model moves forward at the speed of the goal `average_speed`, the hips swing by this angle, muscles are little active"),
+        "a rough gait: the model moves forward at the speed of the goal `average_speed`, the hips swing by this angle, and muscle activity is low"),
 ];
 
 /// `[help]`.
 pub(super) const HELP: &[Field] = &[
     row!("prices" => Numbers, "", "[10, 100]",
-        "weight of the squared forces, each divided by its strength, in one problem after the other; a last one has none"),
-    row!("strength" => Number, "N, N·m", "100", "force on a coordinate that costs one price"),
-    row!("strengths" => Weights, "N, N·m", "strength", "the same of single coordinates, by name; 0 means no help"),
-    row!("tolerance" => Number, "", "1e-3", "of the optimality conditions of the problems before the last"),
-    row!("max_iterations" => Count, "", "300", "of each of them; what was reached by then is where the next begins"),
+        "penalties on the squared forces, each divided by its strength, in successive problems; the last problem has no such forces"),
+    row!("strength" => Number, "N, N·m", "100", "force on a coordinate at which the normalised force is 1"),
+    row!("strengths" => Weights, "N, N·m", "strength", "the same for single coordinates, by name; 0 means no such force"),
+    row!("tolerance" => Number, "", "1e-3", "tolerance of the problems before the last"),
+    row!("max_iterations" => Count, "", "300", "maximum iterations of each; the next problem starts from what was reached"),
 ];
 
 /// `[starts]`.
 pub(super) const STARTS: &[Field] = &[
-    row!("count" => Count, "", "5", "starts; the first is the guess itself"),
-    row!("noise" => Number, "", "0.1", "size of the smooth disturbances of the others, as a part of the range of each coordinate"),
-    row!("seed" => Count, "", "1", "of the random numbers"),
+    row!("count" => Count, "", "5", "number of initial guesses; the first is the guess itself"),
+    row!("noise" => Number, "", "0.1", "amplitude of the smooth perturbations of the others, as a fraction of the range of each coordinate"),
+    row!("seed" => Count, "", "1", "seed of the random numbers"),
 ];
 
 /// `[continuation]`.
 pub(super) const CONTINUATION: &[Field] = &[
     row!("of" => Text, "", "needed",
         "`speed` (of the goal `average_speed`, m/s), `slope` (of the ground, degrees), `weight` (of a goal) or `property` (of components)"),
-    row!("values" => Numbers, "", "needed", "in order; where one is not solved, a value half-way is put in before it"),
+    row!("values" => Numbers, "", "needed", "in order; if one is not solved, an intermediate value is inserted"),
     row!("goal" => Text, "", "needed by `weight`", "name of the goal"),
     row!("components" => Texts, "", "needed by `property`", "components that share the value"),
-    row!("property" => Text, "", "needed by `property`", "property, as the model file calls it"),
-    row!("element" => Number, "", "0", "which number of a vector, from 0"),
+    row!("property" => Text, "", "needed by `property`", "property name as in the model file"),
+    row!("element" => Number, "", "0", "index of the vector component, from 0"),
 ];
 
 /// `[output]`.
 pub(super) const OUTPUT_FILES: &[Field] = &[
     row!("solution" => File, "", "NAME_solution.sto", "the solution, with Moco's layout"),
     row!("report" => File, "", "none", "a page with costs, quality, plots and an animated figure"),
-    row!("iterate" => File, "", "SOLUTION.iterate", "the last iterate, which `--resume` starts from"),
+    row!("iterate" => File, "", "SOLUTION.iterate", "the last iterate, for `--resume`"),
     row!("derived" => File, "", "NAME_derived.sto", "values of the formulas of `derived`"),
-    row!("save_every_s" => Number, "s", "30", "time between two iterates on disk"),
+    row!("save_every_s" => Number, "s", "30", "time between two saved iterates"),
 ];

@@ -4,11 +4,11 @@ use super::{Class, Field, Kind};
 
 const BOUND: Field = row!("bound" => Number, "", "none", "controls lie between −bound and bound");
 const SKIP: Field =
-    row!("skip_actuated" => Boolean, "", "true", "coordinates that have an actuator get none");
+    row!("skip_actuated" => Boolean, "", "true", "skip coordinates that already have an actuator");
 
 /// Fields that all operators have.
 pub(in crate::study::file) const OPERATOR: &[Field] =
-    &[row!("type" => Text, "", "needed", "one of those below")];
+    &[row!("type" => Text, "", "needed", "one of the types below")];
 
 /// Operators on the model.
 pub(in crate::study::file) const OPERATORS: &[Class] = &[
@@ -16,7 +16,7 @@ pub(in crate::study::file) const OPERATORS: &[Class] = &[
         name: "add_external_loads",
         class: "ModOpAddExternalLoads",
         fields: &[row!("file" => File, "", "needed", "an XML file with ExternalLoads")],
-        help: "measured forces act on the model",
+        help: "apply measured forces to the model",
     },
     Class {
         name: "add_reserves",
@@ -26,9 +26,9 @@ pub(in crate::study::file) const OPERATORS: &[Class] = &[
             BOUND,
             SKIP,
             row!("skip_residuals" => Boolean, "", "false",
-                "coordinates between ground and the first body get none"),
+                "skip coordinates between ground and the first body"),
         ],
-        help: "an actuator for every coordinate",
+        help: "add an actuator to every coordinate",
     },
     Class {
         name: "add_residuals",
@@ -39,98 +39,98 @@ pub(in crate::study::file) const OPERATORS: &[Class] = &[
             BOUND,
             SKIP,
         ],
-        help: "actuators between ground and the model",
+        help: "add actuators between ground and the model",
     },
-    Class { name: "remove_muscles", class: "ModOpRemoveMuscles", fields: &[], help: "takes all muscles out" },
+    Class { name: "remove_muscles", class: "ModOpRemoveMuscles", fields: &[], help: "remove all muscles" },
     Class {
         name: "replace_joints_with_welds",
         class: "ModOpReplaceJointsWithWelds",
         fields: &[row!("joints" => Texts, "", "needed", "paths of the joints")],
-        help: "joints that do not move",
+        help: "replace joints by welds",
     },
     Class {
         name: "ignore_activation_dynamics",
         class: "ModOpIgnoreActivationDynamics",
         fields: &[],
-        help: "activations are excitations",
+        help: "ignore activation dynamics",
     },
     Class {
         name: "ignore_tendon_compliance",
         class: "ModOpIgnoreTendonCompliance",
         fields: &[],
-        help: "tendons are rigid",
+        help: "make tendons rigid",
     },
     Class {
         name: "scale_max_isometric_force",
         class: "ModOpScaleMaxIsometricForce",
-        fields: &[row!("factor" => Number, "", "1", "for all muscles")],
-        help: "stronger or weaker muscles",
+        fields: &[row!("factor" => Number, "", "1", "factor for all muscles")],
+        help: "scale maximum isometric forces",
     },
     Class {
         name: "replace_muscles_with_path_actuators",
         class: "ModOpReplaceMusclesWithPathActuators",
         fields: &[],
-        help: "plain forces along the paths of muscles",
+        help: "replace muscles by path actuators",
     },
     Class {
         name: "replace_muscles_with_degroote_fregly_2016",
         class: "ModOpReplaceMusclesWithDeGrooteFregly2016",
         fields: &[],
-        help: "smooth muscles made for optimal control",
+        help: "replace muscles by De Groote–Fregly muscles",
     },
     Class {
         name: "replace_paths",
         class: "ModOpReplacePathsWithFunctionBasedPaths",
         fields: &[row!("file" => File, "", "needed", "FunctionBasedPaths, as `soleus fit-paths` writes")],
-        help: "polynomials in place of muscle paths",
+        help: "replace muscle paths by polynomials",
     },
     Class {
         name: "tendon_compliance_dynamics_mode",
         class: "ModOpTendonComplianceDynamicsModeDGF",
         fields: &[row!("mode" => Text, "", "explicit", "`explicit` or `implicit`")],
-        help: "which equation De Groote–Fregly muscles solve",
+        help: "tendon dynamics of De Groote–Fregly muscles",
     },
     Class {
         name: "ignore_passive_fiber_forces",
         class: "ModOpIgnorePassiveFiberForcesDGF",
         fields: &[],
-        help: "fibers resist no stretch",
+        help: "ignore passive fiber forces",
     },
     Class {
         name: "passive_fiber_strain",
         class: "ModOpPassiveFiberStrainAtOneNormForceDGF",
-        fields: &[row!("strain" => Number, "", "0.6", "at maximal isometric force")],
-        help: "how stiff fibers are",
+        fields: &[row!("strain" => Number, "", "0.6", "strain at maximum isometric force")],
+        help: "set the passive fiber stiffness",
     },
     Class {
         name: "scale_active_fiber_force_curve_width",
         class: "ModOpScaleActiveFiberForceCurveWidthDGF",
-        fields: &[row!("factor" => Number, "", "1", "for all muscles")],
-        help: "wider or narrower force–length curves",
+        fields: &[row!("factor" => Number, "", "1", "factor for all muscles")],
+        help: "scale the width of the active force–length curve",
     },
     Class {
         name: "fiber_damping",
         class: "ModOpFiberDampingDGF",
-        fields: &[row!("damping" => Number, "", "0", "for all muscles")],
-        help: "damping of fibers",
+        fields: &[row!("damping" => Number, "", "0", "damping of all muscles")],
+        help: "set the fiber damping",
     },
     Class {
         name: "slope",
         class: "",
-        fields: &[row!("degrees" => Number, "degrees", "0", "above zero is uphill")],
-        help: "a slope along x: gravity is turned, so that coordinates and contacts stay those of level ground",
+        fields: &[row!("degrees" => Number, "degrees", "0", "positive is uphill")],
+        help: "slope along x: gravity is rotated, so that coordinates and contacts are those of level ground",
     },
     Class {
         name: "prescribe_coordinates",
         class: "ModOpPrescribeCoordinateValues",
         fields: &[row!("reference" => Reference, "", "needed", "coordinates over time")],
-        help: "coordinates follow a table",
+        help: "prescribe coordinates from a table",
     },
     Class {
         name: "prescribe_functions",
         class: "ModOpPrescribeCoordinateValues",
         fields: &[row!("functions" => Functions, "rad, m", "needed", "by path of the coordinate")],
-        help: "coordinates follow functions of time",
+        help: "prescribe coordinates by functions of time",
     },
     Class {
         name: "replace_paths_inline",

@@ -39,7 +39,7 @@ impl SmoothFunction for SquaredPower {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let files = Memory::new().with("reach.osim", include_bytes!("../../../models/reach.osim"));
+    let files = Memory::new().with("reach.osim", include_bytes!("../../models/reach.osim"));
     let model = soleus::inputs::model::read(&Context::new(&files), &"reach.osim".into())?;
     let system = System::compile(&model)?;
     let arm = ModelProblem::new(Arc::new(model), Arc::new(system));

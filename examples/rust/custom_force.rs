@@ -33,7 +33,7 @@ impl Brace {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let files = Memory::new().with("reach.osim", include_bytes!("../../../models/reach.osim"));
+    let files = Memory::new().with("reach.osim", include_bytes!("../../models/reach.osim"));
     let model = soleus::inputs::model::read(&Context::new(&files), &"reach.osim".into())?;
     let system = System::compile(&model)?;
 

@@ -10,7 +10,7 @@ use soleus::{Context, Equilibrium, Error, Memory};
 use std::sync::Mutex;
 
 fn main() -> Result<(), Error> {
-    let files = Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+    let files = Memory::new().with("leg.osim", include_bytes!("../../models/leg_swing.osim"));
     let context = Context::new(&files);
     let generic = soleus::inputs::model::read(&context, &"leg.osim".into())?;
 

@@ -13,7 +13,7 @@ use std::f64::consts::TAU;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Files in memory; `Disk::new()` reads those on disk.
-    let files = Memory::new().with("reach.osim", include_bytes!("../../../models/reach.osim"));
+    let files = Memory::new().with("reach.osim", include_bytes!("../../models/reach.osim"));
     let context = Context::new(&files);
 
     // A model is plain data. This one gets a second marker, at the elbow.

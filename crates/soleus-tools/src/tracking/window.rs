@@ -1,0 +1,665 @@
+//! The model over a window, its muscles apart from its bodies.
+//!
+//! Muscles are stiff and many, but each is a small equation of its own once the course of its path is known. Bodies are costly and
+//! smooth. So accelerations are polynomials over the window, known at its beginning and found at the four nodes after it of the
+//! Lobatto IIIA method (order 8),
+//!
+//!   u(cᵢ) = u₀ + H Σⱼ aᵢⱼ u̇(cⱼ),   q(cᵢ) = q₀ + H Σⱼ aᵢⱼ q̇(cⱼ)                            (1)
+//!
+//! and each muscle goes from node to node by steps of its own along the path that this motion gives it
+//! ([`contraction`](super::contraction)). The model is evaluated at the nodes; what it finds, r = u̇(q, u, z) − u̇, is made to vanish by
+//! Newton's method. Its matrix knows how tensions follow from paths,
+//!
+//!   ΔT = T_L ΔL + T_v ΔL̇ + T_z Δz,   Δż = h_z Δz + h_L ΔL + h_v ΔL̇                        (2)
+//!   Δu̇ − P Σ Rᵀ ΔT(R Δq, R Δu) = r                                                        (3)
+//!
+//! with R the moment arms and P the inverse of the mass under the constraints, both at the pose that is predicted, and exact derivatives of
+//! each muscle in the middle of the window. (3) is solved by the method of Saad & Schultz (1986, GMRES), which takes products with it
+//! only. What is left out, such as springs of the model, makes it converge more slowly, or not at all: then the window is halved, and at
+//! last left to an explicit method.
+//!
+//! Source: Hairer & Wanner (1996), sections IV.5 and IV.8, for the methods.
+
+use super::actuators::Actuators;
+use super::contraction::{Contraction, Course, LONGEST_STEP, Sensitivity, Step};
+use super::controls::WindowControls;
+use super::response::Response;
+use soleus_dynamics::System;
+use soleus_dynamics::system::{Actor, State};
+use soleus_simulation::{MechanicalOde, SystemOde};
+
+/// Nodes, the beginning among them.
+const NODES: usize = 5;
+/// Nodes that are found.
+const FOUND: usize = NODES - 1;
+/// Iterations of Newton's method at most; three are usual.
+const MOST_ITERATIONS: usize = 9;
+/// Products with the matrix (3) at most, and what they leave of the right-hand side.
+const MOST_PRODUCTS: usize = 24;
+const LEFT: f64 = 1e-4;
+/// What one node less would change of the speeds may be so many times the accuracy; the error itself is a tenth of that and less.
+const COARSER: f64 = 300.0;
+/// Iteration leaves this part of it.
+const PART: f64 = 0.01;
+/// Steps that miss more than so many times what they may are given up at once.
+const HOPELESS: f64 = 4.0;
+/// The next step is twice as long where this part of what may be missed is.
+const EASY: f64 = 0.02;
+
+/// Coefficients of (1), and what the nodes tell of the error.
+#[derive(Clone, Debug)]
+struct Lobatto {
+    c: [f64; NODES],
+    a: [[f64; NODES]; NODES],
+    /// Weights of what leaving out the node in the middle would change at the end.
+    error: [f64; NODES],
+}
+
+impl Lobatto {
+    fn new() -> Self {
+        let r = (3.0_f64 / 7.0).sqrt();
+        let c = [0.0, 0.5 * (1.0 - r), 0.5, 0.5 * (1.0 + r), 1.0];
+        // Products of x − c over some nodes, by powers.
+        let product = |leave_out: usize| {
+            let mut p = [0.0; NODES + 1];
+            p[0] = 1.0;
+            for (_, c) in c.iter().enumerate().filter(|(k, _)| *k != leave_out) {
+                for d in (0..NODES).rev() {
+                    p[d + 1] += p[d];
+                    p[d] *= -c;
+                }
+            }
+            p
+        };
+        let integral = |p: &[f64; NODES + 1], x: f64| {
+            p.iter().enumerate().map(|(d, p)| p * x.powi(d as i32 + 1) / (d + 1) as f64).sum::<f64>()
+        };
+        let scale =
+            |j: usize| c.iter().enumerate().filter(|(k, _)| *k != j).map(|(_, x)| c[j] - x).product::<f64>();
+        let mut a = [[0.0; NODES]; NODES];
+        for j in 0..NODES {
+            let p = product(j);
+            for (i, row) in a.iter_mut().enumerate() {
+                row[j] = integral(&p, c[i]) / scale(j);
+            }
+        }
+        let without = integral(&product(NODES / 2), 1.0);
+        let mut error = [0.0; NODES];
+        for (j, e) in error.iter_mut().enumerate() {
+            *e = without / scale(j);
+        }
+        Lobatto { c, a, error }
+    }
+}
+
+/// A muscle over a window.
+#[derive(Clone, Debug)]
+struct Strand {
+    /// Its place among the actuators, and in the model.
+    actuator: usize,
+    force: usize,
+    course: Course,
+    /// Its last steps, one to each node.
+    steps: [Step; FOUND],
+    /// Moment arms that are not zero, by mobility.
+    arms: Vec<(usize, f64)>,
+    /// Tensions at the nodes by lengths and by speeds there.
+    by_length: [[f64; FOUND]; FOUND],
+    by_speed: [[f64; FOUND]; FOUND],
+}
+
+/// Why a window could not be simulated so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NotApart;
+
+/// Memory to simulate windows.
+pub(super) struct Apart {
+    lobatto: Lobatto,
+    strands: Vec<Strand>,
+    /// States that are not of these muscles.
+    other: Vec<usize>,
+    x: Vec<State<f64>>,
+    qdot: Vec<Vec<f64>>,
+    udot: Vec<Vec<f64>>,
+    zdot: Vec<Vec<f64>>,
+    /// Differences between what is found at the nodes and what was assumed, node after node.
+    residual: Vec<f64>,
+    change: Vec<f64>,
+    krylov: Krylov,
+    room: Room,
+    /// Evaluations of the model so far.
+    pub evaluations: usize,
+    /// Length of the next step to try, s.
+    pub next_step: f64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Room {
+    du: Vec<f64>,
+    dq: Vec<f64>,
+    load: Vec<f64>,
+    vector: Vec<f64>,
+}
+
+impl Apart {
+    /// None where a muscle is not driven, or a driven one has no path: then excitations are not constant over a window.
+    pub fn new(system: &System, actuators: &Actuators) -> Option<Self> {
+        let mut strands = Vec::new();
+        let mut is_muscle = vec![false; system.num_aux];
+        for (i, f) in system.forces.iter().enumerate().filter(|(_, f)| f.enabled) {
+            let Actor::Muscle(_) = &f.actor else { continue };
+            let actuator = actuators.list.iter().position(|a| a.load.force == i && a.use_steps)?;
+            f.path.as_ref()?;
+            f.states.clone().for_each(|k| is_muscle[k] = true);
+            let course = Course {
+                times: vec![0.0; NODES],
+                lengths: vec![0.0; NODES],
+                slopes: vec![0.0; NODES],
+                speeds: vec![0.0; NODES],
+            };
+            strands.push(Strand {
+                actuator,
+                force: i,
+                course,
+                steps: [Step::default(); FOUND],
+                arms: Vec::new(),
+                by_length: [[0.0; FOUND]; FOUND],
+                by_speed: [[0.0; FOUND]; FOUND],
+            });
+        }
+        if strands.is_empty() {
+            return None;
+        }
+        let n = system.tree.num_mobilities;
+        let rows = |k: usize| vec![vec![0.0; k]; NODES];
+        Some(Apart {
+            lobatto: Lobatto::new(),
+            strands,
+            other: (0..system.num_aux).filter(|k| !is_muscle[*k]).collect(),
+            x: vec![system.default_state.clone(); NODES],
+            qdot: rows(n),
+            udot: rows(n),
+            zdot: rows(system.num_aux),
+            residual: vec![0.0; FOUND * n],
+            change: vec![0.0; FOUND * n],
+            krylov: Krylov::new(FOUND * n),
+            room: Room {
+                du: vec![0.0; FOUND * n],
+                dq: vec![0.0; FOUND * n],
+                load: vec![0.0; FOUND * n],
+                vector: vec![0.0; 2 * n + system.num_aux],
+            },
+            evaluations: 0,
+            next_step: f64::INFINITY,
+        })
+    }
+
+    /// States at the nodes after the beginning.
+    pub fn states(&self) -> &[State<f64>] {
+        &self.x[1..]
+    }
+
+    /// Takes the moment arms at the pose that is predicted for the end.
+    pub fn load(&mut self, response: &Response) {
+        let n = self.udot[0].len();
+        for s in &mut self.strands {
+            let arms = &response.arms[s.actuator * n..(s.actuator + 1) * n];
+            let least = 1e-9 * arms.iter().fold(0.0, |m: f64, a| m.max(a.abs()));
+            s.arms.clear();
+            s.arms.extend(arms.iter().copied().enumerate().filter(|(_, a)| a.abs() > least));
+        }
+    }
+
+    /// Evaluates the model at a node.
+    fn evaluate(&mut self, ode: &mut SystemOde<WindowControls>, i: usize) -> Result<(), NotApart> {
+        let n = self.udot[0].len();
+        let x = &self.x[i];
+        let v = &mut self.room.vector;
+        v[..n].copy_from_slice(&x.q);
+        v[n..2 * n].copy_from_slice(&x.u);
+        v[2 * n..].copy_from_slice(&x.z);
+        self.evaluations += 1;
+        let ws = ode.compute(x.time, v).map_err(|_| NotApart)?;
+        self.residual_at(i, &ws.udot);
+        if i == 0 {
+            self.udot[0].copy_from_slice(&ws.udot);
+        }
+        self.zdot[i].copy_from_slice(&ws.zdot);
+        for s in &mut self.strands {
+            let path = &ws.paths[s.force];
+            s.course.lengths[i] = path.length();
+            s.course.slopes[i] = path.speed();
+            s.course.speeds[i] = path.speed();
+        }
+        let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
+        if is_finite(&ws.udot) && is_finite(&self.zdot[i]) { Ok(()) } else { Err(NotApart) }
+    }
+
+    fn residual_at(&mut self, i: usize, found: &[f64]) {
+        let n = found.len();
+        if i > 0 {
+            let r = &mut self.residual[(i - 1) * n..i * n];
+            for (r, (f, a)) in r.iter_mut().zip(found.iter().zip(&self.udot[i])) {
+                *r = f - a;
+            }
+        }
+    }
+
+    /// Simulates from a state to a time. `ahead` are accelerations to expect at the end of the window, at a time, and `courses` what paths
+    /// of actuators do in it. Errors of a step are about `accuracy`, as Simbody measures those of speeds. A step that goes on where the
+    /// last ended, in the same window, knows its first node.
+    pub fn advance(
+        &mut self,
+        (system, ode): (&System, &mut SystemOde<WindowControls>),
+        (actuators, response): (&Actuators, &Response),
+        (x0, to): (&State<f64>, f64),
+        (ahead, end, courses): (&[f64], f64, &[Course]),
+        (accuracy, goes_on): (f64, bool),
+    ) -> Result<(), NotApart> {
+        let (from, n) = (x0.time, x0.q.len());
+        let H = to - from;
+        let may_miss = COARSER * accuracy;
+        let Lobatto { c, a, error } = self.lobatto.clone();
+        let is_known = goes_on && self.x[FOUND] == *x0;
+        for (x, c) in self.x.iter_mut().zip(c) {
+            x.clone_from(x0);
+            x.time = if c == 1.0 { to } else { from + c * H };
+        }
+        if is_known {
+            self.udot.swap(0, FOUND);
+            self.zdot.swap(0, FOUND);
+            for Course { lengths, slopes, speeds, .. } in self.strands.iter_mut().map(|s| &mut s.course) {
+                [lengths, slopes, speeds].into_iter().for_each(|v| v[0] = v[FOUND]);
+            }
+        } else {
+            self.evaluate(ode, 0)?;
+        }
+
+        // A first guess: accelerations run straight to what is expected, paths as predicted.
+        for i in 1..NODES {
+            let s = (c[i] * H / (end - from).max(H)).min(1.0);
+            for m in 0..n {
+                self.udot[i][m] = self.udot[0][m] + s * (ahead[m] - self.udot[0][m]);
+            }
+        }
+        for s in &mut self.strands {
+            let predicted = &courses[s.actuator];
+            let (length0, slope0) = predicted.slope(from);
+            let (l, v) = (s.course.lengths[0], s.course.slopes[0]);
+            for i in 0..NODES {
+                s.course.times[i] = self.x[i].time;
+                let (length, slope) = predicted.slope(self.x[i].time);
+                if i > 0 {
+                    s.course.lengths[i] = l + length - length0 + c[i] * H * (v - slope0);
+                    s.course.slopes[i] = slope + v - slope0;
+                    s.course.speeds[i] = s.course.slopes[i];
+                }
+            }
+        }
+        for i in 1..NODES {
+            let (first, rest) = self.zdot.split_at_mut(1);
+            rest[i - 1].copy_from_slice(&first[0]);
+        }
+        self.stages(ode, x0, H, &a);
+
+        let mut before = f64::INFINITY;
+        for k in 0..MOST_ITERATIONS {
+            self.contract(system, actuators, x0, k > 0)?;
+            if k == 0 {
+                self.differentiate(system, actuators, H, &a);
+            }
+            for i in 1..NODES {
+                self.evaluate(ode, i)?;
+            }
+            self.solve(response, H, &a);
+            // The change moves accelerations, and speeds and paths with them.
+            let size = self.size(&self.change, H);
+            for i in 0..FOUND {
+                for m in 0..n {
+                    self.udot[i + 1][m] += self.change[i * n + m];
+                }
+            }
+            self.stages(ode, x0, H, &a);
+            self.move_paths();
+            // What one node less would change at the end.
+            for m in 0..n {
+                self.change[m] = (0..NODES).map(|j| error[j] * self.udot[j][m]).sum();
+            }
+            let missed = self.size(&self.change[..n], H);
+            if !(size <= 2.0 * before && missed <= HOPELESS * may_miss) {
+                return Err(NotApart);
+            }
+            let ratio = if k == 0 { 1.0 } else { size / before };
+            let left = if ratio < 1.0 { ratio / (1.0 - ratio) * size } else { size };
+            if left < PART * may_miss {
+                if missed > may_miss {
+                    return Err(NotApart);
+                }
+                self.contract(system, actuators, x0, true)?;
+                self.next_step = if missed < EASY * may_miss { 2.0 * H } else { H };
+                return Ok(());
+            }
+            before = size;
+        }
+        Err(NotApart)
+    }
+
+    /// Root mean square of H v at the node where it is largest, relative to speeds above one.
+    fn size(&self, v: &[f64], H: f64) -> f64 {
+        let u = &self.x[0].u;
+        let of = |v: &[f64]| {
+            let sum: f64 = v.iter().zip(u).map(|(v, u)| (H * v / u.abs().max(1.0)).powi(2)).sum();
+            (sum / u.len().max(1) as f64).sqrt()
+        };
+        // A maximum would lose what is not a number.
+        v.chunks_exact(u.len().max(1)).map(of).fold(0.0, |m, x| if x > m || x.is_nan() { x } else { m })
+    }
+
+    /// Speeds, coordinates and states apart from muscles at the nodes (1).
+    fn stages(
+        &mut self,
+        ode: &mut SystemOde<WindowControls>,
+        x0: &State<f64>,
+        H: f64,
+        a: &[[f64; NODES]; NODES],
+    ) {
+        let n = x0.q.len();
+        for i in 1..NODES {
+            for m in 0..n {
+                self.x[i].u[m] = x0.u[m] + H * (0..NODES).map(|j| a[i][j] * self.udot[j][m]).sum::<f64>();
+            }
+            for &k in &self.other {
+                self.x[i].z[k] = x0.z[k] + H * (0..NODES).map(|j| a[i][j] * self.zdot[j][k]).sum::<f64>();
+            }
+        }
+        for i in 0..NODES {
+            let v = &mut self.room.vector;
+            v[..n].copy_from_slice(&self.x[i].q);
+            v[n..2 * n].copy_from_slice(&self.x[i].u);
+            ode.coordinate_rates(v, &mut self.qdot[i]);
+        }
+        for i in 1..NODES {
+            for m in 0..n {
+                self.x[i].q[m] = x0.q[m] + H * (0..NODES).map(|j| a[i][j] * self.qdot[j][m]).sum::<f64>();
+            }
+        }
+    }
+
+    /// Paths after a change of speeds, which is in the room.
+    fn move_paths(&mut self) {
+        let n = self.udot[0].len();
+        for s in &mut self.strands {
+            for i in 0..FOUND {
+                let (mut dl, mut dv) = (0.0, 0.0);
+                for &(m, arm) in &s.arms {
+                    dl -= arm * self.room.dq[i * n + m];
+                    dv -= arm * self.room.du[i * n + m];
+                }
+                s.course.lengths[i + 1] += dl;
+                s.course.slopes[i + 1] += dv;
+                s.course.speeds[i + 1] += dv;
+            }
+        }
+    }
+
+    /// Muscles from node to node along their paths.
+    fn contract(
+        &mut self,
+        system: &System,
+        actuators: &Actuators,
+        x0: &State<f64>,
+        again: bool,
+    ) -> Result<(), NotApart> {
+        for s in &mut self.strands {
+            let f = &system.forces[s.force];
+            let Actor::Muscle(muscle) = &f.actor else { continue };
+            let e = actuators.control(s.actuator);
+            let (from, to) = (s.course.times[0], s.course.times[FOUND]);
+            let c = Contraction {
+                muscle,
+                course: &s.course,
+                is_held: false,
+                from,
+                to,
+                longest_step: 2.0 * LONGEST_STEP,
+            };
+            let mut z = [0.0; 3];
+            let count = f.states.len();
+            let z = z.get_mut(..count).ok_or(NotApart)?;
+            z.copy_from_slice(&x0.z[f.states.clone()]);
+            let mut rate = 1.0;
+            for i in 0..FOUND {
+                let span = (s.course.times[i], s.course.times[i + 1]);
+                let start = [z.first().copied(), z.get(1).copied(), z.get(2).copied()];
+                let is_done = again && c.again(span, e, z, &mut s.steps[i]);
+                if !is_done {
+                    for (z, old) in z.iter_mut().zip(start) {
+                        *z = old.unwrap_or(*z);
+                    }
+                    let mut step = if i > 0 { s.steps[i - 1] } else { Step::default() };
+                    c.carry(span, e, z, (&mut step, &mut rate)).map_err(|_| NotApart)?;
+                    s.steps[i] = step;
+                }
+                self.x[i + 1].z[f.states.clone()].copy_from_slice(z);
+            }
+        }
+        Ok(())
+    }
+
+    /// Derivatives (2) of each muscle in the middle, and the tensions at the nodes that follow.
+    fn differentiate(&mut self, system: &System, actuators: &Actuators, H: f64, a: &[[f64; NODES]; NODES]) {
+        let middle = &self.x[NODES / 2];
+        for s in &mut self.strands {
+            let f = &system.forces[s.force];
+            let Actor::Muscle(muscle) = &f.actor else { continue };
+            let at = NODES / 2;
+            let (length, speed) = (s.course.lengths[at], s.course.speeds[at]);
+            let d = Sensitivity::of(
+                muscle,
+                (length, speed),
+                actuators.control(s.actuator),
+                &middle.z[f.states.clone()],
+            );
+            // N = (1 − H h_z A)⁻¹ H A.
+            let mut m = [[0.0; 2 * FOUND]; FOUND];
+            for i in 0..FOUND {
+                for j in 0..FOUND {
+                    let ha = H * a[i + 1][j + 1];
+                    m[i][j] = f64::from(i == j) - d.rate_by_state * ha;
+                    m[i][FOUND + j] = ha;
+                }
+            }
+            let is_solved = eliminate(&mut m);
+            for i in 0..FOUND {
+                for j in 0..FOUND {
+                    let n = if is_solved { d.tension_by_state * m[i][FOUND + j] } else { 0.0 };
+                    let one = f64::from(i == j);
+                    s.by_length[i][j] = d.tension_by_length * one + n * d.rate_by_length;
+                    s.by_speed[i][j] = d.tension_by_speed * one + n * d.rate_by_speed;
+                }
+            }
+        }
+    }
+
+    /// The change of accelerations (3) for the residual at hand, and the speeds and coordinates that go with it.
+    fn solve(&mut self, response: &Response, H: f64, a: &[[f64; NODES]; NODES]) {
+        let Apart { strands, residual, change, krylov, room, .. } = self;
+        let n = residual.len() / FOUND;
+        let Room { du, dq, load, .. } = room;
+        let mut product = |v: &[f64], out: &mut [f64]| {
+            integrate(v, du, n, H, a);
+            integrate(du, dq, n, H, a);
+            load.fill(0.0);
+            for s in strands.iter() {
+                let (mut dl, mut dv) = ([0.0; FOUND], [0.0; FOUND]);
+                for &(m, arm) in &s.arms {
+                    for i in 0..FOUND {
+                        dl[i] -= arm * dq[i * n + m];
+                        dv[i] -= arm * du[i * n + m];
+                    }
+                }
+                for i in 0..FOUND {
+                    let tension: f64 =
+                        (0..FOUND).map(|j| s.by_length[i][j] * dl[j] + s.by_speed[i][j] * dv[j]).sum();
+                    for &(m, arm) in &s.arms {
+                        load[i * n + m] += arm * tension;
+                    }
+                }
+            }
+            for (i, out) in out.chunks_exact_mut(n).enumerate() {
+                let load = &mut load[i * n..(i + 1) * n];
+                response.respond(load);
+                for (o, (v, l)) in out.iter_mut().zip(v[i * n..].iter().zip(&*load)) {
+                    *o = v - l;
+                }
+            }
+        };
+        krylov.solve(residual, change, &mut product);
+        integrate(change, du, n, H, a);
+        integrate(du, dq, n, H, a);
+    }
+}
+
+/// H A v, node by node; nothing changes at the beginning.
+fn integrate(v: &[f64], out: &mut [f64], n: usize, H: f64, a: &[[f64; NODES]; NODES]) {
+    for i in 0..FOUND {
+        let w: [f64; FOUND] = [0, 1, 2, 3].map(|j| H * a[i + 1][j + 1]);
+        for m in 0..n {
+            out[i * n + m] = w[0] * v[m] + w[1] * v[n + m] + w[2] * v[2 * n + m] + w[3] * v[3 * n + m];
+        }
+    }
+}
+
+/// Gauss–Jordan on a matrix with as many right-hand sides beside it; `false` if it is singular.
+fn eliminate(m: &mut [[f64; 2 * FOUND]; FOUND]) -> bool {
+    for k in 0..FOUND {
+        let p = (k..FOUND).fold(k, |p, r| if m[r][k].abs() > m[p][k].abs() { r } else { p });
+        if !(m[p][k].abs() > 0.0) || !m[p][k].is_finite() {
+            return false;
+        }
+        m.swap(k, p);
+        let inverse = 1.0 / m[k][k];
+        m[k].iter_mut().for_each(|x| *x *= inverse);
+        let row = m[k];
+        for r in (0..FOUND).filter(|&r| r != k) {
+            let factor = m[r][k];
+            m[r].iter_mut().zip(row).for_each(|(x, y)| *x -= factor * y);
+        }
+    }
+    true
+}
+
+/// Room for GMRES: Saad & Schultz (1986), with Givens rotations and modified Gram–Schmidt.
+#[derive(Clone, Debug)]
+struct Krylov {
+    basis: Vec<Vec<f64>>,
+    h: Vec<[f64; MOST_PRODUCTS + 1]>,
+    rotations: Vec<[f64; 2]>,
+    g: [f64; MOST_PRODUCTS + 1],
+}
+
+impl Krylov {
+    fn new(size: usize) -> Self {
+        Krylov {
+            basis: vec![vec![0.0; size]; MOST_PRODUCTS + 1],
+            h: vec![[0.0; MOST_PRODUCTS + 1]; MOST_PRODUCTS],
+            rotations: vec![[0.0; 2]; MOST_PRODUCTS],
+            g: [0.0; MOST_PRODUCTS + 1],
+        }
+    }
+
+    /// x with |b − A x| at most the part [`LEFT`] of |b|, or as small as the products allow.
+    fn solve(&mut self, b: &[f64], x: &mut [f64], product: &mut dyn FnMut(&[f64], &mut [f64])) {
+        x.fill(0.0);
+        let norm = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let size = norm(b);
+        if !(size > 0.0) {
+            return;
+        }
+        self.basis[0].iter_mut().zip(b).for_each(|(v, b)| *v = b / size);
+        self.g = [0.0; MOST_PRODUCTS + 1];
+        self.g[0] = size;
+        let mut count = 0;
+        for k in 0..MOST_PRODUCTS {
+            let (done, rest) = self.basis.split_at_mut(k + 1);
+            let w = &mut rest[0];
+            product(&done[k], w);
+            let h = &mut self.h[k];
+            for (j, v) in done.iter().enumerate() {
+                h[j] = v.iter().zip(&*w).map(|(v, w)| v * w).sum();
+                w.iter_mut().zip(v).for_each(|(w, v)| *w -= h[j] * v);
+            }
+            let left = norm(w);
+            if left > 0.0 {
+                w.iter_mut().for_each(|w| *w /= left);
+            }
+            for (j, [c, s]) in self.rotations[..k].iter().enumerate() {
+                (h[j], h[j + 1]) = (c * h[j] + s * h[j + 1], c * h[j + 1] - s * h[j]);
+            }
+            let r = h[k].hypot(left);
+            if !(r > 0.0) {
+                break;
+            }
+            let [c, s] = [h[k] / r, left / r];
+            self.rotations[k] = [c, s];
+            h[k] = r;
+            (self.g[k], self.g[k + 1]) = (c * self.g[k], -s * self.g[k]);
+            count = k + 1;
+            if self.g[k + 1].abs() <= LEFT * size || left == 0.0 {
+                break;
+            }
+        }
+        // Back substitution; column k of the triangle is h[k].
+        for k in (0..count).rev() {
+            let sum: f64 = (k + 1..count).map(|j| self.h[j][k] * self.g[j]).sum();
+            self.g[k] = (self.g[k] - sum) / self.h[k][k];
+        }
+        for (g, v) in self.g[..count].iter().zip(&self.basis) {
+            x.iter_mut().zip(v).for_each(|(x, v)| *x += g * v);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The weights at the end are those of Lobatto's quadrature, and every stage integrates polynomials of degree four exactly.
+    #[test]
+    fn analytic_nodes_and_weights_of_lobatto() {
+        let l = Lobatto::new();
+        let weights = [1.0 / 20.0, 49.0 / 180.0, 16.0 / 45.0, 49.0 / 180.0, 1.0 / 20.0];
+        for (a, w) in l.a[NODES - 1].iter().zip(weights) {
+            assert!((a - w).abs() < 1e-14, "{a} and {w}");
+        }
+        for d in 0..NODES {
+            for i in 0..NODES {
+                let sum: f64 = (0..NODES).map(|j| l.a[i][j] * l.c[j].powi(d as i32)).sum();
+                assert!(
+                    (sum - l.c[i].powi(d as i32 + 1) / (d + 1) as f64).abs() < 1e-14,
+                    "degree {d}, node {i}"
+                );
+            }
+            // Degrees below four show no error.
+            let shown: f64 = (0..NODES).map(|j| l.error[j] * l.c[j].powi(d as i32)).sum();
+            assert!((shown.abs() < 1e-14) == (d < 4), "degree {d}: {shown}");
+        }
+    }
+
+    #[test]
+    fn identity_gmres_solves_a_small_system() {
+        let m = [[4.0, 1.0, 0.0, 0.5], [-1.0, 300.0, 2.0, 0.0], [0.3, 0.0, 2.0, 1.0], [0.0, 5.0, -1.0, 3.0]];
+        let mut product = |v: &[f64], out: &mut [f64]| {
+            for (o, row) in out.iter_mut().zip(&m) {
+                *o = row.iter().zip(v).map(|(a, x)| a * x).sum();
+            }
+        };
+        let want = [1.0, -2.0, 0.5, 3.0];
+        let (mut b, mut x) = ([0.0; 4], [0.0; 4]);
+        product(&want, &mut b);
+        Krylov::new(4).solve(&b, &mut x, &mut product);
+        for (x, w) in x.iter().zip(want) {
+            assert!((x - w).abs() < 1e-10, "{x} and {w}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Many simulations of one model on the lanes of this CPU: code that is written for the model at run time, and compared with the engine.
+
+use super::batch::{Failure, Number};
+use super::{Evaluator, StepGradients};
+use crate::error::Error;
+use soleus_batch::{BatchError, BatchParameter, BatchPrograms, Refusal};
+pub use soleus_batch::{BatchOptions, Layout, Step};
+use soleus_dynamics::System;
+use soleus_model::components::set_property;
+use soleus_model::force::ForceKind;
+use soleus_model::{Diagnostics, Document, Model};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many numbers of the model may differ from copy to copy.
+pub const MOST_VARIED: usize = 64;
+
+/// Many simulations of one model. Their states are the caller's: rows of numbers, each with one number for every copy; see [`layout`](Self::layout).
+pub struct LanesBatch {
+    evaluator: Arc<Evaluator>,
+    document: Arc<Document>,
+    count: usize,
+    options: BatchOptions,
+    /// Numbers that differ, with the values that the model has.
+    varied: Vec<(String, Number, f64)>,
+    /// Which of them each parameter of the programs is.
+    order: Vec<usize>,
+    programs: BatchPrograms,
+}
+
+impl LanesBatch {
+    /// `count` copies. The document is the one that the model was built of.
+    pub fn new(
+        evaluator: Arc<Evaluator>,
+        document: Arc<Document>,
+        count: usize,
+        options: BatchOptions,
+    ) -> Result<Self, Error> {
+        let programs = BatchPrograms::new(&evaluator.model, &evaluator.system, &[], options)
+            .map_err(|e| refused(&evaluator, &e))?;
+        Ok(LanesBatch {
+            evaluator,
+            document,
+            count,
+            options,
+            varied: Vec::new(),
+            order: Vec::new(),
+            programs,
+        })
+    }
+
+    /// How many copies there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The model.
+    pub fn evaluator(&self) -> &Arc<Evaluator> {
+        &self.evaluator
+    }
+
+    /// How copies are computed, in words: `AVX-512, 8 lanes of f64`.
+    pub fn backend(&self) -> &'static str {
+        self.programs.backend()
+    }
+
+    /// Which rows coordinates, speeds, states of forces, controls and time are.
+    pub fn layout(&self) -> &Layout {
+        self.programs.layout()
+    }
+
+    /// How many rows the caller has to have room for: those that are named in [`layout`](Self::layout), and some that this uses.
+    pub fn rows(&self) -> usize {
+        self.layout().time + 1 + MOST_VARIED + 1
+    }
+
+    /// Lets a number of the model differ from copy to copy, as [`Batch::vary`](super::Batch::vary) does. The model is recorded anew before the next
+    /// step.
+    pub fn vary(&mut self, path: &str) -> Result<(usize, f64), Error> {
+        if let Some(i) = self.varied.iter().position(|v| v.0 == path) {
+            return Ok((i, self.varied[i].2));
+        }
+        if self.varied.len() == MOST_VARIED {
+            let message = format!("at most {MOST_VARIED} numbers can differ from copy to copy");
+            return Err(self.evaluator.wrong(message, "the back end `engine` takes any number"));
+        }
+        let (number, value) = Number::find(&self.evaluator, &self.document, path)?;
+        if value == 0.0 {
+            let message = format!("`{path}` is zero, and lanes take factors of a number");
+            return Err(self.evaluator.wrong(message, "the back end `engine` takes any number"));
+        }
+        self.varied.push((path.to_string(), number, value));
+        Ok((self.varied.len() - 1, value))
+    }
+
+    /// Records the model with the numbers that differ.
+    fn refresh(&mut self) -> Result<(), Error> {
+        if self.order.len() == self.varied.len() {
+            return Ok(());
+        }
+        // A property builds the model anew and changes the numbers of muscles back, so muscles come after all of them.
+        let mut order: Vec<usize> = (0..self.varied.len()).collect();
+        order.sort_by_key(|&i| matches!(self.varied[i].1, Number::Muscle(..)));
+        let changed = Arc::new(Mutex::new((*self.document).clone()));
+        let parameters: Vec<BatchParameter> = order.iter().map(|&i| self.parameter(i, &changed)).collect();
+        let e = &self.evaluator;
+        let made = BatchPrograms::new(&e.model, &e.system, &parameters, self.options);
+        self.programs = made.map_err(|why| refused(e, &why))?;
+        self.order = order;
+        Ok(())
+    }
+
+    fn parameter(&self, i: usize, changed: &Arc<Mutex<Document>>) -> BatchParameter {
+        let (path, number, value) = &self.varied[i];
+        match number.clone() {
+            Number::Muscle(force, of) => BatchParameter::new(path, move |model: &mut Model, factor| {
+                if let ForceKind::Muscle(m) = &mut model.forces[force].kind {
+                    *of(m) *= factor;
+                }
+            }),
+            Number::Property(place, name) => {
+                let (changed, value) = (changed.clone(), *value);
+                BatchParameter::new(path, move |model: &mut Model, factor| {
+                    let mut document = changed.lock().unwrap_or_else(PoisonError::into_inner);
+                    set_property(&mut document, &place, &name, &format!("{:?}", value * factor));
+                    // A model that cannot be built is as it was, and the number is refused since nothing follows it.
+                    if let Some(built) = soleus_model::build(&document, &mut Diagnostics::new(String::new()))
+                    {
+                        *model = built;
+                    }
+                })
+            }
+        }
+    }
+
+    /// Factors of the numbers that differ.
+    fn write_factors(&self, x: &mut [f64], values: &[&[f64]]) {
+        let n = self.count;
+        for (row, &i) in self.layout().p.clone().zip(&self.order) {
+            let value = self.varied[i].2;
+            for (x, v) in x[row * n..(row + 1) * n].iter_mut().zip(values[i]) {
+                *x = v / value;
+            }
+        }
+    }
+
+    fn checked(&self, found: usize, dt: f64, steps: usize) -> Result<(), Error> {
+        if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
+            let message = format!("there is no step of {dt} s in {steps} parts");
+            return Err(self.evaluator.wrong(message, "give a time above zero"));
+        }
+        if found < self.rows() * self.count {
+            let message = "arrays of a batch have other sizes than its copies need".to_string();
+            return Err(self.evaluator.wrong(message, ""));
+        }
+        Ok(())
+    }
+
+    /// Takes every copy `dt` further, in `steps` steps; `values` are those of [`vary`](Self::vary), in its order. A copy that cannot go on keeps its last
+    /// good state.
+    pub fn step(
+        &mut self,
+        x: &mut [f64],
+        values: &[&[f64]],
+        dt: f64,
+        steps: usize,
+    ) -> Result<Vec<Failure>, Error> {
+        self.checked(x.len(), dt, steps)?;
+        self.refresh()?;
+        self.write_factors(x, values);
+        let mut failed = vec![false; self.count];
+        let rows = self.programs.rows() * self.count;
+        self.programs.step(&mut x[..rows], self.count, dt / steps as f64, steps, &mut failed);
+        let why = "a state after the step is not a number, or a pivot vanishes";
+        let failures = failed.iter().enumerate().filter(|(_, f)| **f);
+        Ok(failures.map(|(copy, _)| Failure { copy, why: why.to_string() }).collect())
+    }
+
+    /// Accelerations, then rates of the states of forces: a row of all copies for each.
+    pub fn evaluate(&mut self, x: &mut [f64], values: &[&[f64]]) -> Result<Vec<f64>, Error> {
+        self.checked(x.len(), 1.0, 1)?;
+        self.refresh()?;
+        self.write_factors(x, values);
+        let rows = self.programs.rows() * self.count;
+        let mut y = self.programs.evaluate(&x[..rows], self.count);
+        y.truncate(self.layout().outputs() * self.count);
+        Ok(y)
+    }
+
+    /// How weighted sums of the states after a step would change, as [`Batch::gradients`](super::Batch::gradients) tells: exact, backwards through the
+    /// same steps.
+    pub fn gradients(
+        &mut self,
+        x: &mut [f64],
+        values: &[&[f64]],
+        dt: f64,
+        steps: usize,
+        weights: &[f64],
+        sums: usize,
+    ) -> Result<StepGradients, Error> {
+        self.checked(x.len(), dt, steps)?;
+        self.refresh()?;
+        self.write_factors(x, values);
+        let (n, h) = (self.count, dt / steps as f64);
+        let (nx, e) = (self.layout().z.end, self.layout().e.clone());
+        if weights.len() != n * sums * nx {
+            return Err(self.evaluator.wrong("weights have another size than states".to_string(), ""));
+        }
+        let rows = self.programs.rows() * n;
+        let mut course = vec![x[..rows].to_vec()];
+        let mut failed = vec![false; n];
+        for k in 1..=steps {
+            let mut next = course[k - 1].clone();
+            self.programs.step(&mut next, n, h, 1, &mut failed);
+            course.push(next);
+        }
+        let mut found = StepGradients {
+            x: vec![0.0; n * sums * nx],
+            e: vec![0.0; n * sums * e.len()],
+            failures: Vec::new(),
+        };
+        for sum in 0..sums {
+            let mut w: Vec<f64> =
+                (0..nx).flat_map(|i| (0..n).map(move |k| weights[(k * sums + sum) * nx + i])).collect();
+            for at in course[..steps].iter().rev() {
+                let g = self.programs.step_gradients(at, n, h, &w);
+                w.copy_from_slice(&g[..nx * n]);
+                for k in 0..n {
+                    for (j, row) in e.clone().enumerate() {
+                        found.e[(k * sums + sum) * e.len() + j] += g[row * n + k];
+                    }
+                }
+            }
+            for k in 0..n {
+                for i in 0..nx {
+                    found.x[(k * sums + sum) * nx + i] = w[i * n + k];
+                }
+            }
+        }
+        for copy in (0..n).filter(|&k| failed[k]) {
+            found.x[copy * sums * nx..(copy + 1) * sums * nx].fill(f64::NAN);
+            found.e[copy * sums * e.len()..(copy + 1) * sums * e.len()].fill(f64::NAN);
+            let why = "a state after the step is not a number, or a pivot vanishes".to_string();
+            found.failures.push(Failure { copy, why });
+        }
+        Ok(found)
+    }
+
+    /// The numbers that a copy starts with, by row: the default state of the model, its muscles in equilibrium, controls and time zero.
+    pub fn start(&self) -> Vec<f64> {
+        start(&self.evaluator.system, self.layout())
+    }
+}
+
+/// Rows of a copy at its start.
+pub(super) fn start(system: &System, layout: &Layout) -> Vec<f64> {
+    let mut state = system.default_state.clone();
+    system.solve_equilibrium(&mut state, &vec![0.0; system.num_controls], &mut system.workspace());
+    let mut x: Vec<f64> = state.q.iter().chain(&state.u).chain(&state.z).copied().collect();
+    x.resize(layout.time + 1, 0.0);
+    x
+}
+
+/// Why a model has no programs.
+pub(super) fn refused(evaluator: &Evaluator, e: &BatchError) -> Error {
+    let component = match e {
+        BatchError::Refused(Refusal::Look { component, .. }) => component.rsplit(' ').next().unwrap_or(""),
+        _ => "",
+    };
+    let line = evaluator.model.line_of(component);
+    let hint = "the back end `engine` takes any model";
+    Error::content(evaluator.source(), line, component, e.to_string(), hint)
+}
+
+/// How the programs step, by the name of the method.
+pub fn step_of(method: super::BatchMethod) -> Option<Step> {
+    match method {
+        super::BatchMethod::Rosenbrock => Some(Step::LinearlyImplicit),
+        super::BatchMethod::SemiExplicitEuler => Some(Step::SemiImplicit),
+        super::BatchMethod::Rkm => None,
+    }
+}

@@ -1,0 +1,46 @@
+/** The figure with its views, switches and legend. */
+
+import type { App } from "../app";
+import { h } from "../dom";
+import { ACTIVATION } from "../view/palette";
+import { VIEWS } from "../view/figure";
+
+const LAYERS: [string, string][] = [
+  ["bodies", "Bones"], ["muscles", "Muscles"], ["wraps", "Wrap surfaces"], ["contacts", "Contact"], ["markers", "Model markers"],
+  ["measured", "Measured markers"], ["forces", "Forces"], ["center", "Mass centre"], ["floor", "Floor"],
+];
+
+export function stage(app: App, canvas: HTMLCanvasElement): HTMLElement {
+  const { store, doc, figure } = app;
+  const legend = h("div", { class: "legend-activation", hidden: true }, h("span", {}, "activation 0"),
+    h("i", { style: `background:linear-gradient(90deg,${ACTIVATION.map((c) => `rgb(${c.join(" ")})`).join(",")})` }), h("span", {}, "1"));
+  const views = h("div", { class: "views" }, ...VIEWS.map((v, i) =>
+    h("button", { class: "small", title: `View from this side (${i + 1})`, onclick: () => figure.view(v) }, v === "three-quarters" ? "3/4" : v)));
+  const box = (key: string, text: string) => h("label", {},
+    h("input", { type: "checkbox", checked: doc.layers[key], "data-layer": key, onchange: (e: any) => store.set({ layers: { ...doc.layers, [key]: e.target.checked } }) }), text);
+  const switches = h("details", { class: "layers" }, h("summary", {}, "Show"), ...LAYERS.map(([key, text]) => box(key, text)));
+  const hint = h("div", { class: "hint" }, h("p", {}, "Drop a model here"), h("small", {}, ".osim with its meshes, then .trc, .c3d, .mot or .sto. Nothing leaves this machine."));
+  const grip = h("div", { class: "grip", hidden: true }, "Drag a gold point of the path, or the blue middle of a wrap object");
+  const live = h("div", { class: "live", hidden: true, "data-live": "", role: "status" });
+  const main = h("main", {}, canvas, h("div", { class: "overlay" }, views, switches), legend, grip, live, hint);
+  app.onLive = (text) => {
+    live.hidden = text === "";
+    live.textContent = text;
+  };
+  store.on(["motion"], () => (legend.hidden = !doc.motion?.hasActivations));
+  store.on(["layers"], () => {
+    for (const b of switches.querySelectorAll<HTMLInputElement>("[data-layer]")) b.checked = doc.layers[b.dataset.layer!] !== false;
+  });
+  store.on(["model", "measured"], () => (hint.hidden = doc.model !== null || doc.measured !== null));
+  figure.handles.onSet = (count) => (grip.hidden = count === 0);
+  new ResizeObserver(() => figure.resize(main.clientWidth, main.clientHeight)).observe(main);
+  let down: [number, number] | null = null;
+  canvas.addEventListener("pointerdown", (e) => (down = [e.clientX, e.clientY]));
+  canvas.addEventListener("pointerup", (e) => {
+    if (!down || Math.hypot(e.clientX - down[0], e.clientY - down[1]) > 4) return;
+    const b = canvas.getBoundingClientRect();
+    const hit = figure.pick(((e.clientX - b.left) / b.width) * 2 - 1, 1 - ((e.clientY - b.top) / b.height) * 2);
+    store.set({ selection: app.pathOf(hit) });
+  });
+  return main;
+}
