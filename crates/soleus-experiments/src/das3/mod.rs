@@ -41,7 +41,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let das3 = read(&a.data.join("das3/derived"))?;
     let mut report = Report::default();
     println!(
-        "DAS3 release 2: {} states, {} muscles. Ours | published or wanted",
+        "DAS3 release 2: {} states, {} muscles. Ours | published or target",
         states(&das3),
         muscles(&das3)
     );

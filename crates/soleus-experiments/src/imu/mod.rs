@@ -44,7 +44,7 @@ const OTHER_EFFORTS: [f64; 3] = [1.0, 10.0, 30.0];
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
-    println!("Gaits of one person from inertial sensors alone. Ours | published or wanted");
+    println!("Gaits of one person from inertial sensors alone. Ours | published or target");
     let mut sheet = Sheet::new(&["gait", "sensors", "signal", "correlation", "rms", "rms without offset"]);
     for (name, file) in [("walking", "P01_normwalking.mat"), ("running", "P01_normrunning.mat")] {
         let recording = Recording::read(&a.places.data.join("gait2d/biomac").join(file))?;
@@ -65,7 +65,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
             compare((name, &title), &gait, all, &mut guess, (&mut report, &mut sheet, &folder), a)?;
         }
     }
-    folder.table("imu", "Estimates from inertial sensors beside measured courses", &sheet)?;
+    folder.table("imu", "Estimates from inertial sensors and measured curves", &sheet)?;
     report.close();
     Ok(())
 }

@@ -28,7 +28,7 @@ pub struct Arguments {
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
-    println!("Muscles that support and propel. Ours | published or wanted");
+    println!("Muscles that support and propel. Ours | published or target");
     let running = a.places.data.join("running");
     let subject = running.join("hamner_subject02");
     running::run(&subject, &mut report, &folder)?;
