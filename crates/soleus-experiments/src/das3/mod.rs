@@ -21,7 +21,7 @@ pub struct Arguments {
     /// Folder that holds das3/derived with the model and its stored states
     #[arg(long, default_value = "../shared/data", value_name = "DIR")]
     data: PathBuf,
-    /// Leave out the 4 s protocol of the paper, which takes most of the time
+    /// Skip the 4 s protocol of the paper, which takes most of the time
     #[arg(long)]
     short: bool,
 }

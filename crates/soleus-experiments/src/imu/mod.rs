@@ -20,10 +20,10 @@ use soleus::prediction::{Walk, strip};
 pub struct Arguments {
     #[command(flatten)]
     places: Places,
-    /// W of eq. 21: what effort counts beside the readings
+    /// W of eq. 21: weight of effort relative to the measurements
     #[arg(long, default_value_t = EFFORT, value_name = "W")]
     effort: f64,
-    /// All sensors alone: no estimates from fewer, none with other W
+    /// Only the estimate with all sensors and the given W
     #[arg(long)]
     short: bool,
 }

@@ -19,7 +19,7 @@ use soleus::Error;
 pub struct Arguments {
     #[command(flatten)]
     places: Places,
-    /// Degrees by which the knees of the crouch are bent further than in walking
+    /// Additional knee flexion of the crouch compared with walking, degrees
     #[arg(long, default_value_t = 35.0, value_name = "DEG")]
     crouch_deg: f64,
 }

@@ -31,13 +31,13 @@ pub struct Arguments {
     /// Folder for tables (.csv, .md) and pictures (.svg)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Seeds of the noise that the estimate with all channels is repeated with
+    /// Number of noise seeds for the estimate with all channels
     #[arg(long, default_value_t = 3, value_name = "N")]
     seeds: u64,
-    /// W of eq. 21: what effort counts beside the readings
+    /// W of eq. 21: weight of effort relative to the measurements
     #[arg(long, default_value_t = EFFORT, value_name = "W")]
     effort: f64,
-    /// The estimate with all channels alone: no missing ones, no perturbed landings
+    /// Only the estimate with all channels: no missing channels, no perturbed landings
     #[arg(long)]
     short: bool,
 }
