@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What muscles contribute to support, braking and propulsion: the figures of Seth et al. (2011) for running and walking.
+"""Contributions of muscles to support, braking and propulsion: the figures of Seth et al. (2011) for running and walking.
 
 usage: examples/induced_accelerations.py [SOLEUS] [--shared DIR] [--out DIR]
 
@@ -46,7 +46,7 @@ def write(path, name, labels, rows):
 
 
 def groups(labels, rows, axis):
-    """Contributions of groups to one axis (X, Y, Z) of the mass centre's acceleration, and the worst sum of parts less total."""
+    """Contributions of groups to one axis (X, Y, Z) of the mass centre's acceleration, and the largest difference between their sum and the total."""
     columns = {g: [i for i, l in enumerate(labels) if re.match(pattern, l) and l.endswith(axis)]
                for g, pattern in GROUPS.items()}
     columns["gravity"] = [labels.index(f"gravity_{axis}")]
@@ -137,7 +137,7 @@ def main():
         "--forces", data / "reference/subject02_Actuation_force.sto",
     ])
     rms, worst, most = ground_reaction(reactions, data / "subject02_running_grf.mot", ["", "1_"])
-    print(f"running: reactions of the contacts differ from the measured vertical force by {rms:.0f} N RMS (largest {worst:.0f} N, "
+    print(f"running: contact reactions differ from the measured vertical force by {rms:.0f} N RMS (largest {worst:.0f} N, "
           f"peak force {most:.0f} N)")
     table = running["X"][1]
     inside = []
@@ -179,7 +179,7 @@ def main():
         "--every", "2",
     ])
     rms, worst, most = ground_reaction(reactions, walk / "input/subject01_walk1_grf.mot", ["", "1_"])
-    print(f"walking: reactions of the contacts differ from the measured vertical force by {rms:.0f} N RMS (largest {worst:.0f} N, "
+    print(f"walking: contact reactions differ from the measured vertical force by {rms:.0f} N RMS (largest {worst:.0f} N, "
           f"peak force {most:.0f} N)")
     names, table = walking["Y"]
     order = sorted((g for g in GROUPS if g != "arms"), key=lambda g: -peak(walking, "Y", g, 1))

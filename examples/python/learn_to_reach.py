@@ -1,4 +1,4 @@
-"""A linear policy learns to bring a wrist to any place: evolution strategies on a batch of arms (Salimans et al. 2017), in NumPy alone."""
+"""A linear policy learns to move a wrist to any target: evolution strategies on a batch of arms (Salimans et al. 2017), with NumPy only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ARMS, STEPS, ROUNDS = 64, 60, 30
 
 
 def episodes(envs: soleus.gym.MuscleEnv, policies: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """What each arm's own policy is worth."""
+    """Reward of each arm's policy."""
     observation, _ = envs.reset(seed=seed)
     worth = np.zeros(ARMS)
     for _ in range(STEPS):

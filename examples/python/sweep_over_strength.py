@@ -1,4 +1,4 @@
-"""Where does a leg come to rest as its extensors get weaker? One function over many subjects; what fails is a row."""
+"""Where does a leg come to rest as its extensors get weaker? One function over many subjects; failures are rows too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KNEE = "/jointset/knee/knee_angle/value"
 
 
 def rest(strength: float) -> float:
-    """The angle of the knee at rest, degrees, with extensors of that strength."""
+    """The knee angle at rest, degrees, with extensors of this strength."""
     model = sl.example("leg_swing")
     for name in ("vasti", "rectus_femoris"):
         model.muscles[name].max_isometric_force *= strength

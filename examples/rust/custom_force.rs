@@ -1,8 +1,8 @@
-//! A force of one's own: an exoskeleton that holds an arm with springs and dampers, simulated.
+//! A custom force: an exoskeleton that holds an arm with springs and dampers, simulated.
 //!
 //! usage: cargo run -p soleus --example custom_force
 //!
-//! Moments that depend on the state are controls of actuators that the model has at its coordinates; where it has none,
+//! Moments that depend on the state are controls of the model's actuators at its coordinates; if it has none,
 //! `operator::ModelOperator::AddReserves` adds them.
 
 use soleus::engine::dynamics::{State, System};

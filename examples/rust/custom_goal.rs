@@ -1,4 +1,4 @@
-//! A goal of one's own: an arm that reaches with the least mechanical power, by optimal control.
+//! A custom goal: an arm that reaches with minimum mechanical power, by optimal control.
 //!
 //! usage: cargo run --release -p soleus --example custom_goal
 //!
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         problem.goals = goals;
         let (objective, motion) = solved(problem)?;
         let fastest = motion.states.rows.iter().map(|x| x[2].abs()).fold(0.0, f64::max);
-        println!("least {names}: objective {objective:.4}, shoulder at most {fastest:.2} rad/s");
+        println!("minimum {names}: objective {objective:.4}, shoulder at most {fastest:.2} rad/s");
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ fn reach(arm: &ModelProblem) -> Problem {
     problem
 }
 
-/// The least objective, and its motion.
+/// The minimum objective, and its motion.
 fn solved(problem: Problem) -> Result<(f64, Trajectory), Box<dyn std::error::Error>> {
     let settings = Settings::uniform(Scheme::HermiteSimpson, 20);
     let mut program = Collocation::new(problem, &settings).map_err(|e| format!("{e:?}"))?;

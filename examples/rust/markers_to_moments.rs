@@ -2,7 +2,7 @@
 //!
 //! usage: cargo run -p soleus --example markers_to_moments
 //!
-//! The markers are those of a motion that is known, and the same forwards and backwards: so are the moments.
+//! The markers are those of a known motion, which is symmetric in time; so are the moments.
 
 use soleus::engine::dynamics::System;
 use soleus::engine::math::table::Element;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     (elbow.name, elbow.location) = ("elbow".to_string(), Vec3::zero());
     model.markers.push(elbow);
 
-    // What cameras would have seen: one second at 100 Hz.
+    // Synthetic recording: one second at 100 Hz.
     let times: Vec<f64> = (0..=100).map(|i| 0.01 * f64::from(i)).collect();
     let markers = seen(&model, &times)?;
 
@@ -30,9 +30,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         InverseKinematics { model: model.clone().into(), markers: markers.into(), ..Default::default() };
     let motion = request.run(&context)?;
     motion.verdict()?;
-    println!("markers are met to {:.1e} m", motion.trial.summary.rms);
+    println!("marker RMS error: {:.1e} m", motion.trial.summary.rms);
 
-    // Nobody holds the arm but its own moments: the actuators of the model are left out.
+    // Net joint moments: the actuators of the model are excluded.
     let request = InverseDynamics {
         model: model.into(),
         motion: motion.trial.coordinates.into(),
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The places of the markers while the arm swings: a cosine in each joint.
+/// Positions of the markers while the arm swings: a cosine in each joint.
 fn seen(model: &Model, times: &[f64]) -> Result<Table, Box<dyn std::error::Error>> {
     let system = System::compile(model)?;
     let (mut x, mut ws) = (system.default_state.clone(), system.workspace::<f64>());

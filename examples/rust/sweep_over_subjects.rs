@@ -1,9 +1,9 @@
-//! Many subjects at the same time: one request each, a thread for each core.
+//! Many subjects in parallel: one request each, one thread per core.
 //!
 //! usage: cargo run -p soleus --example sweep_over_subjects
 //!
-//! Muscles of the leg are made weaker and stronger; where does it come to rest with all of them excited alike? Requests are values and
-//! contexts are shared by all threads, so that nothing else is needed.
+//! The strength of the knee extensors is varied; where does the leg come to rest if all muscles have the same excitation? Requests are values and
+//! contexts can be shared by all threads, so nothing else is needed.
 
 use soleus::engine::model::ForceKind;
 use soleus::{Context, Equilibrium, Error, Memory};
@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
     let context = Context::new(&files);
     let generic = soleus::inputs::model::read(&context, &"leg.osim".into())?;
 
-    // Strength of the extensors of the knee, as a share of the generic one.
+    // Strength of the knee extensors, relative to the generic model.
     let subjects: Vec<f64> = (0..7).map(|i| 0.6 + 0.1 * f64::from(i)).collect();
     let requests: Vec<Equilibrium> = subjects
         .iter()
@@ -31,7 +31,7 @@ fn main() -> Result<(), Error> {
         })
         .collect();
 
-    // Each thread takes the next request that nobody has.
+    // Each thread takes the next open request.
     let (next, results) = (Mutex::new(requests.iter().enumerate()), Mutex::new(vec![None; requests.len()]));
     let take = || next.lock().ok()?.next();
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-"""Measured loads that are in memory."""
+"""Measured loads in memory."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ._table import Table
 
 @dataclass(frozen=True)
 class ExternalForce:
-    """A measured force: where it acts, and what the columns of its table are called. ``force="ground_force_v"`` means the columns
-    ``ground_force_vx``, ``ground_force_vy`` and ``ground_force_vz``."""
+    """A measured force: the body it acts on, and the names of its columns. ``force="ground_force_v"`` means the columns ``ground_force_vx``,
+    ``ground_force_vy`` and ``ground_force_vz``."""
 
     body: str
-    """Body that it acts on."""
+    """Body on which it acts."""
     force: str
-    """Beginning of the labels of the force, N."""
+    """Prefix of the force labels, N."""
     point: str = ""
-    """Beginning of the labels of the point where it acts, m; a torque alone has none."""
+    """Prefix of the labels of the point of application, m; not needed for a torque alone."""
     torque: str = ""
-    """Beginning of the labels of the free moment, N m."""
+    """Prefix of the labels of the free moment, N m."""
     name: str = ""
-    """Name of the force; made up of the body without it."""
+    """Name of the force; by default derived from the body."""
     force_in: str = "ground"
     """Body in whose axes the force is expressed."""
     point_in: str = "ground"
@@ -31,14 +31,14 @@ class ExternalForce:
 
 
 class ExternalLoads:
-    """Measured loads of a table, for ``loads=`` of the tools, without a file."""
+    """Measured loads from a table, for ``loads=`` of the tools, without a file."""
 
     def __init__(self, table: Table, forces: Sequence[ExternalForce]) -> None:
         self.table = table
         self.forces = tuple(forces)
 
     def to_xml(self, data: str = "loads.sto") -> str:
-        """The loads as a setup file of OpenSim, whose data are in a file of that name."""
+        """The loads as an OpenSim ExternalLoads file, with the given name of the data file."""
         lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<OpenSimDocument Version="40600">', '<ExternalLoads name="loads">']
         lines.append("<objects>")
         for i, f in enumerate(self.forces):

@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a trial has no result."""
+    """The reason why an item failed."""
 
     kind: str
     """Name of the exception, or ``WorkerDied``."""
@@ -32,7 +32,7 @@ class Failure:
 
 
 class MapResult(Generic[R]):
-    """What came of each item, in their order: a result or a :class:`Failure`."""
+    """The outcome of each item, in order: a result or a :class:`Failure`."""
 
     def __init__(self, items: Sequence[Any], values: Sequence[R | Failure], seconds: Sequence[float]) -> None:
         self.items = list(items)
@@ -50,16 +50,16 @@ class MapResult(Generic[R]):
 
     @property
     def results(self) -> list[R]:
-        """Results of the items that have one."""
+        """Results of the items that succeeded."""
         return [v for v in self.values if not isinstance(v, Failure)]
 
     @property
     def failures(self) -> list[tuple[Any, Failure]]:
-        """Items that failed, and why."""
+        """Items that failed, with the reason."""
         return [(i, v) for i, v in zip(self.items, self.values) if isinstance(v, Failure)]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each item: what it is, whether it succeeded, how long it took, why it failed."""
+        """A row for each item: the item, whether it succeeded, how long it took, why it failed."""
         rows = []
         for item, value, seconds in zip(self.items, self.values, self.seconds):
             failed = isinstance(value, Failure)
@@ -114,12 +114,12 @@ def map(
     workers: int | None = None,
     retries: int = 1,
 ) -> MapResult[R]:
-    """Calls ``f`` with each item: ``on="threads"`` (tools release the interpreter's lock), ``"processes"``, ``"ray"``, ``"dask"``, or any
+    """Calls ``f`` for each item: ``on="threads"`` (tools release the GIL), ``"processes"``, ``"ray"``, ``"dask"``, or any
     :class:`concurrent.futures.Executor`.
 
-    ``f`` travels once to each worker, with the models that it holds: ``functools.partial(process, model)``. Results come in the order of the items and are the
-    same wherever they run. An exception costs its own item alone, which is a
-    :class:`Failure` then; a worker that dies costs the item it worked on, which is tried ``retries`` times more."""
+    ``f`` is sent to each worker once, with the models it contains: ``functools.partial(process, model)``. Results are in the order of the items and
+    do not depend on where they run. An exception affects only its own item, which becomes a :class:`Failure`; if a worker dies, only its current item
+    is lost, and is tried ``retries`` more times."""
     all_items = list(items)
     if on == "ray":
         return _on_ray(f, all_items, workers, retries)
@@ -136,7 +136,7 @@ def map(
             return _gathered(all_items, [x.result() for x in [pool.submit(_call, f, item) for item in all_items]])
     if on == "processes":
         return _on_processes(f, all_items, workers, retries)
-    raise ValueError(f"there is nowhere called {on!r}: threads, processes, ray, dask, or an Executor")
+    raise ValueError(f"unknown value on={on!r}; choose threads, processes, ray, dask or an Executor")
 
 
 def _dask_client(workers: int | None) -> Any:

@@ -1,4 +1,4 @@
-"""Models: read, looked at, changed, compiled, and what the tools make of them."""
+"""Models: reading, inspecting, changing and compiling them, and running tools."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ Loads = Union[PathLike, ExternalLoads, None]
 
 
 class Component:
-    """A component of a model, or an object inside one. Its properties are attributes with OpenSim's names; assigning to one changes the
-    model. ``dir()`` lists them."""
+    """A component of a model, or an object inside one. Its properties are attributes with OpenSim's names; assigning to one changes the model. ``dir()``
+    lists them."""
 
     __slots__ = ("_model", "path")
     _model: Model
@@ -60,7 +60,7 @@ class Component:
 
     @property
     def class_name(self) -> str:
-        """Its class in OpenSim: ``Millard2012EquilibriumMuscle``."""
+        """Its OpenSim class: ``Millard2012EquilibriumMuscle``."""
         return self._model._core.class_at(self.path)[0]
 
     @property
@@ -78,7 +78,7 @@ class Component:
         self._model._core.set(self.path, name, value)
 
     def __getitem__(self, name: str) -> Any:
-        """A part or a property by name, also one that is not a word of Python."""
+        """A part or a property by name, including names that are reserved in Python."""
         return self.__getattr__(name)
 
     def __dir__(self) -> list[str]:
@@ -110,8 +110,8 @@ class Component:
 
 
 class Components(Sequence[Component]):
-    """Components of one kind: a list, a dictionary by name, and a table of their properties. ``model.muscles.max_isometric_force`` is an
-    array with an entry for each, and assigning to it changes all of them."""
+    """All components of one kind: a list, a dictionary by name, and a table of their properties. ``model.muscles.max_isometric_force`` is an array with
+    one entry per muscle; assigning to it changes all of them."""
 
     __slots__ = ("_model", "_kind")
     _model: Model
@@ -123,12 +123,12 @@ class Components(Sequence[Component]):
 
     @property
     def paths(self) -> list[str]:
-        """Paths of all."""
+        """Paths of all components."""
         return self._model._core.paths(self._kind)
 
     @property
     def names(self) -> list[str]:
-        """Names of all."""
+        """Names of all components."""
         return [path.rsplit("/", 1)[-1] for path in self.paths]
 
     def __len__(self) -> int:
@@ -146,7 +146,7 @@ class Components(Sequence[Component]):
 
             near = difflib.get_close_matches(which, self.names, 1)
             hint = f"; did you mean `{near[0]}`?" if near else ""
-            raise KeyError(f"there is none of the {self._kind} called `{which}`{hint}")
+            raise KeyError(f"model.{self._kind} has no `{which}`{hint}")
         return Component(self._model, paths[which])
 
     def __iter__(self) -> Iterator[Component]:
@@ -165,12 +165,12 @@ class Components(Sequence[Component]):
         if values.ndim == 0:
             values = np.broadcast_to(values, (len(self),))
         if len(values) != len(self):
-            raise ValueError(f"there are {len(self)} {self._kind}, not {len(values)}")
+            raise ValueError(f"{len(values)} values were given for {len(self)} {self._kind}")
         for component, one in zip(self, values):
             component.__setattr__(name, one.item() if one.ndim == 0 else one)
 
     def columns(self) -> dict[str, list[Any]]:
-        """Properties that are numbers, words or true and false, by name; with the class and the path of each."""
+        """Properties that are numbers, text or booleans, by name; with the class and the path of each component."""
         rows = [(c, c.properties()) for c in self]
         names = list(dict.fromkeys(n for _, p in rows for n, v in p.items() if isinstance(v, (bool, float, int, str))))
         table: dict[str, list[Any]] = {
@@ -192,13 +192,13 @@ class Components(Sequence[Component]):
         return _soleus.stream_of_columns(columns)
 
     def to_polars(self) -> polars.DataFrame:
-        """As a frame of polars."""
+        """As a polars data frame."""
         import polars
 
         return polars.DataFrame(self.columns(), strict=False)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As a frame of pandas."""
+        """As a pandas data frame."""
         import pandas
 
         return pandas.DataFrame(self.columns())
@@ -211,8 +211,8 @@ class Components(Sequence[Component]):
 class Model:
     """A musculoskeletal model.
 
-    ``model["/forceset/soleus_r"]`` is a component by OpenSim's path, or by its name where that is the only one; ``model.muscles``,
-    ``model.coordinates`` and the others are those of one kind. ``repr`` is what ``soleus info`` prints."""
+    ``model["/forceset/soleus_r"]`` is a component by its OpenSim path, or by its name if that is unique; ``model.muscles``, ``model.coordinates`` and
+    so on are all components of one kind. ``repr`` is the output of ``soleus info``."""
 
     __slots__ = ("_core",)
     _core: _soleus.Model
@@ -243,7 +243,7 @@ class Model:
 
     @property
     def bodies(self) -> Components:
-        """Bodies, but ground."""
+        """Bodies, except ground."""
         return Components(self, "bodies")
 
     @property
@@ -263,7 +263,7 @@ class Model:
 
     @property
     def forces(self) -> Components:
-        """Forces, muscles among them."""
+        """Forces, including muscles."""
         return Components(self, "forces")
 
     @property
@@ -293,7 +293,7 @@ class Model:
 
     @property
     def file(self) -> str:
-        """The file that it was read from."""
+        """The file from which it was read."""
         return self._core.file
 
     @property
@@ -308,23 +308,23 @@ class Model:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was odd about the file."""
+        """Warnings about the file."""
         return _diagnostics(self._core.diagnostics)
 
     def summary(self) -> dict[str, Any]:
-        """What the model contains: plain data, SI units and radians."""
+        """The content of the model: plain data, SI units and radians."""
         import json
 
         found: dict[str, Any] = json.loads(self._core.summary())
         return found
 
     def check(self) -> None:
-        """Raises :class:`ModelError` if the model, as it is now, has errors."""
+        """Raises :class:`ModelError` if the model currently has errors."""
         self._core.check()
 
     def add(self, part: Force | Controller | str) -> Component:
-        """Adds a force or a controller that was traced (:func:`soleus.force`, :func:`soleus.controller`), or any component as the text of its element
-        in a model file. It is written with the model."""
+        """Adds a traced force or controller (:func:`soleus.force`, :func:`soleus.controller`), or any component given as XML. It is saved with the
+        model."""
         from .formula import Controller, Force
 
         if isinstance(part, Controller):
@@ -332,7 +332,7 @@ class Model:
         elif isinstance(part, Force):
             if part.parameters:
                 names = ", ".join(part.parameters)
-                raise TypeError(f"`{names}` of force `{part.name}` is to be found: study.add_force(force), or give it a value in `constants`")
+                raise TypeError(f"`{names}` of force `{part.name}` is a parameter to optimise: use study.add_force(force), or give it a value in `constants`")
             kind, text = "ForceSet", part.to_xml()
         else:
             text = part
@@ -345,7 +345,7 @@ class Model:
         return added
 
     def compile(self, *, opensim_faults: bool = False) -> System:
-        """Makes the model ready for computing. With ``opensim_faults`` the faults of OpenSim 4.6 that Soleus mends are reproduced."""
+        """Compiles the model for computations. ``opensim_faults`` reproduces the errors of OpenSim 4.6 that Soleus corrects."""
         return System(self._core.compile(opensim_faults))
 
     def save(self, path: PathLike) -> None:
@@ -353,11 +353,11 @@ class Model:
         self._core.write(path)
 
     def to_bytes(self) -> bytes:
-        """The bytes of such a file."""
+        """The bytes of a model file of version 40600."""
         return self._core.to_bytes()
 
     def copy(self) -> Model:
-        """Another model that is the same."""
+        """An independent copy."""
         return Model._of(self._core.copy())
 
     __copy__ = copy
@@ -387,7 +387,7 @@ class Model:
         return str(found.files[file])
 
     def view(self, motion: Source | None = None, **more: Any) -> Page:
-        """The model and a motion of it as a page with an animated figure and plots: shown in a notebook, saved with ``.save(path)``."""
+        """A page with an animated figure and plots of the model and a motion: shown in a notebook, saved with ``.save(path)``."""
         return view(self, motion, **more)
 
     # Tools.
@@ -407,10 +407,10 @@ class Model:
         time: tuple[float | None, float | None] = (None, None),
         threads: int | None = None,
     ) -> Scaled:
-        """A generic model made to fit a subject, its markers placed as a static trial has them.
+        """Scales a generic model to a subject and places its markers as in a static trial.
 
-        ``measurements`` is a file with a MeasurementSet or a setup of the ScaleTool; ``manual`` has factors by body; ``tasks`` is a file with
-        weights of markers for the static pose."""
+        ``measurements`` is a file with a MeasurementSet or a ScaleTool setup; ``manual`` contains factors by body; ``tasks`` is a file with marker
+        weights for the static pose."""
         factors: dict[str, Any] = {
             "markers": static,
             "from": time[0],
@@ -444,8 +444,8 @@ class Model:
         chunks: int = 1,
         threads: int | None = None,
     ) -> Kinematics:
-        """Joint angles from markers. ``tasks`` is a file with an IKTaskSet, or weights by marker. The frames are split into ``chunks``, which
-        are solved at the same time; angles depend on it in their last digits."""
+        """Joint angles from markers. ``tasks`` is a file with an IKTaskSet, or weights by marker. The frames are split into ``chunks`` that are solved
+        in parallel; angles change in their last digits only."""
         request: dict[str, Any] = {
             "model": self,
             "markers": markers,
@@ -477,7 +477,7 @@ class Model:
         time: tuple[float | None, float | None] = (None, None),
         root_angles: bool = False,
     ) -> Moments:
-        """Joint moments from a motion and measured loads. ``loads`` is a file with ExternalLoads, or :class:`ExternalLoads` in memory."""
+        """Joint moments from a motion and measured loads. ``loads`` is an ExternalLoads file, or :class:`ExternalLoads` in memory."""
         request = {
             "model": self,
             "motion": motion,
@@ -506,8 +506,8 @@ class Model:
         time: tuple[float | None, float | None] = (None, None),
         threads: int | None = None,
     ) -> StaticOptimizationResult:
-        """Activations of least effort Σ aᵖ behind a motion. ``reserves`` adds an actuator of that optimal force (N, N m) to every coordinate
-        that has none, ``residuals`` those at the root: optimal moment and force."""
+        """Minimum-effort activations (Σ aᵖ) for a motion. ``reserves`` adds an actuator of this optimal force (N, N m) to every coordinate without an
+        actuator; ``residuals`` gives optimal moment and force of the actuators at the root."""
         request = {
             "model": self,
             "motion": motion,
@@ -539,8 +539,8 @@ class Model:
         time: tuple[float | None, float | None] = (None, None),
         threads: int | None = None,
     ) -> Analyses:
-        """What can be told about a motion: ``kinematics``, ``body``, ``muscle``, ``joint-reaction``, ``joint-power``, ``forces``, ``actuation``,
-        ``induced``, ``states``, ``probes``."""
+        """Analyses of a motion: ``kinematics``, ``body``, ``muscle``, ``joint-reaction``, ``joint-power``, ``forces``, ``actuation``, ``induced``,
+        ``states``, ``probes``."""
         request = {
             "model": self,
             "motion": motion,
@@ -571,8 +571,8 @@ class Model:
         outputs: Sequence[str] = (),
         deadline: float | None = None,
     ) -> Motion:
-        """A motion forward in time, from the default state or the first row of ``initial``. ``method`` is ``rkm`` (as OpenSim), ``dopri5``,
-        ``radau5`` (stiff models), ``midpoint``, ``rosenbrock`` or ``semi-explicit-euler``."""
+        """A forward simulation from the default state or the first row of ``initial``. ``method`` is ``rkm`` (as in OpenSim), ``dopri5``, ``radau5``
+        (stiff models), ``midpoint``, ``rosenbrock`` or ``semi-explicit-euler``."""
         request = {
             "model": self,
             "duration": duration,
@@ -591,7 +591,7 @@ class Model:
     def equilibrium(
         self, *, excitation: float | None = None, initial: Source | None = None, eigenvalues: bool = False
     ) -> Rest:
-        """A state in which the model is at rest."""
+        """An equilibrium of the model: a state at rest."""
         request = {"model": self, "excitation": excitation, "initial": initial, "eigenvalues": eigenvalues}
         return run_tool(Rest, "equilibrium", request)
 
@@ -606,8 +606,9 @@ class Model:
         threads: int | None = None,
         **tracking: Any,
     ) -> Tracked:
-        """Residual reduction: a motion near the measured one that needs smaller residuals. ``mass_center`` names the body whose mass centre is
-        moved. Without muscles: ``replace_forces=True`` with residuals and reserves by default. Other keywords are those of the tracking."""
+        """Residual reduction: a motion close to the measured one with smaller residuals. ``mass_center`` is the body whose mass centre is adjusted.
+        Unless ``force_sets``, ``residuals`` or ``reserves`` are given, muscles are replaced by default residuals and reserves. Other keywords are
+        those of tracking."""
         tracking = _tracking(self, motion, loads, tracking)
         if not {"force_sets", "residuals", "reserves"} & tracking.keys():
             tracking |= {"replace_forces": True, "residuals": [4.0, 8.0], "reserves": [1000.0]}
@@ -629,8 +630,8 @@ class Model:
         threads: int | None = None,
         **tracking: Any,
     ) -> Tracked:
-        """Computed muscle control: excitations that drive a simulation along a motion. Other keywords (``reserves``, ``residuals``,
-        ``force_sets``, ``task_file``, ``cutoff_hz``, …) are those of the tracking."""
+        """Computed muscle control: excitations that make a simulation track a motion. Other keywords (``reserves``, ``residuals``, ``force_sets``,
+        ``task_file``, ``cutoff_hz``, …) are those of tracking."""
         request = {
             "tracking": _tracking(self, motion, loads, tracking),
             "window": window,
@@ -652,7 +653,7 @@ class Model:
         threads: int | None = None,
         **more: Any,
     ) -> Consistent:
-        """Residual elimination: a motion of the pelvis and the back that needs no residual forces (Thelen & Anderson 2006)."""
+        """Residual elimination: adjusts pelvis and back so that no residual forces are needed (Thelen & Anderson 2006)."""
         request = {
             "model": self,
             "motion": motion,
@@ -676,8 +677,8 @@ class Model:
         threads: int | None = None,
         **more: Any,
     ) -> Consistent:
-        """A motion that obeys the model: markers (or a motion), measured loads and masses brought to agree. Without ``residual_sd`` there
-        are no residuals at all; other keywords (``marker_sd``, ``mass_sd``, ``mass_center_sd``, …) say how far each may change."""
+        """A dynamically consistent motion from markers (or a motion), measured loads and masses. Residuals are zero unless ``residual_sd`` is given;
+        other keywords (``marker_sd``, ``mass_sd``, ``mass_center_sd``, …) are the standard deviations of what may change."""
         request = {
             "model": self,
             "markers": markers,
@@ -693,8 +694,8 @@ class Model:
     reconcile = make_consistent
 
     def inverse(self, motion: Source, *, loads: Loads = None, **more: Any) -> Study:
-        """The excitations of least effort behind a motion, activation and tendon dynamics included (MocoInverse): a problem to ``solve()``.
-        Keywords: ``reserves``, ``residuals``, ``rigid_tendons``, ``mesh_interval``, ``cutoff_hz``, …"""
+        """Minimum-effort excitations for a motion, with activation and tendon dynamics (MocoInverse): a problem to ``solve()``. Keywords: ``reserves``,
+        ``residuals``, ``rigid_tendons``, ``mesh_interval``, ``cutoff_hz``, …"""
         from ._study import Study, split_changes
 
         return Study("inverse", split_changes({"model": self, "kinematics": motion, **more}, loads))
@@ -702,13 +703,13 @@ class Model:
     def track(
         self, states: Source | None = None, *, markers: Source | None = None, loads: Loads = None, **more: Any
     ) -> Study:
-        """A motion that obeys the model and follows measured coordinates or markers (MocoTrack): a problem to ``solve()``."""
+        """A dynamically consistent motion that tracks measured coordinates or markers (MocoTrack): a problem to ``solve()``."""
         from ._study import Study, split_changes
 
         return Study("track", split_changes({"model": self, "states": states, "markers": markers, **more}, loads))
 
     def fit_paths(self, **more: Any) -> Model:
-        """The model with polynomials in place of muscle paths."""
+        """The model with muscle paths replaced by polynomials."""
         from ._results import Result
 
         found = run_tool(Result, "fit_paths", {"model": self, **more})
@@ -732,13 +733,13 @@ def _unpickled(version: int, data: bytes, name: str) -> Model:
 
 
 def read(source: PathLike | bytes) -> Model:
-    """Reads a model: a file (.osim, of any version), or its bytes. A :class:`ModelError` lists everything that is wrong with its line."""
+    """Reads a model: a file (.osim, any version), or its bytes. A :class:`ModelError` lists all errors with their lines."""
     return Model(source)
 
 
 def example(name: str) -> Model:
-    """A model that the package holds: ``leg_swing`` (3 coordinates, 8 muscles), ``gait2d`` (planar walker, 9 coordinates, 16 muscles),
-    ``reach`` (arm with two moments), ``suspended_mass``."""
+    """A built-in model: ``leg_swing`` (3 coordinates, 8 muscles), ``gait2d`` (planar walker, 9 coordinates, 16 muscles), ``reach`` (arm with two
+    moments), ``suspended_mass``."""
     return Model._of(_soleus.Model.read_bytes(_soleus.example_model(name), f"{name}.osim"))
 
 
@@ -763,7 +764,7 @@ class Page:
 
 
 def view(model: Any, motion: Source | None = None, *, loads: Loads = None, **more: Any) -> Page:
-    """A model and its motion as a page; or a solution, or anything else that has a page of its own."""
+    """A page of a model and its motion, of a solution, or of any other object with a page."""
     from ._results import Result
 
     if not isinstance(model, Model):

@@ -1,4 +1,4 @@
-"""Progress of long work, in a terminal and in a notebook."""
+"""Progress of long computations, in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _shown = True
 
 
 def show_progress(shown: bool = True) -> None:
-    """Whether long calls show how far they are (default: in a terminal and in a notebook)."""
+    """Turns the progress display of long calls on or off (default: on in a terminal and in a notebook)."""
     global _shown
     _shown = shown
 

@@ -1,4 +1,4 @@
-"""What tools find: tables and numbers by name."""
+"""Results of tools: tables and numbers by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _wrapped(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Residuals:
-    """Forces (N) and moments (N m) at the root of the model that no measured load explains."""
+    """Residual forces (N) and moments (N m) at the root of the model."""
 
     force_rms: float
     force_peak: float
@@ -47,8 +47,8 @@ class Residuals:
 
 
 class Result:
-    """What a tool found. ``solved`` says whether it is all that was wanted, ``message`` what is missing; ``notes`` and ``diagnostics`` what was
-    told on the way; ``files`` what was written, by name."""
+    """The result of a tool. ``solved`` tells whether it is complete, ``message`` what is missing; ``notes`` and ``diagnostics`` are the messages of the
+    run; ``files`` the files it wrote, by name."""
 
     _tables: ClassVar[tuple[str, ...]] = ()
 
@@ -61,7 +61,7 @@ class Result:
 
     @property
     def solved(self) -> bool:
-        """Whether everything was solved that was asked for."""
+        """Whether everything was solved."""
         return self.message is None
 
     def check(self) -> None:
@@ -98,7 +98,7 @@ class Result:
 
 
 class Kinematics(Result):
-    """A motion found from markers."""
+    """A motion from markers."""
 
     @property
     def motion(self) -> Table:
@@ -112,22 +112,22 @@ class Kinematics(Result):
 
     @property
     def marker_distances(self) -> Table:
-        """Distance of each marker, m; NaN where it was not seen."""
+        """Distance of each marker, m; NaN where it is missing."""
         return self._table("marker_distances")
 
     @property
     def marker_locations(self) -> Table:
-        """Places of the model's markers in ground, m."""
+        """Positions of the model's markers in ground, m."""
         return self._table("marker_locations")
 
     @property
     def rms(self) -> float:
-        """RMS distance over all frames and markers seen, m."""
+        """RMS distance over all frames and visible markers, m."""
         return float(self._values["rms"])
 
 
 class SensorKinematics(Result):
-    """A motion found from inertial sensors."""
+    """A motion from inertial sensors."""
 
     @property
     def motion(self) -> Table:
@@ -136,7 +136,7 @@ class SensorKinematics(Result):
 
 
 class Moments(Result):
-    """Joint moments behind a motion."""
+    """Joint moments of a motion."""
 
     @property
     def moments(self) -> Table:
@@ -145,12 +145,12 @@ class Moments(Result):
 
     @property
     def joint_loads(self) -> Table | None:
-        """Loads of the joints that were asked for."""
+        """Loads of the requested joints."""
         return self._optional("joint_loads")
 
     @property
     def residuals(self) -> Residuals | None:
-        """What no measured load explains; ``None`` without measured loads."""
+        """Residual force and moment; ``None`` without measured loads."""
         return self._residuals("residuals")
 
 
@@ -160,7 +160,7 @@ class Analyses(Result):
     def __getitem__(self, name: str) -> Table:
         found = self._values["tables"]
         if name not in found:
-            raise KeyError(f"there is no table {name!r}; there are: {', '.join(found)}")
+            raise KeyError(f"no table is called {name!r}; available: {', '.join(found)}")
         table: Table = found[name]
         return table
 
@@ -172,7 +172,7 @@ class Analyses(Result):
 
 
 class StaticOptimizationResult(Analyses):
-    """Activations and forces of muscles behind a motion."""
+    """Muscle activations and forces of a motion."""
 
     @property
     def activations(self) -> Table:
@@ -200,12 +200,12 @@ class Motion(Result):
 
     @property
     def end_time(self) -> float:
-        """Time that was reached, s."""
+        """Final time reached, s."""
         return float(self._values["end_time"])
 
     @property
     def steps(self) -> int:
-        """Steps of the integrator."""
+        """Number of integration steps."""
         return int(self._values["steps"])
 
 
@@ -219,12 +219,12 @@ class Rest(Result):
 
     @property
     def eigenvalues(self) -> list[complex]:
-        """Eigenvalues of the motion about it, 1/s, the fastest growing first, if they were asked for."""
+        """Eigenvalues of the linearised motion, 1/s, the fastest growing first, if requested."""
         return [complex(*pair) for pair in self._values["eigenvalues"] or ()]
 
 
 class Scaled(Result):
-    """A model that fits a subject."""
+    """A model scaled to a subject."""
 
     @property
     def model(self) -> Model:
@@ -234,7 +234,7 @@ class Scaled(Result):
 
     @property
     def factors(self) -> dict[str, tuple[float, float, float]]:
-        """Factors of the bodies along their axes."""
+        """Scale factors of the bodies along their axes."""
         return {k: tuple(v) for k, v in (self._values["factors"] or {}).items()}
 
     @property
@@ -244,7 +244,7 @@ class Scaled(Result):
 
 
 class Tracked(Result):
-    """A simulation that follows a motion: residual reduction, computed muscle control."""
+    """A simulation that tracks a motion: residual reduction, computed muscle control."""
 
     @property
     def states(self) -> Table:
@@ -258,7 +258,7 @@ class Tracked(Result):
 
     @property
     def errors(self) -> Table:
-        """What each coordinate was off, rad or m."""
+        """Tracking error of each coordinate, rad or m."""
         return self._table("errors")
 
     @property
@@ -269,12 +269,12 @@ class Tracked(Result):
 
     @property
     def report(self) -> str:
-        """How well the motion was followed, in words."""
+        """Tracking errors, residuals and reserves, as text."""
         return str(self._values["report"])
 
 
 class Consistent(Result):
-    """A motion that obeys the model under measured loads."""
+    """A dynamically consistent motion under measured loads."""
 
     @property
     def motion(self) -> Table:
@@ -283,30 +283,30 @@ class Consistent(Result):
 
     @property
     def before(self) -> Residuals | None:
-        """Residuals of the motion to begin with."""
+        """Residuals of the original motion."""
         return self._residuals("before")
 
     @property
     def after(self) -> Residuals | None:
-        """Residuals of the motion that was found, by inverse dynamics."""
+        """Residuals of the resulting motion, by inverse dynamics."""
         return self._residuals("after")
 
     @property
     def report(self) -> str:
-        """What changed, in words."""
+        """The changes, as text."""
         return str(self._values["report"])
 
 
 class Written(Result):
-    """What a setup file wrote: ``result.files`` has tables, models and text by the name of the file; ``result["_pErr"]`` the one whose name
-    holds these words."""
+    """The files written by a setup file: ``result.files`` contains tables, models and text by file name; ``result["_pErr"]`` is the file whose name
+    contains this text."""
 
     def __getitem__(self, words: str) -> Any:
         found = [k for k in self.files if words in k]
         exact = [k for k in found if k.rsplit("/", 1)[-1].rsplit(".", 1)[0].endswith(words)]
         chosen = exact if len(exact) == 1 else found
         if len(chosen) != 1:
-            raise KeyError(f"{len(chosen)} files have {words!r} in their name; there are: {', '.join(self.files)}")
+            raise KeyError(f"{len(chosen)} files have {words!r} in their name; available: {', '.join(self.files)}")
         return self.files[chosen[0]]
 
     def tables(self) -> dict[str, Table]:
@@ -341,7 +341,7 @@ def run_tool(
     write: bool = False,
     memory: Iterable[tuple[str, bytes]] = (),
 ) -> R:
-    """Runs a tool by name. What stops it with Ctrl-C is raised with what was found by then."""
+    """Runs a tool by name. Ctrl-C raises an exception that contains the result so far."""
     files = list(memory)
     plain = _core_of(dict(request), files)
     told = _soleus.run(name, plain, threads=threads, show=shower(), write=write, memory=files)

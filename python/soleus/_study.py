@@ -1,4 +1,4 @@
-"""Optimal control: studies, what they find, and how they go on."""
+"""Optimal control: studies and their solutions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How well the equations and the conditions of an optimum hold."""
+    """Errors of the equations and of the optimality conditions."""
 
     converged: bool
     status: str
@@ -43,13 +43,13 @@ class Phase:
     """The same in the layout of a MocoTrajectory."""
     page: str | None
     goals: dict[str, float]
-    """What each goal costs, weights included."""
+    """Cost of each goal, including weights."""
     parameters: dict[str, float]
-    """Values that were found for parameters."""
+    """Optimised values of the parameters."""
 
 
 class Solution(Result):
-    """Where a solve ended. A motion is there in any case; :attr:`solved` and :attr:`certificate` say how good it is."""
+    """The result of a solve. It always contains a motion; :attr:`solved` and :attr:`certificate` tell how good it is."""
 
     def __init__(self, values: Mapping[str, Any], told: Mapping[str, Any]) -> None:
         super().__init__(values, told)
@@ -74,27 +74,27 @@ class Solution(Result):
 
     @property
     def goals(self) -> dict[str, float]:
-        """What each goal costs, weights included."""
+        """Cost of each goal, including weights."""
         return self.phases[0].goals
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Values that were found for parameters."""
+        """Optimised values of the parameters."""
         return self.phases[0].parameters
 
     @property
     def seconds(self) -> float:
-        """Time it took, s."""
+        """Solution time, s."""
         return float(self._values["seconds"])
 
     def __getitem__(self, label: str) -> Any:
         return self.table[label]
 
     def resume(self, **options: Any) -> Study:
-        """The study again, from here: a solve that was stopped goes on with its multipliers; one that ended is the guess of another, with
-        ``intervals=100`` or other options in place of its own."""
+        """The study, to be continued from this solution: a stopped solve continues with its multipliers; a finished one becomes the initial guess, with
+        ``intervals=100`` or other options."""
         if self._study is None:
-            raise TypeError("this solution does not know its study")
+            raise TypeError("this solution has no study to resume")
         if self._iterate is not None and not options:
             return self._study.with_options(resume=True, _iterate=self._iterate)
         return self._study.with_options(guess=self.table, **options)
@@ -105,14 +105,14 @@ class Solution(Result):
             file.write(self.phases[0].text)
 
     def view(self) -> Page:
-        """Costs, quality, plots and an animated figure of what was solved with ``page=True``; else the motion as a figure, where the study's model
+        """A page with costs, quality, plots and an animated figure if solved with ``page=True``; otherwise the motion as a figure, if the study's model
         is known."""
         from ._model import Page
 
         if self.phases[0].page is not None:
             return Page(self.phases[0].page)
         if self._study is None:
-            raise TypeError("solve with page=True to have a page")
+            raise TypeError("solve with page=True to get a page")
         return self._study.model.view(self.table)
 
     def __repr__(self) -> str:
@@ -144,11 +144,11 @@ class Named(Mapping[str, "Entry"]):
         return len(self._entries)
 
     def remove(self, name: str) -> None:
-        """Takes an entry out."""
+        """Removes an entry."""
         self._entries.remove(self[name]._data)
 
     def add(self, entry: Goal | None = None, **fields: Any) -> None:
-        """Adds an entry: its fields, as others have them; or a goal that was traced, and its ``weight``."""
+        """Adds an entry: its fields, or a traced goal with its ``weight``."""
         if entry is not None:
             kind = {"formula": {"formula": entry.formula, "when": entry.when}}
             fields = {"name": entry.name, "kind": kind, **fields}
@@ -181,7 +181,7 @@ class Entry:
 
 
 class Study:
-    """A problem of optimal control, ready to be solved. What a study file says can be looked at and changed: ``study.goals["effort"].weight = 10``,
+    """An optimal control problem, ready to be solved. The content of a study file can be inspected and changed: ``study.goals["effort"].weight = 10``;
     ``study.data`` is all of it."""
 
     def __init__(self, tool: str, request: Mapping[str, Any]) -> None:
@@ -214,10 +214,10 @@ class Study:
 
     @property
     def data(self) -> dict[str, Any]:
-        """Everything that the study says, as plain data; changes count."""
+        """The whole study as plain data; changes take effect."""
         source = self._request.get("study")
         if source is None:
-            raise TypeError("this problem is made of keywords and has no study file")
+            raise TypeError("this problem is defined by keywords and has no study file")
         if not (isinstance(source, dict) and "study" in source):
             text = source["text"] if isinstance(source, dict) else None
             path = source["path"] if isinstance(source, dict) else source
@@ -229,8 +229,8 @@ class Study:
 
     @property
     def model(self) -> Model:
-        """The model that the study is about, as its file says, without the changes that the study makes to it. What is changed in it counts:
-        ``study.model.add(spring)``, ``study.model["soleus_r"].max_isometric_force *= 0.5``."""
+        """The model of the study, as in its file, before the operators of the study are applied. Changes to it take effect: ``study.model.add(spring)``,
+        ``study.model["soleus_r"].max_isometric_force *= 0.5``."""
         if self._model is None and not hasattr(self._request.get("model"), "muscles"):
             model = self._read_model()
             self._model = model, model.to_bytes()
@@ -252,7 +252,7 @@ class Study:
 
     @property
     def goals(self) -> Named:
-        """Goals by name; those that were added, for problems that are made of keywords."""
+        """Goals by name; for problems defined by keywords, only added goals."""
         if "study" not in self._request:
             entries: list[dict[str, Any]] = self._request.setdefault("goals", [])
             return Named(entries, "goal")
@@ -270,16 +270,16 @@ class Study:
 
     @property
     def parameters(self) -> Named:
-        """Numbers of the model that are found too."""
+        """Model properties to optimise."""
         return Named(self.data["setup"]["parameters"], "parameter")
 
     def to_toml(self) -> str:
-        """The study as the text of a file. A model that is in memory alone is not in it: :meth:`save` writes it, too."""
+        """The text of the study file. It does not include a model that is only in memory; :meth:`save` writes that too."""
         self._sync()
         return _soleus.write_study(json.dumps(self.data))
 
     def save(self, path: PathLike) -> None:
-        """Writes the study (.toml), which ``soleus solve`` and :func:`study` read; and beside it the model, if that is in memory alone."""
+        """Writes the study (.toml) for ``soleus solve`` and :func:`study`, and next to it the model, if that is only in memory."""
         self._sync()
         setup = self.data["setup"]
         if setup.get("model"):
@@ -294,12 +294,12 @@ class Study:
             out.write(text)
 
     def add_force(self, force: Force) -> None:
-        """Adds a force that was traced; its parameters become parameters of the study."""
+        """Adds a traced force; its parameters become parameters of the study."""
         if force.path is not None:
-            raise TypeError("a force along a path is a part of the model: study.set_model(model) after model.add(force)")
+            raise TypeError("a force along a path belongs to the model: call model.add(force), then study.set_model(model)")
         setup = self.data["setup"]
         if "forces" not in setup:
-            raise TypeError("this version of Soleus has no forces by formulas")
+            raise TypeError("this version of Soleus does not support forces given by formulas")
         setup["forces"].append(
             {
                 "name": force.name,
@@ -319,7 +319,7 @@ class Study:
             setup["parameters"].append(entry)
 
     def set_model(self, model: Model) -> None:
-        """Takes a model in place of the one that the study names; operators of the study change it as they would have changed the other."""
+        """Uses this model instead of the one in the study; the operators of the study are applied to it."""
         if "study" not in self._request:
             self._request["model"], self._model = model, None
             return
@@ -332,9 +332,9 @@ class Study:
     def solve(
         self, *, threads: int | None = None, output: PathLike | None = None, page: bool = False, **options: Any
     ) -> Solution:
-        """Solves it. ``output`` is a file for the solution; nothing is written without one. With ``page`` the solution has a page to
-        :meth:`~Solution.view`. Ctrl-C stops it; :class:`Interrupted` then has
-        the motion reached, whose ``resume().solve()`` goes on."""
+        """Solves the problem. ``output`` is a file for the solution; without it nothing is written. With ``page`` the solution has a page to
+        :meth:`~Solution.view`. Ctrl-C stops the solve; :class:`Interrupted` then contains the motion so far, and ``resume().solve()`` continues from
+        it."""
         self._sync()
         request = {**self._request, **options}
         iterate = request.pop("_iterate", None)
@@ -386,12 +386,12 @@ def split_changes(request: dict[str, Any], loads: Any) -> dict[str, Any]:
 
 
 def study(source: PathLike, **options: Any) -> Study:
-    """A problem of optimal control from a study file (.toml) or a MocoStudy (.omoco, .xml)."""
+    """An optimal control problem from a study file (.toml) or a MocoStudy (.omoco, .xml)."""
     return Study("solve", {"study": source, **options})
 
 
 def study_text(text: str, *, folder: PathLike = ".", **options: Any) -> Study:
-    """A problem of optimal control from the text of a study file; names in it are taken from ``folder``."""
+    """An optimal control problem from the text of a study file; file names are relative to ``folder``."""
     path = os.path.join(os.fspath(folder), "study.toml")
     return Study("solve", {"study": {"path": path, "text": text}, **options})
 
@@ -403,13 +403,13 @@ def run(
     opensim_faults: bool = False,
     threads: int | None = None,
 ) -> Written:
-    """Runs a setup file of one of OpenSim's tools as it is: writes what it asks for, and returns that as tables and models."""
+    """Runs an OpenSim setup file unchanged: writes its output files, and returns them as tables and models."""
     request = {"file": setup, "model": model, "opensim_faults": opensim_faults}
     return run_tool(Written, "setup_file", request, threads=threads, write=True)
 
 
 def predict_walk(speed: float = 1.3, *, threads: int | None = None) -> Result:
-    """The walk of least effort that the built-in planar walker finds at a speed, m/s."""
+    """The minimum-effort walk of the built-in planar walker at a speed, m/s."""
     page = f"{MEMORY}/walk.html"
     return run_tool(Result, "predict_walk", {"speed": speed, "page": page}, threads=threads)
 

@@ -1,4 +1,4 @@
-"""Systems: what is computed from states."""
+"""Systems: quantities computed from states."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Part = Union[ArrayLike, Mapping[str, float], None]
 
 @dataclass(frozen=True)
 class Sparse:
-    """Sparse matrices with one pattern, by columns: ``values`` has the entries, for many states in rows."""
+    """Sparse matrices with a common pattern, by columns: ``values`` contains the entries, for many states one row per state."""
 
     values: Array
     rows: NDArray[np.int32]
     """Row of each entry."""
     starts: NDArray[np.int32]
-    """Where each column begins, and the end of the last."""
+    """Index at which each column begins, and the end of the last."""
     shape: tuple[int, int]
 
     def to_scipy(self, state: int | None = None) -> Any:
-        """As ``scipy.sparse.csc_array``; of many states the one that is named."""
+        """As ``scipy.sparse.csc_array``; for many states, the given one."""
         from scipy.sparse import csc_array
 
         values = self.values if state is None else self.values[state]
@@ -46,8 +46,8 @@ class Sparse:
 
 @dataclass(frozen=True)
 class Jacobians:
-    """The implicit equations f(x, ẋ, e, λ) = 0 with x = (q, u, z), and their exact Jacobians: ``scipy.sparse`` matrices for one state where
-    scipy is there, :class:`Sparse` otherwise and for many states."""
+    """The implicit equations f(x, ẋ, e, λ) = 0 with x = (q, u, z), and their exact Jacobians: ``scipy.sparse`` matrices for one state if scipy is
+    installed, otherwise and for many states :class:`Sparse`."""
 
     residual: Array
     dx: Any
@@ -61,9 +61,9 @@ class Jacobians:
 
 
 class System:
-    """A model that is ready for computing: immutable, shared by all threads. States are arrays: ``q`` coordinates (rad, m), ``u`` speeds,
-    ``z`` states of muscles (activations, fiber lengths), ``e`` controls (excitations); see :attr:`coordinates`, :attr:`states` and
-    :attr:`controls` for the order of their columns. What is not given is as in the model's default state; controls are zero then."""
+    """A compiled model: immutable, shared by all threads. States are arrays: ``q`` coordinates (rad, m), ``u`` speeds, ``z`` muscle states (activations,
+    fiber lengths), ``e`` controls (excitations); :attr:`coordinates`, :attr:`states` and :attr:`controls` give the order of their columns. Missing
+    arguments have the values of the model's default state; missing controls are zero."""
 
     __slots__ = ("_core", "evaluate", "linearize")
     _core: _soleus.System
@@ -117,11 +117,11 @@ class System:
             equilibrate: bool = False,
             threads: int | None = None,
         ) -> Array | dict[str, Array]:
-            """Quantities of one state (arrays of one axis, or values by name) or of many (a row for each).
+            """Quantities of one state (one-dimensional arrays, or values by name) or of many (one row per state).
 
-            ``want`` is one name, which gives an array, or several, which give a dictionary; :attr:`quantities` lists them, and there are
-            ``moment_arm:COORDINATE`` and ``force:FORCE`` besides. With ``equilibrate`` fibers are put in equilibrium with their tendons first.
-            Many states are shared by ``threads`` threads (default: all cores) with the interpreter's lock released."""
+            ``want`` is one name, which gives an array, or several, which give a dictionary; :attr:`quantities` lists them, and
+            ``moment_arm:COORDINATE`` and ``force:FORCE`` are available too. ``equilibrate`` first puts fibers in equilibrium with their tendons. Many
+            states are distributed over ``threads`` threads (default: all cores), with the GIL released."""
             ...
 
         def linearize(
@@ -165,11 +165,11 @@ class System:
 
     @property
     def quantities(self) -> list[str]:
-        """Names of what :meth:`evaluate` can be asked for."""
+        """Names of the quantities of :meth:`evaluate`."""
         return _soleus.System.quantities()
 
     def labels(self, quantity: str) -> list[str]:
-        """What the values of a quantity belong to: paths of muscles, coordinates, bodies."""
+        """Labels of the values of a quantity: paths of muscles, coordinates, bodies."""
         return self._core.labels(quantity)
 
     def defaults(self) -> dict[str, Array]:
@@ -194,7 +194,7 @@ class System:
         equilibrate: bool = False,
         threads: int | None = None,
     ) -> Jacobians:
-        """The implicit equations and their exact, sparse Jacobians. Rates and multipliers that are not given are those of the motion, and the
+        """The implicit equations and their exact, sparse Jacobians. Rates and multipliers that are not given are those of the motion, so that the
         residual is zero."""
         found = self._core.jacobian(
             q, u, z, e, t=t, xdot=xdot, multipliers=multipliers, equilibrate=equilibrate, threads=threads
@@ -237,26 +237,27 @@ class System:
         backend: Literal["engine", "lanes", "cuda"] = "engine",
         precision: Literal["double", "single"] = "double",
     ) -> Batch | DeviceBatch:
-        """``n`` simulations side by side, from the default state with muscles in equilibrium.
+        """``n`` simulations in parallel, from the default state with muscles in equilibrium.
 
-        ``method`` is ``rosenbrock`` (linearly implicit, stable with stretching tendons and stiff contacts at steps of milliseconds),
-        ``semi-explicit-euler`` (the cheapest, for what is not stiff) or ``rkm`` (as many steps as its ``accuracy`` takes; of the engine alone).
+        ``method`` is ``rosenbrock`` (linearly implicit, stable with elastic tendons and stiff contacts at steps of milliseconds),
+        ``semi-explicit-euler`` (the cheapest, for models that are not stiff) or ``rkm`` (as many steps as its ``accuracy`` requires; only for the
+        engine).
 
         ``backend`` is ``engine`` (any model, copy by copy), ``lanes`` (machine code for this model, 4 to 16 copies at once with AVX2 or AVX-512; ten
-        and more times as fast, for models without wrapping: see :meth:`Model.fit_paths`) or ``cuda`` (an NVIDIA device; arrays stay on it and are
-        shared by DLPack). ``precision`` is ``double`` or ``single`` (not of the engine). Lanes and devices are compared with the engine on random states
-        before they are used."""
+        or more times as fast, for models without wrapping: see :meth:`Model.fit_paths`) or ``cuda`` (an NVIDIA device; arrays stay on it and are
+        shared by DLPack). ``precision`` is ``double`` or ``single`` (not for the engine). Lanes and devices are compared with the engine in random
+        states before they are used."""
         if precision not in ("double", "single"):
-            raise ValueError(f"there is no precision `{precision}`: double or single")
+            raise ValueError(f"unknown precision `{precision}`; choose double or single")
         single = precision == "single"
         if backend == "lanes":
             return Batch(self._core.lanes_batch(n, method, single, threads), self)
         if backend == "cuda":
             return DeviceBatch(self._core.device_batch(n, method, single, _nvrtc(), _kernels()), self)
         if backend != "engine":
-            raise ValueError(f"there is no back end `{backend}`: engine, lanes or cuda")
+            raise ValueError(f"unknown back end `{backend}`; choose engine, lanes or cuda")
         if single:
-            raise ValueError("the engine computes in double precision; `lanes` and `cuda` can do with single")
+            raise ValueError("the engine supports double precision only; use `lanes` or `cuda` for single precision")
         return Batch(self._core.batch(n, method, accuracy, threads), self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -291,7 +292,7 @@ def _kernels() -> str:
 
 @dataclass(frozen=True)
 class StepGradient:
-    """The gradient of a weighted sum of the states after a step, a row for each copy."""
+    """The gradient of a weighted sum of the states after a step, one row per copy."""
 
     q: Array
     u: Array
@@ -300,8 +301,8 @@ class StepGradient:
 
 
 class Batch:
-    """Many simulations of one model. ``q``, ``u``, ``z``, ``e`` and ``time`` are live NumPy arrays with a row for each copy: write states
-    and controls into them, and read what :meth:`step` made of them. Do not step and write from two threads at the same time."""
+    """Many simulations of one model. ``q``, ``u``, ``z``, ``e`` and ``time`` are live NumPy arrays with one row per copy: write states and controls into
+    them, and read the result of :meth:`step` from them. Do not step and write from two threads at the same time."""
 
     __slots__ = ("_core", "system", "q", "u", "z", "e", "time", "failed")
     q: Array
@@ -323,16 +324,16 @@ class Batch:
         return len(self._core)
 
     def step(self, dt: float, steps: int = 1) -> int:
-        """Takes every copy ``dt`` seconds further in ``steps`` steps, on all cores, with the interpreter's lock released. Controls are held.
-        Returns how many copies could not go on; :attr:`failed` names them."""
+        """Advances every copy by ``dt`` seconds in ``steps`` steps, on all cores, with the GIL released and constant controls. Returns the number of
+        copies that failed; :attr:`failed` marks them."""
         return self._core.step(dt, steps)[0]
 
     def gradient(
         self, dt: float, steps: int = 1, *, q: ArrayLike | None = None, u: ArrayLike | None = None, z: ArrayLike | None = None
     ) -> StepGradient:
-        """How a sum of the states that :meth:`step` would reach changes with the states now and with the controls: exact, backwards through the
-        same steps. ``q``, ``u`` and ``z`` are the weights of the sum, a row for each copy or one for all: of a loss L of the states after the step,
-        ∂L/∂q, ∂L/∂u and ∂L/∂z. Nothing steps. Copies that cannot step have NaN.
+        """The derivative of a weighted sum of the states after :meth:`step` with respect to the current states and controls: exact, backwards through
+        the same steps. ``q``, ``u`` and ``z`` are the weights, one row per copy or one for all: for a loss L of the states after the step, ∂L/∂q,
+        ∂L/∂u and ∂L/∂z. The batch is not advanced. Copies that cannot step have NaN.
 
         For ``rosenbrock`` and ``semi-explicit-euler``, and models without constraints."""
         weights = self._weights([q, u, z])
@@ -340,8 +341,8 @@ class Batch:
         return StepGradient(*self._split(by_x[:, 0]), by_e[:, 0])
 
     def step_jacobian(self, dt: float, steps: int = 1) -> tuple[Array, Array]:
-        """The derivatives of the states x = (q, u, z) after a step by those before it, and by the controls, of every copy:
-        copies × states × states, and copies × states × controls. See :meth:`gradient`."""
+        """The derivatives of the states x = (q, u, z) after a step with respect to those before it and to the controls, for every copy: copies × states
+        × states, and copies × states × controls. See :meth:`gradient`."""
         nx = self.q.shape[1] + self.u.shape[1] + self.z.shape[1]
         unit = np.broadcast_to(np.eye(nx), (len(self), nx, nx))
         by_x, by_e, _, _ = self._core.gradients(np.ascontiguousarray(unit), dt, steps)
@@ -352,7 +353,7 @@ class Batch:
         for name, given, state in zip("quz", parts, (self.q, self.u, self.z)):
             value = np.zeros(state.shape) if given is None else np.asarray(given, dtype=np.float64)
             if value.shape not in (state.shape, state.shape[1:]):
-                raise ValueError(f"`{name}` has the shape {value.shape}; it needs {state.shape} or {state.shape[1:]}")
+                raise ValueError(f"`{name}` has shape {value.shape}; expected {state.shape} or {state.shape[1:]}")
             rows.append(np.broadcast_to(value, state.shape))
         return np.hstack(rows)
 
@@ -361,30 +362,30 @@ class Batch:
         return x[:, :n], x[:, n : 2 * n], x[:, 2 * n :]
 
     def vary(self, path: str) -> Array:
-        """A number of the model that may differ from copy to copy, as a live array: ``batch.vary("/forceset/soleus_r/max_isometric_force")``.
+        """A model parameter that can differ between copies, as a live array: ``batch.vary("/forceset/soleus_r/max_isometric_force")``.
 
-        Copies whose number changed are compiled again by the next step. For the forces and lengths of muscles that is a fraction of a
-        millisecond each; for any other property the whole model is built again for each copy. A copy with numbers of its own takes memory of its own."""
+        Copies with changed values are compiled again by the next step. For forces and lengths of muscles this takes a fraction of a millisecond per
+        copy; for any other property the whole model is built again for each copy. A copy with its own values also needs its own memory."""
         return self._core.vary(path)
 
     def reset(self, mask: NDArray[np.bool_] | None = None) -> None:
-        """Puts copies back to the default state at time 0, muscles in equilibrium; all, or those where ``mask`` is true."""
+        """Resets copies to the default state at time 0, with muscles in equilibrium: all copies, or those where ``mask`` is true."""
         self._core.reset(None if mask is None else np.ascontiguousarray(mask, dtype=np.bool_))
 
     @property
     def backend(self) -> str:
-        """How copies are computed: ``engine``, or the kind of lanes, ``AVX-512, 8 lanes of f64``."""
+        """The back end: ``engine``, or the kind of lanes, ``AVX-512, 8 lanes of f64``."""
         return self._core.backend
 
     def rates(self) -> tuple[Array, Array]:
-        """Accelerations and rates of the states of forces of all copies, with the numbers that :meth:`vary` changed where lanes compute."""
+        """Accelerations and rates of force states of all copies; lanes include the values changed by :meth:`vary`."""
         if isinstance(self._core, _soleus.LanesBatch):
             return self._core.rates()
         found = self.evaluate(["udot", "zdot"])
         return found["udot"], found["zdot"]
 
     def evaluate(self, want: str | list[str] | tuple[str, ...] = "udot", **more: Any) -> Any:
-        """Quantities of all copies, by the engine; see :meth:`System.evaluate`. Numbers that :meth:`vary` changed do not count here."""
+        """Quantities of all copies, by the engine; see :meth:`System.evaluate`. Values changed by :meth:`vary` are not included."""
         return self.system.evaluate(self.q, self.u, self.z, self.e, want=want, t=self.time, **more)
 
     def __repr__(self) -> str:
@@ -392,8 +393,8 @@ class Batch:
 
 
 class DeviceBatch:
-    """Many simulations of one model on a CUDA device. ``q``, ``u``, ``z``, ``e`` and ``time`` are arrays there, a row for each copy, which PyTorch, JAX
-    and CuPy share without a copy: ``torch.from_dlpack(batch.q)``. Copies that cannot go on have states that are not finite."""
+    """Many simulations of one model on a CUDA device. ``q``, ``u``, ``z``, ``e`` and ``time`` are arrays on the device, one row per copy, which PyTorch,
+    JAX and CuPy share without a copy: ``torch.from_dlpack(batch.q)``. Copies that fail have states that are not finite."""
 
     __slots__ = ("_core", "system", "q", "u", "z", "e", "time")
 
@@ -406,11 +407,11 @@ class DeviceBatch:
         return len(self._core)
 
     def step(self, dt: float, steps: int = 1) -> None:
-        """Takes every copy ``dt`` seconds further in ``steps`` steps. They are on their way when this returns; arrays that are handed on wait for them."""
+        """Advances every copy by ``dt`` seconds in ``steps`` steps. The steps run asynchronously; shared arrays wait for them."""
         self._core.step(dt, steps)
 
     def reset(self) -> None:
-        """Puts all copies back to the default state at time 0, muscles in equilibrium, controls zero."""
+        """Resets all copies to the default state at time 0, with muscles in equilibrium and zero controls."""
         self._core.reset()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Tables over time."""
+"""Time series."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 
 class Table:
-    """Quantities over time: the columns of a motion, marker or force file.
+    """Time series: the columns of a motion, marker or force file.
 
-    A table never changes; what changes it returns another one. Columns of numbers are NumPy arrays that look at the table's own memory and
-    cannot be written to; columns of vectors (markers) are arrays of three columns.
-    """
+    Tables are immutable; methods return a new table. Columns of numbers are read-only NumPy views of the table's memory; columns of vectors (markers)
+    are arrays with three columns."""
 
     __slots__ = ("_core",)
     _core: _soleus.Table
@@ -39,12 +38,12 @@ class Table:
         name: str = "",
         metadata: Mapping[str, str] | None = None,
     ) -> None:
-        """A table of columns by label: numbers, or three columns each for vectors."""
+        """A table from columns by label: numbers, or three columns each for vectors."""
         t = np.ascontiguousarray(time, dtype=np.float64)
         arrays = [np.asarray(c, dtype=np.float64) for c in columns.values()]
         widths = {a.shape[1] if a.ndim == 2 else 1 for a in arrays}
         if len(widths) > 1:
-            raise ValueError("columns of a table are all numbers, or all vectors of one size")
+            raise ValueError("columns of a table must be all numbers, or all vectors of the same size")
         for label, a in zip(columns, arrays):
             if a.shape[:1] != t.shape:
                 raise ValueError(f"column `{label}` has {a.shape[0] if a.ndim else 1} rows, but there are {t.size} times")
@@ -69,12 +68,12 @@ class Table:
 
     @property
     def labels(self) -> list[str]:
-        """Labels of the columns, without that of time."""
+        """Labels of the columns, without time."""
         return self._core.labels
 
     @property
     def degrees(self) -> bool | None:
-        """Whether angles are in degrees; ``None`` where the file does not say."""
+        """Whether angles are in degrees; ``None`` if the file does not say."""
         return self._core.degrees
 
     @property
@@ -89,17 +88,17 @@ class Table:
 
     @property
     def units(self) -> str | None:
-        """Unit of length of markers, where the file says it."""
+        """Unit of length of markers, if the file states it."""
         return self.metadata.get("Units")
 
     @property
     def is_vectors(self) -> bool:
-        """Whether a label stands for a vector, such as the place of a marker."""
+        """Whether columns are vectors, such as marker positions."""
         return self._core.element != "double"
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and of labels."""
+        """Number of rows and number of labels."""
         return len(self._core), len(self.labels)
 
     def __len__(self) -> int:
@@ -112,11 +111,11 @@ class Table:
         return label in self._core.labels
 
     def __getitem__(self, label: str) -> Array:
-        """The column of a label; a view of the table's memory, but for vectors."""
+        """The column with this label; a view of the table's memory, except for vectors."""
         return self._core.column(label)
 
     def to_numpy(self) -> Array:
-        """All numbers: a row for each time, a column for each label, or for each component of a vector."""
+        """All numbers: one row per time, one column per label or vector component."""
         return self._core.values()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -135,11 +134,11 @@ class Table:
     # Other tables made of it.
 
     def lowpass(self, cutoff_hz: float) -> Table:
-        """Low-pass filter: Butterworth of third order, forwards and backwards, as OpenSim's tools filter."""
+        """Low-pass filter: third-order Butterworth, zero phase, as in OpenSim's tools."""
         return Table._of(self._core.lowpass(cutoff_hz))
 
     def resample(self, rate_hz: float | None = None, *, times: ArrayLike | None = None, degree: int = 5) -> Table:
-        """At so many rows per second, or at given times, by splines."""
+        """Resamples by splines, to a number of rows per second or to given times."""
         if (rate_hz is None) == (times is None):
             raise TypeError("give either a rate or times")
         if rate_hz is not None:
@@ -147,7 +146,7 @@ class Table:
         return Table._of(self._core.resample_at(np.ascontiguousarray(times, dtype=np.float64), degree))
 
     def derivative(self, order: int = 1, *, degree: int = 5) -> Table:
-        """The derivative by time, by splines."""
+        """The time derivative, by splines."""
         return Table._of(self._core.derivative(order, degree))
 
     def trim(self, first: float = float("-inf"), last: float = float("inf")) -> Table:
@@ -155,32 +154,32 @@ class Table:
         return Table._of(self._core.trim(first, last))
 
     def select(self, labels: Iterable[str]) -> Table:
-        """The named columns alone, in that order."""
+        """Only the given columns, in this order."""
         return Table._of(self._core.select(list(labels)))
 
     def rename(self, labels: Mapping[str, str]) -> Table:
-        """With other labels in place of those named."""
+        """With the given labels replaced."""
         for label in labels:
             if label not in self:
                 self._core.column(label)
         return Table._of(self._core.rename([labels.get(x, x) for x in self.labels]))
 
     def flatten(self) -> Table:
-        """A column for each component of a vector: ``knee_1``, ``knee_2``, ``knee_3``."""
+        """One column per vector component: ``knee_1``, ``knee_2``, ``knee_3``."""
         return Table._of(self._core.flatten())
 
     def pack(self) -> Table:
-        """Vectors from columns in threes: ``knee_x``, ``knee_y``, ``knee_z`` or ``knee_1`` …"""
+        """Vectors from groups of three columns: ``knee_x``, ``knee_y``, ``knee_z`` or ``knee_1`` …"""
         return Table._of(self._core.pack())
 
     def convert(self, units: str | None = None, rotate: Sequence[str] = ()) -> Table:
-        """Vectors in another unit of length, turned about axes one after the other: ``rotate=["x:-90"]`` (degrees)."""
+        """Vectors in another unit of length, rotated about axes in the given order: ``rotate=["x:-90"]`` (degrees)."""
         return Table._of(self._core.convert(units, list(rotate)))
 
     def replace(
         self, *, name: str | None = None, degrees: bool | None = None, metadata: Mapping[str, str] | None = None
     ) -> Table:
-        """With another header. Numbers stay as they are."""
+        """With another header. Numbers are not changed."""
         return Table._of(self._core.replace(name, degrees, None if metadata is None else list(metadata.items())))
 
     def with_columns(self, columns: Mapping[str, ArrayLike]) -> Table:
@@ -192,32 +191,32 @@ class Table:
     # Files and other libraries.
 
     def write(self, path: PathLike, *, fixed_digits: bool = False) -> None:
-        """Writes a file: .sto, .mot, .trc, .csv or .parquet. No digit is lost unless ``fixed_digits`` asks for OpenSim's eight decimals."""
+        """Writes a file: .sto, .mot, .trc, .csv or .parquet, with full precision, or with OpenSim's eight decimals (``fixed_digits``)."""
         self._core.write(path, fixed_digits)
 
     save = write
 
     def to_bytes(self, name: str = "table.sto", *, fixed_digits: bool = False) -> bytes:
-        """The bytes of a file; the ending of the name tells the format."""
+        """The bytes of a file; the extension of the name gives the format."""
         return self._core.to_bytes(name, fixed_digits)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._core.__arrow_c_stream__(requested_schema)
 
     def to_polars(self) -> polars.DataFrame:
-        """As a frame of polars; numbers are not copied."""
+        """As a polars data frame, without copying numbers."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_arrow(self) -> pyarrow.Table:
-        """As a table of pyarrow; numbers are not copied."""
+        """As a pyarrow table, without copying numbers."""
         import pyarrow
 
         return pyarrow.table(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As a frame of pandas with the times as its index."""
+        """As a pandas data frame with the times as its index."""
         import pandas
 
         flat = self.flatten()
@@ -226,7 +225,7 @@ class Table:
 
     @staticmethod
     def from_arrow(source: object, *, time: str = "time", degrees: bool | None = None) -> Table:
-        """A table of a frame: polars, pandas (≥ 2.2), pyarrow, DuckDB, or anything else with Arrow's capsule interface."""
+        """A table from a data frame: polars, pandas (≥ 2.2), pyarrow, DuckDB, or any other object with Arrow's capsule interface."""
         return Table._of(_soleus.Table.from_arrow(source, time, degrees))
 
     def __repr__(self) -> str:
@@ -262,9 +261,8 @@ def _escape(text: str) -> str:
 def table(source: PathLike | bytes, *, take: str = "markers", threshold: float = 0.0, name: str = "table.sto") -> Table:
     """Reads a table: .sto, .mot, .trc, .csv, .parquet or .c3d.
 
-    ``take`` says what to take out of a .c3d: ``markers``, ``forces`` (ground reactions; 0 where the normal force is below ``threshold`` N) or
-    ``analog``. Bytes are read in the format that ``name`` ends in.
-    """
+    ``take`` selects what to read from a .c3d: ``markers``, ``forces`` (ground reactions; 0 where the normal force is below ``threshold`` N) or
+    ``analog``. The format of bytes is given by the extension of ``name``."""
     if isinstance(source, bytes):
         return Table._of(_soleus.read_table_bytes(source, name, take, threshold))
     return Table._of(_soleus.read_table(source, take, threshold))

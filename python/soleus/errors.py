@@ -1,4 +1,4 @@
-"""Exceptions, and the diagnostics that they hold."""
+"""Exceptions and their diagnostics."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """What is wrong with, or odd about, an input: where it is and what to do about it."""
+    """A problem of an input: its location and a remedy."""
 
     severity: str
     """``error``, ``warning`` or ``note``."""
     file: str
-    """The file, as it was named."""
+    """The file, as it was given."""
     line: int
-    """Line, from 1; 0 where no line applies."""
+    """Line, from 1; 0 if no line applies."""
     component: str
-    """Path of the component that it concerns, or empty."""
+    """Path of the affected component, or empty."""
     message: str
     """What is wrong."""
     hint: str
-    """What to do about it, or empty."""
+    """Remedy, or empty."""
 
     def __str__(self) -> str:
         text = f"{self.severity}: {self.message}\n  --> {self.file}"
@@ -36,7 +36,7 @@ class Diagnostic:
 
 
 class Error(Exception):
-    """Something could not be done. ``diagnostics`` says what is wrong with the input, and where."""
+    """Base class of errors. ``diagnostics`` lists the problems of the input and their locations."""
 
     def __init__(self, message: str = "", diagnostics: tuple[Diagnostic, ...] = ()) -> None:
         super().__init__(message)
@@ -48,7 +48,7 @@ class Error(Exception):
 
 
 class InputError(Error, ValueError):
-    """Something in the input makes no sense."""
+    """Invalid input."""
 
 
 class ModelError(InputError):
@@ -56,7 +56,7 @@ class ModelError(InputError):
 
 
 class TableError(InputError):
-    """A table cannot be read, made or used so."""
+    """A table cannot be read, created or used in this way."""
 
 
 class FileError(Error, OSError):
@@ -64,16 +64,15 @@ class FileError(Error, OSError):
 
 
 class NotSolved(Error):
-    """The numbers did not work out."""
+    """A computation did not converge or has no solution."""
 
 
 class NotSolvedWarning(UserWarning):
-    """A result is not all that was wanted: ``result.message`` says what is missing. As an error:
-    ``warnings.simplefilter("error", soleus.NotSolvedWarning)``."""
+    """A result is incomplete: ``result.message`` says what is missing. To raise an error: ``warnings.simplefilter("error", soleus.NotSolvedWarning)``."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C stopped the work. ``partial`` is what was found by then, or ``None``."""
+    """Ctrl-C stopped the computation. ``partial`` is the result so far, or ``None``."""
 
     def __init__(self, message: str = "stopped (Ctrl-C)", partial: Any = None) -> None:
         super().__init__(message)

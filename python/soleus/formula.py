@@ -6,13 +6,13 @@
 ...     return (r - 0.8 * l) ** 2 / m.mass**2
 >>> study.goals.add(limp, weight=1e-3)
 
-A function is called once, with symbols of the model at one point of time in place of numbers. What it returns is a formula: text that can be
-written into a study file, runs in any number of threads without Python, and pickles. ``m.WORD`` and ``m.WORD("name")`` are quantities of the model:
+A function is called once, with symbols of the model at one point in time instead of numbers. Its return value is a formula: text that can be
+written into a study file, runs in any number of threads without Python, and can be pickled. ``m.WORD`` and ``m.WORD("name")`` are quantities of the model:
 ``m.time``, ``m.mass``, ``m.q("knee_angle_r")``, ``m.u(…)``, ``m.activation("soleus_r")``, ``m.position("wrist")``, ``m.contact_force("foot_r")``,
-``m.joint_force("knee_r")`` and the others that the guide of formulas lists. ``*`` in a name stands for any letters inside :func:`sum_of`,
+``m.joint_force("knee_r")`` and others listed in the guide to formulas. ``*`` in a name is a wildcard inside :func:`sum_of`,
 :func:`mean_of`, :func:`min_of` and :func:`max_of`.
 
-A value that is traced cannot decide an ``if``; :func:`where` can.
+Traced values cannot be used in an ``if``; use :func:`where`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ATOM, _POWER, _UNARY, _PRODUCT, _SUM, _COMPARE, _NOT, _AND, _OR = range(9, 0, -
 
 
 class Expr:
-    """A traced value: a number, a vector or a condition of the model at one point of time."""
+    """A traced value: a number, a vector or a condition of the model at one point in time."""
 
     __slots__ = ("_pieces", "_level")
     # NumPy leaves operators to us.
@@ -108,14 +108,14 @@ class Expr:
     def __bool__(self) -> bool:
         frame = sys._getframe(1)
         raise TypeError(
-            f"{frame.f_code.co_filename}, line {frame.f_lineno}: a traced value has no value yet, so that it cannot decide an `if`, `and` or "
+            f"{frame.f_code.co_filename}, line {frame.f_lineno}: a traced value is not a number, so it cannot be used in an `if`, `and` or "
             "`max()`; use where(condition, a, b), `&`, `|`, and the functions of soleus.formula"
         )
 
     def __float__(self) -> float:
         frame = sys._getframe(1)
         where_ = f"{frame.f_code.co_filename}, line {frame.f_lineno}"
-        raise TypeError(f"{where_}: a traced value is not a number yet; use the functions of soleus.formula in place of those of math")
+        raise TypeError(f"{where_}: a traced value is not a number; use the functions of soleus.formula instead of those of math")
 
     # Components of a vector.
 
@@ -147,7 +147,7 @@ class Expr:
 
 
 class Word(Expr):
-    """A quantity of the model: of the model itself, or of one of its parts by name."""
+    """A quantity of the model, or of one of its components by name."""
 
     __slots__ = ("_word",)
 
@@ -157,7 +157,7 @@ class Word(Expr):
 
     def __call__(self, *names: str) -> Expr:
         if not names:
-            raise TypeError(f"name what `{self._word}` is of, or leave the parentheses out")
+            raise TypeError(f"give the component of `{self._word}`, or omit the parentheses")
         return Expr([f"{self._word}[{', '.join(names)}]"], _ATOM)
 
     def __getitem__(self, name: str) -> Expr:
@@ -168,7 +168,7 @@ class Word(Expr):
 
 
 class ModelSymbols:
-    """The model at one point of time, as a traced function sees it."""
+    """The model at one point in time, as seen by a traced function."""
 
     def __getattr__(self, word: str) -> Word:
         if word.startswith("_"):
@@ -186,13 +186,13 @@ def expr(value: Operand) -> Expr:
         return value
     number = float(value)
     if number != number or number in (float("inf"), float("-inf")):
-        raise ValueError(f"{number} cannot stand in a formula")
+        raise ValueError(f"{number} cannot be used in a formula")
     text = str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
     return Expr([text], _UNARY if number < 0 else _ATOM)
 
 
 def _text(root: Expr) -> str:
-    """The formula; parts that are used several times are definitions after it."""
+    """The formula; parts that occur several times become definitions."""
     uses: dict[int, int] = {}
     order: list[Expr] = []
 
@@ -222,7 +222,7 @@ def _text(root: Expr) -> str:
 
 
 def call(name: str, *arguments: Operand) -> Expr:
-    """A function of the language of formulas by name."""
+    """A function of the formula language by name."""
     pieces: list[Any] = [f"{name}("]
     for i, a in enumerate(arguments):
         pieces += [", "] if i else []
@@ -231,7 +231,7 @@ def call(name: str, *arguments: Operand) -> Expr:
 
 
 def where(condition: Expr, a: Operand, b: Operand) -> Expr:
-    """``a`` where the condition holds, else ``b``."""
+    """``a`` if the condition holds, otherwise ``b``."""
     return call("where", condition, a, b)
 
 
@@ -241,12 +241,12 @@ def vector(x: Operand, y: Operand, z: Operand) -> Expr:
 
 
 def dot(a: Expr, b: Expr) -> Expr:
-    """The product of two vectors, a number."""
+    """The dot product of two vectors."""
     return call("dot", a, b)
 
 
 def cross(a: Expr, b: Expr) -> Expr:
-    """The product of two vectors, a vector."""
+    """The cross product of two vectors."""
     return call("cross", a, b)
 
 
@@ -256,22 +256,22 @@ def norm(v: Expr) -> Expr:
 
 
 def sum_of(e: Expr) -> Expr:
-    """The sum over all that the patterns in ``e`` fit."""
+    """The sum over all matches of the patterns in ``e``."""
     return call("sum", e)
 
 
 def mean_of(e: Expr) -> Expr:
-    """The mean over all that the patterns in ``e`` fit."""
+    """The mean over all matches of the patterns in ``e``."""
     return call("mean", e)
 
 
 def min_of(*e: Operand) -> Expr:
-    """The least of several, or of all that patterns fit."""
+    """The minimum of several values, or over all matches of patterns."""
     return call("min", *e)
 
 
 def max_of(*e: Operand) -> Expr:
-    """The largest of several, or of all that patterns fit."""
+    """The maximum of several values, or over all matches of patterns."""
     return call("max", *e)
 
 
@@ -286,12 +286,12 @@ def smooth_abs(x: Operand, w: float) -> Expr:
 
 
 def smooth_max(a: Operand, b: Operand, s: float = 1.0) -> Expr:
-    """The larger of two, its corner rounded to a width of 1/s."""
+    """The larger of two values, with a smooth transition of width 1/s."""
     return call("smooth_max", a, b, s)
 
 
 def smooth_min(a: Operand, b: Operand, s: float = 1.0) -> Expr:
-    """The smaller of two, its corner rounded to a width of 1/s."""
+    """The smaller of two values, with a smooth transition of width 1/s."""
     return call("smooth_min", a, b, s)
 
 
@@ -301,23 +301,23 @@ def smooth_step(x: Operand, s: float = 1.0) -> Expr:
 
 
 def clamp(x: Operand, low: Operand, high: Operand) -> Expr:
-    """``x`` held between two."""
+    """``x`` limited to a range."""
     return call("clamp", x, low, high)
 
 
 def linear(x: Operand, xs: Sequence[float], ys: Sequence[float]) -> Expr:
-    """A table by straight lines."""
+    """A table with linear interpolation."""
     return _interpolated("linear", x, xs, ys)
 
 
 def spline(x: Operand, xs: Sequence[float], ys: Sequence[float]) -> Expr:
-    """A table by a natural cubic spline."""
+    """A table with natural cubic spline interpolation."""
     return _interpolated("spline", x, xs, ys)
 
 
 def _interpolated(kind: str, x: Operand, xs: Sequence[float], ys: Sequence[float]) -> Expr:
     if len(xs) != len(ys):
-        raise ValueError(f"{len(xs)} places and {len(ys)} values do not make a table")
+        raise ValueError(f"a table needs as many x as y values, found {len(xs)} and {len(ys)}")
     lists = ["[" + ", ".join(str(expr(v)) for v in values) + "]" for values in (xs, ys)]
     return Expr([f"{kind}(", (expr(x), _OR), ", ", lists[0], ", ", lists[1], ")"], _ATOM)
 
@@ -369,7 +369,7 @@ def _constants(constants: Mapping[str, float]) -> str:
 
 
 class Goal:
-    """A goal of optimal control that is a formula."""
+    """An optimal control goal given by a formula."""
 
     def __init__(self, name: str, formula: Expr | str, when: str = "integral") -> None:
         self.name = name
@@ -381,7 +381,7 @@ class Goal:
 
 
 class Force:
-    """A force that is a formula: a generalized force on a coordinate, a force (N, in ground) on a point of a frame, or the tension (N) of a path."""
+    """A force given by a formula: a generalized force on a coordinate, a force (N, in ground) at a point of a frame, or the tension (N) of a path."""
 
     def __init__(
         self,
@@ -407,7 +407,7 @@ class Force:
         self.control = control
 
     def to_xml(self) -> str:
-        """The element that a model file holds."""
+        """The XML element for a model file."""
         parts = []
         if self.coordinate is not None:
             parts.append(f"<coordinate>{_escaped(self.coordinate)}</coordinate>")
@@ -435,7 +435,7 @@ class Force:
 
 
 class Controller:
-    """What controls actuators, as a formula: it is added to what other controllers ask for, and is an equation of each control in studies."""
+    """A controller given by a formula: its output is added to that of other controllers; in studies it is an equation for each control."""
 
     def __init__(
         self, name: str, formula: Expr | str, actuators: Sequence[str], constants: Mapping[str, float] | None = None
@@ -446,7 +446,7 @@ class Controller:
         self.constants = dict(constants or {})
 
     def to_xml(self) -> str:
-        """The element that a model file holds."""
+        """The XML element for a model file."""
         return (
             f'<FormulaController name="{_escaped(self.name)}"><actuator_list>{_escaped(" ".join(self.actuators))}</actuator_list>'
             f"<formula>{_escaped(self.formula)}</formula>{_constants(self.constants)}</FormulaController>"
@@ -457,7 +457,7 @@ class Controller:
 
 
 def traced(function: Callable[..., Any], *names: str) -> Expr:
-    """What a function returns when it is called with symbols."""
+    """The return value of a function called with symbols."""
     found = function(ModelSymbols(), *(Word(n) for n in names))
     if not isinstance(found, (Expr, int, float)):
         raise TypeError(f"`{function.__name__}` returned a {type(found).__name__}, not a traced value")
@@ -465,7 +465,7 @@ def traced(function: Callable[..., Any], *names: str) -> Expr:
 
 
 def _all_traced(function: Callable[..., Any], rates: int, *names: str) -> list[Expr]:
-    """A force, and the rates of its states if it has some."""
+    """The force, and the rates of its states if it has any."""
     if rates == 0:
         return [traced(function, *names)]
     found = function(ModelSymbols(), *(Word(n) for n in names))
@@ -477,8 +477,8 @@ def _all_traced(function: Callable[..., Any], rates: int, *names: str) -> list[E
 def controller(
     actuators: Sequence[str] | str, *, constants: Mapping[str, float] | None = None, name: str | None = None
 ) -> Callable[[Callable[..., Any]], Controller]:
-    """Makes a controller of a function of the model's symbols and of constants by name: ``m.length``, ``m.lengthening_speed`` and ``m.activation`` are those of
-    the actuator itself. ``model.add`` puts it into a model."""
+    """Converts a function of model symbols and named constants to a controller: ``m.length``, ``m.lengthening_speed`` and ``m.activation`` are those of
+    the actuator. ``model.add`` adds it to a model."""
 
     def made(function: Callable[..., Any]) -> Controller:
         import inspect
@@ -495,8 +495,8 @@ def controller(
 
 
 def goal(function: Callable[..., Any] | None = None, *, when: str = "integral", name: str | None = None) -> Any:
-    """Makes a goal of a function of the model's symbols. What counts is the integral of the value, or its ``when="initial"`` or ``"final"`` one;
-    :func:`initial`, :func:`final`, :func:`integral` and :func:`average` say it in the formula itself."""
+    """Converts a function of model symbols to a goal. The goal is the integral of the value, or with ``when="initial"`` or ``"final"`` its value at one
+    end; :func:`initial`, :func:`final`, :func:`integral` and :func:`average` can be used in the formula instead."""
     if function is None:
         return lambda f: goal(f, when=when, name=name)
     return Goal(name or function.__name__, traced(function), when)
@@ -514,12 +514,12 @@ def force(
     states: Mapping[str, float] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[..., Any]], Force]:
-    """Makes a force of a function of the model's symbols and of constants by name. ``parameters`` are constants that the solver finds, with
-    their bounds; the others have the values that ``constants`` gives. A force acts on a ``coordinate``, on a ``point`` of a ``frame``, or pulls along a
-    ``path`` of points, ``[("/bodyset/thigh", (0, -0.2, 0)), …]``, of which it sees ``m.length`` and ``m.lengthening_speed``.
+    """Converts a function of model symbols and named constants to a force. ``parameters`` are constants to optimise, with their bounds; the others have
+    the values in ``constants``. A force acts on a ``coordinate``, on a ``point`` of a ``frame``, or along a ``path`` of points, ``[("/bodyset/thigh",
+    (0, -0.2, 0)), …]``, and can then use ``m.length`` and ``m.lengthening_speed``.
 
-    ``states`` are states of its own with the values that they begin with; the function then returns the force and their rates, and sees them by
-    name: ``m["activation"]``."""
+    ``states`` are additional states with their initial values; the function then returns the force and their rates, and can use them by name:
+    ``m["activation"]``."""
 
     def made(function: Callable[..., Any]) -> Force:
         numbers = {**{k: 0.5 * (a + b) for k, (a, b) in (parameters or {}).items()}, **(constants or {})}

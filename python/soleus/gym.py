@@ -1,10 +1,10 @@
-"""Gymnasium vector environments on batches: many copies of a model that muscles or motors drive (``pip install soleus[gym]``).
+"""Gymnasium vector environments on batches: many copies of a model driven by muscles or motors (``pip install soleus[gym]``).
 
 >>> envs = soleus.gym.make_vec("Walk2D-v0", num_envs=256)
 >>> observation, info = envs.reset(seed=1)
 >>> observation, reward, terminated, truncated, info = envs.step(envs.action_space.sample())
 
-An environment of your own is a class with ``reward`` and ``is_over`` in a few lines; see :class:`MuscleEnv`.
+A custom environment is a class with ``reward`` and ``is_over``, a few lines; see :class:`MuscleEnv`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Array = NDArray[np.float64]
 class MuscleEnv(VectorEnv[Any, Any, Any]):
     """Copies of a model in one batch. Actions are controls, from 0 to 1 for muscles and −1 to 1 for motors.
 
-    ``backend="lanes"`` steps ten and more times as fast where the model has no wrapping.
+    ``backend="lanes"`` is ten or more times as fast for models without wrapping.
 
-    Override :meth:`observe`, :meth:`reward`, :meth:`is_over` and :meth:`begin`; each works on all copies at once. An episode that is over
-    begins anew with the next step, as Gymnasium's vector environments do by default."""
+    Override :meth:`observe`, :meth:`reward`, :meth:`is_over` and :meth:`begin`; each works on all copies at once. A finished episode restarts with
+    the next step, as in Gymnasium's vector environments by default."""
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
@@ -63,24 +63,24 @@ class MuscleEnv(VectorEnv[Any, Any, Any]):
     # What an environment of your own says.
 
     def begin(self, which: NDArray[np.bool_], rng: np.random.Generator) -> None:
-        """Puts the copies named into the state that an episode begins in; they are in the default state already."""
+        """Sets the initial state of an episode for the given copies; they are already in the default state."""
 
     def observe(self) -> Array:
-        """What a policy sees: coordinates, speeds, states of muscles."""
+        """The observation: coordinates, speeds, muscle states."""
         return np.hstack([self.batch.q, self.batch.u, self.batch.z])
 
     def reward(self, action: Array) -> Array:
-        """What a step is worth."""
+        """The reward of a step."""
         return np.zeros(self.num_envs)
 
     def is_over(self) -> NDArray[np.bool_]:
-        """Copies whose episode has ended badly."""
+        """Copies whose episode has failed."""
         return np.zeros(self.num_envs, dtype=np.bool_)
 
     # What Gymnasium asks for.
 
     def reset(self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
-        """All episodes begin."""
+        """Starts all episodes."""
         if seed is not None or not hasattr(self, "_rng"):
             self._rng = np.random.default_rng(seed if not isinstance(seed, list) else [s or 0 for s in seed])
         self._begin(np.ones(self.num_envs, dtype=np.bool_))
@@ -93,7 +93,7 @@ class MuscleEnv(VectorEnv[Any, Any, Any]):
         self._over[which] = False
 
     def step(self, actions: Any) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """One step of all copies; those whose episode was over begin another."""
+        """Steps all copies; those whose episode was over start a new one."""
         fresh = self._over.copy()
         action = np.clip(np.asarray(actions, dtype=np.float64), self._low, 1.0)
         if fresh.any():
@@ -117,8 +117,8 @@ class MuscleEnv(VectorEnv[Any, Any, Any]):
 
 
 class Walk2D(MuscleEnv):
-    """A planar walker: trunk and two legs, 9 coordinates, 16 muscles, contact with the ground. It should move forward at ``speed`` m/s without
-    falling, and spare its muscles."""
+    """A planar walker: trunk and two legs, 9 coordinates, 16 muscles, ground contact. It should move forward at ``speed`` m/s without falling, with
+    little muscle effort."""
 
     def __init__(self, num_envs: int = 1, *, model: Model | None = None, speed: float = 1.2, **more: Any) -> None:
         self.speed = speed
@@ -149,7 +149,7 @@ class Walk2D(MuscleEnv):
 
 
 class Reach(MuscleEnv):
-    """An arm that two motors drive in a vertical plane. Its wrist should come to a place and stay there."""
+    """An arm driven by two motors in a vertical plane. Its wrist should reach a target and stay there."""
 
     def __init__(self, num_envs: int = 1, *, model: Model | None = None, **more: Any) -> None:
         self.goal = np.zeros((num_envs, 2))
@@ -181,14 +181,14 @@ _ENVIRONMENTS: dict[str, type[MuscleEnv]] = {"Walk2D-v0": Walk2D, "Reach-v0": Re
 def make_vec(name: str, num_envs: int = 1, **more: Any) -> MuscleEnv:
     """An environment by name: ``Walk2D-v0`` or ``Reach-v0``."""
     if name not in _ENVIRONMENTS:
-        raise KeyError(f"no environment is called `{name}`; there are: {', '.join(_ENVIRONMENTS)}")
+        raise KeyError(f"no environment is called `{name}`; available: {', '.join(_ENVIRONMENTS)}")
     made: Any = _ENVIRONMENTS[name]
     envs: MuscleEnv = made(num_envs, **more)
     return envs
 
 
 def register() -> None:
-    """Makes ``gymnasium.make_vec("soleus/Walk2D-v0", num_envs=…)`` work."""
+    """Registers the environments for ``gymnasium.make_vec("soleus/Walk2D-v0", num_envs=…)``."""
     made: Any
     for name, made in _ENVIRONMENTS.items():
         if f"soleus/{name}" not in gymnasium.registry:

@@ -1,6 +1,6 @@
-"""Movements that nobody measured: the gait of least effort at a speed, of any model with two legs and contact.
+"""Predicted movements: the minimum-effort gait at a given speed, for any model with two legs and contact.
 
->>> study = sl.predict.walk(model, speed=1.33)        # a study to look at, change and solve
+>>> study = sl.predict.walk(model, speed=1.33)        # a study to inspect, change and solve
 >>> study.goals.add(limp, weight=1e-3)
 >>> study.save("walk.toml")
 >>> solution = study.solve()
@@ -21,7 +21,7 @@ from ._table import PathLike, Table
 
 
 class Gait(Result):
-    """A gait that was found."""
+    """A predicted gait."""
 
     def __init__(self, values: Mapping[str, Any], told: Mapping[str, Any]) -> None:
         super().__init__(values, told)
@@ -54,12 +54,12 @@ class Gait(Result):
 
     @property
     def goals(self) -> dict[str, float]:
-        """What each goal costs, weights included."""
+        """Cost of each goal, including weights."""
         return self.phases[0].goals
 
     @property
     def certificate(self) -> Certificate:
-        """How well the equations and the conditions of an optimum hold."""
+        """Errors of the equations and of the optimality conditions."""
         return Certificate(**self._values["certificate"])
 
     @property
@@ -69,27 +69,27 @@ class Gait(Result):
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Numbers of the model that were found."""
+        """Optimised model parameters."""
         return {p["name"]: p["value"] for p in self._values["parameters_found"]}
 
     @property
     def objective_without_device(self) -> float | None:
-        """The objective of the gait without the device, where there is one."""
+        """The objective of the gait without the device, if there is a device."""
         found = self._values.get("without")
         return None if found is None else float(found["objective"])
 
     @property
     def ways(self) -> list[tuple[str, float | None]]:
-        """The ways that were tried, and the objective of each that was solved."""
+        """The methods that were tried, and the objective of each that was solved."""
         return [(w["way"], w["objective"]) for w in self._values["ways"]]
 
     @property
     def model(self) -> Model:
-        """The model with everything that was added to it."""
+        """The model with all additions."""
         return self.study.model
 
     def view(self) -> Page:
-        """The gait as a page: figure, joints over the cycle beside measured ones, forces of the ground."""
+        """A page of the gait: figure, joint angles over the cycle compared with measured ones, ground forces."""
         if self._values.get("html") is None:
             raise ValueError(f"no gait was found: {self.message}")
         return Page(self._values["html"])
@@ -159,11 +159,12 @@ def walk(
     starts: int | None = None,
     intervals: int | None = None,
 ) -> Study:
-    """The study of a gait at a speed (m/s): half a cycle that its mirror image follows, or a whole one with ``symmetric=False``. Its goals can be changed,
-    others added; ``solve()`` solves it, ``save()`` writes it.
+    """The study of a gait at a speed (m/s): half a symmetric cycle, or a whole one with ``symmetric=False``. Its goals can be changed and others added;
+    ``solve()`` solves it, ``save()`` writes it.
 
-    ``effort`` names terms and their weights (``{"excitations": 20, "trunk": 0.1}``); ``free`` numbers of the model to find with their bounds
-    (``{"/forceset/exo.stiffness": (0, 500)}``); ``device`` is a file of parts to add, as for ``soleus add``; ``add_feet`` adds contact to a model without."""
+    ``effort`` gives terms and their weights (``{"excitations": 20, "trunk": 0.1}``); ``free`` gives model parameters to optimise with their bounds
+    (``{"/forceset/exo.stiffness": (0, 500)}``); ``device`` is a file of parts to add, as for ``soleus add``; ``add_feet`` adds contact to a model
+    without contact."""
     request = _request(
         model,
         speed,
@@ -195,8 +196,8 @@ def gait(
     intervals: int | None = None,
     threads: int | None = None,
 ) -> Gait:
-    """Finds the gait of least effort at a speed (m/s), as ``soleus predict`` does: from straight lines, and where that fails or another speed than the
-    easiest is asked for by continuation from there. Keywords as for :func:`walk`."""
+    """Finds the minimum-effort gait at a speed (m/s), as ``soleus predict`` does: from straight lines and, if that fails or at speeds other
+    than 1.3 m/s, by continuation from 1.3 m/s. Keywords as for :func:`walk`."""
     request = _request(
         model,
         speed,

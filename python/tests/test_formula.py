@@ -63,7 +63,7 @@ def test_analytic_an_if_names_its_line_and_where() -> None:
         import math
 
         math.sin(f.ModelSymbols().time)
-    with pytest.raises(ValueError, match="cannot stand"):
+    with pytest.raises(ValueError, match="cannot be used"):
         f.ModelSymbols().time + float("nan")
     with pytest.raises(TypeError, match="`k`"):
         sl.force(coordinate="knee")(lambda m, k: k)

@@ -34,7 +34,7 @@ pub struct Agreement {
 pub enum Mismatch {
     /// Other numbers.
     #[error(
-        "`{output}` is {found:.17e} and should be {wanted:.17e} (state {state} of the comparison with the engine, error {error:.1e})"
+        "`{output}` is {found:.17e}, but the engine gives {wanted:.17e} (state {state} of the comparison, error {error:.1e})"
     )]
     Differs {
         /// The output that is furthest off.
@@ -50,7 +50,7 @@ pub enum Mismatch {
     },
     /// Too few states in which the engine itself keeps its digits.
     #[error(
-        "only {compared} of {states} random states can be compared: the engine itself loses its digits in the others"
+        "only {compared} of {states} random states can be compared: in the others the engine itself is inaccurate"
     )]
     TooFew {
         /// States that could be compared.

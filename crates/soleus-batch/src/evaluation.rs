@@ -11,7 +11,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// A kernel decides by values in a way that cannot be recorded.
-    #[error("{component} decides by the values of a state ({place}){hint}")]
+    #[error("{component} branches on the values of a state ({place}){hint}")]
     Look {
         /// The component, or what it is part of.
         component: String,
@@ -26,7 +26,7 @@ pub enum Refusal {
     #[error("{0}")]
     Motion(String),
     /// A parameter cannot differ from copy to copy.
-    #[error("{parameter} cannot differ from copy to copy: {why}")]
+    #[error("{parameter} cannot differ between copies: {why}")]
     Parameter {
         /// Its name.
         parameter: String,
@@ -194,7 +194,7 @@ pub(crate) fn refusal(model: &Model, system: &System, recording: &Recording) -> 
         place: look.to_string(),
         more: recording.looks.len() - 1,
         hint: match look.part {
-            Some((Part::Path | Part::Load, _)) => "; fitted paths have no such decisions (--fit-paths)",
+            Some((Part::Path | Part::Load, _)) => "; fitted paths have no such branches (--fit-paths)",
             _ => "",
         },
     })

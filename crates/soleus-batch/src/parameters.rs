@@ -106,7 +106,7 @@ impl Evaluation {
         let [Some(b), Some(c)] = pairs else {
             return Err(Refusal::Parameter {
                 parameter: "one of the parameters".into(),
-                why: "it changes which operations the model needs".into(),
+                why: "it changes the operations of the model".into(),
             });
         };
         // What each use of a constant follows.
@@ -138,7 +138,7 @@ impl Evaluation {
             alone[j] = factors[1][j];
             let other = constants(&a.graph, &record(&alone)?.graph).ok_or_else(|| Refusal::Parameter {
                 parameter: parameters[j].name.clone(),
-                why: "it changes which operations the model needs".into(),
+                why: "it changes the operations of the model".into(),
             })?;
             for use_of in &sums {
                 let [first, second] = other[use_of];
@@ -160,7 +160,7 @@ impl Evaluation {
                 let names = list.iter().map(|&(j, _)| parameters[j].name.as_str()).collect::<Vec<_>>();
                 return Err(Refusal::Parameter {
                     parameter: names.join(", "),
-                    why: "a number of the recording follows it neither as a factor nor as a sum".into(),
+                    why: "a recorded number depends on it neither as a factor nor as a sum".into(),
                 });
             }
             follows.insert(use_of, Follows::Sum(list));

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 enum Cycle {
     /// Unknown, or not gait
     None,
-    /// Half a cycle: lateral bending and rotation of the back end mirrored
+    /// Half a cycle: lateral bending and rotation of the back are mirrored at the end
     Half,
     /// A whole cycle: the back returns to its initial posture
     Whole,
@@ -43,7 +43,7 @@ pub struct Arguments {
     /// Angles to solve for [default: those of the pelvis joint that supports the most mass]
     #[arg(long, value_name = "COORDINATES", num_args = 1..)]
     back: Vec<String>,
-    /// Weights of translations (mm), angles of the back (deg), and repetition (deg)
+    /// Weights of translations (mm), angles of the back (deg), and periodicity (deg)
     #[arg(long, num_args = 3, value_names = ["WX", "WB", "WS"], default_values_t = ResidualElimination::default().weights)]
     weights: Vec<f64>,
     /// Part of the gait cycle covered by the time range

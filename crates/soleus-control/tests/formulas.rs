@@ -516,7 +516,7 @@ fn analytic_errors() {
         (
             "activation".into(),
             "`activation` is unknown".into(),
-            format!("specify of what: `activation[{m}]`"),
+            format!("specify the component: `activation[{m}]`"),
         ),
         (
             m.clone(),

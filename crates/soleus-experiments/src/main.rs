@@ -25,7 +25,7 @@ use clap::{Parser, Subcommand};
 use soleus::{Error, ErrorKind};
 use std::process::ExitCode;
 
-/// Repeats a published experiment and prints our numbers beside the published ones.
+/// Repeats a published experiment and prints our numbers next to the published ones.
 #[derive(Parser)]
 #[command(name = "soleus experiment", version, arg_required_else_help = true)]
 struct Cli {
@@ -55,14 +55,14 @@ enum Experiment {
         after_help = "Example:\n  soleus experiment falisse --data PredSim\n\nIts data are the files of github.com/KULeuvenNeuromechanics/PredSim."
     )]
     Falisse(falisse::Arguments),
-    /// Gaits from inertial sensors alone, with the records of Dorschky et al. (2019): angles and ground forces beside measured
+    /// Gaits from inertial sensors alone, with the recordings of Dorschky et al. (2019): angles and ground forces compared with measured
     /// ones, with all sensors and with few
     #[command(
         after_help = "Example:\n  soleus experiment imu --data ../shared/data --out imu\n\nIts data lie in gait2d/biomac of that folder."
     )]
     Imu(imu::Arguments),
     /// The muscle models of Millard, Uchida, Seth and Delp (2013): elastic and rigid tendons, with and without damping,
-    /// their speed and their forces beside measured ones
+    /// their speed, and their forces compared with measured ones
     #[command(
         after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard\n\nIts data lie in muscle and walking of that folder."
     )]
@@ -73,7 +73,7 @@ enum Experiment {
         after_help = "Example:\n  soleus experiment moco --data ../shared/data --out moco\n\nIts data lie in moco and walking of that folder."
     )]
     Moco(moco::Arguments),
-    /// The posture platform of Seth, Sherman, Reinbolt and Delp (2011): how crouching helps a body without muscles to stand when
+    /// The posture platform of Seth, Sherman, Reinbolt and Delp (2011): effect of crouching on the stability of a body without muscles when
     /// the ground moves
     #[command(
         after_help = "Example:\n  soleus experiment posture --data ../shared/data --out posture\n\nIts data lie in walking of that folder."
@@ -86,7 +86,7 @@ enum Experiment {
     )]
     Seth(seth::Arguments),
     /// State estimation on a ski landing, after van den Bogert, Blana and Heinrich (2011): forces and muscles from noisy and
-    /// missing readings, and what a perturbed landing does to the knees
+    /// missing measurements, and knee loads of a perturbed landing
     #[command(after_help = "Example:\n  soleus experiment ski --out ski")]
     Ski(ski::Arguments),
     /// The walks of Thelen and Anderson (2006): residual elimination and computed muscle control over half a gait cycle, in the layout of
@@ -95,7 +95,7 @@ enum Experiment {
         after_help = "Example:\n  soleus experiment thelen --data ../shared/data --out thelen\n\nIts data lie in walking of that folder."
     )]
     Thelen(thelen::Arguments),
-    /// The walks of van den Bogert, Blana and Heinrich (2011): able and with a prosthesis, stored and published costs
+    /// The walks of van den Bogert, Blana and Heinrich (2011): able-bodied and with a prosthesis, stored and published costs
     #[command(after_help = "Example:\n  soleus experiment walk --out walks")]
     Walk(walk::Arguments),
 }

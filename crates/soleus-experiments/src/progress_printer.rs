@@ -63,8 +63,8 @@ impl ProgressPrinter {
         if changed || due {
             self.last = Some(Instant::now());
             let help = match price {
-                0.0 => "on its own legs".to_string(),
-                p => format!("helped at price {p}"),
+                0.0 => "no residual forces".to_string(),
+                p => format!("penalty {p}"),
             };
             let end = if self.watched { "\r" } else { "\n" };
             eprint!(

@@ -11,7 +11,7 @@ unsafe extern "C" {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CudaError {
     /// A library is not on this machine.
-    #[error("{library} is not on this machine{hint}")]
+    #[error("{library} was not found{hint}")]
     NoLibrary {
         /// Its file.
         library: String,
@@ -19,7 +19,7 @@ pub enum CudaError {
         hint: &'static str,
     },
     /// A call failed.
-    #[error("{call} of CUDA failed with code {code}")]
+    #[error("the CUDA call {call} failed with code {code}")]
     Call {
         /// The function.
         call: &'static str,
@@ -189,7 +189,7 @@ pub struct Kernel(*mut c_void);
 impl Device {
     /// The first device of this machine.
     pub fn first() -> Result<Device, CudaError> {
-        let driver = Library::open("libcuda.so.1", ": it comes with the driver of an NVIDIA device")?;
+        let driver = Library::open("libcuda.so.1", ": it is part of the NVIDIA driver")?;
         call!(driver, cuInit(0 => c_uint))?;
         let (mut device, mut context): (c_int, *mut c_void) = (0, std::ptr::null_mut());
         call!(driver, cuDeviceGet(&mut device => *mut c_int, 0 => c_int))?;

@@ -18,7 +18,7 @@ pub fn method_of(name: &str) -> PyResult<BatchMethod> {
         "semi-explicit-euler" => Ok(BatchMethod::SemiExplicitEuler),
         "rkm" => Ok(BatchMethod::Rkm),
         other => {
-            let message = format!("there is no method `{other}`: rosenbrock, semi-explicit-euler or rkm");
+            let message = format!("unknown method `{other}`; choose rosenbrock, semi-explicit-euler or rkm");
             Err(PyValueError::new_err(message))
         }
     }

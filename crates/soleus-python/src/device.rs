@@ -109,7 +109,7 @@ impl PyDeviceArray {
     ) -> PyResult<Py<PyAny>> {
         let _ = (stream, max_version);
         if dl_device.is_some_and(|d| d != (self.device, 0)) || copy == Some(true) {
-            return Err(PyBufferError::new_err("the array is shared where it is, and not copied"));
+            return Err(PyBufferError::new_err("the array can be shared but not copied"));
         }
         if let Some(batch) = &self.batch {
             batch.get().wait(py)?;
@@ -193,8 +193,9 @@ impl PyDeviceBatch {
         folder: &Path,
     ) -> PyResult<Self> {
         let Some(step) = lanes::step_of(method_of(method)?) else {
-            let message =
-                format!("the back end `cuda` has no method `{method}`: rosenbrock or semi-explicit-euler");
+            let message = format!(
+                "the back end `cuda` has no method `{method}`; choose rosenbrock or semi-explicit-euler"
+            );
             return Err(PyValueError::new_err(message));
         };
         let files = Disk::new();
@@ -225,7 +226,7 @@ impl PyDeviceBatch {
             "time" => layout.time..layout.time + 1,
             other => {
                 return Err(PyValueError::new_err(format!(
-                    "there is no array `{other}`: q, u, z, e or time"
+                    "unknown array `{other}`; choose q, u, z, e or time"
                 )));
             }
         };

@@ -40,8 +40,9 @@ impl PyLanesBatch {
         threads: usize,
     ) -> PyResult<Self> {
         let Some(step) = lanes::step_of(method_of(method)?) else {
-            let message =
-                format!("the back end `lanes` has no method `{method}`: rosenbrock or semi-explicit-euler");
+            let message = format!(
+                "the back end `lanes` has no method `{method}`; choose rosenbrock or semi-explicit-euler"
+            );
             return Err(PyValueError::new_err(message));
         };
         let options = lanes::BatchOptions { single, step, threads };

@@ -69,7 +69,7 @@ fn element(name: &str) -> PyResult<Element> {
         "SpatialVec" => Element::SpatialVec,
         other => match other.strip_prefix("Vec").and_then(|n| n.parse().ok()) {
             Some(n) => Element::Vec(n),
-            None => return Err(PyValueError::new_err(format!("a label cannot stand for `{other}`"))),
+            None => return Err(PyValueError::new_err(format!("unknown element type `{other}`"))),
         },
     })
 }

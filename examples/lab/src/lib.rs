@@ -1,7 +1,7 @@
-//! Forces, a muscle and a goal of a laboratory: each a function of few numbers, generic over [`Real`], and a [`registry`] that gives them names.
+//! Forces, a muscle and a goal of a lab: each is a function of a few numbers, generic over [`Real`]; a [`registry`] gives them names.
 //!
-//! A program hands the registry to its context, `Context::new(&files).with_registry(&registry)`, and model files may hold `<StiffeningSpring>`,
-//! `<Wind>` and `<PlainMuscle>`; formulas of studies may say `knee_jerk`. All tools work with them as with those that are built in, and the same registry makes a
+//! A program passes the registry to its context, `Context::new(&files).with_registry(&registry)`; model files can then contain `<StiffeningSpring>`,
+//! `<Wind>` and `<PlainMuscle>`, and formulas of studies can use `knee_jerk`. All tools support them like built-in classes, and the same registry makes a
 //! wheel for Python (`examples/lab-wheel`).
 
 use soleus::Error;
@@ -15,7 +15,7 @@ impl Law for StiffeningSpring {
     fn describe(&self) -> Description {
         Description {
             sees: vec!["q", "u"],
-            // Without a value: an element must have it.
+            // Without a default: the element must have it.
             properties: vec![
                 ("stiffness", None),
                 ("rest", Some(0.0)),
@@ -33,13 +33,13 @@ impl Law for StiffeningSpring {
     }
 }
 
-/// Wind on a point: F = c |w| w with w the wind as the point feels it, along x.
+/// Wind on a point: F = c |w| w with w the wind relative to the point, along x.
 pub struct Wind;
 
 impl Law for Wind {
     fn describe(&self) -> Description {
         Description {
-            // The velocity of the frame that the element names.
+            // The velocity of the frame given in the element.
             sees: vec!["velocity[{frame}]"],
             properties: vec![("speed", None), ("drag", Some(0.5))],
             ..Description::new("Wind", Acts::OnPoint)
@@ -81,7 +81,7 @@ impl Law for PlainMuscle {
         let (l, v) = ((x[0] - slack) / l0, x[1] / (v0 * l0));
         let active = (-((l - 1.0) / 0.45).sq()).exp(); // (1)
         let t = (v * 3.0).tanh();
-        // A decision by a value is one that all numbers follow.
+        // A select instead of a branch on a value.
         let speed = v.where_below(T::zero(), || t + 1.0, || t * 0.5 + 1.0);
         let passive = (((l - 1.3) * 20.0).exp() + 1.0).ln() / 20.0; // (2)
         out[0] = f0 * (z[0] * active * speed + passive);
@@ -89,7 +89,7 @@ impl Law for PlainMuscle {
     }
 }
 
-/// How little a knee is spared: the square of its acceleration over its speed limit, smooth.
+/// Load on a knee: the square of its acceleration over its speed limit, smooth.
 pub struct KneeJerk;
 
 impl Goal for KneeJerk {

@@ -260,7 +260,7 @@ pub const WORDS_OF: &[(&str, &str, &str, &str)] = &[
     ("x_axis", "frame", "", "in ground, a vector; y_axis and z_axis too"),
     ("y_axis", "frame", "", ""),
     ("z_axis", "frame", "", ""),
-    ("contact_force", "contact, body", "N", "on the body that moves, in ground, a vector; of a body the sum"),
+    ("contact_force", "contact, body", "N", "on the moving body, in ground, a vector; for a body the sum"),
     ("joint_force", "joint", "N", "on the child, in ground, a vector"),
     ("joint_moment", "joint", "N m", "on the child at the joint, in ground, a vector"),
     ("joint_force_on_parent", "joint", "N", "on the parent"),
@@ -485,7 +485,7 @@ impl<'a> Names<'a> {
                     }
                     _ if self.things(name).is_some() || self.tables.iter().any(|t| t.name == name) => {
                         let near = self.items(name).first().map(|i| i.name.clone()).unwrap_or_default();
-                        Err(hint(&format!("specify of what: `{name}[{near}]`")))
+                        Err(hint(&format!("specify the component: `{name}[{near}]`")))
                     }
                     _ => {
                         // The thing itself may be meant, without saying what of it.

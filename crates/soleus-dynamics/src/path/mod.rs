@@ -79,7 +79,7 @@ pub enum PathError {
     },
     /// An obstacle is not a surface that a path can lie on.
     #[error(
-        "a path cannot lie on `{name}`, a {class}: spheres, cylinders, ellipsoids and tori with sizes above zero (of a torus the tube smaller than the circle) can be obstacles"
+        "a path cannot lie on `{name}`, a {class}: obstacles must be spheres, cylinders, ellipsoids or tori of positive size (the tube of a torus smaller than its circle)"
     )]
     BadObstacle {
         /// The contact geometry.

@@ -21,7 +21,7 @@ pub struct Arguments {
     /// Folder that holds das3/derived with the model and its stored states
     #[arg(long, default_value = "../shared/data", value_name = "DIR")]
     data: PathBuf,
-    /// Leave out the 4 s protocol of the paper, which takes most of the time
+    /// Skip the 4 s protocol of the paper, which takes most of the time
     #[arg(long)]
     short: bool,
 }
@@ -41,7 +41,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let das3 = read(&a.data.join("das3/derived"))?;
     let mut report = Report::default();
     println!(
-        "DAS3 release 2: {} states, {} muscles. Ours | published or wanted",
+        "DAS3 release 2: {} states, {} muscles. Ours | published or target",
         states(&das3),
         muscles(&das3)
     );

@@ -206,13 +206,13 @@ pub fn paper(d: &Das3, report: &mut Report) {
     report.note(
         "the same with u at the start, in the middle of steps",
         &list(&parts, 3),
-        "not said in the paper",
+        "not given in the paper",
     );
     let parts = [1.0, 0.0, 0.5].map(|part| error(d, PAPER_WHOLE, 3e-3, &exact, part).1);
     report.note(
         "the same with all steps equal, through the switch, u at the end, at the start, in the middle of steps",
         &list(&parts, 3),
-        "as the paper's, whose steps are fixed",
+        "as in the paper, whose steps are fixed",
     );
     if let Ok(exact) = reference(d, PAPER, GRID, 1e-8, Equations::Released) {
         let parts = [1.0, 0.0, 0.5].map(|p| error_of(d, PAPER, 3e-3, &exact, p, Equations::Released).1);
@@ -225,7 +225,7 @@ pub fn paper(d: &Das3, report: &mut Report) {
         report.note(
             "the same with excitations off within 0.2 s",
             &format!("{of:.3}"),
-            "not said in the paper",
+            "not given in the paper",
         );
     }
     // Where the error comes from: up to the end of the ramp, while excitations are on, and after.
@@ -237,7 +237,7 @@ pub fn paper(d: &Das3, report: &mut Report) {
         if let Ok(exact) = reference(d, what, GRID, 1e-8, Equations::Complete) {
             let of = error(d, what, 3e-3, &exact, 1.0).1;
             let what = format!("the same with excitations to {maximum}");
-            report.note(&what, &format!("{of:.3}"), "not said in the paper");
+            report.note(&what, &format!("{of:.3}"), "not given in the paper");
         }
     }
     let slope = slope(&ms[..4], &errors[..4]);

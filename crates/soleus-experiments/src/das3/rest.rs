@@ -174,7 +174,7 @@ pub fn check(d: &Das3, report: &mut Report) {
         report.row(name, &format!("{l:.3}, {f:.3} N"), &format!("{length:.3}, {tension:.3} N"), pass);
     }
 
-    report.heading("Linear motion about it");
+    report.heading("Linearised motion about it");
     let Some(mut e) = eigenvalues(d, &state) else {
         report.row("eigenvalues", "none found", "", false);
         return;

@@ -27,19 +27,19 @@ pub struct Arguments {
     /// Folder of PredSim, with Subjects and Tests in it
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Solve the problem from this start
+    /// Solve the problem from this initial guess
     #[arg(long, value_enum)]
     solve: Option<solve::Start>,
-    /// Intervals of the solve
+    /// Number of mesh intervals
     #[arg(long, default_value_t = INTERVALS)]
     intervals: usize,
     /// Speed, m/s
     #[arg(long, default_value_t = 1.33)]
     speed: f64,
-    /// Programs of the solve, one after the other: intervals, price of help (0: none), first barrier, tolerance, iterations
+    /// Successive stages: intervals, penalty on residual forces (0: no such forces), initial barrier, tolerance, iterations
     #[arg(long, value_name = "N,P,B,T,I")]
     stage: Vec<solve::Stage>,
-    /// Disturb the start at random
+    /// Perturb the initial guess randomly
     #[arg(long)]
     seed: Option<u64>,
     /// Threads

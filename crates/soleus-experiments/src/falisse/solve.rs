@@ -45,7 +45,7 @@ impl std::str::FromStr for Stage {
     fn from_str(text: &str) -> Result<Stage, String> {
         let words: Vec<f64> = text.split(',').filter_map(|w| w.trim().parse().ok()).collect();
         let [intervals, price, barrier, tolerance, iterations] = words[..] else {
-            return Err("five numbers: intervals, price, barrier, tolerance, iterations".into());
+            return Err("five numbers: intervals, penalty, barrier, tolerance, iterations".into());
         };
         let price = (price > 0.0).then_some(price);
         let (intervals, iterations) = (intervals as usize, iterations as usize);

@@ -20,10 +20,10 @@ use soleus::prediction::{Walk, strip};
 pub struct Arguments {
     #[command(flatten)]
     places: Places,
-    /// W of eq. 21: what effort counts beside the readings
+    /// W of eq. 21: weight of effort relative to the measurements
     #[arg(long, default_value_t = EFFORT, value_name = "W")]
     effort: f64,
-    /// All sensors alone: no estimates from fewer, none with other W
+    /// Only the estimate with all sensors and the given W
     #[arg(long)]
     short: bool,
 }
@@ -44,7 +44,7 @@ const OTHER_EFFORTS: [f64; 3] = [1.0, 10.0, 30.0];
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
-    println!("Gaits of one person from inertial sensors alone. Ours | published or wanted");
+    println!("Gaits of one person from inertial sensors alone. Ours | published or target");
     let mut sheet = Sheet::new(&["gait", "sensors", "signal", "correlation", "rms", "rms without offset"]);
     for (name, file) in [("walking", "P01_normwalking.mat"), ("running", "P01_normrunning.mat")] {
         let recording = Recording::read(&a.places.data.join("gait2d/biomac").join(file))?;
@@ -65,7 +65,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
             compare((name, &title), &gait, all, &mut guess, (&mut report, &mut sheet, &folder), a)?;
         }
     }
-    folder.table("imu", "Estimates from inertial sensors beside measured courses", &sheet)?;
+    folder.table("imu", "Estimates from inertial sensors and measured curves", &sheet)?;
     report.close();
     Ok(())
 }

@@ -69,7 +69,7 @@ fn differences(data: &[(f64, f64)], curve: &BezierCurve) -> (f64, f64) {
 /// Compares every file.
 pub fn run(folder_of_data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Error> {
     report.heading(
-        "Default curves beside measurements (Fig. 3): RMS difference, scatter of the data themselves (f0)",
+        "Default curves and measurements (Fig. 3): RMS difference, scatter of the data themselves (f0)",
     );
     let p = Millard2012Equilibrium::default();
     let mut cache = CurveCache::default();
@@ -115,5 +115,5 @@ pub fn run(folder_of_data: &Path, report: &mut Report, folder: &Folder) -> Resul
         let axis = if kind == Kind::Velocity { "fiber velocity (vmax)" } else { "fiber length (l0)" };
         folder.picture(&format!("curve_{name}"), [&name.replace('_', " "), axis, "force (f0)"], &lines)?;
     }
-    folder.table("curves", "Default curves beside digitized measurements", &sheet)
+    folder.table("curves", "Default curves and digitized measurements", &sheet)
 }

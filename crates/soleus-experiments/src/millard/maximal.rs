@@ -94,7 +94,7 @@ pub fn fit_passive(start: &Specimen, record: &Record) -> Specimen {
 /// Fits on the longest stretch at the middle speed, predicts all other trials.
 pub fn run(records: &[Record], f0: f64, report: &mut Report, folder: &Folder) -> Result<(), Error> {
     report.heading(
-        "Maximal activation: cat soleus of Herzog and Leonard (2002) in the place of the rat soleus of the paper \
+        "Maximal activation: cat soleus of Herzog and Leonard (2002) instead of the rat soleus of the paper \
          (substitute data)",
     );
     report.note("isometric force at 0 mm, mean of three trials (N)", &format!("{f0:.2}"), "");

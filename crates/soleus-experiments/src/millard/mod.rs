@@ -26,7 +26,7 @@ pub struct Arguments {
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
-    println!("Three models of a muscle with its tendon. Ours | published or wanted");
+    println!("Three models of a muscle with its tendon. Ours | published or target");
     let tolerances = computational::elastic(&mut report, &folder)?;
     computational::rigid(&tolerances, &mut report, &folder)?;
     let measured = a.places.data.join("muscle/vexat_experiments");
@@ -35,7 +35,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         maximal::run(&records, f0, &mut report, &folder)?;
         submaximal::measured(&records, f0, &mut report, &folder)?;
     } else {
-        eprintln!("note: no {}: benchmarks with measured forces are left out", measured.display());
+        eprintln!("note: no {}: benchmarks with measured forces are skipped", measured.display());
     }
     submaximal::twin(&mut report, &folder)?;
     let digitized = a.places.data.join("muscle/digitised_curves");
@@ -48,7 +48,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     if pipeline.is_dir() {
         walking::run(&pipeline, &report, &folder)?;
     } else {
-        eprintln!("note: no {}: walking is left out", pipeline.display());
+        eprintln!("note: no {}: walking is skipped", pipeline.display());
     }
     report.close();
     Ok(())

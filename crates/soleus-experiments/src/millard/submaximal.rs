@@ -117,7 +117,7 @@ fn waveform(t: f64) -> (f64, f64) {
 /// A damped muscle plays the experiment; all three models try to follow.
 pub fn twin(report: &mut Report, folder: &Folder) -> Result<(), Error> {
     report.heading(
-        "Submaximal activation, twin experiment: the damped model in the place of the animal, movement and pulses ours",
+        "Submaximal activation, synthetic data: the damped model instead of the animal, with our movement and pulses",
     );
     let (dt, samples) = (0.001, 1501);
     let s = Specimen { vmax: 10.0, beta: 0.1, ..cat_soleus(25.1) };
@@ -195,7 +195,7 @@ pub fn twin(report: &mut Report, folder: &Folder) -> Result<(), Error> {
         "rising, as published",
         worst[0][3] < worst[1][3] && worst[1][3] < worst[2][3],
     );
-    folder.table("submaximal_twin", "Submaximal activation: twin experiment", &sheet)
+    folder.table("submaximal_twin", "Submaximal activation: synthetic data", &sheet)
 }
 
 /// Activation from the trial held at 0 mm, force predicted in the others of the same figure.

@@ -37,10 +37,10 @@ enum Part {
 pub struct Arguments {
     #[command(flatten)]
     places: Places,
-    /// Model of the walk, in place of walking/rajagopal_3d/subject_walk_armless_80musc.osim
+    /// Model of the walk, instead of walking/rajagopal_3d/subject_walk_armless_80musc.osim
     #[arg(long, value_name = "MODEL.osim")]
     walker: Option<PathBuf>,
-    /// Problems to solve; all if none is named
+    /// Problems to solve [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PART,…")]
     only: Vec<Part>,
 }

@@ -28,7 +28,7 @@ const OPENSIM: f64 = 0.357_239_302;
 
 /// Solves both problems.
 pub fn run(report: &mut Report, folder: &Folder) -> Result<(), Error> {
-    report.heading("Mass on three muscles: prediction, its simulation, tracking of it");
+    report.heading("Mass on three muscles: prediction, simulation and tracking");
     let predicted = predict()?;
     let solved = predicted.solver.status.is_solved();
     report.row(
@@ -42,7 +42,7 @@ pub fn run(report: &mut Report, folder: &Folder) -> Result<(), Error> {
         .map_err(|message| Error::NotSolved { message })?;
     let rms = root_mean_square(states(&stepped), states(motion), |n| n.ends_with("/value"));
     report.row(
-        "simulated under the predicted excitations: RMS of the place (m, % of the distance)",
+        "simulated with the predicted excitations: RMS of the position (m, % of the distance)",
         &format!("{rms:.1e} {:.5}", 100.0 * rms / DISTANCE),
         "0.0051 1.8",
         rms <= 0.0051,
@@ -114,7 +114,7 @@ fn draw(
         .map(|(name, t)| (*name, column(t, "/jointset/tx/tx/value"), column(t, "/jointset/ty/ty/value")))
         .collect();
     let lines: Vec<Series> = ways.iter().map(|(name, x, y)| Series { name, x, y }).collect();
-    folder.picture("suspended_mass", ["Way of the mass", "x (m)", "y (m)"], &lines)?;
+    folder.picture("suspended_mass", ["Path of the mass", "x (m)", "y (m)"], &lines)?;
     for muscle in ["left", "middle", "right"] {
         let path = format!("/forceset/{muscle}/activation");
         let courses: Vec<_> = all.iter().map(|(name, t)| (*name, &t.times, column(t, &path))).collect();

@@ -40,13 +40,13 @@ pub fn run(
 /// Half a cycle in the plane, normal and with weak dorsiflexors.
 fn planar(examples: &Path, report: &mut Report, folder: &Folder) -> Result<(), Error> {
     report.heading(
-        "Walk in the plane that follows a measured one, 18 muscles: dorsiflexors with 5 % of their strength",
+        "Planar walk that tracks a measured one, 18 muscles: dorsiflexors with 5 % of their strength",
     );
     let normal = track(examples, 1.0, None)?;
     let weak = track(examples, DORSIFLEXORS, Some(&normal.phases[0].trajectory))?;
     let solved = |f: &Solution| f.solver.status.is_solved();
-    report.row("normal: objective", &describe(&normal), "(in space: 130 min)", solved(&normal));
-    report.row("weak dorsiflexors: objective", &describe(&weak), "(in space: 101 min)", solved(&weak));
+    report.row("normal: objective", &describe(&normal), "(3-D: 130 min)", solved(&normal));
+    report.row("weak dorsiflexors: objective", &describe(&weak), "(3-D: 101 min)", solved(&weak));
     let ankle = |f: &Solution, side: char| degrees(f, &format!("ankle_angle_{side}"));
     // The left leg swings; the right one has just touched the ground.
     let lowest = |q: &[f64]| q.iter().copied().fold(f64::INFINITY, f64::min);
@@ -130,9 +130,8 @@ pub fn weaken(element: &mut Element, beginning: &str, strength: f64) {
 
 /// A cycle in space, normal and with each group of weak muscles.
 fn in_space(walk: &Path, report: &mut Report, folder: &Folder) -> Result<(), Error> {
-    report.heading(
-        "Walk in space that follows a measured one, 80 muscles, 40 intervals: weak muscles of both legs",
-    );
+    report
+        .heading("3-D walk that tracks a measured one, 80 muscles, 40 intervals: weak muscles of both legs");
     let normal = spatial::solve(walk, (&[], 1.0), None)?;
     let solved = |f: &Solution| f.solver.status.is_solved();
     report.row("normal: objective", &describe(&normal), "130 min", solved(&normal));
@@ -154,7 +153,7 @@ fn in_space(walk: &Path, report: &mut Report, folder: &Folder) -> Result<(), Err
             let apart = courses[0].iter().zip(&courses[1]).map(|(a, b)| b - a);
             let most = apart.fold(0.0, |m: f64, d| if d.abs() > m.abs() { d } else { m });
             report.note(
-                &format!("{name}: most that it leaves the normal walk"),
+                &format!("{name}: largest deviation from the normal walk"),
                 &format!("{most:.1} deg"),
                 "",
             );
@@ -169,7 +168,7 @@ fn in_space(walk: &Path, report: &mut Report, folder: &Folder) -> Result<(), Err
 
 /// The walk that is given, with reserves that may do what muscles cannot.
 fn given(walk: &Path, model: &Path, report: &mut Report) -> Result<(), Error> {
-    report.heading("Walk that is given, 80 muscles: moments that weak muscles leave to reserves");
+    report.heading("Prescribed walk, 80 muscles: reserve moments with weak muscles");
     let groups: [(&str, &[&str], f64, &str); 2] = [
         (
             "dorsiflexors with 5 % of their strength: moment at the ankle",
@@ -193,7 +192,7 @@ fn given(walk: &Path, model: &Path, report: &mut Report) -> Result<(), Error> {
         report.note("weak: objective", &describe(&weak), "");
         let solved = weak.solver.status.is_solved();
         let ours = list(&moments, 1);
-        report.row(&format!("{what} (N m)"), &ours, "cannot follow", solved && moments[1] > 2.0 * moments[0]);
+        report.row(&format!("{what} (N m)"), &ours, "cannot track", solved && moments[1] > 2.0 * moments[0]);
     }
     Ok(())
 }

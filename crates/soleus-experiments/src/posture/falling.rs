@@ -49,7 +49,7 @@ impl Subject<'_> {
             End::Event { .. } => Ok(Some(end.time)),
             End::Stopped(stop) => Err(Error::NotFinished {
                 message: format!(
-                    "the fall after a push of {} m could not be followed beyond {} s: {stop}",
+                    "the fall after a push of {} m could not be simulated beyond {} s: {stop}",
                     push.shift, end.time
                 ),
                 blame: None,

@@ -24,10 +24,10 @@ use subject::{Joints, Push, on_platform};
 pub struct Arguments {
     #[command(flatten)]
     places: Places,
-    /// Time in which the platform moves, s; the paper does not say
+    /// Duration of the platform motion, s; not given in the paper
     #[arg(long, default_value_t = 1.0, value_name = "S")]
     ramp: f64,
-    /// Where the mass centre is in quiet standing: cm ahead of the back of the heel
+    /// Position of the mass centre in quiet standing: cm ahead of the back of the heel
     #[arg(long, default_value_t = 10.0, value_name = "CM")]
     ahead: f64,
 }

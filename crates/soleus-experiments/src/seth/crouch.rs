@@ -41,7 +41,7 @@ pub fn run(data: &Path, more_deg: f64, report: &mut Report, folder: &Folder) -> 
     let worst = [Axis::Forward, Axis::Up].map(|a| normal.worst_sum(a).max(crouch.worst_sum(a)));
     let worst = worst[0].max(worst[1]);
     report.row(
-        "contributions less their sum, largest (m/s2)",
+        "contributions minus total, largest (m/s2)",
         &format!("{worst:.1e}"),
         "add up to the acceleration",
         worst < 1e-10,
@@ -59,7 +59,7 @@ pub fn run(data: &Path, more_deg: f64, report: &mut Report, folder: &Folder) -> 
     );
     let shift = |c: &Contributions| middle(c, CALF) - middle(c, VASTI);
     report.row(
-        "calf later than vasti by, walking and crouch (% of single-limb stance)",
+        "delay of calf after vasti, walking and crouch (% of single-limb stance)",
         &list(&[shift(&normal), shift(&crouch)], 0),
         "throughout in crouch",
         shift(&crouch) < shift(&normal),
@@ -85,18 +85,18 @@ pub fn run(data: &Path, more_deg: f64, report: &mut Report, folder: &Folder) -> 
     let pushes = |c: &Contributions| [c.pushed(Axis::Forward, PROXIMAL), c.pushed(Axis::Forward, CALF)];
     let (n, k) = (pushes(&normal), pushes(&crouch));
     report.note(
-        "walking: forward, each muscle about the hip and of the calf, summed means (m/s2)",
+        "walking: forward, sum of mean contributions of hip and calf muscles (m/s2)",
         &list(&n, 2),
         "",
     );
     report.note(
-        "crouch: forward, each muscle about the hip and of the calf, summed means (m/s2)",
+        "crouch: forward, sum of mean contributions of hip and calf muscles (m/s2)",
         &list(&k, 2),
         "",
     );
     let part = |p: [f64; 2]| p[0] / (p[0] + p[1]);
     report.row(
-        "part of the muscles about the hip in propulsion, walking and crouch",
+        "share of the hip muscles in propulsion, walking and crouch",
         &list(&[part(n), part(k)], 2),
         "more in crouch",
         part(k) > part(n),

@@ -145,7 +145,12 @@ pub fn run(report: &mut Report) -> Result<(), Error> {
         same,
     );
     let (slower, ball) = (t6 / t, (t / *n as f64) / (t_ball / *n_ball as f64));
-    report.row("time of the constrained one over the joint's", &format!("{slower:.1}"), "10", slower >= 10.0);
-    report.row("time of an evaluation over a ball joint's", &format!("{ball:.2}"), "comparable", ball < 1.5);
+    report.row("time with constraints relative to the joint", &format!("{slower:.1}"), "10", slower >= 10.0);
+    report.row(
+        "time of an evaluation relative to a ball joint",
+        &format!("{ball:.2}"),
+        "comparable",
+        ball < 1.5,
+    );
     Ok(())
 }

@@ -19,7 +19,7 @@ use soleus::Error;
 pub struct Arguments {
     #[command(flatten)]
     places: Places,
-    /// Degrees by which the knees of the crouch are bent further than in walking
+    /// Additional knee flexion of the crouch compared with walking, degrees
     #[arg(long, default_value_t = 35.0, value_name = "DEG")]
     crouch_deg: f64,
 }
@@ -28,7 +28,7 @@ pub struct Arguments {
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let folder = Folder::create(a.places.out.as_ref())?;
     let mut report = Report::default();
-    println!("Muscles that support and propel. Ours | published or wanted");
+    println!("Muscles that support and propel. Ours | published or target");
     let running = a.places.data.join("running");
     let subject = running.join("hamner_subject02");
     running::run(&subject, &mut report, &folder)?;

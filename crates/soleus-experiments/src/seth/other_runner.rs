@@ -63,7 +63,7 @@ pub fn run(data: &Path, actuators: &Path, report: &mut Report) -> Result<(), Err
     report.note("markers, RMS (mm)", &format!("{:.1}", 1e3 * rms), "");
     let (off, most) = reaction_rms(grf.times(), both.each_ref().map(|p| p.up), &c);
     report.note(
-        "reactions of the contacts less the measured force, RMS (N)",
+        "contact reactions minus measured force, RMS (N)",
         &format!("{off:.0}, {:.1} %", 100.0 * off / most),
         &format!("the measured force, {most:.0} at most"),
     );

@@ -33,12 +33,7 @@ pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Erro
 
     let worst = c.worst_sum(Axis::Forward).max(c.worst_sum(Axis::Up));
     let wanted = "add up to the acceleration";
-    report.row(
-        "contributions less their sum, largest (m/s2)",
-        &format!("{worst:.1e}"),
-        wanted,
-        worst < 1e-10,
-    );
+    report.row("contributions minus total, largest (m/s2)", &format!("{worst:.1e}"), wanted, worst < 1e-10);
     let path = data.join("subject02_running_grf.mot");
     let grf = table(&path)?;
     let plates =
@@ -61,7 +56,7 @@ pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Erro
         moved[1].push(of(|s| s.quadriceps[1]));
         moved[2].push(of(|s| s.calf[1]));
     }
-    let where_to = format!("centre of pressure farther ahead by {} cm, means", list(&AHEAD_CM, 0));
+    let where_to = format!("centre of pressure moved forward by {} cm, means", list(&AHEAD_CM, 0));
     for (values, (what, published)) in moved.iter().zip([
         ("quadriceps: back", "twice"),
         ("quadriceps: up", "nearly half"),
@@ -82,7 +77,7 @@ pub fn run(data: &Path, report: &mut Report, folder: &Folder) -> Result<(), Erro
 fn reaction(times: &[f64], plates: [&[f64]; 2], c: &Contributions, report: &mut Report) {
     let (rms, most) = reaction_rms(times, plates, c);
     report.row(
-        "reactions of the contacts less the measured force, RMS (N)",
+        "contact reactions minus measured force, RMS (N)",
         &format!("{rms:.0}, {:.1} %", 100.0 * rms / most),
         &format!("the measured force, {most:.0} at most"),
         rms < 0.05 * most,

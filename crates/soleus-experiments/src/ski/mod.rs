@@ -31,13 +31,13 @@ pub struct Arguments {
     /// Folder for tables (.csv, .md) and pictures (.svg)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Seeds of the noise that the estimate with all channels is repeated with
+    /// Number of noise seeds for the estimate with all channels
     #[arg(long, default_value_t = 3, value_name = "N")]
     seeds: u64,
-    /// W of eq. 21: what effort counts beside the readings
+    /// W of eq. 21: weight of effort relative to the measurements
     #[arg(long, default_value_t = EFFORT, value_name = "W")]
     effort: f64,
-    /// The estimate with all channels alone: no missing ones, no perturbed landings
+    /// Only the estimate with all channels: no missing channels, no perturbed landings
     #[arg(long)]
     short: bool,
 }
@@ -46,7 +46,7 @@ pub struct Arguments {
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let mut report = Report::default();
     let folder = Folder::create(a.out.as_ref())?;
-    println!("Landing of a planar skier, 13 coordinates, 16 muscles. Ours | published or wanted");
+    println!("Landing of a planar skier, 13 coordinates, 16 muscles. Ours | published or target");
     let skier = Skier::new(USUAL)?;
     let truth = the_truth(&skier, &report)?;
     let best = all_channels(a, &skier, &truth, (&mut report, &folder))?;
@@ -105,7 +105,7 @@ fn all_channels(
     (report, folder): (&mut Report, &Folder),
 ) -> Result<Outcome, Error> {
     report.heading(&format!(
-        "Estimate: place and angle of the trunk and six joint angles at 180 Hz, noise 1 cm and 2 deg; W = {}",
+        "Estimate: position and angle of the trunk and six joint angles at 180 Hz, noise 1 cm and 2 deg; W = {}",
         a.effort
     ));
     let mut scores = Vec::new();
@@ -176,7 +176,7 @@ fn missing_channels(
     effort: f64,
     (report, folder): (&Report, &Folder),
 ) -> Result<(), Error> {
-    report.heading("Fewer and other readings: worst joint deg, trunk deg, forces of one ski and of both % BW, excitations");
+    report.heading("Fewer and other measurements: worst joint deg, trunk deg, forces of one ski and of both % BW, excitations");
     let p = &skier.planar;
     let all = whole(skier);
     let without = |gone: &[usize]| Sensors {
@@ -193,7 +193,7 @@ fn missing_channels(
         ("without ankles", without(&[r[2], l[2]])),
         ("without ankles and knees", without(&[r[1], r[2], l[1], l[2]])),
         ("without the left leg", without(&l)),
-        ("without the place of the trunk", without(&[p.forward, p.height])),
+        ("without the trunk position", without(&[p.forward, p.height])),
         ("and five inertial sensors", Sensors { inertial: true, ..all.clone() }),
         ("five inertial sensors alone", none),
     ];
@@ -230,7 +230,7 @@ fn missing_channels(
     let landed = landing::truth(&other)?.at(&other, &readings::times(DURATION));
     let records = all.read(&other, &landed, 1)?;
     row("all nine, on snow four times as firm", &other, &landed, &estimate(&other, &records, effort)?);
-    folder.table("readings", "Estimates from fewer and other readings", &sheet)
+    folder.table("readings", "Estimates from fewer and other measurements", &sheet)
 }
 
 /// Perturbed landings with skis of different stiffness.
@@ -239,7 +239,7 @@ fn off_balance(
     estimated: &Outcome,
     (report, folder): (&Report, &Folder),
 ) -> Result<(), Error> {
-    report.heading("Off balance: turned backwards at the start, simulated with the estimated excitations; peaks of ACL and PCL, N");
+    report.heading("Off balance: rotated backwards at the start, simulated with the estimated excitations; peaks of ACL and PCL, N");
     let start = perturb::start(skier, &estimated.trajectory);
     let controls = excitations(estimated);
     let mut sheet =
@@ -261,7 +261,7 @@ fn off_balance(
                 let again = again.at(&other, &readings::times(DURATION));
                 let apart = Score::new(skier, &sampled(skier, &estimated.trajectory), &again);
                 report.note(
-                    "simulated as it is, from the estimate",
+                    "simulated unchanged, from the estimate",
                     &format!(
                         "worst joint {:.2} deg, force of one ski {:.1} % BW",
                         apart.worst_joint(),
@@ -302,7 +302,7 @@ fn off_balance(
     let most = TURNS[TURNS.len() - 1];
     let (calm, thrown) = (largest(0.0, 1.0), largest(most, 1.0));
     report.note(
-        &format!("largest ligament force, {most} deg against none"),
+        &format!("largest ligament force, {most} deg compared with 0 deg"),
         &format!("{thrown:.0} N against {calm:.0} N, {:+.0} %", 100.0 * (thrown / calm - 1.0)),
         "much larger",
     );

@@ -47,7 +47,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         report.heading(&format!("{}: {:.2} s of walking", walk.name, walk.duration));
         report.note("REA, mm and deg", &list(&walk.changes, 2), "change of pelvis and back");
         let residual = walk.residual_over_weight;
-        report.row("largest residual over weight", &format!("{residual:.1e}"), "0", residual < 1e-6);
+        report.row("largest residual relative to weight", &format!("{residual:.1e}"), "0", residual < 1e-6);
         report.note("CMC, mm and deg", &list(&walk.errors, 2), "error of pelvis, hip, knee, ankle, back");
         report.note("foot springs, N", &list(&walk.reactions, 2), "RMS along x, z, y");
         report.note("windows in which a muscle was too weak", &walk.weak_windows.to_string(), "");
@@ -97,7 +97,7 @@ fn closer(walker: &Walker, report: &mut Report) -> Result<(), Error> {
     let rises = errors[last] > errors[first];
     report.row("error of joints, deg", &list(&errors, 3), "more with longer windows", rises);
     report.note(
-        "activations off after 0.05 s, begun 0.1 s earlier and not",
+        "activation error 0.05 s after the start, started 0.1 s earlier and not",
         &list(&found.lead, 3),
         "0.1 s earlier",
     );
@@ -129,7 +129,7 @@ fn tables(walks: &[Walk], report: &mut Report, folder: &Folder) -> Result<(), Er
         let values = walks.iter().map(|w| w.reactions[i]).collect();
         line(report, "5", what, values, [*mean, *sd]);
     }
-    folder.table("tables", "Half a gait cycle: our walkers beside the published ones", &sheet)?;
+    folder.table("tables", "Half a gait cycle: our walkers and the published ones", &sheet)?;
     report.close();
     Ok(())
 }

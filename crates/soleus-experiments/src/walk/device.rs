@@ -64,7 +64,7 @@ pub fn check(folder: &Folder, report: &mut Report) -> Result<(), Error> {
     report.row(
         "stiffness optimised with the walk",
         &format!("{found:.0} N m/rad, {}", describe(&o, &printer)),
-        &format!("not above the sweep's least, {:.6} at {swept} N m/rad", least.solution.objective),
+        &format!("not above the minimum of the sweep, {:.6} at {swept} N m/rad", least.solution.objective),
         holds(&o) && o.solution.objective <= least.solution.objective + 1e-6,
     );
     write_page(folder, "paper prosthesis optimised", &p, &o)

@@ -23,16 +23,16 @@ pub struct Arguments {
     /// Folder for tables, pictures and the pages of the walks
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Parts to run, separated by commas; without it all but `random`
+    /// Parts to run, separated by commas [default: all except `random`]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "PART,...")]
     part: Vec<Part>,
-    /// Winter's data for the part `variants`: slow, normal, blend; without it all three
+    /// Winter's data for the part `variants`: slow, normal, blend [default: all three]
     #[arg(long, value_delimiter = ',', value_parser = ["slow", "normal", "blend"], value_name = "DATA,...")]
     data: Vec<String>,
-    /// Random starts of each problem in the part `random`
+    /// Number of random initial guesses of each problem in the part `random`
     #[arg(long, default_value_t = 50, value_name = "N")]
     starts: u32,
-    /// The first of their seeds
+    /// First random seed
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     seed: u64,
 }

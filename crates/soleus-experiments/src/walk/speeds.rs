@@ -83,7 +83,7 @@ impl<'a> Family<'a> {
 /// Both families as tables.
 pub fn check(folder: &Folder, report: &mut Report) -> Result<(), Error> {
     report.heading(
-        "Least effort without any data: every speed from its neighbours, the better of both directions",
+        "Minimum effort without data: every speed from its neighbours, the better of both directions",
     );
     let walker = prediction::walker(prediction::model()?)?;
     let mut printer = ProgressPrinter::new();
@@ -103,7 +103,7 @@ pub fn check(folder: &Folder, report: &mut Report) -> Result<(), Error> {
         solved == SPEEDS.len(),
     );
 
-    report.heading("The same problem faster: from straight lines at 2 m/s with shorter steps, then on");
+    report.heading("The same problem at higher speeds: from straight lines at 2 m/s with shorter steps, then by continuation");
     let mut printer = ProgressPrinter::new();
     let mut runs = Family::new(&walker, &RUNS);
     runs.find(0, [0.4, 0.5], &mut printer)?;
@@ -166,8 +166,8 @@ fn tell(report: &Report, folder: &Folder, name: &str, f: &Family<'_>) -> Result<
         x.push(speed);
         y.push(effort / speed);
     }
-    folder.table(name, "Motions of least effort", &sheet)?;
+    folder.table(name, "Motions of minimum effort", &sheet)?;
     let series = [Series { name: "effort per metre", x: &x, y: &y }];
-    folder.picture(name, ["Least effort against speed", "speed, m/s", "effort per metre"], &series)?;
+    folder.picture(name, ["Minimum effort against speed", "speed, m/s", "effort per metre"], &series)?;
     Ok(x.len())
 }

@@ -49,7 +49,7 @@ impl Layout {
         };
         for (name, n) in [("POINT:USED", points), ("ANALOG:USED", channels)] {
             if n > MOST_USED {
-                let message = format!("the file claims {n} of them; the format allows {MOST_USED} at most");
+                let message = format!("the file declares {n} of them; the format allows at most {MOST_USED}");
                 log.error(0, name, message, "the file is damaged; export it again");
                 return None;
             }

@@ -146,7 +146,7 @@ impl C3d {
         let channel_count = self.analog.labels().len();
         let most = if channel_count == 0 { 255 } else { channel_count.min(255) };
         if used > most {
-            let message = format!("the file claims {used} plates, but has {channel_count} channels");
+            let message = format!("the file declares {used} plates, but has {channel_count} channels");
             log.error(0, "FORCE_PLATFORM:USED", message, "only the first plates were read");
         }
         for i in 0..used.min(most) {

@@ -153,7 +153,7 @@ fn read_header(lines: &[&str], log: &mut Diagnostics) -> (String, Vec<(String, S
     if lines.first().is_some_and(|l| l.trim_start().starts_with("PathFileType")) {
         name = cells(lines[0]).into_iter().nth(3).unwrap_or_default();
     } else {
-        log.warn(1, "", "the first line does not start with `PathFileType`", "OpenSim refuses such a file");
+        log.warn(1, "", "the first line does not start with `PathFileType`", "OpenSim rejects such a file");
     }
     let Some(keys_at) = lines.iter().position(|l| l.trim_start().starts_with("DataRate")) else {
         log.warn(0, "", "no line of keys (`DataRate`, …) was found", "");

@@ -147,7 +147,7 @@ impl Builder<'_> {
             _ if self.frames_entered > MOST_FRAMES_DEEP => {
                 let c = &self.cx.components[id];
                 let message =
-                    format!("a chain of more than {MOST_FRAMES_DEEP} frames are attached to each other");
+                    format!("more than {MOST_FRAMES_DEEP} frames are attached to each other in a chain");
                 let hint = "attach frames to bodies, or list each after the one it is attached to";
                 self.cx.diags.borrow_mut().error(c.element.line, &c.path, message, hint);
                 None

@@ -74,7 +74,7 @@ impl Certificate {
         (self.multiplier_size > LARGE_MULTIPLIERS).then(|| {
             format!(
                 "multipliers of mean size {:.0e}: the optimality conditions hold relative to these (gradient of the Lagrangian {:.0e}), so the \
-                 objective may be off by more than the tolerance",
+                 error of the objective may exceed the tolerance",
                 self.multiplier_size, self.dual_infeasibility
             )
         })

@@ -246,7 +246,7 @@ impl<P: ExplicitOde + ?Sized> Integrator<P> for ExplicitRungeKutta {
             let limited = t_max < t0 + 0.95 * self.h;
             let t1 = if t_max > t0 + 1.001 * self.h { t0 + self.h } else { t_max };
             if !(t1 > t0) {
-                return Err(Stop::Setup("a step has to go forward in time"));
+                return Err(Stop::Setup("a step must go forward in time"));
             }
 
             let attempt = self.attempt(p, t1);

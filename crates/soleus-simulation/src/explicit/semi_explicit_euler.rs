@@ -55,7 +55,9 @@ impl SemiExplicitEuler {
 impl<P: MechanicalOde + ?Sized> Integrator<P> for SemiExplicitEuler {
     fn start(&mut self, p: &mut P, t: f64, x: &[f64]) -> Result<(), Stop> {
         if !(self.step > 0.0) || x.len() != self.x_new.len() || p.dim() != x.len() {
-            return Err(Stop::Setup("the step must be positive, and state and problem of one size"));
+            return Err(Stop::Setup(
+                "the step must be positive, and state and problem must have the same size",
+            ));
         }
         self.statistics = Statistics::default();
         self.t = [t; 2];
@@ -69,7 +71,7 @@ impl<P: MechanicalOde + ?Sized> Integrator<P> for SemiExplicitEuler {
         let t1 = fixed_end(t0, self.step, t_max);
         let h = t1 - t0;
         if !(h > 0.0) {
-            return Err(Stop::Setup("a step has to go forward in time"));
+            return Err(Stop::Setup("a step must go forward in time"));
         }
         let n = p.num_coordinates();
         for i in 0..self.x_new.len() {

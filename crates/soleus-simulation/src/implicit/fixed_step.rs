@@ -39,7 +39,9 @@ impl FixedStep {
     /// Begins at (t, x), with rates that fit.
     pub fn start<P: ImplicitOde + ?Sized>(&mut self, p: &mut P, t: f64, x: &[f64]) -> Result<(), Stop> {
         if !(self.step > 0.0) || x.len() != self.norm.dim() || p.dim() != x.len() {
-            return Err(Stop::Setup("the step must be positive, and state, norm and problem of one size"));
+            return Err(Stop::Setup(
+                "the step must be positive, and state, norm and problem must have the same size",
+            ));
         }
         self.statistics = Statistics::default();
         self.m.prepare(p);
@@ -57,7 +59,7 @@ impl FixedStep {
         let t0 = self.t[1];
         let t1 = fixed_end(t0, self.step, t_max);
         let h = if t1 == t0 + self.step { self.step } else { t1 - t0 };
-        if h > 0.0 { Ok((t1, h)) } else { Err(Stop::Setup("a step has to go forward in time")) }
+        if h > 0.0 { Ok((t1, h)) } else { Err(Stop::Setup("a step must go forward in time")) }
     }
 
     /// Ends a step at `t1` with the state in `x_new`, which is put back on constraints if they are off by more than

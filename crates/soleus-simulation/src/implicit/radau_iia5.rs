@@ -364,7 +364,7 @@ where
             let limited = t_max < t0 + 0.95 * self.h;
             let h = t1 - t0;
             if !(h > 0.0) {
-                return Err(Stop::Setup("a step has to go forward in time"));
+                return Err(Stop::Setup("a step must go forward in time"));
             }
             if !self.fresh_jacobian && self.theta > KEEP_JACOBIAN_BELOW {
                 self.statistics.jacobians += 1;

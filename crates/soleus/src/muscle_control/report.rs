@@ -163,7 +163,12 @@ impl TrackingReport {
         let reserve = most(&mut reserve.filter(|x| x.is_finite()));
         let rows = match self.has_muscles {
             true => vec![
-                ("largest reserve against the largest moment of its joint", "%", reserve, [RESERVE_LIMIT; 2]),
+                (
+                    "largest reserve, relative to the largest moment of its joint",
+                    "%",
+                    reserve,
+                    [RESERVE_LIMIT; 2],
+                ),
                 (
                     "largest residual force",
                     "N",
@@ -199,13 +204,13 @@ impl TrackingReport {
             |most: Option<f64>, whole: Option<f64>| Some(100.0 * most? / whole?).filter(|x| x.is_finite());
         let relative = [
             (
-                "largest residual force against the largest external force",
+                "largest residual force, relative to the largest external force",
                 "%",
                 of(largest(true), self.external.map(|[f, _]| f)),
                 [RELATIVE_LIMITS[0]; 2],
             ),
             (
-                "largest residual moment against that force times the height of the mass centre",
+                "largest residual moment, relative to that force times the height of the mass centre",
                 "%",
                 of(largest(false), self.external.map(|[f, h]| f * h)),
                 [RELATIVE_LIMITS[1]; 2],
@@ -228,10 +233,10 @@ impl TrackingReport {
         match self.has_muscles {
             true => {
                 "OpenSim's checklist for computed muscle control: its documentation, Simulation with OpenSim – Best Practices, Reserves and \
-                 Residuals; parts of the external force: Hicks et al. (2015) J Biomech Eng 137:020905"
+                 Residuals; fractions of the external force: Hicks et al. (2015) J Biomech Eng 137:020905"
             }
             false => {
-                "OpenSim's checklist for residual reduction: its documentation, Simulation with OpenSim – Best Practices; parts of the \
+                "OpenSim's checklist for residual reduction: its documentation, Simulation with OpenSim – Best Practices; fractions of the \
                  external force: Hicks et al. (2015) J Biomech Eng 137:020905"
             }
         }

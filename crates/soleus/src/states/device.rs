@@ -93,7 +93,7 @@ impl DeviceBatch {
     /// Takes every copy `dt` further, in `steps` steps. They are on their way when this returns.
     pub fn step(&mut self, dt: f64, steps: usize) -> Result<(), Error> {
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
-            let message = format!("there is no step of {dt} s in {steps} parts");
+            let message = format!("a step of {dt} s in {steps} parts is not valid");
             return Err(self.evaluator.wrong(message, "give a time above zero"));
         }
         for _ in 0..steps {

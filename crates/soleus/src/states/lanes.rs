@@ -80,13 +80,13 @@ impl LanesBatch {
             return Ok((i, self.varied[i].2));
         }
         if self.varied.len() == MOST_VARIED {
-            let message = format!("at most {MOST_VARIED} numbers can differ from copy to copy");
-            return Err(self.evaluator.wrong(message, "the back end `engine` takes any number"));
+            let message = format!("at most {MOST_VARIED} numbers can differ between copies");
+            return Err(self.evaluator.wrong(message, "use the back end `engine`, which has no such limit"));
         }
         let (number, value) = Number::find(&self.evaluator, &self.document, path)?;
         if value == 0.0 {
-            let message = format!("`{path}` is zero, and lanes take factors of a number");
-            return Err(self.evaluator.wrong(message, "the back end `engine` takes any number"));
+            let message = format!("`{path}` is zero; the back end `lanes` varies numbers by a factor");
+            return Err(self.evaluator.wrong(message, "use the back end `engine`, which accepts any value"));
         }
         self.varied.push((path.to_string(), number, value));
         Ok((self.varied.len() - 1, value))
@@ -145,11 +145,11 @@ impl LanesBatch {
 
     fn checked(&self, found: usize, dt: f64, steps: usize) -> Result<(), Error> {
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
-            let message = format!("there is no step of {dt} s in {steps} parts");
+            let message = format!("a step of {dt} s in {steps} parts is not valid");
             return Err(self.evaluator.wrong(message, "give a time above zero"));
         }
         if found < self.rows() * self.count {
-            let message = "arrays of a batch have other sizes than its copies need".to_string();
+            let message = "the array sizes do not match the number of copies".to_string();
             return Err(self.evaluator.wrong(message, ""));
         }
         Ok(())
@@ -203,7 +203,7 @@ impl LanesBatch {
         let (n, h) = (self.count, dt / steps as f64);
         let (nx, e) = (self.layout().z.end, self.layout().e.clone());
         if weights.len() != n * sums * nx {
-            return Err(self.evaluator.wrong("weights have another size than states".to_string(), ""));
+            return Err(self.evaluator.wrong("weights and states differ in size".to_string(), ""));
         }
         let rows = self.programs.rows() * n;
         let mut course = vec![x[..rows].to_vec()];
@@ -267,7 +267,7 @@ pub(super) fn refused(evaluator: &Evaluator, e: &BatchError) -> Error {
         _ => "",
     };
     let line = evaluator.model.line_of(component);
-    let hint = "the back end `engine` takes any model";
+    let hint = "use the back end `engine`, which supports all models";
     Error::content(evaluator.source(), line, component, e.to_string(), hint)
 }
 

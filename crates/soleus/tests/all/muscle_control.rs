@@ -699,7 +699,7 @@ fn identity_reserves_beside_the_moments_of_joints() {
     }
     assert_eq!(compared, 3);
     let text = found.report.to_string();
-    assert!(text.contains("largest reserve against the largest moment of its joint"), "{text}");
+    assert!(text.contains("largest reserve, relative to the largest moment of its joint"), "{text}");
     assert!(text.contains("OpenSim's checklist"), "{text}");
 }
 

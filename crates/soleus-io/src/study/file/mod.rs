@@ -190,7 +190,7 @@ fn listed<'t>(
     for g in r.tables(t, field) {
         let Some(class) = r.class(g, what, classes) else { continue };
         r.check(g, &format!("a {what} of type `{}`", class.name), &[common, class.fields]);
-        for f in class.fields.iter().filter(|f| f.default == "needed" && !g.has(f.name)) {
+        for f in class.fields.iter().filter(|f| f.default == "required" && !g.has(f.name)) {
             let message = format!("a {what} of type `{}` needs `{}`: {}", class.name, f.name, f.help);
             r.log.error(g.line, "", message, "");
         }

@@ -38,8 +38,8 @@ impl<'t> Reading<'_, '_, 't> {
 
     fn pair(&mut self, v: &'t Value<'t>, name: &str) -> Option<PeriodicPair> {
         const PAIR: &[Field] = &[
-            Field { name: "initial", kind: Kind::Text, unit: "", default: "needed", help: "" },
-            Field { name: "final", kind: Kind::Text, unit: "", default: "needed", help: "" },
+            Field { name: "initial", kind: Kind::Text, unit: "", default: "required", help: "" },
+            Field { name: "final", kind: Kind::Text, unit: "", default: "required", help: "" },
             Field { name: "negated", kind: Kind::Boolean, unit: "", default: "false", help: "" },
         ];
         let mut negate = false;
@@ -68,7 +68,7 @@ impl<'t> Reading<'_, '_, 't> {
         const WORDS: &str =
             "available: { lowpass_hz }, radians, absolute_state_names, coupled_coordinates, speeds";
         const LOWPASS: &[Field] =
-            &[Field { name: "lowpass_hz", kind: Kind::Number, unit: "Hz", default: "needed", help: "" }];
+            &[Field { name: "lowpass_hz", kind: Kind::Number, unit: "Hz", default: "required", help: "" }];
         if let DeValue::Table(_) = v.get_ref() {
             let t = self.r.as_table(v, name)?;
             self.r.check(t, "an operator on a table", &[LOWPASS]);

@@ -33,7 +33,7 @@ pub fn reference() -> String {
     let _ = write!(s, "### `[[operators]]`\n\n{}", fields_table(schema::OPERATOR));
     s.push_str(&classes_table("type of operator", schema::OPERATORS));
     let _ =
-        write!(s, "### `reference`: a file and what is done to it\n\n{}", fields_table(schema::REFERENCE));
+        write!(s, "### `reference`: a file and how it is processed\n\n{}", fields_table(schema::REFERENCE));
     s.push_str("### Functions of time\n\n");
     s.push_str(&classes_table("type of function", schema::FUNCTIONS));
     s
@@ -45,7 +45,7 @@ fn cell(text: &str) -> String {
 }
 
 fn fields_table(fields: &[Field]) -> String {
-    let mut s = String::from("| field | holds | unit | default | meaning |\n|---|---|---|---|---|\n");
+    let mut s = String::from("| field | type | unit | default | meaning |\n|---|---|---|---|---|\n");
     for f in fields {
         let _ = writeln!(
             s,
@@ -64,7 +64,7 @@ fn fields_table(fields: &[Field]) -> String {
 /// Types with their own fields, one line each.
 fn classes_table(head: &str, classes: &[Class]) -> String {
     let mut s = format!(
-        "| {head} | in OpenSim | what it does | field (holds; unit; default): meaning |\n|---|---|---|---|\n"
+        "| {head} | in OpenSim | what it does | field (type; unit; default): meaning |\n|---|---|---|---|\n"
     );
     for c in classes {
         let fields: Vec<String> = c.fields.iter().map(one_field).collect();

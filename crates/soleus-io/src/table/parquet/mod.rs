@@ -48,7 +48,7 @@ enum ParquetError {
     Damaged(&'static str),
     /// Far more numbers than bytes.
     #[error(
-        "it claims {rows} rows of {columns} columns, {} MB in memory from a file of {} kB",
+        "it declares {rows} rows of {columns} columns, {} MB in memory from a file of {} kB",
         rows.saturating_mul(*columns).saturating_mul(8) >> 20, bytes.div_ceil(1000)
     )]
     TooLarge {

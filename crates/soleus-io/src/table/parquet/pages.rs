@@ -87,7 +87,7 @@ pub fn read(
 /// Number of values of a page, no more than are left.
 fn count(about: &Value, left: usize) -> Result<usize, ParquetError> {
     let count = about.int(1).and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= left);
-    count.ok_or(ParquetError::Damaged("a page claims more values than its column"))
+    count.ok_or(ParquetError::Damaged("a page declares more values than its column"))
 }
 
 /// Bytes that a page of so many values may have: each has eight at most, or a run and a place in the dictionary, and a level;

@@ -145,7 +145,8 @@ fn chunk(group: &Value, i: usize, c: &Column, left: usize) -> Result<(Chunk, usi
     let about = about.ok_or(ParquetError::Damaged("a row group lacks a column"))?;
     let number = |id| about.int(id).and_then(|n| usize::try_from(n).ok());
     let values = number(5).filter(|n| *n <= left);
-    let values = values.ok_or(ParquetError::Damaged("a column claims more values than the file has rows"))?;
+    let values =
+        values.ok_or(ParquetError::Damaged("a column declares more values than the file has rows"))?;
     let data = number(9).ok_or(ParquetError::Damaged("a column has no position in the file"))?;
     // A dictionary stands before the values; some writers give 0 where there is none.
     let place = number(11).filter(|d| *d > 0).map_or(data, |d| d.min(data));

@@ -155,7 +155,7 @@ fn issue_16_a_small_file_is_no_large_table() {
         let (table, log) = read(&claims(rows, columns, &[], None), "bomb.parquet");
         assert!(table.is_none());
         let message = &log.list[0].message;
-        assert!(message.contains(&format!("it claims {rows} rows of {columns} columns")), "{message}");
+        assert!(message.contains(&format!("it declares {rows} rows of {columns} columns")), "{message}");
     }
     assert!(read(&claims(-1, 2, &[], None), "bomb.parquet").1.has_errors());
 }

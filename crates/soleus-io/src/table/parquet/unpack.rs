@@ -14,7 +14,7 @@ pub fn unpack(
         return Ok(Cow::Borrowed(bytes));
     }
     let length = claimed.filter(|n| *n <= most);
-    let length = length.ok_or(ParquetError::Damaged("a page claims more bytes than its values need"))?;
+    let length = length.ok_or(ParquetError::Damaged("a page declares more bytes than its values need"))?;
     let (name, hint) = match codec {
         1 => return checked(snappy::unpack(bytes)?, length),
         2 => return checked(gzip(bytes, length)?, length),

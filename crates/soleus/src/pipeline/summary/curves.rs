@@ -23,7 +23,7 @@ pub fn of_trial(
     let so = |what: &str| folder.join(format!("{}_StaticOptimization_{what}.sto", t.name));
     let angles = super::angles(files, folder);
     let parts = [
-        ("Distances of markers", folder.join(format!("{}_ik_marker_errors.sto", t.name)), Kind::Markers),
+        ("Marker errors", folder.join(format!("{}_ik_marker_errors.sto", t.name)), Kind::Markers),
         ("Angles between sensors and model", folder.join(SENSOR_ERRORS), Kind::Sensors),
         ("Coordinates", angles, Kind::Coordinates),
         ("Joint moments and forces", folder.join("id.sto"), Kind::Loads),
@@ -179,7 +179,7 @@ fn plots(table: &Table, kind: Kind, model: Option<&Model>) -> Vec<Plot> {
         let (unit, factor) = kind.unit(label, table.in_degrees == Some(true), model);
         let title = match label.as_str() {
             "marker_error_RMS" => "RMS of all markers".to_string(),
-            "marker_error_max" => "the farthest marker".to_string(),
+            "marker_error_max" => "largest marker error".to_string(),
             other => without_side(other),
         };
         let y = y.iter().map(|y| factor * y).collect();

@@ -12,7 +12,7 @@ use soleus_viewer::{Card, Light, Verdict};
 use std::path::Path;
 
 /// Where the limits come from.
-pub const SOURCES: &str = "Limits from the checklist in OpenSim's guide (Simulation with OpenSim – Best Practices): marker errors, reserves beside joint \
+pub const SOURCES: &str = "Limits from the checklist in OpenSim's guide (Simulation with OpenSim – Best Practices): marker errors, reserves relative to joint \
     moments, and residuals (after residual reduction). Red: more than twice the limit. The limit of 5° between sensors and model is a choice of Soleus.";
 
 /// Marker errors, mm: root mean square and largest (OpenSim's checklist: about 2 cm, 4 cm).

@@ -2,16 +2,16 @@
 
 use super::{Class, Field, Kind};
 
-const X: Field = row!("x" => Numbers, "s", "needed", "times of the points, increasing");
-const Y: Field = row!("y" => Numbers, "", "needed", "values at the points");
-const COEFFICIENTS: Field = row!("coefficients" => Numbers, "", "needed", "in descending powers");
+const X: Field = row!("x" => Numbers, "s", "required", "times of the points, increasing");
+const Y: Field = row!("y" => Numbers, "", "required", "values at the points");
+const COEFFICIENTS: Field = row!("coefficients" => Numbers, "", "required", "in descending powers");
 
 /// Types of functions of time. Their fields are those of `crate::plain::FunctionForm`.
 pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
     Class {
         name: "constant",
         class: "Constant",
-        fields: &[row!("value" => Number, "", "needed", "a plain number has the same meaning")],
+        fields: &[row!("value" => Number, "", "required", "a plain number has the same meaning")],
         help: "constant",
     },
     Class {
@@ -38,7 +38,7 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         name: "gcv_spline",
         class: "GCVSpline",
         fields: &[
-            row!("degree" => Count, "", "needed", "1, 3, 5 or 7"),
+            row!("degree" => Count, "", "required", "1, 3, 5 or 7"),
             X,
             row!("y" => Numbers, "", "y or coefficients", "values at the points"),
             row!("coefficients" => Numbers, "", "y or coefficients", "coefficients of the pieces, in descending powers"),
@@ -50,8 +50,8 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         name: "multiplier",
         class: "MultiplierFunction",
         fields: &[
-            row!("scale" => Number, "", "needed", "the factor"),
-            row!("function" => Function, "", "needed", "a function with its `type`"),
+            row!("scale" => Number, "", "required", "the factor"),
+            row!("function" => Function, "", "required", "a function with its `type`"),
         ],
         help: "a multiple of a function",
     },
@@ -59,8 +59,8 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         name: "step",
         class: "StepFunction",
         fields: &[
-            row!("x" => Numbers, "s", "needed", "start and end of the step"),
-            row!("y" => Numbers, "", "needed", "values before and after"),
+            row!("x" => Numbers, "s", "required", "start and end of the step"),
+            row!("y" => Numbers, "", "required", "values before and after"),
         ],
         help: "a smooth step",
     },
@@ -68,8 +68,8 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         name: "sine",
         class: "Sine",
         fields: &[
-            row!("amplitude" => Number, "", "needed", "half the peak-to-peak value"),
-            row!("omega" => Number, "rad/s", "needed", "angular frequency"),
+            row!("amplitude" => Number, "", "required", "half the peak-to-peak value"),
+            row!("omega" => Number, "rad/s", "required", "angular frequency"),
             row!("phase" => Number, "rad", "0", "phase at time 0"),
             row!("offset" => Number, "", "0", "mean value"),
         ],
@@ -79,9 +79,9 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         name: "multivariate_polynomial",
         class: "MultivariatePolynomialFunction",
         fields: &[
-            row!("dimension" => Count, "", "needed", "number of variables"),
-            row!("order" => Count, "", "needed", "maximum sum of powers"),
-            row!("coefficients" => Numbers, "", "needed", "in OpenSim's order"),
+            row!("dimension" => Count, "", "required", "number of variables"),
+            row!("order" => Count, "", "required", "maximum sum of powers"),
+            row!("coefficients" => Numbers, "", "required", "in OpenSim's order"),
         ],
         help: "a polynomial of several variables",
     },
@@ -89,8 +89,8 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         name: "sparse_polynomial",
         class: "",
         fields: &[
-            row!("dimension" => Count, "", "needed", "number of variables"),
-            row!("terms" => Tables, "", "needed", "[coefficient, [powers]]"),
+            row!("dimension" => Count, "", "required", "number of variables"),
+            row!("terms" => Tables, "", "required", "[coefficient, [powers]]"),
         ],
         help: "a polynomial with few terms",
     },
@@ -98,8 +98,8 @@ pub(in crate::study::file) const FUNCTIONS: &[Class] = &[
         name: "expression",
         class: "ExpressionBasedFunction",
         fields: &[
-            row!("expression" => Text, "", "needed", "the formula"),
-            row!("variables" => Texts, "", "needed", "its variables"),
+            row!("expression" => Text, "", "required", "the formula"),
+            row!("variables" => Texts, "", "required", "its variables"),
         ],
         help: "a formula",
     },

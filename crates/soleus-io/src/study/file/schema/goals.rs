@@ -10,18 +10,18 @@ const FORWARD: Field = row!("forward" => Text, "", "positive-x", "direction of w
 const UNUSED: Field =
     row!("allow_unused" => Boolean, "", "false", "columns that do not match the model are ignored");
 const CONTACT_GROUPS: Field =
-    row!("groups" => ContactGroups, "", "needed", "contacts and the measured force they correspond to");
-const LOADS: Field = row!("loads" => File, "", "needed", "measured forces: an XML file with ExternalLoads");
+    row!("groups" => ContactGroups, "", "required", "contacts and the measured force they correspond to");
+const LOADS: Field = row!("loads" => File, "", "required", "measured forces: an XML file with ExternalLoads");
 pub(super) const PROJECTION: Field =
-    row!("projection" => Text, "", "none", "`none`, `vector` or `plane`: which part of the error counts");
+    row!("projection" => Text, "", "none", "`none`, `vector` or `plane`: which part of the error is used");
 pub(super) const PROJECTION_VECTOR: Field =
-    row!("projection_vector" => Numbers, "", "needed by projection", "direction in ground");
+    row!("projection_vector" => Numbers, "", "required for a projection", "direction in ground");
 const STATE_WEIGHTS: Field = row!("weights" => Weights, "", "1", "by name of the state");
 const PATTERNS: Field = row!("weight_patterns" => Weights, "", "none",
         "by regular expression; later entries take precedence, and names over all");
 const PATTERN: Field = row!("pattern" => Text, "", "all", "regular expression: only matching states");
 pub(super) const OUTPUT: &[Field] = &[
-    row!("output" => Text, "", "needed", "path of the output, `/component|output`"),
+    row!("output" => Text, "", "required", "path of the output, `/component|output`"),
     row!("second_output" => Text, "", "none", "another output to combine it with"),
     row!("operation" => Text, "", "none", "`addition`, `subtraction`, `multiplication` or `division`"),
     row!("exponent" => Number, "", "1", "exponent of the value"),
@@ -30,7 +30,7 @@ pub(super) const OUTPUT: &[Field] = &[
 
 /// A table file and what is done to it.
 pub(in crate::study::file) const REFERENCE: &[Field] = &[
-    row!("file" => File, "", "needed", "the table"),
+    row!("file" => File, "", "required", "the table"),
     row!("lowpass_hz" => Number, "Hz", "none", "cutoff frequency of a filter"),
     row!("speeds" => Boolean, "", "false", "speeds are added as derivatives of the values"),
     row!("operators" => Texts, "", "radians and full names",
@@ -39,8 +39,8 @@ pub(in crate::study::file) const REFERENCE: &[Field] = &[
 
 /// A group of contacts.
 pub(in crate::study::file) const CONTACT_GROUP: &[Field] = &[
-    row!("forces" => Texts, "", "needed", "paths of the contact forces"),
-    row!("external_force" => Text, "", "needed", "name of the measured force"),
+    row!("forces" => Texts, "", "required", "paths of the contact forces"),
+    row!("external_force" => Text, "", "required", "name of the measured force"),
     row!("frames" => Texts, "", "none", "alternative frames for that of the measured force"),
 ];
 
@@ -69,11 +69,11 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "state_tracking",
         class: "MocoStateTrackingGoal",
         fields: &[
-            row!("reference" => Reference, "", "needed", "states or coordinates over time"),
+            row!("reference" => Reference, "", "required", "states or coordinates over time"),
             PATTERN,
             STATE_WEIGHTS,
             PATTERNS,
-            row!("scale_weights_with_range" => Boolean, "", "false", "weights over the range of the data"),
+            row!("scale_weights_with_range" => Boolean, "", "false", "divide weights by the range of the data"),
             UNUSED,
         ],
         help: "∫ Σ w (x − x_ref)² dt",
@@ -82,7 +82,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "control_tracking",
         class: "MocoControlTrackingGoal",
         fields: &[
-            row!("reference" => Reference, "", "needed", "controls over time"),
+            row!("reference" => Reference, "", "required", "controls over time"),
             row!("weights" => Weights, "", "1", "by name of the control"),
             PATTERNS,
             UNUSED,
@@ -93,7 +93,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "marker_final",
         class: "MocoMarkerFinalGoal",
         fields: &[
-            row!("marker" => Text, "", "needed", "path or name of the marker"),
+            row!("marker" => Text, "", "required", "path or name of the marker"),
             row!("location" => Numbers, "m", "[0, 0, 0]", "in ground"),
         ],
         help: "squared distance of a marker from a target at the final time, m²",
@@ -102,7 +102,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "marker_tracking",
         class: "MocoMarkerTrackingGoal",
         fields: &[
-            row!("reference" => File, "", "needed", "markers over time (.trc)"),
+            row!("reference" => File, "", "required", "markers over time (.trc)"),
             row!("weights" => Weights, "", "default_weight", "by name of the marker"),
             row!("default_weight" => Number, "", "1", "weight of markers without one"),
             UNUSED,
@@ -146,7 +146,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "acceleration_tracking",
         class: "MocoAccelerationTrackingGoal",
         fields: &[
-            row!("reference" => File, "m/s²", "needed", "accelerations over time"),
+            row!("reference" => File, "m/s²", "required", "accelerations over time"),
             FRAMES,
             row!("weights" => Weights, "", "1", "by path of the frame"),
             row!("gravity_offset" => Boolean, "", "false", "subtract gravity, as accelerometers measure"),
@@ -169,14 +169,14 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
     Class {
         name: "contact_impulse_tracking",
         class: "MocoContactImpulseTrackingGoal",
-        fields: &[CONTACT_GROUPS, LOADS, row!("axis" => Number, "", "needed", "0, 1 or 2: x, y or z")],
+        fields: &[CONTACT_GROUPS, LOADS, row!("axis" => Number, "", "required", "0, 1 or 2: x, y or z")],
         help: "tracks measured contact impulses",
     },
     Class {
         name: "generalized_force_tracking",
         class: "MocoGeneralizedForceTrackingGoal",
         fields: &[
-            row!("reference" => Reference, "", "needed", "generalized forces over time"),
+            row!("reference" => Reference, "", "required", "generalized forces over time"),
             row!("forces" => Texts, "", "all", "forces included"),
             row!("weights" => Weights, "", "1", "by name of the generalized force"),
             PATTERNS,
@@ -191,13 +191,13 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "joint_reaction",
         class: "MocoJointReactionGoal",
         fields: &[
-            row!("joint" => Text, "", "needed", "path of the joint"),
+            row!("joint" => Text, "", "required", "path of the joint"),
             row!("on" => Text, "", "parent", "`parent` or `child`: the body the load acts on"),
             row!("in_frame" => Text, "", "the joint frame on that body", "frame in which it is expressed"),
             row!("measures" => Texts, "", "all", "`force-x`, …, `moment-z`"),
             row!("weights" => Weights, "", "1", "by measure"),
         ],
-        help: "∫ Σ w R² dt over m g: joint loads",
+        help: "∫ Σ w R² dt / (m g): joint loads",
     },
     Class {
         name: "initial_activation",
@@ -283,12 +283,12 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "step_time_asymmetry",
         class: "MocoStepTimeAsymmetryGoal",
         fields: &[
-            row!("left_contacts" => Texts, "", "needed", "contact forces of the left foot"),
-            row!("right_contacts" => Texts, "", "needed", "contact forces of the right foot"),
-            row!("left_foot" => Text, "", "needed", "the contact force that locates the left foot"),
-            row!("right_foot" => Text, "", "needed", "the contact force that locates the right foot"),
+            row!("left_contacts" => Texts, "", "required", "contact forces of the left foot"),
+            row!("right_contacts" => Texts, "", "required", "contact forces of the right foot"),
+            row!("left_foot" => Text, "", "required", "the contact force that locates the left foot"),
+            row!("right_foot" => Text, "", "required", "the contact force that locates the right foot"),
             row!("target" => Number, "", "0", "target asymmetry, −1 to 1"),
-            row!("threshold" => Number, "N", "25", "force that counts as contact"),
+            row!("threshold" => Number, "N", "25", "force threshold for contact"),
             row!("up" => Text, "", "positive-y", "direction of the contact force"),
             FORWARD,
             row!("contact_smoothing" => Number, "", "0.25", "smoothing of contact detection"),
@@ -300,10 +300,10 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "step_length_asymmetry",
         class: "MocoStepLengthAsymmetryGoal",
         fields: &[
-            row!("left_foot" => Text, "", "needed", "frame of the left foot"),
-            row!("right_foot" => Text, "", "needed", "frame of the right foot"),
+            row!("left_foot" => Text, "", "required", "frame of the left foot"),
+            row!("right_foot" => Text, "", "required", "frame of the right foot"),
             row!("target" => Number, "", "0", "target asymmetry, −1 to 1"),
-            row!("stride" => Number, "m", "needed", "length of a stride"),
+            row!("stride" => Number, "m", "required", "length of a stride"),
             FORWARD,
             row!("smoothing" => Number, "", "5", "smoothing of the transition between feet"),
         ],
@@ -313,7 +313,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "formula",
         class: "",
         fields: &[
-            row!("formula" => Formula, "", "needed", "the quantity to minimise or constrain: docs/guide/formulas.md"),
+            row!("formula" => Formula, "", "required", "the quantity to minimise or constrain: docs/guide/formulas.md"),
             row!("when" => Text, "", "integral",
                 "how a formula of time-varying quantities is reduced: `integral`, `initial` or `final`"),
         ],
@@ -323,9 +323,9 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
         name: "expression",
         class: "MocoExpressionBasedParameterGoal",
         fields: &[
-            row!("expression" => Text, "", "needed", "formula of the variables"),
-            row!("parameters" => Texts, "", "needed", "names of parameters of the study"),
-            row!("variables" => Texts, "", "needed", "their names in the formula, in the same order"),
+            row!("expression" => Text, "", "required", "formula of the variables"),
+            row!("parameters" => Texts, "", "required", "names of parameters of the study"),
+            row!("variables" => Texts, "", "required", "their names in the formula, in the same order"),
         ],
         help: "a formula of parameters",
     },

@@ -125,12 +125,12 @@ pub(super) use goals::{CONTACT_GROUP, GOALS, REFERENCE};
 pub(super) use operators::{OPERATOR, OPERATORS};
 
 /// Default of a field that must be there.
-pub(super) const NEEDED: &str = "needed";
+pub(super) const NEEDED: &str = "required";
 
 /// The outermost table.
 pub(super) const STUDY: &[Field] = &[
     row!("name" => Text, "", "name of the file", "name of the results and the report"),
-    row!("model" => File, "", "needed",
+    row!("model" => File, "", "required",
         "an `.osim` file, or `builtin:reach`, `builtin:leg_swing`, `builtin:suspended_mass`"),
     row!("model_xml" => Xml, "", "none", "instead of `model`: a `Model` element of an OpenSim file"),
     row!("external_loads_xml" => Xml, "", "none",
@@ -141,7 +141,7 @@ pub(super) const STUDY: &[Field] = &[
     row!("forces" => Tables, "", "none", "forces defined by formulas, added to the model"),
     row!("symmetry" => Text, "", "none",
         "`left-right`: half a gait cycle, at the end of which each side has the initial state of the other, displaced forward; `cycle`: a whole cycle, at the end of which the model has its initial state, displaced forward"),
-    row!("time" => Table, "", "needed", "initial and final time of the motion"),
+    row!("time" => Table, "", "required", "initial and final time of the motion"),
     row!("defaults" => Table, "", "see there", "default bounds"),
     row!("states" => Tables, "", "model's", "bounds of states"),
     row!("controls" => Tables, "", "model's", "bounds of controls"),
@@ -186,9 +186,9 @@ pub(super) const PHASE: &[Field] = &[
         "after those of the study; the same name means the same parameter in all phases"),
     row!("goals" => Tables, "", "none", "after those of the study"),
     row!("path_constraints" => Tables, "", "none", "after those of the study"),
-    row!("tables" => References, "", "none", "beside those of the study"),
-    row!("definitions" => Formulas, "", "none", "beside those of the study"),
-    row!("derived" => Formulas, "", "none", "beside those of the study"),
+    row!("tables" => References, "", "none", "in addition to those of the study"),
+    row!("definitions" => Formulas, "", "none", "in addition to those of the study"),
+    row!("derived" => Formulas, "", "none", "in addition to those of the study"),
     row!("solver" => Table, "", "the study's",
         "mesh and scheme, field by field; tolerances and limits of the first phase apply to all"),
     row!("guess" => Table, "", "the study's", "its initial guess"),
@@ -196,7 +196,7 @@ pub(super) const PHASE: &[Field] = &[
 
 /// `[[links]]`.
 pub(super) const LINK: &[Field] = &[
-    row!("after" => Text, "", "needed", "name of the preceding phase"),
+    row!("after" => Text, "", "required", "name of the preceding phase"),
     row!("free" => Texts, "", "none", "regular expressions: states that may jump"),
     row!("factors" => Weights, "", "1",
         "factors from final states of this phase to initial states of the next: an impact"),
@@ -205,7 +205,7 @@ pub(super) const LINK: &[Field] = &[
 /// `[time]`.
 pub(super) const TIME: &[Field] = &[
     row!("initial" => Bounds, "s", "0", "initial time"),
-    row!("final" => Bounds, "s", "needed", "final time; two numbers give a range in which it is free"),
+    row!("final" => Bounds, "s", "required", "final time; two numbers give a range in which it is free"),
 ];
 
 /// `[defaults]`.
@@ -233,16 +233,16 @@ pub(super) const VARIABLE: &[Field] = &[
 
 /// `[[parameters]]`.
 pub(super) const PARAMETER: &[Field] = &[
-    row!("name" => Text, "", "needed", "name in the solution"),
-    row!("components" => Texts, "", "needed", "components that share the value"),
-    row!("property" => Text, "", "needed", "property name as in the model file"),
+    row!("name" => Text, "", "required", "name in the solution"),
+    row!("components" => Texts, "", "required", "components that share the value"),
+    row!("property" => Text, "", "required", "property name as in the model file"),
     row!("element" => Number, "", "0", "index of the vector component, from 0"),
-    row!("bounds" => Bounds, "the property's", "needed", "bounds of the value"),
+    row!("bounds" => Bounds, "the property's", "required", "bounds of the value"),
 ];
 
 /// `[[forces]]`.
 pub(super) const FORCE: &[Field] = &[
-    row!("name" => Text, "", "needed", "name; its path is /forceset/NAME"),
+    row!("name" => Text, "", "required", "name; its path is /forceset/NAME"),
     row!("coordinate" => Text, "", "none", "the coordinate on which it acts"),
     row!("frame" => Text, "", "none", "the frame on which it acts, instead of a coordinate"),
     row!("point" => Numbers, "m", "[0, 0, 0]", "point of application in that frame"),
@@ -255,15 +255,15 @@ pub(super) const FORCE: &[Field] = &[
 
 /// `[[prescribed]]`.
 pub(super) const PRESCRIBED: &[Field] = &[
-    row!("coordinate" => Text, "", "needed", "path of the coordinate"),
+    row!("coordinate" => Text, "", "required", "path of the coordinate"),
     row!("degree" => Count, "", "5", "degree of the spline through the points"),
-    row!("times" => Numbers, "s", "needed", "times of the points"),
-    row!("values" => Numbers, "rad, m", "needed", "values of the coordinate"),
+    row!("times" => Numbers, "s", "required", "times of the points"),
+    row!("values" => Numbers, "rad, m", "required", "values of the coordinate"),
 ];
 
 /// Fields that all goals have.
 pub(super) const GOAL: &[Field] = &[
-    row!("type" => Text, "", "needed", "one of the types below; `formula` if a formula is given"),
+    row!("type" => Text, "", "required", "one of the types below; `formula` if a formula is given"),
     row!("name" => Text, "", "its type", "name in reports"),
     row!("weight" => Number, "", "1", "weight of the cost"),
     row!("mode" => Text, "", "the type's", "`cost` or `constraint`"),
@@ -345,12 +345,12 @@ pub(super) const STARTS: &[Field] = &[
 
 /// `[continuation]`.
 pub(super) const CONTINUATION: &[Field] = &[
-    row!("of" => Text, "", "needed",
+    row!("of" => Text, "", "required",
         "`speed` (of the goal `average_speed`, m/s), `slope` (of the ground, degrees), `weight` (of a goal) or `property` (of components)"),
-    row!("values" => Numbers, "", "needed", "in order; if one is not solved, an intermediate value is inserted"),
-    row!("goal" => Text, "", "needed by `weight`", "name of the goal"),
-    row!("components" => Texts, "", "needed by `property`", "components that share the value"),
-    row!("property" => Text, "", "needed by `property`", "property name as in the model file"),
+    row!("values" => Numbers, "", "required", "in order; if one is not solved, an intermediate value is inserted"),
+    row!("goal" => Text, "", "required for `weight`", "name of the goal"),
+    row!("components" => Texts, "", "required for `property`", "components that share the value"),
+    row!("property" => Text, "", "required for `property`", "property name as in the model file"),
     row!("element" => Number, "", "0", "index of the vector component, from 0"),
 ];
 

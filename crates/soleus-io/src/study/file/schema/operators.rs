@@ -8,14 +8,14 @@ const SKIP: Field =
 
 /// Fields that all operators have.
 pub(in crate::study::file) const OPERATOR: &[Field] =
-    &[row!("type" => Text, "", "needed", "one of the types below")];
+    &[row!("type" => Text, "", "required", "one of the types below")];
 
 /// Operators on the model.
 pub(in crate::study::file) const OPERATORS: &[Class] = &[
     Class {
         name: "add_external_loads",
         class: "ModOpAddExternalLoads",
-        fields: &[row!("file" => File, "", "needed", "an XML file with ExternalLoads")],
+        fields: &[row!("file" => File, "", "required", "an XML file with ExternalLoads")],
         help: "apply measured forces to the model",
     },
     Class {
@@ -45,7 +45,7 @@ pub(in crate::study::file) const OPERATORS: &[Class] = &[
     Class {
         name: "replace_joints_with_welds",
         class: "ModOpReplaceJointsWithWelds",
-        fields: &[row!("joints" => Texts, "", "needed", "paths of the joints")],
+        fields: &[row!("joints" => Texts, "", "required", "paths of the joints")],
         help: "replace joints by welds",
     },
     Class {
@@ -81,7 +81,7 @@ pub(in crate::study::file) const OPERATORS: &[Class] = &[
     Class {
         name: "replace_paths",
         class: "ModOpReplacePathsWithFunctionBasedPaths",
-        fields: &[row!("file" => File, "", "needed", "FunctionBasedPaths, as `soleus fit-paths` writes")],
+        fields: &[row!("file" => File, "", "required", "FunctionBasedPaths, as `soleus fit-paths` writes")],
         help: "replace muscle paths by polynomials",
     },
     Class {
@@ -123,19 +123,19 @@ pub(in crate::study::file) const OPERATORS: &[Class] = &[
     Class {
         name: "prescribe_coordinates",
         class: "ModOpPrescribeCoordinateValues",
-        fields: &[row!("reference" => Reference, "", "needed", "coordinates over time")],
+        fields: &[row!("reference" => Reference, "", "required", "coordinates over time")],
         help: "prescribe coordinates from a table",
     },
     Class {
         name: "prescribe_functions",
         class: "ModOpPrescribeCoordinateValues",
-        fields: &[row!("functions" => Functions, "rad, m", "needed", "by path of the coordinate")],
+        fields: &[row!("functions" => Functions, "rad, m", "required", "by path of the coordinate")],
         help: "prescribe coordinates by functions of time",
     },
     Class {
         name: "replace_paths_inline",
         class: "ModOpReplacePathsWithFunctionBasedPaths",
-        fields: &[row!("paths" => XmlList, "", "needed",
+        fields: &[row!("paths" => XmlList, "", "required",
             "FunctionBasedPaths, named after the paths of forces")],
         help: "the same as `replace_paths`, without a file",
     },
